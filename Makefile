@@ -210,27 +210,21 @@ $(BUILD)/povtrace-mpi-t: $(MPI_T_OBJ) $(BUILD)/objects
 # the programs have none.
 PRELOAD_BPF := fetch spin comm
 PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PRELOAD_BPF:%=$(BUILD)/preload-objects/%.bpf.o) \
-	$(BUILD)/preload-objects/served.o
+	$(BUILD)/preload-objects/enter.o
+# It needs no C library, and leaves the registers of floating point and vectors alone.
 PRELOAD_CFLAGS := -D_GNU_SOURCE -Iuser -Ibpf -I$(GEN) -std=gnu11 -O2 -g $(WARN) -Wno-unused-parameter -Wno-unknown-pragmas -fPIC -fvisibility=hidden \
-	-ftls-model=initial-exec -fexceptions -fno-omit-frame-pointer -include preload/in_process.h $(CFLAGS)
+	-ffreestanding -mgeneral-regs-only -fno-stack-protector -fcf-protection=none -ftls-model=initial-exec -fno-omit-frame-pointer \
+	-fasynchronous-unwind-tables -include preload/in_process.h $(CFLAGS)
 
-# A line for each row of the table of MPI functions, with the number of its arguments.
-$(GEN)/preload_shims.h: bpf/mpi.def
-	@mkdir -p $(@D)
-	@printf '%s\n' '#define POV_FUNC(name, group, attrs, sig) @name|sig@' '#include "mpi.def"' | $(CC) -E -P -Ibpf -x c - | \
-		tr '@' '\n' | awk -F'|' '/^MPI/ { gsub(/"/, "", $$2); n = split($$2, words, " "); \
-		print "SHIM" ($$1 ~ /^MPI_W(time|tick)$$/ ? "_DOUBLE" : "") "(" row++ ", " $$1 ", " n ")" }' >$@.$$$$; $(update)
-
-$(BUILD)/preload-objects/%.o: user/preload/%.c $(GEN)/preload_shims.h $(BUILD)/flags
+$(BUILD)/preload-objects/%.o: user/preload/%.c $(BUILD)/flags
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
 
-# What it shares with libpov.
-$(BUILD)/preload-objects/served.o: user/libpov/served.c $(BUILD)/flags
-	$(say) CC $<
+$(BUILD)/preload-objects/%.o: user/preload/%.S $(BUILD)/flags
+	$(say) AS $<
 	@mkdir -p $(@D)
-	$(Q)$(CCACHE) $(CC) $(PRELOAD_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -fPIC -c $< -o $@
 
 $(BUILD)/preload-objects/%.bpf.o: bpf/%.bpf.c $(BUILD)/flags
 	$(say) CC $<
@@ -239,7 +233,7 @@ $(BUILD)/preload-objects/%.bpf.o: bpf/%.bpf.c $(BUILD)/flags
 
 $(BUILD)/libpovtrace-preload.so: $(PRELOAD_OBJ)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-soname,libpovtrace-preload.so $(PRELOAD_OBJ) -ldl -lpthread -o $@
+	$(Q)$(CC) $(LDFLAGS) -shared -nostdlib -Wl,-z,defs,-z,now,-z,initfirst,--hash-style=both -Wl,-soname,libpovtrace-preload.so $(PRELOAD_OBJ) -o $@
 
 # ---- test programs ----
 

@@ -378,32 +378,16 @@ int handover_wait(struct pt_regs *ctx)
 }
 
 /* A process calls, or may call, a library whose functions have no probes, and nothing in it records that. */
-static __always_inline void tell_unserved(u64 id, u32 flags)
+static __always_inline void tell_unserved(u64 id)
 {
 	struct pov_caller r = {};
 	u32 tgid = id >> 32;
 
 	hdr_init(&r.hdr, POV_KIND_UNSERVED, sizeof(r), id, bpf_ktime_get_ns());
-	r.hdr.flags = flags;
 	r.tgid = tgid;
 	ask(tgid, r.hdr.ts_ns);
 	if (emit_control(&r, sizeof(r), true))
 		ask_in_vain(tgid, r.hdr.ts_ns);
-}
-
-/* A function that begins the use of such a library, past what records calls: that would have asked for memory before. */
-SEC("?uprobe.s")
-int begin_wait(struct pt_regs *ctx)
-{
-	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
-
-	stay_on_own_stack(ctx);
-	if (!is_target(id >> 32) || preloaded_find((u32)id) || !collector_lives(now) ||
-	    calls_over(now))
-		return 0;
-	tell_unserved(id, POV_UNSERVED_BEGINS);
-	wait_for_answer(id >> 32, PT_REGS_SP(ctx));
-	return 0;
 }
 
 /* ---- mappings ---- */
@@ -445,7 +429,7 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	if (emit_control(&r, sizeof(r), r.hdr.flags) && r.hdr.flags)
 		ask_in_vain(tgid, r.hdr.ts_ns);
 	if (unserved)
-		tell_unserved(id, 0);
+		tell_unserved(id);
 	return 0;
 }
 

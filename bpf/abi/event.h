@@ -418,10 +418,9 @@ static inline pov_u64 pov_path_hash(const char *path)
 }
 
 /*
- * Also UNSERVED: a process has mapped a library of which it was to record its calls itself, without what does that, or (BEGINS) begins
- * it without having asked for memory; it waits until probes are in.
+ * Also UNSERVED: a process has mapped a library of which it was to record its calls itself, without what does that; it waits until
+ * probes are in.
  */
-#define POV_UNSERVED_BEGINS 0x01
 struct pov_caller {
 	struct pov_hdr hdr;
 	pov_u32 tgid;

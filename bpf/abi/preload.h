@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Between the collector and the library that is preloaded into launched programs (user/preload/), which records their MPI calls
- * without a probe: what is asked and answered over a Unix socket, and the memory that both have. Nothing in a thread's area can be
- * trusted by the collector; the setup cannot be written to but by the collector.
+ * without a probe: what is asked and answered over a Unix socket, and the memory that both have. Nothing that a process can write to
+ * is trusted by the collector; the setup can be written to by the collector only.
  */
 #ifndef POV_ABI_PRELOAD_H
 #define POV_ABI_PRELOAD_H
@@ -10,74 +10,139 @@
 #include "config.h"
 #include "thread.h"
 
-#define POV_PRELOAD_ENV "POVTRACE_PRELOAD" /* the socket's path, for launched programs */
+#define POV_PRELOAD_DIR "/run/povtrace"
+#define POV_PRELOAD_SOCKET "preload." /* its name goes on with the collector's process number and ".sock" */
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 5
-#define POV_PRELOAD_RING_BYTES (4u << 20) /* a power of two, and of whole pages */
+#define POV_PRELOAD_VERSION 6
 
 enum pov_preload_wish {
-	/* An area for a thread. Answered with descriptors of the setup and of the area. */
-	POV_PRELOAD_AREA = 1,
-	/* It has it at `address`: what is written there counts. On the same connection. */
+	/*
+	 * What the process is to hook in what it has mapped. The answer comes when all of that has been looked at. The first one brings
+	 * descriptors of the setup and of the pool.
+	 */
+	POV_PRELOAD_PLAN = 1,
+	/* It has put the pool at `address`, and has hooked `hooks` functions. On the same connection. */
 	POV_PRELOAD_READY = 2,
-	/* The process opens a library that may call MPI past this one, from now on unseen. */
-	POV_PRELOAD_BYPASSED = 3,
 };
 
 struct pov_preload_request {
 	pov_u32 magic;
 	pov_u16 version;
-	pov_u16 wish;	 /* enum pov_preload_wish */
-	pov_u32 tid;	 /* as the thread sees it */
-	pov_u32 rows;	 /* functions that the library knows */
-	pov_u64 address; /* AREA: of a function of the MPI library; READY: of the area */
+	pov_u16 wish;	  /* enum pov_preload_wish */
+	pov_u32 has_pool; /* PLAN: of an earlier one */
+	pov_u32 hooks;
+	pov_u64 address;
 };
 POV_ABI_SIZE(pov_preload_request, 24);
 
+/* An MPI library in the process: where it lies, and its hooks in the setup. */
+struct pov_preload_library {
+	pov_u64 bias; /* address in the process − address in the file */
+	pov_u32 first, cnt; /* of pov_preload_hooks() */
+	pov_u16 lib;  /* its number */
+	pov_u16 pad[3];
+};
+POV_ABI_SIZE(pov_preload_library, 24);
+
+#define POV_PRELOAD_LIBRARIES 8
 struct pov_preload_answer {
 	pov_u32 magic;
-	pov_s32 status; /* 0, or -errno: -EAGAIN: ask again later; others are final */
+	pov_s32 status; /* 0, or -errno: -ESRCH: this collector does not record the process */
 	pov_u16 version;
-	pov_u16 lib; /* the MPI library's number */
+	pov_u16 libraries;
 	pov_u32 pad;
 	pov_u64 setup_bytes;
+	pov_u64 pool_bytes;
+	struct pov_preload_library library[POV_PRELOAD_LIBRARIES];
 };
-POV_ABI_SIZE(pov_preload_answer, 24);
+POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES);
 
-/* Written by the collector only, read by all. */
+/*
+ * A function that is entered by way of the library: a jump takes the place of its first instructions, which stand elsewhere in a form
+ * that does the same there (elf/hook_site.h).
+ */
+#define POV_HOOK_CODE 24
+#define POV_HOOK_MOVED 48
+#define POV_HOOK_TARGETS 3
+#define POV_HOOK_JUMP 5 /* bytes of it */
+#define POV_HOOK_GOES_ON 0x01 /* behind what was moved it goes on behind the jump */
+#define POV_HOOK_ANY_ARGS 0x02 /* it takes a variable number of arguments */
+#define POV_HOOK_CALLS 0x04 /* it goes on in its last target, which returns to what is behind the jump */
+struct pov_hook {
+	pov_u64 address; /* of the jump, in the file's terms */
+	pov_u64 target[POV_HOOK_TARGETS]; /* the same, that moved code refers to */
+	pov_u16 row;	 /* of the function, from the setup's first_row on */
+	pov_u8 nargs;
+	pov_u8 flags; /* POV_HOOK_* */
+	pov_u8 bytes; /* of code: anything else there is not hooked */
+	pov_u8 moved_bytes;
+	pov_u8 targets;
+	pov_u8 pad;
+	struct {
+		pov_u8 at, end; /* in moved: of the 32 bits for a target, and of their instruction */
+	} ref[POV_HOOK_TARGETS];
+	pov_u16 pad1;
+	pov_u8 code[POV_HOOK_CODE];
+	pov_u8 moved[POV_HOOK_MOVED];
+};
+POV_ABI_SIZE(pov_hook, 120);
+
+/* Written by the collector only, read by all. Behind fn come the hooks of all libraries so far. */
 struct pov_preload_setup {
 	pov_u64 calls_until;  /* as the kernel half's: what begins later is not recorded */
 	pov_u64 collector_ns; /* when the collector last said that it lives; 0: it has ended */
 	pov_u64 spin_gap_ns;
 	/* ns a cycle of the CPU's counter, with CYCLES_RATE_BITS (base/cycles.h) behind the point; 0: not known, or not to be used */
 	pov_u64 cycle_rate;
-	pov_u32 first_row; /* of the functions that the library knows, in the recording's table */
+	pov_u32 first_row; /* of the top layer's functions, in the recording's table */
 	pov_u32 rows;
 	struct pov_lib lib[POV_LIB_NUMBERS];
 	struct pov_fn fn[]; /* recipes, from first_row on */
 };
+#define POV_PRELOAD_HOOKS_MAX 16384 /* of all libraries */
+
+static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_setup *setup)
+{
+	return (const struct pov_hook *)&setup->fn[setup->rows];
+}
 
 /*
- * A thread's. Behind it, from POV_PRELOAD_AREA_BYTES on, its ring: records one behind the other, byte n at n modulo the ring's size
- * (both sides map it twice, one behind the other, so that every record is in one piece).
+ * A process's pool has POV_PRELOAD_SLOTS pieces of POV_PRELOAD_SLOT_BYTES, one for each thread that calls. A thread without one takes
+ * the slot that the thread had whose thread pointer is its own now, which must be gone, or a free one.
+ *
+ * A slot begins with this; from POV_PRELOAD_AREA_BYTES on it has the thread's ring: byte n of its records stands at n modulo ring_bytes,
+ * and the rest of a record that begins before the ring's end follows behind that.
  */
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; the thread's */
 	pov_u64 pad0[7];
 	pov_u64 tail; /* bytes taken so far; the collector's */
-	pov_u64 pad1[7];
-	/* The thread's, growing. */
+	pov_u64 wanted_bytes; /* the collector's: what ring_bytes is to become when the ring is empty */
+	pov_u64 pad1[6];
+	pov_u32 slots_used; /* in the first slot: of the pool */
+	pov_u32 pad2;
+	pov_u32 owner; /* thread that has it; 0: free, POV_PRELOAD_BUSY: the collector is just ending it */
+	pov_u32 ring_bytes; /* a power of two; the thread's */
+	pov_u64 thread_pointer;
+	/* The threads', growing. */
 	pov_u64 lost[POV_CLASS_CNT];
-	pov_u64 no_area; /* of these, calls of other threads of the process, which could get none */
+	pov_u64 no_area; /* of these, calls of threads for which there was no slot */
 	pov_u64 miss[POV_MISS_CNT];
 	pov_u64 folded;
 	pov_u64 waits_ns; /* for room in the ring */
-	pov_u64 cost_ps; /* what recording adds to a call, as the thread has measured it; 0: it has not */
+	pov_u64 cost_ps; /* what recording adds to a call, as the process has measured it; 0: it has not */
 	pov_u64 counted_ps; /* the same of calls that are counted only */
 	struct pov_thread state;
 };
+#define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
-#define POV_PRELOAD_THREADS_MAX 65536
+#define POV_PRELOAD_RING_LEAST (64u << 10) /* at first, and … */
+#define POV_PRELOAD_RING_FIRST (1u << 20) /* … of the first slot */
+#define POV_PRELOAD_RING_MOST (4u << 20)
+#define POV_PRELOAD_BEHIND 4096 /* room behind a ring for the end of a record */
+#define POV_PRELOAD_SLOT_BYTES (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_MOST + POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_SLOTS 256
+#define POV_PRELOAD_THREADS_MAX 65536 /* of all processes */
 
 /* What the kernel half knows of a thread that has one. */
 struct pov_preloaded {

@@ -86,6 +86,7 @@ static void library_free(struct library *lib)
 	json_decref(lib->offsets);
 	json_decref(lib->meta);
 	json_decref(lib->copies);
+	free(lib->hooks);
 	free(lib);
 }
 

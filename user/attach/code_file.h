@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "abi/preload.h"
 #include "attach/links.h"
 #include "base/map.h"
 
@@ -24,7 +25,9 @@ struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
 	bool is_mpi; /* a process that maps it is a rank */
-	bool left; /* functions of it have no probes, for its processes are to record their calls themselves */
+	bool left; /* functions of it have no probes, for its processes are to record their calls themselves, … */
+	struct pov_hook *hooks; /* … which enter them so; owned */
+	size_t hook_cnt;
 	bool left_asked; /* they are being given some all the same */
 	struct links links;
 	size_t attached; /* probes */

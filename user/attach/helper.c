@@ -91,7 +91,7 @@ static void others_close(const struct inspect_options *opt, int sock)
 		opt->libs_fd,	      opt->regions.entry_fd,
 		opt->regions.ret_fd,  opt->handover.entry_fd,
 		opt->handovers_fd,    opt->note.entry_fd,
-		opt->notes_fd,	      opt->begin.entry_fd,
+		opt->notes_fd,
 	};
 
 	fd_close_others(keep, sizeof(keep) / sizeof(*keep));
@@ -255,6 +255,13 @@ static void helper_replace(struct helper *h, const char *why)
 	request_send(h);
 }
 
+static void fd_put(int *place, int fd)
+{
+	if (*place > 0)
+		close(*place);
+	*place = fd;
+}
+
 /* Descriptors come before the reply that they belong to: of the file, of links, or pairs of link and event. */
 static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
 {
@@ -263,9 +270,11 @@ static void fds_take(struct helper *h, const json_t *message, const int *fds, si
 	size_t step = json_get_bool(message, "pairs") ? 2 : 1;
 
 	if (json_get_bool(message, "file") && cnt) {
-		if (h->pending.file_fd > 0)
-			close(h->pending.file_fd);
-		h->pending.file_fd = fds[0];
+		fd_put(&h->pending.file_fd, fds[0]);
+		return;
+	}
+	if (json_get_bool(message, "hooks") && cnt) {
+		fd_put(&h->pending.hooks_fd, fds[0]);
 		return;
 	}
 	for (size_t i = 0; i + step <= cnt; i += step) {

@@ -32,6 +32,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/memory_file.h"
 
 /* ---- messages ---- */
 
@@ -142,9 +143,9 @@ static json_t *id_json(const struct code_id *id)
 			 "stamp", (json_int_t)id->stamp);
 }
 
-static void file_fd_say(struct service *s, int fd)
+static void file_fd_say(struct service *s, const char *what, int fd)
 {
-	json_t *message = json_pack("{s:b,s:b}", "fds", 1, "file", 1);
+	json_t *message = json_pack("{s:b,s:b}", "fds", 1, what, 1);
 
 	if (helper_message_send(s->sock, message, &fd, 1))
 		_exit(1);
@@ -154,7 +155,9 @@ static void file_fd_say(struct service *s, int fd)
 void service_links_say(struct service *s, const struct links *links)
 {
 	if (links->file_fd > 0)
-		file_fd_say(s, links->file_fd);
+		file_fd_say(s, "file", links->file_fd);
+	if (links->hooks_fd > 0)
+		file_fd_say(s, "hooks", links->hooks_fd);
 	probes_say(s, false, &links->entry);
 	probes_say(s, true, &links->ret);
 }
@@ -205,6 +208,19 @@ static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
 	code_files_add_library(s->files, lib);
 }
 
+static int hooks_file(const struct inspected *in)
+{
+	size_t bytes = in->hook_cnt * sizeof(*in->hooks);
+	int fd = memory_file_make(bytes);
+
+	if (fd >= 0 && pwrite(fd, in->hooks, bytes, 0) == (ssize_t)bytes)
+		return fd;
+	log_warn("attach: no memory for the functions that processes record themselves");
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
 /*
  * Looks at an open file and replies, unless that has been done before. path: as its process sees it; open_path: by which
  * it can be opened here. interpreter: PATH_MAX bytes, of a script; may be NULL. 0 or -errno.
@@ -227,6 +243,8 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	if (!code_files_have_room(s->files, st.st_uid))
 		next = POV_LIBS_MAX; /* recognised, not attached */
 	err = inspect_file(s->opt, open_path, fd, next, in);
+	if (in->hook_cnt)
+		in->links.hooks_fd = hooks_file(in);
 	if (in->library && s->opt->alone)
 		in->links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file_say(s, id, &st, path, in, in->library ? next : -1, err);

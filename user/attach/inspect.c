@@ -153,6 +153,7 @@ void inspected_release(struct inspected *in)
 {
 	links_release(&in->links);
 	free(in->runpath);
+	free(in->hooks);
 	json_decref(in->needed);
 	json_decref(in->library);
 	json_decref(in->offsets);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "abi/preload.h"
 #include "attach/links.h"
 
 /* What to attach, and how. */
@@ -20,8 +21,6 @@ struct inspect_options {
 	struct link_programs calls; /* entry and return of the wanted functions */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
-	struct link_programs
-		begin; /* of the functions that begin the top layer, if preload; entry_fd as there */
 	struct link_programs note;    /* at static probes; entry_fd -1: none are wanted */
 	struct link_programs regions; /* … of the regions */
 	const char *const *region;    /* names of functions, region_cnt of them */
@@ -48,6 +47,8 @@ struct inspected {
 	json_t *needed;	       /* DT_NEEDED: [name]; owned */
 	json_t *library; /* one of a traced layer: its meta object "library" without id; owned, as is what follows */
 	json_t *offsets; /* of a library: where probes were put, or refused by the kernel: [file offset] */
+	struct pov_hook *hooks; /* of a library: functions whose calls the processes record themselves, by row of the function table; owned */
+	size_t hook_cnt;
 	json_t *segments; /* executable ones: [[offset, address, bytes]] */
 	json_t *regions;  /* if any of them is there: members of its meta object "regions" */
 	json_t *copies; /* of a library: predefined objects a program may hold instead: [[name, symbol]] */

@@ -16,6 +16,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
+#include "elf/hook_site.h"
 #include "elf/probe_site.h"
 #include "layer/func_table.h"
 
@@ -29,8 +30,9 @@ struct site_list {
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
 	const bool *alone; /* by row: functions that get links of their own; NULL: none */
-	bool leave;	   /* functions of the top layer are left to the processes themselves … */
-	size_t left;	   /* … so many */
+	bool leave;	   /* functions of the top layer are left to the processes themselves, … */
+	struct pov_hook *hook; /* … which enter them so */
+	size_t hook_cnt, hook_room;
 };
 
 static struct site_list sites_new(const struct inspect_options *opt)
@@ -45,6 +47,7 @@ static struct site_list sites_new(const struct inspect_options *opt)
 static void sites_release(struct site_list *list)
 {
 	free(list->site);
+	free(list->hook);
 	json_decref(list->missing);
 	json_decref(list->stepped);
 }
@@ -105,10 +108,48 @@ static size_t inner_add(struct site_list *list, const struct inner_function *inn
 	return found;
 }
 
-/* Processes record its calls themselves. Not of what begins the layer: who comes there does so past what is preloaded. */
-static bool is_left(const struct site_list *list, size_t row)
+/* Words of a row's signature: its arguments. */
+static pov_u8 arg_cnt(const struct func_row *row)
 {
-	return list->leave && func_table_layer(row)->is_top && !func_table_begins(row);
+	pov_u8 cnt = *row->sig != '\0';
+
+	for (const char *c = row->sig; *c; c++)
+		cnt += *c == ' ';
+	return cnt;
+}
+
+static bool hook_known(const struct site_list *list, const struct pov_hook *h)
+{
+	for (size_t i = 0; i < list->hook_cnt; i++)
+		if (list->hook[i].address == h->address)
+			return true;
+	return false;
+}
+
+/* Processes record its calls themselves: false if its code does not allow that. */
+static bool hook_add(struct site_list *list, const struct elf_file *elf,
+		     const struct elf_symbol *sym, size_t row)
+{
+	const struct func_row *f = func_table_get(row);
+	struct pov_hook h = {
+		.row = (pov_u16)row,
+		.nargs = arg_cnt(f),
+		.flags = !strcmp(f->name, "MPI_Pcontrol") ? POV_HOOK_ANY_ARGS : 0,
+	};
+	char why[96];
+
+	if (hook_site_make(elf, sym, &h, why, sizeof(why))) {
+		log_debug("%s: not entered by a jump: %s", sym->name, why);
+		return false;
+	}
+	if (hook_known(list, &h))
+		return true;
+	if (list->hook_cnt == list->hook_room) {
+		list->hook_room = list->hook_room ? 2 * list->hook_room : 256;
+		list->hook = xrealloc(list->hook, list->hook_room * sizeof(*list->hook));
+	}
+	list->hook[list->hook_cnt++] = h;
+	return true;
 }
 
 static void sites_add(struct site_list *list, const struct library_kind *kind, bool has_inner,
@@ -121,12 +162,10 @@ static void sites_add(struct site_list *list, const struct library_kind *kind, b
 		return;
 	if (!n && !has_inner)
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
-	if (n && is_left(list, row)) {
-		list->left++;
-		return;
-	}
 	for (unsigned int i = 0; i < n; i++)
-		site_add(list, elf, sym[i], lib_id, row);
+		if (!list->leave || !func_table_layer(row)->is_top ||
+		    !hook_add(list, elf, sym[i], row))
+			site_add(list, elf, sym[i], lib_id, row);
 }
 
 /* A program's own functions come before all that is preloaded: they keep their probes. */
@@ -366,27 +405,6 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, links);
 }
 
-/* Has who begins the layer past what is preloaded wait for its probes: last, for what is attached last is run first. */
-static void begins_attach(const struct inspect_options *opt, const char *path,
-			  const struct site_list *sites, struct links *links)
-{
-	struct link_site *begins;
-	size_t cnt = 0;
-	int err = 0;
-
-	if (!sites->left || opt->begin.entry_fd < 0)
-		return;
-	begins = xcalloc(sites->cnt + 1, sizeof(*begins));
-	for (size_t i = 0; i < sites->cnt; i++)
-		if (func_table_begins(POV_COOKIE_FUNC(sites->site[i].cookie)))
-			begins[cnt++] = sites->site[i];
-	if (links_attach(links, &opt->begin, path, begins, cnt, &err) < cnt)
-		log_warn(
-			"attach: %s: processes that call it past what is preloaded are noticed late: %s",
-			path, strerror(err));
-	free(begins);
-}
-
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out)
 {
@@ -419,10 +437,12 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
 	attached = sites_attach(opt, path, &found.sites, out);
 	attached += layers_notes(opt, path, elf, &found, lib_id, out);
-	json_set_int(out->library, "preloaded", (json_int_t)found.sites.left);
-	err = attached || found.sites.left ? 0 : -ENOENT;
+	json_set_int(out->library, "preloaded", (json_int_t)found.sites.hook_cnt);
+	out->hook_cnt = found.sites.hook_cnt;
+	out->hooks = found.sites.hook;
+	found.sites.hook = NULL;
+	err = attached || out->hook_cnt ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
-	begins_attach(opt, path, &found.sites, &out->links);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);

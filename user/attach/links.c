@@ -153,6 +153,8 @@ static void links_forget(struct links *links)
 	free(links->ret.v);
 	if (links->file_fd > 0)
 		close(links->file_fd);
+	if (links->hooks_fd > 0)
+		close(links->hooks_fd);
 	memset(links, 0, sizeof(*links));
 }
 
@@ -165,6 +167,10 @@ void links_move(struct links *to, struct links *from)
 	if (!to->file_fd) {
 		to->file_fd = from->file_fd;
 		from->file_fd = 0;
+	}
+	if (!to->hooks_fd) {
+		to->hooks_fd = from->hooks_fd;
+		from->hooks_fd = 0;
 	}
 	links_forget(from);
 }

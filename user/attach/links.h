@@ -27,6 +27,7 @@ struct link_site {
 struct links {
 	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link */
 	int file_fd;		       /* > 0: of the file, by which sites can be attached again */
+	int hooks_fd; /* > 0: of a file of struct pov_hook: what processes enter by a jump of their own */
 };
 
 struct link_programs {

@@ -73,7 +73,6 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.loader = entry_only(k->loader_fd, k->programs.api),
 		.exec = entry_only(k->exec_fd, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
-		.begin = entry_only(k->begin_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
 		.regions = k->regions,
 		.region = wanted->region,
@@ -150,12 +149,31 @@ uint64_t images_probe_count(const struct images *im)
 	return known_files_probes(&im->known);
 }
 
-int images_library_at(const struct images *im, pid_t pid, uint64_t addr)
+bool images_answered(const struct images *im, pid_t pid)
 {
-	const struct library *lib = NULL;
-	int err = library_place_find(&im->known.files, pid, addr, &lib);
+	return !map_get(&im->questions.askers, (uint64_t)pid);
+}
 
-	return err ? err : lib->id;
+struct placing {
+	images_library_fn *fn;
+	void *ctx;
+};
+
+static void on_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file)
+{
+	const struct placing *p = ctx;
+	uint64_t bias;
+
+	(void)pid;
+	if (!code_file_bias(file, map->start, map->off, &bias))
+		p->fn(p->ctx, file->lib, bias);
+}
+
+void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx)
+{
+	struct placing p = {fn, ctx};
+
+	library_place_each(&im->known.files, pid, on_place, &p);
 }
 
 void images_unserved_calls(struct images *im, pid_t pid)

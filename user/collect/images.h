@@ -78,11 +78,14 @@ struct library *images_library(struct images *im, uint32_t i);
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* some file has it */
 uint64_t images_probe_count(const struct images *im);		    /* attached in all libraries */
-/* Number of the traced library that an address of a process lies in, or as library_place_find. */
-int images_library_at(const struct images *im, pid_t pid, uint64_t addr);
-/* A process calls MPI, but not by way of what is preloaded, and does not wait: what it calls gets probes (unserved.h). */
+/* None of a process's questions is open: all that it has mapped has been looked at. */
+bool images_answered(const struct images *im, pid_t pid);
+/* Calls fn for each place of a traced library in a process; bias: address there − address in the file. */
+typedef void images_library_fn(void *ctx, const struct library *lib, uint64_t bias);
+void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx);
+/* A process cannot record its MPI calls itself: what it calls gets probes (unserved.h). */
 void images_unserved_calls(struct images *im, pid_t pid);
-/* Processes that were noticed to do so only as they began MPI. */
+/* How many there were. */
 uint32_t images_began_cnt(const struct images *im);
 /* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);

@@ -181,13 +181,11 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.handover_wait, k->features.wait);
-	bpf_program__set_autoload(s->progs.begin_wait, k->features.wait && opt->preload);
 	if (k->programs.api == LINK_MULTI) {
 		bpf_program__set_expected_attach_type(s->progs.loader_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.exec_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.handover_wait,
 						      BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.begin_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_note, BPF_TRACE_UPROBE_MULTI);
@@ -270,9 +268,6 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
 	k->exec_fd = k->features.wait ? bpf_program__fd(k->skel->progs.exec_wait) : -1;
 	k->handover_fd = k->features.wait ? bpf_program__fd(k->skel->progs.handover_wait) : -1;
-	k->begin_fd = k->features.wait && opt->preload ?
-			      bpf_program__fd(k->skel->progs.begin_wait) :
-			      -1;
 }
 
 int kernel_load(const struct kernel_options *opt, struct kernel *k)

@@ -48,8 +48,8 @@ struct kernel {
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
 		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd, slots_fd;
 	int note_fd; /* program at static probes; -1: none are looked for */
-	/* Programs by which threads wait; -1: not on this kernel, the last also: nothing is preloaded. */
-	int loader_fd, exec_fd, handover_fd, begin_fd;
+	/* Programs by which threads wait; -1: not on this kernel. */
+	int loader_fd, exec_fd, handover_fd;
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	volatile uint64_t *drops;	   /* POV_DROPS words */
 	uint64_t *calls_until_too; /* where else it is to be said when the recording of calls ends, or NULL */

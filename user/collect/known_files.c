@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/config.h"
 #include "abi/event.h"
@@ -102,6 +103,21 @@ static void met_libraries_say(const struct code_files *files, size_t first)
 		 human_plural(probes, sizeof(probes), attached, "probe", "probes"));
 }
 
+static void hooks_read(struct library *lib)
+{
+	struct stat st;
+	size_t bytes;
+
+	if (lib->links.hooks_fd <= 0)
+		return;
+	bytes = fstat(lib->links.hooks_fd, &st) ? 0 : (size_t)st.st_size;
+	lib->hooks = xcalloc(1, bytes + 1);
+	if (pread(lib->links.hooks_fd, lib->hooks, bytes, 0) == (ssize_t)bytes)
+		lib->hook_cnt = bytes / sizeof(*lib->hooks);
+	close(lib->links.hooks_fd);
+	lib->links.hooks_fd = 0;
+}
+
 static void library_new(struct known_files *k, struct code_file *f, const json_t *o,
 			struct links *links)
 {
@@ -118,6 +134,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	lib->offsets = json_incref(json_object_get(o, "offsets"));
 	lib->links = *links;
 	memset(links, 0, sizeof(*links));
+	hooks_read(lib);
 	f->lib = lib;
 	code_files_add_library(&k->files, lib);
 	json_set_int(meta, "id", lib->id);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "collect/library_place.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -9,10 +8,9 @@
 #include "attach/code_file.h"
 #include "attach/proc.h"
 
-static struct library *library_of(const struct code_files *files, pid_t pid,
-				  const struct proc_map *map)
+static struct code_file *file_of(const struct code_files *files, pid_t pid,
+				 const struct proc_map *map)
 {
-	const struct code_file *f;
 	struct code_id id;
 	char path[96];
 	struct stat st;
@@ -22,39 +20,23 @@ static struct library *library_of(const struct code_files *files, pid_t pid,
 	if (stat(path, &st))
 		return NULL;
 	id = code_id_of(&st);
-	f = code_files_find(files, &id);
-	return f ? f->lib : NULL;
-}
-
-int library_place_find(const struct code_files *files, pid_t pid, uint64_t addr,
-		       const struct library **out)
-{
-	struct proc_maps maps;
-
-	*out = NULL;
-	if (proc_maps_read(pid, &maps))
-		return -ESRCH;
-	for (size_t i = 0; i < maps.cnt; i++)
-		if (addr >= maps.map[i].start && addr < maps.map[i].end)
-			*out = library_of(files, pid, &maps.map[i]);
-	proc_maps_release(&maps);
-	return *out ? 0 : -EAGAIN;
+	return code_files_find(files, &id);
 }
 
 void library_place_each(const struct code_files *files, pid_t pid,
 			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
-				   struct library *lib),
+				   struct code_file *file),
 			void *ctx)
 {
 	struct proc_maps maps;
-	struct library *lib;
+	struct code_file *file;
 
 	if (proc_maps_read(pid, &maps))
 		return;
 	for (size_t i = 0; i < maps.cnt; i++) {
-		lib = library_of(files, pid, &maps.map[i]);
-		if (lib)
-			fn(ctx, pid, &maps.map[i], lib);
+		file = file_of(files, pid, &maps.map[i]);
+		if (file && file->lib)
+			fn(ctx, pid, &maps.map[i], file);
 	}
 	proc_maps_release(&maps);
 }

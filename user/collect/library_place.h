@@ -3,20 +3,16 @@
 #ifndef POV_COLLECT_LIBRARY_PLACE_H
 #define POV_COLLECT_LIBRARY_PLACE_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
+struct code_file;
 struct code_files;
-struct library;
 struct proc_map;
 
-/* The one that an address lies in. 0; -ESRCH: no such process; -EAGAIN: none that is known by now. */
-int library_place_find(const struct code_files *files, pid_t pid, uint64_t addr,
-		       const struct library **out);
-/* All of them, for each place of their code. */
+/* For each place of their code. */
 void library_place_each(const struct code_files *files, pid_t pid,
 			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
-				   struct library *lib),
+				   struct code_file *file),
 			void *ctx);
 
 #endif

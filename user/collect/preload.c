@@ -14,6 +14,7 @@
 #include "abi/preload.h"
 #include "attach/launch.h"
 #include "attach/launch_env.h"
+#include "attach/code_file.h"
 #include "attach/proc.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -23,12 +24,12 @@
 #include "base/run_socket.h"
 #include "collect/cycle_rate.h"
 #include "collect/kernel.h"
-#include "collect/preload_area.h"
+#include "collect/preload_pool.h"
 #include "layer/func_table.h"
 
 #define LIBRARY "libpovtrace-preload.so" /* beside this program, or where it is installed */
-#define SOCKET_DIR "/run/povtrace"
-#define SOCKET_BEGIN "preload."
+#define SOCKET_DIR POV_PRELOAD_DIR
+#define SOCKET_BEGIN POV_PRELOAD_SOCKET
 #define ASKING_MAX (PRELOAD_POLLED - 1)
 #define BACKLOG 256
 #define FULL_SHARE 4 /* a ring that is fuller than this part of it is looked at again soon */
@@ -37,11 +38,13 @@
 #define SILENT_NS 2000000000ull
 #define SILENT_STRANGER_NS 20000000ull
 
-/* A connection: of a thread that is being given an area, if any. */
+/* A connection. */
 struct asking {
 	int conn;
 	uint64_t since_ns;
-	struct thread_area *area; /* owned until it is ready */
+	uint32_t tgid; /* who is at the other end, once it has asked */
+	bool waits;    /* until what it has mapped has been looked at */
+	bool has_pool;
 };
 
 struct preload {
@@ -50,16 +53,20 @@ struct preload {
 	int fd, setup_fd;
 	struct pov_preload_setup *setup;
 	uint64_t setup_bytes;
+	uint32_t hook_cnt;
+	struct {
+		const struct library *lib;
+		uint32_t first;
+	} hooks[POV_LIB_NUMBERS]; /* of a library, in the setup; lib NULL: not there yet */
 	struct cycle_rate cycle_rate;
 	uint32_t first_row, rows;
 	bool *wanted;
 	struct asking asking[ASKING_MAX];
 	unsigned int asking_cnt;
-	struct thread_area **area; /* ready ones */
-	uint32_t area_cnt, area_cap;
-	uint32_t threads, damaged;
-	struct map bypassed;	    /* processes whose calls may come past what is preloaded */
-	struct preload_counts gone; /* of areas that are no more */
+	struct map pools;   /* process → pool; owned */
+	struct map threads; /* thread → process, of all that may record */
+	uint32_t thread_cnt, damaged;
+	struct preload_counts gone; /* of pools that are no more */
 };
 
 /* ---- the library ---- */
@@ -104,7 +111,7 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 	else if ((err = socket_place_try()))
 		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
 				     strerror(-err));
-	else if ((err = thread_area_try()))
+	else if ((err = preload_pool_try()))
 		*problem = xasprintf("memory for records cannot be made: %s", log_unwritten(-err));
 	if (!*problem)
 		return path;
@@ -127,7 +134,8 @@ static void rows_find(struct preload *p)
 /* Only we may ever write to it: our mapping is older than the seal. */
 static int setup_make(struct preload *p)
 {
-	p->setup_bytes = sizeof(*p->setup) + p->rows * sizeof(struct pov_fn);
+	p->setup_bytes = sizeof(*p->setup) + p->rows * sizeof(struct pov_fn) +
+			 POV_PRELOAD_HOOKS_MAX * sizeof(struct pov_hook);
 	p->setup_fd = memory_file_make(p->setup_bytes);
 	if (p->setup_fd < 0)
 		return p->setup_fd;
@@ -189,21 +197,21 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	return 0;
 }
 
+static void pool_free(void *pool)
+{
+	preload_pool_free(pool);
+}
+
 void preload_close(struct preload *p)
 {
 	if (!p)
 		return;
 	preload_say_alive(p, false);
 	p->opt.kernel->calls_until_too = NULL;
-	while (p->asking_cnt) {
-		struct asking *a = &p->asking[--p->asking_cnt];
-
-		close(a->conn);
-		thread_area_free(a->area);
-	}
-	for (uint32_t i = 0; i < p->area_cnt; i++)
-		thread_area_free(p->area[i]);
-	free(p->area);
+	while (p->asking_cnt)
+		close(p->asking[--p->asking_cnt].conn);
+	map_free(&p->pools, pool_free);
+	map_release(&p->threads);
 	if (p->fd >= 0) {
 		unlink(p->path);
 		close(p->fd);
@@ -212,7 +220,6 @@ void preload_close(struct preload *p)
 		munmap(p->setup, p->setup_bytes);
 	if (p->setup_fd >= 0)
 		close(p->setup_fd);
-	map_release(&p->bypassed);
 	free(p->wanted);
 	free(p->path);
 	free(p);
@@ -233,17 +240,15 @@ static char **asan_environment(char *const *envp)
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
 {
 	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");
-	char *preload, **with, **both;
+	char *preload, **with, **asan;
 
 	preload = others && *others ? xasprintf("%s:%s", p->opt.library, others) :
 				      xstrdup(p->opt.library);
 	with = launch_env_with(plan->envp, "LD_PRELOAD", preload);
 	free(preload);
-	both = launch_env_with(with, POV_PRELOAD_ENV, p->path);
+	asan = asan_environment(with);
 	launch_env_free(with);
-	with = asan_environment(both);
-	launch_env_free(both);
-	return with;
+	return asan;
 }
 
 void preload_say_alive(struct preload *p, bool alive)
@@ -264,7 +269,7 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	p->opt.record(p->opt.ctx, rec);
 }
 
-static uint64_t area_take(struct preload *p, struct thread_area *a)
+static uint64_t slot_read(struct preload *p, struct thread_area *a)
 {
 	bool damaged = a->damaged;
 	uint64_t bytes = thread_area_take(a, on_record, p);
@@ -277,72 +282,121 @@ static uint64_t area_take(struct preload *p, struct thread_area *a)
 	return bytes;
 }
 
-/* It has ended, or executes another program: flag says what becomes of its open calls. */
-static void area_retire(struct preload *p, uint32_t i, uint64_t end_ns, uint8_t flag)
-{
-	struct thread_area *a = p->area[i];
-
-	area_take(p, a);
-	thread_area_end(a, end_ns, flag, on_record, p);
-	thread_area_count(a, &p->gone);
-	bpf_map_delete_elem(p->opt.kernel->preloaded_fd, &a->who.tid);
-	thread_area_free(a);
-	p->area[i] = p->area[--p->area_cnt];
-}
-
-void preload_identity(struct preload *p, const struct pov_hdr *rec)
-{
-	uint32_t i = 0;
-
-	if (rec->kind != POV_KIND_EXIT && rec->kind != POV_KIND_EXEC)
-		return;
-	while (i < p->area_cnt) {
-		const struct preload_speaker *who = &p->area[i]->who;
-
-		if (rec->kind == POV_KIND_EXIT && who->tid == rec->tid)
-			area_retire(p, i, rec->ts_ns, POV_CALL_OPEN);
-		else if (rec->kind == POV_KIND_EXEC && who->since_ns < rec->ts_ns &&
-			 who->tgid == ((const struct pov_task *)rec)->tgid)
-			area_retire(p, i, rec->ts_ns, POV_CALL_UNWOUND);
-		else
-			i++;
-	}
-}
-
 /* Its first call. */
-static void thread_announce(struct preload *p, const struct preload_speaker *who)
+static void thread_announce(struct preload *p, uint32_t tid, uint32_t tgid)
 {
 	const struct pov_caller r = {
 		.hdr = {.size = sizeof(r),
 			.kind = POV_KIND_CALLER,
-			.tid = who->tid,
+			.tid = tid,
 			.ts_ns = kernel_now_ns()},
-		.tgid = who->tgid,
+		.tgid = tgid,
 	};
 
+	p->thread_cnt++;
 	on_record(p, &r.hdr);
 }
 
-static int area_ready(struct preload *p, struct asking *from, uint64_t address)
+/* The kernel half looks at the calls under way of a thread that leaves its CPU. */
+static void owner_look(struct preload *p, struct preload_pool *pool, uint32_t i)
 {
-	struct thread_area *a = from->area;
-	struct pov_preloaded entry = {.address = address};
+	uint32_t owner = __atomic_load_n(&pool->slot[i].mem->owner, __ATOMIC_ACQUIRE);
+	struct pov_preloaded entry = {.address =
+					      pool->address + (uint64_t)i * POV_PRELOAD_SLOT_BYTES};
 
-	if (!a)
-		return -EINVAL;
-	if (bpf_map_update_elem(p->opt.kernel->preloaded_fd, &a->who.tid, &entry, BPF_ANY))
-		return -errno;
-	close(a->fd);
-	a->fd = -1;
-	from->area = NULL;
-	if (p->area_cnt == p->area_cap) {
-		p->area_cap = p->area_cap ? 2 * p->area_cap : 16;
-		p->area = xrealloc(p->area, p->area_cap * sizeof(*p->area));
+	if (owner == pool->owner[i] || owner == POV_PRELOAD_BUSY)
+		return;
+	if (owner && (uintptr_t)map_get(&p->threads, owner) != pool->who.tgid)
+		return;
+	pool->owner[i] = owner;
+	if (!owner)
+		return;
+	if (bpf_map_update_elem(p->opt.kernel->preloaded_fd, &owner, &entry, BPF_ANY))
+		log_debug("thread %u: %s", owner, strerror(errno));
+	thread_announce(p, owner, pool->who.tgid);
+}
+
+static bool pool_take(struct preload *p, struct preload_pool *pool)
+{
+	bool full = false;
+
+	if (!pool->address)
+		return false;
+	preload_pool_look(pool);
+	for (uint32_t i = 0; i < pool->used; i++) {
+		struct thread_area *a = &pool->slot[i];
+
+		owner_look(p, pool, i);
+		full |= slot_read(p, a) > a->ring_most / FULL_SHARE;
 	}
-	p->area[p->area_cnt++] = a;
-	p->threads++;
-	thread_announce(p, &a->who);
-	return 0;
+	return full;
+}
+
+static void pool_end(struct preload *p, struct preload_pool *pool)
+{
+	log_debug("process %u: pool ends, %u slots used, head %lu tail %lu", pool->who.tgid, pool->used, (long)pool->slot[0].mem->head, (long)pool->slot[0].tail);
+	for (uint32_t i = 0; i < pool->used; i++)
+		thread_area_count(&pool->slot[i], &p->gone);
+	map_remove(&p->pools, pool->who.tgid);
+	preload_pool_free(pool);
+}
+
+/* flag says what becomes of its open calls. */
+static void thread_end(struct preload *p, struct preload_pool *pool, uint32_t tid, uint64_t end_ns,
+		       uint8_t flag)
+{
+	for (uint32_t i = 0; i < pool->used; i++) {
+		struct thread_area *a = &pool->slot[i];
+
+		if (__atomic_load_n(&a->mem->owner, __ATOMIC_ACQUIRE) == tid)
+			thread_area_free_of(a, tid, end_ns, flag, on_record, p);
+	}
+	bpf_map_delete_elem(p->opt.kernel->preloaded_fd, &tid);
+}
+
+static void on_exit_of(struct preload *p, uint32_t tid, uint32_t tgid, uint64_t ts_ns)
+{
+	struct preload_pool *pool = map_get(&p->pools, tgid);
+
+	if (pool) {
+		pool_take(p, pool);
+		thread_end(p, pool, tid, ts_ns, POV_CALL_OPEN);
+		pool->main_gone |= tid == tgid;
+		if (pool->main_gone && preload_pool_is_left(pool))
+			pool_end(p, pool);
+	}
+	map_remove(&p->threads, tid);
+}
+
+/* All other threads of the process are gone. */
+static void on_exec_of(struct preload *p, uint32_t tgid, uint64_t ts_ns)
+{
+	struct preload_pool *pool = map_get(&p->pools, tgid);
+
+	map_set(&p->threads, tgid, (void *)(uintptr_t)tgid);
+	if (!pool || pool->who.since_ns > ts_ns)
+		return;
+	pool_take(p, pool);
+	for (uint32_t i = 0; i < pool->used; i++)
+		thread_end(p, pool, pool->slot[i].mem->owner, ts_ns, POV_CALL_UNWOUND);
+	pool_end(p, pool);
+}
+
+void preload_identity(struct preload *p, const struct pov_hdr *rec)
+{
+	const struct pov_fork *fork = (const struct pov_fork *)rec;
+
+	switch (rec->kind) {
+	case POV_KIND_FORK:
+		map_set(&p->threads, fork->child_tid, (void *)(uintptr_t)fork->child_tgid);
+		break;
+	case POV_KIND_EXIT:
+		on_exit_of(p, rec->tid, ((const struct pov_exit *)rec)->tgid, rec->ts_ns);
+		break;
+	case POV_KIND_EXEC:
+		on_exec_of(p, ((const struct pov_task *)rec)->tgid, rec->ts_ns);
+		break;
+	}
 }
 
 /* ---- requests ---- */
@@ -360,88 +414,152 @@ static int asker_find(const struct preload *p, int conn, uint32_t *tgid)
 	return bpf_map_lookup_elem(p->opt.kernel->targets_fd, tgid, &target) ? -ESRCH : 0;
 }
 
-static int area_give(struct preload *p, struct asking *from, const struct pov_preload_request *r,
-		     struct pov_preload_answer *answer)
+static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out)
 {
+	struct preload_pool *pool = map_get(&p->pools, tgid);
 	struct preload_speaker who = {
+		.tgid = tgid,
 		.first_row = p->first_row,
 		.rows = p->rows,
 		.wanted = p->wanted,
 		.cpus = (uint32_t)libbpf_num_possible_cpus(),
+		.since_ns = kernel_now_ns(),
 	};
-	uint32_t lib;
-	int known, err;
+	int err;
 
-	if (r->rows != p->rows)
-		return -EPROTONOSUPPORT;
-	err = asker_find(p, from->conn, &who.tgid);
+	if (!proc_same_clock((pid_t)tgid))
+		return -EXDEV;
+	if (pool) /* it has not taken it */
+		pool_end(p, pool);
+	err = preload_pool_make(&who, &p->threads, out);
 	if (err)
 		return err;
-	who.tid = (uint32_t)proc_thread_find((pid_t)who.tgid, (pid_t)r->tid);
-	if (!who.tid)
-		return -ESRCH;
-	if (!proc_same_clock((pid_t)who.tgid))
-		return -EXDEV;
-	known = p->opt.library_at(p->opt.ctx, (pid_t)who.tgid, r->address);
-	if (known < 0)
-		return known;
-	lib = (uint32_t)known;
-	if (bpf_map_lookup_elem(p->opt.kernel->libs_fd, &lib, &p->setup->lib[lib]))
-		return -errno;
-	for (uint32_t i = 0; i < p->area_cnt; i++)
-		if (p->area[i]->who.tid == who.tid) {
-			area_retire(p, i, kernel_now_ns(), POV_CALL_UNWOUND);
-			break;
-		}
-	who.lib = (uint16_t)lib;
-	who.since_ns = kernel_now_ns();
-	thread_area_free(from->area);
-	from->area = NULL;
-	answer->lib = who.lib;
-	answer->setup_bytes = p->setup_bytes;
-	return thread_area_make(&who, &from->area);
+	map_set(&p->pools, tgid, *out);
+	map_set(&p->threads, tgid, (void *)(uintptr_t)tgid);
+	return 0;
 }
 
-static int bypass_note(struct preload *p, int conn)
+/* Puts a library's hooks into the setup. False: there is no room. */
+static bool hooks_put(struct preload *p, const struct library *lib)
 {
-	uint32_t tgid;
-	int err = asker_find(p, conn, &tgid);
+	struct pov_hook *to = (struct pov_hook *)pov_preload_hooks(p->setup) + p->hook_cnt;
+	uint32_t id = lib->id;
 
-	if (err)
-		return err;
-	map_set(&p->bypassed, tgid, p);
-	log_warn(
-		"process %u opens a library with RTLD_DEEPBIND: if that calls MPI, these calls are not recorded; --capture probes "
-		"records them",
-		tgid);
+	if (p->hooks[id].lib)
+		return true;
+	if (p->hook_cnt + lib->hook_cnt > POV_PRELOAD_HOOKS_MAX ||
+	    bpf_map_lookup_elem(p->opt.kernel->libs_fd, &id, &p->setup->lib[id]))
+		return false;
+	for (size_t i = 0; i < lib->hook_cnt; i++) {
+		to[i] = lib->hooks[i];
+		to[i].row -= (pov_u16)p->first_row;
+	}
+	p->hooks[id].lib = lib;
+	p->hooks[id].first = p->hook_cnt;
+	p->hook_cnt += (uint32_t)lib->hook_cnt;
+	return true;
+}
+
+struct planning {
+	struct preload *p;
+	struct preload_pool *pool;
+	struct pov_preload_answer *answer;
+};
+
+static void library_plan(void *ctx, const struct library *lib, uint64_t bias)
+{
+	struct planning *pl = ctx;
+	struct pov_preload_answer *a = pl->answer;
+
+	if (!lib->hook_cnt || a->libraries == POV_PRELOAD_LIBRARIES || !hooks_put(pl->p, lib))
+		return;
+	pl->pool->lib[lib->id] = true;
+	a->library[a->libraries++] = (struct pov_preload_library){
+		.bias = bias,
+		.first = pl->p->hooks[lib->id].first,
+		.cnt = (uint32_t)lib->hook_cnt,
+		.lib = lib->id,
+	};
+}
+
+static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, unsigned int fd_cnt)
+{
+	a->magic = POV_PRELOAD_MAGIC;
+	a->version = POV_PRELOAD_VERSION;
+	run_socket_send(conn, a, sizeof(*a), fd, fd_cnt);
+}
+
+/* What the process has mapped has been looked at. */
+static void plan_answer(struct preload *p, const struct asking *from)
+{
+	struct pov_preload_answer a = {.setup_bytes = p->setup_bytes,
+				       .pool_bytes = (uint64_t)POV_PRELOAD_SLOTS *
+						     POV_PRELOAD_SLOT_BYTES};
+	struct preload_pool *pool = map_get(&p->pools, from->tgid);
+	struct planning pl = {p, pool, &a};
+	int fd[2] = {p->setup_fd};
+
+	if (!from->has_pool || !pool) {
+		a.status = from->has_pool ? -ESTALE : pool_give(p, from->tgid, &pl.pool);
+		if (a.status) {
+			answer_send(from->conn, &a, NULL, 0);
+			return;
+		}
+		fd[1] = pl.pool->fd;
+	}
+	p->opt.libraries(p->opt.ctx, (pid_t)from->tgid, library_plan, &pl);
+	log_debug("process %u: %u libraries to hook", from->tgid, a.libraries);
+	answer_send(from->conn, &a, fd, from->has_pool ? 0 : 2);
+}
+
+static int plan_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
+{
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	from->has_pool = r->has_pool;
+	from->waits = !err;
+	return err;
+}
+
+static int pool_ready(struct preload *p, const struct asking *from,
+		      const struct pov_preload_request *r)
+{
+	struct preload_pool *pool = map_get(&p->pools, from->tgid);
+
+	if (!pool)
+		return -EINVAL;
+	if (pool->fd >= 0) {
+		close(pool->fd);
+		pool->fd = -1;
+	}
+	pool->address = r->address;
+	log_debug("process %u: %u functions hooked", from->tgid, r->hooks);
+	pool_take(p, pool);
+	if (!r->hooks)
+		p->opt.unserved(p->opt.ctx, (pid_t)from->tgid);
 	return 0;
 }
 
 static void request_answer(struct preload *p, struct asking *from,
 			   const struct pov_preload_request *r)
 {
-	struct pov_preload_answer a = {.magic = POV_PRELOAD_MAGIC, .version = POV_PRELOAD_VERSION};
-	int fd[2] = {p->setup_fd, -1};
+	struct pov_preload_answer a = {0};
 
 	if (r->version != POV_PRELOAD_VERSION)
 		a.status = -EPROTONOSUPPORT;
-	else if (r->wish == POV_PRELOAD_AREA)
-		a.status = area_give(p, from, r, &a);
-	else if (r->wish == POV_PRELOAD_READY)
-		a.status = area_ready(p, from, r->address);
-	else if (r->wish == POV_PRELOAD_BYPASSED)
-		a.status = bypass_note(p, from->conn);
+	else if (r->wish == POV_PRELOAD_PLAN)
+		a.status = plan_ask(p, from, r);
+	else if (r->wish == POV_PRELOAD_READY && from->tgid)
+		a.status = pool_ready(p, from, r);
 	else
 		a.status = -EINVAL;
-	if (!a.status && r->wish == POV_PRELOAD_AREA)
-		fd[1] = from->area->fd;
-	run_socket_send(from->conn, &a, sizeof(a), fd, fd[1] >= 0 ? 2 : 0);
+	if (!from->waits)
+		answer_send(from->conn, &a, NULL, 0);
 }
 
 static void asking_drop(struct preload *p, unsigned int i)
 {
 	close(p->asking[i].conn);
-	thread_area_free(p->asking[i].area);
 	p->asking[i] = p->asking[--p->asking_cnt];
 }
 
@@ -464,7 +582,7 @@ static bool asking_is_stale(const struct preload *p, const struct asking *a)
 	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
 	uint32_t tgid;
 
-	return silent_ns > SILENT_NS ||
+	return (silent_ns > SILENT_NS && !a->waits) ||
 	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
 }
 
@@ -486,7 +604,11 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 
 	/* from behind: one that is dropped has its place taken by the last */
 	for (unsigned int i = p->asking_cnt; i-- > 0;)
-		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
+		if (p->asking[i].waits && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid)) {
+			p->asking[i].waits = false;
+			p->asking[i].since_ns = kernel_now_ns();
+			plan_answer(p, &p->asking[i]);
+		} else if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
 			asking_read(p, i);
 		else if (asking_is_stale(p, &p->asking[i]))
 			asking_drop(p, i);
@@ -500,28 +622,34 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 
 bool preload_consume(struct preload *p)
 {
+	struct preload_pool *pool;
 	bool full = false;
 
-	for (uint32_t i = 0; i < p->area_cnt; i++)
-		full |= area_take(p, p->area[i]) > POV_PRELOAD_RING_BYTES / FULL_SHARE;
+	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
+		full |= pool_take(p, pool);
 	return full;
 }
 
 uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
 			    void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
+	struct preload_pool *pool;
 	uint64_t calls = 0;
 
-	for (uint32_t i = 0; i < p->area_cnt; i++)
-		calls += thread_area_end(p->area[i], end_ns, POV_CALL_OPEN, fn, ctx);
+	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
+		for (uint32_t i = 0; i < pool->used; i++)
+			calls += thread_area_end(&pool->slot[i], end_ns, POV_CALL_OPEN, fn, ctx);
 	return calls;
 }
 
 void preload_untold(const struct preload *p, void (*fn)(void *ctx, const struct pov_hdr *rec),
 		    void *ctx)
 {
-	for (uint32_t i = 0; i < p->area_cnt; i++)
-		thread_area_untold(p->area[i], fn, ctx);
+	const struct preload_pool *pool;
+
+	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
+		for (uint32_t i = 0; i < pool->used; i++)
+			thread_area_untold(&pool->slot[i], fn, ctx);
 }
 
 void preload_function_set(struct preload *p, uint32_t row, bool counted, bool left_out)
@@ -536,22 +664,20 @@ void preload_function_set(struct preload *p, uint32_t row, bool counted, bool le
 
 void preload_counts_get(const struct preload *p, struct preload_counts *out)
 {
+	const struct preload_pool *pool;
+
 	*out = p->gone;
-	for (uint32_t i = 0; i < p->area_cnt; i++)
-		thread_area_count(p->area[i], out);
+	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
+		for (uint32_t i = 0; i < pool->used; i++)
+			thread_area_count(&pool->slot[i], out);
 }
 
 uint32_t preload_thread_cnt(const struct preload *p)
 {
-	return p->threads;
+	return p->thread_cnt;
 }
 
 uint32_t preload_damaged_cnt(const struct preload *p)
 {
 	return p->damaged;
-}
-
-uint32_t preload_bypassed_cnt(const struct preload *p)
-{
-	return (uint32_t)p->bypassed.cnt;
 }

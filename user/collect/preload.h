@@ -21,6 +21,9 @@ struct pov_fn;
 struct pov_hdr;
 struct preload;
 
+struct library;
+typedef void preload_library_fn(void *ctx, const struct library *lib, uint64_t bias);
+
 struct preload_options {
 	const char *library;	  /* preload_library_find */
 	struct kernel *kernel;	  /* borrowed, loaded */
@@ -29,8 +32,12 @@ struct preload_options {
 	uint64_t spin_gap_ns;
 	/* A record, checked; or one that the collector would have from the kernel half (a thread's first call). */
 	void (*record)(void *ctx, const struct pov_hdr *rec);
-	/* Number of the MPI library that an address of a process lies in; -EAGAIN: not known by now, others are final. */
-	int (*library_at)(void *ctx, pid_t pid, uint64_t addr);
+	/* All that a process has mapped has been looked at. */
+	bool (*settled)(void *ctx, pid_t pid);
+	/* Calls fn for each place of an MPI library in a process; bias: address there − address in the file. */
+	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
+	/* A process could enter none of the functions that it was to record: they are to get probes. */
+	void (*unserved)(void *ctx, pid_t pid);
 	void *ctx;
 };
 
@@ -64,7 +71,7 @@ void preload_say_alive(struct preload *p, bool alive);
 
 /* Takes what is in the rings. True: one was so full that it is to be done again soon. */
 bool preload_consume(struct preload *p);
-/* An identity record of the kernel half (exec, exit): what its threads have is taken, and their memory given back. */
+/* An identity record of the kernel half (a thread's begin or end, exec): what its threads have is taken, and their memory given back. */
 void preload_identity(struct preload *p, const struct pov_hdr *rec);
 /*
  * Hands calls and spins that are open to fn, as ended at end_ns: for good after kernel_calls_end, while their threads go on
@@ -84,8 +91,6 @@ void preload_counts_get(const struct preload *p, struct preload_counts *out);
 /* Threads that had memory so far, and of these those that wrote nonsense into it. */
 uint32_t preload_thread_cnt(const struct preload *p);
 uint32_t preload_damaged_cnt(const struct preload *p);
-/* Processes that opened a library that may call MPI past what is preloaded. */
-uint32_t preload_bypassed_cnt(const struct preload *p);
 void preload_close(struct preload *p);
 
 #endif

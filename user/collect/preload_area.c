@@ -2,94 +2,66 @@
 #include "collect/preload_area.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "abi/preload.h"
 #include "base/log.h"
-#include "base/memory_file.h"
+#include "base/map.h"
 #include "collect/kernel.h"
 #include "collect/open_calls.h"
 #include "collect/preload.h"
 
-#define FILE_BYTES (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_BYTES)
 #define COST_PS_MAX 100000000 /* of a call: a thread that says more was interrupted */
-#define MAPPED_BYTES (FILE_BYTES + POV_PRELOAD_RING_BYTES)
+#define GROW_SHARE 4 /* a ring that is fuller than this part of it … */
+#define GROW_TIMES 8 /* … becomes so many times as large */
+#define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
 
-static int file_make(void)
+static void memory_make(char *from, size_t bytes)
 {
-	int fd = memory_file_make(FILE_BYTES), err;
-
-	/* Nobody is to make it shorter: we would be killed by reading it. */
-	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		return fd;
-	err = -errno;
-	close(fd);
-	return err;
+	/* before Linux 5.14 who writes first makes it */
+	if (madvise(from, bytes, MADV_POPULATE_WRITE))
+		log_debug("memory for records: %s", strerror(errno));
 }
 
-static struct pov_preload_area *file_map(int fd)
+void thread_area_fill(struct thread_area *a, uint32_t ring_bytes)
 {
-	const int prot = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_FIXED;
-	char *p = mmap(NULL, MAPPED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		       -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	if (mmap(p, FILE_BYTES, prot, how, fd, 0) != MAP_FAILED &&
-	    mmap(p + FILE_BYTES, POV_PRELOAD_RING_BYTES, prot, how, fd, POV_PRELOAD_AREA_BYTES) !=
-		    MAP_FAILED)
-		return (struct pov_preload_area *)p;
-	munmap(p, MAPPED_BYTES);
-	return NULL;
-}
-
-int thread_area_try(void)
-{
-	int fd = file_make();
-
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-int thread_area_make(const struct preload_speaker *who, struct thread_area **out)
-{
-	struct thread_area *a = xcalloc(1, sizeof(*a));
-	int err;
-
-	a->who = *who;
-	a->fd = file_make();
-	if (a->fd < 0) {
-		err = a->fd;
-		free(a);
-		return err;
-	}
-	a->mem = file_map(a->fd);
-	if (!a->mem) {
-		err = -errno;
-		close(a->fd);
-		free(a);
-		return err;
-	}
-	a->mem->state.tid = who->tid;
-	a->mem->state.tgid = who->tgid;
-	*out = a;
-	return 0;
-}
-
-void thread_area_free(struct thread_area *a)
-{
-	if (!a)
+	if (ring_bytes <= a->ring_most)
 		return;
-	if (a->fd >= 0)
-		close(a->fd);
-	munmap(a->mem, MAPPED_BYTES);
-	free(a);
+	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES + ring_bytes + POV_PRELOAD_BEHIND);
+	a->ring_most = ring_bytes;
+}
+
+static void ring_grow(struct thread_area *a, uint64_t bytes)
+{
+	uint32_t wanted = a->ring_most * GROW_TIMES;
+
+	if (bytes <= a->ring_most / GROW_SHARE || a->ring_most == POV_PRELOAD_RING_MOST)
+		return;
+	thread_area_fill(a, wanted < POV_PRELOAD_RING_MOST ? wanted : POV_PRELOAD_RING_MOST);
+	__atomic_store_n(&a->mem->wanted_bytes, a->ring_most, __ATOMIC_RELEASE);
+}
+
+/* Bytes of the ring as its thread has it; 0 if that cannot be. */
+static uint32_t ring_bytes(const struct thread_area *a)
+{
+	uint32_t bytes = __atomic_load_n(&a->mem->ring_bytes, __ATOMIC_RELAXED);
+
+	return bytes >= POV_PRELOAD_RING_LEAST && bytes <= a->ring_most && !(bytes & (bytes - 1)) ?
+		       bytes :
+		       0;
+}
+
+/* Whether a thread of the process has this number, which then speaks. */
+static bool speaks(struct thread_area *a, uint32_t tid)
+{
+	if (tid == a->who.tid)
+		return tid != 0;
+	if ((uintptr_t)map_get(a->threads, tid) != a->who.tgid)
+		return false;
+	a->who.tid = tid;
+	a->last_begin_ns = 0;
+	return true;
 }
 
 /* Checks a copy, and hands it over. */
@@ -119,30 +91,54 @@ static void room_give(const struct thread_area *a)
 	__atomic_store_n(&a->mem->tail, a->tail, __ATOMIC_RELEASE);
 }
 
+/* False if nothing is known of who has written the next record, by now. */
+static bool speaker_find(struct thread_area *a, const struct pov_hdr *rec)
+{
+	if (speaks(a, __atomic_load_n(&rec->tid, __ATOMIC_RELAXED))) {
+		a->strange_ns = 0;
+		return true;
+	}
+	if (!a->strange_ns)
+		a->strange_ns = a->who.until_ns;
+	a->damaged = a->who.until_ns - a->strange_ns > STRANGE_NS;
+	return false;
+}
+
+static void record_take(struct thread_area *a, const struct pov_hdr *rec, uint64_t bytes,
+			thread_area_fn *fn, void *ctx)
+{
+	uint16_t size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
+
+	a->damaged = size < sizeof(*rec) || size % 8 || size > PRELOAD_RECORD_MAX || size > bytes ||
+		     !record_give(a, rec, size, fn, ctx);
+	a->tail += size;
+	if (!a->damaged && a->tail % RELEASE_BYTES < size)
+		room_give(a);
+}
+
 uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 {
 	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_ACQUIRE), bytes = head - a->tail;
 	const char *ring = (const char *)a->mem + POV_PRELOAD_AREA_BYTES;
+	uint32_t size = ring_bytes(a);
 	const struct pov_hdr *rec;
-	uint16_t size;
 
 	if (!bytes)
 		return 0;
-	a->damaged |= bytes > POV_PRELOAD_RING_BYTES;
+	a->damaged |= bytes > size;
 	a->who.until_ns = kernel_now_ns(); /* it was all written before */
 	while (!a->damaged && a->tail != head) {
-		rec = (const struct pov_hdr *)(ring + a->tail % POV_PRELOAD_RING_BYTES);
+		rec = (const struct pov_hdr *)(ring + (a->tail & (size - 1)));
 		__builtin_prefetch((const char *)rec + AHEAD_BYTES);
 		__builtin_prefetch((const char *)rec + AHEAD_BYTES + 64);
-		size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
-		a->damaged = size < sizeof(*rec) || size % 8 || size > PRELOAD_RECORD_MAX ||
-			     size > head - a->tail || !record_give(a, rec, size, fn, ctx);
-		a->tail += size;
-		if (!a->damaged && a->tail % RELEASE_BYTES < size)
-			room_give(a);
+		if (!speaker_find(a, rec))
+			break;
+		record_take(a, rec, head - a->tail, fn, ctx);
 	}
-	a->tail = head; /* also of a damaged one: its thread is not to wait for room */
+	if (a->damaged) /* its threads are not to wait for room */
+		a->tail = head;
 	room_give(a);
+	ring_grow(a, bytes);
 	return bytes;
 }
 
@@ -174,8 +170,8 @@ static void on_open(void *ctx, const struct pov_hdr *rec)
 	e->fn(e->ctx, mine);
 }
 
-uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
-			 void *ctx)
+static uint64_t open_calls_end(struct thread_area *a, uint64_t end_ns, uint8_t flag,
+			       thread_area_fn *fn, void *ctx)
 {
 	struct ending e = {.a = a, .fn = fn, .ctx = ctx, .flag = flag};
 
@@ -184,6 +180,33 @@ uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, t
 	a->who.until_ns = kernel_now_ns();
 	open_calls_of(&a->mem->state, end_ns, on_open, &e);
 	return e.calls;
+}
+
+uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
+			 void *ctx)
+{
+	return speaks(a, __atomic_load_n(&a->mem->owner, __ATOMIC_ACQUIRE)) ?
+		       open_calls_end(a, end_ns, flag, fn, ctx) :
+		       0;
+}
+
+void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, uint8_t flag,
+			 thread_area_fn *fn, void *ctx)
+{
+	struct pov_preload_area *m = a->mem;
+	uint32_t owner = tid;
+
+	thread_area_take(a, fn, ctx);
+	if (!__atomic_compare_exchange_n(&m->owner, &owner, POV_PRELOAD_BUSY, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	thread_area_take(a, fn, ctx);
+	if (speaks(a, tid))
+		open_calls_end(a, end_ns, flag, fn, ctx);
+	m->state.depth = m->state.spinning = 0;
+	m->state.counting_ns = 0;
+	m->thread_pointer = 0;
+	__atomic_store_n(&m->owner, 0, __ATOMIC_RELEASE);
 }
 
 struct untold {
@@ -211,7 +234,7 @@ void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *c
 	struct untold u = {.who = a->who, .fn = fn, .ctx = ctx};
 
 	u.who.until_ns = kernel_now_ns();
-	if (!a->damaged)
+	if (!a->damaged && a->who.tid)
 		open_calls_of(&a->mem->state, u.who.until_ns, on_untold, &u);
 }
 

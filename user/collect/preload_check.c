@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "collect/preload_check.h"
 
+#include "abi/config.h"
 #include "abi/event.h"
 #include "abi/thread.h"
 
@@ -14,11 +15,11 @@ _Static_assert(PRELOAD_RECORD_MAX >= POV_FRAME_FULL &&
 /* Two CPUs may read the clock a little differently. */
 #define CLOCK_SLACK_NS 1000000
 
-static bool func_check(uint16_t func, const struct preload_speaker *who)
+static bool func_check(uint16_t func, uint16_t lib, const struct preload_speaker *who)
 {
 	uint32_t row = func - who->first_row;
 
-	return row < who->rows && who->wanted[row];
+	return row < who->rows && who->wanted[row] && lib < POV_LIB_NUMBERS && who->lib[lib];
 }
 
 /* Its begin, which is told by its end and how long it was. */
@@ -52,12 +53,11 @@ static bool call_check(struct pov_call *c, size_t bytes, const struct preload_sp
 
 	if (bytes < sizeof(*c) || c->nargs > POV_CALL_ARGS_MAX || bytes < fixed ||
 	    bytes > POV_FRAME_FULL || c->depth >= POV_CALL_DEPTH_MAX || c->cpu >= who->cpus ||
-	    !func_check(c->func, who) || !begin_check(c->hdr.ts_ns, c->dur_ns, who) ||
+	    !func_check(c->func, c->lib, who) || !begin_check(c->hdr.ts_ns, c->dur_ns, who) ||
 	    !fields_check((const char *)c + fixed, bytes - fixed))
 		return false;
 	c->hdr.flags = (c->hdr.flags & CALL_FLAGS) | POV_CALL_PRELOADED;
 	c->tgid = who->tgid;
-	c->lib = who->lib;
 	c->pad = 0;
 	return true;
 }
@@ -70,9 +70,8 @@ static bool spin_check(struct pov_spin *s, size_t bytes, const struct preload_sp
 	    !begin_check(s->hdr.ts_ns, s->dur_ns, who))
 		return false;
 	for (unsigned int i = 0; i < s->nfuncs; i++) {
-		if (!func_check(s->func[i].func, who))
+		if (!func_check(s->func[i].func, s->func[i].lib, who))
 			return false;
-		s->func[i].lib = who->lib;
 		s->func[i].pad = 0;
 	}
 	s->hdr.flags = (s->hdr.flags & POV_SPIN_OPEN) | POV_SPIN_PRELOADED;
@@ -89,13 +88,12 @@ static bool more_check(const struct pov_more *m, size_t bytes, const struct prel
 
 static bool counted_check(struct pov_counted *c, size_t bytes, const struct preload_speaker *who)
 {
-	if (bytes != sizeof(*c) || !c->calls || !func_check(c->func, who) ||
+	if (bytes != sizeof(*c) || !c->calls || !func_check(c->func, c->lib, who) ||
 	    !begin_check(c->hdr.ts_ns, c->dur_ns, who) || c->calls > c->dur_ns + 1 ||
 	    c->busy_ns / POV_CALL_DEPTH_MAX > c->dur_ns || c->sized > c->calls)
 		return false;
 	c->hdr.flags = (c->hdr.flags & POV_COUNTED_NESTED) | POV_COUNTED_PRELOADED;
 	c->tgid = who->tgid;
-	c->lib = who->lib;
 	return true;
 }
 

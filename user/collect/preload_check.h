@@ -15,7 +15,7 @@ struct pov_hdr;
 /* Whose, and what it may speak of. */
 struct preload_speaker {
 	uint32_t tid, tgid;
-	uint16_t lib;
+	const bool *lib; /* by number: MPI libraries that it has, POV_LIB_NUMBERS of them */
 	uint32_t first_row, rows;
 	const bool *wanted; /* of these rows */
 	uint32_t cpus;

@@ -186,14 +186,13 @@ static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
 /* Of threads that recorded their calls themselves. */
 static void preload_tell(struct session *s)
 {
-	meta(s, json_pack("{s:s,s:f,s:f,s:i,s:i,s:I,s:I,s:i,s:i}", "type", "preload", "call_ns",
+	meta(s, json_pack("{s:s,s:f,s:f,s:i,s:i,s:I,s:I,s:i}", "type", "preload", "call_ns",
 			  s->cost.preload_ns, "counted_ns", s->cost.preload_counted_ns, "threads",
 			  (int)preload_thread_cnt(s->preload), "damaged",
 			  (int)preload_damaged_cnt(s->preload), "wait_ns",
 			  (json_int_t)s->drops.preloaded.waits_ns, "no_area",
 			  (json_int_t)s->drops.preloaded.no_area, "began",
-			  (int)images_began_cnt(s->images), "bypassed",
-			  (int)preload_bypassed_cnt(s->preload)));
+			  (int)images_began_cnt(s->images)));
 }
 
 void session_meta_over(struct session *s, const struct session_over *over)

@@ -23,11 +23,25 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	images_control(s->images, rec);
 }
 
-static int library_at(void *ctx, pid_t pid, uint64_t addr)
+static bool settled(void *ctx, pid_t pid)
 {
 	const struct session *s = ctx;
 
-	return images_library_at(s->images, pid, addr);
+	return images_answered(s->images, pid);
+}
+
+static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx)
+{
+	const struct session *s = ctx;
+
+	images_libraries(s->images, pid, fn, fn_ctx);
+}
+
+static void unserved(void *ctx, pid_t pid)
+{
+	const struct session *s = ctx;
+
+	images_unserved_calls(s->images, pid);
 }
 
 int session_preload_choose(struct session *s)
@@ -55,7 +69,9 @@ int session_preload_open(struct session *s)
 		.wanted = s->wanted,
 		.spin_gap_ns = s->opt->spin_gap_ns,
 		.record = on_record,
-		.library_at = library_at,
+		.settled = settled,
+		.libraries = libraries,
+		.unserved = unserved,
 		.ctx = s,
 	};
 	int err;
@@ -101,9 +117,6 @@ void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 	if (!s->preload || (s->end_ns && rec->ts_ns > s->end_ns))
 		return;
 	preload_identity(s->preload, rec);
-	/* by a probe: it did not come by way of the library. Where threads can wait, it has done so before (image.bpf.c). */
-	if (rec->kind == POV_KIND_CALLER && !s->kernel.features.wait)
-		images_unserved_calls(s->images, (pid_t)((const struct pov_caller *)rec)->tgid);
 }
 
 static void cost_note(struct session *s, const struct preload_counts *counts)

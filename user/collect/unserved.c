@@ -26,8 +26,9 @@ struct asking {
 	uint64_t ts_ns;
 };
 
-static void left_probe(void *ctx, pid_t pid, const struct proc_map *map, struct library *lib)
+static void left_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file)
 {
+	struct library *lib = file->lib;
 	struct asking *a = ctx;
 
 	if (!lib->left)
@@ -68,12 +69,7 @@ void unserved_mapped(struct unserved *u, pid_t pid, const struct code_file *file
 
 void unserved_asks(struct unserved *u, const struct pov_caller *r)
 {
-	pid_t pid = (pid_t)r->tgid;
-
-	/* one that has not loaded it has waited before, when it mapped what it begins now */
-	if (r->hdr.flags & POV_UNSERVED_BEGINS && is_loaded(u, pid))
-		map_set(&u->began, r->tgid, u);
-	probe(u, pid, r->hdr.ts_ns);
+	probe(u, (pid_t)r->tgid, r->hdr.ts_ns);
 }
 
 void unserved_calls(struct unserved *u, pid_t pid)

@@ -19,6 +19,8 @@
 #define FLOW_FUNCTION_BYTES_MAX (1u << 20)
 #define FLOW_PARTS_MAX 256
 #define FLOW_PART_INSNS_MAX 8192
+#define FLOW_TABLES_MAX 1024
+#define FLOW_TABLE_ENTRIES_MAX 4096
 
 struct flow {
 	const struct elf_file *f;
@@ -27,6 +29,9 @@ struct flow {
 	uint8_t *boundary, *target;    /* one bit a byte of the function */
 	uint64_t part[FLOW_PARTS_MAX]; /* jump targets outside that are no symbols */
 	unsigned int part_cnt;
+	uint64_t table[FLOW_TABLES_MAX]; /* addresses that it takes: tables of switches begin there */
+	unsigned int table_cnt;
+	bool jumps_by_table;
 	unsigned int budget; /* instructions to look at outside */
 	struct x86_reader reader;
 };
@@ -70,8 +75,51 @@ static const char *flow_insn(struct flow *w, const struct x86_insn *insn)
 								   NULL;
 	}
 	if (x86_is_indirect_jump(insn) && !x86_is_slot_jump(insn, &to))
-		return "an indirect jump could land behind the start";
+		w->jumps_by_table = true;
+	if (insn->z.mnemonic != ZYDIS_MNEMONIC_LEA || !x86_rip_operand(insn, &insn->op[1], &to))
+		return NULL;
+	if (to > w->start && to < w->end) /* a computed goto's */
+		return flow_jump(w, to);
+	if (w->table_cnt < FLOW_TABLES_MAX)
+		w->table[w->table_cnt] = to;
+	w->table_cnt++;
 	return NULL;
+}
+
+/*
+ * The table of a switch is a list of places, each told by its distance from the table. Where such a list ends is not known: it does where
+ * an entry leads out of the function.
+ */
+static const char *flow_table(struct flow *w, uint64_t table)
+{
+	const char *objection = NULL;
+	int32_t away;
+
+	for (unsigned int i = 0; i < FLOW_TABLE_ENTRIES_MAX && !objection; i++) {
+		uint64_t at = table + i * sizeof(away), to;
+
+		if (elf_file_read_addr(w->f, at, &away, sizeof(away)) != (long)sizeof(away))
+			break;
+		to = table + (uint64_t)(int64_t)away;
+		if (to < w->start || to >= w->end)
+			break;
+		objection = flow_jump(w, to);
+	}
+	return objection;
+}
+
+/* Code that may lie anywhere takes the address of each of its tables. An indirect jump without one leads to another function. */
+static const char *flow_tables(struct flow *w)
+{
+	const char *objection = NULL;
+
+	if (!w->jumps_by_table)
+		return NULL;
+	if (w->table_cnt > FLOW_TABLES_MAX || !elf_file_headers(w->f)->dynamic)
+		return "an indirect jump could land behind the start";
+	for (unsigned int i = 0; i < w->table_cnt && !objection; i++)
+		objection = flow_table(w, w->table[i]);
+	return objection;
 }
 
 static const char *flow_function(struct flow *w)
@@ -110,6 +158,8 @@ static const char *flow_walk(struct flow *w)
 {
 	const char *objection = flow_function(w);
 
+	if (!objection)
+		objection = flow_tables(w);
 	for (unsigned int i = 0; i < w->part_cnt && !objection; i++)
 		objection = flow_part(w, w->part[i]);
 	for (uint64_t i = 0; i < (w->end - w->start + 7) / 8 && !objection; i++)

@@ -68,14 +68,6 @@ void func_table_recipe(size_t i, struct pov_fn *out)
 		die("function table: %s: \"%s\"", row->name, row->sig);
 }
 
-bool func_table_begins(size_t i)
-{
-	struct func_attrs a;
-
-	func_attrs_parse(func_table_get(i)->attrs, func_table_layer(i)->words, &a);
-	return a.flags & FUNC_INIT;
-}
-
 bool func_table_may_shed(size_t i)
 {
 	struct func_attrs a;

@@ -22,8 +22,6 @@ const struct func_row *func_table_get(size_t i); /* i < func_table_count() */
 const struct layer *func_table_layer(size_t i);
 /* Its recipe. A row that has none is a mistake in the table: ends the program. */
 void func_table_recipe(size_t i, struct pov_fn *out);
-/* Whether it brings its library up. */
-bool func_table_begins(size_t i);
 /*
  * Whether it need not be recorded one by one: it does not wait for others, which the report is about, and nobody has to learn from it
  * who belongs to whom.

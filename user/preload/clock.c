@@ -1,17 +1,37 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "preload/clock.h"
 
+#include <linux/prctl.h>
+#include <linux/time_types.h>
+
+#include "preload/loaded.h"
+#include "preload/sys.h"
+
+#define CLOCK_MONOTONIC 1
 #define LIMIT_NS 1000000ull
 #define TRIES 2		  /* the closer pair of readings is taken: one may be interrupted; */
 #define APART_NS_MAX 1000 /* further apart they tell nothing */
 
 __thread struct cycle_clock cycle_clock;
 
-static u64 library_ns(void)
-{
-	struct timespec ts;
+static long (*vdso_clock)(long clock, struct __kernel_timespec *ts);
+static bool is_readable; /* the counter, by this process */
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+void clock_begin(u64 vdso)
+{
+	int how;
+
+	vdso_clock = (long (*)(long, struct __kernel_timespec *))loaded_vdso_symbol(
+		vdso, "__vdso_clock_gettime");
+	is_readable = !sys3(__NR_prctl, PR_GET_TSC, (long)&how, 0) && how == PR_TSC_ENABLE;
+}
+
+static u64 kernel_ns(void)
+{
+	struct __kernel_timespec ts;
+
+	if (!vdso_clock || vdso_clock(CLOCK_MONOTONIC, &ts))
+		sys3(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&ts, 0);
 	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
 }
 
@@ -24,15 +44,6 @@ static u64 told_until(const struct cycle_clock *c)
 	return ns > c->floor ? ns : c->floor;
 }
 
-static bool is_readable(void)
-{
-	static int readable = -1;
-
-	if (readable < 0)
-		readable = cycles_readable();
-	return readable;
-}
-
 /* How many cycles they were apart. */
 static u64 read_both(struct cycle_clock *c)
 {
@@ -40,7 +51,7 @@ static u64 read_both(struct cycle_clock *c)
 
 	for (int i = 0; i < TRIES; i++) {
 		before = cycles_read();
-		ns = library_ns();
+		ns = kernel_ns();
 		after = cycles_read();
 		if (after - before >= closest)
 			continue;
@@ -57,9 +68,9 @@ u64 clock_renew(void)
 	struct cycle_clock *c = &cycle_clock;
 
 	c->floor = told_until(c);
-	if (!rate || !is_readable()) {
+	if (!rate || !is_readable) {
 		c->limit = 0;
-		ns = library_ns();
+		ns = kernel_ns();
 		return ns > c->floor ? ns : c->floor;
 	}
 	apart = read_both(c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * CLOCK_MONOTONIC for less than half of what the C library takes: the CPU's counter, at the rate that the collector measures all along
+ * CLOCK_MONOTONIC for less than half of what reading it takes: the CPU's counter, at the rate that the collector measures all along
  * (collect/cycle_rate.h), from a moment at most a millisecond ago at which both were read. Where the kernel's clock is not made of that
- * counter, the C library's.
+ * counter, the kernel's.
  */
 #ifndef POV_PRELOAD_CLOCK_H
 #define POV_PRELOAD_CLOCK_H
@@ -19,7 +19,9 @@ struct cycle_clock {
 };
 extern __thread struct cycle_clock cycle_clock;
 
-/* Reads both again, or the C library's clock where there is no rate: the time. */
+/* Where the kernel's own file lies in the process (AT_SYSINFO_EHDR), which has its clock. */
+void clock_begin(u64 vdso);
+/* Reads both again, or the kernel's clock where there is no rate: the time. */
 u64 clock_renew(void);
 
 /* ns. Needs the setup; one at a time in a thread (a signal handler's must not come in between). */

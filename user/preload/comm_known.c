@@ -3,8 +3,6 @@
  * A table of fixed size with open addressing; who is told last has the place of whoever was told first if there is no other. Threads
  * may learn at once: values are single words, and a lost one is learned again.
  */
-#include <stdlib.h>
-
 #include "comm_known.h"
 #include "preload/in_process.h"
 

@@ -13,13 +13,11 @@
 #define POV_IN_PROCESS 1
 #define POV_CORE_BPF_H /* its place is taken */
 
+#include <asm/errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
-
-#include "preload/old_glibc.h"
 
 #include "abi/config.h"
 #include "abi/event.h"

@@ -8,7 +8,7 @@
 #define POV_PRELOAD_POLL_AGAIN_H
 
 struct poll_again {
-	u32 row; /* of the poll in the thread's outermost frame, plus 1; 0: there is another call, or none */
+	const struct hook *hook; /* of the poll in the thread's outermost frame; NULL: there is another call, or none */
 	u32 nargs; /* words that its frame keeps */
 	/* What it read as it began: so much from there, kept there. */
 	u64 bytes;
@@ -34,8 +34,9 @@ static inline bool entry_fetch(const struct pov_fn *fn, const struct pov_fetch *
 	return true;
 }
 
-/* A call of function `row` has begun in the outermost frame. */
-static __noinline void poll_remember(struct pov_thread *t, u32 row, const struct pov_fn *fn)
+/* A call has begun in the outermost frame. */
+static __noinline void poll_remember(struct pov_thread *t, const struct hook *hook,
+				     const struct pov_fn *fn)
 {
 	struct pov_frame *f = frame_at(t, 0);
 	struct poll_again *p = &poll_again;
@@ -54,7 +55,7 @@ static __noinline void poll_remember(struct pov_thread *t, u32 row, const struct
 		p->kept = field + 1;
 	}
 	p->nargs = nargs;
-	p->row = row + 1;
+	p->hook = hook;
 }
 
 static __always_inline bool memory_same(const struct poll_again *p)
@@ -69,13 +70,13 @@ static __always_inline bool memory_same(const struct poll_again *p)
 }
 
 /* A call begins: true if it is the last poll again, of which all is done then. */
-static __always_inline bool poll_begin(struct pov_thread *t, u32 row, const u64 *args, u64 sp,
-				       u64 now)
+static __always_inline bool poll_begin(struct pov_thread *t, const struct hook *hook,
+				       const u64 *args, u64 sp, u64 now)
 {
 	struct pov_frame *f = frame_at(t, 0);
 	const struct poll_again *p = &poll_again;
 
-	if (p->row != row + 1 || t->depth)
+	if (p->hook != hook || t->depth)
 		return false;
 	for (u32 i = 0; i < p->nargs; i++)
 		if (args[i] != frame_args(f)[i])
@@ -96,11 +97,11 @@ static __always_inline bool poll_end(struct pov_thread *t, u64 sp, u64 ret, u64 
 	struct pov_frame *f = frame_at(t, 0);
 	const struct pov_fn *fn;
 
-	if (!poll_again.row || t->depth != 1 || f->sp != sp || f->folded)
+	if (!poll_again.hook || t->depth != 1 || f->sp != sp || f->folded)
 		return false;
-	fn = &setup->fn[poll_again.row - 1];
+	fn = &setup->fn[poll_again.hook->row];
 	if (poll_found(f, fn, ret)) {
-		poll_again.row = 0;
+		poll_again.hook = NULL;
 		return false;
 	}
 	frame_call(f)->site = site;

@@ -2,15 +2,13 @@
 /* The steps are the kernel half's (bpf/call_steps.h); here is what surrounds them: the clock, the ring and the thread's own stack. */
 #include "preload/record.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <linux/time_types.h>
 
 #include "preload/area.h"
 #include "preload/clock.h"
+#include "preload/hook.h"
+#include "preload/loaded.h"
+#include "preload/sys.h"
 
 #define CANARY 0x9e3779b97f4a7c15ull
 #define WAIT_NS 1000000000ull /* for room, at most */
@@ -21,20 +19,42 @@ u64 type_generation;
 /* Within the library: a signal that came meanwhile does not record its calls. */
 static __thread bool busy;
 
+static long (*vdso_getcpu)(u32 *cpu, u32 *node, void *unused);
 static ptrdiff_t rseq_offset; /* 0: not told */
 
-void record_look_up(void)
+static bool rseq_find(void *ctx, const struct link_map *map)
 {
-	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+	const ptrdiff_t *offset = loaded_symbol(map, "__rseq_offset");
+	const u32 *size = loaded_symbol(map, "__rseq_size");
 
+	(void)ctx;
 	if (offset && size && *size)
 		rseq_offset = *offset;
+	return !offset;
+}
+
+void record_begins(u64 vdso)
+{
+	if (vdso)
+		vdso_getcpu = (long (*)(u32 *, u32 *, void *))loaded_vdso_symbol(
+			vdso, "__vdso_getcpu");
 }
 
 void record_setup(void)
 {
 	cfg.spin_gap_ns = setup->spin_gap_ns;
+	loaded_each(rseq_find, NULL);
+}
+
+static __noinline u32 cpu_asked(void)
+{
+	u32 cpu = 0;
+
+	if (vdso_getcpu)
+		vdso_getcpu(&cpu, NULL, NULL);
+	else
+		sys3(__NR_getcpu, (long)&cpu, 0, 0);
+	return cpu;
 }
 
 /* The kernel keeps it in the thread's restartable sequence (struct rseq, cpu_id), where the C library has registered one (glibc 2.35). */
@@ -43,35 +63,48 @@ u32 cpu_here(void)
 	u32 cpu;
 
 	if (!rseq_offset)
-		return (u32)sched_getcpu();
+		return cpu_asked();
 	cpu = *(const volatile u32 *)((const char *)__builtin_thread_pointer() + rseq_offset + 4);
-	return (s32)cpu >= 0 ? cpu : (u32)sched_getcpu();
+	return (s32)cpu >= 0 ? cpu : cpu_asked();
 }
 
 static bool words_readable(u64 from)
 {
-	return !syscall(SYS_rt_sigprocmask, -1, from & ~7ull, NULL, 8) || errno != EFAULT;
+	return sys4(__NR_rt_sigprocmask, -1, (long)(from & ~7ull), 0, 8) != -EFAULT;
 }
 
 bool program_readable(u64 from, u64 bytes)
 {
 	u64 last = from + bytes - 1;
-	int kept = errno;
 	bool there = bytes && last >= from && words_readable(from) && words_readable(last);
 
 	for (u64 page = (from | (PAGE_ZERO_BYTES - 1)) + 1; there && page && page < last;
 	     page += PAGE_ZERO_BYTES)
 		there = words_readable(page);
-	errno = kept;
 	return there || !bytes;
 }
 
 /* ---- the ring ---- */
 
+static bool has_room(const struct pov_preload_area *a, u64 size)
+{
+	return a->head + size - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) <= a->ring_bytes;
+}
+
+/* The collector has made room for a larger ring. Where each byte lies changes with it: only while there are none. */
+static void ring_grow(struct pov_preload_area *a)
+{
+	u64 wanted = __atomic_load_n(&a->wanted_bytes, __ATOMIC_ACQUIRE);
+
+	if (wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST &&
+	    a->head == __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE))
+		a->ring_bytes = (u32)wanted;
+}
+
 /* Waits until there is room; false: there will be none. */
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const struct __kernel_timespec nap = {.tv_nsec = NAP_NS};
 	u64 begin = clock_now(), now = begin, alive;
 	bool room = false;
 
@@ -79,10 +112,10 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 		alive = __atomic_load_n(&setup->collector_ns, __ATOMIC_RELAXED);
 		if (!alive || now > alive + POV_ALIVE_NS)
 			break;
-		nanosleep(&nap, NULL);
+		sys3(__NR_nanosleep, (long)&nap, 0, 0);
 		now = clock_now();
-		room = a->head + size - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) <=
-		       POV_PRELOAD_RING_BYTES;
+		ring_grow(a);
+		room = has_room(a, size);
 	}
 	a->waits_ns += now - begin;
 	return room;
@@ -94,14 +127,14 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 int emit(const void *rec, u64 size, u32 class)
 {
 	struct pov_preload_area *a = area;
-	u64 head = a->head, room = size + PIECE;
-	u8 *to = (u8 *)a + POV_PRELOAD_AREA_BYTES + head % POV_PRELOAD_RING_BYTES;
+	u64 head = a->head;
+	u8 *to;
 
-	if (head + room - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) > POV_PRELOAD_RING_BYTES &&
-	    !room_wait(a, room)) {
+	if (!has_room(a, size + PIECE) && !room_wait(a, size + PIECE)) {
 		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
 		return -1;
 	}
+	to = (u8 *)a + POV_PRELOAD_AREA_BYTES + (head & (a->ring_bytes - 1));
 	for (u64 i = 0; i < size; i += PIECE)
 		memcpy(to + i, (const u8 *)rec + i, PIECE);
 	__atomic_store_n(&a->head, head + size, __ATOMIC_RELEASE);
@@ -111,15 +144,16 @@ int emit(const void *rec, u64 size, u32 class)
 /* ---- frames ---- */
 
 /*
- * Whether a call is still under way: its mark stands where it was put into the shim's frame. Whatever lies below the caller's own
- * mark on the same stack was left. Of another stack (a coroutine's), which may be gone, nothing is read.
+ * Whether a call is still under way: its mark stands where it was put into the frame of hook_enter. Whatever lies below the caller's own
+ * mark on the same stack was left. Another stack's memory (a coroutine's) may be gone.
  */
 static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {
 	(void)trampoline;
-	if (!area_on_stack(sp) || !area_on_stack(here))
-		return sp != here;
-	return sp > here && *(const volatile u64 *)sp == (sp ^ CANARY);
+	if (sp <= here)
+		return false;
+	return (sp / PAGE_ZERO_BYTES == here / PAGE_ZERO_BYTES || words_readable(sp)) &&
+	       *(const volatile u64 *)sp == (sp ^ CANARY);
 }
 
 static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)
@@ -131,42 +165,36 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 #include "call_steps.h"
 #include "preload/poll_again.h"
 
-/* ---- what shims call ---- */
-
-static __noinline bool area_have(u32 row)
-{
-	return area_meet(row) && area;
-}
+/* ---- what hook_enter calls ---- */
 
 /* By the recipe fn; not the last poll again. */
-static __always_inline void call_begin(u32 row, const struct pov_fn *fn, const u64 *args, u64 sp,
-				       u64 now)
+static __always_inline void call_begin(const struct hook *hook, const struct pov_fn *fn,
+				       const u64 *args, u64 sp, u64 now)
 {
 	struct pov_thread *t = &area->state;
-	u32 d, nargs = call_nargs(fn);
+	u32 d, nargs = call_nargs(fn), func = setup->first_row + hook->row;
 	struct pov_frame *f;
 
-	poll_again.row = 0;
+	poll_again.hook = NULL;
 	if (t->depth)
 		frames_drop_stale(t, 0, sp, now);
 	d = t->depth;
 	counted_look(t, now);
-	f = call_enter(t, fn, POV_COOKIE(setup->first_row + row, area_library), nargs, args[0], sp,
-		       now);
+	f = call_enter(t, fn, POV_COOKIE(func, hook->lib), nargs, args[0], sp, now);
 	if (!f)
 		return;
 	for (u32 i = 0; i < nargs || !i; i++) /* the first one tells wrappers */
 		frame_args(f)[i] = args[i];
 	if (fn->counted) {
-		counted_entered(t, d, setup->first_row + row, fn);
+		counted_entered(t, d, func, fn);
 		return;
 	}
-	call_entered(t, d, setup->first_row + row, fn, now);
+	call_entered(t, d, func, fn, now);
 	if (!d && fn->flags & POV_FN_POLL)
-		poll_remember(t, row, fn);
+		poll_remember(t, hook, fn);
 }
 
-bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
+bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark)
 {
 	u64 until, now, sp = (u64)mark;
 	const struct pov_fn *fn;
@@ -174,18 +202,18 @@ bool record_begin(u32 row, const u64 *args, struct call_mark *mark)
 	if (busy)
 		return false;
 	busy = true;
-	if ((!area || !*area_same_process) && !area_have(row))
+	if ((!area || !*area_same_process) && !area_find())
 		goto out;
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
-	fn = &setup->fn[row];
+	fn = &setup->fn[hook->row];
 	if (fn->unused)
 		goto out;
 	now = clock_now();
 	if (until && now >= until)
 		goto out;
 	mark->canary = sp ^ CANARY;
-	if (fn->counted || !poll_begin(&area->state, row, args, sp, now))
-		call_begin(row, fn, args, sp, now);
+	if (fn->counted || !poll_begin(&area->state, hook, args, sp, now))
+		call_begin(hook, fn, args, sp, now);
 	busy = false;
 	return true;
 out:
@@ -224,7 +252,7 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 
 /* ---- its own cost ---- */
 
-#define BATCHES 9
+#define BATCHES 5
 #define BATCH_CALLS 64
 
 /* A function of which nothing but its arguments is recorded; setup->rows if there is none. */
@@ -242,11 +270,12 @@ static u32 row_plain(void)
 static u64 batch_recorded_ns(u32 row)
 {
 	const u64 args[POV_CALL_ARGS_MAX] = {0};
+	const struct hook hook = {.row = row};
 	struct call_mark mark;
 	u64 begin = clock_now();
 
 	for (int i = 0; i < BATCH_CALLS; i++)
-		if (record_begin(row, args, &mark))
+		if (record_begin(&hook, args, &mark))
 			record_end(&mark, 0, 0);
 	return clock_now() - begin;
 }
@@ -254,6 +283,7 @@ static u64 batch_recorded_ns(u32 row)
 static u64 batch_counted_ns(u32 row)
 {
 	const u64 args[POV_CALL_ARGS_MAX] = {0};
+	const struct hook hook = {.row = row};
 	struct pov_fn fn = setup->fn[row];
 	struct call_mark mark = {0};
 	u64 begin = clock_now(), end;
@@ -262,7 +292,7 @@ static u64 batch_counted_ns(u32 row)
 	for (int i = 0; i < BATCH_CALLS; i++) {
 		busy = true;
 		mark.canary = (u64)&mark ^ CANARY;
-		call_begin(row, &fn, args, (u64)&mark, clock_now());
+		call_begin(&hook, &fn, args, (u64)&mark, clock_now());
 		busy = false;
 		record_end(&mark, 0, 0);
 	}
@@ -271,20 +301,17 @@ static u64 batch_counted_ns(u32 row)
 	return end - begin;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static u64 median_ps(u64 (*batch_ns)(u32 row), u32 row)
 {
-	u64 ns[BATCHES];
+	u64 ns[BATCHES], next;
+	int at;
 
-	for (int i = 0; i < BATCHES; i++)
-		ns[i] = batch_ns(row);
-	qsort(ns, BATCHES, sizeof(*ns), by_value);
+	for (int i = 0; i < BATCHES; i++) { /* in order */
+		next = batch_ns(row);
+		for (at = i; at > 0 && ns[at - 1] > next; at--)
+			ns[at] = ns[at - 1];
+		ns[at] = next;
+	}
 	return ns[BATCHES / 2] * 1000 / BATCH_CALLS;
 }
 
@@ -303,7 +330,7 @@ void record_calibrate(void)
 	u32 row = row_plain();
 	bool was = busy;
 
-	poll_again.row = 0; /* another area's, if any */
+	poll_again.hook = NULL; /* another area's, if any */
 	if (row == setup->rows)
 		return;
 	busy = false;
@@ -311,6 +338,25 @@ void record_calibrate(void)
 	area->counted_ps = median_ps(batch_counted_ns, row_sized(row));
 	busy = was;
 	area->head = head;
+}
+
+/* ---- a slot's last thread ---- */
+
+void record_thread_gone(void)
+{
+	struct pov_thread *t = &area->state;
+	u64 now;
+
+	poll_again.hook = NULL;
+	if (!t->depth && !t->spinning && !t->counting_ns)
+		return;
+	now = clock_now();
+	while (t->depth && t->depth <= POV_CALL_DEPTH_MAX) {
+		t->depth--;
+		frame_emit(t, t->depth, now, 0, POV_CALL_OPEN);
+	}
+	spin_flush(t, 0, ALL_TIMES);
+	counted_flush(t);
 }
 
 /* ---- of layers that are not recorded here ---- */

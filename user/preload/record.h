@@ -5,35 +5,28 @@
 
 #include "preload/in_process.h"
 
-/* In the shim's own frame: a call is known by where that is. */
+struct hook;
+
+/* In the frame of hook_enter: a call is known by where that is. */
 struct call_mark {
 	u64 canary;
 };
 
-/* Function `row` is not recorded, for now. Until something is known of it, it may be. */
-static inline bool record_unused(u32 row)
-{
-	const struct pov_preload_setup *known = __atomic_load_n(&setup, __ATOMIC_RELAXED);
-
-	return known && __atomic_load_n(&known->fn[row].unused, __ATOMIC_RELAXED);
-}
-
-/*
- * A call of function `row` begins; args: its argument words, at least as many as its recipe keeps, and one. True if record_end is to
- * be called.
- */
-bool record_begin(u32 row, const u64 *args, struct call_mark *mark);
+/* A call of a hooked function begins; args: its argument words, and six at least. True if record_end is to be called. */
+bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark);
 /* It has returned, to `site`. */
 void record_end(const struct call_mark *mark, u64 ret, u64 site);
 
 /*
  * Measures what recording adds to a call without memory reads, and counting (the area's cost_ps and counted_ps): medians of several batches,
- * whose records are taken back. The area is there, and nobody reads it yet.
+ * whose records are taken back. Nobody reads the area yet.
  */
 void record_calibrate(void);
-/* Asks the dynamic loader for what is used from then on. */
-void record_look_up(void);
+/* The process begins. vdso: where the kernel's own file lies, or 0. */
+void record_begins(u64 vdso);
 /* The setup is there. */
 void record_setup(void);
+/* The thread that had this one's area before is gone: ends what it has left open, and tells what it has gathered. */
+void record_thread_gone(void);
 
 #endif

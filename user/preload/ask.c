@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Every collector has a socket in a directory that only root can write to; the one that records this process knows by the kernel who
+ * asks. The connection and what comes by it are closed, so that the program keeps no descriptor that it does not know.
+ */
+#include "preload/ask.h"
+
+#include <linux/mman.h>
+#include <linux/fcntl.h>
+#include <linux/time_types.h>
+#include <linux/un.h>
+#include <sys/socket.h>
+
+#include "preload/area.h"
+#include "preload/hook.h"
+#include "preload/record.h"
+#include "preload/sys.h"
+
+#define ANSWER_SECONDS 10
+#define FDS 2
+#define NAMES_BYTES 2048
+
+u64 pool_bytes;
+
+/* ---- a connection ---- */
+
+static long connected(const char *name)
+{
+	static const char dir[] = POV_PRELOAD_DIR "/";
+	const struct __kernel_old_timeval patience = {.tv_sec = ANSWER_SECONDS};
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	u64 len = 0;
+	long fd, err;
+
+	memcpy(at.sun_path, dir, sizeof(dir) - 1);
+	while (name[len] && sizeof(dir) + len < sizeof(at.sun_path)) {
+		at.sun_path[sizeof(dir) - 1 + len] = name[len];
+		len++;
+	}
+	fd = sys3(__NR_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sys_failed(fd))
+		return fd;
+	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience), 0);
+	sys6(__NR_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
+	do
+		err = sys3(__NR_connect, fd, (long)&at, sizeof(at));
+	while (err == -EINTR);
+	if (!err)
+		return fd;
+	sys3(__NR_close, fd, 0, 0);
+	return err;
+}
+
+static bool said(long conn, const struct pov_preload_request *r)
+{
+	long n;
+
+	do
+		n = sys6(__NR_sendto, conn, (long)r, sizeof(*r), MSG_NOSIGNAL, 0, 0);
+	while (n == -EINTR);
+	return n == sizeof(*r);
+}
+
+static bool heard(long conn, struct pov_preload_answer *a, int fd[FDS])
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(FDS * sizeof(int))];
+	} control = {};
+	struct iovec data = {a, sizeof(*a)};
+	struct msghdr msg = {.msg_iov = &data,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	long n;
+
+	fd[0] = fd[1] = -1;
+	do /* with a time limit no signal restarts it */
+		n = sys3(__NR_recvmsg, conn, (long)&msg, MSG_CMSG_CLOEXEC);
+	while (n == -EINTR);
+	if (n >= 0 && msg.msg_controllen && control.head.cmsg_level == SOL_SOCKET &&
+	    control.head.cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(&control.head), control.head.cmsg_len - CMSG_LEN(0));
+	return n == sizeof(*a) && a->magic == POV_PRELOAD_MAGIC &&
+	       a->version == POV_PRELOAD_VERSION && !a->status;
+}
+
+/* ---- memory ---- */
+
+static void *mapped(int fd, u64 bytes, int how)
+{
+	long p = sys6(__NR_mmap, 0, (long)bytes, how, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+	return sys_failed(p) ? NULL : (void *)p;
+}
+
+static void *pool_map(int fd, u64 bytes)
+{
+	void *p = mapped(fd, bytes, PROT_READ | PROT_WRITE);
+
+	if (!p)
+		return NULL;
+	/* A child's calls are not to be written into its parent's; what a core is dumped for is not in there. */
+	if (sys3(__NR_madvise, (long)p, (long)bytes, MADV_DONTFORK)) {
+		sys3(__NR_munmap, (long)p, (long)bytes, 0);
+		return NULL;
+	}
+	sys3(__NR_madvise, (long)p, (long)bytes, MADV_DONTDUMP);
+	return p;
+}
+
+/* The setup is the parent's in a child. */
+static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
+{
+	void *p;
+
+	if (!setup) {
+		p = mapped(fd[0], a->setup_bytes, PROT_READ);
+		if (!p)
+			return false;
+		__atomic_store_n(&setup, p, __ATOMIC_RELEASE);
+		record_setup();
+	}
+	if (!pool_bytes) {
+		p = pool_map(fd[1], a->pool_bytes);
+		if (!p)
+			return false;
+		pool_bytes = a->pool_bytes;
+		area_pool(p);
+	}
+	return true;
+}
+
+/* ---- the plan ---- */
+
+static u32 libraries_hook(const struct pov_preload_answer *a)
+{
+	u32 cnt = 0;
+
+	for (u32 i = 0; i < a->libraries && i < POV_PRELOAD_LIBRARIES; i++)
+		cnt += hook_library(&a->library[i],
+				    pov_preload_hooks(setup) + a->library[i].first);
+	return cnt;
+}
+
+static bool plan_take(long conn)
+{
+	struct pov_preload_request r = {
+		.magic = POV_PRELOAD_MAGIC,
+		.version = POV_PRELOAD_VERSION,
+		.wish = POV_PRELOAD_PLAN,
+		.has_pool = pool_bytes != 0,
+	};
+	struct pov_preload_answer a, done;
+	int fd[FDS] = {-1, -1}, none[FDS];
+	bool taken = said(conn, &r) && heard(conn, &a, fd) && memory_take(&a, fd);
+
+	for (int i = 0; i < FDS; i++)
+		if (fd[i] >= 0)
+			sys3(__NR_close, fd[i], 0, 0);
+	if (!taken)
+		return false;
+	r.wish = POV_PRELOAD_READY;
+	r.hooks = libraries_hook(&a);
+	r.address = area_pool_address();
+	return said(conn, &r) && heard(conn, &done, none);
+}
+
+static bool begins_with(const char *text, const char *with)
+{
+	while (*with)
+		if (*text++ != *with++)
+			return false;
+	return true;
+}
+
+static bool ask_one(const char *name)
+{
+	long conn = begins_with(name, POV_PRELOAD_SOCKET) ? connected(name) : -1;
+	bool taken = !sys_failed(conn) && plan_take(conn);
+
+	if (!sys_failed(conn))
+		sys3(__NR_close, conn, 0, 0);
+	return taken;
+}
+
+struct entry { /* struct linux_dirent64 */
+	u64 ino, off;
+	u16 bytes;
+	u8 type;
+	char name[];
+};
+
+bool ask_plan(void)
+{
+	long dir = sys4(__NR_open, (long)POV_PRELOAD_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
+	_Alignas(8) char names[NAMES_BYTES];
+	bool taken = false;
+	long bytes;
+
+	if (sys_failed(dir))
+		return false;
+	while (!taken && (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
+		for (long at = 0; at < bytes && !taken;
+		     at += ((const struct entry *)(names + at))->bytes)
+			taken = ask_one(((const struct entry *)(names + at))->name);
+	sys3(__NR_close, dir, 0, 0);
+	return taken;
+}

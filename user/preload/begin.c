@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The process begins, before any other file's code but the loader's (linked with -z initfirst), and goes on loading files. As long as no
+ * MPI library is among them nothing is done but to look. This library needs no C library: any one's loader can load it.
+ */
+#include <elf.h>
+
+#include "preload/area.h"
+#include "preload/ask.h"
+#include "preload/clock.h"
+#include "preload/hook.h"
+#include "preload/loaded.h"
+#include "preload/record.h"
+
+/* By this it is known what this library is (attach/inspect_library.c). */
+__attribute__((visibility("default"))) void povtrace_preload(void);
+void povtrace_preload(void)
+{
+}
+
+static u32 mpi_cnt; /* MPI libraries that were there when it was asked last */
+
+static bool is_mpi(const struct link_map *map)
+{
+	static const char *const begins[] = {"PMPI_Init", "PMPI_Init_thread", "PMPI_Session_init"};
+
+	for (u32 i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (loaded_symbol(map, begins[i]))
+			return true;
+	return false;
+}
+
+static bool mpi_count(void *ctx, const struct link_map *map)
+{
+	*(u32 *)ctx += is_mpi(map);
+	return true;
+}
+
+static void look(void)
+{
+	u32 cnt = 0;
+
+	hook_forget();
+	loaded_each(mpi_count, &cnt);
+	if (cnt > mpi_cnt)
+		ask_plan();
+	mpi_cnt = cnt;
+}
+
+/* The loader's list has changed; none of the new code has run. */
+static void on_loaded(void)
+{
+	if (loaded_is_consistent())
+		look();
+}
+
+static u64 auxv_get(const ElfW(auxv_t) * v, u64 type)
+{
+	for (; v->a_type != AT_NULL; v++)
+		if (v->a_type == type)
+			return v->a_un.a_val;
+	return 0;
+}
+
+__attribute__((constructor)) static void begin(int argc, char **argv, char **envp)
+{
+	const ElfW(auxv_t) * v;
+	u64 vdso;
+
+	(void)argc, (void)argv;
+	while (*envp)
+		envp++;
+	v = (const ElfW(auxv_t) *)(envp + 1);
+	if (auxv_get(v, AT_SECURE) ||
+	    !loaded_find((const ElfW(Phdr) *)auxv_get(v, AT_PHDR), auxv_get(v, AT_PHNUM)))
+		return;
+	vdso = auxv_get(v, AT_SYSINFO_EHDR);
+	if (vdso)
+		clock_begin(vdso);
+	area_begin();
+	record_begins(vdso);
+	look();
+	hook_return(loaded_told(), on_loaded);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The jump has 32 bits, so what it leads to lies near the library: for each function a stub that loads what is known of it and goes to
+ * hook_enter, and behind that the instructions that the jump displaced. Nothing is both writable and executable for longer than it
+ * takes to write the jumps; a system that forbids it forbids it before anything has changed.
+ */
+#include "preload/hook.h"
+
+#include <linux/mman.h>
+
+#include "preload/loaded.h"
+#include "preload/sys.h"
+
+#define COPIES_MAX 32
+#define REACH (1900ull << 20) /* of a jump, with a margin */
+#define NEAR_STEP (16ull << 20)
+#define PAGE PAGE_ZERO_BYTES
+
+/* What a jump leads to. */
+struct stub {
+	u8 load[7]; /* lea hook(%rip), %r11 */
+	u8 go[6];   /* jmp *hook.enter(%rip) */
+	u8 pad[3];
+	struct hook hook;
+	u8 moved[88];
+};
+_Static_assert(sizeof(struct stub) == 128, "as a whole");
+_Static_assert(offsetof(struct hook, moved) == 8 && offsetof(struct hook, nargs) == 22 &&
+		       offsetof(struct hook, flags) == 23,
+	       "enter.S knows them");
+
+/* A library as it is mapped. */
+static struct copy {
+	u64 bias;
+	const void *dynamic; /* NULL: free */
+	struct stub *stubs;
+	u64 bytes;
+} copies[COPIES_MAX];
+
+static void put_32(u8 *at, u64 value)
+{
+	u32 low = (u32)value;
+
+	memcpy(at, &low, sizeof(low));
+}
+
+/* At the end of an instruction that ends at `end`. */
+static void put_target(u8 *end, u64 target)
+{
+	put_32(end - 4, target - (u64)end);
+}
+
+static u8 *jump_put(u8 *at, u64 target)
+{
+	*at = 0xe9;
+	put_target(at + POV_HOOK_JUMP, target);
+	return at + POV_HOOK_JUMP;
+}
+
+static bool is_near(u64 a, u64 b)
+{
+	return a - b < REACH || b - a < REACH;
+}
+
+/* Memory near an address; NULL if there is none. */
+static void *near_make(u64 about, u64 bytes)
+{
+	u64 hint = 0;
+	long p;
+
+	for (u64 away = 0; away < REACH; away += NEAR_STEP, hint = about - away) {
+		p = sys6(__NR_mmap, (long)hint, (long)bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (sys_failed(p))
+			return NULL;
+		if (is_near((u64)p, about))
+			return (void *)p;
+		sys3(__NR_munmap, p, (long)bytes, 0);
+	}
+	return NULL;
+}
+
+static bool protect(u64 from, u64 to, int how)
+{
+	from &= ~(PAGE - 1ull);
+	to = (to + PAGE - 1) & ~(PAGE - 1ull);
+	return !sys3(__NR_mprotect, (long)from, (long)(to - from), how);
+}
+
+/* ---- a stub ---- */
+
+static void moved_make(u8 *to, const struct pov_hook *h, u64 bias)
+{
+	u64 next = bias + h->address + h->bytes;
+	u8 *end = to + h->moved_bytes;
+	u32 refs = h->targets - !!(h->flags & POV_HOOK_CALLS);
+
+	memcpy(to, h->moved, h->moved_bytes);
+	for (u32 i = 0; i < refs; i++)
+		put_32(to + h->ref[i].at, bias + h->target[i] - (u64)(to + h->ref[i].end));
+	if (h->flags & POV_HOOK_GOES_ON)
+		jump_put(end, next);
+	if (!(h->flags & POV_HOOK_CALLS))
+		return;
+	end[0] = 0xff; /* push 5(%rip): what is behind the jump that follows */
+	end[1] = 0x35;
+	put_32(end + 2, POV_HOOK_JUMP);
+	end = jump_put(end + 6, bias + h->target[refs]);
+	memcpy(end, &next, sizeof(next));
+}
+
+static void stub_make(struct stub *s, const struct pov_hook *h,
+		      const struct pov_preload_library *library)
+{
+	static const u8 load[] = {0x4c, 0x8d, 0x1d}, go[] = {0xff, 0x25};
+
+	memcpy(s->load, load, sizeof(load));
+	put_target(s->load + sizeof(s->load), (u64)&s->hook);
+	memcpy(s->go, go, sizeof(go));
+	put_target(s->go + sizeof(s->go), (u64)&s->hook.enter);
+	s->hook = (struct hook){
+		.enter = (u64)hook_enter,
+		.moved = (u64)s->moved,
+		.row = h->row,
+		.lib = library->lib,
+		.nargs = h->nargs,
+		.flags = h->flags,
+	};
+	moved_make(s->moved, h, library->bias);
+}
+
+/* What the collector says is in no memory that the process could change; that it fits is looked at all the same. */
+static bool hook_fits(const struct pov_hook *h)
+{
+	return h->bytes >= POV_HOOK_JUMP && h->bytes <= POV_HOOK_CODE &&
+	       h->moved_bytes <= POV_HOOK_MOVED && h->targets <= POV_HOOK_TARGETS;
+}
+
+static bool code_is(const struct pov_hook *h, u64 bias)
+{
+	return hook_fits(h) && !memcmp((const void *)(bias + h->address), h->code, h->bytes);
+}
+
+/* ---- a library ---- */
+
+struct place {
+	u64 bias;
+	const void *dynamic;
+};
+
+static bool at_bias(void *ctx, const struct link_map *map)
+{
+	struct place *p = ctx;
+
+	if (map->l_addr == p->bias)
+		p->dynamic = map->l_ld;
+	return !p->dynamic;
+}
+
+static struct copy *copy_new(u64 bias)
+{
+	struct place p = {.bias = bias};
+	struct copy *free = NULL;
+
+	loaded_each(at_bias, &p);
+	if (!p.dynamic)
+		return NULL;
+	for (struct copy *c = copies; c < copies + COPIES_MAX; c++) {
+		if (!c->dynamic)
+			free = c;
+		else if (c->bias == bias && c->dynamic == p.dynamic)
+			return NULL;
+	}
+	if (free)
+		*free = (struct copy){.bias = bias, .dynamic = p.dynamic};
+	return free;
+}
+
+/* From the first function's code to the last one's. */
+static void code_range(const struct pov_hook *hooks, u32 cnt, u64 bias, u64 *from, u64 *to)
+{
+	*from = ~0ull;
+	*to = 0;
+	for (u32 i = 0; i < cnt; i++) {
+		u64 at = bias + hooks[i].address;
+
+		if (at < *from)
+			*from = at;
+		if (at + hooks[i].bytes > *to)
+			*to = at + hooks[i].bytes;
+	}
+}
+
+static u32 jumps_write(const struct copy *c, const struct pov_hook *hooks, u32 cnt)
+{
+	u32 written = 0;
+
+	for (u32 i = 0; i < cnt; i++) {
+		if (!c->stubs[i].hook.enter)
+			continue;
+		jump_put((u8 *)(c->bias + hooks[i].address), (u64)&c->stubs[i]);
+		written++;
+	}
+	return written;
+}
+
+u32 hook_library(const struct pov_preload_library *library, const struct pov_hook *hooks)
+{
+	struct copy *c = library->cnt ? copy_new(library->bias) : NULL;
+	u64 from, to;
+	u32 cnt = 0;
+
+	if (!c)
+		return 0;
+	code_range(hooks, library->cnt, c->bias, &from, &to);
+	c->bytes = (library->cnt * sizeof(struct stub) + PAGE - 1) & ~(PAGE - 1ull);
+	c->stubs = near_make(from, c->bytes);
+	if (!c->stubs)
+		goto none;
+	for (u32 i = 0; i < library->cnt; i++)
+		if (code_is(&hooks[i], c->bias))
+			stub_make(&c->stubs[i], &hooks[i], library);
+	if (!is_near((u64)c->stubs, to) ||
+	    !protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
+	    !protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC))
+		goto none;
+	cnt = jumps_write(c, hooks, library->cnt);
+	protect(from, to, PROT_READ | PROT_EXEC);
+	return cnt;
+none:
+	if (c->stubs)
+		sys3(__NR_munmap, (long)c->stubs, (long)c->bytes, 0);
+	c->dynamic = NULL;
+	return 0;
+}
+
+struct still {
+	const struct copy *copy;
+	bool there;
+};
+
+static bool is_there(void *ctx, const struct link_map *map)
+{
+	struct still *s = ctx;
+
+	s->there = map->l_addr == s->copy->bias && map->l_ld == s->copy->dynamic;
+	return !s->there;
+}
+
+void hook_forget(void)
+{
+	for (struct copy *c = copies; c < copies + COPIES_MAX; c++) {
+		struct still s = {.copy = c};
+
+		if (!c->dynamic)
+			continue;
+		loaded_each(is_there, &s);
+		if (s.there)
+			continue;
+		sys3(__NR_munmap, (long)c->stubs, (long)c->bytes, 0);
+		c->dynamic = NULL;
+	}
+}
+
+/* ---- a function that does nothing ---- */
+
+/* What may stand before a return, and behind it up to the next function. */
+static bool is_return(const u8 *code)
+{
+	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	u32 i = !memcmp(code, endbr, sizeof(endbr)) ? sizeof(endbr) : 0;
+
+	if (code[i] == 0xf3) /* rep ret */
+		i++;
+	if (code[i++] != 0xc3)
+		return false;
+	for (; i < POV_HOOK_JUMP; i++)
+		if (code[i] != 0x90 && code[i] != 0xcc && code[i] != 0x66 && code[i] != 0x2e &&
+		    code[i] != 0x0f && code[i] != 0x1f)
+			return false;
+	return true;
+}
+
+bool hook_return(void *at, void (*function)(void))
+{
+	u64 from = (u64)at;
+
+	if (!is_return(at) || !is_near(from, (u64)function) ||
+	    !protect(from, from + POV_HOOK_JUMP, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return false;
+	jump_put(at, (u64)function);
+	protect(from, from + POV_HOOK_JUMP, PROT_READ | PROT_EXEC);
+	return true;
+}
