@@ -21,7 +21,10 @@ enum pov_preload_wish {
 	 * descriptors of the setup and of the pool.
 	 */
 	POV_PRELOAD_PLAN = 1,
-	/* It has put the pool at `address`, and has hooked `hooks` functions. On the same connection. */
+	/*
+	 * It has put the pool at `address`; `missed` functions could not be hooked. On the same connection. The answer comes when these
+	 * have probes.
+	 */
 	POV_PRELOAD_READY = 2,
 };
 
@@ -30,7 +33,7 @@ struct pov_preload_request {
 	pov_u16 version;
 	pov_u16 wish;	  /* enum pov_preload_wish */
 	pov_u32 has_pool; /* PLAN: of an earlier one */
-	pov_u32 hooks;
+	pov_u32 missed;
 	pov_u64 address;
 };
 POV_ABI_SIZE(pov_preload_request, 24);
@@ -77,7 +80,7 @@ struct pov_hook {
 	pov_u8 bytes; /* of code: anything else there is not hooked */
 	pov_u8 moved_bytes;
 	pov_u8 targets;
-	pov_u8 pad;
+	pov_u8 skipped; /* bytes of the function before the jump */
 	struct {
 		pov_u8 at, end; /* in moved: of the 32 bits for a target, and of their instruction */
 	} ref[POV_HOOK_TARGETS];

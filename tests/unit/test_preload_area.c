@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the collector takes from the memory of a thread that records its calls itself: records as they were written, in the name of the
- * thread that the memory was given to; of nonsense nothing, whatever it is.
+ * What the collector takes from a slot in which threads record their calls themselves: records as they were written, in the name of
+ * threads that the process has; of nonsense nothing, whatever it is.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "unit/test.h"
 #include "abi/preload.h"
+#include "base/map.h"
 #include "collect/kernel.h"
 #include "collect/preload.h"
 #include "collect/preload_area.h"
@@ -32,27 +34,52 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	assert_int_equal(rec->tid, 11);
 }
 
-static struct thread_area *a; /* of the running test */
+static void on_any(void *ctx, const struct pov_hdr *rec)
+{
+	struct taken *got = ctx;
+
+	got->cnt++;
+	memcpy(got->last, rec, rec->size);
+}
+
+static struct thread_area area, *const a = &area; /* of the running test */
 static struct taken t;
+static struct map threads;
+static bool libs[POV_LIB_NUMBERS];
+
+#define RING POV_PRELOAD_RING_LEAST
+
+static void area_drop(void)
+{
+	if (area.mem)
+		munmap(area.mem, POV_PRELOAD_SLOT_BYTES);
+	area = (struct thread_area){0};
+}
 
 static void area_renew(void)
 {
-	const struct preload_speaker who = {
-		.tid = 11,
-		.tgid = 10,
-		.lib = 3,
-		.first_row = FIRST,
-		.rows = ROWS,
-		.wanted = wanted,
-		.cpus = 4,
-		.since_ns = kernel_now_ns() - 1000000, /* long enough for all calls */
+	area_drop();
+	area = (struct thread_area){
+		.who = {.tgid = 10,
+			.lib = libs,
+			.first_row = FIRST,
+			.rows = ROWS,
+			.wanted = wanted,
+			.cpus = 4,
+			.since_ns = kernel_now_ns() - 1000000}, /* long enough for all calls */
+		.threads = &threads,
+		.mem = mmap(NULL, POV_PRELOAD_SLOT_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 	};
-
-	if (a)
-		thread_area_free(a);
+	assert_true((void *)area.mem != MAP_FAILED);
+	thread_area_fill(a, RING);
+	a->mem->ring_bytes = RING;
+	a->mem->owner = a->mem->state.tid = 11;
+	libs[3] = true;
+	map_set(&threads, 11, (void *)10);
+	map_set(&threads, 12, (void *)10);
+	map_set(&threads, 13, (void *)99);
 	t = (struct taken){0};
-	assert_int_equal(thread_area_make(&who, &a), 0);
-	assert_int_equal(a->mem->state.tid, 11);
 }
 
 static int begin(void **state)
@@ -65,8 +92,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	thread_area_free(a);
-	a = NULL;
+	area_drop();
+	map_release(&threads);
 	return 0;
 }
 
@@ -75,7 +102,7 @@ static void put(const void *rec, size_t bytes)
 {
 	char *ring = (char *)a->mem + POV_PRELOAD_AREA_BYTES;
 
-	memcpy(ring + a->mem->head % POV_PRELOAD_RING_BYTES, rec, bytes);
+	memcpy(ring + a->mem->head % RING, rec, bytes);
 	a->mem->head += bytes;
 }
 
@@ -108,7 +135,7 @@ static struct call call_new(void)
 {
 	struct call c;
 
-	record_make("call tid=99 tgid=98 func=101 lib=7 cpu=3 args=1,2 tsize=1:4", &c, sizeof(c));
+	record_make("call tid=11 tgid=98 func=101 lib=3 cpu=3 args=1,2 tsize=1:4", &c, sizeof(c));
 	return c;
 }
 
@@ -117,7 +144,7 @@ static struct pov_counted counted_new(void)
 	struct pov_counted c;
 
 	record_make(
-		"counted tid=99 tgid=98 func=102 lib=7 dur=100 calls=3 busy=50 bytes=40 sized=2 "
+		"counted tid=11 tgid=98 func=102 lib=3 dur=100 calls=3 busy=50 bytes=40 sized=2 "
 		"flags=0xff",
 		&c, sizeof(c));
 	return c;
@@ -128,17 +155,17 @@ static struct pov_counted *counted_of(struct pov_counted *c)
 	return c;
 }
 
-/* Round and round: every record in one piece, wherever the ring's end is. */
+/* Round and round: every record in one piece, some of them over the ring's end. */
 TEST(wrapped)
 {
 	const struct pov_call *got = (struct pov_call *)t.last;
 	struct call c = call_new();
 	uint64_t put_cnt = 0;
 
-	for (uint64_t bytes = 0; bytes < 3ull * POV_PRELOAD_RING_BYTES; bytes += sizeof(c)) {
+	for (uint64_t bytes = 0; bytes < 3ull * RING; bytes += sizeof(c)) {
 		c.word[FIXED_WORDS] = put_cnt++;
 		put(&c, sizeof(c));
-		if (put_cnt % 1000 == 0)
+		if (put_cnt % 100 == 0)
 			thread_area_take(a, on_record, &t);
 	}
 	thread_area_take(a, on_record, &t);
@@ -146,7 +173,7 @@ TEST(wrapped)
 	assert_false(a->damaged);
 	assert_int_equal(a->mem->tail, put_cnt * sizeof(c));
 	assert_int_equal(thread_area_take(a, on_record, &t), 0);
-	/* whose it is, and of what library, is not for the thread to say */
+	/* whose process it is is not for the thread to say */
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
 	assert_int_equal(got->hdr.flags, POV_CALL_PRELOADED);
@@ -174,11 +201,11 @@ TEST(room)
 	struct watched w = {.a = a};
 	struct call c = call_new();
 
-	while (a->mem->head + sizeof(c) <= POV_PRELOAD_RING_BYTES)
+	while (a->mem->head + sizeof(c) <= RING)
 		put(&c, sizeof(c));
 	assert_int_equal(thread_area_take(a, on_watched, &w), a->mem->head);
 	assert_int_equal(w.taken, a->mem->head);
-	assert_in_range(w.most, 1, POV_PRELOAD_RING_BYTES / 32);
+	assert_in_range(w.most, 1, RING / 4);
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
@@ -219,6 +246,7 @@ TEST(nonsense)
 	REFUSED(call_new, call_of, hdr.ts_ns, 1, kernel_now_ns() + 3600000000000);
 	REFUSED(call_new, call_of, dur_ns, UINT64_MAX);
 	REFUSED(call_new, call_of, func, FIRST - 1, FIRST + ROWS, FIRST + 5);
+	REFUSED(call_new, call_of, lib, 2, POV_LIB_NUMBERS, 0xffff);
 	REFUSED(call_new, call_of, depth, POV_CALL_DEPTH_MAX);
 	REFUSED(call_new, call_of, nargs, POV_CALL_ARGS_MAX + 1, 16);
 	REFUSED(call_new, call_of, cpu, 4);
@@ -260,10 +288,12 @@ TEST(untold)
 						 .calls = 7,
 						 .bytes = 12,
 						 .sized = 3,
-						 .func = FIRST};
+						 .func = FIRST,
+						 .lib = 3};
 	memcpy(own->frame[0].rec, &c, sizeof(c));
 	own->frame[0].used = sizeof(c);
 	own->depth = 1;
+	a->who.tid = 11;
 	thread_area_untold(a, on_record, &t);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(((struct pov_counted *)t.last)->calls, 7);
@@ -282,7 +312,7 @@ TEST(untold)
 
 TEST(head)
 {
-	const uint64_t heads[] = {1, POV_PRELOAD_RING_BYTES + 8ull, UINT64_MAX, 1ull << 63};
+	const uint64_t heads[] = {1, RING + 8ull, UINT64_MAX, 1ull << 63};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
 		area_renew();
@@ -339,6 +369,67 @@ TEST(open)
 	assert_int_equal(t.cnt, 2);
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
 	assert_int_equal(t.cnt, 2);
+}
+
+/* A thread of which nothing is known yet speaks when it is known; one of another process never does. */
+TEST(strange)
+{
+	struct call c = call_new();
+
+	call_of(&c)->hdr.tid = 14;
+	put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	assert_int_equal(t.cnt, 0);
+	assert_false(a->damaged);
+	map_set(&threads, 14, (void *)10);
+	thread_area_take(a, on_any, &t);
+	assert_int_equal(t.cnt, 1);
+	assert_int_equal(((struct pov_hdr *)t.last)->tid, 14);
+	call_of(&c)->hdr.tid = 13;
+	put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	assert_int_equal(t.cnt, 1);
+	a->strange_ns = 1; /* for long */
+	thread_area_take(a, on_any, &t);
+	assert_true(a->damaged);
+	assert_int_equal(t.cnt, 1);
+	assert_int_equal(a->mem->tail, a->mem->head);
+}
+
+/* A thread that has ended leaves its slot, its open calls told; a slot that is another's by now is left to that. */
+TEST(freed)
+{
+	struct call c = call_new();
+
+	memcpy(a->mem->state.frame[0].rec, &c, sizeof(c));
+	a->mem->state.frame[0].used = sizeof(c);
+	a->mem->state.depth = 1;
+	thread_area_free_of(a, 12, kernel_now_ns(), POV_CALL_OPEN, on_any, &t);
+	assert_int_equal(t.cnt, 0);
+	assert_int_equal(a->mem->owner, 11);
+	thread_area_free_of(a, 11, kernel_now_ns(), POV_CALL_OPEN, on_any, &t);
+	assert_int_equal(t.cnt, 1);
+	assert_int_equal(a->mem->owner, 0);
+	assert_int_equal(a->mem->state.depth, 0);
+}
+
+/* A ring that was rather full is to become larger; one that the thread says is larger than it can be is not read. */
+TEST(grown)
+{
+	struct call c = call_new();
+
+	put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	assert_int_equal(a->mem->wanted_bytes, 0);
+	while (a->mem->head - a->mem->tail < RING / 2)
+		put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	assert_true(a->mem->wanted_bytes > RING);
+	assert_int_equal(a->ring_most, a->mem->wanted_bytes);
+	a->mem->ring_bytes = 2 * a->ring_most;
+	put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	assert_true(a->damaged);
 }
 
 EACH_TEST(begin, end);

@@ -109,7 +109,6 @@ void images_free(struct images *im)
 	known_files_release(&im->known);
 	library_users_release(&im->users);
 	questions_release(&im->questions);
-	unserved_release(&im->unserved);
 	map_release(&im->scanned);
 	free(im);
 }
@@ -174,16 +173,6 @@ void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn,
 	struct placing p = {fn, ctx};
 
 	library_place_each(&im->known.files, pid, on_place, &p);
-}
-
-void images_unserved_calls(struct images *im, pid_t pid)
-{
-	unserved_calls(&im->unserved, pid);
-}
-
-uint32_t images_began_cnt(const struct images *im)
-{
-	return (uint32_t)im->unserved.began.cnt;
 }
 
 void images_detach(struct images *im)
@@ -377,6 +366,13 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 			 json_get_text(reply, "failed"));
 }
 
+static void functions_ask(struct images *im, pid_t pid, json_t *places, uint64_t ts_ns)
+{
+	questions_open(&im->questions, pid, ts_ns);
+	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:b}", "do", "functions", "pid", pid,
+					 "places", places, "asked", 1));
+}
+
 void images_add_functions(struct images *im, pid_t pid, const struct code_place *place, size_t cnt)
 {
 	json_t *places = json_array();
@@ -384,8 +380,7 @@ void images_add_functions(struct images *im, pid_t pid, const struct code_place 
 	for (size_t i = 0; i < cnt; i++)
 		json_array_append_new(places, json_pack("[I,I]", (json_int_t)place[i].row,
 							(json_int_t)place[i].addr));
-	helper_ask(im->helper,
-		   json_pack("{s:s,s:i,s:o}", "do", "functions", "pid", pid, "places", places));
+	functions_ask(im, pid, places, kernel_now_ns());
 }
 
 /* ---- events ---- */
@@ -443,9 +438,7 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 			json_array_append_new(places,
 					      json_pack("[I,I]", (json_int_t)r->function[i].row,
 							(json_int_t)r->function[i].addr));
-	questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
-	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:b}", "do", "functions", "pid", r->tgid,
-					 "places", places, "asked", 1));
+	functions_ask(im, (pid_t)r->tgid, places, r->hdr.ts_ns);
 }
 
 void images_control(struct images *im, const struct pov_hdr *rec)

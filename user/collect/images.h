@@ -83,10 +83,6 @@ bool images_answered(const struct images *im, pid_t pid);
 /* Calls fn for each place of a traced library in a process; bias: address there − address in the file. */
 typedef void images_library_fn(void *ctx, const struct library *lib, uint64_t bias);
 void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx);
-/* A process cannot record its MPI calls itself: what it calls gets probes (unserved.h). */
-void images_unserved_calls(struct images *im, pid_t pid);
-/* How many there were. */
-uint32_t images_began_cnt(const struct images *im);
 /* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);
 

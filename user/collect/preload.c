@@ -23,6 +23,7 @@
 #include "base/person.h"
 #include "base/run_socket.h"
 #include "collect/cycle_rate.h"
+#include "collect/images.h"
 #include "collect/kernel.h"
 #include "collect/preload_pool.h"
 #include "layer/func_table.h"
@@ -43,7 +44,7 @@ struct asking {
 	int conn;
 	uint64_t since_ns;
 	uint32_t tgid; /* who is at the other end, once it has asked */
-	bool waits;    /* until what it has mapped has been looked at */
+	void (*then)(struct preload *p, const struct asking *from); /* once its questions are answered; NULL: it waits for nothing */
 	bool has_pool;
 };
 
@@ -65,7 +66,7 @@ struct preload {
 	unsigned int asking_cnt;
 	struct map pools;   /* process → pool; owned */
 	struct map threads; /* thread → process, of all that may record */
-	uint32_t thread_cnt, damaged;
+	uint32_t thread_cnt, damaged, missed;
 	struct preload_counts gone; /* of pools that are no more */
 };
 
@@ -334,7 +335,6 @@ static bool pool_take(struct preload *p, struct preload_pool *pool)
 
 static void pool_end(struct preload *p, struct preload_pool *pool)
 {
-	log_debug("process %u: pool ends, %u slots used, head %lu tail %lu", pool->who.tgid, pool->used, (long)pool->slot[0].mem->head, (long)pool->slot[0].tail);
 	for (uint32_t i = 0; i < pool->used; i++)
 		thread_area_count(&pool->slot[i], &p->gone);
 	map_remove(&p->pools, pool->who.tgid);
@@ -508,7 +508,6 @@ static void plan_answer(struct preload *p, const struct asking *from)
 		fd[1] = pl.pool->fd;
 	}
 	p->opt.libraries(p->opt.ctx, (pid_t)from->tgid, library_plan, &pl);
-	log_debug("process %u: %u libraries to hook", from->tgid, a.libraries);
 	answer_send(from->conn, &a, fd, from->has_pool ? 0 : 2);
 }
 
@@ -517,12 +516,62 @@ static int plan_ask(struct preload *p, struct asking *from, const struct pov_pre
 	int err = asker_find(p, from->conn, &from->tgid);
 
 	from->has_pool = r->has_pool;
-	from->waits = !err;
+	from->then = err ? NULL : plan_answer;
 	return err;
 }
 
-static int pool_ready(struct preload *p, const struct asking *from,
-		      const struct pov_preload_request *r)
+/* ---- functions that a process could not hook ---- */
+
+struct missing {
+	int memory; /* the process's */
+	struct code_place *place;
+	size_t cnt;
+};
+
+/* They do not begin with a jump. */
+static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
+{
+	struct missing *m = ctx;
+	uint8_t byte;
+
+	m->place = xrealloc(m->place, (m->cnt + lib->hook_cnt + 1) * sizeof(*m->place));
+	for (size_t i = 0; i < lib->hook_cnt; i++) {
+		const struct pov_hook *h = &lib->hooks[i];
+
+		if (pread(m->memory, &byte, 1, (off_t)(bias + h->address)) == 1 && byte == 0xe9 &&
+		    h->code[0] != 0xe9)
+			continue;
+		m->place[m->cnt++] = (struct code_place){h->row, bias + h->address - h->skipped};
+	}
+}
+
+static void missing_probe(struct preload *p, pid_t pid)
+{
+	struct missing m = {.memory = -1};
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	m.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (m.memory < 0)
+		return;
+	p->opt.libraries(p->opt.ctx, pid, library_missing, &m);
+	log_warn("process %d: %zu functions get probes, as it cannot record them itself: their code has been changed, or may not be",
+		 pid, m.cnt);
+	p->missed += (uint32_t)m.cnt;
+	p->opt.unserved(p->opt.ctx, pid, m.place, m.cnt);
+	close(m.memory);
+	free(m.place);
+}
+
+static void ready_answer(struct preload *p, const struct asking *from)
+{
+	struct pov_preload_answer a = {0};
+
+	(void)p;
+	answer_send(from->conn, &a, NULL, 0);
+}
+
+static int pool_ready(struct preload *p, struct asking *from, const struct pov_preload_request *r)
 {
 	struct preload_pool *pool = map_get(&p->pools, from->tgid);
 
@@ -533,10 +582,10 @@ static int pool_ready(struct preload *p, const struct asking *from,
 		pool->fd = -1;
 	}
 	pool->address = r->address;
-	log_debug("process %u: %u functions hooked", from->tgid, r->hooks);
 	pool_take(p, pool);
-	if (!r->hooks)
-		p->opt.unserved(p->opt.ctx, (pid_t)from->tgid);
+	if (r->missed)
+		missing_probe(p, (pid_t)from->tgid);
+	from->then = ready_answer;
 	return 0;
 }
 
@@ -553,7 +602,7 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = pool_ready(p, from, r);
 	else
 		a.status = -EINVAL;
-	if (!from->waits)
+	if (!from->then)
 		answer_send(from->conn, &a, NULL, 0);
 }
 
@@ -582,7 +631,7 @@ static bool asking_is_stale(const struct preload *p, const struct asking *a)
 	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
 	uint32_t tgid;
 
-	return (silent_ns > SILENT_NS && !a->waits) ||
+	return (silent_ns > SILENT_NS && !a->then) ||
 	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
 }
 
@@ -597,6 +646,16 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 	return cnt;
 }
 
+/* What it waited for has come. */
+static void asking_settled(struct preload *p, struct asking *a)
+{
+	void (*then)(struct preload *, const struct asking *) = a->then;
+
+	a->then = NULL;
+	a->since_ns = kernel_now_ns();
+	then(p, a);
+}
+
 void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt)
 {
 	bool more = cnt && polled[cnt - 1].fd == p->fd && polled[cnt - 1].revents;
@@ -604,14 +663,13 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 
 	/* from behind: one that is dropped has its place taken by the last */
 	for (unsigned int i = p->asking_cnt; i-- > 0;)
-		if (p->asking[i].waits && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid)) {
-			p->asking[i].waits = false;
-			p->asking[i].since_ns = kernel_now_ns();
-			plan_answer(p, &p->asking[i]);
-		} else if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
+		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
 			asking_read(p, i);
 		else if (asking_is_stale(p, &p->asking[i]))
 			asking_drop(p, i);
+	for (unsigned int i = 0; i < p->asking_cnt; i++)
+		if (p->asking[i].then && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid))
+			asking_settled(p, &p->asking[i]);
 	while (more && p->asking_cnt < ASKING_MAX &&
 	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,
@@ -680,4 +738,9 @@ uint32_t preload_thread_cnt(const struct preload *p)
 uint32_t preload_damaged_cnt(const struct preload *p)
 {
 	return p->damaged;
+}
+
+uint32_t preload_missed_cnt(const struct preload *p)
+{
+	return p->missed;
 }

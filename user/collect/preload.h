@@ -21,6 +21,7 @@ struct pov_fn;
 struct pov_hdr;
 struct preload;
 
+struct code_place;
 struct library;
 typedef void preload_library_fn(void *ctx, const struct library *lib, uint64_t bias);
 
@@ -36,8 +37,8 @@ struct preload_options {
 	bool (*settled)(void *ctx, pid_t pid);
 	/* Calls fn for each place of an MPI library in a process; bias: address there − address in the file. */
 	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
-	/* A process could enter none of the functions that it was to record: they are to get probes. */
-	void (*unserved)(void *ctx, pid_t pid);
+	/* A process cannot record functions itself: they are to get probes; it waits until `settled`. */
+	void (*unserved)(void *ctx, pid_t pid, const struct code_place *place, size_t cnt);
 	void *ctx;
 };
 
@@ -91,6 +92,8 @@ void preload_counts_get(const struct preload *p, struct preload_counts *out);
 /* Threads that had memory so far, and of these those that wrote nonsense into it. */
 uint32_t preload_thread_cnt(const struct preload *p);
 uint32_t preload_damaged_cnt(const struct preload *p);
+/* Functions that processes could not enter by a jump of their own, and got probes for. */
+uint32_t preload_missed_cnt(const struct preload *p);
 void preload_close(struct preload *p);
 
 #endif

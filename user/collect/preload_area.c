@@ -82,7 +82,7 @@ static bool record_give(struct thread_area *a, const struct pov_hdr *shared, siz
 }
 
 /* So much at a time is given back to a thread that waits for room, while the rest is still being taken. */
-#define RELEASE_BYTES 65536
+#define RELEASE_BYTES 16384
 /* Records still lie in the cache of the CPU that wrote them. */
 #define AHEAD_BYTES 512
 
@@ -94,13 +94,15 @@ static void room_give(const struct thread_area *a)
 /* False if nothing is known of who has written the next record, by now. */
 static bool speaker_find(struct thread_area *a, const struct pov_hdr *rec)
 {
-	if (speaks(a, __atomic_load_n(&rec->tid, __ATOMIC_RELAXED))) {
+	uint32_t tid = __atomic_load_n(&rec->tid, __ATOMIC_RELAXED);
+
+	if (speaks(a, tid)) {
 		a->strange_ns = 0;
 		return true;
 	}
 	if (!a->strange_ns)
 		a->strange_ns = a->who.until_ns;
-	a->damaged = a->who.until_ns - a->strange_ns > STRANGE_NS;
+	a->damaged = !tid || a->who.until_ns - a->strange_ns > STRANGE_NS;
 	return false;
 }
 

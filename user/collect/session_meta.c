@@ -191,8 +191,8 @@ static void preload_tell(struct session *s)
 			  (int)preload_thread_cnt(s->preload), "damaged",
 			  (int)preload_damaged_cnt(s->preload), "wait_ns",
 			  (json_int_t)s->drops.preloaded.waits_ns, "no_area",
-			  (json_int_t)s->drops.preloaded.no_area, "began",
-			  (int)images_began_cnt(s->images)));
+			  (json_int_t)s->drops.preloaded.no_area, "missed",
+			  (int)preload_missed_cnt(s->preload)));
 }
 
 void session_meta_over(struct session *s, const struct session_over *over)

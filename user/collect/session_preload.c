@@ -37,11 +37,11 @@ static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx
 	images_libraries(s->images, pid, fn, fn_ctx);
 }
 
-static void unserved(void *ctx, pid_t pid)
+static void unserved(void *ctx, pid_t pid, const struct code_place *place, size_t cnt)
 {
 	const struct session *s = ctx;
 
-	images_unserved_calls(s->images, pid);
+	images_add_functions(s->images, pid, place, cnt);
 }
 
 int session_preload_choose(struct session *s)

@@ -72,12 +72,6 @@ void unserved_asks(struct unserved *u, const struct pov_caller *r)
 	probe(u, (pid_t)r->tgid, r->hdr.ts_ns);
 }
 
-void unserved_calls(struct unserved *u, pid_t pid)
-{
-	map_set(&u->began, (uint64_t)pid, u);
-	probe(u, pid, 0);
-}
-
 static struct library *library_of(const struct unserved *u, const json_t *request)
 {
 	return u->files->lib[json_get_int(request, "lib")];
@@ -108,9 +102,4 @@ void unserved_reply(struct unserved *u, const json_t *request, const json_t *rep
 			 failed);
 	lib->left = failed[0] != '\0';
 	answered(u, request);
-}
-
-void unserved_release(struct unserved *u)
-{
-	map_release(&u->began);
 }

@@ -11,22 +11,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/map.h"
-
 struct code_file;
 struct code_files;
 struct helper;
 struct pov_caller;
 struct questions;
 
-/* All borrowed but the map. */
+/* All borrowed. */
 struct unserved {
 	const struct code_files *files;
 	struct helper *helper;
 	struct questions *questions;
 	int loaded_fd; /* map of the kernel half: processes that have loaded the library */
-	struct map
-		began; /* processes that were noticed only as they began MPI: what they called before is missing */
 };
 
 /*
@@ -34,13 +30,10 @@ struct unserved {
  * before: then the process's question stays open until there are probes.
  */
 void unserved_mapped(struct unserved *u, pid_t pid, const struct code_file *file, uint64_t ts_ns);
-/* It has mapped an MPI library, or begins one: all that it has mapped gets probes; it waits since the record. */
+/* It has mapped an MPI library: all that it has mapped gets probes; it waits since the record. */
 void unserved_asks(struct unserved *u, const struct pov_caller *r);
-/* It calls MPI past what records calls, and does not wait (old kernels). */
-void unserved_calls(struct unserved *u, pid_t pid);
 /* The helper's request "left": its answer has become known meanwhile (helper_known_fn); and its reply. */
 bool unserved_known(struct unserved *u, const json_t *request);
 void unserved_reply(struct unserved *u, const json_t *request, const json_t *reply);
-void unserved_release(struct unserved *u);
 
 #endif

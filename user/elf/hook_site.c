@@ -147,7 +147,7 @@ static const char *site_make(const struct elf_file *f, const struct elf_symbol *
 		return "it begins with bytes that are no instruction";
 	h->address = sym->addr;
 	if (insn.z.mnemonic == ZYDIS_MNEMONIC_ENDBR64) /* where indirect calls must land */
-		h->address += insn.z.length;
+		h->address += h->skipped = insn.z.length;
 	objection = instructions_move(f, sym, h);
 	if (!objection)
 		objection = x86_flow_objection(f, sym, h->address + h->bytes - 1 - sym->addr);

@@ -133,14 +133,15 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 
 /* ---- the plan ---- */
 
+/* How many functions could not be hooked. */
 static u32 libraries_hook(const struct pov_preload_answer *a)
 {
-	u32 cnt = 0;
+	u32 missed = 0;
 
 	for (u32 i = 0; i < a->libraries && i < POV_PRELOAD_LIBRARIES; i++)
-		cnt += hook_library(&a->library[i],
-				    pov_preload_hooks(setup) + a->library[i].first);
-	return cnt;
+		missed += hook_library(&a->library[i],
+				       pov_preload_hooks(setup) + a->library[i].first);
+	return missed;
 }
 
 static bool plan_take(long conn)
@@ -161,7 +162,7 @@ static bool plan_take(long conn)
 	if (!taken)
 		return false;
 	r.wish = POV_PRELOAD_READY;
-	r.hooks = libraries_hook(&a);
+	r.missed = libraries_hook(&a);
 	r.address = area_pool_address();
 	return said(conn, &r) && heard(conn, &done, none);
 }

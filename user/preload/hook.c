@@ -157,23 +157,12 @@ static bool at_bias(void *ctx, const struct link_map *map)
 	return !p->dynamic;
 }
 
-static struct copy *copy_new(u64 bias)
+static struct copy *copy_find(const struct place *p)
 {
-	struct place p = {.bias = bias};
-	struct copy *free = NULL;
-
-	loaded_each(at_bias, &p);
-	if (!p.dynamic)
-		return NULL;
-	for (struct copy *c = copies; c < copies + COPIES_MAX; c++) {
-		if (!c->dynamic)
-			free = c;
-		else if (c->bias == bias && c->dynamic == p.dynamic)
-			return NULL;
-	}
-	if (free)
-		*free = (struct copy){.bias = bias, .dynamic = p.dynamic};
-	return free;
+	for (struct copy *c = copies; c < copies + COPIES_MAX; c++)
+		if (c->bias == p->bias && c->dynamic == p->dynamic)
+			return c;
+	return NULL;
 }
 
 /* From the first function's code to the last one's. */
@@ -204,14 +193,12 @@ static u32 jumps_write(const struct copy *c, const struct pov_hook *hooks, u32 c
 	return written;
 }
 
-u32 hook_library(const struct pov_preload_library *library, const struct pov_hook *hooks)
+static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
+		     const struct pov_hook *hooks)
 {
-	struct copy *c = library->cnt ? copy_new(library->bias) : NULL;
 	u64 from, to;
-	u32 cnt = 0;
+	u32 cnt;
 
-	if (!c)
-		return 0;
 	code_range(hooks, library->cnt, c->bias, &from, &to);
 	c->bytes = (library->cnt * sizeof(struct stub) + PAGE - 1) & ~(PAGE - 1ull);
 	c->stubs = near_make(from, c->bytes);
@@ -230,8 +217,23 @@ u32 hook_library(const struct pov_preload_library *library, const struct pov_hoo
 none:
 	if (c->stubs)
 		sys3(__NR_munmap, (long)c->stubs, (long)c->bytes, 0);
-	c->dynamic = NULL;
+	c->stubs = NULL;
 	return 0;
+}
+
+u32 hook_library(const struct pov_preload_library *library, const struct pov_hook *hooks)
+{
+	struct place p = {.bias = library->bias};
+	struct copy *c;
+
+	loaded_each(at_bias, &p);
+	if (!p.dynamic || !library->cnt || copy_find(&p))
+		return 0;
+	c = copy_find(&(struct place){0});
+	if (!c)
+		return library->cnt;
+	*c = (struct copy){.bias = p.bias, .dynamic = p.dynamic};
+	return library->cnt - copy_hook(c, library, hooks);
 }
 
 struct still {
@@ -257,8 +259,9 @@ void hook_forget(void)
 		loaded_each(is_there, &s);
 		if (s.there)
 			continue;
-		sys3(__NR_munmap, (long)c->stubs, (long)c->bytes, 0);
-		c->dynamic = NULL;
+		if (c->stubs)
+			sys3(__NR_munmap, (long)c->stubs, (long)c->bytes, 0);
+		*c = (struct copy){0};
 	}
 }
 

@@ -18,7 +18,7 @@ struct hook {
 	u8 flags; /* POV_HOOK_* */
 };
 
-/* Hooks a library's functions that are as they are in its file. How many; 0 also if it has been done before. */
+/* Hooks a library's functions. How many could not be hooked: they are not as in the file, or the system does not allow it. */
 u32 hook_library(const struct pov_preload_library *library, const struct pov_hook *hooks);
 /* Forgets the copies of libraries that are no longer loaded. */
 void hook_forget(void);
