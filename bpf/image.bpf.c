@@ -434,7 +434,7 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
 	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
 	state = bpf_map_lookup_elem(&files, &key);
-	if (!state) {
+	if (!state || *state == POV_FILE_EACH) {
 		r.hdr.flags |= POV_IMAGE_NEW;
 		ask(tgid, r.hdr.ts_ns);
 	} else if (*state == POV_FILE_PRELOAD) {

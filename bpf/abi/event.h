@@ -360,8 +360,8 @@ struct pov_affinity {
 	pov_u64 mask[POV_CPUMASK_WORDS];
 };
 
-#define POV_IMAGE_NEW \
-	0x01 /* the collector had not looked at this file; its process waits for that */
+/* The collector had not looked at this file, or had not put this process's probes into it: the process waits for that. */
+#define POV_IMAGE_NEW 0x01
 struct pov_image {
 	struct pov_hdr hdr;
 	pov_u32 tgid;

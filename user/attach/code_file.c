@@ -94,6 +94,7 @@ static void file_free(void *p)
 	struct code_file *file = p;
 
 	json_decref(file->segments);
+	json_decref(file->sites);
 	free(file->path);
 	free(file->build_id);
 	free(file);
@@ -118,6 +119,14 @@ void code_files_release(struct code_files *files)
 		library_free(files->lib[i]);
 	free(files->lib);
 	memset(files, 0, sizeof(*files));
+}
+
+void code_file_add_sites(struct code_file *file, const json_t *sites)
+{
+	if (sites && !file->sites)
+		file->sites = json_array();
+	if (sites)
+		json_array_extend(file->sites, (json_t *)sites);
 }
 
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias)

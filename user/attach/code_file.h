@@ -43,6 +43,9 @@ struct code_file {
 	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
+	bool is_wide;		  /* one set of probes serves all processes, although each could have its own */
+	bool is_refused;	  /* some probes were, and that has been said */
+	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */
 	struct library *lib;	  /* NULL: nothing to trace in it */
 };
 
@@ -67,6 +70,9 @@ void code_files_add_library(struct code_files *files, struct library *lib);
 /* Whether another library of that owner may be added: one user cannot use up the table. */
 bool code_files_have_room(const struct code_files *files, uid_t owner);
 void code_files_release(struct code_files *files);
+
+/* More places for probes of each process's own; NULL: none. */
+void code_file_add_sites(struct code_file *file, const json_t *sites);
 
 /* Run-time address − address in the file, given an executable mapping of it. 0 or -ENXIO. */
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);

@@ -38,14 +38,17 @@ static json_t *places_in(const struct proc_map *map, const json_t *places)
 }
 
 /* More probes are in a known library. */
-static void more_say(struct service *s, const struct code_file *f, struct inspected *more)
+static void more_say(struct service *s, struct code_file *f, struct inspected *more)
 {
 	if (!more->library)
 		return;
 	json_array_extend(f->lib->offsets, more->offsets);
+	code_file_add_sites(f, more->sites);
 	service_links_say(s, &more->links);
-	service_say(s, json_pack("{s:{s:i,s:O,s:O}}", "added", "lib_id", f->lib->id, "offsets",
-				 more->offsets, "probes", more->library));
+	service_say(s, json_pack("{s:{s:i,s:I,s:I,s:I,s:O,s:O?,s:O}}", "added", "lib_id",
+				 f->lib->id, "dev", (json_int_t)f->id.dev, "ino",
+				 (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp, "offsets",
+				 more->offsets, "sites", more->sites, "probes", more->library));
 }
 
 /* How many of the places lie in a traced library, which they are probed in. */

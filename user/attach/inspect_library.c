@@ -13,6 +13,7 @@
 #include "attach/code_file.h"
 #include "attach/inspect_note.h"
 #include "attach/library_kind.h"
+#include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
@@ -169,7 +170,7 @@ static size_t sites_attach(const struct inspect_options *opt, const char *path,
 	int err = 0;
 
 	opt->attaching(opt->ctx);
-	attached = links_attach(&out->links, &opt->calls, path, list->site, list->cnt, &err);
+	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, &err);
 	out->offsets = offsets_json(list);
 	json_set_int(m, "attached", attached);
 	json_set_int(m, "emulated", list->emulated);
@@ -270,7 +271,7 @@ static bool handover_recipe(const struct inspect_options *opt, const struct hand
 
 static int handover_attach(const struct inspect_options *opt, const char *path,
 			   const struct elf_file *elf, const struct handover *h, uint64_t cookie,
-			   struct links *links)
+			   struct inspected *out)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, h->function);
 	struct link_site site = {.cookie = cookie};
@@ -285,22 +286,21 @@ static int handover_attach(const struct inspect_options *opt, const char *path,
 	if (bpf_map_update_elem(opt->handovers_fd, &cookie, &recipe, BPF_ANY))
 		return errno;
 	site.offset = at.offset;
-	links_attach(links, &opt->handover, path, &site, 1, &err);
+	site_list_put(opt, SITE_HANDOVER, path, &site, 1, out, &err);
 	return err;
 }
 
 /* Has threads wait where they are given functions that have no probes yet. */
 static void handovers_attach(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const struct library_kind *kind,
-			     uint16_t lib_id, struct links *links)
+			     uint16_t lib_id, struct inspected *out)
 {
 	struct handover all[HANDOVERS_MAX];
 	size_t cnt = kind->handovers ? kind->handovers(elf, all) : 0;
 	int err;
 
 	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
-		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id),
-				      links);
+		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id), out);
 		if (err)
 			log_warn("attach: %s: functions that it is given will not be met: %s",
 				 all[i].function, strerror(err));
@@ -345,7 +345,7 @@ static size_t layers_notes(const struct inspect_options *opt, const char *path,
 	for (size_t i = 0; layers[i]; i++)
 		if (json_has_text(found->layers, layers[i]->name))
 			cnt += inspect_notes(opt, path, elf, library_kind_of(layers[i]), lib_id,
-					     function_is_seen, &sight, &out->links, names);
+					     function_is_seen, &sight, out, names);
 	if (cnt) {
 		json_set_int(out->library, "attached",
 			     json_get_int(out->library, "attached") + (json_int_t)cnt);
@@ -359,16 +359,16 @@ static size_t layers_notes(const struct inspect_options *opt, const char *path,
 
 static void layers_handovers(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const json_t *names, uint16_t lib_id,
-			     struct links *links)
+			     struct inspected *out)
 {
 	for (size_t i = 0; layers[i]; i++)
 		if (json_has_text(names, layers[i]->name))
-			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, links);
+			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, out);
 }
 
 /* Has who begins the layer past what is preloaded wait for its probes: last, for what is attached last is run first. */
 static void begins_attach(const struct inspect_options *opt, const char *path,
-			  const struct site_list *sites, struct links *links)
+			  const struct site_list *sites, struct inspected *out)
 {
 	struct link_site *begins;
 	size_t cnt = 0;
@@ -380,7 +380,7 @@ static void begins_attach(const struct inspect_options *opt, const char *path,
 	for (size_t i = 0; i < sites->cnt; i++)
 		if (func_table_begins(POV_COOKIE_FUNC(sites->site[i].cookie)))
 			begins[cnt++] = sites->site[i];
-	if (links_attach(links, &opt->begin, path, begins, cnt, &err) < cnt)
+	if (site_list_put(opt, SITE_BEGIN, path, begins, cnt, out, &err) < cnt)
 		log_warn(
 			"attach: %s: processes that call it past what is preloaded are noticed late: %s",
 			path, strerror(err));
@@ -421,8 +421,8 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	attached += layers_notes(opt, path, elf, &found, lib_id, out);
 	json_set_int(out->library, "preloaded", (json_int_t)found.sites.left);
 	err = attached || found.sites.left ? 0 : -ENOENT;
-	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
-	begins_attach(opt, path, &found.sites, &out->links);
+	layers_handovers(opt, path, elf, found.layers, lib_id, out);
+	begins_attach(opt, path, &found.sites, out);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);

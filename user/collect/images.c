@@ -28,11 +28,15 @@
 #include "collect/meta.h"
 #include "collect/library_place.h"
 #include "collect/library_users.h"
+#include "collect/process_links.h"
 #include "collect/questions.h"
 #include "collect/unserved.h"
 #include "trace/trace_write.h"
 
 #define LATE_SAID_MAX 4
+/* From so many targets on a file that nobody else maps gets one set of probes: per process each costs at all calls of all. */
+#define MANY_MULTI 8
+#define MANY_PERF 2 /* the kernel takes 0.1 s to take one away */
 
 struct images {
 	struct kernel *kernel;
@@ -46,12 +50,14 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
 	struct unserved unserved;
+	struct process_links links;
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
 
 static helper_reply_fn on_reply;
-static helper_known_fn map_known;
+static helper_known_fn request_known;
+static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns, uint64_t late_ns);
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {
@@ -71,7 +77,8 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
 		.loader = entry_only(k->loader_fd, k->programs.api),
-		.exec = entry_only(k->exec_fd, k->programs.api),
+		/* A file that others execute is looked at when it is mapped: for that nobody else need be touched. */
+		.exec = entry_only(wanted->machine_wide ? k->exec_fd : -1, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
 		.begin = entry_only(k->begin_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
@@ -81,12 +88,13 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.wanted = wanted->function,
 		.alone = wanted->alone,
 		.preload = wanted->preload,
+		.each = !wanted->machine_wide,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
 		.notes_fd = k->notes_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
-	err = helper_start(&im->inspect, &im->known.files, on_reply, map_known, im, &im->helper);
+	err = helper_start(&im->inspect, &im->known.files, on_reply, request_known, im, &im->helper);
 	if (err) {
 		free(im);
 		return err;
@@ -97,6 +105,12 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 					 .helper = im->helper,
 					 .questions = &im->questions,
 					 .loaded_fd = k->preload_loaded_fd};
+	im->links = (struct process_links){.each = im->inspect.each,
+					   .helper = im->helper,
+					   .files = &im->known,
+					   .leftover = &k->leftover,
+					   .late = late_note,
+					   .ctx = im};
 	*out = im;
 	return 0;
 }
@@ -107,6 +121,7 @@ void images_free(struct images *im)
 		return;
 	helper_stop(im->helper);
 	images_detach(im);
+	process_links_release(&im->links);
 	known_files_release(&im->known);
 	library_users_release(&im->users);
 	questions_release(&im->questions);
@@ -171,6 +186,29 @@ uint32_t images_began_cnt(const struct images *im)
 void images_detach(struct images *im)
 {
 	known_files_leave(&im->known, &im->kernel->leftover);
+	process_links_leave(&im->links);
+}
+
+struct links_visit {
+	images_links_fn *fn;
+	void *ctx;
+};
+
+static void set_visit(void *ctx, pid_t pid, struct link_set *set)
+{
+	const struct links_visit *v = ctx;
+
+	if (set->file->lib)
+		v->fn(v->ctx, set->file->lib, pid, &set->links);
+}
+
+void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
+{
+	struct links_visit v = {fn, ctx};
+
+	for (size_t i = 0; i < im->known.files.lib_cnt; i++)
+		fn(ctx, im->known.files.lib[i], 0, &im->known.files.lib[i]->links);
+	process_links_each(&im->links, set_visit, &v);
 }
 
 /* ---- questions ---- */
@@ -187,25 +225,27 @@ static void late_say(struct images *im, pid_t pid, const struct code_file *f, ui
 		log_warn("more processes were probed late: the report counts them (Coverage)");
 }
 
+static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
+		      uint64_t late_ns)
+{
+	struct images *im = ctx;
+
+	late_say(im, pid, f, late_ns);
+	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
+					 (json_int_t)ts_ns, "pid", pid, "library", f->lib->id,
+					 "late_ns", (json_int_t)late_ns));
+}
+
 /* It had begun to run what was mapped before probes were in it. */
 static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
 {
-	uint64_t late_ns = kernel_now_ns() - mapped_ns;
 	uint32_t key = pid, value;
 
 	/* A program's own code runs after its loader, which waits. */
 	if ((f->is_program && im->kernel->features.wait) ||
 	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
 		return;
-	late_say(im, pid, f, late_ns);
-	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
-					 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
-					 "late_ns", (json_int_t)late_ns));
-}
-
-static uint64_t scan_key(uint64_t dev, uint64_t ino)
-{
-	return ino * 0x9e3779b97f4a7c15u ^ dev;
+	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
 
 /* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
@@ -215,13 +255,28 @@ static void process_mapped(struct images *im, pid_t pid, const struct code_file 
 		library_users_describe(&im->users, pid);
 }
 
+/* A mapping whose file is known, and has the probes that the process needs. */
+static void map_done(struct images *im, const json_t *request, struct code_file *f)
+{
+	uint64_t ts = json_get_u64(request, "ts");
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+	bool live = json_get_bool(request, "live");
+
+	if (library_users_map(&im->users, pid, f, json_get_u64(request, "start"),
+			      json_get_u64(request, "off"), ts) &&
+	    live) {
+		if (json_get_bool(request, "new"))
+			late_check(im, pid, f, ts);
+		process_mapped(im, pid, f);
+	}
+	if (live)
+		unserved_mapped(&im->unserved, pid, f, ts);
+}
+
 /* What became of a mapping: its file is known now by the kernel's id, too. */
 static void on_map(struct images *im, const json_t *request, const json_t *reply)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
-	uint64_t ts = (uint64_t)json_get_int(request, "ts");
-	uint64_t start = (uint64_t)json_get_int(request, "start");
-	uint64_t off = (uint64_t)json_get_int(request, "off");
 	bool live = json_get_bool(request, "live");
 	struct code_id id = helper_message_id(request), said = helper_message_id(reply);
 	const char *failed = json_get_text(reply, "failed");
@@ -241,27 +296,47 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		known_files_name(&im->known, &id, f);
 		known_files_describe(&im->known, &id, f);
 		if (!live)
-			map_set(&im->scanned, scan_key(id.dev, id.ino), f);
-		if (library_users_map(&im->users, pid, f, start, off, ts) && live) {
-			if (json_get_bool(request, "new"))
-				late_check(im, pid, f, ts);
-			process_mapped(im, pid, f);
+			map_set(&im->scanned, process_links_file_key(id.dev, id.ino), f);
+		if (process_links_lack(&im->links, pid, f)) {
+			process_links_ask(&im->links, f, json_copy((json_t *)request));
+			return; /* it waits until on_attach */
 		}
-		if (live)
-			unserved_mapped(&im->unserved, pid, f, ts);
+		map_done(im, request, f);
 	}
 	if (live)
 		questions_close(&im->questions, pid);
 }
 
+/* A process has its probes in a file: because it maps that, was forked, or was handed functions of it. */
+static void on_attach(struct images *im, const json_t *request, struct code_file *f)
+{
+	if (f && json_object_get(request, "off"))
+		map_done(im, request, f);
+	if (json_get_bool(request, "live") || json_get_bool(request, "asked"))
+		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
+}
+
+static bool attach_known(struct images *im, json_t *request)
+{
+	struct code_id id = helper_message_id(json_object_get(request, "file"));
+
+	if (!process_links_known(&im->links, request))
+		return false;
+	on_attach(im, request, code_files_find(&im->known.files, &id));
+	return true;
+}
+
 /* Another process has asked about the same file, and been answered. */
-static bool map_known(void *ctx, const json_t *request)
+static bool request_known(void *ctx, json_t *request)
 {
 	struct code_id id = helper_message_id(request);
+	const char *what = json_get_text(request, "do");
 	struct images *im = ctx;
 
-	if (!strcmp(json_get_text(request, "do"), "left"))
+	if (!strcmp(what, "left"))
 		return unserved_known(&im->unserved, request);
+	if (!strcmp(what, "attach"))
+		return attach_known(im, request);
 	if (!json_get_bool(request, "live") || !code_files_find(&im->known.files, &id))
 		return false;
 	on_map(im, request, request);
@@ -296,6 +371,13 @@ static void on_path_reply(struct images *im, const json_t *request, const json_t
 	questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
 
+/* Functions that were met have places now: the process gets probes there, and whoever waits for them waits for that. */
+static void functions_complete(struct images *im, pid_t pid)
+{
+	for (unsigned int n = process_links_complete(&im->links, pid); n; n--)
+		questions_open(&im->questions, pid, 0);
+}
+
 static void on_functions_reply(struct images *im, const json_t *request, const json_t *reply)
 {
 	const char *failed = json_get_text(reply, "failed");
@@ -310,6 +392,7 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
 				      "function lies", "functions lie"));
+	functions_complete(im, (pid_t)json_get_int(request, "pid"));
 	if (asked)
 		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
@@ -322,6 +405,7 @@ static void on_held_reply(struct images *im, const json_t *request, const json_t
 	json_int_t pid = json_get_int(request, "pid");
 	char bytes[32];
 
+	functions_complete(im, (pid_t)pid);
 	if (failed[0])
 		log_warn(
 			"functions that process %lld was handed before could not be looked for: %s",
@@ -344,6 +428,8 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		known_files_more(&im->known, json_object_get(reply, "added"), links);
 	else if (!strcmp(what, "map"))
 		on_map(im, request, reply);
+	else if (!strcmp(what, "attach"))
+		on_attach(im, request, process_links_reply(&im->links, request, reply, links));
 	else if (!strcmp(what, "path"))
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
@@ -378,7 +464,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 	struct code_id id = {.dev = r->dev, .ino = r->ino, .stamp = r->stamp};
 	struct code_file *f = code_files_find(&im->known.files, &id);
 
-	if (!f) {
+	if (!f || process_links_lack(&im->links, (pid_t)r->tgid, f)) {
 		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 		helper_ask(im->helper,
 			   json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:b}", "do", "map",
@@ -430,6 +516,25 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 					 "places", places, "asked", 1));
 }
 
+static void on_fork(struct images *im, const struct pov_fork *r)
+{
+	library_users_fork(&im->users, r);
+	if (r->child_tgid != r->parent_tgid)
+		process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid,
+				   r->hdr.ts_ns);
+}
+
+static void on_exit_record(struct images *im, const struct pov_exit *r)
+{
+	uint32_t state;
+
+	if (bpf_map_lookup_elem(im->kernel->targets_fd, &r->tgid, &state) ||
+	    state == POV_TARGET_ENDING)
+		process_links_exit(&im->links, (pid_t)r->tgid);
+	else if (r->hdr.tid == r->tgid)
+		process_links_orphan(&im->links, (pid_t)r->tgid);
+}
+
 void images_control(struct images *im, const struct pov_hdr *rec)
 {
 	switch (rec->kind) {
@@ -446,18 +551,21 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		unserved_asks(&im->unserved, (const struct pov_caller *)rec);
 		break;
 	case POV_KIND_FORK:
-		library_users_fork(&im->users, (const struct pov_fork *)rec);
+		on_fork(im, (const struct pov_fork *)rec);
 		break;
 	case POV_KIND_EXEC:
 		library_users_exec(&im->users, ((const struct pov_task *)rec)->tgid);
+		process_links_exec(&im->links, (pid_t)((const struct pov_task *)rec)->tgid);
 		break;
 	case POV_KIND_RENAME:
 		library_users_rename(&im->users, (const struct pov_task *)rec);
 		break;
 	case POV_KIND_EXIT:
 		library_users_exit(&im->users, (const struct pov_exit *)rec);
+		on_exit_record(im, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_CALLER:
+		process_links_call(&im->links, (pid_t)((const struct pov_caller *)rec)->tgid);
 		if (!library_users_call(&im->users, ((const struct pov_caller *)rec)->tgid))
 			images_scan(im, ((const struct pov_caller *)rec)->tgid);
 		break;
@@ -550,17 +658,56 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 
 static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 {
-	struct code_file *f = map_get(&im->scanned, scan_key(map->dev, map->ino));
+	struct code_file *f =
+		map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
+	bool known = f && f->described.dev == map->dev && f->described.ino == map->ino;
+	json_t *request;
 
-	if (f && f->described.dev == map->dev && f->described.ino == map->ino) {
+	if (known && !process_links_lack(&im->links, pid, f)) {
 		library_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
 		return;
 	}
-	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid,
-					 "start", (json_int_t)map->start, "end",
-					 (json_int_t)map->end, "off", (json_int_t)map->off, "dev",
-					 (json_int_t)map->dev, "ino", (json_int_t)map->ino));
+	request = json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid, "start",
+			    (json_int_t)map->start, "end", (json_int_t)map->end, "off",
+			    (json_int_t)map->off, "dev", (json_int_t)map->dev, "ino",
+			    (json_int_t)map->ino, "ts", (json_int_t)kernel_now_ns());
+	if (known)
+		process_links_ask(&im->links, f, request);
+	else
+		helper_ask(im->helper, request);
 	settle(im);
+}
+
+/* Files that processes map that are not recorded. */
+static int others_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct images *im = ctx;
+	uint32_t key = (uint32_t)pid, state;
+	struct proc_maps maps;
+
+	(void)parent;
+	if (!bpf_map_lookup_elem(im->kernel->targets_fd, &key, &state) ||
+	    proc_maps_read(pid, &maps))
+		return 0;
+	for (size_t i = 0; i < maps.cnt; i++)
+		map_set(&im->links.others,
+			process_links_file_key(maps.map[i].dev, maps.map[i].ino), im);
+	proc_maps_release(&maps);
+	return 0;
+}
+
+void images_scan_begin(struct images *im, size_t targets)
+{
+	im->links.many = im->links.each ? targets : 0;
+	im->links.many_min = im->inspect.calls.api == LINK_MULTI ? MANY_MULTI : MANY_PERF;
+	if (im->links.many >= im->links.many_min)
+		proc_for_each(others_visit, im);
+}
+
+void images_scan_end(struct images *im)
+{
+	im->links.many = 0;
+	map_release(&im->links.others);
 }
 
 int images_scan(struct images *im, pid_t pid)

@@ -17,6 +17,7 @@ struct images;
 struct kernel;
 struct launch_plan;
 struct library;
+struct links;
 struct pov_hdr;
 struct trace_writer;
 
@@ -26,6 +27,7 @@ struct images_wanted {
 	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	const char *const *region; /* names of functions, region_cnt of them */
 	size_t region_cnt;
+	bool machine_wide; /* all processes get the probes, those too that are not recorded; or each recorded one its own */
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
 	/* Stores the IMAGE records of images_scan. */
 	void (*record)(void *ctx, const struct pov_hdr *rec);
@@ -48,6 +50,9 @@ bool images_settled(const struct images *im); /* nothing asked that is not answe
 
 /* Has everything looked at that a command will probably load; NULL: no command, only what all programs load. */
 void images_foresee(struct images *im, const struct launch_plan *plan);
+/* Called around images_scan of all processes that are targets at the start, whose number it takes. */
+void images_scan_begin(struct images *im, size_t targets);
+void images_scan_end(struct images *im);
 /*
  * A process that runs already: has all looked at that it maps, describes it if it uses MPI, and writes IMAGE records for
  * its mappings. 1 if it uses MPI, 0 if not, -errno. Returns when that is done (bounded by the helper's time limits).
@@ -78,6 +83,9 @@ struct library *images_library(struct images *im, uint32_t i);
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* some file has it */
 uint64_t images_probe_count(const struct images *im);		    /* attached in all libraries */
+/* fn is called for the probes of each library: those that serve all processes (pid 0), and those of each process. */
+typedef void images_links_fn(void *ctx, struct library *lib, pid_t pid, struct links *links);
+void images_links_each(struct images *im, images_links_fn *fn, void *ctx);
 /* Number of the traced library that an address of a process lies in, or as library_place_find. */
 int images_library_at(const struct images *im, pid_t pid, uint64_t addr);
 /* A process calls MPI, but not by way of what is preloaded, and does not wait: what it calls gets probes (unserved.h). */

@@ -251,6 +251,8 @@ static int session_start(struct session *s, const volatile int *stop)
 		.function = s->wanted,
 		.region = s->opt->region,
 		.region_cnt = s->opt->region_cnt,
+		/* A process that is launched may map what nobody has looked at before it can be given probes. */
+		.machine_wide = s->opt->launch || s->opt->all,
 		.preload = s->preload != NULL,
 		.alone = s->shed,
 		.record = on_mapping,
@@ -276,7 +278,8 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
-	images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
+	if (wanted.machine_wide)
+		images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	session_limit_start(s);
 	s->start_ns = kernel_now_ns();
