@@ -217,12 +217,6 @@ static __always_inline struct pov_thread *thread_calling(struct pt_regs *ctx)
 	return t && t->told ? t : thread_meet(bpf_get_current_task_btf(), t);
 }
 
-/* The current thread's calls are recorded in its process. */
-static __always_inline bool is_preloaded(void)
-{
-	return cfg.preload && preloaded_find((u32)bpf_get_current_pid_tgid());
-}
-
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
@@ -234,8 +228,6 @@ int call_entry(struct pt_regs *ctx)
 
 	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
-		return 0;
-	if (is_preloaded())
 		return 0;
 	t = thread_calling(ctx);
 	if (!t)
@@ -288,7 +280,7 @@ int call_return(struct pt_regs *ctx)
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
 		return 0;
 	t = thread_here(ctx);
-	if (!t || is_preloaded())
+	if (!t)
 		return 0;
 	d = call_returning(t, entry_sp(ctx));
 	if (d == CALL_NO_ENTRY)

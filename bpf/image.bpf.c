@@ -377,19 +377,6 @@ int handover_wait(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A process calls, or may call, a library whose functions have no probes, and nothing in it records that. */
-static __always_inline void tell_unserved(u64 id)
-{
-	struct pov_caller r = {};
-	u32 tgid = id >> 32;
-
-	hdr_init(&r.hdr, POV_KIND_UNSERVED, sizeof(r), id, bpf_ktime_get_ns());
-	r.tgid = tgid;
-	ask(tgid, r.hdr.ts_ns);
-	if (emit_control(&r, sizeof(r), true))
-		ask_in_vain(tgid, r.hdr.ts_ns);
-}
-
 /* ---- mappings ---- */
 
 static __always_inline int on_map(struct vm_area_struct *vma)
@@ -400,7 +387,6 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	struct pov_image r = {};
 	u32 tgid = id >> 32;
 	struct inode *inode;
-	bool unserved = false;
 	u32 *state, one = 1;
 
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
@@ -418,18 +404,14 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	r.len = BPF_CORE_READ(vma, vm_end) - r.start;
 	r.off = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
 	state = bpf_map_lookup_elem(&files, &key);
-	if (!state) {
+	if (!state || *state == POV_FILE_EACH) {
 		r.hdr.flags |= POV_IMAGE_NEW;
 		ask(tgid, r.hdr.ts_ns);
 	} else if (*state == POV_FILE_PRELOAD) {
 		bpf_map_update_elem(&preload_loaded, &tgid, &one, BPF_ANY);
-	} else if (*state == POV_FILE_LEFT) {
-		unserved = !bpf_map_lookup_elem(&preload_loaded, &tgid);
 	}
 	if (emit_control(&r, sizeof(r), r.hdr.flags) && r.hdr.flags)
 		ask_in_vain(tgid, r.hdr.ts_ns);
-	if (unserved)
-		tell_unserved(id);
 	return 0;
 }
 

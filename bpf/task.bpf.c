@@ -5,9 +5,6 @@
  */
 #include "core.bpf.h"
 
-/* Values of targets. */
-enum target_state { TARGET_ALIVE = 1, TARGET_ENDING = 2 };
-
 static __always_inline bool identity_wanted(u32 tgid)
 {
 	return cfg.sched_mode == POV_SCHED_ALL || is_target(tgid);
@@ -27,7 +24,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	u32 ptgid = BPF_CORE_READ(parent, tgid), ctgid = BPF_CORE_READ(child, tgid);
-	u32 alive = TARGET_ALIVE;
+	u32 alive = POV_TARGET_ALIVE;
 	bool target = is_target(ptgid);
 	struct pov_fork r = {};
 
@@ -42,7 +39,8 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	r.child_tgid = ctgid;
 	r.parent_tgid = ptgid;
 	BPF_CORE_READ_STR_INTO(&r.comm, child, comm);
-	emit_control(&r, sizeof(r), false);
+	/* A process is given probes of its own: the sooner the better. */
+	emit_control(&r, sizeof(r), target && ctgid != ptgid);
 	if (target)
 		mask_check(child);
 	return 0;
@@ -99,7 +97,7 @@ int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *p)
 {
-	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = TARGET_ENDING;
+	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = POV_TARGET_ENDING;
 	struct pov_exit r = {};
 
 	thread_close(p, tid, POV_CALL_OPEN);
@@ -108,11 +106,12 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
 	r.tgid = tgid;
 	r.code = BPF_CORE_READ(p, exit_code);
-	emit_control(&r, sizeof(r), false);
+	/* Before the collector hears of it, which looks there whether the process has ended. */
 	if (!BPF_CORE_READ(p, signal, live.counter)) {
 		bpf_map_update_elem(&targets, &tgid, &ending, BPF_EXIST);
 		image_exit(tgid);
 	}
+	emit_control(&r, sizeof(r), false);
 	return 0;
 }
 
@@ -128,7 +127,7 @@ int BPF_PROG(process_free, struct task_struct *p)
 	if ((u32)BPF_CORE_READ(p, pid) != tgid)
 		return 0;
 	state = bpf_map_lookup_elem(&targets, &tgid);
-	if (state && *state == TARGET_ENDING)
+	if (state && *state == POV_TARGET_ENDING)
 		bpf_map_delete_elem(&targets, &tgid);
 	return 0;
 }

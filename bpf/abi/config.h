@@ -275,6 +275,12 @@ enum pov_sched_mode {
 	POV_SCHED_ALL = 2,
 };
 
+/* Values of the map of targets. */
+enum pov_target_state {
+	POV_TARGET_ALIVE = 1,
+	POV_TARGET_ENDING = 2, /* all its threads have ended, but may still be on their CPUs */
+};
+
 /* A collector that has not said anything for this long is not waited for. */
 #define POV_ALIVE_NS 2000000000ull
 
@@ -349,9 +355,8 @@ struct pov_file_key {
 enum pov_file_state {
 	POV_FILE_PLAIN = 1,  /* looked at: nothing to trace */
 	POV_FILE_TRACED = 2, /* probes are in it */
-	POV_FILE_LEFT =
-		3, /* processes that have loaded a POV_FILE_PRELOAD record their calls of it themselves */
-	POV_FILE_PRELOAD = 4,
+	POV_FILE_PRELOAD = 3, /* processes that load it record their calls themselves, or wait by themselves */
+	POV_FILE_EACH = 4, /* each process that maps it gets probes of its own, and waits for them */
 };
 
 #endif

@@ -49,7 +49,6 @@ enum pov_kind {
 	POV_KIND_CALLER = 39,	/* struct pov_caller: a thread makes its first traced call */
 	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
-	POV_KIND_UNSERVED = 42, /* struct pov_caller: the same */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
 	POV_KIND_LIMIT = 67, /* struct pov_limit */
@@ -360,8 +359,8 @@ struct pov_affinity {
 	pov_u64 mask[POV_CPUMASK_WORDS];
 };
 
-#define POV_IMAGE_NEW \
-	0x01 /* the collector had not looked at this file; its process waits for that */
+/* The collector had not looked at this file, or had not put this process's probes into it: the process waits for that. */
+#define POV_IMAGE_NEW 0x01
 struct pov_image {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
@@ -417,10 +416,7 @@ static inline pov_u64 pov_path_hash(const char *path)
 	return h;
 }
 
-/*
- * Also UNSERVED: a process has mapped a library of which it was to record its calls itself, without what does that; it waits until
- * probes are in.
- */
+/* A thread makes its first traced call. */
 struct pov_caller {
 	struct pov_hdr hdr;
 	pov_u32 tgid;

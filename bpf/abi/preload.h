@@ -11,14 +11,16 @@
 #include "thread.h"
 
 #define POV_PRELOAD_DIR "/run/povtrace"
-#define POV_PRELOAD_SOCKET "preload." /* its name goes on with the collector's process number and ".sock" */
+/* Names go on with the collector's process number and ".sock". */
+#define POV_PRELOAD_SOCKET "preload." /* processes are to record their calls */
+#define POV_PRELOAD_WAITS "probes." /* they are only to wait, whatever they have mapped, until it has probes */
 #define POV_PRELOAD_MAGIC 0x706f7672u
 #define POV_PRELOAD_VERSION 6
 
 enum pov_preload_wish {
 	/*
 	 * What the process is to hook in what it has mapped. The answer comes when all of that has been looked at. The first one brings
-	 * descriptors of the setup and of the pool.
+	 * descriptors of the setup and of the pool; setup_bytes 0: nothing, and READY is not to be said.
 	 */
 	POV_PRELOAD_PLAN = 1,
 	/*

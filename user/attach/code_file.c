@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "abi/config.h"
+#include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
 
@@ -95,6 +96,7 @@ static void file_free(void *p)
 	struct code_file *file = p;
 
 	json_decref(file->segments);
+	json_decref(file->sites);
 	free(file->path);
 	free(file->build_id);
 	free(file);
@@ -119,6 +121,15 @@ void code_files_release(struct code_files *files)
 		library_free(files->lib[i]);
 	free(files->lib);
 	memset(files, 0, sizeof(*files));
+}
+
+void code_file_add_sites(struct code_file *file, const json_t *sites)
+{
+	if (sites && !file->sites)
+		file->sites = json_array();
+	if (sites)
+		json_array_extend(file->sites, (json_t *)sites);
+	file->own_sites += site_list_own(sites);
 }
 
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias)

@@ -25,10 +25,8 @@ struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
 	bool is_mpi; /* a process that maps it is a rank */
-	bool left; /* functions of it have no probes, for its processes are to record their calls themselves, … */
-	struct pov_hook *hooks; /* … which enter them so; owned */
+	struct pov_hook *hooks; /* functions whose calls its processes are to record themselves; owned */
 	size_t hook_cnt;
-	bool left_asked; /* they are being given some all the same */
 	struct links links;
 	size_t attached; /* probes */
 	json_t *offsets; /* of functions where they are, or were refused: [file offset] */
@@ -46,6 +44,10 @@ struct code_file {
 	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
+	bool is_wide;		  /* one set of probes serves all processes, although each could have its own */
+	bool is_refused;	  /* some probes were, and that has been said */
+	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */
+	size_t own_sites; /* of these, that processes need which record their calls themselves, too */
 	struct library *lib;	  /* NULL: nothing to trace in it */
 };
 
@@ -70,6 +72,9 @@ void code_files_add_library(struct code_files *files, struct library *lib);
 /* Whether another library of that owner may be added: one user cannot use up the table. */
 bool code_files_have_room(const struct code_files *files, uid_t owner);
 void code_files_release(struct code_files *files);
+
+/* More places for probes of each process's own; NULL: none. */
+void code_file_add_sites(struct code_file *file, const json_t *sites);
 
 /* Run-time address − address in the file, given an executable mapping of it. 0 or -ENXIO. */
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);

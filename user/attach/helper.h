@@ -24,10 +24,10 @@ typedef void helper_reply_fn(void *ctx, const json_t *request, const json_t *rep
 			     struct links *links);
 
 /*
- * Asked before a request that had to wait is sent: true if its answer has become known meanwhile, and has been acted on.
+ * Asked before a request is sent: true if its answer has become known meanwhile, and has been acted on. May complete the request.
  * Many processes that start together ask about the same files.
  */
-typedef bool helper_known_fn(void *ctx, const json_t *request);
+typedef bool helper_known_fn(void *ctx, json_t *request);
 
 struct helper;
 
@@ -40,10 +40,11 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
 /*
  * Sends a request, or keeps it until those before have been answered. Takes over the object:
  *   {do: "map", pid, start, end}	the file behind a mapping, given by its addresses
+ *   {do: "attach", pid, start, end, from, left, rows, wide, parent}	the probes of a known file that is mapped there, from that
+ *				one of its sites on (struct site_choice), in this process or in all; parent: who has the mapping where this process has it no more
  *   {do: "path", pid, path}		a file, and its interpreter if it is a script, as the process sees it
  *   {do: "command", argv, env, cwd}	all that a command will probably load
  *   {do: "functions", pid, places}	more of known libraries: [[row of the function table, address]] (inspect_library.h)
- *   {do: "left", pid, start, end}	of the known library mapped there what its processes were to record themselves (inspect_more)
  *   {do: "held", pid}			functions of known libraries that it was handed before (attach/held.h)
  *   {do: "process", pid, copies}	who it is; copies: of a library in it (code_file.h), or null
  */

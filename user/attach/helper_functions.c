@@ -38,14 +38,17 @@ static json_t *places_in(const struct proc_map *map, const json_t *places)
 }
 
 /* More probes are in a known library. */
-static void more_say(struct service *s, const struct code_file *f, struct inspected *more)
+static void more_say(struct service *s, struct code_file *f, struct inspected *more)
 {
 	if (!more->library)
 		return;
 	json_array_extend(f->lib->offsets, more->offsets);
+	code_file_add_sites(f, more->sites);
 	service_links_say(s, &more->links);
-	service_say(s, json_pack("{s:{s:i,s:O,s:O}}", "added", "lib_id", f->lib->id, "offsets",
-				 more->offsets, "probes", more->library));
+	service_say(s, json_pack("{s:{s:i,s:I,s:I,s:I,s:O,s:O?,s:O}}", "added", "lib_id",
+				 f->lib->id, "dev", (json_int_t)f->id.dev, "ino",
+				 (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp, "offsets",
+				 more->offsets, "sites", more->sites, "probes", more->library));
 }
 
 /* How many of the places lie in a traced library, which they are probed in. */
@@ -101,27 +104,6 @@ void service_functions(struct service *s, const json_t *request)
 		proc_maps_release(&maps);
 	}
 	service_say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
-}
-
-void service_left(struct service *s, const json_t *request)
-{
-	char link[MAP_LINK_BYTES];
-	struct code_id id = {};
-	struct inspected more;
-	struct code_file *f;
-	int fd;
-
-	fd = service_map_look(s, json_get_int(request, "pid"), json_get_u64(request, "start"),
-			      json_get_u64(request, "end"), link, &id);
-	f = fd < 0 ? NULL : code_files_find(s->files, &id);
-	if (f && f->lib) {
-		if (!inspect_more(s->opt, link, fd, f->lib, NULL, &more))
-			more_say(s, f, &more);
-		inspected_release(&more);
-	}
-	if (fd >= 0)
-		close(fd);
-	service_say(s, json_pack("{s:b}", "done", 1));
 }
 
 /* ---- functions that a process was handed before ---- */

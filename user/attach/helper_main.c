@@ -3,10 +3,11 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, regions, lib_id, copies, offsets, library}}
- *   {added: {lib_id, offsets, probes}}	to "functions" and "held": one a library
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, sites, regions, lib_id, copies, offsets, library}}
+ *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}	to "functions" and "held": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
- *					{dev, ino, stamp} of the file, or {error}; of "functions": {elsewhere: how many};
+ *					{dev, ino, stamp} of the file, or {error}; of "attach": that, or {dev, ino, stamp,
+ *					sites: how many it has, failed: [function], refused}; of "functions": {elsewhere: how many};
  *					of "held": {left_bytes: of its memory that was too much to look at}
  */
 #include "attach/helper_main.h"
@@ -29,6 +30,7 @@
 #include "attach/inspect.h"
 #include "attach/proc.h"
 #include "attach/proc_settings.h"
+#include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -176,6 +178,8 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_set_int(f, "owner", st->st_uid);
 	if (in->segments)
 		json_object_set(f, "segments", in->segments);
+	if (in->sites)
+		json_object_set(f, "sites", in->sites);
 	if (in->regions)
 		json_object_set(f, "regions", in->regions);
 	if (lib_id >= 0) {
@@ -196,6 +200,7 @@ static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
 	struct library *lib;
 
 	f->id = *id;
+	code_file_add_sites(f, in->sites);
 	code_files_add(s->files, id, f);
 	if (lib_id < 0)
 		return;
@@ -245,7 +250,7 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	err = inspect_file(s->opt, open_path, fd, next, in);
 	if (in->hook_cnt)
 		in->links.hooks_fd = hooks_file(in);
-	if (in->library && s->opt->alone)
+	if (in->library && s->opt->alone && !s->opt->each)
 		in->links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file_say(s, id, &st, path, in, in->library ? next : -1, err);
 	file_keep(s, id, st.st_uid, in, in->library ? next : -1);
@@ -313,6 +318,63 @@ static void map_serve(struct service *s, const json_t *request)
 			      (uint64_t)json_get_int(request, "start"),
 			      (uint64_t)json_get_int(request, "end"), link, &id);
 	done_say(s, &id, fd < 0 ? fd : 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int mapping_open(struct service *s, const json_t *request, const char *pid,
+			char link[MAP_LINK_BYTES], struct code_id *id)
+{
+	return service_map_look(s, json_get_int(request, pid), json_get_u64(request, "start"),
+				json_get_u64(request, "end"), link, id);
+}
+
+static void attached_say(struct service *s, const struct code_id *id, const struct code_file *f,
+			 const json_t *failed, int err)
+{
+	json_t *m = id_json(id);
+
+	json_object_set_new(m, "done", json_true());
+	json_set_int(m, "sites", f ? (int64_t)json_array_size(f->sites) : 0);
+	json_object_set(m, "failed", (json_t *)failed);
+	if (!f || err == ESRCH)
+		json_set_int(m, "error", -err);
+	else if (err)
+		json_object_set_new(m, "refused", json_string(strerror(err)));
+	service_say(s, m);
+}
+
+/* A process that has been forked maps the file where its parent does, until it executes another one. */
+static void attach_serve(struct service *s, const json_t *request)
+{
+	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
+	const struct site_choice choice = {
+		.from = json_get_u64(request, "from"),
+		.left = json_get_bool(request, "left"),
+		.rows = json_object_get(request, "rows"),
+	};
+	json_t *failed = json_array();
+	struct code_file *f = NULL;
+	char link[MAP_LINK_BYTES];
+	struct links links = {};
+	struct code_id id = {};
+	int fd, err;
+
+	fd = mapping_open(s, request, "pid", link, &id);
+	if (fd < 0 && json_get_int(request, "parent"))
+		fd = mapping_open(s, request, "parent", link, &id);
+	err = fd < 0 ? -fd : 0;
+	if (fd >= 0)
+		f = code_files_find(s->files, &id);
+	service_say(s, json_pack("{s:b}", "attaching", 1));
+	if (f)
+		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
+	if (f && f->lib && s->opt->alone)
+		links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	service_links_say(s, &links);
+	attached_say(s, &id, f, failed, err);
+	links_release(&links); /* the collector has them */
+	json_decref(failed);
 	if (fd >= 0)
 		close(fd);
 }
@@ -447,10 +509,9 @@ static const struct {
 	const char *name;
 	void (*serve)(struct service *s, const json_t *request);
 } services[] = {
-	{"map", map_serve},	    {"path", path_serve},
+	{"map", map_serve},	{"attach", attach_serve},   {"path", path_serve},
 	{"command", command_serve}, {"functions", service_functions},
 	{"held", service_held},	    {"process", process_serve},
-	{"left", service_left},
 };
 
 static void attaching_say(void *ctx)

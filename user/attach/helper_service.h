@@ -29,9 +29,8 @@ void service_links_say(struct service *s, const struct links *links);
 int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
 		     char link[MAP_LINK_BYTES], struct code_id *id);
 
-/* The requests "functions", "left" and "held" (attach/helper.h). */
+/* The requests "functions" and "held" (attach/helper.h). */
 void service_functions(struct service *s, const json_t *request);
-void service_left(struct service *s, const json_t *request);
 void service_held(struct service *s, const json_t *request);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "attach/inspect_library.h"
 #include "attach/inspect_region.h"
+#include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "elf/call_sites.h"
@@ -42,22 +43,22 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 }
 
 /* Probes that run whenever a function is called, if it is there and the kernel can make threads wait. */
-static void function_attach(const struct inspect_options *opt, const struct link_programs *p,
-			    const char *path, const struct elf_file *elf, const char *name,
-			    bool at_calls, struct links *links)
+static void function_attach(const struct inspect_options *opt, enum site_kind kind, const char *path,
+			    const struct elf_file *elf, const char *name, bool at_calls,
+			    struct inspected *out)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
 	struct link_site sites[CALLERS_MAX];
 	size_t cnt;
 	int err = 0;
 
-	if (p->entry_fd < 0 || !sym)
+	if (!sym)
 		return;
 	cnt = function_sites(elf, sym, at_calls, sites);
 	if (!cnt)
 		return;
 	opt->attaching(opt->ctx);
-	links_attach(links, p, path, sites, cnt, &err);
+	site_list_put(opt, kind, path, sites, cnt, out, &err);
 }
 
 static json_t *segments_json(const struct elf_file *elf)
@@ -120,11 +121,12 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
 	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
-	if (elf_file_exports(elf, "_dl_debug_state"))
-		function_attach(opt, &opt->loader, path, elf, "_dl_debug_state",
-				opt->loader.api == LINK_MULTI, &out->links);
-	if (elf_file_exports(elf, "execve") && elf_file_exports(elf, "fexecve"))
-		function_attach(opt, &opt->exec, path, elf, "execve", false, &out->links);
+	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
+		function_attach(opt, SITE_LOADER, path, elf, "_dl_debug_state",
+				opt->loader.api == LINK_MULTI, out);
+	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
+	    elf_file_exports(elf, "fexecve"))
+		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
 	if (opt->region_cnt && !is_own_program(fd))
 		inspect_regions(opt, path, elf, out);
 	return inspect_library(opt, path, elf, lib_id, out);
@@ -157,6 +159,7 @@ void inspected_release(struct inspected *in)
 	json_decref(in->needed);
 	json_decref(in->library);
 	json_decref(in->offsets);
+	json_decref(in->sites);
 	json_decref(in->segments);
 	json_decref(in->regions);
 	json_decref(in->copies);

@@ -28,6 +28,7 @@ struct inspect_options {
 	const bool *wanted; /* by row of the function table */
 	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	bool preload;	   /* processes record calls of the top layer (MPI) themselves */
+	bool each; /* each recorded process gets probes of its own: sites are only chosen here (site_list.h) */
 	int libs_fd;	   /* map of struct pov_lib by library id */
 	int handovers_fd;  /* map of struct pov_handover by cookie */
 	int notes_fd;	   /* map of struct pov_note by cookie */
@@ -49,6 +50,7 @@ struct inspected {
 	json_t *offsets; /* of a library: where probes were put, or refused by the kernel: [file offset] */
 	struct pov_hook *hooks; /* of a library: functions whose calls the processes record themselves, by row of the function table; owned */
 	size_t hook_cnt;
+	json_t *sites; /* if opt->each: where probes are to be put (site_list.h); NULL: nowhere */
 	json_t *segments; /* executable ones: [[offset, address, bytes]] */
 	json_t *regions;  /* if any of them is there: members of its meta object "regions" */
 	json_t *copies; /* of a library: predefined objects a program may hold instead: [[name, symbol]] */

@@ -13,6 +13,7 @@
 #include "attach/code_file.h"
 #include "attach/inspect_note.h"
 #include "attach/library_kind.h"
+#include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
@@ -30,8 +31,9 @@ struct site_list {
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
 	const bool *alone; /* by row: functions that get links of their own; NULL: none */
-	bool leave;	   /* functions of the top layer are left to the processes themselves, … */
-	struct pov_hook *hook; /* … which enter them so */
+	/* Probes of functions of the top layer that are left to the processes themselves; NULL: none is. */
+	struct site_list *left;
+	struct pov_hook *hook; /* by which these enter them */
 	size_t hook_cnt, hook_room;
 };
 
@@ -163,9 +165,11 @@ static void sites_add(struct site_list *list, const struct library_kind *kind, b
 	if (!n && !has_inner)
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
 	for (unsigned int i = 0; i < n; i++)
-		if (!list->leave || !func_table_layer(row)->is_top ||
-		    !hook_add(list, elf, sym[i], row))
-			site_add(list, elf, sym[i], lib_id, row);
+		site_add(list->left && func_table_layer(row)->is_top &&
+					 hook_add(list, elf, sym[i], row) ?
+				 list->left :
+				 list,
+			 elf, sym[i], lib_id, row);
 }
 
 /* A program's own functions come before all that is preloaded: they keep their probes. */
@@ -208,7 +212,9 @@ static size_t sites_attach(const struct inspect_options *opt, const char *path,
 	int err = 0;
 
 	opt->attaching(opt->ctx);
-	attached = links_attach(&out->links, &opt->calls, path, list->site, list->cnt, &err);
+	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, &err);
+	if (list->left)
+		site_list_put(opt, SITE_LEFT, path, list->left->site, list->left->cnt, out, &err);
 	out->offsets = offsets_json(list);
 	json_set_int(m, "attached", attached);
 	json_set_int(m, "emulated", list->emulated);
@@ -309,7 +315,7 @@ static bool handover_recipe(const struct inspect_options *opt, const struct hand
 
 static int handover_attach(const struct inspect_options *opt, const char *path,
 			   const struct elf_file *elf, const struct handover *h, uint64_t cookie,
-			   struct links *links)
+			   struct inspected *out)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, h->function);
 	struct link_site site = {.cookie = cookie};
@@ -324,22 +330,21 @@ static int handover_attach(const struct inspect_options *opt, const char *path,
 	if (bpf_map_update_elem(opt->handovers_fd, &cookie, &recipe, BPF_ANY))
 		return errno;
 	site.offset = at.offset;
-	links_attach(links, &opt->handover, path, &site, 1, &err);
+	site_list_put(opt, SITE_HANDOVER, path, &site, 1, out, &err);
 	return err;
 }
 
 /* Has threads wait where they are given functions that have no probes yet. */
 static void handovers_attach(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const struct library_kind *kind,
-			     uint16_t lib_id, struct links *links)
+			     uint16_t lib_id, struct inspected *out)
 {
 	struct handover all[HANDOVERS_MAX];
 	size_t cnt = kind->handovers ? kind->handovers(elf, all) : 0;
 	int err;
 
 	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
-		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id),
-				      links);
+		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id), out);
 		if (err)
 			log_warn("attach: %s: functions that it is given will not be met: %s",
 				 all[i].function, strerror(err));
@@ -384,7 +389,7 @@ static size_t layers_notes(const struct inspect_options *opt, const char *path,
 	for (size_t i = 0; layers[i]; i++)
 		if (json_has_text(found->layers, layers[i]->name))
 			cnt += inspect_notes(opt, path, elf, library_kind_of(layers[i]), lib_id,
-					     function_is_seen, &sight, &out->links, names);
+					     function_is_seen, &sight, out, names);
 	if (cnt) {
 		json_set_int(out->library, "attached",
 			     json_get_int(out->library, "attached") + (json_int_t)cnt);
@@ -398,16 +403,17 @@ static size_t layers_notes(const struct inspect_options *opt, const char *path,
 
 static void layers_handovers(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const json_t *names, uint16_t lib_id,
-			     struct links *links)
+			     struct inspected *out)
 {
 	for (size_t i = 0; layers[i]; i++)
 		if (json_has_text(names, layers[i]->name))
-			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, links);
+			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, out);
 }
 
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out)
 {
+	struct site_list left = sites_new(opt);
 	struct found found = {
 		.facts = json_object(),
 		.layers = json_array(),
@@ -420,7 +426,8 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	out->is_preload = elf_file_find(elf, PRELOAD_MARK) != NULL;
 	if (out->is_preload) /* it has functions of these names, too */
 		goto out;
-	found.sites.leave = opt->preload && !is_program(elf);
+	if (opt->preload && !is_program(elf))
+		found.sites.left = &left;
 	for (size_t i = 0; layers[i]; i++)
 		layer_look(opt, elf, layers[i], lib_id, &found);
 	if (!json_array_size(found.layers))
@@ -442,12 +449,13 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	out->hooks = found.sites.hook;
 	found.sites.hook = NULL;
 	err = attached || out->hook_cnt ? 0 : -ENOENT;
-	layers_handovers(opt, path, elf, found.layers, lib_id, &out->links);
+	layers_handovers(opt, path, elf, found.layers, lib_id, out);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);
 	json_decref(found.copies);
 	sites_release(&found.sites);
+	sites_release(&left);
 	return err;
 }
 
@@ -481,15 +489,6 @@ static void place_add(const struct inspect_options *opt, const struct elf_file *
 	site_add(list, elf, &sym, lib->id, row);
 }
 
-static void left_add(const struct inspect_options *opt, const struct elf_file *elf,
-		     const struct library *lib, struct site_list *list)
-{
-	for (size_t i = 0; layers[i]; i++)
-		if (layers[i]->is_top && library_has_layer(lib, layers[i]->name))
-			layer_sites(opt, elf, layers[i], lib->id, list);
-	json_array_clear(list->missing); /* told with the library */
-}
-
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 		 const struct library *lib, const json_t *places, struct inspected *out)
 {
@@ -506,8 +505,6 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	list = sites_new(opt);
 	list.tried = lib->offsets;
 	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
-	if (!places)
-		left_add(opt, elf, lib, &list);
 	if (list.cnt || json_array_size(list.missing)) {
 		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
 					 names_json(&list, false));

@@ -22,9 +22,8 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		    uint16_t lib_id, struct inspected *out);
 
 /*
- * Probes more functions of a library that is known. places: [[row of the function table, file offset where it begins]];
- * NULL: those that inspect_library has left to the processes themselves (inspect_options.preload). What lib->offsets
- * has already is left out without a word, and so is what is not wanted or not of the library's layers. A place
+ * Probes more functions of a library that is known. places: [[row of the function table, file offset where it begins]].
+ * What lib->offsets has already is left out without a word, and so is what is not wanted or not of the library's layers. A place
  * where the file itself knows of no function (elf_file_function_at) is refused. Fills out->links, library: its meta object "probes"
  * without ts_ns and library, and offsets: of these alone; NULL where there was nothing to do. 0 or -errno: the file cannot be read.
  */

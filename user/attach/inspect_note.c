@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attach/library_kind.h"
+#include "attach/site_list.h"
 #include "base/log.h"
 #include "elf/sdt_notes.h"
 #include "layer/func_table.h"
@@ -62,7 +63,7 @@ static bool recipe_set(const struct inspect_options *opt, const struct sdt_note 
 size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,
 		     bool (*is_seen)(const void *ctx, const char *function), const void *ctx,
-		     struct links *links, json_t *names)
+		     struct inspected *out, json_t *names)
 {
 	size_t attached = 0, cnt;
 	struct sdt_note *notes;
@@ -79,7 +80,7 @@ size_t inspect_notes(const struct inspect_options *opt, const char *path,
 			continue;
 		site.cookie = POV_NOTE_COOKIE(row, lib_id, i);
 		if (!recipe_set(opt, &notes[i], site.cookie) ||
-		    !links_attach(links, &opt->note, path, &site, 1, &err)) {
+		    !site_list_put(opt, SITE_NOTE, path, &site, 1, out, &err)) {
 			log_warn("attach: %s: static probe %s:%s cannot be probed: %s", path,
 				 r->provider, r->name, strerror(err ?: errno));
 			continue;

@@ -25,6 +25,6 @@ bool inspect_notes_wanted(const bool *wanted);
 size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,
 		     bool (*is_seen)(const void *ctx, const char *function), const void *ctx,
-		     struct links *links, json_t *names);
+		     struct inspected *out, json_t *names);
 
 #endif

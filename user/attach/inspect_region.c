@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "abi/config.h"
+#include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
@@ -98,7 +99,7 @@ void inspect_regions(const struct inspect_options *opt, const char *path,
 	sites_find(opt, elf, &s);
 	if (s.cnt) {
 		opt->attaching(opt->ctx);
-		attached = links_attach(&out->links, &opt->regions, path, s.site, s.cnt, &err);
+		attached = site_list_put(opt, SITE_REGION, path, s.site, s.cnt, out, &err);
 		for (size_t i = 0; i < s.cnt; i++)
 			if (s.site[i].failed)
 				name_note(s.failed, opt->region[POV_COOKIE_FUNC(s.site[i].cookie)]);

@@ -17,10 +17,11 @@
 
 #define CLOSING_THREADS 256 /* each only waits for the kernel */
 
-static int attach_multi(int prog_fd, bool ret, const char *path, const struct link_site *sites,
-			size_t cnt, struct perf_probe *out)
+static int attach_multi(int prog_fd, bool ret, pid_t pid, const char *path,
+			const struct link_site *sites, size_t cnt, struct perf_probe *out)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path, .uprobe_multi.cnt = cnt,
+		    .uprobe_multi.pid = (__u32)pid,
 		    .uprobe_multi.flags = ret ? BPF_F_UPROBE_MULTI_RETURN : 0);
 	unsigned long *offsets = xcalloc(cnt, sizeof(*offsets));
 	__u64 *cookies = xcalloc(cnt, sizeof(*cookies));
@@ -48,9 +49,9 @@ static int probe_attach(const struct link_programs *p, const struct perf_probe_k
 {
 	int prog_fd = ret ? p->ret_fd : p->entry_fd;
 
-	return p->api == LINK_MULTI ? attach_multi(prog_fd, ret, path, sites, cnt, out) :
-				      perf_probe_attach(kind, prog_fd, ret, path, sites->offset,
-							sites->cookie, out);
+	return p->api == LINK_MULTI ? attach_multi(prog_fd, ret, p->pid, path, sites, cnt, out) :
+				      perf_probe_attach(kind, prog_fd, ret, p->pid, path,
+							sites->offset, sites->cookie, out);
 }
 
 static void probe_add(struct perf_probes *probes, struct perf_probe p,
@@ -96,8 +97,9 @@ static size_t multi_attach_all(struct links *links, const struct link_programs *
 	if (!e)
 		return cnt;
 	*err = -e;
-	if (cnt == 1) {
-		sites->failed = true;
+	if (cnt == 1 || e == -ESRCH) {
+		for (size_t i = 0; i < cnt; i++)
+			sites[i].failed = true;
 		return 0;
 	}
 	return multi_attach_all(links, programs, path, sites, half, err) +
@@ -109,11 +111,11 @@ static size_t perf_attach_all(struct links *links, const struct link_programs *p
 {
 	struct perf_probe_kind kind;
 	size_t attached = 0;
-	int no_kind, e;
+	int e, fatal = perf_probe_kind_read(&kind);
 
-	no_kind = perf_probe_kind_read(&kind);
 	for (size_t i = 0; i < cnt; i++) {
-		e = no_kind ?: pair_attach(links, programs, &kind, path, &sites[i], 1);
+		e = fatal ?: pair_attach(links, programs, &kind, path, &sites[i], 1);
+		fatal = e == -ESRCH ? e : fatal;
 		sites[i].failed = e != 0;
 		attached += !e;
 		if (e)
@@ -245,4 +247,27 @@ void links_leave(struct links *const *links, size_t cnt, struct leftover_probes 
 		links_forget(links[i]);
 	}
 	closing_do(&c);
+}
+
+static void *closing_behind(void *arg)
+{
+	struct closing *c = arg;
+
+	closing_do(c);
+	free(c);
+	return NULL;
+}
+
+void links_release_behind(struct links *links, struct leftover_probes *leftover)
+{
+	struct closing *c = xcalloc(1, sizeof(*c));
+	pthread_t thread;
+
+	closing_add(c, &links->entry, leftover);
+	closing_add(c, &links->ret, leftover);
+	links_forget(links);
+	if (!c->links.cnt || pthread_create(&thread, NULL, closing_behind, c))
+		closing_behind(c);
+	else
+		pthread_detach(thread);
 }

@@ -33,12 +33,13 @@ struct links {
 struct link_programs {
 	int entry_fd, ret_fd; /* ret_fd -1: only at entry */
 	enum link_api api;
+	pid_t pid; /* the process that gets the probes; 0: all processes */
 };
 
 /*
  * path: the file, also as /proc/PID/map_files/…; needed only during the call. Sites must be of different
  * offsets; they are put in order, those that are alone last. Returns the number of sites attached; errno of the last
- * failure in *err if some failed.
+ * failure in *err if some failed; ESRCH: the process has ended.
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
@@ -48,6 +49,8 @@ void links_move(struct links *to, struct links *from);
 void links_close(struct perf_probes *probes);
 /* Detaches and forgets all, entries first. Slow with many perf-event uprobes: the kernel waits for each. */
 void links_release(struct links *links);
+/* The same in a thread of its own; perf-event uprobes are handed over to be closed later. Returns at once. */
+void links_release_behind(struct links *links, struct leftover_probes *leftover);
 /*
  * The same of several at once and in any order, for programs that do nothing any more: the kernel waits for RCU with each
  * uprobe_multi link, so they are closed side by side. Perf-event uprobes are not waited for, but handed over to be closed later.

@@ -42,8 +42,12 @@ int perf_probe_kind_read(struct perf_probe_kind *out)
 	return 0;
 }
 
-int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret, const char *path,
-		      uint64_t offset, uint64_t cookie, struct perf_probe *out)
+/*
+ * An event of a process filters by its memory (__uprobe_perf_filter), so the program runs for all threads on all CPUs. The CPU
+ * only limits where the scheduler meets the event, which stays disabled.
+ */
+int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret, pid_t pid,
+		      const char *path, uint64_t offset, uint64_t cookie, struct perf_probe *out)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
 	struct perf_event_attr attr = {
@@ -56,7 +60,7 @@ int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret,
 	};
 	int event_fd, link_fd, err;
 
-	event_fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	event_fd = syscall(SYS_perf_event_open, &attr, pid ?: -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (event_fd < 0)
 		return -errno;
 	link_fd = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, &opts);

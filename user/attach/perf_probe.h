@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct perf_probe {
 	int event_fd, link_fd;
@@ -30,9 +31,12 @@ struct perf_probe_kind {
 
 /* 0 or -errno: no such events. */
 int perf_probe_kind_read(struct perf_probe_kind *out);
-/* At an offset in a file, in all processes. 0 or -errno. */
-int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret, const char *path,
-		      uint64_t offset, uint64_t cookie, struct perf_probe *out);
+/*
+ * At an offset in a file, in one process (all its threads, whatever CPU they run on), or in all if pid is 0.
+ * 0 or -errno.
+ */
+int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret, pid_t pid,
+		      const char *path, uint64_t offset, uint64_t cookie, struct perf_probe *out);
 /* The last to hold it waits for grace periods: about 0.1 s. */
 void perf_probe_close(const struct perf_probe *probe);
 void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe);

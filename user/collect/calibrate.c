@@ -164,6 +164,7 @@ static int place_visit(struct dl_phdr_info *info, size_t bytes, void *ctx)
 
 static int probes_attach(const struct kernel *k, uint32_t first_row, struct links *links)
 {
+	struct link_programs programs = k->programs;
 	struct link_site sites[PARTS];
 	struct place place = {};
 	int err;
@@ -175,8 +176,8 @@ static int probes_attach(const struct kernel *k, uint32_t first_row, struct link
 		sites[i] = (struct link_site){.cookie = POV_COOKIE(first_row + parts[i].row, 0),
 					      .offset = place.offset};
 	}
-	return links_attach(links, &k->programs, place.path, sites, PARTS, &err) == PARTS ? 0 :
-											    -err;
+	programs.pid = getpid(); /* other povtrace processes have the same code */
+	return links_attach(links, &programs, place.path, sites, PARTS, &err) == PARTS ? 0 : -err;
 }
 
 /* What probes add to each of the functions, in ns. */

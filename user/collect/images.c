@@ -28,11 +28,14 @@
 #include "collect/meta.h"
 #include "collect/library_place.h"
 #include "collect/library_users.h"
+#include "collect/process_links.h"
 #include "collect/questions.h"
-#include "collect/unserved.h"
 #include "trace/trace_write.h"
 
 #define LATE_SAID_MAX 4
+/* From so many targets on a file that nobody else maps gets one set of probes: per process each costs at all calls of all. */
+#define MANY_MULTI 8
+#define MANY_PERF 2 /* the kernel takes 0.1 s to take one away */
 
 struct images {
 	struct kernel *kernel;
@@ -45,13 +48,15 @@ struct images {
 	struct library_users users;
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
-	struct unserved unserved;
+	struct process_links links;
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
 
 static helper_reply_fn on_reply;
-static helper_known_fn map_known;
+static bool is_served(void *ctx, pid_t pid);
+static helper_known_fn request_known;
+static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns, uint64_t late_ns);
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {
@@ -70,8 +75,9 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->record_ctx = wanted->ctx;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
-		.loader = entry_only(k->loader_fd, k->programs.api),
-		.exec = entry_only(k->exec_fd, k->programs.api),
+		.loader = entry_only(wanted->waits ? -1 : k->loader_fd, k->programs.api),
+		/* A file that others execute is looked at when it is mapped: for that nobody else need be touched. */
+		.exec = entry_only(wanted->machine_wide ? k->exec_fd : -1, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
 		.regions = k->regions,
@@ -80,22 +86,26 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.wanted = wanted->function,
 		.alone = wanted->alone,
 		.preload = wanted->preload,
+		.each = !wanted->machine_wide,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
 		.notes_fd = k->notes_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
-	err = helper_start(&im->inspect, &im->known.files, on_reply, map_known, im, &im->helper);
+	err = helper_start(&im->inspect, &im->known.files, on_reply, request_known, im, &im->helper);
 	if (err) {
 		free(im);
 		return err;
 	}
 	im->users = (struct library_users){.writer = w, .helper = im->helper};
 	im->questions = (struct questions){.answered_fd = k->answered_fd};
-	im->unserved = (struct unserved){.files = &im->known.files,
-					 .helper = im->helper,
-					 .questions = &im->questions,
-					 .loaded_fd = k->preload_loaded_fd};
+	im->links = (struct process_links){.each = im->inspect.each,
+					   .helper = im->helper,
+					   .files = &im->known,
+					   .leftover = &k->leftover,
+					   .late = late_note,
+					   .is_served = is_served,
+					   .ctx = im};
 	*out = im;
 	return 0;
 }
@@ -106,6 +116,7 @@ void images_free(struct images *im)
 		return;
 	helper_stop(im->helper);
 	images_detach(im);
+	process_links_release(&im->links);
 	known_files_release(&im->known);
 	library_users_release(&im->users);
 	questions_release(&im->questions);
@@ -178,6 +189,29 @@ void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn,
 void images_detach(struct images *im)
 {
 	known_files_leave(&im->known, &im->kernel->leftover);
+	process_links_leave(&im->links);
+}
+
+struct links_visit {
+	images_links_fn *fn;
+	void *ctx;
+};
+
+static void set_visit(void *ctx, pid_t pid, struct link_set *set)
+{
+	const struct links_visit *v = ctx;
+
+	if (set->file->lib)
+		v->fn(v->ctx, set->file->lib, pid, &set->links);
+}
+
+void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
+{
+	struct links_visit v = {fn, ctx};
+
+	for (size_t i = 0; i < im->known.files.lib_cnt; i++)
+		fn(ctx, im->known.files.lib[i], 0, &im->known.files.lib[i]->links);
+	process_links_each(&im->links, set_visit, &v);
 }
 
 /* ---- questions ---- */
@@ -194,25 +228,46 @@ static void late_say(struct images *im, pid_t pid, const struct code_file *f, ui
 		log_warn("more processes were probed late: the report counts them (Coverage)");
 }
 
-/* It had begun to run what was mapped before probes were in it. */
-static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
+static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
+		      uint64_t late_ns)
 {
-	uint64_t late_ns = kernel_now_ns() - mapped_ns;
-	uint32_t key = pid, value;
+	struct images *im = ctx;
 
-	/* A program's own code runs after its loader, which waits. */
-	if ((f->is_program && im->kernel->features.wait) ||
-	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
-		return;
 	late_say(im, pid, f, late_ns);
 	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
-					 (json_int_t)mapped_ns, "pid", pid, "library", f->lib->id,
+					 (json_int_t)ts_ns, "pid", pid, "library", f->lib->id,
 					 "late_ns", (json_int_t)late_ns));
 }
 
-static uint64_t scan_key(uint64_t dev, uint64_t ino)
+/* It has loaded what records its calls, or what waits for it. */
+static bool is_served(void *ctx, pid_t pid)
 {
-	return ino * 0x9e3779b97f4a7c15u ^ dev;
+	const struct images *im = ctx;
+	uint32_t key = pid, value;
+
+	return !bpf_map_lookup_elem(im->kernel->preload_loaded_fd, &key, &value);
+}
+
+/* The kernel half notes it where it knows the file. */
+static void loaded_note(const struct images *im, uint32_t pid, const struct code_file *f)
+{
+	uint32_t one = 1;
+
+	if (f->is_preload &&
+	    bpf_map_update_elem(im->kernel->preload_loaded_fd, &pid, &one, BPF_ANY))
+		log_debug("process %u: %s", pid, strerror(errno));
+}
+
+/* It had begun to run what was mapped before probes were in it. */
+static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
+{
+	uint32_t key = pid, value;
+
+	/* A program's own code runs after its loader, which waits. */
+	if ((f->is_program && im->kernel->features.wait) || is_served(im, pid) ||
+	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
+		return;
+	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
 
 /* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
@@ -222,13 +277,28 @@ static void process_mapped(struct images *im, pid_t pid, const struct code_file 
 		library_users_describe(&im->users, pid);
 }
 
+/* A mapping whose file is known, and has the probes that the process needs. */
+static void map_done(struct images *im, const json_t *request, struct code_file *f)
+{
+	uint64_t ts = json_get_u64(request, "ts");
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+	bool live = json_get_bool(request, "live");
+
+	if (live)
+		loaded_note(im, (uint32_t)pid, f);
+	if (library_users_map(&im->users, pid, f, json_get_u64(request, "start"),
+			      json_get_u64(request, "off"), ts) &&
+	    live) {
+		if (json_get_bool(request, "new"))
+			late_check(im, pid, f, ts);
+		process_mapped(im, pid, f);
+	}
+}
+
 /* What became of a mapping: its file is known now by the kernel's id, too. */
 static void on_map(struct images *im, const json_t *request, const json_t *reply)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
-	uint64_t ts = (uint64_t)json_get_int(request, "ts");
-	uint64_t start = (uint64_t)json_get_int(request, "start");
-	uint64_t off = (uint64_t)json_get_int(request, "off");
 	bool live = json_get_bool(request, "live");
 	struct code_id id = helper_message_id(request), said = helper_message_id(reply);
 	const char *failed = json_get_text(reply, "failed");
@@ -248,27 +318,45 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		known_files_name(&im->known, &id, f);
 		known_files_describe(&im->known, &id, f);
 		if (!live)
-			map_set(&im->scanned, scan_key(id.dev, id.ino), f);
-		if (library_users_map(&im->users, pid, f, start, off, ts) && live) {
-			if (json_get_bool(request, "new"))
-				late_check(im, pid, f, ts);
-			process_mapped(im, pid, f);
+			map_set(&im->scanned, process_links_file_key(id.dev, id.ino), f);
+		if (process_links_lack(&im->links, pid, f)) {
+			process_links_ask(&im->links, f, json_copy((json_t *)request));
+			return; /* it waits until on_attach */
 		}
-		if (live)
-			unserved_mapped(&im->unserved, pid, f, ts);
+		map_done(im, request, f);
 	}
 	if (live)
 		questions_close(&im->questions, pid);
 }
 
+/* A process has its probes in a file: because it maps that, was forked, or was handed functions of it. */
+static void on_attach(struct images *im, const json_t *request, struct code_file *f)
+{
+	if (f && json_object_get(request, "off"))
+		map_done(im, request, f);
+	if (json_get_bool(request, "live") || json_get_bool(request, "asked"))
+		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
+}
+
+static bool attach_known(struct images *im, json_t *request)
+{
+	struct code_id id = helper_message_id(json_object_get(request, "file"));
+
+	if (!process_links_known(&im->links, request))
+		return false;
+	on_attach(im, request, code_files_find(&im->known.files, &id));
+	return true;
+}
+
 /* Another process has asked about the same file, and been answered. */
-static bool map_known(void *ctx, const json_t *request)
+static bool request_known(void *ctx, json_t *request)
 {
 	struct code_id id = helper_message_id(request);
+	const char *what = json_get_text(request, "do");
 	struct images *im = ctx;
 
-	if (!strcmp(json_get_text(request, "do"), "left"))
-		return unserved_known(&im->unserved, request);
+	if (!strcmp(what, "attach"))
+		return attach_known(im, request);
 	if (!json_get_bool(request, "live") || !code_files_find(&im->known.files, &id))
 		return false;
 	on_map(im, request, request);
@@ -303,6 +391,13 @@ static void on_path_reply(struct images *im, const json_t *request, const json_t
 	questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
 
+/* Functions that were met have places now: the process gets probes there, and whoever waits for them waits for that. */
+static void functions_complete(struct images *im, pid_t pid)
+{
+	for (unsigned int n = process_links_complete(&im->links, pid); n; n--)
+		questions_open(&im->questions, pid, 0);
+}
+
 static void on_functions_reply(struct images *im, const json_t *request, const json_t *reply)
 {
 	const char *failed = json_get_text(reply, "failed");
@@ -317,6 +412,7 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
 				      "function lies", "functions lie"));
+	functions_complete(im, (pid_t)json_get_int(request, "pid"));
 	if (asked)
 		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
@@ -329,6 +425,7 @@ static void on_held_reply(struct images *im, const json_t *request, const json_t
 	json_int_t pid = json_get_int(request, "pid");
 	char bytes[32];
 
+	functions_complete(im, (pid_t)pid);
 	if (failed[0])
 		log_warn(
 			"functions that process %lld was handed before could not be looked for: %s",
@@ -351,6 +448,8 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		known_files_more(&im->known, json_object_get(reply, "added"), links);
 	else if (!strcmp(what, "map"))
 		on_map(im, request, reply);
+	else if (!strcmp(what, "attach"))
+		on_attach(im, request, process_links_reply(&im->links, request, reply, links));
 	else if (!strcmp(what, "path"))
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
@@ -359,8 +458,6 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		on_functions_reply(im, request, reply);
 	else if (!strcmp(what, "held"))
 		on_held_reply(im, request, reply);
-	else if (!strcmp(what, "left"))
-		unserved_reply(&im->unserved, request, reply);
 	else if (json_get_text(reply, "failed")[0])
 		log_warn("what the command will load could not be looked at beforehand: %s",
 			 json_get_text(reply, "failed"));
@@ -373,14 +470,37 @@ static void functions_ask(struct images *im, pid_t pid, json_t *places, uint64_t
 					 "places", places, "asked", 1));
 }
 
-void images_add_functions(struct images *im, pid_t pid, const struct code_place *place, size_t cnt)
-{
-	json_t *places = json_array();
+struct row_probing {
+	struct images *im;
+	const struct library *lib;
+	const uint16_t *row;
+	size_t cnt;
+};
 
-	for (size_t i = 0; i < cnt; i++)
-		json_array_append_new(places, json_pack("[I,I]", (json_int_t)place[i].row,
-							(json_int_t)place[i].addr));
-	functions_ask(im, pid, places, kernel_now_ns());
+static void rows_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file)
+{
+	const struct row_probing *p = ctx;
+	json_t *rows;
+
+	if (file->lib != p->lib)
+		return;
+	rows = json_array();
+	for (size_t i = 0; i < p->cnt; i++)
+		json_array_append_new(rows, json_integer(p->row[i]));
+	questions_open(&p->im->questions, pid, kernel_now_ns());
+	process_links_ask_rows(&p->im->links, file,
+			       json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
+					 (json_int_t)map->start, "end", (json_int_t)map->end,
+					 "asked", 1),
+			       rows);
+}
+
+void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
+		       size_t cnt)
+{
+	struct row_probing p = {im, lib, row, cnt};
+
+	library_place_each(&im->known.files, pid, rows_probe, &p);
 }
 
 /* ---- events ---- */
@@ -391,7 +511,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 	struct code_id id = {.dev = r->dev, .ino = r->ino, .stamp = r->stamp};
 	struct code_file *f = code_files_find(&im->known.files, &id);
 
-	if (!f) {
+	if (!f || process_links_lack(&im->links, (pid_t)r->tgid, f)) {
 		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 		helper_ask(im->helper,
 			   json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:b}", "do", "map",
@@ -411,7 +531,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
 		known_files_state(&im->known, &id, f);
 		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
-		unserved_mapped(&im->unserved, (pid_t)r->tgid, f, r->hdr.ts_ns);
+		loaded_note(im, r->tgid, f);
 		questions_close(&im->questions, r->tgid);
 	}
 }
@@ -441,6 +561,25 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 	functions_ask(im, (pid_t)r->tgid, places, r->hdr.ts_ns);
 }
 
+static void on_fork(struct images *im, const struct pov_fork *r)
+{
+	library_users_fork(&im->users, r);
+	if (r->child_tgid != r->parent_tgid)
+		process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid,
+				   r->hdr.ts_ns);
+}
+
+static void on_exit_record(struct images *im, const struct pov_exit *r)
+{
+	uint32_t state;
+
+	if (bpf_map_lookup_elem(im->kernel->targets_fd, &r->tgid, &state) ||
+	    state == POV_TARGET_ENDING)
+		process_links_exit(&im->links, (pid_t)r->tgid);
+	else if (r->hdr.tid == r->tgid)
+		process_links_orphan(&im->links, (pid_t)r->tgid);
+}
+
 void images_control(struct images *im, const struct pov_hdr *rec)
 {
 	switch (rec->kind) {
@@ -453,22 +592,22 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 	case POV_KIND_HANDED:
 		on_handed(im, (const struct pov_handed *)rec);
 		break;
-	case POV_KIND_UNSERVED:
-		unserved_asks(&im->unserved, (const struct pov_caller *)rec);
-		break;
 	case POV_KIND_FORK:
-		library_users_fork(&im->users, (const struct pov_fork *)rec);
+		on_fork(im, (const struct pov_fork *)rec);
 		break;
 	case POV_KIND_EXEC:
 		library_users_exec(&im->users, ((const struct pov_task *)rec)->tgid);
+		process_links_exec(&im->links, (pid_t)((const struct pov_task *)rec)->tgid);
 		break;
 	case POV_KIND_RENAME:
 		library_users_rename(&im->users, (const struct pov_task *)rec);
 		break;
 	case POV_KIND_EXIT:
 		library_users_exit(&im->users, (const struct pov_exit *)rec);
+		on_exit_record(im, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_CALLER:
+		process_links_call(&im->links, (pid_t)((const struct pov_caller *)rec)->tgid);
 		if (!library_users_call(&im->users, ((const struct pov_caller *)rec)->tgid))
 			images_scan(im, ((const struct pov_caller *)rec)->tgid);
 		break;
@@ -561,17 +700,56 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 
 static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 {
-	struct code_file *f = map_get(&im->scanned, scan_key(map->dev, map->ino));
+	struct code_file *f =
+		map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
+	bool known = f && f->described.dev == map->dev && f->described.ino == map->ino;
+	json_t *request;
 
-	if (f && f->described.dev == map->dev && f->described.ino == map->ino) {
+	if (known && !process_links_lack(&im->links, pid, f)) {
 		library_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
 		return;
 	}
-	helper_ask(im->helper, json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid,
-					 "start", (json_int_t)map->start, "end",
-					 (json_int_t)map->end, "off", (json_int_t)map->off, "dev",
-					 (json_int_t)map->dev, "ino", (json_int_t)map->ino));
+	request = json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid, "start",
+			    (json_int_t)map->start, "end", (json_int_t)map->end, "off",
+			    (json_int_t)map->off, "dev", (json_int_t)map->dev, "ino",
+			    (json_int_t)map->ino, "ts", (json_int_t)kernel_now_ns());
+	if (known)
+		process_links_ask(&im->links, f, request);
+	else
+		helper_ask(im->helper, request);
 	settle(im);
+}
+
+/* Files that processes map that are not recorded. */
+static int others_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct images *im = ctx;
+	uint32_t key = (uint32_t)pid, state;
+	struct proc_maps maps;
+
+	(void)parent;
+	if (!bpf_map_lookup_elem(im->kernel->targets_fd, &key, &state) ||
+	    proc_maps_read(pid, &maps))
+		return 0;
+	for (size_t i = 0; i < maps.cnt; i++)
+		map_set(&im->links.others,
+			process_links_file_key(maps.map[i].dev, maps.map[i].ino), im);
+	proc_maps_release(&maps);
+	return 0;
+}
+
+void images_scan_begin(struct images *im, size_t targets)
+{
+	im->links.many = im->links.each ? targets : 0;
+	im->links.many_min = im->inspect.calls.api == LINK_MULTI ? MANY_MULTI : MANY_PERF;
+	if (im->links.many >= im->links.many_min)
+		proc_for_each(others_visit, im);
+}
+
+void images_scan_end(struct images *im)
+{
+	im->links.many = 0;
+	map_release(&im->links.others);
 }
 
 int images_scan(struct images *im, pid_t pid)

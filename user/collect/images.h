@@ -17,6 +17,7 @@ struct images;
 struct kernel;
 struct launch_plan;
 struct library;
+struct links;
 struct pov_hdr;
 struct trace_writer;
 
@@ -26,6 +27,8 @@ struct images_wanted {
 	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	const char *const *region; /* names of functions, region_cnt of them */
 	size_t region_cnt;
+	bool machine_wide; /* all processes get the probes, those too that are not recorded; or each recorded one its own */
+	bool waits; /* processes wait by themselves until all that they have mapped has been looked at (user/preload/) */
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
 	/* Stores the IMAGE records of images_scan. */
 	void (*record)(void *ctx, const struct pov_hdr *rec);
@@ -48,22 +51,18 @@ bool images_settled(const struct images *im); /* nothing asked that is not answe
 
 /* Has everything looked at that a command will probably load; NULL: no command, only what all programs load. */
 void images_foresee(struct images *im, const struct launch_plan *plan);
+/* Called around images_scan of all processes that are targets at the start, whose number it takes. */
+void images_scan_begin(struct images *im, size_t targets);
+void images_scan_end(struct images *im);
 /*
  * A process that runs already: has all looked at that it maps, describes it if it uses MPI, and writes IMAGE records for
  * its mappings. 1 if it uses MPI, 0 if not, -errno. Returns when that is done (bounded by the helper's time limits).
  */
 int images_scan(struct images *im, pid_t pid);
 
-/* A function of a process that was met as a pointer: its row of the function table, and where it begins. */
-struct code_place {
-	size_t row;
-	uint64_t addr;
-};
-/*
- * Has probes put into functions that no symbol names, in libraries of their layer; those that have one already, or are not wanted, are
- * left alone. What is said of the code is checked against its file. Returns at once; images_settled.
- */
-void images_add_functions(struct images *im, pid_t pid, const struct code_place *place, size_t cnt);
+/* A process cannot record functions of a library itself, by row of the function table: they get probes. Returns at once; images_answered. */
+void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
+		       size_t cnt);
 
 uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
 /* Reads what limits of CPU time did to ranks, where that was read so long ago; writes what was read last (cpu_limits.h). */
@@ -83,6 +82,9 @@ bool images_answered(const struct images *im, pid_t pid);
 /* Calls fn for each place of a traced library in a process; bias: address there − address in the file. */
 typedef void images_library_fn(void *ctx, const struct library *lib, uint64_t bias);
 void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx);
+/* fn is called for the probes of each library: those that serve all processes (pid 0), and those of each process. */
+typedef void images_links_fn(void *ctx, struct library *lib, pid_t pid, struct links *links);
+void images_links_each(struct images *im, images_links_fn *fn, void *ctx);
 /* Detaches all probes, or hands them over to be closed later. */
 void images_detach(struct images *im);
 

@@ -33,8 +33,8 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f)
 {
 	struct pov_file_key key = {.ino = id->ino, .stamp = id->stamp, .dev = (uint32_t)id->dev};
-	uint32_t state = f->is_preload		? POV_FILE_PRELOAD :
-			 f->lib && f->lib->left ? POV_FILE_LEFT :
+	uint32_t state = f->is_preload		  ? POV_FILE_PRELOAD :
+			 f->sites && !f->is_wide ? POV_FILE_EACH :
 			 f->lib			? POV_FILE_TRACED :
 						  POV_FILE_PLAIN;
 
@@ -64,14 +64,14 @@ static void library_say(const struct code_file *f, const json_t *meta)
 	size_t failed = json_array_size(json_object_get(meta, "failed"));
 	char probes[64], left[80] = "";
 
-	if (f->lib->left)
+	if (f->lib->hook_cnt)
 		human_plural(left, sizeof(left), json_get_u64(meta, "preloaded"),
 			     "function left to the processes themselves, ",
 			     "functions left to the processes themselves, ");
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
-	if (!f->lib->attached && !f->lib->left && !library_is_met(f->lib))
+	if (!f->lib->attached && !f->lib->hook_cnt && !library_is_met(f->lib))
 		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
@@ -128,7 +128,6 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	lib->owner = (uid_t)json_get_int(o, "owner");
 	lib->meta = json_incref(meta);
 	lib->is_mpi = library_has_layer(lib, "mpi");
-	lib->left = json_get_int(meta, "preloaded") > 0;
 	lib->attached = (size_t)json_get_int(meta, "attached");
 	lib->copies = json_incref(json_object_get(o, "copies"));
 	lib->offsets = json_incref(json_object_get(o, "offsets"));
@@ -145,6 +144,35 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	meta_write(k->writer, json_incref(meta));
 }
 
+void known_files_widen(struct known_files *k, struct code_file *f, struct links *links)
+{
+	f->is_wide = true;
+	links_move(f->lib ? &f->lib->links : &k->waits, links);
+	known_files_state(k, &f->id, f);
+	if (!code_id_equal(&f->id, &f->described))
+		known_files_state(k, &f->described, f);
+}
+
+void known_files_refused(struct known_files *k, struct code_file *f, const json_t *failed,
+			 const char *why)
+{
+	json_t *meta;
+
+	if (f->is_refused)
+		return;
+	f->is_refused = true;
+	log_warn("attach: %s: %zu probes refused: %s; `povtrace report` names them", f->path,
+		 json_array_size(failed), why);
+	if (!f->lib)
+		return;
+	f->lib->attached -= json_array_size(failed);
+	meta = json_pack("{s:s,s:i,s:I,s:I,s:O,s:s}", "type", "probes", "library", f->lib->id,
+			 "ts_ns", (json_int_t)kernel_now_ns(), "attached",
+			 -(json_int_t)json_array_size(failed), "failed", failed, "refused", why);
+	trace_probes_fold(f->lib->meta, meta);
+	meta_write(k->writer, meta);
+}
+
 static bool names_within(const json_t *names, const json_t *of)
 {
 	const json_t *name;
@@ -159,12 +187,18 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 {
 	json_int_t id = json_get_int(o, "lib_id");
 	json_t *meta = json_object_get(o, "probes");
+	struct code_file *f;
 	struct library *lib;
 	char more[64];
 
 	if (id < 0 || (size_t)id >= k->files.lib_cnt)
 		return;
 	lib = k->files.lib[id];
+	f = code_files_find(&k->files, &(struct code_id){.dev = json_get_u64(o, "dev"),
+							 .ino = json_get_u64(o, "ino"),
+							 .stamp = json_get_u64(o, "stamp")});
+	if (f)
+		code_file_add_sites(f, json_object_get(o, "sites"));
 	links_move(&lib->links, links);
 	lib->attached += (size_t)json_get_int(meta, "attached");
 	json_array_extend(lib->offsets, json_object_get(o, "offsets"));
@@ -235,6 +269,7 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->is_program = json_get_bool(o, "program");
 	f->is_preload = json_get_bool(o, "preload");
 	f->segments = json_incref(json_object_get(o, "segments"));
+	code_file_add_sites(f, json_object_get(o, "sites"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);
 	else /* probes by which processes wait, and regions': kept until the end */

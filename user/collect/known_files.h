@@ -40,6 +40,11 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 
 bool known_files_have_region(const struct known_files *k, const char *name);
 uint64_t known_files_probes(const struct known_files *k); /* attached in all libraries */
+/* All processes got the probes of a file, which no other ones map; takes over links. */
+void known_files_widen(struct known_files *k, struct code_file *f, struct links *links);
+/* Some of a file's probes were refused: says so, once for each file. failed: names of functions. */
+void known_files_refused(struct known_files *k, struct code_file *f, const json_t *failed,
+			 const char *why);
 /* Detaches all probes (links_leave); the first time says what was told of by number only. */
 void known_files_leave(struct known_files *k, struct leftover_probes *leftover);
 void known_files_release(struct known_files *k);

@@ -7,11 +7,13 @@
  */
 #include "collect/limit_probes.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/config.h"
 #include "attach/code_file.h"
@@ -21,12 +23,14 @@
 /* A place that has been given up. */
 struct gone {
 	struct library *lib;
+	pid_t pid; /* of the process that had the probe for itself; 0: all processes */
 	struct link_site site;
 };
 
 struct job {
 	struct perf_probes closing; /* … */
 	struct gone *place;	    /* … or to be attached */
+	int *file_fd;		    /* for each place: the library's file; owned */
 	struct links *made;	    /* for each place */
 	size_t cnt;
 };
@@ -67,27 +71,40 @@ bool limit_probes_lacks(const struct limit_probes *p, uint16_t func)
 	return false;
 }
 
+struct search {
+	uint16_t func;
+	bool found;
+};
+
+static void links_search(void *ctx, struct library *lib, pid_t pid, struct links *links)
+{
+	struct search *s = ctx;
+
+	(void)lib;
+	(void)pid;
+	s->found |= links->file_fd > 0 && has_probe(&links->ret, s->func);
+}
+
 bool limit_probes_has(const struct limit_probes *p, uint16_t func)
 {
+	struct search s = {.func = func};
+
 	if (limit_probes_lacks(p, func))
 		return true;
-	for (uint32_t i = 0; i < images_library_count(p->images); i++) {
-		const struct library *lib = images_library(p->images, i);
-
-		if (lib->links.file_fd > 0 && has_probe(&lib->links.ret, func))
-			return true;
-	}
-	return false;
+	images_links_each(p->images, links_search, &s);
+	return s.found;
 }
 
 static void job_attach(struct limit_probes *p, struct job *j)
 {
+	struct link_programs programs = p->programs;
 	char path[32];
 	int err;
 
 	for (size_t i = 0; i < j->cnt; i++) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", j->place[i].lib->links.file_fd);
-		links_attach(&j->made[i], &p->programs, path, &j->place[i].site, 1, &err);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", j->file_fd[i]);
+		programs.pid = j->place[i].pid;
+		links_attach(&j->made[i], &programs, path, &j->place[i].site, 1, &err);
 	}
 }
 
@@ -103,23 +120,52 @@ static void *job_run(void *arg)
 	return NULL;
 }
 
-static void gone_add(struct limit_probes *p, struct library *lib, struct link_site site)
+static void gone_add(struct limit_probes *p, struct gone gone)
 {
 	p->gone = xrealloc(p->gone, (p->cnt + 1) * sizeof(*p->gone));
-	p->gone[p->cnt++] = (struct gone){lib, site};
+	p->gone[p->cnt++] = gone;
+}
+
+struct links_wanted {
+	const struct gone *place;
+	struct links *found;
+};
+
+static void links_compare(void *ctx, struct library *lib, pid_t pid, struct links *links)
+{
+	struct links_wanted *w = ctx;
+
+	if (lib == w->place->lib && pid == w->place->pid && links->file_fd > 0)
+		w->found = links;
+}
+
+/* The links that a place's probes belong to; NULL: their process has ended. */
+static struct links *links_of(const struct limit_probes *p, const struct gone *place)
+{
+	struct links_wanted w = {.place = place};
+
+	images_links_each(p->images, links_compare, &w);
+	return w.found;
 }
 
 /* What could not be attached is missing until it is tried again. */
 static void job_end(struct limit_probes *p)
 {
 	struct job *j = &p->job;
+	struct links *links;
 
 	for (size_t i = 0; i < j->cnt; i++) {
-		if (j->place[i].site.failed)
-			gone_add(p, j->place[i].lib, j->place[i].site);
-		links_move(&j->place[i].lib->links, &j->made[i]);
+		links = links_of(p, &j->place[i]);
+		if (links && j->place[i].site.failed)
+			gone_add(p, j->place[i]);
+		if (links)
+			links_move(links, &j->made[i]);
+		else
+			links_release(&j->made[i]);
+		close(j->file_fd[i]);
 	}
 	free(j->place);
+	free(j->file_fd);
 	free(j->made);
 	memset(j, 0, sizeof(*j));
 	p->running = false;
@@ -145,9 +191,10 @@ bool limit_probes_busy(struct limit_probes *p)
 }
 
 /* Those that are meant move from one set to the other; places: also remembered. */
-static void probes_take(struct limit_probes *p, struct library *lib, struct perf_probes *from,
-			struct perf_probes *to, const bool *func, bool places)
+static void probes_take(struct limit_probes *p, struct library *lib, pid_t pid,
+			struct perf_probes *from, const bool *func, bool places)
 {
+	struct perf_probes *to = &p->job.closing;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < from->cnt; i++) {
@@ -159,28 +206,46 @@ static void probes_take(struct limit_probes *p, struct library *lib, struct perf
 		}
 		perf_probes_add(to, &probe);
 		if (places)
-			gone_add(p, lib,
-				 (struct link_site){.offset = probe.offset,
-						    .cookie = probe.cookie,
-						    .alone = true});
+			gone_add(p, (struct gone){lib, pid,
+						  {.offset = probe.offset,
+						   .cookie = probe.cookie,
+						   .alone = true}});
 	}
 	from->cnt = kept;
 }
 
+struct detaching {
+	struct limit_probes *p;
+	const bool *func;
+};
+
+static void links_detach(void *ctx, struct library *lib, pid_t pid, struct links *links)
+{
+	const struct detaching *d = ctx;
+
+	if (links->file_fd <= 0)
+		return;
+	probes_take(d->p, lib, pid, &links->entry, d->func, false);
+	probes_take(d->p, lib, pid, &links->ret, d->func, true);
+}
+
 void limit_probes_detach(struct limit_probes *p, const bool *func)
 {
+	images_links_each(p->images, links_detach, &(struct detaching){p, func});
+	if (p->job.closing.cnt)
+		job_start(p);
+}
+
+/* Takes one that has been given up into the job, unless its process has ended. */
+static void place_add(struct limit_probes *p, const struct gone *place)
+{
+	const struct links *links = links_of(p, place);
 	struct job *j = &p->job;
 
-	for (uint32_t i = 0; i < images_library_count(p->images); i++) {
-		struct library *lib = images_library(p->images, i);
-
-		if (lib->links.file_fd <= 0)
-			continue;
-		probes_take(p, lib, &lib->links.entry, &j->closing, func, false);
-		probes_take(p, lib, &lib->links.ret, &j->closing, func, true);
-	}
-	if (j->closing.cnt)
-		job_start(p);
+	if (!links)
+		return;
+	j->file_fd[j->cnt] = fcntl(links->file_fd, F_DUPFD_CLOEXEC, 0);
+	j->place[j->cnt++] = *place;
 }
 
 void limit_probes_attach(struct limit_probes *p, const bool *func)
@@ -189,10 +254,11 @@ void limit_probes_attach(struct limit_probes *p, const bool *func)
 	size_t kept = 0;
 
 	j->place = xcalloc(p->cnt + 1, sizeof(*j->place));
+	j->file_fd = xcalloc(p->cnt + 1, sizeof(*j->file_fd));
 	j->made = xcalloc(p->cnt + 1, sizeof(*j->made));
 	for (size_t i = 0; i < p->cnt; i++) {
 		if (func[POV_COOKIE_FUNC(p->gone[i].site.cookie)])
-			j->place[j->cnt++] = p->gone[i];
+			place_add(p, &p->gone[i]);
 		else
 			p->gone[kept++] = p->gone[i];
 	}

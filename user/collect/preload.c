@@ -23,7 +23,6 @@
 #include "base/person.h"
 #include "base/run_socket.h"
 #include "collect/cycle_rate.h"
-#include "collect/images.h"
 #include "collect/kernel.h"
 #include "collect/preload_pool.h"
 #include "layer/func_table.h"
@@ -165,7 +164,9 @@ static int socket_make(struct preload *p)
 	int err;
 
 	run_socket_sweep(SOCKET_DIR, SOCKET_BEGIN);
-	p->path = xasprintf(SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", getpid());
+	run_socket_sweep(SOCKET_DIR, POV_PRELOAD_WAITS);
+	p->path = xasprintf(SOCKET_DIR "/%s%d.sock",
+			    p->opt.records ? SOCKET_BEGIN : POV_PRELOAD_WAITS, getpid());
 	err = run_socket_place(p->path, &at);
 	if (err)
 		return err;
@@ -499,6 +500,12 @@ static void plan_answer(struct preload *p, const struct asking *from)
 	struct planning pl = {p, pool, &a};
 	int fd[2] = {p->setup_fd};
 
+	if (!p->opt.records) {
+		a.setup_bytes = a.pool_bytes = 0;
+		answer_send(from->conn, &a, NULL, 0);
+		return;
+	}
+
 	if (!from->has_pool || !pool) {
 		a.status = from->has_pool ? -ESTALE : pool_give(p, from->tgid, &pl.pool);
 		if (a.status) {
@@ -523,31 +530,39 @@ static int plan_ask(struct preload *p, struct asking *from, const struct pov_pre
 /* ---- functions that a process could not hook ---- */
 
 struct missing {
+	struct preload *p;
+	pid_t pid;
 	int memory; /* the process's */
-	struct code_place *place;
-	size_t cnt;
 };
 
 /* They do not begin with a jump. */
 static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
 {
 	struct missing *m = ctx;
+	uint16_t *row = xcalloc(lib->hook_cnt + 1, sizeof(*row));
+	size_t cnt = 0;
 	uint8_t byte;
 
-	m->place = xrealloc(m->place, (m->cnt + lib->hook_cnt + 1) * sizeof(*m->place));
 	for (size_t i = 0; i < lib->hook_cnt; i++) {
 		const struct pov_hook *h = &lib->hooks[i];
 
-		if (pread(m->memory, &byte, 1, (off_t)(bias + h->address)) == 1 && byte == 0xe9 &&
-		    h->code[0] != 0xe9)
-			continue;
-		m->place[m->cnt++] = (struct code_place){h->row, bias + h->address - h->skipped};
+		if (pread(m->memory, &byte, 1, (off_t)(bias + h->address)) != 1 || byte != 0xe9 ||
+		    h->code[0] == 0xe9)
+			row[cnt++] = h->row;
 	}
+	if (cnt) {
+		log_warn("process %d: %zu functions of it are recorded by probes, for it cannot record them itself: "
+			 "their code has been changed, or may not be",
+			 m->pid, cnt);
+		m->p->missed += (uint32_t)cnt;
+		m->p->opt.unserved(m->p->opt.ctx, m->pid, lib, row, cnt);
+	}
+	free(row);
 }
 
 static void missing_probe(struct preload *p, pid_t pid)
 {
-	struct missing m = {.memory = -1};
+	struct missing m = {p, pid, -1};
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
@@ -555,12 +570,7 @@ static void missing_probe(struct preload *p, pid_t pid)
 	if (m.memory < 0)
 		return;
 	p->opt.libraries(p->opt.ctx, pid, library_missing, &m);
-	log_warn("process %d: %zu functions get probes, as it cannot record them itself: their code has been changed, or may not be",
-		 pid, m.cnt);
-	p->missed += (uint32_t)m.cnt;
-	p->opt.unserved(p->opt.ctx, pid, m.place, m.cnt);
 	close(m.memory);
-	free(m.place);
 }
 
 static void ready_answer(struct preload *p, const struct asking *from)

@@ -21,12 +21,12 @@ struct pov_fn;
 struct pov_hdr;
 struct preload;
 
-struct code_place;
 struct library;
 typedef void preload_library_fn(void *ctx, const struct library *lib, uint64_t bias);
 
 struct preload_options {
 	const char *library;	  /* preload_library_find */
+	bool records; /* processes record their calls; or they only wait until what they have mapped has been looked at */
 	struct kernel *kernel;	  /* borrowed, loaded */
 	const struct pov_fn *fns; /* recipes by row of the function table, and … */
 	const bool *wanted;	  /* … which are recorded or learned from; both are copied */
@@ -38,7 +38,8 @@ struct preload_options {
 	/* Calls fn for each place of an MPI library in a process; bias: address there − address in the file. */
 	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
 	/* A process cannot record functions itself: they are to get probes; it waits until `settled`. */
-	void (*unserved)(void *ctx, pid_t pid, const struct code_place *place, size_t cnt);
+	void (*unserved)(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
+			 size_t cnt);
 	void *ctx;
 };
 

@@ -84,8 +84,7 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	(void)bytes;
 	if (s->discard)
 		return 0;
-	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
-	    rec->kind != POV_KIND_UNSERVED)
+	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED)
 		session_record(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	session_preload_identity(s, rec);
@@ -163,7 +162,7 @@ static int session_load(struct session *s)
 		.fns = s->fns,
 		.fn_cnt = func_table_count() + CALIBRATE_ROWS,
 		.wanted = s->wanted,
-		.preload = s->preload_library != NULL,
+		.preload = s->preload_library && session_preload_records(s),
 	};
 	int err;
 
@@ -251,7 +250,10 @@ static int session_start(struct session *s, const volatile int *stop)
 		.function = s->wanted,
 		.region = s->opt->region,
 		.region_cnt = s->opt->region_cnt,
-		.preload = s->preload != NULL,
+		/* A process that is launched may map what nobody has looked at before it can be given probes. */
+		.machine_wide = s->opt->all || (s->opt->launch && !s->preload),
+		.waits = s->preload != NULL,
+		.preload = s->preload && session_preload_records(s),
 		.alone = s->shed,
 		.record = on_mapping,
 		.ctx = s,
@@ -276,7 +278,8 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
-	images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
+	if (wanted.machine_wide)
+		images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	session_limit_start(s);
 	s->start_ns = kernel_now_ns();

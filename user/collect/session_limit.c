@@ -111,7 +111,7 @@ void session_limit_identity(struct session *s, const struct pov_hdr *rec)
 /* What processes that record their calls themselves spend on it counts, too. */
 static bool limits_preloaded(const struct session *s)
 {
-	return s->preload && s->opt->max_overhead_all;
+	return s->preload && session_preload_records(s) && s->opt->max_overhead_all;
 }
 
 static void on_untold(void *ctx, const struct pov_hdr *rec)

@@ -53,7 +53,7 @@ static json_t *config_members(const struct session *s)
 			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
 			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
 			 "all", o->all, "regions", regions_json(o), "capture",
-			 s->preload ? "preload" : "probes");
+			 s->preload && session_preload_records(s) ? "preload" : "probes");
 }
 
 static json_t *config_json(const struct session *s)
@@ -202,7 +202,7 @@ void session_meta_over(struct session *s, const struct session_over *over)
 
 	meta(s, host_clocks_describe());
 	images_limits_write(s->images);
-	if (s->preload)
+	if (s->preload && session_preload_records(s))
 		preload_tell(s);
 	o = json_pack("{s:s,s:I,s:s}", "type", "end", "ts_ns", (json_int_t)over->ts_ns, "reason",
 		      over->reason);

@@ -37,22 +37,30 @@ static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx
 	images_libraries(s->images, pid, fn, fn_ctx);
 }
 
-static void unserved(void *ctx, pid_t pid, const struct code_place *place, size_t cnt)
+static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
+		     size_t cnt)
 {
 	const struct session *s = ctx;
 
-	images_add_functions(s->images, pid, place, cnt);
+	images_probe_rows(s->images, pid, lib, row, cnt);
+}
+
+bool session_preload_records(const struct session *s)
+{
+	return s->opt->preload != SESSION_PRELOAD_NO;
 }
 
 int session_preload_choose(struct session *s)
 {
 	char *problem;
 
-	if (s->opt->preload == SESSION_PRELOAD_NO)
+	if (!s->opt->launch)
 		return 0;
 	s->preload_library = preload_library_find(s->opt->launch, &problem);
 	if (problem && s->opt->preload == SESSION_PRELOAD_MUST)
 		log_error("--capture preload: %s", problem);
+	else if (problem && !session_preload_records(s))
+		log_warn("all processes of this machine get breakpoints while this is recorded: %s", problem);
 	else if (problem)
 		log_warn("calls are recorded by probes, which cost twenty times as much: %s",
 			 problem);
@@ -64,6 +72,7 @@ int session_preload_open(struct session *s)
 {
 	const struct preload_options po = {
 		.library = s->preload_library,
+		.records = session_preload_records(s),
 		.kernel = &s->kernel,
 		.fns = s->fns,
 		.wanted = s->wanted,

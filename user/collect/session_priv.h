@@ -153,6 +153,8 @@ void session_limit_release(struct session *s);
 int session_preload_choose(struct session *s);
 /* Serves the command's threads, and has it load the library. 0 or -errno (printed). */
 int session_preload_open(struct session *s);
+/* Processes record their calls; or they only wait for probes. */
+bool session_preload_records(const struct session *s);
 /* What to wait for, as preload_poll; and what to do then. */
 unsigned int session_preload_polled(const struct session *s, struct pollfd *out);
 void session_preload_work(struct session *s, const struct pollfd *polled, unsigned int cnt);

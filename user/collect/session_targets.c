@@ -19,23 +19,27 @@ int session_targets_check(const struct session_options *o)
 	return 0;
 }
 
-static int target_add(struct session *s, pid_t pid)
-{
-	int err;
-
-	err = kernel_add_target(&s->kernel, pid);
-	if (err)
-		return err;
-	session_meta_target(s, pid);
-	err = images_scan(s->images, pid);
-	return err < 0 ? err : 0;
-}
-
-/* Adds the processes whose parent is a target, until there are no more. */
+/* The processes that were asked for, and those that they have started. */
 struct family {
 	struct session *s;
+	pid_t *pid;
+	size_t cnt;
 	bool grew;
 };
+
+static int target_add(struct family *f, pid_t pid)
+{
+	int err = kernel_add_target(&f->s->kernel, pid);
+
+	if (err)
+		return err;
+	f->pid = xrealloc(f->pid, (f->cnt + 1) * sizeof(*f->pid));
+	f->pid[f->cnt++] = pid;
+	session_meta_target(f->s, pid);
+	return 0;
+}
+
+/* Adds the processes whose parent is a target. */
 
 static int family_visit(void *ctx, pid_t pid, pid_t parent)
 {
@@ -46,7 +50,7 @@ static int family_visit(void *ctx, pid_t pid, pid_t parent)
 	    !bpf_map_lookup_elem(f->s->kernel.targets_fd, &child, &v))
 		return 0;
 	f->grew = true;
-	target_add(f->s, pid);
+	target_add(f, pid);
 	return 0;
 }
 
@@ -60,25 +64,47 @@ static int all_visit(void *ctx, pid_t pid, pid_t parent)
 	return 0;
 }
 
-int session_targets_find(struct session *s)
+/* What they map is looked at once it is known who they all are. */
+static int family_scan(struct family *f)
+{
+	int err = 0;
+
+	images_scan_begin(f->s->images, f->cnt);
+	for (size_t i = 0; i < f->cnt && !err; i++) {
+		err = images_scan(f->s->images, f->pid[i]);
+		if (err > 0 || i >= f->s->opt->pid_cnt) /* one that was not asked for may have ended */
+			err = 0;
+		if (err)
+			log_error("no process %d to attach to: %s", f->pid[i], strerror(-err));
+	}
+	images_scan_end(f->s->images);
+	return err;
+}
+
+static int pids_find(struct session *s)
 {
 	struct family f = {.s = s};
-	int err;
+	int err = 0;
 
-	for (size_t i = 0; i < s->opt->pid_cnt; i++) {
-		err = target_add(s, s->opt->pids[i]);
-		if (err) {
-			log_error("no process %d to attach to: %s", s->opt->pids[i],
-				  strerror(-err));
-			return err;
-		}
-	}
-	if (s->opt->pid_cnt) {
-		do {
-			f.grew = false;
+	for (size_t i = 0; i < s->opt->pid_cnt && !err; i++)
+		err = target_add(&f, s->opt->pids[i]);
+	do {
+		f.grew = false;
+		if (!err)
 			proc_for_each(family_visit, &f);
-		} while (f.grew);
-	}
+	} while (f.grew);
+	if (!err)
+		err = family_scan(&f);
+	free(f.pid);
+	return err;
+}
+
+int session_targets_find(struct session *s)
+{
+	int err = s->opt->pid_cnt ? pids_find(s) : 0;
+
+	if (err)
+		return err;
 	if (s->opt->all)
 		proc_for_each(all_visit, s);
 	if (s->launch.pid) {

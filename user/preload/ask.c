@@ -114,6 +114,8 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 {
 	void *p;
 
+	if (!a->setup_bytes)
+		return true;
 	if (!setup) {
 		p = mapped(fd[0], a->setup_bytes, PROT_READ);
 		if (!p)
@@ -159,8 +161,8 @@ static bool plan_take(long conn)
 	for (int i = 0; i < FDS; i++)
 		if (fd[i] >= 0)
 			sys3(__NR_close, fd[i], 0, 0);
-	if (!taken)
-		return false;
+	if (!taken || !a.setup_bytes)
+		return taken;
 	r.wish = POV_PRELOAD_READY;
 	r.missed = libraries_hook(&a);
 	r.address = area_pool_address();
@@ -177,7 +179,9 @@ static bool begins_with(const char *text, const char *with)
 
 static bool ask_one(const char *name)
 {
-	long conn = begins_with(name, POV_PRELOAD_SOCKET) ? connected(name) : -1;
+	long conn = begins_with(name, POV_PRELOAD_SOCKET) || begins_with(name, POV_PRELOAD_WAITS) ?
+			    connected(name) :
+			    -1;
 	bool taken = !sys_failed(conn) && plan_take(conn);
 
 	if (!sys_failed(conn))
@@ -192,19 +196,35 @@ struct entry { /* struct linux_dirent64 */
 	char name[];
 };
 
-bool ask_plan(void)
+/* Calls fn with the names of sockets, until it returns true: then true. */
+static bool sockets_each(bool (*fn)(const char *name))
 {
 	long dir = sys4(__NR_open, (long)POV_PRELOAD_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
 	_Alignas(8) char names[NAMES_BYTES];
-	bool taken = false;
+	bool done = false;
 	long bytes;
 
 	if (sys_failed(dir))
 		return false;
-	while (!taken && (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
-		for (long at = 0; at < bytes && !taken;
+	while (!done && (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
+		for (long at = 0; at < bytes && !done;
 		     at += ((const struct entry *)(names + at))->bytes)
-			taken = ask_one(((const struct entry *)(names + at))->name);
+			done = fn(((const struct entry *)(names + at))->name);
 	sys3(__NR_close, dir, 0, 0);
-	return taken;
+	return done;
+}
+
+bool ask_plan(void)
+{
+	return sockets_each(ask_one);
+}
+
+static bool is_for_probes(const char *name)
+{
+	return begins_with(name, POV_PRELOAD_WAITS);
+}
+
+bool ask_waits(void)
+{
+	return sockets_each(is_for_probes);
 }

@@ -13,5 +13,7 @@ extern u64 pool_bytes;
  * functions that it names. Without pool, as in a child of fork, that too. False if nobody records it.
  */
 bool ask_plan(void);
+/* Whether somebody wants processes to wait for probes, whatever they have mapped. */
+bool ask_waits(void);
 
 #endif

@@ -18,6 +18,7 @@ void povtrace_preload(void)
 {
 }
 
+static bool waits; /* for probes in whatever is loaded */
 static u32 mpi_cnt; /* MPI libraries that were there when it was asked last */
 
 static bool is_mpi(const struct link_map *map)
@@ -42,7 +43,7 @@ static void look(void)
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
-	if (cnt > mpi_cnt)
+	if (waits || cnt > mpi_cnt)
 		ask_plan();
 	mpi_cnt = cnt;
 }
@@ -79,6 +80,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		clock_begin(vdso);
 	area_begin();
 	record_begins(vdso);
+	waits = ask_waits();
 	look();
 	hook_return(loaded_told(), on_loaded);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A list is [[kind, offset, cookie, alone]]: it goes from the helper to the collector, and to the next helper with what that knows. */
+#include "attach/site_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "abi/config.h"
+#include "base/log.h"
+#include "layer/func_table.h"
+
+static const struct link_programs *programs_of(const struct inspect_options *opt,
+					       enum site_kind kind)
+{
+	const struct link_programs *const programs[SITE_KINDS] = {
+		[SITE_CALL] = &opt->calls,	   [SITE_NOTE] = &opt->note,
+		[SITE_REGION] = &opt->regions,	   [SITE_LOADER] = &opt->loader,
+		[SITE_EXEC] = &opt->exec,	   [SITE_HANDOVER] = &opt->handover,
+		[SITE_LEFT] = &opt->calls,
+	};
+
+	return programs[kind];
+}
+
+size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, const char *path,
+		     struct link_site *sites, size_t cnt, struct inspected *out, int *err)
+{
+	if (!opt->each)
+		return links_attach(&out->links, programs_of(opt, kind), path, sites, cnt, err);
+	if (!out->sites)
+		out->sites = json_array();
+	for (size_t i = 0; i < cnt; i++)
+		json_array_append_new(out->sites, json_pack("[i,I,I,b]", kind,
+							    (json_int_t)sites[i].offset,
+							    (json_int_t)sites[i].cookie,
+							    sites[i].alone));
+	return cnt;
+}
+
+static enum site_kind kind_at(const json_t *sites, size_t i)
+{
+	json_int_t kind = json_integer_value(json_array_get(json_array_get(sites, i), 0));
+
+	return kind >= 0 && kind < SITE_KINDS ? (enum site_kind)kind : SITE_CALL;
+}
+
+static struct link_site site_at(const json_t *sites, size_t i)
+{
+	const json_t *site = json_array_get(sites, i);
+
+	return (struct link_site){
+		.offset = (uint64_t)json_integer_value(json_array_get(site, 1)),
+		.cookie = (uint64_t)json_integer_value(json_array_get(site, 2)),
+		.alone = json_is_true(json_array_get(site, 3)),
+	};
+}
+
+static void failed_name(const struct inspect_options *opt, enum site_kind kind, uint64_t cookie,
+			json_t *failed)
+{
+	size_t row = POV_COOKIE_FUNC(cookie);
+
+	if ((kind == SITE_CALL || kind == SITE_LEFT) && row < func_table_count())
+		json_array_append_new(failed, json_string(func_table_get(row)->name));
+	else if (kind == SITE_REGION && row < opt->region_cnt)
+		json_array_append_new(failed, json_string(opt->region[row]));
+}
+
+/* cnt sites of one kind. */
+static int run_attach(const struct inspect_options *opt, enum site_kind kind, pid_t pid,
+		      const char *path, struct link_site *v, size_t cnt, struct links *links,
+		      json_t *failed)
+{
+	struct link_programs programs = *programs_of(opt, kind);
+	int err = 0;
+
+	programs.pid = pid;
+	if (programs.entry_fd < 0)
+		return 0;
+	links_attach(links, &programs, path, v, cnt, &err);
+	for (size_t i = 0; err && err != ESRCH && i < cnt; i++)
+		if (v[i].failed)
+			failed_name(opt, kind, v[i].cookie, failed);
+	return err;
+}
+
+static bool is_chosen(const struct site_choice *choice, enum site_kind kind, const json_t *sites,
+		      size_t i)
+{
+	json_int_t row = POV_COOKIE_FUNC(site_at(sites, i).cookie);
+	const json_t *wanted;
+	size_t at;
+
+	if (!choice->rows)
+		return kind != SITE_LEFT || choice->left;
+	if (kind != SITE_LEFT)
+		return false;
+	json_array_foreach((json_t *)choice->rows, at, wanted)
+		if (json_integer_value(wanted) == row)
+			return true;
+	return false;
+}
+
+size_t site_list_own(const json_t *sites)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < json_array_size(sites); i++)
+		cnt += kind_at(sites, i) != SITE_LEFT;
+	return cnt;
+}
+
+int site_list_attach(const struct inspect_options *opt, const json_t *sites,
+		     const struct site_choice *choice, pid_t pid, const char *path,
+		     struct links *links, json_t *failed)
+{
+	size_t cnt = json_array_size(sites), n, run;
+	struct link_site *v = xcalloc(cnt + 1, sizeof(*v));
+	int err = 0, e;
+
+	for (size_t at = choice->from; at < cnt && err != ESRCH; at += run) {
+		enum site_kind kind = kind_at(sites, at);
+
+		n = 0;
+		for (run = 0; at + run < cnt && kind_at(sites, at + run) == kind; run++)
+			if (is_chosen(choice, kind, sites, at + run))
+				v[n++] = site_at(sites, at + run);
+		e = n ? run_attach(opt, kind, pid, path, v, n, links, failed) : 0;
+		err = e ?: err;
+	}
+	free(v);
+	return err;
+}
