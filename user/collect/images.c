@@ -169,14 +169,13 @@ struct placing {
 	void *ctx;
 };
 
-static void on_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file)
+static void on_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
+		     uint64_t bias)
 {
 	const struct placing *p = ctx;
-	uint64_t bias;
 
-	(void)pid;
-	if (!code_file_bias(file, map->start, map->off, &bias))
-		p->fn(p->ctx, file->lib, bias);
+	(void)pid, (void)map;
+	p->fn(p->ctx, file->lib, bias);
 }
 
 void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx)
@@ -312,8 +311,8 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 	else if (!f && error && error != -ENOENT && error != -ESRCH)
 		f = known_files_failed(&im->known, &id, strerror(-error));
 	else if (!f && error)
-		log_info("process %d: a file that it mapped was gone before it could be looked at",
-			 pid);
+		log_debug("process %d: a file that it mapped was gone before it could be looked at",
+			  pid);
 	if (f) {
 		known_files_name(&im->known, &id, f);
 		known_files_describe(&im->known, &id, f);
@@ -477,11 +476,13 @@ struct row_probing {
 	size_t cnt;
 };
 
-static void rows_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file)
+static void rows_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
+		       uint64_t bias)
 {
 	const struct row_probing *p = ctx;
 	json_t *rows;
 
+	(void)bias;
 	if (file->lib != p->lib)
 		return;
 	rows = json_array();

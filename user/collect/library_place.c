@@ -25,18 +25,24 @@ static struct code_file *file_of(const struct code_files *files, pid_t pid,
 
 void library_place_each(const struct code_files *files, pid_t pid,
 			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
-				   struct code_file *file),
+				   struct code_file *file, uint64_t bias),
 			void *ctx)
 {
+	uint64_t bias, last_bias = 0;
+	struct code_file *file, *last = NULL;
 	struct proc_maps maps;
-	struct code_file *file;
 
 	if (proc_maps_read(pid, &maps))
 		return;
 	for (size_t i = 0; i < maps.cnt; i++) {
 		file = file_of(files, pid, &maps.map[i]);
-		if (file && file->lib)
-			fn(ctx, pid, &maps.map[i], file);
+		if (!file || !file->lib ||
+		    code_file_bias(file, maps.map[i].start, maps.map[i].off, &bias) ||
+		    (file == last && bias == last_bias))
+			continue;
+		fn(ctx, pid, &maps.map[i], file, bias);
+		last = file;
+		last_bias = bias;
 	}
 	proc_maps_release(&maps);
 }

@@ -3,16 +3,17 @@
 #ifndef POV_COLLECT_LIBRARY_PLACE_H
 #define POV_COLLECT_LIBRARY_PLACE_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct code_file;
 struct code_files;
 struct proc_map;
 
-/* For each place of their code. */
+/* For each place of their code; bias: address there − address in the file. The mapping is one of those that it is in. */
 void library_place_each(const struct code_files *files, pid_t pid,
 			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
-				   struct code_file *file),
+				   struct code_file *file, uint64_t bias),
 			void *ctx);
 
 #endif

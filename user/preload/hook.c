@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The jump has 32 bits, so what it leads to lies near the library: for each function a stub that loads what is known of it and goes to
- * hook_enter, and behind that the instructions that the jump displaced. Nothing is both writable and executable for longer than it
- * takes to write the jumps; a system that forbids it forbids it before anything has changed.
+ * hook_enter, and behind that the instructions that the jump displaced. Jumps are written by way of /proc/self/mem, which leaves the
+ * mappings as they are. Where that cannot be had, the code is writable for as long as it takes to write; a system that forbids that,
+ * too, forbids it before anything has changed.
  */
 #include "preload/hook.h"
 
+#include <linux/fcntl.h>
 #include <linux/mman.h>
 
 #include "preload/loaded.h"
@@ -85,6 +87,40 @@ static bool protect(u64 from, u64 to, int how)
 	from &= ~(PAGE - 1ull);
 	to = (to + PAGE - 1) & ~(PAGE - 1ull);
 	return !sys3(__NR_mprotect, (long)from, (long)(to - from), how);
+}
+
+/* ---- code that is there ---- */
+
+struct code {
+	long memory; /* /proc/self/mem, or -errno */
+	u64 from, to; /* writable, if there is none */
+};
+
+static bool code_open(struct code *c, u64 from, u64 to)
+{
+	*c = (struct code){.from = from, .to = to};
+	c->memory = sys4(__NR_open, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0, 0);
+	return !sys_failed(c->memory) || protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+static bool code_jump(const struct code *c, u64 at, u64 target)
+{
+	u8 jump[POV_HOOK_JUMP] = {0xe9};
+
+	put_32(jump + 1, target - (at + POV_HOOK_JUMP));
+	if (!sys_failed(c->memory))
+		return sys4(__NR_pwrite64, c->memory, (long)jump, sizeof(jump), (long)at) ==
+		       sizeof(jump);
+	memcpy((void *)at, jump, sizeof(jump));
+	return true;
+}
+
+static void code_close(const struct code *c)
+{
+	if (!sys_failed(c->memory))
+		sys3(__NR_close, c->memory, 0, 0);
+	else
+		protect(c->from, c->to, PROT_READ | PROT_EXEC);
 }
 
 /* ---- a stub ---- */
@@ -180,22 +216,21 @@ static void code_range(const struct pov_hook *hooks, u32 cnt, u64 bias, u64 *fro
 	}
 }
 
-static u32 jumps_write(const struct copy *c, const struct pov_hook *hooks, u32 cnt)
+static u32 jumps_write(const struct copy *c, const struct code *code, const struct pov_hook *hooks,
+		       u32 cnt)
 {
 	u32 written = 0;
 
-	for (u32 i = 0; i < cnt; i++) {
-		if (!c->stubs[i].hook.enter)
-			continue;
-		jump_put((u8 *)(c->bias + hooks[i].address), (u64)&c->stubs[i]);
-		written++;
-	}
+	for (u32 i = 0; i < cnt; i++)
+		written += c->stubs[i].hook.enter &&
+			   code_jump(code, c->bias + hooks[i].address, (u64)&c->stubs[i]);
 	return written;
 }
 
 static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 		     const struct pov_hook *hooks)
 {
+	struct code code;
 	u64 from, to;
 	u32 cnt;
 
@@ -209,10 +244,10 @@ static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 			stub_make(&c->stubs[i], &hooks[i], library);
 	if (!is_near((u64)c->stubs, to) ||
 	    !protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
-	    !protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC))
+	    !code_open(&code, from, to))
 		goto none;
-	cnt = jumps_write(c, hooks, library->cnt);
-	protect(from, to, PROT_READ | PROT_EXEC);
+	cnt = jumps_write(c, &code, hooks, library->cnt);
+	code_close(&code);
 	return cnt;
 none:
 	if (c->stubs)
@@ -287,11 +322,13 @@ static bool is_return(const u8 *code)
 bool hook_return(void *at, void (*function)(void))
 {
 	u64 from = (u64)at;
+	struct code code;
+	bool put;
 
 	if (!is_return(at) || !is_near(from, (u64)function) ||
-	    !protect(from, from + POV_HOOK_JUMP, PROT_READ | PROT_WRITE | PROT_EXEC))
+	    !code_open(&code, from, from + POV_HOOK_JUMP))
 		return false;
-	jump_put(at, (u64)function);
-	protect(from, from + POV_HOOK_JUMP, PROT_READ | PROT_EXEC);
-	return true;
+	put = code_jump(&code, from, (u64)function);
+	code_close(&code);
+	return put;
 }
