@@ -145,7 +145,7 @@ static bool is_for_all(const struct process_links *pl, const json_t *request,
 	uint64_t dev = json_get_u64(request, "dev"), ino = json_get_u64(request, "ino");
 	bool shared;
 
-	if (pl->many < pl->many_min || !ino)
+	if (!pl->many || pl->many < pl->many_min || !ino)
 		return false;
 	shared = map_get(&pl->others, process_links_file_key(dev, ino));
 	if (shared && pl->many < SHARED_MIN)
