@@ -49,6 +49,7 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
 	struct process_links links;
+	bool waits; /* as images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -73,11 +74,14 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->writer = w;
 	im->record = wanted->record;
 	im->record_ctx = wanted->ctx;
+	im->waits = wanted->waits;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
-		.loader = entry_only(wanted->waits ? -1 : k->loader_fd, k->programs.api),
-		/* A file that others execute is looked at when it is mapped: for that nobody else need be touched. */
-		.exec = entry_only(wanted->machine_wide ? k->exec_fd : -1, k->programs.api),
+		.loader = entry_only((wanted->machine_wide ? wanted->waits_wide : !wanted->waits) ?
+					     k->loader_fd :
+					     -1,
+				     k->programs.api),
+		.exec = entry_only(wanted->waits_wide ? k->exec_fd : -1, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
 		.regions = k->regions,
@@ -263,7 +267,7 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	uint32_t key = pid, value;
 
 	/* A program's own code runs after its loader, which waits. */
-	if ((f->is_program && im->kernel->features.wait) || is_served(im, pid) ||
+	if ((f->is_program && (im->waits || im->inspect.loader.entry_fd >= 0)) || is_served(im, pid) ||
 	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
 		return;
 	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
@@ -662,12 +666,12 @@ static void settle(struct images *im)
 void images_foresee(struct images *im, const struct launch_plan *plan)
 {
 	static const char *const names[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"};
-	json_t *words = json_array(), *env = json_object();
+	json_t *words = json_array(), *env = json_object(), *libraries = NULL;
 	char *cwd = getcwd(NULL, 0);
 
-	/* Our own loader and C library are mostly those of the programs to come. */
-	json_array_append_new(words, json_string("/proc/self/exe"));
 	if (plan) {
+		/* Our own loader and C library are mostly those of the programs to come. */
+		json_array_append_new(words, json_string("/proc/self/exe"));
 		json_array_append_new(words, json_string(plan->program));
 		for (char *const *arg = plan->argv + 1; *arg; arg++)
 			json_array_append_new(words, json_string(*arg));
@@ -676,8 +680,11 @@ void images_foresee(struct images *im, const struct launch_plan *plan)
 		if (launch_env_get(plan->envp, names[i]))
 			json_object_set_new(env, names[i],
 					    json_string(launch_env_get(plan->envp, names[i])));
-	helper_ask(im->helper, json_pack("{s:s,s:o,s:o,s:s}", "do", "command", "argv", words, "env",
-					 env, "cwd", cwd ? cwd : "/"));
+	if (!plan) /* nobody waits for them to be looked at */
+		libraries = json_pack("[s,s,s]", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12");
+	helper_ask(im->helper,
+		   json_pack("{s:s,s:o,s:o,s:s,s:o*}", "do", "command", "argv", words, "env", env,
+			     "cwd", cwd ? cwd : "/", "libraries", libraries));
 	free(cwd);
 }
 
