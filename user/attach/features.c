@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/btf.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -264,11 +264,15 @@ static void loaded_note(const struct images *im, uint32_t pid, const struct code
 /* It had begun to run what was mapped before probes were in it. */
 static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
 {
-	uint32_t key = pid, value;
+	uint32_t key = pid;
+	uint64_t since_ns;
+	bool waits = !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &since_ns);
 
-	/* A program's own code runs after its loader, which waits. */
-	if ((f->is_program && (im->waits || im->inspect.loader.entry_fd >= 0)) || is_served(im, pid) ||
-	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
+	if (is_served(im, pid) || (f->is_program && im->waits))
+		return;
+	/* Where all loaders have the probe, a program's own code runs after its loader, which waits. */
+	if (im->links.each ? waits && since_ns <= mapped_ns :
+			     waits || (f->is_program && im->inspect.loader.entry_fd >= 0))
 		return;
 	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
@@ -534,6 +538,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 		process_mapped(im, r->tgid, f);
 	}
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
+		process_links_move(&im->links, (pid_t)r->tgid, f, r->start, r->start + r->len);
 		known_files_state(&im->known, &id, f);
 		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 		loaded_note(im, r->tgid, f);
@@ -569,9 +574,11 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
 	library_users_fork(&im->users, r);
-	if (r->child_tgid != r->parent_tgid)
-		process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid,
-				   r->hdr.ts_ns);
+	if (!im->links.each || r->child_tgid == r->parent_tgid)
+		return;
+	/* The probe by which its loader waits is still to come. */
+	bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
+	process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid, r->hdr.ts_ns);
 }
 
 static void on_exit_record(struct images *im, const struct pov_exit *r)
