@@ -51,12 +51,12 @@ struct {
 	__type(value, u64);
 } asked SEC(".maps"), answered SEC(".maps");
 
-/* Processes whose loader runs our probe: what it maps is waited for. */
+/* Processes whose loader runs our probe → since when: what it maps is waited for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, PROCESSES_MAX);
 	__type(key, u32);
-	__type(value, u32);
+	__type(value, u64);
 } waiting SEC(".maps");
 
 /* Processes that have loaded what records their calls (POV_FILE_PRELOAD). The collector writes it, too. */
@@ -262,13 +262,14 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 SEC("?uprobe.s")
 int loader_wait(struct pt_regs *ctx)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32, one = 1;
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u64 now = bpf_ktime_get_ns();
 
 	stay_on_own_stack(ctx);
 	if (!is_target(tgid))
 		return 0;
 	if (!bpf_map_lookup_elem(&waiting, &tgid))
-		bpf_map_update_elem(&waiting, &tgid, &one, BPF_ANY);
+		bpf_map_update_elem(&waiting, &tgid, &now, BPF_ANY);
 	/* Before the collector's first sign of life nothing is recorded: it will find the process among those that run. */
 	if (collector_ns && !is_answered(tgid))
 		wait_for_answer(tgid, PT_REGS_SP(ctx));
@@ -456,10 +457,13 @@ int BPF_PROG(image_tree, const char *fn, struct ma_state *mas, unsigned long piv
 
 __noinline int image_fork(u32 parent, u32 child)
 {
+	u64 *since = bpf_map_lookup_elem(&waiting, &parent), now;
 	u32 one = 1;
 
-	if (bpf_map_lookup_elem(&waiting, &parent))
-		bpf_map_update_elem(&waiting, &child, &one, BPF_ANY);
+	if (since) {
+		now = *since;
+		bpf_map_update_elem(&waiting, &child, &now, BPF_ANY);
+	}
 	if (bpf_map_lookup_elem(&preload_loaded, &parent))
 		bpf_map_update_elem(&preload_loaded, &child, &one, BPF_ANY);
 	return 0;

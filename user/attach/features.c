@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/btf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "attach/kernel_types.h"
@@ -94,6 +96,19 @@ bool features_map_serves(int map)
 }
 
 /*
+ * By version, for to try it would take a thread and a probe of our own: such a link runs the program for one thread only, until 46ba0e49b642
+ * ("bpf: fix multi-uprobe PID filtering logic", 6.10; some stable kernels have it, too).
+ */
+static bool kernel_is_from(unsigned int major, unsigned int minor)
+{
+	unsigned int have_major = 0, have_minor = 0;
+	struct utsname u;
+
+	return !uname(&u) && sscanf(u.release, "%u.%u", &have_major, &have_minor) == 2 &&
+	       (have_major > major || (have_major == major && have_minor >= minor));
+}
+
+/*
  * Programs that may sleep are told by a flag, which uprobes take since 6.0 (commit 8c7dcb84e3b7); they may use maps that
  * grow on demand since 6.1 (commit 02cc5aa29e8c).
  */
@@ -140,6 +155,7 @@ void features_probe(struct features *out)
 	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
 					      NULL) == 1;
 	out->uprobe_multi = try_uprobe_multi();
+	out->uprobe_multi_pid = out->uprobe_multi && kernel_is_from(6, 10);
 	out->perf_uprobe = !access("/sys/bus/event_source/devices/uprobe/type", R_OK);
 	out->kprobe = !access("/sys/bus/event_source/devices/kprobe/type", R_OK);
 	out->wait = try_wait();

@@ -16,6 +16,7 @@ struct features {
 	bool tracing; /* typed tracepoints (tp_btf) load */
 	bool fentry;  /* fentry/fexit programs load and attach */
 	bool uprobe_multi;	  /* one link for many probes (6.6) */
+	bool uprobe_multi_pid;	  /* the same for one process (6.10) */
 	bool perf_uprobe;	  /* uprobes through perf events */
 	bool kprobe;		  /* kprobes through perf events */
 	bool ringbuf;		  /* BPF ring buffer (5.8) */

@@ -253,5 +253,7 @@ void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_
 		words_follow(&f, text, 0); /* --option=file, or what a shell is given */
 	}
 	words_follow(&f, text_of(env, "LD_PRELOAD", ""), 0);
+	json_array_foreach(json_object_get(command, "libraries"), i, word)
+		needed_follow(&f, &(struct inspected){0}, "", json_string_value(word) ?: "");
 	ld_cache_close(&f.cache);
 }

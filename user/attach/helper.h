@@ -43,7 +43,7 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  *   {do: "attach", pid, start, end, from, left, rows, wide, parent}	the probes of a known file that is mapped there, from that
  *				one of its sites on (struct site_choice), in this process or in all; parent: who has the mapping where this process has it no more
  *   {do: "path", pid, path}		a file, and its interpreter if it is a script, as the process sees it
- *   {do: "command", argv, env, cwd}	all that a command will probably load
+ *   {do: "command", argv, env, cwd, libraries}	all that a command will probably load, and libraries by name
  *   {do: "functions", pid, places}	more of known libraries: [[row of the function table, address]] (inspect_library.h)
  *   {do: "held", pid}			functions of known libraries that it was handed before (attach/held.h)
  *   {do: "process", pid, copies}	who it is; copies: of a library in it (code_file.h), or null

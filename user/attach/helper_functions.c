@@ -51,13 +51,25 @@ static void more_say(struct service *s, struct code_file *f, struct inspected *m
 				 more->offsets, "sites", more->sites, "probes", more->library));
 }
 
+/* places: as inspect_more's. Where one set of probes serves all processes, it gets more of them at once. */
+static void more_look(struct service *s, const char *link, int fd, struct code_file *f,
+		      const json_t *places)
+{
+	struct inspect_options opt = *s->opt;
+	struct inspected more;
+
+	opt.each = opt.each && !f->is_wide;
+	if (!inspect_more(&opt, link, fd, f->lib, places, &more))
+		more_say(s, f, &more);
+	inspected_release(&more);
+}
+
 /* How many of the places lie in a traced library, which they are probed in. */
 static size_t places_serve(struct service *s, json_int_t pid, const struct proc_map *map,
 			   const json_t *places)
 {
 	char link[MAP_LINK_BYTES];
 	struct code_id id = {};
-	struct inspected more;
 	struct code_file *f;
 	int fd;
 
@@ -69,9 +81,7 @@ static size_t places_serve(struct service *s, json_int_t pid, const struct proc_
 		close(fd);
 		return 0;
 	}
-	if (!inspect_more(s->opt, link, fd, f->lib, places, &more))
-		more_say(s, f, &more);
-	inspected_release(&more);
+	more_look(s, link, fd, f, places);
 	close(fd);
 	return json_array_size(places);
 }

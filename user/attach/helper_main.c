@@ -367,8 +367,11 @@ static void attach_serve(struct service *s, const json_t *request)
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
 	service_say(s, json_pack("{s:b}", "attaching", 1));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may go meanwhile */
 	if (f)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
+	if (f && !pid)
+		f->is_wide = true;
 	if (f && f->lib && s->opt->alone)
 		links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	service_links_say(s, &links);

@@ -49,6 +49,7 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
 	struct process_links links;
+	bool waits; /* as images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -73,11 +74,14 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->writer = w;
 	im->record = wanted->record;
 	im->record_ctx = wanted->ctx;
+	im->waits = wanted->waits;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
-		.loader = entry_only(wanted->waits ? -1 : k->loader_fd, k->programs.api),
-		/* A file that others execute is looked at when it is mapped: for that nobody else need be touched. */
-		.exec = entry_only(wanted->machine_wide ? k->exec_fd : -1, k->programs.api),
+		.loader = entry_only((wanted->machine_wide ? wanted->waits_wide : !wanted->waits) ?
+					     k->loader_fd :
+					     -1,
+				     k->programs.api),
+		.exec = entry_only(wanted->waits_wide ? k->exec_fd : -1, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
 		.regions = k->regions,
@@ -260,11 +264,15 @@ static void loaded_note(const struct images *im, uint32_t pid, const struct code
 /* It had begun to run what was mapped before probes were in it. */
 static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
 {
-	uint32_t key = pid, value;
+	uint32_t key = pid;
+	uint64_t since_ns;
+	bool waits = !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &since_ns);
 
-	/* A program's own code runs after its loader, which waits. */
-	if ((f->is_program && im->kernel->features.wait) || is_served(im, pid) ||
-	    !bpf_map_lookup_elem(im->kernel->waiting_fd, &key, &value))
+	if (is_served(im, pid) || (f->is_program && im->waits))
+		return;
+	/* Where all loaders have the probe, a program's own code runs after its loader, which waits. */
+	if (im->links.each ? waits && since_ns <= mapped_ns :
+			     waits || (f->is_program && im->inspect.loader.entry_fd >= 0))
 		return;
 	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
@@ -530,6 +538,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 		process_mapped(im, r->tgid, f);
 	}
 	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
+		process_links_move(&im->links, (pid_t)r->tgid, f, r->start, r->start + r->len);
 		known_files_state(&im->known, &id, f);
 		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
 		loaded_note(im, r->tgid, f);
@@ -565,9 +574,11 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
 	library_users_fork(&im->users, r);
-	if (r->child_tgid != r->parent_tgid)
-		process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid,
-				   r->hdr.ts_ns);
+	if (!im->links.each || r->child_tgid == r->parent_tgid)
+		return;
+	/* The probe by which its loader waits is still to come. */
+	bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
+	process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid, r->hdr.ts_ns);
 }
 
 static void on_exit_record(struct images *im, const struct pov_exit *r)
@@ -662,12 +673,12 @@ static void settle(struct images *im)
 void images_foresee(struct images *im, const struct launch_plan *plan)
 {
 	static const char *const names[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"};
-	json_t *words = json_array(), *env = json_object();
+	json_t *words = json_array(), *env = json_object(), *libraries = NULL;
 	char *cwd = getcwd(NULL, 0);
 
-	/* Our own loader and C library are mostly those of the programs to come. */
-	json_array_append_new(words, json_string("/proc/self/exe"));
 	if (plan) {
+		/* Our own loader and C library are mostly those of the programs to come. */
+		json_array_append_new(words, json_string("/proc/self/exe"));
 		json_array_append_new(words, json_string(plan->program));
 		for (char *const *arg = plan->argv + 1; *arg; arg++)
 			json_array_append_new(words, json_string(*arg));
@@ -676,8 +687,11 @@ void images_foresee(struct images *im, const struct launch_plan *plan)
 		if (launch_env_get(plan->envp, names[i]))
 			json_object_set_new(env, names[i],
 					    json_string(launch_env_get(plan->envp, names[i])));
-	helper_ask(im->helper, json_pack("{s:s,s:o,s:o,s:s}", "do", "command", "argv", words, "env",
-					 env, "cwd", cwd ? cwd : "/"));
+	if (!plan) /* nobody waits for them to be looked at */
+		libraries = json_pack("[s,s,s]", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12");
+	helper_ask(im->helper,
+		   json_pack("{s:s,s:o,s:o,s:s,s:o*}", "do", "command", "argv", words, "env", env,
+			     "cwd", cwd ? cwd : "/", "libraries", libraries));
 	free(cwd);
 }
 

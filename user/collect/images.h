@@ -28,6 +28,7 @@ struct images_wanted {
 	const char *const *region; /* names of functions, region_cnt of them */
 	size_t region_cnt;
 	bool machine_wide; /* all processes get the probes, those too that are not recorded; or each recorded one its own */
+	bool waits_wide; /* with that, all processes' loaders and C libraries get those by which processes wait */
 	bool waits; /* processes wait by themselves until all that they have mapped has been looked at (user/preload/) */
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
 	/* Stores the IMAGE records of images_scan. */
@@ -49,7 +50,7 @@ int images_fd(const struct images *im); /* readable when there is something to t
 uint64_t images_helper_cpu_ns(const struct images *im);
 bool images_settled(const struct images *im); /* nothing asked that is not answered */
 
-/* Has everything looked at that a command will probably load; NULL: no command, only what all programs load. */
+/* Has everything looked at that a command will probably load; NULL: no command, but the MPI libraries of the system. */
 void images_foresee(struct images *im, const struct launch_plan *plan);
 /* Called around images_scan of all processes that are targets at the start, whose number it takes. */
 void images_scan_begin(struct images *im, size_t targets);

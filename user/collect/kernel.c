@@ -280,7 +280,10 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	err = kernel_check("record", &k->features);
 	if (err)
 		return err;
-	k->programs.api = k->features.uprobe_multi && !opt->perf_links ? LINK_MULTI : LINK_PERF;
+	k->programs.api = !opt->perf_links && (opt->each ? k->features.uprobe_multi_pid :
+							    k->features.uprobe_multi) ?
+				  LINK_MULTI :
+				  LINK_PERF;
 	if (k->programs.api == LINK_PERF && !k->features.perf_uprobe) {
 		log_error("this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 		return -EOPNOTSUPP;

@@ -24,6 +24,7 @@ struct kernel_options {
 	bool irq, all;
 	bool regions;	 /* functions that are regions are looked for */
 	bool notes;	 /* static probes are looked for */
+	bool each;	 /* processes get probes of their own */
 	bool perf_links; /* perf-event uprobes even where uprobe_multi works */
 	uint64_t spin_gap_ns;
 	uint64_t ring_bytes; /* of one ring, rounded up to a power of two of pages; 0 = chosen here */

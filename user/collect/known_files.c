@@ -185,6 +185,7 @@ static bool names_within(const json_t *names, const json_t *of)
 
 void known_files_more(struct known_files *k, const json_t *o, struct links *links)
 {
+	struct code_id file_id = helper_message_id(o);
 	json_int_t id = json_get_int(o, "lib_id");
 	json_t *meta = json_object_get(o, "probes");
 	struct code_file *f;
@@ -194,9 +195,7 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 	if (id < 0 || (size_t)id >= k->files.lib_cnt)
 		return;
 	lib = k->files.lib[id];
-	f = code_files_find(&k->files, &(struct code_id){.dev = json_get_u64(o, "dev"),
-							 .ino = json_get_u64(o, "ino"),
-							 .stamp = json_get_u64(o, "stamp")});
+	f = code_files_find(&k->files, &file_id);
 	if (f)
 		code_file_add_sites(f, json_object_get(o, "sites"));
 	links_move(&lib->links, links);

@@ -273,6 +273,17 @@ unsigned int process_links_complete(struct process_links *pl, pid_t pid)
 
 /* ---- what becomes of processes ---- */
 
+void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
+			uint64_t start, uint64_t end)
+{
+	struct link_set *set = process_links_find(pl, pid, f);
+
+	if (set) {
+		set->start = start;
+		set->end = end;
+	}
+}
+
 void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns)
 {
 	struct process_sets *from, *to;

@@ -67,6 +67,9 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 /* Asks for what a process lacks of the files that it has probes in. asked: so many requests that say so, and no more. */
 unsigned int process_links_complete(struct process_links *pl, pid_t pid);
 
+/* The process maps a file at another place by now, if it has probes in it. */
+void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
+			uint64_t start, uint64_t end);
 void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns);
 void process_links_exec(struct process_links *pl, pid_t pid);
 /* Its first thread has ended, and others have not: the links go with the next execve. */

@@ -146,10 +146,17 @@ static void recipes_make(struct session *s)
 	calibrate_recipes(&s->fns[cnt]);
 }
 
+/* Whether all processes get the probes. A launched one that does not wait by itself may have mapped too much before it got its own. */
+static bool is_machine_wide(const struct session *s)
+{
+	return s->opt->all || (s->opt->launch && !s->preload_library);
+}
+
 static int session_load(struct session *s)
 {
 	const struct session_options *o = s->opt;
 	struct kernel_options ko = {
+		.each = !is_machine_wide(s),
 		.sched = o->sched,
 		.irq = o->irq,
 		.all = o->all,
@@ -250,8 +257,8 @@ static int session_start(struct session *s, const volatile int *stop)
 		.function = s->wanted,
 		.region = s->opt->region,
 		.region_cnt = s->opt->region_cnt,
-		/* A process that is launched may map what nobody has looked at before it can be given probes. */
-		.machine_wide = s->opt->all || (s->opt->launch && !s->preload),
+		.machine_wide = is_machine_wide(s),
+		.waits_wide = s->opt->launch && is_machine_wide(s),
 		.waits = s->preload != NULL,
 		.preload = s->preload && session_preload_records(s),
 		.alone = s->shed,
