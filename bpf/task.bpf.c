@@ -5,9 +5,6 @@
  */
 #include "core.bpf.h"
 
-/* Values of targets. */
-enum target_state { TARGET_ALIVE = 1, TARGET_ENDING = 2 };
-
 static __always_inline bool identity_wanted(u32 tgid)
 {
 	return cfg.sched_mode == POV_SCHED_ALL || is_target(tgid);
@@ -27,7 +24,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	u32 ptgid = BPF_CORE_READ(parent, tgid), ctgid = BPF_CORE_READ(child, tgid);
-	u32 alive = TARGET_ALIVE;
+	u32 alive = POV_TARGET_ALIVE;
 	bool target = is_target(ptgid);
 	struct pov_fork r = {};
 
@@ -99,7 +96,7 @@ int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *p)
 {
-	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = TARGET_ENDING;
+	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = POV_TARGET_ENDING;
 	struct pov_exit r = {};
 
 	thread_close(p, tid, POV_CALL_OPEN);
@@ -128,7 +125,7 @@ int BPF_PROG(process_free, struct task_struct *p)
 	if ((u32)BPF_CORE_READ(p, pid) != tgid)
 		return 0;
 	state = bpf_map_lookup_elem(&targets, &tgid);
-	if (state && *state == TARGET_ENDING)
+	if (state && *state == POV_TARGET_ENDING)
 		bpf_map_delete_elem(&targets, &tgid);
 	return 0;
 }

@@ -128,6 +128,18 @@ report_said() { # what the example in $line must have printed
 	report --json none.pov | grep -q '"ranks": \[\]'
 }
 
+@test "report: no MPI process, while recorded processes still ran or when all had ended" {
+	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >raw.txt
+	trace none <raw.txt
+	report none.pov >got
+	tr -s ' \n' ' ' <got | grep -q 'None had mapped a library with MPI functions by the end of the recording'
+	no 'No recorded process mapped' <got
+	sed 's/^exit .*/&\nexit ts=10100000 tid=200 tgid=200\nexit ts=10200000 tid=50 tgid=50/' raw.txt | trace ended
+	report ended.pov >got
+	tr -s ' \n' ' ' <got | grep -q 'No recorded process mapped a library with MPI functions'
+	no 'by the end of the recording' <got
+}
+
 @test "report: of many processes without ranks, those that ran come first" {
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" | sed 's/"all":false/"all":true/' >many.txt
 	for tid in $(seq 300 340); do echo "task ts=1000000 tid=$tid tgid=$tid state=1 cpu=0 comm=idle"; done >>many.txt

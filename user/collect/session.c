@@ -535,6 +535,8 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		e = session_finish(s);
 		if (!err)
 			err = e;
+		if (!s->launch.pid)
+			session_targets_left(s);
 	}
 	session_release(s);
 	free(s);
