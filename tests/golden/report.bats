@@ -119,6 +119,12 @@ report_said() { # what the example in $line must have printed
 	each_example report report_said
 }
 
+@test "report, info, diff: the limit of a file's size is said" {
+	for command in "report --all" "report --all --json" "info --dump" "diff run.pov"; do
+		fails 1 "the limit of a file's size (ulimit -f) is reached" bash -c "ulimit -f 1; exec '$POVTRACE' $command run.pov >out"
+	done
+}
+
 @test "report: no MPI process" {
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" | trace none
 	report none.pov >got
