@@ -171,10 +171,9 @@ static int session_load(struct session *s)
 	if (err)
 		return err;
 	err = session_preload_open(s);
-	if (!err)
-		err = session_keep_open(s);
 	if (err)
 		return err;
+	session_keep_open(s);
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
 		log_debug("calibration: %s", strerror(errno));
 	return rings_open(s);

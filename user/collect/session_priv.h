@@ -118,8 +118,7 @@ void session_targets_left(struct session *s);
 
 /* ---- session_keep.c: of a session that keeps the newest part only; does nothing in another one ---- */
 
-/* 0 or -errno (printed). */
-int session_keep_open(struct session *s);
+void session_keep_open(struct session *s);
 /* The recording begins: before any record. */
 void session_keep_begin(struct session *s);
 /* A record, before it is stored. */
