@@ -28,7 +28,8 @@ int flush_stdout(int status)
 		bad = true;
 	if (!bad)
 		return status;
-	err = errno ?: err;
+	if (errno)
+		err = errno;
 	log_error("stdout: %s", err ? log_unwritten(err) : "could not be written");
 	return status ? status : 1;
 }
