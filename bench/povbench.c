@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,7 +392,7 @@ static int flush_own(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	log_error("stdout: %s", errno ? strerror(errno) : "could not be written");
+	log_error("stdout: %s", errno ? log_unwritten(errno) : "could not be written");
 	return status ? status : STATUS_FAILURE;
 }
 
@@ -399,6 +400,7 @@ int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "");
 	log_set_program("povbench");
+	signal(SIGXFSZ, SIG_IGN); /* write() fails with EFBIG instead */
 	mute_others();
 	return flush_own(dispatch(argc - 1, argv + 1));
 }

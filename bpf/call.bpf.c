@@ -67,7 +67,7 @@ static __noinline struct pov_thread *thread_meet(struct task_struct *self, struc
 {
 	u64 id = bpf_get_current_pid_tgid();
 	struct pov_caller r = {};
-	u32 tgid = id >> 32, alive = 1;
+	u32 tgid = id >> 32, alive = POV_TARGET_ALIVE;
 
 	if (!t) {
 		if (!is_target(tgid))

@@ -65,7 +65,7 @@ extern __u64 type_generation;
 /* In which slot a thread's state may be, by where the kernel keeps its registers (call.bpf.c). */
 extern __u16 slot_hints[SLOT_HINTS];
 
-/* Processes to trace, by thread group id. 1, or 2 once the last thread is ending (task.bpf.c). */
+/* Processes to trace, by thread group id; enum pov_target_state. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);

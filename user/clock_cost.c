@@ -153,7 +153,7 @@ int clock_cost_write(const struct clock_result *r, const char *path)
 
 	if (json_dump_file(file, path, JSON_COMPACT | JSON_ENSURE_ASCII)) {
 		err = errno ? -errno : -EIO;
-		log_error("clock: cannot write %s: %s", path, strerror(-err));
+		log_error("clock: cannot write %s: %s", path, log_unwritten(-err));
 	}
 	json_decref(file);
 	return err;

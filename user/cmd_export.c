@@ -19,7 +19,7 @@ struct export_args {
 	const char *output, *format;
 	uint64_t from_ns, to_ns;
 	struct option_list ranks, functions, offsets;
-	bool totals;
+	bool totals, every_switch;
 };
 
 static int print_totals(const struct writer_totals *t)
@@ -52,6 +52,7 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "findings_hidden", t->findings_hidden);
 	json_out_key_uint(j, "open", t->open);
 	json_out_key_uint(j, "synthetic", t->synthetic);
+	json_out_key_uint(j, "merged", t->merged);
 	json_out_key_uint(j, "misplaced", t->misplaced);
 	json_out_key_uint(j, "early", t->early);
 	json_out_key_uint(j, "undecided", t->undecided);
@@ -84,7 +85,8 @@ static int export_selected(const struct export_args *a, const struct trace_sourc
 			   .to_ns = a->to_ns,
 			   .ranks = *ranks,
 			   .functions = a->functions.item,
-			   .nfunctions = (uint32_t)a->functions.cnt},
+			   .nfunctions = (uint32_t)a->functions.cnt,
+			   .every_switch = a->every_switch},
 	};
 	struct person *behind = person_behind();
 	struct writer_totals totals;
@@ -95,7 +97,7 @@ static int export_selected(const struct export_args *a, const struct trace_sourc
 	person_free(behind);
 	if (err)
 		return err == -ENOTSUP ? 2 : 1;
-	export_report(a->output, &totals);
+	export_report(a->output, a->format, &totals);
 	return a->totals && print_totals(&totals) ? 1 : 0;
 }
 
@@ -138,6 +140,9 @@ static const struct option_def options[] = {
 		 "stay complete. Repeatable."},
 	{"function", 0, OPTION_LIST, AT(functions), "GLOB",
 	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. Repeatable."},
+	{"every-switch", 0, OPTION_FLAG, AT(every_switch),
+	 .help = "Show every switch. Without it, threads that wait busily in calls and give a CPU to each other every few microseconds "
+		 "are shown on it one after the other, within a millisecond, each as long as it had it in all."},
 	{"offset", 0, OPTION_LIST, AT(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
 	{"totals", 0, OPTION_FLAG, AT(totals),
 	 .help = "Print what was written to stdout, as JSON."},

@@ -132,7 +132,7 @@ static int output_close(const struct output *o)
 {
 	if (o->file == stdout || !fclose(o->file) || !o->path)
 		return 0;
-	log_error("stat: cannot write %s: %s", o->path, strerror(errno));
+	log_error("stat: cannot write %s: %s", o->path, log_unwritten(errno));
 	return -EIO;
 }
 

@@ -10,9 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/human.h"
 #include "base/log.h"
+#include "base/proc_file.h"
+#include "base/text.h"
 #include "collect/recorder.h"
 #include "layer/func_table.h"
+
+#define COMM_BYTES_MAX 16
 
 enum { API_AUTO, API_MULTI, API_PERF };
 static const char *const sched_names[] = {"off", "ranks", "all", NULL};
@@ -277,7 +282,9 @@ static void no_mpi_print(const struct recording *r)
 		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
 	if (!launcher && !mpi_is_wanted(r))
 		return;
-	if (r->result.child_status == -1 || !r->result.child_status)
+	if (r->result.left_cnt || r->result.child_pid)
+		log_warn("no process had mapped an MPI library by the end of the recording");
+	else if (r->result.child_status == -1 || !r->result.child_status)
 		log_warn(
 			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
 			"try `povtrace check --sites LIBRARY`");
@@ -290,12 +297,57 @@ static void no_mpi_print(const struct recording *r)
 			"the command ended before any MPI process had started: see its own message above");
 }
 
+static void left_append(char **text, char *more)
+{
+	char *longer = xasprintf("%s%s", *text ?: "", more);
+
+	free(*text);
+	free(more);
+	*text = longer;
+}
+
+static void left_name_append(char **names, pid_t pid)
+{
+	size_t len = 0;
+	char *comm = proc_file_read(pid, "comm", COMM_BYTES_MAX, &len);
+	char *name = text_printable(comm && len ? strtok(comm, "\n") ?: "?" : "?", COMM_BYTES_MAX);
+
+	left_append(names, xasprintf("%s%s (%d)", *names ? ", " : "", name, pid));
+	free(name);
+	free(comm);
+}
+
+/* Processes that the command has started, and that outlive it. */
+static void left_print(const struct recording *recording)
+{
+	const struct session_result *r = &recording->result;
+	char *names = NULL, *options = NULL, n[80];
+	uint32_t named = 0;
+
+	for (; named < SESSION_LEFT_MAX && r->left[named]; named++) {
+		left_name_append(&names, r->left[named]);
+		left_append(&options, xasprintf(" -p %d", r->left[named]));
+	}
+	if (names && r->left_cnt > named)
+		left_append(&names, xasprintf(" and %u more", r->left_cnt - named));
+	if (names)
+		log_warn(
+			"the command has ended, but %s that it started %s on, no longer recorded: %s; `povtrace %s%s` would follow %s",
+			human_plural(n, sizeof(n), r->left_cnt, "process", "processes"),
+			r->left_cnt == 1 ? "goes" : "go", names, recording->command, options,
+			r->left_cnt == 1 ? "it" : "them");
+	free(names);
+	free(options);
+}
+
 void record_hints(const struct recording *recording, int err, const char *more_room)
 {
 	const struct session_result *r = &recording->result;
 
 	if (r->child_pid)
 		log_warn("the command goes on, as process %d", r->child_pid);
+	else if (recording->watch.plan.program)
+		left_print(recording);
 	if (r->limited[0])
 		log_warn("%s", r->limited);
 	if (r->exceeded[0])

@@ -183,7 +183,7 @@ static int file_write(void *ctx, const char *path)
 		failed = fclose(out) || failed;
 	}
 	if (failed)
-		log_error("%s: %s", path, strerror(errno));
+		log_error("%s: %s", path, log_unwritten(errno));
 	return failed ? -EIO : 0;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,8 @@ static int run(int script_fd, int said_fd)
 	/* -d: nobody's own settings change the picture. */
 	char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"-"}, NULL};
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t defaults;
 	int err, status;
 	pid_t pid;
 
@@ -120,8 +123,15 @@ static int run(int script_fd, int said_fd)
 	posix_spawn_file_actions_adddup2(&actions, script_fd, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, said_fd, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
-	err = posix_spawnp(&pid, "gnuplot", &actions, NULL, argv, environ);
+	/* gnuplot does not check what it writes: at the limit of a file's size it is to be killed. */
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGXFSZ);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigdefault(&attr, &defaults);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	err = posix_spawnp(&pid, "gnuplot", &actions, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
 	if (err == ENOENT)
 		log_error("gnuplot is not installed: install the package gnuplot-nox or gnuplot; "
 			  "--script prints what it would be given");
@@ -167,10 +177,13 @@ static int draw_to(void *ctx, const char *path)
 	if (!err)
 		err = write_all(script_fd, scripts->body->text, scripts->body->bytes);
 	if (err)
-		log_error("/tmp: %s", strerror(-err));
+		log_error("/tmp: %s", log_unwritten(-err));
 	if (!err && lseek(script_fd, 0, SEEK_SET) == 0) {
 		err = run(script_fd, said_fd);
-		if (err > 0 || (!err && (stat(path, &st) || !st.st_size))) {
+		if (err == 128 + SIGXFSZ) {
+			log_error("%s: %s", path, log_unwritten(EFBIG));
+			err = -EFBIG;
+		} else if (err > 0 || (!err && (stat(path, &st) || !st.st_size))) {
 			print_said(said_fd, err);
 			err = -EIO;
 		}

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -347,5 +348,6 @@ int main(int argc, char **argv)
 {
 	log_set_program("povplot");
 	setlocale(LC_CTYPE, "");
+	signal(SIGXFSZ, SIG_IGN); /* write() fails with EFBIG instead */
 	return flush_stdout(dispatch(argc, argv));
 }

@@ -409,7 +409,7 @@ int result_file_add(struct result_file *f, const struct result *r)
 	f->unwritten_cnt++;
 	err = file_replace(f);
 	if (err)
-		log_error("%s: %s; it has no result of %s", f->path, strerror(-err),
+		log_error("%s: %s; it has no result of %s", f->path, log_unwritten(-err),
 			  json_string_value(json_object_get(result_json(r), "benchmark")));
 	else
 		f->unwritten_cnt = 0;

@@ -269,6 +269,12 @@ POV_ABI_SIZE(pov_note, 16 * POV_NOTE_ARGS);
 		.proc_null = -2147483647 - 1,                                              \
 	}
 
+/* Values of the map targets. */
+enum pov_target_state {
+	POV_TARGET_ALIVE = 1,
+	POV_TARGET_ENDING = 2, /* its last thread has exited, and may still be on a CPU */
+};
+
 enum pov_sched_mode {
 	POV_SCHED_OFF = 0,
 	POV_SCHED_RANKS = 1, /* only events that touch a target's thread */

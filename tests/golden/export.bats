@@ -68,6 +68,70 @@ decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
 	totals calls=16 slices=24 flows=3 arrows=1 operations=1
 }
 
+# The ns that each thread had each CPU, of a JSON timeline.
+cpu_times() {
+	jq -r .systemTraceEvents "$1" | sed -nE 's/.*\[0*([0-9]+)\] \S+ ([0-9]+)\.([0-9]{9})5: sched_switch: .* next_pid=([0-9]+) .*/\1 \2 \3 \4/p' |
+		awk '$1 in tid { ns[$1 " " tid[$1]] += ($2 - s[$1]) * 1000000000 + $3 - f[$1] } { tid[$1] = $4; s[$1] = $2; f[$1] = $3 }
+			END { for (i in ns) if (i !~ / 0$/) print i, ns[i] }' | sort
+}
+
+@test "export: threads that give a CPU to each other in calls: their switches are merged, none's time changes" {
+	sum=0
+	for seed in 3 4 6 7 8; do
+		"$tool/random_yields" "$seed" | events
+		export_to run.json
+		"$tool/json_check" run.json totals.json
+		merged=$(total merged)
+		sum=$((sum + merged))
+		all=$(($(total switches) + merged))
+		export_to all.json --every-switch
+		"$tool/json_check" all.json totals.json
+		totals switches=$all merged=0 synthetic=0
+		[ "$(total switches)" = "$("$POVTRACE" info --json run.pov | jq .totals.switches)" ]
+		cpu_times run.json >merged.txt
+		cpu_times all.json >all.txt
+		[ -s all.txt ] && diff all.txt merged.txt
+		export_to run.pftrace
+		totals switches=$((all - merged)) merged="$merged"
+	done
+	echo "$sum" && [ "$sum" -gt 5000 ]
+}
+
+@test "export: few switches, and switches outside calls, are shown as they are" {
+	events <<-'END'
+	switch ts=1000001000000 cpu=0 prev=0 next=101
+	callbegin ts=1000001001000 tid=101 begin=1000001000500 tgid=101 func=3
+	switch ts=1000001001000 cpu=0 prev=101 next=50 flags=preempted
+	switch ts=1000001002000 cpu=0 prev=50 next=101 flags=preempted
+	repeat 100 step=2000 {
+	  switch ts=1000001003000 cpu=0 prev=101 next=50 flags=preempted
+	  switch ts=1000001004000 cpu=0 prev=50 next=101 flags=preempted
+	}
+	repeat 15 step=100000 {
+	  switch ts=1000003000000 cpu=0 prev=101 next=103 flags=preempted
+	  switch ts=1000003001000 cpu=0 prev=103 next=101 flags=preempted
+	}
+	end ts=1000010000000
+	END
+	export_to run.json
+	totals switches=233 merged=0
+}
+
+@test "export: what makes a large output smaller is said" {
+	export_to run.json
+	no 'is large' <err
+	events <<-'END'
+	repeat 320000 step=2000 {
+	  switch ts=1000001000000 cpu=0 prev=101 next=50 flags=preempted
+	  switch ts=1000001001000 cpu=0 prev=50 next=101 flags=preempted
+	}
+	end ts=1002000000000
+	END
+	"$plain" export run.pov -f json -o - 2>err >/dev/null
+	grep -q 'to stdout: .* 640,00[0-9] switches' err
+	grep -q 'this is large: .*--format pftrace' err
+}
+
 @test "export: an operation that another thread completes: the arrow leads from thread to thread" {
 	events <<-'END'
 	call ts=1000001000000 dur=1000 tid=101 tgid=101 func=9 lib=1 args=1,1000,0x4c000405,1,42,0x44000000,2 out=6/1:i738197505

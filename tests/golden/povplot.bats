@@ -314,3 +314,19 @@ all_pictures() {
 	[ -z "$(completes povplot all.json -o "")" ]
 	[ -z "$(completes povplot al)" ]
 }
+
+@test "povplot: at the limit of a file's size it says so, and leaves nothing" {
+	need gnuplot
+	mkdir limited
+	cd limited
+	for limit in 2 20 60; do
+		for to in "-o page.html" "-b sender -o map.svg" "-b sender -o map.pdf" "--script" "--tsv"; do
+			# shellcheck disable=SC2086
+			run -1 bash -c "ulimit -f $limit; exec '$POVPLOT' ../all.json $to >../out"
+			echo "$limit $to: $output"
+			[[ $output == *"the limit of a file's size (ulimit -f) is reached" ]]
+			[ -z "$(ls -A)" ]
+			[ "$limit" = 2 ] || break
+		done
+	done
+}

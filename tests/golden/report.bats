@@ -119,6 +119,12 @@ report_said() { # what the example in $line must have printed
 	each_example report report_said
 }
 
+@test "report, info, diff: the limit of a file's size is said" {
+	for command in "report --all" "report --all --json" "info --dump" "diff run.pov"; do
+		fails 1 "the limit of a file's size (ulimit -f) is reached" bash -c "ulimit -f 1; exec '$POVTRACE' $command run.pov >out"
+	done
+}
+
 @test "report: no MPI process" {
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" | trace none
 	report none.pov >got
@@ -126,6 +132,18 @@ report_said() { # what the example in $line must have printed
 	grep -q '^No MPI process was seen$' got
 	section Recorded <got | grep -q 'mpirun'
 	report --json none.pov | grep -q '"ranks": \[\]'
+}
+
+@test "report: no MPI process, while recorded processes still ran or when all had ended" {
+	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >raw.txt
+	trace none <raw.txt
+	report none.pov >got
+	tr -s ' \n' ' ' <got | grep -q 'None had mapped a library with MPI functions by the end of the recording'
+	no 'No recorded process mapped' <got
+	sed 's/^exit .*/&\nexit ts=10100000 tid=200 tgid=200\nexit ts=10200000 tid=50 tgid=50/' raw.txt | trace ended
+	report ended.pov >got
+	tr -s ' \n' ' ' <got | grep -q 'No recorded process mapped a library with MPI functions'
+	no 'by the end of the recording' <got
 }
 
 @test "report: of many processes without ranks, those that ran come first" {

@@ -12,7 +12,14 @@
 
 #define BACKLOG 16
 
-int dump_socket_open(struct dump_socket *s)
+static void conn_close(struct dump_socket *s)
+{
+	if (s->conn >= 0)
+		close(s->conn);
+	s->conn = -1;
+}
+
+void dump_socket_open(struct dump_socket *s)
 {
 	struct sockaddr_un at;
 	int err;
@@ -27,16 +34,11 @@ int dump_socket_open(struct dump_socket *s)
 	}
 	if (!err && chmod(s->path, 0600))
 		err = -errno;
-	if (err)
-		log_error("cannot listen at %s for povtrace dump: %s", s->path, strerror(-err));
-	return err;
-}
-
-static void conn_close(struct dump_socket *s)
-{
-	if (s->conn >= 0)
-		close(s->conn);
-	s->conn = -1;
+	if (!err)
+		return;
+	log_warn("`povtrace dump` cannot reach this recorder: %s: %s; SIGUSR1 does", s->path,
+		 strerror(-err));
+	dump_socket_close(s);
 }
 
 void dump_socket_close(struct dump_socket *s)

@@ -12,8 +12,8 @@ struct dump_socket {
 	int fd, conn; /* -1: none */
 };
 
-/* 0 or -errno (printed). */
-int dump_socket_open(struct dump_socket *s);
+/* Where it cannot be, nobody ever asks (printed). */
+void dump_socket_open(struct dump_socket *s);
 void dump_socket_close(struct dump_socket *s);
 /* Whether root has asked; never waits. Until it is answered there is no other one. */
 bool dump_socket_asked(struct dump_socket *s, struct dump_request *out);

@@ -474,8 +474,8 @@ void kernel_reset_counters(struct kernel *k)
 
 int kernel_add_target(struct kernel *k, uint32_t tgid)
 {
-	unsigned int one = 1;
-	int err = bpf_map_update_elem(k->targets_fd, &tgid, &one, BPF_ANY);
+	uint32_t alive = POV_TARGET_ALIVE;
+	int err = bpf_map_update_elem(k->targets_fd, &tgid, &alive, BPF_ANY);
 
 	if (err)
 		log_error("cannot make process %u a target: %s", tgid, strerror(-err));

@@ -87,9 +87,19 @@ static bool is_readable(const char *path, const struct person *as)
 static int socket_place_try(void)
 {
 	struct sockaddr_un at;
-	int err = run_socket_place(SOCKET_DIR "/" SOCKET_BEGIN, &at);
+	char path[64];
+	int err, fd;
 
-	return err ? err : access(SOCKET_DIR, W_OK | X_OK) ? -errno : 0;
+	snprintf(path, sizeof(path), SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", getpid());
+	err = run_socket_place(path, &at);
+	if (err)
+		return err;
+	fd = run_socket_listen(&at, 1);
+	if (fd < 0)
+		return fd;
+	unlink(path);
+	close(fd);
+	return 0;
 }
 
 char *preload_library_find(const struct launch_plan *plan, char **problem)

@@ -177,10 +177,9 @@ static int session_load(struct session *s)
 	if (err)
 		return err;
 	err = session_preload_open(s);
-	if (!err)
-		err = session_keep_open(s);
 	if (err)
 		return err;
+	session_keep_open(s);
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
 		log_debug("calibration: %s", strerror(errno));
 	return rings_open(s);
@@ -545,6 +544,8 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		e = session_finish(s);
 		if (!err)
 			err = e;
+		if (!s->launch.pid)
+			session_targets_left(s);
 	}
 	session_release(s);
 	free(s);

@@ -63,6 +63,8 @@ struct session_options {
 	bool progress;			 /* a line on stderr, once a second */
 };
 
+#define SESSION_LEFT_MAX 3 /* processes named of those that go on */
+
 struct session_result {
 	struct trace_tally stored; /* in the file */
 	uint64_t unstored; /* records that were seen, but not written: disk full, or the size limit */
@@ -74,9 +76,11 @@ struct session_result {
 	struct distortion distortion; /* what tracing cost the rank that it cost most */
 	char limited[512];	      /* what became of functions by the limit; "": nothing */
 	char exceeded[256];	      /* by how much it was exceeded all the same; "": it was not */
-	int child_status;   /* wait(2) status of the command; -1 if none or still running */
-	pid_t child_pid;    /* of the command if it still runs, else 0 */
-	const char *reason; /* why it ended */
+	int child_status;  /* wait(2) status of the command; -1 if none or still running */
+	pid_t child_pid;   /* of the command if it still runs, else 0 */
+	uint32_t left_cnt; /* recorded processes that go on, if the command does not */
+	pid_t left[SESSION_LEFT_MAX]; /* some that no other of these has started; then 0 */
+	const char *reason;	      /* why it ended */
 };
 
 /*

@@ -62,18 +62,18 @@ struct session_keep {
 	unsigned int number;   /* of the last file's name */
 };
 
-int session_keep_open(struct session *s)
+void session_keep_open(struct session *s)
 {
 	struct session_keep *k;
 
 	if (!s->opt->keep)
-		return 0;
+		return;
 	k = xcalloc(1, sizeof(*k));
 	k->opt = s->opt->keep;
 	k->known = known_new(s->fns, (uint32_t)func_table_count());
 	trigger_init(&k->trigger, k->opt->when, k->opt->when_cnt, func_table_count());
 	s->keep = k;
-	return dump_socket_open(&k->socket);
+	dump_socket_open(&k->socket);
 }
 
 void session_keep_release(struct session *s)

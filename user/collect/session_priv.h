@@ -113,11 +113,12 @@ void session_take(struct session *s);
 int session_targets_check(const struct session_options *o);
 /* Has them recorded, and what they have mapped looked at. 0 or -errno (printed). */
 int session_targets_find(struct session *s);
+/* Fills the result's left and left_cnt, once no probe is attached any more. */
+void session_targets_left(struct session *s);
 
 /* ---- session_keep.c: of a session that keeps the newest part only; does nothing in another one ---- */
 
-/* 0 or -errno (printed). */
-int session_keep_open(struct session *s);
+void session_keep_open(struct session *s);
 /* The recording begins: before any record. */
 void session_keep_begin(struct session *s);
 /* A record, before it is stored. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whom a recording is about when it begins: the processes that were asked for with all that they have started, the command, or all. */
+/*
+ * Whom a recording is about when it begins: the processes that were asked for with all that they have started, the command, or all. And
+ * who goes on when it has ended.
+ */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -114,4 +118,49 @@ int session_targets_find(struct session *s)
 		session_meta_command(s);
 	}
 	return 0;
+}
+
+static int pid_compare(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorted; the caller frees. */
+static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
+{
+	uint32_t key, state, n = 0, room = 0, *last = NULL;
+	int fd = s->kernel.targets_fd;
+	pid_t *alive = NULL;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &state) || state != POV_TARGET_ALIVE ||
+		    !proc_alive((pid_t)key)) /* it has ended since probes are gone */
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 64;
+			alive = xrealloc(alive, room * sizeof(*alive));
+		}
+		alive[n++] = (pid_t)key;
+	}
+	if (n)
+		qsort(alive, n, sizeof(*alive), pid_compare);
+	*cnt = n;
+	return alive;
+}
+
+void session_targets_left(struct session *s)
+{
+	uint32_t cnt, named = 0;
+	pid_t *alive = targets_alive(s, &cnt), parent;
+
+	s->res->left_cnt = cnt;
+	for (uint32_t i = 0; i < cnt && named < SESSION_LEFT_MAX; i++) {
+		parent = proc_parent(alive[i]);
+		if (!bsearch(&parent, alive, cnt, sizeof(*alive), pid_compare))
+			s->res->left[named++] = alive[i];
+	}
+	free(alive);
 }

@@ -404,6 +404,11 @@ const struct model_process *model_peer(const struct model *m, const struct model
  * calls; UINT64_MAX if none of these can be in a call.
  */
 uint64_t model_calls_told_until(const struct model *m, const struct model_process *p);
+/*
+ * During a replay: begin of the outermost call in which the thread has left its CPU, if no end of that is known; UINT64_MAX: there is
+ * none. A poll that found nothing has no end of its own.
+ */
+uint64_t model_call_left_since(const struct model_thread *t);
 uint32_t model_thread_count(const struct model *m); /* all threads that ever appear */
 struct model_thread *model_thread_get(const struct model *m, uint32_t i);
 /* Functions that were to be regions, by what record was given. */

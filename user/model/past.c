@@ -16,17 +16,26 @@
 
 /* ---- how far back ---- */
 
+uint64_t model_call_left_since(const struct model_thread *t)
+{
+	const struct thread_calls *calls = t->calls;
+	uint64_t first_ns = TIME_NEVER;
+
+	for (int i = 0; calls && i < POV_CALL_DEPTH_MAX; i++)
+		if (calls->announced[i].known && calls->announced[i].begin_ns < first_ns)
+			first_ns = calls->announced[i].begin_ns;
+	return first_ns;
+}
+
 /* The earliest begin of a call of the thread that may be under way. */
 static uint64_t may_begin_ns(const struct model *m, const struct mthread *t)
 {
 	const struct thread_calls *calls = t->pub.calls;
-	uint64_t first_ns = TIME_NEVER, ns;
+	uint64_t first_ns, ns;
 
 	if (!t->born || t->pub.state == THREAD_DEAD || t->pub.idle || !t->pub.proc->is_target)
 		return TIME_NEVER;
-	for (int i = 0; calls && i < POV_CALL_DEPTH_MAX; i++)
-		if (calls->announced[i].known && calls->announced[i].begin_ns < first_ns)
-			first_ns = calls->announced[i].begin_ns;
+	first_ns = model_call_left_since(&t->pub);
 	if (first_ns != TIME_NEVER)
 		return first_ns;
 	if (t->pub.state == THREAD_BLOCKED || t->pub.state == THREAD_RUNNABLE)

@@ -379,6 +379,17 @@ static bool other_layer_called(const struct report *r)
 	return false;
 }
 
+static bool any_target_lives(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->nprocesses; i++) {
+		const struct model_process *p = model_process_get(r->model, i);
+
+		if (p->is_target && p->pid && !p->exited)
+			return true;
+	}
+	return false;
+}
+
 static void print_no_rank(const struct report *r, FILE *out)
 {
 	text_section(out, "No MPI process was seen");
@@ -386,6 +397,14 @@ static void print_no_rank(const struct report *r, FILE *out)
 		text_note(out, "No recorded process made MPI calls; %s below.",
 			  other_layer_called(r) ? "calls of other layers are" :
 						  "the regions asked for are");
+		return;
+	}
+	if (any_target_lives(r)) {
+		text_note(
+			out,
+			"None had mapped a library with MPI functions by the end of the recording, or attaching to it failed (see "
+			"Coverage below). Recorded processes still ran then: a command that goes on in the background is followed with "
+			"povtrace record -p PID. Check also that the MPI program runs on this host, and what \"povtrace check\" says.");
 		return;
 	}
 	text_note(

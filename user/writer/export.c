@@ -26,6 +26,7 @@
 #include "writer/select.h"
 #include "writer/timeline.h"
 
+#define LARGE_BYTES 100000000
 #define FILE_MODE 0600 /* until it gets the recording's */
 
 struct output {
@@ -185,7 +186,24 @@ static void posts_report(const struct writer_totals *t)
 			 human_count(n, sizeof(n), t->messages_hidden), TIMELINE_LANES_MAX);
 }
 
-void export_report(const char *out, const struct writer_totals *t)
+/* format: as for export_timeline(). */
+static void large_report(const char *out, const char *format, uint64_t bytes)
+{
+	bool gzip;
+	const struct writer *w = writer_find(format ?: out, &gzip);
+
+	if (bytes < LARGE_BYTES)
+		return;
+	if (w && !strcmp(w->name, "json"))
+		log_info(
+			"this is large: Perfetto's own format shows the same in a fraction of it (-o FILE.pftrace, or --format "
+			"pftrace); --from and --to choose a part of the time");
+	else
+		log_info(
+			"this is large: --from and --to choose a part of the time, --rank and --function a part of the calls");
+}
+
+void export_report(const char *out, const char *format, const struct writer_totals *t)
 {
 	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
 	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
@@ -198,6 +216,11 @@ void export_report(const char *out, const struct writer_totals *t)
 		 human_plural(switches, sizeof(switches), t->switches, "switch", "switches"),
 		 human_plural(wakings, sizeof(wakings), t->wakings, "wake-up", "wake-ups"),
 		 human_bytes(bytes, sizeof(bytes), t->bytes));
+	large_report(out, format, t->bytes);
+	if (t->merged)
+		log_info(
+			"%s more switches are merged into these: of threads that wait busily in calls (--every-switch shows them)",
+			human_count(n, sizeof(n), t->merged));
 	posts_report(t);
 	if (t->misplaced)
 		log_warn("%s slices would overlap others on their track and became instants "
@@ -313,7 +336,7 @@ int export_file(const char *pov, const char *out, const struct person *as)
 	int err = export_timeline(&source, 1, out, &opt, &totals);
 
 	if (!err)
-		export_report(out, &totals);
+		export_report(out, NULL, &totals);
 	return err;
 }
 

@@ -26,7 +26,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 		    const struct export_options *opt, struct writer_totals *totals);
 
 /* One line to stderr: what went to out. Warnings about what could not be shown. */
-void export_report(const char *out, const struct writer_totals *totals);
+void export_report(const char *out, const char *format, const struct writer_totals *totals);
 
 /* All of it, as that user (NULL: the caller), and the report. */
 int export_file(const char *pov, const char *out, const struct person *as);

@@ -418,6 +418,7 @@ const struct model_sink *timeline_get_sink(struct timeline *tl)
 
 void timeline_finish(struct timeline *tl)
 {
+	tl_yield_flush_all(tl);
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		tl_track_close(tl, &tl->thread[i]->track);
 		tl_phases_finish(tl, tl->thread[i]);
@@ -458,6 +459,8 @@ void timeline_free(struct timeline *tl)
 	}
 	free(tl->thread);
 	free(tl->track);
+	for (uint32_t i = 0; i < tl->ncpus; i++)
+		free(tl->cpu[i].yield);
 	free(tl->cpu);
 	free(tl->func_shown);
 	free(tl);

@@ -16,7 +16,7 @@ struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
 		return th;
 	th = xcalloc(1, sizeof(*th));
 	th->model = t;
-	th->run_cpu = -1;
+	th->run_cpu = th->yield_cpu = -1;
 	STAILQ_INIT(&th->wakes[WAKE_OUT]);
 	STAILQ_INIT(&th->wakes[WAKE_IN]);
 	th->track.kind = TRACK_THREAD;

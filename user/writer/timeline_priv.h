@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
- * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_wake.c (arrows),
+ * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
  * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them), timeline_arrow.c (arrows of
  * MPI's messages and operations), timeline_finding.c. Nobody else includes it.
  */
@@ -17,6 +17,7 @@ struct tl_messages;
 struct tl_pairs;
 struct tl_phases;
 struct tl_post_track;
+struct tl_yield;
 
 /* Wakes by a thread, by time; and those of it that brought it on a CPU, by that time. */
 enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
@@ -33,6 +34,8 @@ struct tl_thread {
 	struct model_process *proc;	   /* as its slices say */
 	char comm[16];			   /* as last told */
 	int32_t run_cpu;		   /* CPU it was switched to, -1 none known */
+	int32_t yield_cpu;		   /* CPU whose switches with it are held back, -1 none */
+	uint64_t ready_ns;		   /* when it last left a CPU or was woken; 0 not known */
 	bool blocked;			   /* its last switch put it to sleep */
 	bool has_slices;
 	bool outer_seen;
@@ -52,6 +55,7 @@ struct tl_cpu {
 	bool unrecorded_told;
 	struct track *irq[2]; /* hard, soft */
 	struct track *runnable;
+	struct tl_yield *yield; /* NULL: none yet. Owned */
 };
 
 struct timeline {
@@ -149,9 +153,18 @@ void tl_messages_finish(struct timeline *tl);
 void tl_messages_free(struct timeline *tl);
 
 /* Of timeline_sched.c */
+void tl_switch_write(struct timeline *tl, const struct model_switch *m);
 void tl_on_switch(void *ctx, const struct model_switch *s);
 void tl_on_waking(void *ctx, const struct model_waking *w);
 void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
+
+/* Of timeline_yield.c */
+/* Whether it keeps the switch, which it writes later. */
+bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
+/* Writes what is held back: before anything else is written of the CPU, or of the thread. */
+void tl_yield_flush(struct timeline *tl, uint32_t cpu);
+void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t);
+void tl_yield_flush_all(struct timeline *tl);
 
 /* Of timeline_wake.c */
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,

@@ -142,7 +142,7 @@ static bool task_recorded(const struct timeline *tl, const struct model_thread *
 	return tl->opt.sched_all || (!t->idle && t->proc && t->proc->is_target);
 }
 
-static void chain_switch(struct timeline *tl, const struct model_switch *m)
+void tl_switch_write(struct timeline *tl, const struct model_switch *m)
 {
 	struct tl_thread *prev = m->prev->idle ? NULL : tl_thread_of(tl, m->prev);
 	struct tl_thread *next = m->next->idle ? NULL : tl_thread_of(tl, m->next);
@@ -197,8 +197,12 @@ void tl_on_switch(void *ctx, const struct model_switch *s)
 
 	if (!tl_in_window(tl, s->ts_ns))
 		return;
-	if (tl->opt.sched)
-		chain_switch(tl, s);
+	if (tl->opt.sched) {
+		if (!tl_yield_hold(tl, s))
+			tl_switch_write(tl, s);
+		if (!s->prev->idle)
+			tl_thread_of(tl, s->prev)->ready_ns = s->ts_ns;
+	}
 	if (tl->opt.slices)
 		wake_follow(tl, s);
 }
@@ -219,8 +223,11 @@ void tl_on_waking(void *ctx, const struct model_waking *w)
 	/* Known to the timeline from here on, should they never be seen on a CPU. */
 	if (!w->waker->idle)
 		tl_thread_of(tl, w->waker);
-	tl_thread_of(tl, w->target);
+	tl_thread_of(tl, w->target)->ready_ns = w->ts_ns;
 	if (tl->opt.sched) {
+		tl_yield_flush(tl, w->cpu);
+		tl_yield_flush_thread(tl, w->target);
+
 		struct tl_cpu *c = tl_cpu_of(tl, w->cpu);
 		struct sched_waking out = {.ts_ns = w->ts_ns,
 					   .cpu = w->cpu,
@@ -250,6 +257,7 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l)
 
 	if (!tl->opt.sched)
 		return;
+	tl_yield_flush_all(tl);
 	for (uint32_t cpu = first; cpu < last && cpu < n; cpu++) {
 		chain_break(tl, cpu, since_ns);
 		if (tl->ops->sched_lost)

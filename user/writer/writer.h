@@ -22,6 +22,7 @@ struct writer_select {
 	struct rank_list ranks;	      /* empty: all */
 	const char *const *functions; /* globs, e.g. "MPI_I*" */
 	uint32_t nfunctions;
+	bool every_switch; /* none is merged with others (timeline_yield.c) */
 };
 
 /* What was written, to be compared with what an importer counts. */
@@ -41,6 +42,7 @@ struct writer_totals {
 	uint64_t messages_hidden, findings_hidden; /* for want of a track */
 	uint64_t open;				   /* of calls and posts: without an end */
 	uint64_t synthetic; /* of switches: close or open a stretch that was not recorded */
+	uint64_t merged;    /* switches that are not written: others have their threads' time */
 	uint64_t misplaced; /* of calls, spins, irqs, markers: would overlap another; written as instants */
 	uint64_t early;	    /* began before the first time the format can show; cut there */
 	uint64_t undecided; /* wake-ups forgotten before it was known whether they lie in calls */
