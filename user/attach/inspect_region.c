@@ -151,56 +151,23 @@ static void sites_find(const struct inspect_options *opt, const struct elf_file 
 
 /* ---- probes ---- */
 
-/* Leaves out regions of which not all sites could be had: they would not be seen to end. */
-static bool failed_leave(const struct inspect_options *opt, struct region_sites *s, int err)
-{
-	bool failed[POV_REGIONS_MAX] = {false}, any = false;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->cnt; i++)
-		if (s->site[i].failed)
-			any = failed[POV_COOKIE_FUNC(s->site[i].cookie)] = true;
-	for (size_t i = 0; i < s->cnt; i++) {
-		uint16_t region = POV_COOKIE_FUNC(s->site[i].cookie);
-
-		if (failed[region])
-			failure_note(s, opt->region[region], strerror(err));
-		else
-			s->site[kept++] = s->site[i];
-	}
-	s->cnt = kept;
-	return any;
-}
-
-static size_t sites_attach(const struct inspect_options *opt, const char *path,
-			   struct region_sites *s, struct links *links)
-{
-	struct links some = {0};
-	size_t attached = 0;
-	int err = 0;
-
-	while (s->cnt) {
-		attached = links_attach(&some, &opt->regions, path, s->site, s->cnt, &err);
-		if (!failed_leave(opt, s, err))
-			break;
-		links_release(&some);
-	}
-	links_move(links, &some);
-	return s->cnt ? attached : 0;
-}
-
 void inspect_regions(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, struct inspected *out)
 {
 	struct region_sites s = {
 		.names = json_array(), .failed = json_array(), .reasons = json_object()};
 	size_t attached = 0;
+	int err = 0;
 
 	sites_find(opt, elf, &s);
 	if (s.cnt) {
 		opt->attaching(opt->ctx);
-		attached = sites_attach(opt, path, &s, &out->links);
+		attached = links_attach(&out->links, &opt->regions, path, s.site, s.cnt, &err);
 	}
+	for (size_t i = 0; i < s.cnt; i++)
+		if (s.site[i].failed)
+			failure_note(&s, opt->region[POV_COOKIE_FUNC(s.site[i].cookie)],
+				     strerror(err));
 	if (json_array_size(s.names) || json_array_size(s.failed))
 		out->regions = json_pack("{s:O,s:I,s:O,s:O}", "functions", s.names, "attached",
 					 (json_int_t)attached, "failed", s.failed, "reasons",
