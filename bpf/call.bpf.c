@@ -242,6 +242,8 @@ int call_entry(struct pt_regs *ctx)
 		return 0;
 	if (t->depth)
 		frames_drop_stale(t, trampoline_of(bpf_get_current_task_btf()), FROM_PROGRAM, now);
+	if (cfg.regions)
+		regions_left(sp + 1);
 	d = t->depth;
 	nargs = call_nargs(fn);
 	counted_look(t, now);

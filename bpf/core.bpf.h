@@ -382,6 +382,9 @@ static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
 	return frame_site_among((u64)BPF_CORE_READ(p, utask, return_instances), sp);
 }
 
+/* Ends the current thread's regions that its program has left without returning, if its stack pointer is sp. (region.bpf.c) */
+int regions_left(u64 sp);
+
 /* What becomes of a process's questions (image.bpf.c): a fork's loader is its parent's, an exec's is another. */
 int image_fork(u32 parent, u32 child);
 int image_exec(u32 tgid);

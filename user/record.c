@@ -54,7 +54,8 @@ const struct option_def record_option_rows[] = {
 	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
 	 .help = "A function of the program, or of a library that it loads, whose calls are phases of it: shown as such in the "
 		 "timeline, and summed up in the report. FUNC is its symbol (as nm prints it, also that of a static function). May be given "
-		 "several times; \"main\" is the whole program."},
+		 "several times; \"main\" is the whole program. A function of a Go program, or whose return instructions cannot all be found, is "
+		 "refused by name. An entry and a return cost more than a call does: not for functions that are called all the time."},
 	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
 	 .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
 		 "threads only, or none."},
@@ -86,8 +87,8 @@ const struct option_def record_option_rows[] = {
 };
 
 /*
- * Why a function cannot be one: it looks at its own return address, which a probe changes, or has none. NULL if it can, as far
- * as its name tells.
+ * Why a function cannot be one: it returns twice or elsewhere, or has no return address. NULL if it can, as far as its name
+ * tells.
  */
 static const char *region_problem(const char *name)
 {

@@ -21,6 +21,19 @@
 #define POV_COOKIE_FUNC(cookie) ((pov_u16)(cookie))
 #define POV_COOKIE_LIB(cookie) ((pov_u16)((cookie) >> 16))
 
+/*
+ * What a cookie says of its probe's place besides: bits of enum pov_place, and the condition under which a jump there is taken (as
+ * x86 numbers them).
+ */
+enum pov_place {
+	POV_PLACE_BEGINS = 1, /* the function begins */
+	POV_PLACE_ENDS = 2,   /* it returns, or jumps to another function */
+};
+#define POV_CONDITION_NONE 0xff
+#define POV_COOKIE_PLACE(place, condition) ((pov_u64)(place) << 32 | (pov_u64)(condition) << 40)
+#define POV_PLACE(cookie) ((pov_u8)((cookie) >> 32))
+#define POV_PLACE_CONDITION(cookie) ((pov_u8)((cookie) >> 40))
+
 /* Widths of what an argument points to; resolved per library through struct pov_lib. */
 enum pov_elem {
 	POV_ELEM_INT = 0,    /* int: 4 bytes */
@@ -281,12 +294,6 @@ enum pov_sched_mode {
 	POV_SCHED_ALL = 2,
 };
 
-/* Values of the map of targets. */
-enum pov_target_state {
-	POV_TARGET_ALIVE = 1,
-	POV_TARGET_ENDING = 2, /* all its threads have ended, but may still be on their CPUs */
-};
-
 /* A collector that has not said anything for this long is not waited for. */
 #define POV_ALIVE_NS 2000000000ull
 
@@ -307,8 +314,10 @@ struct pov_config {
 	pov_u8 preload; /* some threads' calls are recorded in their process: those in the map preloaded */
 	pov_u32 cpus;	    /* possible CPUs: bits of a CPU mask that mean something */
 	pov_u32 kernel_row; /* of the function table, the first of the kernel's own functions */
+	pov_u8 regions;	    /* functions of the program are regions */
+	pov_u8 pad[7];
 };
-POV_ABI_SIZE(pov_config, 48);
+POV_ABI_SIZE(pov_config, 56);
 
 /* Why something was not recorded although no ring was full. Index of the miss counters. */
 enum pov_miss {

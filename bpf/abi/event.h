@@ -312,8 +312,10 @@ struct pov_counted {
  * a lower one than a later record (a begin that is not CHAINED: no higher one) was left without returning.
  */
 #define POV_REGION_END 0x01
-#define POV_REGION_CHAINED 0x02 /* begin: by a jump from a function that will return, too */
+#define POV_REGION_CHAINED \
+	0x02 /* begin: by a jump from a function that will return, too. In older traces */
 #define POV_REGION_EARLIER 0x04 /* begun before what is recorded begins. The collector's */
+#define POV_REGION_UNWOUND 0x08 /* end: it was left without returning, some time before */
 struct pov_region {
 	struct pov_hdr hdr;
 	pov_u64 sp; /* stack pointer at entry */

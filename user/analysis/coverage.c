@@ -116,11 +116,16 @@ static void on_limit(void *ctx, const struct model_limit *l)
 	}
 }
 
-/* Two probes, as of a call. */
+/* Two probes, as of a call. A return is single-stepped. */
 static void on_region(void *ctx, const struct model_region *r)
 {
-	if (r->ended == REGION_RETURNED)
-		hits_of(ctx, r->thread)->calls++;
+	struct coverage_hits *h;
+
+	if (r->ended != REGION_RETURNED)
+		return;
+	h = hits_of(ctx, r->thread);
+	h->calls++;
+	h->stepped++;
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)

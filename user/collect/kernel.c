@@ -175,8 +175,7 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.image_fentry, k->features.image_way == IMAGE_FENTRY);
 	bpf_program__set_autoload(s->progs.image_kprobe, k->features.image_way == IMAGE_KPROBE);
 	bpf_program__set_autoload(s->progs.image_tree, k->features.image_way == IMAGE_TREE);
-	bpf_program__set_autoload(s->progs.region_entry, opt->regions);
-	bpf_program__set_autoload(s->progs.region_return, opt->regions);
+	bpf_program__set_autoload(s->progs.region_place, opt->regions);
 	bpf_program__set_autoload(s->progs.call_note, opt->notes);
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
@@ -192,9 +191,7 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 		/* They do not sleep, but sleepable programs are cheaper to run: they need no rcu_read_lock. */
 		bpf_program__set_flags(s->progs.call_entry, BPF_F_SLEEPABLE);
 		bpf_program__set_flags(s->progs.call_return, BPF_F_SLEEPABLE);
-		bpf_program__set_expected_attach_type(s->progs.region_entry,
-						      BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.region_return,
+		bpf_program__set_expected_attach_type(s->progs.region_place,
 						      BPF_TRACE_UPROBE_MULTI);
 	}
 }
@@ -215,6 +212,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->wait_ns = WAIT_NS;
 	c->kernel_row = kernel_functions_row();
 	c->preload = opt->preload;
+	c->regions = opt->regions;
 }
 
 /* 0 or -errno: with them or without, the kernel half knows which. */
@@ -261,10 +259,8 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
 	k->note_fd = opt->notes ? bpf_program__fd(k->skel->progs.call_note) : -1;
 	k->regions = (struct link_programs){.entry_fd = -1, .ret_fd = -1, .api = k->programs.api};
-	if (opt->regions) {
-		k->regions.entry_fd = bpf_program__fd(k->skel->progs.region_entry);
-		k->regions.ret_fd = bpf_program__fd(k->skel->progs.region_return);
-	}
+	if (opt->regions)
+		k->regions.entry_fd = bpf_program__fd(k->skel->progs.region_place);
 	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
 	k->exec_fd = k->features.wait ? bpf_program__fd(k->skel->progs.exec_wait) : -1;
 	k->handover_fd = k->features.wait ? bpf_program__fd(k->skel->progs.handover_wait) : -1;

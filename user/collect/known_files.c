@@ -232,17 +232,18 @@ static void file_error_say(const struct code_file *f)
 static void regions_take(struct known_files *k, const struct code_file *f, json_t *meta)
 {
 	json_t *failed = json_object_get(meta, "failed");
-	const char *refused = json_get_text(meta, "refused");
+	json_t *name;
 	char cnt[64];
+	size_t i;
 
 	if (!k->regions)
 		k->regions = json_array();
 	json_array_extend(k->regions, json_object_get(meta, "functions"));
 	json_array_extend(k->regions, failed);
-	for (size_t i = 0; i < json_array_size(failed); i++)
+	json_array_foreach(failed, i, name)
 		log_warn("%s: region %s cannot be probed there: %s", f->path,
-			 json_string_value(json_array_get(failed, i)),
-			 *refused ? refused : "the kernel refuses its first instruction");
+			 json_string_value(name),
+			 json_get_text(json_object_get(meta, "reasons"), json_string_value(name)));
 	log_info("%s: regions at %s", f->path,
 		 human_plural(cnt, sizeof(cnt), json_get_u64(meta, "attached"), "place", "places"));
 	json_object_set_new(meta, "type", json_string("regions"));

@@ -71,6 +71,15 @@ static void counted_count(struct toll *t, const struct pov_counted *c)
 		h->counted += c->calls;
 }
 
+/* Two probes, as of a call. A return is single-stepped. */
+static void region_count(struct toll *t, const struct pov_region *r)
+{
+	struct toll_hits *h = hits_of(t, key_of(r->tgid, UINT16_MAX, UINT16_MAX));
+
+	h->calls++;
+	h->stepped = true;
+}
+
 void toll_record(struct toll *t, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
@@ -89,9 +98,9 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	case POV_KIND_COUNTED:
 		counted_count(t, (const struct pov_counted *)rec);
 		break;
-	case POV_KIND_REGION: /* two probes, as of a call */
-		if (rec->flags & POV_REGION_END)
-			hits_of(t, key_of(region->tgid, UINT16_MAX, UINT16_MAX))->calls++;
+	case POV_KIND_REGION:
+		if ((rec->flags & (POV_REGION_END | POV_REGION_UNWOUND)) == POV_REGION_END)
+			region_count(t, region);
 		break;
 	case POV_KIND_FORK:
 		if (fork->child_tid == fork->child_tgid) {

@@ -2,8 +2,7 @@
 /*
  * Reads a function's first instructions and picks the first one that the kernel emulates, provided that all
  * before it leave the stack pointer, the live arguments and memory alone, cannot fault and cannot branch, and
- * that nothing jumps in between (x86_flow.c). Which instructions are emulated, refused or single-stepped
- * follows arch/x86/kernel/uprobes.c of Linux 5.15 to 6.18. Rules and their argument: kmod-docs/PROBES.md.
+ * that nothing jumps in between (x86_flow.c). Rules and their argument: kmod-docs/PROBES.md.
  */
 #include "elf/probe_site.h"
 
@@ -17,98 +16,9 @@
 
 #include "elf/x86_code.h"
 #include "elf/x86_flow.h"
+#include "elf/x86_kernel.h"
 
 #define STACK_ARGS_BYTES 128
-
-enum kernel_does { KERNEL_EMULATES, KERNEL_STEPS, KERNEL_REFUSES };
-
-struct prefixes {
-	bool refused; /* one of those no probe may stand on */
-	bool opsize;  /* 0x66 */
-	bool any;     /* any but REX */
-	uint8_t rex;
-	unsigned int len;
-};
-
-static void prefixes_read(const uint8_t *raw, unsigned int len, struct prefixes *p)
-{
-	*p = (struct prefixes){0};
-	for (; p->len < len; p->len++) {
-		switch (raw[p->len]) {
-		case 0x26: /* es */
-		case 0x2e: /* cs */
-		case 0x36: /* ss */
-		case 0x3e: /* ds, also notrack */
-		case 0xf0: /* lock */
-			p->refused = true;
-			break;
-		case 0x66:
-			p->opsize = true;
-			break;
-		case 0x64:
-		case 0x65:
-		case 0x67:
-		case 0xf2:
-		case 0xf3:
-			break;
-		default:
-			if ((raw[p->len] & 0xf0) == 0x40 && p->len + 1 < len)
-				p->rex = raw[p->len++];
-			return;
-		}
-		p->any = true;
-	}
-}
-
-static bool is_one_of(ZydisMnemonic m, const ZydisMnemonic *list, size_t cnt)
-{
-	for (size_t i = 0; i < cnt; i++)
-		if (list[i] == m)
-			return true;
-	return false;
-}
-
-/* What traps by itself, and what is coded with EVEX. */
-static bool kernel_refuses(const struct x86_insn *insn)
-{
-	static const ZydisMnemonic traps[] = {ZYDIS_MNEMONIC_INT1,     ZYDIS_MNEMONIC_INT3,
-					      ZYDIS_MNEMONIC_INT,      ZYDIS_MNEMONIC_SYSCALL,
-					      ZYDIS_MNEMONIC_SYSENTER, ZYDIS_MNEMONIC_UD0,
-					      ZYDIS_MNEMONIC_UD1,      ZYDIS_MNEMONIC_UD2,
-					      ZYDIS_MNEMONIC_HLT,      ZYDIS_MNEMONIC_CLI,
-					      ZYDIS_MNEMONIC_STI};
-
-	return is_one_of(insn->z.mnemonic, traps, sizeof(traps) / sizeof(traps[0])) ||
-	       insn->z.meta.category == ZYDIS_CATEGORY_IO ||
-	       insn->z.meta.category == ZYDIS_CATEGORY_IOSTRINGOP ||
-	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX ||
-	       insn->z.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
-}
-
-static enum kernel_does kernel_does(const struct x86_insn *insn)
-{
-	const uint8_t *op;
-	struct prefixes p;
-
-	prefixes_read(insn->raw, insn->z.length, &p);
-	if (p.refused || kernel_refuses(insn))
-		return KERNEL_REFUSES;
-	if (insn->z.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || p.len >= insn->z.length)
-		return KERNEL_STEPS;
-	op = insn->raw + p.len;
-	if (*op >= 0x50 && *op <= 0x57) /* push reg */
-		return !p.any && (!p.rex || p.rex == 0x41) ? KERNEL_EMULATES : KERNEL_STEPS;
-	if (*op == 0x90) {
-		/* With REX.B this is xchg %r8,%rax, which older kernels take for a nop. */
-		if (p.opsize || p.rex & 1)
-			return KERNEL_REFUSES;
-		return p.any ? KERNEL_STEPS : KERNEL_EMULATES;
-	}
-	if (*op == 0xeb || *op == 0xe9 || *op == 0xe8 || (*op & 0xf0) == 0x70 ||
-	    (*op == 0x0f && insn->z.length - p.len > 1 && (op[1] & 0xf0) == 0x80))
-		return p.opsize ? KERNEL_REFUSES : KERNEL_EMULATES;
-	return KERNEL_STEPS;
-}
 
 /* Computes from registers and constants, and does nothing else. */
 static bool mnemonic_is_plain(ZydisMnemonic m)
@@ -125,7 +35,10 @@ static bool mnemonic_is_plain(ZydisMnemonic m)
 		ZYDIS_MNEMONIC_CQO,	ZYDIS_MNEMONIC_CDQE,  ZYDIS_MNEMONIC_PXOR,
 		ZYDIS_MNEMONIC_XORPS};
 
-	return is_one_of(m, plain, sizeof(plain) / sizeof(plain[0]));
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (plain[i] == m)
+			return true;
+	return false;
 }
 
 static bool register_is_live(ZydisRegister reg, unsigned int nargs_regs)
@@ -214,7 +127,7 @@ static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym
 
 		if (!x86_decode(&reader, sym->addr + at, &insn))
 			return at ? 0 : -EINVAL;
-		does = kernel_does(&insn);
+		does = x86_kernel_does(&insn);
 		if (at == 0) {
 			x86_format(&insn, out->insn, sizeof(out->insn));
 			*start = (struct candidate){at, does, insn.z.mnemonic};

@@ -102,4 +102,14 @@ ZydisRegister x86_whole_register(ZydisRegister reg)
 	return ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 ? whole : ZYDIS_REGISTER_NONE;
 }
 
+bool x86_insn_writes(const struct x86_insn *insn, ZydisRegister reg)
+{
+	for (unsigned int i = 0; i < insn->z.operand_count; i++)
+		if (insn->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    insn->op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    x86_whole_register(insn->op[i].reg.value) == reg)
+			return true;
+	return false;
+}
+
 #endif

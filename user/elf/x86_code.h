@@ -48,6 +48,8 @@ bool x86_is_slot_jump(const struct x86_insn *insn, uint64_t *slot_addr);
 bool x86_rip_operand(const struct x86_insn *insn, const ZydisDecodedOperand *op, uint64_t *addr);
 /* The 64-bit register that holds a register; ZYDIS_REGISTER_NONE for others than general ones. */
 ZydisRegister x86_whole_register(ZydisRegister reg);
+/* Whether it writes a 64-bit register or part of it. */
+bool x86_insn_writes(const struct x86_insn *insn, ZydisRegister reg);
 
 #endif
 #endif

@@ -135,7 +135,8 @@ void region_record(struct model *m, struct mthread *t, const struct pov_region *
 		return;
 	while (innermost(t->regions)->region != rec->region)
 		region_end(m, t, m->now_ns, REGION_UNWOUND);
-	region_end(m, t, m->now_ns, REGION_RETURNED);
+	region_end(m, t, m->now_ns,
+		   rec->hdr.flags & POV_REGION_UNWOUND ? REGION_UNWOUND : REGION_RETURNED);
 }
 
 void region_stack_end(struct model *m, struct mthread *t, uint64_t end_ns, enum region_end how)

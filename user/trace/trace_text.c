@@ -86,7 +86,7 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(HEX(pov_region, sp, "sp"), DEC(pov_region, tgid, "tgid"),
 		 DEC(pov_region, region, "region"), DEC(pov_region, cpu, "cpu")),
 	 FLAGS({"end", POV_REGION_END}, {"chained", POV_REGION_CHAINED},
-	       {"earlier", POV_REGION_EARLIER})},
+	       {"earlier", POV_REGION_EARLIER}, {"unwound", POV_REGION_UNWOUND})},
 	{POV_KIND_COUNTED, "counted", sizeof(struct pov_counted),
 	 MEMBERS(DEC(pov_counted, dur_ns, "dur"), DEC(pov_counted, calls, "calls"),
 		 DEC(pov_counted, busy_ns, "busy"), DEC(pov_counted, tgid, "tgid"),
