@@ -250,7 +250,7 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	err = inspect_file(s->opt, open_path, fd, next, in);
 	if (in->hook_cnt)
 		in->links.hooks_fd = hooks_file(in);
-	if (in->library && s->opt->alone && !s->opt->each)
+	if (in->library && s->opt->alone && !in->sites)
 		in->links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file_say(s, id, &st, path, in, in->library ? next : -1, err);
 	file_keep(s, id, st.st_uid, in, in->library ? next : -1);

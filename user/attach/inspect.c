@@ -109,11 +109,24 @@ static bool is_own_program(int fd)
 	       own.st_ino == st.st_ino;
 }
 
+/*
+ * No loader runs in it, where a process could wait for probes of its own: the file gets probes for all who execute it, before they do.
+ */
+static bool is_static(const struct elf_headers *h)
+{
+	return !*h->interpreter && !*h->soname && !h->dynamic;
+}
+
 static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,
 		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
 {
 	const struct elf_headers *h = elf_file_headers(elf);
+	struct inspect_options all = *opt;
 
+	if (is_static(h)) {
+		all.each = false;
+		opt = &all;
+	}
 	snprintf(out->build_id, sizeof(out->build_id), "%s", h->build_id);
 	snprintf(out->interpreter, sizeof(out->interpreter), "%s", h->interpreter);
 	out->is_main = out->interpreter[0] || !h->soname[0];
