@@ -28,6 +28,11 @@ enum pov_preload_wish {
 	 * have probes.
 	 */
 	POV_PRELOAD_READY = 2,
+	/*
+	 * The process is about to execute a program into which this library will not be loaded: struct pov_preload_program. The answer comes
+	 * when that has been looked at, and its loader makes it wait.
+	 */
+	POV_PRELOAD_PROGRAM = 3,
 };
 
 struct pov_preload_request {
@@ -39,6 +44,12 @@ struct pov_preload_request {
 	pov_u64 address;
 };
 POV_ABI_SIZE(pov_preload_request, 24);
+
+#define POV_PRELOAD_PATH_BYTES 512
+struct pov_preload_program {
+	struct pov_preload_request request;
+	char path[POV_PRELOAD_PATH_BYTES]; /* as the process names it; NUL-terminated */
+};
 
 /* An MPI library in the process: where it lies, and its hooks in the setup. */
 struct pov_preload_library {

@@ -96,6 +96,7 @@ static void file_free(void *p)
 	struct code_file *file = p;
 
 	json_decref(file->segments);
+	free(file->interpreter);
 	json_decref(file->sites);
 	free(file->path);
 	free(file->build_id);
@@ -129,7 +130,7 @@ void code_file_add_sites(struct code_file *file, const json_t *sites)
 		file->sites = json_array();
 	if (sites)
 		json_array_extend(file->sites, (json_t *)sites);
-	file->own_sites += site_list_own(sites);
+	site_list_count(sites, &file->own_sites, &file->left_sites);
 }
 
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias)

@@ -38,6 +38,7 @@ struct code_file {
 	struct code_id id;	  /* by stat */
 	char *path;		  /* as the first process that used it saw it */
 	char *build_id;		  /* "" if none */
+	char *interpreter;	  /* of a script or a program; NULL: none */
 	int error;		  /* 0, or why it could not be looked at (-errno) */
 	bool is_main;		  /* mapped by exec, not by a loader */
 	bool is_program;	  /* a loader runs before it */
@@ -47,7 +48,8 @@ struct code_file {
 	bool is_wide;		  /* one set of probes serves all processes, although each could have its own */
 	bool is_refused;	  /* some probes were, and that has been said */
 	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */
-	size_t own_sites; /* of these, that processes need which record their calls themselves, too */
+	size_t own_sites, left_sites; /* of these, for all processes; for those that do not record their calls themselves */
+	bool left_said; /* a process has the latter, and that has been said */
 	struct library *lib;	  /* NULL: nothing to trace in it */
 };
 

@@ -3,7 +3,7 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, main, program, owner, segments, sites, regions, lib_id, copies, offsets, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, interpreter, owner, segments, sites, regions, lib_id, copies, offsets, library}}
  *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}	to "functions" and "held": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
  *					{dev, ino, stamp} of the file, or {error}; of "attach": that, or {dev, ino, stamp,
@@ -175,6 +175,8 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_object_set_new(f, "main", json_boolean(in->is_main));
 	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
 	json_object_set_new(f, "preload", json_boolean(in->is_preload));
+	if (in->interpreter[0])
+		json_object_set_new(f, "interpreter", json_text(in->interpreter));
 	json_set_int(f, "owner", st->st_uid);
 	if (in->segments)
 		json_object_set(f, "segments", in->segments);
@@ -200,6 +202,7 @@ static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
 	struct library *lib;
 
 	f->id = *id;
+	f->interpreter = in->interpreter[0] ? xstrdup(in->interpreter) : NULL;
 	code_file_add_sites(f, in->sites);
 	code_files_add(s->files, id, f);
 	if (lib_id < 0)
@@ -234,6 +237,7 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 		     struct code_id *id, struct inspected *in)
 {
 	uint16_t next = s->files->lib_cnt;
+	const struct code_file *known;
 	struct stat st;
 	int err;
 
@@ -243,7 +247,10 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	*id = code_id_of(&st);
-	if (code_files_find(s->files, id))
+	known = code_files_find(s->files, id);
+	if (known && known->interpreter)
+		snprintf(in->interpreter, sizeof(in->interpreter), "%s", known->interpreter);
+	if (known)
 		return 0;
 	if (!code_files_have_room(s->files, st.st_uid))
 		next = POV_LIBS_MAX; /* recognised, not attached */
@@ -322,11 +329,38 @@ static void map_serve(struct service *s, const json_t *request)
 		close(fd);
 }
 
+/* As the process sees it: from its own root or working directory. */
+static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
+{
+	snprintf(open_path, bytes, "/proc/%lld/%s/%s", pid, *path == '/' ? "root" : "cwd", path);
+	return path_open(open_path);
+}
+
 static int mapping_open(struct service *s, const json_t *request, const char *pid,
 			char link[MAP_LINK_BYTES], struct code_id *id)
 {
 	return service_map_look(s, json_get_int(request, pid), json_get_u64(request, "start"),
 				json_get_u64(request, "end"), link, id);
+}
+
+/* By its path in the process, or by where that has it mapped. */
+static int place_open(struct service *s, const json_t *request, const char *pid, char *link,
+		      size_t bytes, struct code_id *id)
+{
+	const char *path = json_string_value(json_object_get(request, "path"));
+	char mapped[MAP_LINK_BYTES];
+	struct stat st;
+	int fd;
+
+	if (!path) {
+		fd = mapping_open(s, request, pid, mapped, id);
+		snprintf(link, bytes, "%s", mapped);
+		return fd;
+	}
+	fd = process_path_open(json_get_int(request, pid), path, link, bytes);
+	if (fd >= 0 && !fstat(fd, &st))
+		*id = code_id_of(&st);
+	return fd;
 }
 
 static void attached_say(struct service *s, const struct code_id *id, const struct code_file *f,
@@ -351,18 +385,19 @@ static void attach_serve(struct service *s, const json_t *request)
 	const struct site_choice choice = {
 		.from = json_get_u64(request, "from"),
 		.left = json_get_bool(request, "left"),
+		.loader = json_object_get(request, "path") != NULL,
 		.rows = json_object_get(request, "rows"),
 	};
 	json_t *failed = json_array();
 	struct code_file *f = NULL;
-	char link[MAP_LINK_BYTES];
+	char link[PATH_MAX + 64];
 	struct links links = {};
 	struct code_id id = {};
 	int fd, err;
 
-	fd = mapping_open(s, request, "pid", link, &id);
+	fd = place_open(s, request, "pid", link, sizeof(link), &id);
 	if (fd < 0 && json_get_int(request, "parent"))
-		fd = mapping_open(s, request, "parent", link, &id);
+		fd = place_open(s, request, "parent", link, sizeof(link), &id);
 	err = fd < 0 ? -fd : 0;
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
@@ -382,13 +417,6 @@ static void attach_serve(struct service *s, const json_t *request)
 		close(fd);
 }
 
-/* As the process sees it: from its own root or working directory. */
-static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
-{
-	snprintf(open_path, bytes, "/proc/%lld/%s/%s", pid, *path == '/' ? "root" : "cwd", path);
-	return path_open(open_path);
-}
-
 static void path_serve(struct service *s, const json_t *request)
 {
 	json_int_t pid = json_get_int(request, "pid");
@@ -396,19 +424,26 @@ static void path_serve(struct service *s, const json_t *request)
 	char open_path[PATH_MAX + 64], next[256];
 	struct inspected in = {};
 	struct code_id id = {};
+	json_t *m, *last = NULL;
 	int fd;
 
 	for (int depth = 0; depth < 4 && path; depth++) {
 		fd = process_path_open(pid, path, open_path, sizeof(open_path));
 		if (fd < 0)
 			break;
+		json_decref(last);
+		last = json_text(path);
 		file_look(s, fd, path, open_path, &id, &in);
 		close(fd);
 		snprintf(next, sizeof(next), "%s", in.interpreter);
 		inspected_release(&in);
 		path = next[0] ? next : NULL;
 	}
-	done_say(s, &id, 0);
+	m = id_json(&id);
+	json_object_set_new(m, "done", json_true());
+	if (last)
+		json_object_set_new(m, "last", last);
+	service_say(s, m);
 }
 
 static void command_serve(struct service *s, const json_t *request)

@@ -135,7 +135,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	out->segments = segments_json(elf);
 	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
-		function_attach(opt, SITE_LOADER, path, elf, "_dl_debug_state",
+		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf, "_dl_debug_state",
 				opt->loader.api == LINK_MULTI, out);
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))

@@ -410,6 +410,23 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, out);
 }
 
+/* Only processes that are recorded load it: it gets its probe for all of them. */
+static void wait_attach(const struct inspect_options *opt, const char *path,
+			const struct elf_file *elf, struct links *links)
+{
+	const struct elf_symbol *sym = elf_file_find(elf, PRELOAD_MARK);
+	struct link_site site = {0};
+	struct probe_site at;
+	int err = 0;
+
+	if (opt->loader.entry_fd < 0 || probe_site_choose(elf, sym, 6, &at))
+		return;
+	site.offset = at.offset;
+	if (!links_attach(links, &opt->loader, path, &site, 1, &err))
+		log_warn("attach: %s: processes in containers will not wait for probes: %s", path,
+			 strerror(err));
+}
+
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out)
 {
@@ -424,8 +441,10 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	int err = 0;
 
 	out->is_preload = elf_file_find(elf, PRELOAD_MARK) != NULL;
-	if (out->is_preload) /* it has functions of these names, too */
+	if (out->is_preload) {
+		wait_attach(opt, path, elf, &out->links);
 		goto out;
+	}
 	if (opt->preload && !is_program(elf))
 		found.sites.left = &left;
 	for (size_t i = 0; layers[i]; i++)

@@ -16,7 +16,7 @@ static const struct link_programs *programs_of(const struct inspect_options *opt
 		[SITE_CALL] = &opt->calls,	   [SITE_NOTE] = &opt->note,
 		[SITE_REGION] = &opt->regions,	   [SITE_LOADER] = &opt->loader,
 		[SITE_EXEC] = &opt->exec,	   [SITE_HANDOVER] = &opt->handover,
-		[SITE_LEFT] = &opt->calls,
+		[SITE_LEFT] = &opt->calls,	   [SITE_ASKED_LOADER] = &opt->loader,
 	};
 
 	return programs[kind];
@@ -92,7 +92,9 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 	size_t at;
 
 	if (!choice->rows)
-		return kind != SITE_LEFT || choice->left;
+		return kind == SITE_LEFT	 ? choice->left :
+		       kind == SITE_ASKED_LOADER ? choice->loader :
+						   true;
 	if (kind != SITE_LEFT)
 		return false;
 	json_array_foreach((json_t *)choice->rows, at, wanted)
@@ -101,13 +103,12 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 	return false;
 }
 
-size_t site_list_own(const json_t *sites)
+void site_list_count(const json_t *sites, size_t *own, size_t *left)
 {
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < json_array_size(sites); i++)
-		cnt += kind_at(sites, i) != SITE_LEFT;
-	return cnt;
+	for (size_t i = 0; i < json_array_size(sites); i++) {
+		*left += kind_at(sites, i) == SITE_LEFT;
+		*own += kind_at(sites, i) != SITE_LEFT && kind_at(sites, i) != SITE_ASKED_LOADER;
+	}
 }
 
 int site_list_attach(const struct inspect_options *opt, const json_t *sites,

@@ -22,6 +22,7 @@ enum site_kind {
 	SITE_EXEC = 4,
 	SITE_HANDOVER = 5,
 	SITE_LEFT = 6, /* a call's, for processes that do not record it themselves */
+	SITE_ASKED_LOADER = 7, /* a loader's, of processes that ask for it */
 	SITE_KINDS
 };
 
@@ -35,6 +36,7 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 /* Of a file's sites. */
 struct site_choice {
 	size_t from;	    /* number of the first one */
+	bool loader;	    /* those of SITE_ASKED_LOADER, too */
 	bool left;	    /* those of SITE_LEFT, too; … */
 	const json_t *rows; /* … only those, of functions by row of the table; or NULL */
 };
@@ -46,7 +48,7 @@ struct site_choice {
 int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 		     const struct site_choice *choice, pid_t pid, const char *path,
 		     struct links *links, json_t *failed);
-/* How many are not of SITE_LEFT. */
-size_t site_list_own(const json_t *sites);
+/* Adds how many every process gets, and how many are of SITE_LEFT. */
+void site_list_count(const json_t *sites, size_t *own, size_t *left);
 
 #endif

@@ -43,6 +43,7 @@ struct images {
 	void (*record)(void *ctx, const struct pov_hdr *rec);
 	void *record_ctx;
 	struct inspect_options inspect;
+	const char *socket; /* where processes ask */
 	struct helper *helper;
 	struct known_files known;
 	struct library_users users;
@@ -75,12 +76,12 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->record = wanted->record;
 	im->record_ctx = wanted->ctx;
 	im->waits = wanted->waits;
+	im->socket = wanted->socket;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
-		.loader = entry_only((wanted->machine_wide ? wanted->waits_wide : !wanted->waits) ?
-					     k->loader_fd :
-					     -1,
+		.loader = entry_only(wanted->machine_wide && !wanted->waits_wide ? -1 : k->loader_fd,
 				     k->programs.api),
+		.waits = wanted->waits,
 		.exec = entry_only(wanted->waits_wide ? k->exec_fd : -1, k->programs.api),
 		.handover = entry_only(k->handover_fd, k->programs.api),
 		.note = entry_only(k->note_fd, k->programs.api),
@@ -242,13 +243,16 @@ static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t 
 					 "late_ns", (json_int_t)late_ns));
 }
 
-/* It has loaded what records its calls, or what waits for it. */
+/* It has loaded what records its calls or waits for it, and can reach us, which it cannot in some containers. */
 static bool is_served(void *ctx, pid_t pid)
 {
 	const struct images *im = ctx;
 	uint32_t key = pid, value;
+	char path[96];
 
-	return !bpf_map_lookup_elem(im->kernel->preload_loaded_fd, &key, &value);
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, im->socket);
+	return !bpf_map_lookup_elem(im->kernel->preload_loaded_fd, &key, &value) &&
+	       !access(path, F_OK);
 }
 
 /* The kernel half notes it where it knows the file. */
@@ -391,11 +395,39 @@ static void path_known(struct images *im, const json_t *request)
 		log_debug("paths: %s", strerror(errno));
 }
 
+/* A process is about to execute a program that is to wait in its loader: the last of the files that were looked at. */
+static void program_reply(struct images *im, const json_t *request, const json_t *reply)
+{
+	struct code_id id = helper_message_id(reply);
+	struct code_file *f = code_files_find(&im->known.files, &id);
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+
+	if (!f || !f->sites || f->lib || !im->links.each)
+		return;
+	questions_open(&im->questions, pid, 0);
+	process_links_ask(&im->links, f,
+			  json_pack("{s:i,s:O,s:b}", "pid", pid, "path",
+				    json_object_get(reply, "last"), "asked", 1));
+}
+
 static void on_path_reply(struct images *im, const json_t *request, const json_t *reply)
 {
-	if (!json_get_text(reply, "failed")[0])
+	if (json_get_bool(request, "program"))
+		program_reply(im, request, reply);
+	else if (!json_get_text(reply, "failed")[0])
 		path_known(im, request);
 	questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
+}
+
+void images_program(struct images *im, pid_t pid, const char *path)
+{
+	json_t *name = json_string(path);
+
+	if (!name)
+		return;
+	questions_open(&im->questions, pid, kernel_now_ns());
+	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:b}", "do", "path", "pid", pid, "path",
+					 name, "program", 1));
 }
 
 /* Functions that were met have places now: the process gets probes there, and whoever waits for them waits for that. */

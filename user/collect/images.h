@@ -30,6 +30,7 @@ struct images_wanted {
 	bool machine_wide; /* all processes get the probes, those too that are not recorded; or each recorded one its own */
 	bool waits_wide; /* with that, all processes' loaders and C libraries get those by which processes wait */
 	bool waits; /* processes wait by themselves until all that they have mapped has been looked at (user/preload/) */
+	const char *socket; /* if waits: where they ask; borrowed */
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
 	/* Stores the IMAGE records of images_scan. */
 	void (*record)(void *ctx, const struct pov_hdr *rec);
@@ -64,6 +65,12 @@ int images_scan(struct images *im, pid_t pid);
 /* A process cannot record functions of a library itself, by row of the function table: they get probes. Returns at once; images_answered. */
 void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
 		       size_t cnt);
+
+/*
+ * A process is about to execute a program which does not wait by itself (user/preload/exec.c): it is looked at, and its loader gets a
+ * probe. Returns at once; images_answered.
+ */
+void images_program(struct images *im, pid_t pid, const char *path);
 
 uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
 /* Reads what limits of CPU time did to ranks, where that was read so long ago; writes what was read last (cpu_limits.h). */

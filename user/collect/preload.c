@@ -237,6 +237,11 @@ void preload_close(struct preload *p)
 	free(p);
 }
 
+const char *preload_socket(const struct preload *p)
+{
+	return p->path;
+}
+
 /* Programs built with AddressSanitizer end at once where something is loaded before its library, unless they are told that it may be. */
 static char **asan_environment(char *const *envp)
 {
@@ -609,9 +614,21 @@ static int pool_ready(struct preload *p, struct asking *from, const struct pov_p
 	return 0;
 }
 
-static void request_answer(struct preload *p, struct asking *from,
-			   const struct pov_preload_request *r)
+static int program_ask(struct preload *p, struct asking *from, const struct pov_preload_program *r)
 {
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	if (err)
+		return err;
+	p->opt.program(p->opt.ctx, (pid_t)from->tgid, r->path);
+	from->then = ready_answer;
+	return 0;
+}
+
+static void request_answer(struct preload *p, struct asking *from,
+			   const struct pov_preload_program *program)
+{
+	const struct pov_preload_request *r = &program->request;
 	struct pov_preload_answer a = {0};
 
 	if (r->version != POV_PRELOAD_VERSION)
@@ -620,6 +637,8 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = plan_ask(p, from, r);
 	else if (r->wish == POV_PRELOAD_READY && from->tgid)
 		a.status = pool_ready(p, from, r);
+	else if (r->wish == POV_PRELOAD_PROGRAM)
+		a.status = program_ask(p, from, program);
 	else
 		a.status = -EINVAL;
 	if (!from->then)
@@ -634,13 +653,15 @@ static void asking_drop(struct preload *p, unsigned int i)
 
 static void asking_read(struct preload *p, unsigned int i)
 {
-	struct pov_preload_request r;
+	struct pov_preload_program r = {};
 	ssize_t n = recv(p->asking[i].conn, &r, sizeof(r), MSG_DONTWAIT);
+	ssize_t bytes = r.request.wish == POV_PRELOAD_PROGRAM ? sizeof(r) : sizeof(r.request);
 
 	if (n < 0 && errno == EAGAIN)
 		return;
 	p->asking[i].since_ns = kernel_now_ns();
-	if (n == (ssize_t)sizeof(r) && r.magic == POV_PRELOAD_MAGIC)
+	r.path[sizeof(r.path) - 1] = '\0';
+	if (n == bytes && r.request.magic == POV_PRELOAD_MAGIC)
 		request_answer(p, &p->asking[i], &r);
 	else
 		asking_drop(p, i);

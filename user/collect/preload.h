@@ -35,6 +35,8 @@ struct preload_options {
 	void (*record)(void *ctx, const struct pov_hdr *rec);
 	/* All that a process has mapped has been looked at. */
 	bool (*settled)(void *ctx, pid_t pid);
+	/* A process is about to execute a program that will not wait by itself; it waits until `settled`. */
+	void (*program)(void *ctx, pid_t pid, const char *path);
 	/* Calls fn for each place of an MPI library in a process; bias: address there − address in the file. */
 	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
 	/* A process cannot record functions itself: they are to get probes; it waits until `settled`. */
@@ -61,6 +63,8 @@ char *preload_library_find(const struct launch_plan *plan, char **problem);
 
 /* 0 or -errno (printed). */
 int preload_open(const struct preload_options *opt, struct preload **out);
+/* Path of the socket at which processes ask. */
+const char *preload_socket(const struct preload *p);
 /* The command's environment with the library in it: as launch_env_make, freed by launch_env_free. */
 char **preload_environment(const struct preload *p, const struct launch_plan *plan);
 

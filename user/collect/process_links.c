@@ -59,13 +59,16 @@ static void set_drop(struct process_links *pl, pid_t pid, struct link_set *set)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
 
+	free(set->path);
 	*set = s->v[--s->cnt];
 }
 
 static void sets_free(struct process_links *pl, struct process_sets *s)
 {
-	for (size_t i = 0; i < s->cnt; i++)
+	for (size_t i = 0; i < s->cnt; i++) {
 		links_release_behind(&s->v[i].links, pl->leftover);
+		free(s->v[i].path);
+	}
 	free(s->v);
 	free(s);
 }
@@ -124,7 +127,7 @@ static bool set_lacks(const struct link_set *set)
 bool process_links_lack(const struct process_links *pl, pid_t pid, const struct code_file *f)
 {
 	return pl->each && f->sites && !f->is_wide &&
-	       (f->own_sites || !pl->is_served(pl->ctx, pid)) &&
+	       (f->own_sites || (f->left_sites && !pl->is_served(pl->ctx, pid))) &&
 	       set_lacks(process_links_find(pl, pid, f));
 }
 
@@ -161,6 +164,7 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
 	struct link_set *set;
+	bool left;
 
 	json_object_set_new(request, "do", json_string("attach"));
 	json_object_set_new(request, "file",
@@ -172,8 +176,15 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 		set = set_make(pl, pid, f);
 		set->start = json_get_u64(request, "start");
 		set->end = json_get_u64(request, "end");
+		if (json_object_get(request, "path") && !set->path)
+			set->path = xstrdup(json_get_text(request, "path"));
 	}
-	json_object_set_new(request, "left", json_boolean(!pl->is_served(pl->ctx, pid)));
+	left = f->left_sites && !pl->is_served(pl->ctx, pid);
+	json_object_set_new(request, "left", json_boolean(left));
+	if (left && !f->left_said)
+		log_info("%s: process %d does not record its calls itself: it gets probes", f->path,
+			 pid);
+	f->left_said |= left;
 	helper_ask(pl->helper, request);
 }
 
@@ -196,7 +207,7 @@ bool process_links_known(struct process_links *pl, json_t *request)
 	set = process_links_find(pl, (pid_t)json_get_int(request, "pid"), f);
 	if (!set) /* it has ended */
 		return true;
-	if (json_object_get(request, "rows"))
+	if (json_object_get(request, "rows") || (set->path && set->links.entry.cnt == 0))
 		return false;
 	if (!set_lacks(set))
 		return true;
@@ -250,8 +261,8 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 
 static json_t *set_request(const struct link_set *set, pid_t pid)
 {
-	return json_pack("{s:i,s:I,s:I}", "pid", pid, "start", (json_int_t)set->start, "end",
-			 (json_int_t)set->end);
+	return json_pack("{s:i,s:I,s:I,s:s*}", "pid", pid, "start", (json_int_t)set->start, "end",
+			 (json_int_t)set->end, "path", set->path);
 }
 
 unsigned int process_links_complete(struct process_links *pl, pid_t pid)
@@ -300,6 +311,7 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uin
 			.file = from->v[i].file,
 			.start = from->v[i].start,
 			.end = from->v[i].end,
+			.path = from->v[i].path ? xstrdup(from->v[i].path) : NULL,
 			.forked_ns = from->v[i].file->lib ? ts_ns : 0,
 		};
 	for (size_t i = 0; i < to->cnt; i++) {

@@ -259,6 +259,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		.machine_wide = is_machine_wide(s),
 		.waits_wide = s->opt->launch && is_machine_wide(s),
 		.waits = s->preload != NULL,
+		.socket = s->preload ? preload_socket(s->preload) : "",
 		.preload = s->preload && session_preload_records(s),
 		.alone = s->shed,
 		.record = on_mapping,

@@ -37,6 +37,13 @@ static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx
 	images_libraries(s->images, pid, fn, fn_ctx);
 }
 
+static void program(void *ctx, pid_t pid, const char *path)
+{
+	const struct session *s = ctx;
+
+	images_program(s->images, pid, path);
+}
+
 static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
 		     size_t cnt)
 {
@@ -80,6 +87,7 @@ int session_preload_open(struct session *s)
 		.record = on_record,
 		.settled = settled,
 		.libraries = libraries,
+		.program = program,
 		.unserved = unserved,
 		.ctx = s,
 	};

@@ -51,14 +51,19 @@ static long connected(const char *name)
 	return err;
 }
 
-static bool said(long conn, const struct pov_preload_request *r)
+static bool said_bytes(long conn, const void *what, long bytes)
 {
 	long n;
 
 	do
-		n = sys6(__NR_sendto, conn, (long)r, sizeof(*r), MSG_NOSIGNAL, 0, 0);
+		n = sys6(__NR_sendto, conn, (long)what, bytes, MSG_NOSIGNAL, 0, 0);
 	while (n == -EINTR);
-	return n == sizeof(*r);
+	return n == bytes;
+}
+
+static bool said(long conn, const struct pov_preload_request *r)
+{
+	return said_bytes(conn, r, sizeof(*r));
 }
 
 static bool heard(long conn, struct pov_preload_answer *a, int fd[FDS])
@@ -177,11 +182,16 @@ static bool begins_with(const char *text, const char *with)
 	return true;
 }
 
-static bool ask_one(const char *name)
+static long socket_connected(const char *name)
 {
-	long conn = begins_with(name, POV_PRELOAD_SOCKET) || begins_with(name, POV_PRELOAD_WAITS) ?
-			    connected(name) :
-			    -1;
+	return begins_with(name, POV_PRELOAD_SOCKET) || begins_with(name, POV_PRELOAD_WAITS) ?
+		       connected(name) :
+		       -1;
+}
+
+static bool plan_ask(const void *ctx, const char *name)
+{
+	long conn = socket_connected(name);
 	bool taken = !sys_failed(conn) && plan_take(conn);
 
 	if (!sys_failed(conn))
@@ -197,7 +207,7 @@ struct entry { /* struct linux_dirent64 */
 };
 
 /* Calls fn with the names of sockets, until it returns true: then true. */
-static bool sockets_each(bool (*fn)(const char *name))
+static bool sockets_each(bool (*fn)(const void *ctx, const char *name), const void *ctx)
 {
 	long dir = sys4(__NR_open, (long)POV_PRELOAD_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
 	_Alignas(8) char names[NAMES_BYTES];
@@ -209,22 +219,47 @@ static bool sockets_each(bool (*fn)(const char *name))
 	while (!done && (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
 		for (long at = 0; at < bytes && !done;
 		     at += ((const struct entry *)(names + at))->bytes)
-			done = fn(((const struct entry *)(names + at))->name);
+			done = fn(ctx, ((const struct entry *)(names + at))->name);
 	sys3(__NR_close, dir, 0, 0);
 	return done;
 }
 
 bool ask_plan(void)
 {
-	return sockets_each(ask_one);
+	return sockets_each(plan_ask, NULL);
 }
 
-static bool is_for_probes(const char *name)
+static bool program_ask(const void *ctx, const char *name)
+{
+	long conn = socket_connected(name);
+	struct pov_preload_answer a;
+	int none[FDS];
+	bool answered;
+
+	if (sys_failed(conn))
+		return false;
+	answered = said_bytes(conn, ctx, sizeof(struct pov_preload_program)) && heard(conn, &a, none);
+	sys3(__NR_close, conn, 0, 0);
+	return answered;
+}
+
+void ask_program(const char *path)
+{
+	struct pov_preload_program p = {.request = {.magic = POV_PRELOAD_MAGIC,
+						    .version = POV_PRELOAD_VERSION,
+						    .wish = POV_PRELOAD_PROGRAM}};
+
+	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
+		p.path[i] = path[i];
+	sockets_each(program_ask, &p);
+}
+
+static bool is_for_probes(const void *ctx, const char *name)
 {
 	return begins_with(name, POV_PRELOAD_WAITS);
 }
 
 bool ask_waits(void)
 {
-	return sockets_each(is_for_probes);
+	return sockets_each(is_for_probes, NULL);
 }

@@ -13,6 +13,8 @@ extern u64 pool_bytes;
  * functions that it names. Without pool, as in a child of fork, that too. False if nobody records it.
  */
 bool ask_plan(void);
+/* Tells of a program that the process is about to execute, and waits until it may. */
+void ask_program(const char *path);
 /* Whether somebody wants processes to wait for probes, whatever they have mapped. */
 bool ask_waits(void);
 

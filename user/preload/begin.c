@@ -8,14 +8,19 @@
 #include "preload/area.h"
 #include "preload/ask.h"
 #include "preload/clock.h"
+#include "preload/exec.h"
 #include "preload/hook.h"
 #include "preload/loaded.h"
 #include "preload/record.h"
 
-/* By this it is known what this library is (attach/inspect_library.c). */
-__attribute__((visibility("default"))) void povtrace_preload(void);
+/*
+ * By this it is known what this library is (attach/inspect_library.c). A process that cannot reach the collector's socket, in a container,
+ * waits here: the kernel half has a probe in it.
+ */
+__attribute__((visibility("default"), noinline)) void povtrace_preload(void);
 void povtrace_preload(void)
 {
+	__asm__ volatile("nop");
 }
 
 static bool waits; /* for probes in whatever is loaded */
@@ -43,8 +48,8 @@ static void look(void)
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
-	if (waits || cnt > mpi_cnt)
-		ask_plan();
+	if ((waits || cnt > mpi_cnt) && !ask_plan())
+		povtrace_preload();
 	mpi_cnt = cnt;
 }
 
@@ -61,6 +66,14 @@ static u64 auxv_get(const ElfW(auxv_t) * v, u64 type)
 		if (v->a_type == type)
 			return v->a_un.a_val;
 	return 0;
+}
+
+static bool own_find(void *ctx, const struct link_map *map)
+{
+	if (loaded_symbol(map, "povtrace_preload") != (void *)povtrace_preload)
+		return true;
+	exec_begin(map);
+	return false;
 }
 
 __attribute__((constructor)) static void begin(int argc, char **argv, char **envp)
@@ -83,4 +96,5 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	waits = ask_waits();
 	look();
 	hook_return(loaded_told(), on_loaded);
+	loaded_each(own_find, NULL);
 }

@@ -137,4 +137,38 @@ hook_enter:
 	jmp *MOVED(%r11)
 	.cfi_endproc
 	.size hook_enter, . - hook_enter
+
+/* exec_enter: execve was called. Its first instruction is done here when exec_before has had its say. */
+#define EXEC_ROOM 8192
+
+	.globl exec_enter
+	.hidden exec_enter
+	.type exec_enter, @function
+	.balign 16
+exec_enter:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	push %rdi
+	push %rsi
+	push %rdx
+	push %rdx
+	sub $EXEC_ROOM, %rsp
+	mov %rsp, %rcx
+	call exec_before
+	mov %rax, %rdx
+	mov -8(%rbp), %rdi
+	mov -16(%rbp), %rsi
+	mov $59, %eax
+	syscall			/* what it is given may lie on this stack; it failed, and fails once more for errno's sake */
+	mov $59, %eax
+	mov -24(%rbp), %rdx
+	leave
+	.cfi_def_cfa %rsp, 8
+	jmp *exec_goes_on(%rip)
+	.cfi_endproc
+	.size exec_enter, . - exec_enter
 	.section .note.GNU-stack, "", @progbits

@@ -319,16 +319,20 @@ static bool is_return(const u8 *code)
 	return true;
 }
 
-bool hook_return(void *at, void (*function)(void))
+bool hook_jump(void *at, void (*function)(void))
 {
 	u64 from = (u64)at;
 	struct code code;
 	bool put;
 
-	if (!is_return(at) || !is_near(from, (u64)function) ||
-	    !code_open(&code, from, from + POV_HOOK_JUMP))
+	if (!is_near(from, (u64)function) || !code_open(&code, from, from + POV_HOOK_JUMP))
 		return false;
 	put = code_jump(&code, from, (u64)function);
 	code_close(&code);
 	return put;
+}
+
+bool hook_return(void *at, void (*function)(void))
+{
+	return is_return(at) && hook_jump(at, function);
 }

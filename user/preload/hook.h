@@ -24,6 +24,8 @@ u32 hook_library(const struct pov_preload_library *library, const struct pov_hoo
 void hook_forget(void);
 /* Jumps from `at`, where there is nothing but a return and what fills up behind it, to function. */
 bool hook_return(void *at, void (*function)(void));
+/* Jumps from `at`, whatever is there. */
+bool hook_jump(void *at, void (*function)(void));
 
 /* Where functions come in: enter.S. */
 void hook_enter(void);

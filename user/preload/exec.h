@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Programs that the process executes without this library: static ones, those whose environment does not name it (env -i), and those
+ * for whom it is not there (chroot). The collector is told of them before.
+ */
+#ifndef POV_PRELOAD_EXEC_H
+#define POV_PRELOAD_EXEC_H
+
+#include <link.h>
+
+#include "preload/in_process.h"
+
+/* own: this library. Enters the C library's execve, if that is known well enough. */
+void exec_begin(const struct link_map *own);
+
+/* enter.S: where execve comes in, and what is behind its first instruction. */
+void exec_enter(void);
+extern u64 exec_goes_on;
+/* Its environment may be another one then: what is returned. */
+char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room);
+
+#endif
