@@ -28,6 +28,7 @@ struct inspect_options {
 	const bool *wanted; /* by row of the function table */
 	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	bool preload;	   /* processes record calls of the top layer (MPI) themselves */
+	bool foreseen; /* a static program, which cannot wait, gets its probes in all processes */
 	bool each; /* each recorded process gets probes of its own: sites are only chosen here (site_list.h) */
 	int libs_fd;	   /* map of struct pov_lib by library id */
 	int handovers_fd;  /* map of struct pov_handover by cookie */
