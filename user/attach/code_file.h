@@ -41,6 +41,7 @@ struct code_file {
 	int error;		  /* 0, or why it could not be looked at (-errno) */
 	bool is_main;		  /* mapped by exec, not by a loader */
 	bool is_program;	  /* a loader runs before it */
+	bool has_regions;	  /* functions of it are regions */
 	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */

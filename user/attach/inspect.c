@@ -109,9 +109,7 @@ static bool is_own_program(int fd)
 	       own.st_ino == st.st_ino;
 }
 
-/*
- * No loader runs in it, where a process could wait for probes of its own: the file gets probes for all who execute it, before they do.
- */
+/* No loader runs in it, where a process could wait for probes of its own. */
 static bool is_static(const struct elf_headers *h)
 {
 	return !*h->interpreter && !*h->soname && !h->dynamic;
@@ -123,7 +121,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	const struct elf_headers *h = elf_file_headers(elf);
 	struct inspect_options all = *opt;
 
-	if (is_static(h)) {
+	if (opt->static_wide && is_static(h)) {
 		all.each = false;
 		opt = &all;
 	}

@@ -28,8 +28,8 @@ struct inspect_options {
 	const bool *wanted; /* by row of the function table */
 	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	bool preload;	   /* processes record calls of the top layer (MPI) themselves */
-	bool foreseen; /* a static program, which cannot wait, gets its probes in all processes */
 	bool each; /* each recorded process gets probes of its own: sites are only chosen here (site_list.h) */
+	bool static_wide; /* with that, a static program, which cannot wait, gets its probes in all processes */
 	int libs_fd;	   /* map of struct pov_lib by library id */
 	int handovers_fd;  /* map of struct pov_handover by cookie */
 	int notes_fd;	   /* map of struct pov_note by cookie */

@@ -91,6 +91,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.alone = wanted->alone,
 		.preload = wanted->preload,
 		.each = !wanted->machine_wide,
+		.static_wide = wanted->waits,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
 		.notes_fd = k->notes_fd,
@@ -277,6 +278,17 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
 
+/* A static program has no loader in which it could have waited. */
+static void regions_late_check(struct images *im, pid_t pid, const struct code_file *f,
+			       uint64_t mapped_ns)
+{
+	if (f->has_regions && f->is_main && !f->is_program && !f->lib &&
+	    im->late_cnt++ < LATE_SAID_MAX)
+		log_warn("process %d executed %s %" PRIu64
+			 " ms before probes were in it: regions that it had until then are not recorded",
+			 pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
+}
+
 /* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
 static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
 {
@@ -293,6 +305,8 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 
 	if (live)
 		loaded_note(im, (uint32_t)pid, f);
+	if (live && json_get_bool(request, "new"))
+		regions_late_check(im, pid, f, ts);
 	if (library_users_map(&im->users, pid, f, json_get_u64(request, "start"),
 			      json_get_u64(request, "off"), ts) &&
 	    live) {

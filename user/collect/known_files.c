@@ -268,6 +268,7 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->is_main = json_get_bool(o, "main");
 	f->is_program = json_get_bool(o, "program");
 	f->is_preload = json_get_bool(o, "preload");
+	f->has_regions = json_object_get(o, "regions") != NULL;
 	f->segments = json_incref(json_object_get(o, "segments"));
 	code_file_add_sites(f, json_object_get(o, "sites"));
 	if (json_object_get(o, "library"))
