@@ -25,7 +25,8 @@ struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
 	bool is_mpi; /* a process that maps it is a rank */
-	struct pov_hook *hooks; /* functions whose calls its processes are to record themselves; owned */
+	struct pov_hook
+		*hooks; /* functions whose calls its processes are to record themselves; owned */
 	size_t hook_cnt;
 	struct links links;
 	size_t attached; /* probes */
@@ -45,11 +46,11 @@ struct code_file {
 	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
-	bool is_wide;		  /* one set of probes serves all processes, although each could have its own */
-	bool is_refused;	  /* some probes were, and that has been said */
+	bool is_wide; /* one set of probes serves all processes, although each could have its own */
+	bool is_refused; /* some probes were, and that has been said */
 	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */
 	size_t own_sites; /* of these, that processes need which record their calls themselves, too */
-	struct library *lib;	  /* NULL: nothing to trace in it */
+	struct library *lib; /* NULL: nothing to trace in it */
 };
 
 struct code_files {

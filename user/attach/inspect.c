@@ -43,9 +43,9 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 }
 
 /* Probes that run whenever a function is called, if it is there and the kernel can make threads wait. */
-static void function_attach(const struct inspect_options *opt, enum site_kind kind, const char *path,
-			    const struct elf_file *elf, const char *name, bool at_calls,
-			    struct inspected *out)
+static void function_attach(const struct inspect_options *opt, enum site_kind kind,
+			    const char *path, const struct elf_file *elf, const char *name,
+			    bool at_calls, struct inspected *out)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
 	struct link_site sites[CALLERS_MAX];

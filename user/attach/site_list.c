@@ -13,9 +13,9 @@ static const struct link_programs *programs_of(const struct inspect_options *opt
 					       enum site_kind kind)
 {
 	const struct link_programs *const programs[SITE_KINDS] = {
-		[SITE_CALL] = &opt->calls,	   [SITE_NOTE] = &opt->note,
-		[SITE_REGION] = &opt->regions,	   [SITE_LOADER] = &opt->loader,
-		[SITE_EXEC] = &opt->exec,	   [SITE_HANDOVER] = &opt->handover,
+		[SITE_CALL] = &opt->calls,     [SITE_NOTE] = &opt->note,
+		[SITE_REGION] = &opt->regions, [SITE_LOADER] = &opt->loader,
+		[SITE_EXEC] = &opt->exec,      [SITE_HANDOVER] = &opt->handover,
 		[SITE_LEFT] = &opt->calls,
 	};
 
@@ -30,10 +30,9 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 	if (!out->sites)
 		out->sites = json_array();
 	for (size_t i = 0; i < cnt; i++)
-		json_array_append_new(out->sites, json_pack("[i,I,I,b]", kind,
-							    (json_int_t)sites[i].offset,
-							    (json_int_t)sites[i].cookie,
-							    sites[i].alone));
+		json_array_append_new(out->sites,
+				      json_pack("[i,I,I,b]", kind, (json_int_t)sites[i].offset,
+						(json_int_t)sites[i].cookie, sites[i].alone));
 	return cnt;
 }
 
@@ -95,9 +94,8 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 		return kind != SITE_LEFT || choice->left;
 	if (kind != SITE_LEFT)
 		return false;
-	json_array_foreach((json_t *)choice->rows, at, wanted)
-		if (json_integer_value(wanted) == row)
-			return true;
+	json_array_foreach((json_t *)choice->rows, at,
+			   wanted) if (json_integer_value(wanted) == row) return true;
 	return false;
 }
 
@@ -126,7 +124,8 @@ int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 			if (is_chosen(choice, kind, sites, at + run))
 				v[n++] = site_at(sites, at + run);
 		e = n ? run_attach(opt, kind, pid, path, v, n, links, failed) : 0;
-		err = e ?: err;
+		if (e)
+			err = e;
 	}
 	free(v);
 	return err;

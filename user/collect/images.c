@@ -49,7 +49,7 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
 	struct process_links links;
-	bool waits; /* as images_wanted */
+	bool waits;	    /* as images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -57,7 +57,8 @@ struct images {
 static helper_reply_fn on_reply;
 static bool is_served(void *ctx, pid_t pid);
 static helper_known_fn request_known;
-static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns, uint64_t late_ns);
+static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
+		      uint64_t late_ns);
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {
@@ -97,7 +98,8 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.notes_fd = k->notes_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
-	err = helper_start(&im->inspect, &im->known.files, on_reply, request_known, im, &im->helper);
+	err = helper_start(&im->inspect, &im->known.files, on_reply, request_known, im,
+			   &im->helper);
 	if (err) {
 		free(im);
 		return err;
@@ -238,9 +240,9 @@ static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t 
 	struct images *im = ctx;
 
 	late_say(im, pid, f, late_ns);
-	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
-					 (json_int_t)ts_ns, "pid", pid, "library", f->lib->id,
-					 "late_ns", (json_int_t)late_ns));
+	meta_write(im->writer,
+		   json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns", (json_int_t)ts_ns,
+			     "pid", pid, "library", f->lib->id, "late_ns", (json_int_t)late_ns));
 }
 
 /* It has loaded what records its calls, or what waits for it. */
@@ -284,9 +286,10 @@ static void regions_late_check(struct images *im, pid_t pid, const struct code_f
 {
 	if (f->has_regions && f->is_main && !f->is_program && !f->lib &&
 	    im->late_cnt++ < LATE_SAID_MAX)
-		log_warn("process %d executed %s %" PRIu64
-			 " ms before probes were in it: regions that it had until then are not recorded",
-			 pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
+		log_warn(
+			"process %d executed %s %" PRIu64
+			" ms before probes were in it: regions that it had until then are not recorded",
+			pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
 }
 
 /* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
@@ -729,8 +732,7 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 
 static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 {
-	struct code_file *f =
-		map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
+	struct code_file *f = map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
 	bool known = f && f->described.dev == map->dev && f->described.ino == map->ino;
 	json_t *request;
 
@@ -761,8 +763,8 @@ static int others_visit(void *ctx, pid_t pid, pid_t parent)
 	    proc_maps_read(pid, &maps))
 		return 0;
 	for (size_t i = 0; i < maps.cnt; i++)
-		map_set(&im->links.others,
-			process_links_file_key(maps.map[i].dev, maps.map[i].ino), im);
+		map_set(&im->links.others, process_links_file_key(maps.map[i].dev, maps.map[i].ino),
+			im);
 	proc_maps_release(&maps);
 	return 0;
 }

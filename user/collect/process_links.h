@@ -24,19 +24,20 @@ struct leftover_probes;
 struct link_set {
 	struct code_file *file;
 	uint64_t start, end; /* where the process maps the file */
-	uint64_t forked_ns;  /* when the process was forked, if nobody has reported its missing calls; or 0 */
-	uint64_t ready_ns;   /* when the probes were in; 0: not yet */
-	size_t covered;	     /* so many of the file's sites have been attached */
+	uint64_t forked_ns; /* when the process was forked, if nobody has reported its missing calls; or 0 */
+	uint64_t ready_ns; /* when the probes were in; 0: not yet */
+	size_t covered;	   /* so many of the file's sites have been attached */
 	struct links links;
 };
 
 struct process_links {
-	bool each; /* processes have probes of their own; false: nothing below does anything */
+	bool each;   /* processes have probes of their own; false: nothing below does anything */
 	size_t many; /* targets, if all that will be are known; 0: not known */
 	size_t many_min; /* from so many on a file that nobody else maps gets one set of probes for all */
 	/* A process records the calls itself that SITE_LEFT is about. */
 	bool (*is_served)(void *ctx, pid_t pid);
-	struct map others; /* files that processes map which are not recorded, by process_links_file_key */
+	struct map
+		others; /* files that processes map which are not recorded, by process_links_file_key */
 	struct helper *helper;
 	struct known_files *files;
 	struct leftover_probes *leftover;
