@@ -131,10 +131,13 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	out->runpath = xstrdup(h->runpath);
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
-	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
+	/*
+	 * Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed, and for each place of a
+	 * process's own the kernel goes through all processes.
+	 */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
 		function_attach(opt, SITE_LOADER, path, elf, "_dl_debug_state",
-				opt->loader.api == LINK_MULTI, out);
+				opt->loader.api == LINK_MULTI && !opt->each, out);
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
