@@ -370,8 +370,10 @@ struct pov_file_key {
 enum pov_file_state {
 	POV_FILE_PLAIN = 1,  /* looked at: nothing to trace */
 	POV_FILE_TRACED = 2, /* probes are in it */
-	POV_FILE_PRELOAD = 3, /* processes that load it record their calls themselves, or wait by themselves */
-	POV_FILE_EACH = 4, /* each process that maps it gets probes of its own, and waits for them */
+	POV_FILE_PRELOAD =
+		3, /* processes that load it record their calls themselves, or wait by themselves */
+	POV_FILE_EACH =
+		4, /* each process that maps it gets probes of its own, and waits for them */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * met_functions [--perf] TRACE PROGRAM: has probes put into functions of a running program that no symbol names
- * (images_add_functions), as what was handed over is (images.c), and prints what was recorded of its calls at each stage. The
+ * met_functions [--perf] TRACE PROGRAM: has probes put into functions of a running program that no symbol names,
+ * as what is handed over to it is (POV_KIND_HANDED), and prints what was recorded of its calls at each stage. The
  * program (tests/mpi/plain/met.c) says their addresses, and takes a step for each line that it is given. Tests only.
  */
 #include <bpf/libbpf.h>
@@ -143,9 +143,17 @@ static void step(struct recording *r, struct program *p, const char *stage, int 
 static void functions_add(struct recording *r, const struct program *p, const char *name,
 			  uint64_t addr)
 {
-	struct code_place place = {.row = (size_t)func_table_find(name), .addr = addr};
+	struct pov_handed handed = {
+		.hdr = {.size = sizeof(handed),
+			.kind = POV_KIND_HANDED,
+			.tid = (uint32_t)p->pid,
+			.ts_ns = kernel_now_ns()},
+		.tgid = (uint32_t)p->pid,
+		.cnt = 1,
+		.function = {{.addr = addr, .row = (uint64_t)func_table_find(name)}},
+	};
 
-	images_add_functions(r->images, p->pid, &place, 1);
+	images_control(r->images, &handed.hdr);
 	settle(r);
 }
 

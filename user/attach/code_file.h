@@ -25,7 +25,8 @@ struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
 	bool is_mpi; /* a process that maps it is a rank */
-	struct pov_hook *hooks; /* functions whose calls its processes are to record themselves; owned */
+	struct pov_hook
+		*hooks; /* functions whose calls its processes are to record themselves; owned */
 	size_t hook_cnt;
 	struct links links;
 	size_t attached; /* probes */
@@ -42,11 +43,12 @@ struct code_file {
 	int error;		  /* 0, or why it could not be looked at (-errno) */
 	bool is_main;		  /* mapped by exec, not by a loader */
 	bool is_program;	  /* a loader runs before it */
+	bool has_regions;	  /* functions of it are regions */
 	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
-	bool is_wide;		  /* one set of probes serves all processes, although each could have its own */
-	bool is_refused;	  /* some probes were, and that has been said */
+	bool is_wide; /* one set of probes serves all processes, although each could have its own */
+	bool is_refused; /* some probes were, and that has been said */
 	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */
 	size_t own_sites, left_sites; /* of these, for all processes; for those that do not record their calls themselves */
 	bool left_said; /* a process has the latter, and that has been said */

@@ -547,9 +547,9 @@ static const struct {
 	const char *name;
 	void (*serve)(struct service *s, const json_t *request);
 } services[] = {
-	{"map", map_serve},	{"attach", attach_serve},   {"path", path_serve},
-	{"command", command_serve}, {"functions", service_functions},
-	{"held", service_held},	    {"process", process_serve},
+	{"map", map_serve},	    {"attach", attach_serve},	      {"path", path_serve},
+	{"command", command_serve}, {"functions", service_functions}, {"held", service_held},
+	{"process", process_serve},
 };
 
 static void attaching_say(void *ctx)

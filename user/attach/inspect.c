@@ -43,9 +43,9 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 }
 
 /* Probes that run whenever a function is called, if it is there and the kernel can make threads wait. */
-static void function_attach(const struct inspect_options *opt, enum site_kind kind, const char *path,
-			    const struct elf_file *elf, const char *name, bool at_calls,
-			    struct inspected *out)
+static void function_attach(const struct inspect_options *opt, enum site_kind kind,
+			    const char *path, const struct elf_file *elf, const char *name,
+			    bool at_calls, struct inspected *out)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
 	struct link_site sites[CALLERS_MAX];
@@ -109,9 +109,7 @@ static bool is_own_program(int fd)
 	       own.st_ino == st.st_ino;
 }
 
-/*
- * No loader runs in it, where a process could wait for probes of its own: the file gets probes for all who execute it, before they do.
- */
+/* No loader runs in it, where a process could wait for probes of its own. */
 static bool is_static(const struct elf_headers *h)
 {
 	return !*h->interpreter && !*h->soname && !h->dynamic;
@@ -123,7 +121,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	const struct elf_headers *h = elf_file_headers(elf);
 	struct inspect_options all = *opt;
 
-	if (is_static(h)) {
+	if (opt->static_wide && is_static(h)) {
 		all.each = false;
 		opt = &all;
 	}
@@ -133,10 +131,13 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	out->runpath = xstrdup(h->runpath);
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
-	/* Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed. */
+	/*
+	 * Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed, and for each place of a
+	 * process's own the kernel goes through all processes.
+	 */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
 		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf, "_dl_debug_state",
-				opt->loader.api == LINK_MULTI, out);
+				opt->loader.api == LINK_MULTI && !opt->each, out);
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);

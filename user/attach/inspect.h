@@ -30,9 +30,10 @@ struct inspect_options {
 	bool waits; /* processes wait by themselves, but for those that ask for a probe in their loader */
 	bool preload;	   /* processes record calls of the top layer (MPI) themselves */
 	bool each; /* each recorded process gets probes of its own: sites are only chosen here (site_list.h) */
-	int libs_fd;	   /* map of struct pov_lib by library id */
-	int handovers_fd;  /* map of struct pov_handover by cookie */
-	int notes_fd;	   /* map of struct pov_note by cookie */
+	bool static_wide; /* with that, a static program, which cannot wait, gets its probes in all processes */
+	int libs_fd;	  /* map of struct pov_lib by library id */
+	int handovers_fd; /* map of struct pov_handover by cookie */
+	int notes_fd;	  /* map of struct pov_note by cookie */
 	void (*attaching)(
 		void *ctx); /* called when a file has been read and only attaching is left */
 	void *ctx;
@@ -49,7 +50,8 @@ struct inspected {
 	json_t *needed;	       /* DT_NEEDED: [name]; owned */
 	json_t *library; /* one of a traced layer: its meta object "library" without id; owned, as is what follows */
 	json_t *offsets; /* of a library: where probes were put, or refused by the kernel: [file offset] */
-	struct pov_hook *hooks; /* of a library: functions whose calls the processes record themselves, by row of the function table; owned */
+	struct pov_hook *
+		hooks; /* of a library: functions whose calls the processes record themselves, by row of the function table; owned */
 	size_t hook_cnt;
 	json_t *sites; /* if opt->each: where probes are to be put (site_list.h); NULL: nowhere */
 	json_t *segments; /* executable ones: [[offset, address, bytes]] */

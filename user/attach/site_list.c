@@ -30,10 +30,9 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 	if (!out->sites)
 		out->sites = json_array();
 	for (size_t i = 0; i < cnt; i++)
-		json_array_append_new(out->sites, json_pack("[i,I,I,b]", kind,
-							    (json_int_t)sites[i].offset,
-							    (json_int_t)sites[i].cookie,
-							    sites[i].alone));
+		json_array_append_new(out->sites,
+				      json_pack("[i,I,I,b]", kind, (json_int_t)sites[i].offset,
+						(json_int_t)sites[i].cookie, sites[i].alone));
 	return cnt;
 }
 
@@ -97,7 +96,7 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 						   true;
 	if (kind != SITE_LEFT)
 		return false;
-	json_array_foreach((json_t *)choice->rows, at, wanted)
+	for (at = 0; (wanted = json_array_get(choice->rows, at)); at++)
 		if (json_integer_value(wanted) == row)
 			return true;
 	return false;
@@ -127,7 +126,8 @@ int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 			if (is_chosen(choice, kind, sites, at + run))
 				v[n++] = site_at(sites, at + run);
 		e = n ? run_attach(opt, kind, pid, path, v, n, links, failed) : 0;
-		err = e ?: err;
+		if (e)
+			err = e;
 	}
 	free(v);
 	return err;

@@ -50,7 +50,7 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
 	struct process_links links;
-	bool waits; /* as images_wanted */
+	bool waits;	    /* as images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
 };
@@ -58,7 +58,8 @@ struct images {
 static helper_reply_fn on_reply;
 static bool is_served(void *ctx, pid_t pid);
 static helper_known_fn request_known;
-static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns, uint64_t late_ns);
+static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
+		      uint64_t late_ns);
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {
@@ -92,12 +93,14 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.alone = wanted->alone,
 		.preload = wanted->preload,
 		.each = !wanted->machine_wide,
+		.static_wide = wanted->waits,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
 		.notes_fd = k->notes_fd,
 	};
 	im->known = (struct known_files){.writer = w, .files_fd = k->files_fd};
-	err = helper_start(&im->inspect, &im->known.files, on_reply, request_known, im, &im->helper);
+	err = helper_start(&im->inspect, &im->known.files, on_reply, request_known, im,
+			   &im->helper);
 	if (err) {
 		free(im);
 		return err;
@@ -238,9 +241,9 @@ static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t 
 	struct images *im = ctx;
 
 	late_say(im, pid, f, late_ns);
-	meta_write(im->writer, json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns",
-					 (json_int_t)ts_ns, "pid", pid, "library", f->lib->id,
-					 "late_ns", (json_int_t)late_ns));
+	meta_write(im->writer,
+		   json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns", (json_int_t)ts_ns,
+			     "pid", pid, "library", f->lib->id, "late_ns", (json_int_t)late_ns));
 }
 
 /* It has loaded what records its calls or waits for it, and can reach us, which it cannot in some containers. */
@@ -281,6 +284,18 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
 
+/* A static program has no loader in which it could have waited. */
+static void regions_late_check(struct images *im, pid_t pid, const struct code_file *f,
+			       uint64_t mapped_ns)
+{
+	if (f->has_regions && f->is_main && !f->is_program && !f->lib &&
+	    im->late_cnt++ < LATE_SAID_MAX)
+		log_warn(
+			"process %d executed %s %" PRIu64
+			" ms before probes were in it: regions that it had until then are not recorded",
+			pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
+}
+
 /* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
 static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
 {
@@ -297,6 +312,8 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 
 	if (live)
 		loaded_note(im, (uint32_t)pid, f);
+	if (live && json_get_bool(request, "new"))
+		regions_late_check(im, pid, f, ts);
 	if (library_users_map(&im->users, pid, f, json_get_u64(request, "start"),
 			      json_get_u64(request, "off"), ts) &&
 	    live) {
@@ -747,8 +764,7 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 
 static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 {
-	struct code_file *f =
-		map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
+	struct code_file *f = map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
 	bool known = f && f->described.dev == map->dev && f->described.ino == map->ino;
 	json_t *request;
 
@@ -779,8 +795,8 @@ static int others_visit(void *ctx, pid_t pid, pid_t parent)
 	    proc_maps_read(pid, &maps))
 		return 0;
 	for (size_t i = 0; i < maps.cnt; i++)
-		map_set(&im->links.others,
-			process_links_file_key(maps.map[i].dev, maps.map[i].ino), im);
+		map_set(&im->links.others, process_links_file_key(maps.map[i].dev, maps.map[i].ino),
+			im);
 	proc_maps_release(&maps);
 	return 0;
 }

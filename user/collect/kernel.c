@@ -277,7 +277,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	if (err)
 		return err;
 	k->programs.api = !opt->perf_links && (opt->each ? k->features.uprobe_multi_pid :
-							    k->features.uprobe_multi) ?
+							   k->features.uprobe_multi) ?
 				  LINK_MULTI :
 				  LINK_PERF;
 	if (k->programs.api == LINK_PERF && !k->features.perf_uprobe) {

@@ -33,10 +33,10 @@ void known_files_describe(struct known_files *k, const struct code_id *id, struc
 void known_files_state(struct known_files *k, const struct code_id *id, const struct code_file *f)
 {
 	struct pov_file_key key = {.ino = id->ino, .stamp = id->stamp, .dev = (uint32_t)id->dev};
-	uint32_t state = f->is_preload		  ? POV_FILE_PRELOAD :
+	uint32_t state = f->is_preload		 ? POV_FILE_PRELOAD :
 			 f->sites && !f->is_wide ? POV_FILE_EACH :
-			 f->lib			? POV_FILE_TRACED :
-						  POV_FILE_PLAIN;
+			 f->lib			 ? POV_FILE_TRACED :
+						   POV_FILE_PLAIN;
 
 	if (bpf_map_update_elem(k->files_fd, &key, &state, BPF_ANY))
 		log_debug("files: %s", strerror(errno));
@@ -270,6 +270,7 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	f->is_preload = json_get_bool(o, "preload");
 	if (json_object_get(o, "interpreter"))
 		f->interpreter = xstrdup(json_get_text(o, "interpreter"));
+	f->has_regions = json_object_get(o, "regions") != NULL;
 	f->segments = json_incref(json_object_get(o, "segments"));
 	code_file_add_sites(f, json_object_get(o, "sites"));
 	if (json_object_get(o, "library"))

@@ -206,7 +206,8 @@ static void probes_take(struct limit_probes *p, struct library *lib, pid_t pid,
 		}
 		perf_probes_add(to, &probe);
 		if (places)
-			gone_add(p, (struct gone){lib, pid,
+			gone_add(p, (struct gone){lib,
+						  pid,
 						  {.offset = probe.offset,
 						   .cookie = probe.cookie,
 						   .alone = true}});

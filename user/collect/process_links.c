@@ -154,9 +154,10 @@ static bool is_for_all(const struct process_links *pl, const json_t *request,
 	if (shared && pl->many < SHARED_MIN)
 		return false;
 	if (shared)
-		log_warn("%s: processes that are not recorded use it, too, and are slowed by its probes as "
-			 "those that are: %zu processes are too many for probes of their own",
-			 f->path, pl->many);
+		log_warn(
+			"%s: processes that are not recorded use it, too, and are slowed by its probes as "
+			"those that are: %zu processes are too many for probes of their own",
+			f->path, pl->many);
 	return true;
 }
 
@@ -327,7 +328,8 @@ static void forked_late(struct process_links *pl, pid_t pid, struct link_set *se
 {
 	if (!set->forked_ns)
 		return;
-	pl->late(pl->ctx, pid, set->file, set->forked_ns, (set->ready_ns ?: now_ns) - set->forked_ns);
+	pl->late(pl->ctx, pid, set->file, set->forked_ns,
+		 (set->ready_ns ?: now_ns) - set->forked_ns);
 	set->forked_ns = 0;
 }
 

@@ -32,12 +32,13 @@ struct link_set {
 };
 
 struct process_links {
-	bool each; /* processes have probes of their own; false: nothing below does anything */
+	bool each;   /* processes have probes of their own; false: nothing below does anything */
 	size_t many; /* targets, if all that will be are known; 0: not known */
 	size_t many_min; /* from so many on a file that nobody else maps gets one set of probes for all */
 	/* A process records the calls itself that SITE_LEFT is about. */
 	bool (*is_served)(void *ctx, pid_t pid);
-	struct map others; /* files that processes map which are not recorded, by process_links_file_key */
+	struct map
+		others; /* files that processes map which are not recorded, by process_links_file_key */
 	struct helper *helper;
 	struct known_files *files;
 	struct leftover_probes *leftover;

@@ -285,7 +285,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
-	if (wanted.machine_wide)
+	if (s->opt->launch || s->opt->all)
 		images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	session_limit_start(s);

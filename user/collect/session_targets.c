@@ -76,7 +76,8 @@ static int family_scan(struct family *f)
 	images_scan_begin(f->s->images, f->cnt);
 	for (size_t i = 0; i < f->cnt && !err; i++) {
 		err = images_scan(f->s->images, f->pid[i]);
-		if (err > 0 || i >= f->s->opt->pid_cnt) /* one that was not asked for may have ended */
+		if (err > 0 ||
+		    i >= f->s->opt->pid_cnt) /* one that was not asked for may have ended */
 			err = 0;
 		if (err)
 			log_error("no process %d to attach to: %s", f->pid[i], strerror(-err));
