@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Threads that wait busily, in a call or between two, and give a CPU to each other every few microseconds: half a million switches a
- * second that show nothing. Where more than HELD_MAX such switches follow each other within YIELD_NS, and none of the threads begins or ends
- * a call, each thread's stretches become one: each thread has the CPU for exactly as long as it had it then, only not by turns. Switches are held back
- * until it is known what they belong to.
+ * Threads that wait busily, in a call or between two, give a CPU to each other every few
+ * microseconds: half a million switches a second that show nothing. Where more than HELD_MAX such
+ * switches follow each other within YIELD_NS, and none of the threads begins or ends a call, each
+ * thread's stretches become one, as long as they were together. Switches are held back until it is
+ * known whether they are to be merged.
  *
- * Threads come in the order in which they left the CPU for the last time. So none is shown there later than it was; nor is it shown
- * there while it ran elsewhere or slept, for all were ready to run when the first switch came.
+ * Threads come in the order in which they left the CPU for the last time, so none is shown there
+ * later than it was. All were ready to run when the first switch came, so none is shown there while
+ * it slept or ran elsewhere.
  */
 #include <stdlib.h>
 
@@ -105,7 +107,10 @@ void tl_yield_flush_all(struct timeline *tl)
 		tl_yield_flush(tl, i);
 }
 
-/* A call that it is in is known of by now if it has left the CPU since, and one that it was in has been told. */
+/*
+ * The thread has begun and ended no call since then. A call that it was in has been told; one that
+ * it is in is known once it has left the CPU.
+ */
 static bool no_call_since(const struct tl_thread *th, const struct model_thread *t,
 			  uint64_t since_ns)
 {
@@ -125,7 +130,10 @@ static bool waits_since(struct timeline *tl, struct model_thread *t, uint16_t cp
 	       (th->run_cpu < 0 || th->run_cpu == (int32_t)cpu);
 }
 
-/* The first one of what may be many: back to a thread that left a moment ago. The CPU's last switch must lead to it. */
+/*
+ * The first one of what may be many: it leads back to a thread that left a moment ago, and the CPU's
+ * last switch leads to it.
+ */
 static bool may_begin(struct timeline *tl, const struct model_switch *s)
 {
 	const struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
