@@ -141,7 +141,7 @@ static const struct option_def options[] = {
 	{"function", 0, OPTION_LIST, AT(functions), "GLOB",
 	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. Repeatable."},
 	{"every-switch", 0, OPTION_FLAG, AT(every_switch),
-	 .help = "Show every switch. Without it, threads that wait busily in calls and give a CPU to each other every few microseconds "
+	 .help = "Show every switch. Without it, threads that wait busily and give a CPU to each other every few microseconds "
 		 "are shown on it one after the other, within a millisecond, each as long as it had it in all."},
 	{"offset", 0, OPTION_LIST, AT(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
 	{"totals", 0, OPTION_FLAG, AT(totals),

@@ -97,7 +97,7 @@ cpu_times() {
 	echo "$sum" && [ "$sum" -gt 5000 ]
 }
 
-@test "export: few switches, and switches outside calls, are shown as they are" {
+@test "export: few switches, those with a thread that is not recorded, and those around calls are shown as they are" {
 	events <<-'END'
 	switch ts=1000001000000 cpu=0 prev=0 next=101
 	callbegin ts=1000001001000 tid=101 begin=1000001000500 tgid=101 func=3
@@ -107,14 +107,24 @@ cpu_times() {
 	  switch ts=1000001003000 cpu=0 prev=101 next=50 flags=preempted
 	  switch ts=1000001004000 cpu=0 prev=50 next=101 flags=preempted
 	}
-	repeat 15 step=100000 {
+	repeat 8 step=200000 {
 	  switch ts=1000003000000 cpu=0 prev=101 next=103 flags=preempted
 	  switch ts=1000003001000 cpu=0 prev=103 next=101 flags=preempted
+	}
+	repeat 100 step=10000 {
+	  switch ts=1000005000000 cpu=0 prev=101 next=103 flags=preempted
+	  call ts=1000005004000 dur=2000 tid=103 tgid=101 func=9 lib=1 args=1,1000,0x4c000405,1,42,0x44000000,2 out=6/1:i738197505
+	  switch ts=1000005005000 cpu=0 prev=103 next=101 flags=preempted
 	}
 	end ts=1000010000000
 	END
 	export_to run.json
-	totals switches=233 merged=0
+	totals switches=419 merged=0
+	sed -i '/^ *call ts/d' run.txt
+	"$make" run.txt run.pov
+	export_to run.json
+	[ $(($(total switches) + $(total merged))) = 419 ]
+	[ "$(total merged)" -gt 150 ]
 }
 
 @test "export: what makes a large output smaller is said" {

@@ -219,7 +219,7 @@ void export_report(const char *out, const char *format, const struct writer_tota
 	large_report(out, format, t->bytes);
 	if (t->merged)
 		log_info(
-			"%s more switches are merged into these: of threads that wait busily in calls (--every-switch shows them)",
+			"%s more switches are merged into these: of threads that wait busily (--every-switch shows them)",
 			human_count(n, sizeof(n), t->merged));
 	posts_report(t);
 	if (t->misplaced)

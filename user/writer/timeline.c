@@ -142,6 +142,7 @@ static void tl_call(void *ctx, const struct model_call *c)
 
 	bool orphan = orphan_check(th, c->begin_ns, end_ns, c->depth);
 
+	tl_yield_call(tl, c);
 	if (c->view && c->view->roles.mark != MARK_NONE && process_shown(tl, c->thread->proc))
 		tl_phase(tl, th, c);
 	if (shown) {
@@ -173,6 +174,7 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 			  .activity = "polls",
 			  .args = &tl->args};
 
+	tl_yield_spin(tl, sp);
 	for (uint32_t i = 0; i < sp->nfuncs && i < 4; i++)
 		shown |= func_shown(tl, sp->func[i].func);
 	shown = shown && interval_shown(tl, sp->begin_ns, sp->end_ns) &&
@@ -376,6 +378,8 @@ static void sink_init(struct timeline *tl)
 	if (tl->opt.sched_recorded) {
 		tl->sink.on_switch = tl_on_switch;
 		tl->sink.waking = tl_on_waking;
+		tl->sink.call = tl_yield_call;
+		tl->sink.spin = tl_yield_spin;
 	}
 	if (!tl->opt.slices)
 		return;

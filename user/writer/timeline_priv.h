@@ -35,6 +35,8 @@ struct tl_thread {
 	char comm[16];			   /* as last told */
 	int32_t run_cpu;		   /* CPU it was switched to, -1 none known */
 	int32_t yield_cpu;		   /* CPU whose switches with it are held back, -1 none */
+	uint64_t yielded_ns;		   /* when it last left a CPU, ready to run; 0: it slept */
+	uint64_t call_ns;		   /* end of the call or spin last told */
 	uint64_t ready_ns;		   /* when it last left a CPU or was woken; 0 not known */
 	bool blocked;			   /* its last switch put it to sleep */
 	bool has_slices;
@@ -159,6 +161,11 @@ void tl_on_waking(void *ctx, const struct model_waking *w);
 void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
 
 /* Of timeline_yield.c */
+/* What it has to know of calls, in whatever pass; ctx is the timeline. */
+void tl_yield_call(void *ctx, const struct model_call *c);
+void tl_yield_spin(void *ctx, const struct model_spin *sp);
+/* A thread has left its CPU, after tl_yield_hold. */
+void tl_yield_left(struct tl_thread *th, const struct model_switch *s);
 /* Whether it keeps the switch, which it writes later. */
 bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
 /* Writes what is held back: before anything else is written of the CPU, or of the thread. */

@@ -201,7 +201,7 @@ void tl_on_switch(void *ctx, const struct model_switch *s)
 		if (!tl_yield_hold(tl, s))
 			tl_switch_write(tl, s);
 		if (!s->prev->idle)
-			tl_thread_of(tl, s->prev)->ready_ns = s->ts_ns;
+			tl_yield_left(tl_thread_of(tl, s->prev), s);
 	}
 	if (tl->opt.slices)
 		wake_follow(tl, s);

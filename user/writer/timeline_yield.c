@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Threads that wait busily, each in a call, and give a CPU to each other every few microseconds: half a million switches a second that
- * show nothing. Where more than HELD_MAX such switches follow each other within YIELD_NS, each thread's stretches become one: each thread
- * has the CPU for exactly as long as it had it then, only not by turns. Switches are held back until it is known what they belong to.
+ * Threads that wait busily, in a call or between two, give a CPU to each other every few
+ * microseconds: half a million switches a second that show nothing. Where more than HELD_MAX such
+ * switches follow each other within YIELD_NS, and none of the threads begins or ends a call, each
+ * thread's stretches become one, as long as they were together. Switches are held back until it is
+ * known whether they are to be merged.
  *
- * Threads come in the order in which they left the CPU for the last time. So none is shown there later than it was; nor is it shown
- * there while it ran elsewhere or slept, for all were ready to run when the first switch came.
+ * Threads come in the order in which they left the CPU for the last time, so none is shown there
+ * later than it was. All were ready to run when the first switch came, so none is shown there while
+ * it slept or ran elsewhere.
  */
 #include <stdlib.h>
 
@@ -104,22 +107,40 @@ void tl_yield_flush_all(struct timeline *tl)
 		tl_yield_flush(tl, i);
 }
 
-/* It has been in a call, on this CPU or ready to run, since then. */
+/*
+ * The thread has begun and ended no call since then. A call that it was in has been told; one that
+ * it is in is known once it has left the CPU.
+ */
+static bool no_call_since(const struct tl_thread *th, const struct model_thread *t,
+			  uint64_t since_ns)
+{
+	uint64_t left_ns = model_call_left_since(t);
+
+	return th->call_ns <= since_ns && (left_ns <= since_ns || left_ns == UINT64_MAX);
+}
+
+/* It has been on this CPU or ready to run since then, and began and ended no call. */
 static bool waits_since(struct timeline *tl, struct model_thread *t, uint16_t cpu,
 			uint64_t since_ns)
 {
 	const struct tl_thread *th = t->idle ? NULL : tl_thread_of(tl, t);
 
-	return th && model_call_left_since(t) <= since_ns && th->ready_ns &&
-	       th->ready_ns <= since_ns && (th->run_cpu < 0 || th->run_cpu == (int32_t)cpu);
+	return th && t->proc && t->proc->is_target && no_call_since(th, t, since_ns) &&
+	       th->ready_ns && th->ready_ns <= since_ns &&
+	       (th->run_cpu < 0 || th->run_cpu == (int32_t)cpu);
 }
 
-/* The first one of what may be many. The CPU's last switch must lead to it. */
+/*
+ * The first one of what may be many: it leads back to a thread that left a moment ago, and the CPU's
+ * last switch leads to it.
+ */
 static bool may_begin(struct timeline *tl, const struct model_switch *s)
 {
 	const struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
+	uint64_t yielded_ns = s->next->idle ? 0 : tl_thread_of(tl, s->next)->yielded_ns;
 
-	return waits_since(tl, s->next, s->cpu, s->ts_ns) && c->seen &&
+	return yielded_ns && s->ts_ns - yielded_ns <= YIELD_NS &&
+	       waits_since(tl, s->next, s->cpu, s->ts_ns) && c->seen &&
 	       (s->prev->idle ? !c->next.tid : c->thread == tl_thread_of(tl, s->prev));
 }
 
@@ -128,7 +149,8 @@ static bool may_follow(struct timeline *tl, struct tl_yield *y, const struct mod
 	uint64_t begin_ns = y->held[0].ts_ns;
 
 	return s->ts_ns - begin_ns <= YIELD_NS && s->prev == y->last.next &&
-	       (s->preempted || !s->prev_state) && model_call_left_since(s->prev) <= begin_ns &&
+	       (s->preempted || !s->prev_state) &&
+	       no_call_since(tl_thread_of(tl, s->prev), s->prev, begin_ns) &&
 	       (sharer_find(y, s->prev) || y->nsharers < SHARERS_MAX) &&
 	       (sharer_find(y, s->next) || waits_since(tl, s->next, s->cpu, begin_ns));
 }
@@ -153,6 +175,22 @@ static void follow(struct timeline *tl, struct tl_yield *y, const struct model_s
 	y->cnt++;
 	y->last = *s;
 	thread_bind(tl, s->next, s->cpu);
+}
+
+void tl_yield_left(struct tl_thread *th, const struct model_switch *s)
+{
+	th->ready_ns = s->ts_ns;
+	th->yielded_ns = s->preempted || !s->prev_state ? s->ts_ns : 0;
+}
+
+void tl_yield_call(void *ctx, const struct model_call *c)
+{
+	tl_thread_of(ctx, c->thread)->call_ns = c->end_ns;
+}
+
+void tl_yield_spin(void *ctx, const struct model_spin *sp)
+{
+	tl_thread_of(ctx, sp->thread)->call_ns = sp->end_ns;
 }
 
 bool tl_yield_hold(struct timeline *tl, const struct model_switch *s)
