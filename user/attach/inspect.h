@@ -18,7 +18,9 @@
 
 /* What to attach, and how. */
 struct inspect_options {
-	struct link_programs calls; /* entry and return of the wanted functions */
+	struct link_programs calls;   /* entry and return of the wanted functions */
+	struct link_programs returns; /* at return instructions, where return probes would do harm */
+	bool *unwinds; /* set once a file has been seen that uses MPI and may unwind the stack */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
 	struct link_programs note;    /* at static probes; entry_fd -1: none are wanted */
@@ -29,9 +31,9 @@ struct inspect_options {
 	const bool *alone; /* the same: functions whose probes may have to be given up; NULL: none */
 	bool preload;	   /* processes record calls of the top layer (MPI) themselves */
 	bool each; /* each recorded process gets probes of its own: sites are only chosen here (site_list.h) */
-	int libs_fd;	   /* map of struct pov_lib by library id */
-	int handovers_fd;  /* map of struct pov_handover by cookie */
-	int notes_fd;	   /* map of struct pov_note by cookie */
+	int libs_fd;	  /* map of struct pov_lib by library id */
+	int handovers_fd; /* map of struct pov_handover by cookie */
+	int notes_fd;	  /* map of struct pov_note by cookie */
 	void (*attaching)(
 		void *ctx); /* called when a file has been read and only attaching is left */
 	void *ctx;
@@ -48,7 +50,8 @@ struct inspected {
 	json_t *needed;	       /* DT_NEEDED: [name]; owned */
 	json_t *library; /* one of a traced layer: its meta object "library" without id; owned, as is what follows */
 	json_t *offsets; /* of a library: where probes were put, or refused by the kernel: [file offset] */
-	struct pov_hook *hooks; /* of a library: functions whose calls the processes record themselves, by row of the function table; owned */
+	struct pov_hook *
+		hooks; /* of a library: functions whose calls the processes record themselves, by row of the function table; owned */
 	size_t hook_cnt;
 	json_t *sites; /* if opt->each: where probes are to be put (site_list.h); NULL: nowhere */
 	json_t *segments; /* executable ones: [[offset, address, bytes]] */
