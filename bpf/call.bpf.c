@@ -217,6 +217,40 @@ static __always_inline struct pov_thread *thread_calling(struct pt_regs *ctx)
 	return t && t->told ? t : thread_meet(bpf_get_current_task_btf(), t);
 }
 
+/*
+ * Whether a call that has no return probe is over for a thread whose stack pointer is sp and that enters a function: it has left the frame,
+ * or calls the same function again from the same place, where the return address is the same.
+ */
+static __always_inline bool frame_is_below(struct pov_frame *f, u64 sp, u32 func)
+{
+	return f->ret && (f->sp < sp || (f->sp == sp && frame_call(f)->func == func));
+}
+
+__noinline int frame_drop_below(struct pov_thread *t, u64 sp, u32 func, u64 now)
+{
+	u32 d;
+
+	if (!t)
+		return 0;
+	d = t->depth - 1;
+	if (d >= POV_CALL_DEPTH_MAX || !frame_is_below(frame_at(t, d), sp, func))
+		return 0;
+	t->depth = d;
+	frame_emit(t, d, now, 0, POV_CALL_UNWOUND);
+	return 1;
+}
+
+static __always_inline void frames_drop_below(struct pov_thread *t, u64 sp, u32 func, u64 now)
+{
+	u32 d = t->depth - 1, i;
+
+	if (d >= POV_CALL_DEPTH_MAX || !frame_is_below(frame_at(t, d), sp, func))
+		return;
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
+		if (!frame_drop_below(t, sp, func, now))
+			break;
+}
+
 SEC("uprobe")
 int call_entry(struct pt_regs *ctx)
 {
@@ -240,8 +274,10 @@ int call_entry(struct pt_regs *ctx)
 	now = bpf_ktime_get_ns();
 	if (calls_over(now))
 		return 0;
-	if (t->depth)
+	if (t->depth) {
+		frames_drop_below(t, sp, func, now);
 		frames_drop_stale(t, trampoline_of(bpf_get_current_task_btf()), FROM_PROGRAM, now);
+	}
 	if (cfg.regions)
 		regions_left(sp + 1);
 	d = t->depth;
@@ -250,6 +286,8 @@ int call_entry(struct pt_regs *ctx)
 	f = call_enter(t, fn, cookie, nargs, PT_REGS_PARM1(ctx), sp, now);
 	if (!f)
 		return 0;
+	if (POV_PLACE(cookie) & POV_PLACE_BEGINS && bpf_probe_read_user(&f->ret, 8, (void *)sp))
+		f->ret = 0;
 	if (fn->counted) {
 		frame_fill(f, ctx, 0); /* those in registers do */
 		counted_entered(t, d, func, fn);
@@ -302,6 +340,57 @@ int call_return(struct pt_regs *ctx)
 	}
 	/* the site: where the kernel is about to return to */
 	call_leave(t, d, func, fn, PT_REGS_RC(ctx), PT_REGS_IP(ctx), now);
+	return 0;
+}
+
+#define JUMPS_MAX 2
+
+/*
+ * The innermost call returns if it was entered with that stack pointer. The return instruction may be another function's, to which the
+ * called one jumps, and which others call as well. A wrapper that jumps to the function itself returns once.
+ */
+static __always_inline bool call_returned(struct pov_thread *t, u64 sp, u64 ret, u64 now)
+{
+	const struct pov_fn *fn;
+	struct pov_frame *f;
+	u32 d, func;
+
+	d = frame_match(t, sp);
+	if (d >= POV_CALL_DEPTH_MAX)
+		return false;
+	f = frame_at(t, d);
+	func = frame_call(f)->func;
+	fn = fn_find(func);
+	if (!f->ret || !fn)
+		return false;
+	if (f->counted)
+		counted_leave(t, d, now);
+	else
+		call_leave(t, d, func, fn, ret, f->ret, now);
+	return true;
+}
+
+/* A return instruction of functions that have no return probe (POV_PLACE_BEGINS). */
+SEC("uprobe")
+int call_left(struct pt_regs *ctx)
+{
+	struct pov_thread *t;
+	u64 now;
+	u32 i;
+
+	stay_on_own_stack(ctx);
+	if (calls_until && calls_over(bpf_ktime_get_ns()))
+		return 0;
+	t = thread_here(ctx);
+	if (!t || !t->depth)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (calls_over(now))
+		return 0;
+	/* If one function has jumped to the other both return. */
+	for (i = 0; i < JUMPS_MAX; i++)
+		if (!call_returned(t, PT_REGS_SP(ctx), PT_REGS_RC(ctx), now))
+			break;
 	return 0;
 }
 

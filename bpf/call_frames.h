@@ -8,13 +8,22 @@
 
 #include "call_state.h"
 
+/* A function whose returns have probes keeps its return address, unless others have put a return probe on it. */
+static __always_inline bool frame_is_left(struct pov_thread *t, u32 d, u64 trampoline, u64 here)
+{
+	struct pov_frame *f = frame_at(t, d);
+
+	return !(f->ret && frame_lasts(f->ret, f->sp, here)) &&
+	       !frame_lasts(trampoline, f->sp, here);
+}
+
 /* Frames whose function was left without returning. trampoline, here: as frame_lasts has them. */
 static __always_inline void frames_drop_stale(struct pov_thread *t, u64 trampoline, u64 here,
 					      u64 now)
 {
 	u32 d = t->depth - 1, i;
 
-	if (d >= POV_CALL_DEPTH_MAX || frame_lasts(trampoline, frame_at(t, d)->sp, here))
+	if (d >= POV_CALL_DEPTH_MAX || !frame_is_left(t, d, trampoline, here))
 		return;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
 		if (!frame_drop_stale(t, trampoline, here, now))
@@ -49,6 +58,7 @@ static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d
 	c->lib = POV_COOKIE_LIB(cookie);
 	c->pad = 0;
 	f->sp = sp;
+	f->ret = 0;
 	f->folded = 0;
 	f->announced = 0;
 	f->counted = 0;

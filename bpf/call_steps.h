@@ -56,7 +56,7 @@ __noinline int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, 
 	if (!t)
 		return 0;
 	d = t->depth - 1;
-	if (d >= POV_CALL_DEPTH_MAX || frame_lasts(trampoline, frame_at(t, d)->sp, here))
+	if (d >= POV_CALL_DEPTH_MAX || !frame_is_left(t, d, trampoline, here))
 		return 0;
 	t->depth = d;
 	frame_emit(t, d, now, 0, POV_CALL_UNWOUND);

@@ -45,7 +45,7 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 		f->announced = 1;
 		c = (struct pov_call *)f->rec;
 		if (!c->site)
-			c->site = frame_site(p, f->sp);
+			c->site = f->ret ?: frame_site(p, f->sp);
 		begin_emit(t->tid, c->tgid, (u64)c->func << 32 | c->depth, c->hdr.ts_ns, now);
 	}
 }

@@ -196,7 +196,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 		f = frame_at(t, i);
 		c = frame_call(f);
 		if (!c->site)
-			c->site = frame_site(p, f->sp);
+			c->site = f->ret ?: frame_site(p, f->sp);
 	}
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;

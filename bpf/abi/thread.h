@@ -15,7 +15,8 @@
 
 /* A call in flight; rec holds its struct pov_call as far as it is known, hdr.ts_ns = its begin. */
 struct pov_frame {
-	pov_u64 sp;	  /* stack pointer at entry (frame.bpf.h) */
+	pov_u64 sp; /* stack pointer at entry (frame.bpf.h) */
+	pov_u64 ret; /* the return address, which lies there; 0: not known, or the kernel has put its own in its place */
 	pov_u32 used;	  /* bytes of rec that are filled */
 	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
 	pov_u8 announced; /* its pov_call_begin has been written */

@@ -44,6 +44,7 @@ static const struct body_case {
 	{"tail_less", "test %rdi, %rdi\njl away\njmp away", "t3?c t5", NULL},
 	{"tail_plt", "push %rbx\npop %rbx\njmp elsewhere@PLT", "t2", NULL},
 	{"tail_got", "jmp *elsewhere@GOTPCREL(%rip)", "t0", NULL},
+	{"tail_mine", "jmp *away@GOTPCREL(%rip)", "t0", NULL},
 	{"to_itself", "dec %edi\njne to_itself\nret", "r4", NULL},
 	{"tail_pointer", "jmp *%rax", "t0", NULL},
 	{"tail_member", "mov (%rdi), %rax\njmp *16(%rax)", "t3", NULL},
@@ -200,6 +201,39 @@ TEST(odd_symbols)
 	assert_int_equal(return_sites_find(f, &s, &sites), 0);
 	assert_int_equal(sites.cnt, 1);
 	return_sites_release(&sites);
+	elf_file_close(f);
+}
+
+/* Those of the functions that it ends by a jump to. */
+TEST(followed)
+{
+	static const struct {
+		const char *name;
+		int err;
+		const char *left;
+	} rows[] = {
+		{"several", 0, "r5 r6"},    {"tail", 0, "@r"},
+		{"tail_if", 0, "@r r5"},    {"tail_less", 0, "@r"},
+		{"to_itself", 0, "r4"},	    {"never", 0, ""},
+		{"tail_mine", 0, "@r"},	    {"tail_plt", -ENOTSUP, ""},
+		{"tail_got", -ENOTSUP, ""}, {"tail_pointer", -ENOTSUP, ""},
+		{"garbled", -ENOTSUP, ""},
+	};
+	char *source = cases_source();
+	struct elf_file *f = fixture_open("bodies.S", source, LIB_FLAGS);
+
+	free(source);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct elf_symbol *s = elf_file_find(f, rows[i].name);
+		struct return_sites sites;
+		int err = return_sites_follow(f, s, &sites);
+		char *text = sites_text(s, &sites);
+
+		if (err != rows[i].err || strcmp(text, rows[i].left) != 0)
+			fail_msg("%s: %d, \"%s\"", rows[i].name, err, text);
+		free(text);
+		return_sites_release(&sites);
+	}
 	elf_file_close(f);
 }
 

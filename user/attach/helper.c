@@ -91,7 +91,7 @@ static void others_close(const struct inspect_options *opt, int sock)
 		opt->libs_fd,	      opt->regions.entry_fd,
 		opt->regions.ret_fd,  opt->handover.entry_fd,
 		opt->handovers_fd,    opt->note.entry_fd,
-		opt->notes_fd,
+		opt->notes_fd,	      opt->returns.entry_fd,
 	};
 
 	fd_close_others(keep, sizeof(keep) / sizeof(*keep));

@@ -115,6 +115,35 @@ static bool is_static(const struct elf_headers *h)
 	return !*h->interpreter && !*h->soname && !h->dynamic;
 }
 
+static bool mentions_any(const struct elf_file *elf, const char *const *names)
+{
+	while (*names && !elf_file_mentions(elf, *names))
+		names++;
+	return *names;
+}
+
+/*
+ * Exceptions, cancelled threads and looks at the stack go through MPI's functions if who uses MPI does such things. The library itself
+ * and what it loads may, too, and keep it to themselves.
+ */
+static bool may_unwind(const struct elf_file *elf)
+{
+	static const char *const mpi[] = {"MPI_Init", "MPI_Init_thread", "MPI_Comm_rank",
+					  "MPI_Comm_size", NULL};
+	static const char *const unwinding[] = {"__cxa_throw",
+						"_Unwind_RaiseException",
+						"_Unwind_ForcedUnwind",
+						"_Unwind_Backtrace",
+						"backtrace",
+						"pthread_cancel",
+						"pthread_exit",
+						NULL};
+	const struct elf_headers *h = elf_file_headers(elf);
+
+	return mentions_any(elf, mpi) && mentions_any(elf, unwinding) &&
+	       (h->interpreter[0] || !h->soname[0] || !elf_file_defines(elf, "MPI_Init"));
+}
+
 static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,
 		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
 {
@@ -141,6 +170,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
+	*opt->unwinds |= may_unwind(elf);
 	if (opt->region_cnt && !is_own_program(fd))
 		inspect_regions(opt, path, elf, out);
 	return inspect_library(opt, path, elf, lib_id, out);

@@ -18,7 +18,9 @@
 
 /* What to attach, and how. */
 struct inspect_options {
-	struct link_programs calls; /* entry and return of the wanted functions */
+	struct link_programs calls;   /* entry and return of the wanted functions */
+	struct link_programs returns; /* at return instructions, where return probes would do harm */
+	bool *unwinds; /* set once a file has been seen that uses MPI and may unwind the stack */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
 	struct link_programs note;    /* at static probes; entry_fd -1: none are wanted */

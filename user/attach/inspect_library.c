@@ -19,6 +19,7 @@
 #include "elf/elf_file.h"
 #include "elf/hook_site.h"
 #include "elf/probe_site.h"
+#include "elf/return_sites.h"
 #include "layer/func_table.h"
 
 #define PRELOAD_MARK "povtrace_preload" /* what user/preload/ exports besides functions of MPI */
@@ -28,6 +29,10 @@ struct site_list {
 	const json_t *tried; /* offsets of earlier ones in the same library, or NULL */
 	struct link_site *site;
 	size_t cnt, room;
+	const bool *
+		unwinds; /* functions get probes on their return instructions instead of return probes … */
+	struct link_site *ret; /* … there; others may have the same ones */
+	size_t ret_cnt, ret_room;
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
 	const bool *alone; /* by row: functions that get links of their own; NULL: none */
@@ -41,6 +46,7 @@ static struct site_list sites_new(const struct inspect_options *opt)
 {
 	return (struct site_list){
 		.alone = opt->alone,
+		.unwinds = opt->unwinds,
 		.missing = json_array(),
 		.stepped = json_array(),
 	};
@@ -49,6 +55,7 @@ static struct site_list sites_new(const struct inspect_options *opt)
 static void sites_release(struct site_list *list)
 {
 	free(list->site);
+	free(list->ret);
 	free(list->hook);
 	json_decref(list->missing);
 	json_decref(list->stepped);
@@ -65,9 +72,38 @@ static bool site_known(const struct site_list *list, uint64_t offset)
 	return false;
 }
 
-/* The function of a row, which begins at sym. */
+static void return_add(struct site_list *list, uint64_t offset, uint64_t cookie)
+{
+	if (list->ret_cnt == list->ret_room) {
+		list->ret_room = list->ret_room ? 2 * list->ret_room : 256;
+		list->ret = xrealloc(list->ret, list->ret_room * sizeof(*list->ret));
+	}
+	list->ret[list->ret_cnt++] = (struct link_site){.offset = offset, .cookie = cookie};
+}
+
+/* False if its return instructions are not all known. */
+static bool returns_add(struct site_list *list, const struct elf_file *elf,
+			const struct elf_symbol *sym, const struct probe_site *begin,
+			uint64_t cookie)
+{
+	struct return_sites returns;
+	bool fine = !return_sites_follow(elf, sym, &returns);
+
+	for (size_t i = 0; i < returns.cnt; i++)
+		fine &= returns.v[i].offset != begin->offset;
+	for (size_t i = 0; i < returns.cnt && fine; i++)
+		return_add(list, returns.v[i].offset,
+			   cookie | POV_COOKIE_PLACE(POV_PLACE_ENDS, returns.v[i].condition));
+	return_sites_release(&returns);
+	return fine;
+}
+
+/*
+ * The function of a row, which begins at sym. by_returns: if need be; not of two of which one may jump to the other, which looks like a
+ * call of the same function again.
+ */
 static void site_add(struct site_list *list, const struct elf_file *elf,
-		     const struct elf_symbol *sym, uint16_t lib_id, size_t row)
+		     const struct elf_symbol *sym, uint16_t lib_id, size_t row, bool by_returns)
 {
 	const char *name = func_table_get(row)->name;
 	struct probe_site site;
@@ -78,7 +114,9 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 	}
 	if (site_known(list, site.offset))
 		return;
-	if (site.cost == SITE_EMULATED)
+	by_returns = by_returns && *list->unwinds &&
+		     returns_add(list, elf, sym, &site, POV_COOKIE(row, lib_id));
+	if (site.cost == SITE_EMULATED && !by_returns)
 		list->emulated++;
 	else
 		json_array_append_new(list->stepped, json_string(name));
@@ -88,8 +126,9 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 	}
 	list->site[list->cnt++] = (struct link_site){
 		.offset = site.offset,
-		.cookie = POV_COOKIE(row, lib_id),
-		.alone = list->alone && list->alone[row],
+		.cookie = POV_COOKIE(row, lib_id) |
+			  (by_returns ? POV_COOKIE_PLACE(POV_PLACE_BEGINS, 0) : 0),
+		.alone = list->alone && list->alone[row] && !by_returns,
 	};
 }
 
@@ -104,7 +143,7 @@ static size_t inner_add(struct site_list *list, const struct inner_function *inn
 		if (strcmp(inner[i].name, func_table_get(row)->name) ||
 		    !elf_file_function_at(elf, inner[i].addr, &sym))
 			continue;
-		site_add(list, elf, &sym, lib_id, row);
+		site_add(list, elf, &sym, lib_id, row, true);
 		found++;
 	}
 	return found;
@@ -169,7 +208,7 @@ static void sites_add(struct site_list *list, const struct library_kind *kind, b
 					 hook_add(list, elf, sym[i], row) ?
 				 list->left :
 				 list,
-			 elf, sym[i], lib_id, row);
+			 elf, sym[i], lib_id, row, n == 1);
 }
 
 /* A program's own functions come before all that is preloaded: they keep their probes. */
@@ -212,9 +251,13 @@ static size_t sites_attach(const struct inspect_options *opt, const char *path,
 	int err = 0;
 
 	opt->attaching(opt->ctx);
+	site_list_put(opt, SITE_CALL, path, list->ret, list->ret_cnt, out, &err);
 	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, &err);
-	if (list->left)
+	if (list->left) {
+		site_list_put(opt, SITE_LEFT, path, list->left->ret, list->left->ret_cnt, out,
+			      &err);
 		site_list_put(opt, SITE_LEFT, path, list->left->site, list->left->cnt, out, &err);
+	}
 	out->offsets = offsets_json(list);
 	json_set_int(m, "attached", attached);
 	json_set_int(m, "emulated", list->emulated);
@@ -505,7 +548,7 @@ static void place_add(const struct inspect_options *opt, const struct elf_file *
 		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
 		return;
 	}
-	site_add(list, elf, &sym, lib->id, row);
+	site_add(list, elf, &sym, lib->id, row, true);
 }
 
 int inspect_more(const struct inspect_options *opt, const char *path, int fd,

@@ -22,11 +22,76 @@ static const struct link_programs *programs_of(const struct inspect_options *opt
 	return programs[kind];
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct link_site *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* At return instructions, of which several functions may have the same ones. */
+static void returns_attach(const struct link_programs *p, const char *path,
+			   const struct link_site *sites, size_t cnt, struct links *links, int *err)
+{
+	struct link_site *v = xcalloc(cnt + 1, sizeof(*v));
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (POV_PLACE(sites[i].cookie) & POV_PLACE_ENDS)
+			v[n++] = sites[i];
+	qsort(v, n, sizeof(*v), by_offset);
+	for (size_t i = 0; i < n; i++)
+		if (!i || v[i].offset != v[i - 1].offset)
+			v[kept++] = v[i];
+	links_attach(links, p, path, v, kept, err);
+	free(v);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct link_site *x = a, *y = b;
+
+	return POV_PLACE(x->cookie) - POV_PLACE(y->cookie);
+}
+
+/* Those of calls: no entry may be seen whose return is not. Returns the number of entries. */
+static size_t calls_attach(const struct inspect_options *opt, pid_t pid, const char *path,
+			   struct link_site *sites, size_t cnt, struct links *links, int *err)
+{
+	struct link_programs pair = opt->calls, entry = opt->calls, returns = opt->returns;
+	size_t pairs = 0, entries = 0;
+
+	entry.ret_fd = -1;
+	pair.pid = entry.pid = returns.pid = pid;
+	if (cnt)
+		qsort(sites, cnt, sizeof(*sites), by_place);
+	while (pairs < cnt && !POV_PLACE(sites[pairs].cookie))
+		pairs++;
+	while (pairs + entries < cnt &&
+	       POV_PLACE(sites[pairs + entries].cookie) == POV_PLACE_BEGINS)
+		entries++;
+	returns_attach(&returns, path, sites, cnt, links, err);
+	return links_attach(links, &entry, path, sites + pairs, entries, err) +
+	       links_attach(links, &pair, path, sites, pairs, err);
+}
+
+static size_t sites_attach(const struct inspect_options *opt, enum site_kind kind, pid_t pid,
+			   const char *path, struct link_site *sites, size_t cnt,
+			   struct links *links, int *err)
+{
+	struct link_programs programs = *programs_of(opt, kind);
+
+	programs.pid = pid;
+	if (kind == SITE_CALL || kind == SITE_LEFT)
+		return calls_attach(opt, pid, path, sites, cnt, links, err);
+	return links_attach(links, &programs, path, sites, cnt, err);
+}
+
 size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, const char *path,
 		     struct link_site *sites, size_t cnt, struct inspected *out, int *err)
 {
 	if (!opt->each)
-		return links_attach(&out->links, programs_of(opt, kind), path, sites, cnt, err);
+		return sites_attach(opt, kind, 0, path, sites, cnt, &out->links, err);
 	if (!out->sites)
 		out->sites = json_array();
 	for (size_t i = 0; i < cnt; i++)
@@ -70,13 +135,11 @@ static int run_attach(const struct inspect_options *opt, enum site_kind kind, pi
 		      const char *path, struct link_site *v, size_t cnt, struct links *links,
 		      json_t *failed)
 {
-	struct link_programs programs = *programs_of(opt, kind);
 	int err = 0;
 
-	programs.pid = pid;
-	if (programs.entry_fd < 0)
+	if (programs_of(opt, kind)->entry_fd < 0)
 		return 0;
-	links_attach(links, &programs, path, v, cnt, &err);
+	sites_attach(opt, kind, pid, path, v, cnt, links, &err);
 	for (size_t i = 0; err && err != ESRCH && i < cnt; i++)
 		if (v[i].failed)
 			failed_name(opt, kind, v[i].cookie, failed);

@@ -38,6 +38,7 @@
 #define MANY_PERF 2 /* the kernel takes 0.1 s to take one away */
 
 struct images {
+	bool unwinds; /* inspect_options */
 	struct kernel *kernel;
 	struct trace_writer *writer;
 	void (*record)(void *ctx, const struct pov_hdr *rec);
@@ -80,6 +81,8 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->socket = wanted->socket;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
+		.returns = entry_only(k->returns_fd, k->programs.api),
+		.unwinds = &im->unwinds,
 		.loader = entry_only(wanted->machine_wide && !wanted->waits_wide ? -1 : k->loader_fd,
 				     k->programs.api),
 		.waits = wanted->waits,

@@ -187,10 +187,12 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 						      BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(s->progs.call_left, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_note, BPF_TRACE_UPROBE_MULTI);
 		/* They do not sleep, but sleepable programs are cheaper to run: they need no rcu_read_lock. */
 		bpf_program__set_flags(s->progs.call_entry, BPF_F_SLEEPABLE);
 		bpf_program__set_flags(s->progs.call_return, BPF_F_SLEEPABLE);
+		bpf_program__set_flags(s->progs.call_left, BPF_F_SLEEPABLE);
 		bpf_program__set_expected_attach_type(s->progs.region_place,
 						      BPF_TRACE_UPROBE_MULTI);
 	}
@@ -257,6 +259,7 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
 	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
+	k->returns_fd = bpf_program__fd(k->skel->progs.call_left);
 	k->note_fd = opt->notes ? bpf_program__fd(k->skel->progs.call_note) : -1;
 	k->regions = (struct link_programs){.entry_fd = -1, .ret_fd = -1, .api = k->programs.api};
 	if (opt->regions)

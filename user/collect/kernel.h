@@ -56,6 +56,7 @@ struct kernel {
 	uint64_t *calls_until_too; /* where else it is to be said when the recording of calls ends, or NULL */
 	uint64_t recursions;	       /* before the recording */
 	struct link_programs programs; /* for library probes, */
+	int returns_fd;		       /* program at return instructions */
 	struct link_programs regions;  /* for regions … */
 	struct leftover_probes leftover; /* … and what they leave; kernel_release takes care of it */
 };

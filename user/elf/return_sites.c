@@ -8,10 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#if defined(__x86_64__)
-
 #include "base/log.h"
 #include "elf/elf_file.h"
+
+#if defined(__x86_64__)
+
 #include "elf/elf_internal.h"
 #include "elf/x86_body.h"
 #include "elf/x86_kernel.h"
@@ -120,6 +121,22 @@ static void tables_mark(struct x86_body *b)
 
 /* ---- sites ---- */
 
+/* 0 if it is not in this file, or unknown. */
+static uint64_t function_jumped_to(struct x86_body *b, const struct x86_step *s,
+				   const struct x86_insn *jump)
+{
+	const struct elf_symbol *sym = NULL;
+	const char *name;
+	uint64_t slot;
+
+	if (!x86_is_slot_jump(jump, &slot) && (!s->to || !x86_body_stub(b, s->to, &slot)))
+		return s->to;
+	name = elf_file_slot_symbol(b->f, slot);
+	if (name)
+		sym = elf_file_find(b->f, name);
+	return sym ? sym->addr : 0;
+}
+
 static const char *site_add(struct x86_body *b, const struct x86_step *s, struct return_sites *out)
 {
 	struct return_site site = {.is_tail = s->next != X86_RETURNS,
@@ -131,6 +148,8 @@ static const char *site_add(struct x86_body *b, const struct x86_step *s, struct
 		return "it is left with another stack than it began with";
 	if (!x86_decode(&b->reader, s->addr, &insn) || x86_kernel_does(&insn) == KERNEL_REFUSES)
 		return "the kernel refuses a probe where it returns";
+	if (site.is_tail)
+		site.to = function_jumped_to(b, s, &insn);
 	if (s->next == X86_BRANCHES) {
 		site.condition = insn.z.opcode & 0xf;
 		if (insn.z.mnemonic == ZYDIS_MNEMONIC_JRCXZ ||
@@ -209,6 +228,54 @@ int return_sites_find(const struct elf_file *f, const struct elf_symbol *sym,
 	free(out->v);
 	out->v = NULL;
 	out->cnt = 0;
+	return -ENOTSUP;
+}
+
+#define FOLLOW_MAX 16 /* functions */
+
+/* Takes the returns of one function, and adds to the others those that it jumps to. */
+static const char *function_follow(const struct elf_file *f, const struct elf_symbol *sym,
+				   uint64_t *next, size_t *next_cnt, struct return_sites *out)
+{
+	struct return_sites own;
+	const char *objection = return_sites_find(f, sym, &own) ? own.why : NULL;
+
+	for (size_t i = 0; i < own.cnt && !objection; i++) {
+		size_t k = 0;
+
+		if (!own.v[i].is_tail) {
+			out->v = xrealloc(out->v, (out->cnt + 1) * sizeof(*out->v));
+			out->v[out->cnt++] = own.v[i];
+			continue;
+		}
+		while (k < *next_cnt && next[k] != own.v[i].to)
+			k++;
+		if (!own.v[i].to || k == FOLLOW_MAX)
+			objection = "it ends in functions that cannot be followed";
+		else if (k == *next_cnt)
+			next[(*next_cnt)++] = own.v[i].to;
+	}
+	return_sites_release(&own);
+	return objection;
+}
+
+int return_sites_follow(const struct elf_file *f, const struct elf_symbol *sym,
+			struct return_sites *out)
+{
+	uint64_t next[FOLLOW_MAX] = {sym->addr};
+	const char *objection = NULL;
+	struct elf_symbol function;
+	size_t cnt = 1;
+
+	*out = (struct return_sites){0};
+	for (size_t i = 0; i < cnt && !objection; i++)
+		objection = elf_file_function_at(f, next[i], &function) ?
+				    function_follow(f, &function, next, &cnt, out) :
+				    "it ends in functions that cannot be followed";
+	if (!objection)
+		return 0;
+	return_sites_release(out);
+	out->why = objection;
 	return -ENOTSUP;
 }
 

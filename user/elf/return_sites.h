@@ -18,6 +18,7 @@ struct elf_symbol;
 struct return_site {
 	uint64_t offset;   /* in the file */
 	bool is_tail;	   /* a jump to another function, which returns in place of this one */
+	uint64_t to;	   /* the address of that function; 0: it is in another file, or unknown */
 	uint8_t condition; /* of that jump, as x86 numbers them; POV_CONDITION_NONE: none */
 };
 
@@ -33,6 +34,12 @@ struct return_sites {
  */
 int return_sites_find(const struct elf_file *f, const struct elf_symbol *sym,
 		      struct return_sites *out);
+/*
+ * The returns alone, also those of the functions of the file that it ends by a jump to, and of those that these do: each return of the function
+ * is at one of them, with the stack pointer that the function began with. -ENOTSUP also if it may end in another file's function.
+ */
+int return_sites_follow(const struct elf_file *f, const struct elf_symbol *sym,
+			struct return_sites *out);
 void return_sites_release(struct return_sites *sites);
 
 #endif

@@ -120,18 +120,16 @@ static const char *part_add(struct x86_body *b, uint64_t start, uint64_t bytes)
 
 /* ---- what belongs to it ---- */
 
-/* "jmp *slot(%rip)", where other files' functions are reached. */
-static bool is_stub(struct x86_body *b, uint64_t addr)
+bool x86_body_stub(struct x86_body *b, uint64_t addr, uint64_t *slot)
 {
 	struct x86_insn insn;
-	uint64_t slot;
 
 	if (!x86_decode(&b->reader, addr, &insn))
 		return false;
 	if (insn.z.mnemonic == ZYDIS_MNEMONIC_ENDBR64 &&
 	    !x86_decode(&b->reader, addr + insn.z.length, &insn))
 		return false;
-	return x86_is_slot_jump(&insn, &slot);
+	return x86_is_slot_jump(&insn, slot);
 }
 
 /* A jump leads out of what is known of the body. */
@@ -140,11 +138,11 @@ static const char *jump_follow(struct x86_body *b, uint64_t to)
 	const struct elf_symbol *s = elf_file_symbol_from(b->f, to);
 	struct elf_symbol around;
 	const char *objection;
-	uint64_t start, bytes;
+	uint64_t start, bytes, slot;
 
 	if (s && s->addr == to && s->is_func)
 		return is_own_part(b, s->name) ? part_add(b, s->addr, s->size) : NULL;
-	if (is_stub(b, to))
+	if (x86_body_stub(b, to, &slot))
 		return NULL;
 	if (!elf_file_function_around(b->f, to, &start, &bytes) ||
 	    !elf_file_function_at(b->f, start, &around))

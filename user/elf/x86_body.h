@@ -63,6 +63,8 @@ const char *x86_body_read(const struct elf_file *f, const struct elf_symbol *sym
 void x86_body_free(struct x86_body *b);
 /* The step at an address; NULL if no instruction of the body begins there. */
 struct x86_step *x86_body_step(const struct x86_body *b, uint64_t addr);
+/* "jmp *slot(%rip)" at an address, where other files' functions are reached. */
+bool x86_body_stub(struct x86_body *b, uint64_t addr, uint64_t *slot);
 bool x86_body_holds(const struct x86_body *b, uint64_t addr);
 /* The part of a step. */
 const struct x86_part *x86_body_part(const struct x86_body *b, const struct x86_step *s);
