@@ -18,7 +18,7 @@ define plain_cc
 	$(Q)$(CC) $(PLAIN_CFLAGS) $1 -MMD -MP -MF $@.d $(filter %.c %.a,$^) -o $@ $2
 endef
 
-PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met os_traffic plugin stuck_fs wakings weak)
+PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules os_traffic plugin stuck_fs wakings weak)
 $(PLAIN_BIN): $(PLAIN)/%: tests/mpi/plain/%.c
 	$(call plain_cc,,-ldl -lpthread)
 
@@ -85,6 +85,35 @@ UCT_FORMS := $(addprefix $(PLAIN)/uct_form_,47 48 50)
 $(UCT_FORMS): $(PLAIN)/uct_form_%: tests/mpi/plain/uct_form.c
 	$(call plain_cc,-DSLOTS=$* -fPIE -pie -rdynamic -s)
 
+# Plug-ins that talk MPI, for hosts without one or with another one: build/mpi/<mpi>/<name>.so.
+MPI_PLUGINS := $(foreach m,$(MPIS),$(patsubst tests/mpi/plugin/%.c,build/mpi/$m/%.so,$(wildcard tests/mpi/plugin/*.c)))
+define plugin_rule
+build/mpi/$(1)/%.so: tests/mpi/plugin/%.c
+	$$(say) MPICC $$@
+	@mkdir -p $$(@D)
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $$(SHARED) -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+endef
+$(foreach m,$(MPIS),$(eval $(call plugin_rule,$m)))
+
+# C++: build/mpi/<mpi>/<name>.
+MPI_CXX_BIN := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.cc,build/mpi/$m/%,$(wildcard tests/mpi/*.cc)))
+define cxx_rule
+build/mpi/$(1)/%: tests/mpi/%.cc
+	$$(say) MPICXX $$@
+	@mkdir -p $$(@D)
+	$$(Q)mpicxx.$(1) -std=gnu++17 -O2 -g -Wall -Werror -Itests/mpi -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+endef
+$(foreach m,$(MPIS),$(eval $(call cxx_rule,$m)))
+
+comma := ,
+# An MPI of one rank that is really unloaded, twice, and the plug-in with each of them.
+TINY_BIN := $(if $(MPICH_INC),$(foreach n,1 2,$(PLAIN)/libtiny$n.so $(PLAIN)/module_tiny$n.so))
+$(PLAIN)/libtiny%.so: tests/mpi/plain/tiny_mpi.c
+	$(call plain_cc,$(SHARED) -Wl$(comma)-soname$(comma)libtiny$*.so)
+$(PLAIN)/module_tiny%.so: tests/mpi/plugin/module.c $(PLAIN)/libtiny%.so
+	$(call plain_cc,$(MPICH_INC) -Itests/mpi $(SHARED),-L$(PLAIN) -l:libtiny$*.so -Wl$(comma)-rpath$(comma)'$$ORIGIN' -lpthread)
+
 live-programs: mpi-programs $(PLAIN)/clock_probe $(PLAIN_BIN) $(STATIC_BIN) $(addprefix $(PLAIN)/,count_calls.so count_ucp.so \
-	count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS)
+	count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS) \
+	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(TINY_BIN)
 .PHONY: live-programs
