@@ -5,6 +5,7 @@
 
 # What programs need beyond the general rules.
 MPI_CFLAGS_planted_advice := -fopenmp
+MPI_CFLAGS_names := -Wno-address
 $(foreach m,$(MPIS),$(addprefix build/mpi/$m/f_,f08 use mpif)): tests/mpi/f_calls.inc
 
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
@@ -18,7 +19,7 @@ define plain_cc
 	$(Q)$(CC) $(PLAIN_CFLAGS) $1 -MMD -MP -MF $@.d $(filter %.c %.a,$^) -o $@ $2
 endef
 
-PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules os_traffic plugin stuck_fs wakings weak)
+PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules names_without os_traffic plugin stuck_fs wakings weak)
 $(PLAIN_BIN): $(PLAIN)/%: tests/mpi/plain/%.c
 	$(call plain_cc,,-ldl -lpthread)
 
@@ -91,7 +92,12 @@ define plugin_rule
 build/mpi/$(1)/%.so: tests/mpi/plugin/%.c
 	$$(say) MPICC $$@
 	@mkdir -p $$(@D)
-	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $$(SHARED) -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $$(SHARED) -Wl,-z,lazy -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+# A program that is linked with one of them, a PMPI tool.
+build/mpi/$(1)/arguments_linked: tests/mpi/arguments.c build/mpi/$(1)/pmpi_tool.so
+	$$(say) MPICC $$@
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) -MMD -MP -MF $$@.d $$< $$(filter %.so,$$^) -o $$@ -Wl$$(comma)-rpath$$(comma)'$$$$ORIGIN' -lpthread
+MPI_PLUGINS += build/mpi/$(1)/arguments_linked
 endef
 $(foreach m,$(MPIS),$(eval $(call plugin_rule,$m)))
 
