@@ -15,7 +15,7 @@ exec "$@"
 EOF
 
 # What differs from run to run: addresses, and the numbers of processes (Open MPI and UCX begin their messages with them).
-as_text() { sed -E 's/0x[0-9a-f]+/ADDRESS/g; s/\[([^]:]+):[0-9]+(:[0-9:]+)?\]/[\1]/g; s/pid[ =:]+[0-9]+/pid N/g; s/==[0-9]+==/==N==/g' "$1" | sort; }
+as_text() { sed -E 's/0x[0-9a-f]+/ADDRESS/g; s/\[([^]:]+):[0-9]+(:[0-9:]+)?\]/[\1]/g; s/(pid|PID)[ =:]+[0-9]+/pid N/g; s/==[0-9]+==/==N==/g' "$1" | sort; }
 
 untraced() { # NAME COMMAND…
 	local name=$1

@@ -19,9 +19,9 @@ def call(name, *args):
 
 
 try:
-	print("in the program:", ctypes.CDLL(None).MPI_Init)
+	text = "in the program: %s" % ctypes.CDLL(None).MPI_Init
 except AttributeError:
-	print("no MPI in the program")
+	text = "no MPI in the program"
 flag, rank = ctypes.c_int(), ctypes.c_int()
 call("MPI_Initialized", ctypes.byref(flag))
 call("MPI_Init", None, None)
@@ -29,7 +29,7 @@ call("MPI_Comm_rank", world, ctypes.byref(rank))
 for i in range(int(sys.argv[2])):
 	call("MPI_Barrier", world)
 call("MPI_Finalize")
-print("begun before:", flag.value, "rank", rank.value)
+sys.stdout.write("%s, begun before: %d, rank %d\n" % (text, flag.value, rank.value))
 with open("%s/python.%d.%d.jsonl" % (os.environ["POV_EXPECT"], rank.value, os.getpid()), "w") as books:
 	for name, cnt in calls.items():
 		books.write(json.dumps({"rank": rank.value, "pid": os.getpid(), "fn": name, "calls": cnt, "empty": 0, "cut": 0}) + "\n")
