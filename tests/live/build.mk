@@ -101,13 +101,13 @@ MPI_PLUGINS += build/mpi/$(1)/arguments_linked
 endef
 $(foreach m,$(MPIS),$(eval $(call plugin_rule,$m)))
 
-# C++: build/mpi/<mpi>/<name>.
+# C++: build/mpi/<mpi>/<name>. Without the libraries of the C++ bindings, which make calls of their own.
 MPI_CXX_BIN := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.cc,build/mpi/$m/%,$(wildcard tests/mpi/*.cc)))
 define cxx_rule
 build/mpi/$(1)/%: tests/mpi/%.cc
 	$$(say) MPICXX $$@
 	@mkdir -p $$(@D)
-	$$(Q)mpicxx.$(1) -std=gnu++17 -O2 -g -Wall -Werror -Itests/mpi -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+	$$(Q)OMPI_CC=$$(CXX) MPICH_CC=$$(CXX) mpicc.$(1) -std=gnu++17 -O2 -g -Wall -Werror -Itests/mpi -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
 endef
 $(foreach m,$(MPIS),$(eval $(call cxx_rule,$m)))
 
