@@ -19,7 +19,7 @@ define plain_cc
 	$(Q)$(CC) $(PLAIN_CFLAGS) $1 -MMD -MP -MF $@.d $(filter %.c %.a,$^) -o $@ $2
 endef
 
-PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules names_without os_traffic plugin stuck_fs wakings weak)
+PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules helper names_without ordinary os_traffic plugin stuck_fs text_check wakings weak)
 $(PLAIN_BIN): $(PLAIN)/%: tests/mpi/plain/%.c
 	$(call plain_cc,,-ldl -lpthread)
 
@@ -119,7 +119,30 @@ $(PLAIN)/libtiny%.so: tests/mpi/plain/tiny_mpi.c
 $(PLAIN)/module_tiny%.so: tests/mpi/plugin/module.c $(PLAIN)/libtiny%.so
 	$(call plain_cc,$(MPICH_INC) -Itests/mpi $(SHARED),-L$(PLAIN) -l:libtiny$*.so -Wl$(comma)-rpath$(comma)'$$ORIGIN' -lpthread)
 
+# Ordinary programs in other builds; helpers with another C library, or of another word size. The dynamic one of 32 bits has a loader, of package libc6-i386, and no library.
+MUSL_BIN := $(if $(shell command -v musl-gcc),$(addprefix $(PLAIN)/helper_,musl musl_static))
+ORDINARY_BIN := $(addprefix $(PLAIN)/ordinary_,static asan tsan)
+$(PLAIN)/ordinary_static: tests/mpi/plain/ordinary.c
+	$(call plain_cc,-static,-lpthread)
+$(PLAIN)/ordinary_asan: tests/mpi/plain/ordinary.c
+	$(call plain_cc,-fsanitize=address,-lpthread)
+$(PLAIN)/ordinary_tsan: tests/mpi/plain/ordinary.c
+	$(call plain_cc,-fsanitize=thread,-lpthread)
+HELPER_BIN := $(ORDINARY_BIN) $(MUSL_BIN) $(addprefix $(PLAIN)/helper_,static 32 32_dynamic)
+$(PLAIN)/helper_musl: tests/mpi/plain/helper.c
+	$(say) CC $@
+	$(Q)musl-gcc -O2 $< -o $@
+$(PLAIN)/helper_musl_static: tests/mpi/plain/helper.c
+	$(say) CC $@
+	$(Q)musl-gcc -O2 -static $< -o $@
+$(PLAIN)/helper_static: tests/mpi/plain/helper.c
+	$(call plain_cc,-static,-lpthread)
+$(PLAIN)/helper_32: tests/mpi/plain/helper_32.c
+	$(call plain_cc,-m32 -ffreestanding -fno-pie -no-pie -nostdlib -static)
+$(PLAIN)/helper_32_dynamic: tests/mpi/plain/helper_32.c
+	$(call plain_cc,-m32 -ffreestanding -fPIE -pie -nostdlib -Wl$(comma)-dynamic-linker$(comma)/lib/ld-linux.so.2)
+
 live-programs: mpi-programs $(PLAIN)/clock_probe $(PLAIN_BIN) $(STATIC_BIN) $(addprefix $(PLAIN)/,count_calls.so count_ucp.so \
 	count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS) \
-	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(TINY_BIN)
+	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(TINY_BIN) $(HELPER_BIN)
 .PHONY: live-programs
