@@ -24,7 +24,6 @@
  *	leak		memory that is lost; for sanitizers
  *	race		a data race; for sanitizers
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
