@@ -4,6 +4,7 @@
 # A recorded program does what it does untraced, and each of its calls is recorded. Sourced after lib.sh by harm_*.test: unharmed runs
 # a command once without povtrace and once in each capture, and compares status, output, errors, and calls with the command's books.
 
+export POV_LIMIT=${POV_LIMIT:-60}
 captures=${POV_CAPTURES:-auto probes}
 commands=0
 
