@@ -50,8 +50,8 @@ static const int enough[] = {
 	SYS_sched_yield,   SYS_nanosleep,    SYS_clock_nanosleep,
 	SYS_clock_gettime, SYS_gettimeofday, SYS_exit_group,
 	SYS_exit,	   SYS_rt_sigreturn, SYS_restart_syscall,
-	SYS_brk,	   SYS_getpid, SYS_newfstatat, SYS_munmap,
-	SYS_madvise,
+	SYS_brk,	   SYS_getpid,	     SYS_newfstatat,
+	SYS_munmap,	   SYS_madvise,
 };
 
 static void filter_add(struct sock_filter f)

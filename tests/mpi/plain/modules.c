@@ -4,6 +4,7 @@
  * Each word of its command line is a step, done for all plug-ins that are open:
  *
  *	local:FILE   opens one more, in a local scope; global:FILE, deep:FILE (RTLD_DEEPBIND), new:FILE (dlmopen)
+ *	found:FILE   takes the MPI library that is in memory, if there is one, or else opens this one for all
  *	keep:FILE    opens a library that is not a plug-in, and never closes it
  *	begin        begins MPI
  *	run:N        calls MPI N times
@@ -51,6 +52,19 @@ static void *library_open(const char *how, const char *path)
 		exit(3);
 	}
 	return lib;
+}
+
+/* As programs do that serve every MPI: whatever is there already is the job's. */
+static void library_find(const char *path)
+{
+	void *fn = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+	Dl_info info;
+
+	if (fn && dladdr(fn, &info)) {
+		printf("in memory: %s\n", info.dli_fname);
+		path = info.dli_fname;
+	}
+	library_open("global", path);
 }
 
 static void module_open(const char *how, const char *path)
@@ -135,7 +149,9 @@ static void take_place(void)
 
 static void step(const char *word, const char *value)
 {
-	if (!strcmp(word, "keep")) {
+	if (!strcmp(word, "found")) {
+		library_find(value);
+	} else if (!strcmp(word, "keep")) {
 		library_open("local", value);
 	} else if (!strcmp(word, "begin")) {
 		for_each(module_begin);
