@@ -5,7 +5,7 @@
  *	together	all threads live at once
  *	turns	one thread after the other
  *	detached	nobody waits for them but by a count
- *	files	together, when the limit of open files is reached
+ *	files	together, when every descriptor is taken
  *	locked	together, when all memory that is mapped is locked (mlockall)
  */
 #include <sys/mman.h>
@@ -14,6 +14,7 @@
 #include "expect.h"
 
 #define THREADS_MAX 512
+#define FILES 256
 
 static int thread_cnt, calls;
 static unsigned int ended;
@@ -96,14 +97,24 @@ static void run_detached(pthread_attr_t *attr)
 		sched_yield();
 }
 
-/* No more files than are open. */
-static void files_limit(struct rlimit *old)
+/* Takes all descriptors that the process may have; poll needs a limit that is no lower than those in use. */
+static void files_take(int taken[FILES])
 {
-	struct rlimit none = {0, 0};
+	struct rlimit few;
 
-	getrlimit(RLIMIT_NOFILE, old);
-	none.rlim_max = old->rlim_max;
-	MUST(!setrlimit(RLIMIT_NOFILE, &none));
+	getrlimit(RLIMIT_NOFILE, &few);
+	few.rlim_cur = FILES;
+	MUST(!setrlimit(RLIMIT_NOFILE, &few));
+	for (int i = 0; i < FILES; i++)
+		taken[i] = dup(STDOUT_FILENO);
+	MUST(taken[FILES - 1] < 0);
+}
+
+static void files_give_back(const int taken[FILES])
+{
+	for (int i = 0; i < FILES; i++)
+		if (taken[i] >= 0)
+			close(taken[i]);
 }
 
 static long space_kib(const char *name)
@@ -122,11 +133,10 @@ static long space_kib(const char *name)
 
 static void run(const char *how, pthread_attr_t *attr)
 {
-	struct rlimit files;
-	int few_files = !strcmp(how, "files");
+	int taken[FILES], few_files = !strcmp(how, "files");
 
 	if (few_files)
-		files_limit(&files);
+		files_take(taken);
 	if (!strcmp(how, "locked"))
 		MUST(!mlockall(MCL_CURRENT | MCL_FUTURE));
 	if (!strcmp(how, "turns"))
@@ -136,7 +146,7 @@ static void run(const char *how, pthread_attr_t *attr)
 	else
 		run_together(attr);
 	if (few_files)
-		setrlimit(RLIMIT_NOFILE, &files);
+		files_give_back(taken);
 }
 
 int main(int argc, char **argv)
