@@ -15,8 +15,18 @@ shift
 exec "$@"
 EOF
 
+# ranks MPI RANKS: like launcher; each rank's standard output is a file of its own, as launchers mix them within lines.
+ranks() { echo "$(launcher "$1" "$2") sh $T/to_file"; }
+cat >"$T/to_file" <<'EOF'
+exec "$@" >"$POV_EXPECT/out.$$"
+EOF
+outputs() { # NAME: all lines that its processes wrote
+	cat "$T/$1.out"
+	find "$T/$1.books" -name 'out.*' -exec cat {} +
+}
+
 # What differs from run to run: addresses, and the numbers of processes (Open MPI and UCX begin their messages with them).
-as_text() { sed -E 's/0x[0-9a-f]+/ADDRESS/g; s/\[([^]:]+):[0-9]+(:[0-9:]+)?\]/[\1]/g; s/(pid|PID)[ =:]+[0-9]+/pid N/g; s/==[0-9]+==/==N==/g' "$1" | sort; }
+as_text() { sed -E 's/0x[0-9a-f]+/ADDRESS/g; s/\[([^]:]+):[0-9]+(:[0-9:]+)?\]/[\1]/g; s/(pid|PID)[ =:]+[0-9]+/pid N/g; s/==[0-9]+==/==N==/g' | sort; }
 
 untraced() { # NAME COMMAND…
 	local name=$1
@@ -30,9 +40,10 @@ untraced() { # NAME COMMAND…
 # Lines on which the two differ; and lines of povtrace's standard error that are not its own.
 differences() { # NAME OF-UNTRACED
 	local part
-	for part in status out said; do
-		diff <(as_text "$T/$2.$part") <(as_text "$T/$1.$part") >"$T/diff" || { echo "$part: < untraced, > recorded"; cat "$T/diff"; }
+	for part in status said; do
+		diff <(as_text <"$T/$2.$part") <(as_text <"$T/$1.$part") >"$T/diff" || { echo "$part: < untraced, > recorded"; cat "$T/diff"; }
 	done
+	diff <(outputs "$2" | as_text) <(outputs "$1" | as_text) >"$T/diff" || { echo "output: < untraced, > recorded"; cat "$T/diff"; }
 	grep -v '^povtrace: \|^ *$' "$T/$1.err" | sed 's/^/not said by povtrace: /'
 }
 
@@ -80,7 +91,7 @@ unharmed_calls() { # TEXT OF-UNTRACED
 	calls_made "$2" >"$T/run.wanted"
 	calls_recorded run >"$T/run.got" || { cat "$T/run.info.err" "$T/run.err" | not_ok "$1: calls"; return; }
 	if [ "${HARM_CALLS-}" != none ] && [ ! -s "$T/run.wanted" ]; then
-		cat "$T/$2.said" "$T/$2.out" | not_ok "$1: the untraced program kept no books"
+		{ cat "$T/$2.said"; outputs "$2"; } | not_ok "$1: the untraced program kept no books"
 		return
 	fi
 	diff "$T/run.wanted" "$T/run.got" >"$T/run.differences"
