@@ -5,6 +5,7 @@
 
 # What programs need beyond the general rules.
 MPI_CFLAGS_planted_advice := -fopenmp
+MPI_CFLAGS_names := -Wno-address
 $(foreach m,$(MPIS),$(addprefix build/mpi/$m/f_,f08 use mpif)): tests/mpi/f_calls.inc
 
 PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
@@ -18,7 +19,7 @@ define plain_cc
 	$(Q)$(CC) $(PLAIN_CFLAGS) $1 -MMD -MP -MF $@.d $(filter %.c %.a,$^) -o $@ $2
 endef
 
-PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met os_traffic plugin stuck_fs wakings weak)
+PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules helper names_without ordinary os_traffic plugin stuck_fs text_check wakings weak)
 $(PLAIN_BIN): $(PLAIN)/%: tests/mpi/plain/%.c
 	$(call plain_cc,,-ldl -lpthread)
 
@@ -85,6 +86,63 @@ UCT_FORMS := $(addprefix $(PLAIN)/uct_form_,47 48 50)
 $(UCT_FORMS): $(PLAIN)/uct_form_%: tests/mpi/plain/uct_form.c
 	$(call plain_cc,-DSLOTS=$* -fPIE -pie -rdynamic -s)
 
+# Plug-ins that talk MPI, for hosts without one or with another one: build/mpi/<mpi>/<name>.so.
+MPI_PLUGINS := $(foreach m,$(MPIS),$(patsubst tests/mpi/plugin/%.c,build/mpi/$m/%.so,$(wildcard tests/mpi/plugin/*.c)))
+define plugin_rule
+build/mpi/$(1)/%.so: tests/mpi/plugin/%.c
+	$$(say) MPICC $$@
+	@mkdir -p $$(@D)
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) $$(SHARED) -Wl,-z,lazy -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+# A program that is linked with one of them, a PMPI tool.
+build/mpi/$(1)/arguments_linked: tests/mpi/arguments.c build/mpi/$(1)/pmpi_tool.so
+	$$(say) MPICC $$@
+	$$(Q)mpicc.$(1) $$(MPI_CFLAGS) -MMD -MP -MF $$@.d $$< $$(filter %.so,$$^) -o $$@ -Wl$$(comma)-rpath$$(comma)'$$$$ORIGIN' -lpthread
+MPI_PLUGINS += build/mpi/$(1)/arguments_linked
+endef
+$(foreach m,$(MPIS),$(eval $(call plugin_rule,$m)))
+
+# C++: build/mpi/<mpi>/<name>. Without the libraries of the C++ bindings, which make calls of their own.
+MPI_CXX_BIN := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.cc,build/mpi/$m/%,$(wildcard tests/mpi/*.cc)))
+define cxx_rule
+build/mpi/$(1)/%: tests/mpi/%.cc
+	$$(say) MPICXX $$@
+	@mkdir -p $$(@D)
+	$$(Q)OMPI_CC=$$(CXX) MPICH_CC=$$(CXX) mpicc.$(1) -std=gnu++17 -O2 -g -Wall -Werror -Itests/mpi -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+endef
+$(foreach m,$(MPIS),$(eval $(call cxx_rule,$m)))
+
+comma := ,
+# An MPI of one rank that is really unloaded, twice, and the plug-in with each of them.
+TINY_BIN := $(if $(MPICH_INC),$(foreach n,1 2,$(PLAIN)/libtiny$n.so $(PLAIN)/module_tiny$n.so))
+$(PLAIN)/libtiny%.so: tests/mpi/plain/tiny_mpi.c
+	$(call plain_cc,$(SHARED) -Wl$(comma)-soname$(comma)libtiny$*.so)
+$(PLAIN)/module_tiny%.so: tests/mpi/plugin/module.c $(PLAIN)/libtiny%.so
+	$(call plain_cc,$(MPICH_INC) -Itests/mpi $(SHARED),-L$(PLAIN) -l:libtiny$*.so -Wl$(comma)-rpath$(comma)'$$ORIGIN' -lpthread)
+
+# Ordinary programs in other builds; helpers with another C library, or of another word size. The dynamic one of 32 bits has a loader, of package libc6-i386, and no library.
+MUSL_BIN := $(if $(shell command -v musl-gcc),$(addprefix $(PLAIN)/helper_,musl musl_static))
+ORDINARY_BIN := $(addprefix $(PLAIN)/ordinary_,static asan tsan)
+$(PLAIN)/ordinary_static: tests/mpi/plain/ordinary.c
+	$(call plain_cc,-static,-lpthread)
+$(PLAIN)/ordinary_asan: tests/mpi/plain/ordinary.c
+	$(call plain_cc,-fsanitize=address,-lpthread)
+$(PLAIN)/ordinary_tsan: tests/mpi/plain/ordinary.c
+	$(call plain_cc,-fsanitize=thread,-lpthread)
+HELPER_BIN := $(ORDINARY_BIN) $(MUSL_BIN) $(addprefix $(PLAIN)/helper_,static 32 32_dynamic)
+$(PLAIN)/helper_musl: tests/mpi/plain/helper.c
+	$(say) CC $@
+	$(Q)musl-gcc -O2 $< -o $@
+$(PLAIN)/helper_musl_static: tests/mpi/plain/helper.c
+	$(say) CC $@
+	$(Q)musl-gcc -O2 -static $< -o $@
+$(PLAIN)/helper_static: tests/mpi/plain/helper.c
+	$(call plain_cc,-static,-lpthread)
+$(PLAIN)/helper_32: tests/mpi/plain/helper_32.c
+	$(call plain_cc,-m32 -ffreestanding -fno-pie -no-pie -nostdlib -static)
+$(PLAIN)/helper_32_dynamic: tests/mpi/plain/helper_32.c
+	$(call plain_cc,-m32 -ffreestanding -fPIE -pie -nostdlib -Wl$(comma)-dynamic-linker$(comma)/lib/ld-linux.so.2)
+
 live-programs: mpi-programs $(PLAIN)/clock_probe $(PLAIN_BIN) $(STATIC_BIN) $(addprefix $(PLAIN)/,count_calls.so count_ucp.so \
-	count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS)
+	count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS) \
+	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(TINY_BIN) $(HELPER_BIN)
 .PHONY: live-programs

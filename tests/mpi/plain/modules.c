@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A host without MPI that loads plug-ins (tests/mpi/plugin/module.c), each with an MPI of its own, as an interpreter does.
+ * Each word of its command line is a step, done for all plug-ins that are open:
+ *
+ *	local:FILE   opens one more, in a local scope; global:FILE, deep:FILE (RTLD_DEEPBIND), new:FILE (dlmopen)
+ *	found:FILE   takes the MPI library that is in memory, if there is one, or else opens this one for all
+ *	keep:FILE    opens a library that is not a plug-in, and never closes it
+ *	begin        begins MPI
+ *	run:N        calls MPI N times
+ *	threads:N    the same, each plug-in in a thread of its own, at the same time
+ *	leave        writes the books
+ *	end          ends MPI and writes the books
+ *	close        closes all
+ *	hole         closes all, and takes the place where the first one's MPI library was
+ */
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#define MODULES_MAX 8
+
+static struct module {
+	void *lib, *mpi;
+	int (*begin)(void);
+	void (*run)(int times);
+	void (*books)(const char *name);
+	void (*end)(void);
+	int times;
+} modules[MODULES_MAX];
+static int module_cnt, books_cnt;
+
+static void *module_symbol(const struct module *m, const char *name)
+{
+	void *fn = dlsym(m->lib, name);
+
+	MUST(fn);
+	return fn;
+}
+
+static void *library_open(const char *how, const char *path)
+{
+	void *lib = !strcmp(how, "new")	   ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW) :
+		    !strcmp(how, "deep")   ? dlopen(path, RTLD_NOW | RTLD_DEEPBIND) :
+		    !strcmp(how, "global") ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) :
+					     dlopen(path, RTLD_NOW);
+
+	if (!lib) {
+		printf("%s\n", dlerror());
+		exit(3);
+	}
+	return lib;
+}
+
+/* As programs do that serve every MPI: whatever is there already is the job's. */
+static void library_find(const char *path)
+{
+	void *fn = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+	Dl_info info;
+
+	if (fn && dladdr(fn, &info)) {
+		printf("in memory: %s\n", info.dli_fname);
+		path = info.dli_fname;
+	}
+	library_open("global", path);
+}
+
+static void module_open(const char *how, const char *path)
+{
+	struct module *m = &modules[module_cnt++];
+
+	MUST(module_cnt <= MODULES_MAX);
+	m->lib = library_open(how, path);
+	*(void **)&m->begin = module_symbol(m, "module_begin");
+	*(void **)&m->run = module_symbol(m, "module_run");
+	*(void **)&m->books = module_symbol(m, "module_books");
+	*(void **)&m->end = module_symbol(m, "module_end");
+	m->mpi = module_symbol(m, "MPI_Barrier");
+}
+
+static void module_write(struct module *m)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "module%d", books_cnt++);
+	m->books(name);
+}
+
+static void module_end(struct module *m)
+{
+	m->end();
+	module_write(m);
+}
+
+static void module_begin(struct module *m)
+{
+	printf("module %d: rank %d\n", (int)(m - modules), m->begin());
+}
+
+static void module_run(struct module *m)
+{
+	m->run(m->times);
+}
+
+static void *module_run_thread(void *arg)
+{
+	module_run(arg);
+	return NULL;
+}
+
+static void module_close(struct module *m)
+{
+	dlclose(m->lib);
+}
+
+static void for_each(void (*step)(struct module *m))
+{
+	for (int i = 0; i < module_cnt; i++)
+		step(&modules[i]);
+}
+
+static void set_times(int times)
+{
+	for (int i = 0; i < module_cnt; i++)
+		modules[i].times = times + 2 * i;
+}
+
+static void run_threads(void)
+{
+	pthread_t t[MODULES_MAX];
+
+	for (int i = 0; i < module_cnt; i++)
+		MUST(!pthread_create(&t[i], NULL, module_run_thread, &modules[i]));
+	for (int i = 0; i < module_cnt; i++)
+		MUST(!pthread_join(t[i], NULL));
+}
+
+/* The page may still be mapped: then the library was not unloaded, which is as good. */
+static void take_place(void)
+{
+	void *page = (void *)((unsigned long)modules[0].mpi & ~4095ul);
+
+	for_each(module_close);
+	mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	module_cnt = 0;
+}
+
+static void step(const char *word, const char *value)
+{
+	if (!strcmp(word, "found")) {
+		library_find(value);
+	} else if (!strcmp(word, "keep")) {
+		library_open("local", value);
+	} else if (!strcmp(word, "begin")) {
+		for_each(module_begin);
+	} else if (!strcmp(word, "run")) {
+		set_times(atoi(value));
+		for_each(module_run);
+	} else if (!strcmp(word, "threads")) {
+		set_times(atoi(value));
+		run_threads();
+	} else if (!strcmp(word, "leave")) {
+		for_each(module_write);
+	} else if (!strcmp(word, "end")) {
+		for_each(module_end);
+	} else if (!strcmp(word, "close")) {
+		for_each(module_close);
+		module_cnt = 0;
+	} else if (!strcmp(word, "hole")) {
+		take_place();
+	} else {
+		module_open(word, value);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		char *value = strchr(argv[i], ':');
+
+		if (value)
+			*value++ = '\0';
+		step(argv[i], value ? value : "");
+	}
+	puts("done");
+	return 0;
+}

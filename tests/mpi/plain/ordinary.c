@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Small programs that have nothing to do with MPI, in one file; built plainly, statically and with sanitizers. Usage: ordinary NAME
+ *	threads		eight threads add up
+ *	fault		catches SIGSEGV and goes on
+ *	abort		dies of SIGABRT
+ *	alarm		an interval timer interrupts it
+ *	close		closes every descriptor, and says so by its status
+ *	descriptors	which descriptors are open
+ *	signals		dispositions and mask
+ *	limits		all limits
+ *	auxiliary	what the kernel says of the process: rights, page size
+ *	loaded		the libraries that are loaded
+ *	strict		SECCOMP_MODE_STRICT from its first line
+ *	filter		a seccomp filter that kills: write and exit only
+ *	stack		deep recursion on an alternate and on the main stack
+ *	clone		a child made past the C library
+ *	vfork		vfork and exec
+ *	environment	how many variables, and that they end the stack
+ *	constructors	its own initialisers have run in their order
+ *	jumps		longjmp out of a signal handler
+ *	fork		forks in threads
+ *	umask		what it inherits: umask, nice, directory, group
+ *	leak		memory that is lost; for sanitizers
+ *	race		a data race; for sanitizers
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <link.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static long sum;
+static sigjmp_buf back;
+static volatile sig_atomic_t ticks;
+static int constructed;
+
+__attribute__((constructor(101))) static void construct_first(void)
+{
+	constructed = constructed * 10 + 1;
+}
+
+__attribute__((constructor)) static void construct_last(void)
+{
+	constructed = constructed * 10 + 2;
+}
+
+static void *add(void *arg)
+{
+	for (int i = 0; i < 1000; i++)
+		__atomic_add_fetch(&sum, (long)arg, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static int threads(void)
+{
+	pthread_t t[8];
+
+	for (long i = 0; i < 8; i++)
+		if (pthread_create(&t[i], NULL, add, (void *)i))
+			return 1;
+	for (int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+	printf("%ld\n", sum);
+	return 0;
+}
+
+static void jump_back(int sig)
+{
+	siglongjmp(back, sig);
+}
+
+static int fault(void)
+{
+	volatile int *nowhere = NULL;
+	int sig;
+
+	signal(SIGSEGV, jump_back);
+	sig = sigsetjmp(back, 1);
+	if (!sig)
+		*nowhere = 1;
+	printf("caught %d\n", sig);
+	return 0;
+}
+
+static int die(void)
+{
+	struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &none);
+	abort();
+}
+
+static void tick(int sig)
+{
+	(void)sig;
+	ticks++;
+}
+
+static int alarms(void)
+{
+	struct itimerval every = {{0, 1000}, {0, 1000}};
+
+	signal(SIGALRM, tick);
+	setitimer(ITIMER_REAL, &every, NULL);
+	while (ticks < 20)
+		pause();
+	puts("interrupted");
+	return 0;
+}
+
+static int close_all(void)
+{
+	closefrom(0);
+	return fcntl(0, F_GETFD) < 0 && open("/dev/null", O_RDONLY) == 0 ? 17 : 1;
+}
+
+static int descriptors(void)
+{
+	for (int fd = 0; fd < 256; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			printf("%d: flags %d, status %o\n", fd, fcntl(fd, F_GETFD),
+			       fcntl(fd, F_GETFL));
+	return 0;
+}
+
+static int signals(void)
+{
+	struct sigaction act;
+	sigset_t mask;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	for (int sig = 1; sig < 65; sig++)
+		if (!sigaction(sig, NULL, &act) &&
+		    (act.sa_handler != SIG_DFL || sigismember(&mask, sig)))
+			printf("%d: %s, flags %x, masked %d\n", sig,
+			       act.sa_handler == SIG_IGN ? "ignored" : "caught",
+			       (unsigned int)act.sa_flags, sigismember(&mask, sig));
+	return 0;
+}
+
+static int limits(void)
+{
+	struct rlimit l;
+
+	for (int i = 0; i < RLIM_NLIMITS; i++)
+		if (!getrlimit(i, &l))
+			printf("%d: %lld %lld\n", i, (long long)l.rlim_cur, (long long)l.rlim_max);
+	return 0;
+}
+
+static int auxiliary(void)
+{
+	printf("secure %lu, page %lu, uid %lu, clock %lu, name %s\n", getauxval(AT_SECURE),
+	       getauxval(AT_PAGESZ), getauxval(AT_UID), getauxval(AT_CLKTCK),
+	       strrchr((char *)getauxval(AT_EXECFN), '/'));
+	printf("dumpable %d, no new rights %d, personality %lx, timer slack %d\n",
+	       prctl(PR_GET_DUMPABLE), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+	       syscall(SYS_personality, 0xffffffff), prctl(PR_GET_TIMERSLACK));
+	return 0;
+}
+
+static int loaded_print(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	(void)data;
+	if (!strstr(info->dlpi_name, "libpovtrace-preload.so"))
+		printf("%s\n", info->dlpi_name);
+	return 0;
+}
+
+static int loaded(void)
+{
+	return dl_iterate_phdr(loaded_print, NULL);
+}
+
+static int strict(void)
+{
+	static const char text[] = "strict\n";
+
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	if (write(1, text, sizeof(text) - 1) > 0)
+		syscall(SYS_exit, 5);
+	return 1;
+}
+
+static int filter(void)
+{
+	static const char text[] = "filter\n";
+	struct sock_filter few[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog prog = {sizeof(few) / sizeof(*few), few};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		return 1;
+	if (write(1, text, sizeof(text) - 1) > 0)
+		_exit(6);
+	return 1;
+}
+
+static int deep(int n)
+{
+	volatile char frame[1000];
+
+	frame[0] = (char)n;
+	return n ? deep(n - 1) + frame[0] * 0 + 1 : 0;
+}
+
+static void deep_in_handler(int sig)
+{
+	(void)sig;
+	ticks = deep(50);
+}
+
+static int stack(void)
+{
+	static char other[1 << 17];
+	stack_t alternate = {.ss_sp = other, .ss_size = sizeof(other)};
+	struct sigaction act = {.sa_handler = deep_in_handler, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&alternate, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	raise(SIGUSR1);
+	printf("%d %d\n", deep(2000), (int)ticks);
+	return 0;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int by_clone(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid)
+		_exit(23);
+	printf("%d\n", wait_for(pid));
+	return 0;
+}
+
+static int by_vfork(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execlp("false", "false", NULL);
+		_exit(127);
+	}
+	printf("%d\n", wait_for(pid));
+	return 0;
+}
+
+static int environment(void)
+{
+	int cnt = 0;
+
+	for (char **e = environ; *e; e++)
+		cnt += strncmp(*e, "LD_PRELOAD=", 11) && strncmp(*e, "POVTRACE_PRELOAD=", 17) &&
+		       strncmp(*e, "ASAN_OPTIONS=", 13);
+	printf("%d, %s\n", cnt, getenv("ORDINARY"));
+	return 0;
+}
+
+static int constructors(void)
+{
+	printf("%d\n", constructed);
+	return 0;
+}
+
+static int jumps(void)
+{
+	volatile int cnt = 0;
+
+	signal(SIGUSR2, jump_back);
+	for (volatile int i = 0; i < 100; i++) {
+		if (sigsetjmp(back, 1))
+			cnt++;
+		else
+			raise(SIGUSR2);
+	}
+	printf("%d\n", cnt);
+	return 0;
+}
+
+static void *fork_one(void *arg)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit((int)(long)arg);
+	return (void *)(long)wait_for(pid);
+}
+
+static int forks(void)
+{
+	pthread_t t[5];
+	void *status;
+	long all = 0;
+
+	for (long i = 0; i < 5; i++)
+		pthread_create(&t[i], NULL, fork_one, (void *)i);
+	for (int i = 0; i < 5; i++) {
+		pthread_join(t[i], &status);
+		all = all * 10 + (long)status;
+	}
+	printf("%05ld\n", all);
+	return 0;
+}
+
+static int inherited(void)
+{
+	char dir[4096];
+
+	printf("%o %d %d %s\n", umask(0), getpriority(PRIO_PROCESS, 0), getpgrp() == getpid(),
+	       getcwd(dir, sizeof(dir)) ? dir : "-");
+	return 0;
+}
+
+static int leak(void)
+{
+	void *volatile lost = malloc(77);
+
+	lost = NULL;
+	puts("lost");
+	return lost != NULL;
+}
+
+static void *add_racing(void *arg)
+{
+	sum += (long)arg;
+	return NULL;
+}
+
+static int race(void)
+{
+	pthread_t t[2];
+
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, add_racing, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	puts("raced");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} programs[] = {
+	{"threads", threads},
+	{"fault", fault},
+	{"abort", die},
+	{"alarm", alarms},
+	{"close", close_all},
+	{"descriptors", descriptors},
+	{"signals", signals},
+	{"limits", limits},
+	{"auxiliary", auxiliary},
+	{"loaded", loaded},
+	{"strict", strict},
+	{"filter", filter},
+	{"stack", stack},
+	{"clone", by_clone},
+	{"vfork", by_vfork},
+	{"environment", environment},
+	{"constructors", constructors},
+	{"jumps", jumps},
+	{"fork", forks},
+	{"umask", inherited},
+	{"leak", leak},
+	{"race", race},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(programs) / sizeof(*programs); i++)
+		if (!strcmp(programs[i].name, argv[1]))
+			return programs[i].run();
+	fprintf(stderr, "usage: ordinary NAME\n");
+	return 2;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Programs that confine themselves by seccomp. A system call that is not allowed kills the process. Usage: sandbox HOW
+ *	few	after MPI_Init: no new files, sockets, memory that is shared or of a file, processes, signals, nor BPF
+ *	strict	after MPI_Init and a first exchange: nothing but what an exchange and the end of a process need
+ *	mode1	a thread: read, write and exit alone (SECCOMP_MODE_STRICT), for calls within the process
+ *	calm	after MPI_Init: no new sockets, programs, nor what MPI never needs; then to the end of MPI
+ *	trap	as few, but a handler counts what is refused: nothing
+ *	before	as few, before MPI_Init, without what MPI itself needs there
+ *	run PROGRAM [ARG…]	the same for a program that is executed then
+ */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "expect.h"
+
+#define FILTER_MAX 256
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define THREADS 5
+
+static struct sock_filter filter[FILTER_MAX];
+static unsigned short filter_cnt;
+static volatile sig_atomic_t refused;
+
+/* What MPI itself does not need before it has begun, either, but tools might. */
+static const int never[] = {
+	SYS_memfd_create, SYS_bpf,	     SYS_perf_event_open,
+	SYS_ptrace,	  SYS_kcmp,	     SYS_userfaultfd,
+	SYS_pidfd_open,	  SYS_pidfd_getfd,   SYS_rt_tgsigqueueinfo,
+	SYS_membarrier,	  SYS_pkey_mprotect,
+};
+/* Once it runs. */
+static const int not_calm[] = {SYS_socket, SYS_connect, SYS_bind, SYS_execve, SYS_fork, SYS_vfork};
+static const int not_later[] = {
+	SYS_openat, SYS_open,	SYS_creat,   SYS_shmget,  SYS_shmat,	 SYS_dup,
+	SYS_dup2,   SYS_dup3,	SYS_recvmsg, SYS_sendmsg, SYS_kill,	 SYS_tgkill,
+	SYS_prctl,  SYS_mremap, SYS_ioctl,   SYS_fcntl,	  SYS_ftruncate, SYS_rt_sigaction,
+};
+/* An exchange through shared memory, memory for malloc, writing the books, and the end. */
+static const int enough[] = {
+	SYS_read,	   SYS_write,	     SYS_writev,
+	SYS_poll,	   SYS_epoll_wait,   SYS_futex,
+	SYS_sched_yield,   SYS_nanosleep,    SYS_clock_nanosleep,
+	SYS_clock_gettime, SYS_gettimeofday, SYS_exit_group,
+	SYS_exit,	   SYS_rt_sigreturn, SYS_restart_syscall,
+	SYS_brk,	   SYS_getpid,	     SYS_newfstatat,
+	SYS_munmap,	   SYS_madvise,
+};
+
+static void filter_add(struct sock_filter f)
+{
+	MUST(filter_cnt < FILTER_MAX);
+	filter[filter_cnt++] = f;
+}
+
+static void filter_number(int number, unsigned int action)
+{
+	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)number, 0,
+						1));
+	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+}
+
+static void filter_numbers(const int *numbers, size_t cnt, unsigned int action)
+{
+	for (size_t i = 0; i < cnt; i++)
+		filter_number(numbers[i], action);
+}
+
+/* mmap: none that is shared or of a file. */
+static void filter_mmap(unsigned int action)
+{
+	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5));
+	filter_add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						offsetof(struct seccomp_data, args[3])));
+	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 0, 2));
+	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 1, 0));
+	filter_add((struct sock_filter)ALLOW);
+	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+}
+
+static void filter_begin(void)
+{
+	filter_cnt = 0;
+	filter_add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						offsetof(struct seccomp_data, nr)));
+}
+
+static void filter_install(void)
+{
+	struct sock_fprog prog = {filter_cnt, filter};
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	MUST(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &prog));
+}
+
+static void confine_before(void)
+{
+	filter_begin();
+	filter_numbers(never, ARRAY_SIZE(never), SECCOMP_RET_KILL_PROCESS);
+	filter_add((struct sock_filter)ALLOW);
+	filter_install();
+}
+
+static void confine_calmly(void)
+{
+	filter_begin();
+	filter_numbers(never, ARRAY_SIZE(never), SECCOMP_RET_KILL_PROCESS);
+	filter_numbers(not_calm, ARRAY_SIZE(not_calm), SECCOMP_RET_KILL_PROCESS);
+	filter_add((struct sock_filter)ALLOW);
+	filter_install();
+}
+
+static void confine_few(unsigned int action)
+{
+	filter_begin();
+	filter_numbers(never, ARRAY_SIZE(never), action);
+	filter_numbers(not_calm, ARRAY_SIZE(not_calm), action);
+	filter_numbers(not_later, ARRAY_SIZE(not_later), action);
+	filter_mmap(action);
+	filter_add((struct sock_filter)ALLOW);
+	filter_install();
+}
+
+static void confine_strictly(void)
+{
+	filter_begin();
+	filter_numbers(enough, ARRAY_SIZE(enough), SECCOMP_RET_ALLOW);
+	filter_mmap(SECCOMP_RET_KILL_PROCESS);
+	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	filter_install();
+}
+
+/* ---- work ---- */
+
+static void *exchange(void *arg)
+{
+	int tag = (int)(long)arg, right = (rank + 1) % size, left = (rank + size - 1) % size, in;
+
+	for (int i = 0; i < 101; i++)
+		CALL(MPI_Sendrecv, right, 4, 4, &tag, 1, MPI_INT, right, tag, &in, 1, MPI_INT, left,
+		     tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+static void exchange_in_threads(void)
+{
+	pthread_t t[THREADS];
+
+	for (long i = 0; i < THREADS; i++)
+		MUST(!pthread_create(&t[i], NULL, exchange, (void *)(i + 1)));
+	for (int i = 0; i < THREADS; i++)
+		MUST(!pthread_join(t[i], NULL));
+}
+
+/* Without the end of MPI, and with the books that are open already. */
+static void leave(FILE *books, const char *text)
+{
+	static char line[64];
+	int len = snprintf(line, sizeof(line), "rank %d: %s, refused %d\n", rank, text,
+			   (int)refused);
+
+	for (int i = 0; i < expect_row_cnt; i++)
+		expect_print(books, "sandbox", rank, &expect_rows[i]);
+	MUST(!fflush(books));
+	MUST(write(STDOUT_FILENO, line, (size_t)len) == len);
+	syscall(SYS_exit_group, 0);
+}
+
+static void refuse(int sig)
+{
+	(void)sig;
+	refused++;
+}
+
+static void run_few(int trap)
+{
+	FILE *books = expect_open("sandbox", rank);
+
+	MUST(signal(SIGSYS, refuse) != SIG_ERR);
+	exchange(NULL);
+	confine_few(trap ? SECCOMP_RET_TRAP : SECCOMP_RET_KILL_PROCESS);
+	exchange(NULL);
+	exchange_in_threads();
+	leave(books, trap ? "trap" : "few");
+}
+
+static void run_strict(void)
+{
+	FILE *books = expect_open("sandbox", rank);
+
+	exchange(NULL);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	confine_strictly();
+	exchange(NULL);
+	DO(MPI_Barrier, MPI_COMM_WORLD);
+	leave(books, "strict");
+}
+
+/* Calls that stay within the process: their records are written without the kernel. */
+static void *run_mode1(void *arg)
+{
+	static const char line[] = "mode1\n";
+	int flag;
+
+	expect_add("MPI_Initialized", NO_PEER, 1001, 0, 0, 0);
+	expect_add("MPI_Comm_rank", NO_PEER, 1001, 0, 0, 0);
+	exchange(NULL);
+	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+	for (int i = 0; i < 1001; i++) {
+		MPI_Initialized(&flag);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	}
+	if (write(STDOUT_FILENO, line, sizeof(line) - 1) > 0)
+		syscall(SYS_exit, 0);
+	return arg;
+}
+
+/* Only a thread of its own can end, as a mode of one thread does not let it end the process. */
+static void run_mode1_thread(void)
+{
+	pthread_t t;
+
+	MUST(!pthread_create(&t, NULL, run_mode1, NULL));
+	MUST(!pthread_join(t, NULL));
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "few";
+
+	if (!strcmp(how, "run")) {
+		confine_before();
+		execvp(argv[2], argv + 2);
+		perror(argv[2]);
+		return 127;
+	}
+	if (!strcmp(how, "before"))
+		confine_before();
+	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
+	if (!strcmp(how, "mode1"))
+		run_mode1_thread();
+	else if (!strcmp(how, "strict"))
+		run_strict();
+	else if (!strcmp(how, "few") || !strcmp(how, "trap"))
+		run_few(!strcmp(how, "trap"));
+	if (!strcmp(how, "calm"))
+		confine_calmly();
+	exchange(NULL);
+	exchange_in_threads();
+	expect_finish();
+	return 0;
+}
