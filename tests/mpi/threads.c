@@ -171,7 +171,7 @@ static void late(const char *how)
 {
 	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	int files = !strcmp(how, "files"), signals = !strcmp(how, "signals");
-	char *value = getenv("POVTRACE_PRELOAD");
+	char *value = getenv("LD_PRELOAD");
 	pthread_t thread;
 
 	MUST(!sigaction(SIGPROF, &act, NULL));

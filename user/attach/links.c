@@ -140,7 +140,8 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 
 	if (programs->api != LINK_MULTI)
 		return perf_attach_all(links, programs, path, sites, cnt, err);
-	qsort(sites, cnt, sizeof(*sites), by_company);
+	if (cnt)
+		qsort(sites, cnt, sizeof(*sites), by_company);
 	while (together < cnt && !sites[together].alone)
 		together++;
 	attached = multi_attach_all(links, programs, path, sites, together, err);

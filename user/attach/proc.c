@@ -71,6 +71,17 @@ void proc_maps_release(struct proc_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
+bool proc_is_hooked(pid_t pid)
+{
+	size_t len;
+	char *text = proc_file_read(pid, "maps", SIZE_MAX, &len);
+	bool hooked = text && strstr(text, "/libpovtrace-preload.so") &&
+		      strstr(text, "/memfd:povtrace");
+
+	free(text);
+	return hooked;
+}
+
 static const char *env_get(const char *env, size_t len, const char *name)
 {
 	size_t n = strlen(name);

@@ -26,6 +26,11 @@ struct proc_maps {
 
 int proc_maps_read(pid_t pid, struct proc_maps *out);
 void proc_maps_release(struct proc_maps *maps);
+/*
+ * Whether MPI functions of the process begin with jumps to what records them there (user/preload/hook.c), now or in a recording that
+ * has ended. A breakpoint among these would end it.
+ */
+bool proc_is_hooked(pid_t pid);
 /* A value that the kernel gave a program on its way (AT_… of <elf.h>). 0 or -errno. */
 int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value);
 

@@ -794,6 +794,8 @@ static int others_visit(void *ctx, pid_t pid, pid_t parent)
 	struct proc_maps maps;
 
 	(void)parent;
+	if (proc_is_hooked(pid)) /* no breakpoint may get into it */
+		im->links.many = 0;
 	if (!bpf_map_lookup_elem(im->kernel->targets_fd, &key, &state) ||
 	    proc_maps_read(pid, &maps))
 		return 0;

@@ -242,30 +242,16 @@ const char *preload_socket(const struct preload *p)
 	return p->path;
 }
 
-/* Programs built with AddressSanitizer end at once where something is loaded before its library, unless they are told that it may be. */
-static char **asan_environment(char *const *envp)
-{
-	const char *others = launch_env_get(envp, "ASAN_OPTIONS");
-	char *options = xasprintf("verify_asan_link_order=0%s%s", others && *others ? ":" : "",
-				  others ? others : "");
-	char **with = launch_env_with(envp, "ASAN_OPTIONS", options);
-
-	free(options);
-	return with;
-}
-
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
 {
 	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");
-	char *preload, **with, **asan;
+	char *preload, **with;
 
 	preload = others && *others ? xasprintf("%s:%s", p->opt.library, others) :
 				      xstrdup(p->opt.library);
 	with = launch_env_with(plan->envp, "LD_PRELOAD", preload);
 	free(preload);
-	asan = asan_environment(with);
-	launch_env_free(with);
-	return asan;
+	return with;
 }
 
 void preload_say_alive(struct preload *p, bool alive)

@@ -13,14 +13,43 @@
 #include "base/log.h"
 #include "collect/session_priv.h"
 
+static void hooked_say(pid_t pid, bool all)
+{
+	log_error("process %d is recorded by a povtrace that launched it, or was: its MPI functions begin with jumps, which "
+		  "breakpoints would break; it cannot be recorded by %s",
+		  pid, all ? "--all until it has ended" : "-p");
+}
+
+static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	(void)parent;
+	if (!*(pid_t *)ctx && proc_is_hooked(pid))
+		*(pid_t *)ctx = pid;
+	return 0;
+}
+
+/* What --all attaches lies in all processes. */
+static int all_check(void)
+{
+	pid_t hooked = 0;
+
+	proc_for_each(hooked_visit, &hooked);
+	if (hooked)
+		hooked_say(hooked, true);
+	return hooked ? -EBUSY : 0;
+}
+
 int session_targets_check(const struct session_options *o)
 {
 	for (size_t i = 0; i < o->pid_cnt; i++)
 		if (!proc_alive(o->pids[i])) {
 			log_error("no process %d to attach to", o->pids[i]);
 			return -ESRCH;
+		} else if (proc_is_hooked(o->pids[i])) {
+			hooked_say(o->pids[i], false);
+			return -EBUSY;
 		}
-	return 0;
+	return o->all ? all_check() : 0;
 }
 
 /* The processes that were asked for, and those that they have started. */
@@ -50,6 +79,8 @@ static int family_visit(void *ctx, pid_t pid, pid_t parent)
 	struct family *f = ctx;
 	unsigned int v, child = pid, mother = parent;
 
+	if (proc_is_hooked(pid)) /* of a command that another povtrace launched */
+		return 0;
 	if (bpf_map_lookup_elem(f->s->kernel.targets_fd, &mother, &v) ||
 	    !bpf_map_lookup_elem(f->s->kernel.targets_fd, &child, &v))
 		return 0;

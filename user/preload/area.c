@@ -65,9 +65,10 @@ static u32 *slots_used(void)
 	return &slot_at(0)->slots_used;
 }
 
+/* Where memory is limited there is a part of one. */
 static u32 slot_cnt(void)
 {
-	return (u32)(pool_bytes / POV_PRELOAD_SLOT_BYTES);
+	return pool_bytes < POV_PRELOAD_SLOT_BYTES ? 1 : (u32)(pool_bytes / POV_PRELOAD_SLOT_BYTES);
 }
 
 static bool slot_take(struct pov_preload_area *a, u32 from, u32 tid)

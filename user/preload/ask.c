@@ -6,6 +6,7 @@
 #include "preload/ask.h"
 
 #include <linux/mman.h>
+#include <linux/resource.h>
 #include <linux/fcntl.h>
 #include <linux/time_types.h>
 #include <linux/un.h>
@@ -18,7 +19,8 @@
 
 #define ANSWER_SECONDS 10
 #define FDS 2
-#define NAMES_BYTES 2048
+#define NAMES_BYTES 1024
+#define POOL_LEAST (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_BEHIND)
 
 u64 pool_bytes;
 
@@ -114,6 +116,14 @@ static void *pool_map(int fd, u64 bytes)
 	return p;
 }
 
+/* Of addresses (ulimit -v). */
+static bool memory_is_limited(void)
+{
+	struct rlimit64 l;
+
+	return sys4(__NR_prlimit64, 0, RLIMIT_AS, 0, (long)&l) || l.rlim_cur != RLIM64_INFINITY;
+}
+
 /* The setup is the parent's in a child. */
 static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 {
@@ -129,10 +139,12 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 		record_setup();
 	}
 	if (!pool_bytes) {
-		p = pool_map(fd[1], a->pool_bytes);
-		if (!p)
+		pool_bytes = memory_is_limited() ? POOL_LEAST : a->pool_bytes;
+		p = pool_map(fd[1], pool_bytes);
+		if (!p) {
+			pool_bytes = 0;
 			return false;
-		pool_bytes = a->pool_bytes;
+		}
 		area_pool(p);
 	}
 	return true;

@@ -4,6 +4,7 @@
  * MPI library is among them nothing is done but to look. This library needs no C library: any one's loader can load it.
  */
 #include <elf.h>
+#include <linux/fcntl.h>
 
 #include "preload/area.h"
 #include "preload/ask.h"
@@ -12,6 +13,7 @@
 #include "preload/hook.h"
 #include "preload/loaded.h"
 #include "preload/record.h"
+#include "preload/sys.h"
 
 /*
  * By this it is known what this library is (attach/inspect_library.c). A process that cannot reach the collector's socket, in a container,
@@ -60,6 +62,20 @@ static void on_loaded(void)
 		look();
 }
 
+#define AUXV_MAX 64
+
+/* What the kernel told the program. Not every C library hands it on to constructors. */
+static bool auxv_read(ElfW(auxv_t) v[AUXV_MAX])
+{
+	long fd = sys4(__NR_open, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0, 0), bytes;
+
+	if (sys_failed(fd))
+		return false;
+	bytes = sys3(__NR_read, fd, (long)v, AUXV_MAX * sizeof(*v));
+	sys3(__NR_close, fd, 0, 0);
+	return bytes > 0 && v[bytes / sizeof(*v) - 1].a_type == AT_NULL;
+}
+
 static u64 auxv_get(const ElfW(auxv_t) * v, u64 type)
 {
 	for (; v->a_type != AT_NULL; v++)
@@ -70,22 +86,47 @@ static u64 auxv_get(const ElfW(auxv_t) * v, u64 type)
 
 static bool own_find(void *ctx, const struct link_map *map)
 {
-	if (loaded_symbol(map, "povtrace_preload") != (void *)povtrace_preload)
-		return true;
-	exec_begin(map);
-	return false;
+	if (loaded_symbol(map, "povtrace_preload") == (void *)povtrace_preload)
+		*(struct link_map **)ctx = (struct link_map *)map;
+	return !*(struct link_map **)ctx;
 }
 
-__attribute__((constructor)) static void begin(int argc, char **argv, char **envp)
+static bool asan_find(void *ctx, const struct link_map *map)
 {
-	const ElfW(auxv_t) * v;
+	return !(*(bool *)ctx = loaded_symbol(map, "__asan_init") != NULL);
+}
+
+/*
+ * AddressSanitizer ends programs in which another library comes before its own, but for the kernel's (linux-vdso.so.1): by that name
+ * it is passed over.
+ */
+static void asan_pass(struct link_map *own)
+{
+	static char name[] = "linux-povtrace.so";
+	bool has_asan = false;
+
+	loaded_each(asan_find, &has_asan);
+	if (has_asan)
+		own->l_name = name;
+}
+
+static void own_begin(void)
+{
+	struct link_map *own = NULL;
+
+	loaded_each(own_find, &own);
+	if (!own)
+		return;
+	exec_begin(own);
+	asan_pass(own);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	ElfW(auxv_t) v[AUXV_MAX];
 	u64 vdso;
 
-	(void)argc, (void)argv;
-	while (*envp)
-		envp++;
-	v = (const ElfW(auxv_t) *)(envp + 1);
-	if (auxv_get(v, AT_SECURE) ||
+	if (!auxv_read(v) || auxv_get(v, AT_SECURE) ||
 	    !loaded_find((const ElfW(Phdr) *)auxv_get(v, AT_PHDR), auxv_get(v, AT_PHNUM)))
 		return;
 	vdso = auxv_get(v, AT_SYSINFO_EHDR);
@@ -96,5 +137,5 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	waits = ask_waits();
 	look();
 	hook_return(loaded_told(), on_loaded);
-	loaded_each(own_find, NULL);
+	own_begin();
 }

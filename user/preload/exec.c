@@ -13,9 +13,10 @@
 #include "preload/sys.h"
 
 #define HEAD_BYTES 1024
-#define ENTRIES_MAX 1023 /* EXEC_ROOM of enter.S has so many pointers and one */
+#define ENTRIES_MAX 895 /* pointers, and behind these … */
+#define VALUE_BYTES 1024 /* … the one entry that is another: EXEC_ROOM of enter.S */
 
-static const char variable[] = "LD_PRELOAD=";
+static const char variable[] = "LD_PRELOAD=", file[] = "/libpovtrace-preload.so";
 static const char *own_path;
 u64 exec_goes_on;
 
@@ -27,79 +28,130 @@ static const char *name_end(const char *name)
 	return name;
 }
 
-static bool names(const char *value, const char *path)
+static bool is_own(const char *name)
 {
-	const char *end;
-	u64 len = 0;
+	const u64 bytes = sizeof(file) - 1;
+	const char *end = name_end(name);
 
-	while (path[len])
-		len++;
-	for (; *value; value = *end ? end + 1 : end) {
-		end = name_end(value);
-		if ((u64)(end - value) == len && !memcmp(value, path, len))
-			return true;
-	}
-	return false;
+	return (u64)(end - name) >= bytes && !memcmp(end - bytes, file, bytes);
 }
 
-static bool is_variable(const char *entry)
+static bool begins_with(const char *text, const char *with)
 {
-	for (u32 i = 0; variable[i]; i++)
-		if (entry[i] != variable[i])
+	while (*with)
+		if (*text++ != *with++)
 			return false;
 	return true;
 }
 
-/* The entry of the environment that names this library, or NULL. */
-static char *const *entry_find(char *const *envp)
+/* Where the variable names this library, or NULL. */
+static const char *own_in(const char *entry)
 {
-	for (; envp && *envp; envp++)
-		if (is_variable(*envp))
-			return names(*envp + sizeof(variable) - 1, own_path) ? envp : NULL;
-	return NULL;
+	const char *name = entry + sizeof(variable) - 1;
+
+	while (*name && !is_own(name))
+		name = *name_end(name) ? name_end(name) + 1 : name_end(name);
+	return *name ? name : NULL;
 }
 
-static bool has_interpreter(const u8 *head, long bytes)
+static char *const *variable_find(char *const *envp)
 {
-	const Elf64_Ehdr *h = (const Elf64_Ehdr *)head;
-	const Elf64_Phdr *p = (const Elf64_Phdr *)(head + h->e_phoff);
+	while (envp && *envp && !begins_with(*envp, variable))
+		envp++;
+	return envp && *envp ? envp : NULL;
+}
 
-	if (h->e_phoff + (u64)h->e_phnum * sizeof(*p) > (u64)bytes)
-		return true;
-	for (int i = 0; i < h->e_phnum; i++)
-		if (p[i].p_type == PT_INTERP)
+/* ---- the program ---- */
+
+enum program { PROGRAM_LOADS, PROGRAM_STATIC, PROGRAM_STRANGE };
+
+/* Its loader is glibc's by its name (ld-linux-x86-64.so.2). */
+static bool is_known_loader(const u8 *head, long bytes, u64 from, u64 cnt)
+{
+	if (from + cnt > (u64)bytes)
+		return true; /* it is not told */
+	for (u64 i = 0; i + 8 < cnt; i++)
+		if (begins_with((const char *)head + from + i, "ld-linux"))
 			return true;
 	return false;
 }
 
-/* Whether a loader runs in the program: not in one that is linked statically. What is no program for this machine does not matter. */
-static bool is_dynamic(const char *path)
+static enum program program_of(const u8 *head, long bytes)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)head;
+	const Elf64_Phdr *p = (const Elf64_Phdr *)(head + h->e_phoff);
+
+	if (head[EI_CLASS] != ELFCLASS64)
+		return PROGRAM_STRANGE;
+	if (h->e_phoff + (u64)h->e_phnum * sizeof(*p) > (u64)bytes)
+		return PROGRAM_LOADS;
+	for (int i = 0; i < h->e_phnum; i++)
+		if (p[i].p_type == PT_INTERP)
+			return is_known_loader(head, bytes, p[i].p_offset, p[i].p_filesz) ?
+				       PROGRAM_LOADS :
+				       PROGRAM_STRANGE;
+	return PROGRAM_STATIC;
+}
+
+/* A script's interpreter is taken for one that loads this library. */
+static enum program program_kind(const char *path)
 {
 	long fd = sys4(__NR_open, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0);
 	_Alignas(8) u8 head[HEAD_BYTES];
 	long bytes;
 
 	if (sys_failed(fd))
-		return true;
+		return PROGRAM_LOADS;
 	bytes = sys4(__NR_pread64, fd, (long)head, sizeof(head), 0);
 	sys3(__NR_close, fd, 0, 0);
-	if (bytes < (long)sizeof(Elf64_Ehdr) || memcmp(head, ELFMAG, SELFMAG) ||
-	    head[EI_CLASS] != ELFCLASS64)
-		return true;
-	return has_interpreter(head, bytes);
+	if (bytes < (long)sizeof(Elf64_Ehdr) || memcmp(head, ELFMAG, SELFMAG))
+		return PROGRAM_LOADS;
+	return program_of(head, bytes);
 }
 
-/* The environment without its only entry that names this library, which is not there any more. */
-static char *const *without(char *const *envp, char *const *entry, char **room)
+/* ---- the environment ---- */
+
+/* The variable without this library, in value; NULL if nothing is left of it. */
+static char *value_without(const char *entry, const char *own, char *value)
 {
+	const char *next = name_end(own);
+	u64 before = (u64)(own - entry), after = 0;
+
+	next += *next != '\0';
+	while (next[after])
+		after++;
+	if (before == sizeof(variable) - 1 && !after)
+		return NULL;
+	memcpy(value, entry, before);
+	memcpy(value + before, next, after + 1);
+	return value;
+}
+
+static bool is_short(const char *text)
+{
+	u32 bytes = 0;
+
+	while (text[bytes] && bytes < VALUE_BYTES)
+		bytes++;
+	return bytes < VALUE_BYTES;
+}
+
+/* The environment without this library. If there is too much of it, as it is: the program's loader then says that it ignores it. */
+static char *const *without(char *const *envp, char *const *entry, const char *own, char **room)
+{
+	char *value = (char *)(room + ENTRIES_MAX + 1);
 	u32 cnt = 0;
 
-	for (; *envp; envp++) {
-		if (envp == entry)
-			continue;
+	if (!is_short(*entry))
+		return envp;
+	value = value_without(*entry, own, value);
+	for (char *const *e = envp; *e; e++) {
 		if (cnt == ENTRIES_MAX)
-			return NULL;
-		room[cnt++] = *envp;
+			return envp;
+		if (e != entry)
+			room[cnt++] = *e;
+		else if (value)
+			room[cnt++] = value;
 	}
 	room[cnt] = NULL;
 	return room;
@@ -107,17 +159,19 @@ static char *const *without(char *const *envp, char *const *entry, char **room)
 
 char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room)
 {
-	char *const *entry = entry_find(envp), *const *other = envp;
-	bool is_there = entry && !sys3(__NR_access, (long)own_path, 4 /* R_OK */, 0);
+	char *const *entry = variable_find(envp);
+	const char *own = entry ? own_in(*entry) : NULL;
+	bool is_there = own && !sys3(__NR_access, (long)own_path, 4 /* R_OK */, 0);
+	enum program program = program_kind(path);
 
 	(void)argv;
-	if (is_there && is_dynamic(path))
+	if (is_there && program == PROGRAM_LOADS)
 		return envp;
-	ask_program(path);
-	/* Where it names others, too, its loader says that it ignores this one. */
-	if (entry && !is_there && !*name_end(*entry + sizeof(variable) - 1))
-		other = without(envp, entry, room);
-	return other ? other : envp;
+	if (program != PROGRAM_STRANGE)
+		ask_program(path);
+	return own && (!is_there || program == PROGRAM_STRANGE) ?
+		       without(envp, entry, own, room) :
+		       envp;
 }
 
 struct search {

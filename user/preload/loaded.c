@@ -12,24 +12,36 @@ struct debug_extended {
 
 static const struct r_debug *debug;
 
+/* glibc's loader has it by this name, also where it was itself executed with a program to load. */
+extern const struct r_debug glibc_debug __asm__("_r_debug") __attribute__((weak, visibility("default")));
+
 static const ElfW(Dyn) * dynamic_of(const ElfW(Phdr) * phdr, u64 cnt, u64 *bias)
 {
 	const ElfW(Phdr) *dynamic = NULL;
+	bool told = false;
 
 	*bias = 0;
 	for (u64 i = 0; i < cnt; i++) {
-		if (phdr[i].p_type == PT_PHDR)
+		if (phdr[i].p_type == PT_PHDR) {
 			*bias = (u64)phdr - phdr[i].p_vaddr;
+			told = true;
+		}
 		if (phdr[i].p_type == PT_DYNAMIC)
 			dynamic = &phdr[i];
 	}
-	return dynamic ? (const ElfW(Dyn) *)(*bias + dynamic->p_vaddr) : NULL;
+	return dynamic && told ? (const ElfW(Dyn) *)(*bias + dynamic->p_vaddr) : NULL;
 }
 
 bool loaded_find(const ElfW(Phdr) * phdr, u64 cnt)
 {
+	const ElfW(Dyn) *d;
 	u64 bias;
-	const ElfW(Dyn) *d = dynamic_of(phdr, cnt, &bias);
+
+	if (&glibc_debug) {
+		debug = &glibc_debug;
+		return true;
+	}
+	d = dynamic_of(phdr, cnt, &bias);
 
 	for (; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_DEBUG)
