@@ -13,7 +13,8 @@
 #define POV_PRELOAD_DIR "/run/povtrace"
 /* Names go on with the collector's process number and ".sock". */
 #define POV_PRELOAD_SOCKET "preload." /* processes are to record their calls */
-#define POV_PRELOAD_WAITS "probes." /* they are only to wait, whatever they have mapped, until it has probes */
+#define POV_PRELOAD_WAITS \
+	"probes." /* they are only to wait, whatever they have mapped, until it has probes */
 #define POV_PRELOAD_MAGIC 0x706f7672u
 #define POV_PRELOAD_VERSION 6
 
@@ -53,9 +54,9 @@ struct pov_preload_program {
 
 /* An MPI library in the process: where it lies, and its hooks in the setup. */
 struct pov_preload_library {
-	pov_u64 bias; /* address in the process − address in the file */
+	pov_u64 bias;	    /* address in the process − address in the file */
 	pov_u32 first, cnt; /* of pov_preload_hooks() */
-	pov_u16 lib;  /* its number */
+	pov_u16 lib;	    /* its number */
 	pov_u16 pad[3];
 };
 POV_ABI_SIZE(pov_preload_library, 24);
@@ -80,14 +81,15 @@ POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES);
 #define POV_HOOK_CODE 24
 #define POV_HOOK_MOVED 48
 #define POV_HOOK_TARGETS 3
-#define POV_HOOK_JUMP 5 /* bytes of it */
-#define POV_HOOK_GOES_ON 0x01 /* behind what was moved it goes on behind the jump */
+#define POV_HOOK_JUMP 5	       /* bytes of it */
+#define POV_HOOK_GOES_ON 0x01  /* behind what was moved it goes on behind the jump */
 #define POV_HOOK_ANY_ARGS 0x02 /* it takes a variable number of arguments */
-#define POV_HOOK_CALLS 0x04 /* it goes on in its last target, which returns to what is behind the jump */
+#define POV_HOOK_CALLS \
+	0x04 /* it goes on in its last target, which returns to what is behind the jump */
 struct pov_hook {
-	pov_u64 address; /* of the jump, in the file's terms */
+	pov_u64 address;		  /* of the jump, in the file's terms */
 	pov_u64 target[POV_HOOK_TARGETS]; /* the same, that moved code refers to */
-	pov_u16 row;	 /* of the function, from the setup's first_row on */
+	pov_u16 row;			  /* of the function, from the setup's first_row on */
 	pov_u8 nargs;
 	pov_u8 flags; /* POV_HOOK_* */
 	pov_u8 bytes; /* of code: anything else there is not hooked */
@@ -95,7 +97,8 @@ struct pov_hook {
 	pov_u8 targets;
 	pov_u8 skipped; /* bytes of the function before the jump */
 	struct {
-		pov_u8 at, end; /* in moved: of the 32 bits for a target, and of their instruction */
+		pov_u8 at,
+			end; /* in moved: of the 32 bits for a target, and of their instruction */
 	} ref[POV_HOOK_TARGETS];
 	pov_u16 pad1;
 	pov_u8 code[POV_HOOK_CODE];
@@ -132,7 +135,7 @@ static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; the thread's */
 	pov_u64 pad0[7];
-	pov_u64 tail; /* bytes taken so far; the collector's */
+	pov_u64 tail;	      /* bytes taken so far; the collector's */
 	pov_u64 wanted_bytes; /* the collector's: what ring_bytes is to become when the ring is empty */
 	pov_u64 pad1[6];
 	pov_u32 slots_used; /* in the first slot: of the pool */
@@ -153,7 +156,7 @@ struct pov_preload_area {
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
 #define POV_PRELOAD_RING_LEAST (64u << 10) /* at first, and … */
-#define POV_PRELOAD_RING_FIRST (1u << 20) /* … of the first slot */
+#define POV_PRELOAD_RING_FIRST (1u << 20)  /* … of the first slot */
 #define POV_PRELOAD_RING_MOST (4u << 20)
 #define POV_PRELOAD_BEHIND 4096 /* room behind a ring for the end of a record */
 #define POV_PRELOAD_SLOT_BYTES (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_MOST + POV_PRELOAD_BEHIND)

@@ -50,9 +50,10 @@ struct code_file {
 	bool is_wide; /* one set of probes serves all processes, although each could have its own */
 	bool is_refused; /* some probes were, and that has been said */
 	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */
-	size_t own_sites, left_sites; /* of these, for all processes; for those that do not record their calls themselves */
-	bool left_said; /* a process has the latter, and that has been said */
-	struct library *lib;	  /* NULL: nothing to trace in it */
+	size_t own_sites,
+		left_sites; /* of these, for all processes; for those that do not record their calls themselves */
+	bool left_said;	     /* a process has the latter, and that has been said */
+	struct library *lib; /* NULL: nothing to trace in it */
 };
 
 struct code_files {

@@ -165,8 +165,9 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	 * process's own the kernel goes through all processes.
 	 */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
-		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf, "_dl_debug_state",
-				opt->loader.api == LINK_MULTI && !opt->each, out);
+		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf,
+				"_dl_debug_state", opt->loader.api == LINK_MULTI && !opt->each,
+				out);
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);

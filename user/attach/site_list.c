@@ -13,10 +13,10 @@ static const struct link_programs *programs_of(const struct inspect_options *opt
 					       enum site_kind kind)
 {
 	const struct link_programs *const programs[SITE_KINDS] = {
-		[SITE_CALL] = &opt->calls,	   [SITE_NOTE] = &opt->note,
-		[SITE_REGION] = &opt->regions,	   [SITE_LOADER] = &opt->loader,
-		[SITE_EXEC] = &opt->exec,	   [SITE_HANDOVER] = &opt->handover,
-		[SITE_LEFT] = &opt->calls,	   [SITE_ASKED_LOADER] = &opt->loader,
+		[SITE_CALL] = &opt->calls,     [SITE_NOTE] = &opt->note,
+		[SITE_REGION] = &opt->regions, [SITE_LOADER] = &opt->loader,
+		[SITE_EXEC] = &opt->exec,      [SITE_HANDOVER] = &opt->handover,
+		[SITE_LEFT] = &opt->calls,     [SITE_ASKED_LOADER] = &opt->loader,
 	};
 
 	return programs[kind];

@@ -21,7 +21,7 @@ enum site_kind {
 	SITE_LOADER = 3,
 	SITE_EXEC = 4,
 	SITE_HANDOVER = 5,
-	SITE_LEFT = 6, /* a call's, for processes that do not record it themselves */
+	SITE_LEFT = 6,	       /* a call's, for processes that do not record it themselves */
 	SITE_ASKED_LOADER = 7, /* a loader's, of processes that ask for it */
 	SITE_KINDS
 };

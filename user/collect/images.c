@@ -83,7 +83,8 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.calls = k->programs,
 		.returns = entry_only(k->returns_fd, k->programs.api),
 		.unwinds = &im->unwinds,
-		.loader = entry_only(wanted->machine_wide && !wanted->waits_wide ? -1 : k->loader_fd,
+		.loader = entry_only(wanted->machine_wide && !wanted->waits_wide ? -1 :
+										   k->loader_fd,
 				     k->programs.api),
 		.waits = wanted->waits,
 		.exec = entry_only(wanted->waits_wide ? k->exec_fd : -1, k->programs.api),

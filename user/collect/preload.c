@@ -43,7 +43,9 @@ struct asking {
 	int conn;
 	uint64_t since_ns;
 	uint32_t tgid; /* who is at the other end, once it has asked */
-	void (*then)(struct preload *p, const struct asking *from); /* once its questions are answered; NULL: it waits for nothing */
+	void (*then)(struct preload *p,
+		     const struct asking *
+			     from); /* once its questions are answered; NULL: it waits for nothing */
 	bool has_pool;
 };
 
@@ -304,8 +306,8 @@ static void thread_announce(struct preload *p, uint32_t tid, uint32_t tgid)
 static void owner_look(struct preload *p, struct preload_pool *pool, uint32_t i)
 {
 	uint32_t owner = __atomic_load_n(&pool->slot[i].mem->owner, __ATOMIC_ACQUIRE);
-	struct pov_preloaded entry = {.address =
-					      pool->address + (uint64_t)i * POV_PRELOAD_SLOT_BYTES};
+	struct pov_preloaded entry = {.address = pool->address +
+						 (uint64_t)i * POV_PRELOAD_SLOT_BYTES};
 
 	if (owner == pool->owner[i] || owner == POV_PRELOAD_BUSY)
 		return;
@@ -552,9 +554,10 @@ static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
 			row[cnt++] = h->row;
 	}
 	if (cnt) {
-		log_warn("process %d: %zu functions of it are recorded by probes, for it cannot record them itself: "
-			 "their code has been changed, or may not be",
-			 m->pid, cnt);
+		log_warn(
+			"process %d: %zu functions of it are recorded by probes, for it cannot record them itself: "
+			"their code has been changed, or may not be",
+			m->pid, cnt);
 		m->p->missed += (uint32_t)cnt;
 		m->p->opt.unserved(m->p->opt.ctx, m->pid, lib, row, cnt);
 	}

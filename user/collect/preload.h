@@ -25,7 +25,7 @@ struct library;
 typedef void preload_library_fn(void *ctx, const struct library *lib, uint64_t bias);
 
 struct preload_options {
-	const char *library;	  /* preload_library_find */
+	const char *library; /* preload_library_find */
 	bool records; /* processes record their calls; or they only wait until what they have mapped has been looked at */
 	struct kernel *kernel;	  /* borrowed, loaded */
 	const struct pov_fn *fns; /* recipes by row of the function table, and … */

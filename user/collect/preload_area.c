@@ -12,9 +12,9 @@
 #include "collect/open_calls.h"
 #include "collect/preload.h"
 
-#define COST_PS_MAX 100000000 /* of a call: a thread that says more was interrupted */
-#define GROW_SHARE 4 /* a ring that is fuller than this part of it … */
-#define GROW_TIMES 8 /* … becomes so many times as large */
+#define COST_PS_MAX 100000000	 /* of a call: a thread that says more was interrupted */
+#define GROW_SHARE 4		 /* a ring that is fuller than this part of it … */
+#define GROW_TIMES 8		 /* … becomes so many times as large */
 #define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
 
 static void memory_make(char *from, size_t bytes)

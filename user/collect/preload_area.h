@@ -18,10 +18,11 @@ struct preload_counts;
 struct thread_area {
 	struct pov_preload_area *mem; /* borrowed; the process can write to all of it, at any time */
 	struct preload_speaker who;   /* tid: of the thread that has spoken last; 0: none has */
-	const struct map *threads; /* number → process (as a pointer) of all that may speak; borrowed */
-	uint64_t tail; /* bytes taken; what stands in the memory is not read again */
-	uint32_t ring_most; /* bytes of the ring that we have made */
-	bool damaged;  /* nonsense in it: not read any more */
+	const struct map
+		*threads;    /* number → process (as a pointer) of all that may speak; borrowed */
+	uint64_t tail;	     /* bytes taken; what stands in the memory is not read again */
+	uint32_t ring_most;  /* bytes of the ring that we have made */
+	bool damaged;	     /* nonsense in it: not read any more */
 	uint64_t strange_ns; /* since when a thread speaks of which nothing is known; 0: none does */
 	/* Begin of the last call that was taken: not open, whatever the state says. */
 	uint64_t last_begin_ns;

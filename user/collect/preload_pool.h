@@ -12,7 +12,7 @@ struct preload_pool {
 	uint64_t address; /* in the process; 0: it has not said yet that it has it */
 	bool main_gone;
 	struct preload_speaker who; /* of each slot, but for tid */
-	bool lib[POV_LIB_NUMBERS]; /* that it has hooked */
+	bool lib[POV_LIB_NUMBERS];  /* that it has hooked */
 	uint32_t used;
 	uint32_t owner[POV_PRELOAD_SLOTS]; /* as they were seen last */
 	struct thread_area slot[POV_PRELOAD_SLOTS];

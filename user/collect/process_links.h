@@ -25,9 +25,9 @@ struct link_set {
 	struct code_file *file;
 	uint64_t start, end; /* where the process maps the file; or … */
 	char *path;	     /* … its path there, of a loader that a process asked for; owned */
-	uint64_t forked_ns;  /* when the process was forked, if nobody has reported its missing calls; or 0 */
-	uint64_t ready_ns;   /* when the probes were in; 0: not yet */
-	size_t covered;	     /* so many of the file's sites have been attached */
+	uint64_t forked_ns; /* when the process was forked, if nobody has reported its missing calls; or 0 */
+	uint64_t ready_ns; /* when the probes were in; 0: not yet */
+	size_t covered;	   /* so many of the file's sites have been attached */
 	struct links links;
 };
 

@@ -67,7 +67,8 @@ int session_preload_choose(struct session *s)
 	if (problem && s->opt->preload == SESSION_PRELOAD_MUST)
 		log_error("--capture preload: %s", problem);
 	else if (problem && !session_preload_records(s))
-		log_warn("all processes of this machine get breakpoints while this is recorded: %s", problem);
+		log_warn("all processes of this machine get breakpoints while this is recorded: %s",
+			 problem);
 	else if (problem)
 		log_warn("calls are recorded by probes, which cost twenty times as much: %s",
 			 problem);

@@ -15,9 +15,10 @@
 
 static void hooked_say(pid_t pid, bool all)
 {
-	log_error("process %d is recorded by a povtrace that launched it, or was: its MPI functions begin with jumps, which "
-		  "breakpoints would break; it cannot be recorded by %s",
-		  pid, all ? "--all until it has ended" : "-p");
+	log_error(
+		"process %d is recorded by a povtrace that launched it, or was: its MPI functions begin with jumps, which "
+		"breakpoints would break; it cannot be recorded by %s",
+		pid, all ? "--all until it has ended" : "-p");
 }
 
 static int hooked_visit(void *ctx, pid_t pid, pid_t parent)

@@ -99,9 +99,8 @@ static bool is_padding(const struct elf_file *f, uint64_t from, uint64_t to)
 	struct x86_insn insn;
 
 	while (from < to) {
-		if (!x86_decode(&reader, from, &insn) ||
-		    (insn.z.mnemonic != ZYDIS_MNEMONIC_NOP &&
-		     insn.z.mnemonic != ZYDIS_MNEMONIC_INT3))
+		if (!x86_decode(&reader, from, &insn) || (insn.z.mnemonic != ZYDIS_MNEMONIC_NOP &&
+							  insn.z.mnemonic != ZYDIS_MNEMONIC_INT3))
 			return false;
 		from += insn.z.length;
 	}
@@ -159,9 +158,8 @@ static const char *site_make(const struct elf_file *f, const struct elf_symbol *
 int hook_site_make(const struct elf_file *f, const struct elf_symbol *sym, struct pov_hook *out,
 		   char *why, size_t bytes)
 {
-	struct pov_hook h = {.row = out->row,
-			     .nargs = out->nargs,
-			     .flags = out->flags & POV_HOOK_ANY_ARGS};
+	struct pov_hook h = {
+		.row = out->row, .nargs = out->nargs, .flags = out->flags & POV_HOOK_ANY_ARGS};
 	const char *objection = site_make(f, sym, &h);
 
 	if (objection) {

@@ -154,14 +154,24 @@ static const char *flow_part(struct flow *w, uint64_t at)
 	return objection;
 }
 
+/* Those from *at on. */
+static const char *flow_parts(struct flow *w, unsigned int *at)
+{
+	const char *objection = NULL;
+
+	for (; *at < w->part_cnt && !objection; ++*at)
+		objection = flow_part(w, w->part[*at]);
+	return objection;
+}
+
 static const char *flow_walk(struct flow *w)
 {
-	const char *objection = flow_function(w);
+	unsigned int at = 0;
+	const char *objection = flow_function(w)	   ?:
+					flow_parts(w, &at) ?:
+					flow_tables(w)	   ?:
+							     flow_parts(w, &at);
 
-	if (!objection)
-		objection = flow_tables(w);
-	for (unsigned int i = 0; i < w->part_cnt && !objection; i++)
-		objection = flow_part(w, w->part[i]);
 	for (uint64_t i = 0; i < (w->end - w->start + 7) / 8 && !objection; i++)
 		if (w->target[i] & ~w->boundary[i])
 			objection = "a branch lands inside an instruction";

@@ -171,7 +171,7 @@ static bool plan_take(long conn)
 		.wish = POV_PRELOAD_PLAN,
 		.has_pool = pool_bytes != 0,
 	};
-	struct pov_preload_answer a, done;
+	struct pov_preload_answer a = {}, done = {};
 	int fd[FDS] = {-1, -1}, none[FDS];
 	bool taken = said(conn, &r) && heard(conn, &a, fd) && memory_take(&a, fd);
 
@@ -244,13 +244,14 @@ bool ask_plan(void)
 static bool program_ask(const void *ctx, const char *name)
 {
 	long conn = socket_connected(name);
-	struct pov_preload_answer a;
+	struct pov_preload_answer a = {};
 	int none[FDS];
 	bool answered;
 
 	if (sys_failed(conn))
 		return false;
-	answered = said_bytes(conn, ctx, sizeof(struct pov_preload_program)) && heard(conn, &a, none);
+	answered = said_bytes(conn, ctx, sizeof(struct pov_preload_program)) &&
+		   heard(conn, &a, none);
 	sys3(__NR_close, conn, 0, 0);
 	return answered;
 }

@@ -25,7 +25,7 @@ void povtrace_preload(void)
 	__asm__ volatile("nop");
 }
 
-static bool waits; /* for probes in whatever is loaded */
+static bool waits;  /* for probes in whatever is loaded */
 static u32 mpi_cnt; /* MPI libraries that were there when it was asked last */
 
 static bool is_mpi(const struct link_map *map)

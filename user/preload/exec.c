@@ -13,7 +13,7 @@
 #include "preload/sys.h"
 
 #define HEAD_BYTES 1024
-#define ENTRIES_MAX 895 /* pointers, and behind these … */
+#define ENTRIES_MAX 895	 /* pointers, and behind these … */
 #define VALUE_BYTES 1024 /* … the one entry that is another: EXEC_ROOM of enter.S */
 
 static const char variable[] = "LD_PRELOAD=", file[] = "/libpovtrace-preload.so";
@@ -131,7 +131,7 @@ static bool is_short(const char *text)
 {
 	u32 bytes = 0;
 
-	while (text[bytes] && bytes < VALUE_BYTES)
+	while (bytes < VALUE_BYTES && text[bytes])
 		bytes++;
 	return bytes < VALUE_BYTES;
 }
@@ -169,9 +169,8 @@ char *const *exec_before(const char *path, char *const *argv, char *const *envp,
 		return envp;
 	if (program != PROGRAM_STRANGE)
 		ask_program(path);
-	return own && (!is_there || program == PROGRAM_STRANGE) ?
-		       without(envp, entry, own, room) :
-		       envp;
+	return own && (!is_there || program == PROGRAM_STRANGE) ? without(envp, entry, own, room) :
+								  envp;
 }
 
 struct search {
@@ -189,7 +188,8 @@ static bool execve_find(void *ctx, const struct link_map *map)
 
 void exec_begin(const struct link_map *own)
 {
-	static const u8 begins[] = {0xb8, __NR_execve, 0, 0, 0, 0x0f, 0x05}; /* mov $, %eax; syscall */
+	static const u8 begins[] = {0xb8, __NR_execve, 0,   0,
+				    0,	  0x0f,	       0x05}; /* mov $, %eax; syscall */
 	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	struct search s = {};
 

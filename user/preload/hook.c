@@ -92,7 +92,7 @@ static bool protect(u64 from, u64 to, int how)
 /* ---- code that is there ---- */
 
 struct code {
-	long memory; /* /proc/self/mem, or -errno */
+	long memory;  /* /proc/self/mem, or -errno */
 	u64 from, to; /* writable, if there is none */
 };
 

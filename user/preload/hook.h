@@ -10,8 +10,8 @@
 
 /* What hook_enter (enter.S, which knows these offsets) is told of a function. */
 struct hook {
-	u64 enter;  /* address of hook_enter */
-	u64 moved;  /* of what does what the jump displaced, and goes on in the function */
+	u64 enter; /* address of hook_enter */
+	u64 moved; /* of what does what the jump displaced, and goes on in the function */
 	u32 row;
 	u16 lib;
 	u8 nargs;

@@ -13,7 +13,8 @@ struct debug_extended {
 static const struct r_debug *debug;
 
 /* glibc's loader has it by this name, also where it was itself executed with a program to load. */
-extern const struct r_debug glibc_debug __asm__("_r_debug") __attribute__((weak, visibility("default")));
+extern const struct r_debug glibc_debug __asm__("_r_debug")
+	__attribute__((weak, visibility("default")));
 
 static const ElfW(Dyn) * dynamic_of(const ElfW(Phdr) * phdr, u64 cnt, u64 *bias)
 {
@@ -34,7 +35,7 @@ static const ElfW(Dyn) * dynamic_of(const ElfW(Phdr) * phdr, u64 cnt, u64 *bias)
 
 bool loaded_find(const ElfW(Phdr) * phdr, u64 cnt)
 {
-	const ElfW(Dyn) *d;
+	const ElfW(Dyn) * d;
 	u64 bias;
 
 	if (&glibc_debug) {

@@ -8,7 +8,8 @@
 #define POV_PRELOAD_POLL_AGAIN_H
 
 struct poll_again {
-	const struct hook *hook; /* of the poll in the thread's outermost frame; NULL: there is another call, or none */
+	const struct hook *
+		hook; /* of the poll in the thread's outermost frame; NULL: there is another call, or none */
 	u32 nargs; /* words that its frame keeps */
 	/* What it read as it began: so much from there, kept there. */
 	u64 bytes;

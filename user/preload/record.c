@@ -37,8 +37,8 @@ static bool rseq_find(void *ctx, const struct link_map *map)
 void record_begins(u64 vdso)
 {
 	if (vdso)
-		vdso_getcpu = (long (*)(u32 *, u32 *, void *))loaded_vdso_symbol(
-			vdso, "__vdso_getcpu");
+		vdso_getcpu = (long (*)(u32 *, u32 *, void *))loaded_vdso_symbol(vdso,
+										 "__vdso_getcpu");
 }
 
 void record_setup(void)
@@ -97,7 +97,8 @@ static void ring_grow(struct pov_preload_area *a)
 {
 	u64 wanted = __atomic_load_n(&a->wanted_bytes, __ATOMIC_ACQUIRE);
 
-	if (wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST && pool_bytes >= POV_PRELOAD_SLOT_BYTES &&
+	if (wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST &&
+	    pool_bytes >= POV_PRELOAD_SLOT_BYTES &&
 	    a->head == __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE))
 		a->ring_bytes = (u32)wanted;
 }
@@ -304,7 +305,7 @@ static u64 batch_counted_ns(u32 row)
 
 static u64 median_ps(u64 (*batch_ns)(u32 row), u32 row)
 {
-	u64 ns[BATCHES], next;
+	u64 ns[BATCHES] = {0}, next;
 	int at;
 
 	for (int i = 0; i < BATCHES; i++) { /* in order */
