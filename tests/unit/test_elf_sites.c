@@ -21,6 +21,10 @@
 #define LIB_FLAGS "-shared -nostdlib -Wl,-Bsymbolic"
 #define E SITE_EMULATED
 #define S SITE_STEPPED
+#define SWITCH(label)                                                                 \
+	"lea 3f(%rip), %rdx\nmovslq (%rdx,%rdi,4), %rax\nadd %rdx, %rax\njmp *%rax\n" \
+	".section .rodata\n.balign 4\n3: .long " label " - 3b\n.long 0x70000000\n"    \
+	".text\n"
 #define TAIL "xor %eax, %eax\npop %rbx\nret"
 
 struct site_case {
@@ -95,10 +99,14 @@ static const struct site_case cases[] = {
 	{"cold_fine",
 	 "endbr64\npush %rbx\npop %rbx\n1: jmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp 1b\n.text",
 	 6, 0, 4, E, "emulated"},
-	{"cold_table",
+	{"cold_tail",
 	 "endbr64\npush %rbx\npop %rbx\njmp 2f\n.section .text.cold\nnop\n2: inc %eax\njmp *%rax\n.text",
-	 6, 0, 0, S, "indirect jump"},
-	{"table", "endbr64\npush %rbx\npop %rbx\njmp *%rax", 6, 0, 0, S, "indirect jump"},
+	 6, 0, 4, E, "emulated"},
+	{"tail", "endbr64\npush %rbx\npop %rbx\njmp *%rax", 6, 0, 4, E, "emulated"},
+	{"table_fine", "endbr64\npush %rbx\npop %rbx\n" SWITCH("1f") "1: ret", 6, 0, 4, E,
+	 "emulated"},
+	{"table_back", "endbr64\n1: push %rbx\npop %rbx\n" SWITCH("1b") "ret", 6, 0, 0, S,
+	 "branch lands behind the start"},
 	{"table_mem", "endbr64\npush %rbx\npop %rbx\njmp *(%rax,%rdi,8)", 6, 0, 0, S,
 	 "indirect jump"},
 	{"second_name", "endbr64\n.globl second_entry\nsecond_entry: push %rbx\n" TAIL, 6, 0, 0, S,

@@ -74,6 +74,9 @@ static const char *flow_insn(struct flow *w, const struct x86_insn *insn)
 		return to > w->start && to - w->start <= w->skip ? "a call lands behind the start" :
 								   NULL;
 	}
+	if (x86_is_indirect_jump(insn) && insn->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	    insn->op[0].mem.index != ZYDIS_REGISTER_NONE)
+		return "an indirect jump could land behind the start";
 	if (x86_is_indirect_jump(insn) && !x86_is_slot_jump(insn, &to))
 		w->jumps_by_table = true;
 	if (insn->z.mnemonic != ZYDIS_MNEMONIC_LEA || !x86_rip_operand(insn, &insn->op[1], &to))
