@@ -270,8 +270,7 @@ static void on_start(void *ctx, const struct model *m)
 		a->preload_wait_ns = count_of(meta, "wait_ns");
 		a->preload_no_area = count_of(meta, "no_area");
 		a->preload_damaged = count_of(meta, "damaged");
-		a->preload_began = count_of(meta, "began");
-		a->preload_bypassed = count_of(meta, "bypassed");
+		a->preload_missed = count_of(meta, "missed");
 	}
 	meta = trace_meta_find(t, "end");
 	if (meta)

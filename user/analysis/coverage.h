@@ -83,8 +83,7 @@ struct coverage {
 	double preload_counted_ns; /* the same of one that is counted only */
 	uint64_t preload_wait_ns;  /* threads waited for room to record, together */
 	uint64_t preload_no_area; /* of the lost calls, those of threads that could get no memory to record them in */
-	uint64_t preload_began; /* processes that were noticed only as they began MPI to do so past what is preloaded */
-	uint64_t preload_bypassed; /* that opened a library with RTLD_DEEPBIND: what that calls is missing */
+	uint64_t preload_missed; /* functions that processes could not record themselves, and that got probes there */
 	uint64_t preload_damaged; /* of these threads nothing was taken from some time on */
 	bool has_end;
 	const char *end_reason;

@@ -209,8 +209,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "no_area", v->preload_no_area);
 		json_out_key_uint(j, "damaged", v->preload_damaged);
 		json_out_key_uint(j, "processes_by_probes", coverage_probed(v));
-		json_out_key_uint(j, "began_unseen", v->preload_began);
-		json_out_key_uint(j, "bypassed", v->preload_bypassed);
+		json_out_key_uint(j, "missed", v->preload_missed);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -532,18 +531,13 @@ static void preload_print(const struct coverage *v, FILE *out)
 
 	if (v->has_preload && coverage_probed(v))
 		fprintf(out,
-			"  by probes  %s: their calls do not come by way of what is preloaded\n",
+			"  by probes  %s: they do not record their calls themselves\n",
 			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
-	if (v->preload_began)
-		fprintf(out,
-			"             %s noticed only as they began MPI: what they called before is missing\n",
-			human_plural(a, sizeof(a), v->preload_began, "process was",
-				     "processes were"));
-	if (v->preload_bypassed)
-		fprintf(out,
-			"  BYPASSED   %s a library with RTLD_DEEPBIND: MPI calls of that are missing\n",
-			human_plural(a, sizeof(a), v->preload_bypassed, "process opened",
-				     "processes opened"));
+	if (v->preload_missed)
+		fprintf(out, "             %s, which their processes could not record themselves
+",
+			human_plural(a, sizeof(a), v->preload_missed, "function has probes",
+				     "functions have probes"));
 	if (v->preload_wait_ns)
 		fprintf(out, "  waited     for room to record: %s, all threads together\n",
 			human_ns(a, sizeof(a), v->preload_wait_ns));
