@@ -530,12 +530,10 @@ static void preload_print(const struct coverage *v, FILE *out)
 	char a[HUMAN_BYTES];
 
 	if (v->has_preload && coverage_probed(v))
-		fprintf(out,
-			"  by probes  %s: they do not record their calls themselves\n",
+		fprintf(out, "  by probes  %s: they do not record their calls themselves\n",
 			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
 	if (v->preload_missed)
-		fprintf(out, "             %s, which their processes could not record themselves
-",
+		fprintf(out, "             %s, which their processes could not record themselves\n",
 			human_plural(a, sizeof(a), v->preload_missed, "function has probes",
 				     "functions have probes"));
 	if (v->preload_wait_ns)
