@@ -46,7 +46,9 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t $(BUILD)/libpovtrace-preload.so
+# What is preloaded knows x86-64 only; elsewhere commands are recorded by probes.
+PRELOAD := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(BUILD)/libpovtrace-preload.so)
+all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t $(PRELOAD)
 
 # ---- flags ----
 
@@ -453,7 +455,7 @@ install: all docs
 	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
 	install -m 755 $(BUILD)/povtrace-lines $(RECORDDIR)/povtrace-lines
 	install -m 755 $(BUILD)/povtrace-mpi-t $(RECORDDIR)/povtrace-mpi-t
-	install -m 755 $(BUILD)/libpovtrace-preload.so $(RECORDDIR)/libpovtrace-preload.so
+	$(if $(PRELOAD),install -m 755 $(PRELOAD) $(RECORDDIR)/libpovtrace-preload.so)
 	install -m 644 $(MAN_PAGES) $(MANDIR)/
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/
