@@ -25,7 +25,7 @@ enum pov_preload_wish {
 	 */
 	POV_PRELOAD_PLAN = 1,
 	/*
-	 * It has put the pool at `address`; `missed` functions could not be hooked. On the same connection. The answer comes when these
+	 * It has put the pool's slots at `address`, one every `number` bytes; `missed` functions could not be hooked. On the same connection. The answer comes when these
 	 * have probes.
 	 */
 	POV_PRELOAD_READY = 2,
@@ -39,8 +39,8 @@ enum pov_preload_wish {
 struct pov_preload_request {
 	pov_u32 magic;
 	pov_u16 version;
-	pov_u16 wish;	  /* enum pov_preload_wish */
-	pov_u32 has_pool; /* PLAN: of an earlier one */
+	pov_u16 wish;	/* enum pov_preload_wish */
+	pov_u32 number; /* PLAN: 1: it has the pool of an earlier one */
 	pov_u32 missed;
 	pov_u64 address;
 };
@@ -161,6 +161,8 @@ struct pov_preload_area {
 #define POV_PRELOAD_BEHIND 4096 /* room behind a ring for the end of a record */
 #define POV_PRELOAD_SLOT_BYTES (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_MOST + POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 256
+/* Of a process that has few addresses (ulimit -v), each with the smallest ring. */
+#define POV_PRELOAD_SLOTS_FEW 48
 #define POV_PRELOAD_THREADS_MAX 65536 /* of all processes */
 
 /* What the kernel half knows of a thread that has one. */

@@ -307,7 +307,7 @@ static void owner_look(struct preload *p, struct preload_pool *pool, uint32_t i)
 {
 	uint32_t owner = __atomic_load_n(&pool->slot[i].mem->owner, __ATOMIC_ACQUIRE);
 	struct pov_preloaded entry = {.address = pool->address +
-						 (uint64_t)i * POV_PRELOAD_SLOT_BYTES};
+						 (uint64_t)i * pool->slot_bytes};
 
 	if (owner == pool->owner[i] || owner == POV_PRELOAD_BUSY)
 		return;
@@ -525,7 +525,7 @@ static int plan_ask(struct preload *p, struct asking *from, const struct pov_pre
 {
 	int err = asker_find(p, from->conn, &from->tgid);
 
-	from->has_pool = r->has_pool;
+	from->has_pool = r->number;
 	from->then = err ? NULL : plan_answer;
 	return err;
 }
@@ -596,6 +596,7 @@ static int pool_ready(struct preload *p, struct asking *from, const struct pov_p
 		pool->fd = -1;
 	}
 	pool->address = r->address;
+	pool->slot_bytes = r->number;
 	pool_take(p, pool);
 	if (r->missed)
 		missing_probe(p, (pid_t)from->tgid);

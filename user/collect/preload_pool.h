@@ -9,7 +9,8 @@
 struct preload_pool {
 	int fd; /* until the process has it; then -1 */
 	char *mem;
-	uint64_t address; /* in the process; 0: it has not said yet that it has it */
+	uint64_t address;    /* in the process; 0: it has not said yet that it has it */
+	uint32_t slot_bytes; /* from slot to slot there */
 	bool main_gone;
 	struct preload_speaker who; /* of each slot, but for tid */
 	bool lib[POV_LIB_NUMBERS];  /* that it has hooked */

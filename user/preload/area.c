@@ -54,21 +54,22 @@ void area_begin(void)
 
 /* ---- slots ---- */
 
+static u32 slot_cnt, slot_bytes;
+
 static struct pov_preload_area *slot_at(u32 i)
 {
-	return (struct pov_preload_area *)(pool + (u64)i * POV_PRELOAD_SLOT_BYTES);
+	return (struct pov_preload_area *)(pool + (u64)i * slot_bytes);
+}
+
+bool area_may_grow(void)
+{
+	return slot_bytes == POV_PRELOAD_SLOT_BYTES;
 }
 
 /* Slots from here on were never used. */
 static u32 *slots_used(void)
 {
 	return &slot_at(0)->slots_used;
-}
-
-/* Where memory is limited there is a part of one. */
-static u32 slot_cnt(void)
-{
-	return pool_bytes < POV_PRELOAD_SLOT_BYTES ? 1 : (u32)(pool_bytes / POV_PRELOAD_SLOT_BYTES);
 }
 
 static bool slot_take(struct pov_preload_area *a, u32 from, u32 tid)
@@ -96,10 +97,10 @@ static struct pov_preload_area *slot_free(u32 tid, u32 used)
 	for (u32 i = 0; i < used; i++)
 		if (slot_take(slot_at(i), 0, tid))
 			return slot_at(i);
-	while ((used = __atomic_fetch_add(slots_used(), 1, __ATOMIC_ACQ_REL)) < slot_cnt())
+	while ((used = __atomic_fetch_add(slots_used(), 1, __ATOMIC_ACQ_REL)) < slot_cnt)
 		if (slot_take(slot_at(used), 0, tid))
 			return slot_at(used);
-	__atomic_store_n(slots_used(), slot_cnt(), __ATOMIC_RELEASE);
+	__atomic_store_n(slots_used(), slot_cnt, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -109,7 +110,8 @@ static void slot_begin(struct pov_preload_area *a, u32 tid, u64 pointer)
 	record_thread_gone(); /* what its last thread has left open */
 	a->thread_pointer = pointer;
 	if (!a->ring_bytes)
-		a->ring_bytes = a == slot_at(0) ? POV_PRELOAD_RING_FIRST : POV_PRELOAD_RING_LEAST;
+		a->ring_bytes = a == slot_at(0) && area_may_grow() ? POV_PRELOAD_RING_FIRST :
+								     POV_PRELOAD_RING_LEAST;
 	memset(&a->state, 0, sizeof(a->state));
 	a->state.tid = tid;
 	a->state.tgid = process;
@@ -121,8 +123,8 @@ static bool slot_claim(void)
 	u32 tid = area_thread(), used = __atomic_load_n(slots_used(), __ATOMIC_ACQUIRE);
 	struct pov_preload_area *a;
 
-	if (used > slot_cnt())
-		used = slot_cnt();
+	if (used > slot_cnt)
+		used = slot_cnt;
 	a = slot_inherit(tid, pointer, used);
 	if (!a)
 		a = slot_free(tid, used);
@@ -131,15 +133,18 @@ static bool slot_claim(void)
 	return a;
 }
 
-void area_pool(void *p)
+void area_pool(void *p, u32 cnt, u32 bytes)
 {
 	pool = p;
+	slot_cnt = cnt;
+	slot_bytes = bytes;
 	if (slot_claim())
 		record_calibrate();
 }
 
-u64 area_pool_address(void)
+u64 area_pool_address(u32 *bytes)
 {
+	*bytes = slot_bytes;
 	return (u64)pool;
 }
 

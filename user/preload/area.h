@@ -10,9 +10,11 @@ extern const u32 *area_same_process;
 
 /* Before anything else, in the process's first thread. */
 void area_begin(void);
-/* The process has a pool. */
-void area_pool(void *pool);
-u64 area_pool_address(void);
+/* The process has a pool: so many slots, one every `bytes`. */
+void area_pool(void *pool, u32 cnt, u32 bytes);
+u64 area_pool_address(u32 *bytes);
+/* There are addresses for larger rings. */
+bool area_may_grow(void);
 /* Sets the thread's `area`; false if it has none: its call is counted as lost, if the process is recorded. */
 bool area_find(void);
 /* Who the thread is. */

@@ -20,7 +20,7 @@
 #define ANSWER_SECONDS 10
 #define FDS 2
 #define NAMES_BYTES 1024
-#define POOL_LEAST (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_BEHIND)
+#define AREA_LEAST (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
 
 u64 pool_bytes;
 
@@ -101,9 +101,28 @@ static void *mapped(int fd, u64 bytes, int how)
 	return sys_failed(p) ? NULL : (void *)p;
 }
 
-static void *pool_map(int fd, u64 bytes)
+/* Of each slot only the begin, up to the end of the smallest ring. */
+static void *few_map(int fd)
 {
-	void *p = mapped(fd, bytes, PROT_READ | PROT_WRITE);
+	const u64 bytes = AREA_LEAST;
+	long p = sys6(__NR_mmap, 0, POV_PRELOAD_SLOTS_FEW * bytes, PROT_NONE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (sys_failed(p))
+		return NULL;
+	for (u64 i = 0; i < POV_PRELOAD_SLOTS_FEW; i++)
+		if (sys_failed(sys6(__NR_mmap, p + (long)(i * bytes), (long)bytes,
+				    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+				    (long)(i * POV_PRELOAD_SLOT_BYTES)))) {
+			sys3(__NR_munmap, p, POV_PRELOAD_SLOTS_FEW * bytes, 0);
+			return NULL;
+		}
+	return (void *)p;
+}
+
+static void *pool_map(int fd, u64 bytes, bool few)
+{
+	void *p = few ? few_map(fd) : mapped(fd, bytes, PROT_READ | PROT_WRITE);
 
 	if (!p)
 		return NULL;
@@ -128,6 +147,7 @@ static bool memory_is_limited(void)
 static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 {
 	void *p;
+	bool few;
 
 	if (!a->setup_bytes)
 		return true;
@@ -139,13 +159,15 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 		record_setup();
 	}
 	if (!pool_bytes) {
-		pool_bytes = memory_is_limited() ? POOL_LEAST : a->pool_bytes;
-		p = pool_map(fd[1], pool_bytes);
+		few = memory_is_limited();
+		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * AREA_LEAST : a->pool_bytes;
+		p = pool_map(fd[1], pool_bytes, few);
 		if (!p) {
 			pool_bytes = 0;
 			return false;
 		}
-		area_pool(p);
+		area_pool(p, few ? POV_PRELOAD_SLOTS_FEW : POV_PRELOAD_SLOTS,
+			  few ? AREA_LEAST : POV_PRELOAD_SLOT_BYTES);
 	}
 	return true;
 }
@@ -169,7 +191,7 @@ static bool plan_take(long conn)
 		.magic = POV_PRELOAD_MAGIC,
 		.version = POV_PRELOAD_VERSION,
 		.wish = POV_PRELOAD_PLAN,
-		.has_pool = pool_bytes != 0,
+		.number = pool_bytes != 0,
 	};
 	struct pov_preload_answer a = {}, done = {};
 	int fd[FDS] = {-1, -1}, none[FDS];
@@ -182,7 +204,7 @@ static bool plan_take(long conn)
 		return taken;
 	r.wish = POV_PRELOAD_READY;
 	r.missed = libraries_hook(&a);
-	r.address = area_pool_address();
+	r.address = area_pool_address(&r.number);
 	return said(conn, &r) && heard(conn, &done, none);
 }
 

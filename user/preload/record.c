@@ -5,7 +5,6 @@
 #include <linux/time_types.h>
 
 #include "preload/area.h"
-#include "preload/ask.h"
 #include "preload/clock.h"
 #include "preload/hook.h"
 #include "preload/loaded.h"
@@ -97,8 +96,7 @@ static void ring_grow(struct pov_preload_area *a)
 {
 	u64 wanted = __atomic_load_n(&a->wanted_bytes, __ATOMIC_ACQUIRE);
 
-	if (wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST &&
-	    pool_bytes >= POV_PRELOAD_SLOT_BYTES &&
+	if (wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST && area_may_grow() &&
 	    a->head == __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE))
 		a->ring_bytes = (u32)wanted;
 }
