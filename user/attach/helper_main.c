@@ -378,6 +378,18 @@ static void attached_say(struct service *s, const struct code_id *id, const stru
 	service_say(s, m);
 }
 
+/* It reads the code of the program that it runs, and would meet the breakpoints there. */
+static bool is_valgrind(pid_t pid)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, "/valgrind/") != NULL;
+}
+
 /* A process that has been forked maps the file where its parent does, until it executes another one. */
 static void attach_serve(struct service *s, const json_t *request)
 {
@@ -395,6 +407,12 @@ static void attach_serve(struct service *s, const json_t *request)
 	struct code_id id = {};
 	int fd, err;
 
+	if (pid && is_valgrind(pid)) {
+		json_decref(failed);
+		service_say(s, json_pack("{s:b,s:s}", "done", 1, "failed",
+					 "Valgrind would meet the breakpoints"));
+		return;
+	}
 	fd = place_open(s, request, "pid", link, sizeof(link), &id);
 	if (fd < 0 && json_get_int(request, "parent"))
 		fd = place_open(s, request, "parent", link, sizeof(link), &id);

@@ -122,9 +122,18 @@ static bool mentions_any(const struct elf_file *elf, const char *const *names)
 	return *names;
 }
 
+static bool is_cxx(const struct elf_headers *h)
+{
+	for (size_t i = 0; i < h->needed_cnt; i++)
+		if (!strncmp(h->needed[i], "libstdc++.", 10) ||
+		    !strncmp(h->needed[i], "libc++.", 7))
+			return true;
+	return false;
+}
+
 /*
- * Exceptions, cancelled threads and looks at the stack go through MPI's functions if who uses MPI does such things. The library itself
- * and what it loads may, too, and keep it to themselves.
+ * Exceptions, cancelled threads and looks at the stack go through MPI's functions if who uses MPI does such things: programs by what they
+ * name, libraries by their language. The MPI library and what it loads keep theirs to themselves.
  */
 static bool may_unwind(const struct elf_file *elf)
 {
@@ -140,8 +149,9 @@ static bool may_unwind(const struct elf_file *elf)
 						NULL};
 	const struct elf_headers *h = elf_file_headers(elf);
 
-	return mentions_any(elf, mpi) && mentions_any(elf, unwinding) &&
-	       (h->interpreter[0] || !h->soname[0] || !elf_file_defines(elf, "MPI_Init"));
+	return mentions_any(elf, mpi) &&
+	       (h->interpreter[0] ? mentions_any(elf, unwinding) :
+				    is_cxx(h) && !elf_file_defines(elf, "MPI_Init"));
 }
 
 static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,

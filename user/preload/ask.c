@@ -243,7 +243,8 @@ struct entry { /* struct linux_dirent64 */
 /* Calls fn with the names of sockets, until it returns true: then true. */
 static bool sockets_each(bool (*fn)(const void *ctx, const char *name), const void *ctx)
 {
-	long dir = sys4(__NR_open, (long)POV_PRELOAD_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
+	long dir = sys4(__NR_openat, AT_FDCWD, (long)POV_PRELOAD_DIR,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	_Alignas(8) char names[NAMES_BYTES];
 	bool done = false;
 	long bytes;

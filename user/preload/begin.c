@@ -16,8 +16,8 @@
 #include "preload/sys.h"
 
 /*
- * By this it is known what this library is (attach/inspect_library.c). A process that cannot reach the collector's socket, in a container,
- * waits here: the kernel half has a probe in it.
+ * By this it is known what this library is (attach/inspect_library.c). Here a process waits, without any system call, until what it has
+ * mapped has been looked at: the kernel half has a probe in it.
  */
 __attribute__((visibility("default"), noinline)) void povtrace_preload(void);
 void povtrace_preload(void)
@@ -50,7 +50,7 @@ static void look(void)
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
-	if ((waits || cnt > mpi_cnt) && !ask_plan())
+	if (waits || (cnt > mpi_cnt && !ask_plan()))
 		povtrace_preload();
 	mpi_cnt = cnt;
 }
@@ -67,7 +67,8 @@ static void on_loaded(void)
 /* What the kernel told the program. Not every C library hands it on to constructors. */
 static bool auxv_read(ElfW(auxv_t) v[AUXV_MAX])
 {
-	long fd = sys4(__NR_open, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0, 0), bytes;
+	long fd = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0),
+	     bytes;
 
 	if (sys_failed(fd))
 		return false;

@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <linux/fcntl.h>
+#include <linux/stat.h>
 
 #include "preload/ask.h"
 #include "preload/hook.h"
@@ -63,7 +64,11 @@ static char *const *variable_find(char *const *envp)
 
 /* ---- the program ---- */
 
-enum program { PROGRAM_LOADS, PROGRAM_STATIC, PROGRAM_STRANGE };
+enum program {
+	PROGRAM_LOADS,	 /* this library */
+	PROGRAM_STATIC,	 /* nothing */
+	PROGRAM_STRANGE, /* and cannot: another C library's, or of 32 bits */
+};
 
 /* Its loader is glibc's by its name (ld-linux-x86-64.so.2). */
 static bool is_known_loader(const u8 *head, long bytes, u64 from, u64 cnt)
@@ -93,17 +98,30 @@ static enum program program_of(const u8 *head, long bytes)
 	return PROGRAM_STATIC;
 }
 
+/* Whether it gets more rights than its user has: its loader loads nothing for that. */
+static bool is_privileged(long fd)
+{
+	struct statx st;
+
+	return sys6(__NR_statx, fd, (long)"", AT_EMPTY_PATH, STATX_MODE, (long)&st, 0) ||
+	       st.stx_mode & (04000 | 02000); /* S_ISUID, S_ISGID */
+}
+
 /* A script's interpreter is taken for one that loads this library. */
 static enum program program_kind(const char *path)
 {
-	long fd = sys4(__NR_open, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0);
+	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	_Alignas(8) u8 head[HEAD_BYTES];
+	bool privileged;
 	long bytes;
 
 	if (sys_failed(fd))
 		return PROGRAM_LOADS;
 	bytes = sys4(__NR_pread64, fd, (long)head, sizeof(head), 0);
+	privileged = is_privileged(fd);
 	sys3(__NR_close, fd, 0, 0);
+	if (privileged)
+		return PROGRAM_STATIC;
 	if (bytes < (long)sizeof(Elf64_Ehdr) || memcmp(head, ELFMAG, SELFMAG))
 		return PROGRAM_LOADS;
 	return program_of(head, bytes);
@@ -161,7 +179,7 @@ char *const *exec_before(const char *path, char *const *argv, char *const *envp,
 {
 	char *const *entry = variable_find(envp);
 	const char *own = entry ? own_in(*entry) : NULL;
-	bool is_there = own && !sys3(__NR_access, (long)own_path, 4 /* R_OK */, 0);
+	bool is_there = own && !sys3(__NR_faccessat, AT_FDCWD, (long)own_path, 4 /* R_OK */);
 	enum program program = program_kind(path);
 
 	(void)argv;

@@ -99,7 +99,7 @@ struct code {
 static bool code_open(struct code *c, u64 from, u64 to)
 {
 	*c = (struct code){.from = from, .to = to};
-	c->memory = sys4(__NR_open, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0, 0);
+	c->memory = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
 	return !sys_failed(c->memory) || protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
