@@ -258,7 +258,23 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 	return 0;
 }
 
-/* Where a dynamic loader calls _dl_debug_state: nothing of what it has mapped by now has run yet. */
+/* A process that was to record its calls cannot ask how: it gets probes. */
+static __always_inline void tell_unreached(u64 id)
+{
+	struct pov_caller r = {};
+	u32 tgid = id >> 32;
+
+	hdr_init(&r.hdr, POV_KIND_UNREACHED, sizeof(r), id, bpf_ktime_get_ns());
+	r.tgid = tgid;
+	bpf_map_delete_elem(&preload_loaded, &tgid);
+	ask(tgid, r.hdr.ts_ns);
+	if (emit_control(&r, sizeof(r), true))
+		ask_in_vain(tgid, r.hdr.ts_ns);
+}
+
+/*
+ * Where a dynamic loader calls _dl_debug_state, or what is preloaded waits: nothing of what the process has mapped by now has run yet.
+ */
 SEC("?uprobe.s")
 int loader_wait(struct pt_regs *ctx)
 {
@@ -270,6 +286,8 @@ int loader_wait(struct pt_regs *ctx)
 		return 0;
 	if (!bpf_map_lookup_elem(&waiting, &tgid))
 		bpf_map_update_elem(&waiting, &tgid, &now, BPF_ANY);
+	if (cfg.preload && bpf_get_attach_cookie(ctx) == POV_WAIT_UNREACHED)
+		tell_unreached(bpf_get_current_pid_tgid());
 	/* Before the collector's first sign of life nothing is recorded: it will find the process among those that run. */
 	if (collector_ns && !is_answered(tgid))
 		wait_for_answer(tgid, PT_REGS_SP(ctx));

@@ -49,6 +49,8 @@ enum pov_kind {
 	POV_KIND_CALLER = 39,	/* struct pov_caller: a thread makes its first traced call */
 	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
+	POV_KIND_UNREACHED =
+		42, /* struct pov_caller: the same; a process cannot reach the collector that it was to ask */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
 	POV_KIND_LIMIT = 67, /* struct pov_limit */

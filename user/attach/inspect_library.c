@@ -458,7 +458,7 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 			const struct elf_file *elf, struct links *links)
 {
 	const struct elf_symbol *sym = elf_file_find(elf, PRELOAD_MARK);
-	struct link_site site = {0};
+	struct link_site site = {.cookie = POV_WAIT_UNREACHED};
 	struct probe_site at;
 	int err = 0;
 

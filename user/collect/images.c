@@ -44,7 +44,6 @@ struct images {
 	void (*record)(void *ctx, const struct pov_hdr *rec);
 	void *record_ctx;
 	struct inspect_options inspect;
-	const char *socket; /* where processes ask */
 	struct helper *helper;
 	struct known_files known;
 	struct library_users users;
@@ -78,7 +77,6 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->record = wanted->record;
 	im->record_ctx = wanted->ctx;
 	im->waits = wanted->waits;
-	im->socket = wanted->socket;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
 		.returns = entry_only(k->returns_fd, k->programs.api),
@@ -250,16 +248,13 @@ static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t 
 			     "pid", pid, "library", f->lib->id, "late_ns", (json_int_t)late_ns));
 }
 
-/* It has loaded what records its calls or waits for it, and can reach us, which it cannot in some containers. */
+/* It has loaded what records its calls or waits for it, and has not said that it cannot reach us. */
 static bool is_served(void *ctx, pid_t pid)
 {
 	const struct images *im = ctx;
 	uint32_t key = pid, value;
-	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, im->socket);
-	return !bpf_map_lookup_elem(im->kernel->preload_loaded_fd, &key, &value) &&
-	       !access(path, F_OK);
+	return !bpf_map_lookup_elem(im->kernel->preload_loaded_fd, &key, &value);
 }
 
 /* The kernel half notes it where it knows the file. */
@@ -446,7 +441,7 @@ void images_program(struct images *im, pid_t pid, const char *path)
 
 	if (!name)
 		return;
-	questions_open(&im->questions, pid, kernel_now_ns());
+	questions_open(&im->questions, pid, 0);
 	helper_ask(im->helper, json_pack("{s:s,s:i,s:o,s:b}", "do", "path", "pid", pid, "path",
 					 name, "program", 1));
 }
@@ -549,7 +544,7 @@ static void rows_probe(void *ctx, pid_t pid, const struct proc_map *map, struct 
 	rows = json_array();
 	for (size_t i = 0; i < p->cnt; i++)
 		json_array_append_new(rows, json_integer(p->row[i]));
-	questions_open(&p->im->questions, pid, kernel_now_ns());
+	questions_open(&p->im->questions, pid, 0);
 	process_links_ask_rows(&p->im->links, file,
 			       json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
 					 (json_int_t)map->start, "end", (json_int_t)map->end,
@@ -624,6 +619,29 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 	functions_ask(im, (pid_t)r->tgid, places, r->hdr.ts_ns);
 }
 
+static void unreached_probe(void *ctx, pid_t pid, const struct proc_map *map,
+			    struct code_file *file, uint64_t bias)
+{
+	struct images *im = ctx;
+
+	(void)bias;
+	if (!process_links_lack(&im->links, pid, file))
+		return;
+	questions_open(&im->questions, pid, 0);
+	process_links_ask(&im->links, file,
+			  json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
+				    (json_int_t)map->start, "end", (json_int_t)map->end, "asked",
+				    1));
+}
+
+/* It was to record its calls itself: all that it has mapped gets probes. */
+static void on_unreached(struct images *im, const struct pov_caller *r)
+{
+	questions_open(&im->questions, (pid_t)r->tgid, r->hdr.ts_ns);
+	library_place_each(&im->known.files, (pid_t)r->tgid, unreached_probe, im);
+	questions_close(&im->questions, (pid_t)r->tgid);
+}
+
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
 	library_users_fork(&im->users, r);
@@ -653,6 +671,9 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_PATH:
 		on_path(im, (const struct pov_path *)rec);
+		break;
+	case POV_KIND_UNREACHED:
+		on_unreached(im, (const struct pov_caller *)rec);
 		break;
 	case POV_KIND_HANDED:
 		on_handed(im, (const struct pov_handed *)rec);

@@ -30,7 +30,6 @@ struct images_wanted {
 	bool machine_wide; /* all processes get the probes, those too that are not recorded; or each recorded one its own */
 	bool waits_wide; /* with that, all processes' loaders and C libraries get those by which processes wait */
 	bool waits; /* processes wait by themselves until all that they have mapped has been looked at (user/preload/) */
-	const char *socket; /* if waits: where they ask; borrowed */
 	bool preload; /* processes record their MPI calls themselves: libraries get no probes for these */
 	/* Stores the IMAGE records of images_scan. */
 	void (*record)(void *ctx, const struct pov_hdr *rec);

@@ -239,11 +239,6 @@ void preload_close(struct preload *p)
 	free(p);
 }
 
-const char *preload_socket(const struct preload *p)
-{
-	return p->path;
-}
-
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
 {
 	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");

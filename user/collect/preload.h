@@ -63,8 +63,6 @@ char *preload_library_find(const struct launch_plan *plan, char **problem);
 
 /* 0 or -errno (printed). */
 int preload_open(const struct preload_options *opt, struct preload **out);
-/* Path of the socket at which processes ask. */
-const char *preload_socket(const struct preload *p);
 /* The command's environment with the library in it: as launch_env_make, freed by launch_env_free. */
 char **preload_environment(const struct preload *p, const struct launch_plan *plan);
 

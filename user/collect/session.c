@@ -84,7 +84,8 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	(void)bytes;
 	if (s->discard)
 		return 0;
-	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED)
+	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
+	    rec->kind != POV_KIND_UNREACHED)
 		session_record(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	session_preload_identity(s, rec);
@@ -259,7 +260,6 @@ static int session_start(struct session *s, const volatile int *stop)
 		.machine_wide = is_machine_wide(s),
 		.waits_wide = s->opt->launch && is_machine_wide(s),
 		.waits = s->preload != NULL,
-		.socket = s->preload ? preload_socket(s->preload) : "",
 		.preload = s->preload && session_preload_records(s),
 		.alone = s->shed,
 		.record = on_mapping,
