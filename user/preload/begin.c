@@ -44,6 +44,30 @@ static bool mpi_count(void *ctx, const struct link_map *map)
 	return true;
 }
 
+static bool valgrind_find(void *ctx, const struct link_map *map)
+{
+	static const char part[] = "/vgpreload_core";
+
+	for (const char *c = map->l_name; c && *c && !*(bool *)ctx; c++) {
+		u32 i = 0;
+
+		while (part[i] && c[i] == part[i])
+			i++;
+		*(bool *)ctx = !part[i];
+	}
+	return !*(bool *)ctx;
+}
+
+/* Valgrind, which reads the code that it runs, would meet the probe. */
+static void probes_wait(void)
+{
+	bool is_valgrind = false;
+
+	loaded_each(valgrind_find, &is_valgrind);
+	if (!is_valgrind)
+		povtrace_preload();
+}
+
 static void look(void)
 {
 	u32 cnt = 0;
@@ -51,7 +75,7 @@ static void look(void)
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
 	if (waits || (cnt > mpi_cnt && !ask_plan()))
-		povtrace_preload();
+		probes_wait();
 	mpi_cnt = cnt;
 }
 
