@@ -33,7 +33,7 @@ static void nobody_behind(void)
 		unsetenv(all[i]);
 }
 
-/* The person behind sudo, with this variable alone. */
+/* The user who typed sudo, if only this variable tells. */
 static struct person *behind(const char *variable, const char *value)
 {
 	struct person *p;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * -EFBIG is kept for max_bytes. A limit of the system on the file's size (ulimit -f) becomes -EDQUOT.
+ * -EFBIG is kept for max_bytes. A limit of the system on the file's size (ulimit -f) becomes
+ * -EDQUOT.
  */
 #include "trace/trace_append.h"
 
