@@ -102,11 +102,11 @@ static int setup(void **state)
 	return chdir(dir) || system(files);
 }
 
-static void foresee_is(const char *argv, const char *wanted)
+static void foresee_is(const char *argv, const char *preload, const char *wanted)
 {
-	json_t *command = json_pack("{s:o,s:{s:s,s:s},s:s}", "argv", json_loads(argv, 0, NULL),
-				    "env", "PATH", at("bin"), "LD_LIBRARY_PATH", at("path"), "cwd",
-				    dir);
+	json_t *command = json_pack("{s:o,s:{s:s,s:s,s:s*},s:s}", "argv",
+				    json_loads(argv, 0, NULL), "env", "PATH", at("bin"),
+				    "LD_LIBRARY_PATH", at("path"), "LD_PRELOAD", preload, "cwd", dir);
 
 	assert_non_null(command);
 	*visited = '\0';
@@ -120,11 +120,13 @@ static void foresee_is(const char *argv, const char *wanted)
 
 TEST(commands)
 {
-	foresee_is("[\"launcher\", \"-np\", \"app\"]", " bin/launcher" APP);
-	foresee_is("[\"sh\", \"-c\", \"set -m; launcher ./bin/app & wait\"]",
+	foresee_is("[\"launcher\", \"-np\", \"app\"]", NULL, " bin/launcher" APP);
+	foresee_is("[\"sh\", \"-c\", \"set -m; launcher ./bin/app & wait\"]", NULL,
 		   " sh bin/launcher" APP);
-	foresee_is("[\"--wrapper=bin/app\"]", APP);
-	foresee_is("[\"./job.sh\"]", " job.sh sh bin/launcher" APP);
+	foresee_is("[\"--wrapper=bin/app\"]", NULL, APP);
+	foresee_is("[\"./job.sh\"]", NULL, " job.sh sh bin/launcher" APP);
+	/* The limit of files may be reached by the others. */
+	foresee_is("[\"launcher\"]", at("lib/libnear.so"), " lib/libnear.so path/libpath.so bin/launcher");
 }
 
 TEST(no_cache)

@@ -246,13 +246,14 @@ void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_
 	size_t i;
 
 	ld_cache_open(ld_cache, &f.cache);
+	/* First, as the limit of files may be reached: by what is preloaded processes wait for all that is not looked at beforehand. */
+	words_follow(&f, text_of(env, "LD_PRELOAD", ""), 0);
 	json_array_foreach(json_object_get(command, "argv"), i, word)
 	{
 		text = json_string_value(word) ?: "";
 		word_follow(&f, text, 0);
 		words_follow(&f, text, 0); /* --option=file, or what a shell is given */
 	}
-	words_follow(&f, text_of(env, "LD_PRELOAD", ""), 0);
 	json_array_foreach(json_object_get(command, "libraries"), i, word)
 		needed_follow(&f, &(struct inspected){0}, "", json_string_value(word) ?: "");
 	ld_cache_close(&f.cache);

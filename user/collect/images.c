@@ -257,12 +257,15 @@ static bool is_served(void *ctx, pid_t pid)
 	return !bpf_map_lookup_elem(im->kernel->preload_loaded_fd, &key, &value);
 }
 
-/* The kernel half notes it where it knows the file. */
+/*
+ * The kernel half notes it where it knows the file. Where it did not, a process that is to wait by the probe in there may have gone on
+ * without; one that records its calls asks.
+ */
 static void loaded_note(const struct images *im, uint32_t pid, const struct code_file *f)
 {
 	uint32_t one = 1;
 
-	if (f->is_preload &&
+	if (f->is_preload && im->inspect.preload &&
 	    bpf_map_update_elem(im->kernel->preload_loaded_fd, &pid, &one, BPF_ANY))
 		log_debug("process %u: %s", pid, strerror(errno));
 }
