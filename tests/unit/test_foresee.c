@@ -104,9 +104,9 @@ static int setup(void **state)
 
 static void foresee_is(const char *argv, const char *preload, const char *wanted)
 {
-	json_t *command = json_pack("{s:o,s:{s:s,s:s,s:s*},s:s}", "argv",
-				    json_loads(argv, 0, NULL), "env", "PATH", at("bin"),
-				    "LD_LIBRARY_PATH", at("path"), "LD_PRELOAD", preload, "cwd", dir);
+	json_t *command = json_pack("{s:o,s:{s:s,s:s,s:s*},s:s}", "argv", json_loads(argv, 0, NULL),
+				    "env", "PATH", at("bin"), "LD_LIBRARY_PATH", at("path"),
+				    "LD_PRELOAD", preload, "cwd", dir);
 
 	assert_non_null(command);
 	*visited = '\0';
@@ -126,7 +126,8 @@ TEST(commands)
 	foresee_is("[\"--wrapper=bin/app\"]", NULL, APP);
 	foresee_is("[\"./job.sh\"]", NULL, " job.sh sh bin/launcher" APP);
 	/* The limit of files may be reached by the others. */
-	foresee_is("[\"launcher\"]", at("lib/libnear.so"), " lib/libnear.so path/libpath.so bin/launcher");
+	foresee_is("[\"launcher\"]", at("lib/libnear.so"),
+		   " lib/libnear.so path/libpath.so bin/launcher");
 }
 
 TEST(no_cache)
