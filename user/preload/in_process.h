@@ -41,6 +41,10 @@ typedef pov_s64 s64;
 #define barrier_var(v) __asm__ volatile("" : "+r"(v))
 #define index_mask(idx, size) ((idx) & ((size)-1))
 
+/* Without a C library the compiler would call a function for each word. */
+#define memcpy(to, from, bytes) __builtin_memcpy(to, from, bytes)
+#define memset(to, byte, bytes) __builtin_memset(to, byte, bytes)
+
 #define PAGE_ZERO_BYTES 4096 /* no address in it is one */
 
 static inline long program_read(void *to, u64 bytes, u64 from)

@@ -2,6 +2,9 @@
 /* What the compiler calls for copies. The C library's may not be relocated yet, or not be there. */
 #include "preload/in_process.h"
 
+#undef memcpy
+#undef memset
+
 void *memcpy(void *to, const void *from, size_t bytes)
 {
 	void *ret = to;
