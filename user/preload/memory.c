@@ -36,7 +36,14 @@ void *memmove(void *to, const void *from, size_t bytes)
 int memcmp(const void *a, const void *b, size_t bytes)
 {
 	const volatile u8 *x = a, *y = b;
+	u64 one, other;
 
+	for (; bytes >= 8; bytes -= 8, x += 8, y += 8) {
+		__builtin_memcpy(&one, (const void *)x, 8);
+		__builtin_memcpy(&other, (const void *)y, 8);
+		if (one != other)
+			break;
+	}
 	for (size_t i = 0; i < bytes; i++)
 		if (x[i] != y[i])
 			return x[i] - y[i];
