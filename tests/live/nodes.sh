@@ -10,6 +10,7 @@ nodes_a=198.18.77.1 nodes_b=198.18.77.2 # of a block for measurements of network
 nodes_ns=povt$$
 nodes_limited=true # whether the rate is
 nodes_cpus=false   # whether each node has one CPU: the first one 0, the second one 1
+nodes_finalize=$programs/plain/mpich_finalize.so
 
 nodes_leave() {
 	ip netns del "$nodes_ns-a" 2>/dev/null
@@ -22,6 +23,7 @@ nodes_make() {
 	local n clocks="-T --monotonic"
 	need_root
 	need ip unshare awk timeout taskset
+	need_program "$nodes_finalize"
 	trap nodes_leave EXIT
 	ip netns add "$nodes_ns-a" 2>"$T/err" && ip netns add "$nodes_ns-b" 2>>"$T/err" &&
 		ip link add veth0 netns "$nodes_ns-a" type veth peer name veth0 netns "$nodes_ns-b" 2>>"$T/err" &&
@@ -64,8 +66,9 @@ nodes_run() {
 		[ "$order" = turn ] && launch="$launch --map-by node" || launch="$launch --map-by slot"
 		launch="$launch -np $ranks"
 	else
-		# UCX would find that both have one memory.
-		launch="mpiexec.hydra -launcher ssh -launcher-exec $T/ssh -hosts $nodes_a,$nodes_b -genv UCX_TLS tcp,self -n $ranks"
+		# UCX would find that both have one memory. Without the library, MPI_Finalize may hang.
+		launch="mpiexec.hydra -launcher ssh -launcher-exec $T/ssh -hosts $nodes_a,$nodes_b -genv UCX_TLS tcp,self
+			-genv LD_PRELOAD $nodes_finalize -n $ranks"
 		[ "$order" = turn ] && launch="$launch -ppn 1" || launch="$launch -ppn $half"
 	fi
 	# shellcheck disable=SC2086 # words
