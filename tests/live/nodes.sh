@@ -18,6 +18,12 @@ nodes_leave() {
 	at_exit
 }
 
+# Whether both links are up. The kernel says so a moment after they were told to be, and UCX finds no way before that.
+nodes_linked() {
+	local n
+	for n in a b; do ip -n "$nodes_ns-$n" link show veth0 | grep -q ' state UP ' || return; done
+}
+
 # RATE_MBIT BURST_BYTES; ends the test where there are no such namespaces.
 nodes_make() {
 	local n clocks="-T --monotonic"
@@ -34,6 +40,7 @@ nodes_make() {
 		ip netns exec "$nodes_ns-$n" tc qdisc add dev veth0 root tbf rate "$1"mbit burst "$2" latency 100ms 2>"$T/err" ||
 			nodes_limited=false
 	done
+	wait_until 60 nodes_linked || skip_all "the veth between the namespaces stays down"
 	$nodes_limited || skip "rate of the network" "no tc, or no tbf in this kernel: $(tail -n 1 "$T/err")"
 	# shellcheck disable=SC2086 # words
 	unshare $clocks $nodes_ahead_s true 2>"$T/err" || {
