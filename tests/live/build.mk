@@ -48,7 +48,7 @@ $(PLAIN)/count_ucp.so: COUNT := -DCOUNT_UCP
 $(PLAIN)/count_uct.so: COUNT := -DCOUNT_UCT
 $(PLAIN)/count_calls.so $(PLAIN)/count_ucp.so $(PLAIN)/count_uct.so: tests/live/count_calls.c
 	$(call plain_cc,$(COUNT) $(SHARED),-ldl)
-$(PLAIN)/count_os.so: tests/live/count_os.c
+$(PLAIN)/count_os.so $(PLAIN)/mpich_finalize.so: $(PLAIN)/%.so: tests/live/%.c
 	$(call plain_cc,$(SHARED),-ldl)
 
 # Without names but those that it exports, as a distribution ships libraries.
@@ -143,6 +143,6 @@ $(PLAIN)/helper_32_dynamic: tests/mpi/plain/helper_32.c
 	$(call plain_cc,-m32 -ffreestanding -fPIE -pie -nostdlib -Wl$(comma)-dynamic-linker$(comma)/lib/ld-linux.so.2)
 
 live-programs: mpi-programs $(PLAIN)/clock_probe $(PLAIN_BIN) $(STATIC_BIN) $(addprefix $(PLAIN)/,count_calls.so count_ucp.so \
-	count_uct.so count_os.so met_library.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS) \
+	count_uct.so count_os.so met_library.so mpich_finalize.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS) \
 	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(TINY_BIN) $(HELPER_BIN)
 .PHONY: live-programs

@@ -10,6 +10,7 @@ nodes_a=198.18.77.1 nodes_b=198.18.77.2 # of a block for measurements of network
 nodes_ns=povt$$
 nodes_limited=true # whether the rate is
 nodes_cpus=false   # whether each node has one CPU: the first one 0, the second one 1
+nodes_finalize=$programs/plain/mpich_finalize.so
 
 nodes_leave() {
 	ip netns del "$nodes_ns-a" 2>/dev/null
@@ -17,11 +18,18 @@ nodes_leave() {
 	at_exit
 }
 
+# Whether both links are up. The kernel says so a moment after they were told to be, and UCX finds no way before that.
+nodes_linked() {
+	local n
+	for n in a b; do ip -n "$nodes_ns-$n" link show veth0 | grep -q ' state UP ' || return; done
+}
+
 # RATE_MBIT BURST_BYTES; ends the test where there are no such namespaces.
 nodes_make() {
 	local n clocks="-T --monotonic"
 	need_root
 	need ip unshare awk timeout taskset
+	need_program "$nodes_finalize"
 	trap nodes_leave EXIT
 	ip netns add "$nodes_ns-a" 2>"$T/err" && ip netns add "$nodes_ns-b" 2>>"$T/err" &&
 		ip link add veth0 netns "$nodes_ns-a" type veth peer name veth0 netns "$nodes_ns-b" 2>>"$T/err" &&
@@ -32,6 +40,7 @@ nodes_make() {
 		ip netns exec "$nodes_ns-$n" tc qdisc add dev veth0 root tbf rate "$1"mbit burst "$2" latency 100ms 2>"$T/err" ||
 			nodes_limited=false
 	done
+	wait_until 60 nodes_linked || skip_all "the veth between the namespaces stays down"
 	$nodes_limited || skip "rate of the network" "no tc, or no tbf in this kernel: $(tail -n 1 "$T/err")"
 	# shellcheck disable=SC2086 # words
 	unshare $clocks $nodes_ahead_s true 2>"$T/err" || {
@@ -64,8 +73,9 @@ nodes_run() {
 		[ "$order" = turn ] && launch="$launch --map-by node" || launch="$launch --map-by slot"
 		launch="$launch -np $ranks"
 	else
-		# UCX would find that both have one memory.
-		launch="mpiexec.hydra -launcher ssh -launcher-exec $T/ssh -hosts $nodes_a,$nodes_b -genv UCX_TLS tcp,self -n $ranks"
+		# UCX would find that both have one memory. Without the library, MPI_Finalize may hang.
+		launch="mpiexec.hydra -launcher ssh -launcher-exec $T/ssh -hosts $nodes_a,$nodes_b -genv UCX_TLS tcp,self
+			-genv LD_PRELOAD $nodes_finalize -n $ranks"
 		[ "$order" = turn ] && launch="$launch -ppn 1" || launch="$launch -ppn $half"
 	fi
 	# shellcheck disable=SC2086 # words

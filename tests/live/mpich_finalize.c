@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * MPI_Finalize of MPICH before 4.2 may hang when nodes are joined by UCX's TCP. Each rank flushes its endpoints and then waits for the
+ * others in a barrier of PMI. That is a read(2) from the launcher's proxy, without progress of UCX. A flush over TCP, though, asks the
+ * peer for an answer, and a rank whose own flushes were answered early no longer answers the others'. No messages before MPI_Finalize
+ * prevent this: the last of them needs a flush, too. MPICH 4.2 has the barrier before the flushes (pull request 6596).
+ *
+ * With this library loaded by LD_PRELOAD, a rank makes progress of UCX for as long as it waits in such a read.
+ */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As in UCX's ucp.h, which need not be installed: pointers and an enum. */
+int ucp_worker_create(void *context, const void *params, void **out);
+void ucp_worker_destroy(void *worker);
+int MPI_Finalize(void);
+
+static void *only_worker; /* MPICH makes one unless told otherwise */
+static unsigned (*worker_progress)(void *worker);
+static bool leaving;
+
+int ucp_worker_create(void *context, const void *params, void **out)
+{
+	int (*real)(void *, const void *, void **) = dlsym(RTLD_NEXT, "ucp_worker_create");
+	int status = real(context, params, out);
+
+	worker_progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
+	only_worker = status ? NULL : *out;
+	return status;
+}
+
+void ucp_worker_destroy(void *worker)
+{
+	void (*real)(void *) = dlsym(RTLD_NEXT, "ucp_worker_destroy");
+
+	only_worker = NULL;
+	real(worker);
+}
+
+int MPI_Finalize(void)
+{
+	int (*real)(void) = dlsym(RTLD_NEXT, "MPI_Finalize");
+
+	leaving = true;
+	return real();
+}
+
+ssize_t read(int fd, void *buf, size_t bytes)
+{
+	struct pollfd data = {.fd = fd, .events = POLLIN};
+
+	while (leaving && only_worker && !poll(&data, 1, 0))
+		worker_progress(only_worker);
+	return syscall(SYS_read, fd, buf, bytes);
+}
