@@ -5,12 +5,12 @@
  * peer for an answer, and a rank whose own flushes were answered early no longer answers the others'. No messages before MPI_Finalize
  * prevent this: the last of them needs a flush, too. MPICH 4.2 has the barrier before the flushes (pull request 6596).
  *
- * With this library loaded by LD_PRELOAD, a rank makes progress of UCX for as long as it waits in such a read.
+ * With this library loaded by LD_PRELOAD, a rank makes progress of UCX for as long as it waits in such a read. UCX's own threads read, too,
+ * so only the file descriptor that Hydra's proxy gave counts.
  */
 #include <dlfcn.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ int MPI_Finalize(void);
 
 static void *only_worker; /* MPICH makes one unless told otherwise */
 static unsigned (*worker_progress)(void *worker);
-static bool leaving;
+static int proxy_fd = -1; /* from MPI_Finalize on */
 
 int ucp_worker_create(void *context, const void *params, void **out)
 {
@@ -44,8 +44,10 @@ void ucp_worker_destroy(void *worker)
 int MPI_Finalize(void)
 {
 	int (*real)(void) = dlsym(RTLD_NEXT, "MPI_Finalize");
+	const char *given = getenv("PMI_FD");
 
-	leaving = true;
+	if (given)
+		proxy_fd = atoi(given);
 	return real();
 }
 
@@ -53,7 +55,7 @@ ssize_t read(int fd, void *buf, size_t bytes)
 {
 	struct pollfd data = {.fd = fd, .events = POLLIN};
 
-	while (leaving && only_worker && !poll(&data, 1, 0))
+	while (fd == proxy_fd && only_worker && !poll(&data, 1, 0))
 		worker_progress(only_worker);
 	return syscall(SYS_read, fd, buf, bytes);
 }
