@@ -12,16 +12,19 @@
 
 #define POV_PRELOAD_DIR "/run/povtrace"
 /* Names go on with the collector's process number and ".sock". */
-#define POV_PRELOAD_SOCKET "preload." /* processes are to record their calls */
-#define POV_PRELOAD_WAITS \
-	"probes." /* they are only to wait, whatever they have mapped, until it has probes */
+#define POV_PRELOAD_SOCKET "preload."
+/*
+ * LD_PRELOAD has this before the library's name where processes record nothing, and only wait until what they have mapped has probes.
+ * So a process knows what its own collector wants, whoever else records at the time, and needs no system call for that.
+ */
+#define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
 #define POV_PRELOAD_VERSION 6
 
 enum pov_preload_wish {
 	/*
 	 * What the process is to hook in what it has mapped. The answer comes when all of that has been looked at. The first one brings
-	 * descriptors of the setup and of the pool; setup_bytes 0: nothing, and READY is not to be said.
+	 * descriptors of the setup and of the pool; setup_bytes 0: this collector has no plan, and READY is not to be said.
 	 */
 	POV_PRELOAD_PLAN = 1,
 	/*

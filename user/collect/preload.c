@@ -176,9 +176,7 @@ static int socket_make(struct preload *p)
 	int err;
 
 	run_socket_sweep(SOCKET_DIR, SOCKET_BEGIN);
-	run_socket_sweep(SOCKET_DIR, POV_PRELOAD_WAITS);
-	p->path = xasprintf(SOCKET_DIR "/%s%d.sock",
-			    p->opt.records ? SOCKET_BEGIN : POV_PRELOAD_WAITS, getpid());
+	p->path = xasprintf(SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", getpid());
 	err = run_socket_place(p->path, &at);
 	if (err)
 		return err;
@@ -242,10 +240,12 @@ void preload_close(struct preload *p)
 char **preload_environment(const struct preload *p, const struct launch_plan *plan)
 {
 	const char *others = launch_env_get(plan->envp, "LD_PRELOAD");
+	const char *name = strrchr(p->opt.library, '/');
 	char *preload, **with;
 
-	preload = others && *others ? xasprintf("%s:%s", p->opt.library, others) :
-				      xstrdup(p->opt.library);
+	preload = xasprintf("%.*s%s%s%s%s", (int)(name - p->opt.library), p->opt.library,
+			    p->opt.records ? "/" : POV_PRELOAD_WAITS, name + 1,
+			    others && *others ? ":" : "", others ?: "");
 	with = launch_env_with(plan->envp, "LD_PRELOAD", preload);
 	free(preload);
 	return with;

@@ -201,7 +201,7 @@ static bool plan_take(long conn)
 		if (fd[i] >= 0)
 			sys3(__NR_close, fd[i], 0, 0);
 	if (!taken || !a.setup_bytes)
-		return taken;
+		return false;
 	r.wish = POV_PRELOAD_READY;
 	r.missed = libraries_hook(&a);
 	r.address = area_pool_address(&r.number);
@@ -218,9 +218,7 @@ static bool begins_with(const char *text, const char *with)
 
 static long socket_connected(const char *name)
 {
-	return begins_with(name, POV_PRELOAD_SOCKET) || begins_with(name, POV_PRELOAD_WAITS) ?
-		       connected(name) :
-		       -1;
+	return begins_with(name, POV_PRELOAD_SOCKET) ? connected(name) : -1;
 }
 
 static bool plan_ask(const void *ctx, const char *name)
@@ -288,14 +286,4 @@ void ask_program(const char *path)
 	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
 		p.path[i] = path[i];
 	sockets_each(program_ask, &p);
-}
-
-static bool is_for_probes(const void *ctx, const char *name)
-{
-	return begins_with(name, POV_PRELOAD_WAITS);
-}
-
-bool ask_waits(void)
-{
-	return sockets_each(is_for_probes, NULL);
 }

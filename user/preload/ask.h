@@ -15,7 +15,5 @@ extern u64 pool_bytes;
 bool ask_plan(void);
 /* Tells of a program that the process is about to execute, and waits until it may. */
 void ask_program(const char *path);
-/* Whether somebody wants processes to wait for probes, whatever they have mapped. */
-bool ask_waits(void);
 
 #endif

@@ -135,11 +135,22 @@ static void asan_pass(struct link_map *own)
 		own->l_name = name;
 }
 
-static void own_begin(void)
+/* Its path ends in POV_PRELOAD_WAITS and a name. */
+static bool is_to_wait(const struct link_map *own)
 {
-	struct link_map *own = NULL;
+	static const char mark[] = POV_PRELOAD_WAITS;
+	const char *name = own->l_name;
+	u64 before = 0;
 
-	loaded_each(own_find, &own);
+	for (u64 i = 0; name[i]; i++)
+		if (name[i] == '/')
+			before = i + 1;
+	return before >= sizeof(mark) - 1 &&
+	       !memcmp(name + before - (sizeof(mark) - 1), mark, sizeof(mark) - 1);
+}
+
+static void own_begin(struct link_map *own)
+{
 	if (!own)
 		return;
 	exec_begin(own);
@@ -148,6 +159,7 @@ static void own_begin(void)
 
 __attribute__((constructor)) static void begin(void)
 {
+	struct link_map *own = NULL;
 	ElfW(auxv_t) v[AUXV_MAX];
 	u64 vdso;
 
@@ -159,8 +171,9 @@ __attribute__((constructor)) static void begin(void)
 		clock_begin(vdso);
 	area_begin();
 	record_begins(vdso);
-	waits = ask_waits();
+	loaded_each(own_find, &own);
+	waits = own && is_to_wait(own);
 	look();
 	hook_return(loaded_told(), on_loaded);
-	own_begin();
+	own_begin(own);
 }
