@@ -160,7 +160,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	const struct elf_headers *h = elf_file_headers(elf);
 	struct inspect_options all = *opt;
 
-	if (opt->static_wide && is_static(h)) {
+	if (opt->waits && is_static(h)) { /* it cannot wait: its probes go into all processes */
 		all.each = false;
 		opt = &all;
 	}

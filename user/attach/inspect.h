@@ -32,7 +32,6 @@ struct inspect_options {
 	bool waits; /* processes wait by themselves, but for those that ask for a probe in their loader */
 	bool preload; /* processes record calls of the top layer (MPI) themselves */
 	bool each; /* each recorded process gets probes of its own: sites are only chosen here (site_list.h) */
-	bool static_wide; /* with that, a static program, which cannot wait, gets its probes in all processes */
 	int libs_fd;	  /* map of struct pov_lib by library id */
 	int handovers_fd; /* map of struct pov_handover by cookie */
 	int notes_fd;	  /* map of struct pov_note by cookie */

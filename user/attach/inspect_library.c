@@ -470,9 +470,19 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 			 strerror(err));
 }
 
+/*
+ * Perf events for each process: who waits for its own holds up the end of others (RCU), and that, by a lock, the helper which is to put
+ * them in. A launched process would wait to no end.
+ */
+static bool is_for_all(const struct inspect_options *opt)
+{
+	return opt->waits && !opt->preload && opt->calls.api != LINK_MULTI;
+}
+
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out)
 {
+	struct inspect_options all = *opt;
 	struct site_list left = sites_new(opt);
 	struct found found = {
 		.facts = json_object(),
@@ -490,6 +500,10 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	}
 	if (opt->preload && !is_program(elf))
 		found.sites.left = &left;
+	if (is_for_all(opt)) {
+		all.each = false;
+		opt = &all;
+	}
 	for (size_t i = 0; layers[i]; i++)
 		layer_look(opt, elf, layers[i], lib_id, &found);
 	if (!json_array_size(found.layers))

@@ -95,7 +95,6 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		.alone = wanted->alone,
 		.preload = wanted->preload,
 		.each = !wanted->machine_wide,
-		.static_wide = wanted->waits,
 		.libs_fd = k->libs_fd,
 		.handovers_fd = k->handovers_fd,
 		.notes_fd = k->notes_fd,
