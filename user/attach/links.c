@@ -250,12 +250,29 @@ void links_leave(struct links *const *links, size_t cnt, struct leftover_probes 
 	closing_do(&c);
 }
 
+/* Closings in threads of their own. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t over;
+	size_t cnt;
+} behind = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void behind_count(int change)
+{
+	pthread_mutex_lock(&behind.lock);
+	behind.cnt += (size_t)change;
+	if (!behind.cnt)
+		pthread_cond_broadcast(&behind.over);
+	pthread_mutex_unlock(&behind.lock);
+}
+
 static void *closing_behind(void *arg)
 {
 	struct closing *c = arg;
 
 	closing_do(c);
 	free(c);
+	behind_count(-1);
 	return NULL;
 }
 
@@ -267,8 +284,17 @@ void links_release_behind(struct links *links, struct leftover_probes *leftover)
 	closing_add(c, &links->entry, leftover);
 	closing_add(c, &links->ret, leftover);
 	links_forget(links);
+	behind_count(1);
 	if (!c->links.cnt || pthread_create(&thread, NULL, closing_behind, c))
 		closing_behind(c);
 	else
 		pthread_detach(thread);
+}
+
+void links_wait(void)
+{
+	pthread_mutex_lock(&behind.lock);
+	while (behind.cnt)
+		pthread_cond_wait(&behind.over, &behind.lock);
+	pthread_mutex_unlock(&behind.lock);
 }

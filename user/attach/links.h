@@ -51,6 +51,8 @@ void links_close(struct perf_probes *probes);
 void links_release(struct links *links);
 /* The same in a thread of its own; perf-event uprobes are handed over to be closed later. Returns at once. */
 void links_release_behind(struct links *links, struct leftover_probes *leftover);
+/* Until all that is detached by such threads is: the kernel would close what is left one by one when this process ends. */
+void links_wait(void);
 /*
  * The same of several at once and in any order, for programs that do nothing any more: the kernel waits for RCU with each
  * uprobe_multi link, so they are closed side by side. Perf-event uprobes are not waited for, but handed over to be closed later.

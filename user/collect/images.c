@@ -126,6 +126,7 @@ void images_free(struct images *im)
 	helper_stop(im->helper);
 	images_detach(im);
 	process_links_release(&im->links);
+	links_wait();
 	known_files_release(&im->known);
 	library_users_release(&im->users);
 	questions_release(&im->questions);
