@@ -103,11 +103,17 @@ $(foreach m,$(MPIS),$(eval $(call plugin_rule,$m)))
 
 # C++: build/mpi/<mpi>/<name>. Without the libraries of the C++ bindings, which make calls of their own.
 MPI_CXX_BIN := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.cc,build/mpi/$m/%,$(wildcard tests/mpi/*.cc)))
+MPI_CXX_PLUGINS := $(foreach m,$(MPIS),$(patsubst tests/mpi/plugin/%.cc,build/mpi/$m/%.so,$(wildcard tests/mpi/plugin/*.cc)))
 define cxx_rule
+MPICXX_$(1) = OMPI_CC=$$(CXX) MPICH_CC=$$(CXX) mpicc.$(1) -std=gnu++17 -O2 -g -Wall -Werror -Itests/mpi -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -MMD -MP -MF $$@.d
 build/mpi/$(1)/%: tests/mpi/%.cc
 	$$(say) MPICXX $$@
 	@mkdir -p $$(@D)
-	$$(Q)OMPI_CC=$$(CXX) MPICH_CC=$$(CXX) mpicc.$(1) -std=gnu++17 -O2 -g -Wall -Werror -Itests/mpi -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -MMD -MP -MF $$@.d $$< -o $$@ -ldl -lpthread
+	$$(Q)$$(MPICXX_$(1)) $$< -o $$@ -ldl -lpthread
+build/mpi/$(1)/%.so: tests/mpi/plugin/%.cc
+	$$(say) MPICXX $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(MPICXX_$(1)) $$(SHARED) $$< -o $$@ -lpthread
 endef
 $(foreach m,$(MPIS),$(eval $(call cxx_rule,$m)))
 
@@ -144,5 +150,5 @@ $(PLAIN)/helper_32_dynamic: tests/mpi/plain/helper_32.c
 
 live-programs: mpi-programs $(PLAIN)/clock_probe $(PLAIN_BIN) $(STATIC_BIN) $(addprefix $(PLAIN)/,count_calls.so count_ucp.so \
 	count_uct.so count_os.so met_library.so mpich_finalize.so region_library.so) $(VERBS_BIN) $(OFI_BIN) $(UCT_FORMS) \
-	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(TINY_BIN) $(HELPER_BIN)
+	$(MPI_PLUGINS) $(MPI_CXX_BIN) $(MPI_CXX_PLUGINS) $(TINY_BIN) $(HELPER_BIN)
 .PHONY: live-programs

@@ -32,6 +32,8 @@ struct foresight {
 	const char *path, *library_path, *cwd;
 	struct ld_cache cache;
 	unsigned int files;
+	char **plug_in_dir; /* to be followed when all programs have been: how their libraries are probed depends on them */
+	size_t plug_in_dir_cnt;
 };
 
 static bool is_file(const char *path)
@@ -119,17 +121,29 @@ static void directory_follow(struct foresight *f, const char *path, int depth)
 }
 
 /* real: a library's directory. */
-static void plug_ins_follow(struct foresight *f, const char *real, const char *name)
+static void plug_ins_note(struct foresight *f, const char *real, const char *name)
 {
-	char *path;
-
 	for (size_t i = 0; i < sizeof(plug_ins) / sizeof(*plug_ins); i++) {
 		if (strncmp(name, plug_ins[i].library, strlen(plug_ins[i].library)))
 			continue;
-		path = xasprintf("%s/%s", real, plug_ins[i].directory);
+		f->plug_in_dir = xrealloc(f->plug_in_dir,
+					  (f->plug_in_dir_cnt + 1) * sizeof(*f->plug_in_dir));
+		f->plug_in_dir[f->plug_in_dir_cnt++] = xasprintf("%s/%s", real,
+								 plug_ins[i].directory);
+	}
+}
+
+/* Plug-ins may need libraries that have further ones. */
+static void plug_ins_follow(struct foresight *f)
+{
+	char *path;
+
+	for (size_t i = 0; i < f->plug_in_dir_cnt; i++) {
+		path = f->plug_in_dir[i];
 		directory_follow(f, path, 0);
 		free(path);
 	}
+	free(f->plug_in_dir);
 }
 
 static void libraries_follow(struct foresight *f, const struct inspected *in, const char *path)
@@ -143,7 +157,7 @@ static void libraries_follow(struct foresight *f, const struct inspected *in, co
 	slash = strrchr(real, '/');
 	*slash = '\0';
 	json_array_foreach(in->needed, i, name) needed_follow(f, in, real, json_string_value(name));
-	plug_ins_follow(f, real, slash + 1);
+	plug_ins_note(f, real, slash + 1);
 }
 
 /* ---- words ---- */
@@ -256,5 +270,6 @@ void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_
 	}
 	json_array_foreach(json_object_get(command, "libraries"), i, word)
 		needed_follow(&f, &(struct inspected){0}, "", json_string_value(word) ?: "");
+	plug_ins_follow(&f);
 	ld_cache_close(&f.cache);
 }

@@ -3,7 +3,7 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, main, program, interpreter, owner, segments, sites, regions, lib_id, copies, offsets, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner, segments, sites, regions, lib_id, copies, offsets, library}}
  *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}	to "functions" and "held": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
  *					{dev, ino, stamp} of the file, or {error}; of "attach": that, or {dev, ino, stamp,
@@ -175,6 +175,7 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_object_set_new(f, "main", json_boolean(in->is_main));
 	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
 	json_object_set_new(f, "preload", json_boolean(in->is_preload));
+	json_object_set_new(f, "unwinds", json_boolean(in->unwinds));
 	if (in->interpreter[0])
 		json_object_set_new(f, "interpreter", json_text(in->interpreter));
 	json_set_int(f, "owner", st->st_uid);
@@ -396,6 +397,7 @@ static void attach_serve(struct service *s, const json_t *request)
 	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
 	const struct site_choice choice = {
 		.from = json_get_u64(request, "from"),
+		.unwinds = *s->opt->unwinds,
 		.left = json_get_bool(request, "left"),
 		.loader = json_object_get(request, "path") != NULL,
 		.rows = json_object_get(request, "rows"),

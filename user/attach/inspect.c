@@ -122,36 +122,43 @@ static bool mentions_any(const struct elf_file *elf, const char *const *names)
 	return *names;
 }
 
-static bool is_cxx(const struct elf_headers *h)
+/* Names of functions that throw, cancel a thread, or look at the stack. */
+static const char *const unwinding[] = {"__cxa_throw",
+					"_Unwind_RaiseException",
+					"_Unwind_ForcedUnwind",
+					"_Unwind_Backtrace",
+					"backtrace",
+					"pthread_cancel",
+					NULL};
+
+/* It has places where exceptions land, or needs the C++ library: others may throw for it. */
+static bool is_cxx(const struct elf_file *elf)
 {
+	const struct elf_headers *h = elf_file_headers(elf);
+	uint64_t offset, bytes;
+
 	for (size_t i = 0; i < h->needed_cnt; i++)
 		if (!strncmp(h->needed[i], "libstdc++.", 10) ||
 		    !strncmp(h->needed[i], "libc++.", 7))
 			return true;
-	return false;
+	return elf_file_section(elf, ".gcc_except_table", &offset, &bytes);
 }
 
 /*
- * Exceptions, cancelled threads and looks at the stack go through MPI's functions if who uses MPI does such things: programs by what they
- * name, libraries by their language. The MPI library and what it loads keep theirs to themselves.
+ * Exceptions, cancelled threads and looks at the stack go through MPI's functions if a file that uses MPI causes them. The MPI library
+ * itself does not count, nor do C libraries because of pthread_exit: Open MPI's plug-in for MPI-IO names it, and would make all
+ * programs slow.
  */
 static bool may_unwind(const struct elf_file *elf)
 {
 	static const char *const mpi[] = {"MPI_Init", "MPI_Init_thread", "MPI_Comm_rank",
 					  "MPI_Comm_size", NULL};
-	static const char *const unwinding[] = {"__cxa_throw",
-						"_Unwind_RaiseException",
-						"_Unwind_ForcedUnwind",
-						"_Unwind_Backtrace",
-						"backtrace",
-						"pthread_cancel",
-						"pthread_exit",
-						NULL};
-	const struct elf_headers *h = elf_file_headers(elf);
 
-	return mentions_any(elf, mpi) &&
-	       (h->interpreter[0] ? mentions_any(elf, unwinding) :
-				    is_cxx(h) && !elf_file_defines(elf, "MPI_Init"));
+	if (!mentions_any(elf, mpi))
+		return false;
+	if (elf_file_headers(elf)->interpreter[0] && elf_file_mentions(elf, "pthread_exit"))
+		return true;
+	return !elf_file_defines(elf, "MPI_Init") && (is_cxx(elf) || mentions_any(elf, unwinding));
 }
 
 static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,
@@ -181,7 +188,8 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
-	*opt->unwinds |= may_unwind(elf);
+	out->unwinds = may_unwind(elf);
+	*opt->unwinds |= out->unwinds;
 	if (opt->region_cnt && !is_own_program(fd))
 		inspect_regions(opt, path, elf, out);
 	return inspect_library(opt, path, elf, lib_id, out);

@@ -20,7 +20,7 @@
 struct inspect_options {
 	struct link_programs calls;   /* entry and return of the wanted functions */
 	struct link_programs returns; /* at return instructions, where return probes would do harm */
-	bool *unwinds; /* set once a file has been seen that uses MPI and may unwind the stack */
+	bool *unwinds; /* set once a file has been seen that may unwind the stack through MPI's functions */
 	/* entry_fd -1: this kernel cannot make threads wait */
 	struct link_programs loader, exec, handover;
 	struct link_programs note;    /* at static probes; entry_fd -1: none are wanted */
@@ -45,6 +45,7 @@ struct inspected {
 	bool is_script;
 	bool is_main;	 /* a program, rather than a shared library */
 	bool is_preload; /* what processes load to record their calls themselves */
+	bool unwinds;	 /* it uses MPI, and may unwind the stack through MPI's functions */
 	char build_id[129];
 	char interpreter[256]; /* of a script or a program; "" if none */
 	char *runpath;	       /* DT_RUNPATH or DT_RPATH; NULL: none; owned */

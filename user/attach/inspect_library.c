@@ -29,9 +29,8 @@ struct site_list {
 	const json_t *tried; /* offsets of earlier ones in the same library, or NULL */
 	struct link_site *site;
 	size_t cnt, room;
-	const bool *
-		unwinds; /* functions get probes on their return instructions instead of return probes … */
-	struct link_site *ret; /* … there; others may have the same ones */
+	bool unwinds; /* processes get probes on return instructions, as far as is known by now */
+	struct link_site *ret; /* return instructions; several functions may have the same ones */
 	size_t ret_cnt, ret_room;
 	json_t *missing, *stepped; /* names */
 	unsigned int emulated;
@@ -46,7 +45,7 @@ static struct site_list sites_new(const struct inspect_options *opt)
 {
 	return (struct site_list){
 		.alone = opt->alone,
-		.unwinds = opt->unwinds,
+		.unwinds = *opt->unwinds,
 		.missing = json_array(),
 		.stepped = json_array(),
 	};
@@ -99,8 +98,8 @@ static bool returns_add(struct site_list *list, const struct elf_file *elf,
 }
 
 /*
- * The function of a row, which begins at sym. by_returns: if need be; not of two of which one may jump to the other, which looks like a
- * call of the same function again.
+ * The function of a row, which begins at sym. by_returns: its return instructions are looked for, too; not of two of which one may jump to
+ * the other, which looks like a call of the same function again.
  */
 static void site_add(struct site_list *list, const struct elf_file *elf,
 		     const struct elf_symbol *sym, uint16_t lib_id, size_t row, bool by_returns)
@@ -114,9 +113,8 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 	}
 	if (site_known(list, site.offset))
 		return;
-	by_returns = by_returns && *list->unwinds &&
-		     returns_add(list, elf, sym, &site, POV_COOKIE(row, lib_id));
-	if (site.cost == SITE_EMULATED && !by_returns)
+	by_returns = by_returns && returns_add(list, elf, sym, &site, POV_COOKIE(row, lib_id));
+	if (site.cost == SITE_EMULATED && !(by_returns && list->unwinds))
 		list->emulated++;
 	else
 		json_array_append_new(list->stepped, json_string(name));
@@ -126,9 +124,9 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 	}
 	list->site[list->cnt++] = (struct link_site){
 		.offset = site.offset,
-		.cookie = POV_COOKIE(row, lib_id) |
-			  (by_returns ? POV_COOKIE_PLACE(POV_PLACE_BEGINS, 0) : 0),
-		.alone = list->alone && list->alone[row] && !by_returns,
+		.cookie = POV_COOKIE(row, lib_id),
+		.alone = list->alone && list->alone[row],
+		.has_returns = by_returns,
 	};
 }
 

@@ -20,7 +20,8 @@ enum link_api { LINK_MULTI, LINK_PERF };
 struct link_site {
 	uint64_t offset; /* in the file */
 	uint64_t cookie;
-	bool alone;  /* not in one link with others */
+	bool alone; /* not in one link with others */
+	bool has_returns; /* its return instructions have sites, too, for processes that unwind the stack */
 	bool failed; /* set by links_attach */
 };
 

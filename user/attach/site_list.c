@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A list is [[kind, offset, cookie, alone]]: it goes from the helper to the collector, and to the next helper with what that knows. */
+/* A list is [[kind, offset, cookie, alone, has_returns]]: it goes from the helper to the collector, and to the next helper with what that knows. */
 #include "attach/site_list.h"
 
 #include <errno.h>
@@ -54,15 +54,36 @@ static int by_place(const void *a, const void *b)
 	return POV_PLACE(x->cookie) - POV_PLACE(y->cookie);
 }
 
+/* Leaves each function either its return probe or its return instructions. Returns how many sites are left. */
+static size_t returns_choose(struct link_site *sites, size_t cnt, bool unwinds)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct link_site s = sites[i];
+
+		if (!unwinds && POV_PLACE(s.cookie) & POV_PLACE_ENDS)
+			continue;
+		if (unwinds && s.has_returns) {
+			s.cookie |= POV_COOKIE_PLACE(POV_PLACE_BEGINS, 0);
+			s.alone = false;
+		}
+		sites[n++] = s;
+	}
+	return n;
+}
+
 /* Those of calls: no entry may be seen whose return is not. Returns the number of entries. */
-static size_t calls_attach(const struct inspect_options *opt, pid_t pid, const char *path,
-			   struct link_site *sites, size_t cnt, struct links *links, int *err)
+static size_t calls_attach(const struct inspect_options *opt, pid_t pid, bool unwinds,
+			   const char *path, struct link_site *sites, size_t cnt,
+			   struct links *links, int *err)
 {
 	struct link_programs pair = opt->calls, entry = opt->calls, returns = opt->returns;
 	size_t pairs = 0, entries = 0;
 
 	entry.ret_fd = -1;
 	pair.pid = entry.pid = returns.pid = pid;
+	cnt = returns_choose(sites, cnt, unwinds);
 	if (cnt)
 		qsort(sites, cnt, sizeof(*sites), by_place);
 	while (pairs < cnt && !POV_PLACE(sites[pairs].cookie))
@@ -76,14 +97,14 @@ static size_t calls_attach(const struct inspect_options *opt, pid_t pid, const c
 }
 
 static size_t sites_attach(const struct inspect_options *opt, enum site_kind kind, pid_t pid,
-			   const char *path, struct link_site *sites, size_t cnt,
+			   bool unwinds, const char *path, struct link_site *sites, size_t cnt,
 			   struct links *links, int *err)
 {
 	struct link_programs programs = *programs_of(opt, kind);
 
 	programs.pid = pid;
 	if (kind == SITE_CALL || kind == SITE_LEFT)
-		return calls_attach(opt, pid, path, sites, cnt, links, err);
+		return calls_attach(opt, pid, unwinds, path, sites, cnt, links, err);
 	return links_attach(links, &programs, path, sites, cnt, err);
 }
 
@@ -91,13 +112,15 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 		     struct link_site *sites, size_t cnt, struct inspected *out, int *err)
 {
 	if (!opt->each)
-		return sites_attach(opt, kind, 0, path, sites, cnt, &out->links, err);
+		return sites_attach(opt, kind, 0, *opt->unwinds, path, sites, cnt, &out->links,
+				    err);
 	if (!out->sites)
 		out->sites = json_array();
 	for (size_t i = 0; i < cnt; i++)
 		json_array_append_new(out->sites,
-				      json_pack("[i,I,I,b]", kind, (json_int_t)sites[i].offset,
-						(json_int_t)sites[i].cookie, sites[i].alone));
+				      json_pack("[i,I,I,b,b]", kind, (json_int_t)sites[i].offset,
+						(json_int_t)sites[i].cookie, sites[i].alone,
+						sites[i].has_returns));
 	return cnt;
 }
 
@@ -116,6 +139,7 @@ static struct link_site site_at(const json_t *sites, size_t i)
 		.offset = (uint64_t)json_integer_value(json_array_get(site, 1)),
 		.cookie = (uint64_t)json_integer_value(json_array_get(site, 2)),
 		.alone = json_is_true(json_array_get(site, 3)),
+		.has_returns = json_is_true(json_array_get(site, 4)),
 	};
 }
 
@@ -132,14 +156,14 @@ static void failed_name(const struct inspect_options *opt, enum site_kind kind, 
 
 /* cnt sites of one kind. */
 static int run_attach(const struct inspect_options *opt, enum site_kind kind, pid_t pid,
-		      const char *path, struct link_site *v, size_t cnt, struct links *links,
-		      json_t *failed)
+		      bool unwinds, const char *path, struct link_site *v, size_t cnt,
+		      struct links *links, json_t *failed)
 {
 	int err = 0;
 
 	if (programs_of(opt, kind)->entry_fd < 0)
 		return 0;
-	sites_attach(opt, kind, pid, path, v, cnt, links, &err);
+	sites_attach(opt, kind, pid, unwinds, path, v, cnt, links, &err);
 	for (size_t i = 0; err && err != ESRCH && i < cnt; i++)
 		if (v[i].failed)
 			failed_name(opt, kind, v[i].cookie, failed);
@@ -188,7 +212,7 @@ int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 		for (run = 0; at + run < cnt && kind_at(sites, at + run) == kind; run++)
 			if (is_chosen(choice, kind, sites, at + run))
 				v[n++] = site_at(sites, at + run);
-		e = n ? run_attach(opt, kind, pid, path, v, n, links, failed) : 0;
+		e = n ? run_attach(opt, kind, pid, choice->unwinds, path, v, n, links, failed) : 0;
 		if (e)
 			err = e;
 	}

@@ -35,9 +35,10 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 
 /* Of a file's sites. */
 struct site_choice {
-	size_t from;	    /* number of the first one */
-	bool loader;	    /* those of SITE_ASKED_LOADER, too */
-	bool left;	    /* those of SITE_LEFT, too; … */
+	size_t from; /* number of the first one */
+	bool loader; /* those of SITE_ASKED_LOADER, too */
+	bool unwinds; /* functions get probes on their return instructions instead of return probes */
+	bool left;    /* those of SITE_LEFT, too; … */
 	const json_t *rows; /* … only those, of functions by row of the table; or NULL */
 };
 

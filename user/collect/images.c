@@ -38,7 +38,7 @@
 #define MANY_PERF 2 /* the kernel takes 0.1 s to take one away */
 
 struct images {
-	bool unwinds; /* inspect_options */
+	bool unwinds; /* inspect_options; for helpers that are started later */
 	struct kernel *kernel;
 	struct trace_writer *writer;
 	void (*record)(void *ctx, const struct pov_hdr *rec);
@@ -500,6 +500,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 	const char *what = json_get_text(request, "do");
 	struct images *im = ctx;
 
+	im->unwinds |= json_get_bool(file, "unwinds");
 	if (file)
 		known_files_reply(&im->known, file, links);
 	else if (json_object_get(reply, "added"))
