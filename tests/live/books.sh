@@ -111,6 +111,17 @@ nothing_lost() {
 
 # The MPI library a program was linked with: its file, and the name it is looked for by.
 library_of() { readlink -f "$(soname_of "$1")"; }
+
+# From here on programs map copies of the MPI libraries: no other test's probes lie in these.
+own_libraries() {
+	local m name
+	mkdir -p "$T/lib"
+	for m in $mpis; do
+		name=$(soname_of "$programs/$m/p2p")
+		cp -L "$name" "$T/lib/$(basename "$name")"
+	done
+	export LD_LIBRARY_PATH=$T/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+}
 soname_of() { ldd "$1" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3; exit }'; }
 
 # jq condition on the books' lines: functions that are recorded unless asked otherwise.

@@ -216,14 +216,25 @@ static void code_range(const struct pov_hook *hooks, u32 cnt, u64 bias, u64 *fro
 	}
 }
 
+/*
+ * All or none: of a call by a jump and one by a probe nobody could say which is within the other. Breakpoints of others are mostly in
+ * many functions, and go one by one.
+ */
+static bool code_is_all(const struct pov_hook *hooks, u32 cnt, u64 bias)
+{
+	for (u32 i = 0; i < cnt; i++)
+		if (!code_is(&hooks[i], bias))
+			return false;
+	return true;
+}
+
 static u32 jumps_write(const struct copy *c, const struct code *code, const struct pov_hook *hooks,
 		       u32 cnt)
 {
 	u32 written = 0;
 
 	for (u32 i = 0; i < cnt; i++)
-		written += c->stubs[i].hook.enter &&
-			   code_jump(code, c->bias + hooks[i].address, (u64)&c->stubs[i]);
+		written += code_jump(code, c->bias + hooks[i].address, (u64)&c->stubs[i]);
 	return written;
 }
 
@@ -236,12 +247,11 @@ static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 
 	code_range(hooks, library->cnt, c->bias, &from, &to);
 	c->bytes = (library->cnt * sizeof(struct stub) + PAGE - 1) & ~(PAGE - 1ull);
-	c->stubs = near_make(from, c->bytes);
+	c->stubs = code_is_all(hooks, library->cnt, c->bias) ? near_make(from, c->bytes) : NULL;
 	if (!c->stubs)
 		goto none;
 	for (u32 i = 0; i < library->cnt; i++)
-		if (code_is(&hooks[i], c->bias))
-			stub_make(&c->stubs[i], &hooks[i], library);
+		stub_make(&c->stubs[i], &hooks[i], library);
 	if (!is_near((u64)c->stubs, to) ||
 	    !protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
 	    !code_open(&code, from, to))
