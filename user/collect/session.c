@@ -153,6 +153,13 @@ static bool is_machine_wide(const struct session *s)
 	return s->opt->all || (s->opt->launch && !s->preload_library);
 }
 
+/* Those of MPI libraries, perf events of a launched command among them (inspect_library.c). */
+static bool probes_lie_in_all(const struct session *s)
+{
+	return is_machine_wide(s) || (s->opt->launch && !session_preload_records(s) &&
+				      s->kernel.programs.api != LINK_MULTI);
+}
+
 static int session_load(struct session *s)
 {
 	const struct session_options *o = s->opt;
@@ -531,6 +538,8 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 		err = session_preload_choose(s);
 	if (!err)
 		err = session_load(s);
+	if (!err && probes_lie_in_all(s))
+		err = session_targets_check_all(opt);
 	if (!err && opt->launch)
 		err = launch_start(&s->plan, &s->launch);
 	if (!err) {

@@ -111,6 +111,8 @@ void session_take(struct session *s);
 
 /* Before anything is loaded or created: the processes to attach to are there. 0 or -ESRCH (printed). */
 int session_targets_check(const struct session_options *o);
+/* Whether probes may lie in all processes: no functions of any may begin with jumps. */
+int session_targets_check_all(const struct session_options *o);
 /* Has them recorded, and what they have mapped looked at. 0 or -errno (printed). */
 int session_targets_find(struct session *s);
 /* Fills the result's left and left_cnt, once no probe is attached any more. */

@@ -13,12 +13,12 @@
 #include "base/log.h"
 #include "collect/session_priv.h"
 
-static void hooked_say(pid_t pid, bool all)
+static void hooked_say(pid_t pid, const char *what_not)
 {
 	log_error(
 		"process %d is recorded by a povtrace that launched it, or was: its MPI functions begin with jumps, which "
-		"breakpoints would break; it cannot be recorded by %s",
-		pid, all ? "--all until it has ended" : "-p");
+		"breakpoints would break; %s",
+		pid, what_not);
 }
 
 static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
@@ -29,14 +29,17 @@ static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
 	return 0;
 }
 
-/* What --all attaches lies in all processes. */
-static int all_check(void)
+int session_targets_check_all(const struct session_options *o)
 {
 	pid_t hooked = 0;
 
 	proc_for_each(hooked_visit, &hooked);
 	if (hooked)
-		hooked_say(hooked, true);
+		hooked_say(
+			hooked,
+			o->all ?
+				"it cannot be recorded by --all until it has ended" :
+				"until it has ended, no command can be recorded by probes in all processes");
 	return hooked ? -EBUSY : 0;
 }
 
@@ -47,10 +50,10 @@ int session_targets_check(const struct session_options *o)
 			log_error("no process %d to attach to", o->pids[i]);
 			return -ESRCH;
 		} else if (proc_is_hooked(o->pids[i])) {
-			hooked_say(o->pids[i], false);
+			hooked_say(o->pids[i], "it cannot be recorded by -p");
 			return -EBUSY;
 		}
-	return o->all ? all_check() : 0;
+	return 0;
 }
 
 /* The processes that were asked for, and those that they have started. */
