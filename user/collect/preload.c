@@ -123,8 +123,6 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 	else if ((err = socket_place_try()))
 		*problem = xasprintf("processes cannot reach the recorder: " SOCKET_DIR ": %s",
 				     strerror(-err));
-	else if ((err = preload_pool_try()))
-		*problem = xasprintf("memory for records cannot be made: %s", log_unwritten(-err));
 	if (!*problem)
 		return path;
 	free(path);
@@ -193,7 +191,7 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	p->fd = p->setup_fd = -1;
 	rows_find(p);
 	p->wanted = xcalloc(p->rows, sizeof(*p->wanted));
-	err = setup_make(p);
+	err = opt->records ? setup_make(p) : 0;
 	if (!err)
 		err = socket_make(p);
 	if (err) {
@@ -204,7 +202,8 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	}
 	cycle_rate_begin(&p->cycle_rate);
 	preload_say_alive(p, true);
-	opt->kernel->calls_until_too = &p->setup->calls_until;
+	if (p->setup)
+		opt->kernel->calls_until_too = &p->setup->calls_until;
 	*out = p;
 	return 0;
 }

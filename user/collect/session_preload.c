@@ -7,6 +7,7 @@
 #include "abi/event.h"
 #include "attach/launch_env.h"
 #include "base/log.h"
+#include "collect/preload_pool.h"
 #include "collect/session.h"
 #include "collect/session_priv.h"
 
@@ -54,26 +55,37 @@ static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint
 
 bool session_preload_records(const struct session *s)
 {
-	return s->opt->preload != SESSION_PRELOAD_NO;
+	return s->opt->preload != SESSION_PRELOAD_NO && !s->preload_only_waits;
 }
 
 int session_preload_choose(struct session *s)
 {
+	bool must = s->opt->preload == SESSION_PRELOAD_MUST;
 	char *problem;
+	int err;
 
 	if (!s->opt->launch)
 		return 0;
 	s->preload_library = preload_library_find(s->opt->launch, &problem);
-	if (problem && s->opt->preload == SESSION_PRELOAD_MUST)
+	if (!problem && session_preload_records(s) && (err = preload_pool_try())) {
+		s->preload_only_waits = true;
+		problem = xasprintf("memory for records cannot be made: %s", log_unwritten(-err));
+	}
+	if (problem && must)
 		log_error("--capture preload: %s", problem);
-	else if (problem && !session_preload_records(s))
-		log_warn("all processes of this machine get breakpoints while this is recorded: %s",
-			 problem);
-	else if (problem)
+	else if (problem && s->preload_only_waits)
 		log_warn("calls are recorded by probes, which cost twenty times as much: %s",
 			 problem);
+	else if (problem && session_preload_records(s))
+		log_warn("calls are recorded by probes, which cost twenty times as much, in all "
+			 "processes of this machine: %s",
+			 problem);
+	else if (problem)
+		log_warn("all processes of this machine get breakpoints while this is recorded: %s",
+			 problem);
+	must &= problem != NULL;
 	free(problem);
-	return !s->preload_library && s->opt->preload == SESSION_PRELOAD_MUST ? -ENOENT : 0;
+	return must ? -ENOENT : 0;
 }
 
 int session_preload_open(struct session *s)

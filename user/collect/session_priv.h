@@ -39,6 +39,7 @@ struct session {
 	struct ring_buffer *rings;
 	struct ring_ctx ring_ctx[POV_RINGS_MAX + 1];
 	char *preload_library;	   /* that the command's processes are to load; NULL: none. Owned */
+	bool preload_only_waits;   /* there is no memory for what they would record */
 	struct session_keep *keep; /* NULL: all that is recorded is written */
 	struct preload *preload;   /* NULL: all is recorded by probes */
 	struct launch_plan plan;   /* of the command; its environment is ours if there is preload */
