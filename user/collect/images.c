@@ -449,11 +449,25 @@ void images_program(struct images *im, pid_t pid, const char *path)
 					 name, "program", 1));
 }
 
-/* Functions that were met have places now: the process gets probes there, and whoever waits for them waits for that. */
-static void functions_complete(struct images *im, pid_t pid)
+static void lacking_probe(void *ctx, pid_t pid, const struct proc_map *map,
+			    struct code_file *file, uint64_t bias)
 {
-	for (unsigned int n = process_links_complete(&im->links, pid); n; n--)
-		questions_open(&im->questions, pid, 0);
+	struct images *im = ctx;
+
+	(void)bias;
+	if (!process_links_lack(&im->links, pid, file))
+		return;
+	questions_open(&im->questions, pid, 0);
+	process_links_ask(&im->links, file,
+			  json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
+				    (json_int_t)map->start, "end", (json_int_t)map->end, "asked",
+				    1));
+}
+
+/* A process gets the probes that it lacks in what it has mapped, and whoever waits for them waits for that. */
+static void libraries_probe(struct images *im, pid_t pid)
+{
+	library_place_each(&im->known.files, pid, lacking_probe, im);
 }
 
 static void on_functions_reply(struct images *im, const json_t *request, const json_t *reply)
@@ -470,7 +484,7 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
 				      "function lies", "functions lie"));
-	functions_complete(im, (pid_t)json_get_int(request, "pid"));
+	libraries_probe(im, (pid_t)json_get_int(request, "pid"));
 	if (asked)
 		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
@@ -483,7 +497,7 @@ static void on_held_reply(struct images *im, const json_t *request, const json_t
 	json_int_t pid = json_get_int(request, "pid");
 	char bytes[32];
 
-	functions_complete(im, (pid_t)pid);
+	libraries_probe(im, (pid_t)pid);
 	if (failed[0])
 		log_warn(
 			"functions that process %lld was handed before could not be looked for: %s",
@@ -623,26 +637,11 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 	functions_ask(im, (pid_t)r->tgid, places, r->hdr.ts_ns);
 }
 
-static void unreached_probe(void *ctx, pid_t pid, const struct proc_map *map,
-			    struct code_file *file, uint64_t bias)
-{
-	struct images *im = ctx;
-
-	(void)bias;
-	if (!process_links_lack(&im->links, pid, file))
-		return;
-	questions_open(&im->questions, pid, 0);
-	process_links_ask(&im->links, file,
-			  json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
-				    (json_int_t)map->start, "end", (json_int_t)map->end, "asked",
-				    1));
-}
-
 /* It was to record its calls itself: all that it has mapped gets probes. */
 static void on_unreached(struct images *im, const struct pov_caller *r)
 {
 	questions_open(&im->questions, (pid_t)r->tgid, r->hdr.ts_ns);
-	library_place_each(&im->known.files, (pid_t)r->tgid, unreached_probe, im);
+	libraries_probe(im, (pid_t)r->tgid);
 	questions_close(&im->questions, (pid_t)r->tgid);
 }
 

@@ -266,23 +266,6 @@ static json_t *set_request(const struct link_set *set, pid_t pid)
 			 (json_int_t)set->end, "path", set->path);
 }
 
-unsigned int process_links_complete(struct process_links *pl, pid_t pid)
-{
-	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
-	unsigned int asked = 0;
-	json_t *request;
-
-	for (size_t i = 0; s && i < s->cnt; i++) {
-		if (!set_lacks(&s->v[i]))
-			continue;
-		request = set_request(&s->v[i], pid);
-		json_object_set_new(request, "asked", json_true());
-		asked++;
-		process_links_ask(pl, s->v[i].file, request);
-	}
-	return asked;
-}
-
 /* ---- what becomes of processes ---- */
 
 void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,

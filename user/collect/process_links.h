@@ -66,8 +66,6 @@ bool process_links_known(struct process_links *pl, json_t *request);
 /* Takes over links, and returns the file; NULL: it is unknown. */
 struct code_file *process_links_reply(struct process_links *pl, const json_t *request,
 				      const json_t *reply, struct links *links);
-/* Asks for what a process lacks of the files that it has probes in. asked: so many requests that say so, and no more. */
-unsigned int process_links_complete(struct process_links *pl, pid_t pid);
 
 /* The process maps a file at another place by now, if it has probes in it. */
 void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
