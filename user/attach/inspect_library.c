@@ -451,19 +451,25 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, out);
 }
 
-/* Only processes that are recorded load it: it gets its probe for all of them. */
+/* Only processes that are recorded load it: it gets its probes for all of them. */
 static void wait_attach(const struct inspect_options *opt, const char *path,
 			const struct elf_file *elf, struct links *links)
 {
-	const struct elf_symbol *sym = elf_file_find(elf, PRELOAD_MARK);
-	struct link_site site = {.cookie = POV_WAIT_UNREACHED};
+	static const struct {
+		const char *name;
+		uint64_t cookie;
+	} waits[] = {{PRELOAD_MARK, POV_WAIT_UNREACHED}, {PRELOAD_MARK "_begin", 0}};
+	struct link_site site[2] = {};
 	struct probe_site at;
+	size_t cnt = 0;
 	int err = 0;
 
-	if (opt->loader.entry_fd < 0 || probe_site_choose(elf, sym, 6, &at))
-		return;
-	site.offset = at.offset;
-	if (!links_attach(links, &opt->loader, path, &site, 1, &err))
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+		if (!probe_site_choose(elf, elf_file_find(elf, waits[i].name), 6, &at))
+			site[cnt++] = (struct link_site){.offset = at.offset,
+							 .cookie = waits[i].cookie};
+	if (opt->loader.entry_fd >= 0 &&
+	    links_attach(links, &opt->loader, path, site, cnt, &err) < cnt)
 		log_warn("attach: %s: processes in containers will not wait for probes: %s", path,
 			 strerror(err));
 }

@@ -25,6 +25,13 @@ void povtrace_preload(void)
 	__asm__ volatile("nop");
 }
 
+/* Likewise, where nothing tells that it is needed: as the process begins, for probes in a program that MPI is linked into. */
+__attribute__((visibility("default"), noinline)) void povtrace_preload_begin(void);
+void povtrace_preload_begin(void)
+{
+	__asm__ volatile("nop");
+}
+
 static bool waits;  /* for probes in whatever is loaded */
 static u32 mpi_cnt; /* MPI libraries that were there when it was asked last */
 
@@ -59,13 +66,13 @@ static bool valgrind_find(void *ctx, const struct link_map *map)
 }
 
 /* Valgrind, which reads the code that it runs, would meet the probe. */
-static void probes_wait(void)
+static void wait_in(void (*function)(void))
 {
 	bool is_valgrind = false;
 
 	loaded_each(valgrind_find, &is_valgrind);
 	if (!is_valgrind)
-		povtrace_preload();
+		function();
 }
 
 static void look(void)
@@ -75,7 +82,7 @@ static void look(void)
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
 	if (waits || (cnt > mpi_cnt && !ask_plan()))
-		probes_wait();
+		wait_in(povtrace_preload);
 	mpi_cnt = cnt;
 }
 
@@ -173,6 +180,8 @@ __attribute__((constructor)) static void begin(void)
 	record_begins(vdso);
 	loaded_each(own_find, &own);
 	waits = own && is_to_wait(own);
+	if (!waits)
+		wait_in(povtrace_preload_begin);
 	look();
 	hook_return(loaded_told(), on_loaded);
 	own_begin(own);
