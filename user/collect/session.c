@@ -37,7 +37,7 @@
 #define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
-#define SETTLE_NS 10000000000ull   /* to look at all that a command will load */
+#define SETTLE_NS 10000000000ull   /* to look at all that a command will load, or has loaded */
 #define LIMITS_NS 100000000ull	   /* limits of CPU time are looked at this often */
 #define NICE (-20)
 #define PROGRESS_NS 1000000000ull
@@ -446,6 +446,19 @@ static void regions_say(const struct session *s)
 				s->opt->region[i]);
 }
 
+/* What has been asked about processes and files is to be in the recording, though nobody waits for it any more. */
+static void answers_wait(struct session *s)
+{
+	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
+	struct pollfd p = {.events = POLLIN};
+
+	while (!images_settled(s->images) && kernel_now_ns() < until_ns) {
+		p.fd = images_fd(s->images);
+		poll(&p, 1, 100);
+		images_poll(s->images);
+	}
+}
+
 /*
  * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
  * one by one, what they write no longer fits together.
@@ -462,6 +475,8 @@ static void session_end(struct session *s)
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
 	session_preload_end(s);
 	session_limit_end(s);
+	if (!s->useless)
+		answers_wait(s);
 	drops_take(&s->drops);
 	drops_write(&s->drops, s->writer, s->end_ns);
 	images_detach(s->images);
