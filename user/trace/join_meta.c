@@ -159,11 +159,15 @@ static void regions_take(struct join_part *p, json_t *all)
 	}
 }
 
+static uint64_t own_start_ns(const struct join_part *p)
+{
+	return (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"), "start_ns");
+}
+
 /* When its recording began, in the joined trace's time. */
 static uint64_t part_start_ns(const struct join_part *p)
 {
-	return join_time(p, (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"),
-						   "start_ns"));
+	return join_time(p, own_start_ns(p));
 }
 
 /* The first one's, begun with the earliest; each CPU has a ring of its own (join_record.c). */
@@ -313,7 +317,7 @@ static json_t *hosts_join(const struct trace_joined *j)
 				  "kernel", json_get_text(host, "kernel"), "machine",
 				  json_get_text(host, "machine"), "cpus", (int)p->cpus, "cpu_base",
 				  (int)p->cpu_base, "offset_ns",
-				  (json_int_t)(p->clock.to_ns - p->clock.from_ns), "drift_ppb",
+				  (json_int_t)(part_start_ns(p) - own_start_ns(p)), "drift_ppb",
 				  (json_int_t)(p->clock.drift * 1e9), "start_ns",
 				  (json_int_t)part_start_ns(p), "clock_by", (int)p->fit.by,
 				  "clock_host", (int)p->fit.host, "clock_messages",
