@@ -64,6 +64,20 @@ ranks_of() { # ROUND FILE...
 	diff want got
 }
 
+@test "join: the offset is that of the recording's begin, however late the clocks were read" {
+	# 5 ms after the begin, in which this host's clock loses 1,500 ns
+	sed 's/"monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000/"monotonic_ns":6000000,"boottime_ns":6000000,"realtime_ns":1700000000006000000/' all.txt |
+		grep -v '"type":"end"' >t
+	echo 'meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' >>t
+	grep '"type":"end"' all.txt >>t
+	mv t all.txt
+	[ "$(grep -c '"monotonic_ns":6000000' all.txt)" = 1 ]
+	part a 0
+	part b 1 node8 -900000 300
+	"$POVTRACE" report --json a.pov b.pov >r.json
+	jq -e '.hosts[1].clock_offset_ns | . >= 899998 and . <= 900002' r.json
+}
+
 @test "join: --offset moves one of the files" {
 	part a 0
 	part b 1 node8 5000 0

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI_Finalize of MPICH before 4.2 may hang when nodes are joined by UCX's TCP. Each rank flushes its endpoints and then waits for the
- * others in a barrier of PMI. That is a read(2) from the launcher's proxy, without progress of UCX. A flush over TCP, though, asks the
- * peer for an answer, and a rank whose own flushes were answered early no longer answers the others'. No messages before MPI_Finalize
- * prevent this: the last of them needs a flush, too. MPICH 4.2 has the barrier before the flushes (pull request 6596).
+ * MPI_Finalize of MPICH before 4.2 may hang if UCX joins the nodes by TCP. Each rank flushes its
+ * endpoints, and then waits for the others in a barrier of PMI: a read(2) from the launcher's proxy,
+ * in which UCX makes no progress. But a flush over TCP needs an answer from the peer. A rank whose
+ * own flushes are answered early waits in that read and answers no more. No messages before
+ * MPI_Finalize prevent this, because the last one needs a flush, too. MPICH 4.2 has the barrier
+ * before the flushes (pull request 6596).
  *
- * With this library loaded by LD_PRELOAD, a rank makes progress of UCX for as long as it waits in such a read. UCX's own threads read, too,
- * so only the file descriptor that Hydra's proxy gave counts.
+ * If this library is preloaded, UCX makes progress while a rank waits in such a read. Threads of UCX
+ * read, too, so only the file descriptor of the launcher's proxy counts.
  */
 #include <dlfcn.h>
 #include <poll.h>

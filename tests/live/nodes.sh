@@ -18,7 +18,7 @@ nodes_leave() {
 	at_exit
 }
 
-# Whether both links are up. The kernel says so a moment after they were told to be, and UCX finds no way before that.
+# Whether both links are up. They come up a moment after `ip link set up`, and UCX finds no route before that.
 nodes_linked() {
 	local n
 	for n in a b; do ip -n "$nodes_ns-$n" link show veth0 | grep -q ' state UP ' || return; done
