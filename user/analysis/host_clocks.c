@@ -208,10 +208,17 @@ void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *
 
 /* ---- reading ---- */
 
-static int clocks_correct(struct trace *t, const struct trace_source *source, uint32_t cnt)
+/* A clock was wrong by more than is unknown of it now. */
+static bool was_far_off(const struct trace_clock_fit *fit, double span_ns)
+{
+	return fmax(fabs(fit->apart_ns), fabs(fit->apart_ns + fit->drift * span_ns)) >
+	       fit->uncertainty_ns;
+}
+
+/* By what the messages say with the clocks as they are. far_off: of some host. */
+static int clocks_correct_once(struct trace *t, const bool *given, uint32_t cnt, bool *far_off)
 {
 	struct trace_clock_fit *fit = xcalloc(cnt, sizeof(*fit));
-	bool *given = xcalloc(cnt, sizeof(*given));
 	const struct model_info *info;
 	struct host_clocks clocks;
 	const struct model_sink *const sink = &clocks.matches.sink;
@@ -219,21 +226,38 @@ static int clocks_correct(struct trace *t, const struct trace_source *source, ui
 	int err;
 
 	host_clocks_init(&clocks);
-	for (uint32_t i = 0; i < cnt; i++)
-		given[i] = source[i].offset_given;
 	err = model_open(t, &(struct model_options){.roles_only = true}, &m);
 	if (!err)
 		err = model_run(m, &sink, 1);
 	if (!err) {
 		info = model_get_info(m);
 		host_clocks_find(&clocks, cnt, given, info->start_ns, info->end_ns, fit);
+		for (uint32_t i = 0; i < cnt; i++)
+			*far_off |= was_far_off(&fit[i], (double)(info->end_ns - info->start_ns));
 	}
 	host_clocks_release(&clocks);
 	model_close(m);
 	if (!err)
 		err = trace_join_correct(t, fit);
-	free(given);
 	free(fit);
+	return err;
+}
+
+/*
+ * While clocks are far off, one host's messages come before another one has joined the communicator, and are not matched: they say
+ * nothing of the clocks. So the messages are looked at once more with the corrected clocks.
+ */
+static int clocks_correct(struct trace *t, const struct trace_source *source, uint32_t cnt)
+{
+	bool *given = xcalloc(cnt, sizeof(*given)), far_off = false;
+	int err;
+
+	for (uint32_t i = 0; i < cnt; i++)
+		given[i] = source[i].offset_given;
+	err = clocks_correct_once(t, given, cnt, &far_off);
+	if (!err && far_off)
+		err = clocks_correct_once(t, given, cnt, &far_off);
+	free(given);
 	return err;
 }
 

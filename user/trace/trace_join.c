@@ -157,6 +157,10 @@ static void clock_correct(struct join_part *p, const struct trace_clock_fit *fit
 {
 	double since_ns = (double)(int64_t)(p->clock.to_ns - fit->at_ns);
 
+	if (fit->by != TRACE_CLOCK_MESSAGES && p->fit.by == TRACE_CLOCK_MESSAGES) {
+		p->fit.violated_ns = fit->violated_ns;
+		return;
+	}
 	p->fit = *fit;
 	p->clock.to_ns += (uint64_t)llround(fit->apart_ns + fit->drift * since_ns);
 	p->clock.drift = (1 + p->clock.drift) * (1 + fit->drift) - 1;
