@@ -129,15 +129,23 @@ static enum program program_kind(const char *path)
 
 /* ---- the environment ---- */
 
+static u64 length(const char *text)
+{
+	u64 bytes = 0;
+
+	while (text[bytes])
+		bytes++;
+	return bytes;
+}
+
 /* The variable without this library, in value; NULL if nothing is left of it. */
 static char *value_without(const char *entry, const char *own, char *value)
 {
 	const char *next = name_end(own);
-	u64 before = (u64)(own - entry), after = 0;
+	u64 before = (u64)(own - entry), after;
 
 	next += *next != '\0';
-	while (next[after])
-		after++;
+	after = length(next);
 	if (before == sizeof(variable) - 1 && !after)
 		return NULL;
 	memcpy(value, entry, before);
@@ -145,24 +153,30 @@ static char *value_without(const char *entry, const char *own, char *value)
 	return value;
 }
 
-static bool is_short(const char *text)
+/* The variable with this library before the others, in value. */
+static char *value_with(const char *entry, char *value)
 {
-	u32 bytes = 0;
+	const u64 before = sizeof(variable) - 1, own = length(own_path);
 
-	while (bytes < VALUE_BYTES && text[bytes])
-		bytes++;
-	return bytes < VALUE_BYTES;
+	memcpy(value, variable, before);
+	memcpy(value + before, own_path, own);
+	value[before + own] = ':';
+	memcpy(value + before + own + 1, entry + before, length(entry + before) + 1);
+	return value;
 }
 
-/* The environment without this library. If there is too much of it, as it is: the program's loader then says that it ignores it. */
-static char *const *without(char *const *envp, char *const *entry, const char *own, char **room)
+/*
+ * The environment with another value of the variable: without this library, if own says where its name is, or else with it. If there
+ * is too much of it, as it is: a program's loader that cannot load the library then says that it ignores it.
+ */
+static char *const *changed(char *const *envp, char *const *entry, const char *own, char **room)
 {
 	char *value = (char *)(room + ENTRIES_MAX + 1);
 	u32 cnt = 0;
 
-	if (!is_short(*entry))
+	if (length(*entry) + (own ? 0 : length(own_path) + 1) >= VALUE_BYTES)
 		return envp;
-	value = value_without(*entry, own, value);
+	value = own ? value_without(*entry, own, value) : value_with(*entry, value);
 	for (char *const *e = envp; *e; e++) {
 		if (cnt == ENTRIES_MAX)
 			return envp;
@@ -175,19 +189,29 @@ static char *const *without(char *const *envp, char *const *entry, const char *o
 	return room;
 }
 
+/* The program set another value of the variable (an empty one: it wants no library). */
+static bool is_other_value(char *const *entry)
+{
+	return entry && (*entry)[sizeof(variable) - 1] && !own_in(*entry);
+}
+
 char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room)
 {
-	char *const *entry = variable_find(envp);
+	char *const *entry = variable_find(envp), *const *with = envp;
 	const char *own = entry ? own_in(*entry) : NULL;
-	bool is_there = own && !sys3(__NR_faccessat, AT_FDCWD, (long)own_path, 4 /* R_OK */);
+	bool is_there = entry && !sys3(__NR_faccessat, AT_FDCWD, (long)own_path, 4 /* R_OK */);
 	enum program program = program_kind(path);
 
 	(void)argv;
-	if (is_there && program == PROGRAM_LOADS)
-		return envp;
+	if (is_there && program == PROGRAM_LOADS) {
+		if (is_other_value(entry))
+			with = changed(envp, entry, NULL, room);
+		if (own || with != envp)
+			return with;
+	}
 	if (program != PROGRAM_STRANGE)
 		ask_program(path);
-	return own && (!is_there || program == PROGRAM_STRANGE) ? without(envp, entry, own, room) :
+	return own && (!is_there || program == PROGRAM_STRANGE) ? changed(envp, entry, own, room) :
 								  envp;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Programs that the process executes without this library: static ones, those whose environment does not name it (env -i), and those
- * for whom it is not there (chroot). The collector is told of them before.
+ * What the process executes. A program whose environment has another LD_PRELOAD gets this library before that. The collector is told
+ * before of programs without this library: static ones, those whose environment has no LD_PRELOAD (env -i), and those for whom it is
+ * not there (chroot).
  */
 #ifndef POV_PRELOAD_EXEC_H
 #define POV_PRELOAD_EXEC_H
