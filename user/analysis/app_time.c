@@ -11,7 +11,6 @@
 struct app_mark {
 	struct state_times from, to;
 	struct state_times wait, work; /* in calls; running of polls is in wait */
-	uint64_t between_ns;	       /* running between such polls */
 	bool ended;
 };
 
@@ -141,8 +140,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	m = mark_row(a, s->thread);
 	if (m->ended)
 		return;
-	m->wait.ns[THREAD_RUNNING] += s->running_ns;
-	m->between_ns += s->split.ns[THREAD_RUNNING] - s->running_ns;
+	m->wait.ns[THREAD_RUNNING] += s->computes ? s->running_ns : s->split.ns[THREAD_RUNNING];
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
 }
@@ -215,7 +213,7 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
 	p = table_row(a->process, a->nprocess, t->proc->idx);
-	p->computed_ns += minus(row->compute_ns, m->between_ns);
+	p->computed_ns += row->compute_ns;
 	p->in_mpi_ns += row->work_ns + row->wait_ns;
 }
 

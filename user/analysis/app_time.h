@@ -5,7 +5,7 @@
  * finalize, to its end.
  *
  * Of the time in MPI only outermost calls count. A call that waits (func_info.waits), or a poll that found nothing, is waiting while it
- * runs; whoever sleeps in any call waits.
+ * runs; whoever sleeps in any call waits. What runs between polls is waiting, too, unless they lie in a computation (model_spin.computes).
  */
 #ifndef POV_ANALYSIS_APP_TIME_H
 #define POV_ANALYSIS_APP_TIME_H
@@ -31,7 +31,7 @@ struct app_process {
 	bool has_main;
 	uint64_t init_ns, finalize_ns; /* durations of these calls; 0: not seen */
 	uint64_t in_mpi_ns;	       /* of all threads: work_ns and wait_ns */
-	uint64_t computed_ns; /* of all threads: compute_ns, but for what lies between polls that found nothing */
+	uint64_t computed_ns;	       /* of all threads: compute_ns */
 };
 
 struct app_time {

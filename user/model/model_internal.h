@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "model/model.h"
+#include "model/poll_cost.h"
 #include "trace/trace_join.h"
 
 #define MODEL_CPUS_MAX 8192 /* a record of a higher CPU is malformed */
@@ -119,6 +120,7 @@ struct model {
 	enum pov_sched_mode sched_mode;
 	uint32_t rings, cpus_per_ring;
 	bool all_targets;
+	struct poll_cost poll_cost;
 	bool damaged; /* blocks are missing, when is guessed: absence of a record proves nothing */
 
 	struct map tids; /* tid → struct tid_slot */

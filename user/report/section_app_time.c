@@ -403,7 +403,7 @@ void text_app_time(const struct report *r, FILE *out)
 	text_explain(
 		r, out,
 		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
-		"wait: running in MPI calls that do, or in polls that found nothing, or asleep in any. no core: "
-		"wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none. bound "
+		"wait: running in MPI calls that do, or in and between polls that found nothing, or asleep in any; polls that "
+		"are 5 us apart or more lie in a computation. no core: wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none. bound "
 		"to: the CPUs that it might use at last.");
 }
