@@ -72,3 +72,18 @@ polls() { # CNT
 	text_of compute_imbalance near.pov | grep '^rank 1 computed 101.600 ms, 1.97 of the mean .*; rank 0 least: 1.600 ms)'
 	[ "$("$POVTRACE" report --json near.pov | jq -c '[.ranks[].between_init_and_finalize.compute_ns]')" = '[1600000,101600000]' ]
 }
+
+@test "findings: what a late rank did meanwhile is a share of the waiting, not a time that is not its own" {
+	{
+		echo "task ts=1200000 tid=300 tgid=300 state=1 cpu=1 comm=hog"
+		echo "stream 1"
+		echo "waking ts=31300000 tid=200 target=300 cpu=1 target_cpu=1"
+		echo "switch ts=31300000 cpu=1 prev=200 next=300 flags=preempted"
+		echo "switch ts=41300000 cpu=1 prev=300 next=200 state=1"
+		barrier 100 1300 40100
+		barrier 200 41300 100
+		finalize 42000
+	} | job | trace late
+	text_of late_in_collective late.pov |
+		grep "^rank 1 was late .* 40.000 ms.*; meanwhile it computed: 75 %, had no core: 25 % (hog (pid 300) had it)$"
+}

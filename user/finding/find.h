@@ -46,7 +46,7 @@ char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
 char *words_count(char *text, uint64_t n, const char *one, const char *many);
 /* " at 0.620 s": since the recording began */
 char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
-/* "; meanwhile it computed: 1.2 s, waited for rank 0: 100 ms": what a process did that was waited for in that way, for cost_ns */
+/* "; meanwhile it computed: 92 %, waited for rank 0: 8 %": what a process did that was waited for in that way, by its share of cost_ns */
 char *words_causes(const struct findings *f, char *text, enum cause_wait how, uint32_t process,
 		   uint64_t cost_ns);
 /* " in solve (app.c:41)"; " in app+0x1f" if no more is known of it here; nothing if not even its file is */
