@@ -87,3 +87,37 @@ polls() { # CNT
 	text_of late_in_collective late.pov |
 		grep "^rank 1 was late .* 40.000 ms.*; meanwhile it computed: 75 %, had no core: 25 % (hog (pid 300) had it)$"
 }
+
+# Rank 1 sends 8 bytes and then waits in a collective that rank 0, which computes or sleeps, never calls.
+hangs() { # [SCRIPT_LINE…]
+	barrier 100 1300 100
+	barrier 200 1300 100
+	printf '%s\n' "$@"
+	call 6 200 1500 98500 0x7f00,0x7f10,8,0x4c000101,0x58000003,0x44000000 flags=open
+	ends 100000
+}
+
+@test "findings: no balance is made of calls that have not returned" {
+	hangs "stream 0" "switch ts=1600000 cpu=0 prev=100 next=0 state=1" | job | trace asleep
+	[ "$(kinds asleep.pov)" = '[]' ]
+	hangs | job | trace computing
+	[ "$(kinds computing.pov)" = '[]' ]
+	# the same, if it returned
+	hangs | sed 's/ flags=open//' | job | trace returned
+	[ "$(kinds returned.pov)" = '["compute_imbalance"]' ]
+}
+
+# Rank 1 is in a thousand Sends to rank 0 of BYTES for 100 us each, and rank 0 in as many Receives for 10 us each.
+one_way() { # BYTES
+	for ((i = 0; i < 1000; i++)); do
+		call 6 200 $((2000 + i * 200)) 100 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000"
+	done
+	finalize 202000
+}
+
+@test "findings: a rank that moved few bytes is not in MPI because of them" {
+	one_way 65536 | job | trace many
+	text_of communication_imbalance many.pov | grep '^rank 1 sent and received 125 MiB, 2.00 of the mean'
+	one_way 8 | job | trace few
+	[ "$(kinds few.pov)" = '["compute_imbalance"]' ]
+}

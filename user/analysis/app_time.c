@@ -98,6 +98,13 @@ static void found(struct app_time *a, const struct model_thread *self, uint64_t 
 	}
 }
 
+static void open_add(struct app_time *a, const struct model_call *c)
+{
+	struct app_process *p = table_row(a->process, a->nprocess, c->thread->proc->idx);
+
+	p->open_ns += c->end_ns - c->begin_ns - c->split.ns[THREAD_RUNNABLE];
+}
+
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct app_time *a = ctx;
@@ -126,6 +133,8 @@ static void on_call(void *ctx, const struct model_call *c)
 	row = thread_row(a, c->thread);
 	row->mpi_ns += c->end_ns - c->begin_ns;
 	row->calls++;
+	if (c->open)
+		open_add(a, c);
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)

@@ -31,7 +31,8 @@ struct app_process {
 	bool has_main;
 	uint64_t init_ns, finalize_ns; /* durations of these calls; 0: not seen */
 	uint64_t in_mpi_ns;	       /* of all threads: work_ns and wait_ns */
-	uint64_t computed_ns;	       /* of all threads: compute_ns */
+	uint64_t open_ns; /* of all threads: in calls that had not returned at the end, but for no_core_ns */
+	uint64_t computed_ns; /* of all threads: compute_ns */
 };
 
 struct app_time {
