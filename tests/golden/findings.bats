@@ -14,7 +14,7 @@ job() { # [MORE_META…] <SCRIPT
 	cat <<-E
 		meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpiexec","-n","2","./app"],"config":{"sched":"all","irq":false,"rings":2,"cpus_per_ring":1}}
 		meta {"type":"host","hostname":"node7","kernel":"6.1.0","version":"#1","machine":"x86_64","cpus":2}
-		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":4,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":4,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},{"id":10,"name":"MPI_Win_create","group":"rma","attrs":"WAIT|MEMBERS","sig":"base size:wide disp_unit info comm >win"},{"id":11,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},{"id":12,"name":"MPI_Win_lock_all","group":"rma","attrs":"WAIT","sig":"assert win"},{"id":13,"name":"MPI_Put","group":"rma","attrs":"NONE","sig":"origin count dtype target target_disp target_count target_dtype win"},{"id":14,"name":"MPI_Win_flush","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":15,"name":"MPI_Win_flush_all","group":"rma","attrs":"WAIT","sig":"win"},{"id":16,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
 		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1],["MPI_SUM","0x58000003",0]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
 		meta {"type":"target","ts_ns":1000000,"pid":50,"cmdline":["mpiexec"]}
 		meta {"type":"process","ts_ns":1100000,"pid":100,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":0,"size":2,"job":"j","launcher":"hydra","libs":[{"id":1,"bias":"0x0"}]}
@@ -107,11 +107,11 @@ hangs() { # [SCRIPT_LINE…]
 	[ "$(kinds returned.pov)" = '["compute_imbalance"]' ]
 }
 
-# Rank 1 is in a thousand Sends to rank 0 of BYTES for 100 us each, and rank 0 in as many Receives for 10 us each.
+# Rank 1 is in a thousand calls of MPI_Allreduce of BYTES for 100 us each, and rank 0 in none.
 one_way() { # BYTES
-	for ((i = 0; i < 1000; i++)); do
-		call 6 200 $((2000 + i * 200)) 100 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000"
-	done
+	echo "repeat 1000 step=200000 {"
+	call 6 200 2000 100 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000"
+	echo "}"
 	finalize 202000
 }
 
@@ -120,4 +120,39 @@ one_way() { # BYTES
 	text_of communication_imbalance many.pov | grep '^rank 1 sent and received 125 MiB, 2.00 of the mean'
 	one_way 8 | job | trace few
 	[ "$(kinds few.pov)" = '["compute_imbalance"]' ]
+}
+
+# Rank 1 puts something into the memory of rank 0, from 2 ms on, and synchronises by $1 at 3 ms: until $2 us. Rank 0 calls MPI at $3 us.
+passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
+	call 10 100 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
+	call 10 200 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
+	if [ "$1" = flush_all ]; then
+		call 12 200 2000 1 0,0x60000000
+	else
+		call 11 200 2000 1 "${4-235},0,0,0x60000000"
+	fi
+	call 13 200 2100 1 0x7f00,8,0x4c000101,0,0,8,0x4c000101,0x60000000
+	case $1 in
+	flush) call 14 200 3000 $(($2 - 3000)) 0,0x60000000 ;;
+	flush_all) call 15 200 3000 $(($2 - 3000)) 0x60000000 ;;
+	unlock) call 16 200 3000 $(($2 - 3000)) 0,0x60000000 ;;
+	esac
+	barrier 100 "$3" $((104000 - $3))
+	barrier 200 103900 100
+	finalize 105000
+}
+
+@test "findings: an access that waits for its target to call MPI, by each synchronisation of passive targets" {
+	for how in flush flush_all unlock; do
+		passive $how 103010 103000 | job | trace passive
+		text_of late_progress passive.pov | tee text
+		grep -q "^ranks waited 100.000 ms to access memory of rank 0, which was outside MPI until then: rank 1 100.000 ms (1 time, most 100.000 ms in MPI_Win_$how at 0.002 s); meanwhile it computed: 100 %$" text
+		[ "$("$POVTRACE" report --json passive.pov | jq -c '[.ranks[].waits.late_progress_ns]')" = '[0,100000000]' ]
+	done
+	"$POVTRACE" report --json passive.pov | jq -r '.findings[].advice' | grep -q 'call MPI_Iprobe now and then .*MPIR_CVAR_ASYNC_PROGRESS=1'
+	# it went on for long after the target had called; it returned before; the target was in MPI all the time
+	for times in "120000 60000" "50000 103000" "103010 2500"; do
+		passive flush $times | job | trace not
+		[ "$(kinds not.pov | grep -c late_progress)" = 0 ]
+	done
 }

@@ -45,6 +45,19 @@ char *advice_against(const struct findings *f, const struct model_thread *holder
 		       "(AllowedCPUs= of systemd's units)");
 }
 
+char *advice_target(const struct findings *f)
+{
+	char *text = xstrdup(
+		"the library carried out accesses to this memory only while its owner called MPI: call MPI_Iprobe now and "
+		"then within the computation");
+
+	if (setting_has_library(model_get_trace(f->model), "mpich"))
+		text = words(
+			text,
+			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
+	return text;
+}
+
 /* kmod-docs/FINDINGS.md says what each of these was measured to bring. */
 char *advice_progress(const struct findings *f)
 {

@@ -67,6 +67,8 @@ char *advice_cores(const struct findings *f, char *text, uint32_t n);
 char *advice_yield(const struct findings *f, char *text);
 /* How data moves without the program's calls, or with more of them: all of the advice. */
 char *advice_progress(const struct findings *f);
+/* How accesses to a rank's memory are carried out while it computes: all of the advice. */
+char *advice_target(const struct findings *f);
 /* How to keep it off cores of others: all of the advice. */
 char *advice_against(const struct findings *f, const struct model_thread *holder);
 

@@ -34,6 +34,7 @@ void findings_init(struct findings *f)
 	late_init(&f->late);
 	epochs_init(&f->epochs);
 	locks_init(&f->locks, &f->epochs);
+	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds);
@@ -66,6 +67,7 @@ void findings_release(struct findings *f)
 	arrivals_release(&f->arrivals);
 	late_release(&f->late);
 	locks_release(&f->locks);
+	passive_release(&f->passive);
 	epochs_release(&f->epochs);
 	causes_release(&f->causes);
 	any_source_release(&f->any_source);
@@ -93,6 +95,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->late.matches.sink;
 	sinks[n++] = &f->epochs.sink;
 	sinks[n++] = &f->locks.sink;
+	sinks[n++] = &f->passive.sink;
 	sinks[n++] = &f->causes.sink; /* behind those */
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;

@@ -19,6 +19,7 @@
 #include "analysis/moves.h"
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
+#include "analysis/passive.h"
 #include "analysis/transfer_start.h"
 #include "analysis/unexpected.h"
 #include "analysis/volumes.h"
@@ -55,6 +56,7 @@ struct findings {
 	struct late_pairs late;
 	struct epochs epochs;
 	struct locks locks;
+	struct passive passive;
 	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
 	void *matched_ctx;
 	struct causes causes;

@@ -145,9 +145,11 @@ enum win_event {
 struct call_window {
 	enum win_event event;
 	uint32_t number; /* of the windows made of call_roles.comm_id, from 1; 0: not known which one it is */
-	int32_t rank;	      /* POST, START, LOCK: this process's in it; -1: not known */
-	int32_t target;	      /* LOCK to ACCESS: a rank in it, PEER_ANY: all, or PEER_NULL */
-	bool exclusive;	      /* LOCK */
+	int32_t rank;	/* POST, START, LOCK: this process's in it; -1: not known */
+	int32_t target; /* LOCK to ACCESS: a rank in it, PEER_ANY: all, or PEER_NULL */
+	int32_t target_world,
+		target_job; /* the same as call_roles has peers; -1: not known, or no single one */
+	bool exclusive;	    /* LOCK */
 	const int32_t *group; /* POST, START: ranks in it; NULL: not known */
 	uint32_t ngroup;
 };
