@@ -156,3 +156,67 @@ passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
 		[ "$(kinds not.pov | grep -c late_progress)" = 0 ]
 	done
 }
+
+# Sentences that deny something: they are about what was looked at.
+first() { "$POVTRACE" report "$@" | tr -s ' \n' ' '; }
+
+@test "findings: none, by what was looked at; and what was not is said" {
+	quiet() {
+		barrier 100 2000 100
+		barrier 200 2000 100
+	}
+	{ quiet; finalize 50000; } | job | trace quiet
+	first quiet.pov >got
+	grep -q 'none of 1.000 ms or more, by what was looked at' got
+	grep -q 'lost: no record ' got
+	no 'Not looked at' <got
+	# the scheduler
+	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' quiet.txt | trace off
+	first off.pov | grep -q 'Not looked at: who had cores, for the scheduler was not recorded\.'
+	sed 's/"sched":"all"/"sched":"ranks"/' quiet.txt | trace some
+	first some.pov | grep -q 'Not looked at: who had cores, for only switches of recorded processes were recorded\.'
+	# records
+	sed '/^end/i lost ts=30000000 since=20000000 cnt=7 ring=0 class=call' quiet.txt | trace lost
+	first lost.pov >got
+	grep -q 'Not looked at, for records are missing: balance, and progress at targets' got
+	grep -q 'lost: records, see below' got
+	# a message that nobody receives, and a call that has not returned
+	{
+		quiet
+		call 2 100 3000 10 0x7f00,8,0x4c000101,1,7,0x44000000
+		call 5 200 4000 46000 0x44000000 flags=open
+		ends 50000
+	} | job | trace hang
+	first hang.pov >got
+	grep -q 'Not looked at for lateness: 1 of 1 send or receive, which were not matched (--messages)\.' got
+	grep -q 'Not looked at: 46.000 ms in calls that had not returned at the end\.' got
+}
+
+@test "report: that no call was recorded is said of the processes shown" {
+	{ ends 50000; } | job | sed '/^call.* tid=100 /d' | trace one
+	"$POVTRACE" report --callsite --functions --rank 0 one.pov >got
+	grep -q '^Functions: no MPI call of the ranks shown was recorded$' got
+	grep -q '^  No MPI call of the processes shown was recorded\.$' got
+	"$POVTRACE" report --functions one.pov | no 'no MPI call'
+}
+
+advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
+
+@test "advise: what it denies is what it looked at" {
+	passive flush 103010 103000 | job | trace passive
+	advised passive.pov >got
+	grep -q 'No advice: of what was looked at, no setting is sure to gain 1 % of the run\.' got
+	grep -q 'progress ranks waited 100.000 ms to access memory of ranks that were outside MPI: what that gains is not computed; .* call MPI_Iprobe' got
+	grep -q 'progress of the messages that were matched with their receives, none was waited for in MPI because' got
+	grep -q 'threshold no message was matched with its receive' got
+	grep -q 'mapping fewer than three ranks: exchanging places changes nothing, and others are not looked at' got
+	grep -q 'threads no rank had more threads that computed for one part in 4 of the run than CPUs for them' got
+	grep -q 'cores while they used MPI, no rank wanted a core that another rank had' got
+	# nothing is denied of what was not recorded
+	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' passive.txt | trace off
+	advised off.pov >got
+	grep -q 'threads which threads computed was not recorded (--sched)' got
+	grep -q 'cores who had the cores was not recorded (--sched all)' got
+	sed '/"process"/d; /^call/d' passive.txt | trace nobody
+	[ "$(advised nobody.pov)" = 'No MPI process was recorded: nothing was looked at. ' ]
+}

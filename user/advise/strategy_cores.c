@@ -255,8 +255,9 @@ static void conclude(void *data, struct advise *a)
 				 " ranks wanted a core that another rank had, where the program itself had "
 				 "moved them to one CPU: no setting keeps them apart"));
 	else if (!c->shared_ns)
-		advise_nothing(a, &strategy_cores,
-			       xstrdup("no rank wanted a core that another rank had"));
+		advise_nothing(
+			a, &strategy_cores,
+			xstrdup("while they used MPI, no rank wanted a core that another rank had"));
 	else if (c->idle_ns > c->shared_ns / 2)
 		binding_advise(c);
 	else

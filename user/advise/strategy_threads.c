@@ -286,9 +286,15 @@ static void conclude(void *data, struct advise *a)
 						"ran was not sampled: "),
 					g[i].busy, "thread", "threads"));
 	}
-	if (!over)
+	if (!model_get_info(a->model)->sched_recorded)
 		advise_nothing(a, &strategy_threads,
-			       xstrdup("no rank had more computing threads than CPUs for them"));
+			       xstrdup("which threads computed was not recorded (--sched)"));
+	else if (!over)
+		advise_nothing(
+			a, &strategy_threads,
+			xasprintf(
+				"no rank had more threads that computed for one part in %d of the run than CPUs for them",
+				BUSY_PART));
 	free(g);
 }
 
