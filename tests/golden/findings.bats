@@ -220,3 +220,53 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 	sed '/"process"/d; /^call/d' passive.txt | trace nobody
 	[ "$(advised nobody.pov)" = 'No MPI process was recorded: nothing was looked at. ' ]
 }
+
+# Both ranks are on CPU 0, where they take turns of 2 ms; CPU 1 is idle. They were given the CPUs $1 and $2, and may use 0 only from 1.31 ms on.
+turns() { # CPUS CPUS SED_SCRIPT
+	{
+		echo "stream 1"
+		echo "switch ts=1140000 cpu=1 prev=9 next=0 state=1"
+		echo "affinity ts=1150000 tid=100 tgid=100 cpus=$1"
+		echo "affinity ts=1150000 tid=200 tgid=200 cpus=$2"
+		echo "affinity ts=1310000 tid=100 tgid=100 cpus=0"
+		echo "affinity ts=1310000 tid=200 tgid=200 cpus=0"
+		echo "stream 0"
+		echo "repeat 10 step=4000000 {"
+		echo "switch ts=3200000 cpu=0 prev=100 next=200 flags=preempted"
+		echo "switch ts=5200000 cpu=0 prev=200 next=100 flags=preempted"
+		echo "}"
+		finalize 43000
+	} | job | sed 's/target=200 cpu=0 target_cpu=1/target=200 cpu=0 target_cpu=0/; /^switch ts=1130000/d; '"${3-}" | trace turns
+}
+advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '.findings[] | select(.kind == $k) | .advice'; } # KIND
+
+@test "findings: advice that can be followed, and that is not in force" {
+	local openmpi='s/"flavour":"mpich","version":"4.0.2"/"flavour":"openmpi","version":"4.1.4"/; s/"launcher":"hydra"/"launcher":"openmpi","settings":{SET}/'
+	turns 0-1 0-1
+	advice_of ranks_share_cores | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1)'
+	advice_of oversubscribed | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1), or start fewer threads (OMP_NUM_THREADS) or ranks'
+	# more ranks than the machine has cores: one CPU, or two of one core
+	for cpus in '"cpus":1' '"cpus":2,"topology":[{"cpu":0,"core":0,"package":0},{"cpu":1,"core":0,"package":0}]'; do
+		turns 0-1 0-1 "s/\"cpus\":2/$cpus/"
+		advice_of ranks_share_cores | grep -x 'there are more ranks than cores: start fewer, or use more hosts'
+		advice_of oversubscribed | grep -x 'start fewer threads (OMP_NUM_THREADS) or ranks'
+	done
+	# given a CPU each, and moved to one by the program
+	turns 0 1
+	advice_of ranks_share_cores | grep '^the program itself has moved these ranks to one CPU: .* no binding by the launcher keeps them apart$'
+	advice_of oversubscribed | grep '^the program itself has moved these ranks to one CPU: '
+	# Open MPI yields by itself where it has more ranks than slots, unless it is told not to
+	turns 0-1 0-1 "${openmpi/SET/}"
+	advice_of oversubscribed | grep 'leave the core to others by mpirun --mca mpi_yield_when_idle 1$'
+	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\"}"
+	advice_of oversubscribed | no yield
+	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\",\"OMPI_MCA_mpi_yield_when_idle\":\"0\"}"
+	advice_of oversubscribed | grep yield
+}
+
+@test "advise: no more cores than there are" {
+	turns 0-1 0-1 's/"cpus":2/"cpus":1/'
+	advised turns.pov >got
+	grep -q 'No advice' got
+	grep -q 'cores .*binding does not give each a core of its own' got
+}

@@ -61,15 +61,19 @@ char *words_more(char *text, uint32_t n);
 
 /* ---- advice, the same way: in the settings of the library and launcher at hand (advice.c) ---- */
 
-/* How a rank gets so many cores of its own. */
-char *advice_cores(const struct findings *f, char *text, uint32_t n);
-/* How who waits leaves the core to others; nothing if no setting is known. */
+/* How each rank gets n cores of its own: "give WHOM n cores (SETTING)"; NULL if the machine has not as many for all. */
+char *advice_cores(const struct findings *f, const char *whom, uint32_t n);
+/* All of the advice for two ranks that want the same core; or what stands against it. */
+char *advice_apart(const struct findings *f, const struct model_process *a,
+		   const struct model_process *b);
+/* How who waits leaves the core to others; nothing if no setting is known, or it is in force. */
 char *advice_yield(const struct findings *f, char *text);
 /* How data moves without the program's calls, or with more of them: all of the advice. */
 char *advice_progress(const struct findings *f);
 /* How accesses to a rank's memory are carried out while it computes: all of the advice. */
 char *advice_target(const struct findings *f);
-/* How to keep it off cores of others: all of the advice. */
-char *advice_against(const struct findings *f, const struct model_thread *holder);
+/* How to keep one off cores of another one: all of the advice. */
+char *advice_against(const struct findings *f, const struct model_thread *waiter,
+		     const struct model_thread *holder);
 
 #endif

@@ -40,6 +40,7 @@ void findings_init(struct findings *f)
 	unexpecteds_init(&f->unexpecteds);
 	contests_init(&f->contests, &f->app.windows);
 	demand_init(&f->demand, &f->app.windows);
+	allotted_init(&f->allotted, &f->app.windows);
 	moves_init(&f->moves);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
@@ -78,6 +79,7 @@ void findings_release(struct findings *f)
 	free(f->contest);
 	contests_release(&f->contests);
 	demand_release(&f->demand);
+	allotted_release(&f->allotted);
 	moves_release(&f->moves);
 	storms_release(&f->storms);
 	overlaps_release(&f->overlaps);
@@ -99,6 +101,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->causes.sink; /* behind those */
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;
+	sinks[n++] = &f->allotted.sink;
 	sinks[n++] = &f->moves.sink;
 	sinks[n++] = &f->storms.sink;
 	sinks[n++] = &f->volumes.sink;

@@ -13,6 +13,7 @@
 #include "analysis/causes.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
+#include "analysis/allotted.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
 #include "analysis/locks.h"
@@ -68,6 +69,7 @@ struct findings {
 	struct contest *contest; /* contests_list; owned */
 	uint32_t ncontest;
 	struct demand demand;
+	struct allotted allotted;
 	struct moves moves;
 	struct storms storms;
 	struct overlaps overlaps;
