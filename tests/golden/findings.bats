@@ -270,3 +270,26 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	grep -q 'No advice' got
 	grep -q 'cores .*binding does not give each a core of its own' got
 }
+
+@test "report: MPI calls that failed are on the first screen, with function, place, error class and rank" {
+	{
+		for pid in 100 200; do
+			echo "image ts=1305000 tid=$pid tgid=$pid dev=1 ino=70 start=0x400000 len=0x1000 off=0"
+			echo "repeat $((22 - pid / 200)) step=100000 {"
+			call 2 $pid 2000 10 0x7f00,1,0x4c000101,7,0,0x44000000 'ret=0x2a4e6106 site=0x400123'
+			echo "}"
+		done
+		call 5 200 5000 10 0x44000000 "ret=99"
+		barrier 100 8000 1000
+		barrier 200 8000 1000
+		finalize 9500
+	} | job '{"type":"image","dev":1,"ino":70,"path":"/home/u/app","build_id":"02"}' | trace failed
+	first failed.pov >got
+	grep -q 'MPI calls that failed ! 1 call of MPI_Barrier returned error 99: rank 1 1; the first at 0.004 s ! 43 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 0 22, rank 1 21; the first at 0.001 s' got
+	first --rank 1 failed.pov | grep -q '! 21 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 1 21;'
+	[ "$("$POVTRACE" report --json failed.pov | jq -c '[.failed_calls[] | [.function, .error, .code, .called_from, .rank, .calls, .first_ns]]')" = \
+		'[["MPI_Barrier",null,99,"?",1,1,4010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",0,22,1010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",1,21,1010000]]' ]
+	# none failed: nothing is printed
+	sed 's/ ret=[^ ]*//' failed.txt | trace good
+	"$POVTRACE" report good.pov | no 'failed'
+}

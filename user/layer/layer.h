@@ -171,14 +171,15 @@ struct call_roles {
 	int32_t peer_job, recv_peer_job;	   /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
 	uint64_t matched_ns; /* of a receive whose message a probe has matched: begin of the probe; else 0 */
-	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
-	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
-	uint64_t comm;	       /* handle */
-	int32_t error;	       /* the call's return value */
-	bool poll_found;       /* for polls: it found something */
-	enum mark_event mark;  /* a phase of the program begins or ends here */
-	uint8_t mark_level;    /* < POV_MARK_LEVELS (abi/mark.h) */
-	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
+	uint32_t comm_id;  /* the same for all its members, unique in the trace; 0: not known */
+	int32_t comm_size; /* members of it; -1: not known, or an intercommunicator */
+	uint64_t comm;	   /* handle */
+	int32_t error;	   /* the call's return value */
+	const char *error_name; /* of its class; static; NULL: not known, or there is none */
+	bool poll_found;	/* for polls: it found something */
+	enum mark_event mark;	/* a phase of the program begins or ends here */
+	uint8_t mark_level;	/* < POV_MARK_LEVELS (abi/mark.h) */
+	const char *mark_name;	/* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
