@@ -12,7 +12,7 @@
 #define FIELD(name) offsetof(struct advise_args, name)
 
 struct advise_args {
-	bool json, no_ask;
+	bool json, no_ask, one_run;
 	struct option_list only, measured, offsets;
 };
 
@@ -68,7 +68,7 @@ static int advise_run(const void *opts, int argc, char **argv, int dashdash)
 		if (!strategy_exists(o->only.item[i]))
 			return 2;
 	}
-	source = sources_parse(argv, argc, &o->offsets);
+	source = sources_parse(argv, argc, &o->offsets, o->one_run);
 	if (!source)
 		return 2;
 	trace_limit_memory(argv, argc);
@@ -95,6 +95,7 @@ static const struct option_def options[] = {
 	{"no-ask", 0, OPTION_FLAG, FIELD(no_ask),
 	 .help = "Start no program of the recorded MPI library to ask it for its settings (MPI_T); take what the recording has."},
 	{"offset", 0, OPTION_LIST, FIELD(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
+	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
 	{.name = NULL},
 };
 

@@ -13,7 +13,7 @@
 #include "trace/trace_limit.h"
 
 struct diff_options {
-	bool json;
+	bool json, one_run;
 	struct option_list ranks;
 	uint64_t top;
 };
@@ -61,7 +61,8 @@ static int diff_run(const void *opts, int argc, char **argv, int dashdash)
 	for (size_t i = 0; i < o->ranks.cnt && !err; i++)
 		err = rank_list_parse(o->ranks.item[i], &ranks);
 	for (int run = 0; run < 2 && !err; run++) {
-		source[run] = sources_parse(argv + (run ? second : 0), (int)cnt[run], &no_offsets);
+		source[run] = sources_parse(argv + (run ? second : 0), (int)cnt[run], &no_offsets,
+					    o->one_run);
 		err = !source[run];
 	}
 	if (!err) {
@@ -83,6 +84,7 @@ static const struct option_def options[] = {
 		 "share/doc/povtrace."},
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Compare these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3)."},
+	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = "6", .max = 1000000,
 	 .help = "Rows of long tables: those that changed most; 0 for all."},
 	{.name = NULL},

@@ -19,7 +19,7 @@ struct export_args {
 	const char *output, *format;
 	uint64_t from_ns, to_ns;
 	struct option_list ranks, functions, offsets;
-	bool totals, every_switch;
+	bool totals, every_switch, one_run;
 };
 
 static int print_totals(const struct writer_totals *t)
@@ -113,7 +113,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 		return 2;
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &ranks);
-	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
+	source = err ? NULL : sources_parse(argv, argc, &a->offsets, a->one_run);
 	if (source) {
 		trace_limit_memory(argv, argc);
 		rc = export_selected(a, source, argc, &ranks);
@@ -144,6 +144,7 @@ static const struct option_def options[] = {
 	 .help = "Show every switch. Without it, threads that wait busily and give a CPU to each other every few microseconds "
 		 "are shown on it one after the other, within a millisecond, each as long as it had it in all."},
 	{"offset", 0, OPTION_LIST, AT(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
+	{"one-run", 0, OPTION_FLAG, AT(one_run), .help = SOURCES_ONE_RUN_HELP},
 	{"totals", 0, OPTION_FLAG, AT(totals),
 	 .help = "Print what was written to stdout, as JSON."},
 	{.name = NULL},

@@ -16,7 +16,7 @@
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
-	bool json, threads, traffic, csv, explain;
+	bool json, threads, traffic, csv, explain, one_run;
 	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites;
 	struct option_list ranks, offsets;
 	const char *section;
@@ -110,7 +110,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		return 2;
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
 		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
-	source = err ? NULL : sources_parse(argv, argc, &a->offsets);
+	source = err ? NULL : sources_parse(argv, argc, &a->offsets, a->one_run);
 	if (!source) {
 		rank_list_release(&opt.ranks);
 		return 2;
@@ -167,6 +167,7 @@ static const struct option_def report_options_table[] = {
 		 "such as MPI_Barrier#2..MPI_Barrier#3 (each thread's second and third), or from a time since the "
 		 "recording's start to another one, such as 1.5..2 (seconds)."},
 	{"offset", 0, OPTION_LIST, FIELD(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
+	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
 	{0},
 };
 

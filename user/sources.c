@@ -45,15 +45,18 @@ static int twice_check(char *const *path, int cnt)
 	return 0;
 }
 
-struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets)
+struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets,
+				   bool one_run)
 {
 	struct trace_source *source;
 
 	if (twice_check(path, cnt))
 		return NULL;
 	source = xcalloc((size_t)cnt, sizeof(*source));
-	for (int i = 0; i < cnt; i++)
+	for (int i = 0; i < cnt; i++) {
 		source[i].path = path[i];
+		source[i].one_run = one_run;
+	}
 	for (size_t i = 0; i < offsets->cnt; i++) {
 		if (offset_apply(source, cnt, offsets->item[i])) {
 			free(source);

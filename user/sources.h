@@ -12,7 +12,12 @@
 	"time of day relates its host's clock to the first one's; messages do not correct it then (so " \
 	"FILE=0 keeps the time of day). May be given several times."
 
+#define SOURCES_ONE_RUN_HELP                                                                             \
+	"With several recordings: read them as one run, also if two of one host were made at different " \
+	"times or are of different jobs."
+
 /* cnt of them, to be freed; NULL (printed) if a file is there twice, or an offset is no "FILE=NS" of one of them. */
-struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets);
+struct trace_source *sources_parse(char *const *path, int cnt, const struct option_list *offsets,
+				   bool one_run);
 
 #endif

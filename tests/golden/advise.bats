@@ -84,9 +84,9 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	advise run.pov >out
 	cat out
 	grep "No advice" out
-	grep "threshold .*no message waited for the other side" out
-	grep "progress .*no rank waited in MPI for data" out
-	grep "cores .*no rank wanted a core that another rank had" out
+	grep "threshold .*of the messages that were matched with their receives, none waited for the other side" out
+	grep "progress .*of the messages that were matched .*, none was waited for in MPI because" out
+	grep "cores .*while they used MPI, no rank wanted a core that another rank had" out
 }
 
 # Rank 0 posts a receive, computes for 4 ms and waits for it; rank 1 is in its send all the time, and then computes for 4 ms to the barrier.

@@ -181,7 +181,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	sed -i 's/func=2 /func=1 /' run.txt
 	"$make" run.txt run.pov
 	advise
-	said 'no collective that blocks'
+	said 'no collective that blocks was recorded of all its members'
 }
 
 @test "files that are none: said, status 1" {

@@ -250,3 +250,27 @@ messages() {
 	part b 1
 	[ "$("$POVTRACE" report --json a.pov b.pov | jq -c '[.hosts[].host]')" = '["node7#1","node7#2"]' ]
 }
+
+@test "join: two recordings of one host that are not of one run are refused, unless somebody insists" {
+	part a 0
+	part b 1
+	# 900 s later, by its own clock and by the time of day
+	"$tool/split_trace" 1 node7 900000000000 0 <all.txt | sed 's/"realtime_ns":1700000000/"realtime_ns":1700000900/g' | trace later
+	for command in report advise "export -o x.json" "diff a.pov --"; do
+		set -- $command
+		fails 1 'a.pov and later.pov were recorded on one host at different times: they are not of one run' "$POVTRACE" "$@" a.pov later.pov
+	done
+	"$POVTRACE" report --one-run --json a.pov later.pov >got
+	[ "$(jq -c '[.ranks[].rank]' got)" = '[0,1]' ]
+	# on another host nothing is known of that
+	sed 's/"hostname":"node7"/"hostname":"node8"/' later.txt | trace elsewhere
+	"$POVTRACE" report a.pov elsewhere.pov >got
+	# at the same time, and another job
+	sed 's/"job":"[^"]*"/"job":"another"/' b.txt | trace other
+	fails 1 'a.pov and other.pov are of different jobs on one host: they are not of one run' "$POVTRACE" report a.pov other.pov
+	"$POVTRACE" report --one-run a.pov other.pov >got
+	grep -q '^  other.pov\|2 ranks' got
+	# none is named in one of them
+	sed 's/"job":"[^"]*"/"job":""/' b.txt | trace nameless
+	"$POVTRACE" report a.pov nameless.pov >got
+}

@@ -57,7 +57,7 @@ many() {
 	rows <got | sed 's/"povtrace":"[^"]*"/"povtrace":"VERSION"/' >got.rows
 	same_as "$data/report_run.rows" got.rows
 	jq -e '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize] | length >= 4 and
-		all(.window_ns == .compute_ns + .mpi_work_ns + .mpi_wait_ns + .no_core_ns + .asleep_ns + .unknown_ns)' got
+		all(.window_ns == .compute_ns + .mpi_work_ns + .mpi_wait_ns + .file_io_ns + .no_core_ns + .asleep_ns + .unknown_ns)' got
 	jq -e 'all(.ranks[], .other_processes[]; .running_ns + .runnable_ns + .blocked_ns + .unknown_ns == .thread_ns) and
 		all(.cores[]; .ranks_ns + .other_targets_ns + .other_tasks_ns + .idle_ns + .unknown_ns == .wall_ns) and
 		([.functions[].calls] | add) == ([.ranks[].functions[].calls] | add)' got
@@ -158,7 +158,7 @@ report_said() { # what the example in $line must have printed
 @test "report: calls of another layer without MPI" {
 	sed '/"process"/d; s/"layer":"mpi"/"layer":"other"/; s/"id":0,"path"/"layers":["other"],&/' "$data/report_run.txt" | trace other
 	report other.pov >got
-	grep -q 'No recorded process made MPI calls; calls of other layers are below.' got
+	grep -q 'No MPI call was recorded; calls of other layers are below.' got
 	grep -q '^Functions of layer other' got
 	no 'Check that the command' <got
 }
@@ -237,7 +237,7 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 	report limit.pov >text
 	grep -q '^  LEFT OUT   calls were left out by --max-overhead (see Coverage)' text
 	section Coverage <text >coverage
-	grep -q '^  lost       nothing$' coverage
+	grep -q '^  lost       no record$' coverage
 	grep -A1 '^  LIMIT      MPI_Send: between 2.500 ms and 4.000 ms of the recording counted for 500.000 us, left out for 1.000 ms:$' \
 		coverage | grep -q "^             500 calls counted; tracing took 48.4 % of rank 0's time$"
 	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are never left out:$' coverage |

@@ -287,6 +287,7 @@ static void tests_tell(struct play *p, const struct cases_line *l, int rank)
 
 	span(p, l, l->word[4], &s.begin_ns, &s.end_ns);
 	s.func[0].cnt = s.cnt;
+	s.computes = s.end_ns - s.begin_ns > s.busy_ns + s.cnt * MODEL_POLL_PAUSE_NS;
 	p->overlaps.sink.spin(&p->overlaps, &s);
 }
 

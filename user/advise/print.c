@@ -63,6 +63,10 @@ void advise_text(const struct advise *a, FILE *out)
 
 	for (uint32_t i = 0; i < model_process_count(a->model); i++)
 		ranks += model_process_get(a->model, i)->is_rank;
+	if (!ranks) {
+		fputs("No MPI process was recorded: nothing was looked at.\n", out);
+		return;
+	}
 	fprintf(out, "%u %s, %.3f s of MPI", ranks, ranks == 1 ? "rank" : "ranks",
 		seconds(a->run_ns));
 	if (*library_name(a->library))
@@ -70,8 +74,9 @@ void advise_text(const struct advise *a, FILE *out)
 	fputc('\n', out);
 	doubts_print(a, out);
 	if (!a->nadvice)
-		fputs("\nNo advice: no setting is known that would be sure to gain anything.\n",
-		      out);
+		fprintf(out,
+			"\nNo advice: of what was looked at, no setting is sure to gain %d %% of the run.\n",
+			100 / ADVICE_PART);
 	for (uint32_t i = 0; i < a->nadvice; i++)
 		advice_print(a, &a->advice[i], out);
 	if (a->nadvice > 1)

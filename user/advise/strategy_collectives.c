@@ -499,7 +499,7 @@ static void conclude(void *data, struct advise *a)
 			a, &strategy_collectives,
 			xstrdup(c->calls.unsized ?
 					"how long the messages of collectives were is not known" :
-					"no collective that blocks"));
+					"no collective that blocks was recorded of all its members"));
 	else if (!is_much(c, own_ns))
 		advise_nothing(
 			a, &strategy_collectives,

@@ -15,7 +15,6 @@
 #include "advise/advise.h"
 #include "advise/library.h"
 #include "advise/whatif.h"
-#include "analysis/table.h"
 #include "base/log.h"
 #include "finding/find.h"
 
@@ -24,10 +23,6 @@
 
 struct cores {
 	struct advise *a;
-	struct model_sink sink;
-	struct model_mask *
-		given; /* by idx of processes: CPUs of the first thread when it began to use MPI; zeros: not known; owned */
-	uint32_t ngiven;
 	bool sure;
 	uint64_t shared_ns, idle_ns, in_mpi_ns;
 	uint64_t moved_ns;	 /* the same of ranks that have moved to one CPU themselves */
@@ -35,57 +30,17 @@ struct cores {
 	uint64_t longest_ns;
 };
 
-/* What is set later is the program's own doing. */
-static void on_affinity(void *ctx, const struct model_affinity *f)
-{
-	static const struct model_mask none;
-	struct cores *c = ctx;
-	const struct model_process *p = f->thread->proc;
-	struct model_mask *given;
-
-	if (!p->is_rank || f->thread->tid != p->pid)
-		return;
-	given = table_row(c->given, c->ngiven, p->idx);
-	if (!memcmp(given, &none, sizeof(none)) ||
-	    !windows_has(&c->a->findings.app.windows, p, f->ts_ns))
-		*given = f->cpus;
-}
-
 static void *begin(struct advise *a)
 {
 	struct cores *c = xcalloc(1, sizeof(*c));
 
 	c->a = a;
-	c->sink = (struct model_sink){.ctx = c, .affinity = on_affinity};
 	return c;
-}
-
-static const struct model_sink *sink(void *data)
-{
-	return &((struct cores *)data)->sink;
 }
 
 static void release(void *data)
 {
-	struct cores *c = data;
-
-	free(c->given);
-	free(c);
-}
-
-/* They were given no CPU in common. */
-static bool are_apart(struct cores *c, const struct model_process *p, const struct model_process *q)
-{
-	const struct model_mask a = *(struct model_mask *)table_row(c->given, c->ngiven, p->idx);
-	const struct model_mask b = *(struct model_mask *)table_row(c->given, c->ngiven, q->idx);
-	uint64_t any_a = 0, any_b = 0, both = 0;
-
-	for (int i = 0; i < MODEL_MASK_WORDS; i++) {
-		any_a |= a.word[i];
-		any_b |= b.word[i];
-		both |= a.word[i] & b.word[i];
-	}
-	return any_a && any_b && !both;
+	free(data);
 }
 
 enum sharing { SHARED_NOT, SHARED, SHARED_BY_ITSELF };
@@ -101,7 +56,7 @@ static enum sharing sharing_of(struct cores *c, const struct whatif_no_core *n)
 	if (!holder->is_rank || holder == own ||
 	    !windows_has(&c->a->findings.app.windows, own, n->from_ns))
 		return SHARED_NOT;
-	return are_apart(c, own, holder) ? SHARED_BY_ITSELF : SHARED;
+	return allotted_apart(&c->a->findings.allotted, own, holder) ? SHARED_BY_ITSELF : SHARED;
 }
 
 static uint64_t in_mpi_ns(const struct cores *c, const struct whatif_no_core *n)
@@ -204,14 +159,15 @@ extern const struct strategy strategy_cores;
 
 static void binding_advise(struct cores *c)
 {
-	uint32_t n = threads_busy(c);
+	uint32_t n = threads_busy(c), most = allotted_cores_each(c->a->model);
 	struct advice d = {
 		.strategy = &strategy_cores,
 		.gain = gain_of(c, own_core),
 		.text = text_of(c),
-		.setting = library_binding_setting(c->a->library, n),
 	};
 
+	n = n < most ? n : most;
+	d.setting = library_binding_setting(c->a->library, n);
 	numbers_add(c, &d);
 	d.number[d.nnumber++] = (struct advice_number){"cores_per_rank", n};
 	advise_add(c->a, &d);
@@ -226,8 +182,8 @@ static void yield_advise(struct cores *c)
 		advise_nothing(
 			c->a, &strategy_cores,
 			words(d.text,
-			      "; there was no idle CPU to move them to, and no setting of this "
-			      "library is known by which waiting ranks leave their core"));
+			      "; binding does not give each a core of its own, and no setting is known, or left to "
+			      "be set, by which waiting ranks leave their core"));
 		return;
 	}
 	d.gain = gain_of(c, yielded_core);
@@ -255,9 +211,10 @@ static void conclude(void *data, struct advise *a)
 				 " ranks wanted a core that another rank had, where the program itself had "
 				 "moved them to one CPU: no setting keeps them apart"));
 	else if (!c->shared_ns)
-		advise_nothing(a, &strategy_cores,
-			       xstrdup("no rank wanted a core that another rank had"));
-	else if (c->idle_ns > c->shared_ns / 2)
+		advise_nothing(
+			a, &strategy_cores,
+			xstrdup("while they used MPI, no rank wanted a core that another rank had"));
+	else if (c->idle_ns > c->shared_ns / 2 && allotted_cores_each(a->model))
 		binding_advise(c);
 	else
 		yield_advise(c);
@@ -269,6 +226,5 @@ const struct strategy strategy_cores = {
 	.source = "Gallardo et al. 2015 (MPI Advisor), 4.3",
 	.begin = begin,
 	.release = release,
-	.sink = sink,
 	.conclude = conclude,
 };

@@ -403,8 +403,8 @@ static void look_at(struct mapping *m)
 	} else if (!places_exchange(m)) {
 		advise_nothing(
 			m->a, &strategy_mapping,
-			xstrdup("no two ranks would do better in each other's places, as far as times "
-				"over these distances were seen"));
+			xstrdup("by the messages that were matched, no two ranks would do better in each "
+				"other's places, as far as times over these distances were seen"));
 	} else {
 		advise_add(
 			m->a,
@@ -427,8 +427,9 @@ static void conclude(void *data, struct advise *a)
 	if (!ranks_find(m))
 		advise_nothing(a, &strategy_mapping, xstrdup("where ranks ran was not recorded"));
 	else if (m->nrank < 3)
-		advise_nothing(a, &strategy_mapping,
-			       xstrdup("with fewer than three ranks there are no better places"));
+		advise_nothing(
+			a, &strategy_mapping,
+			xstrdup("fewer than three ranks: exchanging places changes nothing, and others are not looked at"));
 	else if (m->nrank > RANKS_MAX)
 		advise_nothing(a, &strategy_mapping,
 			       xasprintf("%u ranks are too many: up to %d are looked at", m->nrank,

@@ -127,6 +127,27 @@ static bool cores_free(const struct advise *a)
 
 extern const struct strategy strategy_progress;
 
+/* What would be gained is unknown: the run without certain waits has none of one-sided communication. */
+static void passive_tell(struct advise *a)
+{
+	uint64_t ns = 0;
+	uint32_t n;
+	struct waited_for *w = waited_for_list(&a->findings.epochs.waits[EPOCH_NO_PROGRESS], &n);
+	char *advice = advice_target(&a->findings);
+
+	for (uint32_t i = 0; i < n; i++)
+		ns += w[i].ns;
+	if (ns >= ADVICE_NS)
+		advise_nothing(
+			a, &strategy_progress,
+			words(words_ns(xstrdup("ranks waited "), "", ns,
+				       " to access memory of ranks that were outside MPI: what that "
+				       "gains is not computed; "),
+			      "%s", advice));
+	free(advice);
+	free(w);
+}
+
 static void conclude(void *data, struct advise *a)
 {
 	struct progress *p = data;
@@ -135,11 +156,12 @@ static void conclude(void *data, struct advise *a)
 	uint32_t worst = 0;
 
 	whatif_each(a->whatif, cost_add, p);
+	passive_tell(a);
 	if (!p->cnt) {
 		advise_nothing(
 			a, &strategy_progress,
-			xstrdup("no rank waited in MPI for data that stood still because the other side "
-				"was outside MPI"));
+			xstrdup("of the messages that were matched with their receives, none was waited for in MPI "
+				"because its data stood still while the other side was outside MPI"));
 		return;
 	}
 	for (uint32_t i = 0; i < p->nsite; i++)

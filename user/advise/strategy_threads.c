@@ -244,14 +244,16 @@ static void group_advise(struct threads *t, const struct threads_group *g)
 {
 	uint32_t each = g->ncpu / g->ranks ? g->ncpu / g->ranks : 1;
 	const char *set = library_environment(t->a->library, "OMP_NUM_THREADS");
-	char *binding = library_binding_setting(t->a->library, each);
+	char *binding = allotted_cores_each(t->a->model) < each ?
+				NULL :
+				library_binding_setting(t->a->library, each);
 	struct advice d = {
 		.strategy = &strategy_threads,
 		.gain = gain_of(t, g),
 		.text = group_text(g),
-		.setting = xasprintf("OMP_NUM_THREADS=%u%s%s%s in each rank's environment, with %s",
+		.setting = xasprintf("OMP_NUM_THREADS=%u%s%s%s in each rank's environment%s%s",
 				     each, set ? " (it was " : "", set ? set : "", set ? ")" : "",
-				     binding),
+				     binding ? ", with " : "", binding ? binding : ""),
 		.warning = xstrdup("what each thread has to do grows as their number falls"),
 	};
 
@@ -286,9 +288,15 @@ static void conclude(void *data, struct advise *a)
 						"ran was not sampled: "),
 					g[i].busy, "thread", "threads"));
 	}
-	if (!over)
+	if (!model_get_info(a->model)->sched_recorded)
 		advise_nothing(a, &strategy_threads,
-			       xstrdup("no rank had more computing threads than CPUs for them"));
+			       xstrdup("which threads computed was not recorded (--sched)"));
+	else if (!over)
+		advise_nothing(
+			a, &strategy_threads,
+			xasprintf(
+				"no rank had more threads that computed for one part in %d of the run than CPUs for them",
+				BUSY_PART));
 	free(g);
 }
 

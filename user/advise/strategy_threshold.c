@@ -292,7 +292,7 @@ static void look_at(struct threshold *t)
 		advise_nothing(
 			t->a, &strategy_threshold,
 			xasprintf(
-				"no message%s waited for the other side because it was not sent at once",
+				"of the messages%s that were matched with their receives, none waited for the other side because it was not sent at once",
 				where));
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(

@@ -5,7 +5,7 @@
  * finalize, to its end.
  *
  * Of the time in MPI only outermost calls count. A call that waits (func_info.waits), or a poll that found nothing, is waiting while it
- * runs; whoever sleeps in any call waits.
+ * runs; whoever sleeps in any call waits. What runs between polls is waiting, too, unless they lie in a computation (model_spin.computes).
  */
 #ifndef POV_ANALYSIS_APP_TIME_H
 #define POV_ANALYSIS_APP_TIME_H
@@ -17,8 +17,9 @@ struct app_thread {
 	/* All that follow are sums, ns. */
 	uint64_t window_ns;  /* to - from = compute … unknown */
 	uint64_t compute_ns; /* running outside MPI */
-	uint64_t work_ns;    /* running in calls that do not wait */
-	uint64_t wait_ns; /* running in calls that wait and in polls that found nothing, asleep in any call */
+	uint64_t work_ns;    /* running in other calls that do not wait */
+	uint64_t wait_ns; /* running in calls that wait and in polls that found nothing, asleep in any other call */
+	uint64_t io_ns;	     /* running or asleep in calls about files */
 	uint64_t no_core_ns; /* runnable, in MPI or not */
 	uint64_t asleep_ns;  /* blocked outside MPI */
 	uint64_t unknown_ns;
@@ -31,7 +32,8 @@ struct app_process {
 	bool has_main;
 	uint64_t init_ns, finalize_ns; /* durations of these calls; 0: not seen */
 	uint64_t in_mpi_ns;	       /* of all threads: work_ns and wait_ns */
-	uint64_t computed_ns; /* of all threads: compute_ns, but for what lies between polls that found nothing */
+	uint64_t open_ns; /* of all threads: in calls that had not returned at the end, but for no_core_ns */
+	uint64_t computed_ns; /* of all threads: compute_ns */
 };
 
 struct app_time {

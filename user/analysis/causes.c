@@ -169,7 +169,7 @@ static void on_call(void *ctx, const struct model_call *c)
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	if (!s->nested && s->nfuncs && func_is_top(s->func[0].func))
+	if (!s->nested && !s->computes && s->nfuncs && func_is_top(s->func[0].func))
 		line_add(ctx, s->thread, LINE_CALLS,
 			 &(struct line_entry){.from_ns = s->begin_ns, .to_ns = s->end_ns});
 }

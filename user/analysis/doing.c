@@ -123,7 +123,7 @@ void doings_call(struct doings *a, const struct model_call *c)
 
 void doings_spin(struct doings *a, const struct model_spin *s)
 {
-	if (func_is_top(s->func[0].func) && !s->nested)
+	if (func_is_top(s->func[0].func) && !s->nested && !s->computes)
 		told(a, s->thread, s->begin_ns, s->end_ns, DOING_POLL, s->func[0].func);
 }
 

@@ -6,7 +6,7 @@
  * Late post: an origin is in MPI_Win_start, or in MPI_Win_complete if that is where its library waits, and a target has not called
  * MPI_Win_post. Late complete: a target is in MPI_Win_wait, and an origin has not called MPI_Win_complete. The n-th exposure of a target
  * that names an origin belongs to the n-th access of that origin that names the target, on one window. Where several are missing, it is
- * shared among them. Lock contention (locks.h) is told here, too.
+ * shared among them. Lock contention (locks.h) and targets outside MPI (passive.h) are told here, too.
  *
  * After A. Kühnal, M.-A. Hermanns, B. Mohr, F. Wolf: Specification of Inefficiency Patterns for MPI-2 One-Sided Communication (Euro-Par
  * 2006), where late complete is a part of "early wait", which is what is told here: see kmod-docs/FINDINGS.md.
@@ -22,7 +22,13 @@
 
 #define EPOCHS_KEPT_MAX (1u << 16)
 
-enum epoch_kind { EPOCH_LATE_POST, EPOCH_LATE_COMPLETE, EPOCH_LOCKED, EPOCH_KINDS };
+enum epoch_kind {
+	EPOCH_LATE_POST,
+	EPOCH_LATE_COMPLETE,
+	EPOCH_LOCKED,
+	EPOCH_NO_PROGRESS, /* the target did not call MPI, by which accesses are carried out (passive.h) */
+	EPOCH_KINDS,
+};
 
 enum epoch_why {
 	EPOCH_MATCHED,
@@ -63,7 +69,7 @@ void epochs_release(struct epochs *a);
 /* Of a process; zeros if it has none. */
 const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx);
 
-/* ---- for the two that find them: epochs.c and locks.c ---- */
+/* ---- for those that find them: epochs.c, locks.c and passive.c ---- */
 
 struct arrival_call epoch_call(const struct model_call *k, bool waits);
 /* A call waited for others: of calls, which are put in order of begin, the one that waits. */

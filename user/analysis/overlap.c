@@ -87,13 +87,12 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	struct overlaps *a = ctx;
 	struct overlap_thread *t;
 	uint64_t ns = s->end_ns - s->begin_ns;
-	bool computes = ns > s->busy_ns + s->cnt * OVERLAP_POLL_NS;
 
 	if (s->nested || !func_is_top(s->func[0].func))
 		return;
 	t = thread_of(a, s->thread);
-	t->mpi_ns += computes ? s->busy_ns : ns;
-	t->mpi_running_ns += computes ? s->busy_ns : s->split.ns[THREAD_RUNNING];
+	t->mpi_ns += s->computes ? s->busy_ns : ns;
+	t->mpi_running_ns += s->computes ? s->busy_ns : s->split.ns[THREAD_RUNNING];
 }
 
 /* ---- starts ---- */

@@ -31,8 +31,6 @@
 #define OVERLAP_COMPUTED_PART 10 /* T_comp is no less than one part in so many of T_comm */
 #define OVERLAP_WAITED_PART \
 	100 /* a receiver waits later than the send by no more than one part in so many of T_comm */
-#define OVERLAP_POLL_NS \
-	5000 /* polls that are nearer to each other than that wait; others lie in a computation */
 
 #define OVERLAP_BUCKET_UNKNOWN 65
 

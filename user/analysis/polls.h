@@ -8,6 +8,7 @@
 #define POV_ANALYSIS_POLLS_H
 
 #include "model/model.h"
+#include "model/poll_cost.h"
 
 struct poll_times {
 	uint64_t polls, runs;
@@ -17,13 +18,6 @@ struct poll_times {
 	uint64_t between_ns; /* the rest; the probes too if their cost is not known */
 };
 
-/* Calibrated cost of an empty poll, by a probe and recorded by its process itself; 0 if the trace has none. */
-struct poll_cost {
-	double probe_ns, preload_ns;
-};
-struct poll_cost poll_cost_read(const struct trace *t);
-/* That of a spin's polls; 0 if it is not known. */
-double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s);
 struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost);
 
 #endif

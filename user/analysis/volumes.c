@@ -43,7 +43,7 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	if (!c->nested && func_is_top(c->func))
+	if (!c->nested && !c->open && !c->view->roles.error && func_is_top(c->func))
 		model_call_operations(c, on_operation, ctx);
 }
 

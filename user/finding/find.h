@@ -26,6 +26,7 @@ void find_storms(struct findings *f);
 void find_overlap(struct findings *f);
 void find_epochs(struct findings *f);
 void find_queues(struct findings *f);
+void find_file_io(struct findings *f);
 /* Behind all others: sets told_by. */
 void find_same_time(struct findings *f);
 
@@ -46,7 +47,7 @@ char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
 char *words_count(char *text, uint64_t n, const char *one, const char *many);
 /* " at 0.620 s": since the recording began */
 char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
-/* "; meanwhile it computed: 1.2 s, waited for rank 0: 100 ms": what a process did that was waited for in that way, for cost_ns */
+/* "; meanwhile it computed: 92 %, waited for rank 0: 8 %": what a process did that was waited for in that way, by its share of cost_ns */
 char *words_causes(const struct findings *f, char *text, enum cause_wait how, uint32_t process,
 		   uint64_t cost_ns);
 /* " in solve (app.c:41)"; " in app+0x1f" if no more is known of it here; nothing if not even its file is */
@@ -61,13 +62,19 @@ char *words_more(char *text, uint32_t n);
 
 /* ---- advice, the same way: in the settings of the library and launcher at hand (advice.c) ---- */
 
-/* How a rank gets so many cores of its own. */
-char *advice_cores(const struct findings *f, char *text, uint32_t n);
-/* How who waits leaves the core to others; nothing if no setting is known. */
+/* How each rank gets n cores of its own: "give WHOM n cores (SETTING)"; NULL if the machine has not as many for all. */
+char *advice_cores(const struct findings *f, const char *whom, uint32_t n);
+/* All of the advice for two ranks that want the same core; or what stands against it. */
+char *advice_apart(const struct findings *f, const struct model_process *a,
+		   const struct model_process *b);
+/* How who waits leaves the core to others; nothing if no setting is known, or it is in force. */
 char *advice_yield(const struct findings *f, char *text);
 /* How data moves without the program's calls, or with more of them: all of the advice. */
 char *advice_progress(const struct findings *f);
-/* How to keep it off cores of others: all of the advice. */
-char *advice_against(const struct findings *f, const struct model_thread *holder);
+/* How accesses to a rank's memory are carried out while it computes: all of the advice. */
+char *advice_target(const struct findings *f);
+/* How to keep one off cores of another one: all of the advice. */
+char *advice_against(const struct findings *f, const struct model_thread *waiter,
+		     const struct model_thread *holder);
 
 #endif

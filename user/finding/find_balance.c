@@ -8,6 +8,7 @@
 #define COMPUTE_PCT 10
 #define MOVED_PCT 50	   /* bytes … */
 #define COMMUNICATE_PCT 25 /* … and the time that this took */
+#define NS_PER_BYTE 1000   /* bytes that would have moved more slowly are not what took that time */
 
 /* One job's ranks that began to use MPI while they were recorded, by a figure of them. */
 struct job {
@@ -15,6 +16,7 @@ struct job {
 	uint64_t (*of)(const struct findings *f, uint32_t idx);
 	uint32_t n, most, least; /* how many; idx */
 	uint64_t sum, most_value, mean;
+	uint64_t open_ns; /* of the others: in calls that had not returned */
 };
 
 static bool is_known(const struct findings *f, uint32_t idx)
@@ -33,29 +35,42 @@ static struct job job_sum(const struct findings *f, uint32_t first, uint32_t end
 		j.most = !j.n || of(f, i) > of(f, j.most) ? i : j.most;
 		j.least = !j.n || of(f, i) < of(f, j.least) ? i : j.least;
 		j.sum += of(f, i);
+		j.open_ns += f->app.process[i].open_ns;
 		j.n++;
 	}
 	if (!j.n)
 		return j;
+	j.open_ns -= f->app.process[j.most].open_ns;
 	j.most_value = of(f, j.most);
 	j.mean = j.sum / j.n;
 	return j;
 }
 
-static bool is_above(const struct job *j, uint64_t pct)
+static bool is_above(const struct job *j, uint64_t more, uint64_t pct)
 {
 	return j->n > 1 && j->sum &&
-	       (double)j->most_value * j->n * 100 >= (double)j->sum * (double)(100 + pct);
+	       (double)j->most_value * j->n * 100 >= (double)(j->sum + more) * (double)(100 + pct);
 }
 
-/* What those that count would wait less. */
+/* Whether it is, whatever the others would have done if their calls had returned at once. */
+static bool is_above_in_time(const struct job *j, uint64_t pct)
+{
+	return is_above(j, j->open_ns, pct);
+}
+
+/* What those that count would wait less; time in calls that had not returned proves nothing. */
 static uint64_t saved_by(const struct findings *f, const struct job *j)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = j->first; i < j->end; i++)
-		if (is_known(f, i) && finding_counts(f, model_process_get(f->model, i)))
-			ns += j->most_value - j->of(f, i);
+	for (uint32_t i = j->first; i < j->end; i++) {
+		uint64_t own_ns;
+
+		if (!is_known(f, i) || !finding_counts(f, model_process_get(f->model, i)))
+			continue;
+		own_ns = j->of(f, i) + (i == j->most ? 0 : f->app.process[i].open_ns);
+		ns += j->most_value > own_ns ? j->most_value - own_ns : 0;
+	}
 	return ns;
 }
 
@@ -95,7 +110,7 @@ static void compute_find(struct findings *f, uint32_t first, uint32_t end)
 	struct job j = job_sum(f, first, end, computed);
 	uint64_t saved_ns = saved_by(f, &j);
 
-	if (is_above(&j, COMPUTE_PCT))
+	if (is_above_in_time(&j, COMPUTE_PCT))
 		finding_add(f, &(struct finding){
 				       .kind = "compute_imbalance",
 				       .cost_ns = saved_ns,
@@ -106,7 +121,7 @@ static void compute_find(struct findings *f, uint32_t first, uint32_t end)
 
 /* ---- communication ---- */
 
-/* In MPI, but for waiting for others and for a core. */
+/* In MPI, but for waiting for others and for a core, and for calls that have not returned: whom they wait for is unknown. */
 static uint64_t communicated(const struct findings *f, uint32_t idx)
 {
 	const struct blame *b = causes_blame(&f->causes, idx);
@@ -115,12 +130,19 @@ static uint64_t communicated(const struct findings *f, uint32_t idx)
 	for (int how = 0; how < CAUSE_WAITS; how++)
 		for (int s = 0; s < THREAD_STATE_CNT; s++)
 			waited_ns += s == THREAD_RUNNABLE ? 0 : b->waited[how].ns[s];
+	waited_ns += f->app.process[idx].open_ns;
 	return ns > waited_ns ? ns - waited_ns : 0;
 }
 
 static uint64_t moved(const struct findings *f, uint32_t idx)
 {
 	return f->volumes.bytes[idx];
+}
+
+/* A rank that moved few bytes is in MPI for another reason. */
+static bool bytes_explain(const struct job *bytes, const struct job *j)
+{
+	return (bytes->most_value - bytes->mean) * NS_PER_BYTE >= j->most_value - j->mean;
 }
 
 static char *communicate_text(const struct findings *f, const struct job *bytes,
@@ -143,7 +165,8 @@ static void communicate_find(struct findings *f, uint32_t first, uint32_t end)
 	struct job bytes = job_sum(f, first, end, moved), j = job_sum(f, first, end, communicated);
 	uint64_t saved_ns = saved_by(f, &j);
 
-	if (bytes.most == j.most && is_above(&bytes, MOVED_PCT) && is_above(&j, COMMUNICATE_PCT))
+	if (bytes.most == j.most && is_above(&bytes, 0, MOVED_PCT) &&
+	    is_above_in_time(&j, COMMUNICATE_PCT) && bytes_explain(&bytes, &j))
 		finding_add(
 			f,
 			&(struct finding){

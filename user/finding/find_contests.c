@@ -150,10 +150,10 @@ static char *starved_advice(const struct findings *f, const struct contest *c, u
 			k++;
 		computing += k == i;
 	}
-	text = xasprintf("give the rank %u cores (", computing + 1);
-	text = advice_cores(f, text, computing + 1);
-	return words(text, "), or compute with one thread less than it has CPUs "
-			   "(OMP_NUM_THREADS, OMP_PLACES=cores OMP_PROC_BIND=close)");
+	text = advice_cores(f, "the rank", computing + 1);
+	return words(text ? words(text, ", or ") : xstrdup(""),
+		     "compute with one thread less than it has CPUs "
+		     "(OMP_NUM_THREADS, OMP_PLACES=cores OMP_PROC_BIND=close)");
 }
 
 /* ---- a rank in MPI, and others ---- */
@@ -187,7 +187,7 @@ static char *preempted_text(const struct findings *f, const struct contest *c, u
 static char *preempted_advice(const struct findings *f, const struct contest *c, uint32_t n)
 {
 	(void)n;
-	return advice_against(f, c->holder);
+	return advice_against(f, c->waiter, c->holder);
 }
 
 /* ---- polling that keeps others from working ---- */
@@ -251,12 +251,13 @@ static char *polling_text(const struct findings *f, const struct contest *c, uin
 
 static char *polling_advice(const struct findings *f, const struct contest *c, uint32_t n)
 {
-	char *text = advice_cores(f, xstrdup("give each rank cores of its own ("),
-				  is_own(c) ? 2 : 1);
+	char *text = is_own(c) ? advice_cores(f, "the rank", 2) :
+				 advice_apart(f, c->waiter->proc, c->holder->proc);
 	char *yield = advice_yield(f, xstrdup(""));
 
 	(void)n;
-	text = words(text, ")");
+	if (!text)
+		text = xstrdup("start fewer threads: there are not two cores for each rank");
 	if (*yield)
 		text = words(text, ", or let who waits leave the core to others: %s", yield);
 	free(yield);

@@ -158,10 +158,12 @@ static char *losers_text(const struct findings *f, const struct loser *l, uint32
 
 static char *advice_threads(const struct findings *f)
 {
-	return words(advice_cores(f,
-				  xstrdup("give the rank one core for each busy thread (for two: "),
-				  2),
-		     "), or start fewer (OMP_NUM_THREADS)");
+	char *text = advice_cores(f, "the rank", 2);
+
+	if (!text)
+		return xstrdup(
+			"start fewer threads (OMP_NUM_THREADS): there are not two cores for each rank");
+	return words(text, ", that is for two busy threads, or start fewer (OMP_NUM_THREADS)");
 }
 
 /* The parts that a finding is made of, and when the longest was. */
@@ -206,7 +208,7 @@ void find_cores(struct findings *f)
 			found.cost_ns += l[end].ns;
 		found.text = losers_text(f, &l[i], end - i, found.cost_ns);
 		found.advice = l[i].kind == CORE_OWN ? advice_threads(f) :
-						       advice_against(f, l[i].holder);
+						       advice_against(f, l[i].thread, l[i].holder);
 		if (l[i].kind == CORE_OTHERS && l[i].culprit >= 0)
 			found.process = (uint32_t)l[i].culprit;
 		parts_take(f, cost_ns, &l[i], &found);

@@ -72,10 +72,12 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 	uint32_t each = (uint32_t)((double)k->want_ns / (double)k->over_ns / (ranks ? ranks : 1) +
 				   0.5);
 	char *yield = advice_yield(f, xstrdup(""));
-	char *text = xstrdup("give each rank as many cores as it has busy threads (");
+	char *text = ranks > 1 && allotted_apart(&f->allotted, named[0], named[1]) ?
+			     advice_apart(f, named[0], named[1]) :
+			     advice_cores(f, "each rank", each ? each : 1);
 
-	text = words(advice_cores(f, text, each ? each : 1),
-		     "), or start fewer threads (OMP_NUM_THREADS) or ranks");
+	text = words(text ? words(text, ", or ") : xstrdup(""),
+		     "start fewer threads (OMP_NUM_THREADS) or ranks");
 	if (ranks > 1 && *yield)
 		text = words(text, "; ranks that poll leave the core to others by %s", yield);
 	free(yield);

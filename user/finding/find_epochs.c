@@ -11,6 +11,8 @@ static const struct {
 	[EPOCH_LATE_COMPLETE] = {"late_complete", "for the end of accesses to their memory by ",
 				 ", which had not called MPI_Win_complete yet"},
 	[EPOCH_LOCKED] = {"lock_contention", "for the lock of a window that ", " held"},
+	[EPOCH_NO_PROGRESS] = {"late_progress", "to access memory of ",
+			       ", which was outside MPI until then"},
 };
 
 /* Those who waited for one process, n of them. */
@@ -27,6 +29,7 @@ static void epoch_add(struct findings *f, int kind, const struct waited_for *w, 
 			       .kind = kinds[kind].kind,
 			       .cost_ns = all.ns,
 			       .text = text,
+			       .advice = kind == EPOCH_NO_PROGRESS ? advice_target(f) : NULL,
 			       .process = all.late,
 			       .from_ns = all.worst_from_ns,
 			       .to_ns = all.worst_to_ns,

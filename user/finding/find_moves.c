@@ -24,6 +24,14 @@ static char *moves_text(const struct findings *f, const struct model_thread *t,
 		     "), and what it found cold there is not counted");
 }
 
+static char *moves_advice(const struct findings *f)
+{
+	char *text = advice_cores(f, "each rank", 1);
+
+	return words(text ? text : xstrdup("bind it to a CPU (taskset -pc)"),
+		     "; threads of OpenMP: OMP_PROC_BIND=close OMP_PLACES=cores");
+}
+
 static void moves_find(struct findings *f, const struct model_thread *t)
 {
 	const struct moves_thread *row = &f->moves.thread[t->idx];
@@ -35,9 +43,7 @@ static void moves_find(struct findings *f, const struct model_thread *t)
 			       .kind = "ping_pong_migration",
 			       .cost_ns = row->moves_wait_ns,
 			       .text = moves_text(f, t, row, seconds),
-			       .advice = words(
-				       advice_cores(f, xstrdup("bind it: "), 1),
-				       "; threads of OpenMP: OMP_PROC_BIND=close OMP_PLACES=cores"),
+			       .advice = moves_advice(f),
 			       .process = t->proc->idx,
 			       .from_ns = row->worst_from_ns,
 			       .to_ns = row->worst_from_ns + row->worst_ns,

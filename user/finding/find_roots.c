@@ -83,7 +83,13 @@ static void kinds_sum(const struct cause *c, uint32_t n, struct kind_sum *sum)
 	qsort(sum, CAUSE_KINDS, sizeof(*sum), kind_compare);
 }
 
-/* "computed: 1.200 s, had no core: 300.000 ms (sh (pid 4711) had it)" */
+/* The time is that of all who waited, added up: as nanoseconds it would be taken for the late one's own. */
+static char *words_share(char *text, const char *before, uint64_t ns, uint64_t sum_ns)
+{
+	return words(text, "%s%.0f %%", before, 100 * (double)ns / (double)sum_ns);
+}
+
+/* "computed: 80 %, had no core: 20 % (sh (pid 4711) had it)" */
 static char *causes_words(const struct findings *f, char *text, const struct cause *c, uint32_t n,
 			  uint64_t sum_ns)
 {
@@ -92,13 +98,13 @@ static char *causes_words(const struct findings *f, char *text, const struct cau
 	kinds_sum(c, n, sum);
 	for (int i = 0; i < CAUSE_KINDS && sum[i].ns && sum[i].ns >= sum_ns / CAUSE_PART; i++) {
 		text = words(text, "%s%s", i ? ", " : "", did[sum[i].kind]);
-		text = words_ns(text, ": ", sum[i].ns, "");
+		text = words_share(text, ": ", sum[i].ns, sum_ns);
 		if (!sum[i].most)
 			continue;
 		text = other_words(f, words(text, sum[i].others > 1 ? " (most: " : " ("),
 				   sum[i].most);
 		if (sum[i].others > 1)
-			text = words_ns(text, ", ", sum[i].most->ns, "");
+			text = words_share(text, ", ", sum[i].most->ns, sum_ns);
 		text = words(text, ")");
 	}
 	return text;

@@ -11,7 +11,7 @@
 static void (*const find[])(struct findings *f) = {
 	find_cores,   find_collectives, find_late,   find_roots,   find_contests,
 	find_demand,  find_limits,	find_moves,  find_balance, find_storms,
-	find_overlap, find_epochs,	find_queues,
+	find_overlap, find_epochs,	find_queues, find_file_io,
 };
 
 static void on_match(void *ctx, const struct match *m)
@@ -34,15 +34,18 @@ void findings_init(struct findings *f)
 	late_init(&f->late);
 	epochs_init(&f->epochs);
 	locks_init(&f->locks, &f->epochs);
+	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds);
 	contests_init(&f->contests, &f->app.windows);
 	demand_init(&f->demand, &f->app.windows);
+	allotted_init(&f->allotted, &f->app.windows);
 	moves_init(&f->moves);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
 	volumes_init(&f->volumes);
+	file_io_init(&f->file_io);
 	f->late.matched = on_match;
 	f->late.matched_ctx = f;
 }
@@ -66,6 +69,7 @@ void findings_release(struct findings *f)
 	arrivals_release(&f->arrivals);
 	late_release(&f->late);
 	locks_release(&f->locks);
+	passive_release(&f->passive);
 	epochs_release(&f->epochs);
 	causes_release(&f->causes);
 	any_source_release(&f->any_source);
@@ -76,10 +80,12 @@ void findings_release(struct findings *f)
 	free(f->contest);
 	contests_release(&f->contests);
 	demand_release(&f->demand);
+	allotted_release(&f->allotted);
 	moves_release(&f->moves);
 	storms_release(&f->storms);
 	overlaps_release(&f->overlaps);
 	volumes_release(&f->volumes);
+	file_io_release(&f->file_io);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -93,12 +99,15 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->late.matches.sink;
 	sinks[n++] = &f->epochs.sink;
 	sinks[n++] = &f->locks.sink;
+	sinks[n++] = &f->passive.sink;
 	sinks[n++] = &f->causes.sink; /* behind those */
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;
+	sinks[n++] = &f->allotted.sink;
 	sinks[n++] = &f->moves.sink;
 	sinks[n++] = &f->storms.sink;
 	sinks[n++] = &f->volumes.sink;
+	sinks[n++] = &f->file_io.sink;
 	return n;
 }
 

@@ -13,12 +13,15 @@
 #include "analysis/causes.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
+#include "analysis/allotted.h"
+#include "analysis/file_io.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
 #include "analysis/locks.h"
 #include "analysis/moves.h"
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
+#include "analysis/passive.h"
 #include "analysis/transfer_start.h"
 #include "analysis/unexpected.h"
 #include "analysis/volumes.h"
@@ -43,7 +46,7 @@ struct finding {
 		told_by; /* the kind of another one that tells of nearly all of this time, and better; or NULL */
 };
 
-#define FINDING_SINKS_MAX 16
+#define FINDING_SINKS_MAX 20
 
 struct findings {
 	const struct model *model;
@@ -55,6 +58,7 @@ struct findings {
 	struct late_pairs late;
 	struct epochs epochs;
 	struct locks locks;
+	struct passive passive;
 	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
 	void *matched_ctx;
 	struct causes causes;
@@ -66,10 +70,12 @@ struct findings {
 	struct contest *contest; /* contests_list; owned */
 	uint32_t ncontest;
 	struct demand demand;
+	struct allotted allotted;
 	struct moves moves;
 	struct storms storms;
 	struct overlaps overlaps;
 	struct volumes volumes;
+	struct file_io file_io;
 	struct sites *sites;			/* the caller's, for names of places; or NULL */
 	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
 	const bool *chosen; /* by process index: whose loss counts; NULL: all ranks' */

@@ -40,6 +40,7 @@ struct func_info {
 	const char *name;      /* "MPI_Send" */
 	const char *group;     /* "p2p", "coll", … (bpf/mpi.def) */
 	bool waits;	       /* running inside it is polling */
+	bool file_io;	       /* reads or writes files, or is about them: then it does not wait */
 	bool polls;	       /* may find nothing and return at once; merged into spins */
 	enum func_setup setup; /* brings the library up, or takes it down */
 	uint8_t moves;	       /* MOVES_*, of the top layer's */
@@ -145,9 +146,11 @@ enum win_event {
 struct call_window {
 	enum win_event event;
 	uint32_t number; /* of the windows made of call_roles.comm_id, from 1; 0: not known which one it is */
-	int32_t rank;	      /* POST, START, LOCK: this process's in it; -1: not known */
-	int32_t target;	      /* LOCK to ACCESS: a rank in it, PEER_ANY: all, or PEER_NULL */
-	bool exclusive;	      /* LOCK */
+	int32_t rank;	/* POST, START, LOCK: this process's in it; -1: not known */
+	int32_t target; /* LOCK to ACCESS: a rank in it, PEER_ANY: all, or PEER_NULL */
+	int32_t target_world,
+		target_job; /* the same as call_roles has peers; -1: not known, or no single one */
+	bool exclusive;	    /* LOCK */
 	const int32_t *group; /* POST, START: ranks in it; NULL: not known */
 	uint32_t ngroup;
 };
@@ -169,14 +172,15 @@ struct call_roles {
 	int32_t peer_job, recv_peer_job;	   /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
 	uint64_t matched_ns; /* of a receive whose message a probe has matched: begin of the probe; else 0 */
-	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
-	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
-	uint64_t comm;	       /* handle */
-	int32_t error;	       /* the call's return value */
-	bool poll_found;       /* for polls: it found something */
-	enum mark_event mark;  /* a phase of the program begins or ends here */
-	uint8_t mark_level;    /* < POV_MARK_LEVELS (abi/mark.h) */
-	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
+	uint32_t comm_id;  /* the same for all its members, unique in the trace; 0: not known */
+	int32_t comm_size; /* members of it; -1: not known, or an intercommunicator */
+	uint64_t comm;	   /* handle */
+	int32_t error;	   /* the call's return value */
+	const char *error_name; /* of its class; static; NULL: not known, or there is none */
+	bool poll_found;	/* for polls: it found something */
+	enum mark_event mark;	/* a phase of the program begins or ends here */
+	uint8_t mark_level;	/* < POV_MARK_LEVELS (abi/mark.h) */
+	const char *mark_name;	/* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;

@@ -480,6 +480,8 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 
 	if (c->parts.returned && c->fn->returns_error)
 		r->error = (int32_t)c->parts.rec->ret;
+	if (r->error)
+		r->error_name = mpi_flavour_error_name(c->process->flavour, r->error);
 	r->poll_found = poll_found(c);
 	if (mpi_call_value(c, ROLE_comm, &comm)) {
 		r->has_comm = true;

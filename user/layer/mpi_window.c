@@ -51,11 +51,16 @@ void mpi_window(struct mpi_call *c, struct call_view *out)
 {
 	const struct mpi_origin *known;
 	struct call_window *w;
+	uint8_t why;
 
 	if (!c->fn->window || !c->ok || (c->fn->attrs.flags & FUNC_POLL && !out->roles.poll_found))
 		return;
 	w = arena_alloc(c->arena, sizeof(*w));
-	*w = (struct call_window){.event = c->fn->window, .rank = -1, .target = PEER_NULL};
+	*w = (struct call_window){.event = c->fn->window,
+				  .rank = -1,
+				  .target = PEER_NULL,
+				  .target_world = -1,
+				  .target_job = -1};
 	out->roles.window = w;
 	known = window_of(c);
 	if (known && known->comm) {
@@ -68,6 +73,9 @@ void mpi_window(struct mpi_call *c, struct call_view *out)
 			w->rank = mpi_group_rank(members, mpi_process_self(c->process));
 		group_find(c, members, w);
 	}
-	if (w->event >= WIN_LOCK)
-		target_find(c, w);
+	if (w->event < WIN_LOCK)
+		return;
+	target_find(c, w);
+	if (known)
+		mpi_world_rank(known->comm, w->target, &w->target_world, &w->target_job, &why);
 }

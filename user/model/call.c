@@ -465,6 +465,17 @@ static uint64_t polls_running(const struct mthread *t, const struct model_spin *
 	return inside_ns < running_ns ? inside_ns : running_ns;
 }
 
+/* Time off the CPU says nothing of it; where states are unknown, all time between the polls counts. */
+static bool polls_lie_in_computation(const struct model *m, const struct model_spin *s)
+{
+	uint64_t unknown_ns = s->split.ns[THREAD_UNKNOWN];
+	uint64_t own_ns = s->split.ns[THREAD_RUNNING] + unknown_ns;
+	uint64_t inside_ns = unknown_ns ? s->busy_ns : s->running_ns;
+	double poll_ns = MODEL_POLL_PAUSE_NS + poll_cost_ns(&m->poll_cost, s);
+
+	return own_ns > inside_ns && (double)(own_ns - inside_ns) > (double)s->cnt * poll_ns;
+}
+
 /* A part of it was before the recording: no more of the polls' time can lie in it than there is. */
 static void spin_clip(struct model_spin *s)
 {
@@ -514,5 +525,6 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 	spin->nfuncs = i;
 	spin_clip(spin);
 	spin->running_ns = polls_running(t, spin);
+	spin->computes = polls_lie_in_computation(m, spin);
 	ended(m, t, &c);
 }

@@ -15,6 +15,7 @@ int model_open(struct trace *t, const struct model_options *opt, struct model **
 	int err;
 
 	m->trace = t;
+	m->poll_cost = poll_cost_read(t);
 	if (opt)
 		m->opt = *opt;
 	describe_info(m);

@@ -157,7 +157,11 @@ struct model_spin {
 	struct model_site site;	  /* of the first poll */
 	struct state_times split; /* of first entry to last return */
 	uint64_t running_ns;	  /* in the polls themselves */
+	bool computes; /* its polls are far apart: the thread computes in between, and does not wait */
 };
+
+/* Polls whose mean distance, without what recording adds to each, is longer lie in a computation. */
+#define MODEL_POLL_PAUSE_NS 5000
 
 /* Calls that were counted, and not recorded one by one (struct pov_counted). */
 struct model_counted {

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "model/model.h"
+#include "model/poll_cost.h"
 #include "trace/trace_join.h"
 
 #define MODEL_CPUS_MAX 8192 /* a record of a higher CPU is malformed */
@@ -104,7 +105,7 @@ struct due_meta {
 	X(region)          \
 	X(irq)             \
 	X(sample) X(lost) X(counted) X(limit) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
-#define MODEL_SINKS_MAX 32
+#define MODEL_SINKS_MAX 48
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];
 	unsigned int cnt;
@@ -119,6 +120,7 @@ struct model {
 	enum pov_sched_mode sched_mode;
 	uint32_t rings, cpus_per_ring;
 	bool all_targets;
+	struct poll_cost poll_cost;
 	bool damaged; /* blocks are missing, when is guessed: absence of a record proves nothing */
 
 	struct map tids; /* tid → struct tid_slot */

@@ -24,7 +24,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
 		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,    &r->peers.sink,
 		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink, &r->sent_to.sink,
-		&r->section_pov.sink,
+		&r->section_pov.sink, &r->failed.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
@@ -37,6 +37,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	regions_init(&r->regions);
 	switches_init(&r->switches);
 	findings_init(&r->findings);
+	failed_init(&r->failed);
 	interrupts_init(&r->interrupts, &r->findings.app.windows);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
@@ -65,6 +66,8 @@ static void facts_find(struct report *r)
 		r->facts |= FACT_POLL_COST;
 	if (r->coverage.calibrated)
 		r->facts |= FACT_HIT_COST;
+	for (uint32_t i = 0; i < r->nrows; i++)
+		r->facts |= file_io_of(&r->findings.file_io, r->row[i])->calls ? FACT_FILE_IO : 0;
 	if (r->interrupts.recorded)
 		r->facts |= FACT_INTERRUPTS;
 }
@@ -232,6 +235,7 @@ void report_close(struct report *r)
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	findings_release(&r->findings);
+	failed_release(&r->failed);
 	interrupts_release(&r->interrupts);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);

@@ -11,6 +11,7 @@
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
+#include "analysis/failed.h"
 #include "analysis/functions.h"
 #include "analysis/interrupts.h"
 #include "analysis/loss.h"
@@ -86,6 +87,7 @@ struct report {
 	struct regions regions;
 	struct switches switches;
 	struct findings findings;
+	struct failed failed;
 	struct interrupts interrupts;
 	struct traffic traffic;
 	struct transfer_start transfers;

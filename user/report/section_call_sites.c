@@ -136,7 +136,7 @@ void text_call_sites(const struct report *r, FILE *out)
 	shown = text_rows_shown(r, n, SITES_MANY);
 	text_section(out, "Call sites%s", r->nrows > 1 ? ", over the ranks above" : "");
 	if (!n)
-		text_note(out, "No MPI call was recorded.");
+		text_note(out, "No MPI call of the processes shown was recorded.");
 	spread.figures = spread_figures;
 	spread.c = t.c = columns_new();
 	columns_add(t.c, "function", COLUMNS_LEFT);

@@ -47,6 +47,8 @@ void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 	json_out_key_uint(j, "late_complete_ns",
 			  sum_of(&b->waited[CAUSE_EPOCH + EPOCH_LATE_COMPLETE]));
 	json_out_key_uint(j, "lock_ns", sum_of(&b->waited[CAUSE_EPOCH + EPOCH_LOCKED]));
+	json_out_key_uint(j, "late_progress_ns",
+			  sum_of(&b->waited[CAUSE_EPOCH + EPOCH_NO_PROGRESS]));
 	json_known_uint(j, "without_core_ns", r->facts & FACT_SCHED, core_ns);
 	json_out_key_uint(j, "rest_ns", calls_ns - waited_ns - core_ns);
 	json_out_object_end(j);

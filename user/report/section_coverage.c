@@ -310,7 +310,7 @@ static void losses_print(const struct report *r, FILE *out)
 	if (lost > v->preload_no_area)
 		fputs("             larger rings (record --ring-size) lose less\n", out);
 	if (!lost)
-		fprintf(out, "  lost       nothing%s\n",
+		fprintf(out, "  lost       no record%s\n",
 			v->has_end ? "" : ", as far as the file goes");
 }
 

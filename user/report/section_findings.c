@@ -82,6 +82,40 @@ static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 				       "more findings tell"));
 }
 
+/* What the list of findings says nothing of. */
+static void unseen_note(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	const struct match_row *m = &r->sum.matching;
+	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0, open_ns = 0;
+	char left[HUMAN_BYTES], of[80], ns[HUMAN_BYTES];
+
+	for (int why = 0; why < MATCH_WHY_CNT; why++)
+		ends += m->sends[why] + m->recvs[why];
+	for (uint32_t i = 0; i < r->nrows; i++)
+		open_ns += r->findings.app.process[r->row[i]].open_ns;
+	if (!info->sched_all)
+		text_note(out, "Not looked at: who had cores, for %s.",
+			  info->sched_recorded ?
+				  "only switches of recorded processes were recorded" :
+				  "the scheduler was not recorded");
+	if (r->findings.app.lost)
+		text_note(
+			out,
+			"Not looked at, for records are missing: balance, and progress at targets of "
+			"one-sided communication.");
+	if (ends > matched)
+		text_note(
+			out,
+			"Not looked at for lateness: %s of %s, which were not matched (--messages).",
+			human_count(left, sizeof(left), ends - matched),
+			human_plural(of, sizeof(of), ends, "send or receive",
+				     "sends and receives"));
+	if (open_ns >= r->findings.least_ns)
+		text_note(out, "Not looked at: %s in calls that had not returned at the end.",
+			  human_ns(ns, sizeof(ns), open_ns));
+}
+
 void text_findings(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
@@ -92,7 +126,9 @@ void text_findings(const struct report *r, FILE *out)
 	text_section(out, "Findings: what ranks lost by waiting, and for whom");
 	hidden_note(r, print_shown(r, out), out);
 	if (!f->n)
-		text_note(out, "none of %s or more", human_ns(least, sizeof(least), f->least_ns));
+		text_note(out, "none of %s or more, by what was looked at",
+			  human_ns(least, sizeof(least), f->least_ns));
+	unseen_note(r, out);
 	uncertain_note(r, out);
 	followed_note(r, out);
 }

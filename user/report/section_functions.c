@@ -208,7 +208,7 @@ void text_functions(const struct report *r, FILE *out)
 
 	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
 	if (!functions_table(r, row, n, NULL, out) && r->nranks)
-		text_section(out, "Functions: no MPI call was recorded");
+		text_section(out, "Functions: no MPI call of the ranks shown was recorded");
 	for (uint32_t i = 0; i < n; i++)
 		if (is_first_of_layer(row, i))
 			functions_table(r, row, n, row[i]->func->layer_name, out);

@@ -356,9 +356,9 @@ static void print_short_head(const struct report *r, FILE *out)
 	if (info->nhosts > 1)
 		fprintf(out, " of %u hosts", info->nhosts);
 	fprintf(out, "   lost: %s",
-		r->left_out_only ? "nothing; some calls left out, see below" :
+		r->left_out_only ? "no record; some calls left out, see below" :
 		r->lost_any	 ? "records, see below" :
-				   "nothing");
+				   "no record");
 	if (r->distorted)
 		fprintf(out, "   tracing cost %.1f %%%s", r->distortion.pct,
 			r->nrows > 1 ? " of a rank's time at most" : "");
@@ -394,7 +394,7 @@ static void print_no_rank(const struct report *r, FILE *out)
 {
 	text_section(out, "No MPI process was seen");
 	if (other_layer_called(r) || model_region_count(r->model)) {
-		text_note(out, "No recorded process made MPI calls; %s below.",
+		text_note(out, "No MPI call was recorded; %s below.",
 			  other_layer_called(r) ? "calls of other layers are" :
 						  "the regions asked for are");
 		return;
@@ -463,6 +463,7 @@ static void first_screen(const struct report *r, FILE *out)
 {
 	if (!r->nranks)
 		print_no_rank(r, out);
+	text_failed(r, out);
 	text_findings(r, out);
 	if (r->nranks)
 		text_app_time(r, out);

@@ -72,13 +72,9 @@ char *setting_cores(const struct trace *t, uint32_t n)
 	}
 }
 
-/* By the command line of the recording, or by what the ranks were given. */
-static bool yields(const struct trace *t)
+/* What the command line of the recording gives an option of that name; NULL: nothing. */
+static const char *argument(const struct trace *t, const char *name)
 {
-	const char *set = setting_get(t, OPENMPI_PREFIX "mpi_yield_when_idle");
-
-	if (set && (!strcmp(set, "1") || !strcmp(set, "true")))
-		return true;
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		const json_t *meta = trace_meta_get(t, i), *word;
 		bool named = false;
@@ -90,12 +86,29 @@ static bool yields(const struct trace *t)
 		{
 			const char *text = json_string_value(word);
 
-			if (named && text && !strcmp(text, "1"))
-				return true;
-			named = text && !strcmp(text, "mpi_yield_when_idle");
+			if (named && text)
+				return text;
+			named = text && !strcmp(text, name);
 		}
 	}
-	return false;
+	return NULL;
+}
+
+static bool is_on(const char *value)
+{
+	return !strcmp(value, "1") || !strcmp(value, "true");
+}
+
+/* By what the ranks were given, or by the command line; else Open MPI's launcher says whether it has oversubscribed, and then they do. */
+static bool yields(const struct trace *t)
+{
+	const char *set = setting_get(t, OPENMPI_PREFIX "mpi_yield_when_idle");
+
+	if (!set)
+		set = argument(t, "mpi_yield_when_idle");
+	if (!set)
+		set = setting_get(t, OPENMPI_PREFIX "mpi_oversubscribe");
+	return set && is_on(set);
 }
 
 char *setting_yield(const struct trace *t)

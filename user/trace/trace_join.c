@@ -146,6 +146,8 @@ int trace_join_open(const struct trace_source *source, size_t cnt, struct trace 
 	err = parts_open(j, source);
 	if (!err)
 		err = join_metas(j, &t->meta, &t->nmeta);
+	if (!err && !source->one_run)
+		err = join_runs_check(j);
 	if (err)
 		trace_close(t);
 	else

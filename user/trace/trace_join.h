@@ -21,7 +21,8 @@ struct trace_source {
 	const char *path;
 	int64_t offset_ns; /* to be added to its times, after the clocks have been related */
 	bool offset_given; /* by the user: nobody knows better */
-	bool temporary;	   /* path says nothing to whoever reads it: the recording is not kept */
+	bool one_run; /* the user knows that it is of one run with the others: that is not checked */
+	bool temporary; /* path says nothing to whoever reads it: the recording is not kept */
 };
 
 /* As a person is told of it. */
@@ -64,7 +65,7 @@ struct trace_clock_fit {
 
 /*
  * Opens them; of a single one without offset that is trace_open. 0 or -errno (printed); -EINVAL if they do not fit together:
- * other scheduler events were recorded, or no clock relates them. The trace then has a meta object "hosts": rows [{path,
+ * other scheduler events were recorded, no clock relates them, or two of one host are not of one run. The trace then has a meta object "hosts": rows [{path,
  * hostname, kernel, machine, cpus, cpu_base (what is added to its CPU numbers), start_ns (when its recording began, in this trace's time), offset_ns, drift_ppb (what
  * was added to its times when it began, and from then on), clock_by, clock_host, clock_messages, clock_uncertainty_ns,
  * clock_violated_ns (struct trace_clock_fit)}].

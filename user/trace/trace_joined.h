@@ -68,6 +68,11 @@ void joined_close(struct trace_joined *j);
  */
 int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt);
 
+/* ---- join_runs.c ---- */
+
+/* Whether recordings of one host are of one run, by their times and jobs: 0 or -EINVAL (printed). */
+int join_runs_check(const struct trace_joined *j);
+
 /* ---- join_record.c ---- */
 
 struct join_merge;

@@ -1,0 +1,329 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# Findings, and sentences that say what was not found, on made-up runs of which the truth is known.
+
+load lib
+
+setup() {
+	begin
+	need jq
+}
+
+# A job of two ranks, pids 100 and 200, on CPUs 0 and 1; MPI_Init ends at 1.3 ms. Their calls are on stdin.
+job() { # [MORE_META…] <SCRIPT
+	cat <<-E
+		meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpiexec","-n","2","./app"],"config":{"sched":"all","irq":false,"rings":2,"cpus_per_ring":1}}
+		meta {"type":"host","hostname":"node7","kernel":"6.1.0","version":"#1","machine":"x86_64","cpus":2}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":4,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},{"id":10,"name":"MPI_Win_create","group":"rma","attrs":"WAIT|MEMBERS","sig":"base size:wide disp_unit info comm >win"},{"id":11,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},{"id":12,"name":"MPI_Win_lock_all","group":"rma","attrs":"WAIT","sig":"assert win"},{"id":13,"name":"MPI_Put","group":"rma","attrs":"NONE","sig":"origin count dtype target target_disp target_count target_dtype win"},{"id":14,"name":"MPI_Win_flush","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":15,"name":"MPI_Win_flush_all","group":"rma","attrs":"WAIT","sig":"win"},{"id":16,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":17,"name":"MPI_File_open","group":"io","attrs":"WAIT","sig":"comm filename amode info >file"},{"id":18,"name":"MPI_File_write_at","group":"io","attrs":"NONE","sig":"file offset buf count dtype >status"},{"id":19,"name":"MPI_File_close","group":"io","attrs":"WAIT","sig":"<>file"},{"id":20,"name":"MPI_File_iread","group":"io","attrs":"NONE","sig":"file buf count dtype >req"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
+		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1],["MPI_SUM","0x58000003",0]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
+		meta {"type":"target","ts_ns":1000000,"pid":50,"cmdline":["mpiexec"]}
+		meta {"type":"process","ts_ns":1100000,"pid":100,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":0,"size":2,"job":"j","launcher":"hydra","libs":[{"id":1,"bias":"0x0"}]}
+		meta {"type":"process","ts_ns":1100000,"pid":200,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":1,"size":2,"job":"j","launcher":"hydra","libs":[{"id":1,"bias":"0x0"}]}
+	E
+	[ $# = 0 ] || printf 'meta %s\n' "$@"
+	cat <<-E
+		task ts=1000000 tid=50 tgid=50 on_cpu=1 cpu=0 comm=mpiexec
+		fork ts=1100000 tid=50 child=100 tgid=100 parent_tgid=50 comm=app
+		fork ts=1110000 tid=50 child=200 tgid=200 parent_tgid=50 comm=app
+		stream 0
+		waking ts=1111000 tid=50 target=100 cpu=0 target_cpu=0 flags=new
+		waking ts=1112000 tid=50 target=200 cpu=0 target_cpu=1 flags=new
+		switch ts=1120000 cpu=0 prev=50 next=100 state=1
+		stream 1
+		switch ts=1130000 cpu=1 prev=0 next=200
+	E
+	call 1 100 1200 100
+	call 1 200 1200 100
+	cat
+}
+
+# call FUNCTION PID BEGIN_US DURATION_US [ARGUMENTS [FIELDS]]
+call() {
+	echo "stream $(($2 / 200))"
+	echo "call ts=$((($3 + $4) * 1000)) dur=$(($4 * 1000)) tid=$2 tgid=$2 func=$1 cpu=$(($2 / 200)) lib=1 args=${5-0,0} ${6-}"
+}
+barrier() { call 5 "$1" "$2" "$3" 0x44000000; } # PID BEGIN_US DURATION_US
+ends() { # AT_US
+	echo "end ts=$(($1 * 1000)) reason=\"command ended\""
+}
+finalize() { # AT_US
+	call 9 100 "$1" 100
+	call 9 200 "$1" 100
+	ends $(($1 + 200))
+}
+kinds() { "$POVTRACE" report --json "$1" | jq -c '[.findings[].kind] | sort'; }
+text_of() { "$POVTRACE" report --json "$2" | jq -r --arg k "$1" '.findings[] | select(.kind == $k) | .text'; } # KIND FILE
+
+# Rank 0 asks every 0.5 ms whether a message came, rank 1 never does; both compute for 100 ms and meet in a barrier.
+polls() { # CNT
+	echo "stream 0"
+	echo "spin ts=102000000 dur=100000000 tid=100 tgid=100 cpu=0 funcs=4:$1:$(($1 * 300)):0:1"
+	barrier 100 102000 100
+	barrier 200 102000 100
+	finalize 103000
+}
+
+@test "findings: what lies between polls that are far apart is computation, in the table and in findings" {
+	polls 200 | job | trace apart
+	[ "$(kinds apart.pov)" = '[]' ]
+	"$POVTRACE" report --json apart.pov | jq -e '[.ranks[].between_init_and_finalize.compute_ns] | (.[0] - .[1] | fabs) < 100000'
+	# 4 us apart: rank 0 waits, and computed 0.7 ms in all
+	polls 25000 | job | trace near
+	text_of compute_imbalance near.pov | grep '^rank 1 computed 101.600 ms, 1.97 of the mean .*; rank 0 least: 1.600 ms)'
+	[ "$("$POVTRACE" report --json near.pov | jq -c '[.ranks[].between_init_and_finalize.compute_ns]')" = '[1600000,101600000]' ]
+}
+
+@test "findings: what a late rank did meanwhile is a share of the waiting, not a time that is not its own" {
+	{
+		echo "task ts=1200000 tid=300 tgid=300 state=1 cpu=1 comm=hog"
+		echo "stream 1"
+		echo "waking ts=31300000 tid=200 target=300 cpu=1 target_cpu=1"
+		echo "switch ts=31300000 cpu=1 prev=200 next=300 flags=preempted"
+		echo "switch ts=41300000 cpu=1 prev=300 next=200 state=1"
+		barrier 100 1300 40100
+		barrier 200 41300 100
+		finalize 42000
+	} | job | trace late
+	text_of late_in_collective late.pov |
+		grep "^rank 1 was late .* 40.000 ms.*; meanwhile it computed: 75 %, had no core: 25 % (hog (pid 300) had it)$"
+}
+
+# Rank 1 sends 8 bytes and then waits in a collective that rank 0, which computes or sleeps, never calls.
+hangs() { # [SCRIPT_LINE…]
+	barrier 100 1300 100
+	barrier 200 1300 100
+	printf '%s\n' "$@"
+	call 6 200 1500 98500 0x7f00,0x7f10,8,0x4c000101,0x58000003,0x44000000 flags=open
+	ends 100000
+}
+
+@test "findings: no balance is made of calls that have not returned" {
+	hangs "stream 0" "switch ts=1600000 cpu=0 prev=100 next=0 state=1" | job | trace asleep
+	[ "$(kinds asleep.pov)" = '[]' ]
+	hangs | job | trace computing
+	[ "$(kinds computing.pov)" = '[]' ]
+	# the same, if it returned
+	hangs | sed 's/ flags=open//' | job | trace returned
+	[ "$(kinds returned.pov)" = '["compute_imbalance"]' ]
+}
+
+# Rank 1 is in a thousand calls of MPI_Allreduce of BYTES for 100 us each, and rank 0 in none.
+one_way() { # BYTES
+	echo "repeat 1000 step=200000 {"
+	call 6 200 2000 100 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000"
+	echo "}"
+	finalize 202000
+}
+
+@test "findings: a rank that moved few bytes is not in MPI because of them" {
+	one_way 65536 | job | trace many
+	text_of communication_imbalance many.pov | grep '^rank 1 sent and received 125 MiB, 2.00 of the mean'
+	one_way 8 | job | trace few
+	[ "$(kinds few.pov)" = '["compute_imbalance"]' ]
+}
+
+# Rank 1 puts something into the memory of rank 0, from 2 ms on, and synchronises by $1 at 3 ms: until $2 us. Rank 0 calls MPI at $3 us.
+passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
+	call 10 100 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
+	call 10 200 1400 100 0,64,8,0,0x44000000,0x9200 out=5:i1610612736
+	if [ "$1" = flush_all ]; then
+		call 12 200 2000 1 0,0x60000000
+	else
+		call 11 200 2000 1 "${4-235},0,0,0x60000000"
+	fi
+	call 13 200 2100 1 0x7f00,8,0x4c000101,0,0,8,0x4c000101,0x60000000
+	case $1 in
+	flush) call 14 200 3000 $(($2 - 3000)) 0,0x60000000 ;;
+	flush_all) call 15 200 3000 $(($2 - 3000)) 0x60000000 ;;
+	unlock) call 16 200 3000 $(($2 - 3000)) 0,0x60000000 ;;
+	esac
+	barrier 100 "$3" $((104000 - $3))
+	barrier 200 103900 100
+	finalize 105000
+}
+
+@test "findings: an access that waits for its target to call MPI, by each synchronisation of passive targets" {
+	for how in flush flush_all unlock; do
+		passive $how 103010 103000 | job | trace passive
+		text_of late_progress passive.pov | tee text
+		grep -q "^ranks waited 100.000 ms to access memory of rank 0, which was outside MPI until then: rank 1 100.000 ms (1 time, most 100.000 ms in MPI_Win_$how at 0.002 s); meanwhile it computed: 100 %$" text
+		[ "$("$POVTRACE" report --json passive.pov | jq -c '[.ranks[].waits.late_progress_ns]')" = '[0,100000000]' ]
+	done
+	"$POVTRACE" report --json passive.pov | jq -r '.findings[].advice' | grep -q 'call MPI_Iprobe now and then .*MPIR_CVAR_ASYNC_PROGRESS=1'
+	# it went on for long after the target had called; it returned before; the target was in MPI all the time
+	for times in "120000 60000" "50000 103000" "103010 2500"; do
+		passive flush $times | job | trace not
+		[ "$(kinds not.pov | grep -c late_progress)" = 0 ]
+	done
+}
+
+# Sentences that deny something: they are about what was looked at.
+first() { "$POVTRACE" report "$@" | tr -s ' \n' ' '; }
+
+@test "findings: none, by what was looked at; and what was not is said" {
+	quiet() {
+		barrier 100 2000 100
+		barrier 200 2000 100
+	}
+	{ quiet; finalize 50000; } | job | trace quiet
+	first quiet.pov >got
+	grep -q 'none of 1.000 ms or more, by what was looked at' got
+	grep -q 'lost: no record ' got
+	no 'Not looked at' <got
+	# the scheduler
+	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' quiet.txt | trace off
+	first off.pov | grep -q 'Not looked at: who had cores, for the scheduler was not recorded\.'
+	sed 's/"sched":"all"/"sched":"ranks"/' quiet.txt | trace some
+	first some.pov | grep -q 'Not looked at: who had cores, for only switches of recorded processes were recorded\.'
+	# records
+	sed '/^end/i lost ts=30000000 since=20000000 cnt=7 ring=0 class=call' quiet.txt | trace lost
+	first lost.pov >got
+	grep -q 'Not looked at, for records are missing: balance, and progress at targets' got
+	grep -q 'lost: records, see below' got
+	# a message that nobody receives, and a call that has not returned
+	{
+		quiet
+		call 2 100 3000 10 0x7f00,8,0x4c000101,1,7,0x44000000
+		call 5 200 4000 46000 0x44000000 flags=open
+		ends 50000
+	} | job | trace hang
+	first hang.pov >got
+	grep -q 'Not looked at for lateness: 1 of 1 send or receive, which were not matched (--messages)\.' got
+	grep -q 'Not looked at: 46.000 ms in calls that had not returned at the end\.' got
+}
+
+@test "report: that no call was recorded is said of the processes shown" {
+	{ ends 50000; } | job | sed '/^call.* tid=100 /d' | trace one
+	"$POVTRACE" report --callsite --functions --rank 0 one.pov >got
+	grep -q '^Functions: no MPI call of the ranks shown was recorded$' got
+	grep -q '^  No MPI call of the processes shown was recorded\.$' got
+	"$POVTRACE" report --functions one.pov | no 'no MPI call'
+}
+
+advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
+
+@test "advise: what it denies is what it looked at" {
+	passive flush 103010 103000 | job | trace passive
+	advised passive.pov >got
+	grep -q 'No advice: of what was looked at, no setting is sure to gain 1 % of the run\.' got
+	grep -q 'progress ranks waited 100.000 ms to access memory of ranks that were outside MPI: what that gains is not computed; .* call MPI_Iprobe' got
+	grep -q 'progress of the messages that were matched with their receives, none was waited for in MPI because' got
+	grep -q 'threshold no message was matched with its receive' got
+	grep -q 'mapping fewer than three ranks: exchanging places changes nothing, and others are not looked at' got
+	grep -q 'threads no rank had more threads that computed for one part in 4 of the run than CPUs for them' got
+	grep -q 'cores while they used MPI, no rank wanted a core that another rank had' got
+	# nothing is denied of what was not recorded
+	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' passive.txt | trace off
+	advised off.pov >got
+	grep -q 'threads which threads computed was not recorded (--sched)' got
+	grep -q 'cores who had the cores was not recorded (--sched all)' got
+	sed '/"process"/d; /^call/d' passive.txt | trace nobody
+	[ "$(advised nobody.pov)" = 'No MPI process was recorded: nothing was looked at. ' ]
+}
+
+# Both ranks are on CPU 0, where they take turns of 2 ms; CPU 1 is idle. They were given the CPUs $1 and $2, and may use 0 only from 1.31 ms on.
+turns() { # CPUS CPUS SED_SCRIPT
+	{
+		echo "stream 1"
+		echo "switch ts=1140000 cpu=1 prev=9 next=0 state=1"
+		echo "affinity ts=1150000 tid=100 tgid=100 cpus=$1"
+		echo "affinity ts=1150000 tid=200 tgid=200 cpus=$2"
+		echo "affinity ts=1310000 tid=100 tgid=100 cpus=0"
+		echo "affinity ts=1310000 tid=200 tgid=200 cpus=0"
+		echo "stream 0"
+		echo "repeat 10 step=4000000 {"
+		echo "switch ts=3200000 cpu=0 prev=100 next=200 flags=preempted"
+		echo "switch ts=5200000 cpu=0 prev=200 next=100 flags=preempted"
+		echo "}"
+		finalize 43000
+	} | job | sed 's/target=200 cpu=0 target_cpu=1/target=200 cpu=0 target_cpu=0/; /^switch ts=1130000/d; '"${3-}" | trace turns
+}
+advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '.findings[] | select(.kind == $k) | .advice'; } # KIND
+
+@test "findings: advice that can be followed, and that is not in force" {
+	local openmpi='s/"flavour":"mpich","version":"4.0.2"/"flavour":"openmpi","version":"4.1.4"/; s/"launcher":"hydra"/"launcher":"openmpi","settings":{SET}/'
+	turns 0-1 0-1
+	advice_of ranks_share_cores | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1)'
+	advice_of oversubscribed | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1), or start fewer threads (OMP_NUM_THREADS) or ranks'
+	# more ranks than the machine has cores: one CPU, or two of one core
+	for cpus in '"cpus":1' '"cpus":2,"topology":[{"cpu":0,"core":0,"package":0},{"cpu":1,"core":0,"package":0}]'; do
+		turns 0-1 0-1 "s/\"cpus\":2/$cpus/"
+		advice_of ranks_share_cores | grep -x 'there are more ranks than cores: start fewer, or use more hosts'
+		advice_of oversubscribed | grep -x 'start fewer threads (OMP_NUM_THREADS) or ranks'
+	done
+	# given a CPU each, and moved to one by the program
+	turns 0 1
+	advice_of ranks_share_cores | grep '^the program itself has moved these ranks to one CPU: .* no binding by the launcher keeps them apart$'
+	advice_of oversubscribed | grep '^the program itself has moved these ranks to one CPU: '
+	# Open MPI yields by itself where it has more ranks than slots, unless it is told not to
+	turns 0-1 0-1 "${openmpi/SET/}"
+	advice_of oversubscribed | grep 'leave the core to others by mpirun --mca mpi_yield_when_idle 1$'
+	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\"}"
+	advice_of oversubscribed | no yield
+	turns 0-1 0-1 "${openmpi/SET/\"OMPI_MCA_mpi_oversubscribe\":\"1\",\"OMPI_MCA_mpi_yield_when_idle\":\"0\"}"
+	advice_of oversubscribed | grep yield
+}
+
+@test "advise: no more cores than there are" {
+	turns 0-1 0-1 's/"cpus":2/"cpus":1/'
+	advised turns.pov >got
+	grep -q 'No advice' got
+	grep -q 'cores .*binding does not give each a core of its own' got
+}
+
+@test "report: MPI calls that failed are on the first screen, with function, place, error class and rank" {
+	{
+		for pid in 100 200; do
+			echo "image ts=1305000 tid=$pid tgid=$pid dev=1 ino=70 start=0x400000 len=0x1000 off=0"
+			echo "repeat $((22 - pid / 200)) step=100000 {"
+			call 2 $pid 2000 10 0x7f00,1,0x4c000101,7,0,0x44000000 'ret=0x2a4e6106 site=0x400123'
+			echo "}"
+		done
+		call 5 200 5000 10 0x44000000 "ret=99"
+		barrier 100 8000 1000
+		barrier 200 8000 1000
+		finalize 9500
+	} | job '{"type":"image","dev":1,"ino":70,"path":"/home/u/app","build_id":"02"}' | trace failed
+	first failed.pov >got
+	grep -q 'MPI calls that failed ! 1 call of MPI_Barrier returned error 99: rank 1 1; the first at 0.004 s ! 43 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 0 22, rank 1 21; the first at 0.001 s' got
+	first --rank 1 failed.pov | grep -q '! 21 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 1 21;'
+	[ "$("$POVTRACE" report --json failed.pov | jq -c '[.failed_calls[] | [.function, .error, .code, .called_from, .rank, .calls, .first_ns]]')" = \
+		'[["MPI_Barrier",null,99,"?",1,1,4010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",0,22,1010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",1,21,1010000]]' ]
+	# none failed: nothing is printed
+	sed 's/ ret=[^ ]*//' failed.txt | trace good
+	"$POVTRACE" report good.pov | no 'failed'
+}
+
+# Both ranks open a file for 10 ms, write BYTES 20 times for 5 ms each, rank 1 asleep for 1 ms of each, and close it for 10 ms.
+writes() { # BYTES
+	for pid in 100 200; do
+		call 17 $pid 2000 10000 0x44000000,0x7f00,5,0
+		echo "repeat 20 step=5000000 {"
+		if [ $pid = 200 ]; then
+			echo "stream 1"
+			echo "switch ts=13000000 cpu=1 prev=200 next=0 state=1"
+			echo "waking ts=14000000 tid=100 target=200 cpu=0 target_cpu=1"
+			echo "switch ts=14000000 cpu=1 prev=0 next=200"
+		fi
+		call 18 $pid 12000 5000 0x7000,0,0x7f00,$1,0x4c000101
+		echo "}"
+		call 19 $pid 112000 10000 0x7000
+	done
+	barrier 100 123000 100
+	barrier 200 123000 100
+	finalize 124000
+}
+
+@test "findings: time in MPI_File calls is file I/O, with bytes and bandwidth" {
+	writes 8388608 | job | trace io
+	text_of file_io io.pov | grep "^ranks were in MPI's file calls for 240.000 ms, most rank 0 120.000 ms (longest MPI_File_open 10.000 ms at 0.001 s); wrote 320 MiB by 40 calls, at 1.6 GiB/s a rank while in them$"
+	[ "$("$POVTRACE" report --json io.pov | jq -c '[.ranks[].between_init_and_finalize | .file_io_ns, .mpi_wait_ns, .mpi_work_ns, .asleep_ns]')" = \
+		'[120000000,100000,0,0,120000000,100000,0,0]' ]
+	[ "$("$POVTRACE" report --json io.pov | jq -c '[.findings[] | select(.kind == "file_io") | .cost_ns, .advice]')" = '[240000000,null]' ]
+	"$POVTRACE" report io.pov | section Main | sed -n 2p | grep -q 'MPI wait  file I/O  no core'
+	writes 512 | job | trace small
+	"$POVTRACE" report --json small.pov | jq -r '.findings[] | select(.kind == "file_io") | .advice' | grep '^write more at once, or by collective calls (MPI_File_write_all)'
+	# without such calls the table has no such column, and nothing is found
+	hangs | job | trace none
+	"$POVTRACE" report none.pov | no 'file I/O\|file calls'
+}
