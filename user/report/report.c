@@ -24,11 +24,12 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
 		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,    &r->peers.sink,
 		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink, &r->sent_to.sink,
-		&r->section_pov.sink,
+		&r->section_pov.sink, &r->last_calls.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
 	time_split_init(&r->time);
+	last_calls_init(&r->last_calls);
 	cores_init(&r->cores);
 	functions_init(&r->functions, &r->interrupts);
 	messages_init(&r->messages);
@@ -202,6 +203,7 @@ int report_replay(struct report *r)
 	r->findings.transfers = &r->transfers;
 	r->findings.sites = r->sites;
 	findings_make(&r->findings, r->model, r->chosen);
+	rank_ends_make(&r->ends, r->model, &r->last_calls, r->sites);
 	sums_make(r);
 	facts_find(r);
 	doubts_find(r);
@@ -232,6 +234,8 @@ void report_close(struct report *r)
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	findings_release(&r->findings);
+	rank_ends_release(&r->ends);
+	last_calls_release(&r->last_calls);
 	interrupts_release(&r->interrupts);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);
