@@ -144,13 +144,13 @@ int BPF_PROG(process_free, struct task_struct *p)
 #define SIGNALS_MAX 64
 #define SIGNAL_BIT(signo) (1ull << ((signo)-1))
 /* x86-64 and arm64 number them alike. */
-#define SIGNALS_HARMLESS                                                                     \
+#define SIGNALS_HARMLESS                                                                      \
 	(SIGNAL_BIT(17) | SIGNAL_BIT(18) | SIGNAL_BIT(19) | SIGNAL_BIT(20) | SIGNAL_BIT(21) | \
 	 SIGNAL_BIT(22) | SIGNAL_BIT(23) |                                                    \
 	 SIGNAL_BIT(28)) /* CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH */
 #define SIGNALS_TIMER (SIGNAL_BIT(14) | SIGNAL_BIT(26) | SIGNAL_BIT(27)) /* ALRM, VTALRM, PROF */
-#define SIGNALS_FAULT                                                                       \
-	(SIGNAL_BIT(4) | SIGNAL_BIT(5) | SIGNAL_BIT(7) | SIGNAL_BIT(8) | SIGNAL_BIT(11) |   \
+#define SIGNALS_FAULT                                                                     \
+	(SIGNAL_BIT(4) | SIGNAL_BIT(5) | SIGNAL_BIT(7) | SIGNAL_BIT(8) | SIGNAL_BIT(11) | \
 	 SIGNAL_BIT(31)) /* ILL, TRAP, BUS, FPE, SEGV, SYS */
 #define SIGNALS_ADDRESS (SIGNAL_BIT(7) | SIGNAL_BIT(11))
 

@@ -331,8 +331,8 @@ static void print_ends(const struct model *m)
 		if (!p->is_rank)
 			break;
 		if (p->ended_ns)
-			print_line("ended", "rank %s, pid %u: %s at %.3f s",
-				   rank_label(m, p, rank), p->pid, end_label(p, end),
+			print_line("ended", "rank %s, pid %u: %s at %.3f s", rank_label(m, p, rank),
+				   p->pid, end_label(p, end),
 				   (double)(p->ended_ns - start_ns) / NS_PER_S);
 		else
 			print_line("ended", "rank %s, pid %u: not when the recording did",

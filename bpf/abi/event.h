@@ -375,14 +375,14 @@ enum pov_signal_from {
 struct pov_signal {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
-	pov_u32 sender;		   /* FROM_PROCESS: its thread group; else 0 */
-	char comm[POV_COMM_LEN];   /* FROM_PROCESS: name of the sending thread */
-	pov_s32 code;		   /* si_code of siginfo_t; 0 if the kernel gave none */
+	pov_u32 sender;		 /* FROM_PROCESS: its thread group; else 0 */
+	char comm[POV_COMM_LEN]; /* FROM_PROCESS: name of the sending thread */
+	pov_s32 code;		 /* si_code of siginfo_t; 0 if the kernel gave none */
 	pov_u16 signo;
-	pov_u8 from;		   /* enum pov_signal_from */
+	pov_u8 from; /* enum pov_signal_from */
 	pov_u8 pad;
-	pov_u64 ip;		   /* FROM_FAULT: the instruction; else 0 */
-	pov_u64 address;	   /* FROM_FAULT, SIGSEGV and SIGBUS: the address that was accessed; else 0 */
+	pov_u64 ip;	 /* FROM_FAULT: the instruction; else 0 */
+	pov_u64 address; /* FROM_FAULT, SIGSEGV and SIGBUS: the address that was accessed; else 0 */
 };
 
 struct pov_affinity {

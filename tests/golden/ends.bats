@@ -120,6 +120,13 @@ ended() {
 	report_is </dev/null
 }
 
+@test "ends: all ranks go on after their launcher" {
+	recording 3 </dev/null | sed 's/reason=.*/reason="command ended"/' | trace run
+	report_is <<-'END'
+	3 ranks (0, 1, 2) had not ended when the recording did.
+	END
+}
+
 @test "ends: who sent a signal: the rank itself, another one, a stranger, the kernel, nobody known" {
 	recording 6 <<-'END' | trace run
 	signal ts=3000000000 tid=100 tgid=100 signo=6 from=1 code=-6 sender=100 comm=app

@@ -18,7 +18,7 @@ struct last_call {
 struct last_calls_thread {
 	struct last_call open;	   /* had not returned when the thread or the recording ended */
 	struct last_call returned; /* of polls in a row, the last one; site: of the first one */
-	uint64_t counted_ns; /* calls that were only counted had ended by then */
+	uint64_t counted_ns;	   /* calls that were only counted had ended by then */
 };
 
 struct last_calls_process {

@@ -11,7 +11,9 @@
 
 #include "base/log.h"
 
-#define UNLIMITED_BYTES (INT64_MAX - (1 << 20)) /* the first version's number for none: a page or so less than the largest */
+#define UNLIMITED_BYTES \
+	(INT64_MAX -    \
+	 (1 << 20)) /* the first version's number for none: a page or so less than the largest */
 
 /* Whether word is one of a list "a,b,c" of so many bytes. */
 static bool lists(const char *list, size_t bytes, const char *word)

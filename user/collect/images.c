@@ -449,8 +449,8 @@ void images_program(struct images *im, pid_t pid, const char *path)
 					 name, "program", 1));
 }
 
-static void lacking_probe(void *ctx, pid_t pid, const struct proc_map *map,
-			    struct code_file *file, uint64_t bias)
+static void lacking_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
+			  uint64_t bias)
 {
 	struct images *im = ctx;
 

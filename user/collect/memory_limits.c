@@ -90,12 +90,12 @@ void memory_limits_write(const struct memory_limits *l, struct trace_writer *w)
 
 		if (t->kills <= t->first_kills)
 			continue;
-		meta_write(w, json_pack("{s:s,s:I,s:I,s:o,s:O,s:I,s:I}", "type", "memory_limit",
-					"ts_ns", (json_int_t)t->from_ns, "to_ns",
-					(json_int_t)t->to_ns, "cgroup",
-					json_text(t->name[0] ? t->name : "/"), "pids", t->pids,
-					"limit_bytes", (json_int_t)t->bytes, "oom_kills",
-					(json_int_t)(t->kills - t->first_kills)));
+		meta_write(w,
+			   json_pack("{s:s,s:I,s:I,s:o,s:O,s:I,s:I}", "type", "memory_limit",
+				     "ts_ns", (json_int_t)t->from_ns, "to_ns", (json_int_t)t->to_ns,
+				     "cgroup", json_text(t->name[0] ? t->name : "/"), "pids",
+				     t->pids, "limit_bytes", (json_int_t)t->bytes, "oom_kills",
+				     (json_int_t)(t->kills - t->first_kills)));
 	}
 }
 

@@ -3,14 +3,17 @@
 #include "finding/rank_ends.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "abi/event.h"
+#include "base/json_get.h"
 #include "base/log.h"
+#include "trace/trace_read.h"
 
 const char *const rank_end_kinds[] = {
-	[RANK_END_ABORT] = "abort",	      [RANK_END_SIGNAL] = "signal",
-	[RANK_END_STATUS] = "status",	      [RANK_END_UNFINISHED] = "unfinished",
+	[RANK_END_ABORT] = "abort",	[RANK_END_SIGNAL] = "signal",
+	[RANK_END_STATUS] = "status",	[RANK_END_UNFINISHED] = "unfinished",
 	[RANK_END_RUNNING] = "running",
 };
 
@@ -125,10 +128,13 @@ static int order_compare(const void *va, const void *vb)
 	return a->process->idx < b->process->idx ? -1 : a->process->idx > b->process->idx;
 }
 
-/* Where all ranks go on, the recording just ended before them. */
+/* Where all ranks go on, the recording just ended before them, unless it waited for their launcher. */
 static bool only_running(const struct rank_ends *e, uint32_t nranks)
 {
-	return e->n == nranks && e->n && e->end[0].kind == RANK_END_RUNNING;
+	const json_t *over = trace_meta_find(model_get_trace((struct model *)e->model), "end");
+
+	return e->n == nranks && e->n && e->end[0].kind == RANK_END_RUNNING &&
+	       strcmp(json_get_text(over, "reason"), "command ended");
 }
 
 void rank_ends_make(struct rank_ends *e, const struct model *m, const struct last_calls *calls,

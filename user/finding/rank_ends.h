@@ -24,7 +24,8 @@ struct rank_end {
 	const struct model_thread *thread; /* whose calls say where; NULL: unknown */
 	uint64_t at_ns;			   /* RUNNING: the recording's end */
 	bool by_launcher; /* its launcher killed it, after another rank had not ended well */
-	struct last_call call; /* that the thread was in, or the last one before; func NULL: unknown */
+	struct last_call
+		call; /* that the thread was in, or the last one before; func NULL: unknown */
 	bool in_call;
 	struct model_site at; /* the instruction that failed; address 0: none, or unknown */
 };

@@ -49,8 +49,7 @@ static char *words_at(const struct rank_ends *e, char *text, uint64_t ts_ns)
 {
 	uint64_t start_ns = model_get_info(e->model)->start_ns;
 
-	return words(text, " at %.3f s",
-		     (double)(ts_ns > start_ns ? ts_ns - start_ns : 0) / 1e9);
+	return words(text, " at %.3f s", (double)(ts_ns > start_ns ? ts_ns - start_ns : 0) / 1e9);
 }
 
 /* ---- places ---- */
@@ -143,7 +142,8 @@ static const json_t *memory_limit_of(const struct rank_ends *e, const struct mod
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		const json_t *meta = trace_meta_get(t, i);
 
-		if (!json_is_type(meta, "memory_limit") || json_get_u64(meta, "ts_ns") > p->end_ns ||
+		if (!json_is_type(meta, "memory_limit") ||
+		    json_get_u64(meta, "ts_ns") > p->end_ns ||
 		    json_get_u64(meta, "to_ns") < p->start_ns)
 			continue;
 		json_array_foreach(json_object_get(meta, "pids"), k, pid)
@@ -194,8 +194,7 @@ static char *words_status(char *text, const struct model_process *p)
 }
 
 /* What became of a rank that called MPI_Abort. */
-static char *words_after_abort(const struct rank_ends *e, char *text,
-			       const struct model_process *p)
+static char *words_after_abort(const struct rank_ends *e, char *text, const struct model_process *p)
 {
 	if (p->killed_by || (p->ended_ns && WIFSIGNALED(p->exit_code)))
 		return words_sender(e, words_killed(words(text, ", and was "), p), p);

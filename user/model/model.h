@@ -55,15 +55,16 @@ struct model_site {
 
 /* A signal that ended a process. */
 struct model_signal {
-	uint64_t ts_ns;			   /* when it was sent */
-	const struct model_thread *thread; /* it was sent to this one; NULL: to the process */
-	int32_t signo, code;		   /* code: si_code of siginfo_t */
-	uint8_t from;			   /* enum pov_signal_from */
-	uint32_t sender_pid;		   /* FROM_PROCESS: as its host has it; else 0 */
+	uint64_t ts_ns;			    /* when it was sent */
+	const struct model_thread *thread;  /* it was sent to this one; NULL: to the process */
+	int32_t signo, code;		    /* code: si_code of siginfo_t */
+	uint8_t from;			    /* enum pov_signal_from */
+	uint32_t sender_pid;		    /* FROM_PROCESS: as its host has it; else 0 */
 	const struct model_process *sender; /* FROM_PROCESS; NULL: it is not in the trace */
-	char sender_name[16];		   /* of the sending thread */
+	char sender_name[16];		    /* of the sending thread */
 	uint64_t address; /* FROM_FAULT, SIGSEGV and SIGBUS: what the instruction accessed */
-	struct model_site at; /* FROM_FAULT: the instruction itself; known when the replay has passed it */
+	struct model_site
+		at; /* FROM_FAULT: the instruction itself; known when the replay has passed it */
 };
 
 struct model_process {
@@ -75,17 +76,17 @@ struct model_process {
 	uint32_t ppid;
 	uint64_t start_ns, end_ns; /* clipped to the recording */
 	bool exited;
-	int32_t exit_code;   /* wait(2) status; valid if ended_ns */
+	int32_t exit_code; /* wait(2) status; valid if ended_ns */
 	uint64_t ended_ns; /* when that was decided, all of its threads having ended or not; 0: unknown */
-	bool out_of_memory; /* the kernel chose to kill it to get memory back */
+	bool out_of_memory;		      /* the kernel chose to kill it to get memory back */
 	const struct model_signal *killed_by; /* NULL: it was not, or that was not recorded */
-	bool is_target;	     /* recorded on purpose (not merely seen on a CPU) */
-	bool is_rank;	     /* uses an MPI library */
-	int32_t rank;	     /* world rank, -1 if unknown */
-	int32_t job_idx;     /* index of its job in the trace; -1 if unknown */
-	const char *job;     /* the launcher's name of the job, or "" */
-	const char *name;    /* short program name */
-	const char *cmdline; /* or "" */
+	bool is_target;			      /* recorded on purpose (not merely seen on a CPU) */
+	bool is_rank;			      /* uses an MPI library */
+	int32_t rank;			      /* world rank, -1 if unknown */
+	int32_t job_idx;		      /* index of its job in the trace; -1 if unknown */
+	const char *job;		      /* the launcher's name of the job, or "" */
+	const char *name;		      /* short program name */
+	const char *cmdline;		      /* or "" */
 	uint32_t idx; /* of model_process_get(): ranks first, by job, host and rank; then the rest */
 	void *user;   /* not used by the model */
 };

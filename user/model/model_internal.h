@@ -46,10 +46,10 @@ struct mprocess {
 	bool has_leader;	   /* a thread with tid = pid has been made */
 	uint32_t alive;		   /* identity pass: threads not known to have ended */
 	bool leader_exited;
-	bool has_status; /* identity pass: exit_code is the whole process's */
+	bool has_status;	       /* identity pass: exit_code is the whole process's */
 	struct ending_signal *signals; /* owned */
-	uint64_t exec_ns;   /* identity pass: the last one */
-	char exec_comm[16]; /* what its thread was called then */
+	uint64_t exec_ns;	       /* identity pass: the last one */
+	char exec_comm[16];	       /* what its thread was called then */
 	/* the replay's */
 	struct image *image;
 	uint32_t nimages, images_cap, image_hit;

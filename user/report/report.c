@@ -21,9 +21,9 @@
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
-		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,    &r->peers.sink,
-		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink, &r->sent_to.sink,
+		&r->time.sink,	      &r->cores.sink,	   &r->functions.sink, &r->messages.sink,
+		&r->switches.sink,    &r->coverage.sink,   &r->losses.sink,    &r->peers.sink,
+		&r->regions.sink,     &r->traffic.sink,	   &r->transfers.sink, &r->sent_to.sink,
 		&r->section_pov.sink, &r->last_calls.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
