@@ -32,7 +32,8 @@ void timeline_add_ends(struct timeline *tl, const struct rank_ends *e, const boo
 	for (uint32_t i = 0; i < e->n; i++) {
 		const struct rank_end *end = &e->end[i];
 
-		if (end->kind != RANK_END_RUNNING && end->thread && shown[end->process->idx] && tl_in_window(tl, end->at_ns))
+		if (end->kind != RANK_END_RUNNING && end->thread && shown[end->process->idx] &&
+		    tl_in_window(tl, end->at_ns))
 			end_write(tl, e, end);
 	}
 }
