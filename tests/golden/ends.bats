@@ -179,7 +179,7 @@ ended() {
 	meta {"type":"memory_limit","ts_ns":1100000000,"to_ns":3100000000,"cgroup":"/job/1","pids":[100,101],"limit_bytes":67108864,"oom_kills":1}
 	END
 	ends run.pov >got
-	grep -qx "Rank 1 (pid 101) was killed by SIGKILL (signal 9) for lack of memory from the kernel at 2.000 s, outside the recorded MPI calls, 500.000 ms after MPI_Recv (app+0x20); for lack of memory the kernel killed 1 process of its control group /job/1, which may use 64 MiB\." got
+	grep -qx "Rank 1 (pid 101) was killed by SIGKILL (signal 9) from the kernel, for lack of memory, at 2.000 s, outside the recorded MPI calls, 500.000 ms after MPI_Recv (app+0x20); for lack of memory the kernel killed 1 process of its control group /job/1, which may use 64 MiB\." got
 	grep -q '^Rank 0 (pid 100) exited with status 1 ' got
 	[ "$(grep -c 'control group' got)" = 1 ]
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ends | map(.out_of_memory)')" = '[true,false]' ]

@@ -49,6 +49,8 @@ extern const char *const rank_end_kinds[];
 char *rank_end_text(const struct rank_ends *e, const struct rank_end *end);
 /* "killed by SIGSEGV (signal 11)": the same in a few words. Caller frees. */
 char *rank_end_short(const struct rank_end *end);
+/* Where an instruction is: "solve (app.c:41)", "solve+0x1f (app)", "app+0x1f", an address. Caller frees. */
+char *rank_end_place(const struct rank_ends *e, const struct model_site *at);
 /*
  * One sentence about a rank, or about all that are told of together with it: those that a launcher killed by the same signal, those
  * that had not ended. NULL: an earlier one has told of this rank. Caller frees.

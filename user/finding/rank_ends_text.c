@@ -72,22 +72,31 @@ static char *words_call_site(const struct rank_ends *e, char *text, const struct
 	return words(text, ":%u)", name->line);
 }
 
-/* " in solve (app.c:41)". Places of calls are the instruction behind, this is the instruction itself. */
-static char *words_instruction(const struct rank_ends *e, char *text, const struct model_site *at)
+/* Places of calls are the instruction behind, this is the instruction itself. */
+char *rank_end_place(const struct rank_ends *e, const struct model_site *at)
 {
 	const struct model_site behind = {at->address + 1, at->module, at->offset + 1};
 	const struct site_name *name = sites_find(e->sites, &behind);
+	char *text;
+
+	if (!name)
+		return sites_text(e->sites, at);
+	if (name->file)
+		return xstrdup(name->text);
+	text = words_foreign(xstrdup(""), name->function, NAME_CHARS);
+	text = words(text, "+0x%llx (", (unsigned long long)name->function_offset - 1);
+	return words(words_foreign(text, base_name(at->module->path), NAME_CHARS), ")");
+}
+
+/* " in solve (app.c:41)" */
+static char *words_instruction(const struct rank_ends *e, char *text, const struct model_site *at)
+{
 	char *place;
 
 	if (!at->address)
 		return text;
-	if (name && !name->file) {
-		text = words_foreign(words(text, " in "), name->function, NAME_CHARS);
-		text = words(text, "+0x%llx (", (unsigned long long)name->function_offset - 1);
-		return words(words_foreign(text, base_name(at->module->path), NAME_CHARS), ")");
-	}
-	place = name ? xstrdup(name->text) : sites_text(e->sites, at);
-	text = words(text, name || at->module ? " in %s" : " at address %s", place);
+	place = rank_end_place(e, at);
+	text = words(text, at->module ? " in %s" : " at address %s", place);
 	free(place);
 	return text;
 }
@@ -122,7 +131,8 @@ static char *words_sender(const struct rank_ends *e, char *text, const struct mo
 	if (!s || s->from == POV_SIGNAL_FROM_FAULT || s->from == POV_SIGNAL_FROM_OTHER)
 		return text;
 	if (s->from == POV_SIGNAL_FROM_KERNEL)
-		return words(text, " from the kernel");
+		return words(text, " from the kernel%s",
+			     of->out_of_memory ? ", for lack of memory," : "");
 	if (s->sender == of)
 		return words(text, ", which it sent to itself,");
 	if (s->sender && s->sender->is_rank)
@@ -183,9 +193,8 @@ static char *words_killed(char *text, const struct model_process *p)
 {
 	char signal[SIGNAL_LABEL_BYTES];
 
-	text = words(text, p->ended_ns ? "killed by %s" : "sent %s",
+	return words(text, p->ended_ns ? "killed by %s" : "sent %s",
 		     signal_label(signo_of(p), signal));
-	return words(text, "%s", p->out_of_memory ? " for lack of memory" : "");
 }
 
 static char *words_status(char *text, const struct model_process *p)

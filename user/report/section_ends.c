@@ -68,7 +68,7 @@ static void signal_json(struct json_out *j, const struct report *r, const struct
 		json_out_null(j);
 		return;
 	}
-	place = s->at.address ? sites_text(r->sites, &s->at) : NULL;
+	place = s->at.address ? rank_end_place(&r->ends, &s->at) : NULL;
 	json_out_object_begin(j);
 	json_out_key_int(j, "number", s->signo);
 	json_out_key_int(j, "code", s->code);
