@@ -128,11 +128,11 @@ static char *words_sender(const struct rank_ends *e, char *text, const struct mo
 	const struct model_signal *s = of->killed_by;
 	char label[RANK_LABEL_BYTES];
 
-	if (!s || s->from == POV_SIGNAL_FROM_FAULT || s->from == POV_SIGNAL_FROM_OTHER)
-		return text;
-	if (s->from == POV_SIGNAL_FROM_KERNEL)
+	if (s && s->from == POV_SIGNAL_FROM_KERNEL)
 		return words(text, " from the kernel%s",
 			     of->out_of_memory ? ", for lack of memory," : "");
+	if (!s || s->from != POV_SIGNAL_FROM_PROCESS)
+		return text;
 	if (s->sender == of)
 		return words(text, ", which it sent to itself,");
 	if (s->sender && s->sender->is_rank)
@@ -167,12 +167,13 @@ static const json_t *memory_limit_of(const struct rank_ends *e, const struct mod
 
 static char *words_memory(const struct rank_ends *e, char *text, const struct model_process *p)
 {
-	const json_t *meta = memory_limit_of(e, p);
+	const struct model_signal *s = p->killed_by;
+	bool by_kernel = s && s->signo == SIGKILL && s->from == POV_SIGNAL_FROM_KERNEL;
+	const json_t *meta = by_kernel ? memory_limit_of(e, p) : NULL;
 	char n[64], bytes[HUMAN_BYTES];
 	uint64_t limit;
 
-	if (!meta || !p->killed_by || p->killed_by->signo != SIGKILL ||
-	    p->killed_by->from != POV_SIGNAL_FROM_KERNEL)
+	if (!meta)
 		return text;
 	limit = json_get_u64(meta, "limit_bytes");
 	text = words(text, "; for lack of memory the kernel killed %s of its control group ",
