@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Who is who. Follows targets through fork and exec, and records names, exits and CPU masks. What code they map
- * is image.bpf.c's.
+ * Who is who. Follows targets through fork and exec, and records names, exits, what killed them, and CPU masks. What code
+ * they map is image.bpf.c's.
  */
 #include "core.bpf.h"
+
+#define SIGNAL_GROUP_EXIT 0x4 /* signal_struct.flags: group_exit_code is the process's */
 
 static __always_inline bool identity_wanted(u32 tgid)
 {
@@ -98,6 +100,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *p)
 {
 	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = POV_TARGET_ENDING;
+	struct signal_struct *signal = BPF_CORE_READ(p, signal);
 	struct pov_exit r = {};
 
 	thread_close(p, tid, POV_CALL_OPEN);
@@ -106,8 +109,14 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
 	r.tgid = tgid;
 	r.code = BPF_CORE_READ(p, exit_code);
+	if (BPF_CORE_READ(signal, flags) & SIGNAL_GROUP_EXIT) {
+		r.code = BPF_CORE_READ(signal, group_exit_code);
+		r.hdr.flags |= POV_EXIT_PROCESS;
+	}
+	if (BPF_CORE_READ(signal, oom_mm))
+		r.hdr.flags |= POV_EXIT_OOM;
 	/* Before the collector hears of it, which looks there whether the process has ended. */
-	if (!BPF_CORE_READ(p, signal, live.counter)) {
+	if (!BPF_CORE_READ(signal, live.counter)) {
 		bpf_map_update_elem(&targets, &tgid, &ending, BPF_EXIST);
 		image_exit(tgid);
 	}
@@ -129,6 +138,82 @@ int BPF_PROG(process_free, struct task_struct *p)
 	state = bpf_map_lookup_elem(&targets, &tgid);
 	if (state && *state == POV_TARGET_ENDING)
 		bpf_map_delete_elem(&targets, &tgid);
+	return 0;
+}
+
+#define SIGNALS_MAX 64
+#define SIGNAL_BIT(signo) (1ull << ((signo)-1))
+/* x86-64 and arm64 number them alike. */
+#define SIGNALS_HARMLESS                                                                      \
+	(SIGNAL_BIT(17) | SIGNAL_BIT(18) | SIGNAL_BIT(19) | SIGNAL_BIT(20) | SIGNAL_BIT(21) | \
+	 SIGNAL_BIT(22) | SIGNAL_BIT(23) |                                                    \
+	 SIGNAL_BIT(28)) /* CHLD, CONT, STOP, TSTP, TTIN, TTOU, URG, WINCH */
+#define SIGNALS_TIMER (SIGNAL_BIT(14) | SIGNAL_BIT(26) | SIGNAL_BIT(27)) /* ALRM, VTALRM, PROF */
+#define SIGNALS_FAULT                                                                     \
+	(SIGNAL_BIT(4) | SIGNAL_BIT(5) | SIGNAL_BIT(7) | SIGNAL_BIT(8) | SIGNAL_BIT(11) | \
+	 SIGNAL_BIT(31)) /* ILL, TRAP, BUS, FPE, SEGV, SYS */
+#define SIGNALS_ADDRESS (SIGNAL_BIT(7) | SIGNAL_BIT(11))
+
+/* What the kernel is handed instead of a siginfo: the signal comes from the kernel, for the current process or for nobody. */
+#define SIGNAL_HAS_INFO(info) ((u64)(info) > 1)
+/* si_code */
+#define CODE_USER 0
+#define CODE_QUEUE (-1)
+#define CODE_TKILL (-6)
+
+/* Whether the process has no handler for a signal, and ends by it. */
+static __always_inline bool signal_kills(struct task_struct *p, u32 signo)
+{
+	struct sighand_struct *sighand = BPF_CORE_READ(p, sighand);
+	u64 at = (u64)sighand + bpf_core_field_offset(sighand->action);
+	void *handler = NULL;
+
+	if (signo - 1 >= SIGNALS_MAX || SIGNAL_BIT(signo) & SIGNALS_HARMLESS)
+		return false;
+	at += (u64)(signo - 1) * bpf_core_type_size(struct k_sigaction);
+	BPF_CORE_READ_INTO(&handler, (struct k_sigaction *)at, sa.sa_handler);
+	return !handler;
+}
+
+static __always_inline u8 signal_from(u64 signo_bit, struct kernel_siginfo *info, s32 code,
+				      bool self)
+{
+	if (!SIGNAL_HAS_INFO(info))
+		return signo_bit & SIGNALS_TIMER ? POV_SIGNAL_FROM_OTHER : POV_SIGNAL_FROM_KERNEL;
+	if (code == CODE_USER || code == CODE_QUEUE || code == CODE_TKILL)
+		return POV_SIGNAL_FROM_PROCESS;
+	if (code > 0 && signo_bit & SIGNALS_FAULT)
+		return self ? POV_SIGNAL_FROM_FAULT : POV_SIGNAL_FROM_KERNEL;
+	return POV_SIGNAL_FROM_OTHER;
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(signal_generate, int signo, struct kernel_siginfo *info, struct task_struct *p,
+	     int group, int result)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	u32 tgid = BPF_CORE_READ(p, tgid);
+	struct pov_signal r = {};
+
+	/* result: 0 if it was delivered */
+	if (result || !is_target(tgid) || !signal_kills(p, signo))
+		return 0;
+	hdr_init(&r.hdr, POV_KIND_SIGNAL, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
+	r.hdr.flags = group ? POV_SIGNAL_TO_PROCESS : 0;
+	r.tgid = tgid;
+	r.signo = signo;
+	if (SIGNAL_HAS_INFO(info))
+		r.code = BPF_CORE_READ(info, si_code);
+	r.from = signal_from(SIGNAL_BIT(signo), info, r.code, self == p);
+	if (r.from == POV_SIGNAL_FROM_PROCESS) {
+		r.sender = bpf_get_current_pid_tgid() >> 32;
+		bpf_get_current_comm(&r.comm, sizeof(r.comm));
+	} else if (r.from == POV_SIGNAL_FROM_FAULT) {
+		r.ip = PT_REGS_IP_CORE((struct pt_regs *)bpf_task_pt_regs(self));
+		if (SIGNAL_BIT(signo) & SIGNALS_ADDRESS)
+			r.address = (u64)BPF_CORE_READ(info, _sifields._sigfault._addr);
+	}
+	emit_control(&r, sizeof(r), false);
 	return 0;
 }
 

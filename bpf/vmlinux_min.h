@@ -98,6 +98,31 @@ struct vm_area_struct {
 struct signal_struct {
 	atomic_t live;
 	unsigned int flags;
+	int group_exit_code;
+	struct mm_struct *oom_mm;
+};
+
+struct sigaction {
+	void (*sa_handler)(int signo);
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
+union __sifields {
+	struct {
+		void *_addr;
+	} _sigfault;
+};
+
+struct kernel_siginfo {
+	int si_signo, si_errno, si_code;
+	union __sifields _sifields;
 };
 
 struct return_instance {
@@ -164,6 +189,7 @@ struct task_struct {
 	char comm[16];
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct uprobe_task *utask;
 };
 

@@ -2,7 +2,7 @@
 /*
  * povtrace info: what is in a trace file, by its own account: where, when and how it was recorded,
  * how many records of which kind, how large, and whether all of it is there. Reads every block, so
- * damage is found. Interprets nothing: what ranks did is the report's business.
+ * damage is found. It says how ranks ended; what they did is the report's business.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,12 @@
 #include <time.h>
 
 #include "abi/event.h"
+#include "analysis/label.h"
 #include "base/human.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "model/model.h"
 #include "trace/trace_kept.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
@@ -137,7 +139,28 @@ static json_t *totals_json(const struct trace_totals *s)
 	return obj;
 }
 
-static int print_json(const struct trace *t, const struct trace_totals *s,
+static json_t *ends_json(const struct model *m)
+{
+	uint64_t start_ns = model_get_info(m)->start_ns;
+	json_t *list = json_array(), *o;
+	char end[END_LABEL_BYTES];
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		const struct model_process *p = model_process_get(m, i);
+
+		if (!p->is_rank)
+			break;
+		o = json_pack("{s:i,s:i,s:s,s:o,s:o}", "pid", (int)p->pid, "rank", (int)p->rank,
+			      "end", end_label(p, end), "exit_status",
+			      p->ended_ns ? json_integer(p->exit_code) : json_null(), "ended_ns",
+			      p->ended_ns ? json_integer((json_int_t)(p->ended_ns - start_ns)) :
+					    json_null());
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static int print_json(const struct trace *t, const struct model *m, const struct trace_totals *s,
 		      const struct info_options *opt)
 {
 	const struct trace_summary *sum = trace_get_summary(t);
@@ -155,6 +178,7 @@ static int print_json(const struct trace *t, const struct trace_totals *s,
 	set_meta(t, root, "recording");
 	set_meta(t, root, "host");
 	json_object_set_new(root, "processes", metas_of(t, "process"));
+	json_object_set_new(root, "ends", ends_json(m));
 	json_object_set_new(root, "libraries", metas_of(t, "library"));
 	json_set_int(root, "records", s->records);
 	json_object_set_new(root, "kinds", kinds_json(s));
@@ -296,6 +320,26 @@ static void print_process(const json_t *p)
 			   json_get_text(p, "exe"));
 }
 
+static void print_ends(const struct model *m)
+{
+	uint64_t start_ns = model_get_info(m)->start_ns;
+	char rank[RANK_LABEL_BYTES], end[END_LABEL_BYTES];
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		const struct model_process *p = model_process_get(m, i);
+
+		if (!p->is_rank)
+			break;
+		if (p->ended_ns)
+			print_line("ended", "rank %s, pid %u: %s at %.3f s", rank_label(m, p, rank),
+				   p->pid, end_label(p, end),
+				   (double)(p->ended_ns - start_ns) / NS_PER_S);
+		else
+			print_line("ended", "rank %s, pid %u: not when the recording did",
+				   rank_label(m, p, rank), p->pid);
+	}
+}
+
 static void print_library(const json_t *l)
 {
 	const char *version = json_get_text(l, "version");
@@ -378,7 +422,7 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 			   sum->lost_tail_bytes);
 }
 
-static void print_text(const struct trace *t, const struct trace_totals *s)
+static void print_text(const struct trace *t, const struct model *m, const struct trace_totals *s)
 {
 	print_origin(t);
 	print_kept(t);
@@ -386,6 +430,7 @@ static void print_text(const struct trace *t, const struct trace_totals *s)
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		if (json_is_type(trace_meta_get(t, i), "process"))
 			print_process(trace_meta_get(t, i));
+	print_ends(m);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		if (json_is_type(trace_meta_get(t, i), "library"))
 			print_library(trace_meta_get(t, i));
@@ -396,10 +441,27 @@ static void print_text(const struct trace *t, const struct trace_totals *s)
 
 /* ---- the command ---- */
 
+static int info_print(struct trace *t, const struct info_options *opt)
+{
+	struct trace_totals totals;
+	struct model *m;
+	int err = trace_totals_count(t, &totals);
+
+	if (!err)
+		err = model_open(t, &(struct model_options){.roles_only = true}, &m);
+	if (err)
+		return err;
+	if (opt->json)
+		err = print_json(t, m, &totals, opt);
+	else
+		print_text(t, m, &totals);
+	model_close(m);
+	return err;
+}
+
 static int info_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct info_options *opt = opts;
-	struct trace_totals totals;
 	struct trace *t;
 	int err;
 
@@ -417,11 +479,7 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 		print_metas(t, "");
 		err = 0;
 	} else {
-		err = trace_totals_count(t, &totals);
-		if (!err && opt->json)
-			err = print_json(t, &totals, opt);
-		else if (!err)
-			print_text(t, &totals);
+		err = info_print(t, opt);
 	}
 	trace_close(t);
 	return err ? 1 : 0;
@@ -457,7 +515,7 @@ const struct command cmd_info = {
 	.brief = "Print what is in a trace file.",
 	.usage = "[options] FILE",
 	.details =
-		"Prints where, when and how FILE was recorded, the ranks and libraries in it, the number of "
+		"Prints where, when and how FILE was recorded, the ranks and libraries in it, how ranks ended, the number of "
 		"records of each kind, what was dropped, its size, and whether it is complete and "
 		"undamaged. Needs no privilege.\n\nA damaged or cut file is read as far as it is whole; "
 		"what is missing is told.",

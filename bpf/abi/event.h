@@ -51,6 +51,7 @@ enum pov_kind {
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
 	POV_KIND_UNREACHED =
 		42, /* struct pov_caller: the same; a process cannot reach the collector that it was to ask */
+	POV_KIND_SIGNAL = 43, /* struct pov_signal: a target was sent a signal that ends it */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
 	POV_KIND_LIMIT = 67, /* struct pov_limit */
@@ -350,10 +351,38 @@ struct pov_fork {
 	char comm[POV_COMM_LEN];
 };
 
+/* Older traces have neither flag: there the status of a process is its first thread's. */
+#define POV_EXIT_PROCESS 0x01 /* code is the status of the whole process */
+#define POV_EXIT_OOM 0x02     /* the kernel chose the process to get back its memory */
 struct pov_exit {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
 	pov_s32 code; /* wait(2) status */
+};
+
+enum pov_signal_from {
+	POV_SIGNAL_FROM_OTHER = 0, /* a timer, or a device */
+	POV_SIGNAL_FROM_PROCESS = 1,
+	POV_SIGNAL_FROM_KERNEL = 2,
+	POV_SIGNAL_FROM_FAULT = 3, /* the kernel, for what the thread itself did at ip */
+};
+
+/*
+ * A signal that a target has no handler for and that ends it, unless the target blocks it. hdr.tid = the thread that was sent it; of a
+ * signal to the process (flag), any of its threads.
+ */
+#define POV_SIGNAL_TO_PROCESS 0x01
+struct pov_signal {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 sender;		 /* FROM_PROCESS: its thread group; else 0 */
+	char comm[POV_COMM_LEN]; /* FROM_PROCESS: name of the sending thread */
+	pov_s32 code;		 /* si_code of siginfo_t; 0 if the kernel gave none */
+	pov_u16 signo;
+	pov_u8 from; /* enum pov_signal_from */
+	pov_u8 pad;
+	pov_u64 ip;	 /* FROM_FAULT: the instruction; else 0 */
+	pov_u64 address; /* FROM_FAULT, SIGSEGV and SIGBUS: the address that was accessed; else 0 */
 };
 
 struct pov_affinity {
@@ -497,6 +526,7 @@ POV_ABI_SIZE(pov_region, 32);
 POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);
 POV_ABI_SIZE(pov_exit, 24);
+POV_ABI_SIZE(pov_signal, 64);
 POV_ABI_SIZE(pov_affinity, 152);
 POV_ABI_SIZE(pov_image, 64);
 POV_ABI_SIZE(pov_path, 24 + POV_PATH_BYTES);

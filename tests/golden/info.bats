@@ -48,6 +48,8 @@ setup() {
 	command    mpirun -np 2 ./a ?[31m
 	rank       0 of 2: pid 10, /tmp/a, job j1
 	rank       1 of 2: pid 11, /tmp/a, job j1
+	ended      rank 0, pid 10: not when the recording did
+	ended      rank 1, pid 11: not when the recording did
 	library    /usr/lib/libmpi.so.40 (openmpi 4.1.4), 312 functions by uprobe_multi, 1 not in it, 0 failed
 	records    66
 	  switch                  34   17 preempted

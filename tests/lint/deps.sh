@@ -58,7 +58,7 @@ done <<<"$rules"
 
 # The model goes one way, too: who there is <- when they were in which state <- what was called <- records in.
 model_steps="
-who: record identity describe func image peer
+who: record identity ending describe func image peer
 when: state gap
 what: history call operation past region
 replay: replay pass model

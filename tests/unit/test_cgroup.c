@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where the CPU time of a process is limited, in both versions of control groups; what their files
- * say: cases/cgroup.txt.
+ * Where the CPU time and memory of a process are limited, in both versions of control groups; what their
+ * files say: cases/cgroup.txt.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +30,15 @@ static const struct {
 	{"middle", "29 22 0:25 /pod/7 /cg rw - cgroup2 cgroup2 rw\n"},
 };
 
-/* dir MOUNTS GROUPS */
-static void dir_print(const char *name, const char *groups, FILE *out)
+/* dir MOUNTS GROUPS, memory_dir MOUNTS GROUPS */
+static void dir_print(const char *name, const char *groups, const char *controller, FILE *out)
 {
 	size_t root = 0, i = 0;
 	char *dir;
 
 	while (strcmp(mounts[i].name, name) != 0)
 		i++;
-	dir = cgroup_cpu_dir(mounts[i].text, groups, &root);
+	dir = cgroup_dir(mounts[i].text, groups, controller, &root);
 	if (dir)
 		fprintf(out, "%s from %zu", dir, root);
 	else
@@ -46,22 +46,12 @@ static void dir_print(const char *name, const char *groups, FILE *out)
 	free(dir);
 }
 
-/* limit FILE=TEXT…, throttling FILE=TEXT… */
-static void files_print(bool limit, char *files, FILE *out)
+static void cpu_print(bool limit, const char *dir, FILE *out)
 {
 	struct cpu_bandwidth b = {0};
 	struct cpu_throttling t = {0};
-	char dir[128], *save = NULL;
-	int err;
+	int err = limit ? cgroup_limit_read(dir, &b) : cgroup_throttling_read(dir, &t);
 
-	for (char *f = strtok_r(files, ",", &save); f; f = strtok_r(NULL, ",", &save)) {
-		char *text = strchr(f, '=');
-
-		*text++ = '\0';
-		file_store(temp_path(f), text, strlen(text));
-	}
-	snprintf(dir, sizeof(dir), "%s", temp_path(""));
-	err = limit ? cgroup_limit_read(dir, &b) : cgroup_throttling_read(dir, &t);
 	if (err)
 		fputs("none", out);
 	else if (limit)
@@ -70,9 +60,40 @@ static void files_print(bool limit, char *files, FILE *out)
 	else
 		fprintf(out, "%llu of %llu, %llu ns", (unsigned long long)t.throttled,
 			(unsigned long long)t.periods, (unsigned long long)t.throttled_ns);
-	for (size_t i = 0; i < 4; i++)
-		unlink(temp_path((const char *const[]){"cpu.max", "cpu.cfs_quota_us",
-						       "cpu.cfs_period_us", "cpu.stat"}[i]));
+}
+
+static void memory_print(const char *dir, FILE *out)
+{
+	uint64_t kills;
+
+	fprintf(out, "%llu bytes, ", (unsigned long long)cgroup_memory_limit_read(dir));
+	if (cgroup_oom_kills_read(dir, &kills))
+		fputs("kills unknown", out);
+	else
+		fprintf(out, "%llu kills", (unsigned long long)kills);
+}
+
+/* limit FILE=TEXT…, throttling FILE=TEXT…, memory FILE=TEXT… */
+static void files_print(const char *command, char *files, FILE *out)
+{
+	static const char *const names[] = {
+		"cpu.max",    "cpu.cfs_quota_us",      "cpu.cfs_period_us",  "cpu.stat",
+		"memory.max", "memory.limit_in_bytes", "memory.oom_control", "memory.events"};
+	char dir[128], *save = NULL;
+
+	for (char *f = strtok_r(files, ",", &save); f; f = strtok_r(NULL, ",", &save)) {
+		char *text = strchr(f, '=');
+
+		*text++ = '\0';
+		file_store(temp_path(f), text, strlen(text));
+	}
+	snprintf(dir, sizeof(dir), "%s", temp_path(""));
+	if (!strcmp(command, "memory"))
+		memory_print(dir, out);
+	else
+		cpu_print(!strcmp(command, "limit"), dir, out);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(temp_path(names[i]));
 }
 
 /* "|" is the end of a line. */
@@ -83,11 +104,11 @@ static void play(const struct script *lines, FILE *out)
 	for (char *end; (end = strchr(line, '|'));)
 		*end = '\n';
 	command = strtok_r(line, " ", &save);
-	if (!strcmp(command, "dir")) {
+	if (strstr(command, "dir")) {
 		name = strtok_r(NULL, " ", &save);
-		dir_print(name, save, out);
+		dir_print(name, save, strcmp(command, "dir") ? "memory" : "cpu", out);
 	} else {
-		files_print(!strcmp(command, "limit"), save, out);
+		files_print(command, save, out);
 	}
 }
 

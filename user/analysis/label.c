@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 
 #include "base/log.h"
 
@@ -17,6 +19,29 @@ const char *rank_label(const struct model *m, const struct model_process *p, cha
 		snprintf(buf, RANK_LABEL_BYTES, "%d:%d", p->job_idx, p->rank);
 	else
 		snprintf(buf, RANK_LABEL_BYTES, "%d", p->rank);
+	return buf;
+}
+
+const char *signal_label(int32_t signo, char *buf)
+{
+	const char *name = sigabbrev_np(signo);
+
+	snprintf(buf, SIGNAL_LABEL_BYTES, name ? "SIG%s (signal %d)" : "%ssignal %d", name ?: "",
+		 signo);
+	return buf;
+}
+
+const char *end_label(const struct model_process *p, char *buf)
+{
+	char signal[SIGNAL_LABEL_BYTES];
+
+	if (!p->ended_ns)
+		return strcpy(buf, "not ended");
+	if (WIFSIGNALED(p->exit_code))
+		snprintf(buf, END_LABEL_BYTES, "killed by %s",
+			 signal_label(WTERMSIG(p->exit_code), signal));
+	else
+		snprintf(buf, END_LABEL_BYTES, "exited with status %d", WEXITSTATUS(p->exit_code));
 	return buf;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Short names of ranks and CPUs, for texts. */
+/* Short names of ranks, signals and CPUs, for texts. */
 #ifndef POV_ANALYSIS_LABEL_H
 #define POV_ANALYSIS_LABEL_H
 
@@ -8,6 +8,14 @@
 #define RANK_LABEL_BYTES 32
 /* "3", "1:3" if there are several jobs, "?" if unknown, "-" if it is no rank. */
 const char *rank_label(const struct model *m, const struct model_process *p, char *buf);
+
+#define SIGNAL_LABEL_BYTES 32
+/* "SIGSEGV (signal 11)"; "signal 40" if it has no name. */
+const char *signal_label(int32_t signo, char *buf);
+
+#define END_LABEL_BYTES 64
+/* "exited with status 0", "killed by SIGSEGV (signal 11)", "not ended": when the recording ended. */
+const char *end_label(const struct model_process *p, char *buf);
 
 #define CPU_LABEL_BYTES 48
 /* "3", "node1:3" if there are several hosts. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Both versions: in the first the cpu controller has a hierarchy of its own or shares one, in the second all share one. */
+/* Both versions: in the first a controller has a hierarchy of its own or shares one, in the second all share one. */
 #include "attach/cgroup.h"
 
 #include <errno.h>
@@ -10,6 +10,10 @@
 #include <string.h>
 
 #include "base/log.h"
+
+#define UNLIMITED_BYTES \
+	(INT64_MAX -    \
+	 (1 << 20)) /* the first version's number for none: a page or so less than the largest */
 
 /* Whether word is one of a list "a,b,c" of so many bytes. */
 static bool lists(const char *list, size_t bytes, const char *word)
@@ -27,7 +31,7 @@ static bool lists(const char *list, size_t bytes, const char *word)
 }
 
 /* The path behind "N:controllers:"; owned. first: whether it is a hierarchy of the first version. */
-static char *path_of(const char *cgroup, bool *first)
+static char *path_of(const char *cgroup, const char *controller, bool *first)
 {
 	const char *line, *controllers, *path, *shared = NULL;
 
@@ -37,7 +41,7 @@ static char *path_of(const char *cgroup, bool *first)
 		path = controllers ? strchr(controllers + 1, ':') : NULL;
 		if (!path)
 			break;
-		if (lists(controllers + 1, (size_t)(path - controllers - 1), "cpu"))
+		if (lists(controllers + 1, (size_t)(path - controllers - 1), controller))
 			return strndup(path + 1, strcspn(path + 1, "\n"));
 		if (!strncmp(line, "0::", 3))
 			shared = path + 1;
@@ -47,7 +51,8 @@ static char *path_of(const char *cgroup, bool *first)
 }
 
 /* Where it is mounted, and which of its groups is there: "36 25 0:31 ROOT POINT options … - TYPE source options". Both owned. */
-static bool mount_of(const char *mountinfo, bool first, char **root, char **point)
+static bool mount_of(const char *mountinfo, const char *controller, bool first, char **root,
+		     char **point)
 {
 	const char *line, *end, *type, *options;
 
@@ -62,7 +67,7 @@ static bool mount_of(const char *mountinfo, bool first, char **root, char **poin
 		options = end;
 		while (options[-1] != ' ')
 			options--;
-		if (first && !lists(options, (size_t)(end - options), "cpu"))
+		if (first && !lists(options, (size_t)(end - options), controller))
 			continue;
 		if (sscanf(line, "%*s %*s %*s %ms %ms", root, point) == 2)
 			return true;
@@ -70,14 +75,15 @@ static bool mount_of(const char *mountinfo, bool first, char **root, char **poin
 	return false;
 }
 
-char *cgroup_cpu_dir(const char *mountinfo, const char *cgroup, size_t *root_bytes)
+char *cgroup_dir(const char *mountinfo, const char *cgroup, const char *controller,
+		 size_t *root_bytes)
 {
 	char *root = NULL, *point = NULL, *path, *dir = NULL;
 	size_t skip;
 	bool first;
 
-	path = path_of(cgroup, &first);
-	if (!path || !mount_of(mountinfo, first, &root, &point))
+	path = path_of(cgroup, controller, &first);
+	if (!path || !mount_of(mountinfo, controller, first, &root, &point))
 		goto out;
 	skip = strcmp(root, "/") ? strlen(root) : 0;
 	if (strncmp(path, root, skip) || (skip && path[skip] && path[skip] != '/') ||
@@ -149,4 +155,33 @@ int cgroup_throttling_read(const char *dir, struct cpu_throttling *out)
 	}
 	fclose(f);
 	return 0;
+}
+
+uint64_t cgroup_memory_limit_read(const char *dir)
+{
+	int64_t bytes = 0, none;
+
+	if (!numbers_read(dir, "memory.max", &bytes, &none) &&
+	    !numbers_read(dir, "memory.limit_in_bytes", &bytes, &none))
+		return 0;
+	return bytes > 0 && bytes < UNLIMITED_BYTES ? (uint64_t)bytes : 0;
+}
+
+int cgroup_oom_kills_read(const char *dir, uint64_t *kills)
+{
+	FILE *f = file_of(dir, "memory.events") ?: file_of(dir, "memory.oom_control");
+	int err = -ENOENT;
+	char key[32];
+	uint64_t v;
+
+	if (!f)
+		return err;
+	while (fscanf(f, "%31s %" SCNu64, key, &v) == 2) {
+		if (strcmp(key, "oom_kill"))
+			continue;
+		*kills = v;
+		err = 0;
+	}
+	fclose(f);
+	return err;
 }

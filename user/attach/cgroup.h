@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Limits of CPU time that hold for a process by its control groups (cgroups), and the kernel's account of what they did. */
+/* Limits of CPU time and memory that hold for a process by its control groups (cgroups), and the kernel's account of what they did. */
 #ifndef POV_ATTACH_CGROUP_H
 #define POV_ATTACH_CGROUP_H
 
@@ -7,10 +7,11 @@
 #include <sys/types.h>
 
 /*
- * A group's directory in the hierarchy that has the cpu controller, as both files of /proc/PID have it; its first root_bytes bytes are
- * where that hierarchy is mounted. The caller frees dir. NULL: there is none, or it is not to be seen from here.
+ * A group's directory in the hierarchy that has a controller ("cpu", "memory"), as both files of /proc/PID have it; its first root_bytes
+ * bytes are where that hierarchy is mounted. The caller frees dir. NULL: there is none, or it is not to be seen from here.
  */
-char *cgroup_cpu_dir(const char *mountinfo, const char *cgroup, size_t *root_bytes);
+char *cgroup_dir(const char *mountinfo, const char *cgroup, const char *controller,
+		 size_t *root_bytes);
 
 struct cpu_bandwidth {
 	uint64_t quota_us, period_us; /* so much CPU time in each period */
@@ -26,5 +27,10 @@ struct cpu_throttling {
 };
 /* 0, or -errno: the group is gone. */
 int cgroup_throttling_read(const char *dir, struct cpu_throttling *out);
+
+/* Bytes of memory that this group may use; 0: it has no limit of its own, or none that can be read. */
+uint64_t cgroup_memory_limit_read(const char *dir);
+/* How many processes of the group the kernel has killed for lack of memory since the group was made. 0, or -ENOENT. */
+int cgroup_oom_kills_read(const char *dir, uint64_t *kills);
 
 #endif

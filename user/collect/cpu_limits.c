@@ -58,7 +58,7 @@ void cpu_limits_add(struct cpu_limits *l, pid_t pid)
 	if (!l->mountinfo)
 		l->mountinfo = proc_file_read(getpid(), "mountinfo", MOUNTS_BYTES, &bytes);
 	if (l->mountinfo && cgroup)
-		dir = cgroup_cpu_dir(l->mountinfo, cgroup, &root_bytes);
+		dir = cgroup_dir(l->mountinfo, cgroup, "cpu", &root_bytes);
 	while (dir) {
 		limit = limit_of(l, dir, root_bytes);
 		if (limit)

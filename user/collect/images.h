@@ -72,7 +72,7 @@ void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, 
 void images_program(struct images *im, pid_t pid, const char *path);
 
 uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
-/* Reads what limits of CPU time did to ranks, where that was read so long ago; writes what was read last (cpu_limits.h). */
+/* Reads what limits of CPU time did to ranks, where that was read so long ago; writes what was read last (cpu_limits.h, memory_limits.h). */
 void images_limits_read(struct images *im, uint64_t age_ns);
 void images_limits_write(const struct images *im);
 /* World rank of a process, also of one that has ended; -1 if unknown. */

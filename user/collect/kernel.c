@@ -344,13 +344,13 @@ int kernel_attach(struct kernel *k)
 	struct bpf_program *const progs[] = {
 		s->progs.process_fork,	     s->progs.process_exec,
 		s->progs.process_exit,	     s->progs.process_free,
-		s->progs.task_rename,	     s->progs.image_fentry,
-		s->progs.image_kprobe,	     s->progs.image_tree,
-		s->progs.irq_handler_exit,   s->progs.irq_handler_entry,
-		s->progs.softirq_exit,	     s->progs.softirq_entry,
-		s->progs.sched_waking,	     s->progs.sched_wakeup_new,
-		s->progs.sched_migrate_task, s->progs.sched_switch_state,
-		s->progs.sched_switch_plain,
+		s->progs.signal_generate,    s->progs.task_rename,
+		s->progs.image_fentry,	     s->progs.image_kprobe,
+		s->progs.image_tree,	     s->progs.irq_handler_exit,
+		s->progs.irq_handler_entry,  s->progs.softirq_exit,
+		s->progs.softirq_entry,	     s->progs.sched_waking,
+		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task,
+		s->progs.sched_switch_state, s->progs.sched_switch_plain,
 	};
 	int err = 0;
 

@@ -2,7 +2,9 @@
 /* A process is known from the first traced library that it maps until it ends or executes a program without one. */
 #include "collect/library_users.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "abi/event.h"
 #include "attach/code_file.h"
@@ -79,8 +81,10 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 		json_object_set_new(m, "job", json_string(""));
 	}
 	rank = json_get_int(m, "rank");
-	if (json_get_bool(request, "mpi"))
+	if (json_get_bool(request, "mpi")) {
 		cpu_limits_add(&u->limits, (pid_t)json_get_int(m, "pid"));
+		memory_limits_add(&u->memory, (pid_t)json_get_int(m, "pid"));
+	}
 	if (rank >= 0)
 		map_set(&u->rank_of, (uint64_t)json_get_int(m, "pid"),
 			(void *)((uintptr_t)rank + 1));
@@ -180,8 +184,11 @@ bool library_users_call(struct library_users *u, pid_t pid)
 
 void library_users_exit(struct library_users *u, const struct pov_exit *r)
 {
-	if (r->hdr.tid == r->tgid)
-		process_forget(u, (pid_t)r->tgid);
+	if (r->hdr.tid != r->tgid)
+		return;
+	if (WIFSIGNALED(r->code) && WTERMSIG(r->code) == SIGKILL)
+		memory_limits_read(&u->memory, kernel_now_ns()); /* the group may be gone soon */
+	process_forget(u, (pid_t)r->tgid);
 }
 
 bool library_users_have(const struct library_users *u, pid_t pid)
@@ -201,4 +208,5 @@ void library_users_release(struct library_users *u)
 	map_free(&u->processes, free);
 	map_release(&u->rank_of);
 	cpu_limits_release(&u->limits);
+	memory_limits_release(&u->memory);
 }

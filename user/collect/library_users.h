@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "collect/cpu_limits.h"
+#include "collect/memory_limits.h"
 
 struct code_file;
 struct helper;
@@ -26,6 +27,7 @@ struct library_users {
 	struct trace_writer *writer;
 	struct map processes; /* pid → struct process */
 	struct cpu_limits limits;
+	struct memory_limits memory;
 	struct map rank_of; /* pid → world rank + 1, also of processes that have ended */
 	uint32_t rank_cnt;  /* processes described so far that use MPI */
 };

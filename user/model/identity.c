@@ -77,15 +77,18 @@ static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid
 	return p;
 }
 
-struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns)
+struct mprocess *identity_process_known(const struct model *m, uint32_t pid, uint64_t ts_ns)
 {
 	struct mprocess *p = map_get(&m->pids, pid);
 
-	if (!p)
-		return process_new(m, pid, 0, ts_ns);
-	while (p->next_inc && p->next_inc->pub.start_ns <= ts_ns)
+	while (p && p->next_inc && p->next_inc->pub.start_ns <= ts_ns)
 		p = p->next_inc;
 	return p;
+}
+
+struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns)
+{
+	return identity_process_known(m, pid, ts_ns) ?: process_new(m, pid, 0, ts_ns);
 }
 
 /* ---- threads ---- */
@@ -325,11 +328,17 @@ static void learn_exit(struct model *m, const struct pov_exit *rec)
 		return;
 	p = mprocess_of(t->pub.proc);
 	thread_ended(t, rec->hdr.ts_ns);
-	if (rec->hdr.tid == p->pub.pid) {
-		p->leader_exited = true;
-		p->pub.exit_code = rec->code;
-	}
+	p->leader_exited |= rec->hdr.tid == p->pub.pid;
 	p->pub.exited = p->leader_exited && !p->alive;
+	ending_exit_learn(p, rec);
+}
+
+static void learn_signal(struct model *m, const struct pov_signal *rec)
+{
+	struct mprocess *p = process_last(m, rec->tgid);
+
+	if (p && rec->tgid)
+		ending_signal_learn(p, rec);
 }
 
 static void learn_record(struct model *m, const struct pov_hdr *rec)
@@ -349,6 +358,9 @@ static void learn_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_EXIT:
 		learn_exit(m, (const struct pov_exit *)rec);
+		break;
+	case POV_KIND_SIGNAL:
+		learn_signal(m, (const struct pov_signal *)rec);
 		break;
 	}
 }
@@ -414,6 +426,7 @@ int identity_learn(struct model *m)
 	if (err)
 		return err;
 	describe_processes(m);
+	endings_settle(m);
 	for (i = 0; i < m->nthreads; i++)
 		thread_track(m, m->thread[i]);
 	return 0;
@@ -421,6 +434,7 @@ int identity_learn(struct model *m)
 
 static void process_free(struct mprocess *p)
 {
+	ending_release(p);
 	free(p->image);
 	free(p->name);
 	free(p->cmdline);

@@ -103,6 +103,16 @@ struct model_process *model_process_get(const struct model *m, uint32_t i)
 	return &m->process[i]->pub;
 }
 
+const struct model_process *model_parent(const struct model *m, const struct model_process *p)
+{
+	const struct mprocess *own = (const struct mprocess *)p, *by_id;
+
+	if (own->parent)
+		return &own->parent->pub;
+	by_id = p->ppid ? identity_process_known(m, p->ppid, p->start_ns) : NULL;
+	return by_id && by_id != own ? &by_id->pub : NULL;
+}
+
 bool model_ran_before(const struct model *m, const struct model_process *p)
 {
 	uint64_t exec_ns = ((const struct mprocess *)p)->exec_ns;

@@ -46,6 +46,27 @@ struct model_host {
 	uint64_t clock_messages, clock_uncertainty_ns, clock_violated_ns;
 };
 
+/* Where a call was made: the instruction behind it. */
+struct model_site {
+	uint64_t address;		   /* in the process */
+	const struct model_module *module; /* that it lies in, or NULL */
+	uint64_t offset;		   /* in that file */
+};
+
+/* A signal that ended a process. */
+struct model_signal {
+	uint64_t ts_ns;			    /* when it was sent */
+	const struct model_thread *thread;  /* it was sent to this one; NULL: to the process */
+	int32_t signo, code;		    /* code: si_code of siginfo_t */
+	uint8_t from;			    /* enum pov_signal_from */
+	uint32_t sender_pid;		    /* FROM_PROCESS: as its host has it; else 0 */
+	const struct model_process *sender; /* FROM_PROCESS; NULL: it is not in the trace */
+	char sender_name[16];		    /* of the sending thread */
+	uint64_t address; /* FROM_FAULT, SIGSEGV and SIGBUS: what the instruction accessed */
+	struct model_site
+		at; /* FROM_FAULT: the instruction itself; known when the replay has passed it */
+};
+
 struct model_process {
 	uint32_t pid;	   /* in the trace's numbers */
 	uint32_t host_pid; /* as its host has it */
@@ -55,14 +76,17 @@ struct model_process {
 	uint32_t ppid;
 	uint64_t start_ns, end_ns; /* clipped to the recording */
 	bool exited;
-	int32_t exit_code;   /* wait(2) status; valid if exited */
-	bool is_target;	     /* recorded on purpose (not merely seen on a CPU) */
-	bool is_rank;	     /* uses an MPI library */
-	int32_t rank;	     /* world rank, -1 if unknown */
-	int32_t job_idx;     /* index of its job in the trace; -1 if unknown */
-	const char *job;     /* the launcher's name of the job, or "" */
-	const char *name;    /* short program name */
-	const char *cmdline; /* or "" */
+	int32_t exit_code; /* wait(2) status; valid if ended_ns */
+	uint64_t ended_ns; /* when that was decided, all of its threads having ended or not; 0: unknown */
+	bool out_of_memory;		      /* the kernel chose to kill it to get memory back */
+	const struct model_signal *killed_by; /* NULL: it was not, or that was not recorded */
+	bool is_target;			      /* recorded on purpose (not merely seen on a CPU) */
+	bool is_rank;			      /* uses an MPI library */
+	int32_t rank;			      /* world rank, -1 if unknown */
+	int32_t job_idx;		      /* index of its job in the trace; -1 if unknown */
+	const char *job;		      /* the launcher's name of the job, or "" */
+	const char *name;		      /* short program name */
+	const char *cmdline;		      /* or "" */
 	uint32_t idx; /* of model_process_get(): ranks first, by job, host and rank; then the rest */
 	void *user;   /* not used by the model */
 };
@@ -111,13 +135,6 @@ struct model_module {
 	const char *path;
 	const char *build_id; /* hex; "" if it has none, or which one it was is not known */
 	uint64_t stamp;	      /* POV_FILE_STAMP of its change and size; 0: not recorded */
-};
-
-/* Where a call was made: the instruction behind it. */
-struct model_site {
-	uint64_t address;		   /* in the process */
-	const struct model_module *module; /* that it lies in, or NULL */
-	uint64_t offset;		   /* in that file */
 };
 
 struct model_call {
@@ -398,6 +415,8 @@ const struct model_stats *model_get_stats(const struct model *m);
 struct trace *model_get_trace(const struct model *m);
 uint32_t model_process_count(const struct model *m);
 struct model_process *model_process_get(const struct model *m, uint32_t i); /* in sort order */
+/* Who started it, if that is in the trace; else NULL. */
+const struct model_process *model_parent(const struct model *m, const struct model_process *p);
 /* Its program ran before the recording began: the calls that it made then are not known. What a recorder launches begins with exec. */
 bool model_ran_before(const struct model *m, const struct model_process *p);
 /* The process that has this rank in MPI_COMM_WORLD of that job, as a call of self names them; NULL if it is not in the trace. */

@@ -28,6 +28,14 @@ struct image {
 	const struct model_module *module; /* or NULL */
 };
 
+/* A signal that may have ended a process, the first of its number. */
+struct ending_signal {
+	struct model_signal pub;
+	uint32_t tid, sender;
+	bool to_process;
+	struct ending_signal *next; /* that was sent later */
+};
+
 struct mprocess {
 	struct model_process pub;
 	struct mprocess *next_inc; /* the next process of the same pid */
@@ -39,8 +47,10 @@ struct mprocess {
 	bool has_leader;	   /* a thread with tid = pid has been made */
 	uint32_t alive;		   /* identity pass: threads not known to have ended */
 	bool leader_exited;
-	uint64_t exec_ns;   /* identity pass: the last one */
-	char exec_comm[16]; /* what its thread was called then */
+	bool has_status;	       /* identity pass: exit_code is the whole process's */
+	struct ending_signal *signals; /* owned */
+	uint64_t exec_ns;	       /* identity pass: the last one */
+	char exec_comm[16];	       /* what its thread was called then */
 	/* the replay's */
 	struct image *image;
 	uint32_t nimages, images_cap, image_hit;

@@ -390,6 +390,14 @@ static void exit_record(struct model *m, const struct pov_exit *rec)
 		in_flight_end(m, p, m->now_ns);
 }
 
+static void signal_record(struct model *m, const struct pov_signal *rec)
+{
+	struct mprocess *p = identity_process_known(m, rec->tgid, m->now_ns);
+
+	if (p)
+		ending_signal_place(p, rec);
+}
+
 static void affinity_record(struct model *m, const struct pov_affinity *rec)
 {
 	struct model_affinity f = {.ts_ns = m->now_ns};
@@ -418,6 +426,9 @@ static void identity_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_EXIT:
 		exit_record(m, (const struct pov_exit *)rec);
+		break;
+	case POV_KIND_SIGNAL:
+		signal_record(m, (const struct pov_signal *)rec);
 		break;
 	case POV_KIND_RENAME:
 		rename_record(m, (const struct pov_task *)rec);
@@ -485,6 +496,7 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 	case POV_KIND_FORK:
 	case POV_KIND_EXEC:
 	case POV_KIND_EXIT:
+	case POV_KIND_SIGNAL:
 	case POV_KIND_RENAME:
 	case POV_KIND_AFFINITY:
 	case POV_KIND_IMAGE:

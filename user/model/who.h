@@ -16,6 +16,8 @@ bool record_ok(const struct pov_hdr *rec);
 int identity_learn(struct model *m);
 /* The process of a pid at a time, made if there is none. */
 struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns);
+/* The same; NULL if there is none. */
+struct mprocess *identity_process_known(const struct model *m, uint32_t pid, uint64_t ts_ns);
 /* A thread no identity record introduced; put behind `after` in its slot (NULL: first). */
 struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
 				      uint32_t tid, uint64_t ts_ns);
@@ -28,6 +30,17 @@ struct cpu_state *identity_cpu(struct model *m, uint16_t cpu);
 void identity_release(struct model *m);
 /* 0; -E2BIG (printed) if there are more of them than a recording of this size can have. */
 int identity_check(const struct model *m);
+
+/* ---- ending.c: how processes end ---- */
+
+/* The identity pass's. */
+void ending_signal_learn(struct mprocess *p, const struct pov_signal *rec);
+void ending_exit_learn(struct mprocess *p, const struct pov_exit *rec);
+/* Once all processes are known. */
+void endings_settle(struct model *m);
+/* The replay's: mappings are those of the record's time. */
+void ending_signal_place(struct mprocess *p, const struct pov_signal *rec);
+void ending_release(struct mprocess *p);
 
 /* ---- describe.c: from meta blocks to names, ranks, jobs, order ---- */
 

@@ -21,14 +21,15 @@
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink, &r->messages.sink,
-		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,    &r->peers.sink,
-		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink, &r->sent_to.sink,
-		&r->section_pov.sink, &r->failed.sink,
+		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink,  &r->messages.sink,
+		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,     &r->peers.sink,
+		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink,  &r->sent_to.sink,
+		&r->section_pov.sink, &r->failed.sink,	 &r->last_calls.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
 	time_split_init(&r->time);
+	last_calls_init(&r->last_calls);
 	cores_init(&r->cores);
 	functions_init(&r->functions, &r->interrupts);
 	messages_init(&r->messages);
@@ -205,6 +206,7 @@ int report_replay(struct report *r)
 	r->findings.transfers = &r->transfers;
 	r->findings.sites = r->sites;
 	findings_make(&r->findings, r->model, r->chosen);
+	rank_ends_make(&r->ends, r->model, &r->last_calls, r->sites);
 	sums_make(r);
 	facts_find(r);
 	doubts_find(r);
@@ -235,6 +237,8 @@ void report_close(struct report *r)
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	findings_release(&r->findings);
+	rank_ends_release(&r->ends);
+	last_calls_release(&r->last_calls);
 	failed_release(&r->failed);
 	interrupts_release(&r->interrupts);
 	transfer_start_release(&r->transfers);

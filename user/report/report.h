@@ -27,6 +27,7 @@
 #include "analysis/transfer_start.h"
 #include "base/rank_list.h"
 #include "finding/finding.h"
+#include "finding/rank_ends.h"
 #include "model/model.h"
 #include "trace/trace_join.h"
 
@@ -87,6 +88,8 @@ struct report {
 	struct regions regions;
 	struct switches switches;
 	struct findings findings;
+	struct last_calls last_calls;
+	struct rank_ends ends;
 	struct failed failed;
 	struct interrupts interrupts;
 	struct traffic traffic;

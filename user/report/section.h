@@ -23,6 +23,7 @@ void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
 void text_polls(const struct report *r, FILE *out);
 void text_switches(const struct report *r, FILE *out);
+void text_ends(const struct report *r, FILE *out);
 void text_failed(const struct report *r, FILE *out);
 void text_findings(const struct report *r, FILE *out);
 void text_holders(const struct report *r, FILE *out);
@@ -57,6 +58,7 @@ void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx
 void json_app_process(struct json_out *j, const struct report *r, uint32_t idx);
 void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t);
 void json_collectives(struct json_out *j, const struct report *r, uint32_t idx);
+void json_ends(struct json_out *j, const struct report *r);
 void json_failed(struct json_out *j, const struct report *r);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);

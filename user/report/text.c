@@ -463,6 +463,7 @@ static void first_screen(const struct report *r, FILE *out)
 {
 	if (!r->nranks)
 		print_no_rank(r, out);
+	text_ends(r, out);
 	text_failed(r, out);
 	text_findings(r, out);
 	if (r->nranks)

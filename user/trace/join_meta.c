@@ -51,7 +51,7 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 		id_set(p, o, "ppid");
 		json_array_foreach(json_object_get(o, "libs"), i, lib) lib_set(p, lib, "id");
 	}
-	if (json_is_type(o, "cpu_limit")) {
+	if (json_is_type(o, "cpu_limit") || json_is_type(o, "memory_limit")) {
 		time_set(p, o, "to_ns");
 		json_array_foreach(json_object_get(o, "pids"), i, pid)
 			json_integer_set(pid, join_id(p, (uint32_t)json_integer_value(pid)));

@@ -102,6 +102,13 @@ static uint32_t lost_map(const struct join_part *p, uint32_t cpus, struct pov_lo
 	return n - 1;
 }
 
+static void signal_map(const struct join_part *p, struct pov_signal *s)
+{
+	s->tgid = join_id(p, s->tgid);
+	if (s->sender)
+		s->sender = join_id(p, s->sender);
+}
+
 static void region_map(const struct join_part *p, struct pov_region *r)
 {
 	r->tgid = join_id(p, r->tgid);
@@ -201,6 +208,9 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		break;
 	case POV_KIND_FORK:
 		fork_map(p, (struct pov_fork *)h);
+		break;
+	case POV_KIND_SIGNAL:
+		signal_map(p, (struct pov_signal *)h);
 		break;
 	case POV_KIND_IMAGE:
 		image->ino = join_ino(p, image->ino);

@@ -139,6 +139,7 @@ struct timeline_options {
 
 struct findings;
 struct match;
+struct rank_ends;
 struct timeline;
 
 /* From the model's own facts. */
@@ -168,6 +169,8 @@ void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
 bool *timeline_processes_shown(const struct timeline *tl, const struct model *m);
 /* What was found of the replay, selected ranks' only. Before timeline_finish(). */
 void timeline_add_findings(struct timeline *tl, const struct findings *all);
+/* How ranks ended; shown: by index of processes. Before timeline_finish(). */
+void timeline_add_ends(struct timeline *tl, const struct rank_ends *e, const bool *shown);
 /* Ends what is still to be ended. Once, after the replay. */
 void timeline_finish(struct timeline *tl);
 void timeline_free(struct timeline *tl);

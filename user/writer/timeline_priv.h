@@ -3,7 +3,7 @@
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
  * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
  * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them), timeline_arrow.c (arrows of
- * MPI's messages and operations), timeline_finding.c. Nobody else includes it.
+ * MPI's messages and operations), timeline_finding.c, timeline_end.c. Nobody else includes it.
  */
 #ifndef POV_WRITER_TIMELINE_PRIV_H
 #define POV_WRITER_TIMELINE_PRIV_H

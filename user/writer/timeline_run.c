@@ -8,6 +8,7 @@
 #include "analysis/polls.h"
 #include "base/json_get.h"
 #include "finding/finding.h"
+#include "finding/rank_ends.h"
 #include "trace/trace_read.h"
 #include "writer/timeline.h"
 
@@ -35,15 +36,19 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 
 /* What is only known when all has been told. */
 static void conclude(struct timeline *tl, struct model *m, const struct coverage *coverage,
-		     struct findings *findings)
+		     struct findings *findings, const struct last_calls *calls)
 {
 	bool *chosen = timeline_processes_shown(tl, m);
+	struct rank_ends ends;
 	struct distortion d;
 
 	if (distorted_find(coverage, m, &d) && distortion_matters(&d))
 		timeline_add_distortion(tl, &d);
 	findings_make(findings, m, chosen);
 	timeline_add_findings(tl, findings);
+	rank_ends_make(&ends, m, calls, findings->sites);
+	timeline_add_ends(tl, &ends, chosen);
+	rank_ends_release(&ends);
 	free(chosen);
 }
 
@@ -53,8 +58,9 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
 	struct coverage coverage;
 	struct findings findings;
-	const struct model_sink *sinks[2 + FINDING_SINKS_MAX] = {timeline_get_sink(tl),
-								 &coverage.sink};
+	struct last_calls calls;
+	const struct model_sink *sinks[3 + FINDING_SINKS_MAX] = {timeline_get_sink(tl),
+								 &coverage.sink, &calls.sink};
 	uint32_t n;
 	int err;
 
@@ -62,18 +68,20 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	if (opt->slices)
 		timeline_add_recording(tl);
 	coverage_init(&coverage);
+	last_calls_init(&calls);
 	findings_init(&findings);
 	findings.sites = opt->sites;
 	findings.matched = tl_arrow_message;
 	findings.matched_ctx = tl;
-	n = 2 + findings_sinks(&findings, sinks + 2);
+	n = 3 + findings_sinks(&findings, sinks + 3);
 	err = model_run(m, sinks, opt->slices ? n : 1);
 	if (!err && opt->slices)
-		conclude(tl, m, &coverage, &findings);
+		conclude(tl, m, &coverage, &findings, &calls);
 	if (!err) {
 		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);
 	}
+	last_calls_release(&calls);
 	findings_release(&findings);
 	coverage_release(&coverage);
 	timeline_free(tl);
