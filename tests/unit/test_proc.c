@@ -50,7 +50,7 @@ static struct child look_at(const char *path, char *const *argv, char *const *en
 	close(pipe_fd[0]);
 	c.pid = atoi(text);
 	assert_true(c.pid > 0);
-	assert_int_equal(proc_rank_read(c.pid, &c.rank), 0);
+	assert_int_equal(proc_rank_read(c.pid, NULL, &c.rank, NULL), 0);
 	kill(c.pid, SIGKILL);
 	kill(c.shell, SIGKILL);
 	waitpid(c.shell, NULL, 0);
