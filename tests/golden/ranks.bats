@@ -17,7 +17,7 @@ recording() {
 		echo 'meta {"type":"recording","abi":1,"start_ns":1000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}'
 		echo 'meta {"type":"host","hostname":"n","kernel":"6.1","machine":"x86_64","cpus":2}'
 		echo 'meta {"type":"library","id":0,"path":"/usr/lib/libm.so.6","layers":["ucp"],"flavour":"ucx","version":"1.13"}'
-		echo 'meta {"type":"library","id":1,"path":"/usr/lib/libmpich.so.12","layers":["mpi"],"flavour":"mpich","version":"4.0.2"}'
+		echo 'meta {"type":"library","id":1,"path":"/usr/lib/libmpich.so.12","layers":["mpi"],"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1]]}'
 		echo 'meta {"type":"target","ts_ns":1000,"pid":50,"cmdline":["mpirun","./app"]}'
 		echo 'task ts=1000 tid=50 tgid=50 comm=mpirun'
 		while read -r word pid ppid members; do
@@ -130,4 +130,28 @@ report() { "$POVTRACE" report --json run.pov >got; }
 	END
 	report
 	jq -e '.wrong_launchers == [] and (.ranks | length) == 8' got
+}
+
+# Two processes of which a launcher says that they are ranks 0 and 1 of 2, and MPI, from MPI_Init on, that each is alone. Each sends itself
+# a message of its own size, and calls a barrier.
+@test "ranks: messages and collectives stay within the job that MPI tells" {
+	local pid begin
+	{
+		echo 'meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"}]}'
+		for pid in 100 101; do
+			begin="process $pid@1500 50 \"initialised\":true,\"rank\":$((pid - 100)),\"size\":2,\"job\":\"J\",\"launcher\":\"openmpi\",\"rank_by\":\"environment\""
+			echo "process $pid 50 $no_rank"
+			echo "$begin"
+			echo "process $pid@100000 50 $(alone p$pid openmpi $((pid - 100)) 2 J)"
+			echo "call ts=99000 dur=97000 tid=$pid tgid=$pid func=1 cpu=0 lib=1 args=0,0"
+			echo "call ts=$((200000 + pid)) dur=1000 tid=$pid tgid=$pid func=2 cpu=0 lib=1 args=0x7f00,$pid,0x4c000101,0,7,0x44000000"
+			echo "call ts=$((300000 - pid)) dur=1000 tid=$pid tgid=$pid func=3 cpu=0 lib=1 args=0x7f00,$pid,0x4c000101,0,7,0x44000000,1"
+			echo "call ts=$((300000 + (pid - 100) * 300000)) dur=1000 tid=$pid tgid=$pid func=5 cpu=0 lib=1 args=0x44000000"
+		done
+	} | recording
+	report
+	[ "$(ranks)" = "0@p100:100 0@p101:101" ]
+	jq -e '.matching | .sends.matched == 2 and .receives.matched == 2' got
+	jq -e '[.ranks[].matching.sends.matched] == [1, 1]' got
+	jq -e '[.findings[], .causes[]] == []' got
 }
