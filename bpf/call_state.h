@@ -78,6 +78,8 @@ int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now);
 int work_accepted(struct pov_thread *t, u32 idx, u32 what);
 /* What the return of the call in frame idx teaches about communicators: 1 if it was not known. (comm.bpf.c) */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
+/* The process initialises MPI: the call begins (done 0), or has succeeded. */
+int world_tell(u32 done);
 /* What is known of the communicator that the call in frame idx has copied holds for the copy. (comm.bpf.c) */
 int comm_copy(struct pov_thread *t, u32 idx, u32 func);
 /* Adds to the record in frame idx what the library says of the communicator that the call made. (comm.bpf.c) */

@@ -171,6 +171,8 @@ static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
 		comm_forget(t, d);
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
 		__sync_fetch_and_add(&type_generation, 1);
+	if (fn->learn == POV_LEARN_WORLD)
+		world_tell(0);
 	if (fn->flags & POV_FN_MAKES_COMM)
 		frame_announce(t, d);
 	barrier();
@@ -232,6 +234,8 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 		learned = comm_learn(t, d, func) == 1;
 	else if (fn->learn == POV_LEARN_COPY && !(u32)ret)
 		comm_copy(t, d, func);
+	else if (fn->learn == POV_LEARN_WORLD && !(u32)ret)
+		world_tell(1);
 	if (fn->flags & POV_FN_SILENT) {
 		if (!learned && !POV_LEARN_RECORDED(fn->learn)) {
 			t->depth = d;

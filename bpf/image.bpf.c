@@ -273,6 +273,26 @@ static __always_inline void tell_unreached(u64 id)
 }
 
 /*
+ * Nobody waits here. What waits for the answer is the function that ends MPI (loader_wait): until then the library knows what it is
+ * asked.
+ */
+__noinline int world_tell(u32 done)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	struct pov_caller r = {};
+	u32 tgid = id >> 32;
+
+	hdr_init(&r.hdr, POV_KIND_INIT, sizeof(r), id, bpf_ktime_get_ns());
+	r.hdr.flags = done ? POV_INIT_DONE : 0;
+	r.tgid = tgid;
+	if (done)
+		bpf_map_update_elem(&asked, &tgid, &r.hdr.ts_ns, BPF_ANY);
+	if (emit_control(&r, sizeof(r), true) && done)
+		ask_in_vain(tgid, r.hdr.ts_ns);
+	return 0;
+}
+
+/*
  * Where a dynamic loader calls _dl_debug_state, or what is preloaded waits: nothing of what the process has mapped by now has run yet.
  */
 SEC("?uprobe.s")

@@ -18,6 +18,7 @@
 #include "base/human.h"
 #include "base/json_get.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/option.h"
 #include "model/model.h"
 #include "trace/trace_kept.h"
@@ -65,21 +66,47 @@ static int dump(struct trace *t, uint64_t first)
 /* ---- JSON ---- */
 
 /* All meta objects of a type, without members that only programs want. */
+/*
+ * Of the objects "process" of a program that a process runs, the last one counts: it is described again when it maps a library and when it
+ * initialises MPI. True for the others, in an array to be freed.
+ */
+static bool *processes_replaced(const struct trace *t)
+{
+	bool *replaced = xcalloc(trace_meta_count(t) + 1, sizeof(*replaced));
+	struct map last = {0};
+
+	for (size_t i = trace_meta_count(t); i-- > 0;) {
+		json_t *meta = trace_meta_get(t, i), *later;
+
+		if (!json_is_type(meta, "process"))
+			continue;
+		later = map_set(&last, json_get_u64(meta, "pid"), meta);
+		replaced[i] = later &&
+			      !strcmp(json_get_text(later, "exe"), json_get_text(meta, "exe")) &&
+			      json_equal(json_object_get(later, "cmdline"),
+					 json_object_get(meta, "cmdline"));
+	}
+	map_release(&last);
+	return replaced;
+}
+
 static json_t *metas_of(const struct trace *t, const char *type)
 {
 	static const char *const left_out[] = {"type", "named", "layout", "copied"};
+	bool *replaced = processes_replaced(t);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		json_t *copy;
 
-		if (!json_is_type(trace_meta_get(t, i), type))
+		if (!json_is_type(trace_meta_get(t, i), type) || replaced[i])
 			continue;
 		copy = json_copy(trace_meta_get(t, i));
 		for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
 			json_object_del(copy, left_out[k]);
 		json_array_append_new(list, copy);
 	}
+	free(replaced);
 	return list;
 }
 
@@ -307,7 +334,8 @@ static void print_clocks(const struct trace *t)
 
 static void print_process(const json_t *p)
 {
-	bool no_mpi = json_is_false(json_object_get(p, "mpi"));
+	bool no_mpi = json_is_false(json_object_get(p, "mpi")) ||
+		      json_is_false(json_object_get(p, "initialised"));
 
 	if (json_get_int(p, "rank") >= 0)
 		print_line(no_mpi ? "process" : "rank",
@@ -424,12 +452,15 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 
 static void print_text(const struct trace *t, const struct model *m, const struct trace_totals *s)
 {
+	bool *replaced = processes_replaced(t);
+
 	print_origin(t);
 	print_kept(t);
 	print_clocks(t);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
-		if (json_is_type(trace_meta_get(t, i), "process"))
+		if (json_is_type(trace_meta_get(t, i), "process") && !replaced[i])
 			print_process(trace_meta_get(t, i));
+	free(replaced);
 	print_ends(m);
 	for (size_t i = 0; i < trace_meta_count(t); i++)
 		if (json_is_type(trace_meta_get(t, i), "library"))

@@ -148,11 +148,14 @@ enum pov_learn {
 	POV_LEARN_MEMBERS = 10,
 	/* (comm, …, newcomm = learn_arg): the same, and what is known of one holds for the other. */
 	POV_LEARN_COPY = 11,
+	POV_LEARN_WORLD =
+		12, /* it initialises MPI: the collector asks the library who the process is */
 };
 /* Functions of which a record is written even if they were not chosen (POV_KIND_UNSHOWN). */
-#define POV_LEARN_RECORDED(learn)                                          \
-	((learn) >= POV_LEARN_MEMBERS || (learn) == POV_LEARN_COMM_FREE || \
-	 (learn) == POV_LEARN_CART || (learn) == POV_LEARN_DIST_ADJ)
+#define POV_LEARN_RECORDED(learn)                                       \
+	((learn) == POV_LEARN_MEMBERS || (learn) == POV_LEARN_COPY ||   \
+	 (learn) == POV_LEARN_COMM_FREE || (learn) == POV_LEARN_CART || \
+	 (learn) == POV_LEARN_DIST_ADJ)
 
 /* may find nothing; then it is merged into a spin. Functions of the kernel say so by -EAGAIN */
 #define POV_FN_POLL 0x01

@@ -19,7 +19,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 6
+#define POV_PRELOAD_VERSION 7
 
 enum pov_preload_wish {
 	/*
@@ -37,13 +37,18 @@ enum pov_preload_wish {
 	 * when that has been looked at, and its loader makes it wait.
 	 */
 	POV_PRELOAD_PROGRAM = 3,
+	/*
+	 * The process initialises MPI: the call begins (number 0), or has succeeded (1). The answer comes when its library has been asked who
+	 * it is.
+	 */
+	POV_PRELOAD_INIT = 4,
 };
 
 struct pov_preload_request {
 	pov_u32 magic;
 	pov_u16 version;
 	pov_u16 wish;	/* enum pov_preload_wish */
-	pov_u32 number; /* PLAN: 1: it has the pool of an earlier one */
+	pov_u32 number; /* PLAN: 1: it has the pool of an earlier one. INIT: 1: done */
 	pov_u32 missed;
 	pov_u64 address;
 };

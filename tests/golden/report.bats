@@ -138,11 +138,11 @@ report_said() { # what the example in $line must have printed
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >raw.txt
 	trace none <raw.txt
 	report none.pov >got
-	tr -s ' \n' ' ' <got | grep -q 'None had mapped a library with MPI functions by the end of the recording'
-	no 'No recorded process mapped' <got
+	tr -s ' \n' ' ' <got | grep -q 'None had initialised MPI by the end of the recording'
+	no 'No recorded process initialised' <got
 	sed 's/^exit .*/&\nexit ts=10100000 tid=200 tgid=200\nexit ts=10200000 tid=50 tgid=50/' raw.txt | trace ended
 	report ended.pov >got
-	tr -s ' \n' ' ' <got | grep -q 'No recorded process mapped a library with MPI functions'
+	tr -s ' \n' ' ' <got | grep -q 'No recorded process initialised MPI'
 	no 'by the end of the recording' <got
 }
 

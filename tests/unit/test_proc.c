@@ -28,6 +28,9 @@
 struct child {
 	pid_t shell, pid;
 	struct proc_rank rank;
+	struct proc_rank mpich, openmpi;	     /* the same for users of that MPI … */
+	struct proc_rank other_mpich, other_openmpi; /* … and what launchers of another MPI said */
+	struct proc_rank of_three, alone;	     /* by what MPI says: rank 1 of 3, 0 of 1 */
 };
 
 static struct child look_at(const char *path, char *const *argv, char *const *env)
@@ -39,6 +42,7 @@ static struct child look_at(const char *path, char *const *argv, char *const *en
 	assert_int_equal(pipe(pipe_fd), 0);
 	c.shell = fork();
 	if (!c.shell) {
+		setpgid(0, 0); /* with all that it starts */
 		dup2(pipe_fd[1], STDOUT_FILENO);
 		execve(path, argv, env);
 		_exit(127);
@@ -50,9 +54,12 @@ static struct child look_at(const char *path, char *const *argv, char *const *en
 	close(pipe_fd[0]);
 	c.pid = atoi(text);
 	assert_true(c.pid > 0);
-	assert_int_equal(proc_rank_read(c.pid, &c.rank), 0);
-	kill(c.pid, SIGKILL);
-	kill(c.shell, SIGKILL);
+	assert_int_equal(proc_rank_read(c.pid, NULL, &c.rank, NULL), 0);
+	assert_int_equal(proc_rank_read(c.pid, "mpich", &c.mpich, &c.other_mpich), 0);
+	assert_int_equal(proc_rank_read(c.pid, "openmpi", &c.openmpi, &c.other_openmpi), 0);
+	proc_rank_of(c.pid, "mpich", 1, 3, &c.of_three);
+	proc_rank_of(c.pid, "mpich", 0, 1, &c.alone);
+	kill(-c.shell, SIGKILL);
 	waitpid(c.shell, NULL, 0);
 	return c;
 }
@@ -112,6 +119,66 @@ TEST(singleton)
 	assert_int_equal(c.pid, c.shell);
 	assert_string_equal(c.rank.launcher, "singleton");
 	job_is(c.rank.job, "pid", c.pid);
+}
+
+static void rank_is(const struct proc_rank *r, const char *launcher, int rank, int size)
+{
+	assert_string_equal(r->launcher, launcher);
+	assert_int_equal(r->rank, rank);
+	assert_int_equal(r->size, size);
+}
+
+/* Another MPI's mpirun started it, or its variables are left over. */
+TEST(flavours)
+{
+	char *argv[] = {"sh", "-c", STAY, NULL};
+	char *env[] = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=3", "PMIX_NAMESPACE=ns",
+		       "PATH=/usr/bin:/bin", NULL};
+	char *both[] = {"OMPI_COMM_WORLD_RANK=1",
+			"OMPI_COMM_WORLD_SIZE=3",
+			"PMI_RANK=0",
+			"PMI_SIZE=2",
+			"PATH=/usr/bin:/bin",
+			NULL};
+	struct child c = look_at("/bin/sh", argv, env);
+
+	rank_is(&c.rank, "openmpi", 1, 3);
+	rank_is(&c.openmpi, "openmpi", 1, 3);
+	assert_string_equal(c.openmpi.job, "ns");
+	assert_int_equal(c.other_openmpi.rank, -1);
+	rank_is(&c.mpich, "singleton", 0, 1);
+	job_is(c.mpich.job, "pid", c.pid);
+	rank_is(&c.other_mpich, "openmpi", 1, 3);
+	assert_string_equal(c.other_mpich.job, "ns");
+
+	c = look_at("/bin/sh", argv, both);
+	rank_is(&c.mpich, "hydra", 0, 2);
+	rank_is(&c.other_mpich, "openmpi", 1, 3);
+	rank_is(&c.openmpi, "openmpi", 1, 3);
+	rank_is(&c.other_openmpi, "hydra", 0, 2);
+}
+
+/* The environment is gone. Another process of the same launcher and size has one, or none has. */
+TEST(environment_gone)
+{
+	char *beside[] = {"mpirun", "-c",
+			  "PMI_RANK=0 PMI_SIZE=3 sh -c 'unset PMI_RANK PMI_SIZE; sh -c \"echo "
+			  "\\$\\$; kill -STOP \\$\\$\"; :'; :",
+			  NULL};
+	char *alone[] = {"mpirun", "-c", "sh -c '" STAY "' & wait", NULL};
+	char *env[] = {"PATH=/usr/bin:/bin", NULL};
+	struct child c;
+
+	assert_int_equal(symlink("/bin/sh", temp_path("mpirun")), 0);
+	c = look_at(temp_path("mpirun"), beside, env);
+	rank_is(&c.of_three, "hydra", 1, 3);
+	job_is(c.of_three.job, "hydra", c.shell);
+	rank_is(&c.alone, "singleton", 0, 1);
+	job_is(c.alone.job, "pid", c.pid);
+
+	c = look_at(temp_path("mpirun"), alone, env);
+	rank_is(&c.of_three, "", 1, 3);
+	job_is(c.of_three.job, "launcher", c.shell);
 }
 
 /* ---- settings: what is taken of an environment, within bounds ---- */

@@ -24,7 +24,7 @@ struct code_id {
 struct library {
 	uint16_t id; /* in cookies and in the trace */
 	uid_t owner; /* of the file */
-	bool is_mpi; /* a process that maps it is a rank */
+	bool is_mpi; /* a process that initialises it is a rank */
 	struct pov_hook
 		*hooks; /* functions whose calls its processes are to record themselves; owned */
 	size_t hook_cnt;

@@ -46,7 +46,8 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  *   {do: "command", argv, env, cwd, libraries}	all that a command will probably load, and libraries by name
  *   {do: "functions", pid, places}	more of known libraries: [[row of the function table, address]] (inspect_library.h)
  *   {do: "held", pid}			functions of known libraries that it was handed before (attach/held.h)
- *   {do: "process", pid, copies}	who it is; copies: of a library in it (code_file.h), or null
+ *   {do: "process", pid, copies, began, ran}	who it is; copies: of a library in it (code_file.h), or null; began: it has called a function
+ *				that initialises MPI; ran: it ran when the recording began
  */
 void helper_ask(struct helper *h, json_t *request);
 /* Descriptor that becomes readable when replies are there; changes when the helper is replaced. */

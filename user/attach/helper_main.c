@@ -28,6 +28,7 @@
 #include "attach/foresee.h"
 #include "attach/helper_service.h"
 #include "attach/inspect.h"
+#include "attach/mpi_world.h"
 #include "attach/proc.h"
 #include "attach/proc_settings.h"
 #include "attach/site_list.h"
@@ -205,6 +206,7 @@ static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
 	f->id = *id;
 	f->interpreter = in->interpreter[0] ? xstrdup(in->interpreter) : NULL;
 	code_file_add_sites(f, in->sites);
+	f->segments = json_incref(in->segments);
 	code_files_add(s->files, id, f);
 	if (lib_id < 0)
 		return;
@@ -546,19 +548,80 @@ static void settings_say(json_t *process, pid_t pid)
 		json_set_int(process, "settings_left_out", left_out);
 }
 
+/* A copy of its parent knows what that knew when it was forked. */
+static bool is_copied(struct service *s, pid_t pid, const json_t *copied)
+{
+	struct mpi_world parents;
+
+	return proc_is_fork(pid) && !mpi_world_ask(&s->worlds, proc_parent(pid), copied, &parents);
+}
+
+static void rank_json_add(json_t *o, const struct proc_rank *r)
+{
+	json_object_set_new(o, "launcher", json_string(r->launcher));
+	json_object_set_new(o, "rank", json_integer(r->rank));
+	json_object_set_new(o, "size", json_integer(r->size));
+	json_object_set_new(o, "job", json_string(r->job));
+}
+
+/* What a launcher said of a process that MPI says is alone; "use": the launcher of its MPI, where Debian's name for that is found. */
+static json_t *started_json(const struct proc_rank *r, const char *flavour)
+{
+	static const char *const dirs[] = {"/usr/local/bin", "/usr/bin"};
+	json_t *o = json_object();
+	char path[128];
+
+	rank_json_add(o, r);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		snprintf(path, sizeof(path), "%s/mpirun.%s", dirs[i], flavour);
+		if (!access(path, X_OK))
+			json_object_set_new(o, "use", json_string(strrchr(path, '/') + 1));
+	}
+	return o;
+}
+
+/*
+ * What MPI says comes first; until it says anything, the environment is a hint. `started` is what a launcher said of a process that MPI says is
+ * alone.
+ */
+static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t *request)
+{
+	const json_t *copied = json_object_get(process, "copied");
+	struct proc_rank rank = {-1, -1, "", ""}, other = {-1, -1, "", ""};
+	bool began = json_get_bool(request, "began"), known, believed;
+	struct mpi_world world;
+	int err = mpi_world_ask(&s->worlds, pid, copied, &world);
+
+	known = !err && (began || !is_copied(s, pid, copied));
+	/* Of one that ran before, and that cannot be asked, the environment is all there is. */
+	believed = began ||
+		   (err == -ENOTSUP && json_get_bool(request, "ran") && !proc_is_fork(pid));
+	if (known || believed)
+		proc_rank_read(pid, world.flavour, &rank, &other);
+	if (known && rank.size > 1 && world.size == 1)
+		other = rank;
+	if (known && (world.size == 1 || rank.size != world.size))
+		proc_rank_of(pid, world.flavour, world.rank, world.size, &rank);
+	else if (known)
+		rank.rank = world.rank;
+	rank_json_add(process, &rank);
+	json_object_set_new(process, "initialised", json_boolean(known || believed));
+	json_object_set_new(process, "rank_by",
+			    json_string(known	 ? "mpi" :
+					believed ? "environment" :
+						   ""));
+	if (known && world.size == 1 && other.size > 1)
+		json_object_set_new(process, "started", started_json(&other, world.flavour));
+}
+
 static void process_serve(struct service *s, const json_t *request)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
-	struct proc_rank rank = {-1, -1, "", ""};
 	json_t *m = proc_describe(pid);
 
-	proc_rank_read(pid, &rank);
-	json_object_set_new(m, "rank", json_integer(rank.rank));
-	json_object_set_new(m, "size", json_integer(rank.size));
-	json_object_set_new(m, "job", json_string(rank.job));
-	json_object_set_new(m, "launcher", json_string(rank.launcher));
 	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
-	if (json_get_bool(request, "mpi"))
+	rank_say(s, m, pid, request);
+	if (json_get_bool(m, "initialised"))
 		settings_say(m, pid);
 	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
 }
@@ -580,7 +643,7 @@ static void attaching_say(void *ctx)
 void helper_main(int sock, const struct inspect_options *opt, struct code_files *files)
 {
 	struct inspect_options own = *opt;
-	struct service s = {.sock = sock, .opt = &own, .files = files};
+	struct service s = {.sock = sock, .opt = &own, .files = files, .worlds.files = files};
 	int fds[HELPER_FDS_MAX];
 	const char *what;
 	json_t *request;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "attach/mpi_world.h"
 #include "base/map.h"
 
 struct code_files;
@@ -17,6 +18,7 @@ struct service {
 	int sock;
 	const struct inspect_options *opt;
 	struct code_files *files; /* what this process and, when it was started, the collector know */
+	struct mpi_worlds worlds;
 	struct map copied; /* hash of program and library → list of copies, kept from rank to rank */
 };
 

@@ -451,6 +451,32 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, out);
 }
 
+/*
+ * Where MPI ends a process waits until its library has been asked who it is. Processes that record their calls themselves wait in the call that
+ * initialises it, and their functions begin with jumps.
+ */
+static void final_waits_attach(const struct inspect_options *opt, const char *path,
+			       const struct elf_file *elf, const struct found *found,
+			       struct inspected *out)
+{
+	static const char *const names[] = {"MPI_Finalize", "MPI_Session_finalize"};
+	const struct elf_symbol *sym[2];
+	struct link_site site = {};
+	struct probe_site at;
+	int err = 0;
+
+	if (found->sites.left || opt->loader.entry_fd < 0 || !json_has_text(found->layers, "mpi"))
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!elf_file_find_mpi(elf, names[i], sym) ||
+		    probe_site_choose(elf, sym[0], 6, &at))
+			continue;
+		site.offset = at.offset;
+		if (site_list_put(opt, SITE_LOADER, path, &site, 1, out, &err) < 1)
+			log_debug("%s: nobody waits there: %s", names[i], strerror(err));
+	}
+}
+
 /* Only processes that are recorded load it: it gets its probes for all of them. */
 static void wait_attach(const struct inspect_options *opt, const char *path,
 			const struct elf_file *elf, struct links *links)
@@ -530,6 +556,7 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	found.sites.hook = NULL;
 	err = attached || out->hook_cnt ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, out);
+	final_waits_attach(opt, path, elf, &found, out);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);

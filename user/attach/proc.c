@@ -105,21 +105,32 @@ static int env_int(const char *env, size_t len, const char *name)
 	return *end || n > INT_MAX ? -1 : (int)n;
 }
 
-/* The first that is set decides. job NULL: the launcher tells none, and its daemon stands for it. */
+/*
+ * The first that is set decides. job NULL: the launcher tells none, and its daemon stands for it. flavour: of the MPI that it starts; NULL:
+ * of any.
+ */
 static const struct launcher {
-	const char *name, *rank, *size, *job;
+	const char *name, *rank, *size, *job, *flavour;
 } launchers[] = {
-	{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
-	{"mvapich2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL},
-	{"hydra", "PMI_RANK", "PMI_SIZE", NULL},
-	{"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID"},
-	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE"},
+	{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "openmpi"},
+	{"mvapich2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL, "mpich"},
+	{"hydra", "PMI_RANK", "PMI_SIZE", NULL, "mpich"},
+	{"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", NULL},
+	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE", NULL},
 };
+
+/* Whether a launcher may have started a process that uses an MPI of that flavour; NULL: which is not known. */
+static bool launcher_fits(const struct launcher *l, const char *flavour)
+{
+	return !flavour || !l->flavour || !strcmp(l->flavour, flavour) ||
+	       (strcmp(flavour, "openmpi") && strcmp(flavour, "mpich"));
+}
 
 /* What stat tells of a process; all 0 if it cannot be read. */
 struct proc_stat {
 	char state;
 	pid_t parent;
+	unsigned int flags; /* PF_* of the kernel */
 	/* With its pid a name that no other one gets while the machine is up. */
 	unsigned long long start_ticks;
 };
@@ -133,9 +144,9 @@ static struct proc_stat stat_read(pid_t pid)
 
 	if (p)
 		sscanf(p + 1,
-		       " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		       " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
 		       "%llu",
-		       &st.state, &st.parent, &st.start_ticks);
+		       &st.state, &st.parent, &st.flags, &st.start_ticks);
 	free(text);
 	return st;
 }
@@ -208,35 +219,105 @@ static void job_read(pid_t pid, const struct launcher *l, const char *env, size_
 	snprintf(out->job, sizeof(out->job), "%s-%d-%llu", l->name, up, stat_read(up).start_ticks);
 }
 
-int proc_rank_read(pid_t pid, struct proc_rank *out)
+static void own_job(pid_t pid, struct proc_rank *out)
 {
-	const struct launcher *l;
-	size_t len;
-	char *env;
+	out->rank = 0;
+	out->size = 1;
+	out->launcher = "singleton";
+	snprintf(out->job, sizeof(out->job), "pid-%d-%llu", pid, stat_read(pid).start_ticks);
+}
 
-	env = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &len);
-	if (!env)
-		return -errno;
+/* By the first launcher that fits the flavour, or that does not. False: there is none. */
+static bool rank_find(pid_t pid, const char *env, size_t len, const char *flavour, bool fits,
+		      struct proc_rank *out)
+{
 	out->rank = out->size = -1;
-	for (l = launchers; l < launchers + sizeof(launchers) / sizeof(*launchers); l++) {
-		out->rank = env_int(env, len, l->rank);
-		if (out->rank >= 0)
-			break;
-	}
-	if (out->rank < 0) { /* started without a launcher: a job of its own */
-		out->rank = 0;
-		out->size = 1;
-		out->launcher = "singleton";
-		snprintf(out->job, sizeof(out->job), "pid-%d-%llu", pid,
-			 stat_read(pid).start_ticks);
-	} else {
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+		const struct launcher *l = &launchers[i];
+
+		if (launcher_fits(l, flavour) == fits)
+			out->rank = env_int(env, len, l->rank);
+		if (out->rank < 0)
+			continue;
 		out->launcher = l->name;
 		if (l->size)
 			out->size = env_int(env, len, l->size);
 		job_read(pid, l, env, len, out);
+		return true;
 	}
+	return false;
+}
+
+int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct proc_rank *other)
+{
+	size_t len;
+	char *env = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &len);
+
+	if (!env)
+		return -errno;
+	if (!rank_find(pid, env, len, flavour, true, out))
+		own_job(pid, out);
+	if (other)
+		rank_find(pid, env, len, flavour, false, other);
 	free(env);
 	return 0;
+}
+
+/* ---- the job of a process whose environment does not tell it ---- */
+
+static pid_t launcher_above(pid_t pid)
+{
+	pid_t up = proc_parent(pid);
+
+	for (int i = 0; up > 1 && i < ANCESTORS_MAX && !is_launcher(up); i++)
+		up = proc_parent(up);
+	return up;
+}
+
+struct job_search {
+	pid_t launcher;
+	const char *flavour;
+	int size;
+	struct proc_rank found; /* rank -1: nobody */
+	bool several;
+};
+
+static int job_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct job_search *s = ctx;
+	struct proc_rank r;
+
+	if (parent <= 1 || launcher_above(pid) != s->launcher ||
+	    proc_rank_read(pid, s->flavour, &r, NULL) || r.size != s->size ||
+	    !strcmp(r.launcher, "singleton"))
+		return 0;
+	s->several |= s->found.rank >= 0 && strcmp(s->found.job, r.job);
+	s->found = r;
+	return 0;
+}
+
+void proc_rank_of(pid_t pid, const char *flavour, int rank, int size, struct proc_rank *out)
+{
+	struct job_search s = {.launcher = launcher_above(pid),
+			       .flavour = flavour,
+			       .size = size,
+			       .found = {.rank = -1}};
+
+	if (size == 1) {
+		own_job(pid, out);
+		return;
+	}
+	if (s.launcher > 1)
+		proc_for_each(job_visit, &s);
+	*out = s.found;
+	if (s.found.rank < 0 || s.several) {
+		out->launcher = "";
+		snprintf(out->job, sizeof(out->job), "launcher-%d-%llu",
+			 s.launcher > 1 ? s.launcher : proc_parent(pid),
+			 stat_read(s.launcher > 1 ? s.launcher : proc_parent(pid)).start_ticks);
+	}
+	out->rank = rank;
+	out->size = size;
 }
 
 int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value)
@@ -260,6 +341,13 @@ int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value)
 pid_t proc_parent(pid_t pid)
 {
 	return stat_read(pid).parent;
+}
+
+#define PF_FORKNOEXEC 0x40 /* the kernel's */
+
+bool proc_is_fork(pid_t pid)
+{
+	return stat_read(pid).flags & PF_FORKNOEXEC;
 }
 
 bool proc_alive(pid_t pid)

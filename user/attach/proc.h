@@ -34,15 +34,27 @@ bool proc_is_hooked(pid_t pid);
 /* A value that the kernel gave a program on its way (AT_… of <elf.h>). 0 or -errno. */
 int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value);
 
-/* Place of a process in its MPI job, from the environment its launcher gave it. */
+/* Place of a process in its MPI job. */
 struct proc_rank {
-	int rank, size;	      /* -1 = not known */
-	const char *launcher; /* "openmpi", "hydra", "slurm", "pmix", "mvapich2", "singleton" */
+	int rank, size; /* -1 = not known */
+	const char *
+		launcher; /* "openmpi", "hydra", "slurm", "pmix", "mvapich2", "singleton"; "" = not known */
 	char job[128]; /* the launcher's own name for it, or the launcher's process and start */
 };
-int proc_rank_read(pid_t pid, struct proc_rank *out);
+/*
+ * From the environment that a launcher gave it, of those that start an MPI of that flavour ("openmpi", "mpich"; NULL: any): a hint, for
+ * variables may be left over. other: what a launcher of another MPI gave it, rank -1 if none did; may be NULL.
+ */
+int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct proc_rank *other);
+/*
+ * By what MPI itself says of it where the environment does not fit: its job is that of other processes of the same launcher with the same
+ * size, if these have one; of size 1 it is a job of its own.
+ */
+void proc_rank_of(pid_t pid, const char *flavour, int rank, int size, struct proc_rank *out);
 
 pid_t proc_parent(pid_t pid); /* 0 if unknown */
+/* It was forked and has not executed a program since: what it has in memory it has from its parent. */
+bool proc_is_fork(pid_t pid);
 bool proc_alive(pid_t pid);
 /* A thread of the process by the number that it has in its own pid namespace; 0: there is none. */
 pid_t proc_thread_find(pid_t pid, pid_t own);

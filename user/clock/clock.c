@@ -78,8 +78,8 @@ static int rank_visit(void *ctx, pid_t pid, pid_t parent)
 	struct proc_rank r;
 
 	(void)parent;
-	if (pid != getpid() && seats_find(&c->seats, pid) < 0 && !proc_rank_read(pid, &r) &&
-	    r.rank >= 0 && strcmp(r.launcher, "singleton"))
+	if (pid != getpid() && seats_find(&c->seats, pid) < 0 &&
+	    !proc_rank_read(pid, NULL, &r, NULL) && r.rank >= 0 && strcmp(r.launcher, "singleton"))
 		seats_adopt(&c->seats, pid);
 	return 0;
 }

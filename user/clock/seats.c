@@ -177,7 +177,7 @@ static void seat_look(struct seat *seat)
 		seat->command[strcspn(seat->command, "\n")] = '\0';
 	if (f)
 		fclose(f);
-	if (seat->rank < 0 && !proc_rank_read(seat->pid, &r) && r.rank >= 0 &&
+	if (seat->rank < 0 && !proc_rank_read(seat->pid, NULL, &r, NULL) && r.rank >= 0 &&
 	    strcmp(r.launcher, "singleton")) {
 		seat->rank = r.rank;
 		snprintf(seat->job, sizeof(seat->job), "%s", r.job);

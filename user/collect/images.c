@@ -26,7 +26,7 @@
 #include "collect/kernel.h"
 #include "collect/known_files.h"
 #include "collect/meta.h"
-#include "collect/library_place.h"
+#include "attach/library_place.h"
 #include "collect/library_users.h"
 #include "collect/process_links.h"
 #include "collect/questions.h"
@@ -508,6 +508,13 @@ static void on_held_reply(struct images *im, const json_t *request, const json_t
 			 (long long)pid, human_bytes(bytes, sizeof(bytes), left));
 }
 
+static void on_process_reply(struct images *im, const json_t *request, const json_t *reply)
+{
+	library_users_reply(&im->users, request, reply);
+	if (json_get_bool(request, "asked"))
+		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
+}
+
 static void on_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links)
 {
 	const json_t *file = json_object_get(reply, "file");
@@ -526,7 +533,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 	else if (!strcmp(what, "path"))
 		on_path_reply(im, request, reply);
 	else if (!strcmp(what, "process"))
-		library_users_reply(&im->users, request, reply);
+		on_process_reply(im, request, reply);
 	else if (!strcmp(what, "functions"))
 		on_functions_reply(im, request, reply);
 	else if (!strcmp(what, "held"))
@@ -645,6 +652,20 @@ static void on_unreached(struct images *im, const struct pov_caller *r)
 	questions_close(&im->questions, (pid_t)r->tgid);
 }
 
+/* Its library can be asked once the call has succeeded, and until MPI is finalised: the process waits for that. */
+static void init_note(struct images *im, pid_t pid, uint64_t ts_ns, bool done)
+{
+	if (done)
+		questions_open(&im->questions, pid, ts_ns);
+	if (!library_users_init(&im->users, pid, ts_ns, done) && done)
+		questions_close(&im->questions, pid);
+}
+
+void images_init(struct images *im, pid_t pid, bool done)
+{
+	init_note(im, pid, kernel_now_ns(), done);
+}
+
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
 	library_users_fork(&im->users, r);
@@ -677,6 +698,10 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_UNREACHED:
 		on_unreached(im, (const struct pov_caller *)rec);
+		break;
+	case POV_KIND_INIT:
+		init_note(im, (pid_t)((const struct pov_caller *)rec)->tgid, rec->ts_ns,
+			  rec->flags & POV_INIT_DONE);
 		break;
 	case POV_KIND_HANDED:
 		on_handed(im, (const struct pov_handed *)rec);
@@ -864,6 +889,7 @@ int images_scan(struct images *im, pid_t pid)
 		for (size_t i = 0; i < maps.cnt; i++)
 			image_record_write(im, pid, &maps.map[i]);
 		helper_ask(im->helper, json_pack("{s:s,s:i}", "do", "held", "pid", pid));
+		library_users_ran(&im->users, pid);
 		library_users_describe(&im->users, pid);
 		settle(im);
 	}

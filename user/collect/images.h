@@ -65,13 +65,16 @@ int images_scan(struct images *im, pid_t pid);
 void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
 		       size_t cnt);
 
+/* A process initialises MPI: the call begins, or has succeeded. Returns at once; images_answered. */
+void images_init(struct images *im, pid_t pid, bool done);
 /*
  * A process is about to execute a program which does not wait by itself (user/preload/exec.c): it is looked at, and its loader gets a
  * probe. Returns at once; images_answered.
  */
 void images_program(struct images *im, pid_t pid, const char *path);
 
-uint32_t images_rank_count(const struct images *im); /* processes that use an MPI library so far */
+uint32_t
+images_rank_count(const struct images *im); /* processes that have initialised MPI so far */
 /* Reads what limits of CPU time did to ranks, where that was read so long ago; writes what was read last (cpu_limits.h, memory_limits.h). */
 void images_limits_read(struct images *im, uint64_t age_ns);
 void images_limits_write(const struct images *im);

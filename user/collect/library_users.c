@@ -18,6 +18,8 @@
 struct process {
 	pid_t pid;
 	bool described;
+	bool ran_before;     /* when the recording began: it may have initialised MPI */
+	bool began;	     /* it has called a function that initialises MPI */
 	bool counted;	     /* as a rank */
 	uint64_t renamed_ns; /* when it last got a name: exec does that before it maps anything */
 	unsigned int nlibs;
@@ -37,8 +39,7 @@ static json_t *process_libs_json(const struct process *p)
 	return libs;
 }
 
-/* A rank is who uses MPI. */
-static bool process_is_rank(const struct process *p)
+static bool process_has_mpi(const struct process *p)
 {
 	for (unsigned int i = 0; i < p->nlibs; i++)
 		if (p->libs[i].lib->is_mpi)
@@ -47,47 +48,47 @@ static bool process_is_rank(const struct process *p)
 }
 
 /* Has a "process" meta object written. What it maps is said here and now, the rest when the helper has read it. */
-static void process_describe(struct library_users *u, struct process *p)
+static void process_describe(struct library_users *u, struct process *p, uint64_t ts_ns, bool asked)
 {
 	json_t *copies = NULL;
 
 	for (unsigned int i = 0; i < p->nlibs && !copies; i++)
 		if (json_array_size(p->libs[i].lib->copies))
 			copies = p->libs[i].lib->copies;
-	if (process_is_rank(p) && !p->counted) {
-		u->rank_cnt++;
-		p->counted = true;
-	}
 	p->described = true;
-	helper_ask(u->helper,
-		   json_pack("{s:s,s:i,s:o,s:b,s:O?}", "do", "process", "pid", p->pid, "libs",
-			     process_libs_json(p), "mpi", process_is_rank(p), "copies", copies));
+	helper_ask(u->helper, json_pack("{s:s,s:i,s:o,s:b,s:b,s:b,s:b,s:I,s:O?}", "do", "process",
+					"pid", p->pid, "libs", process_libs_json(p), "mpi",
+					process_has_mpi(p), "began", p->began, "ran", p->ran_before,
+					"asked", asked, "ts", (json_int_t)ts_ns, "copies", copies));
+}
+
+static void rank_count(struct library_users *u, const json_t *m)
+{
+	pid_t pid = (pid_t)json_get_int(m, "pid");
+	struct process *p = map_get(&u->processes, pid);
+	json_int_t rank = json_get_int(m, "rank");
+
+	cpu_limits_add(&u->limits, pid);
+	memory_limits_add(&u->memory, pid);
+	if (rank >= 0)
+		map_set(&u->rank_of, (uint64_t)pid, (void *)((uintptr_t)rank + 1));
+	u->rank_cnt += !p || !p->counted;
+	if (p)
+		p->counted = true;
 }
 
 void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply)
 {
 	json_t *m = json_object_get(reply, "process");
-	json_int_t rank;
 
 	if (!m)
 		return;
 	json_object_set_new(m, "type", json_string("process"));
-	json_set_int(m, "ts_ns", kernel_now_ns());
+	json_object_set(m, "ts_ns", json_object_get(request, "ts"));
 	json_object_set(m, "libs", json_object_get(request, "libs"));
 	json_object_set(m, "mpi", json_object_get(request, "mpi"));
-	if (!json_get_bool(request, "mpi")) { /* what a launcher says is not said of it */
-		json_object_set_new(m, "rank", json_integer(-1));
-		json_object_set_new(m, "size", json_integer(-1));
-		json_object_set_new(m, "job", json_string(""));
-	}
-	rank = json_get_int(m, "rank");
-	if (json_get_bool(request, "mpi")) {
-		cpu_limits_add(&u->limits, (pid_t)json_get_int(m, "pid"));
-		memory_limits_add(&u->memory, (pid_t)json_get_int(m, "pid"));
-	}
-	if (rank >= 0)
-		map_set(&u->rank_of, (uint64_t)json_get_int(m, "pid"),
-			(void *)((uintptr_t)rank + 1));
+	if (json_get_bool(m, "initialised"))
+		rank_count(u, m);
 	meta_write(u->writer, json_incref(m));
 }
 
@@ -124,7 +125,26 @@ void library_users_describe(struct library_users *u, pid_t pid)
 	struct process *p = map_get(&u->processes, pid);
 
 	if (p)
-		process_describe(u, p);
+		process_describe(u, p, kernel_now_ns(), false);
+}
+
+void library_users_ran(struct library_users *u, pid_t pid)
+{
+	struct process *p = map_get(&u->processes, pid);
+
+	if (p)
+		p->ran_before = true;
+}
+
+bool library_users_init(struct library_users *u, pid_t pid, uint64_t ts_ns, bool asked)
+{
+	struct process *p = map_get(&u->processes, pid);
+
+	if (!p)
+		return false;
+	p->began = true;
+	process_describe(u, p, ts_ns, asked);
+	return true;
 }
 
 static void process_forget(struct library_users *u, pid_t pid)
@@ -145,7 +165,7 @@ void library_users_fork(struct library_users *u, const struct pov_fork *r)
 	child = process_of(u, (pid_t)r->child_tgid);
 	*child = *parent;
 	child->pid = (pid_t)r->child_tgid;
-	child->described = child->counted = false;
+	child->described = child->counted = child->began = child->ran_before = false;
 }
 
 void library_users_exec(struct library_users *u, pid_t pid)
@@ -159,10 +179,11 @@ void library_users_exec(struct library_users *u, pid_t pid)
 		if (p->libs[i].since_ns >= p->renamed_ns)
 			p->libs[kept++] = p->libs[i];
 	p->nlibs = kept;
+	p->began = p->ran_before = false;
 	if (!kept)
 		process_forget(u, pid);
 	else if (!p->described)
-		process_describe(u, p);
+		process_describe(u, p, kernel_now_ns(), false);
 }
 
 void library_users_rename(struct library_users *u, const struct pov_task *r)
@@ -177,8 +198,9 @@ bool library_users_call(struct library_users *u, pid_t pid)
 {
 	struct process *p = map_get(&u->processes, pid);
 
-	if (p && !p->described)
-		process_describe(u, p);
+	/* MPI_Init may have been under way when the recording began. */
+	if (p && (!p->described || (p->ran_before && !p->counted)))
+		process_describe(u, p, kernel_now_ns(), false);
 	return p != NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The processes that map traced libraries: which of them, where, and who they are. A process is described in the trace
- * by a meta object "process" when it maps its first one, and again when it maps another.
+ * by a meta object "process" when it maps its first one, again when it maps another, and again when it initialises MPI: then it is a rank.
  */
 #ifndef POV_COLLECT_LIBRARY_USERS_H
 #define POV_COLLECT_LIBRARY_USERS_H
@@ -29,7 +29,7 @@ struct library_users {
 	struct cpu_limits limits;
 	struct memory_limits memory;
 	struct map rank_of; /* pid → world rank + 1, also of processes that have ended */
-	uint32_t rank_cnt;  /* processes described so far that use MPI */
+	uint32_t rank_cnt;  /* processes described so far that have initialised MPI */
 };
 
 void library_users_release(struct library_users *u);
@@ -43,6 +43,13 @@ bool library_users_map(struct library_users *u, pid_t pid, const struct code_fil
 /* Has the helper read who it is (request "process"), whose answer library_users_reply writes. No-op for others' pids. */
 void library_users_describe(struct library_users *u, pid_t pid);
 void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply);
+/* The process ran already when the recording began. */
+void library_users_ran(struct library_users *u, pid_t pid);
+/*
+ * It calls a function that initialises MPI, or has returned from one, at a time in ns: it is described anew. asked: it waits for that (member of the
+ * request "process"). False if nothing is known of the process.
+ */
+bool library_users_init(struct library_users *u, pid_t pid, uint64_t ts_ns, bool asked);
 
 /* Events of the kernel half. A fork maps what its parent does, and is described if it ever calls MPI. */
 void library_users_fork(struct library_users *u, const struct pov_fork *r);

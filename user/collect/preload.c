@@ -608,6 +608,17 @@ static int program_ask(struct preload *p, struct asking *from, const struct pov_
 	return 0;
 }
 
+static int init_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
+{
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	if (err)
+		return err;
+	p->opt.init(p->opt.ctx, (pid_t)from->tgid, r->number != 0);
+	from->then = ready_answer;
+	return 0;
+}
+
 static void request_answer(struct preload *p, struct asking *from,
 			   const struct pov_preload_program *program)
 {
@@ -622,6 +633,8 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = pool_ready(p, from, r);
 	else if (r->wish == POV_PRELOAD_PROGRAM)
 		a.status = program_ask(p, from, program);
+	else if (r->wish == POV_PRELOAD_INIT)
+		a.status = init_ask(p, from, r);
 	else
 		a.status = -EINVAL;
 	if (!from->then)

@@ -85,7 +85,7 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (s->discard)
 		return 0;
 	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
-	    rec->kind != POV_KIND_UNREACHED)
+	    rec->kind != POV_KIND_UNREACHED && rec->kind != POV_KIND_INIT)
 		session_record(s, TRACE_STREAM_TASKS, data);
 	images_control(s->images, data);
 	session_preload_identity(s, rec);

@@ -45,6 +45,13 @@ static void program(void *ctx, pid_t pid, const char *path)
 	images_program(s->images, pid, path);
 }
 
+static void init(void *ctx, pid_t pid, bool done)
+{
+	const struct session *s = ctx;
+
+	images_init(s->images, pid, done);
+}
+
 static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
 		     size_t cnt)
 {
@@ -101,6 +108,7 @@ int session_preload_open(struct session *s)
 		.settled = settled,
 		.libraries = libraries,
 		.program = program,
+		.init = init,
 		.unserved = unserved,
 		.ctx = s,
 	};

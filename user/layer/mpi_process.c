@@ -226,13 +226,14 @@ void mpi_process_comm_forget(struct mpi_process *s, uint64_t handle)
 	comm_free(map_remove(&s->comms, handle));
 }
 
-void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size)
+void mpi_process_world_set(struct mpi_process *s, int32_t job, int32_t rank, int32_t size)
 {
 	struct mpi_predefined *p;
 	uint64_t handle;
 
-	if (rank == s->world_rank && size == s->world_size)
+	if (job == s->job && rank == s->world_rank && size == s->world_size)
 		return;
+	s->job = job;
 	s->world_rank = rank;
 	s->world_size = size;
 	for (size_t at = 0; (p = map_next(&s->named, &at, &handle));)

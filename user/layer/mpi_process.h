@@ -119,8 +119,8 @@ struct mpi_known_comm *mpi_process_comm(struct mpi_process *s, uint64_t handle);
 /* Forgets, and knows nothing of it. */
 struct mpi_known_comm *mpi_process_comm_renew(struct mpi_process *s, uint64_t handle);
 void mpi_process_comm_forget(struct mpi_process *s, uint64_t handle);
-/* The process's rank and number of processes have become known. */
-void mpi_process_world_set(struct mpi_process *s, int32_t rank, int32_t size);
+/* The process's job, its rank there and the number of processes have become known. */
+void mpi_process_world_set(struct mpi_process *s, int32_t job, int32_t rank, int32_t size);
 
 /* NULL if it is not known; not a reference. */
 struct mpi_group *mpi_process_group(struct mpi_process *s, uint64_t handle);

@@ -322,11 +322,14 @@ static struct entry *entry_new(struct mpi_processes *s, uint32_t pid, uint16_t l
 	return e;
 }
 
-/* Goes on with what was learned; rank and size may be known only now. */
-static void entry_continue(struct entry *e, const json_t *block)
+/* Goes on with what was learned; job, rank and size may be known only now. */
+static void entry_continue(struct mpi_processes *s, struct entry *e, uint32_t pid,
+			   const json_t *block)
 {
 	e->block = block;
-	mpi_process_world_set(&e->process, json_int(block, "rank", e->process.world_rank),
+	mpi_process_world_set(&e->process,
+			      mpi_comms_job(s->comms, json_get_text(block, "job"), pid),
+			      json_int(block, "rank", e->process.world_rank),
 			      json_int(block, "size", e->process.world_size));
 }
 
@@ -339,7 +342,7 @@ static struct entry *entry_find(struct mpi_processes *s, uint32_t pid, uint16_t 
 	struct entry *e = map_get(&s->entries, key);
 
 	if (e && e->block != block && same_image(e->block, block, lib))
-		entry_continue(e, block);
+		entry_continue(s, e, pid, block);
 	if (!e || e->block != block) {
 		entry_free(e);
 		e = entry_new(s, pid, lib, block);

@@ -261,9 +261,12 @@ static void process_meta(struct model *m, const json_t *meta)
 		return;
 	}
 	process_name(p, meta);
-	if (json_is_false(json_object_get(meta, "mpi"))) /* it uses a library of another layer */
+	/* It uses a library of another layer, or has not initialised MPI. */
+	if (json_is_false(json_object_get(meta, "mpi")) ||
+	    json_is_false(json_object_get(meta, "initialised")))
 		return;
 	p->pub.is_rank = true;
+	p->pub.meta = meta;
 	rank = json_object_get(meta, "rank");
 	if (json_is_integer(rank) && json_integer_value(rank) >= 0 &&
 	    json_integer_value(rank) <= INT32_MAX) {

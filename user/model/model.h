@@ -81,10 +81,11 @@ struct model_process {
 	bool out_of_memory;		      /* the kernel chose to kill it to get memory back */
 	const struct model_signal *killed_by; /* NULL: it was not, or that was not recorded */
 	bool is_target;			      /* recorded on purpose (not merely seen on a CPU) */
-	bool is_rank;			      /* uses an MPI library */
+	bool is_rank;			      /* has initialised MPI, or begun to (older traces: uses an MPI library) */
 	int32_t rank;			      /* world rank, -1 if unknown */
 	int32_t job_idx;		      /* index of its job in the trace; -1 if unknown */
 	const char *job;		      /* the launcher's name of the job, or "" */
+	const json_t *meta;		      /* of a rank: its last meta object "process"; NULL: not a rank */
 	const char *name;		      /* short program name */
 	const char *cmdline;		      /* or "" */
 	uint32_t idx; /* of model_process_get(): ranks first, by job, host and rank; then the rest */
@@ -422,6 +423,8 @@ bool model_ran_before(const struct model *m, const struct model_process *p);
 /* The process that has this rank in MPI_COMM_WORLD of that job, as a call of self names them; NULL if it is not in the trace. */
 const struct model_process *model_peer(const struct model *m, const struct model_process *self,
 				       int32_t job, int32_t world_rank);
+/* The rank that has started a process, itself or by others that are none; NULL: none has, as far as is known. */
+const struct model_process *model_rank_above(const struct model *m, const struct model_process *p);
 /*
  * During a replay: no call of the process that began earlier will be told any more, as far as threads are concerned that have made
  * calls; UINT64_MAX if none of these can be in a call.

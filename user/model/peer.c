@@ -31,6 +31,26 @@ void peer_ranks_release(struct model *m)
 	json_decref(m->jobs);
 }
 
+#define ANCESTORS_MAX 64
+
+static const struct mprocess *parent_of(const struct model *m, const struct mprocess *p)
+{
+	const struct mprocess *up = p->parent ?: map_get(&m->pids, p->pub.ppid);
+
+	while (up && !p->parent && up->next_inc && up->next_inc->pub.start_ns <= p->pub.start_ns)
+		up = up->next_inc;
+	return p->pub.ppid ? up : NULL;
+}
+
+const struct model_process *model_rank_above(const struct model *m, const struct model_process *p)
+{
+	const struct mprocess *up = parent_of(m, m->process[p->idx]);
+
+	for (int i = 0; up && !up->pub.is_rank && i < ANCESTORS_MAX; i++)
+		up = parent_of(m, up);
+	return up && up->pub.is_rank ? &up->pub : NULL;
+}
+
 const struct model_process *model_peer(const struct model *m, const struct model_process *self,
 				       int32_t job, int32_t world_rank)
 {

@@ -262,6 +262,11 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 		json_out_key_string(j, "host", model_host_get(r->model, p->host_idx)->label);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_out_key_uint(j, "ppid", trace_host_id(p->ppid));
+	if (!p->is_rank) {
+		const struct model_process *above = model_rank_above(r->model, p);
+
+		json_known_uint(j, "helper_of", above != NULL, above ? above->host_pid : 0);
+	}
 	json_out_key_uint(j, "start_ns", json_since_start(r, p->start_ns));
 	json_out_key_bool(j, "exited", p->exited);
 	json_known_int(j, "exit_status", p->exited, p->exit_code);
@@ -343,6 +348,7 @@ int report_json(const struct report *r, FILE *out)
 	jobs_print(j, r);
 	json_ends(j, r);
 	json_failed(j, r);
+	json_launchers(j, r);
 	json_findings(j, r);
 	json_causes(j, r);
 	processes_print(j, r);

@@ -15,7 +15,7 @@
 #include "site/sites.h"
 #include "trace/trace_read.h"
 
-#define OWN_SINKS_MAX 16
+#define OWN_SINKS_MAX 18
 
 /* sinks: room for all. Returns how many they are. */
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)

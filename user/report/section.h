@@ -17,6 +17,7 @@ extern const struct figure app_figures[], app_mpi_figures[]; /* of a struct app_
 extern const struct figure switches_object[];		     /* of a struct switch_row */
 extern const struct figure overhead_object[];		     /* of a struct coverage_hits */
 
+void text_launchers(const struct report *r, FILE *out);
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);
 void text_ranks(const struct report *r, FILE *out);
@@ -45,6 +46,7 @@ void text_overlap(const struct report *r, FILE *out);
 void text_epochs(const struct report *r, FILE *out);
 void text_section_pov(const struct report *r, FILE *out);
 
+void json_launchers(struct json_out *j, const struct report *r);
 /* Members of an object that is open; lost: what is missing of whom they are. */
 void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);

@@ -336,6 +336,7 @@ static void print_head(const struct report *r, FILE *out)
 	print_ranks(r, out);
 	print_scheduler(r, out);
 	print_doubts(r, out);
+	text_launchers(r, out);
 }
 
 /* The same in one line, and what the command was. */
@@ -368,6 +369,7 @@ static void print_short_head(const struct report *r, FILE *out)
 	if (!info->sched_all)
 		print_scheduler(r, out);
 	print_doubts(r, out);
+	text_launchers(r, out);
 }
 
 /* Whether functions of a layer below MPI were called: then it may well be that there was no MPI. */
@@ -402,14 +404,14 @@ static void print_no_rank(const struct report *r, FILE *out)
 	if (any_target_lives(r)) {
 		text_note(
 			out,
-			"None had mapped a library with MPI functions by the end of the recording, or attaching to it failed (see "
+			"None had initialised MPI by the end of the recording, or attaching to its library failed (see "
 			"Coverage below). Recorded processes still ran then: a command that goes on in the background is followed with "
 			"povtrace record -p PID. Check also that the MPI program runs on this host, and what \"povtrace check\" says.");
 		return;
 	}
 	text_note(
 		out,
-		"No recorded process mapped a library with MPI functions, or attaching to it failed (see "
+		"No recorded process initialised MPI, or attaching to its library failed (see "
 		"Coverage below). Check that the command starts the MPI program on this host; that a "
 		"static program keeps its symbol table (nm PROGRAM | grep MPI_Init); that a running "
 		"program was named with -p, or all with --all; and what \"povtrace check\" says.");

@@ -185,6 +185,7 @@ static const uint16_t least_bytes[256] = {
 	[POV_KIND_PATH] = UINT16_MAX, /* no file has these */
 	[POV_KIND_HANDED] = UINT16_MAX,
 	[POV_KIND_UNREACHED] = UINT16_MAX,
+	[POV_KIND_INIT] = UINT16_MAX,
 	[POV_KIND_LOSS_BEGIN] = UINT16_MAX,
 	[POV_KIND_LOSS_END] = UINT16_MAX,
 };

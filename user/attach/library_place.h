@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Where traced libraries lie in a process that runs, by what it has mapped now. */
-#ifndef POV_COLLECT_LIBRARY_PLACE_H
-#define POV_COLLECT_LIBRARY_PLACE_H
+#ifndef POV_ATTACH_LIBRARY_PLACE_H
+#define POV_ATTACH_LIBRARY_PLACE_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "collect/library_place.h"
+#include "attach/library_place.h"
 
 #include <inttypes.h>
 #include <stdio.h>

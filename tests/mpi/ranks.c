@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Who is a rank, for tests/live/ranks.test: ranks MODE [FILE].
+ *
+ *	talk	a ring of messages
+ *	fork	the same; before, each rank forks children that ask MPI for their rank, and do not finalise it
+ *	forked	the process itself does not initialise MPI, its child does, and talks
+ *	never	asks whether MPI is initialised
+ *	dies	is killed as soon as MPI_Init has returned
+ *	title	has forked a child, has overwritten its arguments and environment in memory, as setproctitle does, and talks until FILE is there
+ *
+ * Prints "rank R of S: PID" once it is initialised, and "child PID" of each child.
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MESSAGES 17
+#define CHILDREN 3
+
+extern char **environ;
+
+static void say(void)
+{
+	int rank, size;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	printf("rank %d of %d: %d\n", rank, size, getpid());
+	fflush(stdout);
+}
+
+static void talk(int messages)
+{
+	int rank, size, out = 0, in;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int i = 0; i < messages; i++)
+		MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, 3, &in, 1, MPI_INT,
+			     (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* With a child of its own, which is no rank either. */
+static void child(void)
+{
+	int rank;
+	pid_t pid = fork();
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Wtime();
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	_exit(0);
+}
+
+static void children_make(void)
+{
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			child();
+		printf("child %d\n", pid);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* It ends with its parent. */
+static void child_stay(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	printf("child %d\n", pid);
+}
+
+static void title_set(char **argv)
+{
+	char *end = argv[0] + strlen(argv[0]);
+	char *const *v;
+	size_t cnt = 0;
+	char **copy;
+
+	for (v = argv + 1; *v; v++)
+		end = *v + strlen(*v);
+	for (v = environ; *v; v++, cnt++)
+		end = *v + strlen(*v);
+	copy = calloc(cnt + 1, sizeof(*copy));
+	for (size_t i = 0; i < cnt; i++)
+		copy[i] = strdup(environ[i]);
+	environ = copy;
+	memset(argv[0], 0, (size_t)(end - argv[0]));
+	strcpy(argv[0], "worker");
+}
+
+static void title(char **argv)
+{
+	char *file = strdup(argv[2]);
+	int go = 1, own;
+
+	title_set(argv);
+	child_stay();
+	say();
+	while (go) {
+		own = access(file, F_OK) != 0;
+		MPI_Allreduce(&own, &go, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+		talk(1);
+		usleep(1000);
+	}
+}
+
+static int never(void)
+{
+	int flag;
+
+	MPI_Initialized(&flag);
+	return flag;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	pid_t pid = -1;
+
+	if (!strcmp(mode, "never"))
+		return never();
+	if (!strcmp(mode, "forked"))
+		pid = fork();
+	if (pid > 0)
+		return waitpid(pid, NULL, 0) != pid;
+	MPI_Init(NULL, NULL);
+	if (!strcmp(mode, "dies"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(mode, "title")) {
+		title(argv);
+	} else {
+		say();
+		if (!strcmp(mode, "fork"))
+			children_make();
+		talk(MESSAGES);
+	}
+	MPI_Finalize();
+	return 0;
+}
