@@ -14,7 +14,7 @@ job() { # [MORE_META…] <SCRIPT
 	cat <<-E
 		meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpiexec","-n","2","./app"],"config":{"sched":"all","irq":false,"rings":2,"cpus_per_ring":1}}
 		meta {"type":"host","hostname":"node7","kernel":"6.1.0","version":"#1","machine":"x86_64","cpus":2}
-		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":4,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},{"id":10,"name":"MPI_Win_create","group":"rma","attrs":"WAIT|MEMBERS","sig":"base size:wide disp_unit info comm >win"},{"id":11,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},{"id":12,"name":"MPI_Win_lock_all","group":"rma","attrs":"WAIT","sig":"assert win"},{"id":13,"name":"MPI_Put","group":"rma","attrs":"NONE","sig":"origin count dtype target target_disp target_count target_dtype win"},{"id":14,"name":"MPI_Win_flush","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":15,"name":"MPI_Win_flush_all","group":"rma","attrs":"WAIT","sig":"win"},{"id":16,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":4,"name":"MPI_Iprobe","group":"p2p","attrs":"POLL","sig":"source tag comm >flag >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},{"id":10,"name":"MPI_Win_create","group":"rma","attrs":"WAIT|MEMBERS","sig":"base size:wide disp_unit info comm >win"},{"id":11,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},{"id":12,"name":"MPI_Win_lock_all","group":"rma","attrs":"WAIT","sig":"assert win"},{"id":13,"name":"MPI_Put","group":"rma","attrs":"NONE","sig":"origin count dtype target target_disp target_count target_dtype win"},{"id":14,"name":"MPI_Win_flush","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":15,"name":"MPI_Win_flush_all","group":"rma","attrs":"WAIT","sig":"win"},{"id":16,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"},{"id":17,"name":"MPI_File_open","group":"io","attrs":"WAIT","sig":"comm filename amode info >file"},{"id":18,"name":"MPI_File_write_at","group":"io","attrs":"NONE","sig":"file offset buf count dtype >status"},{"id":19,"name":"MPI_File_close","group":"io","attrs":"WAIT","sig":"<>file"},{"id":20,"name":"MPI_File_iread","group":"io","attrs":"NONE","sig":"file buf count dtype >req"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
 		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1],["MPI_SUM","0x58000003",0]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
 		meta {"type":"target","ts_ns":1000000,"pid":50,"cmdline":["mpiexec"]}
 		meta {"type":"process","ts_ns":1100000,"pid":100,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":0,"size":2,"job":"j","launcher":"hydra","libs":[{"id":1,"bias":"0x0"}]}
@@ -292,4 +292,38 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	# none failed: nothing is printed
 	sed 's/ ret=[^ ]*//' failed.txt | trace good
 	"$POVTRACE" report good.pov | no 'failed'
+}
+
+# Both ranks open a file for 10 ms, write BYTES 20 times for 5 ms each, rank 1 asleep for 1 ms of each, and close it for 10 ms.
+writes() { # BYTES
+	for pid in 100 200; do
+		call 17 $pid 2000 10000 0x44000000,0x7f00,5,0
+		echo "repeat 20 step=5000000 {"
+		if [ $pid = 200 ]; then
+			echo "stream 1"
+			echo "switch ts=13000000 cpu=1 prev=200 next=0 state=1"
+			echo "waking ts=14000000 tid=100 target=200 cpu=0 target_cpu=1"
+			echo "switch ts=14000000 cpu=1 prev=0 next=200"
+		fi
+		call 18 $pid 12000 5000 0x7000,0,0x7f00,$1,0x4c000101
+		echo "}"
+		call 19 $pid 112000 10000 0x7000
+	done
+	barrier 100 123000 100
+	barrier 200 123000 100
+	finalize 124000
+}
+
+@test "findings: time in MPI_File calls is file I/O, with bytes and bandwidth" {
+	writes 8388608 | job | trace io
+	text_of file_io io.pov | grep "^ranks were in MPI's file calls for 240.000 ms, most rank 0 120.000 ms (longest MPI_File_open 10.000 ms at 0.001 s); wrote 320 MiB by 40 calls, at 1.6 GiB/s a rank while in them$"
+	[ "$("$POVTRACE" report --json io.pov | jq -c '[.ranks[].between_init_and_finalize | .file_io_ns, .mpi_wait_ns, .mpi_work_ns, .asleep_ns]')" = \
+		'[120000000,100000,0,0,120000000,100000,0,0]' ]
+	[ "$("$POVTRACE" report --json io.pov | jq -c '[.findings[] | select(.kind == "file_io") | .cost_ns, .advice]')" = '[240000000,null]' ]
+	"$POVTRACE" report io.pov | section Main | sed -n 2p | grep -q 'MPI wait  file I/O  no core'
+	writes 512 | job | trace small
+	"$POVTRACE" report --json small.pov | jq -r '.findings[] | select(.kind == "file_io") | .advice' | grep '^write more at once, or by collective calls (MPI_File_write_all)'
+	# without such calls the table has no such column, and nothing is found
+	hangs | job | trace none
+	"$POVTRACE" report none.pov | no 'file I/O\|file calls'
 }

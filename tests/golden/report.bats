@@ -57,7 +57,7 @@ many() {
 	rows <got | sed 's/"povtrace":"[^"]*"/"povtrace":"VERSION"/' >got.rows
 	same_as "$data/report_run.rows" got.rows
 	jq -e '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize] | length >= 4 and
-		all(.window_ns == .compute_ns + .mpi_work_ns + .mpi_wait_ns + .no_core_ns + .asleep_ns + .unknown_ns)' got
+		all(.window_ns == .compute_ns + .mpi_work_ns + .mpi_wait_ns + .file_io_ns + .no_core_ns + .asleep_ns + .unknown_ns)' got
 	jq -e 'all(.ranks[], .other_processes[]; .running_ns + .runnable_ns + .blocked_ns + .unknown_ns == .thread_ns) and
 		all(.cores[]; .ranks_ns + .other_targets_ns + .other_tasks_ns + .idle_ns + .unknown_ns == .wall_ns) and
 		([.functions[].calls] | add) == ([.ranks[].functions[].calls] | add)' got

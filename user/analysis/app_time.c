@@ -10,7 +10,7 @@
 /* What a thread had done when its process's MPI_Init ended, and when it began to finalize; and in calls between. */
 struct app_mark {
 	struct state_times from, to;
-	struct state_times wait, work; /* in calls; running of polls is in wait */
+	struct state_times wait, work, io; /* in calls; running of polls is in wait */
 	bool ended;
 };
 
@@ -129,7 +129,10 @@ static void on_call(void *ctx, const struct model_call *c)
 	m = mark_row(a, c->thread);
 	if (m->ended)
 		return;
-	table_row_add(c->func->waits ? &m->wait : &m->work, &c->split, ns);
+	table_row_add(c->func->file_io ? &m->io :
+		      c->func->waits   ? &m->wait :
+					 &m->work,
+		      &c->split, ns);
 	row = thread_row(a, c->thread);
 	row->mpi_ns += c->end_ns - c->begin_ns;
 	row->calls++;
@@ -196,7 +199,7 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	struct app_thread *row = thread_row(a, t);
 	struct app_mark *m = mark_row(a, t);
 	struct app_process *p;
-	const struct state_times *in_wait = &m->wait, *in_work = &m->work;
+	const struct state_times *in_wait = &m->wait, *in_work = &m->work, *in_io = &m->io;
 	uint64_t ns[THREAD_STATE_CNT], left, in_mpi_ns;
 
 	if (!uses_mpi(a, t->proc)) {
@@ -212,13 +215,17 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	row->window_ns = left = minus(row->to_ns, row->from_ns);
 	for (int s = 0; s < THREAD_STATE_CNT; s++)
 		ns[s] = minus(m->to.ns[s], m->from.ns[s]);
-	in_mpi_ns = in_wait->ns[THREAD_RUNNING] + in_work->ns[THREAD_RUNNING];
+	in_mpi_ns = in_wait->ns[THREAD_RUNNING] + in_work->ns[THREAD_RUNNING] +
+		    in_io->ns[THREAD_RUNNING];
 	row->no_core_ns = part(ns[THREAD_RUNNABLE], &left);
 	row->work_ns = part(in_work->ns[THREAD_RUNNING], &left);
 	row->wait_ns = part(in_wait->ns[THREAD_RUNNING], &left);
+	row->io_ns = part(in_io->ns[THREAD_RUNNING], &left);
 	row->compute_ns = part(minus(ns[THREAD_RUNNING], in_mpi_ns), &left);
 	in_mpi_ns = in_wait->ns[THREAD_BLOCKED] + in_work->ns[THREAD_BLOCKED];
 	row->wait_ns += part(in_mpi_ns, &left);
+	row->io_ns += part(in_io->ns[THREAD_BLOCKED], &left);
+	in_mpi_ns += in_io->ns[THREAD_BLOCKED];
 	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
 	p = table_row(a->process, a->nprocess, t->proc->idx);

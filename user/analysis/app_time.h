@@ -17,8 +17,9 @@ struct app_thread {
 	/* All that follow are sums, ns. */
 	uint64_t window_ns;  /* to - from = compute … unknown */
 	uint64_t compute_ns; /* running outside MPI */
-	uint64_t work_ns;    /* running in calls that do not wait */
-	uint64_t wait_ns; /* running in calls that wait and in polls that found nothing, asleep in any call */
+	uint64_t work_ns;    /* running in other calls that do not wait */
+	uint64_t wait_ns; /* running in calls that wait and in polls that found nothing, asleep in any other call */
+	uint64_t io_ns;	     /* running or asleep in calls about files */
 	uint64_t no_core_ns; /* runnable, in MPI or not */
 	uint64_t asleep_ns;  /* blocked outside MPI */
 	uint64_t unknown_ns;

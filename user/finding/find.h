@@ -26,6 +26,7 @@ void find_storms(struct findings *f);
 void find_overlap(struct findings *f);
 void find_epochs(struct findings *f);
 void find_queues(struct findings *f);
+void find_file_io(struct findings *f);
 /* Behind all others: sets told_by. */
 void find_same_time(struct findings *f);
 

@@ -11,7 +11,7 @@
 static void (*const find[])(struct findings *f) = {
 	find_cores,   find_collectives, find_late,   find_roots,   find_contests,
 	find_demand,  find_limits,	find_moves,  find_balance, find_storms,
-	find_overlap, find_epochs,	find_queues,
+	find_overlap, find_epochs,	find_queues, find_file_io,
 };
 
 static void on_match(void *ctx, const struct match *m)
@@ -45,6 +45,7 @@ void findings_init(struct findings *f)
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
 	volumes_init(&f->volumes);
+	file_io_init(&f->file_io);
 	f->late.matched = on_match;
 	f->late.matched_ctx = f;
 }
@@ -84,6 +85,7 @@ void findings_release(struct findings *f)
 	storms_release(&f->storms);
 	overlaps_release(&f->overlaps);
 	volumes_release(&f->volumes);
+	file_io_release(&f->file_io);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -105,6 +107,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->moves.sink;
 	sinks[n++] = &f->storms.sink;
 	sinks[n++] = &f->volumes.sink;
+	sinks[n++] = &f->file_io.sink;
 	return n;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/contests.h"
 #include "analysis/demand.h"
 #include "analysis/allotted.h"
+#include "analysis/file_io.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
 #include "analysis/locks.h"
@@ -45,7 +46,7 @@ struct finding {
 		told_by; /* the kind of another one that tells of nearly all of this time, and better; or NULL */
 };
 
-#define FINDING_SINKS_MAX 16
+#define FINDING_SINKS_MAX 20
 
 struct findings {
 	const struct model *model;
@@ -74,6 +75,7 @@ struct findings {
 	struct storms storms;
 	struct overlaps overlaps;
 	struct volumes volumes;
+	struct file_io file_io;
 	struct sites *sites;			/* the caller's, for names of places; or NULL */
 	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
 	const bool *chosen; /* by process index: whose loss counts; NULL: all ranks' */

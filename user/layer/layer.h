@@ -40,6 +40,7 @@ struct func_info {
 	const char *name;      /* "MPI_Send" */
 	const char *group;     /* "p2p", "coll", … (bpf/mpi.def) */
 	bool waits;	       /* running inside it is polling */
+	bool file_io;	       /* reads or writes files, or is about them: then it does not wait */
 	bool polls;	       /* may find nothing and return at once; merged into spins */
 	enum func_setup setup; /* brings the library up, or takes it down */
 	uint8_t moves;	       /* MOVES_*, of the top layer's */

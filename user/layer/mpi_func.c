@@ -317,6 +317,8 @@ int mpi_func_parse(const json_t *row, struct func_info *out)
 	f->effect = effect_find(f);
 	f->window = window_find(f);
 	f->returns_error = returns_error(name, group);
+	out->file_io = !strcmp(group, "io");
+	out->waits &= !out->file_io;
 	out->moves = moves_find(f);
 	out->priv = f;
 	return 0;

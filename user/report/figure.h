@@ -38,6 +38,7 @@ enum figure_kind {
 #define FACT_PROCESSES (1u << 3)  /* rows are processes, not threads */
 #define FACT_HIT_COST (1u << 4)	  /* what a probe's hit costs is calibrated */
 #define FACT_INTERRUPTS (1u << 5) /* some were recorded */
+#define FACT_FILE_IO (1u << 7)	  /* some rank called MPI_File_* */
 #define FACT_COUNTED (1u << 6)	  /* some calls were counted, and not recorded */
 
 struct figure {

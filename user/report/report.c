@@ -66,6 +66,8 @@ static void facts_find(struct report *r)
 		r->facts |= FACT_POLL_COST;
 	if (r->coverage.calibrated)
 		r->facts |= FACT_HIT_COST;
+	for (uint32_t i = 0; i < r->nrows; i++)
+		r->facts |= file_io_of(&r->findings.file_io, r->row[i])->calls ? FACT_FILE_IO : 0;
 	if (r->interrupts.recorded)
 		r->facts |= FACT_INTERRUPTS;
 }

@@ -27,6 +27,8 @@ const struct figure app_figures[] = {
 	{FIGURE_TIME, "compute_ns", .share = "compute", PART(compute_ns), STATES, SCHED},
 	{FIGURE_TIME, "mpi_work_ns", .share = "MPI work", PART(work_ns), STATES, SCHED},
 	{FIGURE_TIME, "mpi_wait_ns", .share = "MPI wait", PART(wait_ns), STATES, SCHED},
+	{FIGURE_TIME, "file_io_ns", .share = "file I/O", PART(io_ns), STATES, .known = FACT_SCHED,
+	 .shown = FACT_SCHED | FACT_FILE_IO},
 	{FIGURE_TIME, "no_core_ns", .share = "no core", PART(no_core_ns), STATES, SCHED},
 	{FIGURE_TIME, "asleep_ns", .share = "asleep", PART(asleep_ns), STATES, SCHED},
 	{FIGURE_TIME, "unknown_ns", .share = "unkn", PART(unknown_ns),
@@ -403,7 +405,7 @@ void text_app_time(const struct report *r, FILE *out)
 	text_explain(
 		r, out,
 		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
-		"wait: running in MPI calls that do, or in and between polls that found nothing, or asleep in any; polls that "
-		"are 5 us apart or more lie in a computation. no core: wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none. bound "
-		"to: the CPUs that it might use at last.");
+		"wait: running in those that do, in and between polls that found nothing and are less than 5 us apart, or "
+		"asleep in MPI. file I/O: in MPI_File calls. no core: wanted one and had none. asleep: blocked outside "
+		"MPI. who had the core: while it had none. bound to: the CPUs that it might use at last.");
 }
