@@ -24,7 +24,7 @@ enum cause_kind {
 	CAUSE_NO_CORE,	/* was runnable, in MPI or outside: another one had the core */
 	CAUSE_SLEPT,	/* was blocked outside MPI */
 	CAUSE_OUTSIDE,	/* was outside MPI; its state is not known */
-	CAUSE_MPI,	/* was in an MPI call, and nobody was late to it */
+	CAUSE_MPI,	/* was in an MPI call, and nobody is known to have been late to it */
 	CAUSE_POLLED,	/* made polls that found nothing */
 	CAUSE_UNKNOWN,	/* not recorded or not kept; a chain too long, or a circle */
 	CAUSE_WAITED,	/* waited for another process: never of a root */

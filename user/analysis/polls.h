@@ -8,7 +8,6 @@
 #define POV_ANALYSIS_POLLS_H
 
 #include "model/model.h"
-#include "model/poll_cost.h"
 
 struct poll_times {
 	uint64_t polls, runs;

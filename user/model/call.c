@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "model/what.h"
+#include "trace/trace_read.h"
 
 #define PENDING_MAX 16384 /* over all threads */
 #define PENDING_BYTES_MAX (16u << 20)
@@ -463,6 +464,26 @@ static uint64_t polls_running(const struct mthread *t, const struct model_spin *
 	uint64_t inside_ns = s->busy_ns > away_ns ? s->busy_ns - away_ns : 0;
 
 	return inside_ns < running_ns ? inside_ns : running_ns;
+}
+
+static double cost_of(const struct trace *t, const char *type, const char *key)
+{
+	double ns = json_number_value(json_object_get(trace_meta_find(t, type), key));
+
+	return ns > 0 ? ns : 0;
+}
+
+struct poll_cost poll_cost_read(const struct trace *t)
+{
+	return (struct poll_cost){
+		.probe_ns = cost_of(t, "probe_cost", "spin_ns"),
+		.preload_ns = cost_of(t, "preload", "call_ns"),
+	};
+}
+
+double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s)
+{
+	return s->preloaded ? c->preload_ns : c->probe_ns;
 }
 
 /* Time off the CPU says nothing of it; where states are unknown, all time between the polls counts. */

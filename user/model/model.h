@@ -181,6 +181,14 @@ struct model_spin {
 /* Polls whose mean distance, without what recording adds to each, is longer lie in a computation. */
 #define MODEL_POLL_PAUSE_NS 5000
 
+/* What recording adds to a poll that found nothing, by a probe and by its process itself, in ns; 0 if the trace has none. */
+struct poll_cost {
+	double probe_ns, preload_ns;
+};
+struct poll_cost poll_cost_read(const struct trace *t);
+/* That of a spin's polls; 0 if it is not known. */
+double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s);
+
 /* Calls that were counted, and not recorded one by one (struct pov_counted). */
 struct model_counted {
 	struct model_thread *thread;

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "model/model.h"
-#include "model/poll_cost.h"
 #include "trace/trace_join.h"
 
 #define MODEL_CPUS_MAX 8192 /* a record of a higher CPU is malformed */

@@ -405,7 +405,7 @@ void text_app_time(const struct report *r, FILE *out)
 	text_explain(
 		r, out,
 		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
-		"wait: running in MPI calls that do, or in and between polls that found nothing, or asleep in any; polls that "
-		"are 5 us apart or more lie in a computation. file I/O: running or asleep in MPI_File calls, in none of the others. no core: wanted one and had none. asleep: blocked outside MPI. who had the core: while it had none. bound "
-		"to: the CPUs that it might use at last.");
+		"wait: running in those that do, in and between polls that found nothing and are less than 5 us apart, or "
+		"asleep in MPI. file I/O: in MPI_File calls. no core: wanted one and had none. asleep: blocked outside "
+		"MPI. who had the core: while it had none. bound to: the CPUs that it might use at last.");
 }

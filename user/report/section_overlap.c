@@ -32,15 +32,15 @@ static void json_place(struct json_out *j, const struct report *r, const char *k
 static void json_row(struct json_out *j, const struct report *r, const struct overlap_row *row)
 {
 	const struct overlap_key *k = &row->key;
-	bool known = k->bucket < OVERLAP_BUCKET_UNKNOWN;
+	bool known = k->bucket < OVERLAP_BUCKET_UNKNOWN, any = known && k->bucket;
 
 	json_out_object_begin(j);
 	json_out_key_string(j, "function", k->start->name);
 	json_place(j, r, "site", &k->start_site);
 	json_out_key_string(j, "completed_by", k->done->name);
 	json_place(j, r, "completed_at", &k->done_site);
-	json_known_uint(j, "from_bytes", known, k->bucket ? UINT64_C(1) << (k->bucket - 1) : 0);
-	json_known_uint(j, "to_bytes", known, k->bucket ? UINT64_MAX >> (64 - k->bucket) : 0);
+	json_known_uint(j, "from_bytes", known, any ? UINT64_C(1) << (k->bucket - 1) : 0);
+	json_known_uint(j, "to_bytes", known, any ? UINT64_MAX >> (64 - k->bucket) : 0);
 	json_out_key_uint(j, "count", row->cnt);
 	json_out_key_uint(j, "bytes", row->bytes);
 	json_out_key_uint(j, "outside_ns", row->outside_ns);
