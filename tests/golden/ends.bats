@@ -76,7 +76,7 @@ ended() {
 		'[["signal",3,103,103,2000200000,139,false],["signal",1,101,101,3900000000,8,false],["signal",0,100,100,5000000000,15,true],["signal",2,102,102,5000100000,15,true],["signal",4,104,104,5000200000,15,true]]' ]
 	[ "$(jq -c '.ends[0].signal' got.json)" = '{"number":11,"code":1,"sent_ns":2000200000,"from":"fault","sender_pid":null,"sender":null,"place":"app+0xabc","address":8}' ]
 	[ "$(jq -c '.ends[2].signal' got.json)" = '{"number":15,"code":0,"sent_ns":5000000000,"from":"process","sender_pid":50,"sender":"mpirun","place":null,"address":null}' ]
-	[ "$(jq -c '.ends | map(.call)[:2]' got.json)" = '[{"function":"MPI_Recv","site":"app+0x20","returned":true,"begin_ns":1000000000,"end_ns":1500000000},{"function":"MPI_Recv","site":"app+0x40","returned":false,"begin_ns":3000000000,"end_ns":null}]' ]
+	[ "$(jq -c '.ends | map(.call)[:2]' got.json)" = '[{"function":"MPI_Recv","site":"app+0x20","returned":true,"polls":false,"begin_ns":1000000000,"end_ns":1500000000},{"function":"MPI_Recv","site":"app+0x40","returned":false,"polls":false,"begin_ns":3000000000,"end_ns":null}]' ]
 	jq -r '.ends[4].text' got.json | grep -qx 'Rank 4 (pid 104) was killed by SIGTERM (signal 15) from mpirun (pid 50) at 5.000 s, in MPI_Barrier, 200.000 us after it began; where it was called is unknown'
 	# before the findings
 	"$POVTRACE" report run.pov | grep -nE '^(Ranks that|Findings)' | cut -d: -f2 | cut -c1-5 | tr '\n' ' ' | grep -qx 'Ranks Findi '
@@ -192,6 +192,16 @@ ended() {
 	END
 	report_is <<-'END'
 	Rank 0 (pid 100) exited with status 1 at 2.000 s.
+	END
+}
+
+@test "ends: after polls that found nothing" {
+	recording 1 <<-'END' | trace run
+	spin at=2600000000..2999000000 tid=100 tgid=100 site=0x10080 funcs=4:9:1000:0
+	exit ts=3000000000 tid=100 tgid=100 code=256 flags=process
+	END
+	report_is <<-'END'
+	Rank 0 (pid 100) exited with status 1 at 2.000 s, outside the recorded MPI calls, 1.000 ms after polls that began with MPI_Recv (app+0x80).
 	END
 }
 

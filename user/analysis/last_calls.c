@@ -27,7 +27,7 @@ static struct last_calls_thread *thread_row(struct last_calls *a, const struct m
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	const struct last_call call = {c->func, c->begin_ns, c->end_ns, c->site};
+	const struct last_call call = {c->func, c->begin_ns, c->end_ns, c->site, false};
 	struct last_calls *a = ctx;
 	struct last_calls_process *p;
 	struct last_calls_thread *t;
@@ -55,7 +55,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 		return;
 	windows_spin(&a->windows, s);
 	thread_row(a, s->thread, s->end_ns)->returned =
-		(struct last_call){s->func[0].func, s->begin_ns, s->end_ns, s->site};
+		(struct last_call){s->func[0].func, s->begin_ns, s->end_ns, s->site, true};
 }
 
 static void on_counted(void *ctx, const struct model_counted *c)

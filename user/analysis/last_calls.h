@@ -13,12 +13,13 @@ struct last_call {
 	const struct func_info *func; /* NULL: there is none */
 	uint64_t begin_ns, end_ns;
 	struct model_site site;
+	bool polls; /* a run of polls that found nothing: func, begin_ns and site are the first one's */
 };
 
 struct last_calls_thread {
-	struct last_call open;	   /* had not returned when the thread or the recording ended */
-	struct last_call returned; /* of polls in a row, the last one; site: of the first one */
-	uint64_t counted_ns;	   /* calls that were only counted had ended by then */
+	struct last_call open; /* had not returned when the thread or the recording ended */
+	struct last_call returned;
+	uint64_t counted_ns; /* calls that were only counted had ended by then */
 };
 
 struct last_calls_process {

@@ -109,7 +109,8 @@ static char *words_call(const struct rank_ends *e, char *text, const struct rank
 		return text;
 	text = words(text, end->in_call ? ", in " : ", outside the recorded MPI calls, ");
 	if (!end->in_call)
-		text = words_ns(text, "", end->at_ns - c->end_ns, " after ");
+		text = words_ns(text, "", end->at_ns - c->end_ns,
+				c->polls ? " after polls that began with " : " after ");
 	text = words_call_site(e, words(text, "%s", c->func->name), &c->site);
 	if (end->in_call)
 		text = words_ns(text, ", ", end->at_ns - c->begin_ns, " after it began");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks that did not end well (finding/rank_ends.h). */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "abi/event.h"
@@ -48,6 +49,7 @@ static void call_json(struct json_out *j, const struct report *r, const struct r
 	json_out_key_string(j, "function", c->func->name);
 	json_out_key_string(j, "site", site);
 	json_out_key_bool(j, "returned", !end->in_call);
+	json_out_key_bool(j, "polls", c->polls);
 	json_out_key_uint(j, "begin_ns", json_since_start(r, c->begin_ns));
 	json_known_uint(j, "end_ns", !end->in_call, json_since_start(r, c->end_ns));
 	json_out_object_end(j);
@@ -61,6 +63,7 @@ static void signal_json(struct json_out *j, const struct report *r, const struct
 					   [POV_SIGNAL_FROM_KERNEL] = "kernel",
 					   [POV_SIGNAL_FROM_FAULT] = "fault"};
 	const struct model_signal *s = p->killed_by;
+	bool has_address;
 	char *place;
 
 	json_out_key(j, "signal");
@@ -68,6 +71,8 @@ static void signal_json(struct json_out *j, const struct report *r, const struct
 		json_out_null(j);
 		return;
 	}
+	has_address = s->from == POV_SIGNAL_FROM_FAULT && s->code != SI_KERNEL &&
+		      (s->signo == SIGSEGV || s->signo == SIGBUS);
 	place = s->at.address ? rank_end_place(&r->ends, &s->at) : NULL;
 	json_out_object_begin(j);
 	json_out_key_int(j, "number", s->signo);
@@ -77,7 +82,7 @@ static void signal_json(struct json_out *j, const struct report *r, const struct
 	json_known_uint(j, "sender_pid", s->sender_pid, s->sender_pid);
 	json_out_key_string(j, "sender", s->sender_pid ? s->sender_name : NULL);
 	json_out_key_string(j, "place", place);
-	json_known_uint(j, "address", s->address, s->address);
+	json_known_uint(j, "address", has_address, s->address);
 	json_out_object_end(j);
 	free(place);
 }
