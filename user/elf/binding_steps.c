@@ -19,6 +19,7 @@
 #include "elf/x86_body.h"
 
 #define FUNCTIONS_MAX 8192
+#define STEPS_MAX 8192
 #define WORDS_MAX 4096
 
 struct search {
@@ -34,7 +35,8 @@ static bool is_binding(const struct elf_file *f)
 {
 	static const char *const fortran[] = {"mpi_init_", "mpi_init", "mpi_init__", "MPI_INIT",
 					      "mpi_init_f08_"};
-	static const char *const cxx[] = {"libmpi_cxx.so", "libmpichcxx.so", "libmpicxx.so"};
+	static const char *const cxx[] = {"libmpi_cxx.so", "libmpichcxx.so", "libmpicxx.so",
+					  "libboost_mpi.so"};
 	const struct elf_headers *h = elf_file_headers(f);
 	bool is = false;
 
@@ -81,6 +83,8 @@ static bool call_matters(struct search *s, struct x86_body *b, const struct x86_
 
 static void step_add(struct search *s, const struct x86_step *call)
 {
+	if (s->cnt == STEPS_MAX)
+		return;
 	if (s->cnt == s->room) {
 		s->room = s->room ? 2 * s->room : 256;
 		s->step = xrealloc(s->step, s->room * sizeof(*s->step));
