@@ -210,7 +210,7 @@ $(BUILD)/povtrace-mpi-t: $(MPI_T_OBJ) $(BUILD)/objects
 
 # What is preloaded into programs: of the kernel half's sources those that treat calls, compiled for a process. Never with sanitizers:
 # the programs have none.
-PRELOAD_BPF := fetch spin comm
+PRELOAD_BPF := fetch spin comm binding
 PRELOAD_OBJ := $(PRELOAD_SRC:user/preload/%.c=$(BUILD)/preload-objects/%.o) $(PRELOAD_BPF:%=$(BUILD)/preload-objects/%.bpf.o) \
 	$(BUILD)/preload-objects/enter.o
 # It needs no C library, and leaves the registers of floating point and vectors alone.

@@ -88,5 +88,10 @@ int comm_describe(struct pov_thread *t, u32 idx, u32 func);
 int comm_forget(struct pov_thread *t, u32 idx);
 /* Length of an array by an enum pov_len that needs the communicator; -1 unknown, -2 not at this rank. */
 int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg);
+/*
+ * If the call in frame idx has its site in a binding, and it is known where that was called from, the site becomes that place; else it
+ * remains. The call must be under way, or just about to return. 0, or -1: it is still in a binding. (binding.bpf.c)
+ */
+int site_leave_bindings(struct pov_thread *t, u32 idx);
 
 #endif

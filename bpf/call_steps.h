@@ -6,6 +6,7 @@
  *	frame_out(t, f, size)		a finished record leaves
  *	frame_lasts(trampoline, sp, here)	(call_frames.h)
  *	fn_find, lib_find, count	recipes, layouts, what is counted
+ *	bindings_exist		whether there are any (binding.bpf.c)
  */
 #ifndef POV_CALL_STEPS_H
 #define POV_CALL_STEPS_H
@@ -256,6 +257,8 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 		frame_fetch(t, d, func, fn, 1, now);
 	if (fn->flags & POV_FN_MAKES_COMM && !(u32)ret)
 		comm_describe(t, d, func);
+	if (bindings_exist())
+		site_leave_bindings(t, d);
 	t->depth = d;
 	frame_write(t, d, now, ret, 0);
 }

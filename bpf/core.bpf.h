@@ -62,6 +62,10 @@ extern __u64 collector_ns;
 /* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
 extern __u64 type_generation;
 
+/* The steps of all bindings; how often the bindings of a process have changed. The collector writes both. */
+extern struct pov_step binding_steps[POV_STEPS];
+extern __u64 bindings_changes;
+
 /* In which slot a thread's state may be, by where the kernel keeps its registers (call.bpf.c). */
 extern __u16 slot_hints[SLOT_HINTS];
 
@@ -107,6 +111,15 @@ struct {
 	__type(key, u32);
 	__type(value, struct pov_lib);
 } libs __weak SEC(".maps");
+
+/* Bindings that a process has mapped. Filled by the collector before the process runs them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROCESSES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct pov_bindings);
+} process_bindings __weak SEC(".maps");
 
 /* Threads whose calls the preloaded library records, by number. Filled by the collector. */
 struct {
@@ -296,6 +309,36 @@ static __always_inline const struct pov_fn *fn_find(u32 func)
 static __always_inline struct pov_lib *lib_find(u32 lib)
 {
 	return bpf_map_lookup_elem(&libs, &lib);
+}
+
+/* Whether any process has one. */
+static __always_inline bool bindings_exist(void)
+{
+	return bindings_changes;
+}
+
+/* The thread keeps a copy until those of any process change. */
+static __always_inline const struct pov_bindings *thread_bindings(struct pov_thread *t)
+{
+	u64 changes = bindings_changes;
+	const struct pov_bindings *b;
+	u32 tgid = t->tgid;
+
+	if (t->bindings_seen == changes)
+		return &t->bindings;
+	t->bindings_seen = changes;
+	b = bpf_map_lookup_elem(&process_bindings, &tgid);
+	if (b)
+		t->bindings = *b;
+	else
+		__builtin_memset(&t->bindings, 0, sizeof(t->bindings));
+	return &t->bindings;
+}
+
+/* The stack pointer of the calling function, when the call in a frame has returned to it. */
+static __always_inline u64 frame_caller_sp(const struct pov_frame *f)
+{
+	return f->sp + 8;
 }
 
 /* Sum over the CPU mask last told of a target's thread; 0 = none yet. */

@@ -31,6 +31,7 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 		t->told = 0;
 		t->closed = POV_THREAD_LIVE;
 		t->spin_busy = t->spinning = 0;
+		t->bindings_seen = 0;
 		for (i = 0; i < POV_CALL_DEPTH_MAX; i++)
 			((struct pov_spin *)t->spin[i].rec)->nfuncs = 0;
 		for (i = 0; i < POV_TYPES_KEPT; i++)

@@ -507,9 +507,17 @@ __noinline int image_fork(u32 parent, u32 child)
 	return 0;
 }
 
+/* The thread that goes on keeps its state, which has a copy. */
+static __always_inline void bindings_forget(u32 tgid)
+{
+	if (!bpf_map_delete_elem(&process_bindings, &tgid))
+		__sync_fetch_and_add(&bindings_changes, 1);
+}
+
 __noinline int image_exec(u32 tgid)
 {
 	bpf_map_delete_elem(&preload_loaded, &tgid);
+	bindings_forget(tgid);
 	return bpf_map_delete_elem(&waiting, &tgid);
 }
 
@@ -517,6 +525,7 @@ __noinline int image_exit(u32 tgid)
 {
 	bpf_map_delete_elem(&waiting, &tgid);
 	bpf_map_delete_elem(&preload_loaded, &tgid);
+	bpf_map_delete_elem(&process_bindings, &tgid);
 	bpf_map_delete_elem(&asked, &tgid);
 	bpf_map_delete_elem(&answered, &tgid);
 	return 0;

@@ -239,10 +239,13 @@ static __always_inline int add(struct pov_thread *t, u32 idx, u64 end_ns, u64 ar
 		spin_flush(t, idx, begin_ns);
 		i = 0;
 	}
-	if (!s->nfuncs)
+	if (!s->nfuncs) {
+		if (bindings_exist())
+			site_leave_bindings(t, idx);
 		spin_begin_new(t, o, c, idx);
-	else if (idx && s->hdr.ts_ns < enclosing_begin(t, idx))
+	} else if (idx && s->hdr.ts_ns < enclosing_begin(t, idx)) {
 		mark_set(o, begin_ns);
+	}
 	sf += index_mask(i,
 			 POV_SPIN_FUNCS_MAX); /* what the verifier of 6.1 cannot see in the loop */
 	if (i >= s->nfuncs) {

@@ -9,6 +9,8 @@ volatile __u64 drops[POV_DROPS] = {};
 volatile __u64 calls_until = 0;
 __u64 collector_ns = 0;
 __u64 type_generation = 0;
+struct pov_step binding_steps[POV_STEPS] = {};
+__u64 bindings_changes = 0;
 __u16 slot_hints[SLOT_HINTS] = {};
 
 char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

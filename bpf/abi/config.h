@@ -34,6 +34,35 @@ enum pov_place {
 #define POV_PLACE(cookie) ((pov_u8)((cookie) >> 32))
 #define POV_PLACE_CONDITION(cookie) ((pov_u8)((cookie) >> 40))
 
+/*
+ * Bindings: libraries between a program and MPI's C functions. A step says of the place in one that a call returns to how many words above the
+ * stack pointer, as it is there, the binding's own return address lies. A table of them: a step lies at POV_STEP_PLACE of its place, or up to
+ * POV_STEP_TRIES - 1 further on.
+ */
+#define POV_BINDINGS_MAX 4 /* in one process */
+#define POV_STEPS 16384	   /* a power of two */
+#define POV_STEP_TRIES 16
+#define POV_STEP_DEPTH 4 /* bindings that call each other */
+struct pov_step {
+	pov_u32 offset; /* of the place, from the begin of the file's code */
+	pov_u16 file;	/* number of the binding, from 1 on */
+	pov_u16 words;	/* 0: there is no step here */
+};
+POV_ABI_SIZE(pov_step, 8);
+#define POV_STEP_PLACE(file, offset) (((offset) ^ (pov_u32)(file) << 24) * 0x9e3779b1u >> 18)
+
+/* Where a process has a binding. */
+struct pov_binding {
+	pov_u64 start;
+	pov_u32 bytes; /* 0: none */
+	pov_u16 file;  /* as in struct pov_step */
+	pov_u16 pad;
+};
+struct pov_bindings {
+	struct pov_binding v[POV_BINDINGS_MAX];
+};
+POV_ABI_SIZE(pov_bindings, 16 * POV_BINDINGS_MAX);
+
 /* Widths of what an argument points to; resolved per library through struct pov_lib. */
 enum pov_elem {
 	POV_ELEM_INT = 0,    /* int: 4 bytes */

@@ -79,8 +79,9 @@ struct pov_preload_answer {
 	pov_u64 setup_bytes;
 	pov_u64 pool_bytes;
 	struct pov_preload_library library[POV_PRELOAD_LIBRARIES];
+	struct pov_bindings bindings;
 };
-POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES);
+POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES + 16 * POV_BINDINGS_MAX);
 
 /*
  * A function that is entered by way of the library: a jump takes the place of its first instructions, which stand elsewhere in a form
@@ -124,6 +125,7 @@ struct pov_preload_setup {
 	pov_u32 first_row; /* of the top layer's functions, in the recording's table */
 	pov_u32 rows;
 	struct pov_lib lib[POV_LIB_NUMBERS];
+	struct pov_step step[POV_STEPS];
 	struct pov_fn fn[]; /* recipes, from first_row on */
 };
 #define POV_PRELOAD_HOOKS_MAX 16384 /* of all libraries */

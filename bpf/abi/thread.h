@@ -6,6 +6,7 @@
 #ifndef POV_ABI_THREAD_H
 #define POV_ABI_THREAD_H
 
+#include "config.h"
 #include "event.h"
 
 /* Fixed part, all arguments, all fields. */
@@ -83,6 +84,8 @@ struct pov_thread {
 	pov_u32 pad;
 	pov_u64 regs; /* where on its stack in the kernel probes find its registers; 0: not known */
 	pov_u64 task; /* its struct task_struct */
+	pov_u64 bindings_seen; /* how often those of any process had changed when these were read */
+	struct pov_bindings bindings; /* of its process; the kernel half's */
 	struct pov_type type[POV_TYPES_KEPT];
 	struct pov_spin_open spin[POV_CALL_DEPTH_MAX];
 	pov_u64 counting_ns; /* when the oldest of these began; 0: there are none */

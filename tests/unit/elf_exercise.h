@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/binding_steps.h"
 #include "elf/elf_file.h"
 #include "elf/mpi_library.h"
 #include "elf/passed_table.h"
@@ -23,6 +24,7 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 	const struct elf_symbol *sym, *two[2];
 	struct verbs_slots slots = {.offset = {440, 432, 456, 424}, .table_bytes = 608};
 	struct verbs_function verbs[8];
+	struct binding_step *steps;
 	struct sdt_note *notes;
 	struct passed passed;
 	struct mpi_library lib;
@@ -70,6 +72,9 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 		sum += notes[cnt].addr + notes[cnt].offset + strlen(notes[cnt].provider) +
 		       strlen(notes[cnt].name);
 	free(notes);
+	for (cnt = binding_steps_find(f, &steps); cnt--;)
+		sum += steps[cnt].addr + steps[cnt].words;
+	free(steps);
 	if (!verbs_slots_read(f, &slots))
 		sum += slots.offset[VERBS_POLL_CQ];
 	if (mpi_library_probe(f, &lib) == 1) {

@@ -170,6 +170,55 @@ TEST(lines)
 	}
 }
 
+/* Functions of MPI's C++ bindings, which compilers put into the program's own. */
+static const char cxx_program[] =
+	"#include <stdio.h>\n"
+	"extern char __executable_start;\n"
+	"#define INLINE inline __attribute__((always_inline))\n"
+	"static __attribute__((noinline)) void called(const char *in, int line)\n"
+	"{\n"
+	"	char *site = (char *)__builtin_return_address(0);\n"
+	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"
+	"}\n"
+	"namespace MPI {\n"
+	"struct Comm {\n"
+	"	INLINE void Send(const char *in, int line) const { called(in, line); }\n"
+	"	INLINE void Bsend(const char *in, int line) const { Send(in, line); }\n"
+	"};\n"
+	"INLINE void Init(const char *in, int line) { called(in, line); }\n"
+	"}\n"
+	"namespace boost { namespace mpi {\n"
+	"INLINE void broadcast(const char *in, int line) { MPI::Comm().Send(in, line); }\n"
+	"} }\n"
+	"namespace heat {\n"
+	"INLINE void solve() { MPI::Comm().Bsend(__func__, __LINE__); }\n"
+	"}\n"
+	"int main()\n"
+	"{\n"
+	"	MPI::Init(__func__, __LINE__);\n"
+	"	MPI::Comm().Send(__func__, __LINE__); MPI::Comm().Bsend(__func__, __LINE__);\n"
+	"	boost::mpi::broadcast(__func__, __LINE__);\n"
+	"	heat::solve();\n"
+	"	called(__func__, __LINE__);\n"
+	"}\n";
+
+TEST(bindings)
+{
+	static const char *const flags[] = {"-w -g -O2", "-w -gdwarf-4 -O2", "-w -g -O0"};
+
+	fixture_need("g++");
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		char *path = fixture_build("bindings.cc", cxx_program, flags[i]), want[96];
+
+		places_read(path);
+		for (size_t k = 0; k < CALLS; k++) {
+			snprintf(want, sizeof(want), "%s %u ", place[k].function, place[k].line);
+			assert_non_null(strstr(found_at(path, place[k].offset), want));
+		}
+		free(path);
+	}
+}
+
 /* It makes no table of addresses. */
 TEST(clang)
 {

@@ -96,6 +96,7 @@ static void file_free(void *p)
 	struct code_file *file = p;
 
 	json_decref(file->segments);
+	json_decref(file->binding);
 	free(file->interpreter);
 	json_decref(file->sites);
 	free(file->path);

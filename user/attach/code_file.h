@@ -47,6 +47,8 @@ struct code_file {
 	bool is_preload;	  /* processes that load it record their calls themselves */
 	struct code_id described; /* the id under which the trace knows it; zero: not yet */
 	json_t *segments;	  /* executable: [[offset, address, bytes]] */
+	json_t *binding;	  /* as in struct inspected; NULL: it is none */
+	uint16_t binding_number;  /* in struct pov_step; 0: none yet */
 	bool is_wide; /* one set of probes serves all processes, although each could have its own */
 	bool is_refused; /* some probes were, and that has been said */
 	json_t *sites; /* chosen for probes, for each process to get its own (site_list.h); NULL: none */

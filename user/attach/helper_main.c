@@ -3,7 +3,7 @@
  * The helper's side. Replies are objects, one a packet:
  *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
  *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner, segments, sites, regions, lib_id, copies, offsets, library}}
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner, segments, binding, sites, regions, lib_id, copies, offsets, library}}
  *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}	to "functions" and "held": one a library
  *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
  *					{dev, ino, stamp} of the file, or {error}; of "attach": that, or {dev, ino, stamp,
@@ -182,6 +182,8 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	json_set_int(f, "owner", st->st_uid);
 	if (in->segments)
 		json_object_set(f, "segments", in->segments);
+	if (in->binding)
+		json_object_set(f, "binding", in->binding);
 	if (in->sites)
 		json_object_set(f, "sites", in->sites);
 	if (in->regions)

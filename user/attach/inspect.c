@@ -16,6 +16,7 @@
 #include "attach/site_list.h"
 #include "base/json_get.h"
 #include "base/log.h"
+#include "elf/binding_steps.h"
 #include "elf/call_sites.h"
 #include "elf/elf_file.h"
 #include "elf/probe_site.h"
@@ -70,6 +71,31 @@ static json_t *segments_json(const struct elf_file *elf)
 		json_array_append_new(a, json_pack("[I,I,I]", (json_int_t)offset, (json_int_t)addr,
 						   (json_int_t)bytes));
 	return a;
+}
+
+/* Steps outside of the code segment of the first one are left out. */
+static json_t *binding_json(const struct elf_file *elf)
+{
+	struct binding_step *step;
+	size_t cnt = binding_steps_find(elf, &step);
+	uint64_t offset, addr = 0, bytes = 0;
+	json_t *steps = json_array();
+
+	for (size_t i = 0; cnt && elf_file_exec_segment(elf, i, &offset, &addr, &bytes); i++)
+		if (step[0].addr - addr < bytes)
+			break;
+	for (size_t i = 0; i < cnt; i++) {
+		if (step[i].addr - addr >= bytes)
+			continue;
+		json_array_append_new(steps, json_integer((json_int_t)(step[i].addr - addr)));
+		json_array_append_new(steps, json_integer(step[i].words));
+	}
+	free(step);
+	if (json_array_size(steps) && bytes <= UINT32_MAX)
+		return json_pack("{s:I,s:I,s:o}", "address", (json_int_t)addr, "bytes",
+				 (json_int_t)bytes, "steps", steps);
+	json_decref(steps);
+	return NULL;
 }
 
 static json_t *needed_json(const struct elf_file *elf)
@@ -177,6 +203,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	out->runpath = xstrdup(h->runpath);
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);
+	out->binding = binding_json(elf);
 	/*
 	 * Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed, and for each place of a
 	 * process's own the kernel goes through all processes.
@@ -224,6 +251,7 @@ void inspected_release(struct inspected *in)
 	json_decref(in->offsets);
 	json_decref(in->sites);
 	json_decref(in->segments);
+	json_decref(in->binding);
 	json_decref(in->regions);
 	json_decref(in->copies);
 	memset(in, 0, sizeof(*in));

@@ -57,7 +57,11 @@ struct inspected {
 	size_t hook_cnt;
 	json_t *sites; /* if opt->each: where probes are to be put (site_list.h); NULL: nowhere */
 	json_t *segments; /* executable ones: [[offset, address, bytes]] */
-	json_t *regions;  /* if any of them is there: members of its meta object "regions" */
+	/*
+	 * Of a binding: {address, bytes: of its code, steps: [offset in that, words, offset, words, …]} (elf/binding_steps.h); NULL: it is none.
+	 */
+	json_t *binding;
+	json_t *regions; /* if any of them is there: members of its meta object "regions" */
 	json_t *copies; /* of a library: predefined objects a program may hold instead: [[name, symbol]] */
 };
 

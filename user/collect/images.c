@@ -23,6 +23,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "collect/bindings.h"
 #include "collect/kernel.h"
 #include "collect/known_files.h"
 #include "collect/meta.h"
@@ -50,6 +51,7 @@ struct images {
 	struct map scanned; /* hash of device and number → file, for processes that ran before */
 	struct questions questions;
 	struct process_links links;
+	struct bindings bindings;
 	bool waits;	    /* as images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes of whose memory not all was looked through */
@@ -107,6 +109,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 		return err;
 	}
 	im->users = (struct library_users){.writer = w, .helper = im->helper};
+	im->bindings = (struct bindings){.kernel = k};
 	im->questions = (struct questions){.answered_fd = k->answered_fd};
 	im->links = (struct process_links){.each = im->inspect.each,
 					   .helper = im->helper,
@@ -130,6 +133,7 @@ void images_free(struct images *im)
 	known_files_release(&im->known);
 	library_users_release(&im->users);
 	questions_release(&im->questions);
+	bindings_release(&im->bindings);
 	map_release(&im->scanned);
 	free(im);
 }
@@ -193,6 +197,12 @@ void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn,
 	struct placing p = {fn, ctx};
 
 	library_place_each(&im->known.files, pid, on_place, &p);
+}
+
+void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *out,
+		     struct pov_step *step)
+{
+	bindings_get(&im->bindings, pid, out, step);
 }
 
 void images_detach(struct images *im)
@@ -305,6 +315,14 @@ static void process_mapped(struct images *im, pid_t pid, const struct code_file 
 		library_users_describe(&im->users, pid);
 }
 
+static void binding_note(struct images *im, const json_t *request, struct code_file *f)
+{
+	uint64_t start = json_get_u64(request, "start");
+
+	bindings_map(&im->bindings, (pid_t)json_get_int(request, "pid"), f, start,
+		     json_get_u64(request, "end") - start, json_get_u64(request, "off"));
+}
+
 /* A mapping whose file is known, and has the probes that the process needs. */
 static void map_done(struct images *im, const json_t *request, struct code_file *f)
 {
@@ -349,6 +367,9 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		known_files_describe(&im->known, &id, f);
 		if (!live)
 			map_set(&im->scanned, process_links_file_key(id.dev, id.ino), f);
+		binding_note(im, request, f);
+		if (json_get_bool(request, "look"))
+			return;
 		if (process_links_lack(&im->links, pid, f)) {
 			process_links_ask(&im->links, f, json_copy((json_t *)request));
 			return; /* it waits until on_attach */
@@ -605,6 +626,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 		return;
 	}
 	known_files_describe(&im->known, &id, f);
+	bindings_map(&im->bindings, (pid_t)r->tgid, f, r->start, r->len, r->off);
 	if (library_users_map(&im->users, r->tgid, f, r->start, r->off, r->hdr.ts_ns)) {
 		if (r->hdr.flags & POV_IMAGE_NEW)
 			late_check(im, r->tgid, f, r->hdr.ts_ns);
@@ -669,7 +691,10 @@ void images_init(struct images *im, pid_t pid, bool done)
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
 	library_users_fork(&im->users, r);
-	if (!im->links.each || r->child_tgid == r->parent_tgid)
+	if (r->child_tgid == r->parent_tgid)
+		return;
+	bindings_fork(&im->bindings, (pid_t)r->parent_tgid, (pid_t)r->child_tgid);
+	if (!im->links.each)
 		return;
 	/* The probe by which its loader waits is still to come. */
 	bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
@@ -681,10 +706,12 @@ static void on_exit_record(struct images *im, const struct pov_exit *r)
 	uint32_t state;
 
 	if (bpf_map_lookup_elem(im->kernel->targets_fd, &r->tgid, &state) ||
-	    state == POV_TARGET_ENDING)
+	    state == POV_TARGET_ENDING) {
 		process_links_exit(&im->links, (pid_t)r->tgid);
-	else if (r->hdr.tid == r->tgid)
+		bindings_gone(&im->bindings, (pid_t)r->tgid);
+	} else if (r->hdr.tid == r->tgid) {
 		process_links_orphan(&im->links, (pid_t)r->tgid);
+	}
 }
 
 void images_control(struct images *im, const struct pov_hdr *rec)
@@ -711,6 +738,7 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_EXEC:
 		library_users_exec(&im->users, ((const struct pov_task *)rec)->tgid);
+		bindings_gone(&im->bindings, (pid_t)((const struct pov_task *)rec)->tgid);
 		process_links_exec(&im->links, (pid_t)((const struct pov_task *)rec)->tgid);
 		break;
 	case POV_KIND_RENAME:
@@ -818,24 +846,49 @@ static void image_record_write(struct images *im, pid_t pid, const struct proc_m
 	im->record(im->record_ctx, &r.hdr);
 }
 
-static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
+static struct code_file *scanned_file(const struct images *im, const struct proc_map *map)
 {
 	struct code_file *f = map_get(&im->scanned, process_links_file_key(map->dev, map->ino));
-	bool known = f && f->described.dev == map->dev && f->described.ino == map->ino;
+
+	return f && f->described.dev == map->dev && f->described.ino == map->ino ? f : NULL;
+}
+
+static json_t *map_request(pid_t pid, const struct proc_map *map)
+{
+	return json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid, "start",
+			 (json_int_t)map->start, "end", (json_int_t)map->end, "off",
+			 (json_int_t)map->off, "dev", (json_int_t)map->dev, "ino",
+			 (json_int_t)map->ino, "ts", (json_int_t)kernel_now_ns());
+}
+
+/* Without probes of its own: a process's bindings are known before its first call is recorded. */
+static void map_look(struct images *im, pid_t pid, const struct proc_map *map)
+{
+	struct code_file *f = scanned_file(im, map);
 	json_t *request;
 
-	if (known && !process_links_lack(&im->links, pid, f)) {
+	if (f) {
+		bindings_map(&im->bindings, pid, f, map->start, map->end - map->start, map->off);
+		return;
+	}
+	request = map_request(pid, map);
+	json_object_set_new(request, "look", json_true());
+	helper_ask(im->helper, request);
+	settle(im);
+}
+
+static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
+{
+	struct code_file *f = scanned_file(im, map);
+
+	if (f && !process_links_lack(&im->links, pid, f)) {
 		library_users_map(&im->users, pid, f, map->start, map->off, kernel_now_ns());
 		return;
 	}
-	request = json_pack("{s:s,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "do", "map", "pid", pid, "start",
-			    (json_int_t)map->start, "end", (json_int_t)map->end, "off",
-			    (json_int_t)map->off, "dev", (json_int_t)map->dev, "ino",
-			    (json_int_t)map->ino, "ts", (json_int_t)kernel_now_ns());
-	if (known)
-		process_links_ask(&im->links, f, request);
+	if (f)
+		process_links_ask(&im->links, f, map_request(pid, map));
 	else
-		helper_ask(im->helper, request);
+		helper_ask(im->helper, map_request(pid, map));
 	settle(im);
 }
 
@@ -882,6 +935,8 @@ int images_scan(struct images *im, pid_t pid)
 	err = proc_maps_read(pid, &maps);
 	if (err)
 		return err;
+	for (size_t i = 0; i < maps.cnt; i++)
+		map_look(im, pid, &maps.map[i]);
 	for (size_t i = 0; i < maps.cnt; i++)
 		map_scan(im, pid, &maps.map[i]);
 	uses_mpi = library_users_have(&im->users, pid);

@@ -255,6 +255,9 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->slots_fd = bpf_map__fd(k->skel->maps.slots);
 	k->preloaded_fd = bpf_map__fd(k->skel->maps.preloaded);
 	k->preload_loaded_fd = bpf_map__fd(k->skel->maps.preload_loaded);
+	k->bindings_fd = bpf_map__fd(k->skel->maps.process_bindings);
+	k->binding_steps = k->skel->bss->binding_steps;
+	k->bindings_changes = (uint64_t *)&k->skel->bss->bindings_changes;
 	k->counters = (const volatile uint64_t *)k->skel->bss->counters;
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);

@@ -51,6 +51,9 @@ struct kernel {
 	int note_fd; /* program at static probes; -1: none are looked for */
 	/* Programs by which threads wait; -1: not on this kernel. */
 	int loader_fd, exec_fd, handover_fd;
+	int bindings_fd;
+	struct pov_step *binding_steps; /* POV_STEPS */
+	uint64_t *bindings_changes;
 	const volatile uint64_t *counters; /* POV_COUNT_* */
 	volatile uint64_t *drops;	   /* POV_DROPS words */
 	uint64_t *calls_until_too; /* where else it is to be said when the recording of calls ends, or NULL */

@@ -272,6 +272,7 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 		f->interpreter = xstrdup(json_get_text(o, "interpreter"));
 	f->has_regions = json_object_get(o, "regions") != NULL;
 	f->segments = json_incref(json_object_get(o, "segments"));
+	f->binding = json_incref(json_object_get(o, "binding"));
 	code_file_add_sites(f, json_object_get(o, "sites"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);

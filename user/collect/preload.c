@@ -511,6 +511,7 @@ static void plan_answer(struct preload *p, const struct asking *from)
 		fd[1] = pl.pool->fd;
 	}
 	p->opt.libraries(p->opt.ctx, (pid_t)from->tgid, library_plan, &pl);
+	p->opt.bindings(p->opt.ctx, (pid_t)from->tgid, &a.bindings, p->setup->step);
 	answer_send(from->conn, &a, fd, from->has_pool ? 0 : 2);
 }
 

@@ -41,6 +41,8 @@ struct preload_options {
 	void (*init)(void *ctx, pid_t pid, bool done);
 	/* Calls fn for each place of an MPI library in a process; bias: address there − address in the file. */
 	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
+	/* As bindings_get. */
+	void (*bindings)(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step);
 	/* A process cannot record functions itself: they are to get probes; it waits until `settled`. */
 	void (*unserved)(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
 			 size_t cnt);

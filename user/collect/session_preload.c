@@ -38,6 +38,13 @@ static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx
 	images_libraries(s->images, pid, fn, fn_ctx);
 }
 
+static void bindings(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step)
+{
+	const struct session *s = ctx;
+
+	images_bindings(s->images, pid, out, step);
+}
+
 static void program(void *ctx, pid_t pid, const char *path)
 {
 	const struct session *s = ctx;
@@ -107,6 +114,7 @@ int session_preload_open(struct session *s)
 		.record = on_record,
 		.settled = settled,
 		.libraries = libraries,
+		.bindings = bindings,
 		.program = program,
 		.init = init,
 		.unserved = unserved,

@@ -154,16 +154,35 @@ static const char *jump_follow(struct x86_body *b, uint64_t to)
 						    "it jumps to code that is no known function";
 }
 
+/* The first of the symbols, which are in order of their names, whose name is not before that one. */
+static size_t symbol_lower_bound(const struct elf_symbol *sym, size_t cnt, const char *name)
+{
+	size_t lo = 0, hi = cnt;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(sym[mid].name, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Exceptions may lead to a cold part to which no jump does. */
 static const char *cold_parts_add(struct x86_body *b)
 {
+	const char *function = b->sym->name, *objection = NULL;
 	const struct elf_symbol *sym;
 	size_t cnt = elf_file_symbols(b->f, &sym);
-	const char *objection = NULL;
 
-	for (; cnt && !objection; cnt--, sym++)
-		if (sym->is_func && name_is_part(sym->name, b->sym->name, ".cold"))
-			objection = part_add(b, sym->addr, sym->size);
+	if (!*function)
+		return NULL;
+	for (size_t i = symbol_lower_bound(sym, cnt, function);
+	     i < cnt && !objection && !strncmp(sym[i].name, function, strlen(function)); i++)
+		if (sym[i].is_func && name_is_part(sym[i].name, function, ".cold"))
+			objection = part_add(b, sym[i].addr, sym[i].size);
 	return objection;
 }
 

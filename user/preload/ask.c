@@ -203,6 +203,7 @@ static bool plan_take(long conn)
 	if (!taken || !a.setup_bytes)
 		return false;
 	r.wish = POV_PRELOAD_READY;
+	process_bindings = a.bindings;
 	r.missed = libraries_hook(&a);
 	r.address = area_pool_address(&r.number);
 	return said(conn, &r) && heard(conn, &done, none);

@@ -107,6 +107,28 @@ static inline struct pov_lib *lib_find(u32 lib)
 	return lib < POV_LIB_NUMBERS ? (struct pov_lib *)&setup->lib[lib] : NULL;
 }
 
+/* Those that the process has mapped, the first ones first. */
+extern struct pov_bindings process_bindings;
+#define binding_steps (setup->step)
+
+static inline bool bindings_exist(void)
+{
+	return process_bindings.v[0].bytes;
+}
+
+static inline const struct pov_bindings *thread_bindings(const struct pov_thread *t)
+{
+	(void)t;
+	return &process_bindings;
+}
+
+/* A frame's stack pointer is where its mark lies in the frame of hook_enter. */
+#define MARK_BELOW_CALLER 40
+static inline u64 frame_caller_sp(const struct pov_frame *f)
+{
+	return f->sp + MARK_BELOW_CALLER;
+}
+
 static inline void count(u32 idx)
 {
 	if (idx == POV_COUNT_STAT(POV_STAT_FOLDED))

@@ -16,6 +16,7 @@
 
 struct cfg cfg;
 u64 type_generation;
+struct pov_bindings process_bindings;
 /* Within the library: a signal that came meanwhile does not record its calls. */
 static __thread bool busy;
 

@@ -124,22 +124,76 @@ static const char *die_name(Dwarf_Die *die)
 	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
 }
 
-/* Of functions that lie in each other, the innermost. NULL: none is told. */
-static const char *function_at(Dwarf_Die *unit, Dwarf_Addr addr)
+/* The scopes around an address, inner ones first; how many. Caller frees *out. */
+static int scopes_around(Dwarf_Die *unit, Dwarf_Addr addr, Dwarf_Die **out)
 {
-	const char *name = NULL;
-	Dwarf_Die *scope = NULL;
-	int n = dwarf_getscopes(unit, addr, &scope);
+	Dwarf_Die *innermost = NULL;
+	int n = dwarf_getscopes(unit, addr, &innermost);
 
-	for (int i = 0; i < n && !name; i++) {
+	*out = NULL;
+	/* Around a function that was put into another one, these are scopes of its definition. */
+	n = n > 0 ? dwarf_getscopes_die(&innermost[0], out) : 0;
+	free(innermost);
+	return n;
+}
+
+/* A function of MPI's C++ bindings. */
+static bool die_is_binding(Dwarf_Die *die)
+{
+	static const char *const spaces[] = {"_ZN3MPI", "_ZNK3MPI", "_ZN5boost3mpi",
+					     "_ZNK5boost3mpi"};
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+
+	for (size_t i = 0; name && i < sizeof(spaces) / sizeof(*spaces); i++)
+		if (!strncmp(name, spaces[i], strlen(spaces[i])))
+			return true;
+	return false;
+}
+
+static bool die_number(Dwarf_Die *die, unsigned int name, Dwarf_Word *out)
+{
+	Dwarf_Attribute attr;
+
+	return !dwarf_formudata(dwarf_attr(die, name, &attr), out);
+}
+
+/* Where a function was called that was put into the calling one. */
+static bool call_line(Dwarf_Die *unit, Dwarf_Die *die, struct debug_place *out)
+{
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	const char *name;
+	size_t cnt;
+
+	if (!die_number(die, DW_AT_call_file, &file) || !die_number(die, DW_AT_call_line, &line) ||
+	    !line || line > INT32_MAX || dwarf_getsrcfiles(unit, &files, &cnt))
+		return false;
+	name = dwarf_filesrc(files, file, NULL, NULL);
+	if (!name)
+		return false;
+	out->file = name;
+	out->line = (uint32_t)line;
+	return true;
+}
+
+/* Of functions that lie in each other, the innermost that is the program's own: its name, and where that was within it. */
+static void find_function(Dwarf_Die *unit, Dwarf_Addr addr, struct debug_place *out)
+{
+	Dwarf_Die *scope;
+	int n = scopes_around(unit, addr, &scope);
+
+	for (int i = 0; i < n && !out->function; i++) {
 		int tag = dwarf_tag(&scope[i]);
 
+		if (tag == DW_TAG_inlined_subroutine && die_is_binding(&scope[i]) &&
+		    call_line(unit, &scope[i], out))
+			continue;
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
 		    tag == DW_TAG_entry_point)
-			name = die_name(&scope[i]);
+			out->function = die_name(&scope[i]);
 	}
 	free(scope);
-	return name;
 }
 
 static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place *out)
@@ -152,7 +206,7 @@ static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place 
 		return false;
 	out->file = dwarf_linesrc(line, NULL, NULL);
 	out->line = (uint32_t)number;
-	out->function = function_at(unit, addr);
+	find_function(unit, addr, out);
 	return out->file;
 }
 

@@ -13,7 +13,8 @@
 struct debug_info;
 
 struct debug_place {
-	const char *function;	  /* of functions that were inlined there, the innermost */
+	/* Of functions that were inlined there, the innermost that does not belong to MPI's C++ bindings, or Boost's. */
+	const char *function;
 	uint64_t function_offset; /* from its begin on, if file is NULL */
 	const char *file;	  /* as the debug information has it; NULL: it has none */
 	uint32_t line;
