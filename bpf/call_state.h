@@ -80,6 +80,8 @@ int work_accepted(struct pov_thread *t, u32 idx, u32 what);
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 /* The process initialises MPI: the call begins (done 0), or has succeeded. */
 int world_tell(u32 done);
+/* It is about to finalise MPI, and waits until it has been asked who it is. */
+int world_wait(void);
 /* What is known of the communicator that the call in frame idx has copied holds for the copy. (comm.bpf.c) */
 int comm_copy(struct pov_thread *t, u32 idx, u32 func);
 /* Adds to the record in frame idx what the library says of the communicator that the call made. (comm.bpf.c) */

@@ -174,6 +174,10 @@ static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
 		__sync_fetch_and_add(&type_generation, 1);
 	if (fn->learn == POV_LEARN_WORLD)
 		world_tell(0);
+#if defined(POV_IN_PROCESS)
+	else if (fn->learn == POV_LEARN_FINAL)
+		world_wait();
+#endif
 	if (fn->flags & POV_FN_MAKES_COMM)
 		frame_announce(t, d);
 	barrier();

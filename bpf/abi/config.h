@@ -178,7 +178,8 @@ enum pov_learn {
 	/* (comm, …, newcomm = learn_arg): the same, and what is known of one holds for the other. */
 	POV_LEARN_COPY = 11,
 	POV_LEARN_WORLD =
-		12, /* it initialises MPI: the collector asks the library who the process is */
+		12, /* it initialises MPI: the collector asks the library who the process is … */
+	POV_LEARN_FINAL = 13, /* … before it is finalised by this one */
 };
 /* Functions of which a record is written even if they were not chosen (POV_KIND_UNSHOWN). */
 #define POV_LEARN_RECORDED(learn)                                       \

@@ -37,18 +37,13 @@ enum pov_preload_wish {
 	 * when that has been looked at, and its loader makes it wait.
 	 */
 	POV_PRELOAD_PROGRAM = 3,
-	/*
-	 * The process initialises MPI: the call begins (number 0), or has succeeded (1). The answer comes when its library has been asked who
-	 * it is.
-	 */
-	POV_PRELOAD_INIT = 4,
 };
 
 struct pov_preload_request {
 	pov_u32 magic;
 	pov_u16 version;
 	pov_u16 wish;	/* enum pov_preload_wish */
-	pov_u32 number; /* PLAN: 1: it has the pool of an earlier one. INIT: 1: done */
+	pov_u32 number; /* PLAN: 1: it has the pool of an earlier one. */
 	pov_u32 missed;
 	pov_u64 address;
 };
@@ -147,7 +142,9 @@ struct pov_preload_area {
 	pov_u64 pad0[7];
 	pov_u64 tail;	      /* bytes taken so far; the collector's */
 	pov_u64 wanted_bytes; /* the collector's: what ring_bytes is to become when the ring is empty */
-	pov_u64 pad1[6];
+	pov_u32 world_answered; /* the collector's: the process's library has been asked who it is */
+	pov_u32 pad3;
+	pov_u64 pad1[5];
 	pov_u32 slots_used; /* in the first slot: of the pool */
 	pov_u32 pad2;
 	pov_u32 owner; /* thread that has it; 0: free, POV_PRELOAD_BUSY: the collector is just ending it */
@@ -160,8 +157,16 @@ struct pov_preload_area {
 	pov_u64 folded;
 	pov_u64 waits_ns; /* for room in the ring */
 	pov_u64 cost_ps; /* what recording adds to a call, as the process has measured it; 0: it has not */
-	pov_u64 counted_ps; /* the same of calls that are counted only */
+	pov_u64 counted_ps;  /* the same of calls that are counted only */
+	pov_u64 world_ns;    /* when world_state became what it is */
+	pov_u32 world_state; /* enum pov_preload_world; the thread's */
+	pov_u32 pad4;
 	struct pov_thread state;
+};
+enum pov_preload_world {
+	POV_PRELOAD_WORLD_NONE = 0,
+	POV_PRELOAD_WORLD_BEGINS = 1, /* the thread has called a function that initialises MPI */
+	POV_PRELOAD_WORLD_DONE = 2,   /* … and that has succeeded */
 };
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384

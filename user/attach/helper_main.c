@@ -558,22 +558,19 @@ static bool is_copied(struct service *s, pid_t pid, const json_t *copied)
 	return proc_is_fork(pid) && !mpi_world_ask(&s->worlds, proc_parent(pid), copied, &parents);
 }
 
-static void rank_json_add(json_t *o, const struct proc_rank *r)
+static json_t *rank_json(const struct proc_rank *r)
 {
-	json_object_set_new(o, "launcher", json_string(r->launcher));
-	json_object_set_new(o, "rank", json_integer(r->rank));
-	json_object_set_new(o, "size", json_integer(r->size));
-	json_object_set_new(o, "job", json_string(r->job));
+	return json_pack("{s:s,s:i,s:i,s:s}", "launcher", r->launcher, "rank", r->rank, "size",
+			 r->size, "job", r->job);
 }
 
 /* What a launcher said of a process that MPI says is alone; "use": the launcher of its MPI, where Debian's name for that is found. */
 static json_t *started_json(const struct proc_rank *r, const char *flavour)
 {
 	static const char *const dirs[] = {"/usr/local/bin", "/usr/bin"};
-	json_t *o = json_object();
+	json_t *o = rank_json(r);
 	char path[128];
 
-	rank_json_add(o, r);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
 		snprintf(path, sizeof(path), "%s/mpirun.%s", dirs[i], flavour);
 		if (!access(path, X_OK))
@@ -583,8 +580,8 @@ static json_t *started_json(const struct proc_rank *r, const char *flavour)
 }
 
 /*
- * What MPI says comes first; until it says anything, the environment is a hint. `started` is what a launcher said of a process that MPI says is
- * alone.
+ * What MPI says comes first; until it says anything, the environment is a hint: `hint`, if the process will be gone before it can be asked. `started` is
+ * what a launcher said of a process that MPI says is alone.
  */
 static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t *request)
 {
@@ -592,21 +589,26 @@ static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t
 	struct proc_rank rank = {-1, -1, "", ""}, other = {-1, -1, "", ""};
 	bool began = json_get_bool(request, "began"), known, believed;
 	struct mpi_world world;
+	json_t *ranks;
 	int err = mpi_world_ask(&s->worlds, pid, copied, &world);
 
 	known = !err && (began || !is_copied(s, pid, copied));
 	/* Of one that ran before, and that cannot be asked, the environment is all there is. */
 	believed = began ||
 		   (err == -ENOTSUP && json_get_bool(request, "ran") && !proc_is_fork(pid));
-	if (known || believed)
-		proc_rank_read(pid, world.flavour, &rank, &other);
+	proc_rank_read(pid, world.flavour, &rank, &other);
+	json_object_set_new(process, "hint", rank_json(&rank));
+	if (!known && !believed)
+		rank = (struct proc_rank){-1, -1, "", ""};
 	if (known && rank.size > 1 && world.size == 1)
 		other = rank;
 	if (known && (world.size == 1 || rank.size != world.size))
 		proc_rank_of(pid, world.flavour, world.rank, world.size, &rank);
 	else if (known)
 		rank.rank = world.rank;
-	rank_json_add(process, &rank);
+	ranks = rank_json(&rank);
+	json_object_update(process, ranks);
+	json_decref(ranks);
 	json_object_set_new(process, "initialised", json_boolean(known || believed));
 	json_object_set_new(process, "rank_by",
 			    json_string(known	 ? "mpi" :

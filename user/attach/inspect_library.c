@@ -452,8 +452,8 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 }
 
 /*
- * Where MPI ends a process waits until its library has been asked who it is. Processes that record their calls themselves wait in the call that
- * initialises it, and their functions begin with jumps.
+ * Where MPI ends a process waits until its library has been asked who it is. Those that record their calls themselves do that themselves, and
+ * their functions begin with jumps.
  */
 static void final_waits_attach(const struct inspect_options *opt, const char *path,
 			       const struct elf_file *elf, const struct found *found,

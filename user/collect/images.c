@@ -683,11 +683,6 @@ static void init_note(struct images *im, pid_t pid, uint64_t ts_ns, bool done)
 		questions_close(&im->questions, pid);
 }
 
-void images_init(struct images *im, pid_t pid, bool done)
-{
-	init_note(im, pid, kernel_now_ns(), done);
-}
-
 static void on_fork(struct images *im, const struct pov_fork *r)
 {
 	library_users_fork(&im->users, r);

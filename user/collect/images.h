@@ -67,8 +67,6 @@ int images_scan(struct images *im, pid_t pid);
 void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
 		       size_t cnt);
 
-/* A process initialises MPI: the call begins, or has succeeded. Returns at once; images_answered. */
-void images_init(struct images *im, pid_t pid, bool done);
 /*
  * A process is about to execute a program which does not wait by itself (user/preload/exec.c): it is looked at, and its loader gets a
  * probe. Returns at once; images_answered.

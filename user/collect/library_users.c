@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "abi/event.h"
@@ -18,9 +19,10 @@
 struct process {
 	pid_t pid;
 	bool described;
-	bool ran_before;     /* when the recording began: it may have initialised MPI */
-	bool began;	     /* it has called a function that initialises MPI */
-	bool counted;	     /* as a rank */
+	bool ran_before; /* when the recording began: it may have initialised MPI */
+	bool began;	 /* it has called a function that initialises MPI */
+	bool counted;	 /* as a rank */
+	json_t *meta; /* of this program, the last answer of the helper; NULL: there was none. Owned */
 	uint64_t renamed_ns; /* when it last got a name: exec does that before it maps anything */
 	unsigned int nlibs;
 	struct {
@@ -56,10 +58,11 @@ static void process_describe(struct library_users *u, struct process *p, uint64_
 		if (json_array_size(p->libs[i].lib->copies))
 			copies = p->libs[i].lib->copies;
 	p->described = true;
-	helper_ask(u->helper, json_pack("{s:s,s:i,s:o,s:b,s:b,s:b,s:b,s:I,s:O?}", "do", "process",
-					"pid", p->pid, "libs", process_libs_json(p), "mpi",
-					process_has_mpi(p), "began", p->began, "ran", p->ran_before,
-					"asked", asked, "ts", (json_int_t)ts_ns, "copies", copies));
+	helper_ask(u->helper,
+		   json_pack("{s:s,s:i,s:o,s:b,s:b,s:b,s:b,s:I,s:O?,s:O?}", "do", "process", "pid",
+			     p->pid, "libs", process_libs_json(p), "mpi", process_has_mpi(p),
+			     "began", p->began, "ran", p->ran_before, "asked", asked, "ts",
+			     (json_int_t)ts_ns, "copies", copies, "before", p->meta));
 }
 
 static void rank_count(struct library_users *u, const json_t *m)
@@ -77,19 +80,63 @@ static void rank_count(struct library_users *u, const json_t *m)
 		p->counted = true;
 }
 
+static bool told_by_mpi(const json_t *m)
+{
+	return !strcmp(json_get_text(m, "rank_by"), "mpi");
+}
+
+/*
+ * A process was gone before it could be looked at: what was known of it holds, and, if it was a rank, what its launcher said. What MPI has said holds
+ * also when it is finalised.
+ */
+static void before_keep(json_t *m, const json_t *before, bool began)
+{
+	static const char *const members[] = {"rank",	 "size",    "job",	  "launcher",
+					      "started", "rank_by", "initialised"};
+	bool gone = !*json_get_text(m, "exe");
+
+	if (gone)
+		json_object_update(m, (json_t *)before);
+	if (told_by_mpi(before) && !told_by_mpi(m)) {
+		for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+			json_object_set(m, members[i], json_object_get(before, members[i]));
+	} else if (gone && began && !told_by_mpi(before)) {
+		json_object_update(m, json_object_get(before, "hint"));
+		json_object_set_new(m, "initialised", json_true());
+		json_object_set_new(m, "rank_by", json_string("environment"));
+	}
+}
+
+/* The newer one counts: the last answer that came, or the one that there was when it was asked. */
+static const json_t *before_find(const struct process *p, const json_t *request)
+{
+	const json_t *before = json_object_get(request, "before");
+
+	return p && p->meta ? p->meta : json_is_object(before) ? before : NULL;
+}
+
 void library_users_reply(struct library_users *u, const json_t *request, const json_t *reply)
 {
-	json_t *m = json_object_get(reply, "process");
+	struct process *p = map_get(&u->processes, json_get_u64(request, "pid"));
+	json_t *m = json_incref(json_object_get(reply, "process"));
+	const json_t *before = before_find(p, request);
 
 	if (!m)
 		return;
+	if (before)
+		before_keep(m, before, json_get_bool(request, "began"));
 	json_object_set_new(m, "type", json_string("process"));
 	json_object_set(m, "ts_ns", json_object_get(request, "ts"));
 	json_object_set(m, "libs", json_object_get(request, "libs"));
 	json_object_set(m, "mpi", json_object_get(request, "mpi"));
 	if (json_get_bool(m, "initialised"))
 		rank_count(u, m);
-	meta_write(u->writer, json_incref(m));
+	if (p) {
+		json_decref(p->meta);
+		p->meta = json_copy(m);
+	}
+	json_object_del(m, "hint");
+	meta_write(u->writer, m);
 }
 
 static struct process *process_of(struct library_users *u, pid_t pid)
@@ -147,9 +194,18 @@ bool library_users_init(struct library_users *u, pid_t pid, uint64_t ts_ns, bool
 	return true;
 }
 
+static void process_free(void *value)
+{
+	struct process *p = value;
+
+	if (p)
+		json_decref(p->meta);
+	free(p);
+}
+
 static void process_forget(struct library_users *u, pid_t pid)
 {
-	free(map_remove(&u->processes, pid));
+	process_free(map_remove(&u->processes, pid));
 }
 
 void library_users_fork(struct library_users *u, const struct pov_fork *r)
@@ -166,6 +222,7 @@ void library_users_fork(struct library_users *u, const struct pov_fork *r)
 	*child = *parent;
 	child->pid = (pid_t)r->child_tgid;
 	child->described = child->counted = child->began = child->ran_before = false;
+	child->meta = NULL;
 }
 
 void library_users_exec(struct library_users *u, pid_t pid)
@@ -180,6 +237,8 @@ void library_users_exec(struct library_users *u, pid_t pid)
 			p->libs[kept++] = p->libs[i];
 	p->nlibs = kept;
 	p->began = p->ran_before = false;
+	json_decref(p->meta);
+	p->meta = NULL;
 	if (!kept)
 		process_forget(u, pid);
 	else if (!p->described)
@@ -227,7 +286,7 @@ int library_users_rank(const struct library_users *u, pid_t pid)
 
 void library_users_release(struct library_users *u)
 {
-	map_free(&u->processes, free);
+	map_free(&u->processes, process_free);
 	map_release(&u->rank_of);
 	cpu_limits_release(&u->limits);
 	memory_limits_release(&u->memory);

@@ -68,6 +68,7 @@ struct preload {
 	struct map pools;   /* process → pool; owned */
 	struct map threads; /* thread → process, of all that may record */
 	uint32_t thread_cnt, damaged, missed;
+	bool worlds_asked;	    /* processes may wait until they have been asked who they are */
 	struct preload_counts gone; /* of pools that are no more */
 };
 
@@ -314,6 +315,46 @@ static void owner_look(struct preload *p, struct preload_pool *pool, uint32_t i)
 	thread_announce(p, owner, pool->who.tgid);
 }
 
+/* Its process initialises MPI, or has done so. */
+static void world_look(struct preload *p, struct thread_area *a)
+{
+	uint32_t state = __atomic_load_n(&a->mem->world_state, __ATOMIC_ACQUIRE);
+	uint64_t ts_ns = a->mem->world_ns, now = kernel_now_ns();
+	const struct pov_caller r = {
+		.hdr = {.size = sizeof(r),
+			.kind = POV_KIND_INIT,
+			.flags = state == POV_PRELOAD_WORLD_DONE ? POV_INIT_DONE : 0,
+			.tid = a->who.tid,
+			.ts_ns = ts_ns > a->who.since_ns && ts_ns < now ? ts_ns : now},
+		.tgid = a->who.tgid,
+	};
+
+	if (state <= a->world_told || state > POV_PRELOAD_WORLD_DONE)
+		return;
+	a->world_told = state;
+	p->worlds_asked |= state == POV_PRELOAD_WORLD_DONE;
+	on_record(p, &r.hdr);
+}
+
+/* Those whose libraries have been asked who they are need not wait for that. */
+static void worlds_answer(struct preload *p)
+{
+	struct preload_pool *pool;
+
+	p->worlds_asked = false;
+	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
+		for (uint32_t i = 0; i < pool->used; i++) {
+			struct thread_area *a = &pool->slot[i];
+
+			if (a->world_told != POV_PRELOAD_WORLD_DONE || a->mem->world_answered)
+				continue;
+			if (p->opt.settled(p->opt.ctx, (pid_t)pool->who.tgid))
+				__atomic_store_n(&a->mem->world_answered, 1, __ATOMIC_RELEASE);
+			else
+				p->worlds_asked = true;
+		}
+}
+
 static bool pool_take(struct preload *p, struct preload_pool *pool)
 {
 	bool full = false;
@@ -326,6 +367,7 @@ static bool pool_take(struct preload *p, struct preload_pool *pool)
 
 		owner_look(p, pool, i);
 		full |= slot_read(p, a) > a->ring_most / FULL_SHARE;
+		world_look(p, a);
 	}
 	return full;
 }
@@ -609,17 +651,6 @@ static int program_ask(struct preload *p, struct asking *from, const struct pov_
 	return 0;
 }
 
-static int init_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
-{
-	int err = asker_find(p, from->conn, &from->tgid);
-
-	if (err)
-		return err;
-	p->opt.init(p->opt.ctx, (pid_t)from->tgid, r->number != 0);
-	from->then = ready_answer;
-	return 0;
-}
-
 static void request_answer(struct preload *p, struct asking *from,
 			   const struct pov_preload_program *program)
 {
@@ -634,8 +665,6 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = pool_ready(p, from, r);
 	else if (r->wish == POV_PRELOAD_PROGRAM)
 		a.status = program_ask(p, from, program);
-	else if (r->wish == POV_PRELOAD_INIT)
-		a.status = init_ask(p, from, r);
 	else
 		a.status = -EINVAL;
 	if (!from->then)
@@ -708,6 +737,8 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 	for (unsigned int i = 0; i < p->asking_cnt; i++)
 		if (p->asking[i].then && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid))
 			asking_settled(p, &p->asking[i]);
+	if (p->worlds_asked)
+		worlds_answer(p);
 	while (more && p->asking_cnt < ASKING_MAX &&
 	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,

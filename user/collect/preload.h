@@ -37,8 +37,6 @@ struct preload_options {
 	bool (*settled)(void *ctx, pid_t pid);
 	/* A process is about to execute a program that will not wait by itself; it waits until `settled`. */
 	void (*program)(void *ctx, pid_t pid, const char *path);
-	/* A process initialises MPI (the call begins, or has succeeded); it waits until `settled`. */
-	void (*init)(void *ctx, pid_t pid, bool done);
 	/* Calls fn for each place of an MPI library in a process; bias: address there − address in the file. */
 	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
 	/* As bindings_get. */

@@ -208,6 +208,7 @@ void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, u
 	m->state.depth = m->state.spinning = 0;
 	m->state.counting_ns = 0;
 	m->thread_pointer = 0;
+	m->world_state = m->world_answered = a->world_told = POV_PRELOAD_WORLD_NONE;
 	__atomic_store_n(&m->owner, 0, __ATOMIC_RELEASE);
 }
 

@@ -24,6 +24,7 @@ struct thread_area {
 	uint32_t ring_most;  /* bytes of the ring that we have made */
 	bool damaged;	     /* nonsense in it: not read any more */
 	uint64_t strange_ns; /* since when a thread speaks of which nothing is known; 0: none does */
+	uint32_t world_told; /* as far as its owner has initialised MPI by what was handed over: enum pov_preload_world */
 	/* Begin of the last call that was taken: not open, whatever the state says. */
 	uint64_t last_begin_ns;
 };

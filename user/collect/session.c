@@ -87,8 +87,12 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
 	    rec->kind != POV_KIND_UNREACHED && rec->kind != POV_KIND_INIT)
 		session_record(s, TRACE_STREAM_TASKS, data);
+	/* Who ends may have initialised MPI just before, and be known no longer after that. */
+	if (rec->kind == POV_KIND_EXIT)
+		session_preload_identity(s, rec);
 	images_control(s->images, data);
-	session_preload_identity(s, rec);
+	if (rec->kind != POV_KIND_EXIT)
+		session_preload_identity(s, rec);
 	session_limit_identity(s, rec);
 	return 0;
 }

@@ -11,16 +11,17 @@
 #include "collect/session.h"
 #include "collect/session_priv.h"
 
-/* Their own stream, but for a thread's first call, which others have from the kernel half. */
+/* Their own stream, but for a thread's first call and what initialises MPI, which others have from the kernel half. */
 static void on_record(void *ctx, const struct pov_hdr *rec)
 {
 	struct session *s = ctx;
 
-	if (rec->kind != POV_KIND_CALLER) {
+	if (rec->kind != POV_KIND_CALLER && rec->kind != POV_KIND_INIT) {
 		session_record(s, s->kernel.rings + 1, rec);
 		return;
 	}
-	session_record(s, TRACE_STREAM_TASKS, rec);
+	if (rec->kind == POV_KIND_CALLER)
+		session_record(s, TRACE_STREAM_TASKS, rec);
 	images_control(s->images, rec);
 }
 
@@ -50,13 +51,6 @@ static void program(void *ctx, pid_t pid, const char *path)
 	const struct session *s = ctx;
 
 	images_program(s->images, pid, path);
-}
-
-static void init(void *ctx, pid_t pid, bool done)
-{
-	const struct session *s = ctx;
-
-	images_init(s->images, pid, done);
 }
 
 static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
@@ -116,7 +110,6 @@ int session_preload_open(struct session *s)
 		.libraries = libraries,
 		.bindings = bindings,
 		.program = program,
-		.init = init,
 		.unserved = unserved,
 		.ctx = s,
 	};

@@ -163,7 +163,7 @@ bool session_preload_records(const struct session *s);
 unsigned int session_preload_polled(const struct session *s, struct pollfd *out);
 void session_preload_work(struct session *s, const struct pollfd *polled, unsigned int cnt);
 void session_preload_take(struct session *s);
-/* An identity record of the kernel half, after images_control. */
+/* An identity record of the kernel half, after images_control; a thread's end before it. */
 void session_preload_identity(struct session *s, const struct pov_hdr *rec);
 /* What recording a call costs them, once some have measured it. */
 void session_preload_cost(struct session *s);

@@ -115,7 +115,9 @@ int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, stru
 	fn.flags = POV_FN_WRAPPED;
 	if (comm >= 0)
 		fn.comm_arg = comm;
-	fn.learn = attrs->flags & FUNC_INIT ? POV_LEARN_WORLD : attrs->learn;
+	fn.learn = attrs->flags & FUNC_INIT  ? POV_LEARN_WORLD :
+		   attrs->flags & FUNC_FINAL ? POV_LEARN_FINAL :
+					       attrs->learn;
 	if (newcomm >= 0) {
 		fn.learn_arg = newcomm;
 		if (POV_LEARN_RECORDED(fn.learn))

@@ -263,32 +263,19 @@ bool ask_plan(void)
 	return sockets_each(plan_ask, NULL);
 }
 
-/* Of a program, or of a request alone. */
-static bool wish_ask(const void *ctx, const char *name)
+static bool program_ask(const void *ctx, const char *name)
 {
-	const struct pov_preload_request *r = ctx;
-	long conn = socket_connected(name), bytes = sizeof(*r);
+	long conn = socket_connected(name);
 	struct pov_preload_answer a = {};
 	int none[FDS];
 	bool answered;
 
 	if (sys_failed(conn))
 		return false;
-	if (r->wish == POV_PRELOAD_PROGRAM)
-		bytes = sizeof(struct pov_preload_program);
-	answered = said_bytes(conn, ctx, bytes) && heard(conn, &a, none);
+	answered = said_bytes(conn, ctx, sizeof(struct pov_preload_program)) &&
+		   heard(conn, &a, none);
 	sys3(__NR_close, conn, 0, 0);
 	return answered;
-}
-
-int world_tell(u32 done)
-{
-	const struct pov_preload_request r = {.magic = POV_PRELOAD_MAGIC,
-					      .version = POV_PRELOAD_VERSION,
-					      .wish = POV_PRELOAD_INIT,
-					      .number = done};
-
-	return sockets_each(wish_ask, &r);
 }
 
 void ask_program(const char *path)
@@ -299,5 +286,5 @@ void ask_program(const char *path)
 
 	for (u32 i = 0; i < sizeof(p.path) - 1 && path[i]; i++)
 		p.path[i] = path[i];
-	sockets_each(wish_ask, &p);
+	sockets_each(program_ask, &p);
 }

@@ -142,6 +142,33 @@ int emit(const void *rec, u64 size, u32 class)
 	return 0;
 }
 
+/* ---- who the process is ---- */
+
+int world_tell(u32 done)
+{
+	area->world_ns = clock_now();
+	__atomic_store_n(&area->world_state,
+			 done ? POV_PRELOAD_WORLD_DONE : POV_PRELOAD_WORLD_BEGINS,
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Without a system call: the program may have forbidden itself those. Mostly the answer is there. */
+int world_wait(void)
+{
+	u64 begin = clock_now(), now = begin, alive;
+
+	while (area->world_state == POV_PRELOAD_WORLD_DONE && now - begin < WAIT_NS &&
+	       !__atomic_load_n(&area->world_answered, __ATOMIC_ACQUIRE)) {
+		alive = __atomic_load_n(&setup->collector_ns, __ATOMIC_RELAXED);
+		if (!alive || now > alive + POV_ALIVE_NS)
+			break;
+		__asm__ volatile("pause");
+		now = clock_now();
+	}
+	return 0;
+}
+
 /* ---- frames ---- */
 
 /*
