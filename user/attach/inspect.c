@@ -138,7 +138,7 @@ static bool is_own_program(int fd)
 /* No loader runs in it, where a process could wait for probes of its own. */
 static bool is_static(const struct elf_headers *h)
 {
-	return !*h->interpreter && !*h->soname && !h->dynamic;
+	return !*h->interpreter && !*h->soname && (!h->dynamic || h->is_pie);
 }
 
 static bool mentions_any(const struct elf_file *elf, const char *const *names)
@@ -199,7 +199,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	}
 	snprintf(out->build_id, sizeof(out->build_id), "%s", h->build_id);
 	snprintf(out->interpreter, sizeof(out->interpreter), "%s", h->interpreter);
-	out->is_main = out->interpreter[0] || !h->soname[0];
+	out->is_main = *h->interpreter || is_static(h);
 	out->runpath = xstrdup(h->runpath);
 	out->needed = needed_json(elf);
 	out->segments = segments_json(elf);

@@ -214,7 +214,7 @@ static bool is_program(const struct elf_file *elf)
 {
 	const struct elf_headers *h = elf_file_headers(elf);
 
-	return !*h->soname && (!h->dynamic || *h->interpreter);
+	return !*h->soname && (!h->dynamic || h->is_pie || *h->interpreter);
 }
 
 /* Of the functions, or of those among them that were refused. */

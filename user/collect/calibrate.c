@@ -2,19 +2,20 @@
 /*
  * Median of several short batches, without probes and with them. The functions' six arguments and an int * are what
  * a typical MPI call has. All of it is the child's, its probes included: to take them away the kernel waits for
- * several grace periods, 0.1 s, and nobody but the child waits for that, on its way out.
+ * several grace periods, 0.1 s (with perf events longer), and nobody but the child waits for that, on its way out.
  */
 #include "collect/calibrate.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,6 +198,19 @@ static int measure_all(struct kernel *k, uint32_t first_row, double *added)
 	return 0;
 }
 
+/*
+ * While the kernel takes away a perf event's probe nobody can put in another one, and that lasts as long as any thread waits for its
+ * probes. So these stay until the recording ends.
+ */
+static void recording_await(int answer)
+{
+	char none;
+
+	while (read(answer, &none, 1) < 0 && errno == EINTR)
+		;
+	prctl(PR_SET_NAME, "povtrace-close");
+}
+
 static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answer)
 {
 	double added[PARTS];
@@ -211,7 +225,8 @@ static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answe
 		err = -EPIPE;
 	/* whoever waits for the end of a pipe or a terminal is not to wait for the probes */
 	close_range(0, 2, 0);
-	close(answer);
+	if (k->programs.api == LINK_PERF)
+		recording_await(answer);
 	_exit(err != 0);
 }
 
@@ -220,7 +235,7 @@ int calibrate_start(struct kernel *k, uint32_t first_row, struct calibration *ou
 	int fds[2], err;
 
 	*out = (struct calibration){};
-	if (pipe2(fds, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return -errno;
 	out->pid = fork();
 	if (!out->pid) {
@@ -247,7 +262,6 @@ int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *o
 		return -ECHILD;
 	if (poll(&p, 1, WAIT_MS) > 0)
 		n = read(c->answer_fd, added, sizeof(added));
-	close(c->answer_fd);
 	if (n != sizeof(added))
 		kill(c->pid, SIGKILL);
 	bpf_map_delete_elem(k->targets_fd, &c->pid);
@@ -265,7 +279,9 @@ int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *o
 
 void calibrate_leave(struct calibration *c)
 {
-	if (c->pid > 0)
-		waitpid(c->pid, NULL, WNOHANG);
+	if (c->pid <= 0)
+		return;
+	close(c->answer_fd);
+	waitpid(c->pid, NULL, WNOHANG);
 	c->pid = 0;
 }

@@ -36,7 +36,7 @@ struct calibration {
 int calibrate_start(struct kernel *k, uint32_t first_row, struct calibration *out);
 /* The records it made are in the rings afterwards: drop them. 0 or -errno; then nothing was measured. */
 int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *out);
-/* After calibrate_wait, as late as may be: the process may still be at taking its probes away. */
+/* After calibrate_wait, at the end: the process still has its probes (perf events), or may be at taking them away. */
 void calibrate_leave(struct calibration *c);
 
 #endif

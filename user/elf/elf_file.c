@@ -200,6 +200,8 @@ static void dynamic_read(struct elf_file *f, const GElf_Phdr *p)
 			value[dyn.d_tag] = dyn.d_un.d_val;
 		else if (dyn.d_tag == DT_GNU_HASH)
 			f->dyn_gnu_hash = dyn.d_un.d_ptr;
+		else if (dyn.d_tag == DT_FLAGS_1)
+			h->is_pie = dyn.d_un.d_val & DF_1_PIE;
 	}
 	f->dyn_symtab = value[DT_SYMTAB];
 	f->dyn_strtab = value[DT_STRTAB];
