@@ -47,16 +47,15 @@ static void target_find(const struct mpi_call *c, struct call_window *w)
 		       v == c->process->flavour->lock_exclusive;
 }
 
-void mpi_window(struct mpi_call *c, struct call_view *out)
+const struct call_window *mpi_window_of(struct mpi_call *c, struct call_view *out)
 {
 	const struct mpi_origin *known;
 	struct call_window *w;
 
-	if (!c->fn->window || !c->ok || (c->fn->attrs.flags & FUNC_POLL && !out->roles.poll_found))
-		return;
+	if (!c->fn->window)
+		return NULL;
 	w = arena_alloc(c->arena, sizeof(*w));
 	*w = (struct call_window){.event = c->fn->window, .rank = -1, .target = PEER_NULL};
-	out->roles.window = w;
 	known = window_of(c);
 	if (known && known->comm) {
 		struct mpi_group *members = mpi_communicator_group(known->comm, false);
@@ -70,4 +69,11 @@ void mpi_window(struct mpi_call *c, struct call_view *out)
 	}
 	if (w->event >= WIN_LOCK)
 		target_find(c, w);
+	return w;
+}
+
+void mpi_window(struct mpi_call *c, struct call_view *out)
+{
+	if (c->ok && (!(c->fn->attrs.flags & FUNC_POLL) || out->roles.poll_found))
+		out->roles.window = mpi_window_of(c, out);
 }
