@@ -341,6 +341,7 @@ int report_json(const struct report *r, FILE *out)
 	distortion_print(j, r);
 	recording_print(j, r);
 	jobs_print(j, r);
+	json_hang(j, r);
 	json_findings(j, r);
 	json_causes(j, r);
 	processes_print(j, r);

@@ -37,6 +37,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	regions_init(&r->regions);
 	switches_init(&r->switches);
 	findings_init(&r->findings);
+	hang_init(&r->hang, &r->findings.late.matches);
 	interrupts_init(&r->interrupts, &r->findings.app.windows);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
@@ -48,6 +49,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
 	n += findings_sinks(&r->findings, sinks + n);
+	sinks[n++] = &r->hang.sink;	  /* after the matches that it is told of */
 	sinks[n++] = &r->interrupts.sink; /* behind what tells the windows */
 	return n;
 }
@@ -232,6 +234,7 @@ void report_close(struct report *r)
 	regions_release(&r->regions);
 	switches_release(&r->switches);
 	findings_release(&r->findings);
+	hang_release(&r->hang);
 	interrupts_release(&r->interrupts);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);

@@ -23,6 +23,7 @@ void text_ranks(const struct report *r, FILE *out);
 void text_threads(const struct report *r, FILE *out);
 void text_polls(const struct report *r, FILE *out);
 void text_switches(const struct report *r, FILE *out);
+void text_hang(const struct report *r, FILE *out);
 void text_findings(const struct report *r, FILE *out);
 void text_holders(const struct report *r, FILE *out);
 void text_cores(const struct report *r, FILE *out);
@@ -56,6 +57,7 @@ void json_process_cores(struct json_out *j, const struct report *r, uint32_t idx
 void json_app_process(struct json_out *j, const struct report *r, uint32_t idx);
 void json_app_thread(struct json_out *j, const struct report *r, const struct model_thread *t);
 void json_collectives(struct json_out *j, const struct report *r, uint32_t idx);
+void json_hang(struct json_out *j, const struct report *r);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);
 void json_waits(struct json_out *j, const struct report *r, uint32_t process);
