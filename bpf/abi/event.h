@@ -161,12 +161,12 @@ struct pov_call {
 	pov_u16 func; /* row of the trace's function table */
 	pov_u8 depth; /* 0 = called by the program, n = from within n traced calls */
 	pov_u8 nargs;
-	pov_u64 ret;  /* return register, raw; 0 if OPEN or UNWOUND */
-	pov_u64 site; /* return address: the call site */
-	pov_u16 cpu;  /* at return */
-	pov_u16 lib;  /* id of the library's meta block */
-	pov_u32 pad;
-	pov_u64 args[]; /* raw words in ABI order */
+	pov_u64 ret;	 /* return register, raw; 0 if OPEN or UNWOUND */
+	pov_u64 site;	 /* return address: the call site; 0: unknown */
+	pov_u16 cpu;	 /* at return */
+	pov_u16 lib;	 /* id of the library's meta block */
+	pov_u32 unknown; /* bit of each argument whose value was not seen: of a call that began before its process was recorded */
+	pov_u64 args[];	 /* raw words in ABI order */
 };
 
 /* It is a struct pov_call. */

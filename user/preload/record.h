@@ -11,6 +11,7 @@ struct hook;
 struct call_mark {
 	u64 canary;
 };
+#define MARK_CALLER 32 /* the call's return address is so many bytes after its mark (enter.S) */
 
 /* A call of a hooked function begins; args: its argument words, and six at least. True if record_end is to be called. */
 bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark);

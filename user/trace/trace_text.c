@@ -36,7 +36,7 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 	MEMBERS(DEC(pov_call, dur_ns, "dur"), DEC(pov_call, tgid, "tgid"),                         \
 		DEC(pov_call, func, "func"), DEC(pov_call, depth, "depth"),                        \
 		HEX(pov_call, ret, "ret"), HEX(pov_call, site, "site"), DEC(pov_call, cpu, "cpu"), \
-		DEC(pov_call, lib, "lib"))
+		DEC(pov_call, lib, "lib"), HEX(pov_call, unknown, "unknown"))
 #define CALL_FLAGS                                                                               \
 	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
 	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL},                            \
