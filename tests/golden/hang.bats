@@ -285,6 +285,27 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 	says_no_fault
 }
 
+@test "hang: ranks that were attached to in their calls" {
+	{
+		head 3 before
+		recv 0 0 - 1 7
+		recv 1 0 - 0 7
+		barrier 2 0 -
+		end
+	} | trace run
+	is said "deadlock Each waits for the next one: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Recv at 0x1003 waits for a message from rank 0, tag 7, MPI_COMM_WORLD. None of them went on in the 1.000 s of the recording; what they sent before it was not seen
+missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Not seen: whether they were in it before
+unseen Not seen: what ranks did before the recording began. So which messages are missing, and how many calls members of a communicator have made together, is unknown"
+	"$POVTRACE" report run.pov | grep -q '^  0 .* ≥1.000 s'
+	{ # arguments that the library has not kept
+		head 2 before
+		recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/'
+		end
+	} | trace run
+	is groups "0 MPI_Recv |  | 1000 ms | on a core
+1 outside |  | 1000 ms | on a core"
+}
+
 @test "hang: what was not seen is said, and nothing is concluded from it" {
 	{
 		head 2 before
@@ -300,7 +321,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		end
 	} | trace run
 	said >got
-	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it made no call of MPI that was recorded. Not seen: whether they were in it before$' got
+	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it is outside MPI (asleep) for at least 1.000 s. Not seen: whether they were in it before$' got
 	{
 		head 2
 		recv 0 10 - 1 7

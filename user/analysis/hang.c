@@ -441,6 +441,21 @@ static void polls_end(struct hang_thread *t, uint64_t end_ns)
 	memset(&t->times, 0, sizeof(t->times));
 }
 
+/* A rank that made no call that was recorded: its main thread is outside MPI, as far as that is known. */
+static void silent_add(struct hang *h, const struct model_thread *t)
+{
+	const struct model_process *p = t->proc;
+	struct hang_thread *own;
+
+	if (!p->is_rank || p->exited || t->tid != p->pid || process_of(h, p)->called ||
+	    !thread_lives(t))
+		return;
+	own = table_row(h->thread, h->nthread, t->idx);
+	own->thread = t;
+	own->before = true;
+	own->times = t->times;
+}
+
 /* A thread that has ended is in no call. */
 static int on_finish(void *ctx, const struct model *m)
 {
@@ -453,6 +468,8 @@ static int on_finish(void *ctx, const struct model *m)
 		own->ends = p->exited;
 		own->multiple |= model_ran_before(m, p);
 	}
+	for (uint32_t i = 0; i < model_thread_count(m); i++)
+		silent_add(h, model_thread_get(m, i));
 	for (uint32_t i = 0; i < h->nthread; i++) {
 		struct hang_thread *t = &h->thread[i];
 

@@ -54,6 +54,7 @@ struct hang_thread {
 	bool polls;    /* it polls, and has found nothing */
 	bool before;   /* its call was under way when the recording began */
 	bool any;      /* one of what it waits for is enough */
+	bool presumed; /* hang_settle: before, and it has been in the call for all of the recording and could work */
 	struct model_site site;
 	uint64_t since_ns; /* begin of its call; of its polls; end of its last call. 0: it made none */
 	uint64_t polled;	      /* how often */
@@ -138,7 +139,7 @@ const struct model_process *hang_lock_holder(const struct hang *h, const struct 
 
 /* Finds out of each want whether its other side was seen, and who waits for whom. */
 void hang_settle(struct hang *h);
-/* Whether it is a message whose other side was not begun, so that the thread waits for that. */
+/* Whether it is a message whose other side was not begun, or, of a presumed one, not while it was recorded: so that the thread waits for that. */
 bool hang_waits(const struct hang_thread *t, const struct hang_want *w);
 /*
  * The members of the first cycle that begins at a process with this idx or a higher one, in order, each waiting for the next; 0: none.

@@ -153,7 +153,7 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
 {
 	const struct hang_joint *j = map_get(&h->joints, w->joint);
 
-	for (int32_t i = 0; j->member && i < j->size; i++) {
+	for (int32_t i = 0; j && j->member && i < j->size; i++) {
 		const struct model_process *p = hang_member(h, t->thread->proc, j->member[i]);
 
 		if (p && hang_number(j, p) < w->number &&
@@ -162,8 +162,8 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
 	}
 }
 
-/* How long a send has been under way, as far as it could work: a library that would take the message without its receiver has had time to. */
-static bool send_waits(const struct hang_thread *t)
+/* So long, and not only waiting for a core: a library that would take a message before it is received, or deliver it, has had time to. */
+static bool worked(const struct hang_thread *t)
 {
 	const struct state_times *s = &t->times;
 
@@ -171,13 +171,20 @@ static bool send_waits(const struct hang_thread *t)
 	       s->ns[THREAD_UNKNOWN] >= 10 * SEND_WAITS_NS;
 }
 
+static bool waits(const struct hang_thread *t, const struct hang_want *w)
+{
+	return w->other == HANG_UNSEEN || (w->other == HANG_UNKNOWN && t->presumed);
+}
+
 bool hang_waits(const struct hang_thread *t, const struct hang_want *w)
 {
-	return w->other == HANG_UNSEEN && w->process && (w->kind == HANG_RECV || send_waits(t));
+	return (w->kind == HANG_RECV || (w->kind == HANG_SEND && worked(t))) && w->process &&
+	       waits(t, w);
 }
 
 static void thread_settle(const struct hang *h, struct hang_thread *t)
 {
+	t->presumed = t->before && !h->lost && worked(t);
 	for (uint32_t i = 0; i < t->nwant; i++) {
 		struct hang_want *w = &t->want[i];
 
@@ -187,7 +194,7 @@ static void thread_settle(const struct hang *h, struct hang_thread *t)
 				waits_for(t, w->process);
 		} else if (w->kind == HANG_TOGETHER) {
 			w->other = together_other(h, t, w);
-			if (w->other == HANG_UNSEEN)
+			if (waits(t, w))
 				together_waits(h, t, w);
 		}
 	}

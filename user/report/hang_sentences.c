@@ -147,8 +147,12 @@ static char *call_text(const struct report *r, const struct hang_thread *t)
 static char *outside_text(const struct report *r, const struct hang_thread *t)
 {
 	char ns[HUMAN_BYTES], *place = place_in(r, &t->last_site), *activity = activity_in(t);
-	char *text = xasprintf("it is outside MPI%s since %s%s returned %s ago", activity,
-			       t->last->name, place, human_ns(ns, sizeof(ns), hang_since_ns(r, t)));
+	char *text;
+
+	human_ns(ns, sizeof(ns), hang_since_ns(r, t));
+	text = t->last ? xasprintf("it is outside MPI%s since %s%s returned %s ago", activity,
+				   t->last->name, place, ns) :
+			 xasprintf("it is outside MPI%s for at least %s", activity, ns);
 
 	free(place);
 	free(activity);
@@ -397,7 +401,7 @@ static const struct hang_want *want_of_next(const struct hang_thread *t,
 					    const struct model_process *next)
 {
 	for (uint32_t i = 0; i < t->nwant; i++)
-		if (t->want[i].other == HANG_UNSEEN &&
+		if ((t->want[i].other == HANG_UNSEEN || t->presumed) &&
 		    (t->want[i].process == next || t->want[i].kind == HANG_TOGETHER))
 			return &t->want[i];
 	return NULL;
@@ -418,7 +422,12 @@ static const struct hang_thread *thread_that_waits(const struct hang *h, uint32_
 	return NULL;
 }
 
-static char *link_text(const struct telling *s, uint32_t process, uint32_t next, bool *by_send)
+struct cycle {
+	bool by_send, multiple, presumed;
+	uint64_t least_ns;
+};
+
+static char *link_text(const struct telling *s, uint32_t process, uint32_t next, struct cycle *c)
 {
 	const struct model_process *p = model_process_get(s->h->model, process);
 	const struct model_process *q = model_process_get(s->h->model, next);
@@ -428,7 +437,11 @@ static char *link_text(const struct telling *s, uint32_t process, uint32_t next,
 
 	at = t ? place_in(s->r, &t->site) : xstrdup("");
 	what = w ? hang_want_text(s->r, t, w) : xstrdup("");
-	*by_send |= w && w->kind == HANG_SEND;
+	c->by_send |= w && w->kind == HANG_SEND;
+	c->multiple |= s->h->process[process].multiple;
+	c->presumed |= t && t->presumed;
+	if (t && hang_since_ns(s->r, t) < c->least_ns)
+		c->least_ns = hang_since_ns(s->r, t);
 	text = xasprintf("%s in %s%s waits for %s", who, t ? t->func->name : "?", at,
 			 w && w->kind == HANG_TOGETHER ? for_whom : what);
 	free(who);
@@ -438,32 +451,47 @@ static char *link_text(const struct telling *s, uint32_t process, uint32_t next,
 	return text;
 }
 
+/* What keeps them from going on, and what could help. */
+static char *cycle_end_text(const struct cycle *c)
+{
+	char ns[HUMAN_BYTES], *text;
+
+	human_ns(ns, sizeof(ns), c->least_ns);
+	if (c->presumed)
+		return xasprintf(
+			". None of them went on in the %s of the recording; what they sent before it was not seen",
+			ns);
+	text = xstrdup(". None of them can go on");
+	if (c->by_send)
+		text = join(
+			text,
+			xstrdup("; the library did not take the messages that are sent before they are received"));
+	if (c->multiple)
+		text = join(
+			text,
+			xstrdup(", unless another thread of theirs calls MPI (they may: MPI_THREAD_MULTIPLE)"));
+	return text;
+}
+
 static void cycle_say(struct telling *s, const uint32_t *cycle, uint32_t n)
 {
-	char *text = xstrdup("Deadlock: ");
-	bool by_send = false, multiple = false;
+	struct cycle c = {.least_ns = UINT64_MAX};
+	char *text = xstrdup("");
 
 	for (uint32_t i = 0; i < n; i++) {
-		char *link = link_text(s, cycle[i], cycle[(i + 1) % n], &by_send);
+		char *link = link_text(s, cycle[i], cycle[(i + 1) % n], &c);
 
 		s->in_cycle[cycle[i]] = true;
-		multiple |= s->h->process[cycle[i]].multiple;
 		if (i < CYCLE_NAMED)
 			text = join(text, xasprintf("%s%s", i ? "; " : "", link));
 		free(link);
 	}
 	if (n > CYCLE_NAMED)
 		text = join(text, xasprintf("; and so on, %u ranks in all", n));
-	text = join(text, xstrdup(". None of them can go on"));
-	if (by_send)
-		text = join(
-			text,
-			xstrdup("; the library did not take the messages that are sent before they are received"));
-	if (multiple)
-		text = join(
-			text,
-			xstrdup(", unless another thread of theirs calls MPI (they may: MPI_THREAD_MULTIPLE)"));
-	say(s, "deadlock", !multiple, text);
+	text = join(join(xstrdup(c.presumed ? "Each waits for the next one: " : "Deadlock: "),
+			 text),
+		    cycle_end_text(&c));
+	say(s, "deadlock", !c.multiple && !c.presumed, text);
 }
 
 static void cycles_say(struct telling *s)
@@ -535,10 +563,13 @@ static void message_say(struct telling *s, const struct hang_thread *t, const st
 		       s->h->process[w->process->idx].finalized;
 		peer = rank_text(s->r, w->process);
 		where = where_text(s, w->process);
-		stray = sends ? xstrdup("") : stray_text(s, w, t->thread->proc);
-		text = join(text, xasprintf("; %s has %s: %s%s", peer,
-					    sends ? "begun no such receive" : "not sent it", where,
-					    stray));
+		stray = sends || w->other != HANG_UNSEEN ? xstrdup("") :
+							   stray_text(s, w, t->thread->proc);
+		text = join(text, w->other == HANG_UNSEEN ?
+					  xasprintf("; %s has %s: %s%s", peer,
+						    sends ? "begun no such receive" : "not sent it",
+						    where, stray) :
+					  xasprintf("; %s: %s", peer, where));
 		free(peer);
 		free(where);
 		free(stray);
@@ -546,7 +577,7 @@ static void message_say(struct telling *s, const struct hang_thread *t, const st
 		gone = false;
 		text = join(text, xstrdup("; nobody has sent one that it has not received"));
 	}
-	say(s, sends ? "send" : "receive", gone, capital(text));
+	say(s, sends ? "send" : "receive", gone && w->other == HANG_UNSEEN, capital(text));
 	free(who);
 	free(at);
 	free(what);

@@ -153,7 +153,7 @@ static char *what_text(const struct report *r, const struct hang_thread *t)
 
 	if (!t->func)
 		return t->last ? xasprintf("last call: %s", t->last->name) :
-				 xstrdup("no call of MPI was seen");
+				 xstrdup("no call of MPI was recorded");
 	if (!t->nwant)
 		return xstrdup("");
 	text = hang_want_text(r, t, t->want);
