@@ -63,7 +63,7 @@ void text_hang(const struct report *r, FILE *out)
 {
 	struct hang_text t;
 
-	if (r->opt->details == DETAIL_ALL && !r->hang.open)
+	if ((r->opt->details & DETAIL_ALL) == DETAIL_ALL && !r->hang.open)
 		return;
 	hang_text_make(r, &t);
 	text_section(out, "Where ranks were when the recording ended");
