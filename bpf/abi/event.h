@@ -125,6 +125,8 @@ struct pov_irq {
 
 /* Where in its program a thread of a target was when a clock of its CPU ticked, POV_SAMPLES_HZ times a second; not in traced calls. */
 #define POV_SAMPLES_HZ 97
+#define POV_SAMPLE_STACK \
+	0x01 /* not by a tick: a return address in its program, by its stack when the recording ended. The collector's */
 struct pov_sample {
 	struct pov_hdr hdr;
 	pov_u32 tgid;

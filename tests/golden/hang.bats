@@ -297,6 +297,13 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Not seen: whether they were in it before
 unseen Not seen: what ranks did before the recording began. So which messages are missing, and how many calls members of a communicator have made together, is unknown"
 	"$POVTRACE" report run.pov | grep -q '^  0 .* ≥1.000 s'
+	{ # where the program of one that is in no call was
+		head 2 before
+		barrier 0 0 -
+		echo 'sample ts=1999999999 tid=101 tgid=101 ip=0x4711 flags=stack'
+		end
+	} | trace run
+	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Not seen:'
 	{ # arguments that the library has not kept
 		head 2 before
 		recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/'

@@ -401,6 +401,14 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	t->times = s->split;
 }
 
+static void on_sample(void *ctx, const struct model_sample *s)
+{
+	struct hang *h = ctx;
+
+	if (s->by_stack)
+		table_row(h->thread, h->nthread, s->thread->idx)->at = s->at;
+}
+
 /* Of threads outside MPI: what they did since. */
 static void on_state(void *ctx, const struct model_thread *mt, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
@@ -505,6 +513,7 @@ void hang_init(struct hang *h, struct matches *matches)
 			 .start = on_start,
 			 .call = on_call,
 			 .spin = on_spin,
+			 .sample = on_sample,
 			 .state = on_state,
 			 .lost = on_lost,
 			 .finish = on_finish},

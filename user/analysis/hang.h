@@ -60,6 +60,8 @@ struct hang_thread {
 	uint64_t polled;	      /* how often */
 	const struct func_info *last; /* its last call that has returned, or NULL … */
 	struct model_site last_site;
+	struct model_site
+		at; /* outside MPI: where its program was when the recording ended; address 0: unknown */
 	struct state_times times; /* since then */
 	struct hang_want *want;	  /* owned */
 	uint32_t nwant;

@@ -97,8 +97,8 @@ static uint64_t header_of(const struct unwind *u, uint64_t addr)
 static bool table_find(const struct unwind *u, uint64_t addr, uint64_t *table)
 {
 	uint64_t at = header_of(u, addr), first = UINT64_MAX, frames = 0;
-	Elf64_Ehdr e;
-	Elf64_Phdr p;
+	Elf64_Ehdr e = {0};
+	Elf64_Phdr p = {0};
 
 	if (!at || !unwind_read(u, at, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    e.e_phentsize != sizeof(p))
@@ -135,8 +135,8 @@ struct table_row { /* both from the header's address */
 static bool entry_find(const struct unwind *u, uint64_t addr, uint64_t *entry)
 {
 	uint64_t table, lo = 0, hi;
-	struct table_header h;
-	struct table_row row;
+	struct table_header h = {0};
+	struct table_row row = {0};
 
 	if (!table_find(u, addr, &table) || !unwind_read(u, table, &h, sizeof(h)) ||
 	    h.version != 1 || h.count_enc != COUNT_UDATA4 || h.rows_enc != ROWS_DATAREL_SDATA4)

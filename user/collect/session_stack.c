@@ -4,8 +4,10 @@
  * threads' stacks, since no probe has seen them begin. Nothing in the processes is stopped or changed for that.
  */
 #include <bpf/bpf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "abi/thread.h"
 #include "attach/code_file.h"
@@ -34,6 +36,8 @@ struct stack_call {
 struct session_stack {
 	struct stack_call *call;
 	size_t cnt;
+	struct pov_sample *place; /* of threads that are in none: where their programs are */
+	size_t nplaces;
 	struct map recorded; /* threads with calls that probes have seen: tid → this */
 };
 
@@ -47,6 +51,7 @@ struct finding_stack {
 	struct place place[PLACES_MAX];
 	size_t nplaces;
 	struct unwind unwind;
+	uint64_t program; /* number of the program's file */
 };
 
 static void on_file(void *ctx, const struct code_file *file, uint64_t bias)
@@ -166,6 +171,36 @@ static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 	return n;
 }
 
+static bool is_in_program(const struct finding_stack *f, uint64_t pc)
+{
+	for (size_t i = 0; i < f->unwind.maps; i++)
+		if (pc >= f->unwind.map[i].start && pc < f->unwind.map[i].end)
+			return f->unwind.map[i].ino == f->program;
+	return false;
+}
+
+/* The innermost function of its program. */
+static void place_find(struct finding_stack *f, const struct thread_regs *t,
+		       const struct stack_frame *frame, size_t n)
+{
+	struct session_stack *st = f->s->stack;
+	size_t i = 0;
+
+	while (i <= n && !is_in_program(f, frame[i].regs.pc))
+		i++;
+	if (!f->program || i > n)
+		return;
+	st->place = xrealloc(st->place, (st->nplaces + 1) * sizeof(*st->place));
+	st->place[st->nplaces++] = (struct pov_sample){
+		.hdr = {.size = sizeof(struct pov_sample),
+			.kind = POV_KIND_SAMPLE,
+			.flags = POV_SAMPLE_STACK,
+			.tid = (uint32_t)t->tid},
+		.tgid = (uint32_t)t->pid,
+		.ip = frame[i].regs.pc + !i, /* as if it were a return address */
+	};
+}
+
 /* The outermost one: what it calls itself is of no interest. */
 static void thread_walk(struct finding_stack *f, const struct thread_regs *t)
 {
@@ -192,13 +227,23 @@ static void thread_walk(struct finding_stack *f, const struct thread_regs *t)
 #endif
 		st->call = xrealloc(st->call, (st->cnt + 1) * sizeof(*st->call));
 		st->call[st->cnt++] = c;
-	}
+	} else
+		place_find(f, t, frame, n);
 	free(frame);
+}
+
+static uint64_t program_of(pid_t pid)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, &st) ? 0 : st.st_ino;
 }
 
 static void process_walk(struct session *s, struct thread_regs *t, size_t cnt)
 {
-	struct finding_stack f = {.s = s};
+	struct finding_stack f = {.s = s, .program = program_of(t->pid)};
 
 	images_library_files(s->images, t->pid, on_file, &f);
 	if (!f.nplaces || unwind_open(t->pid, &f.unwind))
@@ -320,6 +365,12 @@ void session_stack_tell(struct session *s)
 	for (size_t i = 0; st && i < st->cnt; i++)
 		if (!map_get(&st->recorded, st->call[i].tid))
 			call_tell(s, &st->call[i]);
+	for (size_t i = 0; st && i < st->nplaces; i++) {
+		if (map_get(&st->recorded, st->place[i].hdr.tid))
+			continue;
+		st->place[i].hdr.ts_ns = s->end_ns;
+		session_record(s, 0, &st->place[i].hdr);
+	}
 }
 
 void session_stack_release(struct session *s)
@@ -327,6 +378,7 @@ void session_stack_release(struct session *s)
 	if (!s->stack)
 		return;
 	free(s->stack->call);
+	free(s->stack->place);
 	map_release(&s->stack->recorded);
 	free(s->stack);
 	s->stack = NULL;

@@ -218,6 +218,7 @@ struct model_sample {
 	struct model_thread *thread;
 	uint64_t ts_ns;
 	struct model_site at;
+	bool by_stack; /* not at a tick: a return address, when the recording ended */
 };
 
 struct model_irq {

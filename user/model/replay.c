@@ -171,7 +171,9 @@ static void irq_record(struct model *m, const struct pov_irq *rec)
 static void sample_record(struct model *m, const struct pov_sample *rec)
 {
 	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
-	struct model_sample p = {.thread = &t->pub, .ts_ns = m->now_ns};
+	struct model_sample p = {.thread = &t->pub,
+				 .ts_ns = m->now_ns,
+				 .by_stack = rec->hdr.flags & POV_SAMPLE_STACK};
 
 	if (t->pub.idle)
 		return;

@@ -147,12 +147,13 @@ static char *call_text(const struct report *r, const struct hang_thread *t)
 static char *outside_text(const struct report *r, const struct hang_thread *t)
 {
 	char ns[HUMAN_BYTES], *place = place_in(r, &t->last_site), *activity = activity_in(t);
-	char *text;
+	char *at = place_in(r, &t->at), *text;
 
 	human_ns(ns, sizeof(ns), hang_since_ns(r, t));
-	text = t->last ? xasprintf("it is outside MPI%s since %s%s returned %s ago", activity,
+	text = t->last ? xasprintf("it is outside MPI%s%s since %s%s returned %s ago", at, activity,
 				   t->last->name, place, ns) :
-			 xasprintf("it is outside MPI%s for at least %s", activity, ns);
+			 xasprintf("it is outside MPI%s%s for at least %s", at, activity, ns);
+	free(at);
 
 	free(place);
 	free(activity);

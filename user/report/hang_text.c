@@ -167,7 +167,7 @@ static char *what_text(const struct report *r, const struct hang_thread *t)
 static struct hang_group group_new(const struct report *r, uint32_t idx)
 {
 	const struct hang_thread *t = &r->hang.thread[idx];
-	const struct model_site *site = t->func ? &t->site : &t->last_site;
+	const struct model_site *site = t->func ? &t->site : t->at.address ? &t->at : &t->last_site;
 	struct hang_group g = {
 		.in = in_text(t),
 		.place = hang_place_text(r, site),
