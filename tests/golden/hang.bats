@@ -338,4 +338,21 @@ unseen Not seen: what ranks did before the recording began. So which messages ar
 	} | trace run
 	says_no_fault
 	said | grep -q '^unseen Not seen: records of calls were lost'
+	for doubt in 's/^end ts=2000000000.*/meta {"type":"end","ts_ns":2000000000,"reason":"test","misses":{"threads":1}}/' 's/^end .*/cut/'; do
+		{
+			head 2
+			recv 0 10 - 1 7
+			recv 1 10 - 0 7
+			end
+		} | sed "$doubt" | trace run
+		says_no_fault
+	done
+	"$POVTRACE" report --hang run.pov | grep -q 'Unknown: the file is cut off'
+	{ # functions that were not to be recorded
+		head 2
+		barrier 0 10 -
+		end
+	} | sed 's/"sched":"all"/"sched":"all","mpi_left_out":true/' | trace run
+	groups | grep -q '^1 outside '
+	"$POVTRACE" report run.pov | grep -q '^  1 .* outside recorded calls '
 }

@@ -8,6 +8,8 @@
 #include "abi/event.h"
 #include "analysis/hang_ends.h"
 #include "analysis/table.h"
+#include "base/json_get.h"
+#include "trace/trace_read.h"
 
 #define POLLS_LATELY_NS 10000000 /* polls that ended so long before the recording still go on */
 
@@ -464,11 +466,27 @@ static void silent_add(struct hang *h, const struct model_thread *t)
 	own->times = t->times;
 }
 
+/* Calls that never made a record, and what else could make a conclusion false. */
+static void doubts_find(struct hang *h, const struct model *m)
+{
+	static const char *const missed[] = {"depth", "threads", "wait"};
+	struct trace *t = model_get_trace(m);
+	const json_t *misses = json_object_get(trace_meta_find(t, "end"), "misses");
+	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
+
+	for (size_t i = 0; i < sizeof(missed) / sizeof(*missed); i++)
+		h->lost |= json_get_u64(misses, missed[i]) > 0;
+	h->lost |= trace_meta_find(t, "late") || trace_get_summary(t)->bad_blocks;
+	h->partial = json_is_true(json_object_get(config, "mpi_left_out"));
+	h->cut = !model_get_info(m)->complete;
+}
+
 /* A thread that has ended is in no call. */
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct hang *h = ctx;
 
+	doubts_find(h, m);
 	for (uint32_t i = 0; i < model_process_count(m); i++) {
 		const struct model_process *p = model_process_get(m, i);
 		struct hang_process *own = process_of(h, p);
@@ -484,7 +502,7 @@ static int on_finish(void *ctx, const struct model *m)
 		if (!t->thread)
 			continue;
 		polls_end(t, model_get_info(m)->end_ns);
-		if (t->thread->proc->exited || !thread_lives(t->thread))
+		if (h->cut || t->thread->proc->exited || !thread_lives(t->thread))
 			t->thread = NULL;
 		else if (t->func)
 			process_of(h, t->thread->proc)->in_calls++;

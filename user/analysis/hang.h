@@ -107,7 +107,9 @@ struct hang {
 	struct map numbers;  /* process and request → number of the nonblocking collective */
 	struct map inboxes;  /* communicator, receiver → struct hang_inbox */
 	struct map locks;    /* communicator, window, target → struct hang_lock */
-	bool lost;	     /* records of calls */
+	bool lost;	     /* records of calls, or calls that never made one */
+	bool partial;	     /* not all functions of MPI were to be recorded */
+	bool cut;	     /* the file is cut off: which calls were open is unknown */
 	uint32_t open;	     /* threads in open calls */
 	uint64_t longest_ns; /* of these calls that wait */
 };

@@ -150,9 +150,10 @@ static char *outside_text(const struct report *r, const struct hang_thread *t)
 	char *at = place_in(r, &t->at), *text;
 
 	human_ns(ns, sizeof(ns), hang_since_ns(r, t));
-	text = t->last ? xasprintf("it is outside MPI%s%s since %s%s returned %s ago", at, activity,
-				   t->last->name, place, ns) :
-			 xasprintf("it is outside MPI%s%s for at least %s", at, activity, ns);
+	text = t->last ?
+		       xasprintf("it is %s%s%s since %s%s returned %s ago", hang_outside(r), at,
+				 activity, t->last->name, place, ns) :
+		       xasprintf("it is %s%s%s for at least %s", hang_outside(r), at, activity, ns);
 	free(at);
 
 	free(place);

@@ -138,12 +138,17 @@ uint64_t hang_since_ns(const struct report *r, const struct hang_thread *t)
 	return info->end_ns - (t->since_ns ? t->since_ns : info->start_ns);
 }
 
+const char *hang_outside(const struct report *r)
+{
+	return r->hang.partial ? "outside recorded calls" : "outside MPI";
+}
+
 /* ---- groups ---- */
 
-static char *in_text(const struct hang_thread *t)
+static char *in_text(const struct report *r, const struct hang_thread *t)
 {
 	if (!t->func)
-		return xstrdup("outside MPI");
+		return xstrdup(hang_outside(r));
 	return t->polls ? xasprintf("polls of %s", t->func->name) : xstrdup(t->func->name);
 }
 
@@ -169,7 +174,7 @@ static struct hang_group group_new(const struct report *r, uint32_t idx)
 	const struct hang_thread *t = &r->hang.thread[idx];
 	const struct model_site *site = t->func ? &t->site : t->at.address ? &t->at : &t->last_site;
 	struct hang_group g = {
-		.in = in_text(t),
+		.in = in_text(r, t),
 		.place = hang_place_text(r, site),
 		.what = what_text(r, t),
 		.activity = xstrdup(hang_activity(t)),

@@ -46,6 +46,8 @@ char *hang_want_text(const struct report *r, const struct hang_thread *t,
 char *hang_place_text(const struct report *r, const struct model_site *site);
 /* "0-2, 5", of processes in order. */
 char *hang_ranks_text(const struct report *r, const struct model_process *const *p, uint32_t n);
+/* "outside MPI", or as much as is known of that. */
+const char *hang_outside(const struct report *r);
 const char *hang_activity(const struct hang_thread *t);
 uint64_t hang_since_ns(const struct report *r, const struct hang_thread *t);
 void hang_sentences_make(const struct report *r, struct hang_text *out);

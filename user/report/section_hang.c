@@ -70,7 +70,11 @@ void text_hang(const struct report *r, FILE *out)
 	if (t.ngroups)
 		groups_print(r, &t, out);
 	else
-		text_note(out, "No rank that had called MPI was left.");
+		text_note(
+			out,
+			r->hang.cut ?
+				"Unknown: the file is cut off, and calls that had not returned are not in it." :
+				"No rank that had called MPI was left.");
 	for (uint32_t i = 0; i < t.nsentences; i++)
 		text_note(out, "%s %s.", t.sentence[i].certain ? "!" : "-", t.sentence[i].text);
 	text_explain(
