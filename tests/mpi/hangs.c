@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STAYS __asm__ volatile("") /* the call before is no jump, so that it returns here */
+
 static volatile sig_atomic_t told;
 static int rank, x, y;
 
@@ -30,6 +32,7 @@ static void late(void)
 	if (rank == 1)
 		away();
 	MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* late */
+	STAYS;
 }
 
 static void tag(void)
@@ -37,11 +40,13 @@ static void tag(void)
 	if (rank == 1)
 		MPI_Send(&x, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
 	MPI_Recv(&x, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* tag */
+	STAYS;
 }
 
 static void sends(void)
 {
 	MPI_Ssend(&x, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD); /* sends */
+	STAYS;
 }
 
 static void probe(void)
@@ -49,6 +54,7 @@ static void probe(void)
 	if (rank == 1)
 		away();
 	MPI_Probe(1 - rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* probe */
+	STAYS;
 }
 
 static void waits(void)
@@ -57,6 +63,7 @@ static void waits(void)
 
 	MPI_Irecv(&x, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD, &q);
 	MPI_Wait(&q, MPI_STATUS_IGNORE); /* waits */
+	STAYS;
 }
 
 static void stopped(void)
@@ -64,6 +71,7 @@ static void stopped(void)
 	if (rank == 1)
 		raise(SIGSTOP);
 	MPI_Barrier(MPI_COMM_WORLD); /* stopped */
+	STAYS;
 }
 
 static const struct {
