@@ -56,7 +56,7 @@ static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d
 	c->nargs = nargs;
 	c->site = 0;
 	c->lib = POV_COOKIE_LIB(cookie);
-	c->pad = 0;
+	c->unknown = 0;
 	f->sp = sp;
 	f->ret = 0;
 	f->folded = 0;

@@ -17,7 +17,7 @@
 
 struct report_args {
 	bool json, threads, traffic, csv, explain, one_run;
-	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites;
+	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang;
 	struct option_list ranks, offsets;
 	const char *section;
 	uint64_t top;
@@ -40,7 +40,8 @@ static uint32_t details_of(const struct report_args *a)
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
-	       (a->section ? DETAIL_SECTION : 0) | (a->all ? DETAIL_ALL : 0);
+	       (a->hang ? DETAIL_HANG : 0) | (a->section ? DETAIL_SECTION : 0) |
+	       (a->all ? DETAIL_ALL : 0);
 }
 
 static int form_print(const struct report *r, const struct report_args *a)
@@ -135,6 +136,8 @@ static const struct option_def report_options_table[] = {
 	 .help = "Print who came last to collective calls, how often, and how long others waited for it."},
 	{"messages", 0, OPTION_FLAG, FIELD(messages),
 	 .help = "Print how large messages were, who sent how much to whom, and how many were matched."},
+	{"hang", 0, OPTION_FLAG, FIELD(hang),
+	 .help = "Print where each rank was when the recording ended, whom it waited for there, and whether it can go on at all."},
 	{"overlap", 0, OPTION_FLAG, FIELD(overlap),
 	 .help = "Print what of nonblocking operations was left when they were waited for, by call site, and what the "
 		 "computation before could have hidden of it."},

@@ -17,6 +17,7 @@
 #include "base/own_state.h"
 #include "base/person.h"
 #include "commands.h"
+#include "record_temporary.h"
 #include "report/report.h"
 
 struct stat_options {
@@ -38,45 +39,6 @@ static const struct option_def options[] = {
 	 .help = "Rows of long tables; 0 for all."},
 	{.name = NULL},
 };
-
-/* ---- the recording ---- */
-
-static int nameless_open(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-	char *path;
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
-		return fd;
-	path = xasprintf("%s/povtrace.XXXXXX", dir); /* a file system that cannot do that */
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
-
-/* /var/tmp is for what may be large. *dir: where it is. */
-static int temporary_open(const char **dir)
-{
-	const char *const dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
-	int fd = -1;
-
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && fd < 0; i++) {
-		if (!dirs[i] || !*dirs[i])
-			continue;
-		*dir = dirs[i];
-		fd = nameless_open(*dir);
-		if (fd < 0)
-			log_warn("stat: cannot make a temporary file in %s: %s", *dir,
-				 strerror(errno));
-	}
-	if (fd < 0)
-		log_error("stat: nowhere to record to; TMPDIR may name a place");
-	else if (fd <= STDERR_FILENO) /* which whoever started us had closed */
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	return fd;
-}
 
 /* ---- the report ---- */
 
@@ -194,7 +156,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	if (status)
 		return status;
 	status = 1;
-	fd = temporary_open(&dir);
+	fd = record_temporary_open("stat", &dir);
 	if (fd >= 0 && !output_open(&out, o->output, r.watch.owner)) {
 		status = record_and_report(o, &r, fd, dir, &out);
 		if (output_close(&out) && !status)

@@ -127,6 +127,8 @@ struct pov_irq {
 
 /* Where in its program a thread of a target was when a clock of its CPU ticked, POV_SAMPLES_HZ times a second; not in traced calls. */
 #define POV_SAMPLES_HZ 97
+#define POV_SAMPLE_STACK \
+	0x01 /* not by a tick: a return address in its program, by its stack when the recording ended. The collector's */
 struct pov_sample {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
@@ -163,12 +165,12 @@ struct pov_call {
 	pov_u16 func; /* row of the trace's function table */
 	pov_u8 depth; /* 0 = called by the program, n = from within n traced calls */
 	pov_u8 nargs;
-	pov_u64 ret;  /* return register, raw; 0 if OPEN or UNWOUND */
-	pov_u64 site; /* return address: the call site */
-	pov_u16 cpu;  /* at return */
-	pov_u16 lib;  /* id of the library's meta block */
-	pov_u32 pad;
-	pov_u64 args[]; /* raw words in ABI order */
+	pov_u64 ret;	 /* return register, raw; 0 if OPEN or UNWOUND */
+	pov_u64 site;	 /* return address: the call site; 0: unknown */
+	pov_u16 cpu;	 /* at return */
+	pov_u16 lib;	 /* id of the library's meta block */
+	pov_u32 unknown; /* bit of each argument whose value was not seen: of a call that began before its process was recorded */
+	pov_u64 args[];	 /* raw words in ABI order */
 };
 
 /* It is a struct pov_call. */

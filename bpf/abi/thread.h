@@ -96,6 +96,13 @@ struct pov_thread {
 	/* A copy into the last field of the innermost call may run over its frame: what lies behind is not in use. */
 	pov_u8 behind[POV_CALL_FIELD_BYTES + 8];
 };
+/* Registers of a thread's program while it is not on a CPU, numbered as DWARF does on x86-64. */
+struct pov_regs {
+	pov_u32 tid, tgid;
+	pov_u64 pc;
+	pov_u64 reg[16];
+};
+
 _Static_assert(sizeof(struct pov_thread) < 8000, "one piece of the kernel's allocator");
 
 #endif

@@ -21,7 +21,7 @@
  *   waking ts tid target cpu target_cpu prio flags=new|irq            (tid: the waker)
  *   migrate ts tid from to cpu
  *   irq ts tid dur cpu vec flags=soft
- *   sample ts tid tgid ip
+ *   sample ts tid tgid ip flags=stack
  *   call ts dur tid tgid func depth ret site cpu lib flags=open,unwound,fault,more,partial args=A,B,…
  *        in=ARG[/CNT]:DATA out=ARG[/CNT]:DATA sum=ARG[/CNT]:N tsize=ARG:N comm=ARG:CONTEXT,iRANK,iSIZE
  *        work=ARG/CNT:DATA ends=ARG:DATA message=ARG:DATA             (struct pov_work, pov_field_ends, pov_field_message)

@@ -104,8 +104,8 @@ static void roles_print(const struct call_roles *r, FILE *out)
 
 static void request_print(const struct call_request *r, FILE *out)
 {
-	static const char *const events[] = {"none",	 "start", "init",  "restart",
-					     "complete", "free",  "cancel"};
+	static const char *const events[] = {"none",	 "start", "init",   "restart",
+					     "complete", "free",  "cancel", "pending"};
 
 	fprintf(out, "request %s %#" PRIx64, events[r->event], r->handle);
 	if (r->event == REQUEST_START || r->event == REQUEST_INIT || r->event == REQUEST_COMPLETE)

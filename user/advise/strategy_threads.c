@@ -71,8 +71,11 @@ static bool is_runtime(const struct model_site *at)
 static void on_sample(void *ctx, const struct model_sample *s)
 {
 	struct threads *t = ctx;
-	struct threads_row *row = table_row(t->thread, t->nthread, s->thread->idx);
+	struct threads_row *row;
 
+	if (s->by_stack) /* it need not run */
+		return;
+	row = table_row(t->thread, t->nthread, s->thread->idx);
 	row->samples++;
 	row->in_runtime += is_runtime(&s->at);
 }

@@ -65,10 +65,15 @@ struct match_row {
 
 #define MATCH_KEPT_MAX (1u << 16)
 
+struct inbox;
+
 struct matches {
 	struct model_sink sink;
 	void (*tell)(void *ctx, const struct match *m); /* the caller's: each, once it is found */
 	void *ctx;
+	/* The caller's: what is left in an inbox at the end, when all that can be matched is; or NULL. */
+	void (*left)(void *ctx, const struct matches *a, const struct inbox *in);
+	void *left_ctx;
 	const struct model *model;
 	struct map inboxes;	       /* communicator, receiver → struct inbox */
 	struct match_process *process; /* by idx; owned */

@@ -460,6 +460,8 @@ static void inbox_finish(struct matches *a, struct inbox *in)
 		lanes_settle(a, in);
 	for (size_t at = 0; in->wild.first && (l = map_next(&in->lanes, &at, NULL));)
 		lane_settle_alone(a, in, l);
+	if (a->left)
+		a->left(a->left_ctx, a, in);
 	for (size_t at = 0; (l = map_next(&in->lanes, &at, NULL));) {
 		enum match_why why = in->wild.cnt ? MATCH_BEHIND : MATCH_NO_OTHER;
 

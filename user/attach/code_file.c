@@ -153,3 +153,21 @@ int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, u
 	}
 	return -ENXIO;
 }
+
+bool code_file_offset(const struct code_file *file, uint64_t addr, uint64_t *offset)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(file->segments, i, row)
+	{
+		uint64_t at = json_integer_value(json_array_get(row, 1));
+		uint64_t bytes = json_integer_value(json_array_get(row, 2));
+
+		if (addr < at || addr - at >= bytes)
+			continue;
+		*offset = addr - at + json_integer_value(json_array_get(row, 0));
+		return true;
+	}
+	return false;
+}

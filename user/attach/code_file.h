@@ -83,6 +83,8 @@ void code_files_release(struct code_files *files);
 /* More places for probes of each process's own; NULL: none. */
 void code_file_add_sites(struct code_file *file, const json_t *sites);
 
+/* The place in the file of an address in the file's own terms. False: it is in no executable segment. */
+bool code_file_offset(const struct code_file *file, uint64_t addr, uint64_t *offset);
 /* Run-time address − address in the file, given an executable mapping of it. 0 or -ENXIO. */
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);
 

@@ -398,6 +398,23 @@ pid_t proc_thread_find(pid_t pid, pid_t own)
 	return found;
 }
 
+size_t proc_threads(pid_t pid, pid_t *tid, size_t max)
+{
+	struct dirent *e;
+	char path[64];
+	size_t n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && n < max && (e = readdir(d)))
+		if (atoi(e->d_name) > 0)
+			tid[n++] = atoi(e->d_name);
+	if (d)
+		closedir(d);
+	return n;
+}
+
 bool proc_same_clock(pid_t pid)
 {
 	struct stat mine, theirs;

@@ -58,6 +58,8 @@ bool proc_is_fork(pid_t pid);
 bool proc_alive(pid_t pid);
 /* A thread of the process by the number that it has in its own pid namespace; 0: there is none. */
 pid_t proc_thread_find(pid_t pid, pid_t own);
+/* Its threads' numbers; how many were written, at most max. */
+size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
 /* Whether its CLOCK_MONOTONIC is ours: a time namespace may have another one. */
 bool proc_same_clock(pid_t pid);
 /* exe, cmdline, uid, ppid as members of a new JSON object; the caller owns it. */

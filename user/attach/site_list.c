@@ -189,6 +189,21 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 	return false;
 }
 
+bool site_list_function(const json_t *sites, uint64_t from, uint64_t to, uint64_t *cookie)
+{
+	for (size_t i = 0; i < json_array_size(sites); i++) {
+		enum site_kind kind = kind_at(sites, i);
+		struct link_site s = site_at(sites, i);
+
+		if ((kind == SITE_CALL || kind == SITE_LEFT) && s.offset >= from && s.offset < to &&
+		    !(POV_PLACE(s.cookie) & POV_PLACE_ENDS)) {
+			*cookie = s.cookie;
+			return true;
+		}
+	}
+	return false;
+}
+
 void site_list_count(const json_t *sites, size_t *own, size_t *left)
 {
 	for (size_t i = 0; i < json_array_size(sites); i++) {

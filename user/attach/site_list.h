@@ -49,6 +49,10 @@ struct site_choice {
 int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 		     const struct site_choice *choice, pid_t pid, const char *path,
 		     struct links *links, json_t *failed);
+/*
+ * The cookie of the entry of a function in [from, to) of the file, among those whose calls are recorded. False: none.
+ */
+bool site_list_function(const json_t *sites, uint64_t from, uint64_t to, uint64_t *cookie);
 /* Adds how many every process gets, and how many are of SITE_LEFT. */
 void site_list_count(const json_t *sites, size_t *own, size_t *left);
 

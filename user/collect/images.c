@@ -205,6 +205,27 @@ void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *ou
 	bindings_get(&im->bindings, pid, out, step);
 }
 
+struct file_placing {
+	images_file_fn *fn;
+	void *ctx;
+};
+
+static void on_file_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
+			  uint64_t bias)
+{
+	const struct file_placing *p = ctx;
+
+	(void)pid, (void)map;
+	p->fn(p->ctx, file, bias);
+}
+
+void images_library_files(const struct images *im, pid_t pid, images_file_fn *fn, void *ctx)
+{
+	struct file_placing p = {fn, ctx};
+
+	library_place_each(&im->known.files, pid, on_file_place, &p);
+}
+
 void images_detach(struct images *im)
 {
 	known_files_leave(&im->known, &im->kernel->leftover);

@@ -95,6 +95,10 @@ void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn,
 /* As bindings_get. */
 void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *out,
 		     struct pov_step *step);
+/* The same with its file, of libraries of any layer. */
+struct code_file;
+typedef void images_file_fn(void *ctx, const struct code_file *file, uint64_t bias);
+void images_library_files(const struct images *im, pid_t pid, images_file_fn *fn, void *ctx);
 /* fn is called for the probes of each library: those that serve all processes (pid 0), and those of each process. */
 typedef void images_links_fn(void *ctx, struct library *lib, pid_t pid, struct links *links);
 void images_links_each(struct images *im, images_links_fn *fn, void *ctx);

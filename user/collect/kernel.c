@@ -525,6 +525,16 @@ int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), v
 	return iterate(k->skel->progs.task_snapshot, sizeof(struct pov_task), fn, ctx);
 }
 
+int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs), void *ctx)
+{
+#if defined(__x86_64__)
+	return iterate(k->skel->progs.task_regs, sizeof(struct pov_regs), fn, ctx);
+#else
+	(void)k, (void)fn, (void)ctx;
+	return 0;
+#endif
+}
+
 int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx)
 {
 	return iterate(k->skel->progs.thread_dump, sizeof(struct pov_thread), fn, ctx);

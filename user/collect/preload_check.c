@@ -58,7 +58,7 @@ static bool call_check(struct pov_call *c, size_t bytes, const struct preload_sp
 		return false;
 	c->hdr.flags = (c->hdr.flags & CALL_FLAGS) | POV_CALL_PRELOADED;
 	c->tgid = who->tgid;
-	c->pad = 0;
+	c->unknown = 0;
 	return true;
 }
 

@@ -128,6 +128,7 @@ static void on_mapping(void *ctx, const struct pov_hdr *rec)
 
 static void on_open_call(void *ctx, const struct pov_hdr *rec)
 {
+	session_stack_seen(ctx, rec);
 	session_record(ctx, 0, rec);
 }
 
@@ -472,11 +473,13 @@ static void session_end(struct session *s)
 	s->cpu_over_ns = session_own_cpu_ns(s);
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
+	session_stack_find(s);
 	s->end_ns = kernel_calls_end(&s->kernel);
 	kernel_say_alive(&s->kernel, false);
 	images_limits_read(s->images, 0);
 	ring_buffer__consume(s->rings);
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
+	session_stack_tell(s);
 	session_preload_end(s);
 	session_limit_end(s);
 	if (!s->useless)
@@ -523,6 +526,7 @@ static void session_release(struct session *s)
 	launch_cancel(&s->launch);
 	session_preload_release(s);
 	session_keep_release(s);
+	session_stack_release(s);
 	if (s->launch_fd >= 0)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);

@@ -8,6 +8,7 @@
 
 #include "attach/proc.h"
 #include "base/json_get.h"
+#include "base/log.h"
 #include "collect/adapters.h"
 #include "collect/host.h"
 #include "collect/meta.h"
@@ -56,9 +57,25 @@ static json_t *config_members(const struct session *s)
 			 s->preload && session_preload_records(s) ? "preload" : "probes");
 }
 
+/* Functions of MPI that are recorded unless somebody leaves them out. */
+static bool leaves_out_mpi(const struct session *s)
+{
+	const struct func_choice usual = {0};
+	bool *recorded = xcalloc(func_table_count(), sizeof(*recorded)), out = false;
+
+	if (!func_table_select(&usual, recorded))
+		for (size_t i = 0; i < func_table_count(); i++)
+			out |= recorded[i] && !s->opt->recorded[i];
+	free(recorded);
+	return out;
+}
+
 static json_t *config_json(const struct session *s)
 {
 	json_t *o = config_members(s);
+
+	if (leaves_out_mpi(s))
+		json_object_set_new(o, "mpi_left_out", json_true());
 
 	if (s->opt->max_overhead_pct > 0)
 		json_object_set_new(o, "max_overhead_pct", json_real(s->opt->max_overhead_pct));

@@ -21,6 +21,7 @@ struct ring_buffer;
 struct session_keep;
 struct session;
 struct session_limit;
+struct session_stack;
 
 struct ring_ctx {
 	struct session *s;
@@ -50,6 +51,7 @@ struct session {
 	struct probe_cost cost;
 	struct toll toll;
 	struct session_limit *limit; /* NULL: tracing may cost what it does */
+	struct session_stack *stack; /* NULL: no calls are looked for on stacks */
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when all was set up */
 	uint64_t end_ns;       /* once set: records behind it do not belong to the recording */
@@ -133,6 +135,16 @@ void session_keep_work(struct session *s, uint64_t now_ns);
 /* The recording has ended: what goes into the last file beside the records. */
 void session_keep_end(struct session *s);
 void session_keep_release(struct session *s);
+
+/* ---- session_stack.c: calls that were under way before their process was attached to ---- */
+
+/* Before kernel_calls_end, if there are processes that were attached to. */
+void session_stack_find(struct session *s);
+/* An open call whose begin was recorded. */
+void session_stack_seen(struct session *s, const struct pov_hdr *open);
+/* Records those found of threads that have no other; after session_stack_seen. */
+void session_stack_tell(struct session *s);
+void session_stack_release(struct session *s);
 
 /* ---- session_limit.c: the limit on what tracing may cost, if there is one ---- */
 

@@ -33,7 +33,7 @@ bool call_parts_value(const struct call_parts *c, const struct signature *sig, c
 {
 	int arg = signature_find_value(sig, role);
 
-	if (arg < 0 || (uint32_t)arg >= c->nargs)
+	if (arg < 0 || !call_parts_known(c, (uint32_t)arg))
 		return false;
 	*out = call_parts_word(c, (uint32_t)arg);
 	if (sig->arg[arg].type == SIG_INT)

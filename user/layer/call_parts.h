@@ -20,6 +20,10 @@ bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t 
 /* The raw word of an argument, 0 if the record lacks it. */
 uint64_t call_parts_word(const struct call_parts *c, uint32_t arg);
 struct signature;
+static inline bool call_parts_known(const struct call_parts *c, uint32_t arg)
+{
+	return arg < c->nargs && !(arg < 32 && c->rec->unknown >> arg & 1);
+}
 /* The argument that has a role and is passed by value, of an int its 32 bits; false if the function, or the record, has none. */
 bool call_parts_value(const struct call_parts *c, const struct signature *sig, const char *role,
 		      uint64_t *out);

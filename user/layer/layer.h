@@ -88,13 +88,14 @@ enum request_event {
 	REQUEST_RESTART,  /* persistent: started */
 	REQUEST_COMPLETE, /* a persistent one stays, and may be started again */
 	REQUEST_FREE,
-	REQUEST_CANCEL, /* tried to: it is completed or freed later */
+	REQUEST_CANCEL,	 /* tried to: it is completed or freed later */
+	REQUEST_PENDING, /* a call that has not returned waits for it */
 };
 struct call_operation;
 struct call_request {
 	uint64_t handle; /* as the process sees it, before the call changed it */
 	enum request_event event;
-	/* RESTART, COMPLETE, FREE, CANCEL: what was started on it (valid as long as the view), or NULL if that was not seen */
+	/* RESTART, COMPLETE, FREE, CANCEL, PENDING: what was started on it (valid as long as the view), or NULL if that was not seen */
 	const struct call_operation *op;
 	/* by how much it changes the bytes that the process has in flight; what is not known counts 0 */
 	int64_t in_flight_bytes;
@@ -154,6 +155,17 @@ struct call_window {
 	const int32_t *group; /* POST, START: ranks in it; NULL: not known */
 	uint32_t ngroup;
 };
+/* A member of a communicator: its rank in MPI_COMM_WORLD, and the job of the trace (model_process.job_idx). */
+struct call_member {
+	int32_t job, rank;
+};
+/* What else is known of a call that has not returned. */
+struct call_open {
+	/* Members of its communicator, in order: of its own, or else of the first request's that it waits for. NULL: unknown */
+	const struct call_member *member;
+	uint32_t nmembers;
+	const struct call_window *window; /* NULL: it is about none */
+};
 struct call_roles {
 	int64_t send_bytes; /* handed over by this rank: count × size; BYTES_UNKNOWN; 0 if it sends nothing */
 	int64_t recv_bytes; /* capacity of a receive, or what arrived if the status tells */
@@ -172,16 +184,19 @@ struct call_roles {
 	int32_t peer_job, recv_peer_job;	   /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
 	uint64_t matched_ns; /* of a receive whose message a probe has matched: begin of the probe; else 0 */
-	uint32_t comm_id;  /* the same for all its members, unique in the trace; 0: not known */
-	int32_t comm_size; /* members of it; -1: not known, or an intercommunicator */
-	uint64_t comm;	   /* handle */
-	int32_t error;	   /* the call's return value */
+	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
+	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
+	bool comm_world;       /* it is the job's MPI_COMM_WORLD */
+	bool threads_multiple; /* MPI_Init_thread has provided MPI_THREAD_MULTIPLE */
+	uint64_t comm;	       /* handle */
+	int32_t error;	       /* the call's return value */
 	const char *error_name; /* of its class; static; NULL: not known, or there is none */
-	bool poll_found;	/* for polls: it found something */
-	enum mark_event mark;	/* a phase of the program begins or ends here */
-	uint8_t mark_level;	/* < POV_MARK_LEVELS (abi/mark.h) */
-	const char *mark_name;	/* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
+	bool poll_found;       /* for polls: it found something */
+	enum mark_event mark;  /* a phase of the program begins or ends here */
+	uint8_t mark_level;    /* < POV_MARK_LEVELS (abi/mark.h) */
+	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
+	const struct call_open *open;	     /* valid as long as the view; NULL: it has returned */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
 	bool requests_forgotten; /* there were too many, or calls are left out: nothing is in flight any more, for all that is known */

@@ -78,6 +78,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	mpi_roles(&c, out);
 	mpi_window(&c, out);
 	mpi_requests(&c, out);
+	mpi_open(&c, out);
 	mpi_mark(&c, out);
 	mpi_forget(&c);
 	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);

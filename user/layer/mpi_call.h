@@ -71,7 +71,8 @@ static inline bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, 
 {
 	int arg = c->fn->at[role];
 
-	if (arg < 0 || (uint32_t)arg >= c->parts.nargs || c->fn->sig.arg[arg].dir != SIG_VALUE)
+	if (arg < 0 || !call_parts_known(&c->parts, (uint32_t)arg) ||
+	    c->fn->sig.arg[arg].dir != SIG_VALUE)
 		return false;
 	*out = mpi_call_typed(c, arg);
 	return true;

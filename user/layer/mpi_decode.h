@@ -18,6 +18,10 @@ void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
 /* What it means for a window. (mpi_window.c) */
 void mpi_window(struct mpi_call *c, struct call_view *out);
+/* The same of a call that may not have returned; NULL: it is about no window. */
+const struct call_window *mpi_window_of(struct mpi_call *c, struct call_view *out);
+/* Of a call that has not returned: members of its communicator, its window, and requests that it waits for. (mpi_open.c) */
+void mpi_open(struct mpi_call *c, struct call_view *out);
 /* Whether it marks a phase of the program. (mpi_mark.c) */
 void mpi_mark(const struct mpi_call *c, struct call_view *out);
 

@@ -441,6 +441,7 @@ static void world_ranks(struct mpi_call *c, struct call_roles *r)
 	r->comm_size = mpi_group_size(mpi_communicator_group(comm, false));
 	if (mpi_communicator_group(comm, true))
 		r->comm_size = -1;
+	r->comm_world = c->comm_known && c->comm_known->is_world;
 	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
 		       &r->peer_why);
 	if (r->has_peer && r->recv_peer == r->peer) {
@@ -476,13 +477,15 @@ void mpi_roles(struct mpi_call *c, struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
 	struct flow f = {.comm = mpi_call_comm(c), .send = -1, .recv = -1};
-	int64_t comm;
+	int64_t comm, provided;
 
 	if (c->parts.returned && c->fn->returns_error)
 		r->error = (int32_t)c->parts.rec->ret;
 	if (r->error)
 		r->error_name = mpi_flavour_error_name(c->process->flavour, r->error);
 	r->poll_found = poll_found(c);
+	r->threads_multiple = c->ok && mpi_call_first(c, ROLE_provided, &provided) &&
+			      provided == c->process->flavour->levels[MPI_LEVELS - 1];
 	if (mpi_call_value(c, ROLE_comm, &comm)) {
 		r->has_comm = true;
 		r->comm = comm;

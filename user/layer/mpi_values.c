@@ -130,7 +130,8 @@ static void arg_show(const struct mpi_call *c, uint32_t arg, struct call_view *o
 
 	switch (a->dir) {
 	case SIG_VALUE:
-		if (a->type != SIG_STRING && a->type != SIG_STATUS && a->kind != SIG_KIND_MARK)
+		if (call_parts_known(&c->parts, arg) && a->type != SIG_STRING &&
+		    a->type != SIG_STATUS && a->kind != SIG_KIND_MARK)
 			scalar_show(c, a, mpi_call_typed(c, arg), out);
 		break;
 	case SIG_SUM:

@@ -47,21 +47,20 @@ static void target_find(const struct mpi_call *c, struct call_window *w)
 		       v == c->process->flavour->lock_exclusive;
 }
 
-void mpi_window(struct mpi_call *c, struct call_view *out)
+const struct call_window *mpi_window_of(struct mpi_call *c, struct call_view *out)
 {
 	const struct mpi_origin *known;
 	struct call_window *w;
 	uint8_t why;
 
-	if (!c->fn->window || !c->ok || (c->fn->attrs.flags & FUNC_POLL && !out->roles.poll_found))
-		return;
+	if (!c->fn->window)
+		return NULL;
 	w = arena_alloc(c->arena, sizeof(*w));
 	*w = (struct call_window){.event = c->fn->window,
 				  .rank = -1,
 				  .target = PEER_NULL,
 				  .target_world = -1,
 				  .target_job = -1};
-	out->roles.window = w;
 	known = window_of(c);
 	if (known && known->comm) {
 		struct mpi_group *members = mpi_communicator_group(known->comm, false);
@@ -74,8 +73,15 @@ void mpi_window(struct mpi_call *c, struct call_view *out)
 		group_find(c, members, w);
 	}
 	if (w->event < WIN_LOCK)
-		return;
+		return w;
 	target_find(c, w);
 	if (known)
 		mpi_world_rank(known->comm, w->target, &w->target_world, &w->target_job, &why);
+	return w;
+}
+
+void mpi_window(struct mpi_call *c, struct call_view *out)
+{
+	if (c->ok && (!(c->fn->attrs.flags & FUNC_POLL) || out->roles.poll_found))
+		out->roles.window = mpi_window_of(c, out);
 }

@@ -101,8 +101,9 @@ struct model_thread {
 	bool idle;		   /* swapper */
 	uint64_t start_ns, end_ns; /* clipped to the recording; end valid once dead or at the end */
 	enum thread_state state;
-	uint64_t since_ns;	    /* of state */
-	uint16_t cpu;		    /* last known */
+	uint64_t since_ns;  /* of state */
+	uint32_t asleep_as; /* task state bits of the kernel with which it left its CPU to sleep; 0: it does not sleep, or unknown */
+	uint16_t cpu;	    /* last known */
 	struct state_times times;   /* up to since_ns */
 	struct thread_calls *calls; /* the model's own */
 	void *user;
@@ -247,6 +248,7 @@ struct model_sample {
 	struct model_thread *thread;
 	uint64_t ts_ns;
 	struct model_site at;
+	bool by_stack; /* not at a tick: a return address, when the recording ended */
 };
 
 struct model_irq {

@@ -82,6 +82,7 @@ static void thread_reset(struct model *m, struct mthread *t)
 	memcpy(t->pub.comm, t->first_comm, sizeof(t->pub.comm));
 	memset(&t->pub.times, 0, sizeof(t->pub.times));
 	t->pub.state = THREAD_UNKNOWN;
+	t->pub.asleep_as = 0;
 	t->pub.since_ns = t->pub.start_ns;
 	t->pub.end_ns = t->exit_ns != TIME_NEVER ? t->exit_ns : m->info.end_ns;
 	if (!t->pub.idle)

@@ -97,6 +97,8 @@ static void switch_record(struct model *m, const struct pov_switch *rec)
 		state_set(m, prev, ts_ns, THREAD_DEAD, cpu);
 	else
 		state_set(m, prev, ts_ns, s.preempted ? THREAD_RUNNABLE : THREAD_BLOCKED, cpu);
+	prev->pub.asleep_as = s.preempted ? 0 : rec->prev_state;
+	next->pub.asleep_as = 0;
 	if (m->cpu[cpu].cur == prev)
 		m->cpu[cpu].cur = NULL;
 	state_enter(m, next, ts_ns, cpu, prev->pub.idle);
@@ -124,6 +126,7 @@ static void waking_record(struct model *m, const struct pov_waking *rec)
 	if (!rec->target_tid)
 		return;
 	target = thread_at(m, rec->target_tid, rec->target_cpu, ts_ns, true);
+	target->pub.asleep_as = 0;
 	state_running_at(m, waker, ts_ns, rec->cpu);
 	if (target->pub.state == THREAD_BLOCKED || target->pub.state == THREAD_UNKNOWN)
 		state_set(m, target, ts_ns, THREAD_RUNNABLE, rec->target_cpu);
@@ -168,7 +171,9 @@ static void irq_record(struct model *m, const struct pov_irq *rec)
 static void sample_record(struct model *m, const struct pov_sample *rec)
 {
 	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
-	struct model_sample p = {.thread = &t->pub, .ts_ns = m->now_ns};
+	struct model_sample p = {.thread = &t->pub,
+				 .ts_ns = m->now_ns,
+				 .by_stack = rec->hdr.flags & POV_SAMPLE_STACK};
 
 	if (t->pub.idle)
 		return;
@@ -330,6 +335,7 @@ static void task_record(struct model *m, const struct pov_task *rec)
 	/* Events tell more than a sample, which is not taken at one instant. */
 	if (t->pub.state != THREAD_UNKNOWN)
 		return;
+	t->pub.asleep_as = rec->on_cpu ? 0 : rec->state;
 	if (!rec->on_cpu) {
 		state_set(m, t, m->now_ns, rec->state ? THREAD_BLOCKED : THREAD_RUNNABLE, rec->cpu);
 	} else if (!cur || cur->pub.state != THREAD_RUNNING || cur->pub.cpu != rec->cpu) {

@@ -15,7 +15,7 @@
 /* below rbp */
 #define HOOK -8
 #define RAX -16
-#define MARK -24 /* MARK_BELOW_CALLER in in_process.h */
+#define MARK -24 /* MARK_CALLER before the return address */
 #define BEGUN -32
 #define XMM0 -48
 #define ARGS (-48 - 16 * 8)

@@ -122,11 +122,11 @@ static inline const struct pov_bindings *thread_bindings(const struct pov_thread
 	return &process_bindings;
 }
 
-/* A frame's stack pointer is where its mark lies in the frame of hook_enter. */
-#define MARK_BELOW_CALLER 40
+/* A frame's stack pointer is where its mark lies in the frame of hook_enter; so many bytes after that is the call's return address. */
+#define MARK_CALLER 32
 static inline u64 frame_caller_sp(const struct pov_frame *f)
 {
-	return f->sp + MARK_BELOW_CALLER;
+	return f->sp + MARK_CALLER + sizeof(u64);
 }
 
 static inline void count(u32 idx)

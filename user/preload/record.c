@@ -211,7 +211,8 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	f = call_enter(t, fn, POV_COOKIE(func, hook->lib), nargs, args[0], sp, now);
 	if (!f)
 		return;
-	for (u32 i = 0; i < nargs || !i; i++) /* the first one tells wrappers */
+	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER); /* if it never returns */
+	for (u32 i = 0; i < nargs || !i; i++)			/* the first one tells wrappers */
 		frame_args(f)[i] = args[i];
 	if (fn->counted) {
 		counted_entered(t, d, func, fn);

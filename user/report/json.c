@@ -349,6 +349,7 @@ int report_json(const struct report *r, FILE *out)
 	json_ends(j, r);
 	json_failed(j, r);
 	json_launchers(j, r);
+	json_hang(j, r);
 	json_findings(j, r);
 	json_causes(j, r);
 	processes_print(j, r);

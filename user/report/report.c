@@ -15,7 +15,7 @@
 #include "site/sites.h"
 #include "trace/trace_read.h"
 
-#define OWN_SINKS_MAX 18
+#define OWN_SINKS_MAX 19
 
 /* sinks: room for all. Returns how many they are. */
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
@@ -39,6 +39,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	switches_init(&r->switches);
 	findings_init(&r->findings);
 	failed_init(&r->failed);
+	hang_init(&r->hang, &r->findings.late.matches);
 	interrupts_init(&r->interrupts, &r->findings.app.windows);
 	traffic_init(&r->traffic);
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
@@ -50,6 +51,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
 	n += findings_sinks(&r->findings, sinks + n);
+	sinks[n++] = &r->hang.sink;	  /* after the matches that it is told of */
 	sinks[n++] = &r->interrupts.sink; /* behind what tells the windows */
 	return n;
 }
@@ -240,6 +242,7 @@ void report_close(struct report *r)
 	rank_ends_release(&r->ends);
 	last_calls_release(&r->last_calls);
 	failed_release(&r->failed);
+	hang_release(&r->hang);
 	interrupts_release(&r->interrupts);
 	transfer_start_release(&r->transfers);
 	traffic_release(&r->traffic);

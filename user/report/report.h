@@ -13,6 +13,7 @@
 #include "analysis/distorted.h"
 #include "analysis/failed.h"
 #include "analysis/functions.h"
+#include "analysis/hang.h"
 #include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
@@ -56,7 +57,8 @@ enum report_detail {
 	DETAIL_CALL_SITES = 1 << 9,
 	DETAIL_OVERLAP = 1 << 10,
 	DETAIL_SECTION = 1 << 11, /* if there is one */
-	DETAIL_ALL = (1 << 12) - 1,
+	DETAIL_HANG = 1 << 12,
+	DETAIL_ALL = (1 << 13) - 1,
 };
 
 struct report_options {
@@ -91,6 +93,7 @@ struct report {
 	struct last_calls last_calls;
 	struct rank_ends ends;
 	struct failed failed;
+	struct hang hang;
 	struct interrupts interrupts;
 	struct traffic traffic;
 	struct transfer_start transfers;

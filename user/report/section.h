@@ -26,6 +26,7 @@ void text_polls(const struct report *r, FILE *out);
 void text_switches(const struct report *r, FILE *out);
 void text_ends(const struct report *r, FILE *out);
 void text_failed(const struct report *r, FILE *out);
+void text_hang(const struct report *r, FILE *out);
 void text_findings(const struct report *r, FILE *out);
 void text_holders(const struct report *r, FILE *out);
 void text_cores(const struct report *r, FILE *out);
@@ -62,6 +63,7 @@ void json_app_thread(struct json_out *j, const struct report *r, const struct mo
 void json_collectives(struct json_out *j, const struct report *r, uint32_t idx);
 void json_ends(struct json_out *j, const struct report *r);
 void json_failed(struct json_out *j, const struct report *r);
+void json_hang(struct json_out *j, const struct report *r);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);
 void json_waits(struct json_out *j, const struct report *r, uint32_t process);

@@ -10,6 +10,7 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "report/hang_text.h"
 #include "report/section.h"
 #include "trace/trace_kept.h"
 #include "trace/trace_read.h"
@@ -442,15 +443,25 @@ static const struct {
 	void (*print)(const struct report *r, FILE *out);
 	bool needs_sched;
 } details[] = {
-	{DETAIL_TIMES, text_ranks, false},	     {DETAIL_THREADS, text_threads, false},
-	{DETAIL_TIMES, text_polls, false},	     {DETAIL_REGIONS, text_regions, false},
-	{DETAIL_FUNCTIONS, text_functions, false},   {DETAIL_FUNCTIONS, text_rank_functions, false},
-	{DETAIL_CALL_SITES, text_call_sites, false}, {DETAIL_COLLECTIVES, text_collectives, false},
-	{DETAIL_MESSAGES, text_messages, false},     {DETAIL_POSTS, text_posts, false},
-	{DETAIL_OVERLAP, text_overlap, false},	     {DETAIL_CORES, text_holders, true},
-	{DETAIL_CORES, text_switches, true},	     {DETAIL_CORES, text_cores, true},
-	{DETAIL_CORES, text_matrix, true},	     {DETAIL_SECTION, text_section_pov, false},
-	{DETAIL_MESSAGES, text_epochs, false},	     {DETAIL_COVERAGE, text_coverage, false},
+	{DETAIL_HANG, text_hang, false},
+	{DETAIL_TIMES, text_ranks, false},
+	{DETAIL_THREADS, text_threads, false},
+	{DETAIL_TIMES, text_polls, false},
+	{DETAIL_REGIONS, text_regions, false},
+	{DETAIL_FUNCTIONS, text_functions, false},
+	{DETAIL_FUNCTIONS, text_rank_functions, false},
+	{DETAIL_CALL_SITES, text_call_sites, false},
+	{DETAIL_COLLECTIVES, text_collectives, false},
+	{DETAIL_MESSAGES, text_messages, false},
+	{DETAIL_POSTS, text_posts, false},
+	{DETAIL_OVERLAP, text_overlap, false},
+	{DETAIL_CORES, text_holders, true},
+	{DETAIL_CORES, text_switches, true},
+	{DETAIL_CORES, text_cores, true},
+	{DETAIL_CORES, text_matrix, true},
+	{DETAIL_SECTION, text_section_pov, false},
+	{DETAIL_MESSAGES, text_epochs, false},
+	{DETAIL_COVERAGE, text_coverage, false},
 };
 
 static void details_print(const struct report *r, uint32_t wanted, FILE *out)
@@ -467,6 +478,8 @@ static void first_screen(const struct report *r, FILE *out)
 		print_no_rank(r, out);
 	text_ends(r, out);
 	text_failed(r, out);
+	if (!r->opt->details && hang_text_matters(r))
+		text_hang(r, out);
 	text_findings(r, out);
 	if (r->nranks)
 		text_app_time(r, out);

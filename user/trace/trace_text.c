@@ -36,7 +36,7 @@ const char *const text_field_names[TEXT_FIELD_NAMES_CNT] = {
 	MEMBERS(DEC(pov_call, dur_ns, "dur"), DEC(pov_call, tgid, "tgid"),                         \
 		DEC(pov_call, func, "func"), DEC(pov_call, depth, "depth"),                        \
 		HEX(pov_call, ret, "ret"), HEX(pov_call, site, "site"), DEC(pov_call, cpu, "cpu"), \
-		DEC(pov_call, lib, "lib"))
+		DEC(pov_call, lib, "lib"), M(pov_call, unknown, "unknown", TEXT_MASK))
 #define CALL_FLAGS                                                                               \
 	FLAGS({"open", POV_CALL_OPEN}, {"unwound", POV_CALL_UNWOUND}, {"fault", POV_CALL_FAULT}, \
 	      {"more", POV_CALL_MORE}, {"partial", POV_CALL_PARTIAL},                            \
@@ -66,7 +66,8 @@ const struct text_kind text_kinds[] = {
 	 MEMBERS(DEC(pov_irq, dur_ns, "dur"), DEC(pov_irq, cpu, "cpu"), DEC(pov_irq, vec, "vec")),
 	 FLAGS({"soft", POV_IRQ_SOFT})},
 	{POV_KIND_SAMPLE, "sample", sizeof(struct pov_sample),
-	 MEMBERS(DEC(pov_sample, tgid, "tgid"), HEX(pov_sample, ip, "ip")), NO_FLAGS},
+	 MEMBERS(DEC(pov_sample, tgid, "tgid"), HEX(pov_sample, ip, "ip")),
+	 FLAGS({"stack", POV_SAMPLE_STACK})},
 	{POV_KIND_CALL, "call", sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS},
 	{POV_KIND_UNSHOWN, "unshown", sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS},
 	{POV_KIND_CALL_BEGIN, "callbegin", sizeof(struct pov_call_begin),
@@ -241,13 +242,15 @@ static void print_member(const struct pov_hdr *rec, const struct text_member *m,
 	const char *p = (const char *)rec + m->offset, *name;
 	uint64_t v = m->form == TEXT_COMM ? 0 : load(p, m->bytes);
 
+	if (m->form == TEXT_MASK && !v)
+		return;
 	name = value_name(m->form, v);
 	fprintf(out, " %s=", m->name);
 	if (m->form == TEXT_COMM)
 		print_comm(p, out);
 	else if (name)
 		fputs(name, out);
-	else if (m->form == TEXT_HEX)
+	else if (m->form == TEXT_HEX || m->form == TEXT_MASK)
 		fprintf(out, "0x%" PRIx64, v);
 	else if (m->form == TEXT_SIGNED)
 		fprintf(out, "%" PRId64, m->bytes == 4 ? (int32_t)v : (int64_t)v);

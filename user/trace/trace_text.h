@@ -17,6 +17,7 @@ enum text_form {
 	TEXT_DEC,
 	TEXT_SIGNED,
 	TEXT_HEX,
+	TEXT_MASK,  /* as hexadecimal, and not at all if it is 0 */
 	TEXT_COMM,  /* POV_COMM_LEN bytes */
 	TEXT_CLASS, /* enum pov_class by name */
 	TEXT_TYPE,  /* enum pov_field_type by name */

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Whom threads wait for, and who can never go on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hang_ends.h"
+#include "base/log.h"
+
+#define SEND_WAITS_NS 100000000
+
+/* ---- messages ---- */
+
+static bool has_own_end(const struct hang_thread *t, const struct hang_want *w)
+{
+	return t->func == w->func && (w->kind == HANG_RECV || w->kind == HANG_SEND) && w->comm_id;
+}
+
+/* What an open call itself sends or receives is in no list of what was posted. */
+static void ends_add_open(struct hang *h, const struct hang_thread *t)
+{
+	const struct model_process *self = t->thread->proc;
+
+	for (uint32_t i = 0; i < t->nwant; i++) {
+		const struct hang_want *w = &t->want[i];
+		bool sends = w->kind == HANG_SEND;
+		struct hang_end e = {
+			.comm_id = w->comm_id,
+			.tag = w->tag,
+			.sends = sends,
+			.func = w->func,
+		};
+
+		if (!has_own_end(t, w) || (!w->process && (sends || w->peer != PEER_ANY)))
+			continue;
+		e.from = sends	    ? (int64_t)self->idx :
+			 w->process ? (int64_t)w->process->idx :
+				      FROM_ANY;
+		e.to = sends ? w->process->idx : self->idx;
+		hang_end_add(h, &e);
+	}
+}
+
+static bool tags_fit(int32_t a, int32_t b)
+{
+	return a == TAG_ANY || b == TAG_ANY || a == b;
+}
+
+/* Ends of the other kind that fit to one with this sender and tag. */
+static uint32_t ends_that_fit(const struct hang_inbox *in, bool sends, int64_t from, int32_t tag)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; in && i < in->cnt; i++) {
+		const struct hang_end *e = &in->end[i];
+
+		cnt += e->sends == sends && tags_fit(e->tag, tag) &&
+		       (from == FROM_ANY || e->from == FROM_ANY || e->from == from);
+	}
+	return cnt;
+}
+
+/* All members of a communicator of that size are in the trace, with all their calls. */
+static bool all_recorded(const struct hang *h, int32_t job, int32_t size)
+{
+	int32_t cnt = 0;
+
+	for (uint32_t i = 0; i < model_process_count(h->model); i++) {
+		const struct model_process *p = model_process_get(h->model, i);
+
+		if (!p->is_rank || p->job_idx != job)
+			continue;
+		if (hang_may_miss(h, p))
+			return false;
+		cnt++;
+	}
+	return size >= 0 && cnt >= size;
+}
+
+static enum hang_other message_other(const struct hang *h, const struct hang_thread *t,
+				     const struct hang_want *w)
+{
+	const struct model_process *self = t->thread->proc;
+	bool sends = w->kind == HANG_SEND;
+	const struct hang_inbox *in;
+	int64_t from = FROM_ANY;
+
+	if (!w->comm_id || hang_may_miss(h, self))
+		return HANG_UNKNOWN;
+	if (w->process ? hang_may_miss(h, w->process) :
+			 w->peer != PEER_ANY || !all_recorded(h, self->job_idx, w->comm_size))
+		return HANG_UNKNOWN;
+	in = hang_inbox_find(h, w->comm_id, sends ? w->process->idx : self->idx);
+	if (in && in->doubtful)
+		return HANG_UNKNOWN;
+	if (sends)
+		from = self->idx;
+	else if (w->process)
+		from = w->process->idx;
+	return ends_that_fit(in, !sends, from, w->tag) ? HANG_SEEN : HANG_UNSEEN;
+}
+
+bool hang_other_message(const struct hang *h, const struct model_process *from,
+			const struct model_process *to, struct hang_message *out)
+{
+	const struct hang_inbox *in;
+
+	*out = (struct hang_message){0};
+	for (size_t at = 0; (in = map_next(&h->inboxes, &at, NULL));) {
+		for (uint32_t i = 0; !in->doubtful && i < in->cnt; i++) {
+			const struct hang_end *e = &in->end[i];
+
+			if (!e->sends || e->to != to->idx || e->from != from->idx)
+				continue;
+			if (out->cnt && (e->comm_id != out->comm_id || e->tag != out->tag))
+				continue;
+			out->func = e->func;
+			out->comm_id = e->comm_id;
+			out->tag = e->tag;
+			out->cnt++;
+		}
+	}
+	return out->cnt;
+}
+
+/* ---- calls together ---- */
+
+static enum hang_other together_other(const struct hang *h, const struct hang_thread *t,
+				      const struct hang_want *w)
+{
+	const struct hang_joint *j = map_get(&h->joints, w->joint);
+	const struct model_process *self = t->thread->proc;
+	struct hang_part *part;
+	int32_t there = 0;
+
+	if (!j || !w->number || j->size < 0 || hang_may_miss(h, self))
+		return HANG_UNKNOWN;
+	for (size_t at = 0; (part = map_next(&j->part, &at, NULL));)
+		there += part->number >= w->number;
+	if (there >= j->size)
+		return HANG_SEEN;
+	return all_recorded(h, self->job_idx, j->size) ? HANG_UNSEEN : HANG_UNKNOWN;
+}
+
+/* ---- who waits for whom ---- */
+
+static void waits_for(struct hang_thread *t, const struct model_process *p)
+{
+	t->waits_for = xrealloc(t->waits_for, (t->nwaits_for + 1) * sizeof(*t->waits_for));
+	t->waits_for[t->nwaits_for++] = p->idx;
+}
+
+static void together_waits(const struct hang *h, struct hang_thread *t, const struct hang_want *w)
+{
+	const struct hang_joint *j = map_get(&h->joints, w->joint);
+
+	for (int32_t i = 0; j && j->member && i < j->size; i++) {
+		const struct model_process *p = hang_member(h, t->thread->proc, j->member[i]);
+
+		if (p && hang_number(j, p) < w->number &&
+		    (w->for_all || (w->for_root && p->rank == w->root_world)))
+			waits_for(t, p);
+	}
+}
+
+/* So long, and not only waiting for a core: a library that would take a message before it is received, or deliver it, has had time to. */
+static bool worked(const struct hang_thread *t)
+{
+	const struct state_times *s = &t->times;
+
+	return s->ns[THREAD_RUNNING] + s->ns[THREAD_BLOCKED] >= SEND_WAITS_NS ||
+	       s->ns[THREAD_UNKNOWN] >= 10 * SEND_WAITS_NS;
+}
+
+static bool waits(const struct hang_thread *t, const struct hang_want *w)
+{
+	return w->other == HANG_UNSEEN || (w->other == HANG_UNKNOWN && t->presumed);
+}
+
+bool hang_waits(const struct hang_thread *t, const struct hang_want *w)
+{
+	return (w->kind == HANG_RECV || (w->kind == HANG_SEND && worked(t))) && w->process &&
+	       waits(t, w);
+}
+
+static void thread_settle(const struct hang *h, struct hang_thread *t)
+{
+	t->presumed = t->before && !h->lost && worked(t);
+	for (uint32_t i = 0; i < t->nwant; i++) {
+		struct hang_want *w = &t->want[i];
+
+		if (w->kind == HANG_RECV || w->kind == HANG_SEND) {
+			w->other = message_other(h, t, w);
+			if (hang_waits(t, w))
+				waits_for(t, w->process);
+		} else if (w->kind == HANG_TOGETHER) {
+			w->other = together_other(h, t, w);
+			if (waits(t, w))
+				together_waits(h, t, w);
+		}
+	}
+}
+
+/* ---- who cannot go on ---- */
+
+static bool never_will(const struct hang *h, uint32_t process)
+{
+	const struct hang_process *p = &h->process[process];
+
+	return p->stuck || p->ends || p->finalized;
+}
+
+static bool thread_is_stuck(const struct hang *h, const struct hang_thread *t)
+{
+	uint32_t never = 0;
+
+	for (uint32_t i = 0; i < t->nwaits_for; i++)
+		never += never_will(h, t->waits_for[i]);
+	if (!t->any)
+		return never;
+	for (uint32_t i = 0; i < t->nwant; i++)
+		if (!hang_waits(t, &t->want[i]) || !never_will(h, t->want[i].process->idx))
+			return false;
+	return t->nwant;
+}
+
+/* Takes out who may go on: once those that they wait for may. Returns whether any was. */
+static bool stuck_lessen(struct hang *h)
+{
+	uint32_t *stuck = xcalloc(h->nprocess + 1, sizeof(*stuck));
+	uint32_t *callers = xcalloc(h->nprocess + 1, sizeof(*callers));
+	bool less = false;
+
+	for (uint32_t i = 0; i < h->nthread; i++) {
+		struct hang_thread *t = &h->thread[i];
+
+		if (!t->thread)
+			continue;
+		t->stuck = t->func && !t->polls && thread_is_stuck(h, t);
+		stuck[t->thread->proc->idx] += t->stuck;
+		callers[t->thread->proc->idx]++;
+	}
+	for (uint32_t i = 0; i < h->nprocess; i++) {
+		struct hang_process *p = &h->process[i];
+		bool is = stuck[i] && (!p->multiple || stuck[i] == callers[i]);
+
+		less |= p->stuck && !is;
+		p->stuck &= is;
+	}
+	free(stuck);
+	free(callers);
+	return less;
+}
+
+void hang_settle(struct hang *h)
+{
+	for (uint32_t i = 0; i < h->nthread; i++)
+		if (h->thread[i].thread && h->thread[i].func)
+			ends_add_open(h, &h->thread[i]);
+	for (uint32_t i = 0; i < h->nthread; i++)
+		if (h->thread[i].thread && h->thread[i].func)
+			thread_settle(h, &h->thread[i]);
+	for (uint32_t i = 0; i < h->nprocess; i++)
+		h->process[i].stuck = h->process[i].called;
+	while (stuck_lessen(h))
+		;
+}
+
+/* Whom a process that cannot go on waits for, who cannot either; NONE: for those who have ended. */
+#define NONE UINT32_MAX
+static uint32_t next_stuck(const struct hang *h, uint32_t process)
+{
+	for (uint32_t i = 0; i < h->nthread; i++) {
+		const struct hang_thread *t = &h->thread[i];
+
+		for (uint32_t k = 0;
+		     t->thread && t->stuck && t->thread->proc->idx == process && k < t->nwaits_for;
+		     k++)
+			if (h->process[t->waits_for[k]].stuck)
+				return t->waits_for[k];
+	}
+	return NONE;
+}
+
+uint32_t hang_cycle(const struct hang *h, bool *seen, uint32_t *cycle)
+{
+	for (uint32_t i = 0; i < h->nprocess; i++) {
+		uint32_t n = 0, at = i, first = 0;
+
+		if (!h->process[i].stuck || seen[i])
+			continue;
+		while (at != NONE && !seen[at]) {
+			seen[at] = true;
+			cycle[n++] = at;
+			at = next_stuck(h, at);
+		}
+		while (first < n && cycle[first] != at)
+			first++;
+		if (first == n)
+			continue;
+		memmove(cycle, cycle + first, (n - first) * sizeof(*cycle));
+		return n - first;
+	}
+	return 0;
+}

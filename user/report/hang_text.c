@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Groups of ranks; what is said of them is in hang_sentences.c. */
+#include "report/hang_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/section.h"
+#include "site/sites.h"
+
+#define MATTERS_NS 100000000 /* a call that is open so long … */
+#define MATTERS_SHARE 4	     /* … and this part of the recording */
+
+#define TASK_STOPPED 0x4u
+#define TASK_TRACED 0x8u
+#define TASK_UNINTERRUPTIBLE 0x2u
+#define TASK_NOLOAD 0x400u
+
+char *hang_comm_text(const struct hang_want *w)
+{
+	if (w->world)
+		return xstrdup("MPI_COMM_WORLD");
+	if (!w->comm_id)
+		return xstrdup("a communicator that is unknown");
+	if (w->comm_size < 0)
+		return xasprintf("communicator %u", w->comm_id);
+	return xasprintf("communicator %u of %d ranks", w->comm_id, w->comm_size);
+}
+
+static char *peer_text(const struct report *r, const struct hang_want *w)
+{
+	char label[RANK_LABEL_BYTES];
+
+	if (w->process)
+		return xasprintf("rank %s", rank_label(r->model, w->process, label));
+	if (w->peer == PEER_ANY)
+		return xstrdup("any rank");
+	return w->peer >= 0 ? xasprintf("rank %d of it", w->peer) : xstrdup("an unknown rank");
+}
+
+static char *tag_text(const struct hang_want *w)
+{
+	return w->tag == TAG_ANY ? xstrdup("any tag") : xasprintf("tag %d", w->tag);
+}
+
+static char *together_text(const struct report *r, const struct hang_thread *t,
+			   const struct hang_want *w, const char *comm)
+{
+	const struct hang_joint *j = map_get(&r->hang.joints, w->joint);
+	const char *on = j && j->is_window ? "a window of " : "";
+
+	if (!w->number || hang_may_miss(&r->hang, t->thread->proc))
+		return xasprintf("its members, on %s%s", on, comm);
+	return xasprintf("its members, call %llu on %s%s", (unsigned long long)w->number, on, comm);
+}
+
+static char *kind_text(const struct report *r, const struct hang_thread *t,
+		       const struct hang_want *w)
+{
+	char *comm = hang_comm_text(w), *peer = peer_text(r, w), *tag = tag_text(w), *text;
+
+	switch (w->kind) {
+	case HANG_RECV:
+		text = xasprintf("a message from %s, %s, %s", peer, tag, comm);
+		break;
+	case HANG_SEND:
+		text = xasprintf("%s to receive, %s, %s", peer, tag, comm);
+		break;
+	case HANG_TOGETHER:
+		text = together_text(r, t, w, comm);
+		break;
+	case HANG_LOCK:
+		text = xasprintf("a window at %s, %s", peer, comm);
+		break;
+	case HANG_FILE:
+		text = xstrdup("a file");
+		break;
+	default:
+		text = xstrdup(w->func ? "" : "a request whose start was not seen");
+	}
+	free(comm);
+	free(peer);
+	free(tag);
+	return text;
+}
+
+char *hang_want_text(const struct report *r, const struct hang_thread *t, const struct hang_want *w)
+{
+	char *text = kind_text(r, t, w), *longer;
+
+	if (!*text || !w->func || w->func == t->func)
+		return text;
+	longer = xasprintf("%s (%s)", text, w->func->name);
+	free(text);
+	return longer;
+}
+
+char *hang_place_text(const struct report *r, const struct model_site *site)
+{
+	return site->address ? sites_text(r->sites, site) : xstrdup("");
+}
+
+static enum thread_state most_of(const struct state_times *s)
+{
+	enum thread_state most = THREAD_UNKNOWN;
+
+	for (int i = THREAD_RUNNING; i <= THREAD_BLOCKED; i++)
+		if (s->ns[i] > s->ns[most])
+			most = (enum thread_state)i;
+	return most;
+}
+
+const char *hang_activity(const struct hang_thread *t)
+{
+	static const char *const text[THREAD_STATE_CNT] = {
+		[THREAD_UNKNOWN] = "",
+		[THREAD_RUNNING] = "on a core",
+		[THREAD_RUNNABLE] = "wants a core",
+		[THREAD_BLOCKED] = "asleep",
+	};
+	uint32_t as = t->thread->asleep_as;
+
+	if (as & TASK_STOPPED)
+		return "stopped";
+	if (as & TASK_TRACED)
+		return "stopped by a debugger";
+	if (as & TASK_UNINTERRUPTIBLE && !(as & TASK_NOLOAD))
+		return "uninterruptible";
+	return text[most_of(&t->times)];
+}
+
+uint64_t hang_since_ns(const struct report *r, const struct hang_thread *t)
+{
+	const struct model_info *info = model_get_info(r->model);
+
+	return info->end_ns - (t->since_ns ? t->since_ns : info->start_ns);
+}
+
+const char *hang_outside(const struct report *r)
+{
+	return r->hang.partial ? "outside recorded calls" : "outside MPI";
+}
+
+/* ---- groups ---- */
+
+static char *in_text(const struct report *r, const struct hang_thread *t)
+{
+	if (!t->func)
+		return xstrdup(hang_outside(r));
+	return t->polls ? xasprintf("polls of %s", t->func->name) : xstrdup(t->func->name);
+}
+
+static char *what_text(const struct report *r, const struct hang_thread *t)
+{
+	char *text, *longer;
+
+	if (!t->func)
+		return t->last ? xasprintf("last call: %s", t->last->name) :
+				 xstrdup("no call of MPI was recorded");
+	if (!t->nwant)
+		return xstrdup("");
+	text = hang_want_text(r, t, t->want);
+	if (t->nwant == 1)
+		return text;
+	longer = xasprintf("%s, and %u more", text, t->nwant - 1);
+	free(text);
+	return longer;
+}
+
+static struct hang_group group_new(const struct report *r, uint32_t idx)
+{
+	const struct hang_thread *t = &r->hang.thread[idx];
+	const struct model_site *site = t->func ? &t->site : t->at.address ? &t->at : &t->last_site;
+	struct hang_group g = {
+		.in = in_text(r, t),
+		.place = hang_place_text(r, site),
+		.what = what_text(r, t),
+		.activity = xstrdup(hang_activity(t)),
+	};
+
+	g.least_ns = g.most_ns = hang_since_ns(r, t);
+	g.at_least = t->before;
+	return g;
+}
+
+static void group_release(struct hang_group *g)
+{
+	free(g->thread);
+	free(g->in);
+	free(g->place);
+	free(g->what);
+	free(g->activity);
+}
+
+static bool groups_equal(const struct hang_group *a, const struct hang_group *b)
+{
+	return !strcmp(a->in, b->in) && !strcmp(a->place, b->place) && !strcmp(a->what, b->what) &&
+	       !strcmp(a->activity, b->activity);
+}
+
+/* Takes over g. */
+static void group_take(struct hang_text *out, struct hang_group *g, uint32_t idx)
+{
+	struct hang_group *to = NULL;
+
+	for (uint32_t i = 0; i < out->ngroups && !to; i++)
+		if (groups_equal(&out->group[i], g))
+			to = &out->group[i];
+	if (to) {
+		to->least_ns = g->least_ns < to->least_ns ? g->least_ns : to->least_ns;
+		to->most_ns = g->most_ns > to->most_ns ? g->most_ns : to->most_ns;
+		to->at_least |= g->at_least;
+		group_release(g);
+	} else {
+		out->group = xrealloc(out->group, (out->ngroups + 1) * sizeof(*out->group));
+		to = &out->group[out->ngroups++];
+		*to = *g;
+	}
+	to->thread = xrealloc(to->thread, (to->nthreads + 1) * sizeof(*to->thread));
+	to->thread[to->nthreads++] = idx;
+}
+
+static int thread_compare(const void *va, const void *vb, void *ctx)
+{
+	const struct hang *h = ctx;
+	const struct model_thread *a = h->thread[*(const uint32_t *)va].thread;
+	const struct model_thread *b = h->thread[*(const uint32_t *)vb].thread;
+
+	if (a->proc->idx != b->proc->idx)
+		return a->proc->idx < b->proc->idx ? -1 : 1;
+	return a->idx < b->idx ? -1 : a->idx > b->idx;
+}
+
+/* If another thread of its process is in a call, one that is outside says nothing about the rank. */
+static bool thread_counts(const struct report *r, const struct hang_thread *t)
+{
+	const struct model_process *p = t->thread->proc;
+	const struct hang_process *own = &r->hang.process[p->idx];
+
+	return p->is_rank && r->chosen[p->idx] && !own->finalized && (t->func || !own->in_calls);
+}
+
+void hang_text_make(const struct report *r, struct hang_text *out)
+{
+	struct hang *h = (struct hang *)&r->hang;
+	uint32_t *order = xcalloc(h->nthread + 1, sizeof(*order)), n = 0;
+
+	*out = (struct hang_text){0};
+	for (uint32_t i = 0; i < h->nthread; i++) {
+		const struct hang_thread *t = &h->thread[i];
+
+		if (t->thread && thread_counts(r, t))
+			order[n++] = i;
+	}
+	qsort_r(order, n, sizeof(*order), thread_compare, h);
+	for (uint32_t i = 0; i < n; i++) {
+		struct hang_group g = group_new(r, order[i]);
+
+		group_take(out, &g, order[i]);
+	}
+	free(order);
+	hang_sentences_make(r, out);
+}
+
+void hang_text_release(struct hang_text *t)
+{
+	for (uint32_t i = 0; i < t->ngroups; i++)
+		group_release(&t->group[i]);
+	for (uint32_t i = 0; i < t->nsentences; i++)
+		free(t->sentence[i].text);
+	free(t->group);
+	free(t->sentence);
+}
+
+bool hang_text_matters(const struct report *r)
+{
+	const struct model_info *info = model_get_info(r->model);
+	const struct hang *h = &r->hang;
+
+	for (uint32_t i = 0; i < h->nprocess; i++)
+		if (h->process[i].stuck)
+			return true;
+	return h->open && h->longest_ns >= MATTERS_NS &&
+	       h->longest_ns >= (info->end_ns - info->start_ns) / MATTERS_SHARE;
+}
