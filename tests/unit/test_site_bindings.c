@@ -48,7 +48,7 @@ static const struct site_case {
 TEST(steps)
 {
 	static struct pov_thread t;
-	u64 stack[12 + MARK_BELOW_CALLER / 8];
+	u64 stack[12 + (MARK_CALLER + 8) / 8];
 
 	step_put(1, 0x10, 2);
 	step_put(2, 0x40, 3);
@@ -57,7 +57,7 @@ TEST(steps)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool leaves = cases[i].left != cases[i].site || i < 2;
 
-		memcpy(stack + MARK_BELOW_CALLER / 8, cases[i].stack, sizeof(cases[i].stack));
+		memcpy(stack + (MARK_CALLER + 8) / 8, cases[i].stack, sizeof(cases[i].stack));
 		t.frame[0].sp = (u64)stack;
 		frame_call(&t.frame[0])->site = cases[i].site;
 		assert_int_equal(site_leave_bindings(&t, 0), leaves ? 0 : -1);
