@@ -52,7 +52,7 @@ enum pov_kind {
 	POV_KIND_UNREACHED =
 		42, /* struct pov_caller: the same; a process cannot reach the collector that it was to ask */
 	POV_KIND_SIGNAL = 43, /* struct pov_signal: a target was sent a signal that ends it */
-	POV_KIND_INIT = 44, /* struct pov_caller: the same; a process initialises MPI */
+	POV_KIND_INIT = 44,   /* struct pov_caller: the same; a process initialises MPI */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
 	POV_KIND_LIMIT = 67, /* struct pov_limit */

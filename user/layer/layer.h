@@ -191,10 +191,10 @@ struct call_roles {
 	uint64_t comm;	       /* handle */
 	int32_t error;	       /* the call's return value */
 	const char *error_name; /* of its class; static; NULL: not known, or there is none */
-	bool poll_found;       /* for polls: it found something */
-	enum mark_event mark;  /* a phase of the program begins or ends here */
-	uint8_t mark_level;    /* < POV_MARK_LEVELS (abi/mark.h) */
-	const char *mark_name; /* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
+	bool poll_found;	/* for polls: it found something */
+	enum mark_event mark;	/* a phase of the program begins or ends here */
+	uint8_t mark_level;	/* < POV_MARK_LEVELS (abi/mark.h) */
+	const char *mark_name;	/* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
 	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
 	const struct call_open *open;	     /* valid as long as the view; NULL: it has returned */
 	const struct call_request *requests; /* valid as long as the view */

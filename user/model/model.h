@@ -81,13 +81,13 @@ struct model_process {
 	bool out_of_memory;		      /* the kernel chose to kill it to get memory back */
 	const struct model_signal *killed_by; /* NULL: it was not, or that was not recorded */
 	bool is_target;			      /* recorded on purpose (not merely seen on a CPU) */
-	bool is_rank;			      /* has initialised MPI, or begun to (older traces: uses an MPI library) */
-	int32_t rank;			      /* world rank, -1 if unknown */
-	int32_t job_idx;		      /* index of its job in the trace; -1 if unknown */
-	const char *job;		      /* the launcher's name of the job, or "" */
-	const json_t *meta;		      /* of a rank: its last meta object "process"; NULL: not a rank */
-	const char *name;		      /* short program name */
-	const char *cmdline;		      /* or "" */
+	bool is_rank;	 /* has initialised MPI, or begun to (older traces: uses an MPI library) */
+	int32_t rank;	 /* world rank, -1 if unknown */
+	int32_t job_idx; /* index of its job in the trace; -1 if unknown */
+	const char *job; /* the launcher's name of the job, or "" */
+	const json_t *meta;  /* of a rank: its last meta object "process"; NULL: not a rank */
+	const char *name;    /* short program name */
+	const char *cmdline; /* or "" */
 	uint32_t idx; /* of model_process_get(): ranks first, by job, host and rank; then the rest */
 	void *user;   /* not used by the model */
 };
