@@ -215,7 +215,7 @@ static bool was_far_off(const struct trace_clock_fit *fit, double span_ns)
 	       fit->uncertainty_ns;
 }
 
-/* By what the messages say with the clocks as they are. far_off: of some host. */
+/* By the messages, matched with the clocks as they are. *far_off is set if some clock was. */
 static int clocks_correct_once(struct trace *t, const bool *given, uint32_t cnt, bool *far_off)
 {
 	struct trace_clock_fit *fit = xcalloc(cnt, sizeof(*fit));
@@ -244,8 +244,9 @@ static int clocks_correct_once(struct trace *t, const bool *given, uint32_t cnt,
 }
 
 /*
- * While clocks are far off, one host's messages come before another one has joined the communicator, and are not matched: they say
- * nothing of the clocks. So the messages are looked at once more with the corrected clocks.
+ * While clocks are far off, messages of one host seem to come before another host joins the
+ * communicator. They are not matched, so the clocks are found without them. A second pass, with the
+ * corrected clocks, matches them.
  */
 static int clocks_correct(struct trace *t, const struct trace_source *source, uint32_t cnt)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Recordings of several hosts, read together with clocks that agree: by the time of day first (trace/trace_join.h), then corrected by the
- * messages between the hosts (analysis/corridor.h), which a replay of its own matches, or two if the clocks were far off. A host whose messages go one way only
- * keeps the time of day, and so does one with an offset that the user gave. Of several hosts the one comes next that one of those
+ * messages between the hosts (analysis/corridor.h), which a replay of its own matches; two replays if the
+ * clocks were far off. A host whose messages go one way only keeps the time of day, and so does one with an offset that the user gave. Of several hosts the one comes next that one of those
  * before it tells best, along the tree of the smallest uncertainties; so that no message of any of them arrives before it is sent, if that can be.
  */
 #ifndef POV_ANALYSIS_HOST_CLOCKS_H

@@ -2,7 +2,7 @@
 /*
  * Median of several short batches, without probes and with them. The functions' six arguments and an int * are what
  * a typical MPI call has. All of it is the child's, its probes included: to take them away the kernel waits for
- * several grace periods, 0.1 s (with perf events longer), and nobody but the child waits for that, on its way out.
+ * several grace periods, 0.1 s (longer for perf events), and only the child waits for that, as it ends.
  */
 #include "collect/calibrate.h"
 
@@ -199,8 +199,8 @@ static int measure_all(struct kernel *k, uint32_t first_row, double *added)
 }
 
 /*
- * While the kernel takes away a perf event's probe nobody can put in another one, and that lasts as long as any thread waits for its
- * probes. So these stay until the recording ends.
+ * The kernel puts no probe in while it takes one of a perf event away, and that takes as long as any
+ * thread waits for its probes. So these stay until the recording ends.
  */
 static void recording_await(int answer)
 {
@@ -225,8 +225,9 @@ static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answe
 		err = -EPIPE;
 	/* whoever waits for the end of a pipe or a terminal is not to wait for the probes */
 	close_range(0, 2, 0);
-	if (k->programs.api == LINK_PERF)
+	if (!err && k->programs.api == LINK_PERF)
 		recording_await(answer);
+	close(answer);
 	_exit(err != 0);
 }
 

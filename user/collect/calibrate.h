@@ -36,7 +36,9 @@ struct calibration {
 int calibrate_start(struct kernel *k, uint32_t first_row, struct calibration *out);
 /* The records it made are in the rings afterwards: drop them. 0 or -errno; then nothing was measured. */
 int calibrate_wait(struct kernel *k, struct calibration *c, struct probe_cost *out);
-/* After calibrate_wait, at the end: the process still has its probes (perf events), or may be at taking them away. */
+/*
+ * At the recording's end: the process then gives its probes back (perf events), or may still be doing so. Nobody waits for it.
+ */
 void calibrate_leave(struct calibration *c);
 
 #endif

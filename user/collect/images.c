@@ -506,7 +506,7 @@ static void lacking_probe(void *ctx, pid_t pid, const struct proc_map *map, stru
 				    1));
 }
 
-/* A process gets the probes that it lacks in what it has mapped, and whoever waits for them waits for that. */
+/* A process gets the probes that it lacks in its mapped files. Its threads that wait, wait for these, too. */
 static void libraries_probe(struct images *im, pid_t pid)
 {
 	library_place_each(&im->known.files, pid, lacking_probe, im);

@@ -16,7 +16,7 @@ struct elf_file;
 
 struct elf_headers {	       /* what a file tells of itself; strings are "" if it does not */
 	bool dynamic;	       /* has a PT_DYNAMIC */
-	bool is_pie;	       /* says that it is a program (DF_1_PIE), as static ones do */
+	bool is_pie;	       /* has DF_1_PIE: it is a program, not a library */
 	char build_id[129];    /* hex */
 	char interpreter[256]; /* PT_INTERP */
 	char soname[ELF_NAME_BYTES_MAX];

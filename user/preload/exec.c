@@ -166,8 +166,9 @@ static char *value_with(const char *entry, char *value)
 }
 
 /*
- * The environment with another value of the variable: without this library, if own says where its name is, or else with it. If there
- * is too much of it, as it is: a program's loader that cannot load the library then says that it ignores it.
+ * The environment with another value of the variable: without this library if own says where its
+ * name is, else with it. If that needs too much room, the environment as it is: a loader that cannot
+ * load the library then says that it ignores it.
  */
 static char *const *changed(char *const *envp, char *const *entry, const char *own, char **room)
 {
@@ -189,12 +190,6 @@ static char *const *changed(char *const *envp, char *const *entry, const char *o
 	return room;
 }
 
-/* The program set another value of the variable (an empty one: it wants no library). */
-static bool is_other_value(char *const *entry)
-{
-	return entry && (*entry)[sizeof(variable) - 1] && !own_in(*entry);
-}
-
 char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room)
 {
 	char *const *entry = variable_find(envp), *const *with = envp;
@@ -204,7 +199,8 @@ char *const *exec_before(const char *path, char *const *argv, char *const *envp,
 
 	(void)argv;
 	if (is_there && program == PROGRAM_LOADS) {
-		if (is_other_value(entry))
+		/* an empty value: no library is wanted */
+		if (!own && (*entry)[sizeof(variable) - 1])
 			with = changed(envp, entry, NULL, room);
 		if (own || with != envp)
 			return with;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the process executes. A program whose environment has another LD_PRELOAD gets this library before that. The collector is told
- * before of programs without this library: static ones, those whose environment has no LD_PRELOAD (env -i), and those for whom it is
- * not there (chroot).
+ * What the process executes. If a program's environment has another LD_PRELOAD, this library is put
+ * before it. Other programs run without this library, and the collector hears of them first: static
+ * ones, those with an empty LD_PRELOAD or none (env -i), and those that cannot see it (chroot).
  */
 #ifndef POV_PRELOAD_EXEC_H
 #define POV_PRELOAD_EXEC_H

@@ -72,8 +72,9 @@ struct trace_clock_fit {
  */
 int trace_join_open(const struct trace_source *source, size_t cnt, struct trace **out);
 /*
- * Corrects the times of several that were opened: a fit for each. It may be called again with what the corrected times tell; a host of
- * which that tells nothing keeps its last fit. Meta objects that somebody has borrowed are gone then. 0 or -errno (printed).
+ * Corrects the times of several that were opened: a fit for each. It may be called again, with fits of
+ * the corrected times; a host whose new fit is not by messages keeps its last one. Meta objects that
+ * somebody has borrowed are gone then. 0 or -errno (printed).
  */
 int trace_join_correct(struct trace *t, const struct trace_clock_fit *fit);
 
