@@ -425,6 +425,15 @@ static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
 	return frame_site_among((u64)BPF_CORE_READ(p, utask, return_instances), sp);
 }
 
+/* Where a call under way was made, if that is not known yet. Thread p must not have exited. */
+static __always_inline void frame_site_find(struct task_struct *p, struct pov_frame *f)
+{
+	struct pov_call *c = frame_call(f);
+
+	if (!c->site)
+		c->site = f->ret ?: frame_site(p, f->sp);
+}
+
 /* Ends the current thread's regions that its program has left without returning, if its stack pointer is sp. (region.bpf.c) */
 int regions_left(u64 sp);
 

@@ -44,8 +44,7 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 			continue;
 		f->announced = 1;
 		c = (struct pov_call *)f->rec;
-		if (!c->site)
-			c->site = f->ret ?: frame_site(p, f->sp);
+		frame_site_find(p, f);
 		if (bindings_exist())
 			site_leave_bindings(t, i);
 		begin_emit(t->tid, c->tgid, (u64)c->func << 32 | c->depth, c->hdr.ts_ns, now);

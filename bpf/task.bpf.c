@@ -187,6 +187,98 @@ static __always_inline u8 signal_from(u64 signo_bit, struct kernel_siginfo *info
 	return POV_SIGNAL_FROM_OTHER;
 }
 
+/* The last fault of a thread for which it has a handler. Many handlers tell of it and send the process the same signal again. */
+struct fault {
+	u64 ip;
+	u64 address;
+	s32 code;
+	u32 signo;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct fault);
+} faults SEC(".maps");
+
+static __always_inline void fault_fill(struct fault *f, int signo, struct kernel_siginfo *info,
+				       struct task_struct *self)
+{
+	f->ip = PT_REGS_IP_CORE((struct pt_regs *)bpf_task_pt_regs(self));
+	f->address = 0;
+	if (SIGNAL_BIT(signo) & SIGNALS_ADDRESS)
+		f->address = (u64)BPF_CORE_READ(info, _sifields._sigfault._addr);
+	f->code = BPF_CORE_READ(info, si_code);
+	f->signo = signo;
+}
+
+static __always_inline void signal_fault(struct pov_signal *r, const struct fault *f)
+{
+	r->from = POV_SIGNAL_FROM_FAULT;
+	r->code = f->code;
+	r->ip = f->ip;
+	r->address = f->address;
+}
+
+/* Fills r with where the signal comes from. */
+static __always_inline void signal_origin(struct pov_signal *r, struct kernel_siginfo *info,
+					  struct task_struct *self, struct task_struct *p)
+{
+	struct fault now, *f;
+
+	if (SIGNAL_HAS_INFO(info))
+		r->code = BPF_CORE_READ(info, si_code);
+	r->from = signal_from(SIGNAL_BIT(r->signo), info, r->code, self == p);
+	if (r->from == POV_SIGNAL_FROM_FAULT) {
+		fault_fill(&now, r->signo, info, self);
+		signal_fault(r, &now);
+		return;
+	}
+	if (r->from != POV_SIGNAL_FROM_PROCESS)
+		return;
+	f = bpf_task_storage_get(&faults, self, NULL, 0);
+	if (f && f->signo == r->signo && r->tgid == (u32)BPF_CORE_READ(self, tgid)) {
+		signal_fault(r, f);
+		return;
+	}
+	r->sender = bpf_get_current_pid_tgid() >> 32;
+	bpf_get_current_comm(&r->comm, sizeof(r->comm));
+}
+
+/* A target's thread has a handler for what it did itself. */
+static __always_inline void fault_keep(u32 signo, struct kernel_siginfo *info,
+				       struct task_struct *self, struct task_struct *p)
+{
+	struct fault *f;
+
+	if (self != p || signo - 1 >= SIGNALS_MAX || !SIGNAL_HAS_INFO(info) ||
+	    signal_from(SIGNAL_BIT(signo), info, BPF_CORE_READ(info, si_code), true) !=
+		    POV_SIGNAL_FROM_FAULT)
+		return;
+	f = bpf_task_storage_get(&faults, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (f)
+		fault_fill(f, signo, info, self);
+}
+
+/* A thread that a signal ends keeps the calls that it is in: once it exits nobody can tell where they were made. */
+static __noinline int open_calls_place(struct task_struct *p, u32 tid, bool self)
+{
+	struct pov_thread *t = thread_find(p, tid);
+	u32 i;
+
+	if (!t)
+		return 0;
+	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
+		if (i >= t->depth)
+			break;
+		frame_site_find(p, frame_at(t, i));
+		if (self && bindings_exist())
+			site_leave_bindings(t, i);
+	}
+	return 0;
+}
+
 SEC("tp_btf/signal_generate")
 int BPF_PROG(signal_generate, int signo, struct kernel_siginfo *info, struct task_struct *p,
 	     int group, int result)
@@ -196,23 +288,18 @@ int BPF_PROG(signal_generate, int signo, struct kernel_siginfo *info, struct tas
 	struct pov_signal r = {};
 
 	/* result: 0 if it was delivered */
-	if (result || !is_target(tgid) || !signal_kills(p, signo))
+	if (result || !is_target(tgid))
 		return 0;
+	if (!signal_kills(p, signo)) {
+		fault_keep(signo, info, self, p);
+		return 0;
+	}
 	hdr_init(&r.hdr, POV_KIND_SIGNAL, sizeof(r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
 	r.hdr.flags = group ? POV_SIGNAL_TO_PROCESS : 0;
 	r.tgid = tgid;
 	r.signo = signo;
-	if (SIGNAL_HAS_INFO(info))
-		r.code = BPF_CORE_READ(info, si_code);
-	r.from = signal_from(SIGNAL_BIT(signo), info, r.code, self == p);
-	if (r.from == POV_SIGNAL_FROM_PROCESS) {
-		r.sender = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(&r.comm, sizeof(r.comm));
-	} else if (r.from == POV_SIGNAL_FROM_FAULT) {
-		r.ip = PT_REGS_IP_CORE((struct pt_regs *)bpf_task_pt_regs(self));
-		if (SIGNAL_BIT(signo) & SIGNALS_ADDRESS)
-			r.address = (u64)BPF_CORE_READ(info, _sifields._sigfault._addr);
-	}
+	signal_origin(&r, info, self, p);
+	open_calls_place(p, r.hdr.tid, self == p);
 	emit_control(&r, sizeof(r), false);
 	return 0;
 }
@@ -292,8 +379,6 @@ int thread_dump(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct pov_thread *t;
-	struct pov_frame *f;
-	struct pov_call *c;
 	u32 i;
 
 	if (!p)
@@ -314,10 +399,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)
 			break;
-		f = frame_at(t, i);
-		c = frame_call(f);
-		if (!c->site)
-			c->site = f->ret ?: frame_site(p, f->sp);
+		frame_site_find(p, frame_at(t, i));
 	}
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;

@@ -367,7 +367,8 @@ enum pov_signal_from {
 	POV_SIGNAL_FROM_OTHER = 0, /* a timer, or a device */
 	POV_SIGNAL_FROM_PROCESS = 1,
 	POV_SIGNAL_FROM_KERNEL = 2,
-	POV_SIGNAL_FROM_FAULT = 3, /* the kernel, for what the thread itself did at ip */
+	/* The kernel, for what the thread itself did at ip; or the thread itself, after it handled that. */
+	POV_SIGNAL_FROM_FAULT = 3,
 };
 
 /*

@@ -307,10 +307,12 @@ static int session_start(struct session *s, const volatile int *stop)
 	session_meta_begin(s);
 	err = kernel_attach(&s->kernel);
 	session_meta_kernel(s);
-	if (!err && s->opt->sched != POV_SCHED_OFF)
+	if (!err && s->opt->sched == POV_SCHED_ALL)
 		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)
 		err = session_targets_find(s);
+	if (!err && s->opt->sched == POV_SCHED_RANKS) /* of targets only */
+		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)
 		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))

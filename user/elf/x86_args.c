@@ -362,46 +362,108 @@ struct before {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* The instructions straight before an address, the last one first, as far back as nothing else can lead among them. */
+/* Where jumps within a function lead. */
+struct jumps {
+	const uint8_t *code;
+	size_t bytes;
+	ZydisDecoder decoder;
+	uint32_t *offset; /* of instructions before the address looked at; owned */
+	uint32_t *from;	  /* by offset: the only jump that leads there, + 1; owned */
+	size_t cnt;	  /* of offset */
+	bool unknown;	  /* some lead to addresses that are reckoned */
+};
+#define JUMPS_SEVERAL UINT32_MAX
+
+static bool is_jump(const ZydisDecodedInstruction *z)
+{
+	return z->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+	       z->meta.category == ZYDIS_CATEGORY_COND_BR;
+}
+
+static void jump_note(struct jumps *j, size_t off, const struct before *b)
+{
+	uint64_t to = off + b->z.length + (uint64_t)b->op[0].imm.value.s;
+
+	if (b->op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		j->unknown = true;
+	else if (to < j->bytes)
+		j->from[to] = j->from[to] ? JUMPS_SEVERAL : (uint32_t)off + 1;
+}
+
+static void jumps_find(struct jumps *j, uint64_t before)
+{
+	struct before b;
+
+	j->offset = xcalloc(j->bytes + 1, sizeof(*j->offset));
+	j->from = xcalloc(j->bytes + 1, sizeof(*j->from));
+	ZydisDecoderInit(&j->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (size_t off = 0; off < j->bytes; off += b.z.length) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&j->decoder, j->code + off, j->bytes - off,
+							 &b.z, b.op)))
+			break;
+		if (off < before)
+			j->offset[j->cnt++] = (uint32_t)off;
+		if (is_jump(&b.z))
+			jump_note(j, off, &b);
+	}
+}
+
+/* The index of an instruction; cnt: it is not one of them. */
+static size_t instruction_at(const struct jumps *j, uint32_t off)
+{
+	size_t i = 0;
+
+	while (i < j->cnt && j->offset[i] != off)
+		i++;
+	return i;
+}
+
+static void decode_at(const struct jumps *j, size_t i, struct before *out)
+{
+	uint32_t off = j->offset[i];
+
+	ZydisDecoderDecodeFull(&j->decoder, j->code + off, j->bytes - off, &out->z, out->op);
+}
+
+/*
+ * The instruction that runs before the ith one, on the only way there: the one above it (but for padding) or a jump. False: there are
+ * several ways, or none that is known.
+ */
+static bool way_back(const struct jumps *j, size_t *i, struct before *out)
+{
+	uint32_t from = j->from[j->offset[*i]];
+
+	do {
+		if (!*i)
+			return false;
+		decode_at(j, --*i, out);
+	} while (from && out->z.mnemonic == ZYDIS_MNEMONIC_NOP);
+	if (from == JUMPS_SEVERAL || !from != goes_on(&out->z))
+		return false;
+	if (from) {
+		*i = instruction_at(j, from - 1);
+		if (*i == j->cnt)
+			return false;
+		decode_at(j, *i, out);
+	}
+	return out->z.meta.category != ZYDIS_CATEGORY_CALL && !(is_jump(&out->z) && j->unknown);
+}
+
+/* The instructions that have run before an address, the last one first, as far back as only one way leads there. */
 static size_t block_before(const uint8_t *code, size_t bytes, uint64_t start, uint64_t at,
 			   struct before *out)
 {
-	struct before *b = xcalloc(1, sizeof(*b));
-	uint32_t *offset = xcalloc(bytes + 1, sizeof(*offset));
-	bool *target = xcalloc(bytes + 1, sizeof(*target));
-	size_t off = 0, cnt = 0, n = 0;
-	ZydisDecoder decoder;
+	struct jumps j = {.code = code, .bytes = bytes};
+	size_t n = 0, i;
 
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (; off < bytes && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + off, bytes - off,
-								  &b->z, b->op));
-	     off += b->z.length) {
-		if (start + off < at)
-			offset[cnt++] = (uint32_t)off;
-		if ((b->z.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-		     b->z.meta.category == ZYDIS_CATEGORY_COND_BR) &&
-		    b->op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
-			uint64_t to = off + b->z.length + (uint64_t)b->op[0].imm.value.s;
-
-			if (to < bytes)
-				target[to] = true;
-		}
-	}
-	/* the call itself is the last one before `at` */
-	while (cnt-- > 1 && n < BACK_MAX && !target[offset[cnt]]) {
-		ZydisDecoderDecodeFull(&decoder, code + offset[cnt - 1], bytes - offset[cnt - 1],
-				       &out[n].z, out[n].op);
-		out[n].next = start + offset[cnt - 1] + out[n].z.length;
-		if (out[n].z.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-		    out[n].z.meta.category == ZYDIS_CATEGORY_COND_BR ||
-		    out[n].z.meta.category == ZYDIS_CATEGORY_CALL ||
-		    out[n].z.meta.category == ZYDIS_CATEGORY_RET)
-			break;
+	jumps_find(&j, at - start);
+	i = j.cnt - 1; /* the call itself is the last one before `at` */
+	while (j.cnt && n < BACK_MAX && way_back(&j, &i, &out[n])) {
+		out[n].next = start + j.offset[i] + out[n].z.length;
 		n++;
 	}
-	free(b);
-	free(offset);
-	free(target);
+	free(j.offset);
+	free(j.from);
 	return n;
 }
 

@@ -243,6 +243,15 @@ static void target_since(struct mprocess *p, uint64_t ts_ns)
 		p->target_since_ns = ts_ns;
 }
 
+/* A target was there when it was described. If it was not seen to begin, it was there before the recording. */
+static void target_was_there(struct model *m, struct mprocess *p, uint64_t ts_ns)
+{
+	uint64_t start_ns = m->host[p->pub.host_idx].start_ns;
+
+	if (!p->parent && p->pub.start_ns >= ts_ns && start_ns < p->pub.start_ns)
+		p->pub.start_ns = start_ns;
+}
+
 static void process_meta(struct model *m, const json_t *meta)
 {
 	uint64_t ts_ns = json_get_u64(meta, "ts_ns");
@@ -256,6 +265,7 @@ static void process_meta(struct model *m, const json_t *meta)
 	if (!p->pub.ppid)
 		p->pub.ppid = (uint32_t)json_get_u64(meta, "ppid");
 	if (json_is_type(meta, "target")) {
+		target_was_there(m, p, ts_ns);
 		if (!p->pub.is_rank)
 			target_name(p, meta, ts_ns);
 		return;
