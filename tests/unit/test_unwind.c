@@ -59,7 +59,7 @@ static bool lfind_find(const struct thread_regs *t, uint64_t arg[5])
 		found = frame.function == want;
 	}
 	found = found && frame.bytes < sizeof(code) &&
-		unwind_read(&u, frame.function, code, frame.bytes) &&
+		unwind_code(&u, frame.function, code, frame.bytes) &&
 		x86_args_find(code, frame.bytes, frame.function, before.pc, place, 5);
 	for (int i = 0; found && i < 5; i++) {
 		arg[i] = 0;

@@ -4,12 +4,14 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -30,6 +32,36 @@ bool unwind_read(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)
 		return true;
 	}
 	return process_vm_readv(u->pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
+}
+
+/* The mapping of a file that an address is in, or NULL. */
+static const struct unwind_map *map_of(const struct unwind *u, uint64_t addr)
+{
+	size_t i = 0;
+
+	while (i < u->maps && u->map[i].end <= addr)
+		i++;
+	return i < u->maps && u->map[i].start <= addr ? &u->map[i] : NULL;
+}
+
+bool unwind_code(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)
+{
+	const struct unwind_map *m = map_of(u, addr);
+	bool whole = false;
+	char path[80];
+	int fd;
+
+	if (!m || m->vdso || bytes > m->end - addr)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, u->pid, m->start,
+		 m->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		whole = pread(fd, buf, bytes, (off_t)(m->off + (addr - m->start))) ==
+			(ssize_t)bytes;
+		close(fd);
+	}
+	return whole;
 }
 
 static void map_add(struct unwind *u, const char *line)
@@ -80,16 +112,13 @@ void unwind_close(struct unwind *u)
 /* Where the ELF header of the file lies that an address is in; 0: unknown. */
 static uint64_t header_of(const struct unwind *u, uint64_t addr)
 {
-	size_t i = 0, at;
+	const struct unwind_map *m = map_of(u, addr), *at;
 
-	while (i < u->maps && u->map[i].end <= addr)
-		i++;
-	if (i == u->maps || u->map[i].start > addr)
+	if (!m)
 		return 0;
-	for (at = i + 1; at-- > 0;)
-		if (u->map[at].ino == u->map[i].ino && u->map[at].dev == u->map[i].dev &&
-		    u->map[at].vdso == u->map[i].vdso && !u->map[at].off)
-			return u->map[at].start;
+	for (at = m + 1; at-- > u->map;)
+		if (at->ino == m->ino && at->dev == m->dev && at->vdso == m->vdso && !at->off)
+			return at->start;
 	return 0;
 }
 

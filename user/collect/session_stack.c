@@ -92,7 +92,7 @@ static uint8_t *code_read(const struct finding_stack *f, const struct unwind_fra
 	if (at->bytes > CODE_BYTES_MAX)
 		return NULL;
 	code = xmalloc(at->bytes + 1);
-	if (unwind_read(&f->unwind, at->function, code, at->bytes))
+	if (unwind_code(&f->unwind, at->function, code, at->bytes))
 		return code;
 	free(code);
 	return NULL;
@@ -201,6 +201,12 @@ static void place_find(struct finding_stack *f, const struct thread_regs *t,
 	};
 }
 
+/* The innermost function has not only just begun, nor is it about to return. */
+static bool has_frame(const struct stack_frame *innermost)
+{
+	return innermost->at.cfa - innermost->regs.reg[UNWIND_RSP] > sizeof(uint64_t);
+}
+
 /* The outermost one: what it calls itself is of no interest. */
 static void thread_walk(struct finding_stack *f, const struct thread_regs *t)
 {
@@ -212,7 +218,7 @@ static void thread_walk(struct finding_stack *f, const struct thread_regs *t)
 
 	while (i > 0 && !function_find(f, &frame[i - 1].at, &cookie))
 		i--;
-	if (i > 1) { /* the innermost one may not have begun yet, or be over */
+	if (i > 1 || (i == 1 && has_frame(&frame[0]))) {
 		const struct pov_fn *fn = &f->s->fns[POV_COOKIE_FUNC(cookie)];
 
 		c.func = POV_COOKIE_FUNC(cookie);
