@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * hangs KIND: two ranks that hang in one way. Each says "at RANK PID" before. With SIGUSR1 rank 1 of "late" makes the call that was missing, so that both
+ * hangs KIND: two ranks (of "cycle", four) that hang in one way. Each says "at RANK PID" before. With SIGUSR1 rank 1 of "late" makes the call that was missing, so that both
  * ranks end well.
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,10 @@
 #define STAYS __asm__ volatile("") /* the call before is no jump, so that it returns here */
 
 static volatile sig_atomic_t told;
-static int rank, x, y;
+#define LARGE (4 << 20) /* bytes of a message that waits for its receiver */
+
+static int rank, size, x, y;
+static char large[LARGE];
 
 static void on_told(int sig)
 {
@@ -85,17 +89,122 @@ static void stopped(void)
 	STAYS;
 }
 
+/* Different collectives on one communicator. */
+static void mismatch(void)
+{
+	if (rank == 1) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		__asm__ volatile("# rank 1");
+	} else {
+		MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* mismatch */
+		__asm__ volatile("# rank 0");
+	}
+}
+
+/* What rank 0 waits for was sent on another communicator. */
+static void comm(void)
+{
+	MPI_Comm one, other;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &one);
+	MPI_Comm_dup(MPI_COMM_WORLD, &other);
+	if (rank == 1) {
+		MPI_Send(&x, 1, MPI_INT, 0, 2, other);
+		MPI_Recv(&x, 1, MPI_INT, 0, 2, other, MPI_STATUS_IGNORE);
+		__asm__ volatile("# rank 1");
+	} else {
+		MPI_Recv(&x, 1, MPI_INT, 1, 2, one, MPI_STATUS_IGNORE); /* comm */
+		__asm__ volatile("# rank 0");
+	}
+}
+
+static void cycle(void)
+{
+	MPI_Send(large, LARGE, MPI_CHAR, (rank + 1) % size, 6, MPI_COMM_WORLD); /* cycle */
+	STAYS;
+}
+
+/* Rank 0 keeps the lock of rank 1's window. */
+static void lock(void)
+{
+	MPI_Win win;
+	int *base;
+
+	MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+		MPI_Put(&x, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+		MPI_Win_flush(1, win);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0)
+		away();
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win); /* lock */
+	MPI_Put(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+	MPI_Win_unlock(1, win); /* unlock */
+	STAYS;
+}
+
+/* Rank 1 reads what nobody writes. */
+static void input(void)
+{
+	int end[2];
+
+	if (rank == 1 && !pipe(end))
+		x += (int)read(end[0], &y, 1);
+	MPI_Barrier(MPI_COMM_WORLD); /* input */
+	STAYS;
+}
+
+/* No hang: rank 1 is late to every call, until it is told to end. */
+static void slow(void)
+{
+	int end = 0, sum;
+
+	for (sum = 0; !sum;) {
+		if (rank == 1)
+			usleep(20000);
+		end = told;
+		MPI_Allreduce(&end, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* slow */
+	}
+	STAYS;
+}
+
+static void *receives(void *nothing)
+{
+	MPI_Recv(&y, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* thread */
+	STAYS;
+	return nothing;
+}
+
+/* The second thread of rank 0 is in a call, the first one waits for it. */
+static void thread(void)
+{
+	pthread_t t;
+
+	if (rank == 0 && !pthread_create(&t, NULL, receives, NULL))
+		pthread_join(t, NULL);
+	MPI_Barrier(MPI_COMM_WORLD);
+	STAYS;
+}
+
 static const struct {
 	const char *name;
 	void (*hang)(void);
-} kinds[] = {{"late", late},   {"tag", tag},	 {"sends", sends},
-	     {"probe", probe}, {"waits", waits}, {"stopped", stopped}};
+} kinds[] = {{"late", late},   {"tag", tag},	     {"sends", sends},	     {"probe", probe},
+	     {"waits", waits}, {"stopped", stopped}, {"mismatch", mismatch}, {"comm", comm},
+	     {"cycle", cycle}, {"lock", lock},	     {"input", input},	     {"thread", thread},
+	     {"slow", slow}};
 
 int main(int argc, char **argv)
 {
+	int given, wanted = argc > 1 && !strcmp(argv[1], "thread") ? MPI_THREAD_MULTIPLE :
+								     MPI_THREAD_SINGLE;
+
 	signal(SIGUSR1, on_told);
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, wanted, &given);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (int i = 0; i < 11; i++)
 		MPI_Barrier(MPI_COMM_WORLD);
 	printf("at %d %d\n", rank, getpid());

@@ -121,6 +121,11 @@ static void on_snapshot(void *ctx, const void *task)
 	session_record(ctx, TRACE_STREAM_TASKS, task);
 }
 
+int session_snapshot(struct session *s)
+{
+	return kernel_snapshot(&s->kernel, on_snapshot, s);
+}
+
 static void on_mapping(void *ctx, const struct pov_hdr *rec)
 {
 	session_record(ctx, TRACE_STREAM_TASKS, rec);
@@ -308,11 +313,9 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = kernel_attach(&s->kernel);
 	session_meta_kernel(s);
 	if (!err && s->opt->sched == POV_SCHED_ALL)
-		err = kernel_snapshot(&s->kernel, on_snapshot, s);
+		err = session_snapshot(s);
 	if (!err)
 		err = session_targets_find(s);
-	if (!err && s->opt->sched == POV_SCHED_RANKS) /* of targets only */
-		err = kernel_snapshot(&s->kernel, on_snapshot, s);
 	if (!err)
 		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))

@@ -109,6 +109,8 @@ bool session_is_calibration(const struct pov_hdr *rec);
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
 /* Takes what is in the rings, and what was lost. */
 void session_take(struct session *s);
+/* Records who there is: of all processes, or of those that are targets now (by session_options.sched). */
+int session_snapshot(struct session *s);
 
 /* ---- session_targets.c ---- */
 

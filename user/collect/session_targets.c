@@ -133,6 +133,9 @@ static int pids_find(struct session *s)
 		if (!err)
 			proc_for_each(family_visit, &f);
 	} while (f.grew);
+	if (!err &&
+	    s->opt->sched == POV_SCHED_RANKS) /* which tells only of those that are targets now */
+		err = session_snapshot(s);
 	if (!err)
 		err = family_scan(&f);
 	free(f.pid);
@@ -145,8 +148,13 @@ int session_targets_find(struct session *s)
 
 	if (err)
 		return err;
-	if (s->opt->all)
+	if (s->opt->all) {
 		proc_for_each(all_visit, s);
+		if (s->opt->sched == POV_SCHED_RANKS)
+			err = session_snapshot(s);
+		if (err)
+			return err;
+	}
 	if (s->launch.pid) {
 		err = kernel_add_target(&s->kernel, s->launch.pid);
 		if (err)

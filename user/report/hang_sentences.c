@@ -233,14 +233,18 @@ static const struct hang_want *joint_want(const struct hang_thread *t, uint64_t 
 	return NULL;
 }
 
-/* Of those in open calls on it: number 0: whichever. */
-static struct members members_in(const struct telling *s, uint64_t joint, uint64_t number)
+/* Of those in open calls on it, with that number; 0: of the same function. */
+static struct members members_in(const struct telling *s, const struct hang_want *w,
+				 uint64_t number)
 {
 	struct members m = {0};
 
-	for (uint32_t i = 0; i < s->h->nthread; i++)
-		if (joint_want(&s->h->thread[i], joint, number))
+	for (uint32_t i = 0; i < s->h->nthread; i++) {
+		const struct hang_want *k = joint_want(&s->h->thread[i], w->joint, number);
+
+		if (k && (number || k->func == w->func))
 			member_add(&m, s->h->thread[i].thread->proc);
+	}
 	members_sort(&m);
 	return m;
 }
@@ -299,12 +303,12 @@ static bool mismatch_say(struct telling *s, const struct hang_thread *t, const s
 	return other;
 }
 
-/* Members that have not made that call. known: by their numbers; else those that are not in any on it. */
+/* Members that have not made that call. known: by their numbers; else those that are not in it now. */
 static struct members members_missing(const struct telling *s, const struct hang_thread *t,
 				      const struct hang_want *w, bool known, uint32_t *unrecorded)
 {
 	const struct hang_joint *j = map_get(&s->h->joints, w->joint);
-	struct members m = {0}, in = members_in(s, w->joint, 0);
+	struct members m = {0}, in = members_in(s, w, 0);
 
 	*unrecorded = 0;
 	for (int32_t i = 0; j->member && i < j->size; i++) {
@@ -344,7 +348,7 @@ static void missing_say(struct telling *s, const struct hang_thread *t, const st
 {
 	const struct hang_joint *j = map_get(&s->h->joints, w->joint);
 	bool known = w->other == HANG_UNSEEN;
-	struct members in = members_in(s, w->joint, known ? w->number : 0), missing;
+	struct members in = members_in(s, w, known ? w->number : 0), missing;
 	char *on = joint_name(j, w), *who = ranks_text(s->r, in.p, in.n),
 	     *at = place_in(s->r, &t->site);
 	char *text, call[48] = "";

@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# Jobs that hang (tests/mpi/hangs.c), looked at by povtrace hang, and recorded from the start. Sourced behind lib.sh.
+
+# The line of the program that has such a word behind it.
+line() { grep -n "/\* $1 \*/" "$top/tests/mpi/hangs.c" | cut -d: -f1; }
+
+ranks_of() { [ "$1" = cycle ] && echo 4 || echo 2; } # KIND
+
+# start KIND MPI: until all ranks are there; $launched, and $T/pids by rank.
+start() {
+	: >"$T/said"
+	$(launcher "$2" "$(ranks_of "$1")") "$programs/$2/hangs" "$1" >"$T/said" 2>&1 </dev/null &
+	launched=$!
+	started+=("$launched")
+	there "$1"
+}
+
+# record_start KIND MPI CAPTURE: the same, recorded to $T/run.pov by $tracer.
+record_start() {
+	: >"$T/said"
+	rm -f "$T/run.pov"
+	"$pov" record --capture "$3" -o "$T/run.pov" -- $(launcher "$2" "$(ranks_of "$1")") "$programs/$2/hangs" "$1" >"$T/said" 2>"$T/err" </dev/null &
+	tracer=$!
+	started+=("$tracer")
+	there "$1"
+}
+
+# Rank 0 polls in its call or sleeps outside; the others have come to theirs.
+there() { # KIND
+	local n pid
+	n=$(ranks_of "$1")
+	wait_until 120 awk -v n="$n" '/^at/ { k++ } END { exit k != n }' "$T/said"
+	awk '/^at/' "$T/said" | sort -k2n | awk '{ print $3 }' >"$T/pids"
+	mapfile -t -O ${#started[@]} started <"$T/pids"
+	for pid in $(cat "$T/pids"); do wait_until 120 settled "$pid"; done
+}
+
+# Whether none of a process's threads is on the way: each sleeps, is stopped, or has had a core for 50 ms since we looked first.
+settled() { # PID
+	local task
+	for task in "/proc/$1/task"/*; do
+		awk -v was="${ticks[${task##*/}]-}" '{ sub(/.*\) /, ""); exit !($1 ~ /[STt]/ || (was != "" && $12 + $13 >= was + 5)) }' "$task/stat" || {
+			: "${ticks[${task##*/}]=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' "$task/stat")}"
+			return 1
+		}
+	done
+}
+declare -A ticks=()
+
+stop() {
+	kill -KILL $(cat "$T/pids") "$launched" 2>/dev/null
+	wait "$launched" 2>/dev/null
+}
+
+# Ends the recording, which leaves the job, and then the job.
+record_stop() {
+	kill -INT "$tracer"
+	wait "$tracer"
+	kill -KILL $(cat "$T/pids") 2>/dev/null
+	"$pov" report --hang "$T/run.pov" >"$T/hang" 2>>"$T/err"
+	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
+}
+
+looks() {
+	"$pov" hang -d 0.3 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null
+	looked=$?
+	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
+	return $looked
+}
