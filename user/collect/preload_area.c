@@ -13,7 +13,7 @@
 #include "collect/preload.h"
 
 #define COST_PS_MAX 100000000	 /* of a call: a thread that says more was interrupted */
-#define GROW_SHARE 4		 /* a ring that is fuller than this part of it … */
+#define GROW_SHARE 8		 /* a ring that is fuller than this part of it … */
 #define GROW_TIMES 8		 /* … becomes so many times as large */
 #define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
 
@@ -127,6 +127,7 @@ uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 
 	if (!bytes)
 		return 0;
+	ring_grow(a, bytes); /* first: a thread that waits for room may have it while we take */
 	a->damaged |= bytes > size;
 	a->who.until_ns = kernel_now_ns(); /* it was all written before */
 	while (!a->damaged && a->tail != head) {
@@ -140,7 +141,6 @@ uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 	if (a->damaged) /* its threads are not to wait for room */
 		a->tail = head;
 	room_give(a);
-	ring_grow(a, bytes);
 	return bytes;
 }
 

@@ -248,6 +248,8 @@ static void target_was_there(struct model *m, struct mprocess *p, uint64_t ts_ns
 {
 	uint64_t start_ns = m->host[p->pub.host_idx].start_ns;
 
+	if (start_ns < m->info.start_ns)
+		start_ns = m->info.start_ns;
 	if (!p->parent && p->pub.start_ns >= ts_ns && start_ns < p->pub.start_ns)
 		p->pub.start_ns = start_ns;
 }

@@ -92,34 +92,42 @@ static bool has_room(const struct pov_preload_area *a, u64 size)
 	return a->head + size - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) <= a->ring_bytes;
 }
 
-/* The collector has made room for a larger ring. Where each byte lies changes with it: only while there are none. */
-static void ring_grow(struct pov_preload_area *a)
+/* The collector has made room for a larger ring. */
+static bool may_grow(const struct pov_preload_area *a)
 {
 	u64 wanted = __atomic_load_n(&a->wanted_bytes, __ATOMIC_ACQUIRE);
 
-	if (wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST && area_may_grow() &&
-	    a->head == __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE))
-		a->ring_bytes = (u32)wanted;
+	return wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST && area_may_grow();
 }
 
-/* Waits until there is room; false: there will be none. */
+/* Where each byte lies changes with it: only while there are none. */
+static void ring_grow(struct pov_preload_area *a)
+{
+	if (may_grow(a) && a->head == __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE))
+		a->ring_bytes = (u32)a->wanted_bytes;
+}
+
+/*
+ * Waits until there is room, or, if the ring may grow, until it is empty: that takes the collector some milliseconds once; later storms find the
+ * larger ring. False: there will be none.
+ */
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
 	const struct __kernel_timespec nap = {.tv_nsec = NAP_NS};
 	u64 begin = clock_now(), now = begin, alive;
-	bool room = false;
+	bool ready = false;
 
-	while (!room && now - begin < WAIT_NS) {
+	while (!ready && now - begin < WAIT_NS) {
 		alive = __atomic_load_n(&setup->collector_ns, __ATOMIC_RELAXED);
 		if (!alive || now > alive + POV_ALIVE_NS)
 			break;
 		sys3(__NR_nanosleep, (long)&nap, 0, 0);
 		now = clock_now();
 		ring_grow(a);
-		room = has_room(a, size);
+		ready = has_room(a, size) && !may_grow(a);
 	}
 	a->waits_ns += now - begin;
-	return room;
+	return ready || has_room(a, size);
 }
 
 #define PIECE \
@@ -211,13 +219,15 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	f = call_enter(t, fn, POV_COOKIE(func, hook->lib), nargs, args[0], sp, now);
 	if (!f)
 		return;
-	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER); /* if it never returns */
+	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER);
 	for (u32 i = 0; i < nargs || !i; i++)			/* the first one tells wrappers */
 		frame_args(f)[i] = args[i];
 	if (fn->counted) {
 		counted_entered(t, d, func, fn);
 		return;
 	}
+	if (bindings_exist()) /* now, in case it never returns */
+		site_leave_bindings(t, d);
 	call_entered(t, d, func, fn, now);
 	if (!d && fn->flags & POV_FN_POLL)
 		poll_remember(t, hook, fn);
@@ -271,7 +281,8 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 			func = frame_call(frame_at(t, d))->func;
 			fn = fn_find(func);
 			if (fn)
-				call_leave(t, d, func, fn, ret, site, now);
+				call_leave(t, d, func, fn, ret, frame_call(frame_at(t, d))->site,
+					   now);
 		} else if (d == CALL_NO_ENTRY) {
 			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
 		}
