@@ -34,20 +34,20 @@ there() { # KIND
 	wait_until 120 awk -v n="$n" '/^at/ { k++ } END { exit k != n }' "$T/said"
 	awk '/^at/' "$T/said" | sort -k2n | awk '{ print $3 }' >"$T/pids"
 	mapfile -t -O ${#started[@]} started <"$T/pids"
-	for pid in $(cat "$T/pids"); do wait_until 120 settled "$pid"; done
+	for pid in $(cat "$T/pids"); do wait_until 120 settled "$pid" 5; done
 }
 
-# Whether none of a process's threads is on the way: each sleeps, is stopped, or has had a core for 50 ms since we looked first.
-settled() { # PID
+# Whether none of a process's threads is on the way: each sleeps, is stopped, or has had so much of a core since we looked first.
+declare -A ticks=()
+settled() { # PID TICKS
 	local task
 	for task in "/proc/$1/task"/*; do
-		awk -v was="${ticks[${task##*/}]-}" '{ sub(/.*\) /, ""); exit !($1 ~ /[STt]/ || (was != "" && $12 + $13 >= was + 5)) }' "$task/stat" || {
+		awk -v was="${ticks[${task##*/}]-}" -v more="$2" '{ sub(/.*\) /, ""); exit !($1 ~ /[STt]/ || (was != "" && $12 + $13 >= was + more)) }' "$task/stat" || {
 			: "${ticks[${task##*/}]=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' "$task/stat")}"
 			return 1
 		}
 	done
 }
-declare -A ticks=()
 
 stop() {
 	kill -KILL $(cat "$T/pids") "$launched" 2>/dev/null
@@ -63,8 +63,17 @@ record_stop() {
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 }
 
+# Looks so long that each rank could have gone on: what has not had 100 ms for that is not said to wait for others.
 looks() {
-	"$pov" hang -d 0.3 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null
+	local pid
+	"$pov" hang -d 600 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null &
+	tracer=$!
+	started+=("$tracer")
+	wait_until 120 grep -q '^povtrace: recording ' "$T/err"
+	ticks=()
+	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
+	kill -INT "$tracer"
+	wait "$tracer"
 	looked=$?
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 	return $looked

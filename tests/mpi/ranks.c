@@ -94,7 +94,8 @@ static void title_set(char **argv)
 	for (v = argv + 1; *v; v++)
 		end = *v + strlen(*v);
 	for (v = environ; *v; v++, cnt++)
-		end = *v + strlen(*v);
+		if (*v == end + 1) /* the library has set others, elsewhere */
+			end = *v + strlen(*v);
 	copy = calloc(cnt + 1, sizeof(*copy));
 	for (size_t i = 0; i < cnt; i++)
 		copy[i] = strdup(environ[i]);
