@@ -248,6 +248,16 @@ static bool rank_find(pid_t pid, const char *env, size_t len, const char *flavou
 	return false;
 }
 
+/* What has ended, but was not waited for, has no program any more, and what it had in memory reads as nothing. */
+static bool has_ended(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, &st) != 0;
+}
+
 int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct proc_rank *other)
 {
 	size_t len;
@@ -255,6 +265,10 @@ int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct
 
 	if (!env)
 		return -errno;
+	if (!len && has_ended(pid)) {
+		free(env);
+		return -ESRCH;
+	}
 	if (!rank_find(pid, env, len, flavour, true, out))
 		own_job(pid, out);
 	if (other)

@@ -85,25 +85,44 @@ static bool told_by_mpi(const json_t *m)
 	return !strcmp(json_get_text(m, "rank_by"), "mpi");
 }
 
+/* What its launcher said of it, as long as that could be read. */
+static const json_t *launcher_said(const json_t *before)
+{
+	return *json_get_text(before, "launcher") ? before : json_object_get(before, "hint");
+}
+
+static void members_keep(json_t *m, const json_t *from)
+{
+	static const char *const members[] = {"rank", "size", "job", "launcher", "started"};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (json_object_get(from, members[i]))
+			json_object_set(m, members[i], json_object_get(from, members[i]));
+}
+
 /*
- * A process was gone before it could be looked at: what was known of it holds, and, if it was a rank, what its launcher said. What MPI has said holds
- * also when it is finalised.
+ * A process was gone, or about to be, before it could be looked at: what was known of it holds, and, if it was a rank, what its launcher said. What
+ * MPI has said holds also when it is finalised. A job is named by the launcher that it began under: that may be gone, too.
  */
 static void before_keep(json_t *m, const json_t *before, bool began)
 {
-	static const char *const members[] = {"rank",	 "size",    "job",	  "launcher",
-					      "started", "rank_by", "initialised"};
+	const json_t *said = launcher_said(before);
 	bool gone = !*json_get_text(m, "exe");
+	bool same = said && !strcmp(json_get_text(m, "launcher"), json_get_text(said, "launcher"));
 
 	if (gone)
 		json_object_update(m, (json_t *)before);
 	if (told_by_mpi(before) && !told_by_mpi(m)) {
-		for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-			json_object_set(m, members[i], json_object_get(before, members[i]));
-	} else if (gone && began && !told_by_mpi(before)) {
-		json_object_update(m, json_object_get(before, "hint"));
+		members_keep(m, before);
+		json_object_set(m, "rank_by", json_object_get(before, "rank_by"));
+		json_object_set(m, "initialised", json_object_get(before, "initialised"));
+	} else if (began && !told_by_mpi(m) &&
+		   (gone || (said && !*json_get_text(m, "launcher")))) {
+		members_keep(m, said);
 		json_object_set_new(m, "initialised", json_true());
 		json_object_set_new(m, "rank_by", json_string("environment"));
+	} else if (same) {
+		json_object_set(m, "job", json_object_get(said, "job"));
 	}
 }
 
