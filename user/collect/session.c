@@ -94,6 +94,7 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (rec->kind != POV_KIND_EXIT)
 		session_preload_identity(s, rec);
 	session_limit_identity(s, rec);
+	session_stack_identity(s, rec);
 	return 0;
 }
 

@@ -144,7 +144,9 @@ void session_keep_release(struct session *s);
 void session_stack_find(struct session *s);
 /* An open call whose begin was recorded. */
 void session_stack_seen(struct session *s, const struct pov_hdr *open);
-/* Records those found of threads that have no other; after session_stack_seen. */
+/* A record of who there is: what a thread calls that has called before is no call that was under way. */
+void session_stack_identity(struct session *s, const struct pov_hdr *rec);
+/* Records those found of threads whose calls no probe has seen begin; after session_stack_seen. */
 void session_stack_tell(struct session *s);
 void session_stack_release(struct session *s);
 

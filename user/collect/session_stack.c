@@ -38,7 +38,8 @@ struct session_stack {
 	size_t cnt;
 	struct pov_sample *place; /* of threads that are in none: where their programs are */
 	size_t nplaces;
-	struct map recorded; /* threads with calls that probes have seen: tid → this */
+	struct map callers;  /* threads whose calls probes have seen begin: tid → this */
+	struct map recorded; /* those in such a call */
 };
 
 struct place {
@@ -314,6 +315,18 @@ static void regs_read(struct session *s, struct thread_regs *t, size_t cnt)
 	kernel_thread_regs(&s->kernel, on_regs, &a);
 }
 
+void session_stack_identity(struct session *s, const struct pov_hdr *rec)
+{
+	if (!s->opt->pid_cnt)
+		return;
+	if (!s->stack)
+		s->stack = xcalloc(1, sizeof(*s->stack));
+	if (rec->kind == POV_KIND_CALLER)
+		map_set(&s->stack->callers, rec->tid, s->stack);
+	else if (rec->kind == POV_KIND_EXIT)
+		map_remove(&s->stack->callers, rec->tid);
+}
+
 void session_stack_find(struct session *s)
 {
 	struct thread_regs *t;
@@ -321,7 +334,8 @@ void session_stack_find(struct session *s)
 
 	if (!s->opt->pid_cnt)
 		return;
-	s->stack = xcalloc(1, sizeof(*s->stack));
+	if (!s->stack)
+		s->stack = xcalloc(1, sizeof(*s->stack));
 	t = xcalloc(THREADS_MAX, sizeof(*t));
 	cnt = threads_list(s, t);
 	regs_read(s, t, cnt);
@@ -369,7 +383,7 @@ void session_stack_tell(struct session *s)
 	const struct session_stack *st = s->stack;
 
 	for (size_t i = 0; st && i < st->cnt; i++)
-		if (!map_get(&st->recorded, st->call[i].tid))
+		if (!map_get(&st->callers, st->call[i].tid))
 			call_tell(s, &st->call[i]);
 	for (size_t i = 0; st && i < st->nplaces; i++) {
 		if (map_get(&st->recorded, st->place[i].hdr.tid))
@@ -385,6 +399,7 @@ void session_stack_release(struct session *s)
 		return;
 	free(s->stack->call);
 	free(s->stack->place);
+	map_release(&s->stack->callers);
 	map_release(&s->stack->recorded);
 	free(s->stack);
 	s->stack = NULL;
