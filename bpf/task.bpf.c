@@ -96,16 +96,31 @@ int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 	return 0;
 }
 
+/* False: the kernel keeps no such account (CONFIG_TASK_XACCT), or there is nothing to report. */
+static __always_inline bool written_fill(struct pov_written *r, struct task_struct *p)
+{
+	if (!bpf_core_field_exists(p->ioac.wchar))
+		return false;
+	hdr_init(&r->hdr, POV_KIND_WRITTEN, sizeof(*r), BPF_CORE_READ(p, pid), bpf_ktime_get_ns());
+	r->tgid = BPF_CORE_READ(p, tgid);
+	r->bytes = BPF_CORE_READ(p, ioac.wchar);
+	r->calls = BPF_CORE_READ(p, ioac.syscw);
+	return r->calls || r->hdr.tid == r->tgid;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *p)
 {
 	u32 tid = BPF_CORE_READ(p, pid), tgid = BPF_CORE_READ(p, tgid), ending = POV_TARGET_ENDING;
 	struct signal_struct *signal = BPF_CORE_READ(p, signal);
+	struct pov_written written = {};
 	struct pov_exit r = {};
 
 	thread_close(p, tid, POV_CALL_OPEN);
 	if (!identity_wanted(tgid))
 		return 0;
+	if (is_target(tgid) && written_fill(&written, p))
+		emit_control(&written, sizeof(written), false);
 	hdr_init(&r.hdr, POV_KIND_EXIT, sizeof(r), tid, bpf_ktime_get_ns());
 	r.tgid = tgid;
 	r.code = BPF_CORE_READ(p, exit_code);
@@ -331,6 +346,18 @@ int task_snapshot(struct bpf_iter__task *ctx)
 	r.on_cpu = BPF_CORE_READ(p, on_cpu);
 	r.cpu = task_cpu(p);
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}
+
+/* What threads of targets have written, for the recording's begin and end. */
+SEC("iter/task")
+int task_written(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+	struct pov_written r = {};
+
+	if (p && is_target(BPF_CORE_READ(p, tgid)) && written_fill(&r, p))
+		bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;
 }
 

@@ -168,6 +168,10 @@ struct sched_info {
 	u64 last_arrival;
 };
 
+struct task_io_accounting {
+	u64 wchar, syscw;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -191,6 +195,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	struct uprobe_task *utask;
+	struct task_io_accounting ioac;
 };
 
 struct msghdr {

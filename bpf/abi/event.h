@@ -51,8 +51,9 @@ enum pov_kind {
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
 	POV_KIND_UNREACHED =
 		42, /* struct pov_caller: the same; a process cannot reach the collector that it was to ask */
-	POV_KIND_SIGNAL = 43, /* struct pov_signal: a target was sent a signal that ends it */
-	POV_KIND_INIT = 44,   /* struct pov_caller: the same; a process initialises MPI */
+	POV_KIND_SIGNAL = 43,  /* struct pov_signal: a target was sent a signal that ends it */
+	POV_KIND_INIT = 44,    /* struct pov_caller: the same; a process initialises MPI */
+	POV_KIND_WRITTEN = 45, /* struct pov_written */
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
 	POV_KIND_LIMIT = 67, /* struct pov_limit */
@@ -363,6 +364,21 @@ struct pov_exit {
 	pov_s32 code; /* wait(2) status */
 };
 
+/*
+ * What a thread of a target has written in all its life, by the kernel's account (wchar and syscw of /proc/PID/task/TID/io): by write(2) and
+ * its relatives, to files, pipes, terminals and sockets. Emitted when the thread exits, and for threads that run when the recording ends; of
+ * threads other than the first only if they wrote.
+ */
+#define POV_WRITTEN_BEGIN \
+	0x01 /* the thread ran when the recording began: what follows counts from here */
+struct pov_written {
+	struct pov_hdr hdr;
+	pov_u32 tgid;
+	pov_u32 pad;
+	pov_u64 bytes;
+	pov_u64 calls; /* system calls, failed ones too */
+};
+
 enum pov_signal_from {
 	POV_SIGNAL_FROM_OTHER = 0, /* a timer, or a device */
 	POV_SIGNAL_FROM_PROCESS = 1,
@@ -531,6 +547,7 @@ POV_ABI_SIZE(pov_region, 32);
 POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);
 POV_ABI_SIZE(pov_exit, 24);
+POV_ABI_SIZE(pov_written, 40);
 POV_ABI_SIZE(pov_signal, 64);
 POV_ABI_SIZE(pov_affinity, 152);
 POV_ABI_SIZE(pov_image, 64);

@@ -327,3 +327,60 @@ writes() { # BYTES
 	hangs | job | trace none
 	"$POVTRACE" report none.pov | no 'file I/O\|file calls'
 }
+
+# process RANK PID STDOUT: the rank again, with where its standard output leads.
+process() {
+	echo "{\"type\":\"process\",\"ts_ns\":1200000,\"pid\":$2,\"ppid\":50,\"exe\":\"/home/u/app\",\"cmdline\":[\"./app\"],\"rank\":$1,\"size\":2,\"job\":\"j\",\"launcher\":\"hydra\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}],\"stdout\":\"$3\"}"
+}
+
+# prints STDOUT HOLDER CALLS LAUNCHER_CALLS: thread HOLDER takes the core of rank 0 for 20 ms; rank 0 writes 100 bytes a call, rank 1
+# nothing. The records of rank 0 come twice, as where a thread exits while the recording ends.
+prints() {
+	job "$(process 0 100 "$1")" "$(process 1 200 "$1")" <<-E
+		task ts=1000000 tid=60 tgid=60 kthread=1 comm="kworker/u8:1"
+		task ts=1000000 tid=70 tgid=70 comm=cron
+		written ts=1000000 tid=50 tgid=50 bytes=500 calls=5 flags=begin
+		stream 0
+		waking ts=9000000 tid=0 target=$2 cpu=0 target_cpu=0 flags=irq
+		switch ts=10000000 cpu=0 prev=100 next=$2 state=0 flags=preempted
+		switch ts=30000000 cpu=0 prev=$2 next=100 state=1
+		$(barrier 100 32000 8000)
+		$(barrier 200 10000 30000)
+		written ts=41190000 tid=100 tgid=100 bytes=100 calls=1
+		written ts=41200000 tid=100 tgid=100 bytes=$(($3 * 100)) calls=$3
+		written ts=41200000 tid=200 tgid=200 bytes=0 calls=0
+		written ts=41300000 tid=50 tgid=50 bytes=$(($4 * 100 + 500)) calls=$(($4 + 5))
+		$(finalize 41000)
+	E
+}
+
+@test "findings: the launcher or the kernel's workers hold cores while ranks print" {
+	local wrote='; in all, files and sockets included, rank 0 wrote 195 KiB by 2,000 calls of write (its standard output is a'
+	prints pipe 50 2000 1500 | trace pipe
+	text_of core_held_by_others pipe.pov | grep -x "mpiexec (pid 50) held cores that ranks wanted, for 20.000 ms, most on cpu 0: rank 0 20.000 ms$wrote pipe); mpiexec (pid 50) wrote 147 KiB by 1,500 calls of write"
+	"$POVTRACE" report --json pipe.pov | jq -r '.findings[] | select(.kind == "core_held_by_others") | .advice' |
+		grep -F "if this is what ranks print: print less often, or let each rank write a file of its own (mpiexec sh -c 'exec APP >FILE.\$PMI_RANK'), and compare"
+	[ "$("$POVTRACE" report --json pipe.pov | jq -c '[.ranks[], .other_processes[] | .written_bytes, .write_calls, .stdout]')" = \
+		'[200000,2000,"pipe",0,0,"pipe",150000,1500,null]' ]
+	prints terminal 60 2000 1500 | trace worker
+	text_of core_held_by_others worker.pov | grep "^kernel threads (most kworker/u8:1 (pid 60)) held .*$wrote terminal); mpiexec (pid 50) wrote"
+}
+
+@test "findings: nothing is said of printing where ranks wrote little, to files, or where others held the cores" {
+	prints pipe 50 900 1500 | trace little
+	prints file 50 2000 1500 | trace files
+	prints pipe 60 2000 1500 | trace worker   # no terminal: these move something else
+	prints pipe 70 2000 1500 | trace stranger
+	prints pipe 50 2000 90 | trace launcher   # it wrote too little for 20 ms
+	for run in little files worker stranger launcher; do
+		text_of core_held_by_others $run.pov >text
+		grep 'held cores' text
+		no 'wrote' text
+		"$POVTRACE" report --json $run.pov | no 'if this is what ranks print'
+	done
+	# Older traces do not have the counts, and where records are missing they are unknown.
+	prints pipe 50 2000 1500 | grep -v '^written' | sed 's/,"stdout":"pipe"//' | trace old
+	[ "$("$POVTRACE" report --json old.pov | jq -c '[.ranks[0] | .written_bytes, .write_calls, .stdout]')" = '[null,null,null]' ]
+	prints pipe 50 2000 1500 | sed '1i lost ts=20000000 since=15000000 cnt=1 ring=0 class=task' | trace lost
+	[ "$("$POVTRACE" report --json lost.pov | jq -c '.ranks[0].written_bytes')" = null ]
+}

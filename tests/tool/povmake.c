@@ -7,7 +7,7 @@
  * Statements
  *   meta JSON                  a meta block
  *   stream N                   stream of the records that follow (start: 0); identity records (task, fork,
- *                              exec, exit, rename, affinity, image, caller, signal) always go to the task stream
+ *                              exec, exit, written, rename, affinity, image, caller, signal) always go to the task stream
  *   flush                      close all open blocks
  *   end ts=NS [reason=TEXT] [drops=RING:CLASS:CNT,…]   the "end" meta block
  *   cut                        as if killed: open blocks are written, the end block is missing
@@ -32,6 +32,7 @@
  *   task, exec, rename ts tid tgid ppid state cpu on_cpu kthread comm start
  *   fork ts tid child tgid parent_tgid comm                           (tgid: the child's)
  *   exit ts tid tgid code flags=process,oom
+ *   written ts tid tgid bytes calls flags=begin
  *   signal ts tid tgid signo from code sender comm ip address flags=to_process      (from: enum pov_signal_from)
  *   caller ts tid tgid
  *   affinity ts tid tgid cpus=0-3,7

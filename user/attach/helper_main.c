@@ -627,6 +627,8 @@ static void process_serve(struct service *s, const json_t *request)
 	rank_say(s, m, pid, request);
 	if (json_get_bool(m, "initialised"))
 		settings_say(m, pid);
+	if (proc_stdout(pid))
+		json_object_set_new(m, "stdout", json_string(proc_stdout(pid)));
 	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/json_get.h"
@@ -462,6 +463,25 @@ json_t *proc_describe(pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%d", pid);
 	json_object_set_new(o, "uid", json_integer(stat(link, &st) ? -1 : (json_int_t)st.st_uid));
 	return o;
+}
+
+/* Major numbers of terminals: consoles and serial lines, and pseudo-terminals. */
+static bool is_terminal(dev_t dev)
+{
+	return major(dev) == 4 || (major(dev) >= 136 && major(dev) <= 143);
+}
+
+const char *proc_stdout(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/1", pid);
+	if (stat(path, &st))
+		return NULL;
+	if (S_ISCHR(st.st_mode))
+		return is_terminal(st.st_rdev) ? "terminal" : NULL;
+	return S_ISFIFO(st.st_mode) ? "pipe" : S_ISREG(st.st_mode) ? "file" : NULL;
 }
 
 int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx)

@@ -64,6 +64,8 @@ size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
 bool proc_same_clock(pid_t pid);
 /* exe, cmdline, uid, ppid as members of a new JSON object; the caller owns it. */
 json_t *proc_describe(pid_t pid);
+/* Where the process's standard output leads: "pipe", "terminal", "file"; NULL: elsewhere, or unknown. */
+const char *proc_stdout(pid_t pid);
 /* All processes; calls fn for each with its parent. */
 int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx);
 

@@ -525,6 +525,11 @@ int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), v
 	return iterate(k->skel->progs.task_snapshot, sizeof(struct pov_task), fn, ctx);
 }
 
+int kernel_written(struct kernel *k, void (*fn)(void *ctx, const void *written), void *ctx)
+{
+	return iterate(k->skel->progs.task_written, sizeof(struct pov_written), fn, ctx);
+}
+
 int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs), void *ctx)
 {
 #if defined(__x86_64__)

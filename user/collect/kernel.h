@@ -92,6 +92,8 @@ void kernel_reset_counters(struct kernel *k);
 int kernel_add_target(struct kernel *k, uint32_t tgid);
 /* Calls fn for each thread that exists, with a struct pov_task of kind TASK. 0 or -errno. */
 int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx);
+/* Calls fn with the struct pov_written of each thread of a target that wrote, and of all first threads. 0 or -errno. */
+int kernel_written(struct kernel *k, void (*fn)(void *ctx, const void *written), void *ctx);
 /* Calls fn with the struct pov_regs of each thread of a target that is on no CPU (x86-64). 0 or -errno. */
 int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs), void *ctx);
 /* Calls fn with the struct pov_thread of each thread that has calls or a spin open. 0 or -errno. */

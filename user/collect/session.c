@@ -127,6 +127,19 @@ int session_snapshot(struct session *s)
 	return kernel_snapshot(&s->kernel, on_snapshot, s);
 }
 
+static void on_written_before(void *ctx, const void *written)
+{
+	struct pov_written r = *(const struct pov_written *)written;
+
+	r.hdr.flags = POV_WRITTEN_BEGIN;
+	session_record(ctx, TRACE_STREAM_TASKS, &r.hdr);
+}
+
+static void on_written(void *ctx, const void *written)
+{
+	session_record(ctx, TRACE_STREAM_TASKS, written);
+}
+
 static void on_mapping(void *ctx, const struct pov_hdr *rec)
 {
 	session_record(ctx, TRACE_STREAM_TASKS, rec);
@@ -318,6 +331,8 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (!err)
 		err = session_targets_find(s);
 	if (!err)
+		err = kernel_written(&s->kernel, on_written_before, s);
+	if (!err)
 		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))
 		say_live(s);
@@ -480,6 +495,7 @@ static void session_end(struct session *s)
 	if (s->opt->progress && s->shown_ns)
 		progress_show(s, kernel_now_ns(), true);
 	session_stack_find(s);
+	kernel_written(&s->kernel, on_written, s);
 	s->end_ns = kernel_calls_end(&s->kernel);
 	kernel_say_alive(&s->kernel, false);
 	images_limits_read(s->images, 0);

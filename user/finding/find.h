@@ -27,6 +27,11 @@ void find_overlap(struct findings *f);
 void find_epochs(struct findings *f);
 void find_queues(struct findings *f);
 void find_file_io(struct findings *f);
+/*
+ * Adds to a finding about cores that a process (NULL: kernel threads) held: how much ranks wrote, and advice to print less, if that process may have
+ * passed on their output. FINDINGS.md has the rule.
+ */
+void printing_add(struct findings *f, const struct model_process *holder, struct finding *found);
 /* Behind all others: sets told_by. */
 void find_same_time(struct findings *f);
 

@@ -212,6 +212,9 @@ void find_cores(struct findings *f)
 		if (l[i].kind == CORE_OTHERS && l[i].culprit >= 0)
 			found.process = (uint32_t)l[i].culprit;
 		parts_take(f, cost_ns, &l[i], &found);
+		if (l[i].kind == CORE_OTHERS && l[i].culprit != CULPRIT_SMALL)
+			printing_add(f, l[i].culprit == CULPRIT_KERNEL ? NULL : l[i].holder->proc,
+				     &found);
 		finding_add(f, &found);
 	}
 	free(cost_ns);

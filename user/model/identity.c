@@ -341,6 +341,34 @@ static void learn_signal(struct model *m, const struct pov_signal *rec)
 		ending_signal_learn(p, rec);
 }
 
+/* Threads that run at the end, and exit before it, are told of twice. */
+static void learn_written(struct model *m, const struct pov_written *rec)
+{
+	struct mthread *t = thread_living(m, rec->hdr.tid);
+	struct mprocess *p;
+
+	if (!t || !rec->hdr.tid)
+		return;
+	p = mprocess_of(t->pub.proc);
+	if (rec->hdr.flags & POV_WRITTEN_BEGIN) {
+		p->written_since |= rec->hdr.tid == p->pub.pid;
+	} else {
+		p->pub.written_bytes += rec->bytes - t->written_bytes;
+		p->pub.write_calls += rec->calls - t->write_calls;
+		p->pub.written_known |= rec->hdr.tid == p->pub.pid &&
+					(p->parent || p->written_since);
+	}
+	t->written_bytes = rec->bytes;
+	t->write_calls = rec->calls;
+}
+
+/* A record that is missing may have been of this. */
+static void written_settle(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nprocesses; i++)
+		m->process[i]->pub.written_known &= !m->identity_lost && !m->damaged;
+}
+
 static void learn_record(struct model *m, const struct pov_hdr *rec)
 {
 	if (!record_ok(rec))
@@ -358,6 +386,12 @@ static void learn_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_EXIT:
 		learn_exit(m, (const struct pov_exit *)rec);
+		break;
+	case POV_KIND_LOST:
+		m->identity_lost |= ((const struct pov_lost *)rec)->class == POV_CLASS_TASK;
+		break;
+	case POV_KIND_WRITTEN:
+		learn_written(m, (const struct pov_written *)rec);
 		break;
 	case POV_KIND_SIGNAL:
 		learn_signal(m, (const struct pov_signal *)rec);
@@ -427,6 +461,7 @@ int identity_learn(struct model *m)
 		return err;
 	describe_processes(m);
 	endings_settle(m);
+	written_settle(m);
 	for (i = 0; i < m->nthreads; i++)
 		thread_track(m, m->thread[i]);
 	return 0;

@@ -80,7 +80,13 @@ struct model_process {
 	uint64_t ended_ns; /* when that was decided, all of its threads having ended or not; 0: unknown */
 	bool out_of_memory;		      /* the kernel chose to kill it to get memory back */
 	const struct model_signal *killed_by; /* NULL: it was not, or that was not recorded */
-	bool is_target;			      /* recorded on purpose (not merely seen on a CPU) */
+	/*
+	 * By write(2) and its relatives, to files and sockets, too, while it was recorded; system calls that failed count. Valid if
+	 * written_known.
+	 */
+	uint64_t written_bytes, write_calls;
+	bool written_known;
+	bool is_target;	 /* recorded on purpose (not merely seen on a CPU) */
 	bool is_rank;	 /* has initialised MPI, or begun to (older traces: uses an MPI library) */
 	int32_t rank;	 /* world rank, -1 if unknown */
 	int32_t job_idx; /* index of its job in the trace; -1 if unknown */

@@ -49,6 +49,7 @@ struct mprocess {
 	bool has_status;	       /* identity pass: exit_code is the whole process's */
 	struct ending_signal *signals; /* owned */
 	uint64_t exec_ns;	       /* identity pass: the last one */
+	bool written_since;	       /* identity pass: known what it wrote before the recording */
 	char exec_comm[16];	       /* what its thread was called then */
 	/* the replay's */
 	struct image *image;
@@ -70,9 +71,10 @@ struct mthread {
 	struct mthread *next_inc; /* the next thread of the same tid */
 	struct mthread *older;	  /* the thread of its process made before it */
 	char first_comm[16];
-	uint64_t track_since_ns; /* its scheduler records are complete from here on */
-	uint64_t exit_ns;	 /* identity pass: of its exit record, or TIME_NEVER */
-	bool announced;		 /* by an identity record */
+	uint64_t track_since_ns;	     /* its scheduler records are complete from here on */
+	uint64_t exit_ns;		     /* identity pass: of its exit record, or TIME_NEVER */
+	bool announced;			     /* by an identity record */
+	uint64_t written_bytes, write_calls; /* identity pass: as it was told last */
 	/* the replay's */
 	bool born, exiting;
 	struct thread_regions *regions; /* owned; NULL: none so far */
@@ -130,6 +132,7 @@ struct model {
 	uint32_t rings, cpus_per_ring;
 	bool all_targets;
 	struct poll_cost poll_cost;
+	bool identity_lost; /* identity pass: records of it are missing */
 	bool damaged; /* blocks are missing, when is guessed: absence of a record proves nothing */
 
 	struct map tids; /* tid → struct tid_slot */

@@ -507,6 +507,7 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 	case POV_KIND_AFFINITY:
 	case POV_KIND_IMAGE:
 	case POV_KIND_CALLER:
+	case POV_KIND_WRITTEN:
 		identity_record(m, rec);
 		break;
 	case POV_KIND_LOST:

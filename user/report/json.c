@@ -270,6 +270,9 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_out_key_uint(j, "start_ns", json_since_start(r, p->start_ns));
 	json_out_key_bool(j, "exited", p->exited);
 	json_known_int(j, "exit_status", p->exited, p->exit_code);
+	json_known_uint(j, "written_bytes", p->written_known, p->written_bytes);
+	json_known_uint(j, "write_calls", p->written_known, p->write_calls);
+	json_key_value(j, "stdout", json_object_get(p->meta, "stdout"));
 	json_incomplete(j, r->lost[idx]);
 	json_out_key_uint(j, "threads", r->time.process[idx].threads);
 	figures_json(j, time_figures, &r->time.process[idx], r->facts);

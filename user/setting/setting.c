@@ -72,6 +72,20 @@ char *setting_cores(const struct trace *t, uint32_t n)
 	}
 }
 
+char *setting_output(const struct trace *t)
+{
+	switch (setting_launcher_of(t)) {
+	case LAUNCHER_OPENMPI:
+		return xstrdup(" (mpirun sh -c 'exec APP >FILE.$OMPI_COMM_WORLD_RANK')");
+	case LAUNCHER_HYDRA:
+		return xstrdup(" (mpiexec sh -c 'exec APP >FILE.$PMI_RANK')");
+	case LAUNCHER_SLURM:
+		return xstrdup(" (srun sh -c 'exec APP >FILE.$SLURM_PROCID')");
+	default:
+		return xstrdup("");
+	}
+}
+
 /* What the command line of the recording gives an option of that name; NULL: nothing. */
 static const char *argument(const struct trace *t, const char *name)
 {

@@ -20,6 +20,8 @@ const json_t *setting_environment(const struct trace *t);
 
 /* How each rank gets n cores of its own. Caller frees. */
 char *setting_cores(const struct trace *t, uint32_t n);
+/* How each rank prints into a file of its own, past the launcher, in brackets; "": no setting is known. Caller frees. */
+char *setting_output(const struct trace *t);
 /* How waiting ranks leave their core; NULL: there is no such setting, or it is set. Caller frees. */
 char *setting_yield(const struct trace *t);
 

@@ -219,6 +219,7 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 	case POV_KIND_EXIT:
 	case POV_KIND_AFFINITY:
 	case POV_KIND_CALLER:
+	case POV_KIND_WRITTEN:
 		((struct of_process *)h)->tgid = join_id(p, ((struct of_process *)h)->tgid);
 		break;
 	case POV_KIND_LOST:
