@@ -157,7 +157,7 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
 		const struct model_process *p = hang_member(h, t->thread->proc, j->member[i]);
 
 		if (p && hang_number(j, p) < w->number &&
-		    (w->for_all || (w->for_root && p->rank == w->root_world)))
+		    (w->for_all || (w->for_root && p == w->root)))
 			waits_for(t, p);
 	}
 }
