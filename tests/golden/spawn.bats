@@ -222,3 +222,24 @@ two_at_once() {
 	} | recording
 	[ "$(matched)" = '[4,4,0,0]' ]
 }
+
+stuck() { # PID FROM FUNCTION ARGS [FIELDS]: when the recording ends
+	call "$1" "$2" 1000 "$3" "$4" "$5" | sed "s/ts=1000000000/ts=999999999/; s/dur=[0-9]*/dur=$((999999999 - 1000000 * $2))/; s/\$/ flags=open/"
+}
+said() { jq -r '.at_end.sentences[].text' got; }
+
+@test "spawn: a deadlock of ranks of two jobs, and a child that does not come to a collective call" {
+	{
+		family
+		stuck 100 50 Recv "16,1,$int,1,7,$inter,1" tsize=2:4
+		stuck 201 50 Recv "16,1,$int,0,7,$inter,1" tsize=2:4
+	} | recording
+	said | grep '^Deadlock: rank 0:0 in MPI_Recv at 0x1000 waits for a message from rank 1:1, .*; rank 1:1 in MPI_Recv .* from rank 0:0, '
+	{
+		family
+		for pid in 100 101; do merge $pid 44 50 $((pid - 100)) 5; done
+		for pid in 200 201 202; do merge $pid 44 50 $((pid - 198)) 5; done
+		for pid in 100 101 200 202; do stuck $pid 60 Allreduce "16,32,1,$int,5,$merged" tsize=3:4; done
+	} | recording
+	said | grep '^Ranks 0:0, 0:1, 1:0, 1:2 are in MPI_Allreduce at 0x1000, call 1 on communicator 5 of 5 ranks; rank 1:1 has not called it: '
+}
