@@ -2,8 +2,9 @@
 /*
  * Two jobs that meet: the parents' ranks spawn CHILDREN processes of the program named on the
  * command line (this one by another name), talk to them across the intercommunicator and in a
- * merged communicator, and part. If the library cannot spawn, the refusal is a call like any other:
- * the ranks end in order and say "spawn: REASON" on stdout.
+ * merged communicator, and part. With a second word, "each", every parent does so alone, all at
+ * once. If the library cannot spawn, the refusal is a call like any other: the ranks end in order
+ * and say "spawn: REASON" on stdout.
  */
 #include "expect.h"
 
@@ -11,16 +12,17 @@
 #define CHILDREN 3
 
 static char buf[2048];
+static int parents = PARENTS; /* of these children */
 
 /* All ranks or none: a library may tell the root only. */
-static MPI_Comm spawn(char *program)
+static MPI_Comm spawn(char *program, MPI_Comm by)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int codes[CHILDREN], err, n;
 	MPI_Comm children;
 
-	DO(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	err = DO(MPI_Comm_spawn, program, MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, 1, MPI_COMM_WORLD,
+	DO(MPI_Comm_set_errhandler, by, MPI_ERRORS_RETURN);
+	err = DO(MPI_Comm_spawn, program, MPI_ARGV_NULL, CHILDREN, MPI_INFO_NULL, parents - 1, by,
 		 &children, codes);
 	if (!err)
 		return children;
@@ -54,26 +56,29 @@ static void ring(int times, int me, int n, int tag, MPI_Comm comm)
 /* Parent 0 talks to child 0, 1 to 1; the last child hears from both. */
 static void parent(MPI_Comm children)
 {
-	send(101, rank, 211, 3, children);
-	receive(43, rank, 223, 5, children);
+	int me = parents > 1 ? rank : 0;
+
+	send(101, me, 211, 3, children);
+	receive(43, me, 223, 5, children);
 	send(29, CHILDREN - 1, 227, 7, children);
-	REPEAT(23, MOVE(MPI_Bcast, rank ? 0 : 229, 0, buf, 229, MPI_CHAR,
-			rank ? MPI_PROC_NULL : MPI_ROOT, children));
+	REPEAT(23, MOVE(MPI_Bcast, me ? 0 : 229, 0, buf, 229, MPI_CHAR,
+			me ? MPI_PROC_NULL : MPI_ROOT, children));
 }
 
 /* First in their own world, which the parents have no part in. */
-static void child(MPI_Comm parents)
+static void child(MPI_Comm others)
 {
 	MUST(size == CHILDREN);
+	DO(MPI_Comm_remote_size, others, &parents);
 	REPEAT(31, DO(MPI_Barrier, MPI_COMM_WORLD));
 	ring(19, rank, size, 13, MPI_COMM_WORLD);
-	if (rank < PARENTS) {
-		receive(101, rank, 211, 3, parents);
-		send(43, rank, 223, 5, parents);
+	if (rank < parents) {
+		receive(101, rank, 211, 3, others);
+		send(43, rank, 223, 5, others);
 	}
-	for (int p = 0; rank == CHILDREN - 1 && p < PARENTS; p++)
-		receive(29, p, 227, 7, parents);
-	REPEAT(23, MOVE(MPI_Bcast, 0, 229, buf, 229, MPI_CHAR, 0, parents));
+	for (int p = 0; rank == CHILDREN - 1 && p < parents; p++)
+		receive(29, p, 227, 7, others);
+	REPEAT(23, MOVE(MPI_Bcast, 0, 229, buf, 229, MPI_CHAR, 0, others));
 }
 
 /* In one communicator: parents first, then children. */
@@ -85,7 +90,7 @@ static void together(MPI_Comm other_side, int high)
 	DO(MPI_Intercomm_merge, other_side, high, &all);
 	DO(MPI_Comm_rank, all, &me);
 	DO(MPI_Comm_size, all, &n);
-	MUST(n == PARENTS + CHILDREN);
+	MUST(n == parents + CHILDREN);
 	REPEAT(17, MOVE(MPI_Allreduce, 4, 4, &me, &sum, 1, MPI_INT, MPI_SUM, all));
 	ring(13, me, n, 11, all);
 	DO(MPI_Comm_free, &all);
@@ -93,15 +98,19 @@ static void together(MPI_Comm other_side, int high)
 
 int main(int argc, char **argv)
 {
-	MPI_Comm parents, others;
+	MPI_Comm above, others;
 
 	expect_init(&argc, &argv);
-	DO(MPI_Comm_get_parent, &parents);
-	MUST(parents != MPI_COMM_NULL || (size == PARENTS && argc == 2));
-	others = parents == MPI_COMM_NULL ? spawn(argv[1]) : parents;
+	DO(MPI_Comm_get_parent, &above);
+	MUST(above != MPI_COMM_NULL || (size == PARENTS && argc >= 2));
+	if (above == MPI_COMM_NULL && argc > 2)
+		parents = 1;
+	others = above != MPI_COMM_NULL ?
+			 above :
+			 spawn(argv[1], parents > 1 ? MPI_COMM_WORLD : MPI_COMM_SELF);
 	if (others != MPI_COMM_NULL) {
-		(others == parents ? child : parent)(others);
-		together(others, others == parents);
+		(others == above ? child : parent)(others);
+		together(others, others == above);
 		DO(MPI_Comm_disconnect, &others);
 	}
 	expect_finish();

@@ -94,8 +94,10 @@ void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender
 void told_join(struct causes_world *w, int rank, uint32_t comm, int members, uint64_t begin_ns,
 	       uint64_t end_ns)
 {
-	struct call_view view = {
-		.roles = {.has_comm = true, .comm_id = comm, .comm_size = members}};
+	struct call_view view = {.roles = {.has_comm = true,
+					   .comm_id = comm,
+					   .comm_size = members,
+					   .comm_all = members}};
 	const struct model_call c = {.func = &barrier,
 				     .thread = &w->thread[rank],
 				     .begin_ns = begin_ns,

@@ -31,6 +31,8 @@ struct child {
 	struct proc_rank mpich, openmpi;	     /* the same for users of that MPI … */
 	struct proc_rank other_mpich, other_openmpi; /* … and what launchers of another MPI said */
 	struct proc_rank of_three, alone;	     /* by what MPI says: rank 1 of 3, 0 of 1 */
+	struct proc_rank root;			     /* of the call that has spawned it */
+	bool spawned;
 };
 
 static struct child look_at(const char *path, char *const *argv, char *const *env)
@@ -59,6 +61,7 @@ static struct child look_at(const char *path, char *const *argv, char *const *en
 	assert_int_equal(proc_rank_read(c.pid, "openmpi", &c.openmpi, &c.other_openmpi), 0);
 	proc_rank_of(c.pid, "mpich", 1, 3, &c.of_three);
 	proc_rank_of(c.pid, "mpich", 0, 1, &c.alone);
+	c.spawned = proc_spawned_by(c.pid, &c.root);
 	kill(-c.shell, SIGKILL);
 	waitpid(c.shell, NULL, 0);
 	return c;
@@ -156,6 +159,28 @@ TEST(flavours)
 	rank_is(&c.other_mpich, "openmpi", 1, 3);
 	rank_is(&c.openmpi, "openmpi", 1, 3);
 	rank_is(&c.other_openmpi, "hydra", 0, 2);
+}
+
+static void spawned_is(char *var, bool spawned, const char *job, int rank)
+{
+	char *argv[] = {"sh", "-c", STAY, NULL}, *env[] = {"PATH=/usr/bin:/bin", var, NULL};
+	struct child c = look_at("/bin/sh", argv, env);
+
+	assert_int_equal(c.spawned, spawned);
+	assert_string_equal(c.root.job, job);
+	assert_int_equal(c.root.rank, rank);
+}
+
+TEST(spawned)
+{
+	spawned_is("OMPI_PARENT_PORT=715587585.1:486745026", true, "715587585", 1);
+	spawned_is("OMPI_PARENT_PORT=prterun-node.site-12@1.13:300", true, "prterun-node.site-12@1",
+		   13);
+	spawned_is("OMPI_PARENT_PORT=tcp://1", true, "", -1);
+	spawned_is("OMPI_PARENT_PORT=", true, "", -1);
+	spawned_is("PMI_SPAWNED=1", true, "", -1);
+	spawned_is("PMI_SPAWNED=0", false, "", -1);
+	spawned_is(NULL, false, "", -1);
 }
 
 /* The environment is gone. Another process of the same launcher and size has one, or none has. */

@@ -135,8 +135,11 @@ static bool window_tell(struct play *p, const struct cases_line *l, int rank)
 	};
 	const char *verb = l->word[1], *of = l->word[2];
 	struct call_window window = {.number = 1, .rank = word_is(verb, "test") ? -1 : rank};
-	struct call_roles roles = {
-		.comm_id = 1, .comm_size = MEMBERS, .send_bytes = 8, .window = &window};
+	struct call_roles roles = {.comm_id = 1,
+				   .comm_size = MEMBERS,
+				   .comm_all = MEMBERS,
+				   .send_bytes = 8,
+				   .window = &window};
 	uint64_t begin_ns, end_ns;
 	int32_t group[RANKS];
 	size_t i = 0;
@@ -169,6 +172,7 @@ static void barrier_tell(struct play *p, const struct cases_line *l, int rank,
 	const struct call_roles roles = {.has_comm = true,
 					 .comm_id = 1,
 					 .comm_size = MEMBERS,
+					 .comm_all = MEMBERS,
 					 .requests = &started,
 					 .nrequests = f == &ibarrier};
 	uint64_t begin_ns, end_ns;

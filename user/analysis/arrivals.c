@@ -161,7 +161,7 @@ static bool goes_on(const struct call_roles *r)
 static bool is_together(const struct func_info *f, const struct call_roles *r, uint64_t *of)
 {
 	*of = r->comm_id;
-	if (!func_is_top(f) || !r->comm_id || r->comm_size < 2)
+	if (!func_is_top(f) || !r->comm_id || r->comm_all < 2)
 		return false;
 	if (r->window && r->window->event == WIN_TOGETHER) {
 		*of |= (uint64_t)r->window->number << 32;
@@ -188,9 +188,11 @@ static void on_call(void *ctx, const struct model_call *k)
 	c = map_make(&a->comms, of, sizeof(*c));
 	number = (uintptr_t)map_get(&c->made, k->thread->proc->idx) + 1;
 	map_set(&c->made, k->thread->proc->idx, (void *)number);
-	link = joint_of(c, number, (uint32_t)r->comm_size);
+	link = joint_of(c, number, (uint32_t)r->comm_all);
 	j = *link;
-	if (j->cnt < j->members)
+	if (r->has_root && r->root == PEER_NULL) /* beside the root of an intercommunicator */
+		j->members -= j->members > 1;
+	else if (j->cnt < j->members)
 		j->call[j->cnt++] = (struct arrival_call){
 			.thread = k->thread,
 			.func = k->func,
@@ -203,7 +205,8 @@ static void on_call(void *ctx, const struct model_call *k)
 		};
 	if (j->cnt < j->members)
 		return;
-	joint_settle(a, j);
+	if (j->cnt)
+		joint_settle(a, j);
 	joint_drop(c, link);
 }
 

@@ -146,7 +146,6 @@ static struct hang_want *want_add(struct hang_thread *t, enum hang_kind kind,
 		.comm_size = r ? r->comm_size : -1,
 		.peer = PEER_NULL,
 		.tag = TAG_ANY,
-		.root_world = r && r->has_root ? r->root_world : -1,
 	};
 	return w;
 }
@@ -217,7 +216,7 @@ static bool waits_for_root(const char *name)
 	return one_of(name, root);
 }
 
-static void together_want(struct hang_thread *t, const struct func_info *f,
+static void together_want(const struct hang *h, struct hang_thread *t, const struct func_info *f,
 			  const struct call_roles *r, uint64_t joint, uint64_t number)
 {
 	struct hang_want *w = want_add(t, HANG_TOGETHER, f, r);
@@ -225,8 +224,9 @@ static void together_want(struct hang_thread *t, const struct func_info *f,
 	w->joint = joint;
 	w->number = number;
 	w->for_all = waits_for_all(f->name);
-	w->for_root = waits_for_root(f->name) && w->root_world >= 0 &&
-		      w->root_world != t->thread->proc->rank;
+	if (r->has_root)
+		w->root = model_peer(h->model, t->thread->proc, r->root_job, r->root_world);
+	w->for_root = waits_for_root(f->name) && w->root && w->root != t->thread->proc;
 }
 
 static void request_want(struct hang *h, struct hang_thread *t, const struct call_request *q)
@@ -238,7 +238,7 @@ static void request_want(struct hang *h, struct hang_thread *t, const struct cal
 	} else if (!strcmp(q->op->func->group, "coll")) {
 		const struct model_process *p = t->thread->proc;
 
-		together_want(t, q->op->func, r, r->comm_id,
+		together_want(h, t, q->op->func, r, r->comm_id,
 			      (uintptr_t)map_get(&h->numbers, request_key(p, q->handle)));
 	} else if (r->has_peer && r->has_tag && (r->sends || r->receives)) {
 		if (r->receives)
@@ -272,7 +272,7 @@ static void wants_find(struct hang *h, struct hang_thread *t, const struct model
 	bool gets = r->receives || !r->sends;
 
 	if (joint) {
-		together_want(t, c->func, r, joint, number);
+		together_want(h, t, c->func, r, joint, number);
 	} else if (has_request(r, REQUEST_PENDING)) {
 		for (uint32_t i = 0; i < r->nrequests; i++)
 			request_want(h, t, &r->requests[i]);

@@ -40,10 +40,10 @@ struct hang_want {
 	int32_t peer, tag;		     /* RECV, SEND, LOCK: as of call_roles */
 	const struct model_process *process; /* the peer; NULL: unknown, any, or not in the trace */
 	uint64_t joint;			     /* TOGETHER: key of hang.joints; 0: unknown */
-	uint64_t number;    /* of the calls on it that its members make together, from 1 */
-	int32_t root_world; /* its root's rank in MPI_COMM_WORLD, or -1 */
-	bool for_all;	    /* it cannot return before all members have called */
-	bool for_root;	    /* it cannot return before the root has called */
+	uint64_t number; /* of the calls on it that its members make together, from 1 */
+	const struct model_process *root; /* NULL: it has none, or it is unknown */
+	bool for_all;			  /* it cannot return before all members have called */
+	bool for_root;			  /* it cannot return before the root has called */
 };
 
 /* A thread of a rank that lives when the recording ends, and has made calls of MPI. */

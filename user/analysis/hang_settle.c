@@ -124,6 +124,21 @@ bool hang_other_message(const struct hang *h, const struct model_process *from,
 
 /* ---- calls together ---- */
 
+/* All its members are in the trace, with all their calls; they may be of several jobs. */
+static bool members_recorded(const struct hang *h, const struct model_process *self,
+			     const struct hang_joint *j)
+{
+	if (!j->member)
+		return all_recorded(h, self->job_idx, j->size);
+	for (int32_t i = 0; i < j->size; i++) {
+		const struct model_process *p = hang_member(h, self, j->member[i]);
+
+		if (!p || hang_may_miss(h, p))
+			return false;
+	}
+	return true;
+}
+
 static enum hang_other together_other(const struct hang *h, const struct hang_thread *t,
 				      const struct hang_want *w)
 {
@@ -138,7 +153,7 @@ static enum hang_other together_other(const struct hang *h, const struct hang_th
 		there += part->number >= w->number;
 	if (there >= j->size)
 		return HANG_SEEN;
-	return all_recorded(h, self->job_idx, j->size) ? HANG_UNSEEN : HANG_UNKNOWN;
+	return members_recorded(h, self, j) ? HANG_UNSEEN : HANG_UNKNOWN;
 }
 
 /* ---- who waits for whom ---- */
@@ -157,7 +172,7 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
 		const struct model_process *p = hang_member(h, t->thread->proc, j->member[i]);
 
 		if (p && hang_number(j, p) < w->number &&
-		    (w->for_all || (w->for_root && p->rank == w->root_world)))
+		    (w->for_all || (w->for_root && p == w->root)))
 			waits_for(t, p);
 	}
 }

@@ -618,6 +618,21 @@ static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t
 		json_object_set_new(process, "started", started_json(&other, world.flavour));
 }
 
+static void spawned_say(json_t *process, pid_t pid)
+{
+	struct proc_rank root;
+	json_t *by;
+
+	if (!proc_spawned_by(pid, &root))
+		return;
+	by = json_object();
+	if (root.rank >= 0) {
+		json_object_set_new(by, "job", json_string(root.job));
+		json_object_set_new(by, "rank", json_integer(root.rank));
+	}
+	json_object_set_new(process, "spawned_by", by);
+}
+
 static void process_serve(struct service *s, const json_t *request)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
@@ -625,8 +640,10 @@ static void process_serve(struct service *s, const json_t *request)
 
 	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
 	rank_say(s, m, pid, request);
-	if (json_get_bool(m, "initialised"))
+	if (json_get_bool(m, "initialised")) {
+		spawned_say(m, pid);
 		settings_say(m, pid);
+	}
 	if (proc_stdout(pid))
 		json_object_set_new(m, "stdout", json_string(proc_stdout(pid)));
 	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));

@@ -278,6 +278,26 @@ int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct
 	return 0;
 }
 
+bool proc_spawned_by(pid_t pid, struct proc_rank *root)
+{
+	size_t len;
+	char *env = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &len);
+	const char *port = env ? env_get(env, len, "OMPI_PARENT_PORT") : NULL;
+	bool spawned = port || (env && env_int(env, len, "PMI_SPAWNED") > 0);
+	const char *tag = port ? strrchr(port, ':') : NULL, *rank = tag;
+
+	*root = (struct proc_rank){.rank = -1, .size = -1, .launcher = ""};
+	while (rank && rank > port && *rank != '.') /* Open MPI: JOB.RANK:TAG */
+		rank--;
+	if (rank && rank > port && isdigit((unsigned char)rank[1]) &&
+	    rank - port < (ptrdiff_t)sizeof(root->job)) {
+		memcpy(root->job, port, (size_t)(rank - port));
+		root->rank = atoi(rank + 1);
+	}
+	free(env);
+	return spawned;
+}
+
 /* ---- the job of a process whose environment does not tell it ---- */
 
 static pid_t launcher_above(pid_t pid)

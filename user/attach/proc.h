@@ -52,6 +52,11 @@ int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct
  */
 void proc_rank_of(pid_t pid, const char *flavour, int rank, int size, struct proc_rank *out);
 
+/*
+ * What the library told a process that MPI_Comm_spawn has started of the root of that call, by the environment. rank: in MPI_COMM_WORLD
+ * of the job of that name; -1 and "" if it was told nothing. False: it was started otherwise.
+ */
+bool proc_spawned_by(pid_t pid, struct proc_rank *root);
 pid_t proc_parent(pid_t pid); /* 0 if unknown */
 /* It was forked and has not executed a program since: what it has in memory it has from its parent. */
 bool proc_is_fork(pid_t pid);

@@ -93,7 +93,8 @@ static const json_t *launcher_said(const json_t *before)
 
 static void members_keep(json_t *m, const json_t *from)
 {
-	static const char *const members[] = {"rank", "size", "job", "launcher", "started"};
+	static const char *const members[] = {"rank",	  "size",    "job",
+					      "launcher", "started", "spawned_by"};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
 		if (json_object_get(from, members[i]))
@@ -116,8 +117,7 @@ static void before_keep(json_t *m, const json_t *before, bool began)
 		members_keep(m, before);
 		json_object_set(m, "rank_by", json_object_get(before, "rank_by"));
 		json_object_set(m, "initialised", json_object_get(before, "initialised"));
-	} else if (began && !told_by_mpi(m) &&
-		   (gone || (said && !*json_get_text(m, "launcher")))) {
+	} else if (began && !told_by_mpi(m) && (gone || (said && !*json_get_text(m, "launcher")))) {
 		members_keep(m, said);
 		json_object_set_new(m, "initialised", json_true());
 		json_object_set_new(m, "rank_by", json_string("environment"));

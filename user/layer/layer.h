@@ -181,11 +181,12 @@ struct call_roles {
 	 * MPI_PROC_NULL, and one that is not known, is -1; of the latter *_why says the reason.
 	 */
 	int32_t peer_world, recv_peer_world, root_world;
-	int32_t peer_job, recv_peer_job;	   /* model_process.job_idx */
+	int32_t peer_job, recv_peer_job, root_job; /* model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
 	uint64_t matched_ns; /* of a receive whose message a probe has matched: begin of the probe; else 0 */
 	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
 	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
+	int32_t comm_all;      /* the same, of an intercommunicator those of both groups */
 	bool comm_world;       /* it is the job's MPI_COMM_WORLD */
 	bool threads_multiple; /* MPI_Init_thread has provided MPI_THREAD_MULTIPLE */
 	uint64_t comm;	       /* handle */
@@ -216,7 +217,7 @@ enum peer_unknown {
 	PEER_UNKNOWN_COMM,     /* how its communicator was made was not recorded */
 	PEER_UNKNOWN_MEMBERS,  /* not all ranks that made it together are in the trace */
 	PEER_UNKNOWN_ORDER,    /* the library was free to reorder, and did not tell */
-	PEER_UNKNOWN_OTHER,    /* of another program: spawned or connected */
+	PEER_UNKNOWN_OTHER,    /* of another job: connected, or not surely spawned */
 	PEER_UNKNOWN_WORLD,    /* a process's own rank in MPI_COMM_WORLD is not known */
 	PEER_UNKNOWN_ANY,      /* any source would do, and the program did not ask which it was */
 	PEER_UNKNOWN_CONFLICT, /* what was recorded contradicts itself */
@@ -276,7 +277,9 @@ struct layer {
 	void (*func_release)(struct func_info *f);
 	/*
 	 * Meta objects "library", "process", "hosts" and "adapters" are fed in as they come; before them one that is in no trace:
-	 * "jobs", whose array "names" are the launcher's names of the trace's jobs, by model_process.job_idx.
+	 * "jobs", whose array "names" are the launcher's names of the trace's jobs, by model_process.job_idx. Its array "spawned" has an
+	 * object for each job that MPI_Comm_spawn has started, else null: size, from_ns and to_ns (its first and its last process
+	 * began), root_job and root_rank (of the call; absent if unknown).
 	 */
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);

@@ -28,7 +28,11 @@ void mpi_comms_free(struct mpi_comms *all)
 		return;
 	for (size_t at = 0; (c = map_next(&all->worlds, &at, NULL));)
 		mpi_communicator_unref(c);
+	for (size_t at = 0; (c = map_next(&all->merged, &at, NULL));)
+		mpi_communicator_unref(c);
+	mpi_spawns_free(all->spawns);
 	map_release(&all->worlds);
+	map_release(&all->merged);
 	map_release(&all->jobs);
 	map_release(&all->two_sided);
 	mpi_group_makings_release(&all->of_groups);
@@ -164,6 +168,8 @@ enum peer_unknown mpi_communicator_peer(struct mpi_communicator *c, int32_t rank
 	why = mpi_group_member(c->group, rank, out);
 	if (why == PEER_UNKNOWN_MEMBERS && c->placing)
 		why = PEER_UNKNOWN_ORDER;
+	if (why == PEER_UNKNOWN_ORDER && c->either[0] && mpi_group_size(c->either[0]) < 0)
+		why = mpi_group_member(c->either[0], rank, out);
 	if (why == PEER_KNOWN || rank < 0 || rank >= c->report_size || c->reported[rank].job < 0)
 		return why;
 	*out = c->reported[rank];

@@ -71,6 +71,7 @@ struct mpi_part {
 struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *joined,
 				   const char *call, const struct mpi_part *part, uint64_t begin_ns,
 				   bool one_clock);
+struct mpi_making *mpi_making_ref(struct mpi_making *m);
 void mpi_making_unref(struct mpi_making *m);
 /* A member's call has returned: no other one will begin, unless it does not wait for them (Comm_idup). */
 #define MPI_MAKING_GOES_ON UINT64_MAX
@@ -95,5 +96,9 @@ struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_g
 struct mpi_group *mpi_making_remote(struct mpi_making *m);
 void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
 		     int32_t tag);
+/* The other side has no making of its own (mpi_spawn.h): what is made has one id on both sides. */
+void mpi_making_two_sided(struct mpi_making *m);
+/* What is made as the other side has it, whose group this is: a reference, for one that is taken over. */
+struct mpi_communicator *mpi_making_other_side(struct mpi_making *m, struct mpi_group *group);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "layer/mpi_comm.h"
 #include "layer/mpi_comm_of_group.h"
+#include "layer/mpi_spawn.h"
 
 struct mpi_leader;
 
@@ -18,6 +19,8 @@ struct mpi_comms {
 	struct mpi_group_makings of_groups;
 	struct map
 		two_sided; /* id of an intercommunicator, number of a making → id of what is made */
+	struct map merged; /* its id → struct mpi_communicator that two sides have become */
+	struct mpi_spawns *spawns;	 /* NULL: none */
 	struct mpi_communicator *unused; /* to be freed */
 	bool freeing;
 };

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "layer/mpi_decode.h"
+#include "layer/mpi_spawn.h"
 
 struct mpi_known_comm *mpi_call_comm(struct mpi_call *c)
 {
@@ -192,6 +193,8 @@ static void learn_shape(struct mpi_call *c, const struct mpi_known_comm *old,
 	case EFFECT_INTERCOMM_NEW:
 	case EFFECT_INTERCOMM_OF_GROUPS:
 	case EFFECT_CONNECT:
+	case EFFECT_SPAWN:
+	case EFFECT_GET_PARENT:
 		new->inter = true;
 		new->rank = old->rank;
 		new->size = old->size;
@@ -223,6 +226,10 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	    (parent && parent == mpi_process_comm(c->process, handle)))
 		return;
 	made = mpi_call_made(c, m, parent && parent->whole ? parent : NULL);
+	if (made && made == mpi_process_comm(c->process, handle)->whole) { /* asked for again */
+		mpi_communicator_unref(made);
+		return;
+	}
 	new = mpi_process_comm_renew(c->process, handle);
 	mpi_communicator_unref(new->whole);
 	new->whole = made;
@@ -251,6 +258,9 @@ void mpi_learn_comm(struct mpi_call *c)
 	if (!mpi_effect_makes_comm(c->fn->effect))
 		return;
 	m = mpi_call_making(c);
+	if (m && c->fn->effect == EFFECT_SPAWN && c->parts.returned)
+		mpi_spawn_end(c->process->trace_comms, m, mpi_process_self(c->process), c->ok,
+			      c->parts.rec->hdr.ts_ns);
 	if (c->ok)
 		learn_newcomm(c, m);
 	if (m)

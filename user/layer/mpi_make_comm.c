@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "layer/mpi_decode.h"
+#include "layer/mpi_spawn.h"
 
 #define SUB_MAX (1 << 20) /* members of a part of a topology whose members are not known yet */
 
@@ -13,7 +14,7 @@
 static bool has_parent(enum mpi_effect e)
 {
 	return mpi_effect_makes_comm(e) && e != EFFECT_COMM_OF_GROUP &&
-	       e != EFFECT_INTERCOMM_OF_GROUPS && e != EFFECT_CONNECT;
+	       e != EFFECT_INTERCOMM_OF_GROUPS && e != EFFECT_CONNECT && e != EFFECT_GET_PARENT;
 }
 
 struct mpi_known_comm *mpi_call_parent(struct mpi_call *c)
@@ -58,6 +59,18 @@ static void leader_tell(const struct mpi_call *c, struct mpi_making *m,
 		mpi_making_lead(m, mpi_process_self(c->process), remote, (int32_t)tag);
 }
 
+/* What the root of a call says that spawns. */
+static void root_tell(const struct mpi_call *c, struct mpi_making *m, struct mpi_known_comm *comm)
+{
+	int64_t root, size = -1;
+
+	if (!mpi_call_value(c, ROLE_root, &root) || root < 0 || root != mpi_comm_rank(c, comm))
+		return;
+	mpi_call_value(c, ROLE_maxprocs, &size);
+	mpi_spawn_begin(c->process->trace_comms, m, mpi_process_self(c->process), (int32_t)size,
+			c->begin_ns);
+}
+
 static struct mpi_making *join(const struct mpi_call *c, struct mpi_known_comm *parent)
 {
 	struct mpi_part part = {
@@ -73,6 +86,8 @@ static struct mpi_making *join(const struct mpi_call *c, struct mpi_known_comm *
 			    c->process->one_clock);
 	if (c->fn->effect == EFFECT_INTERCOMM_NEW)
 		leader_tell(c, m, parent);
+	else if (c->fn->effect == EFFECT_SPAWN)
+		root_tell(c, m, parent);
 	return m;
 }
 
@@ -232,6 +247,13 @@ struct mpi_communicator *mpi_call_made(struct mpi_call *c, struct mpi_making *m,
 			       mpi_group_ref(mpi_call_group(c, ROLE_remote_group)));
 	case EFFECT_INTERCOMM_MERGE:
 		return made_by_merge(c, m, group, remote);
+	case EFFECT_SPAWN:
+		return made_of(c, m, 0, mpi_group_ref(group),
+			       mpi_spawn_children(c->process->trace_comms, m,
+						  c->parts.rec->hdr.ts_ns));
+	case EFFECT_GET_PARENT:
+		return mpi_spawn_parents(c->process->trace_comms, c->process->job,
+					 c->process->world_size, c->parts.rec->hdr.ts_ns);
 	case EFFECT_CONNECT:
 		group = mpi_communicator_group(mpi_call_ranks(c), false);
 		return made_of(c, NULL, 0, mpi_group_ref(group),

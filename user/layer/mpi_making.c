@@ -32,7 +32,7 @@ struct mpi_making {
 	struct made *made; /* given up when it is closed */
 	uint32_t made_cnt;
 	struct mpi_group *remote; /* once the other side's leader has called */
-	uint32_t id; /* of what is made, if the other side of an intercommunicator makes the same; else 0 */
+	uint32_t id; /* of what is made, if the other side of an intercommunicator has the same; else 0 */
 	struct mpi_making *next;
 };
 
@@ -43,6 +43,12 @@ struct mpi_leader {
 	struct mpi_making *making; /* a reference */
 	struct mpi_leader *next;
 };
+
+struct mpi_making *mpi_making_ref(struct mpi_making *m)
+{
+	m->refs++;
+	return m;
+}
 
 void mpi_making_unref(struct mpi_making *m)
 {
@@ -233,6 +239,19 @@ static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
 	return c;
 }
 
+/* Of both sides of an intercommunicator: the one that the other side got, if it was first. The order of its members is unknown. */
+static struct mpi_communicator *merged_get(const struct mpi_making *m)
+{
+	struct mpi_communicator *c = map_get(&m->all->merged, m->id);
+
+	if (!c) {
+		c = mpi_communicator_new(m->all, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
+		c->id = m->id;
+		map_set(&m->all->merged, m->id, c);
+	}
+	return mpi_communicator_ref(c);
+}
+
 struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struct mpi_group *group,
 					struct mpi_group *remote)
 {
@@ -244,6 +263,10 @@ struct mpi_communicator *mpi_making_get(struct mpi_making *m, int64_t key, struc
 		mpi_group_unref(group);
 		mpi_group_unref(remote);
 		return mpi_communicator_ref(m->made[i].comm);
+	}
+	if (m->id && !key && !remote) {
+		mpi_group_unref(group);
+		return made_add(m, key, merged_get(m));
 	}
 	c = mpi_communicator_new(m->all, group ?: group_from(m, split_members, key), remote);
 	if (m->id && !key)
@@ -272,6 +295,20 @@ struct mpi_communicator *mpi_making_get_group(struct mpi_making *m, struct mpi_g
 }
 
 /* ---- intercommunicators ---- */
+
+void mpi_making_two_sided(struct mpi_making *m)
+{
+	m->id = ++m->all->next_id;
+}
+
+struct mpi_communicator *mpi_making_other_side(struct mpi_making *m, struct mpi_group *group)
+{
+	struct mpi_communicator *c = mpi_communicator_new(m->all, group,
+							  mpi_group_ref(m->parent_group));
+
+	c->id = m->id;
+	return c;
+}
 
 static void leader_free(struct mpi_leader *l)
 {
@@ -313,7 +350,8 @@ void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_
 			continue;
 		remote_set(m, l->making->parent_group);
 		remote_set(l->making, m->parent_group);
-		m->id = l->making->id = ++m->all->next_id;
+		mpi_making_two_sided(m);
+		l->making->id = m->id;
 		*link = l->next;
 		leader_free(l);
 		return;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "layer/layer.h"
 #include "layer/mpi_process.h"
+#include "layer/mpi_spawn.h"
 #include "trace/trace_join.h"
 
 #define HANDLE_BYTES_MAX 8
@@ -179,6 +180,26 @@ static void jobs_number(struct mpi_processes *s, const json_t *names)
 	json_array_foreach(names, i, name) mpi_comms_job(s->comms, json_string_value(name), 0);
 }
 
+static void jobs_spawned(struct mpi_processes *s, const json_t *rows)
+{
+	const json_t *row;
+	size_t job;
+
+	json_array_foreach(rows, job, row) if (json_is_object(row))
+	{
+		const struct mpi_spawned spawned = {
+			.job = (int32_t)job,
+			.size = (int32_t)json_int(row, "size", -1),
+			.from_ns = json_get_u64(row, "from_ns"),
+			.to_ns = json_get_u64(row, "to_ns"),
+			.root = {(int32_t)json_int(row, "root_job", -1),
+				 (int32_t)json_int(row, "root_rank", -1)},
+		};
+
+		mpi_spawned_add(s->comms, &spawned);
+	}
+}
+
 void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)
 {
 	memset(s->recent, 0, sizeof(s->recent));
@@ -186,9 +207,10 @@ void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)
 		meta_library(s, meta);
 	else if (json_is_type(meta, "process"))
 		meta_process(s, meta);
-	else if (json_is_type(meta, "jobs"))
+	else if (json_is_type(meta, "jobs")) {
 		jobs_number(s, json_object_get(meta, "names"));
-	else if (json_is_type(meta, "hosts"))
+		jobs_spawned(s, json_object_get(meta, "spawned"));
+	} else if (json_is_type(meta, "hosts"))
 		s->one_clock = json_array_size(json_object_get(meta, "rows")) < 2;
 }
 

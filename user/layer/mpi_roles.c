@@ -430,17 +430,26 @@ void mpi_world_rank(struct mpi_communicator *comm, int32_t rank, int32_t *world,
 	}
 }
 
+static void comm_sizes(struct mpi_communicator *comm, struct call_roles *r)
+{
+	struct mpi_group *remote = mpi_communicator_group(comm, true);
+	int32_t others = mpi_group_size(remote);
+
+	r->comm_size = r->comm_all = mpi_group_size(mpi_communicator_group(comm, false));
+	if (!remote)
+		return;
+	r->comm_all = r->comm_size >= 0 && others >= 0 ? r->comm_size + others : -1;
+	r->comm_size = -1;
+}
+
 static void world_ranks(struct mpi_call *c, struct call_roles *r)
 {
 	struct mpi_communicator *comm = NULL;
-	int32_t root_job;
 
 	if (r->has_peer || r->has_root || r->has_comm)
 		comm = mpi_call_ranks(c);
 	r->comm_id = comm ? mpi_communicator_id(comm) : 0;
-	r->comm_size = mpi_group_size(mpi_communicator_group(comm, false));
-	if (mpi_communicator_group(comm, true))
-		r->comm_size = -1;
+	comm_sizes(comm, r);
 	r->comm_world = c->comm_known && c->comm_known->is_world;
 	mpi_world_rank(comm, r->has_peer ? r->peer : PEER_NULL, &r->peer_world, &r->peer_job,
 		       &r->peer_why);
@@ -452,8 +461,18 @@ static void world_ranks(struct mpi_call *c, struct call_roles *r)
 		mpi_world_rank(comm, r->recv_peer, &r->recv_peer_world, &r->recv_peer_job,
 			       &r->recv_peer_why);
 	}
-	mpi_world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &root_job,
+	mpi_world_rank(comm, r->has_root ? r->root : PEER_NULL, &r->root_world, &r->root_job,
 		       &r->root_why);
+}
+
+static void world_rank_show(const struct mpi_call *c, struct call_view *out, const char *rank_name,
+			    int32_t rank, const char *job_name, int32_t job)
+{
+	if (rank < 0)
+		return;
+	call_view_add(out, rank_name, VALUE_INT)->i = rank;
+	if (job != c->process->job)
+		call_view_add(out, job_name, VALUE_INT)->i = job;
 }
 
 /* Where they are not the ranks that the arguments say. */
@@ -465,12 +484,10 @@ static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 
 	if (out->roles_only || (comm && comm->is_world))
 		return;
-	if (r->peer_world >= 0 && !gets)
-		call_view_add(out, "dest_world", VALUE_INT)->i = r->peer_world;
-	if (r->recv_peer_world >= 0)
-		call_view_add(out, "source_world", VALUE_INT)->i = r->recv_peer_world;
-	if (r->root_world >= 0)
-		call_view_add(out, "root_world", VALUE_INT)->i = r->root_world;
+	if (!gets)
+		world_rank_show(c, out, "dest_world", r->peer_world, "dest_job", r->peer_job);
+	world_rank_show(c, out, "source_world", r->recv_peer_world, "source_job", r->recv_peer_job);
+	world_rank_show(c, out, "root_world", r->root_world, "root_job", r->root_job);
 }
 
 void mpi_roles(struct mpi_call *c, struct call_view *out)

@@ -67,7 +67,7 @@ const struct call_window *mpi_window_of(struct mpi_call *c, struct call_view *ou
 
 		w->number = known->number;
 		out->roles.comm_id = mpi_communicator_id(known->comm);
-		out->roles.comm_size = mpi_group_size(members);
+		out->roles.comm_size = out->roles.comm_all = mpi_group_size(members);
 		if (w->event == WIN_POST || w->event == WIN_START || w->event == WIN_LOCK)
 			w->rank = mpi_group_rank(members, mpi_process_self(c->process));
 		group_find(c, members, w);

@@ -1,28 +1,114 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which process is meant by a rank of a job. */
+#include <string.h>
+
+#include "base/json_get.h"
 #include "model/who.h"
+#include "trace/trace_join.h"
 
 static uint64_t rank_key(int32_t job_idx, int32_t rank)
 {
 	return (uint64_t)(uint32_t)job_idx << 32 | (uint32_t)rank;
 }
 
+/* By how much times of two hosts may be wrong; UINT64_MAX: unknown. */
+static uint64_t clocks_apart_ns(const struct model *m)
+{
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 1; i < m->info.nhosts; i++) {
+		if (m->host[i].clock_by == TRACE_CLOCK_TIME_OF_DAY)
+			return UINT64_MAX;
+		if (m->host[i].clock_uncertainty_ns > most_ns)
+			most_ns = m->host[i].clock_uncertainty_ns;
+	}
+	return 2 * most_ns;
+}
+
+/* When the processes of a job began, the first of which is this one. False: unknown of one of them. */
+static bool job_began(const struct model *m, uint32_t first, uint64_t *from_ns, uint64_t *to_ns)
+{
+	uint64_t apart_ns = clocks_apart_ns(m);
+	const struct mprocess *p = m->process[first];
+
+	*from_ns = UINT64_MAX;
+	*to_ns = 0;
+	for (uint32_t i = first; i < m->nprocesses; i++) {
+		const struct mprocess *q = m->process[i];
+
+		if (!q->pub.is_rank || q->pub.job_idx != p->pub.job_idx)
+			break;
+		if (!q->parent || q->pub.start_ns < apart_ns)
+			return false;
+		if (q->pub.start_ns - apart_ns < *from_ns)
+			*from_ns = q->pub.start_ns - apart_ns;
+		if (q->pub.start_ns + apart_ns > *to_ns)
+			*to_ns = q->pub.start_ns + apart_ns;
+	}
+	return true;
+}
+
+/*
+ * What the layers learn of a job from its first process; NULL: it was not spawned, or its parents or when it began are not in the
+ * trace.
+ */
+static json_t *spawned_json(const struct model *m, uint32_t first, const json_t *numbers)
+{
+	const json_t *meta = m->process[first]->pub.meta;
+	const json_t *by = json_object_get(meta, "spawned_by");
+	const char *root_job = json_get_text(by, "job");
+	json_t *number = json_object_get(numbers, root_job), *row;
+	uint64_t from_ns, to_ns;
+
+	if (!json_is_object(by) || (*root_job && !number) || !job_began(m, first, &from_ns, &to_ns))
+		return NULL;
+	row = json_pack("{s:I, s:I, s:I}", "size", json_get_int(meta, "size"), "from_ns",
+			(json_int_t)from_ns, "to_ns", (json_int_t)to_ns);
+	if (*root_job) {
+		json_object_set(row, "root_job", number);
+		json_object_set_new(row, "root_rank", json_integer(json_get_int(by, "rank")));
+	}
+	return row;
+}
+
+static bool is_first_of_job(const struct model *m, uint32_t i)
+{
+	return !i || m->process[i]->pub.job_idx != m->process[i - 1]->pub.job_idx;
+}
+
+static json_t *jobs_json(const struct model *m, uint32_t nranks)
+{
+	json_t *names = json_array(), *spawned = json_array(), *numbers = json_object();
+
+	for (uint32_t i = 0; i < nranks; i++) {
+		const struct model_process *p = &m->process[i]->pub;
+
+		if (!is_first_of_job(m, i))
+			continue;
+		json_array_append_new(names, json_string(p->job));
+		json_object_set_new(numbers, p->job, json_integer(p->job_idx));
+	}
+	for (uint32_t i = 0; i < nranks; i++)
+		if (is_first_of_job(m, i))
+			json_array_append_new(spawned, spawned_json(m, i, numbers) ?: json_null());
+	json_decref(numbers);
+	return json_pack("{s:s, s:o, s:o}", "type", "jobs", "names", names, "spawned", spawned);
+}
+
 void peer_ranks_learn(struct model *m)
 {
-	json_t *names = json_array();
+	uint32_t i;
 
-	for (uint32_t i = 0; i < m->nprocesses; i++) { /* ranks come first, by job */
+	for (i = 0; i < m->nprocesses; i++) { /* ranks come first, by job */
 		struct mprocess *p = m->process[i];
 		uint64_t key = rank_key(p->pub.job_idx, p->pub.rank);
 
 		if (!p->pub.is_rank)
 			break;
-		if ((size_t)p->pub.job_idx == json_array_size(names))
-			json_array_append_new(names, json_string(p->pub.job));
 		if (p->pub.rank >= 0 && !map_get(&m->ranks, key))
 			map_set(&m->ranks, key, p);
 	}
-	m->jobs = json_pack("{s:s, s:o}", "type", "jobs", "names", names);
+	m->jobs = jobs_json(m, i);
 }
 
 void peer_ranks_release(struct model *m)

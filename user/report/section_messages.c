@@ -20,7 +20,9 @@ static const struct {
 				  "not all who made their communicator had been recorded"},
 	[PEER_UNKNOWN_ORDER] = {"reordered",
 				"the library was free to order the ranks, and had not told"},
-	[PEER_UNKNOWN_OTHER] = {"other_program", "of a spawned or connected program"},
+	[PEER_UNKNOWN_OTHER] =
+		{"other_program",
+		 "of a connected program, or of a spawned job that is uncertain or not recorded"},
 	[PEER_UNKNOWN_WORLD] = {"no_world_rank", "their own rank in MPI_COMM_WORLD is not known"},
 	[PEER_UNKNOWN_ANY] = {"any_source", "received from any source, without a status"},
 	[PEER_UNKNOWN_CONFLICT] = {"contradiction",
