@@ -220,7 +220,7 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	if (!f)
 		return;
 	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER);
-	for (u32 i = 0; i < nargs || !i; i++)			/* the first one tells wrappers */
+	for (u32 i = 0; i < nargs || !i; i++) /* the first one tells wrappers */
 		frame_args(f)[i] = args[i];
 	if (fn->counted) {
 		counted_entered(t, d, func, fn);
