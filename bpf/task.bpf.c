@@ -276,22 +276,16 @@ static __always_inline void fault_keep(u32 signo, struct kernel_siginfo *info,
 		fault_fill(f, signo, info, self);
 }
 
-/* A thread that a signal ends keeps the calls that it is in: once it exits nobody can tell where they were made. */
-static __noinline int open_calls_place(struct task_struct *p, u32 tid, bool self)
+/* Where the outermost call was made that a thread is in whom a signal ends: once it exits nobody can tell. */
+static __always_inline void open_call_place(struct task_struct *p, u32 tid, bool self)
 {
 	struct pov_thread *t = thread_find(p, tid);
-	u32 i;
 
-	if (!t)
-		return 0;
-	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
-		if (i >= t->depth)
-			break;
-		frame_site_find(p, frame_at(t, i));
-		if (self && bindings_exist())
-			site_leave_bindings(t, i);
-	}
-	return 0;
+	if (!t || !t->depth)
+		return;
+	frame_site_find(p, frame_at(t, 0));
+	if (self && bindings_exist())
+		site_leave_bindings(t, 0);
 }
 
 SEC("tp_btf/signal_generate")
@@ -314,7 +308,7 @@ int BPF_PROG(signal_generate, int signo, struct kernel_siginfo *info, struct tas
 	r.tgid = tgid;
 	r.signo = signo;
 	signal_origin(&r, info, self, p);
-	open_calls_place(p, r.hdr.tid, self == p);
+	open_call_place(p, r.hdr.tid, self == p);
 	emit_control(&r, sizeof(r), false);
 	return 0;
 }
