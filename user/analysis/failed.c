@@ -15,13 +15,15 @@ bool failed_alike(const struct failed_row *a, const struct failed_row *b)
 	       !site_compare(&a->site, &b->site);
 }
 
+/* MPICH's codes tell, beside the class, one failure from the next. */
 static uint64_t key_of(const struct model_call *c)
 {
+	const struct call_roles *r = &c->view->roles;
+	uint64_t error = r->error_name ? (uintptr_t)r->error_name : (uint32_t)r->error;
 	uint64_t hash = ((uint64_t)c->thread->proc->idx << 16 | c->func->id) *
 			UINT64_C(0x9e3779b97f4a7c15);
 
-	return hash ^ (c->site.offset + c->site.address + (uint32_t)c->view->roles.error) *
-			      UINT64_C(0xff51afd7ed558ccd);
+	return hash ^ (c->site.offset + c->site.address + error) * UINT64_C(0xff51afd7ed558ccd);
 }
 
 /* Of the few that share a hash the first one's row counts: those that are not alike are left out. */
