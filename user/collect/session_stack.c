@@ -24,6 +24,7 @@
 #define DEPTH_MAX 128
 #define CODE_BYTES_MAX 65536
 #define PLACES_MAX 16 /* of traced libraries in a process */
+#define LOOKS_MAX 8   /* at a thread whose stack cannot be followed: it ran on meanwhile */
 
 struct stack_call {
 	uint32_t tid, tgid;
@@ -155,8 +156,9 @@ static void args_passed(const struct finding_stack *f, struct stack_call *c,
 }
 #endif
 
+/* whole: down to where the thread began. */
 static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
-			  struct stack_frame *frame)
+			  struct stack_frame *frame, bool *whole)
 {
 	struct unwind_regs regs = t->regs;
 	size_t n = 0;
@@ -169,6 +171,7 @@ static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 		n++;
 	}
 	frame[n].regs = regs; /* of the caller of the last one */
+	*whole = !regs.pc;
 	return n;
 }
 
@@ -180,8 +183,8 @@ static bool is_in_program(const struct finding_stack *f, uint64_t pc)
 	return false;
 }
 
-/* The innermost function of its program. */
-static void place_find(struct finding_stack *f, const struct thread_regs *t,
+/* The innermost function of its program. False: there is none. */
+static bool place_find(struct finding_stack *f, const struct thread_regs *t,
 		       const struct stack_frame *frame, size_t n)
 {
 	struct session_stack *st = f->s->stack;
@@ -190,7 +193,7 @@ static void place_find(struct finding_stack *f, const struct thread_regs *t,
 	while (i <= n && !is_in_program(f, frame[i].regs.pc))
 		i++;
 	if (!f->program || i > n)
-		return;
+		return false;
 	st->place = xrealloc(st->place, (st->nplaces + 1) * sizeof(*st->place));
 	st->place[st->nplaces++] = (struct pov_sample){
 		.hdr = {.size = sizeof(struct pov_sample),
@@ -200,6 +203,7 @@ static void place_find(struct finding_stack *f, const struct thread_regs *t,
 		.tgid = (uint32_t)t->pid,
 		.ip = frame[i].regs.pc + !i, /* as if it were a return address */
 	};
+	return true;
 }
 
 /* The innermost function has not only just begun, nor is it about to return. */
@@ -208,11 +212,12 @@ static bool has_frame(const struct stack_frame *innermost)
 	return innermost->at.cfa - innermost->regs.reg[UNWIND_RSP] > sizeof(uint64_t);
 }
 
-/* The outermost one: what it calls itself is of no interest. */
-static void thread_walk(struct finding_stack *f, const struct thread_regs *t)
+/* The outermost one: what it calls itself is of no interest. False: the stack could not be followed. */
+static bool thread_walk(struct finding_stack *f, const struct thread_regs *t)
 {
 	struct stack_frame *frame = xcalloc(DEPTH_MAX + 1, sizeof(*frame));
-	size_t n = frames_read(f, t, frame), i = n;
+	bool whole;
+	size_t n = frames_read(f, t, frame, &whole), i = n;
 	struct session_stack *st = f->s->stack;
 	struct stack_call c = {.tid = (uint32_t)t->tid, .tgid = (uint32_t)t->pid};
 	uint64_t cookie;
@@ -234,9 +239,12 @@ static void thread_walk(struct finding_stack *f, const struct thread_regs *t)
 #endif
 		st->call = xrealloc(st->call, (st->cnt + 1) * sizeof(*st->call));
 		st->call[st->cnt++] = c;
-	} else
-		place_find(f, t, frame, n);
+		whole = true;
+	} else if (place_find(f, t, frame, n)) {
+		whole = true;
+	}
 	free(frame);
+	return whole;
 }
 
 static uint64_t program_of(pid_t pid)
@@ -248,16 +256,18 @@ static uint64_t program_of(pid_t pid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
-static void process_walk(struct session *s, struct thread_regs *t, size_t cnt)
+static void process_walk(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
 {
 	struct finding_stack f = {.s = s, .program = program_of(t->pid)};
 
 	images_library_files(s->images, t->pid, on_file, &f);
+	if (!f.nplaces)
+		memset(done, true, cnt);
 	if (!f.nplaces || unwind_open(t->pid, &f.unwind))
 		return;
 	for (size_t i = 0; i < cnt; i++)
-		if (t[i].found)
-			thread_walk(&f, &t[i]);
+		if (t[i].found && thread_walk(&f, &t[i]))
+			done[i] = true;
 	unwind_close(&f.unwind);
 }
 
@@ -327,24 +337,47 @@ void session_stack_identity(struct session *s, const struct pov_hdr *rec)
 		map_remove(&s->stack->callers, rec->tid);
 }
 
+/* At those that are not done: threads of a process lie together. */
+static void threads_look(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
+{
+	size_t end;
+
+	for (size_t i = 0; i < cnt; i++)
+		t[i] = (struct thread_regs){.pid = t[i].pid, .tid = t[i].tid, .found = done[i]};
+	regs_read(s, t, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		t[i].found &= !done[i];
+	for (size_t i = 0; i < cnt; i = end) {
+		for (end = i; end < cnt && t[end].pid == t[i].pid;)
+			end++;
+		process_walk(s, &t[i], end - i, &done[i]);
+	}
+	thread_regs_release(t, cnt);
+}
+
+static bool all_done(const bool *done, size_t cnt)
+{
+	while (cnt && done[cnt - 1])
+		cnt--;
+	return !cnt;
+}
+
 void session_stack_find(struct session *s)
 {
 	struct thread_regs *t;
-	size_t cnt, end;
+	bool *done;
+	size_t cnt;
 
 	if (!s->opt->pid_cnt)
 		return;
 	if (!s->stack)
 		s->stack = xcalloc(1, sizeof(*s->stack));
 	t = xcalloc(THREADS_MAX, sizeof(*t));
+	done = xcalloc(THREADS_MAX, sizeof(*done));
 	cnt = threads_list(s, t);
-	regs_read(s, t, cnt);
-	for (size_t i = 0; i < cnt; i = end) {
-		for (end = i; end < cnt && t[end].pid == t[i].pid;)
-			end++;
-		process_walk(s, &t[i], end - i);
-	}
-	thread_regs_release(t, cnt);
+	for (int look = 0; look < LOOKS_MAX && !all_done(done, cnt); look++)
+		threads_look(s, t, cnt, done);
+	free(done);
 	free(t);
 }
 
