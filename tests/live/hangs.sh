@@ -27,14 +27,14 @@ record_start() {
 	there "$1"
 }
 
-# Rank 0 polls in its call or sleeps outside; the others have come to theirs.
+# Each has come to its call, or sleeps outside, and could have gone on for 100 ms: before that nobody is said to wait for another one.
 there() { # KIND
 	local n pid
 	n=$(ranks_of "$1")
 	wait_until 120 awk -v n="$n" '/^at/ { k++ } END { exit k != n }' "$T/said"
 	awk '/^at/' "$T/said" | sort -k2n | awk '{ print $3 }' >"$T/pids"
 	mapfile -t -O ${#started[@]} started <"$T/pids"
-	for pid in $(cat "$T/pids"); do wait_until 120 settled "$pid" 5; done
+	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 }
 
 # Whether none of a process's threads is on the way: each sleeps, is stopped, or has had so much of a core since we looked first.
@@ -63,7 +63,7 @@ record_stop() {
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 }
 
-# Looks so long that each rank could have gone on: what has not had 100 ms for that is not said to wait for others.
+# Looks as long.
 looks() {
 	local pid
 	"$pov" hang -d 600 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null &
