@@ -3,7 +3,7 @@
 #
 # Jobs that hang (tests/mpi/hangs.c), looked at by povtrace hang, and recorded from the start. Sourced behind lib.sh.
 
-# The line of the program that has such a word behind it.
+# The line of the program with that word in a comment.
 line() { grep -n "/\* $1 \*/" "$top/tests/mpi/hangs.c" | cut -d: -f1; }
 
 ranks_of() { [ "$1" = cycle ] && echo 4 || echo 2; } # KIND
@@ -27,7 +27,7 @@ record_start() {
 	there "$1"
 }
 
-# Each has come to its call, or sleeps outside, and could have gone on for 100 ms: before that nobody is said to wait for another one.
+# Each rank has reached its call, or sleeps outside, and could have gone on for 100 ms. The report needs that to say that it waits.
 there() { # KIND
 	local n pid
 	n=$(ranks_of "$1")
@@ -37,7 +37,7 @@ there() { # KIND
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 }
 
-# Whether none of a process's threads is on the way: each sleeps, is stopped, or has had so much of a core since we looked first.
+# Whether each thread of a process sleeps, is stopped, or has had that many ticks of a core since the first look.
 declare -A ticks=()
 settled() { # PID TICKS
 	local task
@@ -63,7 +63,7 @@ record_stop() {
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 }
 
-# Looks as long.
+# Looks until each rank could have gone on for 100 ms once more.
 looks() {
 	local pid
 	"$pov" hang -d 600 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null &

@@ -15,7 +15,7 @@ bool failed_alike(const struct failed_row *a, const struct failed_row *b)
 	       !site_compare(&a->site, &b->site);
 }
 
-/* MPICH's codes tell, beside the class, one failure from the next. */
+/* By the class: MPICH's codes differ from one failure to the next. */
 static uint64_t key_of(const struct model_call *c)
 {
 	const struct call_roles *r = &c->view->roles;

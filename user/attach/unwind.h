@@ -55,7 +55,7 @@ struct unwind_frame {
 bool unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
 		 struct unwind_frame *frame);
 bool unwind_read(const struct unwind *u, uint64_t addr, void *buf, size_t bytes);
-/* The same of code, as its file has it: in memory, breakpoints may lie in it. */
+/* The same of code, as its file has it: in memory, breakpoints may lie in it. Needs the rights of root. */
 bool unwind_code(const struct unwind *u, uint64_t addr, void *buf, size_t bytes);
 
 #endif

@@ -144,7 +144,7 @@ void session_keep_release(struct session *s);
 void session_stack_find(struct session *s);
 /* An open call whose begin was recorded. */
 void session_stack_seen(struct session *s, const struct pov_hdr *open);
-/* A record of who there is: what a thread calls that has called before is no call that was under way. */
+/* Takes note of threads that begin calls: their open calls began during the recording. */
 void session_stack_identity(struct session *s, const struct pov_hdr *rec);
 /* Records those found of threads whose calls no probe has seen begin; after session_stack_seen. */
 void session_stack_tell(struct session *s);
