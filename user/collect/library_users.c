@@ -65,7 +65,8 @@ static void process_describe(struct library_users *u, struct process *p, uint64_
 			     (json_int_t)ts_ns, "copies", copies, "before", p->meta));
 }
 
-static void rank_count(struct library_users *u, const json_t *m)
+/* before: what was known; of one that has ended since, it says whether it has been counted. */
+static void rank_count(struct library_users *u, const json_t *m, const json_t *before)
 {
 	pid_t pid = (pid_t)json_get_int(m, "pid");
 	struct process *p = map_get(&u->processes, pid);
@@ -75,7 +76,7 @@ static void rank_count(struct library_users *u, const json_t *m)
 	memory_limits_add(&u->memory, pid);
 	if (rank >= 0)
 		map_set(&u->rank_of, (uint64_t)pid, (void *)((uintptr_t)rank + 1));
-	u->rank_cnt += !p || !p->counted;
+	u->rank_cnt += p ? !p->counted : !json_get_bool(before, "initialised");
 	if (p)
 		p->counted = true;
 }
@@ -149,7 +150,7 @@ void library_users_reply(struct library_users *u, const json_t *request, const j
 	json_object_set(m, "libs", json_object_get(request, "libs"));
 	json_object_set(m, "mpi", json_object_get(request, "mpi"));
 	if (json_get_bool(m, "initialised"))
-		rank_count(u, m);
+		rank_count(u, m, before);
 	if (p) {
 		json_decref(p->meta);
 		p->meta = json_copy(m);
