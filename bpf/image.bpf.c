@@ -258,13 +258,14 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 	return 0;
 }
 
-/* A process that was to record its calls cannot ask how: it gets probes. */
-static __always_inline void tell_unreached(u64 id)
+/* A process that was to record its calls cannot ask how, or has been forked by one that has probes: it gets its own. */
+static __always_inline void tell_unreached(u64 id, u64 cookie)
 {
 	struct pov_caller r = {};
 	u32 tgid = id >> 32;
 
 	hdr_init(&r.hdr, POV_KIND_UNREACHED, sizeof(r), id, bpf_ktime_get_ns());
+	r.hdr.flags = cookie;
 	r.tgid = tgid;
 	bpf_map_delete_elem(&preload_loaded, &tgid);
 	ask(tgid, r.hdr.ts_ns);
@@ -299,15 +300,15 @@ SEC("?uprobe.s")
 int loader_wait(struct pt_regs *ctx)
 {
 	u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx);
 
 	stay_on_own_stack(ctx);
 	if (!is_target(tgid))
 		return 0;
 	if (!bpf_map_lookup_elem(&waiting, &tgid))
 		bpf_map_update_elem(&waiting, &tgid, &now, BPF_ANY);
-	if (cfg.preload && bpf_get_attach_cookie(ctx) == POV_WAIT_UNREACHED)
-		tell_unreached(bpf_get_current_pid_tgid());
+	if (cookie == POV_WAIT_FORKED || (cfg.preload && cookie == POV_WAIT_UNREACHED))
+		tell_unreached(bpf_get_current_pid_tgid(), cookie);
 	/* Before the collector's first sign of life nothing is recorded: it will find the process among those that run. */
 	if (collector_ns && !is_answered(tgid))
 		wait_for_answer(tgid, PT_REGS_SP(ctx));

@@ -400,8 +400,9 @@ struct pov_file_key {
 	pov_u32 dev; /* as the kernel has it: major << 20 | minor */
 	pov_u32 pad;
 };
-/* Attach cookie of the probe in what processes preload (user/preload/begin.c). */
+/* Attach cookies of the probes in what processes preload (user/preload/begin.c). */
 #define POV_WAIT_UNREACHED 1
+#define POV_WAIT_FORKED 2
 
 enum pov_file_state {
 	POV_FILE_PLAIN = 1,  /* looked at: nothing to trace */

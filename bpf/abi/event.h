@@ -50,7 +50,7 @@ enum pov_kind {
 	POV_KIND_PATH = 40,	/* struct pov_path: for the collector only, never in a file */
 	POV_KIND_HANDED = 41,	/* struct pov_handed: the same */
 	POV_KIND_UNREACHED =
-		42, /* struct pov_caller: the same; a process cannot reach the collector that it was to ask */
+		42, /* struct pov_caller: the same; a process waits for probes; flags: POV_WAIT_… */
 	POV_KIND_SIGNAL = 43,  /* struct pov_signal: a target was sent a signal that ends it */
 	POV_KIND_INIT = 44,    /* struct pov_caller: the same; a process initialises MPI */
 	POV_KIND_WRITTEN = 45, /* struct pov_written */

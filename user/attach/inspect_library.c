@@ -484,8 +484,10 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 	static const struct {
 		const char *name;
 		uint64_t cookie;
-	} waits[] = {{PRELOAD_MARK, POV_WAIT_UNREACHED}, {PRELOAD_MARK "_begin", 0}};
-	struct link_site site[2] = {};
+	} waits[] = {{PRELOAD_MARK, POV_WAIT_UNREACHED},
+		     {PRELOAD_MARK "_begin", 0},
+		     {PRELOAD_MARK "_fork", POV_WAIT_FORKED}};
+	struct link_site site[sizeof(waits) / sizeof(*waits)] = {};
 	struct probe_site at;
 	size_t cnt = 0;
 	int err = 0;

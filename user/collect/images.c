@@ -687,12 +687,22 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 	functions_ask(im, (pid_t)r->tgid, places, r->hdr.ts_ns);
 }
 
-/* It was to record its calls itself: all that it has mapped gets probes. */
+/*
+ * It was to record its calls itself, or has been forked by one that has probes: all that it has mapped gets its own. Who has a copy of an
+ * initialised MPI can do little with it, and does not wait.
+ */
 static void on_unreached(struct images *im, const struct pov_caller *r)
 {
-	questions_open(&im->questions, (pid_t)r->tgid, r->hdr.ts_ns);
-	libraries_probe(im, (pid_t)r->tgid);
-	questions_close(&im->questions, (pid_t)r->tgid);
+	pid_t pid = (pid_t)r->tgid;
+	bool forked = r->hdr.flags == POV_WAIT_FORKED;
+
+	questions_open(&im->questions, pid, r->hdr.ts_ns);
+	if (!forked || library_users_may_begin(&im->users, pid)) {
+		if (forked)
+			process_links_waits(&im->links, pid);
+		libraries_probe(im, pid);
+	}
+	questions_close(&im->questions, pid);
 }
 
 /* Its library can be asked once the call has succeeded, and until MPI is finalised: the process waits for that. */

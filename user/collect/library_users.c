@@ -19,7 +19,7 @@
 struct process {
 	pid_t pid;
 	bool described;
-	bool ran_before; /* when the recording began: it may have initialised MPI */
+	bool ran_before; /* without being recorded, or may have: it may have initialised MPI */
 	bool began;	 /* it has called a function that initialises MPI */
 	bool counted;	 /* as a rank */
 	json_t *meta; /* of this program, the last answer of the helper; NULL: there was none. Owned */
@@ -241,7 +241,9 @@ void library_users_fork(struct library_users *u, const struct pov_fork *r)
 	child = process_of(u, (pid_t)r->child_tgid);
 	*child = *parent;
 	child->pid = (pid_t)r->child_tgid;
-	child->described = child->counted = child->began = child->ran_before = false;
+	/* Its probes may come after its MPI_Init. */
+	child->ran_before = !parent->began && !parent->counted;
+	child->described = child->counted = child->began = false;
 	child->meta = NULL;
 }
 
@@ -295,6 +297,13 @@ void library_users_exit(struct library_users *u, const struct pov_exit *r)
 bool library_users_have(const struct library_users *u, pid_t pid)
 {
 	return map_get(&u->processes, pid) != NULL;
+}
+
+bool library_users_may_begin(const struct library_users *u, pid_t pid)
+{
+	const struct process *p = map_get(&u->processes, pid);
+
+	return p && p->ran_before;
 }
 
 int library_users_rank(const struct library_users *u, pid_t pid)

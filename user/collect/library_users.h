@@ -34,6 +34,8 @@ struct library_users {
 
 void library_users_release(struct library_users *u);
 bool library_users_have(const struct library_users *u, pid_t pid);
+/* Nothing is known that it, or whoever forked it, has initialised MPI before its calls are recorded. */
+bool library_users_may_begin(const struct library_users *u, pid_t pid);
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int library_users_rank(const struct library_users *u, pid_t pid);
 

@@ -324,6 +324,14 @@ void process_links_call(struct process_links *pl, pid_t pid)
 		forked_late(pl, pid, &s->v[i], kernel_now_ns());
 }
 
+void process_links_waits(struct process_links *pl, pid_t pid)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	for (size_t i = 0; s && i < s->cnt; i++)
+		s->v[i].forked_ns = 0;
+}
+
 void process_links_orphan(struct process_links *pl, pid_t pid)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);

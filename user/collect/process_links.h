@@ -72,6 +72,8 @@ void process_links_move(struct process_links *pl, pid_t pid, const struct code_f
 			uint64_t start, uint64_t end);
 void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns);
 void process_links_exec(struct process_links *pl, pid_t pid);
+/* It has been forked, and waits for its own probes before it goes on. */
+void process_links_waits(struct process_links *pl, pid_t pid);
 /* Its first thread has ended, and others have not: the links go with the next execve. */
 void process_links_orphan(struct process_links *pl, pid_t pid);
 void process_links_exit(struct process_links *pl, pid_t pid);

@@ -32,7 +32,15 @@ void povtrace_preload_begin(void)
 	__asm__ volatile("nop");
 }
 
+/* Likewise, in a child of fork: its parent's probes are not its own. */
+__attribute__((visibility("default"), noinline)) void povtrace_preload_fork(void);
+void povtrace_preload_fork(void)
+{
+	__asm__ volatile("nop");
+}
+
 static bool waits;  /* for probes in whatever is loaded */
+static bool probed; /* it has waited for probes */
 static u32 mpi_cnt; /* MPI libraries that were there when it was asked last */
 
 static bool is_mpi(const struct link_map *map)
@@ -81,9 +89,32 @@ static void look(void)
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
-	if (waits || (cnt > mpi_cnt && !ask_plan()))
+	if (waits || (cnt > mpi_cnt && !ask_plan())) {
+		probed = true;
 		wait_in(povtrace_preload);
+	}
 	mpi_cnt = cnt;
+}
+
+static void on_fork(void)
+{
+	if (probed)
+		wait_in(povtrace_preload_fork);
+}
+
+static bool atfork_find(void *ctx, const struct link_map *map)
+{
+	return !(*(void **)ctx = loaded_symbol(map, "__register_atfork"));
+}
+
+/* By glibc's function behind pthread_atfork. As the first one, so that no other handler of the child runs before. */
+static void fork_begin(void)
+{
+	int (*atfork)(void (*)(void), void (*)(void), void (*)(void), void *) = NULL;
+
+	loaded_each(atfork_find, &atfork);
+	if (atfork)
+		atfork(NULL, NULL, on_fork, NULL);
 }
 
 /* The loader's list has changed; none of the new code has run. */
@@ -185,4 +216,5 @@ __attribute__((constructor)) static void begin(void)
 	look();
 	hook_return(loaded_told(), on_loaded);
 	own_begin(own);
+	fork_begin();
 }
