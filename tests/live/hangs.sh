@@ -37,15 +37,19 @@ there() { # KIND
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 }
 
-# Whether each thread of a process sleeps, is stopped, or has had that many ticks of a core since the first look.
-declare -A ticks=()
+# Whether the main thread of a process has slept on over four looks, is stopped, or has had that many ticks of a core since the first look; others
+# sleep, or the same. A thread that polls may sleep for a moment, for a lock of the kernel.
+declare -A ticks=() slept=()
 settled() { # PID TICKS
-	local task
+	local task tid state used switches
 	for task in "/proc/$1/task"/*; do
-		awk -v was="${ticks[${task##*/}]-}" -v more="$2" '{ sub(/.*\) /, ""); exit !($1 ~ /[STt]/ || (was != "" && $12 + $13 >= was + more)) }' "$task/stat" || {
-			: "${ticks[${task##*/}]=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' "$task/stat")}"
-			return 1
-		}
+		tid=${task##*/}
+		read -r state used <<<"$(awk '{ sub(/.*\) /, ""); print $1, $12 + $13 }' "$task/stat")"
+		switches=$(awk '/^voluntary/ { print $2 }' "$task/status")
+		[[ $state = [STt] && ${slept[$tid]-} = "$switches "* ]] || slept[$tid]="$switches "
+		slept[$tid]+=.
+		[[ $state = [Tt] || ($state = S && ($tid != "$1" || ${slept[$tid]} = *....)) ]] ||
+			((used >= ${ticks[$tid]=$used} + $2)) || return 1
 	done
 }
 
@@ -70,7 +74,7 @@ looks() {
 	tracer=$!
 	started+=("$tracer")
 	wait_until 120 grep -q '^povtrace: recording ' "$T/err"
-	ticks=()
+	ticks=() slept=()
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 	kill -INT "$tracer"
 	wait "$tracer"

@@ -45,7 +45,7 @@ not_ok() {
 	tap_cnt=$((tap_cnt + 1))
 	tap_bad=$((tap_bad + 1))
 	echo "not ok $tap_cnt - $1"
-	head -n "${2:-30}" | sed 's/^/# /'
+	head -n "${2:-30}" | sed 's/^/# /; $a\'
 }
 
 skip() { # NAME REASON
