@@ -37,18 +37,16 @@ there() { # KIND
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 }
 
-# Whether the main thread of a process has slept on over four looks, is stopped, or has had that many ticks of a core since the first look; others
+# Whether the main thread of a process sleeps at four looks in a row, is stopped, or has had that many ticks of a core since the first look; others
 # sleep, or the same. A thread that polls may sleep for a moment, for a lock of the kernel.
-declare -A ticks=() slept=()
+declare -A ticks=() asleep=()
 settled() { # PID TICKS
-	local task tid state used switches
+	local task tid state used
 	for task in "/proc/$1/task"/*; do
 		tid=${task##*/}
 		read -r state used <<<"$(awk '{ sub(/.*\) /, ""); print $1, $12 + $13 }' "$task/stat")"
-		switches=$(awk '/^voluntary/ { print $2 }' "$task/status")
-		[[ $state = [STt] && ${slept[$tid]-} = "$switches "* ]] || slept[$tid]="$switches "
-		slept[$tid]+=.
-		[[ $state = [Tt] || ($state = S && ($tid != "$1" || ${slept[$tid]} = *....)) ]] ||
+		[ "$state" = S ] && asleep[$tid]+=. || asleep[$tid]=
+		[[ $state = [Tt] || ($state = S && ($tid != "$1" || ${asleep[$tid]} = ....*)) ]] ||
 			((used >= ${ticks[$tid]=$used} + $2)) || return 1
 	done
 }
@@ -74,7 +72,7 @@ looks() {
 	tracer=$!
 	started+=("$tracer")
 	wait_until 120 grep -q '^povtrace: recording ' "$T/err"
-	ticks=() slept=()
+	ticks=() asleep=()
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 	kill -INT "$tracer"
 	wait "$tracer"
