@@ -166,7 +166,7 @@ static __always_inline struct pov_frame *call_enter(struct pov_thread *t, const 
 static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
 					 const struct pov_fn *fn, u64 now)
 {
-	if (fn->flags & POV_FN_FETCH_ENTRY)
+	if (fn->flags & POV_FN_FETCH_ENTRY && !fn->brief)
 		frame_fetch(t, d, func, fn, 0, now);
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
@@ -226,6 +226,14 @@ static __always_inline u32 call_returning(struct pov_thread *t, u64 sp)
 	return d;
 }
 
+/* It succeeded, and is not worth a record. */
+static __always_inline bool call_is_brief(const struct pov_frame *f, const struct pov_fn *fn,
+					  u64 ret, u64 now)
+{
+	return fn->brief && !(u32)ret && !f->announced &&
+	       now - ((const struct pov_call *)f->rec)->hdr.ts_ns < POV_BRIEF_NS;
+}
+
 /* The call in frame d returns to `site` with `ret`. */
 static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 				       const struct pov_fn *fn, u64 ret, u64 site, u64 now)
@@ -234,6 +242,12 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 	bool learned = false;
 
 	frames_drop_above(t, d, now);
+	if (call_is_brief(f, fn, ret, now)) {
+		t->depth = d; /* first: whoever is killed now has it neither open nor counted, but not both */
+		barrier();
+		counted_add(t, d, now, now - frame_call(f)->hdr.ts_ns);
+		return;
+	}
 	frame_call(f)->site = site;
 	if (fn->learn && fn->learn < POV_LEARN_COMM_FREE && !(u32)ret)
 		learned = comm_learn(t, d, func) == 1;

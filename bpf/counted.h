@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * Calls of functions that are only counted, for recording them one by one would cost too much (record --max-overhead): their number,
- * time and bytes by thread and function, told once a second. Such a call has a frame, so that others know that they are made within it,
+ * time and bytes by thread and function, told each 10 ms. Such a call has a frame, so that others know that they are made within it,
  * but leaves no record.
  */
 #ifndef POV_COUNTED_H

@@ -35,6 +35,7 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "wakings", t->wakings);
 	json_out_key_uint(j, "calls", t->calls);
 	json_out_key_uint(j, "spins", t->spins);
+	json_out_key_uint(j, "counted", t->counted);
 	json_out_key_uint(j, "irqs", t->irqs);
 	json_out_key_uint(j, "markers", t->markers);
 	json_out_key_uint(j, "phases", t->phases);

@@ -39,7 +39,8 @@ const struct option_def record_option_rows[] = {
 	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
 	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
 		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
-		 "MPI's Fortran bindings convert each handle by a call that would look like the program's."},
+		 "MPI's Fortran bindings convert each handle by a call that would look like the program's. Cheap local calls (those that make, "
+		 "commit and free datatypes) are counted unless their group is named: \"default,type\" records each."},
 	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
 	 .help = "What to record besides MPI, separated by commas, and to show inside the MPI calls that make it: calls to "
 		 "UCX (ucp; uct: what that hands to its transports), the steps of Open MPI's own protocols (ob1), calls to "
@@ -185,7 +186,8 @@ int record_prepare(const char *command, const struct record_options *opt, int ar
 	    max_overhead_parse(command, opt->max_overhead, &r))
 		return 2;
 	r.recorded = xcalloc(func_table_count(), sizeof(*r.recorded));
-	if (func_table_select(&choice, r.recorded))
+	r.named = xcalloc(func_table_count(), sizeof(*r.named));
+	if (func_table_select(&choice, r.recorded, r.named))
 		status = 2;
 	else
 		status = watch_prepare(&opt->pids, opt->user, argc, argv, &r.watch);
@@ -217,6 +219,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.pid_cnt = r->watch.pid_cnt,
 		.all = o->all,
 		.recorded = r->recorded,
+		.named = r->named,
 		.region = (const char *const *)o->regions.item,
 		.region_cnt = o->regions.cnt,
 		.groups = o->mpi,
@@ -256,6 +259,7 @@ void record_release(struct recording *r)
 {
 	watch_release(&r->watch);
 	free(r->recorded);
+	free(r->named);
 }
 
 /* Regions and layers are asked for also of programs without MPI. */

@@ -36,7 +36,7 @@ struct recording {
 	struct watch watch;
 	double max_overhead_pct;      /* 0: no limit */
 	bool max_overhead_all;	      /* not of probes only */
-	bool *recorded;		      /* by row of the function table; owned */
+	bool *recorded, *named;	      /* by row of the function table: of session_options; owned */
 	struct keep_options *keep;    /* of the newest part only, or NULL; the caller's */
 	struct session_result result; /* once it has run */
 };

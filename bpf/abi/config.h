@@ -200,6 +200,8 @@ enum pov_learn {
 #define POV_FN_MAKES_COMM 0x80
 
 #define POV_ARG_NONE 0xff
+/* Below what a call takes within which its thread leaves the CPU: whoever reads the trace knows of each such call as it begins. */
+#define POV_BRIEF_NS 2000
 
 struct pov_fn {
 	pov_u8 nargs; /* argument words to keep, ≤ POV_CALL_ARGS_MAX */
@@ -221,7 +223,8 @@ struct pov_fn {
 	pov_u8 count_bytes; /* width of the count, 4 or 8; 0: its arguments do not tell the bytes in this way */
 	pov_u8 type_arg;
 	pov_u8 peer_arg; /* nothing is moved if this is MPI_PROC_NULL; or POV_ARG_NONE */
-	pov_u8 pad[7];
+	pov_u8 brief; /* calls that succeed within POV_BRIEF_NS are counted */
+	pov_u8 pad[6];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };
 POV_ABI_SIZE(pov_fn, 24 + 8 * POV_FETCH_MAX);

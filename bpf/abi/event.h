@@ -296,7 +296,7 @@ struct pov_spin {
 };
 
 /*
- * Calls by one thread of a function that is only counted (struct pov_limit), between hdr.ts_ns - dur_ns, when the first of them
+ * Calls by one thread of a function that is only counted (struct pov_limit), or of those of a cheap one (pov_fn.brief) the brief ones, between hdr.ts_ns - dur_ns, when the first of them
  * began, and hdr.ts_ns, when the last one returned. It may have made other calls in between.
  */
 #define POV_COUNTED_NESTED 0x01	   /* they were made from within traced calls */

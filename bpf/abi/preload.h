@@ -19,7 +19,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 7
+#define POV_PRELOAD_VERSION 8
 
 enum pov_preload_wish {
 	/*
@@ -157,7 +157,8 @@ struct pov_preload_area {
 	pov_u64 folded;
 	pov_u64 waits_ns; /* for room in the ring */
 	pov_u64 cost_ps; /* what recording adds to a call, as the process has measured it; 0: it has not */
-	pov_u64 counted_ps;  /* the same of calls that are counted only */
+	pov_u64 counted_ps;  /* the same of calls that are counted by record --max-overhead, … */
+	pov_u64 brief_ps;    /* … and of brief ones */
 	pov_u64 world_ns;    /* when world_state became what it is */
 	pov_u32 world_state; /* enum pov_preload_world; the thread's */
 	pov_u32 pad4;

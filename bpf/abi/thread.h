@@ -64,7 +64,7 @@ struct pov_counting {
 	pov_u32 nested; /* POV_COUNTED_NESTED or 0 */
 };
 #define POV_COUNTING_NS \
-	1000000000ull /* they are told when they are so old, with the thread's next call */
+	10000000ull /* they are told when they are so old, with the thread's next call */
 
 /* Who tells what a thread has open: its own end, or the end of the recording, whichever comes first. */
 enum pov_thread_closed {

@@ -352,7 +352,7 @@ static void timeline_make(struct model *m, const struct writer *w, FILE *nowhere
 	if (w->write(m, out, &opt, totals) || out_finish(out, &totals->bytes))
 		abort();
 	free(recording);
-	if (totals->slices != totals->calls + totals->spins + totals->irqs + totals->markers +
+	if (totals->slices != totals->calls + totals->spins + totals->counted + totals->irqs + totals->markers +
 				      totals->phases + totals->posts + totals->completions +
 				      totals->arrivals + totals->messages - totals->misplaced)
 		abort();

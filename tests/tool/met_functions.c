@@ -74,7 +74,7 @@ static void recording_start(struct recording *r, bool perf, struct trace_writer 
 	struct func_choice choice = {.groups = "all", .layers = "ucp"};
 	struct kernel_options opt = {.perf_links = perf, .fns = fns, .fn_cnt = (uint32_t)cnt};
 
-	check(func_table_select(&choice, wanted), "functions");
+	check(func_table_select(&choice, wanted, NULL), "functions");
 	for (size_t i = 0; i < cnt; i++)
 		func_table_recipe(i, &fns[i]);
 	r->calls = xcalloc(cnt, sizeof(*r->calls));

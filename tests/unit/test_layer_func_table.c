@@ -13,7 +13,7 @@
 #define ROWS_MAX 2048
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static bool selected[ROWS_MAX];
+static bool selected[ROWS_MAX], named[ROWS_MAX];
 
 /* The words of --mpi, --layers, -f and --no-functions. */
 static int choose(const char *groups, const char *layer_names, const char *function,
@@ -27,7 +27,7 @@ static int choose(const char *groups, const char *layer_names, const char *funct
 						       .layers = layer_names,
 						       .functions = function ? &f : NULL,
 						       .no_functions = no_function ? &no : NULL},
-				 selected);
+				 selected, named);
 }
 
 static size_t cnt_of(const struct layer *layer)
@@ -93,6 +93,29 @@ TEST(choices)
 				 0);
 		assert_each(rows[i].chosen, true, i);
 		assert_each(rows[i].others, false, i);
+	}
+}
+
+/* Brief calls are counted unless their function was named. */
+TEST(named)
+{
+	static const struct {
+		const char *groups, *function;
+		bool wanted;
+	} rows[] = {
+		{NULL, NULL, false},	    {"default", NULL, false},
+		{"-coll", NULL, false},	    {"default,type", NULL, true},
+		{"all", NULL, true},	    {"default", "Type_commit", true},
+		{"type,default", NULL, true},
+	};
+	int commit = func_table_find("MPI_Type_commit");
+
+	assert_true(commit >= 0 && func_table_is_brief((size_t)commit));
+	assert_false(func_table_is_brief((size_t)func_table_find("MPI_Pack")));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(choose(rows[i].groups, NULL, rows[i].function, NULL), 0);
+		assert_true(selected[commit]);
+		assert_int_equal(named[commit], rows[i].wanted);
 	}
 }
 

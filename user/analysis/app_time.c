@@ -157,6 +157,19 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	thread_row(a, s->thread)->calls += s->cnt;
 }
 
+/* They run: functions that wait are not counted. */
+static void on_counted(void *ctx, const struct model_counted *c)
+{
+	struct app_time *a = ctx;
+	struct app_mark *m = mark_row(a, c->thread);
+
+	if (c->nested || !func_is_top(c->func) || m->ended)
+		return;
+	m->work.ns[THREAD_RUNNING] += c->busy_ns;
+	thread_row(a, c->thread)->mpi_ns += c->busy_ns;
+	thread_row(a, c->thread)->calls += c->calls;
+}
+
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	(void)l;
@@ -265,6 +278,7 @@ void app_time_init(struct app_time *a)
 			 .start = on_start,
 			 .call = on_call,
 			 .spin = on_spin,
+			 .counted = on_counted,
 			 .lost = on_lost,
 			 .finish = on_finish},
 	};

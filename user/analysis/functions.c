@@ -138,6 +138,11 @@ double function_row_mean(const struct function_row *f)
 	return finished ? (double)(f->total_ns - f->unfinished_ns) / (double)finished : NAN;
 }
 
+bool function_row_mostly_counted(const struct function_row *f)
+{
+	return f->counted > f->calls / 100;
+}
+
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
 {
 	lost &= ~LOSS_LEFT_OUT | f->left_out;

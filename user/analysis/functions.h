@@ -59,6 +59,8 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 				    uint32_t *nrow);
 /* Mean duration of the calls that returned, empty polls among them; NaN if there are none. */
 double function_row_mean(const struct function_row *f);
+/* More than 1 % of the calls were counted, and not recorded: of the distribution only the longest is known. */
+bool function_row_mostly_counted(const struct function_row *f);
 /* Of what is missing (bits of analysis/loss.h), what touches this function. */
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost);
 void functions_sum_free(struct function_row **row, uint32_t nrow);

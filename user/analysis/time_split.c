@@ -56,6 +56,18 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	table_row_add(&r->poll, &times, polls);
 }
 
+static void on_counted(void *ctx, const struct model_counted *c)
+{
+	struct time_row *r = thread_row(ctx, c->thread);
+
+	if (!func_is_top(c->func))
+		return;
+	r->nested_calls += c->nested ? c->calls : 0;
+	r->counted += c->nested ? 0 : c->calls;
+	r->counted_ns += c->nested ? 0 : c->busy_ns;
+	r->mpi_ns += c->nested ? 0 : c->busy_ns;
+}
+
 static void on_start(void *ctx, const struct model *m)
 {
 	struct time_split *a = ctx;
@@ -100,6 +112,7 @@ void time_split_init(struct time_split *a)
 			 .start = on_start,
 			 .call = on_call,
 			 .spin = on_spin,
+			 .counted = on_counted,
 			 .finish = on_finish},
 	};
 }

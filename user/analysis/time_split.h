@@ -25,7 +25,8 @@ struct time_row {
 	uint64_t nested_calls;
 	uint64_t polls; /* merged into spins: found nothing */
 	uint64_t spins;
-	uint64_t call_ns, spin_ns;
+	uint64_t counted; /* outermost ones that were counted, and not recorded one by one */
+	uint64_t call_ns, spin_ns, counted_ns;
 	uint64_t mpi_ns;	       /* their sum */
 	struct state_times call_split; /* of call_ns */
 	uint64_t polling_ns;

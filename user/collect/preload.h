@@ -53,7 +53,7 @@ struct preload_counts {
 	uint64_t no_area; /* of what is lost, calls of threads that could get no memory for their records */
 	uint64_t folded, waits_ns;
 	/* What recording a call costs, and counting one, in ps, by those that measured it: their sums and number. */
-	uint64_t cost_ps, counted_ps;
+	uint64_t cost_ps, counted_ps, brief_ps;
 	uint32_t cost_cnt;
 };
 

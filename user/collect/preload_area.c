@@ -257,6 +257,7 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 	uint64_t lived_ns = kernel_now_ns() - a->who.since_ns, most = lived_ns / COUNT_NS_MIN;
 	uint64_t cost_ps = counted(&a->mem->cost_ps, COST_PS_MAX);
 	uint64_t counted_ps = counted(&a->mem->counted_ps, COST_PS_MAX);
+	uint64_t brief_ps = counted(&a->mem->brief_ps, COST_PS_MAX);
 
 	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
 		sum->lost[i] += counted(&a->mem->lost[i], most);
@@ -265,9 +266,10 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 		sum->miss[i] += counted(&a->mem->miss[i], most);
 	sum->folded += counted(&a->mem->folded, most);
 	sum->waits_ns += counted(&a->mem->waits_ns, lived_ns);
-	if (!cost_ps || !counted_ps)
+	if (!cost_ps || !counted_ps || !brief_ps)
 		return;
 	sum->cost_ps += cost_ps;
 	sum->counted_ps += counted_ps;
+	sum->brief_ps += brief_ps;
 	sum->cost_cnt++;
 }

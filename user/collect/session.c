@@ -167,6 +167,8 @@ static void recipes_make(struct session *s)
 						    session_records_layer(s, func_table_layer(i))));
 		if (!s->opt->recorded[i])
 			s->fns[i].flags |= POV_FN_SILENT;
+		s->fns[i].brief = s->opt->recorded[i] && !s->opt->named[i] &&
+				  func_table_is_brief(i) && !session_keep_watches(s, i);
 	}
 	calibrate_recipes(&s->fns[cnt]);
 }

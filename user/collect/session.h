@@ -43,6 +43,7 @@ struct session_options {
 	size_t pid_cnt;
 	bool all;		   /* every MPI process of the node */
 	const bool *recorded;	   /* by row of the function table */
+	const bool *named;	   /* the same: by more than the default */
 	const char *const *region; /* names of functions that are regions, region_cnt of them */
 	size_t region_cnt;
 	const char *groups, *layers; /* as asked for, for the trace's configuration; or NULL */

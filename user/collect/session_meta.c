@@ -63,7 +63,7 @@ static bool leaves_out_mpi(const struct session *s)
 	const struct func_choice usual = {0};
 	bool *recorded = xcalloc(func_table_count(), sizeof(*recorded)), out = false;
 
-	if (!func_table_select(&usual, recorded))
+	if (!func_table_select(&usual, recorded, NULL))
 		for (size_t i = 0; i < func_table_count(); i++)
 			out |= recorded[i] && !s->opt->recorded[i];
 	free(recorded);

@@ -160,10 +160,12 @@ void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 
 static void cost_note(struct session *s, const struct preload_counts *counts)
 {
+	uint64_t counted_ps = s->opt->max_overhead_all ? counts->counted_ps : counts->brief_ps;
+
 	if (!counts->cost_cnt)
 		return;
 	s->cost.preload_ns = (double)counts->cost_ps / 1e3 / counts->cost_cnt;
-	s->cost.preload_counted_ns = (double)counts->counted_ps / 1e3 / counts->cost_cnt;
+	s->cost.preload_counted_ns = (double)counted_ps / 1e3 / counts->cost_cnt;
 }
 
 void session_preload_cost(struct session *s)

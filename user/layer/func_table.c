@@ -77,6 +77,14 @@ bool func_table_may_shed(size_t i)
 	       a.learn != POV_LEARN_TYPE_FREE;
 }
 
+bool func_table_is_brief(size_t i)
+{
+	struct func_attrs a;
+
+	func_attrs_parse(func_table_get(i)->attrs, func_table_layer(i)->words, &a);
+	return a.flags & FUNC_BRIEF;
+}
+
 static bool row_is_local(size_t i)
 {
 	struct func_attrs a;
@@ -94,6 +102,11 @@ static bool row_is_apart(size_t i)
 	return !strcmp(func_table_get(i)->group, "conv");
 }
 
+static bool is_default(const char *group, size_t len)
+{
+	return len == 7 && !strncmp(group, "default", len);
+}
+
 /* Groups are those of the layer that a rank's time is told by. */
 static bool in_group(size_t i, const char *group, size_t len, bool add)
 {
@@ -105,7 +118,7 @@ static bool in_group(size_t i, const char *group, size_t len, bool add)
 		return !add || !row_is_apart(i);
 	if (len == 5 && !strncmp(group, "local", len))
 		return row_is_local(i) && (!add || !row_is_apart(i));
-	if (len == 7 && !strncmp(group, "default", len))
+	if (is_default(group, len))
 		return !row_is_local(i);
 	return strlen(own) == len && !strncmp(own, group, len);
 }
@@ -144,29 +157,37 @@ static int none_such(const char *what, const char *name, size_t len, void (*prin
 	return -EINVAL;
 }
 
-static int group_apply(const char *group, size_t len, bool add, bool *selected)
+/* By the default, or by what was said. */
+enum chosen { CHOSEN_NOT = 0, CHOSEN_AS_DEFAULT = 1, CHOSEN_BY_NAME = 2 };
+
+static int group_apply(const char *group, size_t len, bool add, enum chosen *chosen)
 {
 	size_t hits = 0;
 
 	for (size_t i = 0; i < func_table_count(); i++) {
 		if (!in_group(i, group, len, add))
 			continue;
-		selected[i] = add;
+		if (!add)
+			chosen[i] = CHOSEN_NOT;
+		else if (!is_default(group, len))
+			chosen[i] = CHOSEN_BY_NAME;
+		else if (!chosen[i])
+			chosen[i] = CHOSEN_AS_DEFAULT;
 		hits++;
 	}
 	return hits ? 0 : none_such("--mpi: no group", group, len, func_table_groups_print);
 }
 
-static int groups_select(const char *groups, bool *selected)
+static int groups_select(const char *groups, enum chosen *chosen)
 {
 	const char *p = groups + strspn(groups, ", ");
-	int err = *p == '-' ? group_apply("default", 7, true, selected) : 0;
+	int err = *p == '-' ? group_apply("default", 7, true, chosen) : 0;
 
 	while (!err && *(p += strspn(p, ", "))) {
 		bool add = *p != '-';
 		size_t len = strcspn(p += !add, ", ");
 
-		err = group_apply(p, len, add, selected);
+		err = group_apply(p, len, add, chosen);
 		p += len;
 	}
 	return err;
@@ -208,13 +229,17 @@ int func_table_match(const char *option, const char *glob, bool add, bool *selec
 	return hits ? 0 : no_function(option, glob);
 }
 
-static int globs_apply(const char *option, const struct option_list *globs, bool add,
-		       bool *selected)
+static int globs_apply(const char *option, const struct option_list *globs, enum chosen as,
+		       enum chosen *chosen)
 {
+	bool *hit = xcalloc(func_table_count(), sizeof(*hit));
 	int err = 0;
 
 	for (size_t g = 0; globs && g < globs->cnt && !err; g++)
-		err = func_table_match(option, globs->item[g], add, selected);
+		err = func_table_match(option, globs->item[g], true, hit);
+	for (size_t i = 0; i < func_table_count(); i++)
+		chosen[i] = hit[i] ? as : chosen[i];
+	free(hit);
 	return err;
 }
 
@@ -227,7 +252,7 @@ static bool layer_named(const struct layer *layer, const char *name, size_t len)
 	return strlen(layer->name) == len && !strncmp(layer->name, name, len);
 }
 
-static int layer_select(const char *name, size_t len, bool *selected)
+static int layer_select(const char *name, size_t len, enum chosen *chosen)
 {
 	bool known = false;
 
@@ -238,29 +263,29 @@ static int layer_select(const char *name, size_t len, bool *selected)
 
 		if (!layer_named(layer, name, len))
 			continue;
-		if (!layer->is_top) /* that one's functions are chosen by their groups */
-			selected[i] |= !row_is_local(i);
+		if (!layer->is_top && !row_is_local(i)) /* the top one's are chosen by groups */
+			chosen[i] = CHOSEN_BY_NAME;
 	}
 	return known ? 0 : none_such("--layers: no layer", name, len, func_table_layers_print);
 }
 
-static int layers_select(const char *list, bool *selected)
+static int layers_select(const char *list, enum chosen *chosen)
 {
 	int err = 0;
 
 	while (!err && list && *(list += strspn(list, ", "))) {
 		size_t len = strcspn(list, ", ");
 
-		err = layer_select(list, len, selected);
+		err = layer_select(list, len, chosen);
 		list += len;
 	}
 	return err;
 }
 
-int func_table_select(const struct func_choice *choice, bool *selected)
+int func_table_select(const struct func_choice *choice, bool *selected, bool *named)
 {
 	size_t all = func_table_count(), cnt = 0;
-	bool *chosen = xcalloc(all, sizeof(*chosen));
+	enum chosen *chosen = xcalloc(all, sizeof(*chosen));
 	int err = 0;
 
 	if (choice->groups)
@@ -270,18 +295,21 @@ int func_table_select(const struct func_choice *choice, bool *selected)
 	if (!err)
 		err = layers_select(choice->layers, chosen);
 	if (!err)
-		err = globs_apply("--functions", choice->functions, true, chosen);
+		err = globs_apply("--functions", choice->functions, CHOSEN_BY_NAME, chosen);
 	if (!err)
-		err = globs_apply("--no-functions", choice->no_functions, false, chosen);
+		err = globs_apply("--no-functions", choice->no_functions, CHOSEN_NOT, chosen);
 	for (size_t i = 0; i < all; i++)
-		cnt += chosen[i];
+		cnt += chosen[i] != CHOSEN_NOT;
 	if (!err && !cnt) {
 		log_error("no function is left to record; see --mpi, --layers, --functions, "
 			  "--no-functions");
 		err = -EINVAL;
 	}
-	if (!err)
-		memcpy(selected, chosen, all * sizeof(*chosen));
+	for (size_t i = 0; i < all && !err; i++) {
+		selected[i] = chosen[i] != CHOSEN_NOT;
+		if (named)
+			named[i] = chosen[i] == CHOSEN_BY_NAME;
+	}
 	free(chosen);
 	return err;
 }

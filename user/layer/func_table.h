@@ -27,6 +27,8 @@ void func_table_recipe(size_t i, struct pov_fn *out);
  * who belongs to whom.
  */
 bool func_table_may_shed(size_t i);
+/* Whether its calls mostly return within some hundred ns: they are counted unless somebody asks for each. */
+bool func_table_is_brief(size_t i);
 /* Index of a function by exact name, or -1. */
 int func_table_find(const char *name);
 
@@ -37,7 +39,7 @@ struct func_choice {
 };
 
 /*
- * Chooses functions: selected[i] for each row i.
+ * Chooses functions: selected[i] for each row i; named[i] if it is more than the default's choice (named may be NULL).
  *
  * groups: comma list of MPI's group names, "default" (all but local ones), "local" (those that only ask or do
  * something within the process), "all"; "conv" is in neither of these; a leading - takes away. It is read from left to right; a list that
@@ -48,7 +50,7 @@ struct func_choice {
  *
  * 0, or -EINVAL after printing what is unknown, what there is, or that nothing is left.
  */
-int func_table_select(const struct func_choice *choice, bool *selected);
+int func_table_select(const struct func_choice *choice, bool *selected, bool *named);
 
 /*
  * selected[i] = add for each row that a glob of option's (as functions above) means. 0, or -EINVAL after printing that there is

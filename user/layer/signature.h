@@ -106,6 +106,7 @@ int signature_find_value(const struct signature *sig, const char *role);
 #define FUNC_LOCAL 0x04
 #define FUNC_INIT 0x08
 #define FUNC_FINAL 0x10
+#define FUNC_BRIEF 0x20
 #define FUNC_OWN 0x100
 struct func_attrs {
 	uint32_t flags; /* FUNC_* */

@@ -302,12 +302,13 @@ static u32 row_plain(void)
 
 	while (row < setup->rows &&
 	       (setup->fn[row].unused || setup->fn[row].counted || setup->fn[row].nfetch ||
-		setup->fn[row].learn || setup->fn[row].flags & ~POV_FN_WRAPPED))
+		setup->fn[row].brief || setup->fn[row].learn ||
+		setup->fn[row].flags & ~POV_FN_WRAPPED))
 		row++;
 	return row;
 }
 
-static u64 batch_recorded_ns(u32 row)
+static u64 batch_called_ns(u32 row)
 {
 	const u64 args[POV_CALL_ARGS_MAX] = {0};
 	const struct hook hook = {.row = row};
@@ -318,6 +319,11 @@ static u64 batch_recorded_ns(u32 row)
 		if (record_begin(&hook, args, &mark))
 			record_end(&mark, 0, 0);
 	return clock_now() - begin;
+}
+
+static void counting_forget(void)
+{
+	area->state.counting[0].calls = area->state.counting_ns = 0;
 }
 
 static u64 batch_counted_ns(u32 row)
@@ -337,7 +343,7 @@ static u64 batch_counted_ns(u32 row)
 		record_end(&mark, 0, 0);
 	}
 	end = clock_now();
-	area->state.counting[0].calls = area->state.counting_ns = 0;
+	counting_forget();
 	return end - begin;
 }
 
@@ -364,6 +370,15 @@ static u32 row_sized(u32 row)
 	return row;
 }
 
+/* One whose brief calls are counted; else row. */
+static u32 row_brief(u32 row)
+{
+	for (u32 i = 0; i < setup->rows; i++)
+		if (!setup->fn[i].unused && setup->fn[i].brief && !setup->fn[i].learn)
+			return i;
+	return row;
+}
+
 void record_calibrate(void)
 {
 	u64 head = area->head;
@@ -374,8 +389,10 @@ void record_calibrate(void)
 	if (row == setup->rows)
 		return;
 	busy = false;
-	area->cost_ps = median_ps(batch_recorded_ns, row);
+	area->cost_ps = median_ps(batch_called_ns, row);
 	area->counted_ps = median_ps(batch_counted_ns, row_sized(row));
+	area->brief_ps = median_ps(batch_called_ns, row_brief(row));
+	counting_forget();
 	busy = was;
 	area->head = head;
 }

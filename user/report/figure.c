@@ -22,7 +22,7 @@ static bool value_get(const struct figure *f, const void *row, uint64_t *out)
 
 	if (f->kind == FIGURE_QUANTILE) {
 		*out = histogram_quantile(h, (double)f->of);
-		return h->cnt;
+		return h->cnt && (f->of == 100 || !function_row_mostly_counted(row));
 	}
 	if (f->kind == FIGURE_MEAN) {
 		mean_ns = function_row_mean(row);

@@ -61,8 +61,8 @@ static void facts_find(struct report *r)
 	r->facts = FACT_PROCESSES;
 	if (model_get_info(r->model)->sched_recorded)
 		r->facts |= FACT_SCHED;
-	for (uint32_t i = 0; i < r->coverage.nlimited; i++)
-		r->facts |= r->coverage.limited[i].calls ? FACT_COUNTED : 0;
+	for (uint32_t i = 0; i < r->functions.nrow; i++)
+		r->facts |= r->functions.row[i]->counted ? FACT_COUNTED : 0;
 	if (r->sum.time.times.ns[THREAD_UNKNOWN])
 		r->facts |= FACT_UNKNOWN;
 	if (r->time.poll_cost.probe_ns > 0)

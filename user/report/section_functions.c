@@ -96,6 +96,12 @@ static void columns_explain(const struct report *r, FILE *out, const struct func
 		sum->unknown_sends + sum->unknown_recvs ?
 			" > and ?: more, whose size is not known." :
 			"");
+	if (sum->counted)
+		text_explain(
+			r, out,
+			"counted: of the calls, those that were counted instead of recorded: calls of cheap functions that took "
+			"less than 2 us and succeeded (--mpi default,type records each), and what --max-overhead gave up; they are in "
+			"calls, total and mean, not in p50, p99 and max.");
 }
 
 static const struct {

@@ -51,9 +51,11 @@ static const struct figure call_figures[] = {
 	{FIGURE_COUNT, "nested", AT(nested_calls)},
 	{FIGURE_COUNT, "empty_polls", AT(polls)},
 	{FIGURE_COUNT, "spins", AT(spins)},
+	{FIGURE_COUNT, "counted", AT(counted)},
 	{FIGURE_TIME, "ns", AT(call_ns)},
 	{FIGURE_TABLE, NULL, AT(call_split), .sub = split_figures},
 	{FIGURE_TIME, "empty_polls_ns", AT(spin_ns)},
+	{FIGURE_TIME, "counted_ns", AT(counted_ns)},
 	{FIGURE_TABLE, "empty_polls_split", .sub = poll_figures},
 	{0},
 };

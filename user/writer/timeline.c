@@ -191,6 +191,15 @@ static void tl_spin(void *ctx, const struct model_spin *sp)
 	tl_wake_slice(tl, th, &(struct wake_slice){sp->begin_ns, sp->end_ns, shown, orphan});
 }
 
+static void tl_counted(void *ctx, const struct model_counted *c)
+{
+	struct timeline *tl = ctx;
+
+	if (interval_shown(tl, c->begin_ns, c->end_ns) &&
+	    tl_call_shown(tl, c->thread->proc, c->func))
+		tl_counted_add(tl, caller_of(tl, c->thread), c);
+}
+
 static void tl_region_event(void *ctx, const struct model_region *r)
 {
 	struct timeline *tl = ctx;
@@ -387,6 +396,7 @@ static void sink_init(struct timeline *tl)
 	tl->sink.call = tl_call;
 	tl->sink.post = tl_posted;
 	tl->sink.spin = tl_spin;
+	tl->sink.counted = tl_counted;
 	tl->sink.operation = tl_arrow_operation;
 	tl->sink.region = tl_region_event;
 	tl->sink.irq = tl_irq;
@@ -426,6 +436,7 @@ void timeline_finish(struct timeline *tl)
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
 		tl_track_close(tl, &tl->thread[i]->track);
 		tl_phases_finish(tl, tl->thread[i]);
+		tl_counted_finish(tl, tl->thread[i]);
 	}
 	tl_pairs_forget(tl, 0);
 	tl_messages_finish(tl);
@@ -455,6 +466,7 @@ void timeline_free(struct timeline *tl)
 		tl_track_release(&tl->thread[i]->track);
 		tl_phases_free(tl->thread[i]);
 		tl_post_tracks_free(tl->thread[i]);
+		free(tl->thread[i]->counted);
 		free(tl->thread[i]);
 	}
 	for (uint32_t i = 0; i < tl->ntracks; i++) {

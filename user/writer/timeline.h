@@ -49,6 +49,7 @@ enum track_kind {
 	TRACK_MESSAGE,	  /* messages of a protocol in a process, of one layer */
 	TRACK_POST,	  /* posts, completions or arrivals of a thread, of one layer */
 	TRACK_FINDING,	  /* findings of a kind */
+	TRACK_COUNTED,	  /* calls of a thread that were counted */
 	TRACK_KIND_CNT,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
- * (nesting), timeline_phase.c (phases of programs), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
+ * (nesting), timeline_phase.c (phases of programs), timeline_counted.c (calls that were counted), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
  * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them), timeline_arrow.c (arrows of
  * MPI's messages and operations), timeline_finding.c, timeline_end.c. Nobody else includes it.
  */
@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "writer/timeline.h"
 
+struct tl_counted;
 struct tl_messages;
 struct tl_pairs;
 struct tl_phases;
@@ -30,6 +31,7 @@ struct tl_thread {
 	struct track track;
 	struct tl_phases *phases;	   /* NULL: it marks none */
 	struct tl_post_track *post_tracks; /* a list */
+	struct tl_counted *counted;	   /* NULL: it has counted no calls; owned */
 	bool told;			   /* to the format */
 	struct model_process *proc;	   /* as its slices say */
 	char comm[16];			   /* as last told */
@@ -127,6 +129,10 @@ void tl_region(struct timeline *tl, struct tl_thread *th,
 	       const struct model_region *r); /* that has ended */
 void tl_phases_finish(struct timeline *tl, struct tl_thread *th);
 void tl_phases_free(struct tl_thread *th);
+
+/* Of timeline_counted.c. Of a function that is shown. */
+void tl_counted_add(struct timeline *tl, struct tl_thread *th, const struct model_counted *m);
+void tl_counted_finish(struct timeline *tl, struct tl_thread *th);
 
 /* Of timeline_post.c. Of a call that is shown. */
 #define TL_POST_NAME_BYTES 48

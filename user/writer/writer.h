@@ -28,11 +28,11 @@ struct writer_select {
 /* What was written, to be compared with what an importer counts. */
 struct writer_totals {
 	/*
-	 * slices = calls + spins + irqs + markers + phases + posts + completions + arrivals + messages + findings - misplaced. An importer
+	 * slices = calls + spins + counted + irqs + markers + phases + posts + completions + arrivals + messages + findings - misplaced. An importer
 	 * counts instants as slices, too.
 	 */
 	uint64_t slices, instants, flows, counters, switches, wakings, bytes;
-	uint64_t calls, spins, irqs, markers, phases;
+	uint64_t calls, spins, counted, irqs, markers, phases;
 	uint64_t posts, completions, arrivals, messages, findings;
 	uint64_t pairs;	     /* of flows: from a post to its completion */
 	uint64_t arrows;     /* of flows: from a send to its receive */
