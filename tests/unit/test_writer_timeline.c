@@ -10,6 +10,7 @@
  *                                          KIND OP [NAME=VALUE…|failed]; OP "-" is unknown, and in
  *                                          texts "_" is a space. With an id it is of a NIC's queue
  *                                          7
+ *   T counted FUNCTION SPAN CALLS          of send or recv, by their own thread
  *   within NS|none                         when the call of MPI around posts began
  *   switch CPU PREV NEXT NS [STATE]        STATE: hexadecimal; without it a thread is preempted
  *   wake CPU WAKER TARGET NS [irq]
@@ -204,10 +205,10 @@ static const struct timeline_ops ops = {
 
 static void totals_print(const struct writer_totals *t, FILE *out)
 {
-	assert_int_equal(t->slices, t->calls + t->markers + t->posts + t->completions +
+	assert_int_equal(t->slices, t->calls + t->counted + t->markers + t->posts + t->completions +
 					    t->arrivals + t->messages - t->misplaced);
 	fputs("totals", out);
-	cases_figures(out, {"calls", t->calls}, {"markers", t->markers}, {"posts", t->posts},
+	cases_figures(out, {"calls", t->calls}, {"counted", t->counted}, {"markers", t->markers}, {"posts", t->posts},
 		      {"completions", t->completions}, {"arrivals", t->arrivals},
 		      {"messages", t->messages}, {"hidden", t->messages_hidden},
 		      {"misplaced", t->misplaced}, {"open", t->open}, {"instants", t->instants},
@@ -331,6 +332,18 @@ static void call_tell(struct play *p, const struct cases_line *l, struct model_t
 	}
 }
 
+static void counted_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
+{
+	struct model_counted c = {.thread = t,
+				  .func = &funcs[cases_index(l->word[2], COUNT(funcs),
+							     funcs[i].name)],
+				  .calls = cases_number(l, l->word[4])};
+
+	span(l, l->word[3], &c.begin_ns, &c.end_ns);
+	c.busy_ns = c.calls;
+	p->sink->counted(p->sink->ctx, &c);
+}
+
 /* FUNCTION SPAN SPAN, and words. */
 static void operation_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
@@ -436,7 +449,9 @@ static void thread_tell(struct play *p, const struct cases_line *l)
 {
 	struct model_thread *t = thread_find(p, l, l->word[0]);
 
-	if (word_is(l->word[1], "operates")) {
+	if (word_is(l->word[1], "counted")) {
+		counted_tell(p, l, t);
+	} else if (word_is(l->word[1], "operates")) {
 		operation_tell(p, l, t);
 	} else if (word_is(l->word[1], "sends")) {
 		message_tell(p, l, t);
