@@ -150,58 +150,52 @@ static uint8_t *new_slot(struct codec_encoder *e, uint8_t *op, uint32_t slot)
 	return put_varint(op, s->nwords);
 }
 
-/* Where the columns end. By themselves: an array of them goes by way of memory, which takes a quarter of all. */
+/* Where the columns end. By themselves: an array of them goes by way of memory, and each record waits for that. */
 struct ends {
 	uint8_t *op, *time, *second, *value;
 };
 
-#define GROUP 7 /* words that a byte of the mask tells of */
-
-/* Which of n words differ from the slot's last record, which becomes this one, and by how much: without a branch for each. */
-static inline unsigned int words_changed(const uint64_t *w, uint64_t *last, uint32_t n, uint64_t *delta)
+/* If word i changed: notes by how much, and tells so. */
+static inline uint8_t put_word(uint8_t **to, const uint64_t *w, uint64_t *last, uint32_t i)
 {
-	unsigned int changed = 0;
+	uint64_t delta = w[i] - last[i];
 
-	for (uint32_t i = 0; i < n; i++) {
-		delta[i] = w[i] - last[i];
-		changed |= (unsigned int)(delta[i] != 0) << i;
-		last[i] = w[i];
-	}
-	return changed;
-}
-
-static inline uint8_t *put_deltas(uint8_t *to, unsigned int changed, const uint64_t *delta)
-{
-	for (; changed; changed &= changed - 1)
-		to = put_varint(to, zigzag(delta[__builtin_ctz(changed)]));
-	return to;
+	if (!delta)
+		return 0;
+	last[i] = w[i];
+	*to = put_varint(*to, zigzag(delta));
+	return 1;
 }
 
 /*
- * Which words differ, 7 a byte as in a varint of any length, and by how much. Word 1, the time, is told elsewhere and has no bit; word 2
- * has a column of its own.
+ * Which words differ from the slot's last record, 7 a byte as in a varint of any length, and by how
+ * much. Word 1, the time, is told elsewhere and has no bit.
  */
 static inline void put_changes(struct ends *to, const uint64_t *w, uint64_t *last, uint32_t nwords)
 {
-	uint8_t *mask = to->op, *end = mask + 1;
-	uint32_t first = nwords < GROUP + 1 ? nwords : GROUP + 1, n;
-	uint64_t delta[GROUP + 1];
-	unsigned int bits;
+	uint8_t *mask = to->op, *end = mask + 1, *val = to->value;
+	unsigned int bit = 1;
+	uint8_t bits;
 
-	bits = words_changed(w, last, first, delta);
-	to->value = put_deltas(to->value, bits & ~6u, delta);
-	to->second = put_deltas(to->second, bits & 4, delta);
-	bits = (bits & 1) | (bits >> 2 << 1);
-	*mask++ = (uint8_t)(bits | 0x80);
-	for (uint32_t i = first; i < nwords; i += n) {
-		n = nwords - i < GROUP ? nwords - i : GROUP;
-		bits = words_changed(w + i, last + i, n, delta);
-		to->value = put_deltas(to->value, bits, delta);
-		*mask++ = (uint8_t)(bits | 0x80);
-		end = bits ? mask : end;
+	bits = put_word(&val, w, last, 0);
+	if (nwords > 2)
+		bits |= (uint8_t)(put_word(&to->second, w, last, 2) << bit++);
+	for (uint32_t i = 3; i < nwords; i++) {
+		bits |= (uint8_t)(put_word(&val, w, last, i) << bit);
+		if (++bit < 7)
+			continue;
+		*mask++ = bits | 0x80;
+		if (bits)
+			end = mask;
+		bits = 0;
+		bit = 0;
 	}
+	*mask++ = bits | 0x80;
+	if (bits)
+		end = mask;
 	end[-1] &= 0x7f;
 	to->op = end;
+	to->value = val;
 }
 
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec)
@@ -214,19 +208,22 @@ void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct p
 		.second = b->col[CODEC_COL_SECOND] + b->len[CODEC_COL_SECOND],
 		.value = b->col[CODEC_COL_VALUE] + b->len[CODEC_COL_VALUE],
 	};
+	uint64_t *last;
 
 	slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
 	if (slot == nslots)
 		to.op = new_slot(e, to.op, slot);
 	else
 		to.op = put_varint(to.op, slot + 1);
-	put_changes(&to, w, &e->arena[e->slot[slot].first], nwords);
+	last = &e->arena[e->slot[slot].first];
+	put_changes(&to, w, last, nwords);
 	to.time = put_varint(to.time, zigzag(w[1] - e->prev_ts));
 	b->len[CODEC_COL_OP] = (uint32_t)(to.op - b->col[CODEC_COL_OP]);
 	b->len[CODEC_COL_TIME] = (uint32_t)(to.time - b->col[CODEC_COL_TIME]);
 	b->len[CODEC_COL_SECOND] = (uint32_t)(to.second - b->col[CODEC_COL_SECOND]);
 	b->len[CODEC_COL_VALUE] = (uint32_t)(to.value - b->col[CODEC_COL_VALUE]);
 
+	last[1] = w[1];
 	e->prev_ts = w[1];
 	e->prev_slot = slot;
 	b->nrecords++;
