@@ -243,7 +243,8 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 
 	frames_drop_above(t, d, now);
 	if (call_is_brief(f, fn, ret, now)) {
-		t->depth = d; /* first: whoever is killed now has it neither open nor counted, but not both */
+		t->depth =
+			d; /* first: whoever is killed now has it neither open nor counted, but not both */
 		barrier();
 		counted_add(t, d, now, now - frame_call(f)->hdr.ts_ns);
 		return;

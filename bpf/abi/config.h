@@ -223,7 +223,7 @@ struct pov_fn {
 	pov_u8 count_bytes; /* width of the count, 4 or 8; 0: its arguments do not tell the bytes in this way */
 	pov_u8 type_arg;
 	pov_u8 peer_arg; /* nothing is moved if this is MPI_PROC_NULL; or POV_ARG_NONE */
-	pov_u8 brief; /* calls that succeed within POV_BRIEF_NS are counted */
+	pov_u8 brief;	 /* calls that succeed within POV_BRIEF_NS are counted */
 	pov_u8 pad[6];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };

@@ -352,9 +352,10 @@ static void timeline_make(struct model *m, const struct writer *w, FILE *nowhere
 	if (w->write(m, out, &opt, totals) || out_finish(out, &totals->bytes))
 		abort();
 	free(recording);
-	if (totals->slices != totals->calls + totals->spins + totals->counted + totals->irqs + totals->markers +
-				      totals->phases + totals->posts + totals->completions +
-				      totals->arrivals + totals->messages - totals->misplaced)
+	if (totals->slices != totals->calls + totals->spins + totals->counted + totals->irqs +
+				      totals->markers + totals->phases + totals->posts +
+				      totals->completions + totals->arrivals + totals->messages -
+				      totals->misplaced)
 		abort();
 	totals->bytes = totals->early = 0; /* the formats' own */
 }

@@ -103,9 +103,9 @@ TEST(named)
 		const char *groups, *function;
 		bool wanted;
 	} rows[] = {
-		{NULL, NULL, false},	    {"default", NULL, false},
-		{"-coll", NULL, false},	    {"default,type", NULL, true},
-		{"all", NULL, true},	    {"default", "Type_commit", true},
+		{NULL, NULL, false},	      {"default", NULL, false},
+		{"-coll", NULL, false},	      {"default,type", NULL, true},
+		{"all", NULL, true},	      {"default", "Type_commit", true},
 		{"type,default", NULL, true},
 	};
 	int commit = func_table_find("MPI_Type_commit");

@@ -208,13 +208,14 @@ static void totals_print(const struct writer_totals *t, FILE *out)
 	assert_int_equal(t->slices, t->calls + t->counted + t->markers + t->posts + t->completions +
 					    t->arrivals + t->messages - t->misplaced);
 	fputs("totals", out);
-	cases_figures(out, {"calls", t->calls}, {"counted", t->counted}, {"markers", t->markers}, {"posts", t->posts},
-		      {"completions", t->completions}, {"arrivals", t->arrivals},
-		      {"messages", t->messages}, {"hidden", t->messages_hidden},
-		      {"misplaced", t->misplaced}, {"open", t->open}, {"instants", t->instants},
-		      {"flows", t->flows}, {"pairs", t->pairs}, {"arrows", t->arrows},
-		      {"operations", t->operations}, {"reversed", t->arrows_reversed},
-		      {"unpaired", t->unpaired}, {"switches", t->switches}, {"wakings", t->wakings},
+	cases_figures(out, {"calls", t->calls}, {"counted", t->counted}, {"markers", t->markers},
+		      {"posts", t->posts}, {"completions", t->completions},
+		      {"arrivals", t->arrivals}, {"messages", t->messages},
+		      {"hidden", t->messages_hidden}, {"misplaced", t->misplaced},
+		      {"open", t->open}, {"instants", t->instants}, {"flows", t->flows},
+		      {"pairs", t->pairs}, {"arrows", t->arrows}, {"operations", t->operations},
+		      {"reversed", t->arrows_reversed}, {"unpaired", t->unpaired},
+		      {"switches", t->switches}, {"wakings", t->wakings},
 		      {"synthetic", t->synthetic}, {"undecided", t->undecided});
 }
 
@@ -334,10 +335,10 @@ static void call_tell(struct play *p, const struct cases_line *l, struct model_t
 
 static void counted_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
-	struct model_counted c = {.thread = t,
-				  .func = &funcs[cases_index(l->word[2], COUNT(funcs),
-							     funcs[i].name)],
-				  .calls = cases_number(l, l->word[4])};
+	struct model_counted c = {
+		.thread = t,
+		.func = &funcs[cases_index(l->word[2], COUNT(funcs), funcs[i].name)],
+		.calls = cases_number(l, l->word[4])};
 
 	span(l, l->word[3], &c.begin_ns, &c.end_ns);
 	c.busy_ns = c.calls;

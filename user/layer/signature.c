@@ -27,9 +27,8 @@ static const struct {
 };
 
 static const struct func_word common_words[] = {
-	{"NONE", 0, 0},		{"WAIT", FUNC_WAIT, 0},
-	{"POLL", FUNC_POLL, 0}, {"LOCAL", FUNC_LOCAL, 0},
-	{"INIT", FUNC_INIT, 0}, {"FINAL", FUNC_FINAL, 0},
+	{"NONE", 0, 0},		  {"WAIT", FUNC_WAIT, 0}, {"POLL", FUNC_POLL, 0},
+	{"LOCAL", FUNC_LOCAL, 0}, {"INIT", FUNC_INIT, 0}, {"FINAL", FUNC_FINAL, 0},
 	{"BRIEF", FUNC_BRIEF, 0}, {NULL, 0, 0},
 };
 

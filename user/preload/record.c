@@ -199,6 +199,7 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 }
 
 #include "call_steps.h"
+#include "preload/brief.h"
 #include "preload/poll_again.h"
 
 /* ---- what hook_enter calls ---- */
@@ -212,6 +213,7 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	struct pov_frame *f;
 
 	poll_again.hook = NULL;
+	brief = NULL;
 	if (t->depth)
 		frames_drop_stale(t, 0, sp, now);
 	d = t->depth;
@@ -251,7 +253,9 @@ bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *ma
 	if (until && now >= until)
 		goto out;
 	mark->canary = sp ^ CANARY;
-	if (fn->counted || !poll_begin(&area->state, hook, args, sp, now))
+	if (fn->brief && !fn->counted && brief_begin(&area->state, hook, fn, args, sp, now))
+		poll_again.hook = NULL;
+	else if (fn->counted || !poll_begin(&area->state, hook, args, sp, now))
 		call_begin(hook, fn, args, sp, now);
 	busy = false;
 	return true;
@@ -273,7 +277,8 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 	now = clock_now();
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
 	t = &area->state;
-	if ((!until || now < until) && !poll_end(t, (u64)mark, ret, site, now)) {
+	if ((!until || now < until) && !brief_end(t, (u64)mark, ret, now) &&
+	    !poll_end(t, (u64)mark, ret, site, now)) {
 		d = call_returning(t, (u64)mark);
 		if (d < POV_CALL_DEPTH_MAX && frame_at(t, d)->counted) {
 			counted_leave(t, d, now);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The short way of brief calls (pov_fn.brief), which cost less than it takes to record them: only of those that are made within no other call,
+ * while nothing else of the thread is open. Whatever turns out not to be brief, or is called within one, finds a frame as any call has it.
+ * Included behind call_steps.h.
+ */
+#ifndef POV_PRELOAD_BRIEF_H
+#define POV_PRELOAD_BRIEF_H
+
+/* Of the call in the thread's outermost frame; NULL: it has come the long way. */
+static __thread const struct pov_fn *brief;
+
+/* A call begins: true if all is done. */
+static __always_inline bool brief_begin(struct pov_thread *t, const struct hook *hook,
+					const struct pov_fn *fn, const u64 *args, u64 sp, u64 now)
+{
+	struct pov_frame *f;
+	u32 nargs;
+
+	if (t->depth | t->spinning || (t->counting_ns && now - t->counting_ns > POV_COUNTING_NS))
+		return false;
+	nargs = call_nargs(fn);
+	f = frame_begin(t, 0, POV_COOKIE(setup->first_row + hook->row, hook->lib), nargs, sp, now);
+	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER);
+	memcpy(frame_args(f), args, 6 * sizeof(u64));
+	for (u32 i = 6; i < nargs; i++)
+		frame_args(f)[i] = args[i];
+	if (fn->learn == POV_LEARN_TYPE_FREE)
+		__sync_fetch_and_add(&type_generation, 1);
+	brief = fn;
+	barrier();
+	t->depth = 1;
+	return true;
+}
+
+/* Where the calls of the function in frame f are counted; NULL: nowhere yet. */
+static __always_inline struct pov_counting *brief_place(struct pov_thread *t, struct pov_frame *f)
+{
+	const struct pov_call *call = frame_call(f);
+
+	for (u32 i = 0; i < POV_COUNTING_MAX && t->counting[i].calls; i++)
+		if (t->counting[i].func == call->func && t->counting[i].lib == call->lib &&
+		    !t->counting[i].nested)
+			return &t->counting[i];
+	return NULL;
+}
+
+/* A call returns: true if it came this way, and was brief. */
+static __always_inline bool brief_end(struct pov_thread *t, u64 sp, u64 ret, u64 now)
+{
+	struct pov_frame *f = frame_at(t, 0);
+	struct pov_counting *c;
+	u64 begin_ns;
+
+	if (!brief || t->depth != 1 || f->sp != sp || f->folded ||
+	    !call_is_brief(f, brief, ret, now))
+		return false;
+	c = brief_place(t, f);
+	if (!c)
+		return false;
+	begin_ns = frame_call(f)->hdr.ts_ns;
+	t->depth = 0;
+	barrier();
+	c->end_ns = now;
+	c->busy_ns += now - begin_ns;
+	c->calls++;
+	return true;
+}
+
+#endif
