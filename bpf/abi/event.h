@@ -38,6 +38,7 @@ enum pov_kind {
 	POV_KIND_UNSHOWN = 20,	  /* struct pov_call, for what it says of communicators */
 	POV_KIND_REGION = 21,	  /* struct pov_region, written at entry and at return */
 	POV_KIND_COUNTED = 22,	  /* struct pov_counted */
+	POV_KIND_ROOM = 23,	  /* struct pov_room */
 	/* Identity: who is who. These travel on the control ring and lie in the task stream. */
 	POV_KIND_TASK = 32,	/* struct pov_task: a thread that existed when recording began */
 	POV_KIND_FORK = 33,	/* struct pov_fork */
@@ -313,6 +314,14 @@ struct pov_counted {
 	pov_u64 sized; /* … of so many of them. Both are not in older traces */
 };
 
+/* hdr.tid waited until hdr.ts_ns for room to record a call that had returned, or a poll: not the program's doing. */
+struct pov_room {
+	struct pov_hdr hdr;
+	pov_u64 dur_ns;
+	pov_u32 tgid;
+	pov_u32 pad;
+};
+
 /*
  * A thread enters or leaves a function of the program that is a region of it (a phase). Regions are no calls: they have no
  * depth, and may last as long as the program. A begin and its end have the same stack pointer. Whatever of a thread's regions has
@@ -543,6 +552,7 @@ POV_ABI_SIZE(pov_call_begin, 32);
 POV_ABI_SIZE(pov_spin_func, 32);
 POV_ABI_SIZE(pov_spin, 40);
 POV_ABI_SIZE(pov_counted, 64);
+POV_ABI_SIZE(pov_room, 32);
 POV_ABI_SIZE(pov_region, 32);
 POV_ABI_SIZE(pov_task, 56);
 POV_ABI_SIZE(pov_fork, 48);

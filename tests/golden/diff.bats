@@ -133,7 +133,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 	[ "$(jq -c '[.ranks[] | [.job, .rank, .before.pid, .change.mpi_ns, .change.runnable_ns]]' got)" = \
 		'[[0,0,200,3000000,0],[0,1,201,90000,3000000]]' ]
 	[ "$(jq -c '.between_init_and_finalize | [[.all.change[]], [.ranks[] | [.rank, .change.compute_ns, .change.no_core_ns]]]' got)" = \
-		'[[6000000,-90000,-10000,3100000,0,3000000,0,0,3090000],[[0,0,0],[1,-90000,3000000]]]' ]
+		'[[6000000,-90000,-10000,3100000,0,3000000,0,0,0,0,0,0,3090000],[[0,0,0],[1,-90000,3000000]]]' ]
 	[ "$(jq -c '[.functions[] | [.name, .layer, .change.calls, .change.total_ns]]' got)" = \
 		'[["MPI_Recv","mpi",0,3000000],["MPI_Send","mpi",1,100000],["MPI_Test","mpi",-1,-10000],["MPI_Init","mpi",0,0]]' ]
 	[ "$(jq -c '.functions[2].after' got)" = null ]

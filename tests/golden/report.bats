@@ -57,7 +57,7 @@ many() {
 	rows <got | sed 's/"povtrace":"[^"]*"/"povtrace":"VERSION"/' >got.rows
 	same_as "$data/report_run.rows" got.rows
 	jq -e '[.ranks[] | .between_init_and_finalize, .thread_list[].between_init_and_finalize] | length >= 4 and
-		all(.window_ns == .compute_ns + .mpi_work_ns + .mpi_wait_ns + .file_io_ns + .no_core_ns + .asleep_ns + .unknown_ns)' got
+		all(.window_ns == .compute_ns + .mpi_work_ns + .mpi_wait_ns + .file_io_ns + .no_core_ns + .asleep_ns + .unknown_ns + .tracing_ns)' got
 	jq -e 'all(.ranks[], .other_processes[]; .running_ns + .runnable_ns + .blocked_ns + .unknown_ns == .thread_ns) and
 		all(.cores[]; .ranks_ns + .other_targets_ns + .other_tasks_ns + .idle_ns + .unknown_ns == .wall_ns) and
 		([.functions[].calls] | add) == ([.ranks[].functions[].calls] | add)' got
@@ -288,7 +288,7 @@ distorted() {
 	report --json costly.pov >json
 	[ "$(jq -c '.distortion | [.distorted, .pid, .job, .rank, .share, .ranks_above, .functions]' json)" = \
 		'[true,1000,0,0,0.2,3,["MPI_Test"]]' ]
-	[ "$(jq -r '.distortion.text' json)" = "tracing took 20 % of rank 0's wall time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi" ]
+	[ "$(jq -r '.distortion.text' json)" = "tracing took 20 % of rank 0's time (3 ranks above 5 %), mostly by MPI_Test: leave these out with --no-functions MPI_Test, or whole groups with --mpi" ]
 	# also where other ranks are asked for
 	[ "$(report --rank 1 costly.pov | head -1)" = '  DISTORTED' ]
 	sed -i '/probe_cost/d' costly.txt

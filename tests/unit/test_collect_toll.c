@@ -117,7 +117,7 @@ TEST(text)
 	char *text;
 
 	text = distortion_text(&d);
-	assert_string_equal(text, "tracing took 58 % of rank 3's wall time");
+	assert_string_equal(text, "tracing took 58 % of rank 3's time");
 	free(text);
 	distortion_add_func(&d, "MPI_Send", 10);
 	distortion_add_func(&d, "MPI_Test", 45);
@@ -129,9 +129,23 @@ TEST(text)
 	text = distortion_text(&d);
 	assert_string_equal(
 		text,
-		"tracing took 6.0 % of rank 3's wall time (7 ranks above 5 %), mostly by MPI_Test, "
+		"tracing took 6.0 % of rank 3's time (7 ranks above 5 %), mostly by MPI_Test, "
 		"MPI_Iprobe: leave these out with --no-functions MPI_Test --no-functions MPI_Iprobe, or "
 		"whole groups with --mpi");
+	free(text);
+	d.pct = 25.2;
+	d.core_pct = 21.4;
+	d.room_pct = 0.5;
+	text = distortion_text(&d);
+	assert_string_equal(
+		text,
+		"tracing took 25 % of rank 3's time (7 ranks above 5 %), which lacked the core that povtrace "
+		"had for 21 %: leave one CPU to povtrace, without ranks, or record less (-f, "
+		"--no-functions, --sched ranks)");
+	free(text);
+	d.room_pct = 21.5;
+	text = distortion_text(&d);
+	assert_non_null(strstr(text, ", which waited for room to record for 22 %: leave"));
 	free(text);
 }
 

@@ -247,9 +247,9 @@ static void check_once(struct machine *s)
 
 	time_split_init(&split);
 	cores_init(&cores);
-	app_time_init(&app);
-	contests_init(&contests, &app.windows);
 	holders_init(&holders);
+	app_time_init(&app, &holders);
+	contests_init(&contests, &app.windows);
 	s->known_running = s->ordered = s->last_ordered = 0;
 	for (i = 0; i < s->nevents; i++)
 		s->event[i].told = false;

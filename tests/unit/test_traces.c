@@ -44,6 +44,7 @@ struct play {
 	struct app_time app;
 	struct contests contests;
 	struct holders holders;
+	struct coverage coverage;
 	struct demand demand;
 	struct moves moves;
 	struct interrupts interrupts;
@@ -243,11 +244,12 @@ static void app_print(struct play *p)
 		cases_figures(p->out, {"compute", t->compute_ns}, {"work", t->work_ns},
 			      {"wait", t->wait_ns}, {"no_core", t->no_core_ns},
 			      {"asleep", t->asleep_ns}, {"unknown", t->unknown_ns},
-			      {"mpi", t->mpi_ns}, {"calls", t->calls});
+			      {"recording", t->recording_ns}, {"room", t->room_ns},
+			      {"taken", t->taken_ns}, {"mpi", t->mpi_ns}, {"calls", t->calls});
 		assert_int_equal(t->window_ns, t->to_ns - t->from_ns);
 		assert_int_equal(t->window_ns, t->compute_ns + t->work_ns + t->wait_ns +
 						       t->no_core_ns + t->asleep_ns +
-						       t->unknown_ns);
+						       t->unknown_ns + t->tracing_ns);
 	}
 }
 
@@ -453,13 +455,15 @@ static void second_pass(struct play *p)
 
 static void analyses_run(struct play *p)
 {
-	const struct model_sink *sinks[] = {&p->app.sink,     &p->contests.sink,
-					    &p->holders.sink, &p->demand.sink,
-					    &p->moves.sink,   &p->interrupts.sink};
+	const struct model_sink *sinks[] = {&p->coverage.sink,	&p->app.sink,	 &p->contests.sink,
+					    &p->holders.sink,	&p->demand.sink, &p->moves.sink,
+					    &p->interrupts.sink};
 
-	app_time_init(&p->app);
-	contests_init(&p->contests, &p->app.windows);
+	coverage_init(&p->coverage);
 	holders_init(&p->holders);
+	app_time_init(&p->app, &p->holders);
+	p->app.coverage = &p->coverage;
+	contests_init(&p->contests, &p->app.windows);
 	demand_init(&p->demand, &p->app.windows);
 	moves_init(&p->moves);
 	interrupts_init(&p->interrupts, &p->app.windows);
@@ -474,6 +478,7 @@ static void analyses_release(struct play *p)
 	holders_release(&p->holders);
 	contests_release(&p->contests);
 	app_time_release(&p->app);
+	coverage_release(&p->coverage);
 }
 
 static void trace_play(const struct script *lines, FILE *out)

@@ -11,6 +11,7 @@
  *                                          texts "_" is a space. With an id it is of a NIC's queue
  *                                          7
  *   T counted FUNCTION SPAN CALLS          of send or recv, by their own thread
+ *   T room SPAN                            it waits for room to record
  *   within NS|none                         when the call of MPI around posts began
  *   switch CPU PREV NEXT NS [STATE]        STATE: hexadecimal; without it a thread is preempted
  *   wake CPU WAKER TARGET NS [irq]
@@ -345,6 +346,14 @@ static void counted_tell(struct play *p, const struct cases_line *l, struct mode
 	p->sink->counted(p->sink->ctx, &c);
 }
 
+static void room_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
+{
+	struct model_room r = {.thread = t};
+
+	span(l, l->word[2], &r.begin_ns, &r.end_ns);
+	p->sink->room(p->sink->ctx, &r);
+}
+
 /* FUNCTION SPAN SPAN, and words. */
 static void operation_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
@@ -450,7 +459,9 @@ static void thread_tell(struct play *p, const struct cases_line *l)
 {
 	struct model_thread *t = thread_find(p, l, l->word[0]);
 
-	if (word_is(l->word[1], "counted")) {
+	if (word_is(l->word[1], "room")) {
+		room_tell(p, l, t);
+	} else if (word_is(l->word[1], "counted")) {
 		counted_tell(p, l, t);
 	} else if (word_is(l->word[1], "operates")) {
 		operation_tell(p, l, t);

@@ -89,7 +89,7 @@ static void doubts_find(struct advise *a)
 			a->lost |= LOSS_MISSED_CALLS;
 	}
 	a->lost &= LOSS_OF_ANY;
-	(void)distorted_find(&a->coverage, a->model, &a->distortion);
+	(void)distorted_find(&a->coverage, &a->findings.app, a->model, &a->distortion);
 }
 
 static void conclude(struct advise *a)
@@ -117,6 +117,7 @@ static int replay(struct advise *a)
 	a->findings.matched = on_match;
 	a->findings.matched_ctx = a;
 	coverage_init(&a->coverage);
+	a->findings.app.coverage = &a->coverage;
 	losses_init(&a->losses);
 	cnt = findings_sinks(&a->findings, sinks);
 	sinks[cnt++] = &a->coverage.sink;

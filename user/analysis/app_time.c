@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/coverage.h"
 #include "analysis/table.h"
 
 /* What a thread had done when its process's MPI_Init ended, and when it began to finalize; and in calls between. */
 struct app_mark {
 	struct state_times from, to;
 	struct state_times wait, work, io; /* in calls; running of polls is in wait */
+	double outer_ns, inner_ns; /* recording calls that lie in no other one, and in others */
+	uint64_t room_ns, taken_ns;
 	bool ended;
 };
 
@@ -105,14 +108,61 @@ static void open_add(struct app_time *a, const struct model_call *c)
 	p->open_ns += c->end_ns - c->begin_ns - c->split.ns[THREAD_RUNNABLE];
 }
 
+/* ---- what tracing took ---- */
+
+static void recording_add(struct app_time *a, const struct model_thread *t, bool inner,
+			  const struct coverage_made *made)
+{
+	struct app_mark *m = mark_row(a, t);
+
+	if (!m->ended && a->coverage)
+		*(inner ? &m->inner_ns : &m->outer_ns) += coverage_made_cost(a->coverage, made);
+}
+
+static void call_recorded(struct app_time *a, const struct model_call *c)
+{
+	recording_add(a, c->thread, c->depth > 0,
+		      &(struct coverage_made){c->func, c->lib, c->preloaded, .calls = 1});
+}
+
+/* The part of a stretch that lies in the window, as far as that is known by now. */
+static uint64_t within(struct app_time *a, const struct model_thread *t, uint64_t from_ns,
+		       uint64_t to_ns)
+{
+	uint64_t begin_ns = thread_row(a, t)->from_ns;
+
+	begin_ns = from_ns > begin_ns ? from_ns : begin_ns;
+	return !mark_row(a, t)->ended && to_ns > begin_ns ? to_ns - begin_ns : 0;
+}
+
+static void on_room(void *ctx, const struct model_room *r)
+{
+	mark_row(ctx, r->thread)->room_ns += within(ctx, r->thread, r->begin_ns, r->end_ns);
+}
+
+static void on_held(void *ctx, const struct model_thread *waiter, const struct model_thread *holder,
+		    uint64_t from_ns, uint64_t to_ns)
+{
+	struct app_time *a = ctx;
+
+	if (a->held_tell)
+		a->held_tell(a->held_ctx, waiter, holder, from_ns, to_ns);
+	if (holder && model_thread_records(holder))
+		mark_row(a, waiter)->taken_ns += within(a, waiter, from_ns, to_ns);
+}
+
+/* ---- calls ---- */
+
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct app_time *a = ctx;
 	struct app_thread *row;
 	struct app_mark *m;
 
-	if (c->nested || !func_is_top(c->func))
+	if (c->nested || !func_is_top(c->func)) {
+		call_recorded(a, c);
 		return;
+	}
 	switch (windows_call(&a->windows, c)) {
 	case WINDOW_OPENS:
 		init_ends(a, c);
@@ -126,6 +176,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	case WINDOW_STAYS:
 		break;
 	}
+	call_recorded(a, c);
 	m = mark_row(a, c->thread);
 	if (m->ended)
 		return;
@@ -145,6 +196,10 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	struct app_time *a = ctx;
 	struct app_mark *m;
 
+	for (uint32_t i = 0; i < s->nfuncs && s->computes; i++)
+		recording_add(a, s->thread, s->depth > 0,
+			      &(struct coverage_made){s->func[i].func, s->func[i].lib, s->preloaded,
+						      .polls = s->func[i].cnt});
 	if (s->nested || !func_is_top(s->func[0].func))
 		return;
 	if (windows_spin(&a->windows, s) == WINDOW_FOUND)
@@ -163,6 +218,8 @@ static void on_counted(void *ctx, const struct model_counted *c)
 	struct app_time *a = ctx;
 	struct app_mark *m = mark_row(a, c->thread);
 
+	recording_add(a, c->thread, c->inner,
+		      &(struct coverage_made){c->func, c->lib, c->preloaded, .counted = c->calls});
 	if (c->nested || !func_is_top(c->func) || m->ended)
 		return;
 	m->work.ns[THREAD_RUNNING] += c->busy_ns;
@@ -194,6 +251,21 @@ static uint64_t part(uint64_t ns, uint64_t *left)
 	return got;
 }
 
+/* Takes so much, as far as it is there, from the first part, what is lacking from the next one, …: how much that is. */
+static uint64_t take_from(uint64_t *const *parts, int cnt, uint64_t ns)
+{
+	uint64_t got = 0;
+
+	for (int i = 0; i < cnt && got < ns; i++)
+		got += part(ns - got, parts[i]);
+	return got;
+}
+
+static uint64_t whole_ns(double ns)
+{
+	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
+}
+
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -204,6 +276,21 @@ static bool uses_mpi(const struct app_time *a, const struct model_process *p)
 {
 	return a->lost || model_ran_before(a->model, p) ||
 	       (p->idx < a->windows.nprocess && a->windows.process[p->idx].is != WINDOW_NONE);
+}
+
+/* From the parts that it lies in. What is recorded at a call's begin and end is mostly outside of the time that is measured of it. */
+static void tracing_part(struct app_thread *row, const struct app_mark *m)
+{
+	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
+	uint64_t *const inner[] = {&row->work_ns, &row->wait_ns, &row->unknown_ns};
+	uint64_t *const room[] = {&row->asleep_ns, &row->compute_ns, &row->unknown_ns};
+	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
+
+	row->recording_ns = take_from(outer, 2, whole_ns(m->outer_ns)) +
+			    take_from(inner, 3, whole_ns(m->inner_ns));
+	row->room_ns = take_from(room, 3, m->room_ns);
+	row->taken_ns = take_from(taken, 2, m->taken_ns);
+	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
 }
 
 /* What was known when the window began may have been refuted since: no part is more than what is left. */
@@ -241,6 +328,7 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	in_mpi_ns += in_io->ns[THREAD_BLOCKED];
 	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
+	tracing_part(row, m);
 	p = table_row(a->process, a->nprocess, t->proc->idx);
 	p->computed_ns += row->compute_ns;
 	p->in_mpi_ns += row->work_ns + row->wait_ns;
@@ -271,7 +359,7 @@ static int on_finish(void *ctx, const struct model *m)
 	return 0;
 }
 
-void app_time_init(struct app_time *a)
+void app_time_init(struct app_time *a, struct holders *holders)
 {
 	*a = (struct app_time){
 		.sink = {.ctx = a,
@@ -279,9 +367,14 @@ void app_time_init(struct app_time *a)
 			 .call = on_call,
 			 .spin = on_spin,
 			 .counted = on_counted,
+			 .room = on_room,
 			 .lost = on_lost,
 			 .finish = on_finish},
+		.held_tell = holders->tell,
+		.held_ctx = holders->ctx,
 	};
+	holders->tell = on_held;
+	holders->ctx = a;
 }
 
 void app_time_release(struct app_time *a)

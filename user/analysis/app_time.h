@@ -6,16 +6,22 @@
  *
  * Of the time in MPI only outermost calls count. A call that waits (func_info.waits), or a poll that found nothing, is waiting while it
  * runs; whoever sleeps in any call waits. What runs between polls is waiting, too, unless they lie in a computation (model_spin.computes).
+ *
+ * What tracing took is apart, and in none of these: recording calls (their number times what that was measured to cost; not of polls that found
+ * nothing, which would have waited anyway, unless they lie in a computation), waiting for room to record, and the core while povtrace had it and the thread wanted it.
  */
 #ifndef POV_ANALYSIS_APP_TIME_H
 #define POV_ANALYSIS_APP_TIME_H
 
+#include "analysis/holders.h"
 #include "analysis/windows.h"
+
+struct coverage;
 
 struct app_thread {
 	uint64_t from_ns, to_ns; /* moments; from = to = 0: it was not there then */
 	/* All that follow are sums, ns. */
-	uint64_t window_ns;  /* to - from = compute … unknown */
+	uint64_t window_ns;  /* to - from = compute … tracing */
 	uint64_t compute_ns; /* running outside MPI */
 	uint64_t work_ns;    /* running in other calls that do not wait */
 	uint64_t wait_ns; /* running in calls that wait and in polls that found nothing, asleep in any other call */
@@ -23,6 +29,8 @@ struct app_thread {
 	uint64_t no_core_ns; /* runnable, in MPI or not */
 	uint64_t asleep_ns;  /* blocked outside MPI */
 	uint64_t unknown_ns;
+	uint64_t tracing_ns; /* = recording + room + taken, as far as their kind of time is there */
+	uint64_t recording_ns, room_ns, taken_ns;
 	uint64_t mpi_ns; /* in calls, and in polls that found nothing: whatever the scheduler tells */
 	uint64_t calls; /* and polls */
 };
@@ -44,11 +52,18 @@ struct app_time {
 	struct windows windows;
 	bool lost; /* records are missing: calls that were not seen would be computing */
 	const struct model *model;
+	const struct coverage
+		*coverage; /* what recording costs; the caller's, or NULL: it counts as nothing */
 	struct app_mark *mark; /* by idx of threads: under way */
 	uint32_t nmark;
+	/* Who was told by the holders before. */
+	void (*held_tell)(void *ctx, const struct model_thread *waiter,
+			  const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns);
+	void *held_ctx;
 };
 
-void app_time_init(struct app_time *a);
+/* Has the holders tell it who had the core. */
+void app_time_init(struct app_time *a, struct holders *holders);
 void app_time_release(struct app_time *a);
 
 #endif

@@ -30,41 +30,37 @@ static uint64_t site_key(uint16_t lib, uint16_t func)
 	return (uint64_t)lib << 16 | func;
 }
 
-/* What is called, or polled in vain, some times. */
-struct made {
-	const struct func_info *func;
-	uint16_t lib;
-	bool preloaded;
-	uint64_t calls, polls, counted;
-};
-
-static void hits_add(struct coverage *a, const struct model_thread *t, const struct made *m)
+static void made_add(const struct coverage *a, const struct coverage_made *m,
+		     struct coverage_hits *to)
 {
-	struct coverage_hits *to[2] = {hits_of(a, t)};
-	bool stepped = map_get(&a->stepped, site_key(m->lib, m->func->id));
-
 	if (m->func->layer && m->func->layer->in_kernel) {
-		to[0]->kernel += m->calls + m->polls;
-		return;
-	}
-	if (t->proc->is_rank) /* others are not what ranks are distorted by */
-		to[1] = table_row(a->func, a->nfunc, m->func->id);
-	for (int i = 0; i < 2 && to[i]; i++) {
-		if (m->preloaded) {
-			to[i]->preloaded += m->calls + m->polls;
-			to[i]->preloaded_counted += m->counted;
-			continue;
+		to->kernel += m->calls + m->polls;
+	} else if (m->preloaded) {
+		to->preloaded += m->calls + m->polls;
+		to->preloaded_polls += m->polls;
+		to->preloaded_counted += m->counted;
+	} else {
+		to->calls += m->calls;
+		to->polls += m->polls;
+		to->counted += m->counted;
+		if (map_get(&a->stepped, site_key(m->lib, m->func->id))) {
+			to->stepped += m->calls + m->polls + m->counted;
+			to->stepped_polls += m->polls;
 		}
-		to[i]->calls += m->calls;
-		to[i]->polls += m->polls;
-		to[i]->counted += m->counted;
-		to[i]->stepped += stepped ? m->calls + m->polls + m->counted : 0;
 	}
+}
+
+static void hits_add(struct coverage *a, const struct model_thread *t,
+		     const struct coverage_made *m)
+{
+	made_add(a, m, hits_of(a, t));
+	if (t->proc->is_rank) /* others are not what ranks are distorted by */
+		made_add(a, m, table_row(a->func, a->nfunc, m->func->id));
 }
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	const struct made made = {c->func, c->lib, c->preloaded, 1, 0, 0};
+	const struct coverage_made made = {c->func, c->lib, c->preloaded, 1, 0, 0};
 	struct coverage *a = ctx;
 
 	hits_add(a, c->thread, &made);
@@ -76,8 +72,8 @@ static void on_spin(void *ctx, const struct model_spin *s)
 {
 	for (uint32_t i = 0; i < s->nfuncs; i++)
 		hits_add(ctx, s->thread,
-			 &(struct made){s->func[i].func, s->func[i].lib, s->preloaded, 0,
-					s->func[i].cnt, 0});
+			 &(struct coverage_made){s->func[i].func, s->func[i].lib, s->preloaded, 0,
+						 s->func[i].cnt, 0});
 }
 
 static struct coverage_limit *limit_of(struct coverage *a, const struct func_info *f)
@@ -92,8 +88,10 @@ static void on_counted(void *ctx, const struct model_counted *c)
 {
 	struct coverage *a = ctx;
 
-	hits_add(a, c->thread, &(struct made){c->func, c->lib, c->preloaded, 0, 0, c->calls});
-	limit_of(a, c->func)->calls += c->calls;
+	hits_add(a, c->thread,
+		 &(struct coverage_made){c->func, c->lib, c->preloaded, 0, 0, c->calls});
+	if (c->func->id < a->nlimited && a->limited[c->func->id].func) /* others are brief */
+		a->limited[c->func->id].calls += c->calls;
 }
 
 static void on_limit(void *ctx, const struct model_limit *l)
@@ -321,6 +319,20 @@ double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 	       cost(h->counted, a->counted_ns) + cost(h->stepped, coverage_step_ns(a)) +
 	       cost(h->preloaded, a->preload_ns) +
 	       cost(h->preloaded_counted, a->preload_counted_ns);
+}
+
+double coverage_made_cost(const struct coverage *a, const struct coverage_made *made)
+{
+	struct coverage_hits hits = {0};
+
+	made_add(a, made, &hits);
+	return coverage_cost(a, &hits);
+}
+
+double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *h)
+{
+	return cost(h->polls, a->spin_ns) + cost(h->stepped_polls, coverage_step_ns(a)) +
+	       cost(h->preloaded_polls, a->preload_ns);
 }
 
 static int on_finish(void *ctx, const struct model *m)

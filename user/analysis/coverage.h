@@ -21,12 +21,22 @@ struct coverage_hits {
 	uint64_t calls; /* probe pairs hit: recorded calls of any depth */
 	uint64_t polls; /* merged into spins */
 	uint64_t preloaded; /* calls and polls that the process has recorded itself, without a probe; in none of these */
+	uint64_t preloaded_polls; /* of preloaded: polls */
 	uint64_t preloaded_counted; /* calls that the process has counted itself; in none of the others */
-	uint64_t counted; /* probe pairs hit by calls that were counted only: not in calls */
-	uint64_t stepped; /* of calls and polls: the probed instruction is single-stepped */
+	uint64_t counted;	/* probe pairs hit by calls that were counted only: not in calls */
+	uint64_t stepped;	/* of calls and polls: the probed instruction is single-stepped */
+	uint64_t stepped_polls; /* of stepped: polls */
 	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
 	uint64_t switches; /* scheduler records its threads caused */
 	uint64_t cost_ns;  /* by calibrated costs */
+};
+
+/* What is called, or polled in vain, some times. */
+struct coverage_made {
+	const struct func_info *func;
+	uint16_t lib;
+	bool preloaded;
+	uint64_t calls, polls, counted;
 };
 
 struct coverage_library {
@@ -109,6 +119,10 @@ double coverage_step_ns(const struct coverage *a);
 bool coverage_was_late(const struct coverage *a, const struct model_process *p);
 /* ns that hits cost by the calibration; 0 if there is none. */
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
+/* Of that, by polls that found nothing. */
+double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *h);
+/* ns that calls of a function cost which are recorded, polled in vain, and counted. */
+double coverage_made_cost(const struct coverage *a, const struct coverage_made *made);
 void coverage_init(struct coverage *a);
 void coverage_release(struct coverage *a);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * From coverage's hits.
+ * Which functions cost it is from coverage's hits, without polls that found nothing: whoever makes them would have waited anyway.
  */
 #include "analysis/distorted.h"
 
@@ -17,23 +17,37 @@ static void name_process(const struct model *m, const struct model_process *p, c
 		snprintf(buf, bytes, "rank %d", p->rank);
 }
 
-const struct model_process *distorted_find(const struct coverage *a, const struct model *m,
-					   struct distortion *out)
+static const struct app_thread *main_of(const struct app_time *app, const struct model_process *p)
+{
+	const struct app_process *row = p->idx < app->nprocess ? &app->process[p->idx] : NULL;
+
+	return p->is_rank && row && row->has_main ? &app->thread[row->main] : NULL;
+}
+
+static double pct_of(const struct app_thread *t, uint64_t ns)
+{
+	return t && t->window_ns ? 100.0 * (double)ns / (double)t->window_ns : 0;
+}
+
+const struct model_process *distorted_find(const struct coverage *a, const struct app_time *app,
+					   const struct model *m, struct distortion *out)
 {
 	const struct model_process *p, *worst = NULL;
+	const struct app_thread *t;
 	double pct;
 	uint32_t i;
 
 	*out = (struct distortion){0};
-	for (i = 0; i < model_process_count(m) && i < a->nprocess; i++) {
+	for (i = 0; i < model_process_count(m); i++) {
 		p = model_process_get(m, i);
-		if (!p->is_rank || !a->process[i].cost_ns || p->end_ns <= p->start_ns)
-			continue;
-		pct = 100.0 * (double)a->process[i].cost_ns / (double)(p->end_ns - p->start_ns);
+		t = main_of(app, p);
+		pct = t ? pct_of(t, t->tracing_ns) : 0;
 		out->above += pct > DISTORTION_PCT;
 		if (pct <= out->pct)
 			continue;
 		out->pct = pct;
+		out->core_pct = pct_of(t, t->taken_ns);
+		out->room_pct = pct_of(t, t->room_ns);
 		worst = p;
 	}
 	if (!worst)
@@ -44,7 +58,9 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 		const struct func_info *f = model_func_get(m, i);
 
 		if (f->id < a->nfunc)
-			distortion_add_func(out, f->name, coverage_cost(a, &a->func[f->id]));
+			distortion_add_func(out, f->name,
+					    coverage_cost(a, &a->func[f->id]) -
+						    coverage_poll_cost(a, &a->func[f->id]));
 	}
 	return worst;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether tracing distorted a recording: what its probes cost each rank, against the rank's wall time.
+ * Whether tracing distorted a recording: what it took of each rank's main thread between MPI_Init and MPI_Finalize (app_time.h).
  */
 #ifndef POV_ANALYSIS_DISTORTED_H
 #define POV_ANALYSIS_DISTORTED_H
 
+#include "analysis/app_time.h"
 #include "analysis/coverage.h"
 #include "base/distortion.h"
 
 /* After the replay. Returns the process that it cost most, or NULL: none, or the cost is not known. */
-const struct model_process *distorted_find(const struct coverage *a, const struct model *m,
-					   struct distortion *out);
+const struct model_process *distorted_find(const struct coverage *a, const struct app_time *app,
+					   const struct model *m, struct distortion *out);
 
 #endif

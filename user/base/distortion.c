@@ -55,21 +55,45 @@ static char *names(const struct distortion *d, const char *before, const char *b
 	return text;
 }
 
+static int digits(double pct)
+{
+	return pct < 9.95;
+}
+
+/* Of what most of it is made, and what to do. */
+static char *remedy_text(const struct distortion *d)
+{
+	const double recording_pct = d->pct - d->core_pct - d->room_pct;
+	char *which, *options, *text;
+
+	if (d->core_pct > recording_pct || d->room_pct > recording_pct)
+		return xasprintf(
+			"%s for %.*f %%: leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, --sched ranks)",
+			d->core_pct >= d->room_pct ? ", which lacked the core that povtrace had" :
+						     ", which waited for room to record",
+			digits(d->core_pct >= d->room_pct ? d->core_pct : d->room_pct),
+			d->core_pct >= d->room_pct ? d->core_pct : d->room_pct);
+	which = names(d, "", ", ");
+	options = names(d, "--no-functions ", " ");
+	text = *which ?
+		       xasprintf(
+			       ", mostly by %s: leave these out with %s, or whole groups with --mpi",
+			       which, options) :
+		       xstrdup("");
+	free(which);
+	free(options);
+	return text;
+}
+
 char *distortion_text(const struct distortion *d)
 {
-	char *which = names(d, "", ", "), *options = names(d, "--no-functions ", " ");
-	int digits = d->pct < 9.95;
-	char others[64] = "", *text;
+	char *remedy = remedy_text(d), others[64] = "", *text;
 
 	if (d->above > 1)
 		snprintf(others, sizeof(others), " (%u ranks above %.0f %%)", d->above,
 			 DISTORTION_PCT);
-	text = xasprintf("tracing took %s%.*f %% of %s's wall time%s%s%s%s%s%s",
-			 d->low ? "at least " : "", digits, d->pct, d->who, others,
-			 *which ? ", mostly by " : "", which,
-			 *which ? ": leave these out with " : "", options,
-			 *which ? ", or whole groups with --mpi" : "");
-	free(which);
-	free(options);
+	text = xasprintf("tracing took %s%.*f %% of %s's time%s%s", d->low ? "at least " : "",
+			 digits(d->pct), d->pct, d->who, others, remedy);
+	free(remedy);
 	return text;
 }

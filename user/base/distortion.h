@@ -9,12 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DISTORTION_PCT 5.0 /* of any rank's wall time: more is said first */
+#define DISTORTION_PCT 5.0 /* of any rank's time: more is said first */
 #define DISTORTION_FUNCS 3 /* that cost most are named */
 
 /* A zeroed struct: nothing cost anything. Names are borrowed. */
 struct distortion {
-	double pct;	/* of the wall time of the one that it cost most */
+	double pct; /* of the time of the one that it cost most */
+	double core_pct,
+		room_pct; /* of that: povtrace had its core, it waited for room to record; else it recorded its calls */
 	char who[48];	/* "rank 3" */
 	uint32_t above; /* ranks that it cost more than DISTORTION_PCT */
 	bool low;	/* records of calls are missing: it was at least that */

@@ -97,6 +97,16 @@ static bool counted_check(struct pov_counted *c, size_t bytes, const struct prel
 	return true;
 }
 
+static bool room_check(struct pov_room *r, size_t bytes, const struct preload_speaker *who)
+{
+	if (bytes != sizeof(*r) || !begin_check(r->hdr.ts_ns, r->dur_ns, who))
+		return false;
+	r->hdr.flags = 0;
+	r->tgid = who->tgid;
+	r->pad = 0;
+	return true;
+}
+
 bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
 {
 	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
@@ -110,6 +120,8 @@ bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speak
 		return spin_check((struct pov_spin *)rec, bytes, who);
 	case POV_KIND_COUNTED:
 		return counted_check((struct pov_counted *)rec, bytes, who);
+	case POV_KIND_ROOM:
+		return room_check((struct pov_room *)rec, bytes, who);
 	case POV_KIND_MORE:
 		return more_check((const struct pov_more *)rec, bytes, who);
 	}

@@ -44,10 +44,12 @@ static void spin_count(struct toll *t, const struct pov_spin *s)
 		if (s->func[i].lib == POV_LIB_KERNEL)
 			continue;
 		h = hits_of(t, key_of(s->tgid, s->func[i].lib, s->func[i].func));
-		if (s->hdr.flags & POV_SPIN_PRELOADED)
+		if (s->hdr.flags & POV_SPIN_PRELOADED) {
 			h->preloaded += s->func[i].cnt;
-		else
+			h->preloaded_polls += s->func[i].cnt;
+		} else {
 			h->polls += s->func[i].cnt;
+		}
 	}
 }
 
@@ -150,6 +152,17 @@ double toll_cost(const struct toll_hits *h, const struct probe_cost *cost)
 	return ns;
 }
 
+/* Of polls that found nothing, which would have waited anyway. */
+static double polls_cost(const struct toll_hits *h, const struct probe_cost *cost)
+{
+	double step_ns = h->stepped && cost->stepped_ns > cost->call_ns ?
+				 cost->stepped_ns - cost->call_ns :
+				 0;
+
+	return (double)h->polls * (cost->spin_ns + step_ns) +
+	       (double)h->preloaded_polls * cost->preload_ns;
+}
+
 struct sums {
 	struct map process; /* → owned double */
 	double *func;
@@ -165,7 +178,7 @@ static void sums_make(const struct toll *t, const struct probe_cost *cost, struc
 	s->nfunc = func_table_count();
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
-		ns = toll_cost(h, cost);
+		ns = toll_cost(h, cost) - polls_cost(h, cost);
 		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)

@@ -18,6 +18,7 @@ struct toll_hits {
 	uint64_t counted; /* calls that were counted only */
 	/* Calls and polls that their process has recorded itself, and calls that it has counted itself; in none of the others. */
 	uint64_t preloaded, preloaded_counted;
+	uint64_t preloaded_polls; /* of preloaded: polls that found nothing */
 	bool stepped;
 	/* toll_window.c: what threads have not told yet, and what was there when it was last looked at */
 	uint64_t open_polls, open_counted, open_preloaded, open_preloaded_counted;

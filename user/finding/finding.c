@@ -28,7 +28,6 @@ static void on_match(void *ctx, const struct match *m)
 void findings_init(struct findings *f)
 {
 	memset(f, 0, sizeof(*f));
-	app_time_init(&f->app);
 	holders_init(&f->holders);
 	arrivals_init(&f->arrivals);
 	late_init(&f->late);
@@ -36,6 +35,7 @@ void findings_init(struct findings *f)
 	locks_init(&f->locks, &f->epochs);
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
+	app_time_init(&f->app, &f->holders); /* of the holders it hears before others do */
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds);
 	contests_init(&f->contests, &f->app.windows);

@@ -140,3 +140,8 @@ const struct func_info *model_func_get(const struct model *m, uint32_t i)
 {
 	return &m->func[i];
 }
+
+bool model_thread_records(const struct model_thread *t)
+{
+	return !strncmp(t->comm, "povtrace", strlen("povtrace")) && t->proc && !t->proc->is_target;
+}

@@ -115,6 +115,9 @@ struct model_thread {
 	void *user;
 };
 
+/* One of povtrace's own, by its name. */
+bool model_thread_records(const struct model_thread *t);
+
 struct model_switch {
 	uint64_t ts_ns;
 	uint16_t cpu;
@@ -208,6 +211,12 @@ struct model_counted {
 	bool inner;	/* made within other traced calls, … */
 	bool nested;	/* … of the same layer, as far as that can be known */
 	bool preloaded; /* counted by the process itself, without a probe */
+};
+
+/* A thread waited for room to record what it had called: tracing's doing, and not the program's. */
+struct model_room {
+	struct model_thread *thread;
+	uint64_t begin_ns, end_ns;
 };
 
 /* What the limit on the cost of tracing made of a function for a time, or that it was exceeded (struct pov_limit). */
@@ -358,6 +367,7 @@ struct model_sink {
 	void (*sample)(void *ctx, const struct model_sample *p);
 	void (*lost)(void *ctx, const struct model_lost *l);
 	void (*counted)(void *ctx, const struct model_counted *c);
+	void (*room)(void *ctx, const struct model_room *r);
 	void (*limit)(
 		void *ctx,
 		const struct model_limit *l); /* also told as lost, if a function is left out */

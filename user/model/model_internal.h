@@ -115,7 +115,8 @@ struct due_meta {
 	X(post)            \
 	X(region)          \
 	X(irq)             \
-	X(sample) X(lost) X(counted) X(limit) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
+	X(sample)          \
+	X(lost) X(counted) X(room) X(limit) X(counter) X(state) X(call_by_begin) X(spin_by_begin)
 #define MODEL_SINKS_MAX 48
 struct sinks_of {
 	const struct model_sink *sink[MODEL_SINKS_MAX];

@@ -271,6 +271,19 @@ static void counted_record(struct model *m, const struct pov_counted *rec)
 	TELL(m, counted, &c);
 }
 
+static void room_record(struct model *m, const struct pov_room *rec)
+{
+	struct mthread *t = caller(m, &rec->hdr, rec->tgid, 0);
+	uint64_t begin_ns = rec->dur_ns < m->now_ns ? m->now_ns - rec->dur_ns : 0;
+	const struct model_room r = {
+		.thread = &t->pub,
+		.begin_ns = begin_ns > m->info.start_ns ? begin_ns : m->info.start_ns,
+		.end_ns = m->now_ns,
+	};
+
+	TELL(m, room, &r);
+}
+
 static void calls_record(struct model *m, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
@@ -491,6 +504,9 @@ void replay_record(struct model *m, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_COUNTED:
 		counted_record(m, (const struct pov_counted *)rec);
+		break;
+	case POV_KIND_ROOM:
+		room_record(m, (const struct pov_room *)rec);
 		break;
 	case POV_KIND_LIMIT:
 		limit_record(m, (const struct pov_limit *)rec);

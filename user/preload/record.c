@@ -107,12 +107,35 @@ static void ring_grow(struct pov_preload_area *a)
 		a->ring_bytes = (u32)a->wanted_bytes;
 }
 
+#define PIECE \
+	32 /* is copied at once: what is behind a record's end, in the frame and in the ring, does not matter */
+
+static __always_inline void put(struct pov_preload_area *a, const void *rec, u64 size)
+{
+	u64 head = a->head;
+	u8 *to = (u8 *)a + POV_PRELOAD_AREA_BYTES + (head & (a->ring_bytes - 1));
+
+	for (u64 i = 0; i < size; i += PIECE)
+		memcpy(to + i, (const u8 *)rec + i, PIECE);
+	__atomic_store_n(&a->head, head + size, __ATOMIC_RELEASE);
+}
+
+/* So long the thread has waited; there is room to say so. */
+static void waited_tell(struct pov_preload_area *a, u64 begin, u64 now)
+{
+	struct pov_room r = {.dur_ns = now - begin, .tgid = a->state.tgid};
+
+	hdr_init(&r.hdr, POV_KIND_ROOM, sizeof(r), a->state.tid, now);
+	put(a, &r, sizeof(r));
+}
+
 /*
  * Waits until there is room, or, if the ring may grow, until it is empty: that takes the collector some milliseconds once; later storms find the
  * larger ring. False: there will be none.
  */
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
+	const u64 wanted = size + sizeof(struct pov_room) + PIECE;
 	const struct __kernel_timespec nap = {.tv_nsec = NAP_NS};
 	u64 begin = clock_now(), now = begin, alive;
 	bool ready = false;
@@ -124,29 +147,24 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 		sys3(__NR_nanosleep, (long)&nap, 0, 0);
 		now = clock_now();
 		ring_grow(a);
-		ready = has_room(a, size) && !may_grow(a);
+		ready = has_room(a, wanted) && !may_grow(a);
 	}
 	a->waits_ns += now - begin;
-	return ready || has_room(a, size);
+	ready |= has_room(a, wanted);
+	if (ready)
+		waited_tell(a, begin, now);
+	return ready;
 }
-
-#define PIECE \
-	32 /* is copied at once: what is behind a record's end, in the frame and in the ring, does not matter */
 
 int emit(const void *rec, u64 size, u32 class)
 {
 	struct pov_preload_area *a = area;
-	u64 head = a->head;
-	u8 *to;
 
-	if (!has_room(a, size + PIECE) && !room_wait(a, size + PIECE)) {
+	if (!has_room(a, size + PIECE) && !room_wait(a, size)) {
 		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
 		return -1;
 	}
-	to = (u8 *)a + POV_PRELOAD_AREA_BYTES + (head & (a->ring_bytes - 1));
-	for (u64 i = 0; i < size; i += PIECE)
-		memcpy(to + i, (const u8 *)rec + i, PIECE);
-	__atomic_store_n(&a->head, head + size, __ATOMIC_RELEASE);
+	put(a, rec, size);
 	return 0;
 }
 

@@ -40,6 +40,7 @@ enum figure_kind {
 #define FACT_INTERRUPTS (1u << 5) /* some were recorded */
 #define FACT_FILE_IO (1u << 7)	  /* some rank called MPI_File_* */
 #define FACT_COUNTED (1u << 6)	  /* some calls were counted, and not recorded */
+#define FACT_TRACING (1u << 8)	  /* tracing took 1 % of a rank's time, or more */
 
 struct figure {
 	enum figure_kind kind;

@@ -45,6 +45,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	transfer_start_init(&r->transfers, &r->traffic, &r->losses);
 	site_times_init(&r->site_times);
 	coverage_init(&r->coverage);
+	r->findings.app.coverage = &r->coverage;
 	losses_init(&r->losses);
 	section_pov_init(&r->section_pov, &r->opt->section);
 	memcpy(sinks, own, sizeof(own));
@@ -108,7 +109,8 @@ static void doubts_find(struct report *r)
 	}
 	for (i = 0; i < r->nrows; i++)
 		r->lost_shown |= r->lost[r->row[i]];
-	r->distorted = distorted_find(&r->coverage, r->model, &r->distortion);
+	r->distorted = distorted_find(&r->coverage, &r->findings.app, r->model, &r->distortion);
+	r->facts |= r->distortion.pct >= 1 ? FACT_TRACING : 0;
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;
 	r->left_out_only = r->lost_any && !(r->lost_shown & LOSS_OF_ANY & ~LOSS_LEFT_OUT);
 	for (i = 0; i < r->cores.ncore; i++)

@@ -15,7 +15,8 @@
 #define BUSY_PART 100  /* a thread that ran less than one part of its time slept */
 #define RANGES_SHOWN 4 /* of the CPUs that a thread is bound to */
 #define HOLDER_CHARS 38
-#define HELD_PART 200 /* who had the core for less is not named */
+#define TRACING_CHARS 9 /* of its column */
+#define HELD_PART 200	/* who had the core for less is not named */
 
 #define PART(member) AT(member), .of = offsetof(ROW, window_ns)
 #define STATES .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED
@@ -33,6 +34,11 @@ const struct figure app_figures[] = {
 	{FIGURE_TIME, "asleep_ns", .share = "asleep", PART(asleep_ns), STATES, SCHED},
 	{FIGURE_TIME, "unknown_ns", .share = "unkn", PART(unknown_ns),
 	 .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED, .shown = FACT_SCHED | FACT_UNKNOWN},
+	{FIGURE_TIME, "tracing_ns", .share = "tracing", PART(tracing_ns), STATES,
+	 .shown = FACT_TRACING},
+	{FIGURE_TIME, "recording_ns", AT(recording_ns), .low = LOSS_OF_CALLS},
+	{FIGURE_TIME, "waited_for_room_ns", AT(room_ns)},
+	{FIGURE_TIME, "core_taken_ns", AT(taken_ns), STATES, .known = FACT_SCHED},
 	{FIGURE_TIME, "mpi_ns", AT(mpi_ns), .low = LOSS_OF_CALLS},
 	{0},
 };
@@ -123,7 +129,8 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 	figures_cells(t, row, 0, r->lost[idx]);
 	if (t->facts & FACT_SCHED)
 		text_who_had_core(r, t->c, thread, row->window_ns / HELD_PART,
-				  r->opt->threads ? HOLDER_CHARS / 3 : HOLDER_CHARS);
+				  (r->opt->threads ? HOLDER_CHARS / 3 : HOLDER_CHARS) -
+					  (r->facts & FACT_TRACING ? TRACING_CHARS : 0));
 }
 
 /* A thread worth a row: the main one; with --threads, those that compute or call MPI. */
@@ -407,5 +414,8 @@ void text_app_time(const struct report *r, FILE *out)
 		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
 		"wait: running in those that do, in and between polls that found nothing and are less than 5 us apart, or "
 		"asleep in MPI. file I/O: in MPI_File calls. no core: wanted one and had none. asleep: blocked outside "
-		"MPI. who had the core: while it had none. bound to: the CPUs that it might use at last.");
+		"MPI. %swho had the core: while it had none. bound to: the CPUs that it might use at last.",
+		r->facts & FACT_TRACING ?
+			"tracing: what povtrace took: recording its calls, waiting for room for that, and the core while povtrace had it. " :
+			"");
 }

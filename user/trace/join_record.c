@@ -124,6 +124,12 @@ static void counted_map(const struct join_part *p, struct pov_counted *c)
 	c->lib = (uint16_t)(p->lib_base + c->lib);
 }
 
+static void room_map(const struct join_part *p, struct pov_room *r)
+{
+	r->dur_ns = dur_of(p, r->hdr.ts_ns, r->dur_ns);
+	r->tgid = join_id(p, r->tgid);
+}
+
 static void limit_map(const struct join_part *p, struct pov_limit *l)
 {
 	l->since_ns = join_time(p, l->since_ns);
@@ -194,6 +200,9 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 		break;
 	case POV_KIND_COUNTED:
 		counted_map(p, (struct pov_counted *)h);
+		break;
+	case POV_KIND_ROOM:
+		room_map(p, (struct pov_room *)h);
 		break;
 	case POV_KIND_LIMIT:
 		limit_map(p, (struct pov_limit *)h);

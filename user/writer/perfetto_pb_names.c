@@ -84,7 +84,7 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 	t->uuid = w->uuid_next++;
 	if (t->kind == TRACK_IN_FLIGHT || t->kind == TRACK_PHASE || t->kind == TRACK_DISTORTION ||
 	    t->kind == TRACK_MESSAGE || t->kind == TRACK_POST || t->kind == TRACK_FINDING ||
-	    t->kind == TRACK_COUNTED)
+	    t->kind == TRACK_COUNTED || t->kind == TRACK_TRACING)
 		parent = UUID_PROCESS + t->pid;
 	else if (t->kind != TRACK_THREAD)
 		parent = track_group(w, t->kind);

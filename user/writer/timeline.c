@@ -200,6 +200,28 @@ static void tl_counted(void *ctx, const struct model_counted *c)
 		tl_counted_add(tl, caller_of(tl, c->thread), c);
 }
 
+/* Beside its calls: it may lie within one. */
+static void tl_room(void *ctx, const struct model_room *r)
+{
+	struct timeline *tl = ctx;
+	struct tl_thread *th = caller_of(tl, r->thread);
+	struct slice s = {.begin_ns = r->begin_ns,
+			  .end_ns = r->end_ns,
+			  .name = "waits for room to record",
+			  .category = "povtrace",
+			  .few_names = true,
+			  .args = &tl->args};
+
+	if (!interval_shown(tl, r->begin_ns, r->end_ns) || !process_shown(tl, r->thread->proc))
+		return;
+	if (!th->tracing)
+		th->tracing = tl_track_new(tl, TRACK_TRACING, th->track.pid, th->track.order,
+					   xasprintf("tracing of %u", th->model->tid));
+	args_reset(&tl->args);
+	tl_track_add(tl, th->tracing, &s, 0, false);
+	tl->totals->markers++;
+}
+
 static void tl_region_event(void *ctx, const struct model_region *r)
 {
 	struct timeline *tl = ctx;
@@ -397,6 +419,7 @@ static void sink_init(struct timeline *tl)
 	tl->sink.post = tl_posted;
 	tl->sink.spin = tl_spin;
 	tl->sink.counted = tl_counted;
+	tl->sink.room = tl_room;
 	tl->sink.operation = tl_arrow_operation;
 	tl->sink.region = tl_region_event;
 	tl->sink.irq = tl_irq;

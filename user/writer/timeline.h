@@ -50,6 +50,7 @@ enum track_kind {
 	TRACK_POST,	  /* posts, completions or arrivals of a thread, of one layer */
 	TRACK_FINDING,	  /* findings of a kind */
 	TRACK_COUNTED,	  /* calls of a thread that were counted */
+	TRACK_TRACING,	  /* when a thread waited for povtrace */
 	TRACK_KIND_CNT,
 };
 

@@ -42,7 +42,7 @@ static void conclude(struct timeline *tl, struct model *m, const struct coverage
 	struct rank_ends ends;
 	struct distortion d;
 
-	if (distorted_find(coverage, m, &d) && distortion_matters(&d))
+	if (distorted_find(coverage, &findings->app, m, &d) && distortion_matters(&d))
 		timeline_add_distortion(tl, &d);
 	findings_make(findings, m, chosen);
 	timeline_add_findings(tl, findings);
@@ -71,6 +71,7 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	last_calls_init(&calls);
 	findings_init(&findings);
 	findings.sites = opt->sites;
+	findings.app.coverage = &coverage;
 	findings.matched = tl_arrow_message;
 	findings.matched_ctx = tl;
 	n = 3 + findings_sinks(&findings, sinks + 3);
