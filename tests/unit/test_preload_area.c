@@ -277,6 +277,32 @@ TEST(counted)
 	REFUSED(counted_new, counted_of, func, FIRST + 5, FIRST - 1);
 }
 
+static struct pov_room room_new(void)
+{
+	struct pov_room r;
+
+	record_make("room tid=11 tgid=98 dur=100", &r, sizeof(r));
+	return r;
+}
+
+static struct pov_room *room_of(struct pov_room *r)
+{
+	return r;
+}
+
+TEST(waited)
+{
+	struct pov_room r = room_new();
+
+	put(&r, sizeof(r));
+	thread_area_take(a, on_record, &t);
+	assert_true(t.cnt && !a->damaged);
+	assert_int_equal(((struct pov_room *)t.last)->tgid, 10);
+	assert_int_equal(((struct pov_room *)t.last)->dur_ns, 100);
+	REFUSED(room_new, room_of, dur_ns, UINT64_MAX);
+	REFUSED(room_new, room_of, hdr.size, sizeof(struct pov_room) - 8);
+}
+
 /* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
 TEST(untold)
 {
