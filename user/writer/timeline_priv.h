@@ -31,7 +31,7 @@ struct tl_thread {
 	struct track track;
 	struct tl_phases *phases;	   /* NULL: it marks none */
 	struct tl_post_track *post_tracks; /* a list */
-	struct track *tracing;	     /* NULL: it has not waited for povtrace */
+	struct track *tracing;		   /* NULL: it has not waited for povtrace */
 	struct tl_counted *counted;	   /* NULL: it has counted no calls; owned */
 	bool told;			   /* to the format */
 	struct model_process *proc;	   /* as its slices say */
