@@ -226,12 +226,22 @@ static __always_inline u32 call_returning(struct pov_thread *t, u64 sp)
 	return d;
 }
 
+/*
+ * MADE_IS_KNOWN(f, fn): whether the reader knows the datatype that the call in frame f has made, by an earlier one. Who includes this may have
+ * a better answer.
+ */
+#ifndef MADE_IS_KNOWN
+#define MADE_IS_KNOWN(f, fn) false
+#endif
+
 /* It succeeded, and is not worth a record. */
-static __always_inline bool call_is_brief(const struct pov_frame *f, const struct pov_fn *fn,
-					  u64 ret, u64 now)
+static __always_inline bool call_is_brief(struct pov_frame *f, const struct pov_fn *fn, u64 ret,
+					  u64 now)
 {
-	return fn->brief && !(u32)ret && !f->announced &&
-	       now - ((const struct pov_call *)f->rec)->hdr.ts_ns < POV_BRIEF_NS;
+	bool known = fn->made_arg == POV_ARG_NONE || (!(u32)ret && MADE_IS_KNOWN(f, fn));
+
+	return known && fn->brief && !(u32)ret && !f->announced &&
+	       now - frame_call(f)->hdr.ts_ns < POV_BRIEF_NS;
 }
 
 /* The call in frame d returns to `site` with `ret`. */

@@ -224,7 +224,10 @@ struct pov_fn {
 	pov_u8 type_arg;
 	pov_u8 peer_arg; /* nothing is moved if this is MPI_PROC_NULL; or POV_ARG_NONE */
 	pov_u8 brief;	 /* calls that succeed within POV_BRIEF_NS are counted */
-	pov_u8 pad[6];
+	/* A datatype that it makes is *made_arg, of the one that old_arg is; POV_ARG_NONE: it makes none, or of none. */
+	pov_u8 made_arg;
+	pov_u8 old_arg;
+	pov_u8 pad[4];
 	struct pov_fetch fetch[POV_FETCH_MAX];
 };
 POV_ABI_SIZE(pov_fn, 24 + 8 * POV_FETCH_MAX);

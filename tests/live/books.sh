@@ -44,10 +44,10 @@ tally_trace() { # NAME [nested]
 	awk -v OFS='\t' -v nested="${2-}" "$awk_pairs"'
 		FILENAME ~ /funcs.tsv$/ { name[$1] = $2; next }
 		FILENAME ~ /ranks.tsv$/ { rank[$1] = $2; next }
-		$1 != "call" && $1 != "spin" { next }
+		$1 != "call" && $1 != "spin" && $1 != "counted" { next }
 		{
 			pairs()
-			if (v["depth"] != 0 && nested == "") next
+			if ((v["depth"] != 0 || v["flags"] ~ /nested/) && nested == "") next
 			who = v["tgid"] in rank ? rank[v["tgid"]] : "pid" v["tgid"]
 		}
 		$1 == "call" {
@@ -55,6 +55,7 @@ tally_trace() { # NAME [nested]
 			calls[key]++
 			if (v["flags"] ~ /open|unwound/) cut[key]++
 		}
+		$1 == "counted" { calls[who OFS name[v["func"]]] += v["calls"] }
 		$1 == "spin" {
 			n = split(v["funcs"], part, ",")
 			for (i = 1; i <= n; i++) {

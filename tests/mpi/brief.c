@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Cheap local calls between others: rounds of datatypes that are made, committed and freed, and a collective call in each. Among them are
- * two calls that fail, and one that frees a datatype whose attribute's destructor calls MPI for some milliseconds.
+ * two calls that fail, and one that frees a datatype whose attribute's destructor calls MPI for some milliseconds. Each round sends itself an
+ * element of a datatype whose handle the round before had for another one: 4 to 12 bytes; and those of two datatypes, made alike of different ones with
+ * one handle: 8 and 16.
  *
  * brief ROUNDS
  */
@@ -39,6 +41,29 @@ static void round_of_types(void)
 	}
 }
 
+static void send_one(MPI_Datatype type)
+{
+	static char from[256], to[256];
+
+	MPI_Type_commit(&type);
+	MPI_Sendrecv(from, 1, type, 0, 0, to, 1, type, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	MPI_Type_free(&type);
+}
+
+static void reused(int round)
+{
+	MPI_Datatype type, old;
+
+	MPI_Type_contiguous(1 + round % 3, MPI_INT, &type);
+	send_one(type);
+	for (int ints = 1; ints <= 2; ints++) {
+		MPI_Type_contiguous(ints, MPI_INT, &old);
+		MPI_Type_vector(2, 1, 3, old, &type);
+		send_one(type);
+		MPI_Type_free(&old);
+	}
+}
+
 static void slow_one(void)
 {
 	MPI_Datatype type = vector(2);
@@ -59,6 +84,7 @@ int main(int argc, char **argv)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	for (int i = 0; i < rounds; i++) {
 		round_of_types();
+		reused(i);
 		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 		if (i == rounds / 2)
 			slow_one();

@@ -283,12 +283,13 @@ static void tracing_part(struct app_thread *row, const struct app_mark *m)
 {
 	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
 	uint64_t *const inner[] = {&row->work_ns, &row->wait_ns, &row->unknown_ns};
-	uint64_t *const room[] = {&row->asleep_ns, &row->compute_ns, &row->unknown_ns};
+	uint64_t *const room[] = {&row->asleep_ns, &row->no_core_ns, &row->compute_ns,
+				  &row->unknown_ns};
 	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
 
 	row->recording_ns = take_from(outer, 2, whole_ns(m->outer_ns)) +
 			    take_from(inner, 3, whole_ns(m->inner_ns));
-	row->room_ns = take_from(room, 3, m->room_ns);
+	row->room_ns = take_from(room, 4, m->room_ns);
 	row->taken_ns = take_from(taken, 2, m->taken_ns);
 	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
 }

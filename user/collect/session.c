@@ -167,8 +167,9 @@ static void recipes_make(struct session *s)
 						    session_records_layer(s, func_table_layer(i))));
 		if (!s->opt->recorded[i])
 			s->fns[i].flags |= POV_FN_SILENT;
-		s->fns[i].brief = s->opt->recorded[i] && !s->opt->named[i] &&
-				  func_table_is_brief(i) && !session_keep_watches(s, i);
+		/* A part of a recording would lack what was told of datatypes before. */
+		s->fns[i].brief = s->opt->recorded[i] && !s->opt->named[i] && !s->opt->keep &&
+				  func_table_is_brief(i);
 	}
 	calibrate_recipes(&s->fns[cnt]);
 }

@@ -105,6 +105,11 @@ static void moved_find(const struct signature *sig, struct pov_fn *fn)
 	}
 }
 
+static uint8_t arg_or_none(int arg)
+{
+	return arg >= 0 ? (uint8_t)arg : POV_ARG_NONE;
+}
+
 int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
 {
 	int comm = signature_find_value(sig, "comm"), newcomm = signature_find(sig, "newcomm");
@@ -124,6 +129,8 @@ int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, stru
 			fn.flags |= POV_FN_MAKES_COMM;
 	}
 	moved_find(sig, &fn);
+	fn.made_arg = arg_or_none(signature_find(sig, "newtype"));
+	fn.old_arg = arg_or_none(signature_find_value(sig, "oldtype"));
 	if (attrs->flags & FUNC_POLL)
 		err = poll_set(sig, &fn);
 	if (!err)

@@ -339,6 +339,8 @@ void recipe_init(const struct signature *sig, struct pov_fn *fn)
 		.poll_arg = POV_ARG_NONE,
 		.comm_arg = POV_ARG_NONE,
 		.spin_arg = POV_ARG_NONE,
+		.made_arg = POV_ARG_NONE,
+		.old_arg = POV_ARG_NONE,
 		.entry_one = POV_FETCH_MAX,
 		.return_one = POV_FETCH_MAX,
 	};

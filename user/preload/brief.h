@@ -45,7 +45,7 @@ static __always_inline struct pov_counting *brief_place(struct pov_thread *t, st
 	return NULL;
 }
 
-/* A call returns: true if it came this way, and was brief. */
+/* A call returns: true if it came this way, and was brief. What has made a datatype goes the long way: whether that is known is asked once. */
 static __always_inline bool brief_end(struct pov_thread *t, u64 sp, u64 ret, u64 now)
 {
 	struct pov_frame *f = frame_at(t, 0);
@@ -53,7 +53,7 @@ static __always_inline bool brief_end(struct pov_thread *t, u64 sp, u64 ret, u64
 	u64 begin_ns;
 
 	if (!brief || t->depth != 1 || f->sp != sp || f->folded ||
-	    !call_is_brief(f, brief, ret, now))
+	    brief->made_arg != POV_ARG_NONE || !call_is_brief(f, brief, ret, now))
 		return false;
 	c = brief_place(t, f);
 	if (!c)

@@ -216,6 +216,8 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 	return emit(f->rec, size, POV_CLASS_CALL);
 }
 
+#include "preload/known_types.h"
+
 #include "call_steps.h"
 #include "preload/brief.h"
 #include "preload/poll_again.h"
