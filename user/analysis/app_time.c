@@ -289,8 +289,8 @@ static void tracing_part(struct app_thread *row, const struct app_mark *m)
 
 	row->recording_ns = take_from(outer, 2, whole_ns(m->outer_ns)) +
 			    take_from(inner, 3, whole_ns(m->inner_ns));
-	row->room_ns = take_from(room, 4, m->room_ns);
 	row->taken_ns = take_from(taken, 2, m->taken_ns);
+	row->room_ns = take_from(room, 4, m->room_ns);
 	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
 }
 
