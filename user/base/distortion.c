@@ -60,19 +60,21 @@ static int digits(double pct)
 	return pct < 9.95;
 }
 
-/* Of what most of it is made, and what to do. */
-static char *remedy_text(const struct distortion *d)
+/* The recorder was too slow, or had the rank's core. */
+static char *recorder_text(const struct distortion *d)
 {
-	const double recording_pct = d->pct - d->core_pct - d->room_pct;
+	bool core = d->core_pct >= d->room_pct;
+	double pct = core ? d->core_pct : d->room_pct;
+
+	return xasprintf(
+		"; %s for %.*f %%: leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, --sched ranks)",
+		core ? "povtrace had its core" : "it waited for room to record", digits(pct), pct);
+}
+
+static char *functions_text(const struct distortion *d)
+{
 	char *which, *options, *text;
 
-	if (d->core_pct > recording_pct || d->room_pct > recording_pct)
-		return xasprintf(
-			"%s for %.*f %%: leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, --sched ranks)",
-			d->core_pct >= d->room_pct ? ", which lacked the core that povtrace had" :
-						     ", which waited for room to record",
-			digits(d->core_pct >= d->room_pct ? d->core_pct : d->room_pct),
-			d->core_pct >= d->room_pct ? d->core_pct : d->room_pct);
 	which = names(d, "", ", ");
 	options = names(d, "--no-functions ", " ");
 	text = *which ?
@@ -83,6 +85,15 @@ static char *remedy_text(const struct distortion *d)
 	free(which);
 	free(options);
 	return text;
+}
+
+/* Of what most of it is made, and what to do. */
+static char *remedy_text(const struct distortion *d)
+{
+	const double recording_pct = d->pct - d->core_pct - d->room_pct;
+
+	return d->core_pct > recording_pct || d->room_pct > recording_pct ? recorder_text(d) :
+									    functions_text(d);
 }
 
 char *distortion_text(const struct distortion *d)

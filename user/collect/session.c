@@ -153,6 +153,21 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 
 /* ---- start, loop, end ---- */
 
+/*
+ * Which functions' brief calls are counted. A call that makes a datatype tells nothing new only if every other one was recorded, and is in
+ * the file: not if such functions are left out, nor in a part of a recording.
+ */
+static void briefs_choose(struct session *s, size_t cnt)
+{
+	bool all_told = !s->opt->keep;
+
+	for (size_t i = 0; i < cnt; i++)
+		all_told &= s->fns[i].made_arg == POV_ARG_NONE || s->opt->recorded[i];
+	for (size_t i = 0; i < cnt; i++)
+		s->fns[i].brief = all_told && s->opt->recorded[i] && !s->opt->named[i] &&
+				  func_table_is_brief(i);
+}
+
 /* Of all functions, and behind them the calibration's. */
 static void recipes_make(struct session *s)
 {
@@ -167,10 +182,8 @@ static void recipes_make(struct session *s)
 						    session_records_layer(s, func_table_layer(i))));
 		if (!s->opt->recorded[i])
 			s->fns[i].flags |= POV_FN_SILENT;
-		/* A part of a recording would lack what was told of datatypes before. */
-		s->fns[i].brief = s->opt->recorded[i] && !s->opt->named[i] && !s->opt->keep &&
-				  func_table_is_brief(i);
 	}
+	briefs_choose(s, cnt);
 	calibrate_recipes(&s->fns[cnt]);
 }
 

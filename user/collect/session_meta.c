@@ -186,6 +186,7 @@ void session_stored_count(struct session *s)
 	t->calls = st.accepted.calls - st.lost.calls;
 	t->spins = st.accepted.spins - st.lost.spins;
 	t->polls = st.accepted.polls - st.lost.polls;
+	t->counted = st.accepted.counted - st.lost.counted;
 	t->switches = st.accepted.switches - st.lost.switches;
 }
 

@@ -399,7 +399,8 @@ static u32 row_sized(u32 row)
 static u32 row_brief(u32 row)
 {
 	for (u32 i = 0; i < setup->rows; i++)
-		if (!setup->fn[i].unused && setup->fn[i].brief && !setup->fn[i].learn)
+		if (!setup->fn[i].unused && setup->fn[i].brief && !setup->fn[i].learn &&
+		    setup->fn[i].made_arg == POV_ARG_NONE)
 			return i;
 	return row;
 }

@@ -58,6 +58,7 @@ void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
 	to->calls += t->calls;
 	to->spins += t->spins;
 	to->polls += t->polls;
+	to->counted += t->counted;
 	to->switches += t->switches;
 }
 
@@ -203,6 +204,9 @@ static void tally_add(struct trace_tally *t, const struct pov_hdr *rec)
 		break;
 	case POV_KIND_SWITCH:
 		t->switches++;
+		break;
+	case POV_KIND_COUNTED:
+		t->counted += ((const struct pov_counted *)rec)->calls;
 		break;
 	case POV_KIND_SPIN:
 		t->spins++;

@@ -32,7 +32,7 @@ struct trace_writer_options {
 
 /* Records, and of these what people ask for. */
 struct trace_tally {
-	uint64_t records, calls, spins, polls /* inside spins */, switches;
+	uint64_t records, calls, spins, polls /* inside spins */, counted /* calls */, switches;
 };
 
 void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t);
