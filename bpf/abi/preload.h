@@ -134,21 +134,25 @@ static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_
  * A process's pool has POV_PRELOAD_SLOTS pieces of POV_PRELOAD_SLOT_BYTES, one for each thread that calls. A thread without one takes
  * the slot that the thread had whose thread pointer is its own now, which must be gone, or a free one.
  *
- * A slot begins with this; from POV_PRELOAD_AREA_BYTES on it has the thread's ring: byte n of its records stands at n modulo ring_bytes,
- * and the rest of a record that begins before the ring's end follows behind that.
+ * A slot begins with this, and has rings, each larger than the one before. Its threads write to one, and begin the next one when that is rather
+ * full and the collector has made the next. Byte n of all that they have written stands in the ring that was begun last up to n, at n modulo its
+ * size; the rest of a record that begins before a ring's end follows behind that.
  */
+#define POV_PRELOAD_RINGS 3
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; the thread's */
 	pov_u64 pad0[7];
 	pov_u64 tail;	      /* bytes taken so far; the collector's */
-	pov_u64 wanted_bytes; /* the collector's: what ring_bytes is to become when the ring is empty */
+	pov_u32 rings;	      /* the collector's: that it has made */
 	pov_u32 world_answered; /* the collector's: the process's library has been asked who it is */
-	pov_u32 pad3;
-	pov_u64 pad1[5];
+	pov_u64 pad1[6];
 	pov_u32 slots_used; /* in the first slot: of the pool */
 	pov_u32 pad2;
 	pov_u32 owner; /* thread that has it; 0: free, POV_PRELOAD_BUSY: the collector is just ending it */
-	pov_u32 ring_bytes; /* a power of two; the thread's */
+	pov_u32 ring; /* the thread's: that it has begun last */
+	pov_u64 ring_from[POV_PRELOAD_RINGS]; /* the first byte that stands in it */
+	/* The thread's, of the ring that it writes to: its bytes, where it is from here on, and up to where there surely is room. */
+	pov_u64 ring_bytes, ring_at, room_until;
 	pov_u64 thread_pointer;
 	/* The threads', growing. */
 	pov_u64 lost[POV_CLASS_CNT];
@@ -171,14 +175,48 @@ enum pov_preload_world {
 };
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
-#define POV_PRELOAD_RING_LEAST (64u << 10) /* at first, and … */
-#define POV_PRELOAD_RING_FIRST (1u << 20)  /* … of the first slot */
-#define POV_PRELOAD_RING_MOST (4u << 20)
-#define POV_PRELOAD_BEHIND 4096 /* room behind a ring for the end of a record */
-#define POV_PRELOAD_SLOT_BYTES (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_MOST + POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_RING_LEAST (64u << 10) /* a slot's first ring, and … */
+#define POV_PRELOAD_RING_FIRST (1u << 20)  /* … the first slot's, … */
+#define POV_PRELOAD_RING_SECOND (4u << 20)
+#define POV_PRELOAD_RING_THIRD (64u << 20) /* … which alone has a third, behind all slots */
+#define POV_PRELOAD_BEHIND 4096		   /* room behind a ring for the end of a record */
+#define POV_PRELOAD_SLOT_BYTES \
+	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_RING_SECOND + \
+	 2 * POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 256
-/* Of a process that has few addresses (ulimit -v), each with the smallest ring. */
+#define POV_PRELOAD_POOL_BYTES \
+	((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_RING_THIRD + \
+	 POV_PRELOAD_BEHIND)
+/* Of a process that has few addresses (ulimit -v), each with the smallest ring only. */
 #define POV_PRELOAD_SLOTS_FEW 48
+#define POV_PRELOAD_SLOT_BYTES_FEW \
+	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
+
+/* A ring of a slot: its bytes, a power of two, and where it is from the slot's begin on. 0 bytes: it has none. */
+static inline pov_u32 pov_preload_ring_bytes(int first_slot, int few, pov_u32 ring)
+{
+	switch (ring) {
+	case 0:
+		return first_slot && !few ? POV_PRELOAD_RING_FIRST : POV_PRELOAD_RING_LEAST;
+	case 1:
+		return few ? 0 : POV_PRELOAD_RING_SECOND;
+	case 2:
+		return first_slot && !few ? POV_PRELOAD_RING_THIRD : 0;
+	default:
+		return 0;
+	}
+}
+static inline pov_u64 pov_preload_ring_at(pov_u32 ring)
+{
+	switch (ring) {
+	case 0:
+		return POV_PRELOAD_AREA_BYTES;
+	case 1:
+		return POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_BEHIND;
+	default:
+		return (pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES;
+	}
+}
 #define POV_PRELOAD_THREADS_MAX 65536 /* of all processes */
 
 /* What the kernel half knows of a thread that has one. */

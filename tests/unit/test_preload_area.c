@@ -46,6 +46,7 @@ static struct thread_area area, *const a = &area; /* of the running test */
 static struct taken t;
 static struct map threads;
 static bool libs[POV_LIB_NUMBERS];
+static uint64_t spare;
 
 #define RING POV_PRELOAD_RING_LEAST
 
@@ -70,10 +71,11 @@ static void area_renew(void)
 		.threads = &threads,
 		.mem = mmap(NULL, POV_PRELOAD_SLOT_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		.spare = &spare,
 	};
 	assert_true((void *)area.mem != MAP_FAILED);
-	thread_area_fill(a, RING);
-	a->mem->ring_bytes = RING;
+	spare = POV_PRELOAD_RING_SECOND + 4096;
+	thread_area_fill(a);
 	a->mem->owner = a->mem->state.tid = 11;
 	libs[3] = true;
 	map_set(&threads, 11, (void *)10);
@@ -100,10 +102,17 @@ static int end(void **state)
 /* As the library does (user/preload/record.c). */
 static void put(const void *rec, size_t bytes)
 {
-	char *ring = (char *)a->mem + POV_PRELOAD_AREA_BYTES;
+	char *ring = (char *)a->mem + pov_preload_ring_at(a->mem->ring);
 
-	memcpy(ring + a->mem->head % RING, rec, bytes);
+	memcpy(ring + a->mem->head % pov_preload_ring_bytes(false, false, a->mem->ring), rec,
+	       bytes);
 	a->mem->head += bytes;
+}
+
+static void second_ring_begin(void)
+{
+	a->mem->ring_from[1] = a->mem->head;
+	a->mem->ring = 1;
 }
 
 /* A call of two arguments, with a field. */
@@ -203,7 +212,7 @@ TEST(room)
 
 	while (a->mem->head + sizeof(c) <= RING)
 		put(&c, sizeof(c));
-	assert_int_equal(thread_area_take(a, on_watched, &w), a->mem->head);
+	assert_true(thread_area_take(a, on_watched, &w) > 0.99);
 	assert_int_equal(w.taken, a->mem->head);
 	assert_in_range(w.most, 1, RING / 4);
 	assert_int_equal(a->mem->tail, a->mem->head);
@@ -439,23 +448,86 @@ TEST(freed)
 	assert_int_equal(a->mem->state.depth, 0);
 }
 
-/* A ring that was rather full is to become larger; one that the thread says is larger than it can be is not read. */
-TEST(grown)
+/* Where a ring was rather full the next one is made; what was written to both is taken in order. */
+TEST(larger_ring)
 {
 	struct call c = call_new();
 
 	put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
-	assert_int_equal(a->mem->wanted_bytes, 0);
+	assert_true(thread_area_take(a, on_any, &t) < 0.1);
+	assert_int_equal(a->mem->rings, 1);
 	while (a->mem->head - a->mem->tail < RING / 2)
 		put(&c, sizeof(c));
+	assert_true(thread_area_take(a, on_any, &t) >= 0.5);
+	assert_int_equal(a->mem->rings, 2);
+	assert_int_equal(spare, 4096);
+	t.cnt = 0;
+	for (uint32_t i = 0; i < 5; i++)
+		put(&c, sizeof(c));
+	second_ring_begin();
+	for (uint32_t i = 0; i < RING / sizeof(c); i++)
+		put(&c, sizeof(c));
 	thread_area_take(a, on_any, &t);
-	assert_true(a->mem->wanted_bytes > RING);
-	assert_int_equal(a->ring_most, a->mem->wanted_bytes);
-	a->mem->ring_bytes = 2 * a->ring_most;
+	assert_false(a->damaged);
+	assert_int_equal(t.cnt, 5 + RING / sizeof(c));
+	assert_int_equal(a->mem->tail, a->mem->head);
+	assert_int_equal(spare, 4096); /* there is no third one */
+	thread_area_release(a);
+	assert_int_equal(spare, POV_PRELOAD_RING_SECOND + 4096);
+}
+
+/* A ring that is begun while the other is empty. */
+TEST(larger_ring_at_once)
+{
+	struct call c = call_new();
+
+	while (a->mem->head < RING / 2)
+		put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	t.cnt = 0;
+	second_ring_begin();
+	thread_area_take(a, on_any, &t);
 	put(&c, sizeof(c));
 	thread_area_take(a, on_any, &t);
+	assert_int_equal(t.cnt, 1);
+	assert_false(a->damaged);
+}
+
+TEST(no_memory_for_a_larger_ring)
+{
+	struct call c = call_new();
+
+	spare = POV_PRELOAD_RING_SECOND - 1;
+	while (a->mem->head < RING / 2)
+		put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	assert_int_equal(a->mem->rings, 1);
+	assert_int_equal(spare, POV_PRELOAD_RING_SECOND - 1);
+}
+
+/* What it says of its rings cannot be: nothing more is read. */
+static void nonsense(uint32_t ring, uint64_t from)
+{
+	struct call c = call_new();
+
+	area_renew();
+	while (a->mem->head < RING / 2)
+		put(&c, sizeof(c));
+	thread_area_take(a, on_any, &t);
+	put(&c, sizeof(c));
+	a->mem->ring = ring;
+	a->mem->ring_from[1] = from;
+	thread_area_take(a, on_any, &t);
 	assert_true(a->damaged);
+	assert_int_equal(a->mem->tail, a->mem->head);
+}
+
+TEST(nonsense_of_rings)
+{
+	nonsense(2, 0);			 /* there is none */
+	nonsense(1, RING / 4);		 /* begun before what was taken already */
+	nonsense(1, RING / 2 + 8);	 /* in the middle of a record */
+	nonsense(UINT32_MAX, UINT64_MAX);
 }
 
 EACH_TEST(begin, end);

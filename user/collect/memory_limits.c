@@ -2,6 +2,7 @@
 /* See memory_limits.h. The kernel counts a kill in the victim's own group, whichever group above had used up its memory. */
 #include "collect/memory_limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,21 +60,55 @@ static struct memory_limit *limit_of(struct memory_limits *l, const char *dir, s
 	return limit;
 }
 
-void memory_limits_add(struct memory_limits *l, pid_t pid)
+/* As cgroup_dir(), of a process. */
+static char *group_of(struct memory_limits *l, pid_t pid, size_t *root_bytes)
 {
-	size_t bytes, root_bytes = 0;
+	size_t bytes;
 	char *cgroup = proc_file_read(pid, "cgroup", GROUPS_BYTES, &bytes), *dir = NULL;
-	struct memory_limit *limit;
 
 	if (!l->mountinfo)
 		l->mountinfo = proc_file_read(getpid(), "mountinfo", MOUNTS_BYTES, &bytes);
 	if (l->mountinfo && cgroup)
-		dir = cgroup_dir(l->mountinfo, cgroup, "memory", &root_bytes);
-	limit = dir ? limit_of(l, dir, root_bytes) : NULL;
+		dir = cgroup_dir(l->mountinfo, cgroup, "memory", root_bytes);
+	free(cgroup);
+	return dir;
+}
+
+void memory_limits_add(struct memory_limits *l, pid_t pid)
+{
+	size_t root_bytes = 0;
+	char *dir = group_of(l, pid, &root_bytes);
+	struct memory_limit *limit = dir ? limit_of(l, dir, root_bytes) : NULL;
+
 	if (limit)
 		json_array_append_new(limit->pids, json_integer(pid));
 	free(dir);
-	free(cgroup);
+}
+
+static uint64_t host_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+uint64_t memory_available(void)
+{
+	struct memory_limits own = {0};
+	size_t root_bytes = 0;
+	char *dir = group_of(&own, getpid(), &root_bytes);
+	uint64_t bytes = host_available(), limit = dir ? smallest_limit(dir, root_bytes) : 0;
+
+	free(dir);
+	memory_limits_release(&own);
+	return limit && limit < bytes ? limit : bytes;
 }
 
 void memory_limits_read(struct memory_limits *l, uint64_t now_ns)

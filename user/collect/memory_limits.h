@@ -33,5 +33,7 @@ void memory_limits_read(struct memory_limits *l, uint64_t now_ns);
 /* One meta object "memory_limit" for each group in which a process was killed. */
 void memory_limits_write(const struct memory_limits *l, struct trace_writer *w);
 void memory_limits_release(struct memory_limits *l);
+/* Bytes that this process might have: what the host has available, and no more than its own groups' limits. 0: not to be seen. */
+uint64_t memory_available(void);
 
 #endif

@@ -24,6 +24,7 @@
 #include "base/run_socket.h"
 #include "collect/cycle_rate.h"
 #include "collect/kernel.h"
+#include "collect/memory_limits.h"
 #include "collect/preload_pool.h"
 #include "layer/func_table.h"
 
@@ -32,7 +33,8 @@
 #define SOCKET_BEGIN POV_PRELOAD_SOCKET
 #define ASKING_MAX (PRELOAD_POLLED - 1)
 #define BACKLOG 256
-#define FULL_SHARE 4 /* a ring that is fuller than this part of it is looked at again soon */
+#define FULL_SHARE 0.25	  /* a ring that is fuller than this part of it is looked at again soon */
+#define SPARE_PART 16	  /* of the memory that may be had is for larger rings */
 
 /* Who says nothing for so long has no more room in the queue. Anyone may connect. */
 #define SILENT_NS 2000000000ull
@@ -68,6 +70,7 @@ struct preload {
 	struct map pools;   /* process → pool; owned */
 	struct map threads; /* thread → process, of all that may record */
 	uint32_t thread_cnt, damaged, missed;
+	uint64_t spare; /* bytes that may still be made for larger rings, of all threads */
 	bool worlds_asked;	    /* processes may wait until they have been asked who they are */
 	struct preload_counts gone; /* of pools that are no more */
 };
@@ -191,6 +194,7 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	p->opt = *opt;
 	p->fd = p->setup_fd = -1;
 	rows_find(p);
+	p->spare = memory_available() / SPARE_PART;
 	p->wanted = xcalloc(p->rows, sizeof(*p->wanted));
 	err = opt->records ? setup_make(p) : 0;
 	if (!err)
@@ -269,17 +273,18 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	p->opt.record(p->opt.ctx, rec);
 }
 
-static uint64_t slot_read(struct preload *p, struct thread_area *a)
+/* Which part of its ring was in use. */
+static double slot_read(struct preload *p, struct thread_area *a)
 {
 	bool damaged = a->damaged;
-	uint64_t bytes = thread_area_take(a, on_record, p);
+	double full = thread_area_take(a, on_record, p);
 
 	if (a->damaged && !damaged && !p->damaged++)
 		log_warn(
 			"process %u has written nonsense where its calls are recorded: of thread %u "
 			"nothing is taken from now on",
 			a->who.tgid, a->who.tid);
-	return bytes;
+	return full;
 }
 
 /* Its first call. */
@@ -366,7 +371,7 @@ static bool pool_take(struct preload *p, struct preload_pool *pool)
 		struct thread_area *a = &pool->slot[i];
 
 		owner_look(p, pool, i);
-		full |= slot_read(p, a) > a->ring_most / FULL_SHARE;
+		full |= slot_read(p, a) > FULL_SHARE;
 		world_look(p, a);
 	}
 	return full;
@@ -470,7 +475,7 @@ static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out
 		return -EXDEV;
 	if (pool) /* it has not taken it */
 		pool_end(p, pool);
-	err = preload_pool_make(&who, &p->threads, out);
+	err = preload_pool_make(&who, &p->threads, &p->spare, out);
 	if (err)
 		return err;
 	map_set(&p->pools, tgid, *out);
@@ -532,8 +537,7 @@ static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, u
 static void plan_answer(struct preload *p, const struct asking *from)
 {
 	struct pov_preload_answer a = {.setup_bytes = p->setup_bytes,
-				       .pool_bytes = (uint64_t)POV_PRELOAD_SLOTS *
-						     POV_PRELOAD_SLOT_BYTES};
+				       .pool_bytes = POV_PRELOAD_POOL_BYTES};
 	struct preload_pool *pool = map_get(&p->pools, from->tgid);
 	struct planning pl = {p, pool, &a};
 	int fd[2] = {p->setup_fd};
@@ -631,8 +635,7 @@ static int pool_ready(struct preload *p, struct asking *from, const struct pov_p
 		close(pool->fd);
 		pool->fd = -1;
 	}
-	pool->address = r->address;
-	pool->slot_bytes = r->number;
+	preload_pool_placed(pool, r->address, r->number);
 	pool_take(p, pool);
 	if (r->missed)
 		missing_probe(p, (pid_t)from->tgid);
@@ -755,6 +758,17 @@ bool preload_consume(struct preload *p)
 	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
 		full |= pool_take(p, pool);
 	return full;
+}
+
+bool preload_fills(const struct preload *p)
+{
+	const struct preload_pool *pool;
+
+	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
+		for (uint32_t i = 0; i < pool->used; i++)
+			if (thread_area_fills(&pool->slot[i]))
+				return true;
+	return false;
 }
 
 uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,

@@ -75,6 +75,8 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 /* The collector lives, or (false) nobody is to wait for it any more. */
 void preload_say_alive(struct preload *p, bool alive);
 
+/* Whether a ring is rather full by now: costs some ns a thread. */
+bool preload_fills(const struct preload *p);
 /* Takes what is in the rings. True: one was so full that it is to be done again soon. */
 bool preload_consume(struct preload *p);
 /* An identity record of the kernel half (a thread's begin or end, exec): what its threads have is taken, and their memory given back. */

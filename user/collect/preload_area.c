@@ -13,8 +13,8 @@
 #include "collect/preload.h"
 
 #define COST_PS_MAX 100000000	 /* of a call: a thread that says more was interrupted */
-#define GROW_SHARE 8		 /* a ring that is fuller than this part of it … */
-#define GROW_TIMES 8		 /* … becomes so many times as large */
+#define GROW_SHARE 0.125	 /* a ring that is fuller than this part of it is to be followed by a larger one */
+#define GROW_BYTES (4u << 20)	 /* are made at a time, within a millisecond or two: threads may wait for us */
 #define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
 
 static void memory_make(char *from, size_t bytes)
@@ -24,32 +24,63 @@ static void memory_make(char *from, size_t bytes)
 		log_debug("memory for records: %s", strerror(errno));
 }
 
-void thread_area_fill(struct thread_area *a, uint32_t ring_bytes)
+static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
 {
-	if (ring_bytes <= a->ring_most)
-		return;
-	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES + ring_bytes + POV_PRELOAD_BEHIND);
-	a->ring_most = ring_bytes;
+	return pov_preload_ring_bytes(a->first, a->few, ring);
 }
 
-static void ring_grow(struct thread_area *a, uint64_t bytes)
+static char *ring_memory(const struct thread_area *a, uint32_t ring)
 {
-	uint32_t wanted = a->ring_most * GROW_TIMES;
-
-	if (bytes <= a->ring_most / GROW_SHARE || a->ring_most == POV_PRELOAD_RING_MOST)
-		return;
-	thread_area_fill(a, wanted < POV_PRELOAD_RING_MOST ? wanted : POV_PRELOAD_RING_MOST);
-	__atomic_store_n(&a->mem->wanted_bytes, a->ring_most, __ATOMIC_RELEASE);
+	return (char *)a->mem + pov_preload_ring_at(ring);
 }
 
-/* Bytes of the ring as its thread has it; 0 if that cannot be. */
-static uint32_t ring_bytes(const struct thread_area *a)
+static void rings_tell(struct thread_area *a)
 {
-	uint32_t bytes = __atomic_load_n(&a->mem->ring_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&a->mem->rings, ++a->made, __ATOMIC_RELEASE);
+}
 
-	return bytes >= POV_PRELOAD_RING_LEAST && bytes <= a->ring_most && !(bytes & (bytes - 1)) ?
-		       bytes :
-		       0;
+void thread_area_fill(struct thread_area *a)
+{
+	if (a->made)
+		return;
+	memory_make((char *)a->mem,
+		    POV_PRELOAD_AREA_BYTES + ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
+	rings_tell(a);
+}
+
+static uint32_t larger_bytes(const struct thread_area *a)
+{
+	uint32_t bytes = a->more_bytes;
+
+	for (uint32_t ring = 1; ring < a->made; ring++)
+		bytes += ring_bytes(a, ring);
+	return bytes;
+}
+
+void thread_area_release(struct thread_area *a)
+{
+	if (a->spare)
+		*a->spare += larger_bytes(a);
+}
+
+/* A part of the ring that follows the one that was just found so full, or nothing if that is there. */
+static void ring_grow(struct thread_area *a, uint32_t ring, double full)
+{
+	uint32_t bytes = ring_bytes(a, a->made), more;
+
+	if (full <= GROW_SHARE || ring + 1 < a->made || !bytes || !a->spare)
+		return;
+	more = bytes - a->more_bytes < GROW_BYTES ? bytes - a->more_bytes : GROW_BYTES;
+	if (more > *a->spare)
+		return;
+	*a->spare -= more;
+	memory_make(ring_memory(a, a->made) + a->more_bytes,
+		    a->more_bytes + more == bytes ? more + POV_PRELOAD_BEHIND : more);
+	a->more_bytes += more;
+	if (a->more_bytes < bytes)
+		return;
+	a->more_bytes = 0;
+	rings_tell(a);
 }
 
 /* Whether a thread of the process has this number, which then speaks. */
@@ -64,14 +95,18 @@ static bool speaks(struct thread_area *a, uint32_t tid)
 	return true;
 }
 
+/* So much is copied at once: what follows the record, in the ring or behind it, does not matter. */
+#define PIECE 32
+
 /* Checks a copy, and hands it over. */
 static bool record_give(struct thread_area *a, const struct pov_hdr *shared, size_t bytes,
 			thread_area_fn *fn, void *ctx)
 {
-	_Alignas(8) char copy[PRELOAD_RECORD_MAX];
+	_Alignas(8) char copy[PRELOAD_RECORD_MAX + PIECE];
 	struct pov_hdr *rec = (struct pov_hdr *)copy;
 
-	memcpy(copy, shared, bytes);
+	for (size_t i = 0; i < bytes; i += PIECE)
+		memcpy(copy + i, (const char *)shared + i, PIECE);
 	rec->size = bytes; /* the process may have changed it meanwhile */
 	if (!preload_check(rec, bytes, &a->who))
 		return false;
@@ -118,30 +153,67 @@ static void record_take(struct thread_area *a, const struct pov_hdr *rec, uint64
 		room_give(a);
 }
 
-uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
+bool thread_area_fills(const struct thread_area *a)
 {
-	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_ACQUIRE), bytes = head - a->tail;
-	const char *ring = (const char *)a->mem + POV_PRELOAD_AREA_BYTES;
-	uint32_t size = ring_bytes(a);
+	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_RELAXED);
+
+	return !a->damaged && (double)(head - a->tail) > GROW_SHARE * ring_bytes(a, a->ring);
+}
+
+/* Up to where what was written stands in the ring that is being read: its end, or where the next one was begun. */
+static uint64_t ring_end(struct thread_area *a, uint64_t head)
+{
+	uint32_t begun = __atomic_load_n(&a->mem->ring, __ATOMIC_ACQUIRE);
+	uint64_t end = head;
+
+	if (begun > a->ring)
+		end = __atomic_load_n(&a->mem->ring_from[a->ring + 1], __ATOMIC_RELAXED);
+	a->damaged |= begun < a->ring || begun >= a->made || end < a->tail;
+	return end < head ? end : head; /* it may have been begun after we looked for the head */
+}
+
+/* What is in the ring that is being read, up to a byte; it stops before a record that cannot be taken. */
+static void ring_take(struct thread_area *a, uint64_t end, thread_area_fn *fn, void *ctx)
+{
+	const char *ring = ring_memory(a, a->ring);
+	uint32_t size = ring_bytes(a, a->ring);
 	const struct pov_hdr *rec;
 
-	if (!bytes)
-		return 0;
-	ring_grow(a, bytes); /* first: a thread that waits for room may have it while we take */
-	a->damaged |= bytes > size;
-	a->who.until_ns = kernel_now_ns(); /* it was all written before */
-	while (!a->damaged && a->tail != head) {
+	a->damaged |= end - a->tail > size;
+	while (!a->damaged && a->tail != end) {
 		rec = (const struct pov_hdr *)(ring + (a->tail & (size - 1)));
 		__builtin_prefetch((const char *)rec + AHEAD_BYTES);
 		__builtin_prefetch((const char *)rec + AHEAD_BYTES + 64);
 		if (!speaker_find(a, rec))
 			break;
-		record_take(a, rec, head - a->tail, fn, ctx);
+		record_take(a, rec, end - a->tail, fn, ctx);
+	}
+}
+
+double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
+{
+	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_ACQUIRE), end;
+	double full = 0, part;
+
+	if (head == a->tail)
+		return 0;
+	a->who.until_ns = kernel_now_ns(); /* it was all written before */
+	for (;;) {
+		end = ring_end(a, head);
+		if (a->damaged)
+			break;
+		part = (double)(end - a->tail) / ring_bytes(a, a->ring);
+		full = part > full ? part : full;
+		ring_take(a, end, fn, ctx);
+		ring_grow(a, a->ring, part);
+		if (a->damaged || a->tail != end || end == head)
+			break;
+		a->ring++;
 	}
 	if (a->damaged) /* its threads are not to wait for room */
 		a->tail = head;
 	room_give(a);
-	return bytes;
+	return full;
 }
 
 struct ending {

@@ -21,7 +21,11 @@ struct thread_area {
 	const struct map
 		*threads;    /* number → process (as a pointer) of all that may speak; borrowed */
 	uint64_t tail;	     /* bytes taken; what stands in the memory is not read again */
-	uint32_t ring_most;  /* bytes of the ring that we have made */
+	bool first, few;     /* which rings it has (pov_preload_ring_bytes) */
+	uint32_t made;	     /* of these have memory */
+	uint32_t more_bytes; /* of the next one have memory by now */
+	uint32_t ring;	     /* in which the next record stands that is taken */
+	uint64_t *spare;     /* bytes that may still be made for larger rings; borrowed; NULL: none */
 	bool damaged;	     /* nonsense in it: not read any more */
 	uint64_t strange_ns; /* since when a thread speaks of which nothing is known; 0: none does */
 	uint32_t world_told; /* as far as its owner has initialised MPI by what was handed over: enum pov_preload_world */
@@ -31,10 +35,17 @@ struct thread_area {
 
 typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
 
-/* Gives a slot memory of ours: its state, and a ring of so many bytes. Memory that is there is left as it is. */
-void thread_area_fill(struct thread_area *a, uint32_t ring_bytes);
-/* Hands over what is in its ring. The bytes that it had. A ring that is rather full becomes larger once it is empty. */
-uint64_t thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx);
+/* Gives a slot memory of ours, unless it has some: its state, and its first ring. */
+void thread_area_fill(struct thread_area *a);
+/* Gives back what was made for larger rings. */
+void thread_area_release(struct thread_area *a);
+/* Whether its ring is rather full by now. */
+bool thread_area_fills(const struct thread_area *a);
+/*
+ * Hands over what is in its rings. Which part of its ring that was: 1 is a full one. Where it was rather full, some of the next ring's memory is made,
+ * which the thread begins once it has all of it.
+ */
+double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx);
 /* Ends what the slot's owner has open, with the given POV_CALL_* flag. How many calls. */
 uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
 			 void *ctx);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/memory_file.h"
 
-#define POOL_BYTES ((size_t)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES)
+#define POOL_BYTES ((size_t)POV_PRELOAD_POOL_BYTES)
 
 static int file_make(void)
 {
@@ -35,7 +35,7 @@ int preload_pool_try(void)
 	return 0;
 }
 
-int preload_pool_make(const struct preload_speaker *who, const struct map *threads,
+int preload_pool_make(const struct preload_speaker *who, const struct map *threads, uint64_t *spare,
 		      struct preload_pool **out)
 {
 	struct preload_pool *pool;
@@ -61,8 +61,10 @@ int preload_pool_make(const struct preload_speaker *who, const struct map *threa
 							   (size_t)i * POV_PRELOAD_SLOT_BYTES),
 			.who = pool->who,
 			.threads = threads,
+			.first = !i,
+			.spare = spare,
 		};
-	thread_area_fill(&pool->slot[0], POV_PRELOAD_RING_FIRST);
+	thread_area_fill(&pool->slot[0]);
 	*out = pool;
 	return 0;
 }
@@ -73,8 +75,18 @@ void preload_pool_free(struct preload_pool *pool)
 		return;
 	if (pool->fd >= 0)
 		close(pool->fd);
+	for (uint32_t i = 0; i < pool->used; i++)
+		thread_area_release(&pool->slot[i]);
 	munmap(pool->mem, POOL_BYTES);
 	free(pool);
+}
+
+void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slot_bytes)
+{
+	pool->address = address;
+	pool->slot_bytes = slot_bytes;
+	for (uint32_t i = 0; i < POV_PRELOAD_SLOTS; i++)
+		pool->slot[i].few = slot_bytes != POV_PRELOAD_SLOT_BYTES;
 }
 
 void preload_pool_look(struct preload_pool *pool)
@@ -84,9 +96,9 @@ void preload_pool_look(struct preload_pool *pool)
 	if (used > POV_PRELOAD_SLOTS)
 		used = POV_PRELOAD_SLOTS;
 	for (; pool->used < used; pool->used++)
-		thread_area_fill(&pool->slot[pool->used], POV_PRELOAD_RING_LEAST);
+		thread_area_fill(&pool->slot[pool->used]);
 	if (used < POV_PRELOAD_SLOTS)
-		thread_area_fill(&pool->slot[used], POV_PRELOAD_RING_LEAST);
+		thread_area_fill(&pool->slot[used]);
 }
 
 bool preload_pool_is_left(const struct preload_pool *pool)

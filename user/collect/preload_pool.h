@@ -21,10 +21,12 @@ struct preload_pool {
 
 /* Tries whether one can be made. 0 or -errno. */
 int preload_pool_try(void);
-/* Its first slot has memory. who->since_ns: now; who->lib is not used. threads: borrowed (struct thread_area). 0 or -errno. */
-int preload_pool_make(const struct preload_speaker *who, const struct map *threads,
+/* Its first slot has memory. who->since_ns: now; who->lib is not used. threads, spare: borrowed (struct thread_area). 0 or -errno. */
+int preload_pool_make(const struct preload_speaker *who, const struct map *threads, uint64_t *spare,
 		      struct preload_pool **out);
 void preload_pool_free(struct preload_pool *pool);
+/* The process has it, with so many bytes from slot to slot. */
+void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slot_bytes);
 /* Looks how many slots are in use, and gives those memory that have none, and the next one, too. */
 void preload_pool_look(struct preload_pool *pool);
 /* None of its slots has an owner. */

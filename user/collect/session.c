@@ -34,6 +34,7 @@
 #define POLL_CALM_MS \
 	40 /* while there are few records: each look takes the ranks' core for a while */
 #define CALM_RECORDS_PER_MS 50
+#define LOOK_MS 4      /* whether rings of processes fill: that is cheap */
 #define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
@@ -251,6 +252,18 @@ static int wait_ms(const struct session *s)
 							     POLL_MS;
 }
 
+/* Until something comes, or it is time to take what there is: earlier if processes write fast. How many have come, or -1. */
+static int rings_wait(const struct session *s, struct pollfd *polled, unsigned int cnt)
+{
+	int left_ms = wait_ms(s), n;
+
+	do {
+		n = poll(polled, cnt, left_ms < LOOK_MS ? left_ms : LOOK_MS);
+		left_ms -= LOOK_MS;
+	} while (!n && left_ms > 0 && !session_preload_fills(s));
+	return n;
+}
+
 /*
  * Moves what is in the rings, and what the helper has found; waits some ms for either, or for the command's end,
  * 1 if that has come. 0 or -errno.
@@ -265,7 +278,7 @@ static int rings_poll(struct session *s)
 	int n = 0;
 
 	kernel_say_alive(&s->kernel, true);
-	if (poll(p, 3 + asking, wait_ms(s)) > 0 && p[0].revents)
+	if (rings_wait(s, p, 3 + asking) > 0 && p[0].revents)
 		n = ring_buffer__poll(s->rings, 0);
 	images_poll(s->images);
 	session_preload_work(s, p + 3, asking);

@@ -140,8 +140,13 @@ void session_preload_work(struct session *s, const struct pollfd *polled, unsign
 	if (asked) /* what the kernel half has told of who asks comes first */
 		ring_buffer__consume(s->rings);
 	preload_work(s->preload, polled, cnt);
-	if (s->preload_full)
+	if (s->preload_full || session_preload_fills(s))
 		session_preload_take(s);
+}
+
+bool session_preload_fills(const struct session *s)
+{
+	return s->preload && preload_fills(s->preload);
 }
 
 void session_preload_take(struct session *s)

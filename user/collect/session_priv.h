@@ -178,6 +178,8 @@ bool session_preload_records(const struct session *s);
 /* What to wait for, as preload_poll; and what to do then. */
 unsigned int session_preload_polled(const struct session *s, struct pollfd *out);
 void session_preload_work(struct session *s, const struct pollfd *polled, unsigned int cnt);
+/* Whether a ring of a process is rather full by now. */
+bool session_preload_fills(const struct session *s);
 void session_preload_take(struct session *s);
 /* An identity record of the kernel half, after images_control; a thread's end before it. */
 void session_preload_identity(struct session *s, const struct pov_hdr *rec);

@@ -19,11 +19,11 @@ static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
 
 static struct toll_hits *hits_of(struct toll *t, uint64_t key)
 {
-	if (t->last && t->last_key == key)
-		return t->last;
-	t->last = map_make(&t->hits, key, sizeof(*t->last));
-	t->last_key = key;
-	return t->last;
+	struct toll_last *last = &t->last[(key ^ key >> 32) % TOLL_LAST];
+
+	if (!last->hits || last->key != key)
+		*last = (struct toll_last){key, map_make(&t->hits, key, sizeof(*last->hits))};
+	return last->hits;
 }
 
 struct toll_hits *toll_hits_of(struct toll *t, uint32_t tgid, uint16_t lib, uint16_t func)

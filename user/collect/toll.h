@@ -25,13 +25,19 @@ struct toll_hits {
 	uint64_t seen_calls, seen_polls, seen_counted, seen_preloaded, seen_preloaded_counted;
 };
 
+/* Where a few functions that are called by turns were counted last, so that each record need not be looked for. */
+#define TOLL_LAST 16
+struct toll_last {
+	uint64_t key;
+	struct toll_hits *hits; /* NULL: nothing */
+};
+
 /* A zeroed struct is empty. */
 struct toll {
 	struct map hits; /* process, library, function → owned struct toll_hits */
 	struct map begin,
 		end; /* process → when it began and ended, if the recording saw that; + 1 */
-	uint64_t last_key;
-	struct toll_hits *last;
+	struct toll_last last[TOLL_LAST]; /* by process and function */
 };
 
 /* Of a process, library and function; made if there are none. */

@@ -61,9 +61,19 @@ static struct pov_preload_area *slot_at(u32 i)
 	return (struct pov_preload_area *)(pool + (u64)i * slot_bytes);
 }
 
-bool area_may_grow(void)
+bool area_ring_begin(struct pov_preload_area *a, u32 ring)
 {
-	return slot_bytes == POV_PRELOAD_SLOT_BYTES;
+	u32 bytes = pov_preload_ring_bytes(a == slot_at(0), slot_bytes != POV_PRELOAD_SLOT_BYTES,
+					   ring);
+
+	if (!bytes)
+		return false;
+	a->ring_bytes = bytes;
+	a->ring_at = pov_preload_ring_at(ring);
+	a->room_until = a->head + bytes;
+	a->ring_from[ring] = a->head;
+	__atomic_store_n(&a->ring, ring, __ATOMIC_RELEASE);
+	return true;
 }
 
 /* Slots from here on were never used. */
@@ -110,8 +120,7 @@ static void slot_begin(struct pov_preload_area *a, u32 tid, u64 pointer)
 	record_thread_gone(); /* what its last thread has left open */
 	a->thread_pointer = pointer;
 	if (!a->ring_bytes)
-		a->ring_bytes = a == slot_at(0) && area_may_grow() ? POV_PRELOAD_RING_FIRST :
-								     POV_PRELOAD_RING_LEAST;
+		area_ring_begin(a, 0);
 	memset(&a->state, 0, sizeof(a->state));
 	a->state.tid = tid;
 	a->state.tgid = process;

@@ -13,8 +13,8 @@ void area_begin(void);
 /* The process has a pool: so many slots, one every `bytes`. */
 void area_pool(void *pool, u32 cnt, u32 bytes);
 u64 area_pool_address(u32 *bytes);
-/* There are addresses for larger rings. */
-bool area_may_grow(void);
+/* Of the thread's area: begins a ring, from what is written next. False: it has no such ring. */
+bool area_ring_begin(struct pov_preload_area *a, u32 ring);
 /* Sets the thread's `area`; false if it has none: its call is counted as lost, if the process is recorded. */
 bool area_find(void);
 /* Who the thread is. */

@@ -20,7 +20,6 @@
 #define ANSWER_SECONDS 10
 #define FDS 2
 #define NAMES_BYTES 1024
-#define AREA_LEAST (POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
 
 u64 pool_bytes;
 
@@ -104,7 +103,7 @@ static void *mapped(int fd, u64 bytes, int how)
 /* Of each slot only the begin, up to the end of the smallest ring. */
 static void *few_map(int fd)
 {
-	const u64 bytes = AREA_LEAST;
+	const u64 bytes = POV_PRELOAD_SLOT_BYTES_FEW;
 	long p = sys6(__NR_mmap, 0, POV_PRELOAD_SLOTS_FEW * bytes, PROT_NONE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -160,14 +159,14 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 	}
 	if (!pool_bytes) {
 		few = memory_is_limited();
-		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * AREA_LEAST : a->pool_bytes;
+		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * POV_PRELOAD_SLOT_BYTES_FEW : a->pool_bytes;
 		p = pool_map(fd[1], pool_bytes, few);
 		if (!p) {
 			pool_bytes = 0;
 			return false;
 		}
 		area_pool(p, few ? POV_PRELOAD_SLOTS_FEW : POV_PRELOAD_SLOTS,
-			  few ? AREA_LEAST : POV_PRELOAD_SLOT_BYTES);
+			  few ? POV_PRELOAD_SLOT_BYTES_FEW : POV_PRELOAD_SLOT_BYTES);
 	}
 	return true;
 }

@@ -87,24 +87,18 @@ bool program_readable(u64 from, u64 bytes)
 
 /* ---- the ring ---- */
 
-static bool has_room(const struct pov_preload_area *a, u64 size)
+/* What was surely free is used up: how much has become free since, here or in the next ring. False: too little for so many bytes. */
+static __noinline bool room_look(struct pov_preload_area *a, u64 size)
 {
-	return a->head + size - __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE) <= a->ring_bytes;
-}
+	u64 from = __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE);
 
-/* The collector has made room for a larger ring. */
-static bool may_grow(const struct pov_preload_area *a)
-{
-	u64 wanted = __atomic_load_n(&a->wanted_bytes, __ATOMIC_ACQUIRE);
-
-	return wanted > a->ring_bytes && wanted <= POV_PRELOAD_RING_MOST && area_may_grow();
-}
-
-/* Where each byte lies changes with it: only while there are none. */
-static void ring_grow(struct pov_preload_area *a)
-{
-	if (may_grow(a) && a->head == __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE))
-		a->ring_bytes = (u32)a->wanted_bytes;
+	if (a->ring_from[a->ring] > from) /* what is left in the ring before takes no room here */
+		from = a->ring_from[a->ring];
+	a->room_until = from + a->ring_bytes;
+	if (a->room_until - a->head < a->ring_bytes / 2 &&
+	    a->ring + 1 < __atomic_load_n(&a->rings, __ATOMIC_ACQUIRE))
+		area_ring_begin(a, a->ring + 1);
+	return a->head + size <= a->room_until;
 }
 
 #define PIECE \
@@ -113,7 +107,7 @@ static void ring_grow(struct pov_preload_area *a)
 static __always_inline void put(struct pov_preload_area *a, const void *rec, u64 size)
 {
 	u64 head = a->head;
-	u8 *to = (u8 *)a + POV_PRELOAD_AREA_BYTES + (head & (a->ring_bytes - 1));
+	u8 *to = (u8 *)a + a->ring_at + (head & (a->ring_bytes - 1));
 
 	for (u64 i = 0; i < size; i += PIECE)
 		memcpy(to + i, (const u8 *)rec + i, PIECE);
@@ -129,10 +123,7 @@ static void waited_tell(struct pov_preload_area *a, u64 begin, u64 now)
 	put(a, &r, sizeof(r));
 }
 
-/*
- * Waits until there is room, or, if the ring may grow, until it is empty: that takes the collector some milliseconds once; later storms find the
- * larger ring. False: there will be none.
- */
+/* Waits until there is room. False: there will be none. */
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
 	const u64 wanted = size + sizeof(struct pov_room) + PIECE;
@@ -146,11 +137,9 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 			break;
 		sys3(__NR_nanosleep, (long)&nap, 0, 0);
 		now = clock_now();
-		ring_grow(a);
-		ready = has_room(a, wanted) && !may_grow(a);
+		ready = room_look(a, wanted);
 	}
 	a->waits_ns += now - begin;
-	ready |= has_room(a, wanted);
 	if (ready)
 		waited_tell(a, begin, now);
 	return ready;
@@ -160,7 +149,8 @@ int emit(const void *rec, u64 size, u32 class)
 {
 	struct pov_preload_area *a = area;
 
-	if (!has_room(a, size + PIECE) && !room_wait(a, size)) {
+	if (a->head + size + PIECE > a->room_until && !room_look(a, size + PIECE) &&
+	    !room_wait(a, size)) {
 		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
 		return -1;
 	}
