@@ -142,17 +142,15 @@ static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; the thread's */
 	pov_u64 pad0[7];
-	pov_u64 tail;	      /* bytes taken so far; the collector's */
-	pov_u32 rings;	      /* the collector's: that it has made */
+	pov_u64 tail;		/* bytes taken so far; the collector's */
+	pov_u32 rings;		/* the collector's: that it has made */
 	pov_u32 world_answered; /* the collector's: the process's library has been asked who it is */
 	pov_u64 pad1[6];
 	pov_u32 slots_used; /* in the first slot: of the pool */
 	pov_u32 pad2;
 	pov_u32 owner; /* thread that has it; 0: free, POV_PRELOAD_BUSY: the collector is just ending it */
-	pov_u32 ring; /* the thread's: that it has begun last */
+	pov_u32 ring;			      /* the thread's: that it has begun last */
 	pov_u64 ring_from[POV_PRELOAD_RINGS]; /* the first byte that stands in it */
-	/* The thread's, of the ring that it writes to: its bytes, where it is from here on, and up to where there surely is room. */
-	pov_u64 ring_bytes, ring_at, room_until;
 	pov_u64 thread_pointer;
 	/* The threads', growing. */
 	pov_u64 lost[POV_CLASS_CNT];
@@ -180,11 +178,11 @@ enum pov_preload_world {
 #define POV_PRELOAD_RING_SECOND (4u << 20)
 #define POV_PRELOAD_RING_THIRD (64u << 20) /* … which alone has a third, behind all slots */
 #define POV_PRELOAD_BEHIND 4096		   /* room behind a ring for the end of a record */
-#define POV_PRELOAD_SLOT_BYTES \
+#define POV_PRELOAD_SLOT_BYTES                                                       \
 	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_RING_SECOND + \
 	 2 * POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 256
-#define POV_PRELOAD_POOL_BYTES \
+#define POV_PRELOAD_POOL_BYTES                                                          \
 	((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_RING_THIRD + \
 	 POV_PRELOAD_BEHIND)
 /* Of a process that has few addresses (ulimit -v), each with the smallest ring only. */

@@ -524,9 +524,9 @@ static void nonsense(uint32_t ring, uint64_t from)
 
 TEST(nonsense_of_rings)
 {
-	nonsense(2, 0);			 /* there is none */
-	nonsense(1, RING / 4);		 /* begun before what was taken already */
-	nonsense(1, RING / 2 + 8);	 /* in the middle of a record */
+	nonsense(2, 0);		   /* there is none */
+	nonsense(1, RING / 4);	   /* begun before what was taken already */
+	nonsense(1, RING / 2 + 8); /* in the middle of a record */
 	nonsense(UINT32_MAX, UINT64_MAX);
 }
 

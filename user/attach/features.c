@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/kernel_types.h"
+#include "attach/trace_event.h"
 #include "base/log.h"
 
 #define MAP_FUNCTION "perf_event_mmap"
@@ -195,20 +196,6 @@ static bool try_event(const struct kernel_types *types, const char *name)
 	return can;
 }
 
-static bool event_exists(const char *name)
-{
-	static const char *const dirs[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	bool found = false;
-
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !found; i++) {
-		char *path = xasprintf("%s/events/%s/id", dirs[i], name);
-
-		found = !access(path, R_OK);
-		free(path);
-	}
-	return found;
-}
-
 bool features_place(const struct kernel_types *types, const char *place)
 {
 	const char *name = strchr(place, '/') + 1;
@@ -216,7 +203,7 @@ bool features_place(const struct kernel_types *types, const char *place)
 	bool can;
 
 	if (!strncmp(place, "tracepoint/", name - place))
-		return event_exists(name);
+		return trace_event_number(name) >= 0;
 	print = libbpf_set_print(quiet_print);
 	can = strncmp(place, "tp_btf/", name - place) ? try_function(types, name) :
 							try_event(types, name);

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "abi/config.h"
 #include "attach/features.h"
 #include "attach/kernel_types.h"
+#include "attach/trace_event.h"
 #include "base/json_get.h"
 #include "base/log.h"
 #include "layer/func_table.h"
@@ -103,13 +105,38 @@ void kernel_functions_choose(struct kernel_functions *k, struct bpf_object *obj,
 	}
 }
 
+/* Of a program on a trace event "GROUP/NAME", else NULL. */
+static const char *event_name(const char *section)
+{
+	static const char event[] = "tracepoint/";
+
+	section += *section == '?';
+	return strncmp(section, event, sizeof(event) - 1) ? NULL : section + sizeof(event) - 1;
+}
+
+static struct bpf_link *event_attach(struct bpf_program *prog, const char *name)
+{
+	int fd = trace_event_open(name), err;
+	struct bpf_link *link = NULL;
+
+	if (fd >= 0)
+		link = bpf_program__attach_perf_event(prog, fd); /* which keeps it open */
+	err = errno;
+	if (fd >= 0 && !link)
+		close(fd);
+	errno = fd < 0 ? -fd : err;
+	return link;
+}
+
 static struct bpf_link *attach_one(const struct kernel_function *f, struct bpf_program *prog)
 {
-	struct bpf_link *link = bpf_program__attach(prog);
+	const char *section = bpf_program__section_name(prog);
+	struct bpf_link *link = event_name(section) ? event_attach(prog, event_name(section)) :
+						      bpf_program__attach(prog);
 
 	if (!link)
-		log_warn("%s is not recorded: cannot attach %s: %s", f->name,
-			 bpf_program__section_name(prog), strerror(errno));
+		log_warn("%s is not recorded: cannot attach %s: %s", f->name, section,
+			 strerror(errno));
 	return link;
 }
 

@@ -33,8 +33,8 @@
 #define SOCKET_BEGIN POV_PRELOAD_SOCKET
 #define ASKING_MAX (PRELOAD_POLLED - 1)
 #define BACKLOG 256
-#define FULL_SHARE 0.25	  /* a ring that is fuller than this part of it is looked at again soon */
-#define SPARE_PART 16	  /* of the memory that may be had is for larger rings */
+#define FULL_SHARE 0.25 /* a ring that is fuller than this part of it is looked at again soon */
+#define SPARE_PART 16	/* of the memory that may be had is for larger rings */
 
 /* Who says nothing for so long has no more room in the queue. Anyone may connect. */
 #define SILENT_NS 2000000000ull
@@ -70,8 +70,8 @@ struct preload {
 	struct map pools;   /* process → pool; owned */
 	struct map threads; /* thread → process, of all that may record */
 	uint32_t thread_cnt, damaged, missed;
-	uint64_t spare; /* bytes that may still be made for larger rings, of all threads */
-	bool worlds_asked;	    /* processes may wait until they have been asked who they are */
+	uint64_t spare;	   /* bytes that may still be made for larger rings, of all threads */
+	bool worlds_asked; /* processes may wait until they have been asked who they are */
 	struct preload_counts gone; /* of pools that are no more */
 };
 

@@ -12,9 +12,12 @@
 #include "collect/open_calls.h"
 #include "collect/preload.h"
 
-#define COST_PS_MAX 100000000	 /* of a call: a thread that says more was interrupted */
-#define GROW_SHARE 0.125	 /* a ring that is fuller than this part of it is to be followed by a larger one */
-#define GROW_BYTES (4u << 20)	 /* are made at a time, within a millisecond or two: threads may wait for us */
+#define COST_PS_MAX 100000000 /* of a call: a thread that says more was interrupted */
+#define FILLS_SHARE 0.125     /* a ring that is fuller than this part of it is taken soon … */
+#define GROW_SHARE \
+	0.5 /* … and than this followed by a larger one; the first one, which is small, already at that */
+#define GROW_BYTES \
+	(4u << 20) /* are made at a time, within a millisecond or two: threads may wait for us */
 #define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
 
 static void memory_make(char *from, size_t bytes)
@@ -43,8 +46,7 @@ void thread_area_fill(struct thread_area *a)
 {
 	if (a->made)
 		return;
-	memory_make((char *)a->mem,
-		    POV_PRELOAD_AREA_BYTES + ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
+	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES + ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
 	rings_tell(a);
 }
 
@@ -68,7 +70,7 @@ static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 {
 	uint32_t bytes = ring_bytes(a, a->made), more;
 
-	if (full <= GROW_SHARE || ring + 1 < a->made || !bytes || !a->spare)
+	if (full <= (ring ? GROW_SHARE : FILLS_SHARE) || ring + 1 < a->made || !bytes || !a->spare)
 		return;
 	more = bytes - a->more_bytes < GROW_BYTES ? bytes - a->more_bytes : GROW_BYTES;
 	if (more > *a->spare)
@@ -157,7 +159,7 @@ bool thread_area_fills(const struct thread_area *a)
 {
 	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_RELAXED);
 
-	return !a->damaged && (double)(head - a->tail) > GROW_SHARE * ring_bytes(a, a->ring);
+	return !a->damaged && (double)(head - a->tail) > FILLS_SHARE * ring_bytes(a, a->ring);
 }
 
 /* Up to where what was written stands in the ring that is being read: its end, or where the next one was begun. */

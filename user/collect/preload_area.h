@@ -25,8 +25,8 @@ struct thread_area {
 	uint32_t made;	     /* of these have memory */
 	uint32_t more_bytes; /* of the next one have memory by now */
 	uint32_t ring;	     /* in which the next record stands that is taken */
-	uint64_t *spare;     /* bytes that may still be made for larger rings; borrowed; NULL: none */
-	bool damaged;	     /* nonsense in it: not read any more */
+	uint64_t *spare; /* bytes that may still be made for larger rings; borrowed; NULL: none */
+	bool damaged;	 /* nonsense in it: not read any more */
 	uint64_t strange_ns; /* since when a thread speaks of which nothing is known; 0: none does */
 	uint32_t world_told; /* as far as its owner has initialised MPI by what was handed over: enum pov_preload_world */
 	/* Begin of the last call that was taken: not open, whatever the state says. */

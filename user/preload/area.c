@@ -17,6 +17,7 @@
 
 const struct pov_preload_setup *setup;
 __thread struct pov_preload_area *area;
+__thread struct ring ring;
 
 static char *pool;
 static u32 process;
@@ -61,18 +62,28 @@ static struct pov_preload_area *slot_at(u32 i)
 	return (struct pov_preload_area *)(pool + (u64)i * slot_bytes);
 }
 
-bool area_ring_begin(struct pov_preload_area *a, u32 ring)
+/* Whatever is in it may still be to be taken. */
+static bool ring_choose(u32 number)
 {
-	u32 bytes = pov_preload_ring_bytes(a == slot_at(0), slot_bytes != POV_PRELOAD_SLOT_BYTES,
-					   ring);
+	u32 bytes = pov_preload_ring_bytes(area == slot_at(0), slot_bytes != POV_PRELOAD_SLOT_BYTES,
+					   number);
 
-	if (!bytes)
+	if (bytes)
+		ring = (struct ring){
+			.at = (u8 *)area + pov_preload_ring_at(number),
+			.bytes = bytes,
+			.until = area->head,
+		};
+	return bytes;
+}
+
+bool area_ring_begin(u32 number)
+{
+	if (!ring_choose(number))
 		return false;
-	a->ring_bytes = bytes;
-	a->ring_at = pov_preload_ring_at(ring);
-	a->room_until = a->head + bytes;
-	a->ring_from[ring] = a->head;
-	__atomic_store_n(&a->ring, ring, __ATOMIC_RELEASE);
+	ring.until += ring.bytes;
+	area->ring_from[number] = area->head;
+	__atomic_store_n(&area->ring, number, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -117,10 +128,10 @@ static struct pov_preload_area *slot_free(u32 tid, u32 used)
 static void slot_begin(struct pov_preload_area *a, u32 tid, u64 pointer)
 {
 	area = a;
+	if (!ring_choose(a->ring))
+		ring_choose(0);
 	record_thread_gone(); /* what its last thread has left open */
 	a->thread_pointer = pointer;
-	if (!a->ring_bytes)
-		area_ring_begin(a, 0);
 	memset(&a->state, 0, sizeof(a->state));
 	a->state.tid = tid;
 	a->state.tgid = process;

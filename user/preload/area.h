@@ -13,8 +13,15 @@ void area_begin(void);
 /* The process has a pool: so many slots, one every `bytes`. */
 void area_pool(void *pool, u32 cnt, u32 bytes);
 u64 area_pool_address(u32 *bytes);
-/* Of the thread's area: begins a ring, from what is written next. False: it has no such ring. */
-bool area_ring_begin(struct pov_preload_area *a, u32 ring);
+/* The one that the thread writes to. Not in the area: what the program may write there by mistake is not followed. */
+struct ring {
+	u8 *at;
+	u64 bytes;
+	u64 until; /* which byte of all that is written there surely is room */
+};
+extern __thread struct ring ring;
+/* The thread's area goes on in a ring of its slot, from what is written next. False: the slot has no such ring. */
+bool area_ring_begin(u32 number);
 /* Sets the thread's `area`; false if it has none: its call is counted as lost, if the process is recorded. */
 bool area_find(void);
 /* Who the thread is. */

@@ -159,7 +159,8 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 	}
 	if (!pool_bytes) {
 		few = memory_is_limited();
-		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * POV_PRELOAD_SLOT_BYTES_FEW : a->pool_bytes;
+		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * POV_PRELOAD_SLOT_BYTES_FEW :
+				   a->pool_bytes;
 		p = pool_map(fd[1], pool_bytes, few);
 		if (!p) {
 			pool_bytes = 0;

@@ -91,14 +91,15 @@ bool program_readable(u64 from, u64 bytes)
 static __noinline bool room_look(struct pov_preload_area *a, u64 size)
 {
 	u64 from = __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE);
+	u32 number = a->ring;
 
-	if (a->ring_from[a->ring] > from) /* what is left in the ring before takes no room here */
-		from = a->ring_from[a->ring];
-	a->room_until = from + a->ring_bytes;
-	if (a->room_until - a->head < a->ring_bytes / 2 &&
-	    a->ring + 1 < __atomic_load_n(&a->rings, __ATOMIC_ACQUIRE))
-		area_ring_begin(a, a->ring + 1);
-	return a->head + size <= a->room_until;
+	if (number < POV_PRELOAD_RINGS && a->ring_from[number] > from)
+		from = a->ring_from[number]; /* what is left in the ring before takes no room here */
+	ring.until = from + ring.bytes;
+	if (ring.until - a->head < ring.bytes / 2 &&
+	    number + 1 < __atomic_load_n(&a->rings, __ATOMIC_ACQUIRE))
+		area_ring_begin(number + 1);
+	return a->head + size <= ring.until;
 }
 
 #define PIECE \
@@ -107,7 +108,7 @@ static __noinline bool room_look(struct pov_preload_area *a, u64 size)
 static __always_inline void put(struct pov_preload_area *a, const void *rec, u64 size)
 {
 	u64 head = a->head;
-	u8 *to = (u8 *)a + a->ring_at + (head & (a->ring_bytes - 1));
+	u8 *to = ring.at + (head & (ring.bytes - 1));
 
 	for (u64 i = 0; i < size; i += PIECE)
 		memcpy(to + i, (const u8 *)rec + i, PIECE);
@@ -149,7 +150,7 @@ int emit(const void *rec, u64 size, u32 class)
 {
 	struct pov_preload_area *a = area;
 
-	if (a->head + size + PIECE > a->room_until && !room_look(a, size + PIECE) &&
+	if (a->head + size + PIECE > ring.until && !room_look(a, size + PIECE) &&
 	    !room_wait(a, size)) {
 		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
 		return -1;
