@@ -31,7 +31,8 @@ static bool parse_map(char *line, struct proc_map *out)
 	char perm[5];
 	int at = 0;
 
-	if (!access || access[3] != 'x') /* most are not: of hundreds of processes that saves a while */
+	if (!access ||
+	    access[3] != 'x') /* most are not: of hundreds of processes that saves a while */
 		return false;
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perm, &off, &major,
 		   &minor, &ino, &at) != 7)
