@@ -174,7 +174,7 @@ enum pov_preload_world {
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
 #define POV_PRELOAD_RING_LEAST (64u << 10) /* a slot's first ring, and … */
-#define POV_PRELOAD_RING_FIRST (1u << 20)  /* … the first slot's, … */
+#define POV_PRELOAD_RING_FIRST (2u << 20)  /* … the first slot's, … */
 #define POV_PRELOAD_RING_SECOND (4u << 20)
 #define POV_PRELOAD_RING_THIRD (64u << 20) /* … which alone has a third, behind all slots */
 #define POV_PRELOAD_BEHIND 4096		   /* room behind a ring for the end of a record */

@@ -34,7 +34,7 @@
 #define POLL_CALM_MS \
 	40 /* while there are few records: each look takes the ranks' core for a while */
 #define CALM_RECORDS_PER_MS 50
-#define LOOK_MS 4      /* whether rings of processes fill: that is cheap */
+#define LOOK_MS 10     /* whether rings of processes fill: that is cheap */
 #define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
 #define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
