@@ -101,7 +101,8 @@ void moment_core_ran(struct moment *mo, const struct model_thread *t, uint64_t f
 bool moment_core_shown(const struct moment *mo, uint32_t cpu)
 {
 	return cpu < mo->ncore && mo->core[cpu].who &&
-	       (mo->core[cpu].by_rank || model_get_info(mo->model)->nr_cpus <= MOMENT_CPUS_ALL);
+	       (mo->core[cpu].by_rank || !mo->nband ||
+		model_get_info(mo->model)->nr_cpus <= MOMENT_CPUS_ALL);
 }
 
 void moment_cores_finish(struct moment *mo)

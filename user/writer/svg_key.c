@@ -187,8 +187,9 @@ static void left_out_note(struct svg *s)
 	if (ranks)
 		note(s, xasprintf("Not shown: %s more (--rank chooses others).", more_ranks));
 	if (s->cpus_hidden)
-		note(s, xasprintf("Not shown: %s on which no thread of a rank ran, or beyond %d.",
-				  more_cpus, MOMENT_CPUS_MAX));
+		note(s,
+		     xasprintf("Not shown: %s on which no thread of these ranks ran, or beyond %d.",
+			       more_cpus, MOMENT_CPUS_MAX));
 }
 
 static void notes(struct svg *s)
