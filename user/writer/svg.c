@@ -87,7 +87,7 @@ static void layout(struct svg *s)
 	s->cpu_y = s->rank_y + (int)s->mo->nband * s->rank_size.pitch + (s->mo->nband > 8 ? 8 : 0);
 	s->axis_y = s->cpu_y + (int)s->ncpu * s->cpu_size.pitch + 2;
 	s->arrows = s->mo->nmessages && s->mo->nmessages <= MOMENT_ARROWS_MAX && s->mo->nband > 1 &&
-		    s->mo->nband <= 24;
+		    s->mo->nband <= SVG_ARROW_RANKS_MAX;
 }
 
 /* ---- drawing ---- */

@@ -15,7 +15,8 @@
 #define SVG_RIGHT (SVG_LEFT + MOMENT_COLUMNS)
 #define SVG_TEXT_PX 12
 #define SVG_FINDINGS_MAX 5
-#define SVG_MARK_PX 20 /* a lane of their marks */
+#define SVG_MARK_PX 20	       /* a lane of their marks */
+#define SVG_ARROW_RANKS_MAX 24 /* among more ranks, arrows are not followed by eye */
 
 /* What has a CPU, as the legend and the colours tell it apart. */
 enum svg_who {
@@ -60,7 +61,7 @@ struct svg {
 
 /* ---- svg_put.c ---- */
 
-/* At most OUT_ROOM_BYTES: longer texts are put by themselves. */
+/* One call puts less than OUT_ROOM_BYTES. */
 void svg_put(struct svg *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Foreign text, escaped, at most max characters. */
 void svg_put_text(struct svg *s, const char *text, unsigned int max);

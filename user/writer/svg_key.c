@@ -203,8 +203,11 @@ static void notes(struct svg *s)
 				(s->mo->to_ns - s->mo->from_ns) / MOMENT_COLUMNS),
 		       s->nfinding ? "; what findings cost is that of the whole recording." : "."));
 	if (!s->arrows && s->mo->nmessages)
-		note(s, xasprintf("Messages: %s, too many for arrows.",
-				  human_count(text, sizeof(text), s->mo->nmessages)));
+		note(s, xasprintf("Messages: %s, %s.",
+				  human_count(text, sizeof(text), s->mo->nmessages),
+				  s->mo->nmessages > MOMENT_ARROWS_MAX ?
+					  "too many for arrows" :
+					  "without arrows among so many ranks"));
 	if (!s->mo->sched_recorded)
 		note(s, xstrdup("The scheduler was not recorded: what ranks did outside MPI, and "
 				"who had the CPUs, is unknown."));

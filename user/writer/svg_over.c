@@ -80,7 +80,8 @@ void svg_axis(struct svg *s)
 
 	svg_put(s, "<path style='stroke:#222' d='M%d %d.5h%d'/>\n", SVG_LEFT, s->axis_y,
 		MOMENT_COLUMNS);
-	for (uint64_t ns = (from_ns + step - 1) / step * step; ns <= to_ns; ns += step) {
+	for (uint64_t i = from_ns / step + (from_ns % step != 0); i <= to_ns / step; i++) {
+		uint64_t ns = i * step;
 		int x = SVG_LEFT + svg_column(s, ns + s->mo->start_ns);
 
 		svg_put(s, "<path class='g' d='M%d.5 %dV%d'/>", x, s->rank_y - 4, s->axis_y);
