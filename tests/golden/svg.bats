@@ -59,6 +59,40 @@ events() { { grep -E '^(meta|task|fork)' "$data/export_findings.txt"; cat; } | t
 	grep -q '>MPI_Recv</text>' run.svg
 }
 
+# account RANK: what it did between MPI_Init and MPI_Finalize by the report, a line for each state: its name, ns.
+account() {
+	"$POVTRACE" report --json run.pov 2>/dev/null | jq -r ".ranks[$1].between_init_and_finalize |
+		{computing: (.compute_ns + .recording_ns), \"no core\": .no_core_ns, \"waiting in MPI\": .mpi_wait_ns,
+		\"working in MPI\": (.mpi_work_ns + .file_io_ns), asleep: .asleep_ns, tracing: (.tracing_ns - .recording_ns),
+		unknown: .unknown_ns} | to_entries[] | select(.value > 0) | \"\(.key)=\(.value)\""
+}
+
+# drawn RANK: the same by the picture, which rounds.
+drawn() {
+	grep -oE "aria-label='rank $1,[^']*" run.svg | sed "s/.*pid [0-9]*: //" | sed 's/), /)\n/g' |
+		sed -E 's/^(.*) ([0-9.]+) (ns|us|ms|s) \(.*/\1=\2 \3/'
+}
+
+@test "svg: what ranks did is what the report's account says" {
+	need jq
+	for script in export_findings report_run; do
+		grep -v ^lost "$data/$script.txt" | "$make" - run.pov # where calls are missing, the picture claims less
+		for rank in 0 1; do
+			read -r from to < <("$POVTRACE" report --json run.pov 2>/dev/null |
+				jq -r ".ranks[$rank].between_init_and_finalize | \"\(.from_ns)ns \(.from_ns + .window_ns)ns\"")
+			picture --from "$from" --to "$to"
+			account $rank | sort >wanted
+			drawn $rank | sort >got
+			echo "$script, rank $rank, $from to $to" && paste -d' ' wanted got
+			[ "$(wc -l <wanted)" = "$(wc -l <got)" ]
+			paste -d= wanted got | awk -F= '{
+				split($4, n, " "); unit = n[2] == "s" ? 1e9 : n[2] == "ms" ? 1e6 : n[2] == "us" ? 1e3 : 1
+				d = $2 - n[1] * unit; bad += $1 != $3 || d * d > unit * unit / 1e6
+			} END { exit bad }'
+		done
+	done
+}
+
 @test "svg: a thread that sleeps in a call waits, outside it is asleep; who has its core, and when nobody" {
 	events <<-'END'
 		stream 0

@@ -122,17 +122,6 @@ static void on_call(void *ctx, const struct model_call *c)
 	call_keep(mo, b, c->func->name, c->begin_ns, c->end_ns, 0);
 }
 
-static void on_spin(void *ctx, const struct model_spin *s)
-{
-	struct moment *mo = ctx;
-	struct moment_band *b = band_of(mo, s->thread);
-
-	if (!b || s->nested || s->computes || !s->nfuncs || !func_is_top(s->func[0].func))
-		return;
-	moment_band_call(mo, b, s->begin_ns, s->end_ns, MOMENT_POLLS);
-	call_keep(mo, b, s->func[0].func->name, s->begin_ns, s->end_ns, s->cnt);
-}
-
 /* Adds ns, which are spread evenly from a time to another, to a member of the cells that these lie in. */
 static void cells_spread(const struct moment *mo, struct moment_band *b, uint64_t from_ns,
 			 uint64_t to_ns, uint64_t ns, size_t member)
@@ -151,6 +140,23 @@ static void cells_spread(const struct moment *mo, struct moment_band *b, uint64_
 			      member) += (uint64_t)(part * (double)(end_ns - from_ns));
 		from_ns = end_ns;
 	}
+}
+
+/* Polls that lie in a computation wait for as long as they take themselves. */
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	struct moment *mo = ctx;
+	struct moment_band *b = band_of(mo, s->thread);
+
+	if (!b || s->nested || !s->nfuncs || !func_is_top(s->func[0].func))
+		return;
+	if (s->computes) {
+		cells_spread(mo, b, s->begin_ns, s->end_ns, s->running_ns,
+			     offsetof(struct moment_cell, polled_ns));
+		return;
+	}
+	moment_band_call(mo, b, s->begin_ns, s->end_ns, MOMENT_POLLS);
+	call_keep(mo, b, s->func[0].func->name, s->begin_ns, s->end_ns, s->cnt);
 }
 
 static void on_counted(void *ctx, const struct model_counted *c)
@@ -190,11 +196,15 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	struct moment *mo = ctx;
 	uint64_t from_ns = clip(mo, l->since_ns), to_ns = clip(mo, l->ts_ns);
 
-	if (l->left_out || (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN) ||
-	    from_ns >= to_ns)
+	if (l->left_out || (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN))
 		return;
-	for (uint32_t i = moment_column(mo, from_ns); i <= moment_column(mo, to_ns - 1); i++)
-		mo->lost[i] = true;
+	for (uint32_t i = from_ns < to_ns ? moment_column(mo, from_ns) : 0; from_ns < to_ns; i++) {
+		uint64_t end_ns = moment_column_ns(mo, i + 1);
+
+		end_ns = end_ns < to_ns ? end_ns : to_ns;
+		mo->lost_ns[i] += end_ns - from_ns;
+		from_ns = end_ns;
+	}
 }
 
 void moment_message_add(void *ctx, const struct match *m)

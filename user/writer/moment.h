@@ -45,8 +45,8 @@ struct moment_call {
 struct moment_cell {
 	uint64_t ns[MOMENT_STATES]; /* they add up to the part of the column in which the thread lived */
 	uint64_t mpi_ns;	    /* in calls of MPI */
-	uint64_t room_ns, taken_ns; /* until moment_finish(): to become tracing … */
-	uint64_t counted_ns;	    /* … and work of MPI */
+	uint64_t room_ns, taken_ns;	/* until moment_finish(): to become tracing … */
+	uint64_t counted_ns, polled_ns; /* … work of MPI, and waiting */
 };
 
 struct moment_queue;
@@ -114,7 +114,7 @@ struct moment {
 	struct map shares; /* cpu << 32 | who → struct moment_share */
 	struct moment_message message[MOMENT_ARROWS_MAX];
 	uint64_t nmessages; /* that lie within the stretch; the first are in message[] */
-	bool lost[MOMENT_COLUMNS];
+	uint64_t lost_ns[MOMENT_COLUMNS]; /* in which records of calls are missing; of each ring */
 };
 
 /* The stretch. 0; -ENOENT (printed) if there is none that could be shown. */

@@ -214,27 +214,26 @@ static void move(struct moment_cell *c, enum moment_state from, enum moment_stat
 }
 
 /* From the parts that it lies in: in the order of analysis/app_time.c, and then from what is left. */
-static void cell_settle(struct moment_cell *c, bool lost)
+static void cell_settle(struct moment_cell *c, uint64_t lost_ns)
 {
 	static const enum moment_state room[] = {MOMENT_ASLEEP,	 MOMENT_NO_CORE, MOMENT_COMPUTING,
 						 MOMENT_UNKNOWN, MOMENT_WAITING, MOMENT_MPI};
-	uint64_t all_ns = UINT64_MAX;
 
 	move(c, MOMENT_COMPUTING, MOMENT_MPI, &c->counted_ns);
+	move(c, MOMENT_COMPUTING, MOMENT_WAITING, &c->polled_ns);
 	move(c, MOMENT_NO_CORE, MOMENT_TRACING, &c->taken_ns);
+	move(c, MOMENT_UNKNOWN, MOMENT_TRACING, &c->taken_ns);
 	for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++)
 		move(c, room[i], MOMENT_TRACING, &c->room_ns);
-	if (!lost)
-		return;
-	move(c, MOMENT_COMPUTING, MOMENT_UNKNOWN, &all_ns);
-	move(c, MOMENT_ASLEEP, MOMENT_UNKNOWN, &all_ns);
+	move(c, MOMENT_COMPUTING, MOMENT_UNKNOWN, &lost_ns);
+	move(c, MOMENT_ASLEEP, MOMENT_UNKNOWN, &lost_ns);
 }
 
 void moment_band_finish(struct moment *mo, struct moment_band *b)
 {
 	states_account(mo, b, UINT64_MAX);
 	for (uint32_t i = 0; i < MOMENT_COLUMNS; i++)
-		cell_settle(&b->cell[i], mo->lost[i]);
+		cell_settle(&b->cell[i], mo->lost_ns[i]);
 }
 
 void moment_band_init(struct moment_band *b, const struct model_process *p,
