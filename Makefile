@@ -451,7 +451,7 @@ docs: $(MAN_PAGES) $(BUILD)/povtrace.bash
 
 install: all docs
 	install -D -m 755 $(BUILD)/povtrace $(DESTDIR)$(PREFIX)/bin/povtrace
-	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs $(DOCDIR)/LICENSES
+	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs/figures $(DOCDIR)/LICENSES
 	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
 	install -m 755 $(BUILD)/povtrace-lines $(RECORDDIR)/povtrace-lines
 	install -m 755 $(BUILD)/povtrace-mpi-t $(RECORDDIR)/povtrace-mpi-t
@@ -460,6 +460,7 @@ install: all docs
 	install -m 644 $(BUILD)/povtrace.bash $(BASHDIR)/povtrace
 	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md $(DOCDIR)/
 	install -m 644 kmod-docs/*.md $(DOCDIR)/kmod-docs/
+	install -m 644 kmod-docs/figures/*.svg $(DOCDIR)/kmod-docs/figures/
 	install -m 644 LICENSES/*.txt $(DOCDIR)/LICENSES/
 	install -d $(SQLDIR)
 	install -m 644 viz/sql/*.sql $(SQLDIR)/

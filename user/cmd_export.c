@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace export: a recording as a timeline for Perfetto. Only options and totals are dealt with here; the
+ * povtrace export: a recording as a timeline for Perfetto, or as a picture. Only options and totals are dealt with here; the
  * work is writer/export.c's.
  */
 #include <errno.h>
@@ -129,9 +129,9 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
 	 .help = "Write to FILE; its ending decides the format: .json, .json.gz (Chrome JSON) or .pftrace "
-		 "(Perfetto's own, smaller and richer), each also with .gz. \"-\" is stdout."},
+		 "(Perfetto's own, smaller and richer), each also with .gz; or .svg, a picture. \"-\" is stdout."},
 	{"format", 'f', OPTION_STRING, AT(format), "NAME",
-	 .help = "The format, whatever the ending: json, json.gz, pftrace or pftrace.gz."},
+	 .help = "The format, whatever the ending: json, json.gz, pftrace, pftrace.gz or svg."},
 	{"from", 0, OPTION_SECONDS, AT(from_ns), "TIME",
 	 .help = "Leave out what ended before TIME (seconds since the recording's start)."},
 	{"to", 0, OPTION_SECONDS, AT(to_ns), "TIME",
@@ -160,12 +160,14 @@ static const char *const examples[] = {
 	"Give the sends, beside what the scheduler did, to another program.",
 	"povtrace export node1.pov node2.pov -o job.pftrace",
 	"One timeline of a job on two nodes, recorded on each of them.",
+	"povtrace export run.pov -o moment.svg --from 1.64 --to 1.66",
+	"Draw 20 ms: what each rank did, and who had the CPUs.",
 	NULL,
 };
 
 const struct command cmd_export = {
 	.name = "export",
-	.brief = "Write a recording as a timeline for Perfetto.",
+	.brief = "Write a recording as a timeline for Perfetto, or draw a part of it.",
 	.usage = "[options] FILE.pov ... -o OUTPUT",
 	.details =
 		"Each rank is a process with its threads; MPI calls are slices with their arguments, on top of "
@@ -176,7 +178,10 @@ const struct command cmd_export = {
 		"its name only when it is complete.\n\n"
 		"Several files are recordings of one job on several hosts: they become one timeline, whose processes and "
 		"CPUs are named with their hosts. Their times are related by the messages that the hosts sent each other; or, if these "
-		"went one way only, by the time of day that each host had when it began and ended to record.",
+		"went one way only, by the time of day that each host had when it began and ended to record.\n\n"
+		"A picture (.svg) is for documents and tickets. It has a band for each rank, which shows what the rank's main thread "
+		"did, a track for each CPU, arrows for up to 200 messages, and marks for findings. It shows at most 64 ranks and 64 CPUs. "
+		"kmod-docs/PICTURE.md says what the colours mean.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),

@@ -24,7 +24,7 @@ struct record_command_options {
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, offsetof(struct record_command_options, output), "FILE",
 	 .dflt = "run.pov",
-	 .help = "Where to record to. If FILE ends in .json, .json.gz or .pftrace, the trace is exported to it "
+	 .help = "Where to record to. If FILE ends in .json, .json.gz, .pftrace or .svg, the trace is exported to it "
 		 "after recording, and kept beside it as .pov. A recording that is there already is kept as "
 		 "FILE.old."},
 	{"last", 0, OPTION_STRING, offsetof(struct record_command_options, last), "SECONDS|BYTES",

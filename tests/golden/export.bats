@@ -347,7 +347,7 @@ cpu_times() {
 	bad 2 "which recording" -o x.json
 	bad 2 "-o is missing" run.pov
 	bad 2 "unknown ending" run.pov -o x.txt
-	bad 2 "known: json" run.pov -o x.json --format svg
+	bad 2 "known: json" run.pov -o x.json --format html
 	bad 2 "--format" run.pov -o -
 	bad 2 "list of ranks" run.pov -o x.json --rank 3-1
 	bad 2 "list of ranks" run.pov -o x.json --rank 1,

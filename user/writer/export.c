@@ -158,12 +158,13 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	const struct writer *w = writer_find(format ? format : out, gzip);
 
 	if (!w && format)
-		log_error("export: unknown format \"%s\"; known: json, json.gz, pftrace", format);
+		log_error("export: unknown format \"%s\"; known: json, json.gz, pftrace, svg",
+			  format);
 	else if (!w && !strcmp(out, "-"))
 		log_error("export: say with --format what to write to stdout");
 	else if (!w)
 		log_error(
-			"export: %s: unknown ending; use .json, .json.gz or .pftrace, or --format",
+			"export: %s: unknown ending; use .json, .json.gz, .pftrace or .svg, or --format",
 			out);
 	return w;
 }
@@ -203,12 +204,29 @@ static void large_report(const char *out, const char *format, uint64_t bytes)
 			"this is large: --from and --to choose a part of the time, --rank and --function a part of the calls");
 }
 
+static void picture_report(const char *where, const struct writer_totals *t)
+{
+	char arrows[64], findings[64], bytes[HUMAN_BYTES];
+
+	log_info("wrote %s: a picture with %s and %s, %s", where,
+		 human_plural(arrows, sizeof(arrows), t->arrows, "arrow", "arrows"),
+		 human_plural(findings, sizeof(findings), t->findings, "finding", "findings"),
+		 human_bytes(bytes, sizeof(bytes), t->bytes));
+}
+
 void export_report(const char *out, const char *format, const struct writer_totals *t)
 {
+	bool gzip;
+	const struct writer *w = writer_find(format ?: out, &gzip);
+	const char *where = strcmp(out, "-") ? out : "to stdout";
 	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
 	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
 
-	log_info("wrote %s: %s, %s, %s, %s, %s, %s", strcmp(out, "-") ? out : "to stdout",
+	if (w && w->picture) {
+		picture_report(where, t);
+		return;
+	}
+	log_info("wrote %s: %s, %s, %s, %s, %s, %s", where,
 		 human_plural(slices, sizeof(slices), t->slices, "slice", "slices"),
 		 human_plural(arrows, sizeof(arrows), t->flows, "arrow", "arrows"),
 		 human_plural(counters, sizeof(counters), t->counters, "counter value",

@@ -27,6 +27,23 @@ uint32_t select_ranks(const struct model *m, const struct writer_select *sel, ui
 	return chosen;
 }
 
+bool select_process(const struct writer_select *sel, const struct model_process *p)
+{
+	if (!sel || !sel->ranks.n)
+		return true;
+	return p && p->is_rank && rank_list_has(&sel->ranks, p->job_idx, p->rank);
+}
+
+bool *select_processes(const struct model *m, const struct writer_select *sel)
+{
+	uint32_t n = model_process_count(m);
+	bool *chosen = xcalloc(n + 1, sizeof(*chosen));
+
+	for (uint32_t i = 0; i < n; i++)
+		chosen[i] = select_process(sel, model_process_get(m, i));
+	return chosen;
+}
+
 static bool pattern_matches(const struct model *m, const char *pattern)
 {
 	for (uint32_t i = 0; i < model_func_count(m); i++) {

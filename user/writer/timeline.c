@@ -11,6 +11,7 @@
 #include "abi/event.h"
 #include "base/human.h"
 #include "base/log.h"
+#include "writer/select.h"
 #include "writer/timeline_priv.h"
 
 #define LOST_CLASSES 16 /* tracks of lost records: ring × LOST_CLASSES + class */
@@ -29,11 +30,7 @@ static const char *const softirq_name[] = {"HI",       "TIMER",	  "NET_TX", "NET
 
 static bool process_shown(const struct timeline *tl, const struct model_process *p)
 {
-	const struct writer_select *sel = tl->opt.select;
-
-	if (!sel || !sel->ranks.n)
-		return true;
-	return p && p->is_rank && rank_list_has(&sel->ranks, p->job_idx, p->rank);
+	return select_process(tl->opt.select, p);
 }
 
 bool *timeline_processes_shown(const struct timeline *tl, const struct model *m)

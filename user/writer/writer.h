@@ -51,6 +51,7 @@ struct writer_totals {
 struct writer {
 	const char *name;	    /* "json", "pftrace": as --format takes it */
 	const char *const *endings; /* ".json"; NULL-terminated; each also with ".gz" */
+	bool picture;		    /* for people to look at, and not a timeline for Perfetto */
 	/* Replays the model into out. opt: to be completed by what the format shows. 0 or -errno (printed). */
 	int (*write)(struct model *m, struct out *out, struct timeline_options *opt,
 		     struct writer_totals *totals);
