@@ -157,7 +157,7 @@ void mfix_begin(struct mfix *f, const char *config)
 	free(json);
 	mfix_meta(
 		f,
-		"{\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\",\"cpus\":2}");
+		"{\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\",\"cpus\":2,\"recorder\":850}");
 }
 
 void mfix_meta(struct mfix *f, const char *json)

@@ -147,7 +147,7 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 
 	if (a->held_tell)
 		a->held_tell(a->held_ctx, waiter, holder, from_ns, to_ns);
-	if (holder && model_thread_records(holder))
+	if (holder && model_thread_records(a->model, holder))
 		mark_row(a, waiter)->taken_ns += within(a, waiter, from_ns, to_ns);
 }
 

@@ -57,9 +57,10 @@ json_t *host_describe(void)
 
 	if (uname(&u))
 		die("uname failed");
-	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:o}", "type", "host", "hostname", u.nodename,
-			 "kernel", u.release, "version", u.version, "machine", u.machine, "cpus",
-			 (int)sysconf(_SC_NPROCESSORS_CONF), "topology", topology_describe());
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:o}", "type", "host", "hostname",
+			 u.nodename, "kernel", u.release, "version", u.version, "machine",
+			 u.machine, "cpus", (int)sysconf(_SC_NPROCESSORS_CONF), "recorder",
+			 (int)getpid(), "topology", topology_describe());
 }
 
 static json_int_t clock_ns(clockid_t id)

@@ -53,7 +53,7 @@ char *advice_against(const struct findings *f, const struct model_thread *waiter
 {
 	if (holder->proc->is_rank)
 		return advice_apart(f, waiter->proc, holder->proc);
-	if (model_thread_records(holder))
+	if (model_thread_records(f->model, holder))
 		return xstrdup(
 			"tracing itself took the cores: leave one CPU to it, without ranks, or record less "
 			"(-f, --no-functions, --sched ranks)");

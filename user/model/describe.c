@@ -53,6 +53,7 @@ static void host_describe(struct model_host *h, const json_t *meta)
 	h->machine = json_get_text(meta, "machine");
 	h->nr_cpus = (uint32_t)json_get_u64(meta, "cpus");
 	h->cpu_base = (uint32_t)json_get_u64(meta, "cpu_base");
+	h->recorder_pid = (uint32_t)json_get_u64(meta, "recorder");
 	h->start_ns = json_get_u64(meta, "start_ns");
 	h->offset_ns = json_get_int(meta, "offset_ns");
 	h->drift_ppb = json_get_int(meta, "drift_ppb");

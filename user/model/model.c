@@ -141,7 +141,17 @@ const struct func_info *model_func_get(const struct model *m, uint32_t i)
 	return &m->func[i];
 }
 
-bool model_thread_records(const struct model_thread *t)
+bool model_thread_records(const struct model *m, const struct model_thread *t)
 {
-	return !strncmp(t->comm, "povtrace", strlen("povtrace")) && t->proc && !t->proc->is_target;
+	bool named = !strncmp(t->comm, "povtrace", strlen("povtrace"));
+	const struct model_process *parent;
+	uint32_t recorder;
+
+	if (!t->proc || t->proc->is_target)
+		return false;
+	recorder = m->host[t->proc->host_idx].recorder_pid;
+	if (!recorder || t->proc->host_pid == recorder)
+		return named || recorder;
+	parent = model_parent(m, t->proc);
+	return named && parent && parent->host_pid == recorder;
 }

@@ -37,8 +37,9 @@ struct model_host {
 	const char *name, *kernel, *machine; /* uname */
 	const char *label; /* unique in the trace: the name, with a number if several have it */
 	uint32_t cpu_base,
-		nr_cpus;   /* its CPUs, in the trace's numbers: cpu_base on, nr_cpus of them */
-	uint64_t start_ns; /* of its recording; 0 if there is but one: model_info has it */
+		nr_cpus;       /* its CPUs, in the trace's numbers: cpu_base on, nr_cpus of them */
+	uint32_t recorder_pid; /* of the povtrace that recorded it; 0: the trace does not say */
+	uint64_t start_ns;     /* of its recording; 0 if there is but one: model_info has it */
 	int64_t offset_ns,
 		drift_ppb; /* added to its times, so that they are those of the first host's clock */
 	enum trace_clock_by clock_by; /* that, and the rest: struct trace_clock_fit */
@@ -115,8 +116,10 @@ struct model_thread {
 	void *user;
 };
 
-/* One of povtrace's own, by its name. */
-bool model_thread_records(const struct model_thread *t);
+struct model;
+
+/* One of the recorder or of its helpers; by its name alone where the trace does not say which process recorded it. */
+bool model_thread_records(const struct model *m, const struct model_thread *t);
 
 struct model_switch {
 	uint64_t ts_ns;

@@ -312,13 +312,13 @@ static json_t *hosts_join(const struct trace_joined *j)
 
 		json_array_append_new(
 			rows,
-			json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I}",
+			json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I}",
 				  "path", p->path, "hostname", json_get_text(host, "hostname"),
 				  "kernel", json_get_text(host, "kernel"), "machine",
 				  json_get_text(host, "machine"), "cpus", (int)p->cpus, "cpu_base",
-				  (int)p->cpu_base, "offset_ns",
-				  (json_int_t)(part_start_ns(p) - own_start_ns(p)), "drift_ppb",
-				  (json_int_t)(p->clock.drift * 1e9), "start_ns",
+				  (int)p->cpu_base, "recorder", json_get_int(host, "recorder"),
+				  "offset_ns", (json_int_t)(part_start_ns(p) - own_start_ns(p)),
+				  "drift_ppb", (json_int_t)(p->clock.drift * 1e9), "start_ns",
 				  (json_int_t)part_start_ns(p), "clock_by", (int)p->fit.by,
 				  "clock_host", (int)p->fit.host, "clock_messages",
 				  (json_int_t)p->fit.messages, "clock_uncertainty_ns",

@@ -185,7 +185,7 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 	struct moment *mo = ctx;
 	struct moment_band *b = band_of(mo, waiter);
 
-	if (b && holder && model_thread_records(holder))
+	if (b && holder && model_thread_records(mo->model, holder))
 		cells_spread(mo, b, from_ns, to_ns, to_ns - from_ns,
 			     offsetof(struct moment_cell, taken_ns));
 }

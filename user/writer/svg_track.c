@@ -247,7 +247,7 @@ static enum svg_who who_is(const struct svg *s, const struct moment_share *share
 		*tint = p->idx % TINTS; /* ranks come first */
 		return others ? SVG_WHO_OTHERS : SVG_WHO_MAIN;
 	}
-	if (model_thread_records(share->thread))
+	if (model_thread_records(s->mo->model, share->thread))
 		return SVG_WHO_POVTRACE;
 	return share->thread->kthread ? SVG_WHO_KERNEL : SVG_WHO_PROCESS;
 }
