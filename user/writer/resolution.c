@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "model/model.h"
 #include "trace/trace_read.h"
-#include "writer/writer.h"
+#include "writer/timeline.h"
 
 #define ALWAYS_CALLS 100000 /* so many are drawn one by one, however small the recording */
 #define SLICE_BYTES 550	    /* with the ends of its arrows */
@@ -37,6 +37,7 @@ struct census {
 	uint64_t calls, sched, slices[CHOICES];
 	struct map callers;   /* by thread */
 	struct map is_chosen; /* processes by pid; used if ranks are selected */
+	bool *func_chosen;    /* by id; used if functions are */
 };
 
 static bool process_chosen(const struct census *c, uint32_t pid)
@@ -44,17 +45,18 @@ static bool process_chosen(const struct census *c, uint32_t pid)
 	return !c->sel->ranks.n || map_get(&c->is_chosen, pid);
 }
 
-static bool function_chosen(const struct census *c, uint16_t func)
+/* By id; those that the trace does not list are left out. */
+static bool *functions_chosen(const struct model *m, const struct writer_select *sel)
 {
-	const struct func_info *f = NULL;
+	bool *chosen = xcalloc(FUNC_IDS, sizeof(*chosen));
 
-	for (uint32_t i = 0; i < model_func_count(c->model) && !f; i++)
-		if (model_func_get(c->model, i)->id == func)
-			f = model_func_get(c->model, i);
-	for (uint32_t i = 0; i < c->sel->nfunctions; i++)
-		if (f && !fnmatch(c->sel->functions[i], f->name, 0))
-			return true;
-	return !c->sel->nfunctions;
+	for (uint32_t f = 0; f < model_func_count(m); f++) {
+		const struct func_info *func = model_func_get(m, f);
+
+		for (uint32_t i = 0; i < sel->nfunctions; i++)
+			chosen[func->id] |= !fnmatch(sel->functions[i], func->name, 0);
+	}
+	return chosen;
 }
 
 static void call_count(struct census *c, const struct pov_hdr *rec, uint64_t dur_ns, uint32_t pid,
@@ -64,7 +66,7 @@ static void call_count(struct census *c, const struct pov_hdr *rec, uint64_t dur
 	struct caller *caller;
 
 	if (rec->ts_ns < c->from_ns || begin_ns > c->to_ns || !process_chosen(c, pid) ||
-	    (c->sel->nfunctions && !function_chosen(c, func)))
+	    (c->sel->nfunctions && !c->func_chosen[func]))
 		return;
 	c->calls++;
 	caller = map_get(&c->callers, rec->tid) ?: map_make(&c->callers, rec->tid, sizeof(*caller));
@@ -113,6 +115,7 @@ static void census_begin(struct census *c, struct model *m, const struct writer_
 	c->from_ns = sel->from_ns ? start_ns + sel->from_ns : 0;
 	if (sel->to_ns)
 		c->to_ns = start_ns + sel->to_ns;
+	c->func_chosen = functions_chosen(m, sel);
 	for (uint32_t i = 0; i < model_process_count(m); i++) {
 		struct model_process *p = model_process_get(m, i);
 
@@ -150,6 +153,7 @@ int resolution_choose(struct model *m, const struct writer_select *sel, uint64_t
 		ns = census_choose(&c, recording_bytes);
 		map_free(&c.callers, free);
 		map_release(&c.is_chosen);
+		free(c.func_chosen);
 	}
 	if (!err)
 		*resolution_ns = ns;
