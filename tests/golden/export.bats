@@ -490,6 +490,24 @@ same_sums() {
 	[ "$(jq -c '[.traceEvents[] | select(.name == "MPI_Barrier").dur + 0]' run.json)" = '[20,9.999]' ]
 }
 
+@test "export: all bytes that calls show are added up, each by its name: of both buffers, and of several requests" {
+	grep -v '"functions"' "$data/export_run.txt" | grep -E '^(meta|task)' >run.txt
+	cat >>run.txt <<-'END'
+	meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Sendrecv","group":"p2p","attrs":"WAIT","sig":"sendbuf scount sdtype dest stag recvbuf rcount rdtype source rtag comm >status"},{"id":2,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":3,"name":"MPI_Waitall","group":"req","attrs":"WAIT","sig":"count <>req[count] >status[count]"}]}
+	repeat 2 step=4000 {
+	call ts=1000001000300 dur=200 tid=101 tgid=101 func=1 lib=1 args=0x1000,10,0x4c000405,1,42,0x2000,30,0x4c000405,1,42,0x44000000,1
+	call ts=1000001001000 dur=200 tid=101 tgid=101 func=2 lib=1 args=0x1000,10,0x4c000405,1,42,0x44000000,1 out=6/1:i738197505
+	call ts=1000001002000 dur=200 tid=101 tgid=101 func=2 lib=1 args=0x1000,10,0x4c000405,1,42,0x44000000,1 out=6/1:i738197506
+	call ts=1000001003000 dur=200 tid=101 tgid=101 func=3 lib=1 args=2,1,1 in=1/2:i738197505,i738197506 out=2/2:i24,i0,i1,i42,i0,i40,i0,i1,i42,i0
+	}
+	end ts=1000010000000
+	END
+	"$make" run.txt run.pov
+	same_sums --resolution 10us
+	totals groups=1 grouped=8
+	[ "$(cat got.sums)" = "$(printf '%s\n' '101 MPI_Irecv 4 0 800 160 0 0 0' '101 MPI_Sendrecv 2 0 400 80 80 240 0' '101 MPI_Waitall 2 0 400 0 0 0 128')" ]
+}
+
 @test "export: a large recording is drawn in about ten times its size, and each call if that is asked for" {
 	[ ! -x "$plain" ] || POVTRACE=$plain
 	events <<-'END'

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "writer/timeline_priv.h"
 
-#define GROUP_FUNCTIONS 12
+#define GROUP_FUNCTIONS 8
 #define GROUP_NAMES 3
 
 /* The calls of one function, those within others too. */
@@ -24,8 +24,8 @@ struct group_of {
 	uint64_t calls;	      /* empty polls are among them */
 	uint64_t empty_polls; /* polls that found nothing */
 	uint64_t busy_ns;     /* the calls' own durations */
-	int64_t bytes;
-	bool sized; /* any of them says its bytes */
+	uint32_t sized;	      /* bit of each of bytes that any of them has */
+	uint64_t bytes[TL_BYTES];
 };
 
 struct tl_group {
@@ -57,19 +57,31 @@ static bool is_ordinary(const struct model_call *c)
 	       !(c->view && (c->view->roles.error || c->view->roles.mark != MARK_NONE));
 }
 
-/* The value that its slice shows as "bytes". */
-static bool call_bytes(const struct call_view *v, int64_t *bytes)
-{
-	for (uint32_t i = v ? v->nvalues : 0; i--;) {
-		const struct call_value *value = &v->values[i];
+static const char *const bytes_name[TL_BYTES] = {"bytes", "send_bytes", "recv_bytes",
+						 "status_bytes"};
 
-		if ((value->kind == VALUE_INT || value->kind == VALUE_UINT) &&
-		    !strcmp(value->name, "bytes")) {
-			*bytes = value->i;
-			return true;
-		}
+/* One number, or one for each request that the call completed. */
+static uint64_t value_sum(const struct call_value *v)
+{
+	uint64_t sum = 0;
+
+	if (v->kind != VALUE_INTS)
+		return v->u;
+	for (uint32_t i = 0; i < v->n; i++)
+		sum += (uint64_t)v->ints[i];
+	return sum;
+}
+
+static void bytes_take(struct tl_brief *b, const struct call_value *v)
+{
+	bool counts = v->kind == VALUE_INT || v->kind == VALUE_UINT || v->kind == VALUE_INTS;
+
+	for (uint32_t k = 0; k < TL_BYTES && counts; k++) {
+		if (*v->name != *bytes_name[k] || strcmp(v->name, bytes_name[k]))
+			continue;
+		b->bytes[k] = value_sum(v);
+		b->sized |= 1u << k;
 	}
-	return false;
 }
 
 void tl_brief_from_call(const struct timeline *tl, const struct model_call *c, bool orphan,
@@ -84,7 +96,9 @@ void tl_brief_from_call(const struct timeline *tl, const struct model_call *c, b
 	out->end_ns = c->end_ns;
 	out->split = &c->split;
 	out->activity = activity;
-	out->sized = call_bytes(c->view, &out->bytes);
+	out->sized = 0;
+	for (uint32_t i = 0; c->view && i < c->view->nvalues; i++)
+		bytes_take(out, &c->view->values[i]);
 	out->empty_polls = false;
 	out->nparts = 1;
 	out->part[0] = (struct tl_brief_part){c->func, 1, c->end_ns - c->begin_ns};
@@ -103,7 +117,7 @@ void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, 
 	out->end_ns = sp->end_ns;
 	out->split = &sp->split;
 	out->activity = activity;
-	out->sized = false;
+	out->sized = 0;
 	out->empty_polls = true;
 	out->nparts = sp->nfuncs;
 	for (uint32_t i = 0; i < sp->nfuncs; i++)
@@ -160,7 +174,8 @@ static void group_count(struct tl_group *g, const struct tl_brief *b)
 		of->calls += part->cnt;
 		of->empty_polls += b->empty_polls ? part->cnt : 0;
 		of->busy_ns += part->busy_ns;
-		of->bytes += b->sized ? b->bytes : 0;
+		for (uint32_t k = 0; k < TL_BYTES; k++)
+			of->bytes[k] += b->sized >> k & 1 ? b->bytes[k] : 0;
 		of->sized |= b->sized;
 	}
 	if (!same_activity(g->activity, b->activity))
@@ -198,8 +213,10 @@ static void values_add(struct writer_args *a, const struct group_of *of, const c
 	args_add_us(a, args_keep(a, "%sbusy_us", prefix), of->busy_ns);
 	if (of->empty_polls)
 		args_add_uint(a, args_keep(a, "%sempty_polls", prefix), of->empty_polls);
-	if (of->sized)
-		args_add_int(a, args_keep(a, "%sbytes", prefix), of->bytes);
+	for (uint32_t k = 0; k < TL_BYTES; k++)
+		if (of->sized >> k & 1)
+			args_add_int(a, args_keep(a, "%s%s", prefix, bytes_name[k]),
+				     (int64_t)of->bytes[k]);
 }
 
 static struct group_of group_sum(const struct tl_group *g)
@@ -209,7 +226,8 @@ static struct group_of group_sum(const struct tl_group *g)
 	for (uint32_t i = 0; i < g->nfuncs; i++) {
 		sum.calls += g->of[i].calls;
 		sum.empty_polls += g->of[i].empty_polls;
-		sum.bytes += g->of[i].bytes;
+		for (uint32_t k = 0; k < TL_BYTES; k++)
+			sum.bytes[k] += g->of[i].bytes[k];
 		sum.sized |= g->of[i].sized;
 	}
 	return sum;

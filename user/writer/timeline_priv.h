@@ -137,12 +137,14 @@ void tl_spin(void *ctx, const struct model_spin *sp);
 
 /* Of timeline_group.c: a call, or polls that were merged, as a group of short calls counts it. */
 #define TL_BRIEF_PARTS 4
+#define TL_BYTES 4 /* values in bytes that calls show, of different meaning */
 struct tl_brief {
 	bool fits; /* into groups; else only depth and orphan are set */
-	bool orphan, empty_polls, sized;
+	bool orphan, empty_polls;
 	uint8_t depth;
 	uint64_t begin_ns, end_ns;
-	int64_t bytes; /* if sized */
+	uint32_t sized; /* bit of each of bytes that the call has */
+	uint64_t bytes[TL_BYTES];
 	const struct state_times *split;
 	const char *activity;
 	uint32_t nparts;
