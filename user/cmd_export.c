@@ -17,10 +17,14 @@
 
 struct export_args {
 	const char *output, *format;
-	uint64_t from_ns, to_ns;
+	uint64_t from_ns, to_ns, resolution_ns;
+	int detail;
 	struct option_list ranks, functions, offsets;
 	bool totals, every_switch, one_run;
 };
+
+enum detail { DETAIL_AUTO, DETAIL_ALL };
+static const char *const details[] = {[DETAIL_AUTO] = "auto", [DETAIL_ALL] = "all", NULL};
 
 static int print_totals(const struct writer_totals *t)
 {
@@ -36,6 +40,9 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "calls", t->calls);
 	json_out_key_uint(j, "spins", t->spins);
 	json_out_key_uint(j, "counted", t->counted);
+	json_out_key_uint(j, "grouped", t->grouped);
+	json_out_key_uint(j, "groups", t->groups);
+	json_out_key_uint(j, "resolution_ns", t->resolution_ns);
 	json_out_key_uint(j, "irqs", t->irqs);
 	json_out_key_uint(j, "markers", t->markers);
 	json_out_key_uint(j, "phases", t->phases);
@@ -46,6 +53,8 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "arrows", t->arrows);
 	json_out_key_uint(j, "operations", t->operations);
 	json_out_key_uint(j, "arrows_reversed", t->arrows_reversed);
+	json_out_key_uint(j, "arrows_hidden", t->arrows_hidden);
+	json_out_key_uint(j, "counters_hidden", t->counters_hidden);
 	json_out_key_uint(j, "unpaired", t->unpaired);
 	json_out_key_uint(j, "messages", t->messages);
 	json_out_key_uint(j, "messages_hidden", t->messages_hidden);
@@ -70,6 +79,8 @@ static int check_usage(const struct export_args *a, int argc)
 		log_error("export: -o is missing: where to? (\"-o -\" is stdout)");
 	else if (a->totals && !strcmp(a->output, "-"))
 		log_error("export: --totals and the timeline cannot both go to stdout");
+	else if (a->detail == DETAIL_ALL && a->resolution_ns)
+		log_error("export: --detail all draws each call: leave out --resolution");
 	else if (a->to_ns && a->to_ns <= a->from_ns)
 		log_error("export: --to must be later than --from");
 	else
@@ -87,7 +98,9 @@ static int export_selected(const struct export_args *a, const struct trace_sourc
 			   .ranks = *ranks,
 			   .functions = a->functions.item,
 			   .nfunctions = (uint32_t)a->functions.cnt,
-			   .every_switch = a->every_switch},
+			   .every_switch = a->every_switch,
+			   .all_calls = a->detail == DETAIL_ALL,
+			   .resolution_ns = a->resolution_ns},
 	};
 	struct person *behind = person_behind();
 	struct writer_totals totals;
@@ -141,6 +154,12 @@ static const struct option_def options[] = {
 		 "stay complete. Repeatable."},
 	{"function", 0, OPTION_LIST, AT(functions), "GLOB",
 	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. Repeatable."},
+	{"detail", 0, OPTION_CHOICE, AT(detail), "HOW", .dflt = "auto", .choices = details,
+	 .help = "With all, draw each call. With auto, draw short calls of a large recording together, each group as one slice with "
+		 "their number, time and bytes, so that the timeline is about ten times the recording's size."},
+	{"resolution", 0, OPTION_SECONDS, AT(resolution_ns), "TIME", .min = 1,
+	 .help = "Draw calls shorter than TIME together (e.g. 10us), however many there are. A group spans the calls that begin within "
+		 "TIME of its first."},
 	{"every-switch", 0, OPTION_FLAG, AT(every_switch),
 	 .help = "Show every switch. Without it, threads that wait busily and give a CPU to each other every few microseconds "
 		 "are shown on it one after the other, within a millisecond, each as long as it had it in all."},

@@ -354,6 +354,9 @@ cpu_times() {
 	bad 2 "list of ranks" run.pov -o x.json --rank 0-99999999999
 	bad 2 "list of ranks" run.pov -o x.json --rank a
 	bad 2 "later than" run.pov -o x.json --from 2 --to 1
+	bad 2 "leave out --resolution" run.pov -o x.json --detail all --resolution 5us
+	bad 2 "--resolution" run.pov -o x.json --resolution 0
+	bad 2 "not one of its choices" run.pov -o x.json --detail some
 	bad 2 "both go to stdout" run.pov -o - -f json --totals
 	bad 1 "No such file" none.pov -o x.json
 	# what selects nothing, before the output is made
@@ -434,6 +437,99 @@ run.pov" ]
 	done
 }
 
+# What slice_sums adds up of run.pov's timeline by these options is what it does with each call drawn, in both formats.
+same_sums() {
+	for f in run.json run.pftrace; do
+		export_to all.${f#*.} --detail all
+		export_to $f "$@"
+		"$tool/slice_sums" all.${f#*.} >want.sums
+		"$tool/slice_sums" $f >got.sums
+		[ -s want.sums ] && diff -u want.sums got.sums
+		"$tool/slice_sums" run.json | diff -u - got.sums
+	done
+}
+
+@test "export: drawn together or each, what random traces add up to is the same, and the rules are obeyed" {
+	groups=0
+	for seed in $(seq ${POV_RANDOM_FROM:-7} ${POV_RANDOM_TO:-10}); do
+		"$tool/random_trace" "$seed" | trace run
+		for resolution in 5us 10ms; do
+			echo "seed $seed, $resolution"
+			same_sums --resolution $resolution
+			totals resolution_ns=$([ $resolution = 5us ] && echo 5000 || echo 10000000)
+			groups=$((groups + $(total groups)))
+			health run.pftrace totals.json
+			mv totals.json native.totals
+			export_to run.json --resolution $resolution
+			"$tool/json_check" run.json totals.json
+			health run.json totals.json
+			diff <(grep -vE 'bytes|early' native.totals) <(grep -vE 'bytes|early' totals.json)
+		done
+	done
+	echo "$groups" && [ "$groups" -gt 30 ]
+}
+
+@test "export: short calls are drawn together, with their number, time and bytes" {
+	events <<-'END'
+	repeat 3 step=1000 {
+	call ts=1000001000300 dur=200 tid=101 tgid=101 func=2 lib=1 args=0x7ffc00000000,100,0x4c000405,1,42,0x44000000
+	spin ts=1000001000500 dur=150 tid=101 tgid=101 funcs=4:7:90
+	call ts=1000001000700 dur=100 tid=101 tgid=101 func=2 lib=1 args=0x7ffc00000000,10,0x4c000405,1,42,0x44000000
+	}
+	call ts=1000001030000 dur=20000 tid=101 tgid=101 func=5 lib=1 args=0x44000000
+	call ts=1000001040000 dur=9999 tid=101 tgid=101 func=5 lib=1 args=0x44000000
+	end ts=1000010000000
+	END
+	same_sums --resolution 10us
+	grep -q 'calls shorter than 10 us that follow each other are drawn as one slice, .*: 9 calls in 1 slices; --detail all draws each$' err
+	totals calls=8 spins=3 grouped=9 groups=1 slices=4
+	export_to run.json --resolution 10us
+	[ "$(jq -c '.traceEvents[] | select(.args.calls_below_us) | [.name, .ts + 0, .dur + 0,
+		(.args | del(.running_us, .runnable_us, .blocked_us, .unknown_us) | map_values(. + 0))]' run.json)" = \
+		'["MPI_Send, MPI_Iprobe ×27",1000.1,2.6,{"calls_below_us":10,"count":27,"busy_us":1.17,"empty_polls":21,"bytes":1320,"MPI_Send_count":6,"MPI_Send_busy_us":0.9,"MPI_Send_bytes":1320,"MPI_Iprobe_count":21,"MPI_Iprobe_busy_us":0.27,"MPI_Iprobe_empty_polls":21}]' ]
+	[ "$(jq -c '[.traceEvents[] | select(.name == "MPI_Barrier").dur + 0]' run.json)" = '[20,9.999]' ]
+}
+
+@test "export: all bytes that calls show are added up, each by its name: of both buffers, and of several requests" {
+	grep -v '"functions"' "$data/export_run.txt" | grep -E '^(meta|task)' >run.txt
+	cat >>run.txt <<-'END'
+	meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Sendrecv","group":"p2p","attrs":"WAIT","sig":"sendbuf scount sdtype dest stag recvbuf rcount rdtype source rtag comm >status"},{"id":2,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":3,"name":"MPI_Waitall","group":"req","attrs":"WAIT","sig":"count <>req[count] >status[count]"}]}
+	repeat 2 step=4000 {
+	call ts=1000001000300 dur=200 tid=101 tgid=101 func=1 lib=1 args=0x1000,10,0x4c000405,1,42,0x2000,30,0x4c000405,1,42,0x44000000,1
+	call ts=1000001001000 dur=200 tid=101 tgid=101 func=2 lib=1 args=0x1000,10,0x4c000405,1,42,0x44000000,1 out=6/1:i738197505
+	call ts=1000001002000 dur=200 tid=101 tgid=101 func=2 lib=1 args=0x1000,10,0x4c000405,1,42,0x44000000,1 out=6/1:i738197506
+	call ts=1000001003000 dur=200 tid=101 tgid=101 func=3 lib=1 args=2,1,1 in=1/2:i738197505,i738197506 out=2/2:i24,i0,i1,i42,i0,i40,i0,i1,i42,i0
+	}
+	end ts=1000010000000
+	END
+	"$make" run.txt run.pov
+	same_sums --resolution 10us
+	totals groups=1 grouped=8
+	[ "$(cat got.sums)" = "$(printf '%s\n' '101 MPI_Irecv 4 0 800 160 0 0 0' '101 MPI_Sendrecv 2 0 400 80 80 240 0' '101 MPI_Waitall 2 0 400 0 0 0 128')" ]
+}
+
+@test "export: a large recording is drawn in about ten times its size, and each call if that is asked for" {
+	[ ! -x "$plain" ] || POVTRACE=$plain
+	events <<-'END'
+	repeat 60000 step=1500 {
+	call ts=1000001000300 dur=200 tid=101 tgid=101 func=2 lib=1 site=0x401200 args=0x7ffc00000000+64*i,1000+1*i,0x4c000405,1,42,0x44000000
+	call ts=1000001000700 dur=300 tid=101 tgid=101 func=5 lib=1 site=0x402000 args=0x44000000
+	}
+	end ts=1001000000000
+	END
+	export_to run.pftrace
+	totals calls=120000 resolution_ns=1000 groups=60000 grouped=120000
+	grep -q 'calls shorter than 1 us .*: 120,000 calls in 60,000 slices; --detail all draws each' err
+	export_to run.pftrace --detail all
+	totals calls=120000 groups=0 resolution_ns=0
+	no 'shorter than' <err
+	# what is few enough is drawn as it is: of a part of the time, of one function
+	export_to run.pftrace --to 70ms
+	totals groups=0 resolution_ns=0
+	export_to run.pftrace --function MPI_Send
+	totals calls=60000 groups=0 resolution_ns=0
+}
+
 # long ROUNDS: long.pov, of a program that does the same again and again.
 long() {
 	events <<-END
@@ -458,7 +554,7 @@ long() {
 	for format in pftrace json; do
 		for rounds in 110000 220000; do
 			long $rounds
-			"$build/tests/peak" "$plain" export run.pov -o out --format $format --totals 3>peak >totals.json
+			"$build/tests/peak" "$plain" export run.pov -o out --format $format --totals --detail all 3>peak >totals.json
 			totals calls=$((2 * rounds)) switches=$((2 * rounds)) flows=$rounds undecided=0
 			read -r kib _ <peak
 			echo "$format: $rounds rounds: $kib KiB"

@@ -134,7 +134,7 @@ default_functions="(.fn | IN($(sed -n 's/^POV_FUNC(\([A-Za-z_]*\), [a-z_]*, [A-Z
 # Lines {rank, fn, peer, calls, sent, received} of what the exported timeline shows. One number is shown for
 # calls with one buffer, two for calls with two; of a receive those that its status has.
 moves_of_trace() { # NAME
-	"$pov" export "$T/$1.pov" -o "$T/$1.json" 2>>"$T/$1.err" || return 1
+	"$pov" export --detail all "$T/$1.pov" -o "$T/$1.json" 2>>"$T/$1.err" || return 1
 	jq -c --rawfile ranks "$T/$1.ranks.tsv" '
 		($ranks | split("\n") | map(select(. != "") | split("\t") | {key: .[0], value: .[1] | tonumber}) |
 			from_entries) as $rank |

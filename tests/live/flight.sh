@@ -85,7 +85,7 @@ window_match() {
 
 # members_known TEXT NAME: who the members of a communicator are that was made long before
 members_known() {
-	"$pov" export "$T/$2.pov" -o "$T/$2.json" >"$T/$2.export" 2>&1 || { not_ok "$1: exported" <"$T/$2.export"; return; }
+	"$pov" export --detail all "$T/$2.pov" -o "$T/$2.json" >"$T/$2.export" 2>&1 || { not_ok "$1: exported" <"$T/$2.export"; return; }
 	is "$1: members of a communicator made at the start" "$(jq -c --rawfile ranks "$T/$2.ranks.tsv" '
 		($ranks | split("\n") | map(select(. != "") | split("\t") | {key: .[0], value: .[1] | tonumber}) | from_entries) as $rank |
 		[.traceEvents[] | select(.ph == "X" and .name == "MPI_Sendrecv") | .args.dest_world == $rank[.pid | tostring]] |

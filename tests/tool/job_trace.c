@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * job_trace [-r RANKS] MILLIONS OUT.pov: makes the trace of a made-up job, so many million records of it, the same at every time; for
- * measuring what reads traces. Ranks compute, each on a CPU of its own, exchange messages on a ring (Irecv, Isend, Waitall), and every
+ * job_trace [-r RANKS] [-c NS] MILLIONS OUT.pov: makes the trace of a made-up job, so many million records of it, the same at every time; for
+ * measuring what reads traces. Ranks compute (for 40 us, or NS), each on a CPU of its own, exchange messages on a ring (Irecv, Isend, Waitall), and every
  * tenth time make an Allreduce. Who has to wait for long sleeps and is woken by whom it waited for; now and then a
  * kernel thread takes the CPU for a moment. Half of the records are calls, the rest is what the scheduler does.
  */
@@ -39,7 +39,7 @@ struct step {
 struct job {
 	struct trace_writer *w;
 	int nranks;
-	uint64_t random, records, iteration;
+	uint64_t random, records, iteration, compute_ns;
 	uint64_t now_ns[RANKS_MAX];
 	struct step step[RANKS_MAX];
 	uint64_t record[64]; /* being made */
@@ -156,9 +156,9 @@ static void exchange_plan(struct job *j)
 {
 	for (int r = 0; r < j->nranks; r++) {
 		struct step *s = &j->step[r];
-		uint64_t ns = j->now_ns[r] + noisy(j, 40000);
+		uint64_t ns = j->now_ns[r] + noisy(j, j->compute_ns);
 
-		s->preempted_ns = rnd(j, 8) ? 0 : j->now_ns[r] + 10000;
+		s->preempted_ns = rnd(j, 8) || j->compute_ns < 40000 ? 0 : j->now_ns[r] + 10000;
 		s->posted_ns[0] = ns;
 		s->posted_ns[1] = ns + noisy(j, 600);
 		s->begin_ns = s->posted_ns[1] + 100;
@@ -380,16 +380,21 @@ static void job_end(struct job *j)
 
 int main(int argc, char **argv)
 {
-	struct job j = {.random = 0x9e3779b97f4a7c15u, .nranks = 64};
+	struct job j = {.random = 0x9e3779b97f4a7c15u, .nranks = 64, .compute_ns = 40000};
 	const struct trace_writer_options opt = {0};
 	uint64_t records;
 	int c;
 
-	while ((c = getopt(argc, argv, "r:")) == 'r')
-		j.nranks = atoi(optarg);
+	while ((c = getopt(argc, argv, "r:c:")) == 'r' || c == 'c') {
+		if (c == 'r')
+			j.nranks = atoi(optarg);
+		else
+			j.compute_ns = strtoull(optarg, NULL, 10);
+	}
 	records = argc == optind + 2 ? (uint64_t)(strtod(argv[optind], NULL) * 1e6) : 0;
-	if (c != -1 || !records || j.nranks < 2 || j.nranks > RANKS_MAX) {
-		fputs("usage: job_trace [-r RANKS (2 … 120)] MILLIONS OUT.pov\n", stderr);
+	if (c != -1 || !records || j.compute_ns < 400 || j.nranks < 2 || j.nranks > RANKS_MAX) {
+		fputs("usage: job_trace [-r RANKS (2 … 120)] [-c NS (400 or more)] MILLIONS OUT.pov\n",
+		      stderr);
 		return 2;
 	}
 	if (trace_writer_open(argv[optind + 1], &opt, &j.w))

@@ -5,7 +5,9 @@
  * (process 20), 90 of another process, 71 of a process whose records were lost, and idle, 0. SPAN
  * is BEGIN..END in ns of the recording.
  *
- *   T FUNCTION SPAN DEPTH                  a call of send or recv; without END it is open
+ *   T FUNCTION SPAN DEPTH [bytes=N|failed] a call of send or recv; without END it is open
+ *   T polls FUNCTION SPAN DEPTH COUNT      polls that found nothing, merged, of 1 ns each
+ *   T in_flight NS VALUE                   the counter of its process
  *   T FUNCTION SPAN POST [+ POST…]         posts of a call of post_send, poll_cq or am_bcopy. POST:
  *                                          KIND OP [NAME=VALUE…|failed]; OP "-" is unknown, and in
  *                                          texts "_" is a space. With an id it is of a NIC's queue
@@ -22,7 +24,7 @@
  *                                          begin of the call that sends, of the one that waits; and
  *                                          of the receive
  *   T named NAME, T is of PROCESS, rank N  (rank 0's number, from now on)
- *   select SPAN | functions GLOB | ranks LIST;  sched off|ranks
+ *   select SPAN | functions GLOB | ranks LIST;  sched off|ranks;  resolution NS
  *   show args|details|messages|nothing     with arguments of all slices, or of instants and
  *                                          messages; only messages; only totals
  *
@@ -47,10 +49,10 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct func_info funcs[] = {
-	{.id = 1, .name = "send", .group = "p2p"},
-	{.id = 2, .name = "recv", .group = "p2p"},
-	{.id = 3, .name = "Isend"},
-	{.id = 4, .name = "Irecv"},
+	{.id = 1, .name = "send", .group = "p2p", .layer_name = ""},
+	{.id = 2, .name = "recv", .group = "p2p", .layer_name = ""},
+	{.id = 3, .name = "Isend", .layer_name = ""},
+	{.id = 4, .name = "Irecv", .layer_name = ""},
 	{.id = 5, .name = "post_send", .layer_name = "verbs"},
 	{.id = 6, .name = "poll_cq", .layer_name = "verbs"},
 	{.id = 7, .name = "am_bcopy", .layer_name = "uct"},
@@ -169,6 +171,14 @@ static const char *task_name(char *buf, size_t n, const struct sched_task *t)
 	return buf;
 }
 
+static void on_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value)
+{
+	struct play *p = ctx;
+
+	track_print(p->out, t);
+	fprintf(p->out, "%lld@%u\n", (long long)value, rel(ts_ns));
+}
+
 static void on_sched_switch(void *ctx, const struct sched_switch *s)
 {
 	struct play *p = ctx;
@@ -199,6 +209,7 @@ static const struct timeline_ops ops = {
 	.thread = on_thread,
 	.slice = on_slice,
 	.slice_end = on_slice_end,
+	.counter = on_counter,
 	.sched_switch = on_sched_switch,
 	.sched_waking = on_sched_waking,
 	.sched_lost = on_sched_lost,
@@ -206,10 +217,12 @@ static const struct timeline_ops ops = {
 
 static void totals_print(const struct writer_totals *t, FILE *out)
 {
-	assert_int_equal(t->slices, t->calls + t->counted + t->markers + t->posts + t->completions +
-					    t->arrivals + t->messages - t->misplaced);
+	assert_int_equal(t->slices, t->calls + t->spins - t->grouped + t->groups + t->counted +
+					    t->markers + t->posts + t->completions + t->arrivals +
+					    t->messages - t->misplaced);
 	fputs("totals", out);
-	cases_figures(out, {"calls", t->calls}, {"counted", t->counted}, {"markers", t->markers},
+	cases_figures(out, {"calls", t->calls}, {"spins", t->spins}, {"grouped", t->grouped},
+		      {"groups", t->groups}, {"counted", t->counted}, {"markers", t->markers},
 		      {"posts", t->posts}, {"completions", t->completions},
 		      {"arrivals", t->arrivals}, {"messages", t->messages},
 		      {"hidden", t->messages_hidden}, {"misplaced", t->misplaced},
@@ -217,7 +230,8 @@ static void totals_print(const struct writer_totals *t, FILE *out)
 		      {"pairs", t->pairs}, {"arrows", t->arrows}, {"operations", t->operations},
 		      {"reversed", t->arrows_reversed}, {"unpaired", t->unpaired},
 		      {"switches", t->switches}, {"wakings", t->wakings},
-		      {"synthetic", t->synthetic}, {"undecided", t->undecided});
+		      {"synthetic", t->synthetic}, {"undecided", t->undecided},
+		      {"arrows_hidden", t->arrows_hidden}, {"counters_hidden", t->counters_hidden});
 }
 
 /* ---- lines ---- */
@@ -307,6 +321,49 @@ static const char *const *post_read(struct play *p, const struct cases_line *l,
 	return word;
 }
 
+static void plain_call_tell(struct play *p, const struct cases_line *l, struct model_call *c)
+{
+	struct call_view view = {0};
+	const char *bytes = l->word[4] ? value_of(l->word[4], "bytes") : NULL;
+
+	c->depth = (uint8_t)cases_number(l, l->word[3]);
+	if (p->opt.resolution_ns)
+		c->split.ns[THREAD_RUNNING] = c->open ? 0 : c->end_ns - c->begin_ns;
+	if (bytes)
+		view.values[view.nvalues++] = (struct call_value){
+			.name = "bytes", .kind = VALUE_INT, .i = (int64_t)cases_number(l, bytes)};
+	view.roles.error = word_is(l->word[4], "failed");
+	c->view = l->word[4] ? &view : NULL;
+	p->sink->call(p->sink->ctx, c);
+}
+
+static void polls_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
+{
+	struct model_spin s = {.thread = t,
+			       .nfuncs = 1,
+			       .depth = (uint8_t)cases_number(l, l->word[4]),
+			       .cnt = cases_number(l, l->word[5])};
+
+	s.busy_ns = s.cnt;
+	s.func[0] = (struct model_spin_func){
+		.func = &funcs[cases_index(l->word[2], COUNT(funcs), funcs[i].name)],
+		.cnt = s.cnt,
+		.busy_ns = s.cnt};
+	span(l, l->word[3], &s.begin_ns, &s.end_ns);
+	s.split.ns[THREAD_RUNNING] = s.end_ns - s.begin_ns;
+	p->sink->spin(p->sink->ctx, &s);
+}
+
+static void in_flight_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
+{
+	const struct model_counter c = {.id = COUNTER_BYTES_IN_FLIGHT,
+					.ts_ns = START + cases_time(l, l->word[2]),
+					.proc = t->proc,
+					.value = (int64_t)cases_number(l, l->word[3])};
+
+	p->sink->counter(p->sink->ctx, &c);
+}
+
 /* A call, or the posts in it. */
 static void call_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
@@ -320,9 +377,8 @@ static void call_tell(struct play *p, const struct cases_line *l, struct model_t
 	c.open = !c.end_ns;
 	if (c.open)
 		c.end_ns = START + 1000;
-	if (!c.func->layer_name) {
-		c.depth = (uint8_t)cases_number(l, l->word[3]);
-		p->sink->call(p->sink->ctx, &c);
+	if (!*c.func->layer_name) {
+		plain_call_tell(p, l, &c);
 		return;
 	}
 	c.view = &view;
@@ -463,6 +519,10 @@ static void thread_tell(struct play *p, const struct cases_line *l)
 		room_tell(p, l, t);
 	} else if (word_is(l->word[1], "counted")) {
 		counted_tell(p, l, t);
+	} else if (word_is(l->word[1], "polls")) {
+		polls_tell(p, l, t);
+	} else if (word_is(l->word[1], "in_flight")) {
+		in_flight_tell(p, l, t);
 	} else if (word_is(l->word[1], "operates")) {
 		operation_tell(p, l, t);
 	} else if (word_is(l->word[1], "sends")) {
@@ -521,6 +581,8 @@ static bool option_take(struct play *p, const struct cases_line *l)
 		p->select.nfunctions = 1, p->globs[0] = text_kept(p, word[1]);
 	else if (word_is(word[0], "ranks"))
 		assert_int_equal(rank_list_parse(word[1], &p->select.ranks), 0);
+	else if (word_is(word[0], "resolution"))
+		p->opt.resolution_ns = cases_number(l, word[1]);
 	else if (word_is(word[0], "sched"))
 		p->opt.sched_all = false, p->opt.sched = word_is(word[1], "ranks");
 	else

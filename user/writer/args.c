@@ -69,6 +69,61 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 	return at;
 }
 
+/* So many bytes of the scratch, aligned for integers; NULL if there are not. */
+static void *args_room(struct writer_args *a, size_t bytes)
+{
+	size_t at = (a->used + 7u) & ~(size_t)7;
+
+	if (at + bytes > ARGS_SCRATCH_BYTES)
+		return NULL;
+	a->used = (uint32_t)(at + bytes);
+	return a->scratch + at;
+}
+
+bool args_copy_text(struct writer_args *a, const char **text)
+{
+	size_t bytes = strlen(*text) + 1;
+	char *copy = args_room(a, bytes);
+
+	if (copy)
+		*text = memcpy(copy, *text, bytes);
+	return copy;
+}
+
+static bool args_copy_array(struct writer_args *a, struct call_value *v)
+{
+	size_t bytes = v->n * sizeof(*v->ints);
+	int64_t *copy = args_room(a, bytes);
+
+	if (copy)
+		v->ints = memcpy(copy, v->ints, bytes);
+	return copy;
+}
+
+bool args_copy(struct writer_args *to, const struct writer_args *from)
+{
+	bool fits = true;
+
+	args_share(to, from);
+	for (uint32_t i = 0; i < to->n && fits; i++) {
+		struct call_value *v = &to->arg[i];
+
+		if (v->kind == VALUE_TEXT && v->text)
+			fits = args_copy_text(to, &v->text);
+		else if ((v->kind == VALUE_INTS || v->kind == VALUE_HEXES) && v->n)
+			fits = args_copy_array(to, v);
+		fits = fits && args_copy_text(to, &v->name);
+	}
+	return fits;
+}
+
+void args_share(struct writer_args *to, const struct writer_args *from)
+{
+	args_reset(to);
+	to->n = from->n;
+	memcpy(to->arg, from->arg, from->n * sizeof(*from->arg));
+}
+
 /* An array cut short, or empty, shows its true length beside it. */
 static void args_add_value(struct writer_args *a, const struct call_value *v)
 {
@@ -113,7 +168,7 @@ static void args_add_site(struct writer_args *a, const struct model_site *site)
 		args_add_place(a, name ? "site_offset" : "site", site);
 }
 
-static void args_add_split(struct writer_args *a, const struct state_times *split)
+void args_add_split(struct writer_args *a, const struct state_times *split)
 {
 	args_add_us(a, "running_us", split->ns[THREAD_RUNNING]);
 	if (split->ns[THREAD_RUNNABLE])

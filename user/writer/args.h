@@ -40,6 +40,17 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
+ * Makes to a copy of from that keeps nothing borrowed. False if its texts and arrays do not fit into the scratch; to
+ * is of no use then.
+ */
+bool args_copy(struct writer_args *to, const struct writer_args *from);
+/* Makes *text one that lies in the scratch; false if there is no room. */
+bool args_copy_text(struct writer_args *a, const char **text);
+/* Makes to have the same values as from, borrowed of it. */
+void args_share(struct writer_args *to, const struct writer_args *from);
+void args_add_split(struct writer_args *a, const struct state_times *split);
+
+/*
  * start_ns: of the recording; sched: whether the split of a call into states means anything; cost: what an empty
  * poll costs by the calibration, 0 if not known.
  */

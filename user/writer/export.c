@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "analysis/host_clocks.h"
-#include "base/human.h"
 #include "base/log.h"
 #include "base/person.h"
 #include "model/model.h"
@@ -23,10 +22,10 @@
 #include "trace/trace_read.h"
 #include "writer/meta.h"
 #include "writer/out.h"
+#include "writer/resolution.h"
 #include "writer/select.h"
 #include "writer/timeline.h"
 
-#define LARGE_BYTES 100000000
 #define FILE_MODE 0600 /* until it gets the recording's */
 
 struct output {
@@ -169,98 +168,6 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	return w;
 }
 
-static void posts_report(const struct writer_totals *t)
-{
-	char posts[64], completions[64], arrivals[64], messages[64], n[HUMAN_BYTES];
-
-	if (t->posts + t->completions + t->arrivals)
-		log_info("below MPI: %s, %s, %s, %s",
-			 human_plural(posts, sizeof(posts), t->posts, "post", "posts"),
-			 human_plural(completions, sizeof(completions), t->completions,
-				      "completion", "completions"),
-			 human_plural(arrivals, sizeof(arrivals), t->arrivals, "arrival",
-				      "arrivals"),
-			 human_plural(messages, sizeof(messages), t->messages, "message",
-				      "messages"));
-	if (t->messages_hidden)
-		log_warn("%s messages are not shown: more than %d of a rank overlap",
-			 human_count(n, sizeof(n), t->messages_hidden), TIMELINE_LANES_MAX);
-}
-
-/* format: as for export_timeline(). */
-static void large_report(const char *out, const char *format, uint64_t bytes)
-{
-	bool gzip;
-	const struct writer *w = writer_find(format ?: out, &gzip);
-
-	if (bytes < LARGE_BYTES)
-		return;
-	if (w && !strcmp(w->name, "json"))
-		log_info(
-			"this is large: Perfetto's own format shows the same in a fraction of it (-o FILE.pftrace, or --format "
-			"pftrace); --from and --to choose a part of the time");
-	else
-		log_info(
-			"this is large: --from and --to choose a part of the time, --rank and --function a part of the calls");
-}
-
-static void picture_report(const char *where, const struct writer_totals *t)
-{
-	char arrows[64], findings[64], bytes[HUMAN_BYTES];
-
-	log_info("wrote %s: a picture with %s and %s, %s", where,
-		 human_plural(arrows, sizeof(arrows), t->arrows, "arrow", "arrows"),
-		 human_plural(findings, sizeof(findings), t->findings, "finding", "findings"),
-		 human_bytes(bytes, sizeof(bytes), t->bytes));
-}
-
-void export_report(const char *out, const char *format, const struct writer_totals *t)
-{
-	bool gzip;
-	const struct writer *w = writer_find(format ?: out, &gzip);
-	const char *where = strcmp(out, "-") ? out : "to stdout";
-	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
-	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
-
-	if (w && w->picture) {
-		picture_report(where, t);
-		return;
-	}
-	log_info("wrote %s: %s, %s, %s, %s, %s, %s", where,
-		 human_plural(slices, sizeof(slices), t->slices, "slice", "slices"),
-		 human_plural(arrows, sizeof(arrows), t->flows, "arrow", "arrows"),
-		 human_plural(counters, sizeof(counters), t->counters, "counter value",
-			      "counter values"),
-		 human_plural(switches, sizeof(switches), t->switches, "switch", "switches"),
-		 human_plural(wakings, sizeof(wakings), t->wakings, "wake-up", "wake-ups"),
-		 human_bytes(bytes, sizeof(bytes), t->bytes));
-	large_report(out, format, t->bytes);
-	if (t->merged)
-		log_info(
-			"%s more switches are merged into these: of threads that wait busily (--every-switch shows them)",
-			human_count(n, sizeof(n), t->merged));
-	posts_report(t);
-	if (t->misplaced)
-		log_warn("%s slices would overlap others on their track and became instants "
-			 "(argument \"misplaced\"): the recording is damaged",
-			 human_count(n, sizeof(n), t->misplaced));
-	if (t->early)
-		log_warn("%s slices began before the recording and are cut at its start",
-			 human_count(n, sizeof(n), t->early));
-	if (t->arrows_reversed)
-		log_warn("%s messages are without arrow: by the clocks of their hosts they were "
-			 "received before they were sent",
-			 human_count(n, sizeof(n), t->arrows_reversed));
-	if (t->findings_hidden)
-		log_info(
-			"%s findings are not shown: more than %d of a kind overlap; the report has all",
-			human_count(n, sizeof(n), t->findings_hidden), TIMELINE_FINDINGS_MAX);
-	if (t->undecided)
-		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
-			 "around them",
-			 human_count(n, sizeof(n), t->undecided));
-}
-
 /* The output's file is opened and named as the user that it is for, the recording is read as ourselves. */
 static int output_begin(struct output *o, const char *pov, const char *out, const struct person *as)
 {
@@ -287,8 +194,19 @@ static int output_end(struct output *o, int err)
 	return err;
 }
 
+static uint64_t sources_bytes(const struct trace_source *source, size_t cnt)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < cnt; i++)
+		bytes += stat(source[i].path, &st) ? 0 : (uint64_t)st.st_size;
+	return bytes;
+}
+
 static int timeline_write(struct model *m, const struct writer *w, const struct writer_select *sel,
-			  FILE *file, bool gzip, struct writer_totals *totals)
+			  uint64_t resolution_ns, FILE *file, bool gzip,
+			  struct writer_totals *totals)
 {
 	struct writer_args *recording = xmalloc(sizeof(*recording));
 	struct out *out = out_new(file, gzip);
@@ -297,9 +215,11 @@ static int timeline_write(struct model *m, const struct writer *w, const struct 
 
 	meta_fill(recording, m, sel);
 	timeline_options_fill(&opt, m, sel, recording);
+	opt.resolution_ns = totals->resolution_ns = resolution_ns;
 	opt.sites = sites_new();
 	err = w->write(m, out, &opt, totals);
 	sites_free(opt.sites);
+	totals->raw_bytes = out_raw_bytes(out);
 	write_err = out_finish(out, &totals->bytes);
 	if (write_err)
 		log_error("export: cannot write: %s", log_unwritten(-write_err));
@@ -316,6 +236,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	struct model *m = NULL;
 	struct output o;
 	struct trace *t;
+	uint64_t resolution_ns;
 	bool gzip;
 	int err;
 
@@ -334,9 +255,12 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	if (!err)
 		err = select_check(m, source->path, &opt->select);
 	if (!err)
+		err = resolution_choose(m, &opt->select, sources_bytes(source, cnt),
+					&resolution_ns);
+	if (!err)
 		err = output_begin(&o, source->path, out, opt->as);
 	if (!err) {
-		err = timeline_write(m, w, &opt->select, o.file, gzip, &written);
+		err = timeline_write(m, w, &opt->select, resolution_ns, o.file, gzip, &written);
 		err = output_end(&o, err);
 	}
 	model_close(m);

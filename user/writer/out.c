@@ -20,7 +20,7 @@ struct out {
 	char *buf, *pos, *end;
 	z_stream *zip;
 	unsigned char *zbuf;
-	uint64_t bytes;
+	uint64_t bytes, flushed; /* written to the file; taken out of buf */
 	int err;
 };
 
@@ -73,6 +73,7 @@ static void out_flush(struct out *o)
 		out_zip(o, o->buf, bytes, Z_NO_FLUSH);
 	else
 		out_file_write(o, o->buf, bytes);
+	o->flushed += bytes;
 	o->pos = o->buf;
 }
 
@@ -108,6 +109,11 @@ void out_write(struct out *o, const void *data, size_t bytes)
 void out_text(struct out *o, const char *text)
 {
 	out_write(o, text, strlen(text));
+}
+
+uint64_t out_raw_bytes(const struct out *o)
+{
+	return o->flushed + (uint64_t)(o->pos - o->buf);
 }
 
 int out_error(const struct out *o)

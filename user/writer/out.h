@@ -25,6 +25,9 @@ void out_advance(struct out *o, char *end);
 void out_write(struct out *o, const void *data, size_t bytes);
 void out_text(struct out *o, const char *text);
 
+/* Of what was appended: before it is compressed. */
+uint64_t out_raw_bytes(const struct out *o);
+
 /* The sticky error so far: 0 or -errno. */
 int out_error(const struct out *o);
 

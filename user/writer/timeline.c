@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is told: the slices and counters that are selected, and markers. Who is who is timeline_names.c's, how
+ * What is told: which slices and counters are selected, and markers. Calls are timeline_call.c's, who is who timeline_names.c's, how
  * slices find their place timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's, posts timeline_post.c's.
  */
 #include "writer/timeline.h"
@@ -28,7 +28,7 @@ static const char *const softirq_name[] = {"HI",       "TIMER",	  "NET_TX", "NET
 
 /* ---- selection ---- */
 
-static bool process_shown(const struct timeline *tl, const struct model_process *p)
+bool tl_process_shown(const struct timeline *tl, const struct model_process *p)
 {
 	return select_process(tl->opt.select, p);
 }
@@ -39,11 +39,11 @@ bool *timeline_processes_shown(const struct timeline *tl, const struct model *m)
 	bool *shown = xcalloc(n + 1, sizeof(*shown));
 
 	for (uint32_t i = 0; i < n; i++)
-		shown[i] = process_shown(tl, model_process_get(m, i));
+		shown[i] = tl_process_shown(tl, model_process_get(m, i));
 	return shown;
 }
 
-static bool func_shown(struct timeline *tl, const struct func_info *f)
+bool tl_func_shown(struct timeline *tl, const struct func_info *f)
 {
 	const struct writer_select *sel = tl->opt.select;
 	int8_t *known = &tl->func_shown[f->id];
@@ -60,148 +60,41 @@ static bool func_shown(struct timeline *tl, const struct func_info *f)
 	return *known > 0;
 }
 
-static bool interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns)
+bool tl_interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns)
 {
 	return end_ns >= tl->from_ns && begin_ns <= tl->to_ns;
 }
 
-/* ---- slices ---- */
-
-/* Whether a call that lies in another one is told before that one; keeps count of the outermost ones. */
-static bool orphan_check(struct tl_thread *th, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
-{
-	if (!depth) {
-		th->outer_seen = true;
-		th->outer_end_ns = end_ns;
-		return false;
-	}
-	return !th->outer_seen || begin_ns > th->outer_end_ns;
-}
-
-/* A call's record names the process, so from the first one on it is known even for a straggler. */
-static struct tl_thread *caller_of(struct timeline *tl, struct model_thread *t)
-{
-	struct tl_thread *th = tl_thread_of(tl, t);
-
-	if (!th->told && !th->has_slices && t->proc) {
-		th->proc = t->proc;
-		th->track.pid = t->proc->out_pid;
-	}
-	return th;
-}
-
-static uint64_t call_end_ns(const struct model_call *c)
-{
-	return c->open ? UINT64_MAX : c->end_ns;
-}
-
-static bool call_shown(struct timeline *tl, const struct model_call *c)
-{
-	return interval_shown(tl, c->begin_ns, call_end_ns(c)) &&
-	       process_shown(tl, c->thread->proc) && func_shown(tl, c->func);
-}
-
 bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f)
 {
-	return process_shown(tl, p) && func_shown(tl, f);
+	return tl_process_shown(tl, p) && tl_func_shown(tl, f);
 }
 
-/* Of MPI calls; others are told by their names. */
-static const char *activity_of(const struct model_call *c)
-{
-	const struct call_roles *r = c->view ? &c->view->roles : NULL;
-
-	enum request_event event = r && r->nrequests ? r->requests->event : REQUEST_NONE;
-
-	if (!r || !func_is_top(c->func) || event == REQUEST_INIT)
-		return NULL;
-	if (r->sends || r->receives || event == REQUEST_RESTART)
-		return "transfers";
-	if (c->func->polls)
-		return "polls";
-	return c->func->waits ? "waits" : NULL;
-}
-
-static void tl_call(void *ctx, const struct model_call *c)
-{
-	struct timeline *tl = ctx;
-	struct tl_thread *th = caller_of(tl, c->thread);
-	uint64_t end_ns = call_end_ns(c);
-	bool shown = call_shown(tl, c);
-	struct slice s = {.begin_ns = c->begin_ns,
-			  .end_ns = c->end_ns,
-			  .open = c->open,
-			  .name = c->func->name,
-			  .category = c->func->group,
-			  .activity = activity_of(c),
-			  .func = c->func,
-			  .args = &tl->args};
-
-	bool orphan = orphan_check(th, c->begin_ns, end_ns, c->depth);
-
-	tl_yield_call(tl, c);
-	if (c->view && c->view->roles.mark != MARK_NONE && process_shown(tl, c->thread->proc))
-		tl_phase(tl, th, c);
-	if (shown) {
-		args_reset(&tl->args);
-		args_from_call(&tl->args, c, tl->opt.sched_recorded);
-		shown = tl_track_add(tl, &th->track, &s, c->depth, orphan);
-		tl->totals->calls++;
-	}
-	tl_wake_slice(tl, th, &(struct wake_slice){c->begin_ns, end_ns, shown, orphan});
-}
+/* ---- slices ---- */
 
 /* Shown with its call. */
 static void tl_posted(void *ctx, const struct model_post *p)
 {
 	struct timeline *tl = ctx;
 
-	if (call_shown(tl, p->call))
-		tl_post(tl, caller_of(tl, p->call->thread), p);
-}
-
-static void tl_spin(void *ctx, const struct model_spin *sp)
-{
-	struct timeline *tl = ctx;
-	struct tl_thread *th = caller_of(tl, sp->thread);
-	bool shown = false, orphan;
-	struct slice s = {.begin_ns = sp->begin_ns,
-			  .end_ns = sp->end_ns,
-			  .category = sp->nfuncs ? sp->func[0].func->group : "polls",
-			  .activity = "polls",
-			  .args = &tl->args};
-
-	tl_yield_spin(tl, sp);
-	for (uint32_t i = 0; i < sp->nfuncs && i < 4; i++)
-		shown |= func_shown(tl, sp->func[i].func);
-	shown = shown && interval_shown(tl, sp->begin_ns, sp->end_ns) &&
-		process_shown(tl, sp->thread->proc);
-	orphan = orphan_check(th, sp->begin_ns, sp->end_ns, sp->depth);
-	if (shown) {
-		args_reset(&tl->args);
-		s.name = args_spin_name(&tl->args, sp);
-		args_from_spin(&tl->args, sp, tl->opt.start_ns, tl->opt.sched_recorded,
-			       &tl->opt.poll_cost);
-		shown = tl_track_add(tl, &th->track, &s, sp->depth, orphan);
-		tl->totals->spins++;
-	}
-	tl_wake_slice(tl, th, &(struct wake_slice){sp->begin_ns, sp->end_ns, shown, orphan});
+	if (tl_call_selected(tl, p->call))
+		tl_post(tl, tl_caller_of(tl, p->call->thread), p);
 }
 
 static void tl_counted(void *ctx, const struct model_counted *c)
 {
 	struct timeline *tl = ctx;
 
-	if (interval_shown(tl, c->begin_ns, c->end_ns) &&
+	if (tl_interval_shown(tl, c->begin_ns, c->end_ns) &&
 	    tl_call_shown(tl, c->thread->proc, c->func))
-		tl_counted_add(tl, caller_of(tl, c->thread), c);
+		tl_counted_add(tl, tl_caller_of(tl, c->thread), c);
 }
 
 /* Beside its calls: it may lie within one. */
 static void tl_room(void *ctx, const struct model_room *r)
 {
 	struct timeline *tl = ctx;
-	struct tl_thread *th = caller_of(tl, r->thread);
+	struct tl_thread *th = tl_caller_of(tl, r->thread);
 	struct slice s = {.begin_ns = r->begin_ns,
 			  .end_ns = r->end_ns,
 			  .name = "waits for room to record",
@@ -209,7 +102,8 @@ static void tl_room(void *ctx, const struct model_room *r)
 			  .few_names = true,
 			  .args = &tl->args};
 
-	if (!interval_shown(tl, r->begin_ns, r->end_ns) || !process_shown(tl, r->thread->proc))
+	if (!tl_interval_shown(tl, r->begin_ns, r->end_ns) ||
+	    !tl_process_shown(tl, r->thread->proc))
 		return;
 	if (!th->tracing)
 		th->tracing = tl_track_new(tl, TRACK_TRACING, th->track.pid, th->track.order,
@@ -224,9 +118,9 @@ static void tl_region_event(void *ctx, const struct model_region *r)
 	struct timeline *tl = ctx;
 	uint64_t end_ns = r->ended == REGION_OPEN ? UINT64_MAX : r->end_ns;
 
-	if (r->ended != REGION_UNDER_WAY && interval_shown(tl, r->begin_ns, end_ns) &&
-	    process_shown(tl, r->thread->proc))
-		tl_region(tl, caller_of(tl, r->thread), r);
+	if (r->ended != REGION_UNDER_WAY && tl_interval_shown(tl, r->begin_ns, end_ns) &&
+	    tl_process_shown(tl, r->thread->proc))
+		tl_region(tl, tl_caller_of(tl, r->thread), r);
 }
 
 static void tl_irq(void *ctx, const struct model_irq *q)
@@ -237,7 +131,7 @@ static void tl_irq(void *ctx, const struct model_irq *q)
 		.begin_ns = q->begin_ns, .end_ns = q->end_ns, .category = "irq", .args = &tl->args};
 	uint32_t nsoft = sizeof(softirq_name) / sizeof(softirq_name[0]);
 
-	if (!interval_shown(tl, q->begin_ns, q->end_ns))
+	if (!tl_interval_shown(tl, q->begin_ns, q->end_ns))
 		return;
 	if (!cpu->irq[q->soft])
 		cpu->irq[q->soft] =
@@ -270,7 +164,7 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 			  .args = &tl->args};
 	char cnt[32];
 
-	if (!interval_shown(tl, s.begin_ns, s.end_ns))
+	if (!tl_interval_shown(tl, s.begin_ns, s.end_ns))
 		return;
 	if (!t)
 		t = tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order,
@@ -300,7 +194,7 @@ static void tl_limit(void *ctx, const struct model_limit *l)
 	struct track *t;
 
 	if (!tl->opt.slices || l->since_ns == l->ts_ns || !l->state ||
-	    l->state > POV_LIMIT_EXCEEDED || !interval_shown(tl, s.begin_ns, s.end_ns))
+	    l->state > POV_LIMIT_EXCEEDED || !tl_interval_shown(tl, s.begin_ns, s.end_ns))
 		return;
 	t = tl_track_find(tl, TRACK_LOST, TIMELINE_PID, order) ?:
 		    tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order, xasprintf("limit, %s", of));
@@ -387,12 +281,11 @@ static void tl_counter(void *ctx, const struct model_counter *c)
 {
 	struct timeline *tl = ctx;
 	bool shown = c->id == COUNTER_RUNNABLE ||
-		     (c->id == COUNTER_BYTES_IN_FLIGHT && c->proc && process_shown(tl, c->proc));
+		     (c->id == COUNTER_BYTES_IN_FLIGHT && c->proc && tl_process_shown(tl, c->proc));
 
 	if (!shown || !tl_in_window(tl, c->ts_ns))
 		return;
-	tl->ops->counter(tl->ctx, counter_track(tl, c), c->ts_ns, c->value);
-	tl->totals->counters++;
+	tl_counter_add(tl, counter_track(tl, c), c->ts_ns, c->value);
 }
 
 /* ---- life ---- */
@@ -454,14 +347,17 @@ void timeline_finish(struct timeline *tl)
 {
 	tl_yield_flush_all(tl);
 	for (uint32_t i = 0; i < tl->nthreads; i++) {
+		tl_group_flush(tl, tl->thread[i]);
 		tl_track_close(tl, &tl->thread[i]->track);
 		tl_phases_finish(tl, tl->thread[i]);
 		tl_counted_finish(tl, tl->thread[i]);
 	}
 	tl_pairs_forget(tl, 0);
 	tl_messages_finish(tl);
-	for (uint32_t i = 0; i < tl->ntracks; i++)
+	for (uint32_t i = 0; i < tl->ntracks; i++) {
+		tl_counter_flush(tl, tl->track[i]);
 		tl_track_close(tl, tl->track[i]);
+	}
 	tl_wake_finish(tl);
 	tl_identities_complete(tl);
 }
@@ -487,6 +383,7 @@ void timeline_free(struct timeline *tl)
 		tl_phases_free(tl->thread[i]);
 		tl_post_tracks_free(tl->thread[i]);
 		free(tl->thread[i]->counted);
+		free(tl->thread[i]->group);
 		free(tl->thread[i]);
 	}
 	for (uint32_t i = 0; i < tl->ntracks; i++) {

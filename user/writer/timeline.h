@@ -71,6 +71,7 @@ struct track {
 	uint32_t depth, room;
 	uint64_t last_begin_ns, max_end_ns; /* over all slices so far */
 	struct track_late *late;	    /* NULL unless children came before their parent */
+	struct track_thin *thin; /* of a counter whose values are thinned out, else NULL */
 };
 
 struct slice {
@@ -137,6 +138,8 @@ struct timeline_options {
 	const struct model *model; /* to name CPUs by; may be NULL */
 	struct poll_cost poll_cost;
 	struct sites *sites; /* names of call sites; NULL: none are known */
+	/* Calls that are shorter are drawn together (timeline_group.c), arrows and counters thinned out; 0: none */
+	uint64_t resolution_ns;
 };
 
 struct findings;

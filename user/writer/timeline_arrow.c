@@ -54,6 +54,16 @@ static void values_add(struct timeline *tl, const struct match *m)
 		args_add_us(&tl->args, "sender_waited_us", late_ns(m, LATE_RECEIVER));
 }
 
+/* A receive that is waited for long, or a send, keeps its arrow. */
+static bool message_is_brief(const struct timeline *tl, const struct match *m)
+{
+	uint64_t ns = tl->opt.resolution_ns;
+
+	return m->send.posted_ns - m->send.begin_ns < ns &&
+	       m->send.end_ns - m->send.completing_ns < ns &&
+	       m->recv.end_ns - m->recv.completing_ns < ns;
+}
+
 void tl_arrow_message(void *ctx, const struct match *m)
 {
 	struct timeline *tl = ctx;
@@ -70,6 +80,8 @@ void tl_arrow_message(void *ctx, const struct match *m)
 		tl->totals->arrows_reversed++;
 		return;
 	}
+	if (!tl_arrow_drawn(tl, m->send.thread, ARROW_MESSAGE, from_ns, message_is_brief(tl, m)))
+		return;
 	if (in_ns < out_ns) {
 		out_ns = from_ns;
 		in_ns = to_ns;
@@ -107,6 +119,19 @@ static void operation_values_add(struct timeline *tl, const struct model_operati
 		args_add_int(&tl->args, "bytes", send + recv);
 }
 
+static bool operation_is_drawn(struct timeline *tl, const struct model_operation *o,
+			       uint64_t from_ns)
+{
+	uint64_t ns = tl->opt.resolution_ns;
+	bool brief = o->posted_ns - o->begin_ns < ns && o->end_ns - o->completing_ns < ns;
+
+	if (brief && o->end_ns - o->begin_ns < ns) { /* from a group to itself */
+		tl->totals->arrows_hidden++;
+		return false;
+	}
+	return tl_arrow_drawn(tl, o->starter, ARROW_OPERATION, from_ns, brief);
+}
+
 void tl_arrow_operation(void *ctx, const struct model_operation *o)
 {
 	struct timeline *tl = ctx;
@@ -115,7 +140,8 @@ void tl_arrow_operation(void *ctx, const struct model_operation *o)
 
 	if (!o->completion || !o->starter || from_ns < o->begin_ns || to_ns < o->completing_ns ||
 	    to_ns < from_ns || !tl_call_shown(tl, o->thread->proc, o->func) ||
-	    !tl_in_window(tl, from_ns) || !tl_in_window(tl, to_ns))
+	    !tl_in_window(tl, from_ns) || !tl_in_window(tl, to_ns) ||
+	    !operation_is_drawn(tl, o, from_ns))
 		return;
 	tl->flow_id++;
 	args_reset(&tl->args);

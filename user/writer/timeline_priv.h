@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
- * (nesting), timeline_phase.c (phases of programs), timeline_counted.c (calls that were counted), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
+ * (nesting), timeline_call.c (calls and polls), timeline_group.c (short ones, drawn together), timeline_thin.c (arrows and counters,
+ * thinned out), timeline_phase.c (phases of programs), timeline_counted.c (calls that were counted), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
  * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them), timeline_arrow.c (arrows of
  * MPI's messages and operations), timeline_finding.c, timeline_end.c. Nobody else includes it.
  */
@@ -14,6 +15,7 @@
 #include "writer/timeline.h"
 
 struct tl_counted;
+struct tl_group;
 struct tl_messages;
 struct tl_pairs;
 struct tl_phases;
@@ -21,6 +23,7 @@ struct tl_post_track;
 struct tl_yield;
 
 /* Wakes by a thread, by time; and those of it that brought it on a CPU, by that time. */
+enum arrow_kind { ARROW_MESSAGE, ARROW_OPERATION, ARROW_WAKE, ARROW_KINDS };
 enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
 STAILQ_HEAD(wake_queue, wake);
 TAILQ_HEAD(wake_list, wake);
@@ -33,6 +36,8 @@ struct tl_thread {
 	struct tl_post_track *post_tracks; /* a list */
 	struct track *tracing;		   /* NULL: it has not waited for povtrace */
 	struct tl_counted *counted;	   /* NULL: it has counted no calls; owned */
+	struct tl_group *group;		   /* short calls; NULL: it has made none; owned */
+	uint64_t arrow_ns[ARROW_KINDS];	   /* begin of its last one between short calls; 0: none */
 	bool told;			   /* to the format */
 	struct model_process *proc;	   /* as its slices say */
 	char comm[16];			   /* as last told */
@@ -124,6 +129,46 @@ void tl_self_tell(struct timeline *tl);
 void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns);
 void tl_identities_complete(struct timeline *tl);
 
+/* Of timeline_call.c */
+struct tl_thread *tl_caller_of(struct timeline *tl, struct model_thread *t);
+bool tl_call_selected(struct timeline *tl, const struct model_call *c);
+void tl_call(void *ctx, const struct model_call *c);
+void tl_spin(void *ctx, const struct model_spin *sp);
+
+/* Of timeline_group.c: a call, or polls that were merged, as a group of short calls counts it. */
+#define TL_BRIEF_PARTS 4
+#define TL_BYTES 4 /* values in bytes that calls show, of different meaning */
+struct tl_brief {
+	bool fits; /* into groups; else only depth and orphan are set */
+	bool orphan, empty_polls;
+	uint8_t depth;
+	uint64_t begin_ns, end_ns;
+	uint32_t sized; /* bit of each of bytes that the call has */
+	uint64_t bytes[TL_BYTES];
+	const struct state_times *split;
+	const char *activity;
+	uint32_t nparts;
+	struct tl_brief_part {
+		const struct func_info *func;
+		uint64_t cnt, busy_ns;
+	} part[TL_BRIEF_PARTS];
+};
+void tl_brief_from_call(const struct timeline *tl, const struct model_call *c, bool orphan,
+			const char *activity, struct tl_brief *out);
+void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, bool orphan,
+			const char *activity, struct tl_brief *out);
+/* Takes it into the thread's pending group. False if it does not belong there: then that has been drawn. */
+bool tl_group_join(struct timeline *tl, struct tl_thread *th, const struct tl_brief *b);
+/* Begins a group with it, whose slice would be s. False if it fits into none: it is to be drawn. */
+bool tl_group_begin(struct tl_thread *th, const struct slice *s, const struct tl_brief *b);
+void tl_group_flush(struct timeline *tl, struct tl_thread *th);
+
+/* Of timeline_thin.c. brief: all calls that the arrow belongs to are shorter than the resolution. */
+bool tl_arrow_drawn(struct timeline *tl, const struct model_thread *from, enum arrow_kind kind,
+		    uint64_t from_ns, bool brief);
+void tl_counter_add(struct timeline *tl, struct track *t, uint64_t ts_ns, int64_t value);
+void tl_counter_flush(struct timeline *tl, struct track *t);
+
 /* Of timeline_phase.c */
 void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call *mark);
 void tl_region(struct timeline *tl, struct tl_thread *th,
@@ -149,7 +194,10 @@ void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 void tl_pairs_forget(struct timeline *tl, uint64_t until_ns);
 void tl_pairs_free(struct timeline *tl);
 
-/* Of timeline.c */
+/* Of timeline.c: what is selected */
+bool tl_process_shown(const struct timeline *tl, const struct model_process *p);
+bool tl_func_shown(struct timeline *tl, const struct func_info *f);
+bool tl_interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns);
 bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f);
 
 /* Of timeline_arrow.c; ctx is the timeline. */

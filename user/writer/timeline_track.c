@@ -153,5 +153,6 @@ void tl_track_release(struct track *t)
 {
 	free(t->stack);
 	free(t->late);
+	free(t->thin);
 	free(t->name);
 }

@@ -21,6 +21,7 @@ struct wake_end {
 	uint64_t ts_ns;
 	uint32_t cpu;
 	uint8_t place; /* enum wake_place */
+	bool brief;    /* the call that it lies in is shorter than the resolution */
 	bool queued;
 	STAILQ_ENTRY(wake) next; /* in the thread's queue */
 };
@@ -94,12 +95,20 @@ static bool any_end_is(const struct wake *w, enum wake_place place)
 	return w->end[WAKE_OUT].place == place || w->end[WAKE_IN].place == place;
 }
 
+static bool wake_is_drawn(struct timeline *tl, const struct wake *w)
+{
+	const struct wake_end *waker = &w->end[WAKE_OUT];
+
+	return tl_arrow_drawn(tl, waker->thread->model, ARROW_WAKE, waker->ts_ns,
+			      waker->brief && w->end[WAKE_IN].brief);
+}
+
 /* After a change: writes it once it lies in calls on both sides, drops it once it cannot. */
 static void wake_settle(struct timeline *tl, struct wake *w)
 {
 	bool no = any_end_is(w, PLACE_NO_CALL), yes = !no && !any_end_is(w, PLACE_OPEN);
 
-	if (yes)
+	if (yes && wake_is_drawn(tl, w))
 		wake_write(tl, w);
 	/* A queued one is dropped when its queue passes it. */
 	if ((yes || no) && !w->end[WAKE_OUT].queued && !w->end[WAKE_IN].queued)
@@ -168,6 +177,7 @@ static inline void queue_settle(struct timeline *tl, struct tl_thread *t, enum w
 		if (place == PLACE_OPEN)
 			break;
 		w->end[kind].place = place;
+		w->end[kind].brief = s->end_ns - s->begin_ns < tl->opt.resolution_ns;
 		queue_pop(t, kind);
 		wake_settle(tl, w);
 	}
