@@ -349,13 +349,16 @@ int call_return(struct pt_regs *ctx)
  * The innermost call returns if it was entered with that stack pointer. The return instruction may be another function's, to which the
  * called one jumps, and which others call as well. A wrapper that jumps to the function itself returns once.
  */
-static __always_inline bool call_returned(struct pov_thread *t, u64 sp, u64 ret, u64 now)
+static __always_inline bool call_returned(struct pt_regs *ctx, struct pov_thread *t)
 {
+	u64 now = bpf_ktime_get_ns();
 	const struct pov_fn *fn;
 	struct pov_frame *f;
 	u32 d, func;
 
-	d = frame_match(t, sp);
+	if (calls_over(now))
+		return false;
+	d = frame_match(t, PT_REGS_SP(ctx));
 	if (d >= POV_CALL_DEPTH_MAX)
 		return false;
 	f = frame_at(t, d);
@@ -366,7 +369,7 @@ static __always_inline bool call_returned(struct pov_thread *t, u64 sp, u64 ret,
 	if (f->counted)
 		counted_leave(t, d, now);
 	else
-		call_leave(t, d, func, fn, ret, f->ret, now);
+		call_leave(t, d, func, fn, PT_REGS_RC(ctx), f->ret, now);
 	return true;
 }
 
@@ -375,7 +378,6 @@ SEC("uprobe")
 int call_left(struct pt_regs *ctx)
 {
 	struct pov_thread *t;
-	u64 now;
 	u32 i;
 
 	stay_on_own_stack(ctx);
@@ -384,12 +386,9 @@ int call_left(struct pt_regs *ctx)
 	t = thread_here(ctx);
 	if (!t || !t->depth)
 		return 0;
-	now = bpf_ktime_get_ns();
-	if (calls_over(now))
-		return 0;
 	/* If one function has jumped to the other both return. */
 	for (i = 0; i < JUMPS_MAX; i++)
-		if (!call_returned(t, PT_REGS_SP(ctx), PT_REGS_RC(ctx), now))
+		if (!call_returned(ctx, t))
 			break;
 	return 0;
 }

@@ -9,7 +9,7 @@
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
 /* Bytes that an array leaves for what comes behind it: three arrays that are in continuation records as a whole, and a handle. */
 #define FIELDS_BEHIND (6 * sizeof(struct pov_field))
-#define SUM_CHUNK 16	    /* integers read at once when summing, onto the stack */
+#define SUM_CHUNK 12 /* their 96 bytes, and the stacks of all that calls for them, are the 512 that there may be */
 #define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop … */
 #define SUM_MAX (1 << 22)   /* … and with it: some milliseconds */
 #define IOV_MAX 64	    /* pieces of memory whose lengths are summed */
@@ -105,7 +105,7 @@ static __always_inline int sum_plain(u64 p, u32 n, u32 width, u64 *out)
 {
 	u32 chunks = n / SUM_CHUNK, rest = n % SUM_CHUNK, i;
 
-	for (i = 0; i < SUM_PLAIN_MAX / SUM_CHUNK; i++) {
+	for (i = 0; i <= SUM_PLAIN_MAX / SUM_CHUNK; i++) {
 		if (i >= chunks)
 			return rest ? sum_chunk(p + (u64)i * SUM_CHUNK * width, rest, width, out) :
 				      0;

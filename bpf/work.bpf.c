@@ -34,8 +34,9 @@ struct work_sge {
 #define PIECE_WORDS (sizeof(struct work_sge) / 8)
 #define PAGE_BYTES_MIN 4096
 
-/* Where in a struct ibv_qp handle, qp_num, state and qp_type lie. */
-#define QUEUE_OFF 48
+/* Where in a struct ibv_qp qp_num and qp_type lie. */
+#define QUEUE_NUM_OFF 52
+#define QUEUE_TYPE_OFF 60
 
 /* No address of a request: it could not be read. */
 #define NEXT_FAULT 1
@@ -43,16 +44,17 @@ struct work_sge {
 /* Length of all pieces of memory, or POV_WORK_BYTES_UNKNOWN. */
 static __always_inline u64 pieces_sum(u64 from, u32 n)
 {
-	struct work_sge p;
+	u32 length, i;
 	u64 sum = 0;
-	u32 i;
 
 	for (i = 0; i < PIECES_MAX; i++) {
 		if (i >= n)
 			return sum < POV_WORK_BYTES_UNKNOWN ? sum : POV_WORK_BYTES_UNKNOWN;
-		if (bpf_probe_read_user(&p, sizeof(p), (void *)(from + i * sizeof(p))))
+		if (bpf_probe_read_user(&length, sizeof(length),
+					(void *)(from + i * sizeof(struct work_sge) +
+						 offsetof(struct work_sge, length))))
 			return POV_WORK_BYTES_UNKNOWN;
-		sum += p.length;
+		sum += length;
 	}
 	return n == PIECES_MAX ? sum : POV_WORK_BYTES_UNKNOWN;
 }
@@ -116,18 +118,17 @@ static __always_inline u64 queue_look(struct pov_thread *t, struct pov_frame *f,
 {
 	u64 qp = frame_arg(f, what >> 8 & 0xff), generation = type_generation;
 	struct pov_type *kept = &t->type[(qp >> 4 ^ qp >> 9) % POV_TYPES_KEPT];
-	struct {
-		u32 handle, num, state, type;
-	} q;
+	u32 num, type; /* by themselves: with all that calls this, the stack has the 512 bytes that it may have */
 
 	if (!qp)
 		return 0;
 	if (kept->handle == qp && kept->generation == generation)
 		return kept->bytes;
-	if (bpf_probe_read_user(&q, sizeof(q), (void *)(qp + QUEUE_OFF)))
+	if (bpf_probe_read_user(&num, sizeof(num), (void *)(qp + QUEUE_NUM_OFF)) ||
+	    bpf_probe_read_user(&type, sizeof(type), (void *)(qp + QUEUE_TYPE_OFF)))
 		return 0;
 	kept->handle = qp;
-	kept->bytes = (u64)(q.type & 0xff) << 32 | q.num;
+	kept->bytes = (u64)(type & 0xff) << 32 | num;
 	kept->generation = generation;
 	return kept->bytes;
 }

@@ -236,7 +236,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	struct model *m = NULL;
 	struct output o;
 	struct trace *t;
-	uint64_t resolution_ns;
+	uint64_t resolution_ns = 0;
 	bool gzip;
 	int err;
 
@@ -254,7 +254,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	err = model_open(t, &mopt, &m);
 	if (!err)
 		err = select_check(m, source->path, &opt->select);
-	if (!err)
+	if (!err && !w->picture) /* which has columns */
 		err = resolution_choose(m, &opt->select, sources_bytes(source, cnt),
 					&resolution_ns);
 	if (!err)
