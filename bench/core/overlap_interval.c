@@ -2,8 +2,9 @@
 /*
  * A bootstrap of the ratio, without resampling: the median of a resample of n samples is the sample whose rank is
  * distributed about the middle with a standard deviation of half a square root of n, the same approximation that the
- * interval of a median is made by (Hoefler & Belli 2015). So each draw takes one sample each of T_comm before and behind, T_comp
- * and T_measured, all sorted. What T_comm was at the moment of the point lies anywhere between before and behind.
+ * interval of a median is made by (Hoefler & Belli 2015). So each draw takes one sample each of T_comm before, after and
+ * beside, T_comp and T_measured - T_comp, all sorted. The last is of pairs: what changed for both of a pair is not in it. What
+ * T_comm was at the moment of the point lies anywhere between the three.
  */
 #include "core/overlap_interval.h"
 
@@ -20,7 +21,7 @@
 #define DRAWS 2000
 #define OUTSIDE 0.025 /* of the draws on each side */
 
-enum { BEFORE, BEHIND, COMP, MEASURED, SETS };
+enum { BEFORE, AFTER, BESIDE, COMP, ADDED, ADDED_LESS, SETS };
 
 /* 0 … 1, both excluded. */
 static double uniform(uint64_t *state)
@@ -48,15 +49,19 @@ static double draw_median(const struct samples *sorted, uint64_t *state)
 
 static double draw_ratio(const struct samples *set, uint64_t *state)
 {
-	double where = uniform(state), comm;
-	struct overlap_times t = {
-		.comp = draw_median(&set[COMP], state),
-		.measured = draw_median(&set[MEASURED], state),
-	};
+	double where = uniform(state), comm, beside, added;
+	struct overlap_times t = {.comp = draw_median(&set[COMP], state)};
 	struct overlap_ratios r;
 
 	comm = (1 - where) * draw_median(&set[BEFORE], state) +
-	       where * draw_median(&set[BEHIND], state);
+	       where * draw_median(&set[AFTER], state);
+	where = uniform(state);
+	beside = draw_median(&set[BESIDE], state);
+	comm = (1 - where) * comm + where * beside;
+	where = uniform(state);
+	added = (1 - where) * draw_median(&set[ADDED], state) +
+		where * draw_median(&set[ADDED_LESS], state);
+	t.measured = t.comp + added;
 	t.comm = comm * (1 + COMM_KNOWN_TO * normal(state));
 	overlap_ratios(&t, &r);
 	return r.ratio;
@@ -64,7 +69,8 @@ static double draw_ratio(const struct samples *set, uint64_t *state)
 
 void overlap_interval(const struct overlap_samples *s, double *low, double *high)
 {
-	const struct samples *from[SETS] = {s->comm[0], s->comm[1], s->comp, s->measured};
+	const struct samples *from[SETS] = {s->comm[0], s->comm[1],  s->comm[2],
+					    s->comp,	s->added[0], s->added[1]};
 	struct samples set[SETS], ratios;
 	uint64_t state = 1; /* the same samples, the same interval */
 	size_t i;
