@@ -66,6 +66,7 @@ struct sim {
 	uint64_t order; /* counts events */
 	ucontext_t uc;	/* the scheduler's */
 	struct task *current, *tasks;
+	uint64_t random;
 	struct rank *ranks;
 	struct core *cores;
 	struct message *active; /* somewhere between send and completion */
