@@ -47,22 +47,33 @@ static double draw_median(const struct samples *sorted, uint64_t *state)
 	return sorted->value[(size_t)fmax(0, fmin(n - 1, rank))];
 }
 
-static double draw_ratio(const struct samples *set, uint64_t *state)
+/* Anywhere between medians of the two. */
+static double draw_between(const struct samples *a, const struct samples *b, uint64_t *state)
 {
-	double where = uniform(state), comm, beside, added;
+	double where = uniform(state);
+
+	return (1 - where) * draw_median(a, state) + where * draw_median(b, state);
+}
+
+/*
+ * T_comm beside the point, where it is longer, is so because calls find cold caches. Those of T_measured do as well, so that as
+ * much of it as there is beyond perfect overlap may be that; or nothing of it.
+ */
+static double draw_ratio(const struct samples *set, double phases, uint64_t *state)
+{
+	double comm = draw_between(&set[BEFORE], &set[AFTER], state);
+	double colder = draw_median(&set[BESIDE], state) - comm, share = uniform(state);
 	struct overlap_times t = {.comp = draw_median(&set[COMP], state)};
 	struct overlap_ratios r;
+	double over;
 
-	comm = (1 - where) * draw_median(&set[BEFORE], state) +
-	       where * draw_median(&set[AFTER], state);
-	where = uniform(state);
-	beside = draw_median(&set[BESIDE], state);
-	comm = (1 - where) * comm + where * beside;
-	where = uniform(state);
-	added = (1 - where) * draw_median(&set[ADDED], state) +
-		where * draw_median(&set[ADDED_LESS], state);
-	t.measured = t.comp + added;
+	if (colder < 0)
+		comm += share * colder;
 	t.comm = comm * (1 + COMM_KNOWN_TO * normal(state));
+	t.measured = t.comp + draw_between(&set[ADDED], &set[ADDED_LESS], state);
+	over = t.measured - fmax(t.comm, t.comp);
+	if (colder > 0)
+		t.measured -= fmax(0, fmin(over, share * colder * phases));
 	overlap_ratios(&t, &r);
 	return r.ratio;
 }
@@ -84,7 +95,7 @@ void overlap_interval(const struct overlap_samples *s, double *low, double *high
 	for (i = 0; i < SETS; i++)
 		samples_sorted(from[i], &set[i]);
 	for (i = 0; i < DRAWS; i++)
-		samples_add(&ratios, draw_ratio(set, &state));
+		samples_add(&ratios, draw_ratio(set, s->phases, &state));
 	if (!isnan(ratios.value[0])) {
 		*low = stats_quantile(&ratios, OUTSIDE);
 		*high = stats_quantile(&ratios, 1 - OUTSIDE);

@@ -7,6 +7,7 @@
 
 struct overlap_samples {
 	const struct samples *comm[3]; /* T_comm before and after what was measured, and beside it */
+	double phases; /* computations in T_measured, for each one beside which T_comm was taken */
 	const struct samples *comp;
 	const struct samples *added
 		[2]; /* T_measured - T_comp of each pair; by the least and the most that T_comp may be */

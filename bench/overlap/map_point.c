@@ -94,6 +94,7 @@ static void interval(const struct map *m, const struct map_cell *cell, const str
 	struct samples slowest;
 	const struct overlap_samples s = {
 		.comm = {&m->before, &m->behind, &cell->beside},
+		.phases = m->pattern->phases ? m->pattern->phases : 1,
 		.comp = &cell->alone,
 		.added = {added, cell->slowest.cnt ? &slowest : added},
 	};

@@ -49,7 +49,7 @@ static void interval_of(const struct medians *m, double *low, double *high)
 {
 	struct samples s[6];
 	const struct overlap_samples o = {
-		.comm = {&s[0], &s[1], &s[2]}, .comp = &s[3], .added = {&s[4], &s[5]}};
+		.comm = {&s[0], &s[1], &s[2]}, .phases = 1, .comp = &s[3], .added = {&s[4], &s[5]}};
 	int i;
 
 	fill(&s[0], m->before);
@@ -82,11 +82,13 @@ TEST(covers)
 	assert_true(covered < TRIALS); /* or they are so wide that they say nothing */
 }
 
-/* The interval has all that may be: what T_comm was in between, what it is beside the point, and which rank was waited for. */
+/* The interval has all that may be: what T_comm was in between, what cold caches cost, and which rank was waited for. */
 TEST(spans)
 {
 	static const struct medians drift = {1000, 1400, 1200, 5000, 1200, 1200};
-	static const struct medians cold = {1000, 1000, 3000, 5000, 1200, 1200};
+	static const struct medians cold = {1000, 1000, 1800, 5000, 1200, 1200};
+	static const struct medians colder = {1000, 1000, 3000, 5000, 600, 600};
+	static const struct medians shorter = {1000, 1000, 800, 5000, 800, 800};
 	static const struct medians ranks = {1000, 1000, 1000, 5000, 1000, 0};
 	static const struct medians steady = {1000, 1000, 1000, 5000, 1000, 1000};
 	double low, high;
@@ -94,7 +96,11 @@ TEST(spans)
 	interval_of(&drift, &low, &high);
 	assert_true(low < 1200.0 / 1400 + 0.1 && high > 1200.0 / 1000 - 0.1);
 	interval_of(&cold, &low, &high);
-	assert_true(low < 1200.0 / 3000 + 0.1 && high > 1200.0 / 1000 - 0.1);
+	assert_true(low < 0.4 + 0.1 && high > 1.2 - 0.1);
+	interval_of(&colder, &low, &high);
+	assert_true(low > -0.1 && low < 0.1 && high > 0.6 - 0.1);
+	interval_of(&shorter, &low, &high);
+	assert_true(low < 0.8 + 0.1 && high > 1 - 0.1);
 	interval_of(&ranks, &low, &high);
 	assert_true(low < 0.1 && high > 0.9);
 	interval_of(&steady, &low, &high);
@@ -105,8 +111,10 @@ TEST(spans)
 TEST(pairs)
 {
 	struct samples comm, comp, added;
-	const struct overlap_samples o = {
-		.comm = {&comm, &comm, &comm}, .comp = &comp, .added = {&added, &added}};
+	const struct overlap_samples o = {.comm = {&comm, &comm, &comm},
+					  .phases = 1,
+					  .comp = &comp,
+					  .added = {&added, &added}};
 	double low, high;
 	int i;
 
@@ -126,7 +134,7 @@ TEST(nothing)
 {
 	struct samples one, none;
 	const struct overlap_samples o = {
-		.comm = {&one, &none, &one}, .comp = &one, .added = {&one, &one}};
+		.comm = {&one, &none, &one}, .phases = 1, .comp = &one, .added = {&one, &one}};
 	double low = 0, high = 0;
 
 	samples_init(&none);

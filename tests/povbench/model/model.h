@@ -56,6 +56,8 @@ struct model_settings {
 	int cores; /* of each rank, for its load threads; the rank's own is one of them */
 	double load_delay_ns; /* of each blocking call, while its core has a load thread too */
 	double steal;	      /* work takes 1 + steal times as long; a deadline is one */
+	/* The first call after a millisecond of computation takes cold_ns longer, after less of it as much less. */
+	double cold_ns;
 	/*
 	 * What happens to work on a real machine, on each rank by itself: its pace swings by compute_drift, once in
 	 * drift_period_ns; each computation is longer by a random share up to compute_noise; every tick_period_ns the core is

@@ -53,7 +53,8 @@ struct rank {
 	struct sim *sim;
 	int idx, err;
 	struct core *core;
-	double cpu_ns; /* consumed */
+	double cpu_ns;	/* consumed */
+	double cold_ns; /* that the next call takes longer */
 	bool section;
 	int load_cnt; /* threads */
 	struct comm *comm;

@@ -57,6 +57,7 @@ static const struct setting {
 	MODEL(DOUBLE, tick_ns),
 	MODEL(DOUBLE, tick_period_ns),
 	MODEL(DOUBLE, poll_slow),
+	MODEL(DOUBLE, cold_ns),
 	MODEL(DOUBLE, clock_ns),
 	MODEL(DOUBLE, test_ns),
 	MODEL(INT, nodes),
