@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 
-#define LONG_NS 1e5	 /* shorter computations vary by what the clock does */
 #define SHORT_SHARE 0.05 /* T_comm, of T_comp */
 #define LEAST_POINTS 3
 
@@ -34,7 +33,7 @@ void map_line_add(struct samples *s, const json_t *point)
 	double comp = time_of(point, "comp", "median"), comm = time_of(point, "comm", "median");
 	double width = time_of(point, "added", "ci_high") - time_of(point, "added", "ci_low");
 
-	if (comp >= LONG_NS && comm <= SHORT_SHARE * comp && isfinite(width / comp))
+	if (comp >= MAP_LINE_FROM_NS && comm <= SHORT_SHARE * comp && isfinite(width / comp))
 		samples_add(s, width / comp / MAP_KNOWN_WIDTH);
 }
 
@@ -61,9 +60,15 @@ char *map_line_text(double line)
 {
 	if (!(line > 0))
 		return NULL;
-	return xasprintf("computation varies by %.2g %% here: points with T_comm below %.2g %% of "
-			 "T_comp are not told",
-			 100 * line, 100 * line);
+	return xasprintf(
+		"computation of 100 us and more varies by %.2g %% here: points with T_comm "
+		"below %.2g %% of T_comp are not told there",
+		100 * line, 100 * line);
+}
+
+bool map_is_left(double line, double comm_ns, double comp_ns)
+{
+	return comp_ns >= MAP_LINE_FROM_NS && comm_ns < line * comp_ns;
 }
 
 enum map_judged map_judge(const json_t *point, double line)
@@ -73,7 +78,7 @@ enum map_judged map_judge(const json_t *point, double line)
 
 	if (!isfinite(value_of(point, "ratio")))
 		return MAP_BLANK;
-	if (width > MAP_KNOWN_WIDTH || comm < line * comp)
+	if (width > MAP_KNOWN_WIDTH || map_is_left(line, comm, comp))
 		return MAP_UNKNOWN;
 	if (isnan(width) ? value_of(point, "ratio") < MAP_CLEARLY_BELOW :
 			   isfinite(value_of(point, "too_short_ns")))

@@ -3,9 +3,10 @@
  * How much a point of a map tells: the one judgement that tables, sentences and pictures go by. Points are those of a result file
  * (kmod-docs/BENCH_FORMAT.md) and may be anything.
  *
- * A point is wrong if its interval is below MAP_CLEARLY_BELOW, but unknown comes first. It is unknown if its interval is wider than MAP_KNOWN_WIDTH, or if it is left of the map's line: T_comm is a smaller share of
- * T_comp than what computation varies by. That share is of the map as a whole, so that a point whose own interval is narrow
- * by chance is not believed where most of them could not be.
+ * A point is unknown if its interval is wider than MAP_KNOWN_WIDTH, or if it is left of the map's line: its computation takes
+ * MAP_LINE_FROM_NS at least, and T_comm is a smaller share of it than what computation varies by. That share is of the map as a
+ * whole, so that a point whose own interval is narrow by chance is not believed where most of them could not be. A point that is
+ * not unknown is wrong if its interval is below MAP_CLEARLY_BELOW.
  */
 #ifndef POVBENCH_MAP_JUDGE_H
 #define POVBENCH_MAP_JUDGE_H
@@ -14,7 +15,9 @@
 
 #include "core/stats.h"
 
-#define MAP_KNOWN_WIDTH 0.5    /* of a ratio's interval; full overlap and none are 1 apart */
+#define MAP_KNOWN_WIDTH 0.5 /* of a ratio's interval; full overlap and none are 1 apart */
+#define MAP_LINE_FROM_NS \
+	1e5 /* shorter computations vary by what the clock does, and are seldom interrupted */
 #define MAP_CLEARLY_BELOW -0.1 /* a ratio below is wrong, not only off */
 
 enum map_judged {
@@ -31,6 +34,8 @@ enum map_judged {
 void map_line_add(struct samples *s, const json_t *point);
 double map_line(const struct samples *s);
 double map_line_of(const json_t *points);
+/* Whether a point lies left of it. */
+bool map_is_left(double line, double comm_ns, double comp_ns);
 /* In words, to be freed; null: nothing is told of it. */
 char *map_line_text(double line);
 

@@ -389,7 +389,7 @@ static size_t computations_told(const struct map *m, const struct map_axes *a)
 	if (!m->run->opt->compute_told)
 		return cnt;
 	line = result ? map_line_of(json_object_get(result_json(result), "points")) : 0;
-	while (result && cnt > 1 && comm_ns < line * (double)a->compute.value[cnt - 1])
+	while (result && cnt > 1 && map_is_left(line, comm_ns, (double)a->compute.value[cnt - 1]))
 		cnt--;
 	return comm_tell(m->comm, cnt);
 }
