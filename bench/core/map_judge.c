@@ -80,8 +80,7 @@ enum map_judged map_judge(const json_t *point, double line)
 		return MAP_BLANK;
 	if (width > MAP_KNOWN_WIDTH || map_is_left(line, comm, comp))
 		return MAP_UNKNOWN;
-	if (isnan(width) ? value_of(point, "ratio") < MAP_CLEARLY_BELOW :
-			   isfinite(value_of(point, "too_short_ns")))
-		return MAP_WRONG;
-	return MAP_KNOWN;
+	if (!(value_of(point, "ratio") < MAP_CLEARLY_BELOW))
+		return MAP_KNOWN;
+	return isnan(width) || isfinite(value_of(point, "too_short_ns")) ? MAP_WRONG : MAP_UNKNOWN;
 }

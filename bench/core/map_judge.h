@@ -5,8 +5,8 @@
  *
  * A point is unknown if its interval is wider than MAP_KNOWN_WIDTH, or if it is left of the map's line: its computation takes
  * MAP_LINE_FROM_NS at least, and T_comm is a smaller share of it than what computation varies by. That share is of the map as a
- * whole, so that a point whose own interval is narrow by chance is not believed where most of them could not be. A point that is
- * not unknown is wrong if its interval is below MAP_CLEARLY_BELOW.
+ * whole, so that a point whose own interval is narrow by chance is not believed where most of them could not be. A point whose
+ * ratio is below MAP_CLEARLY_BELOW is wrong if its whole interval is (too_short_ns), else unknown.
  */
 #ifndef POVBENCH_MAP_JUDGE_H
 #define POVBENCH_MAP_JUDGE_H

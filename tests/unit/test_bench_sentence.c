@@ -80,12 +80,14 @@ static void point_draw(struct random_map *m, size_t size, size_t time, double ar
 	result_value(p, "ratio_low", one->low);
 	result_value(p, "ratio_high", one->high);
 	one->known = one->high - one->low <= 0.5;
-	m->not_told += !one->known;
 	if (one->known && one->high < -0.1) {
 		result_value(p, "too_short_ns", 1000);
 		one->known = false;
 		m->wrong++;
+		return;
 	}
+	one->known = one->known && ratio >= -0.1;
+	m->not_told += !one->known;
 }
 
 static void map_draw(struct random_map *m)
