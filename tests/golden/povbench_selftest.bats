@@ -19,7 +19,7 @@ setup() {
 
 # All 1000: tests/timing/povbench.test.
 @test "on disturbed machines nothing is told that is not so" {
-	run "$selftest" disturbed 100
+	run "$selftest" disturbed 60
 	grep -v '^ok ' <<<"$output"
 	[ "$status" = 0 ]
 }
