@@ -17,6 +17,9 @@
 
 #include "core/bench.h"
 
+/* Of so many samples one is taken for what is spent in calls, and not for T_measured. */
+#define MAP_DETAIL_EVERY 4
+
 /* Each way of messages its own tag, so that a wrong order shows as a hang instead of as a good time. */
 enum map_tag { MAP_TAG_DATA = 0x10, MAP_TAG_ACK, MAP_TAG_CTS, MAP_TAG_COMPUTED };
 
@@ -150,6 +153,11 @@ double map_sequence_send_ack(struct map *m);
 /* A reference: the pattern's communication; or another sequence, without computation. */
 void map_reference(struct map *m, struct samples *out);
 void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct samples *out);
+
+/* ---- sampling (map_sample.c) ---- */
+
+/* A point of the size and compute_ns: T_measured, and in *m what was sampled beside. */
+void map_measure_point(struct map *m, struct samples *measured);
 
 /* ---- what comes out (map_point.c) ---- */
 
