@@ -142,7 +142,7 @@ static size_t eager_end(const struct told *t, size_t cnt, bool has_waits)
 
 /* ---- runs ---- */
 
-/* Neighbouring sizes of which the same claim is made; or one of which several are. */
+/* Neighbouring sizes of which the same claim is made, or the same ones, of the same computation times. */
 struct run {
 	size_t begin, end; /* of those that are told */
 	struct map_claim claim;
@@ -155,6 +155,25 @@ static struct map_claim widened(const struct map_claim *a, const struct map_clai
 				  fmax(a->compute_high, b->compute_high)};
 }
 
+static bool same_times(const struct map_claim *a, const struct map_claim *b)
+{
+	return a->compute_low == b->compute_low && a->compute_high == b->compute_high;
+}
+
+static bool same_claims(const struct map_size_claims *a, const struct map_size_claims *b)
+{
+	size_t i;
+
+	if (a->claim_cnt != b->claim_cnt)
+		return false;
+	for (i = 0; i < a->claim_cnt; i++) {
+		if (a->claim[i].class != b->claim[i].class ||
+		    !same_times(&a->claim[i], &b->claim[i]))
+			return false;
+	}
+	return true;
+}
+
 /* The run from that size on: as far as its claim, with the computation times of all, holds for all. */
 static struct run run_find(const struct map_claims *c, const struct told *t, size_t cnt,
 			   size_t begin)
@@ -163,6 +182,9 @@ static struct run run_find(const struct map_claims *c, const struct told *t, siz
 	size_t first = (size_t)(t[begin].size - c->size), last;
 	struct map_claim wider;
 
+	while (run.end < cnt && t[begin].class == CLASSIFY_MIXED &&
+	       same_claims(t[begin].size, t[run.end].size))
+		run.end++;
 	while (run.end < cnt && t[begin].class != CLASSIFY_MIXED &&
 	       t[run.end].class == t[begin].class) {
 		wider = widened(&run.claim, &t[run.end].size->claim[0]);
@@ -196,11 +218,6 @@ struct speech {
 	bool same_times; /* all claims are of the same computation times: these are said once */
 	bool said_computations; /* the word */
 };
-
-static bool same_times(const struct map_claim *a, const struct map_claim *b)
-{
-	return a->compute_low == b->compute_low && a->compute_high == b->compute_high;
-}
 
 /* " for computations of 1 us to 64 us"; nothing if there are no computation times. */
 static char *times_text(struct speech *s, const struct map_claim *claim)
@@ -247,9 +264,10 @@ static char *run_text(struct speech *s, const struct run *run, bool eager)
 }
 
 /* "at 16 KiB overlap for 4 us to 64 us but no overlap for 256 us" */
-static char *mixed_text(struct speech *s, const struct map_size_claims *size)
+static char *mixed_text(struct speech *s, const struct run *run)
 {
-	char name[HUMAN_BYTES], *text = NULL, *times;
+	const struct map_size_claims *size = s->told[run->begin].size;
+	char *text = NULL, *times;
 	size_t i;
 
 	for (i = 0; i < size->claim_cnt; i++) {
@@ -258,8 +276,7 @@ static char *mixed_text(struct speech *s, const struct map_size_claims *size)
 			text, xasprintf("%s%s", words_of[size->claim[i].class], times), " but ");
 		free(times);
 	}
-	human_bytes(name, sizeof(name), (uint64_t)size->bytes);
-	return classify_joined(xasprintf("at %s", name), text, " ");
+	return classify_joined(where_text(s, run), text, " ");
 }
 
 /* "overlap up to 4 KiB (eager), no overlap above, for computations of 4 us to 64 us" */
@@ -271,8 +288,7 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 
 	for (i = 0; i < run_cnt; i++) {
 		if (s->told[run[i].begin].class == CLASSIFY_MIXED) {
-			text = classify_joined(text, mixed_text(s, s->told[run[i].begin].size),
-					       ", ");
+			text = classify_joined(text, mixed_text(s, &run[i]), ", ");
 			continue;
 		}
 		text = classify_joined(text, run_text(s, &run[i], run[i].end == eager), ", ");

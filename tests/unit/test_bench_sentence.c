@@ -209,10 +209,16 @@ static void read_where(const char **at, const struct reading *r, struct claim *c
 
 static void read_mixed(const char **at, struct reading *r)
 {
-	struct claim c = {.from = read_size(at)};
+	bool one = eat(at, "at ");
+	struct claim c = {0};
 	size_t claims = 0;
 
-	c.to = c.from;
+	assert_true(one || eat(at, "from "));
+	c.from = c.to = read_size(at);
+	if (!one) {
+		assert_true(eat(at, " to "));
+		c.to = read_size(at);
+	}
 	assert_true(eat(at, " "));
 	do {
 		c.class = read_class(at);
@@ -241,7 +247,7 @@ static void read_claims(const char **at, struct reading *r)
 			}
 			return;
 		}
-		if (eat(at, "at ")) {
+		if (!strncmp(*at, "at ", 3) || !strncmp(*at, "from ", 5)) {
 			read_mixed(at, r);
 			continue;
 		}
