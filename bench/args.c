@@ -39,7 +39,8 @@ const struct option_def args_options[] = {
 	 .type = OPTION_STRING,
 	 .offset = AT(compute),
 	 .arg = "MIN:MAX",
-	 .help = "Computation times, such as 20us:10ms. Full: 1us:20ms. Quick: 1us:6ms."},
+	 .help = "Computation times, such as 20us:10ms. Full: 1us:20ms. Quick: 1us:6ms. Without it a map's end for each "
+		 "size where nothing can be told any more."},
 	{.name = "step",
 	 .type = OPTION_STRING,
 	 .offset = AT(step),
@@ -375,6 +376,7 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 		return -EINVAL;
 	}
 	opt.settle = !args->warmup;
+	opt.compute_told = !args->compute;
 	if (args->samples)
 		opt.ci_pct = 0;
 	err = read_texts(args, &opt);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "core/algorithm.h"
 #include "core/classify.h"
+#include "core/map_judge.h"
 #include "core/clock.h"
 #include "core/core_sharing.h"
 #include "core/cpu_list.h"
@@ -56,6 +57,7 @@ struct session {
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
+	struct samples line; /* of all maps' points (map_judge.h); rank 0; owned */
 };
 
 /* ---- what rank 0 says ---- */
@@ -229,6 +231,11 @@ static void say_estimate(const struct session *s)
 
 static int keep_result(struct session *s, struct result *r)
 {
+	const json_t *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(result_json(r), "points"), i, point)
+		map_line_add(&s->line, point);
 	classify_set(r);
 	result_print(r, s->plan->peers, stdout);
 	fflush(stdout);
@@ -333,6 +340,16 @@ static int run_bench(struct session *s, const struct bench *b)
 	return err;
 }
 
+/* Of the machine, by all maps. */
+static void say_line(const struct session *s)
+{
+	char *text = map_line_text(map_line(&s->line));
+
+	if (text)
+		printf("# %s\n", text);
+	free(text);
+}
+
 static int run_all(struct session *s)
 {
 	size_t left_out = 0, measured = 0;
@@ -359,6 +376,8 @@ static int run_all(struct session *s)
 		err = run_bench(s, *b);
 		status |= comm_tell(s->c, err != 0) != 0;
 	}
+	if (!s->c->rank)
+		say_line(s);
 	if (left_out && !measured)
 		log_info("%s: launch %zu has all of it; nothing was measured", s->plan->output,
 			 s->file ? result_file_launch(s->file) : 0);
@@ -475,11 +494,13 @@ int run_plan(struct comm *c, const struct run_plan *plan)
 	struct session s = {.c = c, .plan = plan};
 	int status = !cores_suffice(c, plan) || session_begin(&s);
 
+	samples_init(&s.line);
 	if (!status)
 		status = run_all(&s);
 	nodes_release(&s.nodes);
 	result_file_free(s.file);
 	json_decref(s.options);
 	free(s.name);
+	samples_release(&s.line);
 	return status;
 }

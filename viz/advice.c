@@ -37,7 +37,7 @@ static struct result *points_of(const struct data_result *r)
 
 /* How many sizes from `from` on are of each class; sizes are in whole bytes. */
 struct classes {
-	size_t cnt[CLASSIFY_WORSE + 1];
+	size_t cnt[CLASSIFY_MIXED + 1];
 };
 
 static struct classes classes_of(const struct result *points, double from)
@@ -70,7 +70,8 @@ static double none_from(const struct result *points)
 
 		if (sizes.value[i] >= 0 && sizes.value[i] < BYTES_MOST)
 			class = classify_size(points, (uint64_t)sizes.value[i]);
-		if (class == CLASSIFY_OVERLAP || class == CLASSIFY_PARTIAL)
+		if (class == CLASSIFY_OVERLAP || class == CLASSIFY_PARTIAL ||
+		    class == CLASSIFY_MIXED)
 			break;
 		if (class != CLASSIFY_UNJUDGED)
 			from = sizes.value[i];
@@ -96,7 +97,8 @@ static bool other_overlaps(const struct data *d, const struct data_result *r, co
 		points = points_of(other);
 		c = classes_of(points, from);
 		result_free(points);
-		return c.cnt[CLASSIFY_OVERLAP] && !c.cnt[CLASSIFY_NONE] && !c.cnt[CLASSIFY_WORSE];
+		return c.cnt[CLASSIFY_OVERLAP] && !c.cnt[CLASSIFY_NONE] && !c.cnt[CLASSIFY_WORSE] &&
+		       !c.cnt[CLASSIFY_MIXED];
 	}
 	return false;
 }

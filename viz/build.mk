@@ -4,7 +4,8 @@
 
 VIZ_SRC := $(sort $(wildcard viz/*.c))
 # Of povbench what its sentences are made by and its lists read by, for advice.
-VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c json_put.c param_text.c result.c stats.c)
+VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c json_put.c map_claim.c map_judge.c param_text.c result.c \
+	stats.c)
 VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o $(BUILD)/obj/viz/gen/fabric_page_parts.o \
 	$(sort $(VIZ_BENCH_SRC:%.c=$(BUILD)/obj/%.o))
 VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/base/*.c)))
@@ -28,7 +29,7 @@ $(BUILD)/obj/viz/%.o: viz/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
-$(BUILD)/obj/viz/advice.o $(BUILD)/obj/viz/setting.o: CPPFLAGS_ALL += -Ibench
+$(addprefix $(BUILD)/obj/viz/,advice.o cells.o povplot.o setting.o): CPPFLAGS_ALL += -Ibench
 $(BUILD)/obj/viz/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)

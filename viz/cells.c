@@ -7,15 +7,14 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "core/map_judge.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOWN_WIDTH 0.5	   /* of a ratio's interval; none and full overlap are 1 apart */
-#define CLEARLY_BELOW -0.1 /* without an interval: less than 0 by more than T_comm may be off */
-#define OVERLAP_PX 1.2	   /* no pixel is covered by parts only; more would show at the corners */
+#define OVERLAP_PX 1.2 /* no pixel is covered by parts only; more would show at the corners */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -94,23 +93,40 @@ static int refuse_double(const struct data_result *r, const char *y_param, const
 	return -EINVAL;
 }
 
-/* Its interval is that of the ratio; means have none. */
-static struct cell cell_of(const json_t *point, const char *name, const char *y_param)
+/* A ratio has an interval, and is judged by it; a delay by means has none. */
+static struct cell cell_of(const json_t *point, const char *name, const char *y_param, double line)
 {
-	double low = data_value(point, "ratio_low"), high = data_value(point, "ratio_high");
-	bool has = isfinite(low) && isfinite(high), own = has && !strcmp(name, "ratio");
+	static const enum cell_judged cell_judged[] = {[MAP_BLANK] = CELL_UNKNOWN,
+						       [MAP_KNOWN] = CELL_KNOWN,
+						       [MAP_UNKNOWN] = CELL_UNKNOWN,
+						       [MAP_WRONG] = CELL_WRONG};
+	bool own = !strcmp(name, "ratio");
 	struct cell c = {.x = data_param(point, "bytes"),
 			 .y = data_param(point, y_param),
 			 .value = data_value(point, name),
-			 .low = own ? low : NAN,
-			 .high = own ? high : NAN,
+			 .low = own ? data_value(point, "ratio_low") : NAN,
+			 .high = own ? data_value(point, "ratio_high") : NAN,
 			 .comm_ns = NAN};
 
-	if (has ? isfinite(data_value(point, "too_short_ns")) : c.value < CLEARLY_BELOW)
+	if (own)
+		c.judged = cell_judged[map_judge(point, line)];
+	else if (c.value < MAP_CLEARLY_BELOW)
 		c.judged = CELL_WRONG;
-	else if (has && high - low > KNOWN_WIDTH)
-		c.judged = CELL_UNKNOWN;
 	return c;
+}
+
+static double line_of(const struct data_result *r)
+{
+	struct samples s;
+	double line;
+	size_t i;
+
+	samples_init(&s);
+	for (i = 0; i < r->point_cnt; i++)
+		map_line_add(&s, r->point[i]);
+	line = map_line(&s);
+	samples_release(&s);
+	return line;
 }
 
 static bool has_place(const struct cell *c, bool y_log)
@@ -124,7 +140,7 @@ bool cells_are_there(const struct data_result *r, const char *name, const char *
 	size_t i;
 
 	for (i = 0; i < r->point_cnt; i++) {
-		one = cell_of(r->point[i], name, y_param);
+		one = cell_of(r->point[i], name, y_param, 0);
 		if (has_place(&one, y_log))
 			return true;
 	}
@@ -173,12 +189,13 @@ int cells_end(struct cells *c, const struct data_result *r, const char *y_param)
 int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
 	       bool y_log)
 {
+	double line = line_of(r);
 	struct cell one;
 	size_t i;
 
 	cells_begin(c, r->point_cnt, y_log);
 	for (i = 0; i < r->point_cnt; i++) {
-		one = cell_of(r->point[i], name, y_param);
+		one = cell_of(r->point[i], name, y_param, line);
 		cells_add(c, &one);
 	}
 	return cells_end(c, r, y_param);

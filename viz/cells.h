@@ -11,7 +11,7 @@
 
 enum cell_judged {
 	CELL_KNOWN,
-	CELL_UNKNOWN, /* its interval is so wide that it says little */
+	CELL_UNKNOWN, /* it says little (core/map_judge.h) */
 	CELL_WRONG,   /* the value is below what can be, beyond chance */
 	CELL_DIFFERS, /* a difference beyond the intervals, and within them */
 	CELL_ALIKE,

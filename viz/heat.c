@@ -121,7 +121,7 @@ void heat_write_legend(unsigned int marks, struct script *s)
 {
 	static const char *const said[] = {"white line: T_{comm}",
 					   "hatched: not measured, or T_{comm} not known",
-					   "dots: wrong, below 0", "grey: interval wider than 0.5"};
+					   "dots: wrong, below 0", "grey: not told"};
 	const char *between = "";
 	size_t i;
 

@@ -12,6 +12,7 @@
 #include "base/flush.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "core/map_judge.h"
 #include "version.h"
 
 #include <errno.h>
@@ -60,6 +61,25 @@ static void print_pictures(const struct data_result *r)
 	puts(*between == ' ' ? " none" : "");
 }
 
+/* What computation varies by in all maps of a file, once. */
+static void print_line(const struct data *d, const struct data_file *file)
+{
+	struct samples s;
+	size_t i, k;
+	char *text;
+
+	samples_init(&s);
+	for (i = 0; i < d->result_cnt; i++) {
+		for (k = 0; d->result[i].file == file && k < d->result[i].point_cnt; k++)
+			map_line_add(&s, d->result[i].point[k]);
+	}
+	text = map_line_text(map_line(&s));
+	if (text)
+		puts(text);
+	free(text);
+	samples_release(&s);
+}
+
 /* One line a result; more with the list. */
 static void print_results(const struct data *d, const struct povplot_options *opt)
 {
@@ -79,6 +99,8 @@ static void print_results(const struct data *d, const struct povplot_options *op
 		print_sentence(&d->result[i]);
 		if (opt->list)
 			print_pictures(&d->result[i]);
+		if (i + 1 == d->result_cnt || d->result[i + 1].file != d->result[i].file)
+			print_line(d, d->result[i].file);
 	}
 }
 
@@ -246,8 +268,9 @@ static const struct option_def povplot_option_defs[] = {
 	 .offset = OFF(words),
 	 .help = "Print what each result means, one line each. povbench derives the line from the numbers "
 		 "by fixed rules and writes it into the file. Of a map it judges each message size by "
-		 "the ratio where computation and communication take about as long, and by its "
-		 "confidence interval: all of it below 0.25 is overlap, above 0.75 no overlap. "
+		 "all its points that the picture does not show grey, and by their "
+		 "confidence intervals: below 0.25 is overlap, from 0.75 on no overlap. It names "
+		 "the computation times for which that holds. "
 		 "\"(eager)\" marks the largest size that was done before the Wait, where all larger ones were not."},
 	{.name = "no-words",
 	 .type = OPTION_FLAG,

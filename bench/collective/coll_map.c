@@ -75,6 +75,22 @@ double coll_map_sequence(struct map *m)
 	return start_window_longest(m->comm, &s->window, overlapped, m);
 }
 
+static uint64_t computed(void *ctx)
+{
+	struct map *m = ctx;
+
+	map_begin(m);
+	map_compute(m);
+	return whole_ns(map_end(m));
+}
+
+double coll_map_computation(struct map *m)
+{
+	struct coll_state *s = m->state;
+
+	return start_window_longest(m->comm, &s->window, computed, m);
+}
+
 static uint64_t blocked(void *ctx)
 {
 	struct map *m = ctx;
@@ -96,7 +112,7 @@ double coll_map_blocking(struct map *m)
 void coll_map_reference(struct map *m, struct samples *out)
 {
 	map_reference_by(m, coll_map_blocking, &m->blocking);
-	map_reference_sequence(m, out);
+	map_reference(m, out);
 }
 
 void coll_map_check(struct map *m)

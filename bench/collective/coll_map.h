@@ -19,12 +19,14 @@ struct coll_data {
 };
 
 /* The members of a pattern that collectives share; `data` is to be a struct coll_data. */
-#define COLL_MAP_PATTERN                                                         \
-	.all_compute = true, .own_buffers = true, .sequence = coll_map_sequence, \
-	.reference = coll_map_reference, .size_begin = coll_map_size_begin,      \
-	.size_end = coll_map_size_end, .check = coll_map_check, .params = coll_map_params
+#define COLL_MAP_PATTERN                                                                           \
+	.all_compute = true, .own_buffers = true, .sequence = coll_map_sequence,                   \
+	.reference = coll_map_reference, .computation = coll_map_computation,                      \
+	.size_begin = coll_map_size_begin, .size_end = coll_map_size_end, .check = coll_map_check, \
+	.params = coll_map_params
 
 double coll_map_sequence(struct map *m);
+double coll_map_computation(struct map *m);
 void coll_map_reference(struct map *m, struct samples *out);
 void coll_map_size_begin(struct map *m);
 void coll_map_size_end(struct map *m);

@@ -14,11 +14,12 @@
 struct bench_options {
 	uint64_t bytes_min, bytes_max;		 /* message sizes */
 	uint64_t compute_min_ns, compute_max_ns; /* computation times */
-	double step;				 /* of both axes, √2 by default */
-	uint64_t samples;			 /* of a point, at least */
-	uint64_t samples_max;			 /* at most, if ci_pct is not reached before */
-	double ci_pct;	 /* adaptive: until the median's interval is within ±this; 0 = off */
-	uint64_t warmup; /* samples thrown away before each point, and at least so many … */
+	bool compute_told; /* a size's end where its ratio cannot be told any more (map_judge.h) */
+	double step;	   /* of both axes, √2 by default */
+	uint64_t samples;  /* of a point, at least */
+	uint64_t samples_max; /* at most, if ci_pct is not reached before */
+	double ci_pct;	      /* adaptive: until the median's interval is within ±this; 0 = off */
+	uint64_t warmup;      /* samples thrown away before each point, and at least so many … */
 	bool settle; /* … until their times fall no more, where what is sampled is new (measure.c) */
 	uint64_t point_ns; /* time limit of one point */
 	struct compute compute;

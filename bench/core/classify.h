@@ -3,15 +3,16 @@
  * One sentence for each result, by the rules below: no more than the numbers say, and the same for everybody. Whoever
  * doubts one finds its numbers in the result.
  *
- * Maps. Each size is judged where computation and communication are of like length, where overlap matters most: by the
- * points with T_comm/2 ≤ T_comp ≤ 2 T_comm, medians of their ratios and of both ends of their intervals; if there is none, by
- * the nearest point, if that is within a factor of 8. An interval below 0.25 is "overlap", one above 0.75 "no overlap", one above
- * 1.25 "worse than one after the other", one within 0.1 to 0.9 "partial overlap". Of any other, and without such a point,
- * nothing is told, and the size is named. Neighbouring sizes of one class are a run; "at all sizes" and "above" are said only
- * if something is told of all. Points that are wrong are left out, and counted.
+ * Maps. Only points that are known count, as in the picture (map_judge.h); the others are counted, those that are wrong by
+ * themselves. An interval below 0.25 holds "overlap", one that begins in 0.75 to 1.25 "no overlap", one above 1.25 "worse than one
+ * after the other", one within 0.1 to 0.9 "partial overlap". A point contradicts a claim if its interval is wholly outside of the
+ * claim's range. A size has a claim for all computation times from its first known point to its last one if a point holds it
+ * and none contradicts it; else it has several, each with its computation times, or none, and then it is named. Neighbouring
+ * sizes of one claim are a run, with the computation times of all of them, if no known point of any contradicts that. "At all
+ * sizes" and "above" are said only if one claim is made of each size.
  *
  * "(eager)" marks a size as the last one below what looks like an eager threshold: at 1 MiB or below, the next one within
- * a factor of 4. Where only sends are waited for it goes by the time in Wait with T_comm ≤ T_comp ≤ 8 T_comm, less what a Wait
+ * a factor of 4. Where only sends are waited for it goes by the time in Wait of known points with T_comm ≤ T_comp ≤ 8 T_comm, less what a Wait
  * takes anyhow (the least of the map, 0.5 us at most): a size whose Wait takes a tenth of T_comm or less was done before,
  * one whose Wait takes a quarter or more was not; all sizes up to the threshold were done before and all others were not, but
  * that the first of these may be in between. It is said at the end of a run, or by itself where no run ends there. In
@@ -54,15 +55,14 @@ enum classify_overlap {
 	CLASSIFY_PARTIAL,
 	CLASSIFY_NONE,
 	CLASSIFY_WORSE,
+	CLASSIFY_MIXED, /* it depends on the computation time */
 };
-/* How a map's size is judged. */
+/* How a map's size is judged, by all its points that are known. */
 enum classify_overlap classify_size(const struct result *r, uint64_t bytes);
 /*
  * A load: `without`, the largest number of threads up to which no message is late, and `late`, the next one, with which some
  * are; NaN: there is none.
  */
 void classify_load_limits(const struct result *r, double *without, double *late);
-/* A point of a map that cannot be: T_measured is below T_comm or T_comp, by more than chance and the clock explain. */
-bool classify_is_wrong(const struct result_point *p);
 
 #endif

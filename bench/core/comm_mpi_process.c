@@ -15,7 +15,7 @@ enum { TAG_PROGRESS = 32010 }; /* nobody sends it */
 
 struct progress {
 	pthread_t thread;
-	atomic_bool stop;
+	atomic_bool stop, probing;
 	MPI_Comm comm; /* its own, so that it sees no message */
 	bool running;
 };
@@ -75,6 +75,7 @@ static void *progress_work(void *arg)
 	struct progress *p = arg;
 	int flag;
 
+	atomic_store(&p->probing, true);
 	while (!atomic_load_explicit(&p->stop, memory_order_relaxed))
 		MPI_Iprobe(MPI_ANY_SOURCE, TAG_PROGRESS, p->comm, &flag, MPI_STATUS_IGNORE);
 	return NULL;
@@ -91,9 +92,12 @@ void mpi_progress_begin(struct comm *c)
 	if (process->thread_level < MPI_THREAD_MULTIPLE)
 		die("a progress thread without MPI_THREAD_MULTIPLE; please report this");
 	atomic_store(&p->stop, false);
+	atomic_store(&p->probing, false);
 	err = pthread_create(&p->thread, NULL, progress_work, p);
 	if (err)
 		die("progress thread: %s", strerror(err));
+	while (!atomic_load(&p->probing))
+		sched_yield();
 	p->running = true;
 }
 

@@ -2,8 +2,9 @@
 /*
  * A bootstrap of the ratio, without resampling: the median of a resample of n samples is the sample whose rank is
  * distributed about the middle with a standard deviation of half a square root of n, the same approximation that the
- * interval of a median is made by (Hoefler & Belli 2015). So each draw takes one sample each of T_comm before and behind, T_comp
- * and T_measured, all sorted. What T_comm was at the moment of the point lies anywhere between before and behind.
+ * interval of a median is made by (Hoefler & Belli 2015). So each draw takes one sample each of T_comm before, after and
+ * beside, T_comp and T_measured - T_comp, all sorted. The last is of pairs: what changed for both of a pair is not in it. What
+ * T_comm was at the moment of the point lies anywhere between the three.
  */
 #include "core/overlap_interval.h"
 
@@ -20,7 +21,7 @@
 #define DRAWS 2000
 #define OUTSIDE 0.025 /* of the draws on each side */
 
-enum { BEFORE, BEHIND, COMP, MEASURED, SETS };
+enum { BEFORE, AFTER, BESIDE, COMP, ADDED, ADDED_LESS, SETS };
 
 /* 0 … 1, both excluded. */
 static double uniform(uint64_t *state)
@@ -46,25 +47,41 @@ static double draw_median(const struct samples *sorted, uint64_t *state)
 	return sorted->value[(size_t)fmax(0, fmin(n - 1, rank))];
 }
 
-static double draw_ratio(const struct samples *set, uint64_t *state)
+/* Anywhere between medians of the two. */
+static double draw_between(const struct samples *a, const struct samples *b, uint64_t *state)
 {
-	double where = uniform(state), comm;
-	struct overlap_times t = {
-		.comp = draw_median(&set[COMP], state),
-		.measured = draw_median(&set[MEASURED], state),
-	};
-	struct overlap_ratios r;
+	double where = uniform(state);
 
-	comm = (1 - where) * draw_median(&set[BEFORE], state) +
-	       where * draw_median(&set[BEHIND], state);
+	return (1 - where) * draw_median(a, state) + where * draw_median(b, state);
+}
+
+/*
+ * T_comm beside the point, where it is longer, is so because calls find cold caches. Those of T_measured do as well, so that as
+ * much of it as there is beyond perfect overlap may be that; or nothing of it.
+ */
+static double draw_ratio(const struct samples *set, double phases, uint64_t *state)
+{
+	double comm = draw_between(&set[BEFORE], &set[AFTER], state);
+	double colder = draw_median(&set[BESIDE], state) - comm, share = uniform(state);
+	struct overlap_times t = {.comp = draw_median(&set[COMP], state)};
+	struct overlap_ratios r;
+	double over;
+
+	if (colder < 0)
+		comm += share * colder;
 	t.comm = comm * (1 + COMM_KNOWN_TO * normal(state));
+	t.measured = t.comp + draw_between(&set[ADDED], &set[ADDED_LESS], state);
+	over = t.measured - fmax(t.comm, t.comp);
+	if (colder > 0)
+		t.measured -= fmax(0, fmin(over, share * colder * phases));
 	overlap_ratios(&t, &r);
 	return r.ratio;
 }
 
 void overlap_interval(const struct overlap_samples *s, double *low, double *high)
 {
-	const struct samples *from[SETS] = {s->comm[0], s->comm[1], s->comp, s->measured};
+	const struct samples *from[SETS] = {s->comm[0], s->comm[1],  s->comm[2],
+					    s->comp,	s->added[0], s->added[1]};
 	struct samples set[SETS], ratios;
 	uint64_t state = 1; /* the same samples, the same interval */
 	size_t i;
@@ -78,7 +95,7 @@ void overlap_interval(const struct overlap_samples *s, double *low, double *high
 	for (i = 0; i < SETS; i++)
 		samples_sorted(from[i], &set[i]);
 	for (i = 0; i < DRAWS; i++)
-		samples_add(&ratios, draw_ratio(set, &state));
+		samples_add(&ratios, draw_ratio(set, s->phases, &state));
 	if (!isnan(ratios.value[0])) {
 		*low = stats_quantile(&ratios, OUTSIDE);
 		*high = stats_quantile(&ratios, 1 - OUTSIDE);

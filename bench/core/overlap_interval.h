@@ -6,11 +6,14 @@
 #include "core/stats.h"
 
 struct overlap_samples {
-	const struct samples *comm[2]; /* T_comm before and behind what was measured */
-	const struct samples *comp, *measured;
+	const struct samples *comm[3]; /* T_comm before and after what was measured, and beside it */
+	double phases; /* computations in T_measured, for each one beside which T_comm was taken */
+	const struct samples *comp;
+	const struct samples *added
+		[2]; /* T_measured - T_comp of each pair; by the least and the most that T_comp may be */
 };
 
-/* 95 % confidence interval of the ratio of medians. NaN without samples, or if T_comm or T_comp is 0. */
+/* 95 % confidence interval of the ratio. NaN without samples, or if T_comm or T_comp is 0. */
 void overlap_interval(const struct overlap_samples *s, double *low, double *high);
 
 #endif

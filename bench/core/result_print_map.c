@@ -5,13 +5,20 @@
  */
 #include "core/result_print.h"
 
-#include "core/classify.h"
+#include "core/map_judge.h"
 #include "core/param_text.h"
 
 #include <math.h>
 
-static void print_hidden(const struct result_point *p, const char *blank, FILE *out)
+static void print_hidden(const struct result_point *p, enum map_judged judged, const char *blank,
+			 FILE *out)
 {
+	static const char *const said[] = {
+		[MAP_BLANK] = "",
+		[MAP_KNOWN] = "",
+		[MAP_UNKNOWN] = "  not told",
+		[MAP_WRONG] = "  wrong: shorter than one of them alone",
+	};
 	double ratio = result_number(p, "ratio");
 	double width = result_number(p, "ratio_high") - result_number(p, "ratio_low");
 
@@ -24,7 +31,7 @@ static void print_hidden(const struct result_point *p, const char *blank, FILE *
 		fprintf(out, "  %7s", "-");
 	else
 		fprintf(out, "  %7.1f", 100 * width / 2);
-	fprintf(out, "%s\n", classify_is_wrong(p) ? "  wrong: shorter than one of them alone" : "");
+	fprintf(out, "%s\n", said[judged]);
 }
 
 static void print_us(const struct result_point *p, const char *time, FILE *out)
@@ -41,6 +48,7 @@ void result_print_map(const struct result *r, FILE *out)
 {
 	json_t *points = json_object_get(result_json(r), "points");
 	char size[HUMAN_BYTES], time[HUMAN_BYTES];
+	double line = map_line_of(points);
 	size_t i;
 
 	fprintf(out, "%10s  %11s  %13s  %13s  %13s  %8s  %7s\n", "size", "computation",
@@ -54,7 +62,7 @@ void result_print_map(const struct result *r, FILE *out)
 		print_us(p, "comm", out);
 		print_us(p, "comp", out);
 		print_us(p, "measured", out);
-		print_hidden(p,
+		print_hidden(p, map_judge(json_array_get(points, i), line),
 			     json_string_value(json_object_get(json_array_get(points, i), "blank")),
 			     out);
 	}

@@ -9,6 +9,7 @@
 static double sequence(struct map *m)
 {
 	if (m->comm->rank == 1) {
+		map_compute_before(m);
 		map_overlap_recv(m, 0);
 		map_overlap_send(m, 0);
 		return 0;

@@ -28,16 +28,11 @@ static double blocking_send(struct map *m)
 	return map_end(m);
 }
 
-static void reference(struct map *m, struct samples *out)
-{
-	map_reference_by(m, blocking_send, out);
-}
-
 static const struct map_pattern pattern = {
 	.sends_only = true,
 	.receives = 1U << 1,
 	.sequence = sequence,
-	.reference = reference,
+	.communication = blocking_send,
 };
 
 const struct bench bench_cpu_overhead = {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sweep over message size × computation time, in blocks: a block is a size, with T_comm before and behind its points,
+ * The sweep over message size × computation time, in blocks: a block is a size, with T_comm before and after its points,
  * since a shared machine drifts. Sizes, and points of a size, come in random order, so that what changes with time does not look
- * like a change with size. T_comp does not depend on the size and is taken once per computation time, the latency once
- * for all.
+ * like a change with size. The latency is taken once for all.
  */
 #include "overlap/map.h"
 
 #include "base/log.h"
 #include "core/estimate.h"
+#include "core/map_judge.h"
 #include "core/param_text.h"
+#include "core/result_file.h"
 #include "core/resume.h"
 #include "core/sweep.h"
 
@@ -23,15 +24,10 @@
 /* The latency is the least median of so many measurements: whatever disturbs makes it longer. */
 #define LATENCIES 5
 
-/* Of so many samples one is taken for what is spent in calls, and not for T_measured. */
-#define DETAIL_EVERY 4
-
 static const uint64_t first_compute_ns = 1000;
 
 struct map_axes {
 	struct sweep bytes, compute;
-	struct samples *comp; /* T_comp, one of each compute.value; owned */
-	uint64_t random;      /* the same on all ranks */
 };
 
 static int pattern_messages(const struct map_pattern *pattern, const struct bench_run *run)
@@ -48,7 +44,6 @@ static void axes_init(struct map_axes *a, const struct bench_run *run,
 	uint64_t unit = pattern->unit ? pattern->unit : 1;
 	uint64_t most = MAP_BYTES_MAX / (uint64_t)pattern_messages(pattern, run);
 	uint64_t max = opt->bytes_max < most ? opt->bytes_max : most;
-	size_t i;
 
 	if (pattern->no_bytes)
 		sweep_init(&a->bytes, 0, 0, opt->step, 1, 1);
@@ -57,158 +52,15 @@ static void axes_init(struct map_axes *a, const struct bench_run *run,
 			   max < unit ? unit : max, opt->step, unit, unit);
 	sweep_init(&a->compute, opt->compute_min_ns, opt->compute_max_ns, opt->step,
 		   first_compute_ns, 1);
-	a->comp = xcalloc(a->compute.cnt, sizeof(*a->comp));
-	for (i = 0; i < a->compute.cnt; i++)
-		samples_init(&a->comp[i]);
 }
 
 static void axes_release(struct map_axes *a)
 {
-	size_t i;
-
-	for (i = 0; i < a->compute.cnt; i++)
-		samples_release(&a->comp[i]);
-	free(a->comp);
 	sweep_release(&a->compute);
 	sweep_release(&a->bytes);
 }
 
-/* measure() warms up with the same body: only its last `cnt` calls are in the result. */
-static void samples_keep_last(struct samples *s, size_t cnt)
-{
-	struct samples last;
-	size_t i;
-
-	samples_init(&last);
-	for (i = s->cnt > cnt ? s->cnt - cnt : 0; i < s->cnt; i++)
-		samples_add(&last, s->value[i]);
-	samples_release(s);
-	*s = last;
-}
-
-/* ---- one sample ---- */
-
-uint32_t map_seed(const struct map *m, int rank, int idx)
-{
-	return (uint32_t)m->bytes * 31 + (uint32_t)rank * 1009 + (uint32_t)idx;
-}
-
-void map_check_message(struct map *m, const struct comm_msg *msg, int rank, int idx)
-{
-	bench_buffer_check(msg->buf, msg->bytes, msg->layout, map_seed(m, rank, idx));
-	/* The next one brings the same data: without this, one that never arrived would pass. */
-	bench_buffer_fill(msg->buf, msg->bytes, msg->layout, ~map_seed(m, rank, idx));
-}
-
-static void map_check(struct map *m)
-{
-	int i, rank = m->comm->rank;
-
-	if (m->pattern->check)
-		m->pattern->check(m);
-	if (rank > 1 || !(m->pattern->receives & 1U << rank))
-		return;
-	for (i = 0; i < m->message_cnt; i++)
-		map_check_message(m, &m->in[i], 1 - rank, i);
-}
-
-static void map_prepare(struct bench_run *run, void *ctx)
-{
-	struct map *m = ctx;
-
-	(void)run;
-	m->pattern->prepare(m);
-}
-
-static double less_latency(const struct map *m, double ns)
-{
-	return fmax(0, fmax(ns - m->latency_ns, fmin(ns, m->own_ns)));
-}
-
-static double map_sample(struct bench_run *run, void *ctx)
-{
-	struct map *m = ctx;
-	double ns;
-
-	m->timing = false;
-	m->own_ns = 0;
-	m->in_calls_ns = 0;
-	m->wait_ns = 0;
-	m->test_ns = 0;
-	m->detail = run->comm->rank == 0 && m->sample_cnt++ % DETAIL_EVERY == 0;
-	ns = m->sequence(m);
-	if (run->opt->validate)
-		map_check(m);
-	if (m->detail) {
-		samples_add(&m->in_calls, fmax(0, m->in_calls_ns));
-		samples_add(&m->wait, fmax(0, m->wait_ns));
-		samples_add(&m->test, fmax(0, m->test_ns));
-		return NAN;
-	}
-	return m->pattern->ack_latency ? less_latency(m, ns) : fmax(0, ns);
-}
-
-static void map_measure(struct map *m, double (*sequence)(struct map *m), struct samples *out)
-{
-	bool prepares = sequence == m->pattern->sequence && m->pattern->prepare;
-	const struct measure_how how = {.sample = map_sample,
-					.prepare = prepares ? map_prepare : NULL,
-					.ctx = m,
-					.warm = m->warm};
-	size_t details;
-
-	m->sequence = sequence;
-	samples_clear(&m->in_calls);
-	samples_clear(&m->wait);
-	samples_clear(&m->test);
-	m->sample_cnt = 0;
-	measure(m->run, &how, out);
-	details = out->cnt / (DETAIL_EVERY - 1) ?: 1;
-	samples_keep_last(&m->in_calls, details);
-	samples_keep_last(&m->wait, details);
-	samples_keep_last(&m->test, details);
-}
-
-void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct samples *out)
-{
-	m->compute_ns = 0;
-	map_measure(m, sequence, out);
-}
-
-void map_reference_sequence(struct map *m, struct samples *out)
-{
-	map_reference_by(m, m->pattern->sequence, out);
-}
-
-static double computation_sample(struct bench_run *run, void *ctx)
-{
-	struct map *m = ctx;
-
-	m->timing = false;
-	if (run->comm->rank != 0 && !m->pattern->all_compute)
-		return 0;
-	m->detail = false;
-	if (m->pattern->computation)
-		return fmax(0, m->pattern->computation(m));
-	map_begin(m);
-	map_compute(m);
-	return fmax(0, map_end(m));
-}
-
 /* ---- points ---- */
-
-static void measure_computation(struct map *m, struct map_axes *a)
-{
-	const struct measure_how how = {.sample = computation_sample, .ctx = m, .warm = true};
-	size_t i;
-
-	m->comm->ops->mark_begin(m->comm, 1, "computation");
-	for (i = 0; i < a->compute.cnt; i++) {
-		m->compute_ns = a->compute.value[i];
-		measure(m->run, &how, &a->comp[i]);
-	}
-	m->comm->ops->mark_end(m->comm, 1);
-}
 
 /* A wrong one of milliseconds, on a busy machine, would take whole columns of the map down to 0. */
 static void measure_latency(struct map *m)
@@ -235,7 +87,7 @@ static void measure_reference(struct map *m, struct samples *out)
 	if (m->pattern->reference)
 		m->pattern->reference(m, out);
 	else
-		map_reference_sequence(m, out);
+		map_reference(m, out);
 	c->ops->mark_end(c, 1);
 }
 
@@ -262,7 +114,10 @@ static void map_point(struct map *m, struct map_cell *cell)
 	snprintf(name, sizeof(name), "%s, %s", human_bytes(size, sizeof(size), m->bytes),
 		 param_ns(time, sizeof(time), m->compute_ns));
 	m->comm->ops->mark_begin(m->comm, 1, name);
-	map_measure(m, m->pattern->sequence, &cell->measured);
+	map_measure_point(m, &cell->measured);
+	samples_take(&cell->alone, &m->alone);
+	samples_take(&cell->slowest, &m->slowest);
+	samples_take(&cell->beside, &m->beside);
 	samples_take(&cell->in_calls, &m->in_calls);
 	samples_take(&cell->wait, &m->wait);
 	samples_take(&cell->test, &m->test);
@@ -300,16 +155,33 @@ static void size_end(struct map *m)
 	}
 }
 
-static void map_points(struct map *m, struct map_axes *a, size_t done)
+/* How many of the computation times can be told of this size, by what computation was seen to vary by at the sizes before. */
+static size_t computations_told(const struct map *m, const struct map_axes *a)
 {
-	size_t *order = sweep_shuffled(a->compute.cnt, &a->random), i;
+	const struct result *result = m->run->result;
+	double line, comm_ns = stats_quantile(&m->before, 0.5);
+	size_t cnt = a->compute.cnt;
+
+	if (!m->run->opt->compute_told)
+		return cnt;
+	line = result ? map_line_of(json_object_get(result_json(result), "points")) : 0;
+	while (result && cnt > 1 && map_is_left(line, comm_ns, (double)a->compute.value[cnt - 1]))
+		cnt--;
+	return comm_tell(m->comm, cnt);
+}
+
+/* The first `told` computation times. */
+static void map_points(struct map *m, struct map_axes *a, size_t told, size_t done)
+{
+	size_t *order = sweep_shuffled(a->compute.cnt, &m->random), i;
 	struct bench_run *run = m->run;
 
 	if (m->pattern->points_begin)
 		m->pattern->points_begin(m);
 	for (i = 0; i < a->compute.cnt; i++) {
 		m->compute_ns = a->compute.value[order[i]];
-		map_point(m, &m->cell[order[i]]);
+		if (order[i] < told)
+			map_point(m, &m->cell[order[i]]);
 		if (m->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, done * a->compute.cnt + i + 1,
 				      a->bytes.cnt * a->compute.cnt);
@@ -323,7 +195,7 @@ static void map_points(struct map *m, struct map_axes *a, size_t done)
 static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 {
 	const struct result_axis axes[] = {{"bytes", a->bytes.value[idx]}, {"compute_ns", 0}};
-	size_t i;
+	size_t told, i;
 
 	/* Its points share their references, and are there all or not at all. */
 	if (resume_has_all(m->run, axes, a->compute.value, a->compute.cnt))
@@ -335,17 +207,18 @@ static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 		measure_pingpong_too(m);
 	measure_reference(m, &m->before);
 	m->warm = true;
-	map_points(m, a, done);
+	told = computations_told(m, a);
+	map_points(m, a, told, done);
 	measure_reference(m, &m->behind);
-	for (i = 0; m->comm->rank == 0 && i < a->compute.cnt; i++)
-		map_point_write(m, &m->cell[i], a->compute.value[i], &a->comp[i]);
+	for (i = 0; m->comm->rank == 0 && i < told; i++)
+		map_point_write(m, &m->cell[i], a->compute.value[i]);
 	size_end(m);
 }
 
 static struct samples *samples_of(struct map *m, size_t idx)
 {
-	struct samples *all[] = {&m->in_calls, &m->wait,     &m->test,	  &m->before,
-				 &m->behind,   &m->blocking, &m->pingpong};
+	struct samples *all[] = {&m->alone, &m->slowest, &m->beside, &m->in_calls, &m->wait,
+				 &m->test,  &m->before,	 &m->behind, &m->blocking, &m->pingpong};
 
 	return idx < sizeof(all) / sizeof(all[0]) ? all[idx] : NULL;
 }
@@ -363,8 +236,6 @@ static void map_init(struct map *m, struct bench_run *run, const struct map_patt
 	m->request = xcalloc(2 * (size_t)m->message_cnt, sizeof(*m->request));
 	m->comm->ops->requests_prepare(m->comm, m->request, 2 * m->message_cnt);
 	m->cell = xcalloc(computations, sizeof(*m->cell));
-	for (i = 0; i < computations; i++)
-		m->cell[i].compute = i;
 	for (i = 0; samples_of(m, i); i++)
 		samples_init(samples_of(m, i));
 }
@@ -377,6 +248,9 @@ static void map_release(struct map *m, size_t computations)
 		samples_release(samples_of(m, i));
 	for (i = 0; i < computations; i++) {
 		samples_release(&m->cell[i].measured);
+		samples_release(&m->cell[i].alone);
+		samples_release(&m->cell[i].slowest);
+		samples_release(&m->cell[i].beside);
 		samples_release(&m->cell[i].in_calls);
 		samples_release(&m->cell[i].wait);
 		samples_release(&m->cell[i].test);
@@ -403,10 +277,9 @@ int map_run(struct bench_run *run)
 		log_warn("sizes end at %s: %d messages at once would need more than %lu MiB",
 			 human_bytes(limit, sizeof(limit), a.bytes.value[a.bytes.cnt - 1]),
 			 m.message_cnt, MAP_BYTES_MAX >> 20);
-	a.random = comm_tell(run->comm, run->comm->ops->now_ns(run->comm));
+	m.random = comm_tell(run->comm, run->comm->ops->now_ns(run->comm));
 	measure_latency(&m);
-	measure_computation(&m, &a);
-	order = sweep_shuffled(a.bytes.cnt, &a.random);
+	order = sweep_shuffled(a.bytes.cnt, &m.random);
 	for (i = 0; i < a.bytes.cnt; i++)
 		map_size(&m, &a, order[i], i);
 	free(order);
@@ -430,15 +303,15 @@ uint64_t map_estimate_ns(const struct bench_run *run)
 	size_t i, k;
 
 	axes_init(&a, run, pattern);
-	for (k = 0; k < a.compute.cnt; k++)
-		ns += estimate_point_ns(run->opt, (double)a.compute.value[k] + wait_ns);
 	for (i = 0; i < a.bytes.cnt; i++) {
 		comm_ns = wait_ns * run->comm->size +
 			  (double)a.bytes.value[i] * messages * phases / ESTIMATE_BYTES_PER_NS;
 		ns += 3 * estimate_point_ns(run->opt, 2 * comm_ns);
 		for (k = 0; k < a.compute.cnt; k++)
 			ns += estimate_point_ns(run->opt,
-						comm_ns + phases * (double)a.compute.value[k]);
+						(1 + 1.0 / MAP_DETAIL_EVERY) *
+							(comm_ns + wait_ns +
+							 2 * phases * (double)a.compute.value[k]));
 	}
 	axes_release(&a);
 	return (uint64_t)ns;

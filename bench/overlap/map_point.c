@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is said of a point. T_comm is the median of what was measured before the size's points and behind them together; its
- * interval spans the intervals of both, so that what changed meanwhile is in it. A point has no ratio where T_comm or T_comp
- * is shorter than the clock can tell, or where T_comm's interval is wide beside the shorter one of them: a division
- * by next to nothing says nothing. If T_comm is known well enough for itself, it is T_comp that is too short.
+ * What is said of a point. T_comm is the median of what was measured before the size's points and after them together; its
+ * interval spans the intervals of both, so that what changed meanwhile is in it. The ratio is made of T_comm, T_comp and the
+ * median of T_measured - T_comp within pairs. A point has no ratio where T_comm or T_comp is shorter than the clock can tell, or
+ * where T_comm's interval is wide beside the shorter one of them: a division by next to nothing says nothing. If T_comm is
+ * known well enough for itself, it is T_comp that is too short.
  */
 #include "overlap/map.h"
 
+#include "core/map_judge.h"
 #include "core/overlap_interval.h"
 #include "core/overlap_ratio.h"
 
@@ -30,7 +32,7 @@ static void samples_append(struct samples *to, const struct samples *from)
 		samples_add(to, from->value[i]);
 }
 
-/* Of T_comm's interval, before and behind the points. */
+/* Of T_comm's interval, before and after the points. */
 static double reference_width(const struct map *m)
 {
 	struct summary before, behind;
@@ -76,28 +78,53 @@ static void peers(const struct map *m, const struct overlap_times *t, struct res
 	result_value(point, "sandia", r.sandia);
 }
 
-static void interval(const struct map *m, const struct map_cell *cell, const struct samples *comp,
+/* T_measured - T_comp of each pair. */
+static void added_find(const struct samples *measured, const struct samples *alone,
+		       struct samples *out)
+{
+	size_t i;
+
+	for (i = 0; i < measured->cnt && i < alone->cnt; i++)
+		samples_add(out, measured->value[i] - alone->value[i]);
+}
+
+static void interval(const struct map *m, const struct map_cell *cell, const struct samples *added,
 		     const struct overlap_times *t, struct result_point *point)
 {
+	struct samples slowest;
 	const struct overlap_samples s = {
-		.comm = {&m->before, &m->behind}, .comp = comp, .measured = &cell->measured};
+		.comm = {&m->before, &m->behind, &cell->beside},
+		.phases = m->pattern->phases ? m->pattern->phases : 1,
+		.comp = &cell->alone,
+		.added = {added, cell->slowest.cnt ? &slowest : added},
+	};
 	double low, high, short_ns;
+	struct overlap_ratios r;
 
+	samples_init(&slowest);
+	added_find(&cell->measured, &cell->slowest, &slowest);
+	overlap_ratios(t, &r);
 	overlap_interval(&s, &low, &high);
+	samples_release(&slowest);
+	/* T_comm beside the point may be longer throughout than what the ratio is made of. */
+	low = fmin(low, r.ratio);
+	high = fmax(high, r.ratio);
 	result_value(point, "ratio_low", low);
 	result_value(point, "ratio_high", high);
-	/* The interval is below 0 by more than the clock's two ends of a time. */
+	/* The interval is below 0 by more than it may be off, and by more than the clock's two ends of a time. */
 	short_ns = -high * fmin(t->comm, t->comp);
-	if (short_ns > 2 * m->clock_ns)
+	if (high < MAP_CLEARLY_BELOW && short_ns > 2 * m->clock_ns)
 		result_value(point, "too_short_ns", short_ns);
 }
 
 static void times(const struct map *m, const struct map_cell *cell, const struct samples *comm,
-		  const struct samples *comp, struct result_point *point)
+		  const struct samples *added, struct result_point *point)
 {
 	result_time(point, "comm", comm);
-	result_time(point, "comp", comp);
+	result_time(point, "comm_beside", &cell->beside);
+	result_time(point, "comp", &cell->alone);
 	result_time(point, "measured", &cell->measured);
+	result_time(point, "added", added);
 	result_time(point, "in_calls", &cell->in_calls);
 	if (m->pattern->sends_only)
 		result_time(point, "send_wait", &cell->wait);
@@ -107,34 +134,36 @@ static void times(const struct map *m, const struct map_cell *cell, const struct
 	result_time(point, "pingpong", &m->pingpong);
 }
 
-void map_point_write(struct map *m, const struct map_cell *cell, uint64_t compute_ns,
-		     const struct samples *comp)
+void map_point_write(struct map *m, const struct map_cell *cell, uint64_t compute_ns)
 {
 	struct result_point *point = result_point_add(m->run->result);
 	double before = samples_median(&m->before);
 	struct overlap_times t;
-	struct samples comm;
+	struct samples comm, added;
 	const char *why;
 
 	samples_init(&comm);
+	samples_init(&added);
+	added_find(&cell->measured, &cell->alone, &added);
 	samples_append(&comm, &m->before);
 	samples_append(&comm, &m->behind);
 	t = (struct overlap_times){.comm = samples_median(&comm),
-				   .comp = samples_median(comp),
-				   .measured = samples_median(&cell->measured),
+				   .comp = samples_median(&cell->alone),
 				   .in_calls = samples_median(&cell->in_calls)};
+	t.measured = t.comp + samples_median(&added);
 	result_param(point, "bytes", m->bytes);
 	result_param(point, "compute_ns", compute_ns);
 	if (m->pattern->params)
 		m->pattern->params(m, point);
-	times(m, cell, &comm, comp, point);
+	times(m, cell, &comm, &added, point);
 	result_value(point, "drift", samples_median(&m->behind) / before - 1);
 	why = blank(m, &t);
 	if (why) {
 		result_param_text(point, "blank", why);
 	} else {
 		peers(m, &t, point);
-		interval(m, cell, comp, &t, point);
+		interval(m, cell, &added, &t, point);
 	}
+	samples_release(&added);
 	samples_release(&comm);
 }

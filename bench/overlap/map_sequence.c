@@ -11,8 +11,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+void map_compute_before(struct map *m)
+{
+	if (m->before_ns)
+		m->comm->ops->compute(m->comm, &m->run->opt->compute, m->before_ns);
+}
+
 void map_begin(struct map *m)
 {
+	map_compute_before(m);
 	m->timing = true;
 	m->readings = 0;
 	m->began_ns = m->comm->ops->now_ns(m->comm);

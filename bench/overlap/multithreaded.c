@@ -60,6 +60,7 @@ static void overlap_thread(void *arg, int thread)
 		return;
 	}
 	map_hear(m, 1, thread_tag(thread, MAP_TAG_CTS));
+	map_compute_before(m);
 	t->start_ns = now_ns(c);
 	c->ops->isend(c, &m->out[thread], 1, thread_tag(thread, MAP_TAG_DATA), &m->request[thread]);
 	if (detail)
@@ -114,9 +115,17 @@ static void compute_thread(void *arg, int thread)
 	struct thread_times *t = &all->times[thread];
 	struct map *m = all->map;
 
+	/* The peer's thread waits for a message meanwhile, as it does in the sequence. */
+	if (m->comm->rank == 1) {
+		map_tell(m, 0, thread_tag(thread, MAP_TAG_CTS));
+		map_hear(m, 0, thread_tag(thread, MAP_TAG_COMPUTED));
+		return;
+	}
+	map_hear(m, 1, thread_tag(thread, MAP_TAG_CTS));
 	t->start_ns = m->comm->ops->now_ns(m->comm);
 	map_compute(m);
 	t->end_ns = m->comm->ops->now_ns(m->comm);
+	map_tell(m, 1, thread_tag(thread, MAP_TAG_COMPUTED));
 }
 
 static double computation(struct map *m)

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What a thread that does nothing but call the library for progress makes of it: `sender`, with such a thread on both
- * ranks. T_comm is measured without these threads, so that what they cost counts against them; the time
- * comm_progress is the same with them.
+ * ranks. They run in the sequence only: T_comm and T_comp are without them, so that what they cost counts against them; the
+ * time comm_progress is T_comm with them.
  */
 #include "overlap/map.h"
 
 #include "base/log.h"
 
 #include <stdlib.h>
+
+static void prepare(struct map *m)
+{
+	m->comm->ops->progress_begin(m->comm);
+}
+
+static double sequence(struct map *m)
+{
+	double ns = map_sequence_send_ack(m);
+
+	m->comm->ops->progress_end(m->comm);
+	return ns;
+}
 
 static void size_begin(struct map *m)
 {
@@ -20,13 +33,7 @@ static void size_begin(struct map *m)
 
 static void points_begin(struct map *m)
 {
-	m->comm->ops->progress_begin(m->comm);
-	map_reference_sequence(m, m->state);
-}
-
-static void points_end(struct map *m)
-{
-	m->comm->ops->progress_end(m->comm);
+	map_reference_by(m, sequence, m->state);
 }
 
 static void size_end(struct map *m)
@@ -44,11 +51,12 @@ static void params(struct map *m, struct result_point *point)
 static const struct map_pattern pattern = {
 	.ack_latency = true,
 	.receives = 1U << 1,
-	.sequence = map_sequence_send_ack,
+	.prepare = prepare,
+	.sequence = sequence,
+	.communication = map_sequence_send_ack,
 	.size_begin = size_begin,
 	.size_end = size_end,
 	.points_begin = points_begin,
-	.points_end = points_end,
 	.params = params,
 };
 

@@ -44,6 +44,7 @@ static void params(struct map *m, struct result_point *point)
 
 static const struct map_pattern pattern = {
 	.all_compute = true,
+	.longest = true,
 	.sequence = sequence,
 	.check = check,
 	.params = params,

@@ -32,6 +32,8 @@ static bool compute_slices(struct map *m, bool test)
 
 static double computation(struct map *m)
 {
+	if (m->comm->rank != 0)
+		return 0;
 	map_begin(m);
 	compute_slices(m, false);
 	return map_end(m);

@@ -17,6 +17,13 @@ setup() {
 	[ "${lines[${#lines[@]} - 1]}" = "1..$cases" ]
 }
 
+# All 1000: tests/timing/povbench.test.
+@test "on disturbed machines nothing is told that is not so" {
+	run "$selftest" disturbed 60
+	grep -v '^ok ' <<<"$output"
+	[ "$status" = 0 ]
+}
+
 @test "one of them alone, and by its other name; nothing is no success" {
 	"$selftest" pingpong | grep -q '^ok [0-9]* - latency on '
 	[ "$("$selftest" sender | grep -c '^ok [0-9]* - sender on ')" -ge 2 ]

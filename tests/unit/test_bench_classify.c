@@ -87,7 +87,7 @@ static void assert_sentence(struct result *r, const char *expected)
 
 /* ---- maps ---- */
 
-#define MAP_COLUMNS "#bytes ~comm ~comp ratio ratio_low ratio_high"
+#define MAP_COLUMNS "#bytes #compute_ns ~comm ~comp ratio ratio_low ratio_high"
 
 static void map_add(struct result *r, uint64_t bytes, double comp, double ratio, double wait)
 {
@@ -125,6 +125,9 @@ TEST(runs)
 	assert_sentence(MAP(1024, 2, 1.26, 7), "x: worse than one after the other at all sizes");
 	assert_sentence(MAP(1024, 2, 1, 1, 0.5, 0.5, 0, 0),
 			"x: no overlap up to 2 KiB, partial overlap up to 8 KiB, overlap above");
+	/* "No overlap" hides nothing that is worse. */
+	assert_sentence(MAP(1024, 2, 1, 1, 3),
+			"x: no overlap up to 2 KiB, worse than one after the other above");
 	/* A size that differs from its neighbours is not smoothed away. */
 	assert_sentence(
 		MAP(1024, 2, 0, 0, 3, 0, 1, 1),
@@ -141,8 +144,8 @@ static struct result *waits_of(const double *ratio, const double *wait, size_t c
 	size_t i;
 
 	for (i = 0; i < cnt; i++, bytes *= factor) {
-		/* These two computations are too short to count. */
-		map_add(r, bytes, 1000, NAN, NAN);
+		/* These two computations are too short for their waits to count. */
+		map_add(r, bytes, 1000, ratio[i], NAN);
 		map_add(r, bytes, 9000, ratio[i], 9000);
 		map_add(r, bytes, 10000, ratio[i], 300 + wait[i] * 10000);
 		map_add(r, bytes, 20000, ratio[i], 300 + wait[i] * 10000);
@@ -195,54 +198,115 @@ TEST(eager_by_overlap)
 			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
 }
 
-/* Computations as long as T_comm judge a size; if there are none, the nearest does, unless it is too far off. */
+/* All points of a size that are known count, whatever their computation time. */
 TEST(judged)
 {
-	struct result *r = points(RESULT_MAP, MAP_COLUMNS,
-				  "1024 1000 100 1; 1024 1000 500 0; 1024 1000 1000 0.1;"
-				  "1024 1000 2000 0.2; 1024 1000 2100 1;"
-				  "2048 1000 6000 1; 2048 1000 4000 0.5;"
-				  "4096 1000 9000 1; 4096 1000 100 1");
+	struct result *r =
+		points(RESULT_MAP, MAP_COLUMNS,
+		       "1024 100 1000 100 0.24; 1024 500 1000 500 0; 1024 2000 1000 2000 0.2;"
+		       "2048 500 1000 500 0.1; 2048 1000 1000 1000 0.3; 2048 9000 1000 9000 1;"
+		       "4096 1000 1000 1000 -; 8192 1000 1000 1000 0.5");
 
 	assert_int_equal(classify_size(r, 1024), CLASSIFY_OVERLAP);
-	assert_int_equal(classify_size(r, 2048), CLASSIFY_PARTIAL);
+	assert_int_equal(classify_size(r, 2048), CLASSIFY_MIXED);
 	assert_int_equal(classify_size(r, 4096), CLASSIFY_UNJUDGED);
-	assert_int_equal(classify_size(r, 8192), CLASSIFY_UNJUDGED);
-	assert_sentence(r, "x: overlap at 1 KiB, partial overlap at 2 KiB; not told at 4 KiB");
-	assert_sentence(points(RESULT_MAP, MAP_COLUMNS, "64 100 20000 0"),
+	assert_int_equal(classify_size(r, 8192), CLASSIFY_PARTIAL);
+	assert_int_equal(classify_size(r, 16384), CLASSIFY_UNJUDGED);
+	assert_sentence(r,
+			"x: overlap at 1 KiB for computations of 100 ns to 2 us, at 2 KiB "
+			"overlap for 500 ns but partial overlap for 1 us but no overlap for 9 us, "
+			"partial overlap at 8 KiB for 1 us; not told at 4 KiB; 1 of 8 points are "
+			"not told");
+	assert_sentence(points(RESULT_MAP, MAP_COLUMNS, "64 20000 100 20000 -"),
 			"x: not told at any size");
 }
 
-/* A claim holds at both ends of the interval. */
+/* Computation times are said once where they are alike, and a run ends where its own would not hold for another size. */
+TEST(computation_times)
+{
+	assert_sentence(
+		points(RESULT_MAP, MAP_COLUMNS,
+		       "1024 1000 9 9 0; 1024 2000 9 9 0; 2048 1000 9 9 1; 2048 2000 9 9 1"),
+		"x: overlap up to 1 KiB (eager), no overlap above, for computations of 1 us "
+		"to 2 us");
+	assert_sentence(
+		points(RESULT_MAP, MAP_COLUMNS,
+		       "1024 1000 9 9 0; 2048 2000 9 9 0; 4096 2000 9 9 1"),
+		"x: overlap up to 2 KiB (eager) for computations of 1 us to 2 us, no overlap "
+		"above for 2 us");
+	/* The point of 2 KiB and 2 us holds neither claim, and contradicts one. */
+	assert_sentence(
+		points(RESULT_MAP, MAP_COLUMNS,
+		       "1024 1000 9 9 0 0 0; 1024 2000 9 9 0 0 0; 2048 1000 9 9 0 0 0;"
+		       "2048 2000 9 9 0.9 0.6 1"),
+		"x: overlap up to 1 KiB for computations of 1 us to 2 us, overlap above for "
+		"1 us");
+}
+
+/* A claim is held by what holds it at both ends of the interval; one that is wider than 0.5 says nothing. */
 TEST(intervals)
 {
 	assert_sentence(
 		points(RESULT_MAP, MAP_COLUMNS,
-		       "1024 1000 1000 0.1 -0.1 0.24; 2048 1000 1000 0.2 0.1 0.3;"
-		       "4096 1000 1000 0.5 0.11 0.89; 8192 1000 1000 0.5 0.05 0.6;"
-		       "16384 1000 1000 0.9 0.76 1.3; 32768 1000 1000 2 1.26 9"),
+		       "1024 1000 1000 1000 0.1 -0.1 0.24; 2048 1000 1000 1000 0.2 0.1 0.3;"
+		       "4096 1000 1000 1000 0.5 0.4 0.89; 8192 1000 1000 1000 0.3 0.05 0.6;"
+		       "16384 1000 1000 1000 0.9 0.76 1.2; 32768 1000 1000 1000 2 1.26 1.7"),
 		"x: overlap at 1 KiB, partial overlap at 4 KiB, no overlap at 16 KiB, worse "
-		"than one after the other at 32 KiB; not told at 2 KiB, 8 KiB");
+		"than one after the other at 32 KiB, for computations of 1 us; not told at 2 KiB, "
+		"8 KiB; 1 of 6 points are not told");
+}
+
+/* Long computations with short messages say by what computation varies; points left of that line are not told. */
+TEST(line)
+{
+	struct result *r = result_of(RESULT_MAP);
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		struct result_point *p = result_point_add(r);
+		struct samples added;
+		int k;
+
+		samples_init(&added);
+		/* Of 6 samples the interval is all of them, 1 us: the line is at 2 us of 1 ms. */
+		for (k = 0; k < 6; k++)
+			samples_add(&added, 200 * k);
+		result_param(p, "bytes", 1024u << i);
+		result_param(p, "compute_ns", 1000000);
+		time_add(p, "comm", i < 3 ? 1000 + 400 * i : 2400);
+		time_add(p, "comp", 1e6);
+		result_time(p, "added", &added);
+		result_value(p, "ratio", 0);
+		samples_release(&added);
+	}
+	assert_sentence(r,
+			"x: overlap at 8 KiB for computations of 1 ms; not told at 1 KiB, 2 KiB, "
+			"4 KiB; 3 of 4 points are not told");
 }
 
 /* Both together cannot take less time than one of them alone. */
 TEST(wrong)
 {
-	struct result *r = points(RESULT_MAP, MAP_COLUMNS,
-				  "1024 1000 1000 0.1 0 0.2; 1024 1000 1000 -1 -1.2 -0.8");
+	struct result *r =
+		points(RESULT_MAP, MAP_COLUMNS,
+		       "1024 1000 1000 1000 0.1 0 0.2; 1024 1000 1000 1000 -1 -1.2 -0.8");
 	struct result_point *p = (struct result_point *)result_point_at(r, 1);
 
-	assert_false(classify_is_wrong(p));
 	result_value(p, "too_short_ns", 800);
-	assert_true(classify_is_wrong(p));
 	assert_int_equal(classify_size(r, 1024), CLASSIFY_OVERLAP);
-	assert_says(r, "x: overlap at all sizes; 1 of 2 points are wrong: both together took less "
-		       "time than one of them alone");
+	assert_says(r, "x: overlap at all sizes for computations of 1 us; 1 of 2 points are wrong: "
+		       "both together took less time than one of them alone");
 	result_disturbed(r, "its ranks slept");
 	classify_set(r);
-	assert_string_equal(json_string_value(json_object_get(result_json(r), "sentence")),
-			    "x: overlap at all sizes; 1 of 2 points are wrong: both together took "
-			    "less time than one of them alone; disturbed: its ranks slept");
+	assert_string_equal(
+		json_string_value(json_object_get(result_json(r), "sentence")),
+		"x: overlap at all sizes for computations of 1 us; 1 of 2 points are "
+		"wrong: both together took less time than one of them alone; disturbed: "
+		"its ranks slept");
+	/* What is not known is not wrong either. */
+	result_value(p, "ratio_low", -2);
+	assert_says(r,
+		    "x: overlap at all sizes for computations of 1 us; 1 of 2 points are not told");
 	result_free(r);
 }
 

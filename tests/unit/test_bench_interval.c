@@ -29,33 +29,52 @@ static void fill(struct samples *s, double median)
 		samples_add(s, median * (0.9 + 0.1 * log(1 / (1 - uniform())) / log(2)));
 }
 
-/* Of the interval for samples with these medians, on the way out. */
-static void interval_of(double before, double behind, double comp, double measured, double *low,
-			double *high)
+/* What pairs differ by, whose median is `added`. */
+static void fill_added(struct samples *s, double added)
 {
-	struct samples s[4];
-	const struct overlap_samples o = {.comm = {&s[0], &s[1]}, .comp = &s[2], .measured = &s[3]};
+	size_t i;
+
+	fill(s, 1000);
+	for (i = 0; i < s->cnt; i++)
+		s->value[i] += added - 1000;
+}
+
+struct medians {
+	double before, after, beside, comp;
+	double added, added_less; /* by what T_comp may be at least and at most */
+};
+
+/* The interval for samples with these medians. */
+static void interval_of(const struct medians *m, double *low, double *high)
+{
+	struct samples s[6];
+	const struct overlap_samples o = {
+		.comm = {&s[0], &s[1], &s[2]}, .phases = 1, .comp = &s[3], .added = {&s[4], &s[5]}};
 	int i;
 
-	fill(&s[0], before);
-	fill(&s[1], behind);
-	fill(&s[2], comp);
-	fill(&s[3], measured);
+	fill(&s[0], m->before);
+	fill(&s[1], m->after);
+	fill(&s[2], m->beside);
+	fill(&s[3], m->comp);
+	fill_added(&s[4], m->added);
+	fill_added(&s[5], m->added_less);
 	overlap_interval(&o, low, high);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 6; i++)
 		samples_release(&s[i]);
 }
 
 /* 95 % of intervals have the truth in them; T_comm's own percent makes it some more. */
 TEST(covers)
 {
-	static const double measured[] = {2000, 2500, 3000, 3800};
+	static const double added[] = {0, 500, 1000, 1800};
+	struct medians m = {1000, 1000, 1000, 2000, 0, 0};
 	double low, high, truth;
 	int i, covered = 0;
 
 	for (i = 0; i < TRIALS; i++) {
-		truth = (measured[i % 4] - 2000) / 1000;
-		interval_of(1000, 1000, 2000, measured[i % 4], &low, &high);
+		truth = added[i % 4] / 1000;
+		m.added = m.added_less = added[i % 4];
+		interval_of(&m, &low, &high);
 		assert_true(low < high);
 		covered += low <= truth && truth <= high;
 	}
@@ -63,21 +82,59 @@ TEST(covers)
 	assert_true(covered < TRIALS); /* or they are so wide that they say nothing */
 }
 
-/* What T_comm was in between is not known: both are in the interval. */
-TEST(drift)
+/* The interval has all that may be: what T_comm was in between, what cold caches cost, and which rank was waited for. */
+TEST(spans)
 {
+	static const struct medians drift = {1000, 1400, 1200, 5000, 1200, 1200};
+	static const struct medians cold = {1000, 1000, 1800, 5000, 1200, 1200};
+	static const struct medians colder = {1000, 1000, 3000, 5000, 600, 600};
+	static const struct medians shorter = {1000, 1000, 800, 5000, 800, 800};
+	static const struct medians ranks = {1000, 1000, 1000, 5000, 1000, 0};
+	static const struct medians steady = {1000, 1000, 1000, 5000, 1000, 1000};
 	double low, high;
 
-	interval_of(1000, 1400, 5000, 6200, &low, &high);
-	assert_true(low < 1200.0 / 1400 + 0.05 && high > 1200.0 / 1000 - 0.05);
-	interval_of(1000, 1000, 5000, 6000, &low, &high);
-	assert_true(high - low < 0.9);
+	interval_of(&drift, &low, &high);
+	assert_true(low < 1200.0 / 1400 + 0.1 && high > 1200.0 / 1000 - 0.1);
+	interval_of(&cold, &low, &high);
+	assert_true(low < 0.4 + 0.1 && high > 1.2 - 0.1);
+	interval_of(&colder, &low, &high);
+	assert_true(low > -0.1 && low < 0.1 && high > 0.6 - 0.1);
+	interval_of(&shorter, &low, &high);
+	assert_true(low < 0.8 + 0.1 && high > 1 - 0.1);
+	interval_of(&ranks, &low, &high);
+	assert_true(low < 0.1 && high > 0.9);
+	interval_of(&steady, &low, &high);
+	assert_true(high - low < 0.2);
+}
+
+/* A pace that changes for both of a pair is not in it. */
+TEST(pairs)
+{
+	struct samples comm, comp, added;
+	const struct overlap_samples o = {.comm = {&comm, &comm, &comm},
+					  .phases = 1,
+					  .comp = &comp,
+					  .added = {&added, &added}};
+	double low, high;
+	int i;
+
+	fill(&comm, 1000);
+	fill_added(&added, 1000);
+	samples_init(&comp);
+	for (i = 0; i < CNT; i++)
+		samples_add(&comp, 1e6 + 1e4 * i);
+	overlap_interval(&o, &low, &high);
+	assert_true(low > 0.9 && high < 1.1);
+	samples_release(&comm);
+	samples_release(&comp);
+	samples_release(&added);
 }
 
 TEST(nothing)
 {
 	struct samples one, none;
-	const struct overlap_samples o = {.comm = {&one, &none}, .comp = &one, .measured = &one};
+	const struct overlap_samples o = {
+		.comm = {&one, &none, &one}, .phases = 1, .comp = &one, .added = {&one, &one}};
 	double low = 0, high = 0;
 
 	samples_init(&none);

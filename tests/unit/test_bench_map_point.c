@@ -19,7 +19,7 @@ static void spread(struct samples *out, double ns, double width)
 		samples_add(out, ns + width * i / 99);
 }
 
-/* T_comm of `before`, and behind the points longer by `more`. */
+/* T_comm of `before`, and after the points longer by `more`. */
 static void assert_blank(double before, double more, double comp_ns, const char *expected)
 {
 	const struct result_about about = {
@@ -29,19 +29,20 @@ static void assert_blank(double before, double more, double comp_ns, const char 
 	struct map m = {.run = &run, .pattern = &pattern, .bytes = 64, .clock_ns = CLOCK_NS};
 	struct map_cell cell = {0};
 	const struct result_point *p;
-	struct samples comp;
 
 	spread(&m.before, before, 0);
 	spread(&m.behind, before + more, 0);
-	spread(&comp, comp_ns, 0);
+	spread(&cell.alone, comp_ns, 0);
+	spread(&cell.beside, before, 0);
 	spread(&cell.measured, before + comp_ns, 0);
-	map_point_write(&m, &cell, (uint64_t)comp_ns, &comp);
+	map_point_write(&m, &cell, (uint64_t)comp_ns);
 	p = result_point_at(run.result, 0);
 	assert_string_equal(classify_text(run.result, 0, "blank"), expected);
 	assert_int_equal(isnan(result_number(p, "ratio")), *expected != 0);
 	assert_int_equal(isnan(result_number(p, "ratio_low")), *expected != 0);
 	samples_release(&cell.measured);
-	samples_release(&comp);
+	samples_release(&cell.beside);
+	samples_release(&cell.alone);
 	samples_release(&m.behind);
 	samples_release(&m.before);
 	result_free(run.result);

@@ -56,8 +56,17 @@ struct model_settings {
 	int cores; /* of each rank, for its load threads; the rank's own is one of them */
 	double load_delay_ns; /* of each blocking call, while its core has a load thread too */
 	double steal;	      /* work takes 1 + steal times as long; a deadline is one */
-	int ranks_per_core;   /* until they pin themselves; only one of them runs at a time */
-	double slice_ns; /* a computing rank lets others of its core run after this; 0: never */
+	/* The first call after a millisecond of computation takes cold_ns longer, after less of it as much less. */
+	double cold_ns;
+	/*
+	 * What happens to work on a real machine, on each rank by itself: its pace swings by compute_drift, once in
+	 * drift_period_ns; each computation is longer by a random share up to compute_noise; every tick_period_ns the core is
+	 * away for tick_ns; and work is slower by poll_slow while another rank waits in a call. 0: nothing of that.
+	 */
+	double compute_drift, drift_period_ns, compute_noise, tick_ns, tick_period_ns, poll_slow;
+	uint64_t seed;	    /* of what is random above */
+	int ranks_per_core; /* until they pin themselves; only one of them runs at a time */
+	double slice_ns;    /* a computing rank lets others of its core run after this; 0: never */
 	double clock_ns, test_ns; /* what reading the clock and MPI_Test take */
 	int nodes;	  /* each with a clock of its own; ranks are dealt out to them in turn */
 	bool node_blocks; /* … one node after the other instead */

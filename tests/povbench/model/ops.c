@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 
+#define COLD_COMPUTE_NS 1e6
 #define CONTEXT_MIX 0x9e3779b97f4a7c15ull
 
 static struct model_comm *model_comm_of(struct comm *c)
@@ -72,6 +73,7 @@ static void op_compute(struct comm *c, const struct compute *how, uint64_t ns)
 		core_compute(sim, (double)ns, 1 / longer, true);
 	else
 		core_compute(sim, (double)ns * longer, 1 / longer, false);
+	model_comm_of(c)->rank->cold_ns = sim->set.cold_ns * fmin(1, (double)ns / COLD_COMPUTE_NS);
 }
 
 static void op_sleep(struct comm *c, uint64_t ns)
@@ -100,20 +102,33 @@ static int op_pin(struct comm *c, int core)
 
 /* ---- requests ---- */
 
-/* A communication thread that shares its core with a load thread comes late into whatever blocks. */
-static void load_delay(struct comm *c)
+static void cold_call(struct comm *c)
+{
+	struct rank *rank = model_comm_of(c)->rank;
+	double ns = rank->cold_ns;
+
+	rank->cold_ns = 0;
+	core_use(rank->sim, ns);
+}
+
+/*
+ * A communication thread that shares its core with a load thread comes late into whatever blocks. The first call after a
+ * computation finds cold caches.
+ */
+static void call_begin(struct comm *c)
 {
 	struct rank *rank = model_comm_of(c)->rank;
 
 	if (rank->load_cnt >= rank->sim->set.cores)
 		task_sleep(rank->sim, rank->sim->set.load_delay_ns);
+	cold_call(c);
 }
 
 static void op_send(struct comm *c, const struct comm_msg *m, int peer, int tag)
 {
 	struct request r = {0};
 
-	load_delay(c);
+	call_begin(c);
 	request_send_begin(model_comm_of(c), &r, m, peer, tag, false);
 	request_wait(sim_of(c), &r);
 }
@@ -122,7 +137,7 @@ static void op_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
 {
 	struct request r = {0};
 
-	load_delay(c);
+	call_begin(c);
 	request_recv_begin(model_comm_of(c), &r, m, peer, tag);
 	request_wait(sim_of(c), &r);
 }
@@ -158,12 +173,14 @@ static struct request *request_of(const struct comm_request *r)
 static void op_isend(struct comm *c, const struct comm_msg *m, int peer, int tag,
 		     struct comm_request *out)
 {
+	cold_call(c);
 	request_send_begin(model_comm_of(c), request_new(out), m, peer, tag, true);
 }
 
 static void op_irecv(struct comm *c, const struct comm_msg *m, int peer, int tag,
 		     struct comm_request *out)
 {
+	cold_call(c);
 	request_recv_begin(model_comm_of(c), request_new(out), m, peer, tag);
 }
 
@@ -194,7 +211,7 @@ static void op_waitall(struct comm *c, struct comm_request *r, int cnt)
 {
 	int i;
 
-	load_delay(c);
+	call_begin(c);
 	for (i = 0; i < cnt; i++) {
 		if (!request_of(&r[i]))
 			continue;
@@ -269,7 +286,7 @@ static void op_precv_init(struct comm *c, const struct comm_msg *m, int parts, i
 
 static void op_start(struct comm *c, struct comm_request *r)
 {
-	(void)c;
+	cold_call(c);
 	request_start(request_of(r));
 }
 
@@ -313,7 +330,7 @@ static void op_coll(struct comm *c, enum comm_coll op, const void *in, void *out
 {
 	struct collective *coll = collective_new(c, op, in, out, bytes, root);
 
-	load_delay(c);
+	call_begin(c);
 	collective_run(coll);
 	free(coll);
 }
@@ -333,6 +350,7 @@ static void op_icoll(struct comm *c, enum comm_coll op, const void *in, void *ou
 {
 	struct request *r = request_new(req);
 
+	cold_call(c);
 	r->kind = REQUEST_COLL;
 	r->rank = model_comm_of(c)->rank;
 	r->active = true;

@@ -7,6 +7,7 @@
 #include "model/sim.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,8 @@
 
 #define STACK_BYTES ((size_t)1 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
+#define DISTURBED_PARTS 8 /* of a computation, in each of which its pace is the same */
+#define RANK_PHASE 0.37	  /* from one rank's drift and ticks to the next one's, in periods */
 
 void sim_at(struct sim *sim, double at_ns, void (*fn)(struct sim *, void *, uint64_t), void *arg,
 	    uint64_t generation)
@@ -227,7 +230,7 @@ static void core_rotate(struct sim *sim)
 	transfers_update(sim, core);
 }
 
-void core_compute(struct sim *sim, double ns, double cpu_share, bool deadline)
+static void core_compute_evenly(struct sim *sim, double ns, double cpu_share, bool deadline)
 {
 	struct rank *rank = sim->current->rank;
 	double end_ns = sim->now_ns + ns, step_ns, left_ns = ns;
@@ -251,6 +254,77 @@ void core_compute(struct sim *sim, double ns, double cpu_share, bool deadline)
 	}
 	rank->core->computing--;
 	transfers_update(sim, rank->core);
+}
+
+static bool is_disturbed(const struct model_settings *s)
+{
+	return s->compute_drift > 0 || s->compute_noise > 0 || s->tick_ns > 0 || s->poll_slow > 0;
+}
+
+/* Another rank waits in a call. */
+static bool somebody_polls(const struct sim *sim, const struct rank *rank)
+{
+	int i;
+
+	for (i = 0; i < sim->set.ranks; i++) {
+		if (sim->ranks[i].core != rank->core && core_attended(sim->ranks[i].core))
+			return true;
+	}
+	return false;
+}
+
+static double noise(struct sim *sim)
+{
+	/* Knuth's MMIX generator; its high bits are the good ones. */
+	sim->random = sim->random * 6364136223846793005u + 1442695040888963407u;
+	return sim->set.compute_noise * (double)(sim->random >> 40) * 0x1p-24;
+}
+
+static double ticks_until(const struct model_settings *s, const struct rank *rank, double at_ns)
+{
+	return s->tick_ns > 0 ? floor(at_ns / s->tick_period_ns + RANK_PHASE * rank->idx) : 0;
+}
+
+/* How long so much work takes from now on. */
+static double disturbed_ns(const struct sim *sim, const struct rank *rank, double ns)
+{
+	const struct model_settings *s = &sim->set;
+	double ticks = ticks_until(s, rank, sim->now_ns);
+
+	if (s->compute_drift > 0)
+		ns *= 1 + s->compute_drift *
+				  sin(2 * M_PI *
+				      (sim->now_ns / s->drift_period_ns + RANK_PHASE * rank->idx));
+	if (s->poll_slow > 0 && somebody_polls(sim, rank))
+		ns *= 1 + s->poll_slow;
+	return ns + s->tick_ns * (ticks_until(s, rank, sim->now_ns + ns) - ticks);
+}
+
+/* In parts, between which others may begin and end to poll. */
+static void core_compute_disturbed(struct sim *sim, double ns, double cpu_share)
+{
+	struct rank *rank = sim->current->rank;
+	double part_ns, longer = 1 + noise(sim);
+	int i;
+
+	rank->core->computing++;
+	transfers_update(sim, rank->core);
+	for (i = 0; i < DISTURBED_PARTS; i++) {
+		part_ns = disturbed_ns(sim, rank, ns * longer / DISTURBED_PARTS);
+		task_sleep(sim, part_ns);
+		rank->cpu_ns += part_ns * cpu_share;
+	}
+	rank->core->computing--;
+	transfers_update(sim, rank->core);
+}
+
+void core_compute(struct sim *sim, double ns, double cpu_share, bool deadline)
+{
+	if (!deadline && is_disturbed(&sim->set)) {
+		core_compute_disturbed(sim, ns, cpu_share);
+		return;
+	}
+	core_compute_evenly(sim, ns, cpu_share, deadline);
 }
 
 void core_use(struct sim *sim, double ns)
@@ -278,6 +352,7 @@ static void sim_init(struct sim *sim, const struct model_settings *s)
 	int i;
 
 	sim->set = *s;
+	sim->random = s->seed;
 	sim->ranks = xcalloc((size_t)s->ranks, sizeof(*sim->ranks));
 	sim->cores = xcalloc((size_t)s->ranks, sizeof(*sim->cores));
 	for (i = 0; i < s->ranks; i++) {

@@ -53,7 +53,8 @@ struct rank {
 	struct sim *sim;
 	int idx, err;
 	struct core *core;
-	double cpu_ns; /* consumed */
+	double cpu_ns;	/* consumed */
+	double cold_ns; /* that the next call takes longer */
 	bool section;
 	int load_cnt; /* threads */
 	struct comm *comm;
@@ -66,6 +67,7 @@ struct sim {
 	uint64_t order; /* counts events */
 	ucontext_t uc;	/* the scheduler's */
 	struct task *current, *tasks;
+	uint64_t random;
 	struct rank *ranks;
 	struct core *cores;
 	struct message *active; /* somewhere between send and completion */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* The ranges of the classes overlap, so that a point between two of them contradicts neither. */
+#include "core/map_claim.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "core/classify_list.h"
+#include "core/map_judge.h"
+
+/* Of classes that hold alike the first is claimed. */
+static const enum classify_overlap classes[] = {CLASSIFY_OVERLAP, CLASSIFY_WORSE, CLASSIFY_NONE,
+						CLASSIFY_PARTIAL};
+#define CLASS_CNT (sizeof(classes) / sizeof(classes[0]))
+
+/* At both ends of the interval. */
+static bool holds(enum classify_overlap class, const struct map_cell_known *c)
+{
+	switch (class) {
+	case CLASSIFY_OVERLAP:
+		return c->high < 0.25;
+	case CLASSIFY_PARTIAL:
+		return c->low > 0.1 && c->high < 0.9;
+	case CLASSIFY_NONE:
+		return c->low >= 0.75 && c->low <= 1.25;
+	case CLASSIFY_WORSE:
+		return c->low > 1.25;
+	default:
+		return false;
+	}
+}
+
+/* Somewhere in the interval. */
+static bool may_hold(enum classify_overlap class, const struct map_cell_known *c)
+{
+	switch (class) {
+	case CLASSIFY_OVERLAP:
+		return c->low < 0.25;
+	case CLASSIFY_PARTIAL:
+		return c->high > 0.1 && c->low < 0.9;
+	case CLASSIFY_NONE:
+		return c->high >= 0.75 && c->low <= 1.25;
+	case CLASSIFY_WORSE:
+		return c->high > 1.25;
+	default:
+		return false;
+	}
+}
+
+/* ---- the claims of a size ---- */
+
+/* A range of computation times as it grows. */
+struct range {
+	bool open[CLASS_CNT];	/* nothing in it contradicts these classes */
+	size_t held[CLASS_CNT]; /* by so many of its points */
+};
+
+/* The class that most of it hold; CLASSIFY_UNJUDGED: none. */
+static enum classify_overlap range_class(const struct range *r)
+{
+	enum classify_overlap class = CLASSIFY_UNJUDGED;
+	size_t most = 0, k;
+
+	for (k = 0; k < CLASS_CNT; k++) {
+		if (r->open[k] && r->held[k] > most) {
+			most = r->held[k];
+			class = classes[k];
+		}
+	}
+	return class;
+}
+
+/* False, and nothing is added: the range would say less than it and the point do by themselves. */
+static bool range_add(struct range *r, const struct map_cell_known *cell)
+{
+	bool said = range_class(r) != CLASSIFY_UNJUDGED, any = false;
+	struct range more = *r;
+	size_t k;
+
+	for (k = 0; k < CLASS_CNT; k++) {
+		more.open[k] = r->open[k] && may_hold(classes[k], cell);
+		more.held[k] += holds(classes[k], cell);
+		said = said || holds(classes[k], cell);
+		any = any || more.open[k];
+	}
+	if (!any || (said && range_class(&more) == CLASSIFY_UNJUDGED))
+		return false;
+	*r = more;
+	return true;
+}
+
+/* The end of the range that begins at that cell, and its class. */
+static size_t range_find(const struct map_cell_known *cell, size_t cnt,
+			 enum classify_overlap *class)
+{
+	struct range r = {.open = {true, true, true, true}};
+	size_t end = 0;
+
+	while (end < cnt && range_add(&r, &cell[end]))
+		end++;
+	*class = range_class(&r);
+	return end;
+}
+
+static void size_claim(struct map_size_claims *s, const struct map_cell_known *cell)
+{
+	enum classify_overlap class;
+	size_t begin, end;
+
+	s->claim = xcalloc(s->cell_cnt + 1, sizeof(*s->claim));
+	for (begin = 0; begin < s->cell_cnt; begin = end) {
+		end = begin + range_find(cell + begin, s->cell_cnt - begin, &class);
+		if (class != CLASSIFY_UNJUDGED)
+			s->claim[s->claim_cnt++] = (struct map_claim){class, cell[begin].compute_ns,
+								      cell[end - 1].compute_ns};
+	}
+}
+
+enum classify_overlap map_size_class(const struct map_size_claims *size)
+{
+	if (size->claim_cnt > 1)
+		return CLASSIFY_MIXED;
+	return size->claim_cnt ? size->claim[0].class : CLASSIFY_UNJUDGED;
+}
+
+bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
+		      const struct map_claim *claim)
+{
+	size_t i;
+
+	for (i = c->size[from].cell; i < c->size[to].cell + c->size[to].cell_cnt; i++) {
+		const struct map_cell_known *one = &c->cell[i];
+
+		if (!(one->compute_ns < claim->compute_low ||
+		      one->compute_ns > claim->compute_high) &&
+		    !may_hold(claim->class, one))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all ---- */
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct map_cell_known *p = a, *q = b;
+
+	if (p->bytes != q->bytes)
+		return p->bytes < q->bytes ? -1 : 1;
+	return (p->compute_ns > q->compute_ns) - (p->compute_ns < q->compute_ns);
+}
+
+/* An interval that a result does not have is none at all. */
+static struct map_cell_known cell_of(const struct result_point *p)
+{
+	double ratio = result_number(p, "ratio");
+	struct map_cell_known c = {.bytes = result_number(p, "bytes"),
+				   .compute_ns = result_number(p, "compute_ns"),
+				   .low = result_number(p, "ratio_low"),
+				   .high = result_number(p, "ratio_high"),
+				   .point = p};
+
+	if (isnan(c.low) || isnan(c.high))
+		c.low = c.high = ratio;
+	return c;
+}
+
+static void find_cells(struct map_claims *c, const struct result *r, const json_t *points)
+{
+	enum map_judged judged;
+	size_t i;
+
+	c->cell = xcalloc(c->point_cnt + 1, sizeof(*c->cell));
+	for (i = 0; i < c->point_cnt; i++) {
+		judged = map_judge(json_array_get(points, i), c->line);
+		c->wrong_cnt += judged == MAP_WRONG;
+		if (judged == MAP_KNOWN && !isnan(result_number(result_point_at(r, i), "bytes")))
+			c->cell[c->cell_cnt++] = cell_of(result_point_at(r, i));
+	}
+	qsort(c->cell, c->cell_cnt, sizeof(*c->cell), compare_cells);
+}
+
+void map_claims_init(struct map_claims *c, const struct result *r)
+{
+	const json_t *points = json_object_get(result_json(r), "points");
+	struct map_size_claims *s;
+	struct samples sizes;
+	size_t i, cell = 0;
+
+	*c = (struct map_claims){.point_cnt = result_point_cnt(r)};
+	c->line = map_line_of(points);
+	find_cells(c, r, points);
+	samples_init(&sizes);
+	classify_values(r, "bytes", &sizes);
+	c->size = xcalloc(sizes.cnt + 1, sizeof(*c->size));
+	c->size_cnt = sizes.cnt;
+	for (i = 0; i < sizes.cnt; i++) {
+		s = &c->size[i];
+		*s = (struct map_size_claims){.bytes = sizes.value[i], .cell = cell};
+		while (cell < c->cell_cnt && c->cell[cell].bytes == s->bytes)
+			cell++;
+		s->cell_cnt = cell - s->cell;
+		size_claim(s, c->cell + s->cell);
+	}
+	samples_release(&sizes);
+}
+
+void map_claims_release(struct map_claims *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->size_cnt; i++)
+		free(c->size[i].claim);
+	free(c->size);
+	free(c->cell);
+	*c = (struct map_claims){0};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What the points of a map that are known (map_judge.h) say of each size: claims, each of a range of computation times. A claim of a
+ * range is made if one of its points holds it, and none contradicts it (classify.h has the numbers). The points of a size are cut
+ * in as few ranges as that allows, from the shortest computation on.
+ */
+#ifndef POVBENCH_MAP_CLAIM_H
+#define POVBENCH_MAP_CLAIM_H
+
+#include "core/classify.h"
+
+struct map_cell_known {
+	double bytes, compute_ns; /* NaN: without computation times */
+	double low, high;	  /* of the ratio; alike without an interval */
+	const struct result_point *point;
+};
+
+struct map_claim {
+	enum classify_overlap class;
+	double compute_low, compute_high; /* ns */
+};
+
+struct map_size_claims {
+	double bytes;
+	size_t cell, cell_cnt;	 /* its known cells */
+	struct map_claim *claim; /* by computation time; owned */
+	size_t claim_cnt;	 /* 0: nothing can be said */
+};
+
+struct map_claims {
+	struct map_cell_known *cell; /* by size, then computation time; owned */
+	size_t cell_cnt;
+	struct map_size_claims *size; /* all sizes of the map, ascending; owned */
+	size_t size_cnt;
+	size_t point_cnt, wrong_cnt; /* of the map */
+	double line;		     /* map_judge.h */
+};
+
+void map_claims_init(struct map_claims *c, const struct result *r);
+void map_claims_release(struct map_claims *c);
+
+/* No known point of the sizes of index from ... to, with computation times from low to high, contradicts the claim. */
+bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
+		      const struct map_claim *claim);
+/* By all its claims: CLASSIFY_UNJUDGED without any, CLASSIFY_MIXED with several. */
+enum classify_overlap map_size_class(const struct map_size_claims *size);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The samples of a point and of its references.
+ *
+ * A point is sampled in pairs: the sequence and its computation alone, one right after the other. A computation is often a thousand
+ * times as long as a message, and its pace changes by more than that: only beside each other do the two differ by the message. Which
+ * one comes first is random, so that neither a steady drift nor an interrupt's period favours one of them.
+ */
+#include "overlap/map.h"
+
+#include <math.h>
+
+/* measure() warms up with the same body: only its last `cnt` calls are in the result. */
+static void samples_keep_last(struct samples *s, size_t cnt)
+{
+	struct samples last;
+	size_t i;
+
+	samples_init(&last);
+	for (i = s->cnt > cnt ? s->cnt - cnt : 0; i < s->cnt; i++)
+		samples_add(&last, s->value[i]);
+	samples_release(s);
+	*s = last;
+}
+
+/* ---- one sample ---- */
+
+uint32_t map_seed(const struct map *m, int rank, int idx)
+{
+	return (uint32_t)m->bytes * 31 + (uint32_t)rank * 1009 + (uint32_t)idx;
+}
+
+void map_check_message(struct map *m, const struct comm_msg *msg, int rank, int idx)
+{
+	bench_buffer_check(msg->buf, msg->bytes, msg->layout, map_seed(m, rank, idx));
+	/* The next one brings the same data: without this, one that never arrived would pass. */
+	bench_buffer_fill(msg->buf, msg->bytes, msg->layout, ~map_seed(m, rank, idx));
+}
+
+static void map_check(struct map *m)
+{
+	int i, rank = m->comm->rank;
+
+	if (m->pattern->check)
+		m->pattern->check(m);
+	if (rank > 1 || !(m->pattern->receives & 1U << rank))
+		return;
+	for (i = 0; i < m->message_cnt; i++)
+		map_check_message(m, &m->in[i], 1 - rank, i);
+}
+
+static double less_latency(const struct map *m, double ns)
+{
+	return fmax(0, fmax(ns - m->latency_ns, fmin(ns, m->own_ns)));
+}
+
+/* The next sample is taken for what is spent in calls. */
+static bool is_detail(const struct map *m)
+{
+	return m->sample_cnt % MAP_DETAIL_EVERY == 0;
+}
+
+static void map_prepare(struct bench_run *run, void *ctx)
+{
+	struct map *m = ctx;
+
+	(void)run;
+	if (!m->alone_first || is_detail(m))
+		m->pattern->prepare(m);
+}
+
+static double map_timed(struct map *m, double (*sequence)(struct map *m))
+{
+	double ns;
+
+	m->timing = false;
+	m->own_ns = 0;
+	m->in_calls_ns = 0;
+	m->wait_ns = 0;
+	m->test_ns = 0;
+	ns = sequence(m);
+	if (m->run->opt->validate)
+		map_check(m);
+	return m->pattern->ack_latency ? less_latency(m, ns) : fmax(0, ns);
+}
+
+static double map_sample(struct bench_run *run, void *ctx)
+{
+	struct map *m = ctx;
+	double ns;
+
+	m->detail = run->comm->rank == 0 && is_detail(m);
+	m->sample_cnt++;
+	ns = map_timed(m, m->sequence);
+	if (m->detail) {
+		samples_add(&m->in_calls, fmax(0, m->in_calls_ns));
+		samples_add(&m->wait, fmax(0, m->wait_ns));
+		samples_add(&m->test, fmax(0, m->test_ns));
+		m->detail = false;
+		return NAN;
+	}
+	return ns;
+}
+
+/* ---- pairs ---- */
+
+static double map_computation(struct map *m)
+{
+	int phases = m->pattern->phases ? m->pattern->phases : 1, i;
+	double ns;
+
+	m->timing = false;
+	m->detail = false;
+	if (m->pattern->computation)
+		return fmax(0, m->pattern->computation(m));
+	/* The others go on to wait for the next synchronisation. */
+	if (m->comm->rank != 0 && !m->pattern->all_compute)
+		return 0;
+	map_begin(m);
+	for (i = 0; i < phases; i++)
+		map_compute(m);
+	ns = fmax(0, map_end(m) / phases);
+	if (!m->pattern->all_compute)
+		return ns;
+	m->slowest_ns = map_longest(m, ns);
+	return m->pattern->longest ? m->slowest_ns : ns;
+}
+
+static void toss(struct map *m)
+{
+	/* Knuth's MMIX generator; its high bits are the good ones. */
+	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+	m->alone_first = m->random >> 63;
+}
+
+static double (*communication_of(const struct map *m))(struct map *)
+{
+	return m->pattern->communication ? m->pattern->communication : m->pattern->sequence;
+}
+
+/* The synchronisation before another part of a sample, which is the sequence, or prepared like it. */
+static void next_part(struct map *m, bool prepares)
+{
+	if (prepares && m->pattern->prepare)
+		m->pattern->prepare(m);
+	comm_sync(m->comm, 1);
+}
+
+/* Its calls find the caches as a computation leaves them, not as the message before did. */
+static void map_beside(struct map *m)
+{
+	uint64_t compute_ns = m->compute_ns;
+	double (*communication)(struct map * m) = communication_of(m), ns;
+
+	next_part(m, communication == m->pattern->sequence);
+	m->compute_ns = 0;
+	m->before_ns = compute_ns;
+	ns = map_timed(m, communication);
+	m->compute_ns = compute_ns;
+	m->before_ns = 0;
+	samples_add(&m->beside, ns);
+}
+
+static double map_point_sample(struct bench_run *run, void *ctx)
+{
+	struct map *m = ctx;
+	double alone, measured;
+
+	if (is_detail(m)) {
+		measured = map_sample(run, m);
+		map_beside(m);
+		return measured;
+	}
+	if (m->alone_first) {
+		alone = map_computation(m);
+		next_part(m, true);
+		measured = map_sample(run, m);
+	} else {
+		measured = map_sample(run, m);
+		next_part(m, false);
+		alone = map_computation(m);
+	}
+	samples_add(&m->alone, alone);
+	if (m->slowest_ns > 0)
+		samples_add(&m->slowest, m->slowest_ns);
+	toss(m);
+	return measured;
+}
+
+static void map_measure(struct map *m, double (*sequence)(struct map *m), bool point,
+			struct samples *out)
+{
+	bool prepares = sequence == m->pattern->sequence && m->pattern->prepare;
+	const struct measure_how how = {.sample = point ? map_point_sample : map_sample,
+					.prepare = prepares ? map_prepare : NULL,
+					.ctx = m,
+					.warm = m->warm};
+	size_t details;
+
+	m->sequence = sequence;
+	m->alone_first = false;
+	samples_clear(&m->alone);
+	samples_clear(&m->slowest);
+	samples_clear(&m->beside);
+	samples_clear(&m->in_calls);
+	samples_clear(&m->wait);
+	samples_clear(&m->test);
+	m->sample_cnt = 0;
+	measure(m->run, &how, out);
+	details = out->cnt / (MAP_DETAIL_EVERY - 1) ?: 1;
+	samples_keep_last(&m->alone, out->cnt);
+	samples_keep_last(&m->slowest, out->cnt);
+	samples_keep_last(&m->beside, details);
+	samples_keep_last(&m->in_calls, details);
+	samples_keep_last(&m->wait, details);
+	samples_keep_last(&m->test, details);
+}
+
+void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct samples *out)
+{
+	m->compute_ns = 0;
+	map_measure(m, sequence, false, out);
+}
+
+void map_reference(struct map *m, struct samples *out)
+{
+	map_reference_by(m, communication_of(m), out);
+}
+
+void map_measure_point(struct map *m, struct samples *measured)
+{
+	map_measure(m, m->pattern->sequence, true, measured);
+}
