@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "advise/whatif_internal.h"
+#include "analysis/whatif_internal.h"
 #include "base/log.h"
 
 /* From at_ns on. */
