@@ -100,7 +100,8 @@ static int output_close(const struct output *o)
 
 static int report_print(const struct stat_options *o, int fd, const struct output *out)
 {
-	const struct report_options opt = {.explain = o->explain, .top = (uint32_t)o->top};
+	const struct report_options opt = {
+		.explain = o->explain, .top = (uint32_t)o->top, .min_pct = 1};
 	char path[64];
 	const struct trace_source source = {.path = path, .temporary = true};
 	struct report r;
@@ -170,7 +171,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 static const char *const examples[] = {
 	"sudo povtrace stat -- mpirun -np 2 ./app",
-	"what ranks lost by waiting and where their time went, once the job has ended",
+	"where the ranks' time went, why, and what to do, once the job has ended",
 	"sudo povtrace stat -d 10 -p $(pgrep mpirun)",
 	"the same of ten seconds of a job that runs already, and goes on",
 	"sudo povtrace stat -o before.txt --mpi p2p,coll -- mpirun -np 2 ./app",
