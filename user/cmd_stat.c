@@ -24,7 +24,7 @@ struct stat_options {
 	struct record_options record;
 	const char *output;
 	bool json, explain;
-	uint64_t top;
+	uint64_t top, min;
 };
 
 #define FIELD(name) offsetof(struct stat_options, name)
@@ -37,6 +37,8 @@ static const struct option_def options[] = {
 	 .help = "Say below each table what its columns mean."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Rows of long tables; 0 for all."},
+	{"min", 0, OPTION_U64, FIELD(min), "PERCENT", .dflt = REPORT_MIN_PCT, .max = 100,
+	 .help = "Show causes whose mending may save so much of the run."},
 	{.name = NULL},
 };
 
@@ -101,7 +103,7 @@ static int output_close(const struct output *o)
 static int report_print(const struct stat_options *o, int fd, const struct output *out)
 {
 	const struct report_options opt = {
-		.explain = o->explain, .top = (uint32_t)o->top, .min_pct = 1};
+		.explain = o->explain, .top = (uint32_t)o->top, .min_pct = (uint32_t)o->min};
 	char path[64];
 	const struct trace_source source = {.path = path, .temporary = true};
 	struct report r;

@@ -165,6 +165,15 @@ bystander() {
 	"$POVTRACE" report --findings run.pov | grep '! .*bystander (pid 2745) held cores that ranks wanted'
 }
 
+@test "account: a call that had not returned at the end has a class of its own" {
+	{
+		recv 1 3000 17000 0 | sed 's/$/ flags=open/; s/^\(stream.*\) flags=open/\1/'
+	} | ranks 2 20000 | sed '/func=9 /d' | trace open
+	"$POVTRACE" report --json open.pov >json
+	adds_up json
+	jq -e '.account.open_ns == 17000000 and (.reasons[] | select(.kind == "open_call") | .cost_ns) == 17000000' json
+}
+
 @test "account: adds up on whatever a recording has" {
 	local seed script
 	for script in "$data"/report_run.txt "$data"/traffic_run.txt "$data"/export_*.txt; do

@@ -48,9 +48,9 @@ struct account_row account_thread(const struct app_thread *t, const struct state
 	ns[sched ? ACCOUNT_UNKNOWN : ACCOUNT_OUTSIDE] = t->unknown_ns - t->unknown_wait_ns -
 							t->unknown_work_ns - t->unknown_io_ns;
 	waiting_move(&row, waiting);
-	left = move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_UNKNOWN], t->open_ns);
-	left = move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_UNKNOWN], left);
-	(void)move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_UNKNOWN], left);
+	left = move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_OPEN], t->open_ns);
+	left = move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_OPEN], left);
+	(void)move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_OPEN], left);
 	return row;
 }
 

@@ -23,7 +23,8 @@ enum account_class {
 	ACCOUNT_TRANSFER,    /* in a call that waits, and no rank is known to be late */
 	ACCOUNT_FILE_IO,     /* in MPI_File calls */
 	ACCOUNT_TRACING,     /* povtrace took it */
-	ACCOUNT_UNKNOWN,     /* records are missing, or the call never returned */
+	ACCOUNT_OPEN,	     /* in a call that had not returned at the end */
+	ACCOUNT_UNKNOWN,     /* records are missing */
 	ACCOUNT_APART,
 	ACCOUNT_CLASSES,
 };

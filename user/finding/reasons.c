@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See reasons.h. The sentences are in reasons_text.c. */
+/* See reasons.h: which reason each lost nanosecond belongs to. What mending saves is in reasons_gain.c, sentences are in reasons_text.c. */
 #include "finding/reasons.h"
 
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "finding/reasons_internal.h"
 
 const char *const reason_names[REASON_KINDS] = {
 	[REASON_COMPUTED] = "computed",
@@ -20,6 +21,7 @@ const char *const reason_names[REASON_KINDS] = {
 	[REASON_FILE_IO] = "file_io",
 	[REASON_APART] = "started_or_ended_apart",
 	[REASON_TRACING] = "tracing",
+	[REASON_OPEN] = "open_call",
 	[REASON_UNKNOWN] = "unknown",
 };
 
@@ -70,8 +72,6 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 	k->own[k->nown++] = (struct own_loss){kind, process, victim, ns};
 }
 
-#define HOLDER_SMALL 0x80 /* beside its kind: it cost too little to be named */
-
 /* What each process is as a holder of cores. */
 static uint8_t *holders_sort(const struct model *m)
 {
@@ -98,8 +98,7 @@ static uint8_t *holders_sort(const struct model *m)
 	return kind;
 }
 
-/* Who had the core of a rank; *process: the one to blame. */
-static enum reason_kind held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,
+enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,
 				  uint32_t *process)
 {
 	enum reason_kind kind = holder == HELD_UNKNOWN ?
@@ -144,7 +143,8 @@ static void no_core_add(struct maker *k, const struct account_rank *rank, struct
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t ns = scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
 		uint32_t process;
-		enum reason_kind kind = held_kind(k->r, held[i]->holder, rank->process, &process);
+		enum reason_kind kind = reason_held_kind(k->r, held[i]->holder, rank->process,
+							 &process);
 
 		if (have_ns > want_ns && ns) {
 			ns += rest_ns;
@@ -185,6 +185,7 @@ static void own_losses_add(struct maker *k)
 		{ACCOUNT_MPI_WORK, REASON_MPI_WORK}, {ACCOUNT_TRANSFER, REASON_TRANSFER},
 		{ACCOUNT_FILE_IO, REASON_FILE_IO},   {ACCOUNT_APART, REASON_APART},
 		{ACCOUNT_TRACING, REASON_TRACING},   {ACCOUNT_UNKNOWN, REASON_UNKNOWN},
+		{ACCOUNT_OPEN, REASON_OPEN},
 	};
 	uint32_t nheld;
 	struct held **held = held_list(k->f, &nheld);
@@ -222,7 +223,7 @@ static enum reason_kind root_kind(const struct maker *k, const struct cause *c, 
 		*process = c->process;
 		return REASON_COMPUTED;
 	case CAUSE_NO_CORE:
-		return held_kind(k->r, c->other, c->process, process);
+		return reason_held_kind(k->r, c->other, c->process, process);
 	case CAUSE_SLEPT:
 		*process = c->process;
 		return REASON_SLEPT;
@@ -371,69 +372,9 @@ static void victims_find(struct maker *k)
 	free(k->own);
 }
 
-/* ---- what mending it saves ---- */
-
-struct mended {
-	const struct reasons *r;
-	const struct findings *f;
-	const struct reason *reason;
-};
-
-static uint64_t core_give(void *ctx, const struct whatif_no_core *n)
-{
-	const struct mended *d = ctx;
-	const struct model_process *own = model_thread_get(d->f->model, n->thread)->proc;
-	uint32_t process, holder = n->holder == UINT32_MAX ?
-					   HELD_UNKNOWN :
-					   model_thread_get(d->f->model, n->holder)->proc->idx;
-
-	if (held_kind(d->r, holder, own->idx, &process) != d->reason->kind ||
-	    process != d->reason->process || !windows_has(&d->f->app.windows, own, n->from_ns))
-		return 0;
-	return n->to_ns - n->from_ns;
-}
-
-static bool is_held(enum reason_kind kind)
-{
-	return kind >= REASON_HELD_BY_OTHER && kind <= REASON_HELD_UNKNOWN;
-}
-
-static uint64_t share_ns(const struct reasons *r, const struct reason *reason)
-{
-	return r->account->nrank ? reason->ns / r->account->nrank : 0;
-}
-
-static void gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
-		      struct whatif *w)
-{
-	struct mended d = {r, f, reason};
-	struct whatif_change change = {.give_core = core_give, .ctx = &d};
-	uint64_t first_ns;
-
-	if (is_held(reason->kind) && w && !whatif_is_full(w)) {
-		first_ns = whatif_run(w, &change);
-		change.with_others = true;
-		reason->high_ns = whatif_run(w, &change);
-		reason->low_ns = first_ns < reason->high_ns ? first_ns : reason->high_ns;
-		reason->high_ns = first_ns > reason->high_ns ? first_ns : reason->high_ns;
-		reason->known = GAIN_REPLAYED;
-		return;
-	}
-	if (reason->kind == REASON_MPI_WORK || reason->kind == REASON_TRANSFER ||
-	    reason->kind == REASON_FILE_IO || reason->kind == REASON_UNKNOWN)
-		return;
-	reason->known = GAIN_AT_MOST;
-	reason->high_ns = share_ns(r, reason);
-}
-
 bool reason_is_small(const struct reasons *r, uint32_t process)
 {
 	return r->holder[process] & HOLDER_SMALL;
-}
-
-uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)
-{
-	return reason->known == GAIN_UNKNOWN ? share_ns(r, reason) : reason->high_ns;
 }
 
 static int reason_compare(const void *va, const void *vb, void *ctx)
@@ -475,7 +416,8 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 
 		one->ns = one->own_ns + one->waited_ns;
 		r->lost_ns += one->ns;
-		gain_find(r, f, one, share_ns(r, one) >= r->run_ns / REPLAYED_PART ? w : NULL);
+		reason_gain_find(r, f, one,
+				 reason_share_ns(r, one) >= r->run_ns / REPLAYED_PART ? w : NULL);
 	}
 	if (r->n)
 		qsort_r(r->reason, r->n, sizeof(*r->reason), reason_compare, r);

@@ -24,6 +24,7 @@ enum reason_kind {
 	REASON_FILE_IO,
 	REASON_APART, /* in MPI_Init or MPI_Finalize, or dead, while others ran */
 	REASON_TRACING,
+	REASON_OPEN, /* a call had not returned at the end */
 	REASON_UNKNOWN,
 	REASON_KINDS,
 };
