@@ -45,15 +45,21 @@ static uint64_t column_ns(const struct account_row *row, size_t c)
 	       (columns[c].also != columns[c].class ? row->ns[columns[c].also] : 0);
 }
 
-static bool column_shown(const struct report *r, size_t c)
+/* Bits of columns that are always shown, or in which some rank has something. */
+static uint32_t columns_shown(const struct report *r)
 {
-	for (uint32_t i = 0; i < r->account.nrank && !columns[c].always; i++) {
-		const struct account_row *row = &r->account.rank[i].row;
+	uint32_t shown = 0;
 
-		if (pct_of(column_ns(row, c), account_total_ns(row)) >= SHOWN_PCT)
-			return true;
+	for (size_t c = 0; c < COLUMNS_CNT; c++)
+		shown |= columns[c].always ? 1u << c : 0;
+	for (uint32_t i = 0; i < r->account.nrank; i++) {
+		const struct account_row *row = &r->account.rank[i].row;
+		uint64_t total_ns = account_total_ns(row);
+
+		for (size_t c = 0; c < COLUMNS_CNT; c++)
+			shown |= pct_of(column_ns(row, c), total_ns) >= SHOWN_PCT ? 1u << c : 0;
 	}
-	return columns[c].always;
+	return shown;
 }
 
 static void share_cell(struct columns *t, uint64_t ns, uint64_t total_ns)
@@ -178,7 +184,8 @@ static void bound_cell(const struct report *r, struct columns *t, const struct a
 	free(cpus);
 }
 
-static void rank_row(const struct report *r, struct columns *t, const struct account_rank *rank)
+static void rank_row(const struct report *r, struct columns *t, const struct account_rank *rank,
+		     uint32_t shown)
 {
 	const struct model_process *p = model_process_get(r->model, rank->process);
 	char *most = most_text(r, rank);
@@ -189,7 +196,7 @@ static void rank_row(const struct report *r, struct columns *t, const struct acc
 	if (r->findings.demand.nmask)
 		bound_cell(r, t, rank);
 	for (size_t c = 0; c < COLUMNS_CNT; c++)
-		if (column_shown(r, c))
+		if (shown & 1u << c)
 			share_cell(t, column_ns(&rank->row, c), account_total_ns(&rank->row));
 	columns_text(t, most, MOST_CHARS);
 	free(most);
@@ -228,7 +235,7 @@ void text_account_ranks(const struct report *r, FILE *out)
 	uint32_t n;
 	const struct account_rank **rank = ranks_list(r, &n);
 	bool many = n > RANKS_MANY && r->opt->top;
-	uint32_t shown = many ? RANKS_SHOWN : n;
+	uint32_t shown = many ? RANKS_SHOWN : n, cells = columns_shown(r);
 
 	text_section(out, "Ranks, in %% of their time between MPI_Init and MPI_Finalize");
 	if (many && r->sort == REPORT_SORT_RANK)
@@ -239,11 +246,11 @@ void text_account_ranks(const struct report *r, FILE *out)
 	if (r->findings.demand.nmask)
 		columns_add(t, "CPUs", COLUMNS_LEFT);
 	for (size_t c = 0; c < COLUMNS_CNT; c++)
-		if (column_shown(r, c))
+		if (cells & 1u << c)
 			columns_add(t, columns[c].name, COLUMNS_RIGHT);
 	columns_add(t, "lost most by", COLUMNS_LEFT);
 	for (uint32_t i = 0; i < shown; i++)
-		rank_row(r, t, rank[i]);
+		rank_row(r, t, rank[i], cells);
 	text_columns(t, out);
 	if (many)
 		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
