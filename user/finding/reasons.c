@@ -393,7 +393,15 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 
 /* ---- all of it ---- */
 
-#define REPLAYED_PART 200 /* of the run: what can save less is not replayed */
+#define REPLAYED_PART 100 /* of the run: what costs less is not replayed */
+
+/* All ranks lost so much by it, or one did, for which others need not have waited. */
+static bool is_replayed(const struct reasons *r, const struct reason *one)
+{
+	uint64_t least_ns = r->run_ns / REPLAYED_PART;
+
+	return reason_share_ns(r, one) >= least_ns || one->victim_ns >= least_ns;
+}
 
 void reasons_make(struct reasons *r, struct findings *f, const struct account *a, struct whatif *w)
 {
@@ -416,8 +424,7 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 
 		one->ns = one->own_ns + one->waited_ns;
 		r->lost_ns += one->ns;
-		reason_gain_find(r, f, one,
-				 reason_share_ns(r, one) >= r->run_ns / REPLAYED_PART ? w : NULL);
+		reason_gain_find(r, f, one, is_replayed(r, one) ? w : NULL);
 	}
 	if (r->n)
 		qsort_r(r->reason, r->n, sizeof(*r->reason), reason_compare, r);

@@ -44,9 +44,13 @@ static char *computed_action(const struct said *s, bool more)
 {
 	char *text;
 
-	if (more || !is_late_sender(s)) {
+	if (more) {
 		text = words_next_call(s, xstrdup("share the work"), " before ");
 		return reason_sentence(words(text, " among the ranks"));
+	}
+	if (!is_late_sender(s)) {
+		text = words_next_call(s, xstrdup("give ranks equal work each time"), " before ");
+		return reason_sentence(words(text, ": in all, they compute alike"));
 	}
 	text = words_next_call(s, xstrdup("send in parts"), " what goes by ");
 	return reason_sentence(

@@ -65,13 +65,13 @@ static void factor_print(const char *name, const char *mark, double ratio, FILE 
 }
 
 /* The factors' product is the part of rank time that was computing. */
-static void efficiency_print(const struct report *r, const struct efficiency *e, FILE *out)
+static void efficiency_print(const struct report *r, const struct efficiency *e, const char *name,
+			     FILE *out)
 {
 	const char *mark = account_mark(r);
 	bool core_known = !isnan(e->had_core);
 
-	factor_print(core_known ? "Efficiency" : "Parallel efficiency", mark,
-		     core_known ? e->parallel * e->had_core : e->parallel, out);
+	factor_print(name, mark, core_known ? e->parallel * e->had_core : e->parallel, out);
 	factor_print(" = load balance", mark, e->load_balance, out);
 	if (isnan(e->transfer)) {
 		factor_print(" × communication", mark, e->communication, out);
@@ -86,16 +86,21 @@ static void efficiency_print(const struct report *r, const struct efficiency *e,
 
 void text_efficiency(const struct report *r, FILE *out)
 {
+	const char *name = r->account.sched ? "Efficiency" : "Parallel efficiency";
 	uint32_t jobs = r->account.njob;
+	char job[32];
 
 	fputc('\n', out);
+	if (jobs > 1)
+		fprintf(out, "%s\n", name);
 	for (uint32_t i = 0; i < jobs && i < JOBS_SHOWN; i++) {
 		if (!r->account.job[i].n || isnan(r->efficiency[i].parallel))
 			continue;
-		if (jobs > 1)
-			fprintf(out, "Job %u: ", i);
-		efficiency_print(r, &r->efficiency[i], out);
+		snprintf(job, sizeof(job), "  job %u:", i);
+		efficiency_print(r, &r->efficiency[i], jobs > 1 ? job : name, out);
 	}
+	if (jobs > JOBS_SHOWN)
+		text_note(out, "%u of %u jobs shown; --json has all.", JOBS_SHOWN, jobs);
 }
 
 /* ---- where it went ---- */
