@@ -17,10 +17,11 @@
 
 struct report_args {
 	bool json, threads, traffic, csv, explain, one_run;
-	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang;
+	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang,
+		findings, times;
 	struct option_list ranks, offsets;
 	const char *section;
-	uint64_t top;
+	uint64_t top, min;
 	int sort;
 };
 
@@ -40,6 +41,7 @@ static uint32_t details_of(const struct report_args *a)
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
+	       (a->findings ? DETAIL_FINDINGS : 0) | (a->times ? DETAIL_MAIN_TIMES : 0) |
 	       (a->hang ? DETAIL_HANG : 0) | (a->section ? DETAIL_SECTION : 0) |
 	       (a->all ? DETAIL_ALL : 0);
 }
@@ -89,6 +91,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		.explain = a->explain,
 		.details = details_of(a),
 		.top = (uint32_t)a->top,
+		.min_pct = (uint32_t)a->min,
 		.sort = (enum report_sort)a->sort,
 	};
 	struct trace_source *source;
@@ -127,6 +130,10 @@ static const struct option_def report_options_table[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources and "
 		 "in share/doc/povtrace."},
+	{"findings", 0, OPTION_FLAG, FIELD(findings),
+	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by the rules of kmod-docs/FINDINGS.md."},
+	{"times", 0, OPTION_FLAG, FIELD(times),
+	 .help = "Print what the scheduler saw of each rank's main thread, and who took most of each core."},
 	{"functions", 0, OPTION_FLAG, FIELD(functions),
 	 .help = "Print what was called instead: how often, how long, how it is spread, of all ranks and of each."},
 	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
@@ -162,6 +169,8 @@ static const struct option_def report_options_table[] = {
 	 .help = "Report each thread that computes or calls MPI; with --all each thread."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Rows of long tables: functions, call sites, and ranks or cores if there are many; 0 for all."},
+	{"min", 0, OPTION_U64, FIELD(min), "PERCENT", .dflt = REPORT_MIN_PCT, .max = 100,
+	 .help = "Show causes whose mending may save so much of the run."},
 	{"sort", 's', OPTION_CHOICE, FIELD(sort), "KEY", .dflt = "rank", .choices = sort_keys,
 	 .help = "Order of the ranks: by number, or most of a time first."},
 	{"section", 0, OPTION_STRING, FIELD(section), "SECTION",
@@ -176,7 +185,9 @@ static const struct option_def report_options_table[] = {
 
 static const char *const report_examples[] = {
 	"povtrace report run.pov",
-	"What ranks lost by waiting and for whom; what each one's main thread did; who took the cores.",
+	"How efficient the run was, where the ranks' time went, why, and what to do.",
+	"povtrace report --findings --times run.pov",
+	"The evidence: what ranks lost by waiting and for whom; what each main thread did; who took the cores.",
 	"povtrace report --functions --messages run.pov",
 	"What was called, and who sent how much to whom.",
 	"povtrace report --rank 0,4-7 --threads run.pov",
@@ -194,13 +205,15 @@ static const char *const report_examples[] = {
 
 const struct command cmd_report = {
 	.name = "report",
-	.brief = "Print what ranks lost, to whom, and where time went.",
+	.brief = "Print where ranks' time went, why, and what to do.",
 	.usage = "[options] FILE ...",
 	.details =
-		"Reads a recording once and prints one screen: what ranks lost by waiting, and for whom (who held "
-		"cores that they wanted, who was late to collectives, who had not sent or received yet); what each "
-		"rank's main thread did between MPI_Init and MPI_Finalize; and who took most of each core that ran "
-		"ranks. Options add details, or print them instead: functions with the distribution of their "
+		"Reads a recording once and prints one screen. \"Efficiency\" is the share of all rank time, between MPI_Init and "
+		"MPI_Finalize, that was computing, with the factors that POP defines and the share of useful time that had a core. Below it, each "
+		"nanosecond of that time has one class. \"Why, and what to do\" has the causes of what was lost: each loss once, at its root, whoever waited; what it "
+		"cost all ranks together; how much shorter the run would be without it (a range: the run was replayed; ≤: a limit; –: unknown); what shows it; "
+		"and what to do. kmod-docs/REPORT.md explains all of it.\n\n"
+		"Options print details instead: the evidence by rules, functions with the distribution of their "
 		"durations, collectives, messages, threads, cores, and what could not be seen; --all is everything.\n\n"
 		"Times of a rank are sums over its threads. A thread is running (on a CPU), runnable (it "
 		"wants a CPU and has none), blocked (it sleeps) or, where records are missing, unknown; "

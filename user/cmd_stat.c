@@ -24,7 +24,7 @@ struct stat_options {
 	struct record_options record;
 	const char *output;
 	bool json, explain;
-	uint64_t top;
+	uint64_t top, min;
 };
 
 #define FIELD(name) offsetof(struct stat_options, name)
@@ -37,6 +37,8 @@ static const struct option_def options[] = {
 	 .help = "Say below each table what its columns mean."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Rows of long tables; 0 for all."},
+	{"min", 0, OPTION_U64, FIELD(min), "PERCENT", .dflt = REPORT_MIN_PCT, .max = 100,
+	 .help = "Show causes whose mending may save so much of the run."},
 	{.name = NULL},
 };
 
@@ -100,7 +102,8 @@ static int output_close(const struct output *o)
 
 static int report_print(const struct stat_options *o, int fd, const struct output *out)
 {
-	const struct report_options opt = {.explain = o->explain, .top = (uint32_t)o->top};
+	const struct report_options opt = {
+		.explain = o->explain, .top = (uint32_t)o->top, .min_pct = (uint32_t)o->min};
 	char path[64];
 	const struct trace_source source = {.path = path, .temporary = true};
 	struct report r;
@@ -170,7 +173,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 static const char *const examples[] = {
 	"sudo povtrace stat -- mpirun -np 2 ./app",
-	"what ranks lost by waiting and where their time went, once the job has ended",
+	"where the ranks' time went, why, and what to do, once the job has ended",
 	"sudo povtrace stat -d 10 -p $(pgrep mpirun)",
 	"the same of ten seconds of a job that runs already, and goes on",
 	"sudo povtrace stat -o before.txt --mpi p2p,coll -- mpirun -np 2 ./app",

@@ -78,8 +78,8 @@ ended() {
 	[ "$(jq -c '.ends[2].signal' got.json)" = '{"number":15,"code":0,"sent_ns":5000000000,"from":"process","sender_pid":50,"sender":"mpirun","place":null,"address":null}' ]
 	[ "$(jq -c '.ends | map(.call)[:2]' got.json)" = '[{"function":"MPI_Recv","site":"app+0x20","returned":true,"polls":false,"begin_ns":1000000000,"end_ns":1500000000},{"function":"MPI_Recv","site":"app+0x40","returned":false,"polls":false,"begin_ns":3000000000,"end_ns":null}]' ]
 	jq -r '.ends[4].text' got.json | grep -qx 'Rank 4 (pid 104) was killed by SIGTERM (signal 15) from mpirun (pid 50) at 5.000 s, in MPI_Barrier, 200.000 us after it began; where it was called is unknown'
-	# before the findings
-	"$POVTRACE" report run.pov | grep -nE '^(Ranks that|Findings)' | cut -d: -f2 | cut -c1-5 | tr '\n' ' ' | grep -qx 'Ranks Findi '
+	# before all else
+	"$POVTRACE" report run.pov | grep -nE '^(Ranks that|Efficiency|Parallel)' | cut -d: -f2 | cut -c1-5 | tr '\n' ' ' | grep -qx 'Ranks [EP][fa][fr][ia][cl] '
 }
 
 @test "ends: MPI_Abort comes first, whoever is ended first, and has its caller" {

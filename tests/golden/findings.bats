@@ -158,7 +158,7 @@ passive() { # SYNCHRONISE UNTIL_US CALLS_US [LOCK]
 }
 
 # Sentences that deny something: they are about what was looked at.
-first() { "$POVTRACE" report "$@" | tr -s ' \n' ' '; }
+first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 
 @test "findings: none, by what was looked at; and what was not is said" {
 	quiet() {
@@ -168,7 +168,7 @@ first() { "$POVTRACE" report "$@" | tr -s ' \n' ' '; }
 	{ quiet; finalize 50000; } | job | trace quiet
 	first quiet.pov >got
 	grep -q 'none of 1.000 ms or more, by what was looked at' got
-	grep -q 'lost: no record ' got
+	grep -q ' · nothing lost' got
 	no 'Not looked at' <got
 	# the scheduler
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' quiet.txt | trace off
@@ -179,7 +179,7 @@ first() { "$POVTRACE" report "$@" | tr -s ' \n' ' '; }
 	sed '/^end/i lost ts=30000000 since=20000000 cnt=7 ring=0 class=call' quiet.txt | trace lost
 	first lost.pov >got
 	grep -q 'Not looked at, for records are missing: balance, and progress at targets' got
-	grep -q 'lost: records, see below' got
+	grep -q ' · records lost' got
 	# a message that nobody receives, and a call that has not returned
 	{
 		quiet
@@ -284,9 +284,9 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 		barrier 200 8000 1000
 		finalize 9500
 	} | job '{"type":"image","dev":1,"ino":70,"path":"/home/u/app","build_id":"02"}' | trace failed
-	first failed.pov >got
+	"$POVTRACE" report failed.pov | tr -s ' \n' ' ' >got
 	grep -q 'MPI calls that failed ! 1 call of MPI_Barrier returned error 99: rank 1 1; the first at 0.004 s ! 43 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 0 22, rank 1 21; the first at 0.001 s' got
-	first --rank 1 failed.pov | grep -q '! 21 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 1 21;'
+	"$POVTRACE" report --rank 1 failed.pov | tr -s ' \n' ' ' | grep -q '! 21 calls of MPI_Send in app+0x123 returned MPI_ERR_RANK: rank 1 21;'
 	[ "$("$POVTRACE" report --json failed.pov | jq -c '[.failed_calls[] | [.function, .error, .code, .called_from, .rank, .calls, .first_ns]]')" = \
 		'[["MPI_Barrier",null,99,"?",1,1,4010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",0,22,1010000],["MPI_Send","MPI_ERR_RANK",709779718,"app+0x123",1,21,1010000]]' ]
 	# none failed: nothing is printed
@@ -320,12 +320,12 @@ writes() { # BYTES
 	[ "$("$POVTRACE" report --json io.pov | jq -c '[.ranks[].between_init_and_finalize | .file_io_ns, .mpi_wait_ns, .mpi_work_ns, .asleep_ns]')" = \
 		'[120000000,100000,0,0,120000000,100000,0,0]' ]
 	[ "$("$POVTRACE" report --json io.pov | jq -c '[.findings[] | select(.kind == "file_io") | .cost_ns, .advice]')" = '[240000000,null]' ]
-	"$POVTRACE" report io.pov | section Main | sed -n 2p | grep -q 'MPI wait  file I/O  no core'
+	"$POVTRACE" report --times io.pov | section Main | sed -n 2p | grep -q 'MPI wait  file I/O  no core'
 	writes 512 | job | trace small
 	"$POVTRACE" report --json small.pov | jq -r '.findings[] | select(.kind == "file_io") | .advice' | grep '^write more at once, or by collective calls (MPI_File_write_all)'
 	# without such calls the table has no such column, and nothing is found
 	hangs | job | trace none
-	"$POVTRACE" report none.pov | no 'file I/O\|file calls'
+	"$POVTRACE" report --times --findings none.pov | no 'file I/O\|file calls'
 }
 
 # process RANK PID STDOUT: the rank again, with where its standard output leads.

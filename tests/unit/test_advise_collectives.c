@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * What the strategy collectives is made of: intervals over launches, and result files of povbench,
- * damaged ones among them. Its own time of calls is in test_advise_whatif.c.
+ * damaged ones among them. Its own time of calls is in test_whatif.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -160,7 +160,8 @@ static const struct {
 } functions[] = {
 	{"u64", human_parse_u64, NULL},	    {"bytes", human_parse_bytes, NULL},
 	{"ns", human_parse_ns, NULL},	    {"print_ns", NULL, human_ns},
-	{"print_bytes", NULL, human_bytes}, {"count", NULL, human_count},
+	{"round_ns", NULL, human_round_ns}, {"print_bytes", NULL, human_bytes},
+	{"count", NULL, human_count},
 };
 
 /* FUNCTION TEXT */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "advise/library.h"
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
 #include "analysis/host_clocks.h"
 #include "base/log.h"
 #include "site/sites.h"
@@ -123,7 +123,7 @@ static int replay(struct advise *a)
 	sinks[cnt++] = &a->coverage.sink;
 	sinks[cnt++] = &a->losses.sink;
 	sinks[cnt++] = whatif_sink(a->whatif);
-	whatif_attach(a->whatif, &a->findings);
+	whatif_attach(a->whatif, &a->findings.arrivals, &a->findings.holders);
 	for (size_t i = 0; i < n; i++) {
 		if (!wanted(a, strategies[i]))
 			continue;

@@ -75,7 +75,8 @@ void advise_text(const struct advise *a, FILE *out)
 	doubts_print(a, out);
 	if (!a->nadvice)
 		fprintf(out,
-			"\nNo advice: of what was looked at, no setting is sure to gain %d %% of the run.\n",
+			"\nNo advice: of what was looked at, no setting is sure to gain %d %% of the run.\n"
+			"What is not a setting of the library or launcher: povtrace report says what cost time, and what to do.\n",
 			100 / ADVICE_PART);
 	for (uint32_t i = 0; i < a->nadvice; i++)
 		advice_print(a, &a->advice[i], out);

@@ -14,7 +14,7 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
 #include "base/log.h"
 #include "finding/find.h"
 

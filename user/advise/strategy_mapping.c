@@ -15,7 +15,7 @@
 
 #include "advise/advise.h"
 #include "advise/places.h"
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"

@@ -13,7 +13,7 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
 #include "analysis/table.h"
 #include "base/human.h"
 #include "base/log.h"

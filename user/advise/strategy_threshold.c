@@ -16,7 +16,7 @@
 #include "advise/advise.h"
 #include "advise/library.h"
 #include "advise/threshold_seen.h"
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
 #include "base/human.h"
 #include "base/log.h"
 #include "finding/find.h"

@@ -105,7 +105,10 @@ static void open_add(struct app_time *a, const struct model_call *c)
 {
 	struct app_process *p = table_row(a->process, a->nprocess, c->thread->proc->idx);
 
-	p->open_ns += c->end_ns - c->begin_ns - c->split.ns[THREAD_RUNNABLE];
+	uint64_t ns = c->end_ns - c->begin_ns - c->split.ns[THREAD_RUNNABLE];
+
+	p->open_ns += ns;
+	thread_row(a, c->thread)->open_ns += ns;
 }
 
 /* ---- what tracing took ---- */
@@ -144,11 +147,15 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 		    uint64_t from_ns, uint64_t to_ns)
 {
 	struct app_time *a = ctx;
+	uint64_t ns;
 
 	if (a->held_tell)
 		a->held_tell(a->held_ctx, waiter, holder, from_ns, to_ns);
+	ns = within(a, waiter, from_ns, to_ns);
 	if (holder && model_thread_records(a->model, holder))
-		mark_row(a, waiter)->taken_ns += within(a, waiter, from_ns, to_ns);
+		mark_row(a, waiter)->taken_ns += ns;
+	else if (ns && waiter->proc->is_rank)
+		held_add(&a->held, waiter, holder, ns);
 }
 
 /* ---- calls ---- */
@@ -208,6 +215,8 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	if (m->ended)
 		return;
 	m->wait.ns[THREAD_RUNNING] += s->computes ? s->running_ns : s->split.ns[THREAD_RUNNING];
+	m->wait.ns[THREAD_RUNNABLE] += s->computes ? 0 : s->split.ns[THREAD_RUNNABLE];
+	m->wait.ns[THREAD_UNKNOWN] += s->computes ? 0 : s->split.ns[THREAD_UNKNOWN];
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
 }
@@ -294,6 +303,19 @@ static void tracing_part(struct app_thread *row, const struct app_mark *m)
 	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
 }
 
+/* Which of the time without a core, and of that which is unknown, was in calls. */
+static void in_calls_part(struct app_thread *row, const struct app_mark *m)
+{
+	uint64_t no_core_ns = row->no_core_ns, unknown_ns = row->unknown_ns;
+
+	row->mpi_no_core_ns = part(m->wait.ns[THREAD_RUNNABLE] + m->work.ns[THREAD_RUNNABLE] +
+					   m->io.ns[THREAD_RUNNABLE],
+				   &no_core_ns);
+	row->unknown_wait_ns = part(m->wait.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_work_ns = part(m->work.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_io_ns = part(m->io.ns[THREAD_UNKNOWN], &unknown_ns);
+}
+
 /* What was known when the window began may have been refuted since: no part is more than what is left. */
 static void thread_finish(struct app_time *a, const struct model_thread *t)
 {
@@ -330,6 +352,7 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
 	tracing_part(row, m);
+	in_calls_part(row, m);
 	p = table_row(a->process, a->nprocess, t->proc->idx);
 	p->computed_ns += row->compute_ns;
 	p->in_mpi_ns += row->work_ns + row->wait_ns;
@@ -383,5 +406,6 @@ void app_time_release(struct app_time *a)
 	free(a->thread);
 	free(a->process);
 	free(a->mark);
+	map_free(&a->held, free);
 	windows_release(&a->windows);
 }

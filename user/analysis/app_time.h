@@ -31,6 +31,10 @@ struct app_thread {
 	uint64_t unknown_ns;
 	uint64_t tracing_ns; /* = recording + room + taken, as far as their kind of time is there */
 	uint64_t recording_ns, room_ns, taken_ns;
+	uint64_t mpi_no_core_ns; /* part of no_core_ns: in calls */
+	/* Parts of unknown_ns: in calls that wait, in others, in calls about files. */
+	uint64_t unknown_wait_ns, unknown_work_ns, unknown_io_ns;
+	uint64_t open_ns; /* in calls that had not returned at the end, but for no core */
 	uint64_t mpi_ns; /* in calls, and in polls that found nothing: whatever the scheduler tells */
 	uint64_t calls; /* and polls */
 };
@@ -54,6 +58,7 @@ struct app_time {
 	const struct model *model;
 	const struct coverage
 		*coverage; /* what recording costs; the caller's, or NULL: it counts as nothing */
+	struct map held;   /* of held_add, without povtrace: no_core_ns */
 	struct app_mark *mark; /* by idx of threads: under way */
 	uint32_t nmark;
 	/* Who was told by the holders before. */

@@ -202,6 +202,8 @@ static void on_call(void *ctx, const struct model_call *k)
 			.send_bytes = r->sends ? r->send_bytes : 0,
 			.recv_bytes = r->receives ? r->recv_bytes : 0,
 			.waits = !goes_on(r),
+			.root = r->has_root && r->root_world >= 0 &&
+				r->root_world == k->thread->proc->rank,
 		};
 	if (j->cnt < j->members)
 		return;

@@ -19,6 +19,7 @@ struct arrival_call {
 	uint64_t begin_ns, end_ns;
 	int64_t send_bytes, recv_bytes; /* of call_roles */
 	bool waits;			/* the call itself, not a later one */
+	bool root;			/* of a call that has one */
 };
 
 /* A stretch in which as many were there, and as many were missing. */

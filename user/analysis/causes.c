@@ -164,7 +164,10 @@ static void on_call(void *ctx, const struct model_call *c)
 	for (int s = 0; s < THREAD_STATE_CNT; s++)
 		b->calls.ns[s] += c->split.ns[s];
 	line_add(a, c->thread, LINE_CALLS,
-		 &(struct line_entry){.from_ns = c->begin_ns, .to_ns = c->end_ns, .func = c->func});
+		 &(struct line_entry){.from_ns = c->begin_ns,
+				      .to_ns = c->end_ns,
+				      .func = c->func,
+				      .site = c->site});
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
@@ -219,6 +222,8 @@ static void states_add(struct causes *a, const struct model_thread *t, uint64_t 
 		until_ns = to_ns;
 		s = line_state(a, t, from_ns, &until_ns, &holder);
 		out->ns[s] += until_ns - from_ns;
+		if (s == THREAD_RUNNABLE)
+			held_add(&a->held, t, holder, until_ns - from_ns);
 	}
 }
 
@@ -228,7 +233,11 @@ static void waiter_add(struct causes *a, const struct model_thread *t, struct ca
 {
 	struct blame *b = table_row(a->process, a->nprocess, t->proc->idx);
 
-	states_add(a, t, from_ns, to_ns, &b->waited[w->how]);
+	struct state_times *waiting = table_row(a->waiting, a->nwaiting, t->idx), did = {{0}};
+
+	states_add(a, t, from_ns, to_ns, &did);
+	table_row_add(&b->waited[w->how], &did, ns);
+	table_row_add(waiting, &did, ns);
 	a->told_late += from_ns < a->thread[t->idx].asked_ns;
 	w->refs++;
 	line_add(a, t, LINE_WAITS,
@@ -333,6 +342,8 @@ void causes_release(struct causes *a)
 	free(a->touched);
 	free(a->thread);
 	free(a->process);
+	free(a->waiting);
+	map_free(&a->held, free);
 	map_free(&a->roots, free);
 	for (int how = 0; how < CAUSE_WAITS; how++)
 		map_free(&a->direct[how], free);

@@ -52,6 +52,10 @@ struct cause_worst {
 	uint32_t nchain;
 	const struct func_info *after; /* the root's next call behind it, or NULL */
 	uint64_t after_ns;	       /* when that began */
+	struct model_site after_site;  /* where it was made */
+	/* The call of one that waited, and where it was made; NULL: not known. */
+	const struct func_info *waits_in;
+	struct model_site waits_at;
 };
 
 struct cause {
@@ -86,6 +90,11 @@ struct causes {
 	uint32_t touched_room;
 	struct blame *process; /* by idx; owned */
 	uint32_t nprocess;
+	struct state_times
+		*waiting; /* by idx of threads: what they did while they waited for others; owned */
+	uint32_t nwaiting;
+	struct map
+		held; /* of held_add: who had the core while a thread without one waited for others anyway */
 	uint64_t walks; /* waits that were followed */
 	uint64_t told_late; /* waits that became known when others had been followed that may lead through them */
 };

@@ -163,25 +163,45 @@ static void after_find(const struct causes *a, const struct model_thread *t, str
 		return;
 	w->after = e->func;
 	w->after_ns = e->from_ns;
+	w->after_site = e->site;
 }
 
-static void worst_note(const struct causes *a, const struct share *s, struct cause_worst *w)
+/* The call in which one waited: the waiter, or the member of a collective that came first. */
+static void waits_in_find(const struct causes *a, const struct causes_wait *wait,
+			  struct cause_worst *w)
+{
+	const struct model_thread *t = wait->waiter ? wait->waiter : wait->member[0].thread;
+	uint64_t until_ns = UINT64_MAX;
+	const struct line_entry *e;
+
+	if (t->idx >= a->nthread)
+		return;
+	e = line_at(&a->thread[t->idx].line[LINE_CALLS], w->from_ns, &until_ns);
+	if (!e)
+		return;
+	w->waits_in = e->func;
+	w->waits_at = e->site;
+}
+
+static void worst_note(const struct causes *a, const struct causes_wait *wait,
+		       const struct share *s, struct cause_worst *w)
 {
 	if (s->found.ns <= w->ns)
 		return;
 	*w = s->found;
 	after_find(a, s->thread, w);
+	waits_in_find(a, wait, w);
 }
 
-static void settle(const struct causes *a, struct cause_row *r)
+static void settle(const struct causes *a, const struct causes_wait *wait, struct cause_row *r)
 {
 	struct cause *c = &r->cause;
 
 	c->ns += r->share[ALL].found.ns;
 	c->through_ns += r->share[THROUGH].found.ns;
 	c->cnt++;
-	worst_note(a, &r->share[ALL], &c->worst);
-	worst_note(a, &r->share[THROUGH], &c->farthest);
+	worst_note(a, wait, &r->share[ALL], &c->worst);
+	worst_note(a, wait, &r->share[THROUGH], &c->farthest);
 }
 
 /* ---- what a thread did ---- */
@@ -292,7 +312,7 @@ void causes_follow(struct causes *a, const struct causes_queued *q)
 	a->walks++;
 	follow(&k, m->thread, q->wait->step[0].from_ns, m->begin_ns, &w);
 	for (uint32_t i = 0; i < k.ntouched; i++)
-		settle(a, a->touched[i]);
+		settle(a, q->wait, a->touched[i]);
 }
 
 static int cause_compare(const void *va, const void *vb)

@@ -28,9 +28,12 @@ struct causes_wait {
 struct line_entry {
 	uint64_t from_ns, to_ns;
 	union {
-		enum thread_state state;      /* LINE_STATES */
-		const struct func_info *func; /* LINE_CALLS: NULL: polls */
-		struct causes_wait *wait;     /* LINE_WAITS; a reference */
+		enum thread_state state;	      /* LINE_STATES */
+		struct {			      /* LINE_CALLS */
+			const struct func_info *func; /* NULL: polls */
+			struct model_site site;
+		};
+		struct causes_wait *wait; /* LINE_WAITS; a reference */
 	};
 	const struct model_thread *holder; /* LINE_STATES: of RUNNABLE, or NULL */
 };

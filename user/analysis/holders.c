@@ -143,6 +143,24 @@ static void on_lost(void *ctx, const struct model_lost *l)
 
 /* ---- life ---- */
 
+void held_add(struct map *held, const struct model_thread *waiter,
+	      const struct model_thread *holder, uint64_t ns)
+{
+	uint32_t by = holder ? holder->proc->idx : HELD_UNKNOWN;
+	struct held *h = map_make(held, (uint64_t)waiter->idx << 32 | by, sizeof(*h));
+
+	h->waiter = waiter->idx;
+	h->holder = by;
+	h->ns += ns;
+}
+
+uint64_t held_get(const struct map *held, uint32_t waiter, uint32_t holder)
+{
+	const struct held *h = map_get(held, (uint64_t)waiter << 32 | holder);
+
+	return h ? h->ns : 0;
+}
+
 void holders_init(struct holders *a)
 {
 	*a = (struct holders){

@@ -18,6 +18,13 @@ struct holder {
 	uint64_t ns;
 };
 
+/* By threads that waited, and the processes that held their cores: a table that others keep for the part that they look at. */
+struct held {
+	uint32_t waiter, holder; /* idx of a thread; idx of a process, or HELD_UNKNOWN */
+	uint64_t ns;
+};
+#define HELD_UNKNOWN UINT32_MAX
+
 struct holders_row {
 	uint64_t runnable_ns; /* = Σ holder.ns + idle_ns + unknown_ns */
 	uint64_t idle_ns;     /* the core was idle: the thread was on its way there */
@@ -40,6 +47,10 @@ struct holders {
 	uint32_t nthread;
 };
 
+/* holder NULL: unknown. held: waiter, holder → struct held; to be freed with free(). */
+void held_add(struct map *held, const struct model_thread *waiter,
+	      const struct model_thread *holder, uint64_t ns);
+uint64_t held_get(const struct map *held, uint32_t waiter, uint32_t holder);
 void holders_init(struct holders *a);
 void holders_release(struct holders *a);
 /* All, by waiters' processes, those of one waiter together, the longest first. Caller frees. */

@@ -48,6 +48,29 @@ char *human_ns(char *buf, size_t bytes, uint64_t ns)
 	return buf;
 }
 
+char *human_round_ns(char *buf, size_t bytes, uint64_t ns)
+{
+	double v = (double)ns;
+
+	if (!ns)
+		snprintf(buf, bytes, "0 s");
+	else if (v >= 99.95e9)
+		snprintf(buf, bytes, "%.0f s", v / 1e9);
+	else if (v >= 9.995e9)
+		snprintf(buf, bytes, "%.1f s", v / 1e9);
+	else if (v >= 99.5e6)
+		snprintf(buf, bytes, "%.2f s", v / 1e9);
+	else if (v >= 9.95e6)
+		snprintf(buf, bytes, "%.0f ms", v / 1e6);
+	else if (v >= 999.5e3)
+		snprintf(buf, bytes, "%.1f ms", v / 1e6);
+	else if (v >= 999.5)
+		snprintf(buf, bytes, v >= 9950 ? "%.0f us" : "%.1f us", v / 1e3);
+	else
+		snprintf(buf, bytes, "%.0f ns", v);
+	return buf;
+}
+
 char *human_bytes(char *buf, size_t bytes, uint64_t value)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

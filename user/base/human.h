@@ -14,6 +14,8 @@
 
 /* "0 ns", "999 ns", "1.234 us", "12.346 ms", "1.500 s", "2 min 3 s", "3 h 20 min". */
 char *human_ns(char *buf, size_t bytes, uint64_t ns);
+/* The digits that matter to people: "0.40 s", "12 s", "120 s", "12 ms", "1.2 ms", "34 us", "0 s". */
+char *human_round_ns(char *buf, size_t bytes, uint64_t ns);
 /* "0 B", "1023 B", "1.5 KiB", "64 KiB", "3.2 GiB": three significant digits at most behind KiB. */
 char *human_bytes(char *buf, size_t bytes, uint64_t value);
 /* "1,234,567" */

@@ -249,3 +249,12 @@ char *text_printable(const char *text, unsigned int max)
 	*p = 0;
 	return copy;
 }
+
+unsigned int text_chars(const char *s)
+{
+	unsigned int n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}

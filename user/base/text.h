@@ -38,6 +38,8 @@ char *text_json_part(char *p, const char *s, size_t n); /* without */
  */
 char *text_ftrace_comm(char *p, const char *s, size_t n);
 
+/* Characters of UTF-8. */
+unsigned int text_chars(const char *s);
 /* Foreign text with what is not printable UTF-8 as '?', at most max characters ("…" marks a cut). Caller frees. */
 char *text_printable(const char *text, unsigned int max);
 

@@ -27,15 +27,6 @@ struct columns {
 	size_t rules_cap;
 };
 
-static unsigned int text_width(const char *s)
-{
-	unsigned int n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 struct columns *columns_new(void)
 {
 	return xcalloc(1, sizeof(struct columns));
@@ -47,7 +38,7 @@ void columns_add(struct columns *c, const char *header, enum columns_align align
 		die("report: a table has too many columns");
 	c->header[c->n] = xstrdup(header);
 	c->align[c->n] = align;
-	c->width[c->n] = text_width(header);
+	c->width[c->n] = text_chars(header);
 	c->n++;
 }
 
@@ -72,7 +63,7 @@ static void cell_add(struct columns *c, char *text)
 		text = marked;
 	}
 	c->mark = NULL;
-	width = text_width(text);
+	width = text_chars(text);
 	if (c->ncells == c->cells_cap) {
 		c->cells_cap = c->cells_cap ? c->cells_cap * 2 : 256;
 		c->cell = xrealloc(c->cell, c->cells_cap * sizeof(*c->cell));
@@ -124,7 +115,7 @@ static void row_print(const struct columns *c, char *const *cell, FILE *out)
 		last--;
 	fputs(INDENT, out);
 	for (i = 0; i < last; i++) {
-		pad = c->width[i] - text_width(cell[i]);
+		pad = c->width[i] - text_chars(cell[i]);
 		fprintf(out, "%*s", (int)gap_before(c, i), "");
 		if (c->align[i] != COLUMNS_LEFT)
 			fprintf(out, "%*s%s", (int)pad, "", cell[i]);

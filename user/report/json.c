@@ -353,6 +353,9 @@ int report_json(const struct report *r, FILE *out)
 	json_failed(j, r);
 	json_launchers(j, r);
 	json_hang(j, r);
+	json_account(j, r);
+	json_efficiency(j, r);
+	json_reasons(j, r);
 	json_findings(j, r);
 	json_causes(j, r);
 	processes_print(j, r);

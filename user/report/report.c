@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/host_clocks.h"
 #include "analysis/table.h"
@@ -15,7 +16,32 @@
 #include "site/sites.h"
 #include "trace/trace_read.h"
 
-#define OWN_SINKS_MAX 19
+#define OWN_SINKS_MAX 20
+/* What the replay may keep: longer recordings are not replayed. A part of what trace_limit.h allows. */
+#define REPLAY_BASE (20u << 20)
+#define REPLAY_RATIO 20
+#define REPLAY_MOST (UINT64_C(256) << 20)
+
+static void on_match(void *ctx, const struct match *m)
+{
+	whatif_match(((struct report *)ctx)->whatif, m);
+}
+
+/* What the run would be without some waits. */
+static void replay_init(struct report *r)
+{
+	uint64_t bytes = REPLAY_BASE;
+	struct stat st;
+
+	for (size_t i = 0; i < r->nsources; i++)
+		if (!stat(r->source[i].path, &st) && st.st_size > 0)
+			bytes += REPLAY_RATIO * (uint64_t)st.st_size;
+	r->whatif = whatif_new(r->model);
+	whatif_limit(r->whatif, bytes < REPLAY_MOST ? bytes : REPLAY_MOST);
+	whatif_attach(r->whatif, &r->findings.arrivals, &r->findings.holders);
+	r->findings.matched = on_match;
+	r->findings.matched_ctx = r;
+}
 
 /* sinks: room for all. Returns how many they are. */
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
@@ -38,6 +64,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	regions_init(&r->regions);
 	switches_init(&r->switches);
 	findings_init(&r->findings);
+	replay_init(r);
 	failed_init(&r->failed);
 	hang_init(&r->hang, &r->findings.late.matches);
 	interrupts_init(&r->interrupts, &r->findings.app.windows);
@@ -52,6 +79,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
 	n += findings_sinks(&r->findings, sinks + n);
+	sinks[n++] = whatif_sink(r->whatif);
 	sinks[n++] = &r->hang.sink;	  /* after the matches that it is told of */
 	sinks[n++] = &r->interrupts.sink; /* behind what tells the windows */
 	return n;
@@ -118,6 +146,33 @@ static void doubts_find(struct report *r)
 			r->lost_any = true;
 			r->left_out_only = false;
 		}
+}
+
+/* Whether some message or collective is not known to belong together with its others. */
+static bool path_is_partial(const struct report *r)
+{
+	uint64_t matched = 0, ends = 0;
+
+	for (uint32_t i = 0; i < r->nprocesses; i++) {
+		const struct match_row *m = matches_of(&r->findings.late.matches, i);
+
+		matched += m->sends[MATCHED] + m->recvs[MATCHED];
+		for (int why = 0; why < MATCH_WHY_CNT; why++)
+			ends += m->sends[why] + m->recvs[why];
+	}
+	return ends > matched || r->findings.arrivals.uncertain || r->findings.app.lost;
+}
+
+static void account_conclude(struct report *r)
+{
+	bool partial = path_is_partial(r);
+
+	account_make(&r->account, r->model, &r->findings.app, &r->findings.causes);
+	r->efficiency = xcalloc(r->account.njob + 1, sizeof(*r->efficiency));
+	for (uint32_t i = 0; i < r->account.njob; i++)
+		r->efficiency[i] = efficiency_make(&r->account, &r->account.job[i],
+						   &r->findings.app, r->model, r->whatif, partial);
+	reasons_make(&r->reasons, &r->findings, &r->account, r->whatif);
 }
 
 static uint64_t sort_value(const struct report *r, uint32_t idx)
@@ -210,6 +265,7 @@ int report_replay(struct report *r)
 	r->findings.transfers = &r->transfers;
 	r->findings.sites = r->sites;
 	findings_make(&r->findings, r->model, r->chosen);
+	account_conclude(r);
 	rank_ends_make(&r->ends, r->model, &r->last_calls, r->sites);
 	sums_make(r);
 	facts_find(r);
@@ -240,6 +296,10 @@ void report_close(struct report *r)
 	sent_to_release(&r->sent_to);
 	regions_release(&r->regions);
 	switches_release(&r->switches);
+	reasons_release(&r->reasons);
+	free(r->efficiency);
+	account_release(&r->account);
+	whatif_free(r->whatif);
 	findings_release(&r->findings);
 	rank_ends_release(&r->ends);
 	last_calls_release(&r->last_calls);

@@ -11,6 +11,7 @@
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
 #include "analysis/distorted.h"
+#include "analysis/efficiency.h"
 #include "analysis/failed.h"
 #include "analysis/functions.h"
 #include "analysis/hang.h"
@@ -26,9 +27,11 @@
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
+#include "analysis/whatif.h"
 #include "base/rank_list.h"
 #include "finding/finding.h"
 #include "finding/rank_ends.h"
+#include "finding/reasons.h"
 #include "model/model.h"
 #include "trace/trace_join.h"
 
@@ -58,7 +61,9 @@ enum report_detail {
 	DETAIL_OVERLAP = 1 << 10,
 	DETAIL_SECTION = 1 << 11, /* if there is one */
 	DETAIL_HANG = 1 << 12,
-	DETAIL_ALL = (1 << 13) - 1,
+	DETAIL_FINDINGS = 1 << 13,
+	DETAIL_MAIN_TIMES = 1 << 14,
+	DETAIL_ALL = (1 << 15) - 1,
 };
 
 struct report_options {
@@ -69,6 +74,8 @@ struct report_options {
 	uint32_t details; /* bits of enum report_detail; 0: the first screen */
 	uint32_t top;	  /* rows of long tables; 0: all */
 #define REPORT_TOP "15"	  /* unless somebody wants more */
+	uint32_t min_pct; /* of the run: reasons that cost less are not shown */
+#define REPORT_MIN_PCT "1"
 	enum report_sort sort;
 	struct section section; /* text NULL: none */
 };
@@ -90,6 +97,10 @@ struct report {
 	struct regions regions;
 	struct switches switches;
 	struct findings findings;
+	struct whatif *whatif;
+	struct account account;
+	struct efficiency *efficiency; /* of each job; owned */
+	struct reasons reasons;
 	struct last_calls last_calls;
 	struct rank_ends ends;
 	struct failed failed;

@@ -18,6 +18,16 @@ extern const struct figure switches_object[];		     /* of a struct switch_row */
 extern const struct figure overhead_object[];		     /* of a struct coverage_hits */
 
 void text_launchers(const struct report *r, FILE *out);
+/* "~" if records are missing, by which classes of the account may be wrong; or "". */
+const char *account_mark(const struct report *r);
+void text_efficiency(const struct report *r, FILE *out);
+void text_account(const struct report *r, FILE *out);
+void text_reasons(const struct report *r, FILE *out);
+void text_account_ranks(const struct report *r, FILE *out);
+/* Processes that the tables of ranks lack, and those whose time begins later. */
+void text_windows_note(const struct report *r, FILE *out);
+/* In which rank time is printed. */
+struct text_unit text_rank_unit(const struct report *r);
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);
 void text_ranks(const struct report *r, FILE *out);
@@ -64,6 +74,9 @@ void json_collectives(struct json_out *j, const struct report *r, uint32_t idx);
 void json_ends(struct json_out *j, const struct report *r);
 void json_failed(struct json_out *j, const struct report *r);
 void json_hang(struct json_out *j, const struct report *r);
+void json_account(struct json_out *j, const struct report *r);
+void json_efficiency(struct json_out *j, const struct report *r);
+void json_reasons(struct json_out *j, const struct report *r);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);
 void json_waits(struct json_out *j, const struct report *r, uint32_t process);

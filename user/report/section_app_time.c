@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The first screen's table of ranks: what each rank's main thread did between MPI_Init and MPI_Finalize.
+ * A table of ranks: what each rank's main thread did between MPI_Init and MPI_Finalize.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -241,8 +241,7 @@ static void ranges_print(const struct report *r, const struct figure_table *t)
 		range_row(r, t, which);
 }
 
-/* Processes that have no row, and those whose row begins later. */
-static void windows_note(const struct report *r, FILE *out)
+void text_windows_note(const struct report *r, FILE *out)
 {
 	const struct model_process *silent = NULL;
 	uint32_t silents = 0, founds = 0;
@@ -406,7 +405,7 @@ void text_app_time(const struct report *r, FILE *out)
 		     r->opt->threads ? "Threads" : "Main threads", unit.name);
 	if (has_rows(r))
 		table_print(r, unit, out);
-	windows_note(r, out);
+	text_windows_note(r, out);
 	left_out_note(r, out);
 	interrupts_note(r, out);
 	text_explain(

@@ -5,8 +5,6 @@
 #include "base/human.h"
 #include "report/section.h"
 
-#define FINDINGS_SHOWN 5 /* on the first screen */
-
 static void uncertain_note(const struct report *r, FILE *out)
 {
 	static const char *const why[ASSUMED_CNT] = {
@@ -47,11 +45,11 @@ static void followed_note(const struct report *r, FILE *out)
 				       "waits"));
 }
 
-/* With all of them, or where details are asked for, also those that tell of time that others told of. */
+/* --top 0: also those that tell of time that others told of. */
 static uint32_t print_shown(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
-	uint32_t most = r->opt->details ? r->opt->top : FINDINGS_SHOWN, shown = 0;
+	uint32_t most = r->opt->top, shown = 0;
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct finding *found = &f->finding[i];

@@ -10,12 +10,14 @@
 
 #include "base/human.h"
 #include "base/log.h"
+#include "finding/find.h"
 #include "report/hang_text.h"
 #include "report/section.h"
 #include "trace/trace_kept.h"
 #include "trace/trace_read.h"
 
-#define NOTE_WIDTH 108
+#define NOTE_WIDTH 100
+#define SCREEN_WIDTH 100
 
 /* ---- pieces ---- */
 
@@ -189,20 +191,27 @@ static void print_kept(const struct report *r, FILE *out)
 	print_wrapped(out, "trigger", trace_trigger_text(r->trace));
 }
 
-static void print_command(const struct report *r, FILE *out)
+/* Printable; "": not recorded. Caller frees. */
+static char *command_text(const struct report *r)
 {
 	const json_t *recording = trace_meta_find(r->trace, "recording");
 	const json_t *argv = json_object_get(recording, "argv");
-	char *text = xstrdup(""), *longer;
-	size_t i;
+	char *text = xstrdup(""), *clean;
 
-	for (i = 0; i < json_array_size(argv) && strlen(text) < 400; i++) {
+	for (size_t i = 0; i < json_array_size(argv) && strlen(text) < 400; i++) {
 		const char *word = json_string_value(json_array_get(argv, i));
 
-		longer = xasprintf("%s%s%s", text, i ? " " : "", word ? word : "");
-		free(text);
-		text = longer;
+		text = words(text, "%s%s", i ? " " : "", word ? word : "");
 	}
+	clean = text_printable(text, 98);
+	free(text);
+	return clean;
+}
+
+static void print_command(const struct report *r, FILE *out)
+{
+	char *text = command_text(r);
+
 	if (*text)
 		print_line(out, "command", text);
 	free(text);
@@ -340,34 +349,48 @@ static void print_head(const struct report *r, FILE *out)
 	text_launchers(r, out);
 }
 
-/* The same in one line, and what the command was. */
-static void print_short_head(const struct report *r, FILE *out)
+/* "0.80 s · 2 ranks · 2 CPUs · 1 node · nothing lost · tracing cost 0.0 %". Caller frees. */
+static char *facts_text(const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
-	char wall[HUMAN_BYTES], ranks[64], cpus[64];
+	char wall[HUMAN_BYTES], ranks[64], cpus[64], nodes[64];
+	char *text = xasprintf("%s · %s · %s · %s · %s",
+			       human_round_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
+			       human_plural(ranks, sizeof(ranks), r->nranks, "rank", "ranks"),
+			       human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"),
+			       human_plural(nodes, sizeof(nodes),
+					    info->nhosts > 1 ? info->nhosts : 1, "node", "nodes"),
+			       r->left_out_only ? "some calls left out" :
+			       r->lost_any	? "records lost" :
+						  "nothing lost");
+
+	if (r->distorted)
+		text = words(text, " · tracing cost %.1f %%", r->distortion.pct);
+	return text;
+}
+
+/* The file and the command, and after it, or where there is no room below it, the facts. */
+static void print_short_head(const struct report *r, FILE *out)
+{
 	const char *trace = trace_source_name(r->source), *slash = strrchr(trace, '/');
+	char *facts = facts_text(r), *command = command_text(r), *name, *line;
 
 	print_distortion(r, out);
-	text_foreign(out, "  ", slash ? slash + 1 : trace, 40);
+	name = text_printable(slash ? slash + 1 : trace, 40);
 	if (r->nsources > 1)
-		fprintf(out, " and %zu more", r->nsources - 1);
-	fprintf(out, "   %s   %s on %s",
-		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
-		human_plural(ranks, sizeof(ranks), r->nranks, "rank", "ranks"),
-		human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"));
-	if (info->nhosts > 1)
-		fprintf(out, " of %u hosts", info->nhosts);
-	fprintf(out, "   lost: %s",
-		r->left_out_only ? "no record; some calls left out, see below" :
-		r->lost_any	 ? "records, see below" :
-				   "no record");
-	if (r->distorted)
-		fprintf(out, "   tracing cost %.1f %%%s", r->distortion.pct,
-			r->nrows > 1 ? " of a rank's time at most" : "");
-	fputc('\n', out);
+		name = words(name, " and %zu more", r->nsources - 1);
+	line = xasprintf("%s%s%s", name, *command ? "   " : "", command);
+	if (text_chars(line) + 3 + text_chars(facts) <= SCREEN_WIDTH)
+		fprintf(out, "%s%*s%s\n", line,
+			(int)(SCREEN_WIDTH - text_chars(line) - text_chars(facts)), "", facts);
+	else
+		fprintf(out, "%s\n%s\n", line, facts);
+	free(line);
+	free(name);
+	free(command);
+	free(facts);
 	print_kept(r, out);
-	print_command(r, out);
-	if (!info->sched_all)
+	if (!model_get_info(r->model)->sched_all)
 		print_scheduler(r, out);
 	print_doubts(r, out);
 	text_launchers(r, out);
@@ -437,12 +460,23 @@ void report_traffic(const struct report *r, FILE *out)
 
 /* ---- what is shown ---- */
 
+static void print_main_times(const struct report *r, FILE *out)
+{
+	if (!r->nranks)
+		return;
+	text_app_time(r, out);
+	if (r->facts & FACT_SCHED)
+		text_takers(r, out);
+}
+
 /* Details in their order: those asked for, or all. */
 static const struct {
 	uint32_t detail;
 	void (*print)(const struct report *r, FILE *out);
 	bool needs_sched;
 } details[] = {
+	{DETAIL_FINDINGS, text_findings, false},
+	{DETAIL_MAIN_TIMES, print_main_times, false},
 	{DETAIL_HANG, text_hang, false},
 	{DETAIL_TIMES, text_ranks, false},
 	{DETAIL_THREADS, text_threads, false},
@@ -480,13 +514,17 @@ static void first_screen(const struct report *r, FILE *out)
 	text_failed(r, out);
 	if (!r->opt->details && hang_text_matters(r))
 		text_hang(r, out);
-	text_findings(r, out);
-	if (r->nranks)
-		text_app_time(r, out);
-	else
+	if (r->account.nrank) {
+		text_efficiency(r, out);
+		text_account(r, out);
+		text_reasons(r, out);
+		text_account_ranks(r, out);
+	} else if (r->nranks) {
+		fputc('\n', out);
+		text_windows_note(r, out);
+	} else {
 		details_print(r, DETAIL_TIMES | DETAIL_FUNCTIONS, out);
-	if (r->nranks && r->facts & FACT_SCHED)
-		text_takers(r, out);
+	}
 }
 
 void report_text(const struct report *r, FILE *out)
@@ -500,12 +538,14 @@ void report_text(const struct report *r, FILE *out)
 	if (!wanted || wanted == DETAIL_ALL)
 		first_screen(r, out);
 	if (!wanted) {
-		details_print(r, DETAIL_REGIONS | (r->lost_any || !r->nranks ? DETAIL_COVERAGE : 0),
+		details_print(r,
+			      DETAIL_REGIONS | (r->lost_any || !r->nranks ? DETAIL_COVERAGE : 0) |
+				      (r->opt->threads ? DETAIL_MAIN_TIMES : 0),
 			      out);
 		fputs(r->source->temporary ?
 			      "\n  More is told by `povtrace report` of a recording that is kept (`povtrace record`).\n" :
-			      "\n  More: --functions, --callsite, --collectives, --messages, --overlap, --threads, --cores, --coverage,\n"
-			      "  or --all; --explain says what columns mean, povtrace export makes a timeline.\n",
+			      "\nMore: povtrace report --findings | --times | --functions | --messages | --all; povtrace advise;\n"
+			      "povtrace export makes a timeline; how to read this: povtrace help report\n",
 		      out);
 		return;
 	}

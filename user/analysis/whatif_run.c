@@ -9,13 +9,14 @@
  */
 #include <stdlib.h>
 
-#include "advise/whatif_internal.h"
+#include "analysis/whatif_internal.h"
 #include "base/log.h"
 
 /* From at_ns on. */
 struct step {
 	uint64_t at_ns;
 	int64_t lead_ns;
+	int64_t given_ns; /* of cores, by then */
 };
 
 /* Of a stretch without a core what is left out, and all together by its end. */
@@ -29,6 +30,7 @@ struct lead {
 	uint32_t nstep, room;
 	const struct given *given; /* of the run's */
 	uint32_t ngiven;
+	uint32_t looked_at; /* of given: what was asked for last */
 	int64_t carried_ns; /* when the last transfer that it began is over */
 };
 
@@ -42,12 +44,19 @@ struct run {
 
 /* ---- leads ---- */
 
-/* What was given by then; of a stretch that is under way in proportion. */
-static int64_t given_ns(const struct lead *l, uint64_t ts_ns)
-{
-	uint32_t lo = 0, hi = l->ngiven;
-	int64_t sum_ns;
+#define NEAR 8
 
+/* The first stretch that ends later. Mostly that is the one asked for last, or a little behind. */
+static uint32_t given_find(struct lead *l, uint64_t ts_ns)
+{
+	uint32_t lo = l->looked_at, hi = l->ngiven;
+
+	if (lo && l->given[lo - 1].to_ns > ts_ns)
+		lo = 0;
+	for (uint32_t i = 0; lo && i < NEAR && lo < hi && l->given[lo].to_ns <= ts_ns; i++)
+		lo++;
+	if (lo == hi || (lo && l->given[lo].to_ns > ts_ns))
+		hi = lo;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -56,6 +65,18 @@ static int64_t given_ns(const struct lead *l, uint64_t ts_ns)
 		else
 			hi = mid;
 	}
+	l->looked_at = lo;
+	return lo;
+}
+
+/* What was given by then; of a stretch that is under way in proportion. */
+static int64_t given_ns(struct lead *l, uint64_t ts_ns)
+{
+	uint32_t lo = l->ngiven ? given_find(l, ts_ns) : 0;
+	int64_t sum_ns;
+
+	if (!l->ngiven)
+		return 0;
 	sum_ns = lo ? l->given[lo - 1].sum_ns : 0;
 	if (lo < l->ngiven && l->given[lo].from_ns < ts_ns)
 		sum_ns += (int64_t)((double)l->given[lo].ns *
@@ -66,9 +87,12 @@ static int64_t given_ns(const struct lead *l, uint64_t ts_ns)
 
 static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 {
-	const struct lead *l = &r->thread[thread];
+	struct lead *l = &r->thread[thread];
 	uint32_t lo = 0, hi = l->nstep;
 
+	/* What is asked for lies mostly behind the last one. */
+	if (hi && l->step[hi - 1].at_ns <= ts_ns)
+		lo = hi;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -79,7 +103,7 @@ static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 	}
 	if (!lo)
 		return given_ns(l, ts_ns);
-	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - given_ns(l, l->step[lo - 1].at_ns);
+	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - l->step[lo - 1].given_ns;
 }
 
 /* When something would have been. */
@@ -94,7 +118,7 @@ static void step_add(struct lead *l, uint64_t at_ns, int64_t lead_ns)
 		l->room = l->room ? l->room * 2 : 16;
 		l->step = xrealloc(l->step, l->room * sizeof(*l->step));
 	}
-	l->step[l->nstep++] = (struct step){at_ns, lead_ns};
+	l->step[l->nstep++] = (struct step){at_ns, lead_ns, given_ns(l, at_ns)};
 }
 
 /* ---- calls ---- */
@@ -164,7 +188,7 @@ static void member_add(struct run *r, const struct whatif_event *e, struct call_
 
 static int64_t given_within(const struct run *r, uint32_t thread, int64_t from_ns, uint64_t to_ns)
 {
-	const struct lead *l = &r->thread[thread];
+	struct lead *l = &r->thread[thread];
 
 	return given_ns(l, to_ns) - given_ns(l, (uint64_t)from_ns);
 }
@@ -223,6 +247,7 @@ static void cores_give(struct run *r)
 {
 	const struct whatif *w = r->w;
 	int64_t sum_ns = 0;
+	size_t n_given = 0;
 
 	r->given = xcalloc(w->nno_core + 1, sizeof(*r->given));
 	for (size_t i = 0; i < w->nno_core && r->change->give_core; i++) {
@@ -230,13 +255,15 @@ static void cores_give(struct run *r)
 		struct lead *l = &r->thread[n->thread];
 		uint64_t ns = r->change->give_core(r->change->ctx, n);
 
+		ns = ns < n->to_ns - n->from_ns ? ns : n->to_ns - n->from_ns;
+		if (!ns)
+			continue;
 		if (!l->ngiven) {
-			l->given = &r->given[i];
+			l->given = &r->given[n_given];
 			sum_ns = 0;
 		}
-		ns = ns < n->to_ns - n->from_ns ? ns : n->to_ns - n->from_ns;
 		sum_ns += (int64_t)ns;
-		r->given[i] = (struct given){n->from_ns, n->to_ns, (int64_t)ns, sum_ns};
+		r->given[n_given++] = (struct given){n->from_ns, n->to_ns, (int64_t)ns, sum_ns};
 		l->ngiven++;
 	}
 }

@@ -8,10 +8,12 @@
  *
  * Known from simulators that replay traces, as Dimemas (Labarta et al. 1996); here transfers take the time that they took.
  */
-#ifndef POV_ADVISE_WHATIF_H
-#define POV_ADVISE_WHATIF_H
+#ifndef POV_ANALYSIS_WHATIF_H
+#define POV_ANALYSIS_WHATIF_H
 
-#include "finding/finding.h"
+#include "analysis/arrivals.h"
+#include "analysis/holders.h"
+#include "analysis/match.h"
 
 enum whatif_kind {
 	WHATIF_SEND_POSTED, /* a receive could not be over before its send was posted */
@@ -86,14 +88,30 @@ struct whatif_change {
 };
 
 struct whatif *whatif_new(const struct model *m);
+/*
+ * Bounds the memory that the recording's calls and messages take. If they need more, nothing more is kept, and whatif_is_full. Does without
+ * whatif_no_core.idle_ns, which takes time on machines with many CPUs.
+ */
+void whatif_limit(struct whatif *w, size_t bytes);
+bool whatif_is_full(const struct whatif *w);
 void whatif_free(struct whatif *w);
 const struct model_sink *whatif_sink(struct whatif *w);
 void whatif_match(struct whatif *w, const struct match *m);
-/* Listens to the analyses of findings that tell of collectives and of cores, before the replay; who listened before still does. */
-void whatif_attach(struct whatif *w, struct findings *f);
+/* Listens to the analyses that tell of collectives and of cores, before the replay; who listened before still does. */
+void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *holders);
 
 /* After the replay: by how many ns the last thread's last call would end earlier. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
+/* When a thread counts; to_ns 0: never. is_end: the path may end with it. */
+struct whatif_span {
+	uint64_t from_ns, to_ns;
+	bool is_end;
+};
+/*
+ * The longest path of time outside MPI through messages and collectives: how long the run would take on a network whose transfers take no
+ * time. Messages lead from send to receive; of collectives, those must wait that need the others' data. span: by idx of threads.
+ */
+uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_span *span);
 /* Each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
 void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
 /*

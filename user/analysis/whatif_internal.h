@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What whatif.c keeps of the recording, and whatif_run.c goes through. */
-#ifndef POV_ADVISE_WHATIF_INTERNAL_H
-#define POV_ADVISE_WHATIF_INTERNAL_H
+#ifndef POV_ANALYSIS_WHATIF_INTERNAL_H
+#define POV_ANALYSIS_WHATIF_INTERNAL_H
 
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
 #include "base/map.h"
 
 /* An outermost call of MPI, or polls that were merged. */
 struct whatif_call {
 	uint64_t begin_ns, end_ns;
 	uint32_t site;
+	bool computes; /* polls within a computation */
 };
 
 struct whatif_line {
@@ -44,10 +45,15 @@ struct whatif_event {
 struct whatif_member {
 	uint64_t begin_ns, end_ns;
 	uint32_t thread, joint;
+	bool root; /* of a call that has one */
 };
+
+/* Who must wait for whom. */
+enum whatif_flow { FLOW_ALL, FLOW_FROM_ROOT, FLOW_TO_ROOT };
 
 struct whatif_joint {
 	uint32_t first, n; /* members, in order of begin */
+	enum whatif_flow flow;
 	/* of a run: how many of them have begun by the time it has come to, and the latest of these begins as it would have been */
 	uint32_t begun;
 	int64_t last_ns;
@@ -100,6 +106,8 @@ struct whatif {
 	struct whatif_event *event; /* in order of end, thread, begin; made by whatif_settle */
 	size_t nevent;
 	bool settled;
+	size_t room_bytes; /* left; SIZE_MAX: not bounded */
+	bool full;
 	/* who listened before */
 	void (*joint_tell)(void *ctx, const struct arrival_joint *j);
 	void *joint_ctx;

@@ -9,7 +9,8 @@
 
 #include "unit/test.h"
 #include "advise/collective_calls.h"
-#include "advise/whatif.h"
+#include "analysis/whatif.h"
+#include "finding/finding.h"
 #include "unit/model_fixture.h"
 
 #define RANKS 4
@@ -39,6 +40,7 @@ struct world {
 	struct whatif *whatif;
 	uint64_t now[RANKS];	 /* each rank's time, recorded … */
 	uint64_t other[RANKS];	 /* … and changed */
+	uint64_t outside[RANKS]; /* the longest path of time outside MPI that leads to it */
 	uint64_t carried[RANKS]; /* changed: when the last transfer that it began is over */
 	uint64_t seed;
 };
@@ -51,7 +53,7 @@ static void world_open(struct world *w)
 		w->now[i] = w->other[i] = START;
 	collective_calls_init(&w->calls);
 	w->whatif = whatif_new(w->f.model);
-	whatif_attach(w->whatif, &w->findings);
+	whatif_attach(w->whatif, &w->findings.arrivals, &w->findings.holders);
 }
 
 static void world_close(struct world *w)
@@ -168,6 +170,7 @@ static void message(struct world *w, int from, int to, enum sends how)
 	told_call(w, to, &recv_func, r, end_ns);
 	told_match(w, end_of(w, from, &send_func, s, s, end_ns),
 		   end_of(w, to, &recv_func, r, r, end_ns), 8);
+	w->outside[to] = most(w->outside[to], w->outside[from]);
 	w->now[from] = w->now[to] = end_ns;
 	s = w->other[from];
 	r = w->other[to];
@@ -182,16 +185,18 @@ static void message(struct world *w, int from, int to, enum sends how)
 
 static void meet(struct world *w)
 {
-	uint64_t last = 0, other = 0;
+	uint64_t last = 0, other = 0, outside = 0;
 
 	for (int i = 0; i < RANKS; i++) {
 		last = most(last, w->now[i]);
+		outside = most(outside, w->outside[i]);
 		other = most(other, w->other[i]);
 	}
 	told_barrier(w, w->now, last + BARRIER_NS);
 	for (int i = 0; i < RANKS; i++) {
 		w->now[i] = last + BARRIER_NS;
 		w->other[i] = other + BARRIER_NS;
+		w->outside[i] = outside;
 	}
 }
 
@@ -204,6 +209,7 @@ static void compute(struct world *w, int rank, bool changed)
 		told_no_core(w, rank, (rank + 1) % RANKS, w->now[rank], w->now[rank] + lost_ns);
 	w->now[rank] += ns + lost_ns;
 	w->other[rank] += ns + (changed ? 0 : lost_ns);
+	w->outside[rank] += ns + lost_ns;
 }
 
 static bool sends_at_once(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
@@ -238,6 +244,20 @@ static uint64_t last_of(const uint64_t *ns)
 	return last;
 }
 
+/* The longest path, by whatif.h. */
+static uint64_t longest_of(struct world *w)
+{
+	struct whatif_span *span = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*span));
+	uint64_t ns;
+
+	assert_non_null(span);
+	for (int i = 0; i < RANKS; i++)
+		span[w->thread[i].idx] = (struct whatif_span){START, w->now[i], true};
+	ns = whatif_longest_ns(w->whatif, span);
+	free(span);
+	return ns;
+}
+
 TEST(random)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -267,11 +287,31 @@ TEST(random)
 		gain_ns = last_of(w.now) - last_of(w.other);
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
 		assert_true(gain_ns > 0 || (how == SENDS_WAIT && !cores));
+		assert_int_equal(longest_of(&w), last_of(w.outside));
 		/* once more, and with nothing left out */
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
 		assert_int_equal(whatif_run(w.whatif, &(struct whatif_change){.ctx = NULL}), 0);
 		world_close(&w);
 	}
+}
+
+/* What needs more memory than it may have is not kept at all, and nothing is said of it. */
+TEST(bounded)
+{
+	struct world w;
+
+	world_open(&w);
+	whatif_limit(w.whatif, 100 * sizeof(uint64_t));
+	message(&w, 0, 1, SENDS_WAIT);
+	assert_false(whatif_is_full(w.whatif));
+	for (int i = 0; i < 10; i++) {
+		compute(&w, i % RANKS, false);
+		message(&w, i % RANKS, (i + 1) % RANKS, SENDS_WAIT);
+		meet(&w);
+	}
+	assert_true(whatif_is_full(w.whatif));
+	assert_int_equal(whatif_run(w.whatif, &(struct whatif_change){.give_core = all_of_it}), 0);
+	world_close(&w);
 }
 
 /* ---- by hand ---- */

@@ -2,8 +2,9 @@
 /* See whatif.h: what is kept of the recording. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "advise/whatif_internal.h"
+#include "analysis/whatif_internal.h"
 #include "analysis/site_times.h"
 #include "analysis/table.h"
 #include "base/log.h"
@@ -16,6 +17,39 @@
 				  xrealloc((array),                                               \
 					   ((room) = (room) ? (room)*2 : 64) * sizeof(*(array))), \
 	 &(array)[(n)])
+
+/* Keeps nothing of the recording any more. */
+static void recording_drop(struct whatif *w)
+{
+	for (uint32_t i = 0; i < w->nline; i++)
+		free(w->line[i].call);
+	free(w->line);
+	free(w->message);
+	free(w->member);
+	free(w->joint);
+	free(w->no_core);
+	w->line = NULL;
+	w->message = NULL;
+	w->member = NULL;
+	w->joint = NULL;
+	w->no_core = NULL;
+	w->nline = w->nmember = w->member_room = w->njoint = w->joint_room = 0;
+	w->nmessage = w->message_room = w->nno_core = w->no_core_room = 0;
+}
+
+/* Whether there is room for one more thing of so many bytes. */
+static bool room_take(struct whatif *w, size_t bytes)
+{
+	if (!w->full && w->room_bytes < bytes) {
+		w->full = true;
+		recording_drop(w);
+	}
+	if (w->full)
+		return false;
+	if (w->room_bytes != SIZE_MAX)
+		w->room_bytes -= bytes;
+	return true;
+}
 
 /* ---- call sites ---- */
 
@@ -51,25 +85,30 @@ const struct whatif_site *whatif_site(const struct whatif *w, uint32_t site)
 /* ---- calls ---- */
 
 static void line_add(struct whatif *w, const struct model_thread *t, const struct func_info *func,
-		     const struct model_site *site, uint64_t begin_ns, uint64_t end_ns)
+		     const struct model_site *site, uint64_t begin_ns, uint64_t end_ns,
+		     bool computes)
 {
-	struct whatif_line *l = table_row(w->line, w->nline, t->idx);
+	struct whatif_line *l;
 
-	*grown(l->call, l->ncall, l->room) = (struct whatif_call){begin_ns, end_ns,
-								  site_number(w, func, site)};
+	if (!room_take(w, sizeof(struct whatif_call)))
+		return;
+	l = table_row(w->line, w->nline, t->idx);
+	*grown(l->call, l->ncall, l->room) =
+		(struct whatif_call){begin_ns, end_ns, site_number(w, func, site), computes};
 	l->ncall++;
 }
 
 static void on_call(void *ctx, const struct model_call *c)
 {
 	if (!c->nested && func_is_top(c->func))
-		line_add(ctx, c->thread, c->func, &c->site, c->begin_ns, c->end_ns);
+		line_add(ctx, c->thread, c->func, &c->site, c->begin_ns, c->end_ns, false);
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	if (!s->nested && s->nfuncs && func_is_top(s->func[0].func))
-		line_add(ctx, s->thread, s->func[0].func, &s->site, s->begin_ns, s->end_ns);
+		line_add(ctx, s->thread, s->func[0].func, &s->site, s->begin_ns, s->end_ns,
+			 s->computes);
 }
 
 /* How many of a thread's calls begin by then. */
@@ -169,9 +208,12 @@ uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_ho
 
 void whatif_match(struct whatif *w, const struct match *m)
 {
-	struct whatif_message *out = grown(w->message, w->nmessage, w->message_room);
 	uint32_t at = calls_begun(w, m->send.thread->idx, m->send.begin_ns);
+	struct whatif_message *out;
 
+	if (!room_take(w, sizeof(*out) + SIDES * sizeof(struct whatif_event)))
+		return;
+	out = grown(w->message, w->nmessage, w->message_room);
 	*out = (struct whatif_message){
 		.side = {side_of(&m->send), side_of(&m->recv)},
 		.bytes = m->bytes,
@@ -223,23 +265,50 @@ uint64_t whatif_in_mpi_ns(const struct whatif *w, uint32_t thread, uint64_t from
 
 /* ---- collectives ---- */
 
+/* By the data: who needs what others have. MPI_Ibcast and MPI_Bcast_c, too. */
+static enum whatif_flow flow_of(const struct func_info *f)
+{
+	static const struct {
+		const char *name;
+		enum whatif_flow flow;
+	} rooted[] = {
+		{"bcast", FLOW_FROM_ROOT},    {"scatter", FLOW_FROM_ROOT},
+		{"scatterv", FLOW_FROM_ROOT}, {"reduce", FLOW_TO_ROOT},
+		{"gather", FLOW_TO_ROOT},     {"gatherv", FLOW_TO_ROOT},
+	};
+	const char *name = strncmp(f->name, "MPI_", 4) ? f->name : f->name + 4;
+	size_t len;
+
+	name += *name == 'I';
+	len = strlen(name);
+	len -= len > 2 && !strcmp(name + len - 2, "_c") ? 2 : 0;
+	for (size_t i = 0; i < sizeof(rooted) / sizeof(rooted[0]); i++)
+		if (strlen(rooted[i].name) == len && !strncasecmp(rooted[i].name, name, len))
+			return rooted[i].flow;
+	return FLOW_ALL;
+}
+
 static void on_joint(void *ctx, const struct arrival_joint *j)
 {
 	struct whatif *w = ctx;
-	struct whatif_joint *out = grown(w->joint, w->njoint, w->joint_room);
+	struct whatif_joint *out;
 
-	*out = (struct whatif_joint){.first = w->nmember};
+	if (w->joint_tell && j->steps)
+		w->joint_tell(w->joint_ctx, j);
+	if (!room_take(w, sizeof(*out) + j->calls * (sizeof(struct whatif_member) +
+						     sizeof(struct whatif_event))))
+		return;
+	out = grown(w->joint, w->njoint, w->joint_room);
+	*out = (struct whatif_joint){.first = w->nmember, .flow = flow_of(j->call[0].func)};
 	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
 
 		*grown(w->member, w->nmember, w->member_room) = (struct whatif_member){
-			c->begin_ns, c->waits ? c->end_ns : 0, c->thread->idx, w->njoint};
+			c->begin_ns, c->waits ? c->end_ns : 0, c->thread->idx, w->njoint, c->root};
 		w->nmember++;
 	}
 	out->n = w->nmember - out->first;
 	w->njoint++;
-	if (w->joint_tell && j->steps)
-		w->joint_tell(w->joint_ctx, j);
 }
 
 /* ---- cores ---- */
@@ -281,7 +350,7 @@ static void on_no_core(void *ctx, const struct model_thread *waiter,
 
 	if (w->no_core_tell)
 		w->no_core_tell(w->no_core_ctx, waiter, holder, from_ns, to_ns);
-	if (!waiter->proc->is_rank)
+	if (!waiter->proc->is_rank || !room_take(w, sizeof(*n)))
 		return;
 	n = grown(w->no_core, w->nno_core, w->no_core_room);
 	*n = (struct whatif_no_core){
@@ -290,7 +359,8 @@ static void on_no_core(void *ctx, const struct model_thread *waiter,
 		.thread = waiter->idx,
 		.holder = holder ? holder->idx : NOBODY,
 	};
-	for (uint32_t cpu = h->cpu_base; cpu < h->cpu_base + h->nr_cpus && cpu < w->ncpu; cpu++)
+	for (uint32_t cpu = h->cpu_base;
+	     w->room_bytes == SIZE_MAX && cpu < h->cpu_base + h->nr_cpus && cpu < w->ncpu; cpu++)
 		n->idle_ns = later(n->idle_ns, idle_ns_of(&w->cpu[cpu], from_ns, to_ns));
 	w->nno_core++;
 }
@@ -432,6 +502,7 @@ struct whatif *whatif_new(const struct model *m)
 	struct whatif *w = xcalloc(1, sizeof(*w));
 
 	w->model = m;
+	w->room_bytes = SIZE_MAX;
 	w->sink = (struct model_sink){
 		.ctx = w,
 		.call = on_call,
@@ -441,35 +512,39 @@ struct whatif *whatif_new(const struct model *m)
 	return w;
 }
 
+void whatif_limit(struct whatif *w, size_t bytes)
+{
+	w->room_bytes = bytes;
+}
+
+bool whatif_is_full(const struct whatif *w)
+{
+	return w->full;
+}
+
 const struct model_sink *whatif_sink(struct whatif *w)
 {
 	return &w->sink;
 }
 
-void whatif_attach(struct whatif *w, struct findings *f)
+void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *holders)
 {
-	w->joint_tell = f->arrivals.tell;
-	w->joint_ctx = f->arrivals.ctx;
-	f->arrivals.tell = on_joint;
-	f->arrivals.ctx = w;
-	f->arrivals.tell_all = true;
-	w->no_core_tell = f->holders.tell;
-	w->no_core_ctx = f->holders.ctx;
-	f->holders.tell = on_no_core;
-	f->holders.ctx = w;
+	w->joint_tell = arrivals->tell;
+	w->joint_ctx = arrivals->ctx;
+	arrivals->tell = on_joint;
+	arrivals->ctx = w;
+	arrivals->tell_all = true;
+	w->no_core_tell = holders->tell;
+	w->no_core_ctx = holders->ctx;
+	holders->tell = on_no_core;
+	holders->ctx = w;
 }
 
 void whatif_free(struct whatif *w)
 {
 	if (!w)
 		return;
-	for (uint32_t i = 0; i < w->nline; i++)
-		free(w->line[i].call);
-	free(w->line);
-	free(w->message);
-	free(w->member);
-	free(w->joint);
-	free(w->no_core);
+	recording_drop(w);
 	free(w->site);
 	free(w->site_next);
 	map_release(&w->site_of);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Why rank time was lost: each nanosecond of the account that is not computation belongs to one reason. What ranks waited belongs to
+ * the root of the wait (analysis/causes.h), so that a loss has one reason, whoever waited. All reasons together are all that was lost.
+ */
+#ifndef POV_FINDING_REASONS_H
+#define POV_FINDING_REASONS_H
+
+#include "analysis/account.h"
+#include "analysis/whatif.h"
+#include "finding/finding.h"
+
+enum reason_kind {
+	REASON_COMPUTED,      /* a rank computed while others waited for it */
+	REASON_HELD_BY_OTHER, /* another process had ranks' cores */
+	REASON_HELD_BY_RANK,
+	REASON_HELD_BY_SELF, /* other threads of the same rank had its core */
+	REASON_HELD_BY_KERNEL,
+	REASON_HELD_BY_NOBODY, /* the core was idle: the rank was on its way there */
+	REASON_HELD_UNKNOWN,
+	REASON_SLEPT,
+	REASON_MPI_WORK,
+	REASON_TRANSFER,
+	REASON_FILE_IO,
+	REASON_APART, /* in MPI_Init or MPI_Finalize, or dead, while others ran */
+	REASON_TRACING,
+	REASON_OPEN, /* a call had not returned at the end */
+	REASON_UNKNOWN,
+	REASON_KINDS,
+};
+
+extern const char *const reason_names[REASON_KINDS]; /* as in JSON */
+
+/* By how much the run would be shorter without it. */
+enum reason_gain {
+	GAIN_UNKNOWN,
+	GAIN_REPLAYED, /* from low_ns to high_ns (whatif.h) */
+	GAIN_AT_MOST,  /* high_ns: the lost time, shared by all ranks */
+};
+
+struct reason {
+	enum reason_kind kind;
+	uint32_t process;   /* idx of the one to blame; FINDING_NOBODY: several */
+	uint64_t ns;	    /* = own_ns + waited_ns */
+	uint64_t own_ns;    /* lost by those to whom it happened */
+	uint64_t waited_ns; /* lost by ranks that waited for these */
+	uint32_t victim;    /* idx of the process that lost most of own_ns; FINDING_NOBODY: none */
+	uint64_t victim_ns;
+	const struct cause
+		*root; /* the costliest of the waits; NULL: nobody waited; of struct findings */
+	enum reason_gain known;
+	uint64_t low_ns, high_ns;
+	char *title, *evidence,
+		*action; /* sentences, owned; evidence without text: ""; action: or NULL */
+};
+
+struct reasons {
+	struct reason *reason; /* what would save most comes first; owned */
+	uint32_t n;
+	uint64_t lost_ns; /* = the sum of all */
+	uint64_t run_ns;  /* of the longest job */
+	uint8_t *holder;  /* by idx of processes: what kind of holder it is (reasons.c); owned */
+	const struct account *account;
+};
+
+/* w: NULL: nothing is replayed. All must outlive r. */
+void reasons_make(struct reasons *r, struct findings *f, const struct account *a, struct whatif *w);
+void reasons_release(struct reasons *r);
+/* What mending it may save at most: the order of the list. */
+uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason);
+
+/* Makes title, evidence and action (reasons_text.c). */
+void reason_words(const struct reasons *all, struct findings *f, struct reason *r);
+/* Whether a process that had cores is one of those that share a reason. */
+bool reason_is_small(const struct reasons *r, uint32_t process);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Where rank time went (analysis/account.h) and how efficient that was: the first screen's upper half, and JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/human.h"
+#include "base/log.h"
+#include "report/section.h"
+
+#define BAR_CHARS 24  /* of 100 % */
+#define SHOWN_PCT 0.5 /* a class below is not shown by itself */
+#define JOBS_SHOWN 8
+
+/* In the order of the page. */
+static const struct {
+	const char *key, *name;
+} classes[ACCOUNT_CLASSES] = {
+	[ACCOUNT_COMPUTING] = {"computing_ns", "computing"},
+	[ACCOUNT_OUTSIDE] = {"outside_ns", "outside MPI"},
+	[ACCOUNT_NO_CORE] = {"no_core_ns", "no core"},
+	[ACCOUNT_ASLEEP] = {"asleep_ns", "asleep"},
+	[ACCOUNT_MPI_WORK] = {"mpi_work_ns", "MPI work"},
+	[ACCOUNT_MPI_NO_CORE] = {"mpi_no_core_ns", "no core, in MPI"},
+	[ACCOUNT_WAITING] = {"waiting_ns", "waiting for a rank"},
+	[ACCOUNT_TRANSFER] = {"transfer_ns", "transfer"},
+	[ACCOUNT_FILE_IO] = {"file_io_ns", "file I/O"},
+	[ACCOUNT_TRACING] = {"tracing_ns", "tracing"},
+	[ACCOUNT_OPEN] = {"open_ns", "call not returned"},
+	[ACCOUNT_UNKNOWN] = {"unknown_ns", "unknown"},
+	[ACCOUNT_APART] = {"apart_ns", "start and end apart"},
+};
+
+static double pct_of(uint64_t ns, uint64_t total_ns)
+{
+	return total_ns ? 100 * (double)ns / (double)total_ns : 0;
+}
+
+/* All ranks are in the account, whichever are shown. */
+const char *account_mark(const struct report *r)
+{
+	uint32_t lost = 0;
+
+	for (uint32_t i = 0; i < r->account.nrank; i++)
+		lost |= r->lost[r->account.rank[i].process];
+	return lost & (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES) ? "~" : "";
+}
+
+/* ---- efficiency ---- */
+
+/* 25 %, 2.5 %, 0 % */
+static char *pct_text(double ratio)
+{
+	double pct = 100 * ratio;
+
+	return xasprintf(pct > 0 && pct < 9.95 ? "%.1f %%" : "%.0f %%", pct);
+}
+
+static void factor_print(const char *name, const char *mark, double ratio, FILE *out)
+{
+	char *text = pct_text(ratio);
+
+	fprintf(out, "%s %s%s", name, mark, text);
+	free(text);
+}
+
+/* The factors' product is the part of rank time that was computing. */
+static void efficiency_print(const struct report *r, const struct efficiency *e, const char *name,
+			     FILE *out)
+{
+	const char *mark = account_mark(r);
+	bool core_known = !isnan(e->had_core);
+
+	factor_print(name, mark, core_known ? e->parallel * e->had_core : e->parallel, out);
+	factor_print(" = load balance", mark, e->load_balance, out);
+	if (isnan(e->transfer)) {
+		factor_print(" × communication", mark, e->communication, out);
+	} else {
+		factor_print(" × serialisation", e->partial ? "≤ " : mark, e->serialisation, out);
+		factor_print(" × transfer", e->partial ? "≥ " : mark, e->transfer, out);
+	}
+	if (core_known)
+		factor_print(" × had a core", mark, e->had_core, out);
+	fputc('\n', out);
+}
+
+void text_efficiency(const struct report *r, FILE *out)
+{
+	const char *name = r->account.sched ? "Efficiency" : "Parallel efficiency";
+	uint32_t jobs = r->account.njob;
+	char job[32];
+
+	fputc('\n', out);
+	if (jobs > 1)
+		fprintf(out, "%s\n", name);
+	for (uint32_t i = 0; i < jobs && i < JOBS_SHOWN; i++) {
+		if (!r->account.job[i].n || isnan(r->efficiency[i].parallel))
+			continue;
+		snprintf(job, sizeof(job), "  job %u:", i);
+		efficiency_print(r, &r->efficiency[i], jobs > 1 ? job : name, out);
+	}
+	if (jobs > JOBS_SHOWN)
+		text_note(out, "%u of %u jobs shown; --json has all.", JOBS_SHOWN, jobs);
+}
+
+/* ---- where it went ---- */
+
+struct text_unit text_rank_unit(const struct report *r)
+{
+	uint64_t ns = r->account.total_ns;
+
+	if (ns >= UINT64_C(1000000000000))
+		return (struct text_unit){"rank-seconds", 1e9, 0};
+	if (ns >= UINT64_C(100000000))
+		return (struct text_unit){"rank-seconds", 1e9, ns < UINT64_C(100000000000) ? 2 : 1};
+	if (ns >= 100000)
+		return (struct text_unit){"rank-milliseconds", 1e6, ns < 10000000 ? 2 : 1};
+	return (struct text_unit){"rank-microseconds", 1e3, 2};
+}
+
+static void bar_print(const char *name, uint64_t ns, const struct report *r, FILE *out)
+{
+	struct text_unit unit = text_rank_unit(r);
+	double pct = pct_of(ns, r->account.total_ns);
+	int chars = (int)(pct * BAR_CHARS / 100 + 0.5);
+	int pad = 10 - snprintf(NULL, 0, "%.*f", unit.digits, (double)ns / unit.ns);
+
+	fprintf(out, "  %-22s %*s%.*f  %3.0f %%%s", name, pad, account_mark(r), unit.digits,
+		(double)ns / unit.ns, pct, chars ? "  " : "");
+	while (chars-- > 0)
+		fputs("█", out);
+	fputc('\n', out);
+}
+
+void text_account(const struct report *r, FILE *out)
+{
+	struct text_unit unit = text_rank_unit(r);
+	const struct account *a = &r->account;
+	uint64_t rest_ns = 0;
+
+	text_section(out, "Where %.*f %s went", unit.digits, (double)a->total_ns / unit.ns,
+		     unit.name);
+	for (int c = 0; c < ACCOUNT_CLASSES; c++) {
+		if (pct_of(a->sum.ns[c], a->total_ns) >= SHOWN_PCT)
+			bar_print(classes[c].name, a->sum.ns[c], r, out);
+		else
+			rest_ns += a->sum.ns[c];
+	}
+	if (pct_of(rest_ns, a->total_ns) >= SHOWN_PCT)
+		bar_print("all else", rest_ns, r, out);
+}
+
+/* ---- JSON ---- */
+
+static void row_json(struct json_out *j, const struct account_row *row)
+{
+	json_out_key_uint(j, "total_ns", account_total_ns(row));
+	for (int c = 0; c < ACCOUNT_CLASSES; c++)
+		json_out_key_uint(j, classes[c].key, row->ns[c]);
+}
+
+void json_account(struct json_out *j, const struct report *r)
+{
+	const struct account *a = &r->account;
+
+	json_out_key_object(j, "account");
+	row_json(j, &a->sum);
+	json_out_key_array(j, "ranks");
+	for (uint32_t i = 0; i < a->nrank; i++) {
+		const struct model_process *p = model_process_get(r->model, a->rank[i].process);
+
+		json_out_object_begin(j);
+		json_out_key_uint(j, "pid", p->host_pid);
+		json_known_uint(j, "rank", p->rank >= 0, p->rank >= 0 ? (uint64_t)p->rank : 0);
+		json_known_uint(j, "job", p->job_idx >= 0,
+				p->job_idx >= 0 ? (uint64_t)p->job_idx : 0);
+		json_out_key_uint(j, "tid", model_thread_get(r->model, a->rank[i].thread)->tid);
+		row_json(j, &a->rank[i].row);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	json_out_object_end(j);
+}
+
+/* NaN becomes null. */
+void json_efficiency(struct json_out *j, const struct report *r)
+{
+	json_out_key_array(j, "efficiency");
+	for (uint32_t i = 0; i < r->account.njob; i++) {
+		const struct account_job *job = &r->account.job[i];
+		const struct efficiency *e = &r->efficiency[i];
+
+		json_out_object_begin(j);
+		json_out_key_uint(j, "job", i);
+		json_out_key_uint(j, "ranks", job->n);
+		json_out_key_uint(j, "span_ns", job->to_ns - job->from_ns);
+		json_out_key_double(j, "parallel_efficiency", e->parallel);
+		json_out_key_double(j, "load_balance", e->load_balance);
+		json_out_key_double(j, "communication_efficiency", e->communication);
+		json_out_key_double(j, "serialisation_efficiency", e->serialisation);
+		json_out_key_double(j, "transfer_efficiency", e->transfer);
+		json_out_key_double(j, "had_core", e->had_core);
+		json_out_key_bool(j, "path_is_whole", !e->partial);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
