@@ -9,7 +9,8 @@
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
 /* Bytes that an array leaves for what comes behind it: three arrays that are in continuation records as a whole, and a handle. */
 #define FIELDS_BEHIND (6 * sizeof(struct pov_field))
-#define SUM_CHUNK 12 /* their 96 bytes, and the stacks of all that calls for them, are the 512 that there may be */
+#define SUM_CHUNK \
+	12 /* their 96 bytes, and the stacks of all that calls for them, are the 512 that there may be */
 #define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop … */
 #define SUM_MAX (1 << 22)   /* … and with it: some milliseconds */
 #define IOV_MAX 64	    /* pieces of memory whose lengths are summed */

@@ -118,7 +118,8 @@ static __always_inline u64 queue_look(struct pov_thread *t, struct pov_frame *f,
 {
 	u64 qp = frame_arg(f, what >> 8 & 0xff), generation = type_generation;
 	struct pov_type *kept = &t->type[(qp >> 4 ^ qp >> 9) % POV_TYPES_KEPT];
-	u32 num, type; /* by themselves: with all that calls this, the stack has the 512 bytes that it may have */
+	u32 num,
+		type; /* by themselves: with all that calls this, the stack has the 512 bytes that it may have */
 
 	if (!qp)
 		return 0;
