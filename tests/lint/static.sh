@@ -38,4 +38,12 @@ if command -v shellcheck >/dev/null; then
 else
 	skip "shellcheck" "not installed"
 fi
+# The limit of Linux 6.1, which this kernel may not have: "combined stack size of N calls is M. Too large".
+if command -v llvm-objdump >/dev/null && [ -e build/bpf/povtrace.linked.o ]; then
+	ways=$(tests/tool/bpf_stack build/bpf/povtrace.linked.o)
+	check "stacks of BPF programs, 512 bytes at most" "$(awk '$1 > 512' <<<"$ways"; [ -n "$ways" ] || echo "no program was found")"
+else
+	skip "stacks of BPF programs, 512 bytes at most" "no llvm-objdump, or not built"
+fi
+
 finish
