@@ -45,13 +45,15 @@ static int unmounted_open(void)
 static int number_read(int events, const char *name)
 {
 	char *path = xasprintf("%s/id", name), text[16] = "";
-	int fd = openat(events, path, O_RDONLY | O_CLOEXEC);
-	int err = fd < 0 || read(fd, text, sizeof(text) - 1) <= 0 ? -errno : 0;
+	int fd = openat(events, path, O_RDONLY | O_CLOEXEC), number = fd < 0 ? -errno : -ENOENT;
 
 	free(path);
-	if (fd >= 0)
-		close(fd);
-	return err ?: atoi(text);
+	if (fd < 0)
+		return number;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		number = atoi(text);
+	close(fd);
+	return number;
 }
 
 int trace_event_number(const char *name)
