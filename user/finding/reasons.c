@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/reasons_internal.h"
 
 const char *const reason_names[REASON_KINDS] = {

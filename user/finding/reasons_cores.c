@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/reasons_internal.h"
 
 static bool is_contest(const struct said *s, const struct contest *c)
