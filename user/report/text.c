@@ -508,9 +508,9 @@ static void details_print(const struct report *r, uint32_t wanted, FILE *out)
 
 static void first_screen(const struct report *r, FILE *out)
 {
+	text_ends(r, out);
 	if (!r->nranks)
 		print_no_rank(r, out);
-	text_ends(r, out);
 	text_failed(r, out);
 	if (!r->opt->details && hang_text_matters(r))
 		text_hang(r, out);
