@@ -24,7 +24,7 @@
 #include "report/report.h"
 #include "trace/trace_format.h"
 #include "trace/trace_read.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_write.h"
 #include "timeline/args.h"
 #include "timeline/meta.h"
@@ -94,7 +94,7 @@ struct file {
 
 static void record_put(struct file *f, const struct pov_hdr *rec, unsigned int stream)
 {
-	if (trace_record_ok(rec) && trace_writer_add(f->w, stream, rec))
+	if (record_well_formed(rec) && trace_writer_add(f->w, stream, rec))
 		abort();
 }
 

@@ -16,6 +16,7 @@
 #include "trace/trace_codec.h"
 #include "trace/trace_format.h"
 #include "trace/trace_read.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_text.h"
 
 static FILE *nowhere;
@@ -67,7 +68,7 @@ static void print_all(struct trace *t)
 			return;
 		while (trace_merge_next(m, &rec) > 0) {
 			if (rec->ts_ns < last ||
-			    !(trace_record_ok(rec) || (pass == 2 && loss(rec))))
+			    !(record_well_formed(rec) || (pass == 2 && loss(rec))))
 				abort();
 			last = rec->ts_ns;
 			trace_record_print(rec, nowhere);

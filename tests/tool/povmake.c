@@ -45,6 +45,7 @@
  * 'TEXT'SIZE = the same with zeros up to that size; CNT defaults to how many.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -15,14 +15,14 @@
 const struct pov_hdr *cases_record(const char *line)
 {
 	static struct maker m = {.brief = true};
-	const struct text_kind *k = text_kinds;
+	const struct record_kind *k = NULL;
 	size_t len = strcspn(line, " ");
 	char *args, *lines[] = {(char *)line};
 
 	m.script = (struct script){lines, 1}; /* for messages */
-	while (k->name && (strncmp(k->name, line, len) != 0 || k->name[len]))
-		k++;
-	if (!k->name)
+	while ((k = record_kind_next(k)) && (strncmp(k->name, line, len) != 0 || k->name[len]))
+		;
+	if (!k)
 		fail_msg("no record: %s", line);
 	args = xstrdup(line + len);
 	record_fill(&m, k, args);

@@ -130,7 +130,7 @@ static void record_make(struct layer_script *s, uint8_t kind, const char *defaul
 {
 	char *all = xasprintf("%s %s", defaults, pairs);
 
-	record_fill(&s->m, text_kind_find(kind), all);
+	record_fill(&s->m, record_kind_find(kind), all);
 	free(all);
 }
 

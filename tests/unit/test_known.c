@@ -12,6 +12,7 @@
 #include "abi/event.h"
 #include "record/flight/known.h"
 #include "record/flight/under_way.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_text.h"
 #include "unit/cases.h"
 

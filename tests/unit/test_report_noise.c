@@ -9,7 +9,7 @@
 #include "unit/test.h"
 #include "lib/log.h"
 #include "report/report.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 #include "unit/model_fixture.h"
 
 struct noise {
@@ -37,9 +37,9 @@ static uint64_t value(struct noise *n, unsigned int bytes)
 	return bytes < 8 ? v & ((UINT64_C(1) << 8 * bytes) - 1) : v;
 }
 
-static void fill(struct noise *n, uint8_t *rec, const struct text_kind *kind)
+static void fill(struct noise *n, uint8_t *rec, const struct record_kind *kind)
 {
-	const struct text_member *m;
+	const struct record_member *m;
 	uint64_t v;
 
 	for (m = kind->member; m->name; m++) {
@@ -55,14 +55,15 @@ static void fill(struct noise *n, uint8_t *rec, const struct text_kind *kind)
 /* Of the least size that fits what the record says it holds. */
 static void noise_put(struct noise *n, struct mfix *f)
 {
-	const struct text_kind *kind;
+	const struct record_kind *kind = NULL;
 	uint64_t words[64];
 	struct pov_hdr *h = (struct pov_hdr *)words;
-	size_t kinds;
+	uint32_t kinds = 0;
 
-	for (kinds = 0; text_kinds[kinds].name; kinds++)
-		;
-	kind = &text_kinds[below(n, (uint32_t)kinds)];
+	while ((kind = record_kind_next(kind)))
+		kinds++;
+	for (uint32_t left = below(n, kinds) + 1; left; left--)
+		kind = record_kind_next(kind);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		words[i] = value(n, 8);
 	fill(n, (uint8_t *)words, kind);
@@ -78,7 +79,7 @@ static void noise_put(struct noise *n, struct mfix *f)
 	h->tid = below(n, 7);
 	h->ts_ns = below(n, 50) ? n->now : n->now - below(n, 900);
 	h->size = kind->fixed_bytes;
-	while (h->size < sizeof(words) && !trace_record_ok(h))
+	while (h->size < sizeof(words) && !record_well_formed(h))
 		h->size += 8;
 	if (h->size < sizeof(words))
 		assert_int_equal(trace_writer_add(f->writer,

@@ -12,7 +12,7 @@
 #include "unit/test.h"
 #include "lib/log.h"
 #include "trace/trace_format.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 #include "trace_help.h"
 
 #define STREAMS 5
@@ -408,7 +408,7 @@ TEST(malformed_records)
 	struct replay r;
 	size_t known = 0;
 
-	while (text_kinds[known].name)
+	for (const struct record_kind *k = NULL; (k = record_kind_next(k));)
 		known++;
 	w = writer_begin(path);
 	for (int kind = 0; kind < 256; kind++) {

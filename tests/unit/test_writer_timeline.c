@@ -507,7 +507,7 @@ static void lost_tell(struct play *p, const struct cases_line *l)
 	span(l, l->word[1], &lost.since_ns, &lost.ts_ns);
 	lost.class = word_is(l->word[3], "unknown") ?
 			     77 :
-			     cases_index(l->word[3], POV_CLASS_CNT, text_class_names[i]);
+			     cases_index(l->word[3], POV_CLASS_CNT, record_class_names[i]);
 	p->sink->lost(p->sink->ctx, &lost);
 }
 

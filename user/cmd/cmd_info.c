@@ -24,6 +24,7 @@
 #include "trace/trace_kept.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_text.h"
 #include "trace/trace_totals.h"
 
@@ -115,12 +116,12 @@ static json_t *kinds_json(const struct trace_totals *s)
 	json_t *kinds = json_object();
 	char name[16];
 
-	for (const struct text_kind *k = text_kinds; k->name; k++)
+	for (const struct record_kind *k = NULL; (k = record_kind_next(k));)
 		if (s->kind[k->kind])
 			json_set_int(kinds, k->name, s->kind[k->kind]);
 	for (unsigned int i = 0; i < 256; i++) {
 		snprintf(name, sizeof(name), "kind%u", i);
-		if (s->kind[i] && !text_kind_find((uint8_t)i))
+		if (s->kind[i] && !record_kind_find((uint8_t)i))
 			json_set_int(kinds, name, s->kind[i]);
 	}
 	return kinds;
@@ -382,7 +383,7 @@ static void print_library(const json_t *l)
 		   json_array_size(json_object_get(l, "failed")));
 }
 
-static void print_kind(const struct trace_totals *s, const struct text_kind *k)
+static void print_kind(const struct trace_totals *s, const struct record_kind *k)
 {
 	char buf[HUMAN_BYTES];
 
@@ -403,10 +404,10 @@ static void print_records(const struct trace_totals *s)
 	char buf[HUMAN_BYTES];
 
 	print_line("records", "%s", human_count(buf, sizeof(buf), s->records));
-	for (const struct text_kind *k = text_kinds; k->name; k++)
+	for (const struct record_kind *k = NULL; (k = record_kind_next(k));)
 		print_kind(s, k);
 	for (unsigned int i = 0; i < 256; i++)
-		if (s->kind[i] && !text_kind_find((uint8_t)i))
+		if (s->kind[i] && !record_kind_find((uint8_t)i))
 			printf("  kind %-5u %15s   unknown to this version\n", i,
 			       human_count(buf, sizeof(buf), s->kind[i]));
 }

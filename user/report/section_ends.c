@@ -108,7 +108,11 @@ static void end_json(struct json_out *j, const struct report *r, const struct ra
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_known_uint(j, "tid", end->thread, end->thread ? trace_host_id(end->thread->tid) : 0);
 	json_out_key_uint(j, "at_ns", json_since_start(r, end->at_ns));
-	json_known_uint(j, "exit_status", p->ended_ns, (uint64_t)p->exit_code);
+	json_out_key(j, "exit_status");
+	if (p->ended_ns)
+		json_out_int(j, p->exit_code);
+	else
+		json_out_null(j);
 	json_out_key_bool(j, "by_launcher", end->by_launcher);
 	json_out_key_bool(j, "out_of_memory", p->out_of_memory);
 	signal_json(j, r, p);

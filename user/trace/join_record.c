@@ -8,6 +8,7 @@
 
 #include "abi/event.h"
 #include "lib/log.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_join.h"
 #include "trace/trace_joined.h"
 
@@ -49,41 +50,55 @@ static uint64_t dur_of(const struct join_part *p, uint64_t end_ns, uint64_t dur_
 	return join_time(p, end_ns) - join_time(p, end_ns - dur_ns);
 }
 
-static void call_map(const struct join_part *p, struct pov_call *c)
+/* One member's number in the whole. The record still has its own host's time. */
+static uint64_t number_of(const struct join_part *p, const struct pov_hdr *h,
+			  const struct record_member *m, uint64_t v)
 {
-	c->dur_ns = dur_of(p, c->hdr.ts_ns, c->dur_ns);
-	c->tgid = join_id(p, c->tgid);
-	c->func = p->func[c->func];
-	c->cpu = cpu_of(p, c->cpu);
-	c->lib = (uint16_t)(p->lib_base + c->lib);
+	switch (m->role) {
+	case ROLE_TASK:
+		return join_id(p, (uint32_t)v);
+	case ROLE_CPU:
+		return cpu_of(p, (uint16_t)v);
+	case ROLE_TIME:
+		return join_time(p, v);
+	case ROLE_DURATION:
+		return dur_of(p, h->ts_ns, v);
+	case ROLE_FUNCTION:
+		return h->kind == POV_KIND_LIMIT && v == POV_LIMIT_ALL ? v : p->func[v];
+	case ROLE_LIBRARY:
+		return (uint16_t)(p->lib_base + v);
+	case ROLE_REGION:
+		return v < POV_REGIONS_MAX ? p->region[v] : UINT16_MAX;
+	case ROLE_INODE:
+		return join_ino(p, v);
+	}
+	return v;
 }
 
-static void spin_map(const struct join_part *p, struct pov_spin *s)
+static void members_map(const struct join_part *p, const struct record_kind *k, struct pov_hdr *h)
 {
-	s->dur_ns = dur_of(p, s->hdr.ts_ns, s->dur_ns);
-	s->tgid = join_id(p, s->tgid);
-	s->cpu = cpu_of(p, s->cpu);
+	uint64_t v;
+
+	for (const struct record_member *m = k->member; m->name; m++) {
+		char *at = (char *)h + m->offset;
+
+		if (m->role == ROLE_PLAIN || m->offset + m->bytes > h->size)
+			continue;
+		v = 0;
+		memcpy(&v, at, m->bytes);
+		v = number_of(p, h, m, v);
+		memcpy(at, &v, m->bytes);
+	}
+}
+
+static void polls_map(const struct join_part *p, struct pov_spin *s)
+{
 	for (unsigned int i = 0; i < s->nfuncs; i++) {
 		s->func[i].func = p->func[s->func[i].func];
 		s->func[i].lib = (uint16_t)(p->lib_base + s->func[i].lib);
 		if (s->func[i].busy_ns > s->dur_ns) /* by some nanoseconds of drift */
 			s->func[i].busy_ns = s->dur_ns;
 	}
-}
-
-static void task_map(const struct join_part *p, struct pov_task *t)
-{
-	t->tgid = join_id(p, t->tgid);
-	t->ppid = join_id(p, t->ppid);
-	t->cpu = cpu_of(p, t->cpu);
-	t->start_ns = join_time(p, t->start_ns);
-}
-
-static void fork_map(const struct join_part *p, struct pov_fork *f)
-{
-	f->child_tid = join_id(p, f->child_tid);
-	f->child_tgid = join_id(p, f->child_tgid);
-	f->parent_tgid = join_id(p, f->parent_tgid);
 }
 
 /* In the whole each CPU has a ring of its own, so that it need not matter how each host had them. */
@@ -102,143 +117,19 @@ static uint32_t lost_map(const struct join_part *p, uint32_t cpus, struct pov_lo
 	return n - 1;
 }
 
-static void signal_map(const struct join_part *p, struct pov_signal *s)
-{
-	s->tgid = join_id(p, s->tgid);
-	if (s->sender)
-		s->sender = join_id(p, s->sender);
-}
-
-static void region_map(const struct join_part *p, struct pov_region *r)
-{
-	r->tgid = join_id(p, r->tgid);
-	r->region = r->region < POV_REGIONS_MAX ? p->region[r->region] : UINT16_MAX;
-	r->cpu = cpu_of(p, r->cpu);
-}
-
-static void counted_map(const struct join_part *p, struct pov_counted *c)
-{
-	c->dur_ns = dur_of(p, c->hdr.ts_ns, c->dur_ns);
-	c->tgid = join_id(p, c->tgid);
-	c->func = p->func[c->func];
-	c->lib = (uint16_t)(p->lib_base + c->lib);
-}
-
-static void room_map(const struct join_part *p, struct pov_room *r)
-{
-	r->dur_ns = dur_of(p, r->hdr.ts_ns, r->dur_ns);
-	r->tgid = join_id(p, r->tgid);
-}
-
-static void limit_map(const struct join_part *p, struct pov_limit *l)
-{
-	l->since_ns = join_time(p, l->since_ns);
-	if (l->tgid)
-		l->tgid = join_id(p, l->tgid);
-	if (l->func != POV_LIMIT_ALL)
-		l->func = p->func[l->func];
-}
-
-static void sched_map(const struct join_part *p, struct pov_hdr *h)
-{
-	struct pov_switch *s = (struct pov_switch *)h;
-	struct pov_waking *w = (struct pov_waking *)h;
-	struct pov_migrate *g = (struct pov_migrate *)h;
-	struct pov_irq *q = (struct pov_irq *)h;
-
-	switch (h->kind) {
-	case POV_KIND_SWITCH:
-		s->next_tid = join_id(p, s->next_tid);
-		s->cpu = cpu_of(p, s->cpu);
-		break;
-	case POV_KIND_WAKING:
-		w->target_tid = join_id(p, w->target_tid);
-		w->cpu = cpu_of(p, w->cpu);
-		w->target_cpu = cpu_of(p, w->target_cpu);
-		break;
-	case POV_KIND_MIGRATE:
-		g->orig_cpu = cpu_of(p, g->orig_cpu);
-		g->dest_cpu = cpu_of(p, g->dest_cpu);
-		g->cpu = cpu_of(p, g->cpu);
-		break;
-	case POV_KIND_IRQ:
-		q->dur_ns = dur_of(p, h->ts_ns, q->dur_ns);
-		q->cpu = cpu_of(p, q->cpu);
-		break;
-	}
-}
-
-/* What bears a thread group's number behind its header, and nothing else of a host. */
-struct of_process {
-	struct pov_hdr hdr;
-	pov_u32 tgid;
-};
-
-/* Gives a record the whole's numbers and times. How often more it is to be told (lost_map). */
+/* Gives a record the whole's numbers and times. Returns how many more times it must be handed out (lost_map). */
 static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_hdr *h)
 {
-	struct pov_call_begin *begin = (struct pov_call_begin *)h;
-	struct pov_more *more = (struct pov_more *)h;
-	struct pov_image *image = (struct pov_image *)h;
+	const struct record_kind *k = record_kind_find(h->kind);
 	uint32_t again = 0;
 
-	switch (h->kind) {
-	case POV_KIND_CALL:
-	case POV_KIND_UNSHOWN:
-		call_map(p, (struct pov_call *)h);
-		break;
-	case POV_KIND_SPIN:
-		spin_map(p, (struct pov_spin *)h);
-		break;
-	case POV_KIND_CALL_BEGIN:
-		begin->begin_ns = join_time(p, begin->begin_ns);
-		begin->tgid = join_id(p, begin->tgid);
-		begin->func = p->func[begin->func];
-		break;
-	case POV_KIND_MORE:
-		more->begin_ns = join_time(p, more->begin_ns);
-		break;
-	case POV_KIND_COUNTED:
-		counted_map(p, (struct pov_counted *)h);
-		break;
-	case POV_KIND_ROOM:
-		room_map(p, (struct pov_room *)h);
-		break;
-	case POV_KIND_LIMIT:
-		limit_map(p, (struct pov_limit *)h);
-		break;
-	case POV_KIND_REGION:
-		region_map(p, (struct pov_region *)h);
-		break;
-	case POV_KIND_TASK:
-	case POV_KIND_EXEC:
-	case POV_KIND_RENAME:
-		task_map(p, (struct pov_task *)h);
-		break;
-	case POV_KIND_FORK:
-		fork_map(p, (struct pov_fork *)h);
-		break;
-	case POV_KIND_SIGNAL:
-		signal_map(p, (struct pov_signal *)h);
-		break;
-	case POV_KIND_IMAGE:
-		image->ino = join_ino(p, image->ino);
-		/* fall through */
-	case POV_KIND_SAMPLE:
-	case POV_KIND_EXIT:
-	case POV_KIND_AFFINITY:
-	case POV_KIND_CALLER:
-	case POV_KIND_WRITTEN:
-		((struct of_process *)h)->tgid = join_id(p, ((struct of_process *)h)->tgid);
-		break;
-	case POV_KIND_LOST:
-	case POV_KIND_LOSS_BEGIN:
-	case POV_KIND_LOSS_END:
+	if (h->kind == POV_KIND_LOST || h->kind == POV_KIND_LOSS_BEGIN ||
+	    h->kind == POV_KIND_LOSS_END)
 		again = lost_map(p, cpus, (struct pov_lost *)h);
-		break;
-	default:
-		sched_map(p, h);
-	}
+	else if (k)
+		members_map(p, k, h);
+	if (h->kind == POV_KIND_SPIN)
+		polls_map(p, (struct pov_spin *)h);
 	h->tid = join_id(p, h->tid);
 	h->ts_ns = join_time(p, h->ts_ns);
 	return again;

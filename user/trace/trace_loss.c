@@ -10,7 +10,7 @@
 
 #include "lib/log.h"
 #include "trace/trace_file.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 
 #define FLUSH_NS UINT64_C(2000000000)
 
@@ -29,7 +29,7 @@ void trace_losses_of_records(struct trace_losses *l, const uint64_t *words, uint
 
 	for (uint32_t w = 0; w < nwords; w += rec->hdr.size / 8u) {
 		rec = (const struct pov_lost *)&words[w];
-		if (rec->hdr.kind == POV_KIND_LOST && trace_record_ok(&rec->hdr) &&
+		if (rec->hdr.kind == POV_KIND_LOST && record_well_formed(&rec->hdr) &&
 		    rec->class == POV_CLASS_SCHED)
 			trace_losses_add(l, rec->since_ns, rec->hdr.ts_ns, rec->ring);
 	}

@@ -18,7 +18,7 @@
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_loss.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_write.h"
 
 /*
@@ -155,7 +155,7 @@ static bool block_settle(struct trace_merge *m, struct open_block *b)
 
 	for (; !block_at_end(b); b->at += b->sorted ? rec->size / 8u : 1) {
 		rec = block_record(b);
-		if (trace_record_ok(rec))
+		if (record_well_formed(rec))
 			return true;
 		if (!b->ref->checked)
 			m->t->sum.bad_records++;

@@ -3,7 +3,7 @@
  * Reads a .pov file: opens it by scanning the block headers (payloads are skipped), offers the meta
  * objects, and replays the records of all streams in time order within bounded memory.
  *
- * Every record handed out is well-formed for its kind (trace_record_ok in trace_text.h): its
+ * Every record handed out is well-formed for its kind (record_well_formed in record_kinds.h): its
  * struct and the counts in it lie within hdr.size, so it can be read without further checks.
  *
  * The order is exact whatever the disorder in the streams: every block header carries the smallest

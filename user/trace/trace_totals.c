@@ -9,7 +9,7 @@
 
 #include "lib/json_get.h"
 #include "trace/trace_read.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 
 /* The clocks are not read in one instant; no machine is suspended for less. */
 #define SUSPEND_MIN_NS 1000000
@@ -62,7 +62,7 @@ static const char *class_name(const json_t *drop)
 
 	if (json_is_string(class))
 		return json_string_value(class);
-	return i >= 0 && i < POV_CLASS_CNT ? text_class_names[i] : "unknown";
+	return i >= 0 && i < POV_CLASS_CNT ? record_class_names[i] : "unknown";
 }
 
 static void drop_add(json_t *drops, json_int_t ring, const char *class, json_int_t cnt)
@@ -84,7 +84,7 @@ json_t *trace_drops(const struct trace *t, const struct trace_totals *s)
 	}
 	for (i = 0; i < POV_CLASS_CNT && !end; i++)
 		if (s->lost[i])
-			drop_add(drops, -1, text_class_names[i], (json_int_t)s->lost[i]);
+			drop_add(drops, -1, record_class_names[i], (json_int_t)s->lost[i]);
 	return drops;
 }
 

@@ -5,7 +5,7 @@
 
 #include "abi/event.h"
 #include "trace/trace_format.h"
-#include "trace/trace_text.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_write.h"
 
 struct script {
@@ -44,8 +44,8 @@ uint64_t by_name(const struct maker *m, const char *const *names, size_t n, cons
 /* Takes the next name=value off *p. value is unquoted in place. */
 bool next_pair(const struct maker *m, char **p, char **name, char **value);
 /* m->rec, by its name=value pairs. */
-void record_fill(struct maker *m, const struct text_kind *k, char *args);
+void record_fill(struct maker *m, const struct record_kind *k, char *args);
 /* The stream of m->rec, unless it is an identity record. */
-unsigned int record_stream(const struct maker *m, const struct text_kind *k);
+unsigned int record_stream(const struct maker *m, const struct record_kind *k);
 
 #endif

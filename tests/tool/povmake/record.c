@@ -133,19 +133,19 @@ static uint64_t func_by_name(const struct maker *m, const char *name)
 	return (uint64_t)id;
 }
 
-static void set_member(struct maker *m, const struct text_member *t, const char *s)
+static void set_member(struct maker *m, const struct record_member *t, const char *s)
 {
 	uint8_t *p = m->rec.bytes + t->offset;
 	uint64_t v;
 
-	if (t->form == TEXT_COMM) {
+	if (t->form == FORM_COMM) {
 		strncpy((char *)p, s, t->bytes);
 		return;
 	}
-	if (t->form == TEXT_CLASS)
-		v = by_name(m, text_class_names, POV_CLASS_CNT, s);
-	else if (t->form == TEXT_TYPE)
-		v = by_name(m, text_field_names, TEXT_FIELD_NAMES_CNT, s);
+	if (t->form == FORM_CLASS)
+		v = by_name(m, record_class_names, POV_CLASS_CNT, s);
+	else if (t->form == FORM_TYPE)
+		v = by_name(m, record_field_names, RECORD_FIELD_NAMES_CNT, s);
 	else if (!strcmp(t->name, "func") && isalpha((unsigned char)*s))
 		v = func_by_name(m, s);
 	else
@@ -242,10 +242,10 @@ static void set_more(struct maker *m, const char *s)
 	pad8(m);
 }
 
-static void set_flags(struct maker *m, const struct text_kind *k, char *s)
+static void set_flags(struct maker *m, const struct record_kind *k, char *s)
 {
 	for (char *name = strtok(s, ","); name; name = strtok(NULL, ",")) {
-		const struct text_flag *f = k->flag;
+		const struct record_flag *f = k->flag;
 
 		while (f->name && strcmp(f->name, name))
 			f++;
@@ -263,8 +263,8 @@ static bool set_tail(struct maker *m, const char *name, const char *value)
 			set_args(m, value);
 			return true;
 		}
-		for (unsigned int t = 1; t < TEXT_FIELD_NAMES_CNT; t++) {
-			if (text_field_names[t] && !strcmp(name, text_field_names[t])) {
+		for (unsigned int t = 1; t < RECORD_FIELD_NAMES_CNT; t++) {
+			if (record_field_names[t] && !strcmp(name, record_field_names[t])) {
 				add_field(m, t, value);
 				return true;
 			}
@@ -323,18 +323,18 @@ bool next_pair(const struct maker *m, char **p, char **name, char **value)
 	return true;
 }
 
-static const struct text_member *member_find(const struct text_kind *k, const char *name)
+static const struct record_member *member_find(const struct record_kind *k, const char *name)
 {
-	for (const struct text_member *t = k->member; t->name; t++)
+	for (const struct record_member *t = k->member; t->name; t++)
 		if (!strcmp(t->name, name))
 			return t;
 	return NULL;
 }
 
 /* BEGIN..END: ts and dur. */
-static void set_span(struct maker *m, const struct text_kind *k, const char *s)
+static void set_span(struct maker *m, const struct record_kind *k, const char *s)
 {
-	const struct text_member *dur = member_find(k, "dur");
+	const struct record_member *dur = member_find(k, "dur");
 	uint64_t begin = number(m, &s), end, ns;
 
 	if (!dur || strncmp(s, "..", 2) != 0)
@@ -346,9 +346,9 @@ static void set_span(struct maker *m, const struct text_kind *k, const char *s)
 	memcpy(m->rec.bytes + dur->offset, &ns, dur->bytes);
 }
 
-static void set_pair(struct maker *m, const struct text_kind *k, const char *name, char *value)
+static void set_pair(struct maker *m, const struct record_kind *k, const char *name, char *value)
 {
-	const struct text_member *t;
+	const struct record_member *t;
 
 	if (!strcmp(name, "ts")) {
 		m->rec.hdr.ts_ns = whole_number(m, value) + m->shift_ns;
@@ -382,9 +382,9 @@ static void set_pair(struct maker *m, const struct text_kind *k, const char *nam
 		bad(m, "%s has no %s", k->name, name);
 }
 
-unsigned int record_stream(const struct maker *m, const struct text_kind *k)
+unsigned int record_stream(const struct maker *m, const struct record_kind *k)
 {
-	const struct text_member *t = member_find(k, "cpu");
+	const struct record_member *t = member_find(k, "cpu");
 	uint16_t cpu;
 
 	if (!m->brief || !t)
@@ -393,9 +393,9 @@ unsigned int record_stream(const struct maker *m, const struct text_kind *k)
 	return cpu;
 }
 
-static void tgid_default(struct maker *m, const struct text_kind *k)
+static void tgid_default(struct maker *m, const struct record_kind *k)
 {
-	const struct text_member *t = member_find(k, "tgid");
+	const struct record_member *t = member_find(k, "tgid");
 	uint32_t tgid;
 
 	if (!t || k->kind == POV_KIND_FORK)
@@ -405,7 +405,7 @@ static void tgid_default(struct maker *m, const struct text_kind *k)
 		memcpy(m->rec.bytes + t->offset, &m->rec.hdr.tid, sizeof(tgid));
 }
 
-void record_fill(struct maker *m, const struct text_kind *k, char *args)
+void record_fill(struct maker *m, const struct record_kind *k, char *args)
 {
 	char *name, *value;
 
@@ -417,6 +417,6 @@ void record_fill(struct maker *m, const struct text_kind *k, char *args)
 	if (m->brief)
 		tgid_default(m, k);
 	m->rec.hdr.size = (uint16_t)m->size;
-	if (!trace_record_ok(&m->rec.hdr))
+	if (!record_well_formed(&m->rec.hdr))
 		bad(m, "this makes no well-formed record");
 }

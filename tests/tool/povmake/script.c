@@ -2,6 +2,7 @@
 /* Statements of a script, one after the other. povmake.c has the syntax. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ void bad(const struct maker *m, const char *fmt, ...)
 	die("povmake: line %zu: %s\n  %s", m->lineno + 1, text, m->script.line[m->lineno]);
 }
 
-static void do_record(struct maker *m, const struct text_kind *k, char *args)
+static void do_record(struct maker *m, const struct record_kind *k, char *args)
 {
 	bool identity = k->kind >= POV_KIND_TASK && k->kind <= POV_KIND_LIMIT;
 	int err;
@@ -43,10 +44,9 @@ static char *drops_json(const struct maker *m, char *s)
 	for (char *d = strtok(s, ","); d; d = strtok(NULL, ",")) {
 		if (sscanf(d, "%u:%15[a-z0-9]:%llu", &ring, class, &cnt) != 3)
 			bad(m, "expected RING:CLASS:CNT, not %s", d);
-		longer = xasprintf("%s%s{\"ring\":%u,\"class\":%u,\"cnt\":%llu}", json,
-				   *json ? "," : "", ring,
-				   (unsigned int)by_name(m, text_class_names, POV_CLASS_CNT, class),
-				   cnt);
+		longer = xasprintf(
+			"%s%s{\"ring\":%u,\"class\":%u,\"cnt\":%llu}", json, *json ? "," : "", ring,
+			(unsigned int)by_name(m, record_class_names, POV_CLASS_CNT, class), cnt);
 		free(json);
 		json = longer;
 	}
@@ -118,9 +118,9 @@ static bool is_word(const char *s, size_t len, const char *word)
 	return strlen(word) == len && !strncmp(s, word, len);
 }
 
-static const struct text_kind *kind_find(const char *name, size_t len)
+static const struct record_kind *kind_find(const char *name, size_t len)
 {
-	for (const struct text_kind *k = text_kinds; k->name; k++)
+	for (const struct record_kind *k = NULL; (k = record_kind_next(k));)
 		if (is_word(name, len, k->name))
 			return k;
 	return NULL;
@@ -128,14 +128,16 @@ static const struct text_kind *kind_find(const char *name, size_t len)
 
 static void do_line(struct maker *m, char *line)
 {
-	static const struct text_flag no_flag = {NULL, 0};
-	static const struct text_member no_member = {NULL, 0, 0, 0};
-	static const struct text_kind raw = {0, "raw", sizeof(struct pov_hdr), &no_member,
-					     &no_flag};
+	static const struct record_flag no_flag = {NULL, 0};
+	static const struct record_member no_member = {.name = NULL};
+	static const struct record_kind raw = {.name = "raw",
+					       .fixed_bytes = sizeof(struct pov_hdr),
+					       .member = &no_member,
+					       .flag = &no_flag};
 	char *word = line + strspn(line, " \t");
 	size_t len = strcspn(word, " \t");
 	char *args = word + len + strspn(word + len, " \t");
-	const struct text_kind *k;
+	const struct record_kind *k;
 
 	if (!len || *word == '#')
 		return;
