@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Call sites of programs that reach MPI by a binding (Fortran, C++): the place in the program, not that in the binding. Each binding's own
- * return address is where its code says (user/target/elf/binding_steps.h). Where that cannot be told, the place in the binding remains.
+ * Call sites of programs that reach MPI through a binding (Fortran, C++): the site is the place in
+ * the program, not the one in the binding. The binding's code determines where its own return
+ * address lies (user/target/elf/binding_steps.h). If that is unknown, the site remains the place in the
+ * binding.
  */
 #include "core.bpf.h"
 
@@ -19,8 +21,9 @@ static __always_inline u32 step_words(const struct pov_step *step, u32 file, u32
 }
 
 /*
- * How many words above the stack pointer the return address of the binding lies that a place is in; 0: unknown, -1: it is in none. A function
- * of its own, which the verifier goes through once.
+ * Distance in words from the stack pointer to the return address of the binding that contains
+ * `site`; 0: unknown; -1: no binding contains it. A global function, so that the verifier checks it
+ * only once.
  */
 __noinline int binding_words(struct pov_thread *t, u64 site)
 {

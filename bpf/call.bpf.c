@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Entry and return of every traced function, whatever the layer. A call's record grows in its thread's
- * frame from entry on, by the function's recipe (struct pov_fn), and leaves in one piece at return. Polls
- * that found nothing never leave alone: they are merged into the spin of their depth. Nothing is decoded here.
+ * Entry and return of every traced function of all layers. A call's record grows in its thread's
+ * frame from entry on, by the function's recipe (struct pov_fn), and leaves in one piece at return.
+ * Polls that found nothing do not leave as records: they are merged into the spin of their depth.
+ * Nothing is decoded here.
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
 #include "frame.bpf.h"
 
 #define STACK_WORDS_MAX (POV_CALL_ARGS_MAX - 6)
-#define STACK_BYTES_MAX (1 << 16) /* in the kernel */
-#define LOOK_EVERY 16		  /* records of a thread between looks at the ring's filling */
+#define STACK_BYTES_MAX (1 << 16) /* largest kernel stack */
+#define LOOK_EVERY 16		  /* records of a thread between checks of the ring's fill level */
 
 /*
- * Room in a ring is asked for in these steps: a record that was copied here, and of a known size, costs less than one that
- * bpf_ringbuf_output copies. What lies behind its end is not read.
+ * Sizes in which ring space is reserved. Copying a record of a known size here is cheaper than
+ * bpf_ringbuf_output. Readers ignore the bytes after the record's end.
  */
 #define ROOM_SMALL 88
 #define ROOM_MIDDLE 120
@@ -32,7 +33,10 @@ static __always_inline bool room_fill(void *rb, const u64 *rec, const u32 bytes)
 	return true;
 }
 
-/* Writes a record to its CPU group's ring if it is a short one and there is room for it. */
+/*
+ * Writes a short record to its CPU group's ring. Returns false if it is too long or the ring is
+ * full.
+ */
 static __always_inline bool short_write(const u64 *rec, u64 size)
 {
 	u32 ring = ring_here();
@@ -48,7 +52,7 @@ static __always_inline bool short_write(const u64 *rec, u64 size)
 				     room_fill(rb, rec, ROOM_LARGE);
 }
 
-/* A finished record leaves. */
+/* Sends a finished record. */
 static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)
 {
 	if (++t->emitted % LOOK_EVERY == 0)
@@ -60,8 +64,9 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 #include "call_steps.h"
 
 /*
- * First traced call that a thread's program makes: sets its state up unless it has one, and tells the collector. With
- * --all its process becomes a target, as far as calls within the kernel are concerned.
+ * Handles the first traced call of a thread's program: sets up its state if it has none, and
+ * informs the collector. With --all, its process becomes a target as far as calls within the kernel
+ * are concerned.
  */
 static __noinline struct pov_thread *thread_meet(struct task_struct *self, struct pov_thread *t)
 {
@@ -87,9 +92,9 @@ static __noinline struct pov_thread *thread_meet(struct task_struct *self, struc
 }
 
 /*
- * Arguments in registers, and on the stack if there are more. Reading user memory is what costs most in a
- * probe, so the return address is read only where the stack is read anyway; the return probe gets it
- * for nothing.
+ * Stores the arguments from registers, and from the stack if there are more. Reading user memory is
+ * the largest cost of a probe. So the return address is read only together with stack arguments;
+ * the return probe gets it for free.
  */
 static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx, u32 nargs)
 {
@@ -104,7 +109,10 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 #ifdef __TARGET_ARCH_x86
 	args[5] = ctx->r9;
 	if (nargs > 6) {
-		/* [return address, argument 7, ...] lands one word early and is shifted by hand */
+		/*
+		 * [return address, argument 7, …] lands one word too early; args[5] is restored
+		 * below
+		 */
 		u64 bytes = (u64)(nargs - 5) * 8, sixth = args[5];
 		long err;
 
@@ -127,8 +135,9 @@ static __always_inline void frame_fill(struct pov_frame *f, struct pt_regs *ctx,
 }
 
 /*
- * What a uprobe_multi link (Linux 6.6, commit 0b779b61f651) tells bpf_get_attach_cookie, as far as needed to read it
- * there. Kernels that have it have bpf_rdonly_cast (6.2, commit a35b9af4ec2c), too.
+ * Data of a uprobe_multi link (Linux 6.6, commit 0b779b61f651) from which bpf_get_attach_cookie
+ * takes the cookie; just the members needed to read it directly. Such kernels also have
+ * bpf_rdonly_cast (6.2, commit a35b9af4ec2c).
  */
 struct bpf_uprobe___pov {
 	u64 cookie;
@@ -153,7 +162,10 @@ static __always_inline struct task_struct___pov *thread_task(const struct pov_th
 	return bpf_rdonly_cast((void *)t->task, bpf_core_type_id_kernel(struct task_struct___pov));
 }
 
-/* Which entry of slot_hints is the thread's. The verifier lets an address be copied into half a register, but not multiplied. */
+/*
+ * The thread's entry of slot_hints. The verifier allows an address to be copied to a half register,
+ * but not to be multiplied.
+ */
 static __always_inline u16 *slot_hint(struct pt_regs *ctx)
 {
 	u32 place;
@@ -162,7 +174,10 @@ static __always_inline u16 *slot_hint(struct pt_regs *ctx)
 	return &slot_hints[place * 0x9e3779b1u >> (32 - SLOT_HINT_BITS)];
 }
 
-/* The current thread's state, the long way; it is found the short way from now on if it has a slot. */
+/*
+ * Finds the current thread's state the slow way. If it has a slot, the fast way finds it from now
+ * on.
+ */
 static __noinline struct pov_thread *thread_seek(struct pt_regs *ctx)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
@@ -177,9 +192,10 @@ static __noinline struct pov_thread *thread_seek(struct pt_regs *ctx)
 }
 
 /*
- * The current thread's state without asking the kernel who that is: each helper call costs 15 ns and more where function returns
- * are guarded. The registers that a probe is handed lie on the thread's own stack in the kernel. If the thread that was seen
- * there last still has that stack, and its number, it is this one; that of one that has ended is gone from its task.
+ * Finds the current thread's state without asking the kernel which thread runs: where function
+ * returns are guarded, each helper call costs 15 ns or more. A probe's registers lie on the
+ * thread's own kernel stack. The thread last seen there is the current one if it still has that
+ * stack and its thread id. A thread that has ended no longer has that id in its task.
  */
 static __always_inline struct pov_thread *thread_here(struct pt_regs *ctx)
 {
@@ -197,7 +213,7 @@ static __always_inline struct pov_thread *thread_here(struct pt_regs *ctx)
 	return t;
 }
 
-/* What bpf_get_attach_cookie returns. */
+/* Returns the same as bpf_get_attach_cookie. */
 static __always_inline u64 cookie_of(struct pt_regs *ctx, const struct pov_thread *t)
 {
 	struct bpf_uprobe_multi_run_ctx___pov *run;
@@ -209,7 +225,7 @@ static __always_inline u64 cookie_of(struct pt_regs *ctx, const struct pov_threa
 	return run->uprobe->cookie;
 }
 
-/* The state of the thread that runs, once the collector has been told of it; null if it is no target's. */
+/* State of the current thread, once the collector knows of it; null if it belongs to no target. */
 static __always_inline struct pov_thread *thread_calling(struct pt_regs *ctx)
 {
 	struct pov_thread *t = thread_here(ctx);
@@ -218,8 +234,9 @@ static __always_inline struct pov_thread *thread_calling(struct pt_regs *ctx)
 }
 
 /*
- * Whether a call that has no return probe is over for a thread whose stack pointer is sp and that enters a function: it has left the frame,
- * or calls the same function again from the same place, where the return address is the same.
+ * True if a call without a return probe is over when its thread enters func with stack pointer sp.
+ * Either the thread has left the frame, or it calls the same function again from the same place,
+ * with the same return address.
  */
 static __always_inline bool frame_is_below(struct pov_frame *f, u64 sp, u32 func)
 {
@@ -289,7 +306,7 @@ int call_entry(struct pt_regs *ctx)
 	if (POV_PLACE(cookie) & POV_PLACE_BEGINS && bpf_probe_read_user(&f->ret, 8, (void *)sp))
 		f->ret = 0;
 	if (fn->counted) {
-		frame_fill(f, ctx, 0); /* those in registers do */
+		frame_fill(f, ctx, 0); /* the register arguments are enough */
 		counted_entered(t, d, func, fn);
 		return 0;
 	}
@@ -298,7 +315,10 @@ int call_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A call that was under way before there were probes; of functions that are taken away or attached again it is no miss. */
+/*
+ * Counts a return whose entry was not seen: the call was in flight before there were probes. It is
+ * no miss if the function's probes are removed and attached again by the overhead limit.
+ */
 static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
 {
 	const struct pov_fn *fn = t ? fn_find(POV_COOKIE_FUNC(cookie_of(ctx, t))) : NULL;
@@ -338,7 +358,7 @@ int call_return(struct pt_regs *ctx)
 		counted_leave(t, d, now);
 		return 0;
 	}
-	/* the site: where the kernel is about to return to */
+	/* the site is the address to which the kernel is about to return */
 	call_leave(t, d, func, fn, PT_REGS_RC(ctx), PT_REGS_IP(ctx), now);
 	return 0;
 }
@@ -346,8 +366,9 @@ int call_return(struct pt_regs *ctx)
 #define JUMPS_MAX 2
 
 /*
- * The innermost call returns if it was entered with that stack pointer. The return instruction may be another function's, to which the
- * called one jumps, and which others call as well. A wrapper that jumps to the function itself returns once.
+ * Ends the innermost call if it was entered with the current stack pointer. The return instruction
+ * may belong to another function, to which the called one jumped and which others call, too. A
+ * wrapper that jumps to the function itself returns once.
  */
 static __always_inline bool call_returned(struct pt_regs *ctx, struct pov_thread *t)
 {
@@ -373,7 +394,7 @@ static __always_inline bool call_returned(struct pt_regs *ctx, struct pov_thread
 	return true;
 }
 
-/* A return instruction of functions that have no return probe (POV_PLACE_BEGINS). */
+/* Runs at a return instruction of functions that have no return probe (POV_PLACE_BEGINS). */
 SEC("uprobe")
 int call_left(struct pt_regs *ctx)
 {
@@ -386,7 +407,7 @@ int call_left(struct pt_regs *ctx)
 	t = thread_here(ctx);
 	if (!t || !t->depth)
 		return 0;
-	/* If one function has jumped to the other both return. */
+	/* if one function has jumped to the other, both return here */
 	for (i = 0; i < JUMPS_MAX; i++)
 		if (!call_returned(ctx, t))
 			break;
@@ -395,7 +416,7 @@ int call_left(struct pt_regs *ctx)
 
 /* ---- static probes ---- */
 
-/* Where the arguments of static probes are, by attach cookie. The collector's helper writes it. */
+/* Locations of static probes' arguments, by attach cookie. Written by the collector's helper. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, POV_NOTES_MAX);
@@ -422,7 +443,7 @@ static __always_inline int note_arg(struct pt_regs *ctx, const struct pov_note_a
 	return 0;
 }
 
-/* What is passed at one place of the code is recorded as a call that takes no time. */
+/* Records the execution of a static probe as a call that takes no time. */
 SEC("?uprobe")
 int call_note(struct pt_regs *ctx)
 {

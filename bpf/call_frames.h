@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The frames of a thread's calls under way. Who includes this has frame_lasts(trampoline, sp, here): whether the call whose frame
- * has that stack pointer is still under way.
+ * The frames of a thread's calls in flight. Files that include this define frame_lasts(trampoline,
+ * sp, here): true while the call whose frame has stack pointer sp is in flight.
  */
 #ifndef POV_CALL_FRAMES_H
 #define POV_CALL_FRAMES_H
 
 #include "call_state.h"
 
-/* A function whose returns have probes keeps its return address, unless others have put a return probe on it. */
+/*
+ * True if the function of frame d was left without returning. If probes on its exits see it return,
+ * its own return address stays at sp; someone else's return probe may replace it by the trampoline.
+ */
 static __always_inline bool frame_is_left(struct pov_thread *t, u32 d, u64 trampoline, u64 here)
 {
 	struct pov_frame *f = frame_at(t, d);
@@ -17,7 +20,7 @@ static __always_inline bool frame_is_left(struct pov_thread *t, u32 d, u64 tramp
 	       !frame_lasts(trampoline, f->sp, here);
 }
 
-/* Frames whose function was left without returning. trampoline, here: as frame_lasts has them. */
+/* Drops frames whose function was left without returning. trampoline, here: see frame_lasts. */
 static __always_inline void frames_drop_stale(struct pov_thread *t, u64 trampoline, u64 here,
 					      u64 now)
 {
@@ -30,7 +33,7 @@ static __always_inline void frames_drop_stale(struct pov_thread *t, u64 trampoli
 			break;
 }
 
-/* Those above frame d, which returns now: they never did. */
+/* Drops the frames above frame d, which returns now: their calls never returned. */
 static __always_inline void frames_drop_above(struct pov_thread *t, u32 d, u64 now)
 {
 	u32 i, top = t->depth - 1;
@@ -42,7 +45,7 @@ static __always_inline void frames_drop_above(struct pov_thread *t, u32 d, u64 n
 	}
 }
 
-/* Begins the record of a call at depth d, but for its arguments. */
+/* Begins the record of a call at depth d; the caller adds the arguments. */
 static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d, u64 cookie,
 						     u32 nargs, u64 sp, u64 now)
 {
@@ -67,7 +70,7 @@ static __always_inline struct pov_frame *frame_begin(struct pov_thread *t, u32 d
 	return f;
 }
 
-/* The frame that returns now, or a number ≥ POV_CALL_DEPTH_MAX. Frames above it never returned. */
+/* Index of the frame that returns now, or a number ≥ POV_CALL_DEPTH_MAX. */
 static __always_inline u32 frame_match(struct pov_thread *t, u64 sp)
 {
 	u32 i, d;

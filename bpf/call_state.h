@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * A thread's calls under way and what is done with them, for both that begin and end calls: the kernel half (core.bpf.h) and the
- * library that is preloaded into a process (user/preload/in_process.h). What is different there stands before this: integer types,
- * index_mask, and how memory of the program is read.
+ * A thread's calls in flight, and the operations on them. Two halves begin and end calls: the
+ * kernel half (core.bpf.h) and the library that is preloaded into a process
+ * (user/preload/in_process.h). Before they include this, they define what differs: integer types,
+ * index_mask, and how the program's memory is read.
  */
 #ifndef POV_CALL_STATE_H
 #define POV_CALL_STATE_H
@@ -38,61 +39,97 @@ static __always_inline u64 frame_arg(struct pov_frame *f, u32 i)
 	return i < POV_CALL_ARGS_MAX ? frame_args(f)[index_mask(i, POV_CALL_ARGS_MAX)] : 0;
 }
 
-/* ---- between the objects; all but the first argument are plain numbers, as the verifier wants ---- */
+/*
+ * ---- functions shared between objects ----
+ *
+ * All arguments but the first are plain numbers, as the verifier requires for global functions.
+ */
 
 /*
- * Writes the record of the frame at index idx as it stands, ended at end_ns with the given POV_CALL_*
- * flags, and leaves the frame alone. (call_steps.h)
+ * Writes the record of frame idx as it stands, with end time end_ns and the given POV_CALL_* flags.
+ * The frame stays in place. (call_steps.h)
  */
 int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags);
-/* Drops the innermost frame if its function was left without returning (call_frames.h): 1 if so. (call_steps.h) */
+/*
+ * Drops the innermost frame if its function was left without returning (call_frames.h). Returns 1
+ * if so. (call_steps.h)
+ */
 int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, u64 now);
-/* Writes the spins at this depth and deeper that began before a time, and ends them; inner ones first. (spin.bpf.c) */
+/*
+ * Writes and ends spins at this depth and deeper that began before a time; inner ones first.
+ * (spin.bpf.c)
+ */
 int spin_flush(struct pov_thread *t, u32 depth, u64 before_ns);
-/* The same of those that nothing was added to for so long that the next poll is another spin's. (spin.bpf.c) */
+/*
+ * Writes and ends spins whose last poll is so long ago that a new poll starts another spin.
+ * (spin.bpf.c)
+ */
 int spin_flush_idle(struct pov_thread *t, u64 now);
-/* Adds the poll in frame idx, which found nothing, to the spin at its depth. (spin.bpf.c) */
+/* Adds the unsuccessful poll in frame idx to the spin at its depth. (spin.bpf.c) */
 int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg);
 /*
- * Reads a few words of the target's memory; what lies behind `bytes` becomes 0. By way of this function's own
- * stack: kernels with hardened user copies check where a copy goes to, and are done at once if that is their
- * own stack (60 ns a read here, against 100 into a map). A function with 64 bytes of stack or more gets one
- * that is not the kernel's, so this must be none of the large ones. (fetch.bpf.c)
+ * Reads a few words of the target's memory; words after `bytes` become 0. (fetch.bpf.c)
+ *
+ * The copy goes through this function's own stack. Kernels with hardened user copies check where a
+ * copy goes to. The check is fastest for the current kernel stack (60 ns per read, against 100 ns
+ * into a map). A function with 64 bytes of stack or more gets a private stack, which is not the
+ * kernel's. So this function must stay below that.
  */
 struct words {
 	u64 w[POV_FETCH_ONE_BYTES / 8];
 };
 int read_words(struct words *to, u64 from, u32 bytes);
-/* Writes what has been counted of a thread's calls. (counted.h) */
+/* Writes the thread's pending counts of calls. (counted.h) */
 int counted_flush(struct pov_thread *t);
-/* Carries out the memory reads of function func at entry (0) or return (1) for the frame at idx. (fetch.bpf.c) */
+/* Runs the fetches of function func at entry (0) or return (1) for frame idx. (fetch.bpf.c) */
 int fetch_all(struct pov_thread *t, u32 idx, u32 func, u32 at_return, u64 now);
 /*
- * Adds the first one of the list of work requests of the call in frame idx to its record: the address of the next one, or 0.
- * what: the argument that the list is, from bit 8 on the one that is the queue, from bit 16 on the bytes of a request. (work.bpf.c)
+ * Adds the first work request of the list passed to the call in frame idx to its record. Returns
+ * the address of the next request, or 0. what: the argument that is the list; from bit 8, the
+ * argument that is the queue; from bit 16, the bytes of a request. (work.bpf.c)
  */
 u64 work_fetch(struct pov_thread *t, u32 idx, u32 what);
-/* Adds the others, from the one at p on. */
+/* Adds the other requests, from the one at p on. (work.bpf.c) */
 int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now);
-/* If that call failed, how many of its list were accepted. what: the argument that says where it ended, from bit 8 on the list. */
+/*
+ * If the call in frame idx failed, adds how many requests of its list were accepted. what: the
+ * argument that reports the rejected request; from bit 8, the argument that is the list.
+ * (work.bpf.c)
+ */
 int work_accepted(struct pov_thread *t, u32 idx, u32 what);
-/* What the return of the call in frame idx teaches about communicators: 1 if it was not known. (comm.bpf.c) */
+/*
+ * Learns about a communicator from the return of the call in frame idx. Returns 1 if it was news.
+ * (comm.bpf.c)
+ */
 int comm_learn(struct pov_thread *t, u32 idx, u32 func);
-/* The process initialises MPI: the call begins (done 0), or has succeeded. */
+/* Reports that the process initialises MPI: the call begins (done 0), or has succeeded (done 1). */
 int world_tell(u32 done);
-/* It is about to finalise MPI, and waits until it has been asked who it is. */
+/* The process is about to finalise MPI: waits until the library has been asked for its identity. */
 int world_wait(void);
-/* What is known of the communicator that the call in frame idx has copied holds for the copy. (comm.bpf.c) */
+/*
+ * Copies what is known of a communicator to the one that the call in frame idx made of it.
+ * (comm.bpf.c)
+ */
 int comm_copy(struct pov_thread *t, u32 idx, u32 func);
-/* Adds to the record in frame idx what the library says of the communicator that the call made. (comm.bpf.c) */
+/*
+ * Adds the library's data on the communicator that the call in frame idx made to its record.
+ * (comm.bpf.c)
+ */
 int comm_describe(struct pov_thread *t, u32 idx, u32 func);
-/* Its handle may be given out again: forgets what was learned of the one in frame idx. (comm.bpf.c) */
+/*
+ * Forgets the communicator that the call in frame idx frees, as its handle may be reused.
+ * (comm.bpf.c)
+ */
 int comm_forget(struct pov_thread *t, u32 idx);
-/* Length of an array by an enum pov_len that needs the communicator; -1 unknown, -2 not at this rank. */
+/*
+ * Length of an array, for an enum pov_len that needs the communicator; -1: unknown, -2: not at this
+ * rank.
+ */
 int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg);
 /*
- * If the call in frame idx has its site in a binding, and it is known where that was called from, the site becomes that place; else it
- * remains. The call must be under way, or just about to return. 0, or -1: it is still in a binding. (binding.bpf.c)
+ * If the site of the call in frame idx lies in a binding, replaces it by the place from which the
+ * binding was called. Leaves it if that is unknown. The call must be in flight or just about to
+ * return. Returns 0, or -1 if the site is still in a binding. (binding.bpf.c)
  */
 int site_leave_bindings(struct pov_thread *t, u32 idx);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What becomes of a call of a traced function from its entry to its return, as soon as it is known whose it is and which: the
- * same for probes (call.bpf.c) and for the library that is preloaded (user/preload/record.c). Who includes this has
+ * The steps of a traced call from its entry to its return, once its thread and function are known.
+ * They are the same for probes (call.bpf.c) and for the preloaded library (user/preload/record.c).
+ * Files that include this define
  *
- *	frame_out(t, f, size)		a finished record leaves
- *	frame_lasts(trampoline, sp, here)	(call_frames.h)
- *	fn_find, lib_find, count	recipes, layouts, what is counted
- *	bindings_exist		whether there are any (binding.bpf.c)
+ *	frame_out(t, f, size)		sends a finished record
+ *	frame_lasts(trampoline, sp, here)	see call_frames.h
+ *	fn_find, lib_find, count	find recipes and layouts, increment a counter
+ *	bindings_exist		true if there are bindings (binding.bpf.c)
  */
 #ifndef POV_CALL_STEPS_H
 #define POV_CALL_STEPS_H
@@ -42,7 +43,10 @@ static __always_inline int frame_write(struct pov_thread *t, u32 idx, u64 end_ns
 	return frame_out(t, f, size);
 }
 
-/* Also of calls whose return is not seen. Of one that is counted it is not known, then, how long it took. */
+/*
+ * Also emits calls whose return probe never fired. A counted call then adds no time, as its
+ * duration is unknown.
+ */
 __noinline int frame_emit(struct pov_thread *t, u32 idx, u64 end_ns, u64 ret, u32 flags)
 {
 	if (t && idx < POV_CALL_DEPTH_MAX && frame_at(t, idx)->counted)
@@ -64,7 +68,7 @@ __noinline int frame_drop_stale(struct pov_thread *t, u64 trampoline, u64 here, 
 	return 1;
 }
 
-/* Also tells of a call as it begins. */
+/* Also emits a call as it begins. */
 __noinline int frame_announce(struct pov_thread *t, u32 idx)
 {
 	struct pov_frame *f;
@@ -92,7 +96,7 @@ __noinline int frame_announce(struct pov_thread *t, u32 idx)
 	return err;
 }
 
-/* The memory reads of a call at its entry or return: the short way if there is but a single element. */
+/* Runs the fetches of a call at its entry or return; takes the fast path for a single element. */
 static __always_inline void frame_fetch(struct pov_thread *t, u32 idx, u32 func,
 					const struct pov_fn *fn, u32 at_return, u64 now)
 {
@@ -132,8 +136,9 @@ static __always_inline u32 call_nargs(const struct pov_fn *fn)
 }
 
 /*
- * A call begins: its frame, the arguments of which are still to be put in; NULL if it has none of its own, as it belongs to the
- * one around it, or they are nested too deeply. Those that were left without returning are gone already.
+ * Begins a call: returns its frame, to which the caller adds the arguments. NULL: the call has no
+ * frame of its own, as it is part of the enclosing call or is nested too deeply. Stale frames must
+ * have been dropped before.
  */
 static __always_inline struct pov_frame *call_enter(struct pov_thread *t, const struct pov_fn *fn,
 						    u64 cookie, u32 nargs, u64 first_arg, u64 sp,
@@ -162,7 +167,7 @@ static __always_inline struct pov_frame *call_enter(struct pov_thread *t, const 
 	return frame_begin(t, d, cookie, nargs, sp, now);
 }
 
-/* Its arguments are in the frame at d. */
+/* Completes the entry of a call whose arguments are in frame d. */
 static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
 					 const struct pov_fn *fn, u64 now)
 {
@@ -199,10 +204,10 @@ static __always_inline bool poll_found(struct pov_frame *f, const struct pov_fn 
 	return fn->flags & POV_FN_BY_COUNT ? v > 0 : v != 0; /* MPI_UNDEFINED is negative */
 }
 
-#define CALL_FOLDED POV_CALL_DEPTH_MAX	       /* it is part of the one around it */
-#define CALL_NO_ENTRY (POV_CALL_DEPTH_MAX + 1) /* its entry was not seen */
+#define CALL_FOLDED POV_CALL_DEPTH_MAX	       /* the call is part of the enclosing one */
+#define CALL_NO_ENTRY (POV_CALL_DEPTH_MAX + 1) /* the call's entry was not seen */
 
-/* The frame of the call that was entered with that stack pointer; one of these if it has none of its own. */
+/* Index of the frame of the call that was entered with stack pointer sp, or one of the above. */
 static __always_inline u32 call_returning(struct pov_thread *t, u64 sp)
 {
 	u32 top = t->depth - 1, d;
@@ -227,14 +232,14 @@ static __always_inline u32 call_returning(struct pov_thread *t, u64 sp)
 }
 
 /*
- * MADE_IS_KNOWN(f, fn): whether the reader knows the datatype that the call in frame f has made, by an earlier one. Who includes this may have
- * a better answer.
+ * MADE_IS_KNOWN(f, fn): true if an earlier record already describes the datatype that the call in
+ * frame f made. Files that include this may define a better test.
  */
 #ifndef MADE_IS_KNOWN
 #define MADE_IS_KNOWN(f, fn) false
 #endif
 
-/* It succeeded, and is not worth a record. */
+/* True if the call succeeded and is not worth a record. */
 static __always_inline bool call_is_brief(struct pov_frame *f, const struct pov_fn *fn, u64 ret,
 					  u64 now)
 {
@@ -244,7 +249,7 @@ static __always_inline bool call_is_brief(struct pov_frame *f, const struct pov_
 	       now - frame_call(f)->hdr.ts_ns < POV_BRIEF_NS;
 }
 
-/* The call in frame d returns to `site` with `ret`. */
+/* Ends the call in frame d, which returns `ret` to `site`. */
 static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 				       const struct pov_fn *fn, u64 ret, u64 site, u64 now)
 {
@@ -253,8 +258,11 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 
 	frames_drop_above(t, d, now);
 	if (call_is_brief(f, fn, ret, now)) {
-		t->depth =
-			d; /* first: whoever is killed now has it neither open nor counted, but not both */
+		/*
+		 * first, so that a process killed here loses the call, but never has it both open
+		 * and counted
+		 */
+		t->depth = d;
 		barrier();
 		counted_add(t, d, now, now - frame_call(f)->hdr.ts_ns);
 		return;
@@ -281,7 +289,7 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 	}
 	if (fn->flags & POV_FN_POLL)
 		spin_flush(t, d, ALL_TIMES);
-	frame_call(f)->ret = ret; /* an array may be as long as that */
+	frame_call(f)->ret = ret; /* some fetches use it as their array length */
 	if (fn->flags & POV_FN_FETCH_RETURN)
 		frame_fetch(t, d, func, fn, 1, now);
 	if (fn->flags & POV_FN_MAKES_COMM && !(u32)ret)
@@ -292,9 +300,12 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 	frame_write(t, d, now, ret, 0);
 }
 
-/* ---- of functions that are counted only (counted.h) ---- */
+/* ---- calls that are only counted (counted.h) ---- */
 
-/* Its arguments are in the frame at d, as far as they are in registers. A switch need not tell of it. */
+/*
+ * Completes the entry of a counted call, whose register arguments are in frame d. Switches do not
+ * announce it.
+ */
 static __always_inline void counted_entered(struct pov_thread *t, u32 d, u32 func,
 					    const struct pov_fn *fn)
 {
@@ -307,7 +318,7 @@ static __always_inline void counted_entered(struct pov_thread *t, u32 d, u32 fun
 	t->depth = d + 1;
 }
 
-/* The call in frame d returns. */
+/* Ends the counted call in frame d. */
 static __always_inline void counted_leave(struct pov_thread *t, u32 d, u64 now)
 {
 	frames_drop_above(t, d, now);

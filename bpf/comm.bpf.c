@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What the kernel half knows of communicators, because arrays of collectives are as long as they have
- * members: read from the library's own object where its layout is known, else learned from calls like
- * MPI_Comm_size that the program makes anyway. What is not known stays unknown.
+ * Knowledge of communicators in the kernel half: arrays of collective calls are as long as the
+ * communicator has members. It is read from the library's own object where its layout is known.
+ * Otherwise it is learned from calls that the program makes anyway, like MPI_Comm_size. The rest
+ * stays unknown.
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
 
 #include "comm_known.h"
 
-/* A handle as the key of comms: MPICH's are ints, and the upper half of the word is noise. */
+/* Key of a handle in comms: MPICH's handles are ints, so the upper half of the word is noise. */
 static __always_inline u64 handle_of(const struct pov_lib *lib, u64 word)
 {
 	return lib->flags & POV_LIB_HANDLE_PTR ? word : (u32)word;
 }
 
-/* The frame of a call and its library's layout; NULL if there is none. */
+/* The frame of a call, and its library's layout in *lib; NULL if either is missing. */
 static __always_inline struct pov_frame *frame_of(struct pov_thread *t, u32 idx,
 						  struct pov_lib **lib)
 {
@@ -30,7 +31,7 @@ static __always_inline struct pov_frame *frame_of(struct pov_thread *t, u32 idx,
 	return *lib ? f : NULL;
 }
 
-/* The handle that an argument points to, as the library has it in memory. */
+/* Reads the handle that an argument points to. */
 static __always_inline long handle_read(const struct pov_lib *lib, struct pov_frame *f, u32 arg,
 					u64 *handle)
 {
@@ -39,7 +40,7 @@ static __always_inline long handle_read(const struct pov_lib *lib, struct pov_fr
 				   (void *)frame_arg(f, arg));
 }
 
-/* Members of the group that collective arrays are indexed by; -1 unknown. */
+/* Size of the group by which collective arrays are indexed; -1: unknown. */
 static __always_inline s32 comm_size(const struct pov_lib *lib, const struct comm_info *known,
 				     u64 comm)
 {
@@ -106,7 +107,7 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 		return known ? known->indegree : -1;
 	case POV_LEN_OUT_DEGREE:
 		return known ? known->outdegree : -1;
-	case POV_LEN_DIMS: /* two neighbours in each; -1 stays -1 */
+	case POV_LEN_DIMS: /* two neighbours per dimension; -1 stays -1 */
 		return known ? known->indegree >> 1 : -1;
 	}
 	return -1;
@@ -158,7 +159,7 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 	learn = fn->learn;
 	handle = frame_arg(f, 0);
 	if (learn == POV_LEARN_CART || learn == POV_LEARN_DIST_ADJ) {
-		/* the new communicator is what the call wrote */
+		/* the new communicator is the one that the call stored */
 		if (handle_read(lib, f, fn->learn_arg, &handle))
 			return -1;
 		v = frame_arg(f, 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where it is kept what learning functions told about communicators, by handle: in the kernel half that of all processes, in the
- * library that is preloaded that of its own (user/preload/comm_known.c).
+ * Data on communicators learned from calls, by handle. The kernel half keeps this for all
+ * processes, the preloaded library for its own (user/preload/comm_known.c).
  */
 #ifndef POV_COMM_KNOWN_H
 #define POV_COMM_KNOWN_H
 
-struct comm_info { /* -1 = not known */
+struct comm_info { /* -1 = unknown */
 	s32 size;
 	s32 remote_size;
 	s32 rank;
@@ -16,22 +16,23 @@ struct comm_info { /* -1 = not known */
 
 #ifdef POV_IN_PROCESS
 struct comm_info *comm_find(u64 handle); /* NULL: nothing is known */
-struct comm_info *
-comm_make(u64 handle); /* the same, with nothing known if it is new; NULL: no room */
+/* As comm_find, but adds an entry without knowledge if there is none; NULL: no room. */
+struct comm_info *comm_make(u64 handle);
 int comm_drop(u64 handle);
 #else
 
 #define COMMS_MAX 65536
 
 /*
- * Of one program that a process executes. The next one, and the next process of that number, may give the same handle to another
- * communicator: those of MPICH are constants.
+ * A handle within one program that a process executes. Other programs may use the same handle for
+ * another communicator, as MPICH's are constants: the process's next program, or that of a later
+ * process with the same id.
  */
 struct comm_key {
 	u64 handle;
 	u64 start_ns;
 	u32 tgid;
-	u32 exec_id; /* counts the programs that the process has executed */
+	u32 exec_id; /* number of programs that the process has executed so far */
 };
 
 struct {
@@ -41,7 +42,10 @@ struct {
 	__type(value, struct comm_info);
 } comms SEC(".maps");
 
-/* A function that the verifier goes through once: a look through a task's pointers takes it a ms. It wants to be told that key is there. */
+/*
+ * A global function, so that the verifier checks it only once: following a task's pointers takes it
+ * 1 ms. The verifier requires the check that key is not null.
+ */
 __noinline int key_fill(struct comm_key *key, u64 handle)
 {
 	struct task_struct *self = bpf_get_current_task_btf();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What all programs of the kernel half share: configuration, maps, counters, and the one way a record
- * leaves (emit), which never loses one without counting it. Maps and constants are weak, so that the
- * objects can be compiled apart and linked by bpftool.
+ * Shared by all programs of the kernel half: configuration, maps, counters, and emit, the only way
+ * in which a record leaves. emit never loses a record without counting it. Maps and constants are
+ * weak, so that objects can be compiled separately and linked by bpftool.
  */
 #ifndef POV_CORE_BPF_H
 #define POV_CORE_BPF_H
@@ -25,7 +25,7 @@
 #define SLOT_HINT_BITS 12
 #define SLOT_HINTS (1 << SLOT_HINT_BITS)
 
-/* Variables are defined in variables.bpf.c: of weak ones the linker would keep a copy for each file. */
+/* Variables are defined in variables.bpf.c: weak ones would be copied into each linked object. */
 extern const volatile struct pov_config cfg;
 
 struct ring_inner {
@@ -33,7 +33,7 @@ struct ring_inner {
 	__uint(max_entries, 4096);
 };
 
-/* One ring for each group of CPUs; number cfg.rings is the rescue ring. Filled by the collector. */
+/* One ring per group of CPUs; index cfg.rings is the rescue ring. Filled by the collector. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, POV_RINGS_MAX);
@@ -41,32 +41,35 @@ struct {
 	__array(values, struct ring_inner);
 } rings __weak SEC(".maps");
 
-/* Identity and images: rare, in one order. */
+/* Identity and images: rare records, which need one common order. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, CONTROL_RING_BYTES);
 } control __weak SEC(".maps");
 
-/* Drops, misses and stats (POV_COUNT_*); the collector maps and reads them. All are rare events. */
+/* Drops, misses and stats (POV_COUNT_*). The collector maps and reads them. All are rare events. */
 extern __u64 counters[POV_COUNTERS];
 extern volatile __u64 drops[POV_DROPS];
 /*
- * When the recording ends, 0 = not known yet. Set by the collector a moment ahead, so that all CPUs know it in time:
- * what begins later is not recorded, and what returns later is open.
+ * When the recording ends; 0: unknown yet. The collector sets it a moment ahead, so that all CPUs
+ * see it in time. Calls that begin later are not recorded; calls that return later stay open.
  */
 extern volatile __u64 calls_until;
 
-/* When the collector last said that it lives; 0: it has not begun yet, or has ended. */
+/* The collector's last sign of life; 0: it has not started yet, or has ended. */
 extern __u64 collector_ns;
 
-/* Counts freed datatypes of all processes: sizes kept from an older generation are not trusted. */
+/* Number of datatypes freed by all processes. Sizes cached from an older generation are stale. */
 extern __u64 type_generation;
 
-/* The steps of all bindings; how often the bindings of a process have changed. The collector writes both. */
+/*
+ * The steps of all bindings, and the number of changes to any process's bindings. Written by the
+ * collector.
+ */
 extern struct pov_step binding_steps[POV_STEPS];
 extern __u64 bindings_changes;
 
-/* In which slot a thread's state may be, by where the kernel keeps its registers (call.bpf.c). */
+/* Slot where a thread's state may be, by where the kernel keeps its registers (call.bpf.c). */
 extern __u16 slot_hints[SLOT_HINTS];
 
 /* Processes to trace, by thread group id; enum pov_target_state. */
@@ -79,8 +82,9 @@ struct {
 } targets __weak SEC(".maps");
 
 /*
- * State of threads that make traced calls: in the slot that the thread's number names if that was free when it
- * made its first call, else in its task storage, which is some 30 ns slower to get at (thread_find).
+ * State of threads that make traced calls. A thread uses slot tid % THREAD_SLOTS if that was free
+ * at its first call. Otherwise it uses its task storage, which takes some 30 ns longer to reach
+ * (thread_find).
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -96,7 +100,7 @@ struct {
 	__type(value, struct pov_thread);
 } threads __weak SEC(".maps");
 
-/* Recipes of the functions, by row of the function table. Made as large as that and filled by the collector. */
+/* Recipes by row of the function table. The collector sets the map's size and fills it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -104,7 +108,9 @@ struct {
 	__type(value, struct pov_fn);
 } fns __weak SEC(".maps");
 
-/* Layouts of the libraries found, by library id. Filled by the collector before it attaches. */
+/*
+ * Layouts of the libraries found, by library id. Filled by the collector before it attaches probes.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, POV_LIBS_MAX);
@@ -112,7 +118,7 @@ struct {
 	__type(value, struct pov_lib);
 } libs __weak SEC(".maps");
 
-/* Bindings that a process has mapped. Filled by the collector before the process runs them. */
+/* Bindings mapped by each process. Filled by the collector before the process runs them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -121,7 +127,7 @@ struct {
 	__type(value, struct pov_bindings);
 } process_bindings __weak SEC(".maps");
 
-/* Threads whose calls the preloaded library records, by number. Filled by the collector. */
+/* Threads whose calls the preloaded library records, by thread id. Filled by the collector. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, POV_PRELOAD_THREADS_MAX);
@@ -135,7 +141,7 @@ static __always_inline struct pov_preloaded *preloaded_find(u32 tid)
 	return cfg.preload ? bpf_map_lookup_elem(&preloaded, &tid) : NULL;
 }
 
-/* Where in its process the state of such a thread is. */
+/* Address of such a thread's state in its process. */
 #define PRELOADED_STATE(p, member) \
 	((void *)((p)->address + __builtin_offsetof(struct pov_preload_area, state.member)))
 
@@ -153,10 +159,11 @@ static __always_inline bool calls_over(u64 now)
 }
 
 /*
- * Keeps a uprobe's program on its thread's own stack. Since 6.13 programs of this type that need 64 bytes or more get a
- * stack that belongs to the CPU (private stacks, bpf_enable_priv_stack), which is only right where a program cannot meet
- * itself there. These can: a thread may be preempted in them, or sleep, and the next one runs the same program. A program
- * with a tail call gets none. This one is never made: the verifier drops it, as the collector's number is never 0.
+ * Keeps a uprobe program on its thread's own stack. Since Linux 6.13, programs of this type that
+ * need 64 bytes or more get a stack per CPU (private stacks, bpf_enable_priv_stack). That is safe
+ * only if a program cannot interrupt itself. These can: a thread may be preempted or sleep in one,
+ * and the next thread runs the same program. A program with a tail call gets no private stack. This
+ * tail call never happens: the verifier removes it, as the collector's process id is never 0.
  */
 static __always_inline void stay_on_own_stack(void *ctx)
 {
@@ -171,7 +178,10 @@ static __always_inline bool is_target(u32 tgid)
 	return cfg.all || bpf_map_lookup_elem(&targets, &tgid);
 }
 
-/* Counts a record that could not be written to a ring, with when what it tells began. (drop.bpf.c) */
+/*
+ * Counts a record that could not be written to a ring, with the start time of what it covers.
+ * (drop.bpf.c)
+ */
 int drop_note(u32 ring, u32 class, u64 begin_ns);
 
 static __always_inline u64 record_begin(const void *rec, u32 class)
@@ -192,7 +202,7 @@ static __always_inline u64 record_begin(const void *rec, u32 class)
 	return h->ts_ns;
 }
 
-/* Number of the ring of this CPU's group. */
+/* Index of the ring of this CPU's group. */
 static __always_inline u32 ring_here(void)
 {
 	u32 ring = bpf_get_smp_processor_id();
@@ -203,9 +213,9 @@ static __always_inline u32 ring_here(void)
 }
 
 /*
- * Writes a finished record to its CPU group's ring, else to the rescue ring, else counts it as dropped
- * under its class. The collector polls; it is woken only when a ring fills up, which is looked at if
- * look says so.
+ * Writes a finished record to its CPU group's ring. If that is full, writes it to the rescue ring,
+ * and else counts it as dropped under its class. The collector polls; it is woken only when a ring
+ * fills up. That is checked if look is true.
  */
 static __always_inline int emit_look(const void *rec, u64 size, u32 class, bool look)
 {
@@ -235,8 +245,9 @@ static __always_inline int emit(const void *rec, u64 size, u32 class)
 }
 
 /*
- * Identity records: same contract, on the control ring. The collector is woken for what somebody waits for, or what is
- * soon gone; the rest it takes when it polls. Drops count under the rescue ring's number.
+ * Writes an identity record to the control ring, with the same guarantee. The collector is woken at
+ * once if a thread waits for its answer, or if what the record describes is short-lived. It takes
+ * other records when it polls. Drops count under the rescue ring's index.
  */
 static __always_inline int emit_control(const void *rec, u64 size, bool urgent)
 {
@@ -258,8 +269,8 @@ static __always_inline struct pov_thread *thread_slot(u32 tid)
 }
 
 /*
- * State of thread p, whose number is tid; null if it has made no traced call. (Of the current thread, take both
- * from its task: helper calls are what costs most here where function returns are guarded.)
+ * State of thread p with id tid; null if it has made no traced call. For the current thread, take
+ * both from its task: where function returns are guarded, helper calls are the largest cost here.
  */
 static __always_inline struct pov_thread *thread_find(struct task_struct *p, u32 tid)
 {
@@ -272,7 +283,7 @@ static __always_inline struct pov_thread *thread_find(struct task_struct *p, u32
 	return bpf_task_storage_get(&threads, p, NULL, 0);
 }
 
-/* thread_info got its cpu in 5.16 on x86 (commit bcf9033e5449); before, it was the task's own. */
+/* thread_info has held the CPU since 5.16 on x86 (commit bcf9033e5449); before, the task did. */
 struct task_struct___cpu {
 	unsigned int cpu;
 } __attribute__((preserve_access_index));
@@ -285,8 +296,8 @@ static __always_inline u16 task_cpu(struct task_struct *p)
 }
 
 /*
- * Array indices, masked in assembly: the compiler, knowing the range, would drop a plain mask, and
- * the verifier, having lost the range, needs it. The sizes are powers of two.
+ * Masks an array index in assembly. The compiler knows the range and would drop a plain mask; the
+ * verifier has lost the range and needs one. Sizes are powers of two.
  */
 #define index_mask(idx, size)                                                 \
 	({                                                                    \
@@ -296,7 +307,10 @@ static __always_inline u16 task_cpu(struct task_struct *p)
 		i__;                                                          \
 	})
 
-/* The kernel's reads fail where there is nothing; in a process they do not (user/preload/in_process.h). */
+/*
+ * Reads in the kernel fail on unmapped memory; within a process they do not
+ * (user/preload/in_process.h).
+ */
 #define memory_readable(from, bytes) true
 
 #include "call_state.h"
@@ -311,13 +325,13 @@ static __always_inline struct pov_lib *lib_find(u32 lib)
 	return bpf_map_lookup_elem(&libs, &lib);
 }
 
-/* Whether any process has one. */
+/* True if any process has bindings. */
 static __always_inline bool bindings_exist(void)
 {
 	return bindings_changes;
 }
 
-/* The thread keeps a copy until those of any process change. */
+/* The thread's copy of its process's bindings, refreshed after any process's have changed. */
 static __always_inline const struct pov_bindings *thread_bindings(struct pov_thread *t)
 {
 	u64 changes = bindings_changes;
@@ -335,13 +349,13 @@ static __always_inline const struct pov_bindings *thread_bindings(struct pov_thr
 	return &t->bindings;
 }
 
-/* The stack pointer of the calling function, when the call in a frame has returned to it. */
+/* Stack pointer of the calling function, just after the call in a frame has returned to it. */
 static __always_inline u64 frame_caller_sp(const struct pov_frame *f)
 {
 	return f->sp + 8;
 }
 
-/* Sum over the CPU mask last told of a target's thread; 0 = none yet. */
+/* Hash of the CPU mask last reported for a target's thread; 0: none reported yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -350,8 +364,8 @@ struct {
 } masks __weak SEC(".maps");
 
 /*
- * Writes the CPU mask of a target's thread if it is not what was told last. Not inlined: its stack would add to that of
- * all that its caller calls.
+ * Writes the CPU mask of a target's thread if it changed since the last report. Not inlined, as its
+ * stack would add to that of all functions below its caller.
  */
 static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 {
@@ -366,7 +380,7 @@ static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 		bytes = sizeof(r.mask);
 	bpf_core_read(&r.mask, bytes, &p->cpus_mask);
 	for (i = 0; i < POV_CPUMASK_WORDS; i++) {
-		/* the kernel leaves what it likes in the bits behind the last CPU */
+		/* the kernel may leave anything in the bits after the last CPU */
 		if (64 * i >= cfg.cpus)
 			r.mask[i] = 0;
 		else if (64 * (i + 1) > cfg.cpus)
@@ -382,7 +396,10 @@ static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 	return emit_control(&r, sizeof(r), false);
 }
 
-/* Where the kernel has functions of a thread's process return to that have a return probe; 0: none has yet. */
+/*
+ * The return trampoline of a thread's process: the address to which the kernel redirects functions
+ * that have a return probe. 0: no function has had one yet.
+ */
 static __always_inline u64 trampoline_of(struct task_struct *self)
 {
 	struct xol_area *area = self->mm->uprobes_state.xol_area;
@@ -390,12 +407,15 @@ static __always_inline u64 trampoline_of(struct task_struct *self)
 	return area->vaddr;
 }
 
-/* The same of the current thread, by a function: quick to verify, but 10 ns slower where function returns are guarded. (return_probe.bpf.c) */
+/*
+ * The current thread's return trampoline. Quick to verify, but 10 ns slower where function returns
+ * are guarded. (return_probe.bpf.c)
+ */
 u64 return_trampoline(void);
 
 /*
- * Whether a call is still under way: where its return address was lies the return trampoline, until the call returns or
- * (longjmp, exception, an abandoned coroutine) something else takes the place.
+ * True while a call is in flight: its return address is the return trampoline until it returns, or
+ * until something else overwrites it (longjmp, exception, an abandoned coroutine).
  */
 static __always_inline bool frame_alive(u64 trampoline, u64 sp)
 {
@@ -404,7 +424,7 @@ static __always_inline bool frame_alive(u64 trampoline, u64 sp)
 	return trampoline && !bpf_probe_read_user(&ret, 8, (void *)sp) && ret == trampoline;
 }
 
-/* At return: the stack pointer as it was at entry. */
+/* At return: the stack pointer that the function had at entry. */
 static __always_inline u64 entry_sp(struct pt_regs *ctx)
 {
 #ifdef __TARGET_ARCH_x86
@@ -415,8 +435,8 @@ static __always_inline u64 entry_sp(struct pt_regs *ctx)
 }
 
 /*
- * Return address of the frame whose return probe is pending: the kernel keeps it, for it has put its own into
- * the stack. 0 if not found. (return_probe.bpf.c)
+ * Return address of the frame whose return probe is pending; 0 if not found. The kernel keeps it,
+ * as it has put its own address on the stack. (return_probe.bpf.c)
  */
 u64 frame_site_among(u64 return_instances, u64 sp);
 
@@ -425,7 +445,7 @@ static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
 	return frame_site_among((u64)BPF_CORE_READ(p, utask, return_instances), sp);
 }
 
-/* Where a call under way was made, if that is not known yet. Thread p must not have exited. */
+/* Looks up the site of a call in flight, unless it is known. Thread p must not have exited. */
 static __always_inline void frame_site_find(struct task_struct *p, struct pov_frame *f)
 {
 	struct pov_call *c = frame_call(f);
@@ -434,10 +454,16 @@ static __always_inline void frame_site_find(struct task_struct *p, struct pov_fr
 		c->site = f->ret ?: frame_site(p, f->sp);
 }
 
-/* Ends the current thread's regions that its program has left without returning, if its stack pointer is sp. (region.bpf.c) */
+/*
+ * Ends the current thread's regions that its program left without returning, given its stack
+ * pointer. (region.bpf.c)
+ */
 int regions_left(u64 sp);
 
-/* What becomes of a process's questions (image.bpf.c): a fork's loader is its parent's, an exec's is another. */
+/*
+ * Update a process's open questions (image.bpf.c). A forked process keeps its parent's loader;
+ * after exec it has another.
+ */
 int image_fork(u32 parent, u32 child);
 int image_exec(u32 tgid);
 int image_exit(u32 tgid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Calls of functions that are only counted, for recording them one by one would cost too much (record --max-overhead): their number,
- * time and bytes by thread and function, told each 10 ms. Such a call has a frame, so that others know that they are made within it,
- * but leaves no record.
+ * Calls that are only counted, as recording them one by one would cost too much (record
+ * --max-overhead). Their number, time and bytes are reported every 10 ms by thread and function. A
+ * counted call has a frame, so that calls within it are known to be nested, but leaves no record.
  */
 #ifndef POV_COUNTED_H
 #define POV_COUNTED_H
@@ -15,7 +15,10 @@ static __always_inline struct pov_counting *counting_at(struct pov_thread *t, u3
 	return &t->counting[index_mask(i, POV_COUNTING_MAX)];
 }
 
-/* Tells what has been counted in place i; 1 if nothing has. Apart from the loop, so that the verifier goes through it once. */
+/*
+ * Writes entry i of the counts. Returns 1 if the entry is free. Not part of the loop, so that the
+ * verifier checks it only once.
+ */
 __noinline int counted_write(struct pov_thread *t, u32 i)
 {
 	struct pov_counted r = {};
@@ -53,18 +56,18 @@ __noinline int counted_flush(struct pov_thread *t)
 	return 0;
 }
 
-/* At any call of the thread: what was counted so long ago that it is to be told. */
+/* Writes the counts if the oldest one is due. Runs at each call of the thread. */
 static __always_inline void counted_look(struct pov_thread *t, u64 now)
 {
 	if (t->counting_ns && now - t->counting_ns > POV_COUNTING_NS)
 		counted_flush(t);
 }
 
-/* The size of a datatype, as far as the handle or the library's object tells it; a negative number if not. */
+/* Size of a datatype, from its handle or from the library's object; negative if neither has it. */
 static __always_inline int counted_type_size(struct pov_thread *t, const struct pov_lib *lib,
 					     u64 type, u64 *out)
 {
-	/* MPICH: kind builtin, type datatype, then its size */
+	/* MPICH's handles: kind "builtin", type "datatype", then the size */
 	if (lib->flags & POV_LIB_TYPE_IN_HANDLE && ((u32)type & 0xfc000000) == 0x4c000000) {
 		*out = (u32)type >> 8 & 0xff;
 		return 0;
@@ -72,7 +75,7 @@ static __always_inline int counted_type_size(struct pov_thread *t, const struct 
 	return type_is_object(lib, type) ? type_size(t, lib, type, out) : -1;
 }
 
-/* count × size; POV_COUNTED_UNSIZED for counts that no buffer has, less than none among them. */
+/* count × size; POV_COUNTED_UNSIZED if no buffer could have that size, as with a negative count. */
 static __always_inline u64 counted_product(u64 count, u64 size)
 {
 	bool large = (count | size) >> 31;
@@ -81,7 +84,7 @@ static __always_inline u64 counted_product(u64 count, u64 size)
 									 count * size;
 }
 
-/* What the call in frame idx moves, by its arguments there. */
+/* Computes from the arguments of the call in frame idx the bytes that it moves. */
 __noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
 {
 	const struct pov_fn *fn = fn_find(func);
@@ -107,7 +110,7 @@ __noinline int counted_size(struct pov_thread *t, u32 idx, u32 func)
 	return 0;
 }
 
-/* Where the call in frame idx is counted, or a free place; POV_COUNTING_MAX if there is none. */
+/* Entry that counts the call in frame idx, or a free one; POV_COUNTING_MAX if there is none. */
 __noinline int counting_place(struct pov_thread *t, u32 idx)
 {
 	u32 i, nested = idx ? POV_COUNTED_NESTED : 0;
@@ -126,7 +129,7 @@ __noinline int counting_place(struct pov_thread *t, u32 idx)
 	return i;
 }
 
-/* The call in frame idx is over, which took so long. */
+/* Counts the call in frame idx, which ended at end_ns after busy_ns. */
 __noinline int counted_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 busy_ns)
 {
 	struct pov_counting *c;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Records that found no room. How many and from when is one word, so that the collector takes both at one moment:
- * whatever was counted began no earlier than the time it gets. It adds the other bound, which is when it looks.
+ * Records that found no room. Their number and start time share one word, so that the collector
+ * reads both at once: nothing counted there began before that time. The collector adds the upper
+ * bound, the time when it reads.
  */
 #include "core.bpf.h"
 
 #define TRIES 32
 
-/* One try to count it: 1 if it is full or another CPU was faster. Apart from the loop, so that the verifier goes through it once. */
+/*
+ * One attempt to count a drop. Returns 1 if the word is full or another CPU was faster. Not part of
+ * the loop, so that the verifier checks it only once.
+ */
 __noinline int drop_try(u32 idx, u64 unit)
 {
 	u64 old, first;

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Memory reads of a call, by its function's recipe: each adds a field to the record in the frame. Arrays that
- * do not fit go out as continuation records; what cannot be read is flagged, never made up.
+ * Runs the fetches of a call by its function's recipe; each adds a field to the record in the
+ * frame. Arrays that do not fit leave as continuation records. Memory that cannot be read is
+ * flagged, never made up.
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
 
 #define ARRAY_CHUNKS_MAX 64 /* continuation records of one array */
-/* Bytes that an array leaves for what comes behind it: three arrays that are in continuation records as a whole, and a handle. */
+/*
+ * Bytes that an array leaves for later fields: three arrays that are wholly in continuation
+ * records, and a handle.
+ */
 #define FIELDS_BEHIND (6 * sizeof(struct pov_field))
-#define SUM_CHUNK \
-	12 /* their 96 bytes, and the stacks of all that calls for them, are the 512 that there may be */
-#define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop … */
-#define SUM_MAX (1 << 22)   /* … and with it: some milliseconds */
-#define IOV_MAX 64	    /* pieces of memory whose lengths are summed */
+/* Integers per chunk: 96 bytes on the stack, which just fit into the 512 of a whole call chain. */
+#define SUM_CHUNK 12
+#define SUM_PLAIN_MAX 16384 /* longest array summed without bpf_loop */
+#define SUM_MAX (1 << 22)   /* longest array summed with bpf_loop: it takes some milliseconds */
+#define IOV_MAX 64	    /* most pieces of memory whose lengths are summed */
 
 __noinline int read_words(struct words *to, u64 from, u32 bytes)
 {
@@ -25,7 +29,7 @@ __noinline int read_words(struct words *to, u64 from, u32 bytes)
 	return 0;
 }
 
-/* Elements a fetch covers: ≥ 0, -1 not known, -2 does not apply here. */
+/* Number of a fetch's elements: ≥ 0; -1: unknown; -2: does not apply at this rank. */
 static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const struct pov_fn *fn,
 				     const struct pov_fetch *fe)
 {
@@ -48,7 +52,10 @@ static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const struct
 	return comm_len(t, idx, fn->comm_arg, fe->len, fe->root_arg);
 }
 
-/* Sum over m ≤ SUM_CHUNK integers at p. Straight-line, so that the verifier takes long arrays. */
+/*
+ * Sum over m ≤ SUM_CHUNK integers at p. Straight-line code, so that the verifier accepts long
+ * arrays.
+ */
 __noinline int sum_chunk(u64 p, u32 m, u32 width, u64 *out)
 {
 	s64 buf[SUM_CHUNK] = {};
@@ -75,7 +82,7 @@ __noinline int sum_chunk(u64 p, u32 m, u32 width, u64 *out)
 struct sum {
 	u64 p;
 	u64 total;
-	u32 bytes; /* of a chunk */
+	u32 bytes; /* bytes of a chunk */
 	s32 err;
 };
 
@@ -85,7 +92,7 @@ static long sum_step(u32 i, struct sum *s)
 	return s->err != 0;
 }
 
-/* The same as sum_plain, for kernels that have bpf_loop (5.17, commit e6f2dd0f8067). */
+/* As sum_plain, for kernels with bpf_loop (5.17, commit e6f2dd0f8067). */
 static __always_inline int sum_looped(u64 p, u32 n, u32 width, u64 *out)
 {
 	u32 chunks = n / SUM_CHUNK, rest = n % SUM_CHUNK;
@@ -99,8 +106,8 @@ static __always_inline int sum_looped(u64 p, u32 n, u32 width, u64 *out)
 }
 
 /*
- * Sum over n integers of 4 or 8 bytes at p. Whole chunks first, so that a round has one way through: the
- * verifier of Linux 6.1 follows every combination of the branches of all rounds.
+ * Sum over n integers of 4 or 8 bytes at p. Whole chunks come first, so that each round has a
+ * single path: the verifier of Linux 6.1 follows every combination of branches over all rounds.
  */
 static __always_inline int sum_plain(u64 p, u32 n, u32 width, u64 *out)
 {
@@ -117,8 +124,9 @@ static __always_inline int sum_plain(u64 p, u32 n, u32 width, u64 *out)
 }
 
 /*
- * The next continuation record of an array, from element more->first on: its number of elements, 0 behind the last.
- * Apart from the loop, so that the verifier goes through it once and not once a round: it took half the time of loading.
+ * Writes the next continuation record of an array, from element more->first on. Returns its number
+ * of elements, 0 after the last. Not part of the loop, so that the verifier checks it once rather
+ * than in each round, which took half the loading time.
  */
 __noinline int more_piece(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
 {
@@ -162,7 +170,7 @@ __noinline int more_piece(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 no
 	return m;
 }
 
-/* Copies the elements behind the first `first` ones out as continuation records. */
+/* Writes all elements after the first `first` ones as continuation records. */
 __noinline int more_emit(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
 {
 	struct pov_more *more;
@@ -181,7 +189,9 @@ __noinline int more_emit(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now
 	return more->first < what >> 32;
 }
 
-/* Copies as much of an array into the frame as fits; how many elements that are, or -1. */
+/*
+ * Copies as much of an array into the frame as fits. Returns the number of elements copied, or -1.
+ */
 __noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what)
 {
 	u32 n = what >> 32, width = (what >> 16) & 0xff, fits, room;
@@ -220,8 +230,8 @@ __noinline int fetch_copy(struct pov_thread *t, u32 idx, u64 p, u64 what)
 }
 
 /*
- * Copies an array into the frame, and what does not fit into continuation records; inlined, since the stacks of all
- * calls together may have 512 bytes.
+ * Copies an array into the frame, and the rest into continuation records. Inlined, as the stacks of
+ * a call chain are limited to 512 bytes together.
  */
 static __always_inline void fetch_whole(struct pov_thread *t, u32 idx, u64 p, u64 what, u64 now)
 {
@@ -232,7 +242,7 @@ static __always_inline void fetch_whole(struct pov_thread *t, u32 idx, u64 p, u6
 		frame_call(frame_at(t, idx))->hdr.flags |= POV_CALL_PARTIAL;
 }
 
-/* A sum over n elements, or that they could not be read. */
+/* Adds a sum over n elements, or flags that they could not be read. */
 static __always_inline void sum_keep(struct pov_frame *f, u8 arg, u32 n, int err, u64 sum)
 {
 	u8 *data;
@@ -262,7 +272,10 @@ static __always_inline void fetch_sum(struct pov_frame *f, u8 arg, u64 p, u32 n,
 	sum_keep(f, arg, n, err, sum);
 }
 
-/* Adds the bytes of piece i of a list. In a function of its own, so that each round of a loop has one way through. */
+/*
+ * Adds the length of piece i of a list. A function of its own, so that each round of the loop has a
+ * single path.
+ */
 __noinline int iov_add(u64 p, u32 i, u32 shape_idx, u64 *sum)
 {
 	static const struct pov_iov_shape shapes[POV_IOV_CNT] = POV_IOV_SHAPES;
@@ -296,7 +309,7 @@ static __always_inline void fetch_iov(struct pov_frame *f, const struct pov_fetc
 	sum_keep(f, fe->arg, n, err, sum);
 }
 
-/* Fetch k of function func where it is not a single element: an array is copied or summed. */
+/* Runs fetch k of function func if it is an array, which is copied or summed. */
 __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
 {
 	const struct pov_fetch *fe;
@@ -323,7 +336,7 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	if (n < 0)
 		return 0;
 	if (op == POV_FETCH_IOV_LIST) {
-		list = (u64 *)t->more; /* all stacks together may have 512 bytes */
+		list = (u64 *)t->more; /* not on the stack: a call chain is limited to 512 bytes */
 		if (bpf_probe_read_user(list, 24, (void *)p)) {
 			frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 			return -1;
@@ -336,7 +349,7 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 		return 0;
 	}
 	width = fetch_width(fe, lib);
-	/* of a collective call, it may mean nothing here */
+	/* in a collective call, an array argument may be meaningless at this rank */
 	if (fe->len != POV_LEN_ARG && fe->len != POV_LEN_OUT_ARG &&
 	    !memory_readable(p, (u64)n * width)) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
@@ -352,7 +365,9 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	return 0;
 }
 
-/* Follows an argument to the list of a message's parts, and that to what the message begins with. */
+/*
+ * Follows an argument to the list of a message's parts, and the list to the message's first bytes.
+ */
 __noinline int fetch_message(struct pov_thread *t, u32 idx, u32 arg)
 {
 	struct words list = {}, part = {};
@@ -389,7 +404,10 @@ fault:
 	return -1;
 }
 
-/* Follows a pointer in what an argument points to. Members need not be set: what cannot be read is left out. */
+/*
+ * Follows a pointer member of what an argument points to. Members may be unset: an unreadable one
+ * is left out.
+ */
 __noinline int fetch_member(struct pov_thread *t, u32 idx, u32 arg, u32 off, u32 bytes)
 {
 	struct pov_frame *f;
@@ -401,7 +419,7 @@ __noinline int fetch_member(struct pov_thread *t, u32 idx, u32 arg, u32 off, u32
 	f = frame_at(t, idx);
 	if (bpf_probe_read_user(&p, sizeof(p), (void *)(frame_arg(f, arg) + off)) || !p)
 		return 0;
-	/* what is written behind the bytes is room for the next field */
+	/* words written after the bytes lie in room for the next field */
 	data = (struct words *)field_begin(f, POV_FIELD_MEMBER, arg, off, bytes);
 	if (!data)
 		return -1;
@@ -410,7 +428,7 @@ __noinline int fetch_member(struct pov_thread *t, u32 idx, u32 arg, u32 off, u32
 	return 0;
 }
 
-/* Fetch k of function func. Apart from the loop, so that the verifier goes through it once and not once a round. */
+/* Runs fetch k of function func. Not part of the loop, so that the verifier checks it only once. */
 __noinline int fetch_nth(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now)
 {
 	const struct pov_fn *fn = fn_find(func);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Fields of one element: what most calls want and nothing more, so it is inlined where they begin and return.
+ * Fields of one element. Most calls need nothing else, so this code is inlined where calls begin
+ * and return.
  */
 #ifndef POV_FETCH_BPF_H
 #define POV_FETCH_BPF_H
@@ -13,7 +14,9 @@ static __always_inline bool is_memory(const struct pov_lib *lib, u64 p)
 	       p != lib->skip[3];
 }
 
-/* Begins a field behind what the frame holds; where its data go, or null if nothing more fits. */
+/*
+ * Begins a field after those in the frame. Returns where its data go, or null if it does not fit.
+ */
 static __always_inline u8 *field_begin(struct pov_frame *f, u8 type, u8 arg, u32 cnt, u64 bytes)
 {
 	u64 used = f->used;
@@ -35,13 +38,13 @@ static __always_inline void field_end(struct pov_frame *f, u32 bytes)
 	f->used += sizeof(struct pov_field) + ((bytes + 7) & ~7u);
 }
 
-/* Whether a datatype is an object whose size can be read. */
+/* True if a datatype is an object whose size can be read. */
 static __always_inline bool type_is_object(const struct pov_lib *lib, u64 type)
 {
 	return lib->flags & POV_LIB_HANDLE_PTR && lib->type_size_off != POV_OFF_NONE && type;
 }
 
-/* Size of a datatype object, from the thread's few kept ones or from the library's memory. */
+/* Size of a datatype object, from the thread's small cache or from the library's memory. */
 static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle,
 				     u64 *out)
 {
@@ -80,7 +83,7 @@ static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_fra
 	field_end(f, 8);
 }
 
-/* Width of the elements that a fetch covers. */
+/* Width of a fetch's elements. */
 static __always_inline u32 fetch_width(const struct pov_fetch *fe, const struct pov_lib *lib)
 {
 	return fe->bytes ?: lib->elem_bytes[index_mask(fe->elem, POV_ELEM_CNT)];
@@ -95,7 +98,7 @@ static __always_inline void fetch_value(struct pov_frame *f, const struct pov_fe
 
 	if (!is_memory(lib, p))
 		return;
-	/* what is written behind the element is room for the next one */
+	/* words written after the element lie in room for the next field */
 	data = (struct words *)field_begin(f, fe->op, fe->arg, 1, bytes);
 	if (!data)
 		return;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * A thread's state and the frames of its calls under way, for all of the kernel half that begins and ends calls: probes in
- * its program (call.bpf.c) and in the kernel on its behalf (os.bpf.c). A frame is known by where its stack pointer was: a
- * program's return address lies there; of a call within the kernel it is where the kernel keeps that call's arguments
- * for us, on the thread's kernel stack. Addresses of the two have different ranges.
+ * A thread's state and the frames of its calls in flight, for all parts of the kernel half that
+ * begin and end calls: probes in its program (call.bpf.c), and in the kernel on its behalf
+ * (os.bpf.c). A frame is identified by a stack pointer. For a call in the program, that is where
+ * its return address lies. For a call within the kernel, it is the place on the kernel stack where
+ * the kernel keeps the arguments that it passes us. The two address ranges do not overlap.
  */
 #ifndef POV_FRAME_BPF_H
 #define POV_FRAME_BPF_H
 
 #include "core.bpf.h"
 
-#define FROM_PROGRAM \
-	(~0ull) /* whoever asks runs on behalf of the program's own code: no system call is under way */
+/* `here` for code that runs on behalf of the program itself: no system call is in flight. */
+#define FROM_PROGRAM (~0ull)
 
 static __always_inline bool sp_in_kernel(u64 sp)
 {
 	return sp >> 63;
 }
 
-/* Room for a thread's state. Two threads may want the same slot at once: one gets it. */
+/* Finds room for a thread's state. If two threads claim the same slot at once, one gets it. */
 static __always_inline struct pov_thread *thread_claim(struct task_struct *self, u32 tid)
 {
 	struct pov_thread *t = thread_slot(tid);
@@ -49,8 +50,9 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 }
 
 /*
- * Whether a call is still under way. One within the kernel is over as soon as the program's own code runs, or as the kernel's
- * stack is no deeper than it was there; its return was not seen then.
+ * True while a call is in flight. A call within the kernel is over once the program's own code
+ * runs. It is also over once the kernel stack is no deeper than at its entry. Its return was not
+ * seen then.
  */
 static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What code the targets map, and how they wait for it to be looked at. No process is ever stopped: a thread that
- * maps a file nobody has looked at goes on, and waits inside the kernel, in a probe of the dynamic loader, before the
- * first instruction of what was mapped runs. Files about to be executed are waited for in libc's execve. What these
- * probes do not see (static programs run by static programs, an unknown loader) is attached to late, and said so.
- * In the same way threads wait in functions by which others are handed over as pointers, until these are probed.
+ * Code that targets map, and how they wait for its inspection. No process is ever stopped. A thread
+ * that maps an unknown file goes on. It waits inside the kernel, in a probe of the dynamic loader,
+ * before the first instruction of the mapped code runs. Files about to be executed are waited for
+ * in libc's execve. Code that these probes miss is attached to late, and reported so: static
+ * programs run by static programs, or an unknown loader.
+ *
+ * In the same way, threads wait in functions that hand over others as pointers, until those have
+ * probes.
  */
 #include "core.bpf.h"
 
 #define VM_EXEC 0x4
 #define PAGE_SHIFT 12
-#define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit: half a second, */
-#define WAIT_LOOPS 64	      /* so several of them */
+#define WAIT_ROUNDS (1 << 23) /* bpf_loop's own limit, which lasts half a second */
+#define WAIT_LOOPS 64	      /* so a wait needs several loops */
 #define WAIT_YIELD_NS 10000
 #define WAIT_PROBE_NS 1000000
 #define YIELDS_LATE_MANY 8
 #define SIGNAL_GROUP_EXIT 0x4
 #define PATH_KNOWN_NS 5000000
 
-/* Files that the collector has looked at: enum pov_file_state. */
+/* Files that the collector has inspected: enum pov_file_state. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FILES_MAX);
@@ -28,9 +31,10 @@ struct {
 } files SEC(".maps");
 
 /*
- * Names that are being executed → when the collector last looked at what is there. The ranks of a job execute the same
- * name at almost the same time; for so short a time nobody else need ask (PATH_KNOWN_NS), which is less than it takes to
- * run a program, to put another in its place, and to run that. The collector writes it.
+ * Paths being executed → time when the collector last inspected the file there. The ranks of a job
+ * execute the same path at almost the same time. Within PATH_KNOWN_NS, other processes need not ask
+ * again: that is less time than it takes to run a program, replace it and run the new one. Written
+ * by the collector.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -41,8 +45,8 @@ struct {
 } paths SEC(".maps");
 
 /*
- * Questions to the collector: process → time of its last one, and time of the last one that has been answered. A map
- * each for the side that writes it, so that no answer can hide a question.
+ * Questions to the collector: process → time of its last question, and of the last one answered.
+ * Each side writes a map of its own, so that no answer can hide a question.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -51,7 +55,10 @@ struct {
 	__type(value, u64);
 } asked SEC(".maps"), answered SEC(".maps");
 
-/* Processes whose loader runs our probe → since when: what it maps is waited for. */
+/*
+ * Processes whose loader runs our probe → since when. They wait for the inspection of what they
+ * map.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -59,7 +66,10 @@ struct {
 	__type(value, u64);
 } waiting SEC(".maps");
 
-/* Processes that have loaded what records their calls (POV_FILE_PRELOAD). The collector writes it, too. */
+/*
+ * Processes that have loaded the library that records their calls (POV_FILE_PRELOAD). Also written
+ * by the collector.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, PROCESSES_MAX);
@@ -67,7 +77,10 @@ struct {
 	__type(value, u32);
 } preload_loaded SEC(".maps");
 
-/* How the functions that probes of handover_wait are put on hand others over, by attach cookie. The collector's helper writes it. */
+/*
+ * How functions with a probe of handover_wait hand over others, by attach cookie. Written by the
+ * collector's helper.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, POV_HANDOVERS_MAX);
@@ -76,9 +89,12 @@ struct {
 	__type(value, struct pov_handover);
 } handovers SEC(".maps");
 
-/* What a process has handed over and asked about: a program may do so again with each object that it makes. */
+/*
+ * Handovers that a process has already asked about: it may repeat one with each object that it
+ * makes.
+ */
 struct handed_key {
-	u64 hash; /* of the pointers */
+	u64 hash; /* hash of the pointers */
 	u64 tgid;
 };
 struct {
@@ -88,7 +104,10 @@ struct {
 	__type(value, u32);
 } handed SEC(".maps");
 
-/* A file's time of change under its names: before 6.6, from 6.6, and from 6.11 on (commits 13bc24457850, 3aa63a569c64). */
+/*
+ * A file's time of change, as its members are named before 6.6, from 6.6, and from 6.11 on (commits
+ * 13bc24457850, 3aa63a569c64).
+ */
 struct inode___ctime {
 	struct timespec64 i_ctime;
 } __attribute__((preserve_access_index));
@@ -100,7 +119,7 @@ struct inode___ctime_parts {
 	u32 i_ctime_nsec;
 } __attribute__((preserve_access_index));
 
-#define CTIME_QUERIED (1u << 31) /* of i_ctime_nsec since 6.13 (commit 4e40eff0b573) */
+#define CTIME_QUERIED (1u << 31) /* flag in i_ctime_nsec since 6.13 (commit 4e40eff0b573) */
 
 static __always_inline u64 file_stamp(struct inode *inode)
 {
@@ -124,20 +143,20 @@ static __always_inline u64 file_stamp(struct inode *inode)
 
 /* ---- questions ---- */
 
-static __always_inline void ask(u32 tgid, u64 now)
+static __always_inline void question_ask(u32 tgid, u64 now)
 {
 	bpf_map_update_elem(&asked, &tgid, &now, BPF_ANY);
 	count(POV_COUNT_STAT(POV_STAT_QUESTIONS));
 }
 
-/* Nobody will hear of it. */
-static __always_inline void ask_in_vain(u32 tgid, u64 now)
+/* Gives up a question that could not be sent, as no answer would come. */
+static __always_inline void question_drop(u32 tgid, u64 now)
 {
 	bpf_map_update_elem(&answered, &tgid, &now, BPF_ANY);
 	count(POV_COUNT_MISS(POV_MISS_WAIT));
 }
 
-static __always_inline bool is_answered(u32 tgid)
+static __always_inline bool question_is_answered(u32 tgid)
 {
 	u64 *a = bpf_map_lookup_elem(&answered, &tgid), *q = bpf_map_lookup_elem(&asked, &tgid);
 
@@ -145,9 +164,9 @@ static __always_inline bool is_answered(u32 tgid)
 }
 
 /*
- * Pages to be given back by threads that wait: the kernel calls the scheduler meanwhile, with only the arena's own lock
- * held, that nobody else wants. They were never taken; the last one, which the collector has, is not among them: it is
- * there so that the kernel has tables of pages to go through.
+ * Pages that waiting threads free. Meanwhile, the kernel calls the scheduler, holding only the
+ * arena's own lock, which nobody else wants. The pages were never allocated, except the last one,
+ * by the collector. That one is not freed: it makes the kernel have page tables to walk.
  */
 struct {
 	__uint(type, POV_MAP_ARENA);
@@ -156,9 +175,9 @@ struct {
 } yield_pages SEC(".maps");
 extern void bpf_arena_free_pages(void *map, void *first, u32 cnt) __ksym __weak;
 const volatile bool yield_pages_exist = false;
-__u64 yield_pages_at = 0; /* as the collector maps them */
+__u64 yield_pages_at = 0; /* address at which the collector maps them */
 
-/* Times that the late way (yield_late) called the scheduler although it had been called just before. */
+/* Times that yield_late called the scheduler although it had been called just before. */
 __u64 yields_late = 0;
 
 struct wait {
@@ -167,16 +186,20 @@ struct wait {
 	s32 end; /* enum wait_end */
 };
 
-/* It says so every few milliseconds; one that is killed or stopped must not keep anybody waiting. */
+/*
+ * The collector gives a sign of life every few milliseconds; a killed or stopped one must not block
+ * anybody.
+ */
 static __always_inline bool collector_lives(u64 now)
 {
 	return now < collector_ns + POV_ALIVE_NS;
 }
 
 /*
- * Calls the scheduler in a kernel without any preemption, on the way to something else. Where there are no arenas that
- * is to read memory (cond_resched in __get_user_pages), with the lock of the memory map held: whoever puts probes into
- * this process wants that lock, and does not get it until this thread runs again.
+ * Calls the scheduler on a kernel without any preemption, as a side effect. Where there are no
+ * arenas, the only way is to read memory (cond_resched in __get_user_pages), which holds the lock
+ * of the memory map. Anyone putting probes into this process needs that lock, and does not get it
+ * until this thread runs again.
  */
 static __always_inline void yield_late(struct task_struct *self, u64 sp)
 {
@@ -189,9 +212,10 @@ static __always_inline void yield_late(struct task_struct *self, u64 sp)
 }
 
 /*
- * Lets other threads run where the kernel is not preempted by itself. Reading memory the long way calls the scheduler
- * before it takes a lock (might_sleep), which is enough where the kernel has voluntary preemption. Where it has none
- * there is the late way; it is tried seldom, and taken often only once it has shown that the first one does not do.
+ * Lets other threads run where the kernel is not preemptible. Reading memory the long way calls the
+ * scheduler before it takes a lock (might_sleep), which suffices under voluntary preemption.
+ * Without any preemption, yield_late is needed. It is tried rarely, and used often only once it has
+ * proved that the first way does not suffice.
  */
 static __always_inline void wait_yield(struct wait *w, u64 now)
 {
@@ -214,14 +238,17 @@ static __always_inline void wait_yield(struct wait *w, u64 now)
 
 enum wait_end { WAIT_GOES_ON = 0, WAIT_OVER = 1, WAIT_KILLED = 2 };
 
-/* Apart from the loops, so that the verifier goes through it once and not once for each of their states. */
+/*
+ * Not part of the loops, so that the verifier checks it once rather than for each of their states.
+ */
 __noinline int wait_end(u32 tgid, u64 until_ns, u64 now)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 
 	if (BPF_CORE_READ(self, signal, flags) & SIGNAL_GROUP_EXIT)
 		return WAIT_KILLED;
-	return is_answered(tgid) || now > until_ns || !collector_lives(now) || calls_over(now) ?
+	return question_is_answered(tgid) || now > until_ns || !collector_lives(now) ||
+			       calls_over(now) ?
 		       WAIT_OVER :
 		       WAIT_GOES_ON;
 }
@@ -250,15 +277,20 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
 	struct wait w = {.until_ns = begin + cfg.wait_ns, .sp = sp, .tgid = tgid};
 
 	bpf_loop(WAIT_LOOPS, wait_rounds, &w, 0);
-	/* One that is killed, or that the recording's end found here, misses nothing. */
-	if (!is_answered(tgid) && w.end != WAIT_KILLED && !calls_over(bpf_ktime_get_ns()))
+	/*
+	 * a process that was killed, or was still waiting when the recording ended, misses nothing
+	 */
+	if (!question_is_answered(tgid) && w.end != WAIT_KILLED && !calls_over(bpf_ktime_get_ns()))
 		count(POV_COUNT_MISS(POV_MISS_WAIT));
 	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_WAIT_NS)],
 			     bpf_ktime_get_ns() - begin);
 	return 0;
 }
 
-/* A process that was to record its calls cannot ask how, or has been forked by one that has probes: it gets its own. */
+/*
+ * Reports a process that needs probes of its own: it was to record its calls but cannot ask how, or
+ * it was forked by a process with probes.
+ */
 static __always_inline void tell_unreached(u64 id, u64 cookie)
 {
 	struct pov_caller r = {};
@@ -268,14 +300,14 @@ static __always_inline void tell_unreached(u64 id, u64 cookie)
 	r.hdr.flags = cookie;
 	r.tgid = tgid;
 	bpf_map_delete_elem(&preload_loaded, &tgid);
-	ask(tgid, r.hdr.ts_ns);
+	question_ask(tgid, r.hdr.ts_ns);
 	if (emit_control(&r, sizeof(r), true))
-		ask_in_vain(tgid, r.hdr.ts_ns);
+		question_drop(tgid, r.hdr.ts_ns);
 }
 
 /*
- * Nobody waits here. What waits for the answer is the function that ends MPI (loader_wait): until then the library knows what it is
- * asked.
+ * Does not wait. The function that ends MPI waits for the answer (loader_wait), as the library can
+ * tell the process's identity until then.
  */
 __noinline int world_tell(u32 done)
 {
@@ -289,12 +321,13 @@ __noinline int world_tell(u32 done)
 	if (done)
 		bpf_map_update_elem(&asked, &tgid, &r.hdr.ts_ns, BPF_ANY);
 	if (emit_control(&r, sizeof(r), true) && done)
-		ask_in_vain(tgid, r.hdr.ts_ns);
+		question_drop(tgid, r.hdr.ts_ns);
 	return 0;
 }
 
 /*
- * Where a dynamic loader calls _dl_debug_state, or what is preloaded waits: nothing of what the process has mapped by now has run yet.
+ * Runs where a dynamic loader calls _dl_debug_state, or where the preloaded library waits. Nothing
+ * that the process has mapped since its last wait has run yet.
  */
 SEC("?uprobe.s")
 int loader_wait(struct pt_regs *ctx)
@@ -309,8 +342,11 @@ int loader_wait(struct pt_regs *ctx)
 		bpf_map_update_elem(&waiting, &tgid, &now, BPF_ANY);
 	if (cookie == POV_WAIT_FORKED || (cfg.preload && cookie == POV_WAIT_UNREACHED))
 		tell_unreached(bpf_get_current_pid_tgid(), cookie);
-	/* Before the collector's first sign of life nothing is recorded: it will find the process among those that run. */
-	if (collector_ns && !is_answered(tgid))
+	/*
+	 * before the collector's first sign of life, nothing is recorded; it will find this process
+	 * running
+	 */
+	if (collector_ns && !question_is_answered(tgid))
 		wait_for_answer(tgid, PT_REGS_SP(ctx));
 	return 0;
 }
@@ -327,7 +363,7 @@ static __always_inline bool path_is_known(const struct pov_path *r, u32 bytes)
 	return looked_ns && r->hdr.ts_ns < *looked_ns + PATH_KNOWN_NS;
 }
 
-/* execve(path, …) of a C library. */
+/* Waits at a C library's execve(path, …) until the file has been inspected. */
 SEC("?uprobe.s")
 int exec_wait(struct pt_regs *ctx)
 {
@@ -355,13 +391,13 @@ int exec_wait(struct pt_regs *ctx)
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return 0;
 	}
-	ask(id >> 32, now);
+	question_ask(id >> 32, now);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	wait_for_answer(id >> 32, PT_REGS_SP(ctx));
 	return 0;
 }
 
-/* Reads the pointers; returns a hash of them. */
+/* Reads the pointers that a call hands over. Returns a hash of them. */
 static __always_inline u64 handed_read(const struct pov_handover *how, const char *object,
 				       struct pov_handed *r)
 {
@@ -378,7 +414,9 @@ static __always_inline u64 handed_read(const struct pov_handover *how, const cha
 	return hash;
 }
 
-/* A function by which others are handed over: none of them has been called through that object yet. */
+/*
+ * Waits in a function that hands over others, before any of them can be called through that object.
+ */
 SEC("?uprobe.s")
 int handover_wait(struct pt_regs *ctx)
 {
@@ -407,12 +445,12 @@ int handover_wait(struct pt_regs *ctx)
 	if (bpf_map_lookup_elem(&handed, &key)) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 	} else {
-		ask(id >> 32, now);
+		question_ask(id >> 32, now);
 		bpf_map_update_elem(&handed, &key, &one, BPF_ANY);
 		bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	}
-	/* Another thread may have asked the same, and be waiting. */
-	if (!is_answered(id >> 32))
+	/* another thread may have asked the same, and be waiting */
+	if (!question_is_answered(id >> 32))
 		wait_for_answer(id >> 32, PT_REGS_SP(ctx));
 	return 0;
 }
@@ -446,12 +484,12 @@ static __always_inline int on_map(struct vm_area_struct *vma)
 	state = bpf_map_lookup_elem(&files, &key);
 	if (!state || *state == POV_FILE_EACH) {
 		r.hdr.flags |= POV_IMAGE_NEW;
-		ask(tgid, r.hdr.ts_ns);
+		question_ask(tgid, r.hdr.ts_ns);
 	} else if (*state == POV_FILE_PRELOAD) {
 		bpf_map_update_elem(&preload_loaded, &tgid, &one, BPF_ANY);
 	}
 	if (emit_control(&r, sizeof(r), r.hdr.flags) && r.hdr.flags)
-		ask_in_vain(tgid, r.hdr.ts_ns);
+		question_drop(tgid, r.hdr.ts_ns);
 	return 0;
 }
 
@@ -461,10 +499,10 @@ static __always_inline int on_any_map(struct vm_area_struct *vma)
 }
 
 /*
- * Where code mappings are seen, by what the kernel allows: fentry or a kprobe on the function that every
- * new mapping goes through, exec's included; else where the mapping is stored into its process's tree. (The
- * exit of mmap would do as well, but return probes are system calls since 6.11: to trace those doubles
- * their cost.)
+ * Probes that see code mappings; the collector loads one that the kernel allows. The first choice
+ * is fentry or a kprobe on the function that every new mapping passes, even exec's. Else it is the
+ * tracepoint where the mapping is stored into its process's tree. A return probe on mmap would do,
+ * too, but that doubles its cost, as return probes are system calls since 6.11.
  */
 SEC("?fentry/perf_event_mmap")
 int BPF_PROG(image_fentry, struct vm_area_struct *vma)
@@ -508,7 +546,10 @@ __noinline int image_fork(u32 parent, u32 child)
 	return 0;
 }
 
-/* The thread that goes on keeps its state, which has a copy. */
+/*
+ * The thread that survives an exec keeps its state, with a copy of the bindings; this makes the
+ * copy stale.
+ */
 static __always_inline void bindings_forget(u32 tgid)
 {
 	if (!bpf_map_delete_elem(&process_bindings, &tgid))

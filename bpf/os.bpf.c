@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What targets have the kernel do to move data: sockets, and copies from process to process. These are calls as those that
- * probes in programs see, in the same frames, so that each lies within the calls under way on its thread. There are several
- * ways to see them, of which a kernel may have none or all; programs are found by their names, which begin with that of a
- * row of os.def (record/kernel_functions.c).
+ * Kernel calls by which targets move data: through sockets, and between processes. Such calls
+ * use the same frames as calls seen by probes in programs, so each is nested in the calls in flight
+ * on its thread. There are several ways to see them; a kernel may support any or none. The
+ * collector finds these programs by name: it begins with that of a row of os.def
+ * (record/kernel_functions.c).
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
@@ -32,7 +33,10 @@ enum row {
 #include "layers/os/os.def"
 };
 
-/* State of the current thread, or null for what is no target: all others on this node come by here, too. */
+/*
+ * State of the current thread; null if it belongs to no target, as all threads of this node pass
+ * here.
+ */
 static __always_inline struct pov_thread *thread_of_target(struct task_struct *self)
 {
 	u32 tid = self->pid, tgid = self->tgid;
@@ -45,7 +49,10 @@ static __always_inline struct pov_thread *thread_of_target(struct task_struct *s
 	return bpf_task_storage_get(&threads, self, NULL, 0);
 }
 
-/* The same at a call's begin. Threads of which nothing else is traced are set up here. */
+/*
+ * As thread_of_target, at a call's start. Sets up the state of threads that make no other traced
+ * calls.
+ */
 static __always_inline struct pov_thread *thread_of_caller(struct task_struct *self)
 {
 	struct pov_thread *t = thread_of_target(self);
@@ -59,16 +66,17 @@ static __always_inline struct pov_thread *thread_of_caller(struct task_struct *s
 	return t;
 }
 
-/* A call as the kernel makes it. */
+/* Arguments of a call in the kernel. */
 struct args {
 	u64 word[6];
 	u32 cnt;
-	bool polls; /* may return -EAGAIN, which is nothing */
+	bool polls; /* the call may return -EAGAIN: it found nothing */
 };
 
 /*
- * Whether a call is one by another name that the call under way makes for the same socket (udpv6_sendmsg to an IPv4 address). If
- * it has the same name, the return of that one was not seen.
+ * True if this call is part of the one in flight, which is for the same socket under another name
+ * (udpv6_sendmsg to an IPv4 address). If the name is the same, the return of the call in flight was
+ * missed, and it is dropped.
  */
 static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first_arg, u64 now)
 {
@@ -89,7 +97,10 @@ static __always_inline bool call_folds(struct pov_thread *t, u32 func, u64 first
 	return false;
 }
 
-/* An address as a number, which is all that functions take: what comes back from a map is one. */
+/*
+ * Turns an address into a number, as global functions take nothing else: a value read from a map is
+ * a number.
+ */
 static __always_inline u64 as_number(struct pov_thread *t, u64 address)
 {
 	volatile u64 *scratch = (u64 *)t->more;
@@ -98,7 +109,9 @@ static __always_inline u64 as_number(struct pov_thread *t, u64 address)
 	return *scratch;
 }
 
-/* Begins its record in a frame of its own, which is not yet one under way. Null: it is not to be recorded. */
+/*
+ * Begins a call's record in a new frame, not yet in flight. Null: the call is not to be recorded.
+ */
 static __always_inline struct pov_frame *call_frame(struct pov_thread *t, enum row row,
 						    const struct args *args, u64 here, u64 now)
 {
@@ -161,7 +174,7 @@ static __always_inline u64 socket_inode(struct socket *sock)
 	return sock ? BPF_CORE_READ((struct socket_alloc *)sock, vfs_inode.i_ino) : 0;
 }
 
-/* Of a datagram whose socket is not connected: the call itself names the other end, as a sockaddr. */
+/* For a datagram on an unconnected socket: the call itself names the other end, as a sockaddr. */
 static __always_inline void ends_of_message(struct pov_field_ends *e, struct msghdr *msg)
 {
 	void *name = BPF_CORE_READ(msg, msg_name);
@@ -176,7 +189,7 @@ static __always_inline void ends_of_message(struct pov_field_ends *e, struct msg
 		bpf_probe_read_kernel(e->remote, IPV6_BYTES, name + 8);
 	else
 		return;
-	if (family != e->family) { /* an IPv4 address given to a socket of IPv6 */
+	if (family != e->family) { /* an IPv4 address on an IPv6 socket */
 		__builtin_memcpy(e->remote + 12, e->remote, 4);
 		__builtin_memset(e->remote, 0, 4);
 		e->remote[10] = e->remote[11] = 0xff;
@@ -210,7 +223,7 @@ static __always_inline void ends_of_unix(struct pov_field_ends *e, struct sock *
 		e->remote_id = socket_inode(BPF_CORE_READ(peer, sk_socket));
 }
 
-/* msg: NULL if it is not known. */
+/* msg: NULL if unknown. */
 static __always_inline void ends_add(struct pov_frame *f, struct sock *sk, struct msghdr *msg)
 {
 	struct pov_field_ends *e = ends_begin(f);
@@ -228,7 +241,7 @@ static __always_inline void ends_add(struct pov_frame *f, struct sock *sk, struc
 
 /* ---- the end of a call ---- */
 
-/* The call at depth d has returned: a poll that found nothing is none to be told. */
+/* If the call at depth d was a poll that found nothing, adds it to the spin and returns true. */
 static __always_inline bool found_nothing(struct pov_thread *t, u32 d, u64 now, s64 ret)
 {
 	if (ret != -EAGAIN)
@@ -237,7 +250,7 @@ static __always_inline bool found_nothing(struct pov_thread *t, u32 d, u64 now, 
 	return true;
 }
 
-/* The frame of the call that returns, or a number ≥ POV_CALL_DEPTH_MAX. */
+/* Index of the frame of the call that returns, or a number ≥ POV_CALL_DEPTH_MAX. */
 static __always_inline u32 frame_returns(struct pov_thread *t, u64 here, u64 now)
 {
 	u32 d = frame_match(t, here), top = t->depth - 1;
@@ -251,7 +264,7 @@ static __always_inline u32 frame_returns(struct pov_thread *t, u64 here, u64 now
 	return d;
 }
 
-/* ---- sockets, by the functions that all system calls for them end in ---- */
+/* ---- sockets, by the kernel functions in which all system calls for them end ---- */
 
 static __always_inline int socket_begins(void *ctx, enum row row, struct sock *sk,
 					 struct msghdr *msg, u64 size, u32 flags)
@@ -345,9 +358,9 @@ int BPF_PROG(unix_stream_recvmsg_return, struct socket *sock)
 }
 
 /*
- * ---- sockets, by tracepoints (Linux 6.3), where no programs may be attached to functions ----
+ * ---- sockets, by tracepoints (Linux 6.3), where programs cannot be attached to functions ----
  *
- * They tell what came out when it is over: such a call has no duration.
+ * They report a call only when it is over: such a call has no duration.
  */
 
 static __always_inline int socket_seen(enum row row, struct sock *sk, s64 ret, u32 flags)
@@ -402,9 +415,9 @@ SEEN(udpv6_recvmsg, recv, is_udp(sk, AF_INET6))
 SEEN(unix_stream_sendmsg, send, is_unix_stream(sk))
 SEEN(unix_stream_recvmsg, recv, is_unix_stream(sk))
 
-/* ---- copies from process to process ---- */
+/* ---- copies between processes ---- */
 
-/* A process's number as the caller names it is the kernel's only in the first pid namespace. */
+/* A process id given by the caller is the kernel's own only in the initial pid namespace. */
 static __always_inline int copy_begins(u64 here, enum row row, const struct args *args)
 {
 	struct pov_frame *f = call_begins(here, row, args);
@@ -439,7 +452,10 @@ static __always_inline int copy_returns(u64 here, s64 ret)
 	return 0;
 }
 
-/* The whole system call: what it calls has more arguments than programs could be attached to before 6.6 (473e3150e30a). */
+/*
+ * Attached to the whole system call: the function below it has more arguments than programs could
+ * be attached to before 6.6 (473e3150e30a).
+ */
 static __always_inline int copy_entry(void *ctx, enum row row, const struct pt_regs *regs)
 {
 	struct args a = {{(u32)PT_REGS_PARM1_CORE_SYSCALL(regs), PT_REGS_PARM2_CORE_SYSCALL(regs),
@@ -458,7 +474,9 @@ static __always_inline int copy_return(void *ctx)
 	return copy_returns((u64)ctx, ret);
 }
 
-/* Without that: tracepoints, which have every system call of the node go the kernel's slow way. */
+/*
+ * The fallback: tracepoints, which send every system call of the node down the kernel's slow path.
+ */
 static __always_inline int copy_sys_enter(struct trace_event_raw_sys_enter *ctx, enum row row)
 {
 	struct args a = {{(u32)ctx->args[0], ctx->args[1], ctx->args[2], ctx->args[3], ctx->args[4],

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Probes on the instructions by which a function is left (user/target/elf/return_sites.h): they see its return as a return probe does, and put
- * nothing into the stack. A jump to another function ends this one, too, for the other one returns in its place.
+ * Probes on the instructions at which a function ends (user/target/elf/return_sites.h). They see its
+ * return like a return probe, but put nothing on the stack. A jump to another function ends the
+ * function, too, as the other one returns in its place.
  */
 #ifndef POV_PLACE_BPF_H
 #define POV_PLACE_BPF_H
@@ -16,7 +17,7 @@
 #define FLAG_SIGN (1u << 7)
 #define FLAG_OVERFLOW (1u << 11)
 
-/* Whether a conditional jump is taken; the numbers are those of its opcode's lowest four bits. */
+/* True if a conditional jump is taken; condition: the lowest four bits of its opcode. */
 static __always_inline bool condition_holds(u32 condition, u64 flags)
 {
 	bool unequal = !(flags & FLAG_SIGN) != !(flags & FLAG_OVERFLOW), holds;
@@ -60,7 +61,7 @@ static __always_inline bool place_ends(struct pt_regs *ctx, u64 cookie)
 
 #else
 
-/* No such places are known (user/target/elf/return_sites.h). */
+/* Places are known on x86-64 only (user/target/elf/return_sites.h). */
 static __always_inline bool place_ends(struct pt_regs *ctx, u64 cookie)
 {
 	return false;

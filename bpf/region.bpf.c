@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Begin and end of the functions that are regions of the program: a record each. The reader finds out which end belongs to
- * which begin, by stack pointers, so regions may be nested as deeply, and last as long, as they like. The innermost ones are kept
- * here as well, with their return addresses: once something else lies there, the function was left by an exception or a longjmp.
+ * Records the begin and end of functions that the user declared regions. The reader matches begins
+ * and ends by stack pointer. So regions may be nested to any depth and last for any time. The
+ * innermost ones are also kept here with their return addresses. Once something else lies in such
+ * an address's place, the region was left by an exception or longjmp.
  */
 #include "core.bpf.h"
 #include "place.bpf.h"
 
-#define KEPT_MAX 32 /* innermost regions of a thread; a power of two */
+#define KEPT_MAX 32 /* innermost regions kept per thread; a power of two */
 
 struct region_frame {
 	u64 sp;	 /* at entry */
-	u64 ret; /* the return address, which lies there */
+	u64 ret; /* return address stored at sp */
 	u64 region;
 };
 
 struct region_frames {
-	u32 top;  /* the next one's place, modulo KEPT_MAX */
-	u32 kept; /* so many before it are in use */
+	u32 top;  /* index of the next region, modulo KEPT_MAX */
+	u32 kept; /* number of regions in use before top */
 	struct region_frame frame[KEPT_MAX];
 };
 
@@ -56,8 +57,9 @@ static __noinline int region_write(u64 sp, u32 region, u32 flags)
 }
 
 /*
- * Whether a region is over, for a thread whose stack pointer is sp: it has left the frame, or something else lies there. A return
- * probe that others have put on the function leaves the kernel's trampoline in the return address's place.
+ * True if a region is over when its thread has stack pointer sp: it has left the frame, or
+ * something else lies in the return address's place. A return probe that others have put on the
+ * function puts the kernel's trampoline there.
  */
 static __noinline int region_is_over(u64 sp, u64 frame_sp, u64 ret)
 {
@@ -105,7 +107,7 @@ static __always_inline void region_push(struct region_frames *s, u64 sp, u32 reg
 		s->kept++;
 }
 
-/* A function begins here, or ends, or both: it may be a jump to another one and nothing else. */
+/* A function begins or ends here, or both: it may consist of nothing but a jump to another one. */
 SEC("?uprobe")
 int region_place(struct pt_regs *ctx)
 {
@@ -121,7 +123,7 @@ int region_place(struct pt_regs *ctx)
 	    !(begins || ends))
 		return 0;
 	t = thread_find(self, self->pid);
-	/* What was polled on one side of it is not one spin with what is polled on the other. */
+	/* polls before and after the region's boundary are not one spin */
 	if (t && t->spinning && t->depth < POV_CALL_DEPTH_MAX)
 		spin_flush(t, t->depth, ALL_TIMES);
 	s = bpf_task_storage_get(&region_stacks, self, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What the kernel keeps of functions whose return has a probe. Functions of plain numbers, which the verifier goes through once
- * in each program: it takes a millisecond for each look through the current task's pointers.
+ * The kernel's data on functions with a return probe. Global functions of plain numbers, so that
+ * the verifier checks them once per program: following the current task's pointers takes it 1 ms
+ * each time.
  */
 #include "core.bpf.h"
 

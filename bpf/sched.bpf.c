@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The scheduler's side of the story: switches, wake-ups, migrations and, optionally, interrupts. When a
- * thread leaves its CPU inside a traced call, the call is announced first, so that a one-pass reader knows
- * that the call was under way.
+ * Scheduler events: switches, wake-ups, migrations and, optionally, interrupts. If a thread leaves
+ * its CPU inside a traced call, the call is announced first, so that a one-pass reader knows of it.
  */
 #include "core.bpf.h"
 
 #define TASK_STATE_MASK 0xff
 
-/* Tells of a call that is under way. what: its depth, from bit 32 on its function. */
+/* Writes a pov_call_begin for a call in flight. what: its depth; from bit 32 on, its function. */
 __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 {
 	struct pov_call_begin b = {};
@@ -22,8 +21,8 @@ __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 }
 
 /*
- * Writes a pov_call_begin for each call in flight of this thread that has none yet, and notes its call
- * site, in case it never returns.
+ * Writes a pov_call_begin for each call in flight of this thread that has none yet. Also records
+ * its call site, in case it never returns.
  */
 static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 now)
 {
@@ -52,8 +51,9 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 }
 
 /*
- * The same of a thread whose calls are recorded in its process, which is the current one: what is said there is taken as it stands.
- * A call that began before the one that was announced last was announced, too.
+ * As calls_announce, for the current thread if its calls are recorded in its process. The data
+ * found there are used as they are. Calls that began before the last one announced were announced,
+ * too.
  */
 static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 tgid, u64 now)
 {
@@ -77,7 +77,7 @@ static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 t
 	return 0;
 }
 
-static __always_inline bool wanted(struct task_struct *a, struct task_struct *b)
+static __always_inline bool either_wanted(struct task_struct *a, struct task_struct *b)
 {
 	return cfg.sched_mode == POV_SCHED_ALL || is_target(BPF_CORE_READ(a, tgid)) ||
 	       is_target(BPF_CORE_READ(b, tgid));
@@ -100,7 +100,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	}
 	if (tid && is_target(BPF_CORE_READ(prev, tgid)))
 		mask_check(prev);
-	if (!wanted(prev, next))
+	if (!either_wanted(prev, next))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_SWITCH, sizeof(r), tid, now);
 	if (preempt || !(state & TASK_STATE_MASK))
@@ -115,8 +115,8 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 }
 
 /*
- * The tracepoint got prev_state as an argument in 5.18 (commit fa2c3254d7cf), since a concurrent wake-up
- * may already have changed the task's own; the collector loads the one that fits.
+ * The tracepoint has had the argument prev_state since 5.18 (commit fa2c3254d7cf), as a concurrent
+ * wake-up may have changed the task's own state already. The collector loads the program that fits.
  */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch_state, bool preempt, struct task_struct *prev, struct task_struct *next,
@@ -131,7 +131,10 @@ int BPF_PROG(sched_switch_plain, bool preempt, struct task_struct *prev, struct 
 	return on_switch(preempt, prev, next, BPF_CORE_READ(prev, __state));
 }
 
-/* x86-64 stays on the thread's stack if the thread was in its program, which then has no system call's number. */
+/*
+ * On x86-64, a trap taken in the program stays on the thread's stack; then there is no system call
+ * number.
+ */
 static __always_inline bool entered_by_trap(struct pt_regs *regs)
 {
 #ifdef __TARGET_ARCH_x86
@@ -142,10 +145,11 @@ static __always_inline bool entered_by_trap(struct pt_regs *regs)
 }
 
 /*
- * Whether this runs in an interrupt, a softirq or an NMI rather than for the current thread: these have stacks of
- * their own. (The CPU's preempt count would tell, too, but where it is depends on the kernel, and not all kernels tell.)
- * A fault of the program counts as an interrupt: it rarely wakes anybody. A function of its own, for one with
- * much on its stack is given one that is not the kernel's.
+ * True if this runs in an interrupt, softirq or NMI rather than for the current thread: those have
+ * stacks of their own. The CPU's preempt count would show it, too. But its location depends on the
+ * kernel, and not all kernels reveal it. A fault of the program counts as an interrupt, as it
+ * rarely wakes anybody. Not inlined: a function with a large frame gets a private stack, which is
+ * not the kernel's.
  */
 static __noinline int in_interrupt(void)
 {
@@ -153,7 +157,7 @@ static __noinline int in_interrupt(void)
 	u64 here, above_top, stack = (u64)BPF_CORE_READ(self, stack);
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(self);
 
-	/* the difference of two pointers is a number; a pointer is none */
+	/* the verifier takes the difference of two pointers as a number */
 	asm volatile("%0 = r10; %0 -= %1" : "=&r"(here) : "r"(self));
 	asm volatile("%0 = r10; %0 -= %1" : "=&r"(above_top) : "r"(regs));
 	here += bpf_get_current_task();
@@ -165,11 +169,11 @@ static __always_inline int on_waking(struct task_struct *p, u8 flags)
 	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
 	struct pov_waking r = {};
 
-	if (!wanted(p, self))
+	if (!either_wanted(p, self))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_WAKING, sizeof(r), BPF_CORE_READ(self, pid), bpf_ktime_get_ns());
 	r.hdr.flags = flags;
-	if (!r.hdr.tid || in_interrupt()) /* an idle CPU wakes nobody of its own accord */
+	if (!r.hdr.tid || in_interrupt()) /* an idle CPU wakes nobody itself */
 		r.hdr.flags |= POV_WAKING_INTERRUPT;
 	r.target_tid = BPF_CORE_READ(p, pid);
 	r.cpu = bpf_get_smp_processor_id();
@@ -206,7 +210,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 	return 0;
 }
 
-/* ---- samples: a clock of each CPU ticks ---- */
+/* ---- samples, at the ticks of each CPU's clock ---- */
 
 SEC("?perf_event")
 int place_sample(void *ctx)
@@ -232,7 +236,7 @@ int place_sample(void *ctx)
 	return 0;
 }
 
-/* ---- interrupts: begin kept per CPU, one record at the end ---- */
+/* ---- interrupts: the start is kept per CPU; one record is written at the end ---- */
 
 enum irq_slot { IRQ_HARD = 0, IRQ_SOFT = 1, IRQ_SLOTS = 2 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Spins: polls that found nothing, merged per thread and depth into one record with count, first and last time. Up to
- * POV_SPIN_FUNCS_MAX different polling functions that take turns are one spin. Only the thread itself changes its
- * spins, but probes may be preempted: the switch then looks at them (sched.bpf.c), unless they are marked as busy.
+ * Spins: polls that found nothing, merged per thread and depth into one record with count, first
+ * and last time. Up to POV_SPIN_FUNCS_MAX polling functions that take turns form one spin. Only the
+ * thread itself changes its spins. As its probes may be preempted, the switch also looks at them
+ * (sched.bpf.c), unless they are marked as busy.
  */
 #include "core.bpf.h"
 
@@ -16,7 +17,7 @@ static __always_inline u64 spin_begin(const struct pov_spin *s)
 	return s->hdr.ts_ns - s->dur_ns;
 }
 
-/* When the call began that the polls at this depth are made within; 0: they are made within none. */
+/* Start of the call that encloses the polls at this depth; 0: there is none. */
 static __always_inline u64 enclosing_begin(struct pov_thread *t, u32 depth)
 {
 	if (!depth || depth > POV_CALL_DEPTH_MAX || t->depth < depth)
@@ -24,7 +25,7 @@ static __always_inline u64 enclosing_begin(struct pov_thread *t, u32 depth)
 	return frame_call(frame_at(t, depth - 1))->hdr.ts_ns;
 }
 
-static __always_inline void rec_write(struct pov_spin_open *o)
+static __always_inline void spin_rec_write(struct pov_spin_open *o)
 {
 	struct pov_spin *s = (struct pov_spin *)o->rec;
 	u64 n = s->nfuncs, size;
@@ -40,15 +41,16 @@ static __always_inline void rec_write(struct pov_spin_open *o)
 	emit(o->rec, size, POV_CLASS_SPIN);
 }
 
-static __always_inline struct pov_spin_func *func_at(struct pov_spin_open *o, u32 i)
+static __always_inline struct pov_spin_func *spin_func_at(struct pov_spin_open *o, u32 i)
 {
 	return (struct pov_spin_func *)(o->rec + sizeof(struct pov_spin)) +
 	       index_mask(i, POV_SPIN_FUNCS_MAX);
 }
 
 /*
- * The steps of spin_split, of function i of the spin; functions of their own, which the verifier goes through once. First
- * what was gathered of it before the mark is put into the record, and the rest into the mark: 1 if there were polls.
+ * Step 1 of spin_split for function i of the spin: puts its part from before the mark into the
+ * record, and the rest into the mark. Returns 1 if that part has polls. A global function, so that
+ * the verifier checks it only once.
  */
 __noinline int split_before(struct pov_thread *t, u32 depth, u32 i)
 {
@@ -62,7 +64,7 @@ __noinline int split_before(struct pov_thread *t, u32 depth, u32 i)
 	o = spin_at(t, depth);
 	used = i < ((struct pov_spin *)o->rec)->nfuncs;
 	i = index_mask(i, POV_SPIN_FUNCS_MAX);
-	sf = func_at(o, i);
+	sf = spin_func_at(o, i);
 	rest = used ? sf->cnt - o->mark.cnt[i] : 0;
 	sf->cnt = o->mark.cnt[i];
 	o->mark.cnt[i] = rest;
@@ -72,7 +74,10 @@ __noinline int split_before(struct pov_thread *t, u32 depth, u32 i)
 	return used && sf->cnt;
 }
 
-/* Then the rest is the record's, as its function n: 1 if there is one. */
+/*
+ * Step 2 of spin_split: moves the rest into the record as its function n. Returns 1 if there is a
+ * rest.
+ */
 __noinline int split_rest(struct pov_thread *t, u32 depth, u32 i, u32 n)
 {
 	struct pov_spin_func *sf, *to;
@@ -82,10 +87,10 @@ __noinline int split_rest(struct pov_thread *t, u32 depth, u32 i, u32 n)
 		return 0;
 	o = spin_at(t, depth);
 	i = index_mask(i, POV_SPIN_FUNCS_MAX);
-	sf = func_at(o, i);
+	sf = spin_func_at(o, i);
 	if (!o->mark.cnt[i])
 		return 0;
-	to = func_at(o, n);
+	to = spin_func_at(o, n);
 	to->arg = sf->arg;
 	to->func = sf->func;
 	to->lib = sf->lib;
@@ -95,8 +100,8 @@ __noinline int split_rest(struct pov_thread *t, u32 depth, u32 i, u32 n)
 }
 
 /*
- * Writes what a spin had gathered before the enclosing call began, and leaves the rest, which is kept in the mark meanwhile:
- * stacks are short.
+ * Writes the part of a spin from before the enclosing call began, and keeps the rest. Meanwhile,
+ * the rest is stored in the mark, as stacks are short.
  */
 __noinline int spin_split(struct pov_thread *t, u32 depth)
 {
@@ -112,11 +117,14 @@ __noinline int spin_split(struct pov_thread *t, u32 depth)
 	end_ns = s->hdr.ts_ns;
 	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++)
 		n += split_before(t, depth, i);
-	/* Functions come in the order of their first poll: those that had none yet are the last. */
+	/*
+	 * functions are in the order of their first poll: those without polls before the mark come
+	 * last
+	 */
 	s->nfuncs = n;
 	s->dur_ns = o->mark.end_ns - spin_begin(s);
 	s->hdr.ts_ns = o->mark.end_ns;
-	rec_write(o);
+	spin_rec_write(o);
 	n = 0;
 	for (i = 0; i < POV_SPIN_FUNCS_MAX; i++)
 		n += split_rest(t, depth, i, n);
@@ -141,7 +149,7 @@ __noinline int spin_write(struct pov_thread *t, u32 depth)
 		return 0;
 	if (o->mark.begin_ns && o->mark.begin_ns >= enclosing_begin(t, depth))
 		spin_split(t, depth);
-	rec_write(o);
+	spin_rec_write(o);
 	s->nfuncs = 0;
 	o->mark.begin_ns = 0;
 	t->spinning &= ~(1u << depth);
@@ -190,8 +198,8 @@ __noinline int spin_flush_idle(struct pov_thread *t, u64 now)
 	return 0;
 }
 
-/* A call began since the last poll of this depth, and this is the first one in it. */
-static __always_inline void mark_set(struct pov_spin_open *o, u64 begin_ns)
+/* Sets the mark: this is the first poll in a call that began since the last poll at this depth. */
+static __always_inline void spin_mark_set(struct pov_spin_open *o, u64 begin_ns)
 {
 	struct pov_spin *s = (struct pov_spin *)o->rec;
 	struct pov_spin_func *sf = (struct pov_spin_func *)(o->rec + sizeof(*s));
@@ -220,7 +228,7 @@ static __always_inline void spin_begin_new(struct pov_thread *t, struct pov_spin
 	t->spinning |= 1u << depth;
 }
 
-static __always_inline int add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
+static __always_inline int spin_add_poll(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
 {
 	struct pov_spin_open *o = spin_at(t, idx);
 	struct pov_spin_func *sf = (struct pov_spin_func *)(o->rec + sizeof(struct pov_spin));
@@ -244,10 +252,10 @@ static __always_inline int add(struct pov_thread *t, u32 idx, u64 end_ns, u64 ar
 			site_leave_bindings(t, idx);
 		spin_begin_new(t, o, c, idx);
 	} else if (idx && s->hdr.ts_ns < enclosing_begin(t, idx)) {
-		mark_set(o, begin_ns);
+		spin_mark_set(o, begin_ns);
 	}
-	sf += index_mask(i,
-			 POV_SPIN_FUNCS_MAX); /* what the verifier of 6.1 cannot see in the loop */
+	/* the verifier of Linux 6.1 does not see the bound from the loop */
+	sf += index_mask(i, POV_SPIN_FUNCS_MAX);
 	if (i >= s->nfuncs) {
 		sf->cnt = 0;
 		sf->busy_ns = 0;
@@ -273,7 +281,7 @@ __noinline int spin_add(struct pov_thread *t, u32 idx, u64 end_ns, u64 arg)
 		return -1;
 	t->spin_busy = 1;
 	barrier();
-	err = add(t, idx, end_ns, arg);
+	err = spin_add_poll(t, idx, end_ns, arg);
 	barrier();
 	t->spin_busy = 0;
 	return err;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Who is who. Follows targets through fork and exec, and records names, exits, what killed them, and CPU masks. What code
- * they map is image.bpf.c's.
+ * Identity of tasks. Follows targets through fork and exec. Records names, exits, fatal signals and
+ * CPU masks. The code that they map is handled in image.bpf.c.
  */
 #include "core.bpf.h"
 
-#define SIGNAL_GROUP_EXIT 0x4 /* signal_struct.flags: group_exit_code is the process's */
+#define SIGNAL_GROUP_EXIT 0x4 /* signal_struct.flags: group_exit_code is the process's status */
 
 static __always_inline bool identity_wanted(u32 tgid)
 {
@@ -41,7 +41,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	r.child_tgid = ctgid;
 	r.parent_tgid = ptgid;
 	BPF_CORE_READ_STR_INTO(&r.comm, child, comm);
-	/* A process is given probes of its own: the sooner the better. */
+	/* a new process gets probes of its own, as soon as possible */
 	emit_control(&r, sizeof(r), target && ctgid != ptgid);
 	if (target)
 		mask_check(child);
@@ -49,8 +49,8 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 }
 
 /*
- * Ends what a thread has open, because it is about to vanish or to become another program. tid is the number
- * under which it made its calls. Behind the recording's end it was open there.
+ * Ends a thread's open calls and spins, as it is about to vanish or to become another program. tid
+ * is the id under which it made its calls. If the recording has ended, its calls stay open then.
  */
 static __always_inline void thread_close(struct task_struct *p, u32 tid, u32 flag)
 {
@@ -96,7 +96,10 @@ int BPF_PROG(process_exec, struct task_struct *p, pid_t old_tid)
 	return 0;
 }
 
-/* False: the kernel keeps no such account (CONFIG_TASK_XACCT), or there is nothing to report. */
+/*
+ * Returns false if the kernel keeps no such account (CONFIG_TASK_XACCT) or there is nothing to
+ * report.
+ */
 static __always_inline bool written_fill(struct pov_written *r, struct task_struct *p)
 {
 	if (!bpf_core_field_exists(p->ioac.wchar))
@@ -130,7 +133,9 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	}
 	if (BPF_CORE_READ(signal, oom_mm))
 		r.hdr.flags |= POV_EXIT_OOM;
-	/* Before the collector hears of it, which looks there whether the process has ended. */
+	/*
+	 * must precede the record, as the collector then checks here whether the process has ended
+	 */
 	if (!BPF_CORE_READ(signal, live.counter)) {
 		bpf_map_update_elem(&targets, &tgid, &ending, BPF_EXIST);
 		image_exit(tgid);
@@ -140,8 +145,8 @@ int BPF_PROG(process_exit, struct task_struct *p)
 }
 
 /*
- * A process is a target until its threads have left their CPUs for the last time, which is after they have exited.
- * Its first thread is freed last of all; its number may be another process's by then.
+ * A process stays a target until its threads have left their CPUs for the last time, after their
+ * exit. Its first thread is freed last. By then, its number may belong to another process.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(process_free, struct task_struct *p)
@@ -158,7 +163,7 @@ int BPF_PROG(process_free, struct task_struct *p)
 
 #define SIGNALS_MAX 64
 #define SIGNAL_BIT(signo) (1ull << ((signo)-1))
-/* x86-64 and arm64 number them alike. */
+/* Signal numbers, which x86-64 and arm64 share. */
 #define SIGNALS_HARMLESS                                                                      \
 	(SIGNAL_BIT(17) | SIGNAL_BIT(18) | SIGNAL_BIT(19) | SIGNAL_BIT(20) | SIGNAL_BIT(21) | \
 	 SIGNAL_BIT(22) | SIGNAL_BIT(23) |                                                    \
@@ -169,14 +174,17 @@ int BPF_PROG(process_free, struct task_struct *p)
 	 SIGNAL_BIT(31)) /* ILL, TRAP, BUS, FPE, SEGV, SYS */
 #define SIGNALS_ADDRESS (SIGNAL_BIT(7) | SIGNAL_BIT(11))
 
-/* What the kernel is handed instead of a siginfo: the signal comes from the kernel, for the current process or for nobody. */
+/*
+ * Two small values stand for a missing siginfo: the kernel sends the signal on behalf of the
+ * current process (0), or of nobody (1).
+ */
 #define SIGNAL_HAS_INFO(info) ((u64)(info) > 1)
-/* si_code */
+/* values of si_code */
 #define CODE_USER 0
 #define CODE_QUEUE (-1)
 #define CODE_TKILL (-6)
 
-/* Whether the process has no handler for a signal, and ends by it. */
+/* True if the process has no handler for a signal, so that it dies of it. */
 static __always_inline bool signal_kills(struct task_struct *p, u32 signo)
 {
 	struct sighand_struct *sighand = BPF_CORE_READ(p, sighand);
@@ -202,7 +210,10 @@ static __always_inline u8 signal_from(u64 signo_bit, struct kernel_siginfo *info
 	return POV_SIGNAL_FROM_OTHER;
 }
 
-/* The last fault of a thread for which it has a handler. Many handlers tell of it and send the process the same signal again. */
+/*
+ * The last fault of a thread for which it has a handler. Many handlers report the fault and send
+ * the process the same signal again.
+ */
 struct fault {
 	u64 ip;
 	u64 address;
@@ -236,7 +247,7 @@ static __always_inline void signal_fault(struct pov_signal *r, const struct faul
 	r->address = f->address;
 }
 
-/* Fills r with where the signal comes from. */
+/* Sets the origin of the signal in r. */
 static __always_inline void signal_origin(struct pov_signal *r, struct kernel_siginfo *info,
 					  struct task_struct *self, struct task_struct *p)
 {
@@ -261,7 +272,7 @@ static __always_inline void signal_origin(struct pov_signal *r, struct kernel_si
 	bpf_get_current_comm(&r->comm, sizeof(r->comm));
 }
 
-/* A target's thread has a handler for what it did itself. */
+/* Remembers a target thread's own fault, for which it has a handler. */
 static __always_inline void fault_keep(u32 signo, struct kernel_siginfo *info,
 				       struct task_struct *self, struct task_struct *p)
 {
@@ -276,7 +287,9 @@ static __always_inline void fault_keep(u32 signo, struct kernel_siginfo *info,
 		fault_fill(f, signo, info, self);
 }
 
-/* Where the outermost call was made that a thread is in whom a signal ends: once it exits nobody can tell. */
+/*
+ * Finds the site of the outermost call of a thread that a signal kills: after its exit, it is lost.
+ */
 static __always_inline void open_call_place(struct task_struct *p, u32 tid, bool self)
 {
 	struct pov_thread *t = thread_find(p, tid);
@@ -296,7 +309,7 @@ int BPF_PROG(signal_generate, int signo, struct kernel_siginfo *info, struct tas
 	u32 tgid = BPF_CORE_READ(p, tgid);
 	struct pov_signal r = {};
 
-	/* result: 0 if it was delivered */
+	/* result 0: the signal was delivered */
 	if (result || !is_target(tgid))
 		return 0;
 	if (!signal_kills(p, signo)) {
@@ -326,7 +339,7 @@ int BPF_PROG(task_rename, struct task_struct *p, const char *name)
 	return 0;
 }
 
-/* Every thread that exists, with its state, for the start of the recording. */
+/* Writes every existing thread with its state, for the start of the recording. */
 SEC("iter/task")
 int task_snapshot(struct bpf_iter__task *ctx)
 {
@@ -343,7 +356,7 @@ int task_snapshot(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* What threads of targets have written, for the recording's begin and end. */
+/* Writes how much targets' threads have written, for the start and end of the recording. */
 SEC("iter/task")
 int task_written(struct bpf_iter__task *ctx)
 {
@@ -356,7 +369,7 @@ int task_written(struct bpf_iter__task *ctx)
 }
 
 #ifdef __TARGET_ARCH_x86
-/* Where threads of targets are in their programs that are on no CPU: nobody stops them for that. */
+/* Writes the registers of targets' threads that are on no CPU, without stopping any. */
 SEC("iter/task")
 int task_regs(struct bpf_iter__task *ctx)
 {
@@ -392,8 +405,8 @@ int task_regs(struct bpf_iter__task *ctx)
 #endif
 
 /*
- * State of every thread that has calls or a spin open, for the end of the recording. An item that did not fit
- * into the buffer comes once more.
+ * Writes the state of every thread with open calls, spins or counts, for the end of the recording.
+ * An item that did not fit into the buffer is repeated.
  */
 SEC("iter/task")
 int thread_dump(struct bpf_iter__task *ctx)
@@ -407,7 +420,10 @@ int thread_dump(struct bpf_iter__task *ctx)
 	t = thread_find(p, BPF_CORE_READ(p, pid));
 	if (!t)
 		return 0;
-	/* Only at the recording's end is that the last word; before, it is for a file of what is kept, and the thread goes on. */
+	/*
+	 * before the recording's end, this is for a file of the flight buffer, and the thread goes
+	 * on
+	 */
 	if (!calls_until) {
 		if (t->closed == POV_THREAD_ENDED)
 			return 0;

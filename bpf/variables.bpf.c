@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The variables that all files share, with each other and with the collector (core.bpf.h says what they are). */
+/*
+ * Variables that all files share, with each other and with the collector (described in core.bpf.h).
+ */
 #include "core.bpf.h"
 
 const volatile struct pov_config cfg = {};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The kernel's types as far as the kernel half reads them, for building where the kernel does not tell
- * its own (no /sys/kernel/btf/vmlinux: containers, old build machines). Only names and types matter:
- * offsets are relocated when the programs are loaded. Members that kernels since 5.15 have renamed are
- * here under each of their names.
+ * The parts of the kernel's types that the kernel half reads, for builds where the kernel does not
+ * describe its own (no /sys/kernel/btf/vmlinux: containers, old build machines). Only names and
+ * types matter: offsets are relocated when programs are loaded. Members that kernels have renamed
+ * since 5.15 are here under each of their names.
  */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Lists of work requests (struct ibv_send_wr, ibv_recv_wr) that a call posts to a queue: of each what struct pov_work has. The
- * first ones lie in the call's own record, the next in continuation records, and those behind are only counted. Nearly all
- * lists have one request with one piece of memory. Programs mostly have the two side by side, on the stack or in an object of their
- * own: then one read takes both, else there are two.
+ * Lists of work requests (struct ibv_send_wr, ibv_recv_wr) that a call posts to a queue; each
+ * becomes a struct pov_work. The first ones lie in the call's own record, the next in continuation
+ * records; the others are only counted. Nearly all lists have one request with one piece of memory.
+ * Programs mostly keep the two side by side, on the stack or in an object of their own. Then one
+ * read gets both; else it takes two.
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
@@ -11,10 +12,13 @@
 #define WORK_IN_CALL (POV_CALL_FIELD_BYTES / sizeof(struct pov_work))
 #define WORK_IN_MORE (POV_MORE_BYTES / sizeof(struct pov_work))
 #define WORK_MORES_MAX 15 /* continuation records of one list */
-#define WORK_COUNTED 4096 /* requests behind those that are kept */
-#define PIECES_MAX 32	  /* of memory in one request: more have no known length */
+#define WORK_COUNTED 4096 /* most requests that are counted after those that are kept */
+#define PIECES_MAX 32	  /* pieces of memory in one request; the length of more is unknown */
 
-/* As the ABI of libibverbs has it, to behind the last thing that is wanted; of a receive to behind num_sge. */
+/*
+ * Start of a work request in the ABI of libibverbs, up to the last member used here. For a receive,
+ * only the members up to npieces (num_sge) are valid.
+ */
 struct work_wr {
 	u64 id, next, pieces;
 	u32 npieces, opcode;
@@ -28,20 +32,23 @@ struct work_sge {
 	u32 length, key;
 };
 
-/* What is read around a request: its pieces lie behind a whole struct ibv_send_wr of 128 bytes, or a little before it. */
+/*
+ * Bytes read around a request. Its pieces may lie after a whole struct ibv_send_wr of 128 bytes, or
+ * shortly before it.
+ */
 #define WINDOW_BEFORE 32
 #define WINDOW_WORDS 24
 #define PIECE_WORDS (sizeof(struct work_sge) / 8)
 #define PAGE_BYTES_MIN 4096
 
-/* Where in a struct ibv_qp qp_num and qp_type lie. */
+/* Offsets of qp_num and qp_type in struct ibv_qp. */
 #define QUEUE_NUM_OFF 52
 #define QUEUE_TYPE_OFF 60
 
-/* No address of a request: it could not be read. */
+/* Returned instead of a request's address: the request could not be read. */
 #define NEXT_FAULT 1
 
-/* Length of all pieces of memory, or POV_WORK_BYTES_UNKNOWN. */
+/* Total length of n pieces of memory, or POV_WORK_BYTES_UNKNOWN. */
 static __always_inline u64 pieces_sum(u64 from, u32 n)
 {
 	u32 length, i;
@@ -59,7 +66,10 @@ static __always_inline u64 pieces_sum(u64 from, u32 n)
 	return n == PIECES_MAX ? sum : POV_WORK_BYTES_UNKNOWN;
 }
 
-/* What is kept of a request of which that many bytes were read, but for the length of its pieces. Its successor's address. */
+/*
+ * Fills *to from a request of which `bytes` were read, except the length of its pieces. Returns the
+ * next request's address.
+ */
 static __always_inline u64 work_keep(struct pov_work *to, const struct work_wr *r, u32 bytes,
 				     u64 queue)
 {
@@ -76,7 +86,9 @@ static __always_inline u64 work_keep(struct pov_work *to, const struct work_wr *
 	return r->next;
 }
 
-/* The request at `from`, of which that many bytes are there. Its successor's address, or NEXT_FAULT. */
+/*
+ * Reads the request at `from`, of `bytes` bytes. Returns the next request's address, or NEXT_FAULT.
+ */
 __noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 {
 	struct work_wr r = {};
@@ -88,8 +100,9 @@ __noinline u64 work_read(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 }
 
 /*
- * The first request of a list, with one read where its piece of memory lies beside it: what is read too much costs less than a
- * second read. It stays within one page, which can be read if the request can.
+ * Reads the first request of a list, together with its piece of memory if that lies beside it. The
+ * bytes read in vain cost less than a second read. All lie within one page, which is readable if
+ * the request is.
  */
 static __always_inline u64 work_first(struct pov_work *to, u64 from, u32 bytes, u64 queue)
 {
@@ -101,7 +114,10 @@ static __always_inline u64 work_first(struct pov_work *to, u64 from, u32 bytes, 
 		return work_read(to, from, bytes, queue);
 	off = r->pieces - begin;
 	word = off / 8;
-	/* else clang 19 adds off to the address: a multiple of 8, which the verifier does not know */
+	/*
+	 * without it, clang 19 adds off to the address, and the verifier does not know that it is a
+	 * multiple of 8
+	 */
 	barrier_var(word);
 	if (r->npieces == 1 && off % 8 == 0 && word <= WINDOW_WORDS - PIECE_WORDS)
 		to->bytes = window[word + 1];
@@ -111,15 +127,15 @@ static __always_inline u64 work_first(struct pov_work *to, u64 from, u32 bytes, 
 }
 
 /*
- * Number and, from bit 32 on, type of the queue pair that a call's list goes to; 0 if there is none, or it cannot be read. Kept
- * beside the sizes of datatypes.
+ * Number and, from bit 32 on, type of the queue pair that a call's list goes to; 0: there is none,
+ * or it cannot be read. Cached among the sizes of datatypes.
  */
 static __always_inline u64 queue_look(struct pov_thread *t, struct pov_frame *f, u32 what)
 {
 	u64 qp = frame_arg(f, what >> 8 & 0xff), generation = type_generation;
 	struct pov_type *kept = &t->type[(qp >> 4 ^ qp >> 9) % POV_TYPES_KEPT];
-	u32 num,
-		type; /* by themselves: with all that calls this, the stack has the 512 bytes that it may have */
+	/* read one by one: with its callers, this function just fits a stack of 512 bytes */
+	u32 num, type;
 
 	if (!qp)
 		return 0;
@@ -134,7 +150,10 @@ static __always_inline u64 queue_look(struct pov_thread *t, struct pov_frame *f,
 	return kept->bytes;
 }
 
-/* Fills a continuation record from request p on and writes it; the first one that is not in it, 0 or NEXT_FAULT. */
+/*
+ * Writes a continuation record from request p on. Returns the first request after it, 0 or
+ * NEXT_FAULT.
+ */
 __noinline u64 work_more(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 now)
 {
 	u32 idx = what & 0xff, bytes = what >> 8 & 0xff, n;
@@ -149,7 +168,7 @@ __noinline u64 work_more(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 n
 	to = (struct pov_work *)(t->more + sizeof(*more));
 	for (n = 0; n < WORK_IN_MORE && p > NEXT_FAULT; n++)
 		p = work_read(&to[n], p, bytes, queue);
-	if (p == NEXT_FAULT && n) /* the last one is none */
+	if (p == NEXT_FAULT && n) /* the last one could not be read */
 		n--;
 	hdr_init(&more->hdr, POV_KIND_MORE, sizeof(*more) + n * sizeof(*to), c->hdr.tid, now);
 	more->begin_ns = c->hdr.ts_ns;
@@ -162,7 +181,7 @@ __noinline u64 work_more(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 n
 	return p;
 }
 
-/* Along a list, up to a request or to the end. */
+/* A walk along a list, up to a given request or to the end. */
 struct search {
 	u64 p, wanted;
 	u32 n;
@@ -182,7 +201,7 @@ static long search_step(u32 i, struct search *s)
 	return !next;
 }
 
-/* Requests from p on, where the kernel has bpf_loop (5.17, commit e6f2dd0f8067); else at least 1. */
+/* Number of requests from p on if the kernel has bpf_loop (5.17, commit e6f2dd0f8067), else 1. */
 __noinline u32 work_count(u64 p)
 {
 	struct search s = {.p = p};
@@ -193,7 +212,10 @@ __noinline u32 work_count(u64 p)
 	return s.n;
 }
 
-/* The list's requests behind those in the call's record: where they end. */
+/*
+ * Handles the requests after those in the call's record. Returns the list's total number of
+ * requests.
+ */
 static __always_inline u32 work_rest(struct pov_thread *t, u32 what, u64 p, u64 queue, u64 now)
 {
 	struct pov_more *more;
@@ -252,8 +274,8 @@ __noinline int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now
 	if (!t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	f = frame_at(t, idx);
-	f->used -= sizeof(*head) +
-		   sizeof(*to); /* the first request's field is all there is: it grows */
+	/* removes the first request's field, the only one, which is written again with more */
+	f->used -= sizeof(*head) + sizeof(*to);
 	queue = queue_look(t, f, what);
 	data = field_begin(f, POV_FIELD_WORK, what, 0, POV_CALL_FIELD_BYTES);
 	if (!data)
@@ -261,7 +283,7 @@ __noinline int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now
 	to = (struct pov_work *)data;
 	for (n = 1; n < WORK_IN_CALL && p > NEXT_FAULT; n++)
 		p = work_read(&to[n], p, bytes, queue);
-	if (p == NEXT_FAULT) { /* the last one is none */
+	if (p == NEXT_FAULT) { /* the last one could not be read */
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
 		n--;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * State the kernel half keeps per thread that calls traced functions: calls in flight and the spins under
- * way. In the ABI because the collector reads it at the end, so that open calls are not lost.
+ * State that the kernel half keeps for each thread that calls traced functions: its calls and spins
+ * in flight. It is part of the ABI because the collector reads it at the end, so that open calls
+ * are not lost.
  */
 #ifndef POV_ABI_THREAD_H
 #define POV_ABI_THREAD_H
@@ -9,64 +10,69 @@
 #include "config.h"
 #include "event.h"
 
-/* Fixed part, all arguments, all fields. */
+/* The fixed part, all arguments and all fields. */
 #define POV_FRAME_FULL (56 + 8 * POV_CALL_ARGS_MAX + POV_CALL_FIELD_BYTES)
 
 #define POV_COUNTED_UNSIZED (~0ull)
 
-/* A call in flight; rec holds its struct pov_call as far as it is known, hdr.ts_ns = its begin. */
+/* A call in flight. rec holds its struct pov_call as far as it is known; hdr.ts_ns = its start. */
 struct pov_frame {
 	pov_u64 sp; /* stack pointer at entry (frame.bpf.h) */
-	pov_u64 ret; /* the return address, which lies there; 0: not known, or the kernel has put its own in its place */
+	/* return address stored at sp; 0: unknown, or replaced by the kernel's return trampoline */
+	pov_u64 ret;
 	pov_u32 used;	  /* bytes of rec that are filled */
-	pov_u16 folded;	  /* wrapper entries of the same call within it, not yet returned */
+	pov_u16 folded;	  /* entries by a wrapper of the same call that have not returned yet */
 	pov_u8 announced; /* its pov_call_begin has been written */
-	pov_u8 counted;	  /* it is to be counted, and leaves no record */
-	pov_u64 bytes;	  /* counted: what it moves, or POV_COUNTED_UNSIZED */
+	pov_u8 counted;	  /* the call is counted and leaves no record */
+	pov_u64 bytes;	  /* counted: bytes it moves, or POV_COUNTED_UNSIZED */
 	pov_u8 rec[POV_FRAME_FULL] __attribute__((aligned(8)));
 };
 
 /*
- * The spin under way at one depth. While the polls of an inner layer are merged, those of the outer one that make them
- * are, too; should an outer one find something, what was polled within it is a spin of its own. So it is kept how far the
- * spin had come when the enclosing call began.
+ * Progress of the spin in flight at one depth when the enclosing call began. Polls of an inner
+ * layer are merged, and so are the polls of the outer layer that make them. If an outer poll then
+ * finds something, the polls within it become a spin of their own. This mark tells where to split.
  */
 struct pov_spin_mark {
-	pov_u64 begin_ns; /* of the first poll within the enclosing call; 0: the spin began in it, or has none there */
-	pov_u64 end_ns; /* of the last poll before that */
-	pov_u64 cnt[POV_SPIN_FUNCS_MAX], busy_ns[POV_SPIN_FUNCS_MAX]; /* up to there */
+	/* first poll within the enclosing call; 0: the whole spin is in that call, or none of it */
+	pov_u64 begin_ns;
+	pov_u64 end_ns;			     /* end of the last poll before begin_ns */
+	pov_u64 cnt[POV_SPIN_FUNCS_MAX];     /* polls up to end_ns, by function */
+	pov_u64 busy_ns[POV_SPIN_FUNCS_MAX]; /* their durations, by function */
 };
 
 #define POV_SPIN_BYTES (40 + 32 * POV_SPIN_FUNCS_MAX)
 struct pov_spin_open {
-	/* struct pov_spin; hdr.ts_ns = last return; nfuncs == 0: none */
+	/* struct pov_spin; hdr.ts_ns = last return; nfuncs == 0: no spin */
 	pov_u8 rec[POV_SPIN_BYTES] __attribute__((aligned(8)));
 	struct pov_spin_mark mark;
 };
 
-/* Sizes of the datatypes the thread used last, so that not every call reads the library's object. */
+/* Sizes of the datatypes that the thread used last, which saves most reads of library objects. */
 #define POV_TYPES_KEPT 4
 struct pov_type {
 	pov_u64 handle; /* 0 = free slot */
 	pov_u64 bytes;
-	pov_u64 generation; /* of all datatypes when it was read; another one means stale */
+	/* type_generation when the size was read; if that differs, it is stale */
+	pov_u64 generation;
 };
 
-/* Calls that were counted and not yet told. */
+/* Calls that were counted and not yet reported. */
 #define POV_COUNTING_MAX 16 /* functions at once */
 struct pov_counting {
-	pov_u64 begin_ns, end_ns; /* of the first one, of the last one */
-	pov_u64 calls;		  /* 0: free, and so are all behind it */
+	pov_u64 begin_ns; /* begin of the first call */
+	pov_u64 end_ns;	  /* end of the last call */
+	pov_u64 calls;	  /* 0: this entry and all later ones are free */
 	pov_u64 busy_ns;
-	pov_u64 bytes, sized; /* as of struct pov_counted */
+	pov_u64 bytes, sized; /* see struct pov_counted */
 	pov_u16 func;
 	pov_u16 lib;
 	pov_u32 nested; /* POV_COUNTED_NESTED or 0 */
 };
-#define POV_COUNTING_NS \
-	10000000ull /* they are told when they are so old, with the thread's next call */
+/* The thread's next call reports counts older than this. */
+#define POV_COUNTING_NS 10000000ull
 
-/* Who tells what a thread has open: its own end, or the end of the recording, whichever comes first. */
+/* Who reported the thread's open calls: the thread's end or the recording's, whichever is first. */
 enum pov_thread_closed {
 	POV_THREAD_LIVE = 0,
 	POV_THREAD_ENDED = 1,
@@ -76,27 +82,27 @@ enum pov_thread_closed {
 struct pov_thread {
 	pov_u32 tid, tgid; /* tid 0: not set up yet */
 	pov_u32 depth;	   /* frames in use */
-	pov_u32 emitted;   /* records written, to look at the ring's filling only now and then */
+	pov_u32 emitted;   /* records written; the ring's fill level is checked every few of them */
 	pov_u32 closed;	   /* enum pov_thread_closed */
-	pov_u16 spin_busy; /* a spin is being changed: not to be touched by a switch in between */
+	pov_u16 spin_busy; /* a spin is being changed: a switch in between must not touch it */
 	pov_u16 spinning;  /* bit d: there is a spin at depth d */
 	pov_u32 told;	   /* the collector knows that the thread's program makes traced calls */
 	pov_u32 pad;
-	pov_u64 regs; /* where on its stack in the kernel probes find its registers; 0: not known */
+	pov_u64 regs; /* address on its kernel stack where probes find its registers; 0: unknown */
 	pov_u64 task; /* its struct task_struct */
-	pov_u64 bindings_seen; /* how often those of any process had changed when these were read */
-	struct pov_bindings bindings; /* of its process; the kernel half's */
+	pov_u64 bindings_seen;	      /* bindings_changes when `bindings` was copied */
+	struct pov_bindings bindings; /* the process's; used by the kernel half only */
 	struct pov_type type[POV_TYPES_KEPT];
 	struct pov_spin_open spin[POV_CALL_DEPTH_MAX];
-	pov_u64 counting_ns; /* when the oldest of these began; 0: there are none */
+	pov_u64 counting_ns; /* begin of the oldest call in `counting`; 0: there is none */
 	struct pov_counting counting[POV_COUNTING_MAX];
-	/* scratch for a struct pov_more */
+	/* scratch space for a struct pov_more */
 	pov_u8 more[32 + POV_MORE_BYTES] __attribute__((aligned(8)));
 	struct pov_frame frame[POV_CALL_DEPTH_MAX];
-	/* A copy into the last field of the innermost call may run over its frame: what lies behind is not in use. */
+	/* unused room: a copy into the last field of the innermost frame may run past that frame */
 	pov_u8 behind[POV_CALL_FIELD_BYTES + 8];
 };
-/* Registers of a thread's program while it is not on a CPU, numbered as DWARF does on x86-64. */
+/* User registers of a thread that is not on a CPU, numbered as in DWARF for x86-64. */
 struct pov_regs {
 	pov_u32 tid, tgid;
 	pov_u64 pc;

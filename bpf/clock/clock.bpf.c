@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The kernel half of `povtrace clock` (Nigay et al. 2020, listings 2 and 3): at each switch, what the thread that leaves
- * has run goes into its process's page, and the one that comes is noted there. A process has a seat, the number of its
- * pages; its threads know it by their task storage, and of the thread that has it each CPU keeps it, so that a switch takes one
- * look-up and one reading of the clock. That is taken after `begun` has changed: a reader that has not seen the change has
- * an earlier time, and so its sum never goes back.
+ * The kernel half of `povtrace clock` (Nigay et al. 2020, listings 2 and 3). At each switch, it
+ * adds the leaving thread's run time to the page of that thread's process. It notes the arrival of
+ * the next thread in that one's page. A process has a seat, the number of its pages. Its threads
+ * find the seat in their task storage. Each CPU remembers the seat of its current thread, so that a
+ * switch takes one look-up and one reading of the clock. The clock is read after `begun` has
+ * changed. So a reader that has not seen the change has an earlier time, and its sum never goes
+ * back.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -16,7 +18,10 @@
 #define NEWS_BYTES (256 << 10)
 #define STATE_MASK 0xff
 #define STATE_DEAD 0x80
-/* The scheduler has some us more for each stint after which a CPU was idle, as it counts from when that woke. */
+/*
+ * The scheduler counts some us more for each stint before which the CPU was idle, as it counts from
+ * the time when the CPU woke.
+ */
 #define STINT_FAR_NS 500000
 
 struct process_page {
@@ -54,9 +59,9 @@ struct {
 	__uint(max_entries, POV_CLOCK_SEATS);
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(u32));
-} groups SEC(".maps"); /* of arrays of struct pov_clock_core, one for each CPU, says the server */
+} groups SEC(".maps"); /* arrays of struct pov_clock_core, one per CPU; made by the server */
 
-/* Seats with pages for processes to come. */
+/* Seats whose pages are ready, for future processes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, POV_CLOCK_SEATS);
@@ -69,11 +74,14 @@ struct {
 } news SEC(".maps");
 
 struct clock_task {
-	u32 taken;		/* somebody fills this in */
-	u32 seat;		/* from 1; 0: not yet */
-	u32 place;		/* in the process's page; POV_CLOCK_THREADS: none was free */
-	pov_u64 runnable_since; /* of one without a place */
-	/* When it last came: what it had run by the scheduler, and in its place. 0: it has not come yet. */
+	u32 taken;		/* non-zero: this struct has been or is being filled in */
+	u32 seat;		/* seat + 1; 0: none yet */
+	u32 place;		/* index in the process's page; POV_CLOCK_THREADS: none was free */
+	pov_u64 runnable_since; /* used by a thread without a place */
+	/*
+	 * Its time on a CPU when it last got one, by the scheduler and by its place. 0: it has not
+	 * had one yet.
+	 */
 	u64 exec, sum;
 };
 
@@ -84,10 +92,10 @@ struct {
 	__type(value, struct clock_task);
 } tasks SEC(".maps");
 
-/* Who has this CPU, by the last switch there. */
+/* The thread on this CPU, by the last switch seen there. */
 struct here {
-	u64 task;  /* its address; 0: no switch has been seen */
-	u64 since; /* 0: it has no seat, or had none when it came */
+	u64 task;  /* address of its task; 0: no switch has been seen */
+	u64 since; /* when it got this CPU; 0: it has no seat, or had none then */
 	u32 seat;
 	u32 place;
 	u32 tgid;
@@ -100,11 +108,16 @@ struct {
 	__type(value, struct here);
 } cpus SEC(".maps");
 
-/* Of the iterator below. */
+/* Arguments and result of the iterator clock_adopt. */
 __u32 adopt_tgid, adopt_seat, adopted;
-/* Processes that got no seat; switches that were not seen, of threads that have one; stints as the scheduler counted them. */
+/*
+ * Counters: processes that got no seat; missed switches of threads with a seat; stints corrected to
+ * the scheduler's count.
+ */
 __u64 unseated, missed, settled;
-/* What the work at a switch took, in ns; the last for longer ones. Only with timed. */
+/*
+ * Histogram of the work at a switch in ns; the last bucket holds longer ones. Filled only if timed.
+ */
 const volatile bool timed;
 __u64 cost[POV_CLOCK_WORKS][POV_CLOCK_COSTS];
 
@@ -120,11 +133,11 @@ static __always_inline struct pov_clock_thread *place_of(struct pov_clock_proces
 {
 	if (place >= POV_CLOCK_THREADS)
 		return NULL;
-	asm volatile("" : "+r"(place)); /* so that the bound stays where the verifier sees it */
+	asm volatile("" : "+r"(place)); /* keeps the bound where the verifier sees it */
 	return &p->thread[place & (POV_CLOCK_THREADS - 1)];
 }
 
-static __always_inline void tell(u32 kind, u32 seat, u32 tgid)
+static __always_inline void news_send(u32 kind, u32 seat, u32 tgid)
 {
 	struct pov_clock_news n = {.kind = kind, .seat = seat, .tgid = tgid};
 
@@ -149,7 +162,7 @@ static __always_inline u64 section_now(const struct pov_clock_process *p, u32 se
 	return s ? pov_clock_section_at(s->word, now) : 0;
 }
 
-/* The page is the process's to write: it can say too much, but no more than it has run. */
+/* The process writes that page itself. It can claim too much time, but not more than it has run. */
 static __always_inline void section_add(const struct pov_clock_process *p,
 					const struct pov_clock_thread *place,
 					const struct here *from, u64 now)
@@ -167,10 +180,10 @@ static __always_inline void section_add(const struct pov_clock_process *p,
 	inner = bpf_map_lookup_elem(&groups, &group);
 	c = inner ? bpf_map_lookup_elem(inner, &cpu) : NULL;
 	if (c)
-		c->sum += ns; /* only this CPU writes there */
+		c->sum += ns; /* only this CPU writes to it */
 }
 
-/* ---- a thread leaves its CPU, another one comes ---- */
+/* ---- one thread leaves its CPU, another one gets it ---- */
 
 static __always_inline void thread_leave(struct pov_clock_process *p, const struct here *from,
 					 struct task_struct *task, u64 now, bool runnable)
@@ -192,8 +205,9 @@ static __always_inline void thread_leave(struct pov_clock_process *p, const stru
 }
 
 /*
- * Where the last stint is far from what the scheduler has counted, that is taken: some kernels run no BPF program at switches to
- * and from some of their threads, and a hypervisor or interrupts may have had the CPU. The sum may go back by that.
+ * If the last stint differs much from the scheduler's count, that count is used. Some kernels run
+ * no BPF program at switches to and from some of their threads. A hypervisor or interrupts may also
+ * have had the CPU. The sum may go back by that amount.
  */
 static __always_inline void stint_settle(struct pov_clock_process *p, struct clock_task *t,
 					 struct pov_clock_thread *place, u64 exec)
@@ -236,7 +250,7 @@ static __always_inline void thread_come(struct pov_clock_process *p, struct cloc
 	place->sum -= now;
 }
 
-/* It will not come again. The last one takes the seat with it. */
+/* Handles a thread that will not run again. The last thread of a process gives up the seat. */
 static __always_inline void thread_end(struct task_struct *task)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
@@ -250,10 +264,13 @@ static __always_inline void thread_end(struct task_struct *task)
 		place->tid = 0;
 	}
 	if (__sync_fetch_and_add(&p->threads, -1) == 1)
-		tell(POV_CLOCK_LEFT, t->seat - 1, p->tgid);
+		news_send(POV_CLOCK_LEFT, t->seat - 1, p->tgid);
 }
 
-/* The times of processes, whichever of them there are; those of threads follow. It is `back` ns ago. */
+/*
+ * Updates the sums of both processes, where present; those of threads follow. The switch was `back`
+ * ns ago.
+ */
 static __always_inline u64 processes_switch(const struct here *here, struct pov_clock_process *from,
 					    struct pov_clock_process *to, u64 back)
 {
@@ -280,17 +297,23 @@ static __always_inline u64 processes_switch(const struct here *here, struct pov_
 
 enum { CHANGED_NONE, CHANGED_ONE, CHANGED_SAME };
 
-/* From the thread that is here to another one, whose t is, or NULL. Each of them may be one that has no seat. */
+/*
+ * Switches from the thread in `here` to another one, whose clock_task is t or NULL. Either may have
+ * no seat.
+ */
 static __always_inline int switch_do(struct here *here, struct pov_clock_process *from,
 				     struct task_struct *prev, struct pov_clock_process *to,
 				     struct clock_task *t, struct task_struct *next, bool runnable,
 				     u64 back)
 {
-	bool same = from && to && here->seat == t->seat - 1; /* nothing changes for the process */
+	bool same = from && to && here->seat == t->seat - 1; /* the process keeps running */
 	u32 any = from ? 1 : to ? 1 : 0;
 	u64 now = 0;
 
-	/* Where the compiler makes flags of pointers, or a flag of two of them, the verifier loses them. */
+	/*
+	 * the verifier loses track of pointers that the compiler turns into flags, or combines into
+	 * one
+	 */
 	asm volatile("" : "+r"(any));
 	if (any)
 		now = same ? bpf_ktime_get_ns() : processes_switch(here, from, to, back);
@@ -309,8 +332,9 @@ static __always_inline struct pov_clock_process *here_page(const struct here *he
 }
 
 /*
- * prev has come unseen. That switch is made up for, at the time that the scheduler gives. Who was here before has left then at
- * the latest, if that is still the same process.
+ * Makes up for the missed switch to prev, at the time that the scheduler gives. The thread in
+ * `here` left at that time at the latest; it counts only if its seat still belongs to the same
+ * process.
  */
 static __noinline void switch_missed(struct here *here, struct task_struct *prev)
 {
@@ -344,7 +368,7 @@ static __always_inline void work_done(u64 begin, const struct pov_clock_process 
 	__sync_fetch_and_add(&cost[work][ns < POV_CLOCK_COSTS ? ns : POV_CLOCK_COSTS - 1], 1);
 }
 
-/* What a measurement of nothing takes. */
+/* Measures the cost of an empty measurement. */
 static __always_inline u64 work_begin(void)
 {
 	u64 begin, ns;
@@ -381,7 +405,10 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	return 0;
 }
 
-/* The tracepoint got prev_state as an argument in 5.18; the server loads the one that fits. */
+/*
+ * The tracepoint has had the argument prev_state since 5.18; the server loads the program that
+ * fits.
+ */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(clock_switch_state, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -395,7 +422,10 @@ int BPF_PROG(clock_switch_plain, bool preempt, struct task_struct *prev, struct 
 	return on_switch(preempt, prev, next, BPF_CORE_READ(prev, __state));
 }
 
-/* One that has a CPU is told that it was woken, too. */
+/*
+ * Notes the start of a wait for a CPU. The kernel also reports wake-ups of threads that have a CPU:
+ * ignored.
+ */
 static __always_inline int on_wakeup(struct task_struct *task)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
@@ -421,7 +451,7 @@ int BPF_PROG(clock_wakeup_new, struct task_struct *p)
 	return on_wakeup(p);
 }
 
-/* ---- who has a seat ---- */
+/* ---- seats ---- */
 
 static __always_inline u32 place_take(struct pov_clock_process *p, u32 tid, u64 sum)
 {
@@ -439,7 +469,7 @@ static __always_inline u32 place_take(struct pov_clock_process *p, u32 tid, u64 
 	return POV_CLOCK_THREADS;
 }
 
-/* A thread's number as it knows it itself: in its own namespace. */
+/* A thread's id in its own namespace. */
 static __always_inline u32 own_tid(struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -453,7 +483,7 @@ static __always_inline u32 own_tid(struct task_struct *task)
 	return (u32)nr;
 }
 
-/* Gives a thread its process's seat. What it runs counts from when it next gets a CPU. */
+/* Gives a thread its process's seat. Its time counts from when it next gets a CPU. */
 static __always_inline bool task_seat(struct task_struct *task, u32 seat)
 {
 	struct pov_clock_process *p = page_of(seat);
@@ -485,21 +515,21 @@ int BPF_PROG(clock_fork, struct task_struct *parent, struct task_struct *child)
 	}
 	if (bpf_map_pop_elem(&ready, &seat)) {
 		__sync_fetch_and_add(&unseated, 1);
-		tell(POV_CLOCK_FULL, 0, tgid);
+		news_send(POV_CLOCK_FULL, 0, tgid);
 		return 0;
 	}
 	p = page_of(seat);
 	if (p)
 		p->tgid = tgid;
-	tell(POV_CLOCK_SEATED, seat, tgid);
+	news_send(POV_CLOCK_SEATED, seat, tgid);
 	if (!task_seat(child, seat)) {
 		__sync_fetch_and_add(&unseated, 1);
-		tell(POV_CLOCK_LEFT, seat, tgid);
+		news_send(POV_CLOCK_LEFT, seat, tgid);
 	}
 	return 0;
 }
 
-/* What the program before it began is over. */
+/* Ends a section that the program before an exec had begun. */
 static __always_inline void section_end(const struct pov_clock_process *p, u32 seat)
 {
 	struct pov_clock_section *s = section_of(p, seat);
@@ -508,7 +538,7 @@ static __always_inline void section_end(const struct pov_clock_process *p, u32 s
 		s->word = pov_clock_section_at(s->word, bpf_ktime_get_ns()) << 1;
 }
 
-/* A thread that was not the first becomes it, with that one's number. */
+/* If another thread than the first one calls exec, it takes over the first one's id. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(clock_exec, struct task_struct *task, pid_t old_tid)
 {
@@ -531,9 +561,9 @@ int BPF_PROG(clock_exec, struct task_struct *task, pid_t old_tid)
 	return 0;
 }
 
-/* ---- what the server has written ---- */
+/* ---- orders from the server ---- */
 
-/* Nobody but the kernel half can write to pages: they are frozen before anybody gets them. */
+/* Only the kernel half can write to pages: they are frozen before anyone gets them. */
 SEC("syscall")
 int clock_alive(struct pov_clock_order *o)
 {
@@ -565,7 +595,7 @@ int clock_section(struct pov_clock_order *o)
 	return 0;
 }
 
-/* Threads of a process that runs already. */
+/* Gives a seat to the threads of a process that is already running. */
 SEC("iter/task")
 int clock_adopt(struct bpf_iter__task *ctx)
 {
@@ -574,7 +604,7 @@ int clock_adopt(struct bpf_iter__task *ctx)
 
 	if (!task || (u32)BPF_CORE_READ(task, tgid) != adopt_tgid)
 		return 0;
-	/* One that has ended but for its parent's notice leaves no CPU any more. */
+	/* a thread that only waits for its parent to notice its end leaves no CPU any more */
 	if (BPF_CORE_READ(task, exit_state) || !task_seat(task, adopt_seat))
 		return 0;
 	adopted++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A list of blocks, the newest and largest first. A reset keeps only that one, so that an arena
- * settles at the size its largest user needs.
+ * A list of blocks, the newest and largest first. A reset keeps only that block, so an arena
+ * settles at the size that its largest use needs.
  */
 #include "layers/arena.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Memory that lives until the next reset: a decoded call's texts and arrays. After the first few calls
- * nothing is allocated any more. A zeroed struct is an empty arena.
+ * Memory that lives until the next reset: texts and arrays of a decoded call. After the first few
+ * calls, nothing more is allocated. A zeroed struct is an empty arena.
  */
 #ifndef POV_LAYERS_ARENA_H
 #define POV_LAYERS_ARENA_H
@@ -10,14 +10,14 @@
 
 struct arena_block;
 struct arena {
-	struct arena_block *blocks; /* the first one is in use */
+	struct arena_block *blocks; /* the first one is used for allocations */
 	size_t used;
 };
 
 /* Aligned to 8 bytes; never NULL. */
 void *arena_alloc(struct arena *a, size_t bytes);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Everything handed out before becomes invalid. */
+/* Invalidates all memory handed out before. */
 void arena_reset(struct arena *a);
 void arena_release(struct arena *a);
 

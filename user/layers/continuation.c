@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A short list per thread, in order of arrival, which within a call is order of elements. Bounded: the
- * oldest go first, and their call's array is then cut.
+ * A short list per thread, in the order of arrival. Within a call, that is the order of elements.
+ * The list is bounded: the oldest entries go first, and their call's array is then truncated.
  */
 #include "layers/continuation.h"
 
@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "layers/arena.h"
 
-#define CHUNKS_MAX 1024 /* of one thread: 512 KiB */
+#define CHUNKS_MAX 1024 /* per thread: 512 KiB */
 
 struct chunk {
 	struct chunk *next;
@@ -113,7 +113,7 @@ void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns
 	if (!t || !t->cnt)
 		return;
 	for (at = &t->head; (c = *at);) {
-		/* only calls around this one are still under way; they began before */
+		/* only calls around this one are still in flight; they began before it */
 		if (depth && c->begin_ns < begin_ns) {
 			at = &c->next;
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The tables of all layers, one behind the other, and the meaning of the options that choose from them.
+ * The tables of all layers, one after the other, and the meaning of the options that choose from
+ * them.
  */
 #include "layers/func_table.h"
 
@@ -24,7 +25,7 @@ size_t func_table_count(void)
 	return n;
 }
 
-/* The layer of a row, and which one it is there. */
+/* Layer of a row; *at: the row's index in that layer. */
 static const struct layer *row_layer(size_t i, size_t *at)
 {
 	size_t l = 0;
@@ -94,8 +95,8 @@ static bool row_is_local(size_t i)
 }
 
 /*
- * Handle conversion belongs to no wider group: Open MPI's Fortran bindings make such calls for every handle, and
- * they would look like the program's own.
+ * True for handle conversion, which belongs to no wider group. Open MPI's Fortran bindings make
+ * such calls for every handle, and they would look like the program's own.
  */
 static bool row_is_apart(size_t i)
 {
@@ -107,7 +108,7 @@ static bool is_default(const char *group, size_t len)
 	return len == 7 && !strncmp(group, "default", len);
 }
 
-/* Groups are those of the layer that a rank's time is told by. */
+/* True if row i belongs to a group; only the top layer, which defines a rank's time, has groups. */
 static bool in_group(size_t i, const char *group, size_t len, bool add)
 {
 	const char *own = func_table_get(i)->group;
@@ -157,7 +158,7 @@ static int none_such(const char *what, const char *name, size_t len, void (*prin
 	return -EINVAL;
 }
 
-/* By the default, or by what was said. */
+/* How a function was chosen. */
 enum chosen { CHOSEN_NOT = 0, CHOSEN_AS_DEFAULT = 1, CHOSEN_BY_NAME = 2 };
 
 static int group_apply(const char *group, size_t len, bool add, enum chosen *chosen)
@@ -200,7 +201,7 @@ static bool glob_matches(const char *glob, const char *name)
 	return !fnmatch(glob, name, FNM_CASEFOLD) || !fnmatch(glob, bare, FNM_CASEFOLD);
 }
 
-/* With the name that was meant, if one is near. */
+/* Reports that no function matches; suggests a similar name if there is one. */
 static int no_function(const char *option, const char *glob)
 {
 	const char *near = NULL;
@@ -263,7 +264,7 @@ static int layer_select(const char *name, size_t len, enum chosen *chosen)
 
 		if (!layer_named(layer, name, len))
 			continue;
-		if (!layer->is_top && !row_is_local(i)) /* the top one's are chosen by groups */
+		if (!layer->is_top && !row_is_local(i)) /* the top layer's are chosen by groups */
 			chosen[i] = CHOSEN_BY_NAME;
 	}
 	return known ? 0 : none_such("--layers: no layer", name, len, func_table_layers_print);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A layer (MPI, UCP …) has a table of functions that can be recorded, and turns the raw words of
- * its call records into named values for people and into roles for the model. One file a layer, ending in one const
- * struct layer; the registry is generated from the file names. Decoding works from the trace's own function table,
- * so that traces of other versions stay readable. How a layer's libraries are recognised: target/helper/library_kind.h.
+ * A layer (MPI, UCP, …) has a table of functions that can be recorded. It turns the raw words of
+ * its call records into named values for people and into roles for the model. There is one file per
+ * layer, ending in one const struct layer; the registry is generated from the file names. Decoding
+ * uses the trace's own function table, so that traces of other versions stay readable.
+ * target/helper/library_kind.h describes how a layer's libraries are recognised.
  */
 #ifndef POV_LAYERS_LAYER_H
 #define POV_LAYERS_LAYER_H
@@ -30,7 +31,10 @@ struct func_row {
 };
 
 enum func_setup { FUNC_NO_SETUP, FUNC_BEGINS, FUNC_ENDS };
-/* Which ways bytes may go in a call of a function. In a collective, or with persistent requests, it is by the call: then both. */
+/*
+ * Directions in which calls of a function may move bytes. Both are set if that depends on the call,
+ * as in collectives and with persistent requests.
+ */
 #define MOVES_OUT 0x1
 #define MOVES_IN 0x2
 
@@ -39,14 +43,17 @@ struct func_info {
 	uint16_t id;
 	const char *name;      /* "MPI_Send" */
 	const char *group;     /* "p2p", "coll", … (user/layers/mpi/mpi.def) */
-	bool waits;	       /* running inside it is polling */
-	bool file_io;	       /* reads or writes files, or is about them: then it does not wait */
+	bool waits;	       /* time on a CPU in it is polling */
+	bool file_io;	       /* concerns files: then it does not wait */
 	bool polls;	       /* may find nothing and return at once; merged into spins */
-	enum func_setup setup; /* brings the library up, or takes it down */
-	uint8_t moves;	       /* MOVES_*, of the top layer's */
-	/* as the trace has it, one text for all functions of a layer; "" if no table lists the function */
+	enum func_setup setup; /* initialises or finalises the library */
+	uint8_t moves;	       /* MOVES_*; for functions of the top layer */
+	/*
+	 * name in the trace, one text for all functions of a layer; "" if no table lists the
+	 * function
+	 */
 	const char *layer_name;
-	const struct layer *layer; /* NULL if it is not known here */
+	const struct layer *layer; /* NULL if this version does not know the layer */
 	const void *priv;	   /* the layer's parsed signature */
 };
 
@@ -57,11 +64,11 @@ enum value_kind {
 	VALUE_BOOL,  /* u */
 	VALUE_US,    /* u: ns, shown as microseconds with three decimals */
 	VALUE_TEXT,  /* text */
-	VALUE_INTS,  /* ints[0..n-1], cnt of them truly (cnt > n: cut) */
-	VALUE_HEXES, /* the same, shown as hex */
+	VALUE_INTS,  /* ints[0..n-1]; the true number is cnt (cnt > n: truncated) */
+	VALUE_HEXES, /* as VALUE_INTS, shown as hex */
 };
 
-/* A named value of a call or, in a timeline, of anything that is shown. */
+/* A named value of a call; in a timeline, of anything that is shown. */
 struct call_value {
 	const char *name;
 	enum value_kind kind;
@@ -78,45 +85,57 @@ struct call_value {
 #define BYTES_UNKNOWN INT64_MIN
 
 /*
- * A request a call started, completed or freed. Null requests, and the one that a library shares out for
- * operations that are done when the call returns, are left out: they are never outstanding.
+ * A request that a call started, completed or freed. Two kinds are left out, as they are never
+ * outstanding: null requests, and the one that a library shares among operations that are done when
+ * the call returns.
  */
 enum request_event {
 	REQUEST_NONE,
 	REQUEST_START,
 	REQUEST_INIT,	  /* persistent: made, not started */
 	REQUEST_RESTART,  /* persistent: started */
-	REQUEST_COMPLETE, /* a persistent one stays, and may be started again */
+	REQUEST_COMPLETE, /* completed; a persistent one stays and may be started again */
 	REQUEST_FREE,
-	REQUEST_CANCEL,	 /* tried to: it is completed or freed later */
+	REQUEST_CANCEL,	 /* cancellation was attempted; it is completed or freed later */
 	REQUEST_PENDING, /* a call that has not returned waits for it */
 };
 struct call_operation;
 struct call_request {
 	uint64_t handle; /* as the process sees it, before the call changed it */
 	enum request_event event;
-	/* RESTART, COMPLETE, FREE, CANCEL, PENDING: what was started on it (valid as long as the view), or NULL if that was not seen */
+	/*
+	 * RESTART, COMPLETE, FREE, CANCEL, PENDING: the operation started on it (valid as long as
+	 * the view), or NULL if its start was not seen
+	 */
 	const struct call_operation *op;
-	/* by how much it changes the bytes that the process has in flight; what is not known counts 0 */
+	/* change of the bytes that the process has in flight; an unknown part counts 0 */
 	int64_t in_flight_bytes;
-	bool has_status;     /* it tells something: a receive's, or (bytes only) a file access's */
-	int32_t source, tag; /* from the status, if has_status; mapped as in call_roles … */
-	int32_t source_world, source_job;
-	uint8_t source_why; /* … as are these */
-	int32_t error;	    /* COMPLETE: 0, or an error code */
-	/* START, INIT: what it is to move, both ways; COMPLETE: what arrived. BYTES_UNKNOWN if not known */
+	bool has_status; /* the status is valid: of a receive, or (bytes only) of a file access */
+	int32_t source;	 /* has_status: source, mapped as in call_roles */
+	int32_t tag;	 /* has_status: tag, mapped as in call_roles */
+	int32_t source_world; /* has_status: see call_roles.peer_world */
+	int32_t source_job;   /* has_status: see call_roles.peer_job */
+	uint8_t source_why;   /* has_status: see call_roles.peer_why */
+	int32_t error;	      /* COMPLETE: 0, or an error code */
+	/*
+	 * START, INIT: bytes to be moved in both directions; COMPLETE: bytes that arrived; or
+	 * BYTES_UNKNOWN
+	 */
 	int64_t bytes;
 };
 
 /*
- * What the model and the analyses read. Names and numbers as the process used them.
+ * Roles are what the model and the analyses read. Names and numbers are those that the process
+ * used.
  *
- * Bytes are those of this rank's own buffers, its part to itself included: send_bytes what it hands over
- * in this call (nonblocking: what the call starts; persistent: what each start will), recv_bytes what it is
- * to get. Sends: count × size. Receives: what the status tells, else the capacity, count × size. To and from
- * MPI_PROC_NULL: 0. With n members:
+ * Bytes are those of this rank's own buffers, including its part to itself. send_bytes: bytes
+ * passed in this call (nonblocking: those that it starts; persistent: those of each start).
+ * recv_bytes: bytes to be received. Sends: count × size. Receives: from the status if there is one,
+ * else the capacity, count × size. To and from MPI_PROC_NULL: 0. With n members:
+ *
  *	bcast		root sends count × size, the others receive it
- *	gather(v)	all send their buffer; the root receives n (Σ) counts × size; scatter(v) the reverse
+ *	gather(v)	all send their buffer; the root receives n (Σ) counts × size
+ *	scatter(v)	the reverse of gather(v)
  *	allgather(v)	sends its buffer once, receives n (Σ) counts × size
  *	alltoall(v,w)	n (Σ) counts × size each way
  *	reduce		all send count × size, the root receives as much; allreduce, scan: both
@@ -124,103 +143,120 @@ struct call_request {
  *	neighbor_…	the same with neighbours for members; each way has its own number
  *	put, accumulate	sends origin count × size; get receives it; fetching ones do both
  *	files		a write sends, a read receives
- * In an intercommunicator n is the size of the other group. What cannot be known (a derived type nobody
- * saw made, rank or size of a communicator) is BYTES_UNKNOWN.
+ *
+ * In an intercommunicator, n is the size of the other group. BYTES_UNKNOWN stands for what cannot
+ * be known: a derived type whose making was not seen, or an unknown rank or size.
  */
-#define MARK_TEXT_BYTES \
-	(POV_MARK_NAME_BYTES + 4) /* of a name (abi/mark.h), a cut one with its "…" */
+/* room for a name (abi/mark.h), including the "…" of a truncated one */
+#define MARK_TEXT_BYTES (POV_MARK_NAME_BYTES + 4)
 enum mark_event { MARK_NONE, MARK_BEGIN, MARK_END };
-/* What a call means for a window, memory that others have access to. */
+/* Effect of a call on a window, memory that other processes can access. */
 enum win_event {
 	WIN_NONE,
-	WIN_TOGETHER, /* all its members call it: it is made, fenced or freed */
+	WIN_TOGETHER, /* collective: the window is made, fenced or freed */
 	WIN_POST,
 	WIN_START,
 	WIN_COMPLETE,
-	WIN_WAIT, /* or a test, if it is over by that */
+	WIN_WAIT, /* also a test that ends the epoch */
 	WIN_LOCK,
 	WIN_UNLOCK,
-	WIN_FLUSH,	 /* all accesses to the target are done there … */
-	WIN_FLUSH_LOCAL, /* … or on this side */
-	WIN_ACCESS,	 /* to the target's memory */
+	WIN_FLUSH,	 /* completes all accesses to the target, at both sides */
+	WIN_FLUSH_LOCAL, /* completes all accesses to the target, at this side */
+	WIN_ACCESS,	 /* access to the target's memory */
 };
 struct call_window {
 	enum win_event event;
-	uint32_t number; /* of the windows made of call_roles.comm_id, from 1; 0: not known which one it is */
-	int32_t rank;	/* POST, START, LOCK: this process's in it; -1: not known */
-	int32_t target; /* LOCK to ACCESS: a rank in it, PEER_ANY: all, or PEER_NULL */
-	int32_t target_world,
-		target_job; /* the same as call_roles has peers; -1: not known, or no single one */
-	bool exclusive;	    /* LOCK */
-	const int32_t *group; /* POST, START: ranks in it; NULL: not known */
+	uint32_t number; /* index, from 1, among windows of call_roles.comm_id; 0: unknown window */
+	int32_t rank;	 /* POST, START, LOCK: this process's rank in it; -1: unknown */
+	int32_t target;	 /* LOCK to ACCESS: rank in the window; PEER_ANY: all; or PEER_NULL */
+	int32_t target_world; /* see call_roles.peer_world; -1: unknown, or not a single one */
+	int32_t target_job;   /* see call_roles.peer_job; -1: unknown, or not a single one */
+	bool exclusive;	      /* LOCK */
+	const int32_t *group; /* POST, START: ranks in the window; NULL: unknown */
 	uint32_t ngroup;
 };
-/* A member of a communicator: its rank in MPI_COMM_WORLD, and the job of the trace (model_process.job_idx). */
+/* A member of a communicator: its rank in MPI_COMM_WORLD, and its job (model_process.job_idx). */
 struct call_member {
 	int32_t job, rank;
 };
-/* What else is known of a call that has not returned. */
+/* Further data on a call that has not returned. */
 struct call_open {
-	/* Members of its communicator, in order: of its own, or else of the first request's that it waits for. NULL: unknown */
+	/*
+	 * Members of its communicator, in order; if it has none, of the first request's that it
+	 * waits for. NULL: unknown
+	 */
 	const struct call_member *member;
 	uint32_t nmembers;
-	const struct call_window *window; /* NULL: it is about none */
+	const struct call_window *window; /* NULL: the call concerns no window */
 };
 struct call_roles {
-	int64_t send_bytes; /* handed over by this rank: count × size; BYTES_UNKNOWN; 0 if it sends nothing */
-	int64_t recv_bytes; /* capacity of a receive, or what arrived if the status tells */
+	/* bytes sent by this rank: count × size; BYTES_UNKNOWN; 0: it sends nothing */
+	int64_t send_bytes;
+	/* capacity of a receive, or the bytes that arrived if a status gives them */
+	int64_t recv_bytes;
 	bool sends, receives;
 	bool has_peer, has_tag, has_root, has_comm;
-	bool any_source;   /* a receive of what comes from any, whoever its status says it was */
-	int32_t peer;	   /* destination, or source; library's wildcard values mapped to PEER_* */
-	int32_t recv_peer; /* sendrecv's second leg */
+	bool any_source;   /* a receive from any source, even if its status names the sender */
+	int32_t peer;	   /* destination or source; the library's wildcards are mapped to PEER_* */
+	int32_t recv_peer; /* source of a sendrecv */
 	int32_t tag, recv_tag;
 	int32_t root;
 	/*
-	 * The same as ranks in MPI_COMM_WORLD, and of which job of the trace (a number). A peer that is a wildcard or
-	 * MPI_PROC_NULL, and one that is not known, is -1; of the latter *_why says the reason.
+	 * Ranks of peer, recv_peer and root in MPI_COMM_WORLD. -1: a wildcard, MPI_PROC_NULL, or
+	 * unknown. For an unknown one, *_why has the reason.
 	 */
 	int32_t peer_world, recv_peer_world, root_world;
-	int32_t peer_job, recv_peer_job, root_job; /* model_process.job_idx */
+	int32_t peer_job, recv_peer_job, root_job; /* job of that rank: model_process.job_idx */
 	uint8_t peer_why, recv_peer_why, root_why; /* enum peer_unknown */
-	uint64_t matched_ns; /* of a receive whose message a probe has matched: begin of the probe; else 0 */
-	uint32_t comm_id;      /* the same for all its members, unique in the trace; 0: not known */
-	int32_t comm_size;     /* members of it; -1: not known, or an intercommunicator */
-	int32_t comm_all;      /* the same, of an intercommunicator those of both groups */
-	bool comm_world;       /* it is the job's MPI_COMM_WORLD */
-	bool threads_multiple; /* MPI_Init_thread has provided MPI_THREAD_MULTIPLE */
-	uint64_t comm;	       /* handle */
-	int32_t error;	       /* the call's return value */
-	const char *error_name; /* of its class; static; NULL: not known, or there is none */
-	bool poll_found;	/* for polls: it found something */
+	/* receive of a message that a probe matched: start of the probe; else 0 */
+	uint64_t matched_ns;
+	uint32_t comm_id;  /* equal for all its members, unique in the trace; 0: unknown */
+	int32_t comm_size; /* number of members; -1: unknown, or an intercommunicator */
+	/* number of members, of both groups in an intercommunicator; -1: unknown */
+	int32_t comm_all;
+	bool comm_world;	/* it is the job's MPI_COMM_WORLD */
+	bool threads_multiple;	/* MPI_Init_thread has provided MPI_THREAD_MULTIPLE */
+	uint64_t comm;		/* handle */
+	int32_t error;		/* the call's return value */
+	const char *error_name; /* name of the error's class; static; NULL: unknown, or no error */
+	bool poll_found;	/* polls: it found something */
 	enum mark_event mark;	/* a phase of the program begins or ends here */
 	uint8_t mark_level;	/* < POV_MARK_LEVELS (abi/mark.h) */
 	const char *mark_name;	/* BEGIN; < MARK_TEXT_BYTES; valid as long as the view */
-	const struct call_window *window;    /* valid as long as the view; NULL: it is about none */
-	const struct call_open *open;	     /* valid as long as the view; NULL: it has returned */
+	/* valid as long as the view; NULL: it concerns no window */
+	const struct call_window *window;
+	const struct call_open *open; /* valid as long as the view; NULL: the call has returned */
 	const struct call_request *requests; /* valid as long as the view */
 	uint32_t nrequests;
-	bool requests_forgotten; /* there were too many, or calls are left out: nothing is in flight any more, for all that is known */
+	/*
+	 * there were too many requests, or calls are left out: from here on, none is known to be in
+	 * flight
+	 */
+	bool requests_forgotten;
 };
-/* What a call set off that goes on after it, as that call described it; of persistent requests, the call that made them. */
+/*
+ * Something that a call started and that continues after it, as that call described it. For
+ * persistent requests, the call that made them.
+ */
 struct call_operation {
 	const struct func_info *func;
-	uint64_t begin_ns,
-		posted_ns;	 /* of the call that set it off: persistent, that started it last */
-	uint32_t tid;		 /* of the thread that made that call */
-	uint32_t place;		 /* among those that this call set off, from 0 */
+	uint64_t begin_ns;  /* start of the call; persistent: of the last one that started it */
+	uint64_t posted_ns; /* return of that call */
+	uint32_t tid;	    /* thread that made that call */
+	uint32_t place;	    /* index among the operations that this call started */
 	struct call_roles roles; /* without requests, mark and window */
 };
-/* Why the world rank of a peer is not known. */
+/* Reasons why the world rank of a peer is unknown. */
 enum peer_unknown {
 	PEER_KNOWN = 0,
-	PEER_UNKNOWN_COMM,     /* how its communicator was made was not recorded */
-	PEER_UNKNOWN_MEMBERS,  /* not all ranks that made it together are in the trace */
-	PEER_UNKNOWN_ORDER,    /* the library was free to reorder, and did not tell */
-	PEER_UNKNOWN_OTHER,    /* of another job: connected, or not surely spawned */
-	PEER_UNKNOWN_WORLD,    /* a process's own rank in MPI_COMM_WORLD is not known */
-	PEER_UNKNOWN_ANY,      /* any source would do, and the program did not ask which it was */
-	PEER_UNKNOWN_CONFLICT, /* what was recorded contradicts itself */
+	PEER_UNKNOWN_COMM,    /* it was not recorded how its communicator was made */
+	PEER_UNKNOWN_MEMBERS, /* not all ranks that made the communicator are in the trace */
+	PEER_UNKNOWN_ORDER,   /* the library may have reordered ranks, and did not report how */
+	PEER_UNKNOWN_OTHER,   /* a rank of another job: connected, or not certainly spawned */
+	PEER_UNKNOWN_WORLD,   /* a process's own rank in MPI_COMM_WORLD is unknown */
+	/* any source was allowed, and the program did not ask for the actual one */
+	PEER_UNKNOWN_ANY,
+	PEER_UNKNOWN_CONFLICT, /* the recorded calls contradict each other */
 	PEER_UNKNOWN_CNT,
 };
 #define PEER_ANY (-1)
@@ -230,74 +266,91 @@ enum peer_unknown {
 
 /* A decoded call. Storage is owned by the decoder and valid until its next decode. */
 struct call_view {
-	bool roles_only; /* the caller's: values need not be made */
-	/* in argument order, then derived ones (bytes, status …) */
+	bool roles_only; /* set by the caller: values need not be made */
+	/* in argument order, followed by derived ones (bytes, status, …) */
 	struct call_value values[CALL_VALUES_MAX];
 	uint32_t nvalues;
 	struct call_roles roles;
-	/* what it handed over and learned of, in its order; valid as long as the view */
+	/* data passed and completions learned of, in the call's order; valid as long as the view */
 	const struct call_post *posts;
 	uint32_t nposts;
 };
 
-/* A layer's decoder for one trace: keeps what earlier calls taught (datatype sizes, communicators). */
+/*
+ * A layer's decoder for one trace. It remembers what earlier calls revealed (datatype sizes,
+ * communicators).
+ */
 struct layer_decoder;
 
 struct layer {
-	const char *name; /* "mpi", … as --layers has it */
+	const char *name; /* "mpi", …; as in --layers */
 
 	/* ---- for recording ---- */
 	const struct func_row *rows;
 	size_t row_cnt;
-	const struct sig_role *roles;  /* what the rows' signatures … */
-	const struct func_word *words; /* … and attributes are made of, besides the common words */
-	/* The kernel half's recipe of a function. 0, -EINVAL, -E2BIG (signature.h). */
+	const struct sig_role *roles;  /* roles in the rows' signatures */
+	const struct func_word *words; /* the layer's own words in the rows' attributes */
+	/* Makes the kernel half's recipe of a function. 0, -EINVAL, -E2BIG (signature.h). */
 	int (*recipe)(const struct signature *sig, const struct func_attrs *attrs,
 		      struct pov_fn *out);
-	/* The functions are the kernel's: programs of the kernel half are attached to them, no library is looked for. */
+	/*
+	 * Functions are the kernel's: programs of the kernel half are attached to them, and no
+	 * library is searched.
+	 */
 	bool in_kernel;
 
-	/* What it posts goes through RDMA adapters: the trace is to say which there are (meta object "adapters"). */
+	/* It posts to RDMA adapters: the trace lists those of the host (meta object "adapters"). */
 	bool uses_adapters;
 
 	/* ---- for reading ---- */
 	/*
-	 * A rank's time and messages are told by the calls of this layer: MPI's. Of other layers only the calls themselves
-	 * are: what they move has been counted above them.
+	 * MPI's layer. Its calls define a rank's time and messages. For other layers only the calls
+	 * themselves are reported: their data have been counted above them.
 	 */
 	bool is_top;
 	/*
-	 * Of the layers whose calls post (call_view.posts), the one with the highest number that posts to a carrier in a process counts:
-	 * 1 UCP, PML; 2 UCT, libfabric, BTL; 3 verbs; 4 the kernel's calls. 0: it posts nothing.
+	 * Distance from the program: 1 UCP, PML; 2 UCT, libfabric, BTL; 3 verbs; 4 the kernel's
+	 * calls. 0: it posts nothing. If several layers post to one carrier in a process
+	 * (call_view.posts), the one with the highest number counts.
 	 */
 	uint8_t nearness;
-#define NEARNESS_COUNTS 2 /* at least: it knows the carrier, so that what it posts can be counted */
+/* lowest nearness that knows the carrier, so that its posts can be counted */
+#define NEARNESS_COUNTS 2
 	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
 	int (*func_parse)(const json_t *row, struct func_info *out);
 	void (*func_release)(struct func_info *f);
 	/*
-	 * Meta objects "library", "process", "hosts" and "adapters" are fed in as they come; before them one that is in no trace:
-	 * "jobs", whose array "names" are the launcher's names of the trace's jobs, by model_process.job_idx. Its array "spawned" has an
-	 * object for each job that MPI_Comm_spawn has started, else null: size, from_ns and to_ns (its first and its last process
-	 * began), root_job and root_rank (of the call; absent if unknown).
+	 * Meta objects "library", "process", "hosts" and "adapters" are passed in as they come.
+	 * Before them comes one that is in no trace: "jobs". Its array "names" holds the launcher's
+	 * names of the trace's jobs, by model_process.job_idx. Its array "spawned" has an object
+	 * for each job that MPI_Comm_spawn has started, else null. Its members are size, from_ns
+	 * and to_ns (start of its first and last process), root_job and root_rank (of the call;
+	 * absent if unknown).
 	 */
 	struct layer_decoder *(*decoder_new)(void);
 	void (*decoder_free)(struct layer_decoder *d);
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */
-	/* Keeps continuation data for the call that follows on the same thread; may be NULL. */
+	/* Stores continuation data for the next call of the same thread; may be NULL. */
 	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
-	/* Calls of f are left out (model_lost.left_out): what they did to requests is not known. May be NULL. */
+	/*
+	 * Calls of f are missing (model_lost.left_out): their effect on requests is unknown. May be
+	 * NULL.
+	 */
 	void (*decoder_left_out)(struct layer_decoder *d, const struct func_info *f);
-	/* Decodes one call, learns from it. Never fails: what is unknown is absent. */
+	/* Decodes one call and learns from it. Never fails: unknown values are absent. */
 	void (*decode)(struct layer_decoder *d, const struct func_info *f,
 		       const struct pov_call *call, struct call_view *out);
-	/* Names the handle in a spin's arg: "req", "comm" …; NULL if none. May be NULL. */
+	/*
+	 * Names the handle in a spin's arg: "req", "comm", …; NULL if there is none. May be NULL.
+	 */
 	const char *(*spin_arg_name)(const struct func_info *f);
 };
 
 extern const struct layer *const layers[]; /* generated; ends with NULL */
 
-/* Whether a rank's time and messages are told by calls of this function (struct layer); so it is assumed of unknown ones. */
+/*
+ * True if the function belongs to the topmost (MPI) layer, which is also assumed of unknown ones.
+ */
 static inline bool func_is_top(const struct func_info *f)
 {
 	return f->layer ? f->layer->is_top : !*f->layer_name || !strcmp(f->layer_name, "mpi");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A layer's table as data, from its LAYER_DEF ("ucp.def"): for the one file that ends in its struct layer, once. */
+/*
+ * A layer's table as data, from its LAYER_DEF ("ucp.def"). Included once, by the file that ends in
+ * its struct layer.
+ */
 #ifndef POV_LAYERS_LAYER_ROWS_H
 #define POV_LAYERS_LAYER_ROWS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The words that reports and timelines have for posts. */
+/* Names of posts' properties in reports and timelines. */
 #include "layers/post.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Parses signatures and attributes. Knows no function by name, and no layer: what a call means is read from the roles of
- * its arguments.
+ * Parses signatures and attributes. Knows neither functions nor layers by name: the meaning of a
+ * call is derived from the roles of its arguments.
  */
 #include "layers/signature.h"
 
@@ -16,7 +16,7 @@
 
 static const struct {
 	const char *name;
-	uint8_t elem; /* enum pov_elem, or pov_iov: what one is that an argument points to */
+	uint8_t elem; /* type of the element that an argument points to: enum pov_elem or pov_iov */
 } types[SIG_UNKNOWN] = {
 	[SIG_INT] = {"int", POV_ELEM_INT},	    [SIG_WIDE] = {"wide", POV_ELEM_WIDE},
 	[SIG_HANDLE] = {"handle", POV_ELEM_HANDLE}, [SIG_STATUS] = {"status", POV_ELEM_STATUS},
@@ -61,8 +61,8 @@ static int type_find(const char *name)
 }
 
 /*
- * Its role's, unless its width is another one ("info:ptr" is no handle); an address may be followed. role: NULL if it is not
- * in the list.
+ * The role's kind, unless the type's width differs ("info:ptr" is no handle); an address may be
+ * followed. role: NULL if it is not in the list.
  */
 static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 {
@@ -75,7 +75,7 @@ static uint8_t kind_of(uint8_t type, const struct sig_role *role)
 	return role && role->kind == SIG_KIND_UNDEF ? SIG_KIND_UNDEF : SIG_KIND_NUM;
 }
 
-/* Behind a type's name: @ where in the struct, + how many bytes of it. */
+/* Parses what follows a type's name: @ offset in the struct, + number of bytes. */
 static const char *place_parse(char *type, struct sig_arg *a)
 {
 	char *at = strpbrk(type, "@+"), *end = at;
@@ -130,7 +130,7 @@ static char *dir_strip(char *token, struct sig_arg *a)
 	return token + (a->dir != SIG_VALUE);
 }
 
-/* Takes one token apart; *len is its bracket's inside or NULL. */
+/* Parses one token. *len: content of its brackets, or NULL. */
 static const char *token_parse(char *token, const struct sig_role *roles, struct sig_arg *a,
 			       const char **len)
 {
@@ -368,7 +368,7 @@ static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct s
 	return 0;
 }
 
-/* The struct itself, and the list. */
+/* Adds the struct itself and its list. */
 static int list_add(struct pov_fn *fn, uint32_t arg, const struct sig_arg *a)
 {
 	struct sig_arg block = *a;
@@ -378,7 +378,7 @@ static int list_add(struct pov_fn *fn, uint32_t arg, const struct sig_arg *a)
 							  fetch_add(fn, POV_FETCH_IOV_LIST, arg, a);
 }
 
-/* Index of the only fetch of its phase if that is of one element, else POV_FETCH_MAX. */
+/* Index of the sole fetch of its phase if it reads one element, else POV_FETCH_MAX. */
 static uint8_t fetch_only(const struct pov_fn *fn, bool at_return)
 {
 	uint8_t only = POV_FETCH_MAX, cnt = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Rows of the function tables (user/layers/<layer>/<layer>.def), whose grammar is explained in mpi.def: what a function's arguments are
- * and what the function is, parsed for both halves of the tool, and the parts of the kernel half's recipe that follow
- * from it in every layer. What roles and attributes there are is the layer's.
+ * Rows of the function tables (user/layers/<layer>/<layer>.def; mpi.def explains their grammar), parsed for both
+ * halves of the tool: a function's arguments and attributes. Also makes the parts of the kernel
+ * half's recipe that follow from a row in every layer. Each layer defines its roles and attributes.
  */
 #ifndef POV_LAYERS_SIGNATURE_H
 #define POV_LAYERS_SIGNATURE_H
@@ -22,16 +22,24 @@ enum sig_type {
 	SIG_STATUS,
 	SIG_PTR,
 	SIG_STRING,
-	SIG_BLOCK, /* a struct of which some bytes are kept, POV_BLOCK_BYTES if no number is told */
-	SIG_RANGE, /* three ints */
-	SIG_IOV,   /* a piece of memory, struct iovec: of a list of them the bytes are summed */
-	SIG_UCT_IOV, /* the same, uct_iov_t */
-	SIG_WORK, /* list of work requests; its length is the queue that it is posted to (OUT: the list that it ends) */
-	SIG_IOV_LIST, /* a struct of which some bytes are kept; it names a list of struct iovec, of which the bytes are summed */
-	SIG_UNKNOWN,  /* a role this version does not know */
+	SIG_BLOCK,   /* a struct; the given number of bytes is kept, or POV_BLOCK_BYTES */
+	SIG_RANGE,   /* three ints */
+	SIG_IOV,     /* a piece of memory, struct iovec; the lengths of a list are summed */
+	SIG_UCT_IOV, /* as SIG_IOV, for uct_iov_t */
+	/*
+	 * list of work requests; its length is the queue that it is posted to (OUT: the list that
+	 * it ends)
+	 */
+	SIG_WORK,
+	/*
+	 * a struct, of which some bytes are kept; it names a list of struct iovec, whose lengths
+	 * are summed
+	 */
+	SIG_IOV_LIST,
+	SIG_UNKNOWN, /* a role this version does not know */
 };
 
-/* What an argument means, hence how it is shown. */
+/* Meaning of an argument, which determines how it is shown. */
 enum sig_kind {
 	SIG_KIND_NUM,
 	SIG_KIND_UNDEF, /* a number or MPI_UNDEFINED */
@@ -46,11 +54,11 @@ enum sig_kind {
 	SIG_KIND_HANDLE,
 	SIG_KIND_STATUS,
 	SIG_KIND_ADDR,
-	SIG_KIND_MARK, /* a word of a mark: not shown by itself */
+	SIG_KIND_MARK, /* a word of a mark; not shown on its own */
 	SIG_KIND_HEX,
 	SIG_KIND_PARAM,	   /* ucp_request_param_t */
 	SIG_KIND_UCP_TYPE, /* ucp_datatype_t */
-	SIG_KIND_AM_ID,	   /* of an active message of UCX */
+	SIG_KIND_AM_ID,	   /* id of an active message of UCX */
 };
 
 enum sig_dir {
@@ -65,21 +73,22 @@ enum sig_dir {
 
 struct sig_arg {
 	const char *role; /* within the signature's own storage */
-	int16_t role_idx; /* in the layer's list; -1: not in it */
+	int16_t role_idx; /* index in the layer's list; -1: not in it */
 	uint8_t type;	  /* enum sig_type */
 	uint8_t kind;	  /* enum sig_kind */
 	uint8_t dir;	  /* enum sig_dir */
 	uint8_t len;	  /* enum pov_len */
-	uint8_t len_arg;  /* POV_LEN_ARG, POV_LEN_OUT_ARG */
-	uint8_t root_arg; /* POV_LEN_ROOT_SIZE */
-	uint8_t off;	  /* BLOCK: where in the struct it begins */
-	uint8_t bytes;	  /* of a struct; 0 if it is not told */
+	uint8_t len_arg;  /* for POV_LEN_ARG, POV_LEN_OUT_ARG */
+	uint8_t root_arg; /* for POV_LEN_ROOT_SIZE */
+	uint8_t off;	  /* BLOCK: offset in the struct */
+	uint8_t bytes;	  /* bytes of a struct; 0: not given */
 };
 
 struct signature {
 	uint32_t nargs;
 	struct sig_arg arg[POV_CALL_ARGS_MAX];
-	char text[SIG_TEXT_MAX]; /* taken apart; the roles point into it: do not copy the struct */
+	/* the text, cut apart; roles point into it: do not copy the struct */
+	char text[SIG_TEXT_MAX];
 };
 
 /* A role that arguments of a layer's functions may have. Lists end with a NULL name. */
@@ -89,18 +98,18 @@ struct sig_role {
 };
 
 /*
- * Parses a signature. 0, or -EINVAL with *why naming what is wrong (a static text). A role that is not in
- * the list is no error: its type is SIG_UNKNOWN unless the token tells one.
+ * Parses a signature. 0, or -EINVAL with *why naming the mistake (static text). A role that is not
+ * in the list is no error: its type is SIG_UNKNOWN unless the token gives one.
  */
 int signature_parse(const char *text, const struct sig_role *roles, struct signature *out,
 		    const char **why);
 
 /* Index of the argument with a role, or -1. */
 int signature_find(const struct signature *sig, const char *role);
-/* The same, and it is passed by value. */
+/* As signature_find, but only for an argument that is passed by value. */
 int signature_find_value(const struct signature *sig, const char *role);
 
-/* Attributes of a row: those that every layer has, and from FUNC_OWN on each layer's own. */
+/* Attributes of a row: those of all layers; from FUNC_OWN on, each layer's own. */
 #define FUNC_WAIT 0x01
 #define FUNC_POLL 0x02
 #define FUNC_LOCAL 0x04
@@ -117,42 +126,48 @@ struct func_word { /* lists end with a NULL word */
 	uint32_t flag;
 	uint8_t learn;
 };
-/* "WAIT | COMM_FREE" -> *out. -EINVAL if a word is unknown; the known ones are in *out then, too. */
+/* "WAIT | COMM_FREE" -> *out. -EINVAL if a word is unknown; *out then has the known ones. */
 int func_attrs_parse(const char *text, const struct func_word *own, struct func_attrs *out);
 
 /*
- * What a row {name, attrs, sig} of a trace's table says, with the layer's roles and words; those of later versions mean
- * nothing. Also sets how the function waits. 0, or -EINVAL (printed).
+ * Parses a row {name, attrs, sig} of a trace's table, with the layer's roles and words; those of
+ * later versions are ignored. Also sets how the function waits. 0, or -EINVAL (printed).
  */
 int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
 		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,
 		   struct func_info *out);
-/* What the private part of a function begins with, for those below. */
+/* Start of a function's private part, as the functions below require it. */
 struct func_common {
 	struct signature sig;
 	struct func_attrs attrs;
 };
-/* The same into a private part of so many bytes, the rest 0: one block of memory, and out's. NULL if it is not understood (printed). */
+/*
+ * As func_row_parse, into a private part of `bytes` bytes, one zeroed block of memory that out then
+ * owns. NULL if the row is not understood (printed).
+ */
 void *func_priv_parse(const json_t *row, const char *layer, const struct sig_role *roles,
 		      const struct func_word *own, size_t bytes, struct func_info *out);
 void func_priv_free(struct func_info *f);
-/* The role of its first argument, or NULL. */
+/* The role of the function's first argument, or NULL. */
 const char *func_first_arg_name(const struct func_info *f);
 
-/* The recipe of a function that reads no memory. */
+/* Makes the recipe of a function of which no memory is read. */
 void recipe_init(const struct signature *sig, struct pov_fn *fn);
 /*
- * Adds what the signature says is to be read; of arguments for which wants_size (may be NULL) is true, the size of the
- * datatype. 0, -EINVAL for an unknown role, -E2BIG for too many fetches.
+ * Adds the fetches that the signature asks for, and the datatype's size for arguments for which
+ * wants_size (may be NULL) is true. 0, -EINVAL for an unknown role, -E2BIG for too many fetches.
  */
 int recipe_add_fetches(const struct signature *sig,
 		       bool (*wants_size)(const struct signature *sig, const struct sig_arg *a),
 		       struct pov_fn *fn);
-/* Adds, last, the message that the function is handed; said to be of argument arg. 0, -E2BIG. */
+/*
+ * Adds, as the last fetch, the message passed to the function, on behalf of argument arg. 0,
+ * -E2BIG.
+ */
 int recipe_add_message(uint8_t arg, struct pov_fn *fn);
 /*
- * Adds, last, what a pointer leads to, `bytes` bytes, 32 at most; the pointer is at `off` in what the argument points to. 0,
- * -E2BIG.
+ * Adds, as the last fetch, `bytes` bytes (at most 32) at a pointer. The pointer lies at `off` in
+ * what the argument points to. 0, -E2BIG.
  */
 int recipe_add_member(uint8_t arg, uint8_t off, uint8_t bytes, struct pov_fn *fn);
 

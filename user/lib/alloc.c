@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Allocation that cannot fail. A tool that is out of memory has nothing better to do than to say so
- * and end; a trace under way stays readable to its last complete block.
+ * Allocation that cannot fail. A tool without memory has nothing better to do than to print so and
+ * end. A trace being written stays readable up to its last complete block.
  */
 #include "lib/log.h"
 
@@ -11,18 +11,24 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define SMALL \
-	1024 /* glibc's calloc (before 2.41) takes nothing of what free has kept for this thread, malloc does */
+/*
+ * Largest allocation for which xcalloc uses malloc: glibc's calloc (before 2.41) does not use the
+ * thread's cache of freed memory.
+ */
+#define SMALL 1024
 
-/* Why there is none. A limit of this process's own is one for what it reads (trace/trace_limit.h). */
+/*
+ * Hint on why there is no memory. trace/trace_limit.h sets a limit of this process for what it
+ * reads.
+ */
 static const char *why(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == limit.rlim_max)
 		return "";
-	return ": the file wants more than recordings of its size do; it is damaged or made up. If it is "
-	       "neither, set a limit of your own (ulimit -d, in KiB)";
+	return ": the file wants more than recordings of its size do; it is damaged or made up. If "
+	       "it is neither, set a limit of your own (ulimit -d, in KiB)";
 }
 
 static void *checked(void *p, size_t bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The counter of cycles that the kernel's clock is made of, where a program may read it (x86-64: the time stamp counter). Not ordered
- * against the loads and stores around it, so that a reading may be some tens of ns off, and costs half as much as one that is.
+ * The cycle counter on which the kernel's clock is based, where a program may read it (x86-64: the
+ * time stamp counter). Reads are not ordered against the loads and stores around them. So a reading
+ * may be off by some tens of ns, at half the cost of an ordered one.
  */
 #ifndef POV_LIB_CYCLES_H
 #define POV_LIB_CYCLES_H
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-/* Rates and times by them: ns a cycle, with so many bits behind the point. */
+/* Fraction bits of rates (ns per cycle) and of times computed from them, in fixed point. */
 #define CYCLES_RATE_BITS 32
 
 #ifdef __x86_64__
@@ -21,7 +22,7 @@ static inline uint64_t cycles_read(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* Whether this process may (PR_SET_TSC). */
+/* True if this process may read the counter (PR_SET_TSC). */
 static inline bool cycles_readable(void)
 {
 	int how;
@@ -29,7 +30,9 @@ static inline bool cycles_readable(void)
 	return !prctl(PR_GET_TSC, &how) && how == PR_TSC_ENABLE;
 }
 
-/* By the name of the kernel's clock source: it is this counter, which runs alike on all CPUs then. */
+/*
+ * True if the kernel's clock source, by its name, is this counter; it then runs alike on all CPUs.
+ */
 static inline bool cycles_are(const char *clocksource)
 {
 	return !strcmp(clocksource, "tsc");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The words; the numbers come from who counted.
+ * The texts; the numbers come from the callers.
  */
 #include "lib/distortion.h"
 
@@ -9,7 +9,7 @@
 
 #include "lib/log.h"
 
-#define MOST 0.5 /* of the cost */
+#define MOST 0.5 /* share of the cost */
 
 void distortion_add_func(struct distortion *d, const char *name, double cost_ns)
 {
@@ -41,7 +41,7 @@ unsigned int distortion_func_cnt(const struct distortion *d)
 	return i;
 }
 
-/* The names, each behind `before`, with `between` from the second on. */
+/* The functions' names, each after `before`; `between` separates them. */
 static char *names(const struct distortion *d, const char *before, const char *between)
 {
 	unsigned int i, n = distortion_func_cnt(d);
@@ -67,7 +67,8 @@ static char *recorder_text(const struct distortion *d)
 	double pct = core ? d->core_pct : d->room_pct;
 
 	return xasprintf(
-		"; %s for %.*f %%: leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, --sched ranks)",
+		"; %s for %.*f %%: leave one CPU to povtrace, without ranks, or record less "
+		"(-f, --no-functions, --sched ranks)",
 		core ? "povtrace had its core" : "it waited for room to record", digits(pct), pct);
 }
 
@@ -77,17 +78,16 @@ static char *functions_text(const struct distortion *d)
 
 	which = names(d, "", ", ");
 	options = names(d, "--no-functions ", " ");
-	text = *which ?
-		       xasprintf(
-			       ", mostly by %s: leave these out with %s, or whole groups with --mpi",
-			       which, options) :
-		       xstrdup("");
+	text = *which ? xasprintf(", mostly by %s: leave these out with %s, or whole "
+				  "groups with --mpi",
+				  which, options) :
+			xstrdup("");
 	free(which);
 	free(options);
 	return text;
 }
 
-/* Of what most of it is made, and what to do. */
+/* Names the largest part of the overhead, and what to do about it. */
 static char *remedy_text(const struct distortion *d)
 {
 	const double recording_pct = d->pct - d->core_pct - d->room_pct;

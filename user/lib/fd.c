@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranges between those that are kept, in order, so that it costs a call for each of them only. */
+/*
+ * Closes the ranges between the kept descriptors, in order, so it takes just one call for each of
+ * those.
+ */
 #include "lib/fd.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether output arrived is known only when it is flushed; the C library does that at exit, and keeps what it learns to
- * itself.
+ * Only a flush shows whether output arrived. The C library flushes at exit, but does not report the
+ * result.
  */
 #include "lib/flush.h"
 
@@ -19,11 +19,14 @@ int flush_stdout(int status)
 	bool bad = ferror(stdout) != 0;
 	int err = 0;
 
-	/* The C library forgot why an earlier write failed. What stands in its way stands in the way of another one. */
+	/*
+	 * the C library does not keep the error of an earlier write; another write meets the same
+	 * obstacle
+	 */
 	if (bad && write(STDOUT_FILENO, "\n", 1) < 0)
 		err = errno;
 	errno = 0;
-	/* A stdout that was closed from the start matters only if something was to be said. */
+	/* a stdout that was closed from the start matters only if there is output */
 	if (fclose(stdout) && (some || errno != EBADF))
 		bad = true;
 	if (!bad)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Quantities as people read and type them. All in integers: a number with a fraction is read as
- * digits and a power of ten, so that 0.1 means exactly a tenth.
+ * Quantities as people read and type them. All arithmetic is in integers: a number with a fraction
+ * is read as digits and a power of ten, so that 0.1 means exactly a tenth.
  */
 #include "lib/human.h"
 
@@ -38,7 +38,7 @@ char *human_ns(char *buf, size_t bytes, uint64_t ns)
 		snprintf(buf, bytes, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
 		return buf;
 	}
-	/* Rounded to a thousandth; what rounds up to 1000 of a unit is 1 of the next. */
+	/* rounded to a thousandth; what rounds up to 1000 of a unit is 1 of the next */
 	for (i = 0; i < 2; i++)
 		if (ns + units[i].unit_ns / 2000000 >= units[i].unit_ns)
 			break;
@@ -126,7 +126,7 @@ static int read_decimal(const char **text, uint64_t *value, unsigned int *scale)
 			continue;
 		}
 		digits = true;
-		/* More places than a nanosecond of a second has cannot matter. */
+		/* more decimals than a second has nanoseconds cannot matter */
 		if (point && places >= 12)
 			continue;
 		if (__builtin_mul_overflow(v, 10, &v) ||

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define JSON_BUFFER_BYTES (64 * 1024)
-#define JSON_PIECE_BYTES 1024 /* of a string, taken at once */
+#define JSON_PIECE_BYTES 1024 /* bytes of a string that are processed at once */
 #define JSON_NUMBER_BYTES 40  /* more than any one number, escape or indentation step */
 
 struct json_out {
@@ -37,7 +37,7 @@ static void drain(struct json_out *j)
 	j->used = 0;
 }
 
-/* Room for JSON_NUMBER_BYTES. */
+/* Returns a place in the buffer with room for JSON_NUMBER_BYTES. */
 static char *room(struct json_out *j)
 {
 	if (j->used + JSON_NUMBER_BYTES > JSON_BUFFER_BYTES)
@@ -79,7 +79,7 @@ static bool breaks_here(const struct json_out *j)
 	return j->style == JSON_OUT_PRETTY || (j->style == JSON_OUT_LINES && j->depth <= 2);
 }
 
-/* What goes between the value before and the one to come. */
+/* Writes what separates the next value from the one before. */
 static void separate(struct json_out *j)
 {
 	if (j->any[j->depth])
@@ -121,7 +121,7 @@ static void close_level(struct json_out *j, bool object)
 	put_char(j, object ? '}' : ']');
 }
 
-/* A character that the piece would cut in two is left for the next one. */
+/* Bytes of the next piece; a character that would be cut in two is left for the one after it. */
 static size_t piece_bytes(const char *text, size_t len)
 {
 	size_t n = len < JSON_PIECE_BYTES ? len : JSON_PIECE_BYTES;
@@ -149,7 +149,7 @@ struct json_out *json_out_new(FILE *out, enum json_out_style style)
 {
 	struct json_out *j = xmalloc(sizeof(*j));
 
-	/* All but the buffer. */
+	/* all but the buffer */
 	memset(j, 0, offsetof(struct json_out, buf));
 	j->out = out;
 	j->style = style;
@@ -253,7 +253,7 @@ void json_out_double(struct json_out *j, double value)
 	}
 	begin_value(j);
 	to = room(j);
-	/* The shorter form where it reads back as the same number. */
+	/* the shorter form, if it reads back as the same number */
 	n = snprintf(to, JSON_NUMBER_BYTES, "%.15g", value);
 	if (strtod(to, NULL) != value)
 		n = snprintf(to, JSON_NUMBER_BYTES, "%.17g", value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Writes JSON as a stream: nothing is kept but the nesting, so a document of any size needs the same
- * memory. Commas, quotes and line breaks are put by the writer; the caller says what comes next.
+ * Writes JSON as a stream: only the nesting is stored, so a document of any size needs the same
+ * memory. The writer adds commas, quotes and line breaks; the caller says what comes next.
  *
  *	struct json_out *j = json_out_new(stdout, JSON_OUT_PRETTY);
  *
@@ -16,13 +16,13 @@
  *	json_out_object_end(j);
  *	err = json_out_finish(j);			    // the only place that can fail
  *
- * Inside an object each value needs a key before it; nesting is limited to JSON_OUT_DEPTH_MAX. Breaking
- * these rules is a bug in the caller and ends the program with a message.
+ * Inside an object, each value needs a key before it. Nesting is limited to JSON_OUT_DEPTH_MAX.
+ * Breaking these rules is a bug in the caller and ends the program with a message.
  *
- * Strings may hold anything up to their NUL: control characters are escaped, and each byte that is not
- * part of well-formed UTF-8 becomes U+FFFD, so that the document is always valid. Integers are written in
- * full; JavaScript readers lose bits above 2^53, so addresses and handles are better written with
- * json_out_hex ("0x…").
+ * Strings may hold anything up to their NUL. Control characters are escaped, and each byte that is
+ * not part of well-formed UTF-8 becomes U+FFFD, so that the document is always valid. Integers are
+ * written in full. JavaScript readers lose bits above 2^53, so addresses and handles are better
+ * written with json_out_hex ("0x…").
  */
 #ifndef POV_LIB_JSON_OUT_H
 #define POV_LIB_JSON_OUT_H
@@ -38,16 +38,16 @@ struct json_out;
 
 enum json_out_style {
 	JSON_OUT_COMPACT = 0, /* no blanks at all */
-	JSON_OUT_LINES =
-		1, /* compact, but each element of the outermost two levels on its own line */
+	/* compact, but each element of the two outermost levels has its own line */
+	JSON_OUT_LINES = 1,
 	JSON_OUT_PRETTY = 2, /* indented by two blanks */
 };
 
-/* out stays the caller's and must not be written to until json_out_finish. */
+/* out remains the caller's, who must not write to it until json_out_finish. */
 struct json_out *json_out_new(FILE *out, enum json_out_style style);
 /*
- * Ends the document with a line break, hands all to out and frees j (NULL is allowed). 0, or -errno of
- * the first write that failed; not printed. Does not flush out: that is its owner's check.
+ * Ends the document with a line break, passes all data to out, and frees j (which may be NULL). 0,
+ * or -errno of the first write that failed; not printed. Does not flush out: its owner checks that.
  */
 int json_out_finish(struct json_out *j);
 
@@ -72,7 +72,7 @@ void json_out_key_int(struct json_out *j, const char *key, int64_t value);
 void json_out_key_uint(struct json_out *j, const char *key, uint64_t value);
 void json_out_key_double(struct json_out *j, const char *key, double value);
 void json_out_key_bool(struct json_out *j, const char *key, bool value);
-/* The key, and the beginning of its object or array. */
+/* Write a key and begin its object or array. */
 void json_out_key_object(struct json_out *j, const char *key);
 void json_out_key_array(struct json_out *j, const char *key);
 

@@ -54,7 +54,7 @@ static void log_write(enum log_level level, const char *fmt, va_list ap)
 	if ((size_t)used > sizeof(line) - 2)
 		used = sizeof(line) - 2;
 	line[used++] = '\n';
-	/* Nothing sensible can be done about a stderr that cannot be written. */
+	/* nothing can be done about a stderr that cannot be written */
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
 		return;
 }

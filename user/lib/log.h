@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Messages to the person at the terminal: stderr, prefixed with the program's name. The first function that
- * detects a failure prints its cause and a hint, and returns -errno; callers pass it up silently.
+ * Messages to the person at the terminal: on stderr, prefixed with the program's name. The first
+ * function that detects a failure prints its cause and a hint, and returns -errno; callers pass
+ * that up silently.
  */
 #ifndef POV_LIB_LOG_H
 #define POV_LIB_LOG_H
@@ -12,7 +13,10 @@ enum log_level { LOG_QUIET = 0, LOG_ERROR = 1, LOG_WARN = 2, LOG_INFO = 3, LOG_D
 
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
-/* Names the program in messages, help and manual pages; "povtrace" unless set. Points to a constant. */
+/*
+ * Name of the program in messages, help and manual pages; "povtrace" unless set. Must be a
+ * constant.
+ */
 void log_set_program(const char *name);
 const char *log_get_program(void);
 

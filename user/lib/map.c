@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Open addressing with linear probing, at most three quarters full. Removal moves later entries of the
- * run back into the hole, so there are no tombstones and look-ups stay short however long the
- * recording.
+ * Open addressing with linear probing, at most three quarters full. Removal moves later entries of
+ * the run back into the hole. So there are no tombstones, and look-ups stay short however long the
+ * recording is.
  */
 #include "lib/map.h"
 
@@ -67,7 +67,7 @@ void *map_remove(struct map *m, uint64_t key)
 		size_t from_home = (i - map_home(m, m->slots[i].key)) & (m->size - 1);
 		size_t from_hole = (i - hole) & (m->size - 1);
 
-		/* An entry may only move back as far as its home. */
+		/* an entry must not move back past its home */
 		if (from_home >= from_hole) {
 			m->slots[hole] = m->slots[i];
 			hole = i;

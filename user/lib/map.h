@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A hash table from 64-bit keys to pointers. Any key is allowed; NULL is no value. The pointed-to
- * objects stay the caller's. A zeroed struct is an empty map. Not for concurrent use.
+ * A hash table from 64-bit keys to pointers. Any key is allowed, but NULL is not allowed as a
+ * value. The pointed-to objects remain the caller's. A zeroed struct is an empty map. Not for
+ * concurrent use.
  *
  *	struct map by_tid = {0};
  *	map_set(&by_tid, tid, thread);
@@ -27,14 +28,14 @@ struct map {
 	size_t cnt;
 };
 
-/* Here, and inline, for analyses look up several times in each record. */
+/* Inline, as analyses look up several keys per record. */
 static inline size_t map_home(const struct map *m, uint64_t key)
 {
-	/* Multiplying by 2^64 / golden ratio spreads consecutive ids and aligned addresses alike. */
+	/* multiplying by 2^64 / golden ratio spreads both consecutive ids and aligned addresses */
 	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (m->size - 1);
 }
 
-/* The slot that holds key, or the free one where it belongs; of a map that has room. */
+/* The slot that holds key, or the free slot where it belongs. The map must have room. */
 static inline struct map_slot *map_slot_of(const struct map *m, uint64_t key)
 {
 	size_t i = map_home(m, key);
@@ -44,7 +45,7 @@ static inline struct map_slot *map_slot_of(const struct map *m, uint64_t key)
 	return &m->slots[i];
 }
 
-/* NULL if there is none. */
+/* NULL if the key is absent. */
 static inline void *map_get(const struct map *m, uint64_t key)
 {
 	return m->cnt ? map_slot_of(m, key)->value : NULL;
@@ -52,16 +53,16 @@ static inline void *map_get(const struct map *m, uint64_t key)
 
 /* Stores value (not NULL) and returns the one it replaces, or NULL. */
 void *map_set(struct map *m, uint64_t key, void *value);
-/* The value; if there is none, so many zero bytes, to be freed with free(). */
+/* Returns the value; if the key is absent, adds `bytes` zero bytes, to be freed with free(). */
 void *map_make(struct map *m, uint64_t key, size_t bytes);
-/* Takes the value out and returns it, or NULL. */
+/* Removes the value and returns it; NULL if the key is absent. */
 void *map_remove(struct map *m, uint64_t key);
 /*
- * The value at or behind *at, in no order, or NULL at the end; moves *at behind it and tells its key
- * if key is not NULL. Start with *at = 0; the map must not change meanwhile.
+ * Iterates over all values, in no order: returns the next one, or NULL at the end. Start with *at =
+ * 0. If key is not NULL, *key is set. The map must not change meanwhile.
  */
 void *map_next(const struct map *m, size_t *at, uint64_t *key);
 void map_release(struct map *m); /* leaves an empty map; the values are not freed */
-void map_free(struct map *m, void (*value_free)(void *value)); /* the same, freeing them */
+void map_free(struct map *m, void (*value_free)(void *value)); /* as map_release, with the values */
 
 #endif

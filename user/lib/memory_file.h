@@ -7,7 +7,7 @@
 
 /*
  * Makes a memfd of this size, close-on-exec, that can be sealed. Returns the descriptor or -errno.
- * The limit of a file's size (ulimit -f) holds for memfds too: it is lifted meanwhile. Where that
+ * The limit of a file's size (ulimit -f) also applies to memfds. It is lifted meanwhile. Where that
  * is not allowed, the result is -EFBIG.
  */
 int memory_file_make(size_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A map by hash; those that share one are chained.
+ * A map by hash; texts with the same hash are chained.
  */
 #include "lib/names.h"
 
@@ -11,7 +11,7 @@
 
 struct names_entry {
 	char *text;
-	uint32_t same_hash; /* the next one, or 0 */
+	uint32_t same_hash; /* number of the next text with this hash, or 0 */
 };
 
 /* FNV-1a. */

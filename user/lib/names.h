@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Numbers for texts: the same text has the same number, from 1 on, so that keys may hold numbers. 0 is no text. A zeroed
- * struct is empty.
+ * Numbers for texts: equal texts have the same number, from 1 on, so that keys can hold numbers. 0
+ * means no text. A zeroed struct is empty.
  */
 #ifndef POV_LIB_NAMES_H
 #define POV_LIB_NAMES_H
@@ -11,7 +11,7 @@
 struct names {
 	struct names_entry *entry; /* by number; owned */
 	uint32_t n, cap;
-	struct map by_hash; /* of the last one with that hash */
+	struct map by_hash; /* hash → number of the last text with that hash */
 };
 
 uint32_t names_id(struct names *s, const char *text); /* NULL: 0 */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reads a command line by its option table. Options and operands may be mixed; behind "--" all are
- * operands. Default values go through the same reader as typed ones, so help cannot lie about them.
+ * Reads a command line by its option table. Options and operands may be mixed; after "--", all are
+ * operands. Default values go through the same parser as typed ones, so help cannot be wrong about
+ * them.
  */
 #include "lib/option.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One command line being read. */
+/* A command line being parsed. */
 struct parse {
 	const struct command *cmd;
 	void *opts;
@@ -33,7 +34,7 @@ const struct option_def *option_row(const struct command *cmd, size_t i)
 	return NULL;
 }
 
-/* By its letter, or by the first len characters of name. */
+/* Finds an option by its letter, or by the first len characters of name. */
 static const struct option_def *find(const struct command *cmd, char letter, const char *name,
 				     size_t len)
 {
@@ -46,13 +47,15 @@ static const struct option_def *find(const struct command *cmd, char letter, con
 	return NULL;
 }
 
-/* A program without subcommands is its own command, and named already in each message. */
+/*
+ * True for a program without subcommands: it is its own command, and each message names it already.
+ */
 static bool is_program(const struct command *cmd)
 {
 	return !strcmp(cmd->name, log_get_program());
 }
 
-/* For "%s%s" at the begin of a message. */
+/* Arguments for "%s%s" at the start of a message. */
 #define NAMED(cmd) is_program(cmd) ? "" : (cmd)->name, is_program(cmd) ? "" : ": "
 
 static void say_help_hint(const struct command *cmd)
@@ -161,7 +164,7 @@ static int store_value(const struct command *cmd, const struct option_def *def, 
 	return -EINVAL;
 }
 
-/* The value of an option that wants one: what is attached, or the next word. */
+/* The value of an option that needs one: the attached text, or else the next word. */
 static int take_value(struct parse *p, const struct option_def *def, const char *attached)
 {
 	if (!attached) {
@@ -211,7 +214,7 @@ static int parse_long(struct parse *p, const char *word)
 	return store_value(p->cmd, def, NULL, p->opts);
 }
 
-/* "-abVALUE": flags, then at most one option with a value. */
+/* Parses "-abVALUE": flags, followed by at most one option with a value. */
 static int parse_letters(struct parse *p, const char *word)
 {
 	int err;

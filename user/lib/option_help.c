@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What an option table says about itself: help for a terminal, a manual page, and completion for
- * bash. Each is made from the same rows that are parsed.
+ * Output from an option table: help for a terminal, a manual page, and completion for bash. All are
+ * made from the rows that are used for parsing.
  */
 #include "lib/option.h"
 
@@ -14,7 +14,10 @@
 #define HELP_COLUMNS 80
 #define HELP_TEXT_COLUMN 28
 
-/* Puts a word into a line that ends at column *at; 0: none is begun. Up to the indentation no blank parts it from what is there. */
+/*
+ * Adds a word to a line that ends at column *at (0: no line is begun). Up to column indent, no
+ * extra blank separates it from the text before.
+ */
 static void print_word(FILE *out, const char *word, int len, int *at, int indent)
 {
 	if (*at > indent && *at + 1 + len > HELP_COLUMNS) {
@@ -25,8 +28,8 @@ static void print_word(FILE *out, const char *word, int len, int *at, int indent
 }
 
 /*
- * Prints text with words wrapped at HELP_COLUMNS, from column `at` on, at column `indent` and right of it.
- * Empty lines part paragraphs; a line that begins with a blank is printed as it is.
+ * Prints text with words wrapped at HELP_COLUMNS. It starts at column `at`; lines begin at column
+ * `indent`. Empty lines separate paragraphs. A line that begins with a blank is printed as it is.
  */
 static void print_wrapped(FILE *out, const char *text, int at, int indent)
 {
@@ -52,7 +55,7 @@ static void print_wrapped(FILE *out, const char *text, int at, int indent)
 		fputc('\n', out);
 }
 
-/* "Text. One of: a, b. Default: b. From 1 to 10." into buf. */
+/* Writes "Text. One of: a, b. Default: b. From 1 to 10." to buf. */
 static void describe(const struct option_def *def, char *buf, size_t bytes)
 {
 	char low[HUMAN_BYTES], high[HUMAN_BYTES];
@@ -118,7 +121,10 @@ static const struct option_def help_option = {
 	.help = "Print this and exit.",
 };
 
-/* "povtrace info" with that blank, or another character, between; just "povplot" if that is all it does. */
+/*
+ * Prints "povtrace info" with `between` as the separator; just "povplot" for a program without
+ * subcommands.
+ */
 static void print_name(const struct command *cmd, const char *between, FILE *out)
 {
 	if (strcmp(cmd->name, log_get_program()))
@@ -155,7 +161,7 @@ void command_print_help(const struct command *cmd, FILE *out)
 	}
 }
 
-/* Text for troff: no accidental requests, escapes or hyphens. */
+/* Prints text for troff, without accidental requests, escapes or hyphens. */
 static void print_roff(FILE *out, const char *text)
 {
 	bool line_start = true;
@@ -223,7 +229,7 @@ static void print_man_head(const struct command *cmd, FILE *out)
 		snprintf(name, sizeof(name), "%s", cmd->name);
 	for (c = name; *c; c++)
 		*c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-	/* Lines end where words do: adjusted ones have gaps in the middle of options. */
+	/* lines end at word boundaries: justified ones would have gaps within options */
 	fprintf(out, ".TH %s 1 \"\" \"povtrace %s\" \"User Commands\"\n.ad l\n", name, POV_VERSION);
 }
 
@@ -266,7 +272,7 @@ void command_print_man(const struct command *cmd, FILE *out)
 		fprintf(out, ".SH SEE ALSO\n\\fB%s\\fR(1)\n", log_get_program());
 }
 
-/* "a, b" as "a b" */
+/* Prints "a, b" as "a b". */
 static void print_words(const struct option_def *def, FILE *out)
 {
 	char text[512] = "";
@@ -281,7 +287,10 @@ static void print_words(const struct option_def *def, FILE *out)
 			fputc(*c, out);
 }
 
-/* What fits behind the word before, and else the options; `first`: with these words where no option is begun. */
+/*
+ * Completes a word by the values of the option before it, or else by the options. `first`: also
+ * offers these words where no option is begun.
+ */
 static void print_completion_case(const char *pattern, const struct command *cmd,
 				  const char *const *first, FILE *out)
 {
@@ -327,7 +336,8 @@ void command_print_completion(const struct command *const *cmds, const char *con
 
 	fprintf(out, "# bash completion for %s, made from its option tables\n_%s()\n{\n", name,
 		name);
-	fputs("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= cmd= i\n"
+	fputs("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+	      "words= cmd= i\n"
 	      "\tCOMPREPLY=()\n"
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	      "\t\tcase ${COMP_WORDS[i]} in\n"

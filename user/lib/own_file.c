@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Places are relative to the program itself, not to the directory that it is started in. */
+/* Locations are relative to the program itself, not to the current directory. */
 #include "lib/own_file.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 static const char *const places[] = {"", "../lib/povtrace/"};
 
-/* Directory of this program, with a slash. */
+/* Directory of this program, including a final slash. */
 static int own_directory(char *dir, size_t bytes)
 {
 	ssize_t n = readlink("/proc/self/exe", dir, bytes - 1);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-static uint32_t set, ignored; /* a bit for each signal */
+static uint32_t set, ignored; /* one bit per signal */
 static struct rlimit open_files;
 static bool open_files_raised;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Acting as somebody changes the effective ids only: with them all capabilities go, not just those over files, and come
- * back with uid 0. The kernel has ids by thread; the C library's functions change those of all threads, of which one may be
- * attaching probes just then.
+ * Acting as another user changes the effective ids only. This drops all capabilities, not just
+ * those for files; they return with uid 0. In the kernel, ids belong to threads. The C library's
+ * functions change those of all threads, one of which may be attaching probes at that moment.
  */
 #include "lib/person.h"
 
@@ -19,7 +19,7 @@
 
 #define GROUPS_FIRST 64
 
-/* A uid or gid as text. */
+/* Reads a uid or gid. */
 static bool id_read(const char *text, unsigned int *id)
 {
 	uint64_t n;
@@ -54,7 +54,7 @@ static struct person *person_of(const struct passwd *pw)
 	return p;
 }
 
-/* Nothing but the number is known, as in a container. */
+/* A user of whom only the number is known, as in a container. */
 static struct person *person_of_number(uid_t uid, gid_t gid)
 {
 	struct person *p = person_new(uid, gid, NULL, NULL);
@@ -90,7 +90,7 @@ struct person *person_behind(void)
 	if (geteuid())
 		return NULL;
 	if (id_read(getenv("SUDO_UID"), &uid)) {
-		/* A uid may have several names. */
+		/* a uid may have several names */
 		pw = user ? getpwnam(user) : NULL;
 		if (!pw || pw->pw_uid != uid)
 			pw = getpwuid(uid);

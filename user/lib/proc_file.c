@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Read until there is no more, for the kernel makes them up while they are read. */
+/* Reads until the end, as the kernel generates these files while they are read. */
 #include "lib/proc_file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Files of /proc, which have no size that could be asked for. */
+/* Files of /proc, whose size cannot be queried. */
 #ifndef POV_LIB_PROC_FILE_H
 #define POV_LIB_PROC_FILE_H
 
@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * A file of /proc/PID up to at least max bytes, ended with a zero byte that *len does not count; *len ≥ max: there may be
- * more. NULL with errno if it cannot be read. The caller frees.
+ * Reads a file of /proc/PID up to at least max bytes and adds a zero byte, which *len does not
+ * count. *len ≥ max: there may be more. NULL with errno if it cannot be read. The caller frees it.
  */
 char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The rank is that of Mann and Whitney's U (1947). How many of the orders of n + m values have U = u is the coefficient of x^u
- * in the product of (1 − x^(m+i)) / (1 − x^i) over i = 1 … n; the small ones, which decide, are exact in a double.
+ * The rank is that of Mann and Whitney's U (1947). The number of orders of n + m values with U = u
+ * is the coefficient of x^u in the product of (1 − x^(m+i)) / (1 − x^i) over i = 1 … n. The small
+ * coefficients, which decide, are exact in a double.
  */
 #include "lib/rank_interval.h"
 

@@ -20,7 +20,7 @@ static int directory_make(const char *path)
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	dir = dirname(copy);
-	if (mkdir(dir, 0755) ? errno != EEXIST : chmod(dir, 0755)) /* whatever our umask is */
+	if (mkdir(dir, 0755) ? errno != EEXIST : chmod(dir, 0755)) /* independent of our umask */
 		return -errno;
 	if (stat(dir, &st))
 		return -errno;

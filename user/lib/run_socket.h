@@ -8,15 +8,27 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Makes the path's directory unless it is there; only root may write to it, so that nobody else can serve there. 0 or -errno. */
+/*
+ * Makes the path's directory if it is missing. Only root may write to it, so that nobody else can
+ * serve there. 0 or -errno.
+ */
 int run_socket_place(const char *path, struct sockaddr_un *at);
-/* Whether somebody listens there. */
+/* True if a server is listening there. */
 bool run_socket_is_served(const struct sockaddr_un *at);
-/* Listens there, in the place of what may be left of one who did before. A descriptor that does not block, or -errno. */
+/*
+ * Listens there, replacing what a former server may have left. Returns a non-blocking descriptor,
+ * or -errno.
+ */
 int run_socket_listen(const struct sockaddr_un *at, int backlog);
-/* Takes away what is left of servers that were killed: sockets at DIR/BEGIN<process>.sock of processes that are no more. */
+/*
+ * Removes sockets of killed servers: those at DIR/BEGIN<process>.sock whose process no longer
+ * exists.
+ */
 void run_socket_sweep(const char *dir, const char *begin);
-/* Sends an answer, with descriptors, RUN_SOCKET_FDS at most; not to somebody who is gone or does not take it. */
+/*
+ * Sends an answer with up to RUN_SOCKET_FDS descriptors. Gives up if the client is gone or does not
+ * read.
+ */
 #define RUN_SOCKET_FDS 2
 void run_socket_send(int conn, const void *answer, size_t bytes, const int *fd,
 		     unsigned int fd_cnt);

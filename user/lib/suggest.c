@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Edit distance with swaps of neighbours (optimal string alignment), three rows at a time, on names
+ * Edit distance with swaps of neighbours (optimal string alignment). Uses three rows, on names
  * short enough for the stack.
  */
 #include "lib/suggest.h"
@@ -48,7 +48,7 @@ const char *suggest_better(const char *typed, const char *best, const char *cand
 	size_t typed_len = strlen(typed);
 	size_t limit = typed_len < 4 ? 1 : typed_len / 3 + 1;
 
-	/* The beginning of a name is meant as that name, however long the rest. */
+	/* the start of a name means that name, however long the rest is */
 	if (typed_len >= 2 && !strncmp(typed, candidate, typed_len))
 		far = 0;
 	if (far > limit)

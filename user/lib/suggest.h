@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /*
- * Number of single-character changes (insert, delete, replace, swap of neighbours) between two names.
- * Names longer than 63 characters count as infinitely far (SIZE_MAX).
+ * Number of single-character changes (insert, delete, replace, swap of neighbours) between two
+ * names. Names longer than 63 characters are infinitely far apart (SIZE_MAX).
  */
 size_t suggest_distance(const char *a, const char *b);
 
 /*
- * Keeps the better of two suggestions: returns candidate if it is nearer to typed than best is (best
- * may be NULL) and near enough to be meant, else best. Strings stay the caller's.
+ * Chooses the better of two suggestions: candidate if it is close enough to typed and closer than
+ * best (which may be NULL), else best. Strings remain the caller's.
  */
 const char *suggest_better(const char *typed, const char *best, const char *candidate);
 

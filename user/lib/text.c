@@ -12,7 +12,10 @@ bool text_ends_in(const char *text, size_t len, const char *end)
 	return len >= end_len && !memcmp(text + len - end_len, end, end_len);
 }
 
-/* Bytes of the well-formed UTF-8 character at text, of which left > 0 bytes are there; 0 if there is none (Unicode, table 3-7). */
+/*
+ * Bytes of the well-formed UTF-8 character at text (left > 0 bytes are available); 0 if there is
+ * none (Unicode, table 3-7).
+ */
 static size_t text_utf8_bytes(const char *text, size_t left)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -33,7 +36,7 @@ static size_t text_utf8_bytes(const char *text, size_t left)
 	return len;
 }
 
-/* ---- appending: printf() would be most of the cost of writing JSON ---- */
+/* ---- appending; with printf(), that would be most of the cost of writing JSON ---- */
 
 static const char digit_pairs[] = "0001020304050607080910111213141516171819"
 				  "2021222324252627282930313233343536373839"
@@ -214,7 +217,7 @@ char *text_ftrace_comm(char *p, const char *s, size_t n)
 	return p;
 }
 
-/* Bytes of the UTF-8 character at s, 0 if it is none or not printable. */
+/* Bytes of the UTF-8 character at s; 0 if it is malformed or not printable. */
 static size_t char_bytes(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The MPI layer: decodes the calls of a trace by the trace's own function table (user/layers/mpi/mpi.def tells the
- * rows), for Open MPI, MPICH and its relatives, and the MPI standard's ABI. The steps of decoding are in
- * mpi_decode.h; what is learned from one call for later ones, in mpi_process.h.
+ * The MPI layer: decodes the calls of a trace by the trace's own function table (user/layers/mpi/mpi.def
+ * explains the rows). Supports Open MPI, MPICH and its relatives, and the MPI standard's ABI.
+ * mpi_decode.h lists the steps of decoding; mpi_process.h holds what is learned from one call for
+ * later ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 struct layer_decoder {
 	struct mpi_processes *processes;
 	struct continuations more;
-	struct arena arena; /* what the current view points to */
-	uint64_t left_out;  /* how often it was said that calls that concern requests are */
+	struct arena arena; /* memory that the current view points to */
+	uint64_t left_out;  /* how often calls that concern requests were reported missing */
 };
 
 static struct layer_decoder *decoder_new(void)
@@ -45,7 +46,7 @@ static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
 	continuations_add(&d->more, more);
 }
 
-/* A handle may be another request's by now. */
+/* Counts it if the missing calls concern requests: a handle may then be another request's. */
 static void decoder_left_out(struct layer_decoder *d, const struct func_info *f)
 {
 	static const char *const groups[] = {"p2p",   "req", "part", "coll",
@@ -84,7 +85,9 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 
-/* A poll's first argument of interest; where it points to a request, the word kept is its address. */
+/*
+ * Name of a poll's argument of interest. If that points to a request, the word kept is its address.
+ */
 static const char *spin_arg_name(const struct func_info *f)
 {
 	const struct mpi_func *fn = f->priv;

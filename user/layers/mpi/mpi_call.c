@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Takes a call record apart. Fields say which argument they belong to; one argument has at most one,
- * and only what its signature calls for is believed.
+ * Takes a call record apart. Each field names its argument; an argument has at most one field. A
+ * field that the signature does not ask for is ignored.
  */
 #include "layers/mpi/mpi_call.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One call while it is decoded: its record taken apart, and access to its arguments by role. A record
- * may come from a damaged file; whatever it claims is checked against its size here.
+ * One call while it is decoded: its record taken apart, with access to its arguments by role. A
+ * record may come from a damaged file; all that it claims is checked against its size here.
  */
 #ifndef POV_LAYERS_MPI_MPI_CALL_H
 #define POV_LAYERS_MPI_MPI_CALL_H
@@ -18,7 +18,7 @@ struct mpi_field {
 	const uint8_t *data; /* not aligned */
 	uint32_t bytes;
 	uint32_t cnt; /* true number of elements; bytes may hold fewer */
-	uint8_t type; /* enum pov_field_type, 0: there is none */
+	uint8_t type; /* enum pov_field_type; 0: no field */
 };
 
 struct mpi_call {
@@ -26,20 +26,20 @@ struct mpi_call {
 	const struct func_info *info;
 	struct call_parts parts;
 	struct mpi_process *process;
-	struct mpi_known_comm *comm_known; /* of mpi_call_comm, once that has been asked */
+	struct mpi_known_comm *comm_known; /* result of mpi_call_comm, once it has run */
 	struct arena *arena;
 	uint64_t begin_ns;
-	bool ok; /* it returned, and no error */
+	bool ok; /* it returned without an error */
 	struct mpi_field field[POV_CALL_ARGS_MAX];
-	struct pov_field_comm comm; /* of the communicator in argument comm_arg; -1: there is none */
-	int comm_arg;
+	struct pov_field_comm comm; /* data on the communicator in argument comm_arg */
+	int comm_arg;		    /* -1: the record has no such data */
 };
 
-/* Takes the record apart, joining continuation records. False if it is no call at all. */
+/* Takes the record apart and joins continuation records. False if it is not a call. */
 bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
 		   struct mpi_process *process, struct continuations *more, struct arena *arena);
 
-/* A word as its type has it: int truncated and sign-extended, handle cut to its width. */
+/* A word by its type: an int is truncated and sign-extended, a handle cut to its width. */
 static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
 {
 	uint64_t word = call_parts_word(&c->parts, arg);
@@ -56,17 +56,20 @@ static inline int64_t mpi_call_typed(const struct mpi_call *c, uint32_t arg)
 	}
 }
 
-/* Bytes of one element of what an argument points to; 0 if not known. */
+/* Bytes of one element of what an argument points to; 0 if unknown. */
 uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg);
-/* Elements of its field that are there. */
+/* Number of elements that its field holds. */
 uint32_t mpi_call_kept(const struct mpi_call *c, uint32_t arg);
-/* All of them are. */
+/* True if its field holds all elements. */
 bool mpi_call_whole(const struct mpi_call *c, uint32_t arg);
-/* i < kept; of an array of ranges the i-th integer, three to a range: i < 3 × kept. */
+/* Element i < mpi_call_kept; in an array of ranges, integer i < 3 × mpi_call_kept. */
 int64_t mpi_call_elem(const struct mpi_call *c, uint32_t arg, uint32_t i);
 bool mpi_call_status(const struct mpi_call *c, uint32_t i, struct mpi_status *out);
 
-/* By role: passed by value, pointed to, as a sum. False: no such argument, or its value is not in the record. */
+/*
+ * Value of the argument with a role if it is passed by value. False if there is no such argument,
+ * or the record lacks its value.
+ */
 static inline bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, int64_t *out)
 {
 	int arg = c->fn->at[role];
@@ -77,7 +80,9 @@ static inline bool mpi_call_value(const struct mpi_call *c, enum mpi_role role, 
 	*out = mpi_call_typed(c, arg);
 	return true;
 }
+/* As mpi_call_value, for the first element that the argument points to. */
 bool mpi_call_first(const struct mpi_call *c, enum mpi_role role, int64_t *out);
+/* As mpi_call_value, for the sum over the elements that the argument points to. */
 bool mpi_call_sum(const struct mpi_call *c, enum mpi_role role, int64_t *out);
 
 #endif

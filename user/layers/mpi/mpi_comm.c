@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Communicators: who is who in them, by the calls that made them and by what members said of themselves, which must agree. */
+/*
+ * Communicators and their members, from the calls that made them and from the members' own reports,
+ * which must agree.
+ */
 #include "layers/mpi/mpi_comm_internal.h"
 
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 
 #define REPORTS_MAX (1 << 22)
 
-/* ---- all ---- */
+/* ---- all communicators ---- */
 
 struct mpi_comms *mpi_comms_new(void)
 {
@@ -56,7 +59,7 @@ int32_t mpi_comms_job(struct mpi_comms *all, const char *name, uint32_t pid)
 	return all->njobs++;
 }
 
-/* ---- one ---- */
+/* ---- one communicator ---- */
 
 struct mpi_communicator *mpi_communicator_new(struct mpi_comms *all, struct mpi_group *group,
 					      struct mpi_group *remote)
@@ -76,7 +79,7 @@ struct mpi_communicator *mpi_comms_world(struct mpi_comms *all, int32_t job, int
 {
 	struct mpi_communicator *c = map_get(&all->worlds, (uint64_t)(uint32_t)job);
 
-	if (!c || (mpi_group_size(c->group) < 0 && size >= 0)) { /* its size turned out later */
+	if (!c || (mpi_group_size(c->group) < 0 && size >= 0)) { /* its size is known only now */
 		mpi_communicator_unref(c);
 		c = mpi_communicator_new(all, mpi_group_world(job, size), NULL);
 		map_set(&all->worlds, (uint64_t)(uint32_t)job, c);
@@ -104,7 +107,10 @@ static void communicator_free(struct mpi_communicator *c)
 	free(c);
 }
 
-/* One after the other, however long a chain of communicators made of each other is. */
+/*
+ * Frees one after the other without recursion, however long a chain of communicators made from each
+ * other is.
+ */
 void mpi_communicator_unref(struct mpi_communicator *c)
 {
 	struct mpi_comms *all;
@@ -134,9 +140,9 @@ struct mpi_group *mpi_communicator_group(struct mpi_communicator *c, bool remote
 	return !c ? NULL : remote ? c->remote : c->group;
 }
 
-/* ---- who is who in it ---- */
+/* ---- members ---- */
 
-/* What members said of themselves must be what their calls together say. */
+/* The members' own reports must match what their calls together determine. */
 static void reports_check(struct mpi_communicator *c)
 {
 	struct mpi_member by_group;

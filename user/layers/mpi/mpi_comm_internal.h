@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What mpi_comm.c and mpi_making.c know of each other's objects. */
+/* Internals shared by mpi_comm.c and mpi_making.c. */
 #ifndef POV_LAYERS_MPI_MPI_COMM_INTERNAL_H
 #define POV_LAYERS_MPI_MPI_COMM_INTERNAL_H
 
@@ -17,11 +17,11 @@ struct mpi_comms {
 	uint32_t next_id;
 	struct mpi_leader *leaders; /* newest first */
 	struct mpi_group_makings of_groups;
-	struct map
-		two_sided; /* id of an intercommunicator, number of a making → id of what is made */
-	struct map merged; /* its id → struct mpi_communicator that two sides have become */
+	/* id of an intercommunicator and number of a making → id of what is made */
+	struct map two_sided;
+	struct map merged; /* id → struct mpi_communicator into which two sides have merged */
 	struct mpi_spawns *spawns;	 /* NULL: none */
-	struct mpi_communicator *unused; /* to be freed */
+	struct mpi_communicator *unused; /* list of those to be freed */
 	bool freeing;
 };
 
@@ -29,19 +29,20 @@ struct mpi_communicator {
 	uint32_t refs, id;
 	struct mpi_comms *all;
 	struct mpi_group *group, *remote;
-	struct mpi_group *either[2]; /* not decided yet */
-	struct mpi_making *makings;  /* by number */
+	struct mpi_group *either[2]; /* candidates for its group, until a report decides */
+	struct mpi_making *makings;  /* in the order of their numbers */
 	uint32_t next_number;
-	bool conflict, checked;	     /* checked: the reports, against the group */
-	struct mpi_member *reported; /* by rank: report_size of them, job -1 where nobody has */
+	bool conflict, checked;	     /* checked: the reports have been compared with the group */
+	struct mpi_member *reported; /* by rank, report_size of them; job -1: no report yet */
 	int32_t report_size;
-	struct mpi_making *placing; /* by reports; a reference, or NULL */
+	/* making whose reports place its members; a reference, or NULL */
+	struct mpi_making *placing;
 	bool has_context;
 	uint64_t context;
 	struct mpi_communicator *next_unused;
 };
 
-/* The first making of those on parent's list: no more calls are waited for. */
+/* Closes the first making on parent's list: it waits for no more calls. */
 void mpi_makings_close_oldest(struct mpi_communicator *parent);
 void mpi_leaders_release(struct mpi_comms *all);
 

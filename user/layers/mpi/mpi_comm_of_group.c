@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See mpi_comm_of_group.h. That a call was lost with its record shifts nothing, as in mpi_making.c. */
+/*
+ * See mpi_comm_of_group.h. A call that was lost with its record shifts nothing, as in mpi_making.c.
+ */
 #include "layers/mpi/mpi_comm_of_group.h"
 
 #include <stdlib.h>
@@ -13,7 +15,7 @@ struct group_making {
 	uint32_t parent_id;
 	int32_t tag;
 	bool *called; /* by rank in the group */
-	int32_t left; /* members that have not */
+	int32_t left; /* number of members that have not called */
 	uint64_t first_return_ns;
 	struct group_making *next;
 };

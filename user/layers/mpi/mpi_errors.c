@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Error classes, each with its number in every implementation (from their mpi.h and the MPI standard's ABI).
+ * Error classes, each with its number in every implementation (from their mpi.h and the MPI
+ * standard's ABI).
  */
 #include "layers/mpi/mpi_errors.h"
 
@@ -8,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	uint8_t class[MPI_ERRORS_CNT]; /* 0: it has none of that name */
+	uint8_t class[MPI_ERRORS_CNT]; /* 0: it has no class of that name */
 } errors[] = {
 	/* Open MPI, MPICH, the standard's ABI */
 	{"MPI_ERR_BUFFER", {1, 1, 1}},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One const struct per MPI implementation. Vendors' libraries that keep MPICH's ABI (Intel MPI, Cray
- * MPICH, MVAPICH) are of the flavour "mpich".
+ * One const struct per MPI implementation. Vendors' libraries with MPICH's ABI (Intel MPI, Cray
+ * MPICH, MVAPICH) have the flavour "mpich".
  */
 #include "layers/mpi/mpi_flavour.h"
 
@@ -69,7 +69,7 @@ static const struct mpi_flavour_info flavours[] = {
 		.comm_type_shared = 0,
 		.lock_exclusive = 1,
 		.in_place = 1,
-		.request_null = NO_HANDLE, /* an object: known by its name */
+		.request_null = NO_HANDLE, /* an object, recognised by its name */
 		.type_null = NO_HANDLE,
 		.comm_null = NO_HANDLE,
 		.levels = {0, 1, 2, 3},
@@ -134,7 +134,7 @@ static const struct mpi_flavour_info flavours[] = {
 		.undefined = NO_VALUE,
 		.comm_type_shared = NO_VALUE,
 		.lock_exclusive = NO_VALUE,
-		.in_place = NO_HANDLE - 1, /* no pointer of a process */
+		.in_place = NO_HANDLE - 1, /* no process has such a pointer */
 		.request_null = NO_HANDLE,
 		.type_null = NO_HANDLE,
 		.comm_null = NO_HANDLE,
@@ -160,7 +160,7 @@ const char *mpi_flavour_error_name(const struct mpi_flavour_info *f, int32_t cod
 {
 	uint32_t class = (uint32_t)code & f->error_mask;
 
-	/* MPICH: classes a program added have this bit; their numbers are its own */
+	/* MPICH: classes added by a program have this bit; their numbers are the program's own */
 	if (f->error_mask != UINT32_MAX && code & 0x40000000)
 		return NULL;
 	return mpi_error_name(f->errors, class);
@@ -180,7 +180,7 @@ const char *mpi_flavour_level_name(const struct mpi_flavour_info *f, int32_t lev
 
 int64_t mpi_flavour_type_bytes(const struct mpi_flavour_info *f, uint64_t handle)
 {
-	/* MPICH: kind builtin, type datatype, then its size */
+	/* MPICH's handles: kind "builtin", type "datatype", then the size */
 	if (f->handle_bytes == 4 && (handle & 0xfc000000) == 0x4c000000)
 		return handle >> 8 & 0xff;
 	/* the standard's ABI: types of fixed size */

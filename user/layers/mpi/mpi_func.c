@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reads a row of the trace's function table. The row may come from another version of povtrace, or
- * from a damaged file: whatever does not fit is refused, what is merely unknown is carried along.
+ * Reads a row of the trace's function table. The row may come from another version of povtrace or
+ * from a damaged file. Malformed rows are refused; unknown words are carried along.
  */
 #include "layers/mpi/mpi_func.h"
 
@@ -145,7 +145,7 @@ static bool strip_suffix(char *s, const char *suffix)
 	return true;
 }
 
-/* MPI_Ialltoallv_c -> Alltoallv; *init: it was a persistent operation's MPI_…_init */
+/* MPI_Ialltoallv_c -> Ialltoallv; *init: it was a persistent operation's MPI_…_init */
 static void base_name(const char *name, char *base, size_t bytes, bool *init)
 {
 	const char *bare = strchr(name, '_');
@@ -157,7 +157,10 @@ static void base_name(const char *name, char *base, size_t bytes, bool *init)
 	strip_suffix(base, "_enqueue");
 }
 
-/* The same with the I of nonblocking operations taken off: Ialltoallv -> Alltoallv. */
+/*
+ * Finds a collective's family; removes the I of nonblocking ones from base: Ialltoallv ->
+ * Alltoallv.
+ */
 static uint8_t collective_find(char *base)
 {
 	char plain[64];
@@ -177,51 +180,51 @@ static uint8_t collective_find(char *base)
 	return FAMILY_OTHER;
 }
 
-static bool has(const struct mpi_func *f, enum mpi_role role)
+static bool func_has_role(const struct mpi_func *f, enum mpi_role role)
 {
 	return f->at[role] >= 0;
 }
 
-static bool passes(const struct mpi_func *f, enum mpi_role role)
+static bool func_passes_role(const struct mpi_func *f, enum mpi_role role)
 {
-	return has(f, role) && f->sig.arg[f->at[role]].dir == SIG_VALUE;
+	return func_has_role(f, role) && f->sig.arg[f->at[role]].dir == SIG_VALUE;
 }
 
 static uint8_t family_one_sided(const struct mpi_func *f)
 {
-	if (has(f, ROLE_result_buf))
+	if (func_has_role(f, ROLE_result_buf))
 		return FAMILY_GET_PUT;
-	return !has(f, ROLE_op) && strcasestr(f->base, "get") ? FAMILY_GET : FAMILY_PUT;
+	return !func_has_role(f, ROLE_op) && strcasestr(f->base, "get") ? FAMILY_GET : FAMILY_PUT;
 }
 
 static uint8_t family_find(struct mpi_func *f)
 {
-	bool buf = passes(f, ROLE_buf), dest = passes(f, ROLE_dest),
-	     source = passes(f, ROLE_source);
+	bool buf = func_passes_role(f, ROLE_buf), dest = func_passes_role(f, ROLE_dest),
+	     source = func_passes_role(f, ROLE_source);
 	uint8_t family = collective_find(f->base);
 
 	if (family != FAMILY_OTHER)
 		return family;
-	if (passes(f, ROLE_sendbuf) && dest && source)
+	if (func_passes_role(f, ROLE_sendbuf) && dest && source)
 		return FAMILY_SENDRECV;
 	if (buf && dest && source)
 		return FAMILY_SENDRECV_REPLACE;
 	if (buf && dest)
 		return FAMILY_SEND;
-	if (buf && (source || has(f, ROLE_message)))
+	if (buf && (source || func_has_role(f, ROLE_message)))
 		return FAMILY_RECV;
-	if (source && passes(f, ROLE_tag))
+	if (source && func_passes_role(f, ROLE_tag))
 		return FAMILY_PROBE;
-	if (has(f, ROLE_origin) && has(f, ROLE_target))
+	if (func_has_role(f, ROLE_origin) && func_has_role(f, ROLE_target))
 		return family_one_sided(f);
-	if (has(f, ROLE_file) && buf)
+	if (func_has_role(f, ROLE_file) && buf)
 		return strstr(f->base, "write") ? FAMILY_WRITE : FAMILY_READ;
 	return FAMILY_OTHER;
 }
 
 static uint8_t request_find(const struct mpi_func *f, bool init)
 {
-	if (!has(f, ROLE_req))
+	if (!func_has_role(f, ROLE_req))
 		return REQUEST_NONE;
 	switch (f->sig.arg[f->at[ROLE_req]].dir) {
 	case SIG_OUT:
@@ -242,9 +245,9 @@ static uint8_t effect_find(const struct mpi_func *f)
 	for (size_t i = 0; i < ARRAY_CNT(effects); i++)
 		if (!strcmp(effects[i].base, f->base))
 			return effects[i].effect;
-	if (has(f, ROLE_newtype))
+	if (func_has_role(f, ROLE_newtype))
 		return EFFECT_TYPE_NEW;
-	return has(f, ROLE_newcomm) ? EFFECT_COMM_NEW : EFFECT_NONE;
+	return func_has_role(f, ROLE_newcomm) ? EFFECT_COMM_NEW : EFFECT_NONE;
 }
 
 static uint8_t window_find(const struct mpi_func *f)
@@ -254,7 +257,7 @@ static uint8_t window_find(const struct mpi_func *f)
 			return window_events[i].event;
 	if (f->effect == EFFECT_WIN_NEW)
 		return WIN_TOGETHER;
-	return has(f, ROLE_win) && has(f, ROLE_target) ? WIN_ACCESS : WIN_NONE;
+	return func_has_role(f, ROLE_win) && func_has_role(f, ROLE_target) ? WIN_ACCESS : WIN_NONE;
 }
 
 static uint8_t moves_find(const struct mpi_func *f)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What decoding wants to know of an MPI function, found once per row of the trace's table. Most of it
- * follows from the arguments' roles; only collectives and the direction of one-sided and file operations
- * are told by name.
+ * Properties of an MPI function that decoding needs, found once per row of the trace's table. Most
+ * follow from the roles of its arguments. Only collectives, and the direction of one-sided and file
+ * operations, are recognised by name.
  */
 #ifndef POV_LAYERS_MPI_MPI_FUNC_H
 #define POV_LAYERS_MPI_MPI_FUNC_H
@@ -20,7 +20,7 @@ enum mpi_role {
 	ROLE_CNT
 };
 
-/* What a call moves, and which way. */
+/* Kind of transfer, and its direction. */
 enum mpi_family {
 	FAMILY_OTHER,
 	FAMILY_SEND,
@@ -49,18 +49,18 @@ enum mpi_family {
 	FAMILY_CNT
 };
 
-/* What a call teaches the reader. */
+/* What the reader learns from a call. */
 enum mpi_effect {
 	EFFECT_NONE,
-	EFFECT_TYPE_NEW,  /* by `count`, `blocklen`, … of oldtype */
-	EFFECT_TYPE_SIZE, /* size of dtype told */
+	EFFECT_TYPE_NEW,  /* made from oldtype by `count`, `blocklen`, … */
+	EFFECT_TYPE_SIZE, /* reports the size of dtype */
 	EFFECT_TYPE_FREE,
 	EFFECT_COMM_SIZE,
 	EFFECT_COMM_RANK,
 	EFFECT_REMOTE_SIZE,
-	EFFECT_COMM_NEW,   /* nothing known of it but that it is new */
-	EFFECT_COMM_DUP,   /* the same members */
-	EFFECT_COMM_SPLIT, /* by colour or kind of machine */
+	EFFECT_COMM_NEW,   /* nothing known of it except that it is new */
+	EFFECT_COMM_DUP,   /* has the same members */
+	EFFECT_COMM_SPLIT, /* by colour or by kind of machine */
 	EFFECT_COMM_CREATE,
 	EFFECT_COMM_OF_GROUP, /* only the group's members call */
 	EFFECT_INTERCOMM_NEW,
@@ -72,10 +72,10 @@ enum mpi_effect {
 	EFFECT_CART,
 	EFFECT_CART_SUB,
 	EFFECT_GRAPH,
-	EFFECT_DIST_GRAPH, /* adjacent or not: degrees if told */
+	EFFECT_DIST_GRAPH, /* adjacent or not; with degrees if the call has them */
 	EFFECT_DEGREES,
 	EFFECT_COMM_FREE,
-	EFFECT_COMM_GROUP, /* or a window's */
+	EFFECT_COMM_GROUP, /* of a communicator or a window */
 	EFFECT_REMOTE_GROUP,
 	EFFECT_GROUP_INCL, /* by ranks or ranges */
 	EFFECT_GROUP_EXCL,
@@ -85,7 +85,7 @@ enum mpi_effect {
 	EFFECT_GROUP_OTHER,
 	EFFECT_WIN_NEW,
 	EFFECT_WIN_FREE,
-	EFFECT_MATCHED, /* a probe that takes the message */
+	EFFECT_MATCHED, /* a probe that takes the message out of matching */
 };
 
 static inline bool mpi_effect_makes_comm(enum mpi_effect e)
@@ -106,8 +106,8 @@ struct mpi_func {
 	uint8_t request;     /* enum request_event of its request argument */
 	uint8_t effect;	     /* enum mpi_effect */
 	uint8_t window;	     /* enum win_event */
-	bool returns_error;  /* int error code; else a value */
-	int8_t at[ROLE_CNT]; /* argument of a role, or -1 */
+	bool returns_error;  /* returns an int error code; else a value */
+	int8_t at[ROLE_CNT]; /* index of the argument with a role, or -1 */
 };
 
 /* Parses a row {name, group, attrs, sig}; out->priv: struct mpi_func. 0, or -EINVAL (printed). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A group is a list of members, or an expression that becomes one. What an expression was made of is let go as soon as it
- * has been worked out.
+ * A group is a list of members, or an expression that becomes one. The operands of an expression
+ * are released once it has been evaluated.
  */
 #include "layers/mpi/mpi_group.h"
 
@@ -10,19 +10,22 @@
 
 #include "lib/log.h"
 
-#define DEPTH_MAX \
-	64 /* of groups made of groups that are not worked out yet: working out and freeing go down as far */
+/*
+ * depth of groups made of groups that are not evaluated yet: evaluation and freeing recurse as
+ * deeply
+ */
+#define DEPTH_MAX 64
 #define SIZE_MAX_OF_GROUP (1 << 22)
-#define STEPS_MAX (1 << 28) /* of comparing two groups */
+#define STEPS_MAX (1 << 28) /* steps of comparing two groups */
 
 enum form {
-	FORM_LIST, /* worked out */
+	FORM_LIST, /* evaluated */
 	FORM_WORLD,
 	FORM_UNKNOWN,
 	FORM_INCL,
 	FORM_EXCL,
 	FORM_FIRST,
-	FORM_CONCAT, /* this and the next as enum mpi_group_op has them */
+	FORM_CONCAT, /* from here on as in enum mpi_group_op */
 	FORM_UNION,
 	FORM_INTERSECTION,
 	FORM_DIFFERENCE,
@@ -35,10 +38,10 @@ struct mpi_group {
 	uint8_t depth;
 	uint8_t why;		   /* UNKNOWN: enum peer_unknown */
 	int32_t job;		   /* WORLD */
-	int32_t size;		   /* LIST, WORLD; FIRST: of how many */
+	int32_t size;		   /* LIST, WORLD: members; FIRST: how many of a's members */
 	struct mpi_member *member; /* LIST */
-	struct mpi_group *a, *b;
-	int32_t *rank; /* INCL, EXCL: rank_cnt of them */
+	struct mpi_group *a, *b;   /* operands */
+	int32_t *rank;		   /* INCL, EXCL: rank_cnt of them */
 	uint32_t rank_cnt;
 	struct mpi_group_source source;
 };
@@ -50,7 +53,7 @@ struct mpi_group *mpi_group_ref(struct mpi_group *g)
 	return g;
 }
 
-/* Forgets what it was made of. */
+/* Releases what the group was made of. */
 static void operands_release(struct mpi_group *g)
 {
 	mpi_group_unref(g->a);
@@ -125,14 +128,14 @@ static void become_unknown(struct mpi_group *g, enum peer_unknown why)
 	g->why = why;
 }
 
-/* ---- working out ---- */
+/* ---- evaluation ---- */
 
 static struct mpi_member member_at(const struct mpi_group *g, int32_t rank)
 {
 	return g->form == FORM_WORLD ? (struct mpi_member){g->job, rank} : g->member[rank];
 }
 
-/* Both are worked out. */
+/* Rank of a process in a group; both must be evaluated. */
 static int32_t rank_in(const struct mpi_group *g, struct mpi_member who)
 {
 	if (g->form == FORM_WORLD)
@@ -181,7 +184,7 @@ static void excl_work_out(struct mpi_group *g)
 	become_list(g, list, n);
 }
 
-/* Members of a that are (not) in b, and behind them, of a union, those that only b has. */
+/* Members of a that are (not) in b; for a union, followed by those that only b has. */
 static void sets_work_out(struct mpi_group *g)
 {
 	const struct mpi_group *a = g->a, *b = g->b;
@@ -216,7 +219,7 @@ static void source_work_out(struct mpi_group *g)
 		become_unknown(g, why);
 }
 
-/* Makes it a list if that can be done now. */
+/* Turns the group into a list if that is possible now. */
 static void work_out(struct mpi_group *g)
 {
 	if (is_list(g) || g->form == FORM_UNKNOWN)
@@ -250,9 +253,9 @@ static void work_out(struct mpi_group *g)
 	}
 }
 
-/* ---- making one of others ---- */
+/* ---- groups made of others ---- */
 
-/* Worked out at once if it can be, so that long chains do not come about. */
+/* Evaluates the new group at once if possible, to avoid long chains. */
 static struct mpi_group *group_of(enum form form, struct mpi_group *a, struct mpi_group *b)
 {
 	struct mpi_group *g;
@@ -349,7 +352,7 @@ struct mpi_group *mpi_group_from(struct mpi_group_source source, struct mpi_grou
 	return g;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 int32_t mpi_group_size(struct mpi_group *g)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What calls teach about datatypes: sizes of derived ones from their constructors. A size that cannot be computed exactly is
- * not learned.
+ * Learns the sizes of derived datatypes from their constructors. A size that cannot be computed
+ * exactly is not learned.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ int64_t mpi_call_product(const struct mpi_call *c, enum mpi_role role)
 	return n;
 }
 
-/* How many elements of oldtype the new type has, or -1. */
+/* Number of elements of oldtype in the new type, or -1. */
 static int64_t oldtype_elems(const struct mpi_call *c)
 {
 	int64_t count, len;
@@ -75,7 +75,7 @@ static int64_t newtype_bytes(const struct mpi_call *c)
 	return -1;
 }
 
-/* The numbers in a constructor's arguments, as "(4, 2, 8)", behind its name. */
+/* Appends the numbers in a constructor's arguments, "(4, 2, 8)", to its name. */
 static const char *numbers_append(const struct mpi_call *c, const char *text)
 {
 	const char *sep = "(";
@@ -125,7 +125,7 @@ static void learn_newtype(struct mpi_call *c)
 	mpi_process_type_set(c->process, handle, newtype_bytes(c), newtype_text(c));
 }
 
-/* MPI_Type_size told: keep the text, if there is one. */
+/* MPI_Type_size reported a size: stores it and keeps the text, if there is one. */
 static void learn_type_size(struct mpi_call *c)
 {
 	const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What calls teach about communicators: own rank and size, neighbours, and what of its parent holds for one that a call has made
- * (mpi_make_comm.c).
+ * Learns about communicators: own rank and size, neighbours, and properties that a communicator
+ * made by a call (mpi_make_comm.c) inherits from its parent.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,19 +50,19 @@ int32_t mpi_comm_peers(const struct mpi_known_comm *comm)
 	return !comm ? -1 : comm->inter ? comm->remote : comm->size;
 }
 
-/* ---- what arrays and questions tell ---- */
+/* ---- data from arrays and queries ---- */
 
 static void peers_learn(struct mpi_known_comm *comm, uint32_t cnt)
 {
 	if (!comm->inter && !comm->whole && comm->size >= 0 && (uint32_t)comm->size != cnt)
-		comm->inter = true; /* arrays are as long as the other side is large */
+		comm->inter = true; /* arrays have the length of the other group */
 	if (comm->inter)
 		comm->remote = cnt;
 	else
 		comm->size = cnt;
 }
 
-/* The lengths the kernel half found for arrays. */
+/* Learns from the lengths that the kernel half found for arrays. */
 static void learn_from_fields(struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	int64_t root;
@@ -93,12 +93,12 @@ static void learn_from_fields(struct mpi_call *c, struct mpi_known_comm *comm)
 	}
 }
 
-static void report(struct mpi_call *c, struct mpi_known_comm *comm)
+static void comm_report(struct mpi_call *c, struct mpi_known_comm *comm)
 {
 	mpi_communicator_report(comm->whole, mpi_process_self(c->process), comm->rank, comm->size);
 }
 
-/* What the library's own object said of a communicator: of the call's, or of the one it made. */
+/* Learns from the library's own object of a communicator: the call's, or the one that it made. */
 static void learn_from_object(struct mpi_call *c, struct mpi_known_comm *comm, enum mpi_role role)
 {
 	if (c->comm_arg < 0 || c->comm_arg != c->fn->at[role])
@@ -109,7 +109,7 @@ static void learn_from_object(struct mpi_call *c, struct mpi_known_comm *comm, e
 		peers_learn(comm, c->comm.size);
 	if (comm->inter)
 		return;
-	report(c, comm);
+	comm_report(c, comm);
 	if (c->process->contexts_agree && c->comm.context_id != UINT64_MAX)
 		mpi_communicator_context(comm->whole, c->comm.context_id);
 }
@@ -127,11 +127,11 @@ static void learn_from_question(struct mpi_call *c, struct mpi_known_comm *comm)
 	switch (c->fn->effect) {
 	case EFFECT_COMM_SIZE:
 		count_learn(c, ROLE_size, &comm->size);
-		report(c, comm);
+		comm_report(c, comm);
 		break;
 	case EFFECT_COMM_RANK:
 		count_learn(c, ROLE_rank, &comm->rank);
-		report(c, comm);
+		comm_report(c, comm);
 		break;
 	case EFFECT_REMOTE_SIZE:
 		count_learn(c, ROLE_size, &comm->remote);
@@ -144,7 +144,7 @@ static void learn_from_question(struct mpi_call *c, struct mpi_known_comm *comm)
 	}
 }
 
-/* ---- what is made ---- */
+/* ---- new communicators ---- */
 
 static void dims_copy(const struct mpi_known_comm *old, struct mpi_known_comm *new)
 {
@@ -174,7 +174,10 @@ static void learn_neighbours(struct mpi_call *c, struct mpi_known_comm *new)
 	}
 }
 
-/* What of its parent holds for the new one, too; the rest follows from its members. */
+/*
+ * Copies properties of the parent that hold for the new communicator; the others follow from its
+ * members.
+ */
 static void learn_shape(struct mpi_call *c, const struct mpi_known_comm *old,
 			struct mpi_known_comm *new)
 {
@@ -226,7 +229,7 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	    (parent && parent == mpi_process_comm(c->process, handle)))
 		return;
 	made = mpi_call_made(c, m, parent && parent->whole ? parent : NULL);
-	if (made && made == mpi_process_comm(c->process, handle)->whole) { /* asked for again */
+	if (made && made == mpi_process_comm(c->process, handle)->whole) { /* queried again */
 		mpi_communicator_unref(made);
 		return;
 	}
@@ -240,7 +243,7 @@ static void learn_newcomm(struct mpi_call *c, struct mpi_making *m)
 	if (new->inter &&new->remote < 0)
 		new->remote = mpi_group_size(mpi_communicator_group(made, true));
 	mpi_comm_rank(c, new);
-	if (strncmp(c->fn->base, "Comm_idup", 9)) /* that object is not complete yet */
+	if (strncmp(c->fn->base, "Comm_idup", 9)) /* its object is not complete yet */
 		learn_from_object(c, new, role);
 }
 

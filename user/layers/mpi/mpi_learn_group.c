@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What calls teach about groups of processes and about windows, whose targets are ranks of the group they were made of.
+ * Learns about groups of processes and about windows, whose targets are ranks of the group from
+ * which they were made.
  */
 #include "layers/mpi/mpi_comm_of_group.h"
 #include "layers/mpi/mpi_decode.h"
@@ -30,13 +31,13 @@ struct mpi_communicator *mpi_call_made_of_group(struct mpi_call *c)
 	return mpi_group_makings_join(mpi_comms_of_groups(all), all, &call);
 }
 
-/* Of the communicator or window. */
+/* The group of the call's communicator or window. */
 static struct mpi_group *of_ranks(struct mpi_call *c, bool remote)
 {
 	return mpi_group_ref(mpi_communicator_group(mpi_call_ranks(c), remote));
 }
 
-/* Some of another one: by ranks or by ranges of them, those or all but those. */
+/* A subset of a group by ranks or ranges: these members, or all others if exclude. */
 static struct mpi_group *of_some(struct mpi_call *c, bool exclude)
 {
 	enum mpi_role role = c->fn->at[ROLE_ranges] >= 0 ? ROLE_ranges : ROLE_ranks;
@@ -56,7 +57,7 @@ static struct mpi_group *of_some(struct mpi_call *c, bool exclude)
 	return mpi_group_of_ranks(group, list, n, exclude);
 }
 
-/* The group that the call made: a reference, or NULL if that is not known. */
+/* The group that the call made: a reference, or NULL if unknown. */
 static struct mpi_group *made_by_call(struct mpi_call *c)
 {
 	struct mpi_group *first = mpi_call_group(c, ROLE_group1);
@@ -81,7 +82,10 @@ static struct mpi_group *made_by_call(struct mpi_call *c)
 	}
 }
 
-/* A window of a communicator, or a message that a probe has taken off it. */
+/*
+ * Learns that a window was made of a communicator, or that a probe took a message out of its
+ * matching.
+ */
 static void learn_origin(struct mpi_call *c, enum mpi_role role)
 {
 	const struct mpi_flavour_info *fl = c->process->flavour;
@@ -109,8 +113,8 @@ static void learn_origin(struct mpi_call *c, enum mpi_role role)
 }
 
 /*
- * That a group is freed means nothing: libraries hand out one handle several times, and free it when the last one who got it
- * does. It is forgotten when it stands for another.
+ * Freeing a group is ignored. Libraries give out one handle several times, and free the group with
+ * the last of its users. A group is forgotten when its handle stands for another one.
  */
 void mpi_learn_group(struct mpi_call *c)
 {

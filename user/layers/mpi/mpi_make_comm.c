@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The communicators that calls make: who takes part, and by what the calls say together, who their members are (mpi_comm.h). */
+/*
+ * Communicators made by calls: who takes part, and who their members are by all calls together
+ * (mpi_comm.h).
+ */
 #include <stdlib.h>
 
 #include "lib/log.h"
 #include "layers/mpi/mpi_decode.h"
 #include "layers/mpi/mpi_spawn.h"
 
-#define SUB_MAX (1 << 20) /* members of a part of a topology whose members are not known yet */
+#define SUB_MAX (1 << 20) /* most members of a part of a topology with unknown members */
 
-/* ---- calling together ---- */
+/* ---- calls that belong together ---- */
 
-/* Members of a communicator make the new one together; else only those who will be in it. */
+/*
+ * True if all members of a parent call; otherwise, only future members of the new communicator do.
+ */
 static bool has_parent(enum mpi_effect e)
 {
 	return mpi_effect_makes_comm(e) && e != EFFECT_COMM_OF_GROUP &&
@@ -43,9 +48,11 @@ static void split_part(const struct mpi_call *c, struct mpi_part *part)
 		part->key = (int32_t)v;
 }
 
-/* What the leader of one side says of the other one's; the other ranks' arguments mean nothing. */
-static void leader_tell(const struct mpi_call *c, struct mpi_making *m,
-			struct mpi_known_comm *local)
+/*
+ * Records the remote leader that the leader of one side names; other ranks' arguments mean nothing.
+ */
+static void leader_report(const struct mpi_call *c, struct mpi_making *m,
+			  struct mpi_known_comm *local)
 {
 	struct mpi_member remote;
 	int64_t leader, peers, rank, tag;
@@ -59,8 +66,8 @@ static void leader_tell(const struct mpi_call *c, struct mpi_making *m,
 		mpi_making_lead(m, mpi_process_self(c->process), remote, (int32_t)tag);
 }
 
-/* What the root of a call says that spawns. */
-static void root_tell(const struct mpi_call *c, struct mpi_making *m, struct mpi_known_comm *comm)
+/* Records the arguments of a spawning call's root. */
+static void root_report(const struct mpi_call *c, struct mpi_making *m, struct mpi_known_comm *comm)
 {
 	int64_t root, size = -1;
 
@@ -71,7 +78,7 @@ static void root_tell(const struct mpi_call *c, struct mpi_making *m, struct mpi
 			c->begin_ns);
 }
 
-static struct mpi_making *join(const struct mpi_call *c, struct mpi_known_comm *parent)
+static struct mpi_making *making_join(const struct mpi_call *c, struct mpi_known_comm *parent)
 {
 	struct mpi_part part = {
 		.who = mpi_process_self(c->process),
@@ -85,9 +92,9 @@ static struct mpi_making *join(const struct mpi_call *c, struct mpi_known_comm *
 	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part, c->begin_ns,
 			    c->process->one_clock);
 	if (c->fn->effect == EFFECT_INTERCOMM_NEW)
-		leader_tell(c, m, parent);
+		leader_report(c, m, parent);
 	else if (c->fn->effect == EFFECT_SPAWN)
-		root_tell(c, m, parent);
+		root_report(c, m, parent);
 	return m;
 }
 
@@ -97,8 +104,8 @@ void mpi_announce(struct mpi_call *c)
 
 	if (!parent || !parent->whole)
 		return;
-	mpi_making_unref(parent->announced); /* that one never returned */
-	parent->announced = join(c, parent);
+	mpi_making_unref(parent->announced); /* of an earlier call that never returned */
+	parent->announced = making_join(c, parent);
 }
 
 struct mpi_making *mpi_call_making(struct mpi_call *c)
@@ -110,12 +117,12 @@ struct mpi_making *mpi_call_making(struct mpi_call *c)
 		return NULL;
 	m = parent->announced;
 	parent->announced = NULL;
-	return m ? m : join(c, parent);
+	return m ? m : making_join(c, parent);
 }
 
-/* ---- what is made ---- */
+/* ---- new communicators ---- */
 
-/* Of the given groups, to which it takes over the references. */
+/* The communicator with these groups, whose references it takes over. */
 static struct mpi_communicator *made_of(struct mpi_call *c, struct mpi_making *m, int64_t key,
 					struct mpi_group *group, struct mpi_group *remote)
 {
@@ -129,13 +136,13 @@ static struct mpi_communicator *made_by_split(struct mpi_call *c, struct mpi_mak
 	struct mpi_part part = {0};
 
 	split_part(c, &part);
-	if (part.color < 0 && c->fn->at[ROLE_split_type] >= 0) /* sockets, caches … : by hardware */
+	if (part.color < 0 && c->fn->at[ROLE_split_type] >= 0) /* by hardware: sockets, caches, … */
 		return made_of(c, NULL, 0, mpi_group_unknown(PEER_UNKNOWN_ORDER), NULL);
 	return made_of(c, m, part.color, NULL,
 		       parent->inter ? mpi_group_unknown(PEER_UNKNOWN_COMM) : NULL);
 }
 
-/* By the two groups' order, which ranks in it will tell. */
+/* The order of the two groups decides; ranks in the new communicator will reveal it. */
 static struct mpi_communicator *made_by_merge(struct mpi_call *c, struct mpi_making *m,
 					      struct mpi_group *local, struct mpi_group *remote)
 {
@@ -185,7 +192,10 @@ static struct mpi_communicator *made_by_topology(struct mpi_call *c, struct mpi_
 		       NULL);
 }
 
-/* The ranks that differ from this one only in coordinates that remain, the last one varying fastest; *key: the first. */
+/*
+ * Ranks that differ from this one only in the remaining coordinates, the last of which varies
+ * fastest. *key: the first of these ranks.
+ */
 static struct mpi_group *cart_sub_group(struct mpi_call *c, struct mpi_known_comm *parent,
 					int64_t *key)
 {
@@ -229,7 +239,7 @@ struct mpi_communicator *mpi_call_made(struct mpi_call *c, struct mpi_making *m,
 	int64_t key = 0;
 
 	if (!m && has_parent(c->fn->effect))
-		return NULL; /* nothing is known of its parent */
+		return NULL; /* its parent is unknown */
 	switch (c->fn->effect) {
 	case EFFECT_COMM_DUP:
 		return made_of(c, m, 0, mpi_group_ref(group), mpi_group_ref(remote));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A making waits on its parent's list until all members have called and returned. Calls that were lost with their records
- * shift nothing: a making that somebody had returned from before a call began is not the one that this call belongs to, since
- * no member returns before all have called.
+ * A making waits on its parent's list until all members have called and returned. Calls that were
+ * lost with their records shift nothing. No member returns before all have called. So if a member
+ * returned from a making before a call began, the call belongs to another one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "lib/log.h"
 #include "layers/mpi/mpi_comm_internal.h"
 
-#define MAKINGS_MAX 64	/* of one parent, waiting for members */
-#define LEADERS_MAX 256 /* makings of intercommunicators whose other side has not called */
+#define MAKINGS_MAX 64	/* most makings of one parent that wait for members */
+#define LEADERS_MAX 256 /* most makings of intercommunicators whose other side has not called */
 
 struct made {
 	int64_t key;
@@ -27,16 +27,17 @@ struct mpi_making {
 	uint32_t part_cnt, returned;
 	uint64_t first_return_ns;
 	uint32_t placed;
-	bool places; /* its members are known once all are placed */
+	bool places; /* its members are known once mpi_making_place has run for all */
 	bool closed, sorted;
-	struct made *made; /* given up when it is closed */
+	struct made *made; /* released when the making is closed */
 	uint32_t made_cnt;
-	struct mpi_group *remote; /* once the other side's leader has called */
-	uint32_t id; /* of what is made, if the other side of an intercommunicator has the same; else 0 */
+	struct mpi_group *remote; /* set once the other side's leader has called */
+	/* id of what is made if both sides of an intercommunicator make the same, else 0 */
+	uint32_t id;
 	struct mpi_making *next;
 };
 
-/* The leader of a side that waits for the other one. */
+/* A leader whose side waits for the other one. */
 struct mpi_leader {
 	struct mpi_member own, remote;
 	int32_t tag;
@@ -60,7 +61,7 @@ void mpi_making_unref(struct mpi_making *m)
 	free(m);
 }
 
-/* Who made it and what it made refer to each other no longer. */
+/* Ends the references between the making and what it made. */
 void mpi_makings_close_oldest(struct mpi_communicator *parent)
 {
 	struct mpi_making *m = parent->makings;
@@ -82,7 +83,10 @@ static bool all_called(const struct mpi_making *m)
 	return size >= 0 && m->part_cnt >= (uint32_t)size;
 }
 
-/* Not one that another function makes, nor one that was over before the call began. */
+/*
+ * False for a making of another function, a complete one, and one that was over before the call
+ * began.
+ */
 static bool may_join(const struct mpi_making *m, const char *call, uint64_t begin_ns,
 		     bool one_clock)
 {
@@ -90,7 +94,10 @@ static bool may_join(const struct mpi_making *m, const char *call, uint64_t begi
 	       !(one_clock && m->first_return_ns && m->first_return_ns < begin_ns);
 }
 
-/* Both sides of an intercommunicator make the same of it; each side has its own object, of one id. */
+/*
+ * Both sides of an intercommunicator make the same communicator. Each side has its own making; they
+ * share one id.
+ */
 static uint32_t two_sided_id(const struct mpi_communicator *parent, uint32_t number)
 {
 	uint64_t key = (uint64_t)parent->id << 32 | number;
@@ -111,7 +118,7 @@ static struct mpi_making *making_append(struct mpi_communicator *parent, const c
 {
 	struct mpi_making *m = xcalloc(1, sizeof(*m));
 
-	m->refs = 1; /* the list's */
+	m->refs = 1; /* the list's reference */
 	m->number = parent->next_number++;
 	m->call = call;
 	m->all = parent->all;
@@ -130,7 +137,7 @@ struct mpi_making *mpi_making_join(struct mpi_communicator *parent, uint32_t *jo
 	struct mpi_making **link, *m;
 	uint32_t waiting = 0;
 
-	/* those from which all have returned are at the list's head */
+	/* makings from which all members have returned are at the head of the list */
 	while ((m = parent->makings) && all_called(m) && m->returned >= m->part_cnt)
 		mpi_makings_close_oldest(parent);
 	for (link = &parent->makings; (m = *link); link = &m->next) {
@@ -179,7 +186,7 @@ static int part_compare(const void *va, const void *vb)
 	return a->parent_rank < b->parent_rank ? -1 : a->parent_rank > b->parent_rank;
 }
 
-/* Those who gave a colour, in order of their keys, and of their ranks in the parent where these are equal. */
+/* Members that gave a colour, ordered by key, and by rank in the parent where keys are equal. */
 static struct mpi_member *split_members(struct mpi_making *m, int64_t color, int32_t *size,
 					enum peer_unknown *why)
 {
@@ -239,7 +246,10 @@ static struct mpi_communicator *made_add(struct mpi_making *m, int64_t key,
 	return c;
 }
 
-/* Of both sides of an intercommunicator: the one that the other side got, if it was first. The order of its members is unknown. */
+/*
+ * The communicator that both sides of an intercommunicator make: the one that the other side got if
+ * it was first. The order of its members is unknown.
+ */
 static struct mpi_communicator *merged_get(const struct mpi_making *m)
 {
 	struct mpi_communicator *c = map_get(&m->all->merged, m->id);
@@ -331,7 +341,7 @@ struct mpi_group *mpi_making_remote(struct mpi_making *m)
 	return group_from(m, remote_members, 0);
 }
 
-/* Only one that is known by now, so that groups do not come to depend on each other. */
+/* Stores only a group that is known by now, so that groups do not come to depend on each other. */
 static void remote_set(struct mpi_making *m, struct mpi_group *remote)
 {
 	if (!m->remote && mpi_group_size(remote) >= 0)

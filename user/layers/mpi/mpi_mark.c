@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls of MPI_Pcontrol by which a program marks its phases (abi/mark.h). Other levels are anybody's own, and
- * the words behind them nothing to believe.
+ * Calls of MPI_Pcontrol by which a program marks its phases (abi/mark.h). Other levels belong to
+ * the program or other tools; the words after them are not trusted.
  */
 #include <string.h>
 
 #include "abi/mark.h"
 #include "layers/mpi/mpi_decode.h"
 
-/* A name that fills its words has no end, and probably went on: the character that may be cut makes way for "…". */
+/*
+ * A name that fills its words was probably longer: its last, perhaps partial character is replaced
+ * by "…".
+ */
 static void cut_show(char *text)
 {
 	size_t n = POV_MARK_NAME_BYTES;
@@ -20,7 +23,7 @@ static void cut_show(char *text)
 	strcpy(text + n, "…");
 }
 
-/* The name's words as text, without what no terminal or viewer should be sent. */
+/* The name's words as text, without characters that must not reach a terminal or viewer. */
 static const char *name_text(const struct mpi_call *c, int first)
 {
 	char text[MARK_TEXT_BYTES] = "";
@@ -37,7 +40,7 @@ static const char *name_text(const struct mpi_call *c, int first)
 	return arena_printf(c->arena, "%s", text);
 }
 
-/* What the level says takes the place of its number. */
+/* Shows the level's meaning instead of its number. */
 static void mark_show(const struct mpi_call *c, const char *what, struct call_view *out)
 {
 	const char *role = c->fn->sig.arg[0].role;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What a call that has not returned waits for, as far as its arguments tell. */
+/* What a call that has not returned waits for, as far as its arguments show. */
 #include "layers/mpi/mpi_decode.h"
 
-/* Requests that a call waits for and that were seen to start. Returns the communicator of the first one, or NULL. */
+/*
+ * Adds the requests that a call waits for and whose start was seen. Returns the communicator of the
+ * first one, or NULL.
+ */
 static struct mpi_communicator *requests_pend(struct mpi_call *c, struct call_view *out)
 {
 	struct mpi_communicator *comm = NULL;
@@ -37,7 +40,7 @@ static struct mpi_communicator *requests_pend(struct mpi_call *c, struct call_vi
 	return comm;
 }
 
-/* Leaves them out if one is unknown. */
+/* Sets the communicator's members, unless one is unknown. */
 static void members_find(struct mpi_call *c, struct mpi_communicator *comm, struct call_open *open)
 {
 	struct mpi_group *group = mpi_communicator_group(comm, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What was learned about a process's handles. Nothing is guessed: what no call and no meta object
- * told is -1 or NULL.
+ * Knowledge of a process's handles. Nothing is guessed: data that no call and no meta object
+ * revealed are -1 or NULL.
  */
 #include "layers/mpi/mpi_process.h"
 
@@ -10,10 +10,10 @@
 
 #include "lib/log.h"
 
-/* Learned entries of one kind kept per process; a trace with losses could add to them for ever. */
-#define OLDER_MAX 8 /* messages that had one handle one after the other */
+#define OLDER_MAX 8 /* messages that used one handle one after the other */
+/* Most entries of one kind kept per process; with losses, a trace could add to them for ever. */
 #define ENTRIES_MAX (1u << 18)
-/* Of one handle; each but the newest is being completed by another thread. */
+/* Most requests of one handle; each but the newest is being completed by another thread. */
 #define GENERATIONS_MAX 64
 
 static void type_free(void *value)
@@ -44,7 +44,7 @@ static void group_free(void *value)
 	mpi_group_unref(value);
 }
 
-/* And what it has replaced. */
+/* Frees an origin and those that it has replaced. */
 static void origins_free(void *value)
 {
 	struct mpi_origin *o, *next;
@@ -62,7 +62,7 @@ static void request_free(struct mpi_request *r)
 	free(r);
 }
 
-/* And all older ones. */
+/* Frees a request and all older ones. */
 static void generations_free(void *value)
 {
 	struct mpi_request *r, *older;
@@ -73,14 +73,14 @@ static void generations_free(void *value)
 	}
 }
 
-/* Too much of one kind is known. */
+/* Empties a map with too many entries. */
 static void map_trim(struct map *m, void (*value_free)(void *value))
 {
 	if (m->cnt >= ENTRIES_MAX)
 		map_free(m, value_free);
 }
 
-/* Of the current view. */
+/* Frees what was kept for the current view. */
 static void view_release(struct mpi_process *s)
 {
 	generations_free(s->over);
@@ -177,7 +177,7 @@ static struct mpi_communicator *self_new(const struct mpi_process *s)
 	return mpi_communicator_new(s->trace_comms, mpi_group_new(self, 1), NULL);
 }
 
-/* The world's and the process's own communicator are known without learning. */
+/* The world's communicator and the process's own are known without learning. */
 static void comm_init(const struct mpi_process *s, uint64_t handle, struct mpi_known_comm *c)
 {
 	const char *name = mpi_process_name(s, handle);
@@ -314,7 +314,7 @@ bool mpi_process_request_is_shared(const struct mpi_process *s, uint64_t handle)
 	       mpi_flavour_is_builtin(s->flavour, handle);
 }
 
-/* Completions that were lost leave generations behind. */
+/* Limits the number of generations, as lost completions leave them in place. */
 static void generations_cut(struct mpi_process *s, struct mpi_request *r)
 {
 	struct mpi_request *older;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Makes a struct mpi_process of what the trace's meta objects say. A process's "process" objects are kept in time order; the
- * struct is made when the first call of a library is decoded, from the one that is in force then.
+ * Makes a struct mpi_process from the trace's meta objects. A process's "process" objects are kept
+ * in time order. The struct is made when the first call of a library is decoded, from the object
+ * that is valid then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,24 +22,25 @@ struct library {
 	json_t *meta;
 	const struct mpi_flavour_info *flavour;
 	uint32_t handle_bytes, status_bytes;
-	struct library *older; /* of the same id, replaced: names in use point into it */
+	struct library *older; /* a replaced one with the same id: names in use point into it */
 };
 
-/* A "process" object. */
+/* A "process" meta object. */
 struct block {
 	uint64_t ts_ns;
 	json_t *meta;
 };
 
 struct process_blocks {
-	struct block *blocks; /* by ts_ns */
-	size_t cnt, at;	      /* at: the one in force */
+	struct block *blocks; /* sorted by ts_ns */
+	size_t cnt, at;	      /* at: index of the valid one */
 };
 
 struct entry {
 	struct mpi_process process;
-	const json_t *block;	       /* that it was made from; NULL if there was none */
-	struct process_blocks *blocks; /* NULL if no object tells of it */
+	/* meta object from which it was made; NULL if there was none */
+	const json_t *block;
+	struct process_blocks *blocks; /* NULL if no meta object describes the process */
 	uint64_t key;
 };
 
@@ -50,7 +52,7 @@ struct mpi_processes {
 	struct map entries;   /* pid, library id -> struct entry */
 	struct mpi_comms *comms;
 	bool one_clock;			  /* no meta object of several hosts has come */
-	struct entry *recent[RECENT_CNT]; /* asked for lately, by process */
+	struct entry *recent[RECENT_CNT]; /* cache of recently used entries, by process */
 };
 
 struct mpi_processes *mpi_processes_new(void)
@@ -103,7 +105,7 @@ void mpi_processes_free(struct mpi_processes *s)
 	free(s);
 }
 
-/* A number, or its text "0x…". */
+/* Reads a number, or its text "0x…". */
 static bool json_u64(const json_t *v, uint64_t *out)
 {
 	const char *text = json_string_value(v);
@@ -171,7 +173,7 @@ static void meta_process(struct mpi_processes *s, const json_t *meta)
 	p->cnt++;
 }
 
-/* In that order, whoever calls first. */
+/* Numbers the jobs in the order of names, whichever of them calls first. */
 static void jobs_number(struct mpi_processes *s, const json_t *names)
 {
 	const json_t *name;
@@ -214,7 +216,7 @@ void mpi_processes_meta(struct mpi_processes *s, const json_t *meta)
 		s->one_clock = json_array_size(json_object_get(meta, "rows")) < 2;
 }
 
-/* Moves on to the block in force at a time. Calls come in time order, almost. */
+/* Moves on to the block that is valid at a time. Calls come almost in time order. */
 static const json_t *process_block(struct process_blocks *p, uint64_t ts_ns)
 {
 	if (!p)
@@ -224,7 +226,7 @@ static const json_t *process_block(struct process_blocks *p, uint64_t ts_ns)
 	return p->blocks[p->at].meta;
 }
 
-/* Whether the library lies in the process, and at which bias. */
+/* True if the library is mapped in the process; *bias: address minus address in the file. */
 static bool block_bias(const json_t *block, uint16_t lib, uint64_t *bias)
 {
 	const json_t *libs = json_object_get(block, "libs"), *l;
@@ -239,10 +241,10 @@ static bool same_member(const json_t *a, const json_t *b, const char *key)
 {
 	const json_t *va = json_object_get(a, key), *vb = json_object_get(b, key);
 
-	return va == vb || json_equal(va, vb); /* json_equal() takes no NULL for equal */
+	return va == vb || json_equal(va, vb); /* json_equal() does not take two NULLs as equal */
 }
 
-/* A later block of the same image, written because one more library was mapped. */
+/* True if b is a later block of the same image, written because one more library was mapped. */
 static bool same_image(const json_t *a, const json_t *b, uint16_t lib)
 {
 	uint64_t bias_a = 0, bias_b = 0;
@@ -273,7 +275,7 @@ static void name_add(struct mpi_process *s, const char *name, uint64_t value, in
 	map_set(&s->named, value, p);
 }
 
-/* An object that was copied into the executable is used there, not in the library. */
+/* True if an object was copied into the executable; then it is used there, not in the library. */
 static bool copied_to(const json_t *block, const char *name, uint64_t *address)
 {
 	const json_t *pair;
@@ -312,7 +314,7 @@ static void names_fill(struct mpi_process *s, const struct library *l, uint16_t 
 	}
 }
 
-/* Open MPI 5 has local ids beside those that all agree on. */
+/* False for Open MPI 5, which has local ids beside those on which all members agree. */
 static bool contexts_agree(const json_t *library)
 {
 	const char *version = json_get_text(library, "version");
@@ -344,7 +346,7 @@ static struct entry *entry_new(struct mpi_processes *s, uint32_t pid, uint16_t l
 	return e;
 }
 
-/* Goes on with what was learned; job, rank and size may be known only now. */
+/* Keeps what was learned; sets job, rank and size, which may be known only now. */
 static void entry_continue(struct mpi_processes *s, struct entry *e, uint32_t pid,
 			   const json_t *block)
 {
@@ -355,7 +357,7 @@ static void entry_continue(struct mpi_processes *s, struct entry *e, uint32_t pi
 			      json_int(block, "size", e->process.world_size));
 }
 
-/* The entry of a process and library, made or made anew if need be. */
+/* The entry of a process and library; made or replaced if necessary. */
 static struct entry *entry_find(struct mpi_processes *s, uint32_t pid, uint16_t lib, uint64_t key,
 				uint64_t ts_ns)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a call did to requests. Handles are those at entry, since completion overwrites them, and mean what
- * was started before the call began: another thread may have been given the same handle meanwhile. Null requests,
- * and those libraries share out for operations that are done at once, are no one's: left out. A status
- * means something only for receives and file accesses; for others, libraries leave in it whatever was
- * there, so it is neither shown nor handed on.
+ * Effects of a call on requests. Handles are those at entry, as completion overwrites them. They
+ * refer to operations that were started before the call began: another thread may have got the same
+ * handle since. Two kinds of requests belong to no operation and are left out: null requests, and
+ * those that libraries share among operations that complete at once. A status is meaningful only
+ * for receives and file accesses. For others, libraries leave old contents in it, so it is neither
+ * shown nor passed on.
  */
 #include "layers/mpi/mpi_decode.h"
 
 struct done {
 	struct mpi_call *c;
 	struct call_view *out;
-	struct call_request *reqs; /* room for all that can complete */
-	int64_t *status_at;	   /* positions of those whose status means something */
+	struct call_request *reqs; /* room for all requests that can complete */
+	int64_t *status_at;	   /* positions of those with a meaningful status */
 	uint32_t nstatus;
-	bool per_status; /* errors are in the statuses */
+	bool per_status; /* errors are reported in the statuses */
 };
 
 static struct call_request *requests_room(struct mpi_call *c, struct call_view *out, uint32_t n)
@@ -128,7 +129,10 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 	}
 }
 
-/* Request number i of the array, if there is one, has completed; its status is number st, if they are kept. */
+/*
+ * Request i of the array has completed, if there is one; its status is number st, if statuses are
+ * stored.
+ */
 static void request_complete(struct done *d, int64_t i, uint32_t st)
 {
 	struct mpi_call *c = d->c;
@@ -193,7 +197,10 @@ static void complete_all(struct done *d)
 		request_complete(d, i, i);
 }
 
-/* Of several: which requests (their place in req), and beside it source, tag and bytes of each. */
+/*
+ * For several statuses: shows the positions of their requests in req, and source, tag and bytes of
+ * each.
+ */
 static void statuses_show(struct done *d)
 {
 	static const char *const names[] = {"status_req", "status_source", "status_tag",
@@ -211,7 +218,7 @@ static void statuses_show(struct done *d)
 		column[2][i] = s.tag;
 		column[3][i] = s.bytes;
 		if (s.bytes < 0)
-			ncol = 3; /* the flavour does not tell */
+			ncol = 3; /* the flavour has no bytes */
 	}
 	for (uint32_t k = 0; k < ncol; k++) {
 		struct call_value *v = call_view_add(d->out, names[k], VALUE_INTS);
@@ -249,7 +256,7 @@ static void requests_complete(struct mpi_call *c, struct call_view *out)
 	d.per_status = (uint32_t)c->parts.rec->ret &&
 		       ((uint32_t)c->parts.rec->ret & fl->error_mask) ==
 			       (uint32_t)fl->err_in_status;
-	/* an error of the call itself, not of one request: nobody knows what completed */
+	/* an error of the call itself, not of one request: it is unknown what completed */
 	if ((uint32_t)c->parts.rec->ret && !d.per_status && c->fn->at[ROLE_index] < 0 &&
 	    c->fn->sig.arg[c->fn->at[ROLE_req]].len != POV_LEN_ONE)
 		return;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a call moved, and with whom. Bytes are what passes through this rank's own buffers, its part to
- * itself included; the convention for each family is told beside its computation. Unknown stays
- * unknown: a size that no one told, a communicator whose size or rank was not seen.
+ * What a call moved, and with whom. Bytes are those that pass through this rank's own buffers,
+ * including its part to itself. The convention for each family is described beside its computation.
+ * Unknown values stay unknown: a size that no call revealed, a communicator whose size or rank was
+ * not seen.
  */
 #include "layers/mpi/mpi_decode.h"
 
 struct flow {
-	struct mpi_known_comm *comm; /* the call's, or NULL */
+	struct mpi_known_comm *comm; /* the call's communicator, or NULL */
 	int64_t send, recv;	     /* bytes, -1 unknown */
 	bool sends, receives;
-	bool two_buffers; /* that have sizes of their own */
+	bool two_buffers; /* send and receive buffer have sizes of their own */
 };
 
 enum root_state { ROOT_UNKNOWN, ROOT_NOT_ME, ROOT_ME, ROOT_NOBODY };
 
-/* Of an intercommunicator the root's group does not take part but for the root. */
+/* In an intercommunicator, the root is the only member of its group that takes part. */
 struct root {
 	enum root_state state;
 	bool inter;
 };
 
-/* A buffer's bytes: n × count × size, or Σ counts × size where there is an array of counts. */
+/* Bytes of a buffer: n × count × size, or Σ counts × size if there is an array of counts. */
 static int64_t buffer_bytes(const struct mpi_call *c, enum mpi_role count, enum mpi_role dtype,
 			    int64_t n)
 {
@@ -63,16 +64,16 @@ static struct root root_find(struct mpi_call *c, struct mpi_known_comm *comm)
 	if (root == fl->root || root == fl->proc_null)
 		return (struct root){root == fl->root ? ROOT_ME : ROOT_NOBODY, true};
 	if (r.inter)
-		r.state = ROOT_NOT_ME; /* it is in the other group */
+		r.state = ROOT_NOT_ME; /* the root is in the other group */
 	else if (comm && mpi_comm_rank(c, comm) >= 0)
 		r.state = comm->rank == root ? ROOT_ME : ROOT_NOT_ME;
 	else if (in_place(c, ROLE_sendbuf) || in_place(c, ROLE_recvbuf))
-		r.state = ROOT_ME; /* only the root may pass it in a rooted collective */
+		r.state = ROOT_ME; /* in a rooted collective, only the root may pass it */
 	return r;
 }
 
 /* The root sends count × size, the others receive it. */
-static void bcast(struct mpi_call *c, struct flow *f)
+static void flow_bcast(struct mpi_call *c, struct flow *f)
 {
 	struct root r = root_find(c, f->comm);
 	int64_t bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
@@ -83,20 +84,20 @@ static void bcast(struct mpi_call *c, struct flow *f)
 		f->send = f->recv = bytes;
 }
 
-/* Of what all members and the root have a part in: whether this rank is of all, … */
+/* True if this rank does the part of the members, as opposed to that of the root. */
 static bool is_member(struct root r)
 {
 	return r.state != ROOT_NOBODY && !(r.state == ROOT_ME && r.inter);
 }
 
-/* … and whether it may be the root. */
+/* True if this rank is or may be the root. */
 static bool maybe_root(struct root r)
 {
 	return r.state == ROOT_ME || r.state == ROOT_UNKNOWN;
 }
 
-/* All send their buffer (the root not if in place); the root receives everyone's. */
-static void gather(struct mpi_call *c, struct flow *f)
+/* All send their buffers (the root does not if in place); the root receives all of them. */
+static void flow_gather(struct mpi_call *c, struct flow *f)
 {
 	struct root r = root_find(c, f->comm);
 
@@ -108,8 +109,8 @@ static void gather(struct mpi_call *c, struct flow *f)
 		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, mpi_comm_peers(f->comm));
 }
 
-/* The mirror image. */
-static void scatter(struct mpi_call *c, struct flow *f)
+/* The reverse of flow_gather. */
+static void flow_scatter(struct mpi_call *c, struct flow *f)
 {
 	struct root r = root_find(c, f->comm);
 
@@ -121,8 +122,8 @@ static void scatter(struct mpi_call *c, struct flow *f)
 		f->send = buffer_bytes(c, ROLE_scount, ROLE_sdtype, mpi_comm_peers(f->comm));
 }
 
-/* All send count × size, the root receives a result of that size. */
-static void reduce(struct mpi_call *c, struct flow *f)
+/* All send count × size; the root receives a result of that size. */
+static void flow_reduce(struct mpi_call *c, struct flow *f)
 {
 	struct root r = root_find(c, f->comm);
 
@@ -134,10 +135,11 @@ static void reduce(struct mpi_call *c, struct flow *f)
 }
 
 /*
- * Allgather: sends its buffer once, receives everyone's. Alltoall: one piece for and from everyone. In
- * place, the receive buffer's count tells what is sent; of an array of counts, which one is not told.
+ * Allgather: sends its buffer once and receives those of all. Alltoall: one piece to and from each.
+ * In place, the receive buffer's count gives the bytes sent; from an array of counts, the own one
+ * is unknown.
  */
-static void all_to_all(struct mpi_call *c, struct flow *f)
+static void flow_all_to_all(struct mpi_call *c, struct flow *f)
 {
 	bool gathers = c->fn->family == FAMILY_ALLGATHER, place = in_place(c, ROLE_sendbuf);
 	int32_t n = mpi_comm_peers(f->comm);
@@ -154,8 +156,11 @@ static void all_to_all(struct mpi_call *c, struct flow *f)
 		f->send = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, 1);
 }
 
-/* The same among neighbours; a missing neighbour (MPI_PROC_NULL) counts with its place in the buffer. */
-static void neighbors(struct mpi_call *c, struct flow *f)
+/*
+ * As flow_all_to_all, among neighbours; a missing one (MPI_PROC_NULL) counts with its place in the
+ * buffer.
+ */
+static void flow_neighbors(struct mpi_call *c, struct flow *f)
 {
 	bool gathers = c->fn->family == FAMILY_NEIGHBOR_ALLGATHER;
 	int32_t out = f->comm ? f->comm->outdeg : -1, in = f->comm ? f->comm->indeg : -1;
@@ -165,15 +170,15 @@ static void neighbors(struct mpi_call *c, struct flow *f)
 	f->recv = buffer_bytes(c, ROLE_rcount, ROLE_rdtype, in);
 }
 
-/* All hand over a whole vector; what comes back depends on the operation. */
-static void allreduce(struct mpi_call *c, struct flow *f)
+/* All send a whole vector; the result depends on the operation. */
+static void flow_allreduce(struct mpi_call *c, struct flow *f)
 {
 	f->sends = f->receives = true;
 	f->send = f->recv = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 }
 
-/* Rank 0 gets nothing back. */
-static void exscan(struct mpi_call *c, struct flow *f)
+/* Rank 0 receives nothing. */
+static void flow_exscan(struct mpi_call *c, struct flow *f)
 {
 	f->sends = true;
 	f->receives = !f->comm || f->comm->rank != 0;
@@ -182,8 +187,10 @@ static void exscan(struct mpi_call *c, struct flow *f)
 		f->recv = f->send;
 }
 
-/* Σ counts × size; which count is this rank's is not told but for blocks, which are all alike. */
-static void reduce_scatter(struct mpi_call *c, struct flow *f)
+/*
+ * Σ counts × size. Which count is this rank's is unknown, except for _block, where all are equal.
+ */
+static void flow_reduce_scatter(struct mpi_call *c, struct flow *f)
 {
 	bool block = c->fn->family == FAMILY_REDUCE_SCATTER_BLOCK;
 
@@ -193,7 +200,7 @@ static void reduce_scatter(struct mpi_call *c, struct flow *f)
 		f->recv = buffer_bytes(c, ROLE_rcount, ROLE_dtype, 1);
 }
 
-static void point_to_point(struct mpi_call *c, struct flow *f)
+static void flow_point_to_point(struct mpi_call *c, struct flow *f)
 {
 	bool two = c->fn->family == FAMILY_SENDRECV;
 	int64_t parts = 1;
@@ -210,8 +217,8 @@ static void point_to_point(struct mpi_call *c, struct flow *f)
 				buffer_bytes(c, ROLE_count, ROLE_dtype, parts);
 }
 
-/* Put and accumulate send the origin's buffer, get receives it; the fetching ones do both. */
-static void one_sided(struct mpi_call *c, struct flow *f)
+/* Put and accumulate send the origin's buffer, get receives it; fetching ones do both. */
+static void flow_one_sided(struct mpi_call *c, struct flow *f)
 {
 	bool single = c->fn->at[ROLE_ocount] < 0; /* fetch_and_op, compare_and_swap: one element */
 	int64_t origin = single ? mpi_call_type_bytes(c, ROLE_dtype) :
@@ -226,7 +233,7 @@ static void one_sided(struct mpi_call *c, struct flow *f)
 			  buffer_bytes(c, ROLE_result_count, ROLE_result_dtype, 1);
 }
 
-static void file_access(struct mpi_call *c, struct flow *f)
+static void flow_file_access(struct mpi_call *c, struct flow *f)
 {
 	f->sends = c->fn->family == FAMILY_WRITE;
 	f->receives = !f->sends;
@@ -234,31 +241,31 @@ static void file_access(struct mpi_call *c, struct flow *f)
 }
 
 static void (*const flows[])(struct mpi_call *c, struct flow *f) = {
-	[FAMILY_SEND] = point_to_point,
-	[FAMILY_RECV] = point_to_point,
-	[FAMILY_SENDRECV] = point_to_point,
-	[FAMILY_SENDRECV_REPLACE] = point_to_point,
-	[FAMILY_PUT] = one_sided,
-	[FAMILY_GET] = one_sided,
-	[FAMILY_GET_PUT] = one_sided,
-	[FAMILY_READ] = file_access,
-	[FAMILY_WRITE] = file_access,
-	[FAMILY_BCAST] = bcast,
-	[FAMILY_GATHER] = gather,
-	[FAMILY_SCATTER] = scatter,
-	[FAMILY_REDUCE] = reduce,
-	[FAMILY_ALLGATHER] = all_to_all,
-	[FAMILY_ALLTOALL] = all_to_all,
-	[FAMILY_NEIGHBOR_ALLGATHER] = neighbors,
-	[FAMILY_NEIGHBOR_ALLTOALL] = neighbors,
-	[FAMILY_ALLREDUCE] = allreduce,
-	[FAMILY_EXSCAN] = exscan,
-	[FAMILY_REDUCE_SCATTER] = reduce_scatter,
-	[FAMILY_REDUCE_SCATTER_BLOCK] = reduce_scatter,
+	[FAMILY_SEND] = flow_point_to_point,
+	[FAMILY_RECV] = flow_point_to_point,
+	[FAMILY_SENDRECV] = flow_point_to_point,
+	[FAMILY_SENDRECV_REPLACE] = flow_point_to_point,
+	[FAMILY_PUT] = flow_one_sided,
+	[FAMILY_GET] = flow_one_sided,
+	[FAMILY_GET_PUT] = flow_one_sided,
+	[FAMILY_READ] = flow_file_access,
+	[FAMILY_WRITE] = flow_file_access,
+	[FAMILY_BCAST] = flow_bcast,
+	[FAMILY_GATHER] = flow_gather,
+	[FAMILY_SCATTER] = flow_scatter,
+	[FAMILY_REDUCE] = flow_reduce,
+	[FAMILY_ALLGATHER] = flow_all_to_all,
+	[FAMILY_ALLTOALL] = flow_all_to_all,
+	[FAMILY_NEIGHBOR_ALLGATHER] = flow_neighbors,
+	[FAMILY_NEIGHBOR_ALLTOALL] = flow_neighbors,
+	[FAMILY_ALLREDUCE] = flow_allreduce,
+	[FAMILY_EXSCAN] = flow_exscan,
+	[FAMILY_REDUCE_SCATTER] = flow_reduce_scatter,
+	[FAMILY_REDUCE_SCATTER_BLOCK] = flow_reduce_scatter,
 	[FAMILY_CNT] = NULL,
 };
 
-/* ---- with whom ---- */
+/* ---- peers ---- */
 
 bool mpi_peer_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 {
@@ -283,7 +290,9 @@ bool mpi_tag_map(const struct mpi_flavour_info *fl, int64_t v, int32_t *out)
 	return true;
 }
 
-/* A message that a probe has matched says it, where the call has no such arguments. */
+/*
+ * Takes source and tag from the probe that matched the message, if the call has no such arguments.
+ */
 static void origin_find(const struct mpi_call *c, struct call_roles *r)
 {
 	const struct mpi_origin *o = mpi_call_origin(c);
@@ -332,7 +341,7 @@ static bool is_null_peer(const struct mpi_call *c, enum mpi_role role)
 	return mpi_call_value(c, role, &v) && v == c->process->flavour->proc_null;
 }
 
-/* Nothing goes to or comes from MPI_PROC_NULL. */
+/* MPI_PROC_NULL neither sends nor receives. */
 static void null_peers_apply(const struct mpi_call *c, struct flow *f)
 {
 	bool target = is_null_peer(c, ROLE_target);
@@ -343,7 +352,7 @@ static void null_peers_apply(const struct mpi_call *c, struct flow *f)
 		f->recv = 0;
 }
 
-/* A receive's status tells who sent what, wildcards or not. */
+/* A receive's status shows who sent what, wildcards or not. */
 static void status_apply(const struct mpi_call *c, struct call_view *out, struct flow *f)
 {
 	struct call_roles *r = &out->roles;
@@ -386,10 +395,10 @@ static bool poll_found(const struct mpi_call *c)
 		return v;
 	if (mpi_call_first(c, ROLE_outcount, &v))
 		return v > 0;
-	return true; /* what found nothing has no record of its own */
+	return true; /* a poll that found nothing has no record of its own */
 }
 
-/* ---- what is shown of it ---- */
+/* ---- shown values ---- */
 
 static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
 {
@@ -397,7 +406,10 @@ static void value_bytes(struct call_view *out, const char *name, int64_t bytes)
 		call_view_add(out, name, VALUE_INT)->i = bytes;
 }
 
-/* asked: as the arguments say. One buffer: its count × size. Two: what goes out, else what comes in. */
+/*
+ * Shows the bytes. asked: according to the arguments. With one buffer, its count × size. With two,
+ * the bytes sent, or else those received.
+ */
 static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call_view *out)
 {
 	int64_t bytes = asked->sends ? asked->send : asked->recv;
@@ -408,7 +420,7 @@ static void bytes_show(struct mpi_call *c, const struct flow *asked, struct call
 		value_bytes(out, "send_bytes", asked->send);
 	if (asked->two_buffers && asked->receives)
 		value_bytes(out, "recv_bytes", asked->recv);
-	if (c->fn->family == FAMILY_BCAST) /* the same either way */
+	if (c->fn->family == FAMILY_BCAST) /* the same for root and others */
 		bytes = buffer_bytes(c, ROLE_count, ROLE_dtype, 1);
 	value_bytes(out, "bytes", bytes);
 }
@@ -475,7 +487,7 @@ static void world_rank_show(const struct mpi_call *c, struct call_view *out, con
 		call_view_add(out, job_name, VALUE_INT)->i = job;
 }
 
-/* Where they are not the ranks that the arguments say. */
+/* Shows world ranks that differ from the ranks in the arguments. */
 static void world_ranks_show(struct mpi_call *c, struct call_view *out)
 {
 	bool gets = c->fn->family == FAMILY_RECV || c->fn->family == FAMILY_PROBE;

@@ -7,23 +7,23 @@
 #include "lib/log.h"
 #include "layers/mpi/mpi_comm_internal.h"
 
-/* A call, as its root has made it. */
+/* A call as made by its root. */
 struct spawn {
 	struct mpi_making *making; /* a reference */
 	struct mpi_member root;
 	int32_t size;
-	uint64_t begin_ns, end_ns; /* end: UINT64_MAX until it has returned */
+	uint64_t begin_ns, end_ns; /* end_ns: UINT64_MAX until it has returned */
 	struct spawn *next;
 };
 
 struct job {
 	struct mpi_spawned is;
-	struct mpi_making *by; /* the call that has started it; a reference, NULL: not found */
-	struct mpi_communicator *parents; /* a reference; NULL: nobody has asked for it */
+	struct mpi_making *by;		  /* call that started it: a reference; NULL: not found */
+	struct mpi_communicator *parents; /* a reference; NULL: not asked for yet */
 };
 
 struct mpi_spawns {
-	struct spawn *open; /* their jobs have not been found */
+	struct spawn *open; /* calls whose jobs have not been found */
 	struct map jobs;    /* number → struct job */
 };
 
@@ -69,7 +69,9 @@ void mpi_spawned_add(struct mpi_comms *all, const struct mpi_spawned *spawned)
 	j->is = *spawned;
 }
 
-/* Calls that were over before any that is under way began have nothing to do with what is to come. */
+/*
+ * Drops calls that ended before any call in flight began: they have nothing to do with future jobs.
+ */
 static void spawns_prune(struct mpi_spawns *all)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -111,7 +113,7 @@ void mpi_spawn_end(struct mpi_comms *all, struct mpi_making *m, struct mpi_membe
 		spawn_remove(link);
 }
 
-/* ---- which job ---- */
+/* ---- matching calls and jobs ---- */
 
 static bool may_have_started(const struct spawn *s, const struct job *j)
 {
@@ -126,7 +128,7 @@ static bool has_started_all(const struct spawn *s, const struct job *j, uint64_t
 	       (j->is.root.rank >= 0 || s->size >= 0);
 }
 
-/* The only job that the call can have started, if no other call can have. */
+/* The only job that the call can have started, provided that no other call can have. */
 static struct job *job_of(const struct mpi_spawns *all, const struct spawn *s, uint64_t now_ns)
 {
 	struct job *found = NULL, *j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What of a recipe is MPI's own: sizes of datatypes, polls that say by an argument whether they found something, and
- * what the kernel half learns of communicators.
+ * MPI's own part of a recipe: sizes of datatypes, polls that report success by an argument, and
+ * what the kernel half learns about communicators.
  */
 #include "layers/mpi/mpi_table.h"
 
@@ -47,7 +47,10 @@ int mpi_spin_arg(const struct signature *sig)
 	return -1;
 }
 
-/* A datatype's size is of use where a buffer of it is moved; the target's is not needed then. */
+/*
+ * A datatype's size is useful where a buffer of it is moved; that of the target's is not needed
+ * then.
+ */
 static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 {
 	static const char *const buffers[] = {"buf", "sendbuf", "inbuf", "origin"};
@@ -83,7 +86,10 @@ static void moved_set(const struct signature *sig, int count, int type, int peer
 	fn->peer_arg = peer >= 0 ? peer : POV_ARG_NONE;
 }
 
-/* Bytes of calls that are counted are known where one count and datatype tell them, and what moves passes one way, or both alike. */
+/*
+ * Sets how the bytes of counted calls are computed. They are known if one count and one datatype
+ * give them, and data move one way only, or equally both ways.
+ */
 static void moved_find(const struct signature *sig, struct pov_fn *fn)
 {
 	int dest = signature_find_value(sig, "dest"), source = signature_find_value(sig, "source");
@@ -92,7 +98,7 @@ static void moved_find(const struct signature *sig, struct pov_fn *fn)
 	bool to_file = signature_find_value(sig, "file") >= 0;
 
 	if (signature_find_value(sig, "origin") >= 0 && target >= 0) {
-		if (type >= 0) /* of one element, fetched or compared */
+		if (type >= 0) /* of one element, which is fetched or compared */
 			moved_set(sig, -1, type, target, fn);
 		else if (signature_find_value(sig, "result_dtype") < 0)
 			moved_set(sig, signature_find_value(sig, "ocount"),

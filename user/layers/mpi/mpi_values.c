@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Arguments as people read them: in order, under their roles' names, special values by their MPI names.
- * What the record does not hold is left out. Statuses are shown by who knows whether they mean anything.
+ * Arguments for people: in order, under their roles' names, special values by their MPI names.
+ * Values that the record lacks are left out. Statuses are shown by mpi_requests.c and
+ * mpi_roles.c, which know whether they are meaningful.
  */
 #include <string.h>
 
 #include "layers/mpi/mpi_decode.h"
 
-#define NAMES_MAX 16 /* datatypes of an array shown by name */
+#define NAMES_MAX 16 /* most datatypes of an array shown by name */
 
 static const char *rank_name(const struct mpi_flavour_info *fl, int64_t v)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a call means for a window of one-sided communication. Each process knows a window by a handle of its own; all know it by its
- * communicator and by how many windows were made of that before, as MPI demands one order of these calls.
+ * Effects of a call on a window of one-sided communication. Each process has a handle of its own
+ * for a window. Common to all are its communicator and the number of windows made of that before,
+ * as MPI demands one order of these calls.
  */
 #include "layers/mpi/mpi_decode.h"
 
@@ -15,7 +16,7 @@ static const struct mpi_origin *window_of(const struct mpi_call *c)
 	return mpi_process_origin(c->process, handle, since_ns);
 }
 
-/* Ranks in the window of those whom a group names. */
+/* Ranks in the window of a group's members. */
 static void group_find(struct mpi_call *c, struct mpi_group *members, struct call_window *w)
 {
 	struct mpi_group *named = mpi_call_group(c, ROLE_group);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The layer of Open MPI's point-to-point layer ob1: by which protocol each message goes, and the steps of that. A sender chooses
- * by calling one function of several (user/layers/ob1/ob1.def); the last one called for a message counts. What a message that arrives is, its
- * header says, which is believed only if it begins with the type that the called function is for. The headers are the
- * same from Open MPI 4.0 to 5.0 (ompi/mca/pml/ob1/pml_ob1_hdr.h).
+ * The layer of Open MPI's point-to-point layer ob1: the protocol of each message and its steps. A
+ * sender chooses by calling one of several functions (user/layers/ob1/ob1.def); the last one called for a
+ * message counts. The header of an arriving message shows what the message is. It is trusted only
+ * if it begins with the type that the called function expects. The headers are the same from Open
+ * MPI 4.0 to 5.0 (ompi/mca/pml/ob1/pml_ob1_hdr.h).
  *
- * call_post.message is a request of this process: of a sender its own, which RTRs bring back; of a receiver the one that
- * it names in its RTR, which the data bring back. An announcement and a FIN name requests of the other side only: 0.
+ * call_post.message is a request of this process. For a sender it is its own request, which RTRs
+ * bring back. For a receiver it is the request that it names in its RTR, which the data bring back.
+ * An announcement and a FIN name requests of the other side only: 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 #define LAYER_DEF "layers/ob1/ob1.def"
 #include "layers/layer_rows.h"
 
-/* FUNC_OWN and up */
+/* Attributes, from FUNC_OWN on. */
 #define RETURNS_VOID 0x100
 #define CHOICE 0x200
 #define INLINE 0x400
@@ -37,9 +39,9 @@
 #define GET 0x100000
 #define FIN 0x200000
 
-#define FLAG_NETWORK_ORDER 2 /* of a header: for a machine of the other byte order */
+#define FLAG_NETWORK_ORDER 2 /* header flag: for a machine of the other byte order */
 #define MODE_SYNCHRONOUS 0   /* mca_pml_base_send_mode_t */
-#define INLINE_BYTES_MAX 256 /* no longer message goes without a request */
+#define INLINE_BYTES_MAX 256 /* longest message that is sent without a request */
 #define POSTS_MAX 2
 
 static const struct func_word words[] = {
@@ -50,15 +52,15 @@ static const struct func_word words[] = {
 	{"GET", GET, 0},	   {"FIN", FIN, 0},	  {NULL, 0, 0},
 };
 
-/* What is at a header's beginning, by its type. */
+/* Start of a header, by its type. */
 struct header {
 	uint32_t flag;
 	enum post_step step;
 	const char *op;
 	uint8_t type;	    /* its first byte; 0: there is no such header */
-	bool has_data;	    /* behind it */
-	uint8_t bytes;	    /* has_data: of it; 0: differs */
-	uint8_t request_at; /* where it names a request of whom it is sent to; 0: nowhere */
+	bool has_data;	    /* data follow it */
+	uint8_t bytes;	    /* has_data: length of the header; 0: not always the same */
+	uint8_t request_at; /* offset of the receiver's request; 0: it names none */
 };
 static const struct header headers[] = {
 	{MATCH, STEP_EAGER, "MATCH", 65, true, 0, 0}, {RNDV, STEP_RTS, "RNDV", 66, true, 32, 0},
@@ -72,7 +74,7 @@ static const struct header headers[] = {
 struct ob1_func {
 	struct signature sig;
 	struct func_attrs attrs;
-	const struct header *header; /* NULL: none that this version knows */
+	const struct header *header; /* NULL: unknown to this version */
 };
 
 static int func_parse(const json_t *row, struct func_info *out)
@@ -111,28 +113,28 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 
 /* ---- decoding ---- */
 
-/* The last choice that a thread made. */
+/* A thread's last choice. */
 struct choice {
 	uint64_t begin_ns;
 };
 
 struct library {
-	int match_bytes; /* of a MATCH header; 0: not known */
+	int match_bytes; /* length of a MATCH header; 0: unknown */
 };
 
 struct layer_decoder {
-	struct call_post post[POSTS_MAX]; /* the current view's */
-	struct map choices;		  /* by thread: struct choice */
-	struct map libraries;		  /* by id + 1: struct library */
+	struct call_post post[POSTS_MAX]; /* posts of the current view */
+	struct map choices;		  /* tid → struct choice */
+	struct map libraries;		  /* id + 1 → struct library */
 };
 
-/* A call while it is decoded. */
+/* A call being decoded. */
 struct ob1_call {
 	const struct ob1_func *fn;
 	struct call_parts parts;
 	bool has_type_size;
 	uint64_t type_size;
-	bool has_message; /* whose beginning is the header that is expected */
+	bool has_message; /* the message begins with the expected header */
 	uint32_t part_cnt;
 	struct pov_field_message message;
 };
@@ -219,7 +221,7 @@ static void header_show(const struct ob1_call *c, struct call_view *out)
 		head_show_address(c, out, "send_request", 8);
 		head_show_address(c, out, "recv_request", 16);
 		head_show(c, out, "offset", 24);
-		head_show(c, out, "length", 32); /* 0: all that is left */
+		head_show(c, out, "length", 32); /* 0: all of the rest */
 		break;
 	case FRAG:
 		head_show(c, out, "offset", 8);
@@ -232,7 +234,7 @@ static void header_show(const struct ob1_call *c, struct call_view *out)
 		head_show(c, out, "length", 48);
 		break;
 	case FIN:
-		head_show(c, out, "length", 8); /* below 0: an error */
+		head_show(c, out, "length", 8); /* < 0: an error */
 		head_show_address(c, out, "fragment", 16);
 		break;
 	}
@@ -286,7 +288,10 @@ static void arg_show(const struct ob1_call *c, uint32_t arg, struct call_view *o
 	}
 }
 
-/* Of a message without a request; one that is too long was not sent so, and how it was is not known. */
+/*
+ * Bytes of a message without a request. A message that is too long was not sent in this way; how it
+ * was sent is unknown.
+ */
 static int64_t inline_bytes(const struct ob1_call *c)
 {
 	uint64_t count, bytes;
@@ -297,7 +302,7 @@ static int64_t inline_bytes(const struct ob1_call *c)
 	return (int64_t)bytes;
 }
 
-/* The data behind a header that has come. */
+/* Bytes that follow the header of an arriving message. */
 static int64_t arrived_bytes(const struct layer_decoder *d, const struct ob1_call *c)
 {
 	const struct header *h = c->fn->header;
@@ -312,7 +317,7 @@ static int64_t arrived_bytes(const struct layer_decoder *d, const struct ob1_cal
 	return (int64_t)(c->message.bytes - own);
 }
 
-/* What goes with the step that is taken here. */
+/* Bytes sent in this step. */
 static int64_t sent_bytes(const struct ob1_call *c)
 {
 	uint64_t bytes;
@@ -325,8 +330,8 @@ static int64_t sent_bytes(const struct ob1_call *c)
 }
 
 /*
- * Whether a protocol is really chosen in this call: not if that was done in one that it made, nor if it says so by sending
- * without a request what cannot be sent so.
+ * True if a protocol is really chosen in this call. It is not if a nested call has chosen it. Nor
+ * is it if the call claims to have sent without a request what cannot be sent so.
  */
 static bool choice_is_here(struct layer_decoder *d, const struct ob1_call *c)
 {
@@ -371,14 +376,14 @@ static struct call_post *post_add(struct layer_decoder *d, const struct ob1_call
 	return p;
 }
 
-static void envelope_tell(const struct ob1_call *c, struct call_post *p)
+static void envelope_set(const struct ob1_call *c, struct call_post *p)
 {
 	p->has_envelope = true;
 	p->source = (int32_t)head_number(c, 4, 4);
 	p->tag = (int32_t)head_number(c, 8, 4);
 }
 
-/* A PUT asks for data to be written, which is done within the same call. */
+/* A PUT asks for data to be written, which happens within the same call. */
 static void put_answer(struct layer_decoder *d, const struct ob1_call *c, struct call_view *out)
 {
 	struct call_post *p = post_add(d, c, POST_WRITE, out);
@@ -388,7 +393,7 @@ static void put_answer(struct layer_decoder *d, const struct ob1_call *c, struct
 	p->bytes = bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
 }
 
-static void posts_tell(struct layer_decoder *d, const struct ob1_call *c, struct call_view *out)
+static void posts_make(struct layer_decoder *d, const struct ob1_call *c, struct call_view *out)
 {
 	uint32_t flags = c->fn->attrs.flags;
 	struct call_roles *r = &out->roles;
@@ -402,13 +407,13 @@ static void posts_tell(struct layer_decoder *d, const struct ob1_call *c, struct
 		p = post_add(d, c, POST_ARRIVAL, out);
 		p->bytes = r->recv_bytes;
 		if (c->has_message && flags & (MATCH | RNDV | RGET))
-			envelope_tell(c, p);
+			envelope_set(c, p);
 		if (c->has_message && flags & PUT)
 			put_answer(d, c, out);
 	} else if (flags & SENDS) {
 		r->sends = true;
 		r->send_bytes = sent_bytes(c);
-		if (r->send_bytes || !(flags & FRAG)) /* nothing is left to send: no fragment */
+		if (r->send_bytes || !(flags & FRAG)) /* no fragment is sent if nothing is left */
 			post_add(d, c, POST_SEND, out)->bytes = r->send_bytes;
 	} else if (flags & READS) {
 		post_add(d, c, POST_READ, out)->bytes = BYTES_UNKNOWN;
@@ -432,7 +437,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 		header_show(&c, out);
 	if (c.parts.returned && !(c.fn->attrs.flags & RETURNS_VOID))
 		out->roles.error = (int32_t)call->ret;
-	posts_tell(d, &c, out);
+	posts_make(d, &c, out);
 	if (!out->nposts)
 		return;
 	call_view_add(out, "header", VALUE_TEXT)->text = out->posts[0].op;

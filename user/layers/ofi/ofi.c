@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The libfabric layer: what is handed to an endpoint, and what comes back: its table, and what is shown of a call. Posts are made in
- * ofi_post.c and ofi_completion.c; what a call teaches for others is handed on in ofi_learn.c and kept in ofi_object.c.
+ * The libfabric layer: data passed to endpoints, and their completions. This file has the table and
+ * what is shown of a call. Posts are made in ofi_post.c and ofi_completion.c. What later calls can
+ * learn from a call goes through ofi_learn.c to ofi_object.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
 		fn.poll_arg = (uint8_t)TRY_AGAIN;
 		fn.poll_bytes = 8;
-		fn.spin_arg = 0; /* the endpoint, or the queue */
+		fn.spin_arg = 0; /* the endpoint or the queue */
 	}
 	err = recipe_add_fetches(sig, NULL, &fn);
 	if (!err && (attrs->flags & TEACHES) == TEACHES_EP)

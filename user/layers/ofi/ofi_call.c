@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A field belongs to an argument; the only sum that is read is that of a list of pieces. */
+/* A field belongs to one argument; the only sum is that of a list of pieces. */
 #include "layers/ofi/ofi_call.h"
 
 #include <string.h>
 
-/* Bytes of an element of what an argument points to. */
+/* Bytes of one element that an argument points to. */
 static uint32_t width_of(const struct sig_arg *a)
 {
 	return a->type == SIG_BLOCK ? a->bytes ?: POV_BLOCK_BYTES : sizeof(uint64_t);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is read from completion queues. How long an entry is was said when the queue was opened; where that is not known, only the first
- * one's context is, with which all forms begin. An entry does not name its endpoint: that is the one by which something with that context
- * was posted last, if it is bound to the queue. Nor do short entries tell whether it was a send or a receive: where neither the queue's
- * bindings nor what was posted do, that is not known.
+ * Reads from completion queues. The length of an entry was set when the queue was opened. If it is
+ * unknown, only the first entry's context is used, with which all forms begin. An entry does not
+ * name its endpoint. That is the one of the last post with the same context, if it is bound to the
+ * queue. Short entries do not show whether they are for a send or a receive. If neither the queue's
+ * bindings nor the posts show it, that remains unknown.
  */
 #include <string.h>
 
 #include "layers/ofi/ofi_call.h"
 
-#define COMPLETIONS_MAX \
-	8192 /* of one call: nobody reads more at once, but a damaged file may say so */
+/* Most completions of one call: only in a damaged file may there be more. */
+#define COMPLETIONS_MAX 8192
 
 /* rdma/fabric.h */
 #define FI_ATOMIC (1u << 4)
@@ -22,14 +23,17 @@
 #define FI_REMOTE_READ (1u << 12)
 #define FI_REMOTE_WRITE (1u << 13)
 
-/* struct fi_cq_tagged_entry, of which the others are the beginning; fi_cq_err_entry goes on with an error. */
+/*
+ * struct fi_cq_tagged_entry, with which the shorter forms agree; fi_cq_err_entry continues with an
+ * error.
+ */
 #define ENTRY_FLAGS 8
 #define ENTRY_LENGTH 16
 #define ENTRY_BYTES 48
 #define ERROR_AT 56
 #define ERROR_BYTES 64
 
-/* By enum fi_cq_format. */
+/* Indexed by enum fi_cq_format. */
 static const uint32_t entry_bytes[] = {0, 8, 24, 40, ENTRY_BYTES};
 
 static uint64_t word_at(const uint8_t *p, size_t at)
@@ -45,7 +49,7 @@ static bool is_readerr(const struct ofi_call *c)
 	return signature_find(&c->fn->sig, "count") < 0;
 }
 
-/* Bytes of an entry; 0 if not known. */
+/* Bytes of an entry; 0 if unknown. */
 static uint32_t width_of(const struct ofi_call *c, uint64_t cq)
 {
 	const struct ofi_object *o = ofi_object_find(&c->d->objects, c->parts.rec->tgid, cq);
@@ -69,7 +73,7 @@ static const char *op_of(uint64_t flags)
 					 NULL;
 }
 
-static void entry_tell(const uint8_t *entry, uint32_t bytes, struct call_post *p)
+static void entry_read(const uint8_t *entry, uint32_t bytes, struct call_post *p)
 {
 	uint64_t flags, length;
 
@@ -88,8 +92,8 @@ static void entry_tell(const uint8_t *entry, uint32_t bytes, struct call_post *p
 		p->bytes = (int64_t)length;
 }
 
-/* Whose it is: by its side if the entry said so, else by the one that may be meant. */
-static void endpoint_tell(const struct ofi_call *c, uint64_t cq, struct call_post *p)
+/* Sets the endpoint: by its side if the entry has it, else the only candidate. */
+static void endpoint_set(const struct ofi_call *c, uint64_t cq, struct call_post *p)
 {
 	uint64_t ep[OFI_SIDES];
 
@@ -107,7 +111,7 @@ static void endpoint_tell(const struct ofi_call *c, uint64_t cq, struct call_pos
 		p->op = "recv";
 }
 
-static void source_tell(const struct ofi_call *c, uint64_t number, struct call_post *p)
+static void source_set(const struct ofi_call *c, uint64_t number, struct call_post *p)
 {
 	const struct ofi_address *from = ofi_address_find(&c->d->objects, c->parts.rec->tgid,
 							  p->queue, number);
@@ -118,20 +122,20 @@ static void source_tell(const struct ofi_call *c, uint64_t number, struct call_p
 	p->remote_end = from->end;
 }
 
-/* It is a part of the call in which it is made, which reads the same: that does not tell it again. */
-static bool was_told(const struct ofi_call *c, uint64_t cq)
+/* True if a nested call has read the same entries and reported them: then this call does not. */
+static bool entries_were_reported(const struct ofi_call *c, uint64_t cq)
 {
 	uint64_t entries = call_parts_word(&c->parts, 1);
 	struct ofi_thread *t = ofi_call_thread(c);
-	bool told = t->read_ns > c->begin_ns && t->cq == cq && t->entries == entries;
+	bool reported = t->read_ns > c->begin_ns && t->cq == cq && t->entries == entries;
 
 	t->read_ns = c->begin_ns;
 	t->cq = cq;
 	t->entries = entries;
-	return told;
+	return reported;
 }
 
-static void completions_tell(const struct ofi_call *c, uint64_t cq, uint32_t n,
+static void completions_make(const struct ofi_call *c, uint64_t cq, uint32_t n,
 			     struct call_post *post)
 {
 	const struct call_field *entries = ofi_call_field(c, "entries", 8),
@@ -142,13 +146,13 @@ static void completions_tell(const struct ofi_call *c, uint64_t cq, uint32_t n,
 		post[i] = (struct call_post){
 			.kind = POST_COMPLETION, .bytes = BYTES_UNKNOWN, .failed = is_readerr(c)};
 		if (width && room / width > i)
-			entry_tell(entries->data + (size_t)i * width, width, &post[i]);
+			entry_read(entries->data + (size_t)i * width, width, &post[i]);
 		else if (!width && !i && room)
-			entry_tell(entries->data, sizeof(uint64_t), &post[i]);
+			entry_read(entries->data, sizeof(uint64_t), &post[i]);
 		if (post[i].has_id)
-			endpoint_tell(c, cq, &post[i]);
+			endpoint_set(c, cq, &post[i]);
 		if (from && from->bytes / 8 > i)
-			source_tell(c, word_at(from->data, 8 * (size_t)i), &post[i]);
+			source_set(c, word_at(from->data, 8 * (size_t)i), &post[i]);
 	}
 }
 
@@ -176,12 +180,13 @@ void ofi_completions(const struct ofi_call *c, struct call_view *out)
 	uint64_t cq = call_parts_word(&c->parts, 0), n = (uint32_t)c->parts.rec->ret;
 	struct call_post *post;
 
-	if (!(c->fn->attrs.flags & COMPLETES) || !ofi_call_is_good(c) || !n || was_told(c, cq))
+	if (!(c->fn->attrs.flags & COMPLETES) || !ofi_call_is_good(c) || !n ||
+	    entries_were_reported(c, cq))
 		return;
 	if (n > COMPLETIONS_MAX)
 		n = COMPLETIONS_MAX;
 	post = arena_alloc(&c->d->arena, n * sizeof(*post));
-	completions_tell(c, cq, (uint32_t)n, post);
+	completions_make(c, cq, (uint32_t)n, post);
 	out->posts = post;
 	out->nposts = (uint32_t)n;
 	completions_show(c, out);

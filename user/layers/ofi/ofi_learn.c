@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Hands what calls say of objects on to whoever keeps it. Calls that failed say nothing. */
+/* Passes what calls reveal about objects to ofi_object.c. Calls that failed reveal nothing. */
 #include <string.h>
 
 #include "layers/ofi/ofi_call.h"
@@ -12,7 +12,7 @@ static uint64_t word_of(const struct call_field *f)
 	return v;
 }
 
-static void opened(const struct ofi_call *c, uint32_t pid)
+static void object_opened(const struct ofi_call *c, uint32_t pid)
 {
 	const struct call_field *attr = ofi_call_field(c, "attr", 4), *object;
 	const uint8_t *ep_attr;
@@ -35,7 +35,7 @@ static void opened(const struct ofi_call *c, uint32_t pid)
 		object = ofi_call_field(c, "new_ep", 8);
 		ep_attr = call_parts_data(&c->parts, &c->fn->sig, "info", POV_FIELD_MEMBER,
 					  AT_EP_ATTR, EP_ATTR_BYTES);
-		if (ep_attr) /* type, protocol */
+		if (ep_attr) /* it begins with type and protocol */
 			memcpy(&v, ep_attr + 4, sizeof(v));
 		if (object)
 			ofi_ep_opened(&c->d->objects, pid, word_of(object), v);
@@ -43,12 +43,12 @@ static void opened(const struct ofi_call *c, uint32_t pid)
 	}
 }
 
-static void inserted(const struct ofi_call *c, uint32_t pid, uint64_t av)
+static void addresses_inserted(const struct ofi_call *c, uint32_t pid, uint64_t av)
 {
 	const struct call_field *addr = ofi_call_field(c, "addr", 1),
 				*numbers = ofi_call_field(c, "fi_addr", 8);
 
-	/* 0: later, as an event says */
+	/* a return value of 0 means later, reported by an event */
 	if (addr && numbers && (uint32_t)c->parts.rec->ret)
 		ofi_inserted(&c->d->objects, pid, av, addr->data, addr->bytes, numbers->data,
 			     numbers->bytes / 8);
@@ -80,9 +80,9 @@ void ofi_learn(const struct ofi_call *c)
 			ofi_connected(&c->d->objects, pid, first, addr->data, addr->bytes);
 		break;
 	case TEACHES_INSERT:
-		inserted(c, pid, first);
+		addresses_inserted(c, pid, first);
 		break;
 	default:
-		opened(c, pid);
+		object_opened(c, pid);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Addresses are opaque to programs, who hand on what fi_getname gave them; so their bytes are the same at both sides, and so
- * is a text made of them. How long one is that is neither a socket's nor a text is known by the process's own ones.
+ * Addresses are opaque to programs, which pass on what fi_getname gave them. So their bytes are the
+ * same at both sides, and so is a text made from them. Some addresses are neither a socket's nor a
+ * text. Their length is taken from the process's own addresses.
  */
 #include "layers/ofi/ofi_object.h"
 
@@ -14,20 +15,20 @@
 
 #include "lib/log.h"
 
-/* Of a binding, rdma/fabric.h. */
+/* Flags of a binding, rdma/fabric.h. */
 #define FI_RECV (1u << 10)
 #define FI_TRANSMIT (1u << 11)
 
 #define NUMBER_NONE UINT64_MAX /* FI_ADDR_UNSPEC, FI_ADDR_NOTAVAIL */
 
 struct process {
-	struct map objects; /* → struct ofi_object */
+	struct map objects; /* address → struct ofi_object */
 	struct map posted;  /* context → struct posted */
-	uint32_t raw_bytes; /* length of its own addresses of unknown form … */
-	bool raw_differs;   /* … which is not always the same */
+	uint32_t raw_bytes; /* length of its own addresses of unknown form */
+	bool raw_differs;   /* these lengths are not all the same */
 };
 
-/* The endpoints by which something with a context was posted last. */
+/* Endpoints of the last posts with a context. */
 struct posted {
 	uint64_t ep[OFI_SIDES];
 };
@@ -64,7 +65,7 @@ static struct ofi_object *object_of(struct ofi_objects *s, uint32_t pid, uint64_
 	return map_make(&process_of(s, pid)->objects, object, sizeof(struct ofi_object));
 }
 
-/* Forgets what was at that address before. */
+/* Adds an object and forgets an older one at that address. */
 static struct ofi_object *object_new(struct ofi_objects *s, uint32_t pid, uint64_t object)
 {
 	struct ofi_object *o = xcalloc(1, sizeof(*o)),
@@ -92,7 +93,7 @@ static bool is_text(const uint8_t *addr, uint32_t bytes)
 	return n > 1 && n < bytes && !addr[n];
 }
 
-/* Of a socket, or a text. How long the address is, 0 if it is neither. */
+/* Reads the address of a socket, or a text. Returns its length, 0 if it is neither. */
 static uint32_t address_known(const uint8_t *addr, uint32_t bytes, struct ofi_address *out)
 {
 	static const uint8_t zero[8];
@@ -132,7 +133,7 @@ static void address_hex(const uint8_t *addr, uint32_t bytes, struct ofi_address 
 	memcpy(out->dest, out->end, sizeof(out->dest));
 }
 
-/* The address that begins there, and how long it is; 0 if that is not known. */
+/* Reads the address at addr. Returns its length, 0 if that is unknown. */
 static uint32_t address_read(const struct process *p, const uint8_t *addr, uint32_t bytes,
 			     struct ofi_address *out)
 {
@@ -146,9 +147,12 @@ static uint32_t address_read(const struct process *p, const uint8_t *addr, uint3
 	return p->raw_bytes;
 }
 
-/* ---- what calls say ---- */
+/* ---- learning from calls ---- */
 
-/* Of enum fi_proto: those that hand what is posted to another provider are left out, and those that choose by peer. */
+/*
+ * Carriers by enum fi_proto. Two kinds are left out: those that pass posts on to another provider,
+ * and those that choose by peer.
+ */
 static const struct {
 	const char *name;
 	enum post_carrier carrier;
@@ -267,7 +271,7 @@ void ofi_posted(struct ofi_objects *s, uint32_t pid, uint64_t context, enum ofi_
 	p->ep[side] = ep;
 }
 
-/* ---- what is known ---- */
+/* ---- queries ---- */
 
 const struct ofi_object *ofi_object_find(const struct ofi_objects *s, uint32_t pid, uint64_t object)
 {

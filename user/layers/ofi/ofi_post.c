@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is handed to an endpoint. A call has one buffer, or a list of them whose bytes have been summed; …msg calls are given a struct
- * that tells all. A provider may make one function of another one (sockets: fi_send of fi_sendmsg): the inner call is the post. One
- * provider may post to another one of the same library (tcp;ofi_rxm): where the inner call is known to hand the data to what
- * carries them, the outer one does not say so again.
+ * Data passed to an endpoint. A call has one buffer, or a list of them whose bytes were summed;
+ * …msg calls get a struct with all arguments. A provider may build one function on another
+ * (sockets: fi_send on fi_sendmsg); then the inner call is the post. A provider may also post to
+ * another one in the same library (tcp;ofi_rxm). If the inner call is known to pass the data to
+ * their carrier, the outer one does not report that again.
  */
 #include <string.h>
 
 #include "layers/ofi/ofi_call.h"
 
-/* Of struct fi_msg, fi_msg_tagged and fi_msg_rma; the first is shorter. */
+/* Offsets in struct fi_msg, fi_msg_tagged and fi_msg_rma; the first of these is shorter. */
 #define MSG_ADDR 24
 #define MSG_CONTEXT 32
 #define MSG_LONG_BYTES 64
@@ -44,7 +45,7 @@ static int64_t bytes_of(const struct ofi_call *c)
 	return bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
 }
 
-/* The number of the address it goes to, and what comes back in the completion. */
+/* Sets the id that returns in the completion; *number: that of the destination's address. */
 static void ids_of(const struct ofi_call *c, struct call_post *p, uint64_t *number)
 {
 	const struct call_field *msg = ofi_call_field(c, "msg", MSG_CONTEXT + 8);
@@ -65,25 +66,28 @@ static const char *text_or_null(const char *text)
 	return *text ? text : NULL;
 }
 
-/* Whether it was made of another one; and what that other one is, if it was handed on as it is. */
-static bool was_told(const struct ofi_call *c, const struct call_post *p,
-		     const struct ofi_address *to)
+/*
+ * True if a nested call to the same endpoint has reported this post. If the nested post went
+ * unchanged to another endpoint, remembers that endpoint.
+ */
+static bool post_was_reported(const struct ofi_call *c, const struct call_post *p,
+			      const struct ofi_address *to)
 {
 	struct ofi_thread *t = ofi_call_thread(c);
 	const struct call_post *inner = &t->post;
 	bool within = t->posted_ns > c->begin_ns && inner->kind == p->kind,
-	     told = within && inner->queue == p->queue;
+	     reported = within && inner->queue == p->queue;
 
-	if (within && !told && to && p->kind != POST_RECV && p->id && p->id == inner->id &&
+	if (within && !reported && to && p->kind != POST_RECV && p->id && p->id == inner->id &&
 	    p->bytes == inner->bytes)
 		ofi_handed_on(&c->d->objects, c->parts.rec->tgid, p->queue, to, inner->queue);
 	t->posted_ns = c->begin_ns;
 	t->post = (struct call_post){
 		.kind = p->kind, .queue = p->queue, .id = p->id, .bytes = p->bytes};
-	return told;
+	return reported;
 }
 
-static void ends_tell(const struct ofi_call *c, const struct ofi_address *to, struct call_post *p)
+static void ends_set(const struct ofi_call *c, const struct ofi_address *to, struct call_post *p)
 {
 	const struct ofi_object *ep = ofi_object_find(&c->d->objects, c->parts.rec->tgid, p->queue);
 	struct ofi_thread *t = ofi_call_thread(c);
@@ -102,7 +106,7 @@ static void ends_tell(const struct ofi_call *c, const struct ofi_address *to, st
 		t->carried_ns = c->begin_ns;
 }
 
-static void roles_tell(uint32_t flags, int64_t bytes, struct call_roles *r)
+static void roles_set(uint32_t flags, int64_t bytes, struct call_roles *r)
 {
 	r->sends = flags & (SENDS | WRITES);
 	r->receives = flags & (RECEIVES | READS);
@@ -128,7 +132,7 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 		.bytes = bytes_of(c),
 		.failed = out->roles.error != 0,
 	};
-	roles_tell(c->fn->attrs.flags, p->bytes, &out->roles);
+	roles_set(c->fn->attrs.flags, p->bytes, &out->roles);
 	if (p->bytes != BYTES_UNKNOWN)
 		call_view_add(out, "bytes", VALUE_INT)->i = p->bytes;
 	if (!c->parts.returned || c->parts.nargs < c->fn->sig.nargs)
@@ -136,9 +140,9 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 	p->queue = call_parts_word(&c->parts, 0);
 	ids_of(c, p, &number);
 	to = ofi_address_find(&c->d->objects, c->parts.rec->tgid, p->queue, number);
-	if (was_told(c, p, to))
+	if (post_was_reported(c, p, to))
 		return;
-	ends_tell(c, to, p);
+	ends_set(c, to, p);
 	if (p->has_id && !p->failed)
 		ofi_posted(&c->d->objects, c->parts.rec->tgid, p->id,
 			   p->kind == POST_RECV ? OFI_RECEIVE : OFI_TRANSMIT, p->queue);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The layer of the kernel: what processes have it do to move data. All that a call tells is in its own record. Bytes are what
- * was really moved, by the return value. Names of ends that hold on one host only (processes, local sockets, loopback) bear the
- * host's number where several hosts are read together.
+ * The kernel's layer: calls by which processes have it move data. A call's own record holds all
+ * that is known of it. Bytes are those really moved, by the return value. Names of ends that are
+ * valid on one host only (processes, local sockets, loopback) carry the host's number if several
+ * hosts are read together.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +25,10 @@
 #define READS 0x400
 #define WRITES 0x800
 
-/* Returned within the kernel only: a signal came first, and the system call is made again, or returns EINTR. */
+/*
+ * Returned within the kernel only: a signal came first; the system call is restarted or returns
+ * EINTR.
+ */
 #define ERESTART_FIRST 512
 #define ERESTART_LAST 516
 
@@ -54,11 +58,11 @@ static int func_parse(const json_t *row, struct func_info *out)
 /* ---- decoding ---- */
 
 struct layer_decoder {
-	struct arena arena; /* what the current view points to */
+	struct arena arena; /* memory that the current view points to */
 	struct call_post post;
 };
 
-/* A call while it is decoded. */
+/* A call being decoded. */
 struct os_call {
 	const struct func_info *info;
 	const struct func_common *fn;
@@ -100,7 +104,7 @@ static bool call_open(struct os_call *c, const struct func_info *info, const str
 	return true;
 }
 
-/* Tells names that hold on one host only apart, where there are several. */
+/* Adds the host to a name that is valid on one host only, if there are several hosts. */
 static const char *of_host(const struct os_call *c, const char *name)
 {
 	uint32_t host = trace_host_of(c->parts.rec->tgid);
@@ -115,7 +119,10 @@ static const char *number_text(const struct os_call *c, const char *what, uint64
 			NULL;
 }
 
-/* One way to write an address, whatever the socket's family: both ends are to name it alike. NULL: it is none. */
+/*
+ * Text of an address, independent of the socket's family, so that both ends give the same name.
+ * NULL: none.
+ */
 static const char *address_text(const struct os_call *c, const uint8_t addr[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, none[16];
@@ -178,8 +185,8 @@ static bool is_peek(const struct os_call *c)
 	return arg >= 0 && call_parts_word(&c->parts, arg) & (MSG_PEEK | MSG_ERRQUEUE);
 }
 
-/* Bytes by the return value. */
-static int64_t moved(const struct os_call *c)
+/* Bytes moved, by the return value. */
+static int64_t bytes_moved(const struct os_call *c)
 {
 	int64_t ret = (int64_t)c->parts.rec->ret;
 
@@ -187,8 +194,8 @@ static int64_t moved(const struct os_call *c)
 }
 
 /*
- * Whether a receive took data. A stream that has ended gives 0 bytes, a datagram may have 0. What is only looked at comes once
- * more, and the queue of errors holds none.
+ * True if a receive took data. A stream that has ended gives 0 bytes; a datagram may have 0. Data
+ * that were only peeked at come again, and the error queue holds none.
  */
 static bool has_arrived(const struct os_call *c)
 {
@@ -198,7 +205,7 @@ static bool has_arrived(const struct os_call *c)
 	       (ret > 0 || (!ret && !strcmp(c->info->group, "udp")));
 }
 
-/* False: there is none. */
+/* False if the call is no post. */
 static bool post_make(const struct os_call *c, struct call_post *p)
 {
 	uint32_t flags = c->fn->attrs.flags;
@@ -212,7 +219,7 @@ static bool post_make(const struct os_call *c, struct call_post *p)
 		.carrier = copies ? CARRIER_CMA : CARRIER_SOCKET,
 		.op = c->info->name,
 		.transport = c->info->group,
-		.bytes = moved(c),
+		.bytes = bytes_moved(c),
 		.failed = c->parts.returned && (int64_t)c->parts.rec->ret < 0,
 	};
 	if (!(flags & (SENDS | RECEIVES | READS | WRITES)) ||
@@ -271,9 +278,9 @@ static void roles_fill(const struct os_call *c, struct call_roles *r)
 	r->sends = flags & (SENDS | WRITES);
 	r->receives = flags & (RECEIVES | READS);
 	if (r->sends)
-		r->send_bytes = moved(c);
+		r->send_bytes = bytes_moved(c);
 	if (r->receives)
-		r->recv_bytes = is_peek(c) ? 0 : moved(c);
+		r->recv_bytes = is_peek(c) ? 0 : bytes_moved(c);
 	r->poll_found = c->parts.returned && c->info->polls;
 }
 

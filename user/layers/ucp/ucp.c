@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The UCP layer: the functions of UCX that an MPI library (or a program) sends, receives and makes progress by, and those that
- * UCP's messages arrive at. All that a call tells is in its own record, but which process an endpoint leads to (ucp_peer.c). What
- * the numbers mean (status codes, datatypes, bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h,
- * ucs/type/status.h.
+ * The UCP layer: functions of UCX by which an MPI library (or a program) sends, receives and makes
+ * progress, and those at which UCP's messages arrive. A call's own record holds all that is known
+ * of it, except the process at the other end of an endpoint (ucp_peer.c). The meaning of numbers
+ * (status codes, datatypes, bits of ucp_request_param_t) has been part of UCX's ABI since 1.8:
+ * ucp/api/ucp.h, ucs/type/status.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@
 #define LAYER_DEF "layers/ucp/ucp.def"
 #include "layers/layer_rows.h"
 
-/* What a function returns; FUNC_OWN and up. */
+/* Attributes, from FUNC_OWN on: kind of the return value. */
 #define RETURNS_VOID 0x100
 #define RETURNS_STATUS 0x200
 #define RETURNS_REQUEST 0x400
@@ -35,7 +36,7 @@
 #define SAYS_RTR 0x40000
 #define SAYS_DATA 0x80000
 #define SAYS_FIN 0x100000
-/* and LEARNS_* (ucp_peer.h) */
+/* Further attributes: LEARNS_* (ucp_peer.h). */
 
 #define PARAM_HAS_DATATYPE 0x08
 #define TYPE_CLASS_BITS 3
@@ -89,8 +90,8 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 struct ucp_func {
 	struct signature sig;
 	struct func_attrs attrs;
-	char op[48]; /* the name without "ucp_", and an arrival's without "_handler" and what follows */
-	bool is_remote; /* it is about the other side's memory */
+	char op[48]; /* name without "ucp_", and for arrivals without "_handler" and what follows */
+	bool is_remote; /* it accesses the other side's memory */
 };
 
 static void op_name(const char *function, char *op, size_t bytes)
@@ -117,12 +118,12 @@ static int func_parse(const json_t *row, struct func_info *out)
 /* ---- decoding ---- */
 
 struct layer_decoder {
-	struct arena arena; /* what the current view points to */
+	struct arena arena; /* memory that the current view points to */
 	struct ucp_peers peers;
-	struct call_post post; /* of the current view */
+	struct call_post post; /* post of the current view */
 };
 
-/* A call while it is decoded. */
+/* A call being decoded. */
 struct ucp_call {
 	const struct ucp_func *fn;
 	struct call_parts parts;
@@ -131,7 +132,7 @@ struct ucp_call {
 	struct {
 		uint32_t op_attr_mask, flags;
 		uint64_t request, callback, datatype;
-	} param; /* the beginning of ucp_request_param_t */
+	} param; /* start of the ucp_request_param_t */
 };
 _Static_assert(sizeof(((struct ucp_call *)0)->param) == POV_BLOCK_BYTES, "as it is recorded");
 
@@ -212,7 +213,7 @@ static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *o
 	}
 }
 
-/* What it returned, and whether that is an error. */
+/* Shows the return value, and whether it is an error. */
 static void result_show(const struct ucp_call *c, struct call_view *out)
 {
 	uint32_t flags = c->fn->attrs.flags;
@@ -261,7 +262,7 @@ out:
 	return (int64_t)bytes;
 }
 
-/* What an operation on a word of the other side's memory moves. */
+/* Bytes moved by an operation on a word in the other side's memory. */
 static int64_t atomic_bytes(const struct ucp_call *c)
 {
 	int value = signature_find(&c->fn->sig, "value");
@@ -313,7 +314,9 @@ static enum post_step step_of(uint32_t flags)
 				    STEP_NONE;
 }
 
-/* The worker that something is posted to: the endpoint's, or an argument's, which arrivals have first. */
+/*
+ * The worker of a post: the endpoint's, or that of an argument, which is the first one of arrivals.
+ */
 static uint64_t worker_of(const struct ucp_call *c, const struct ucp_ep *ep)
 {
 	uint64_t worker = 0;
@@ -326,8 +329,11 @@ static uint64_t worker_of(const struct ucp_call *c, const struct ucp_ep *ep)
 	return worker;
 }
 
-/* What UCP is asked to move, or what came; by what it travels UCP decides later. Or whose an address is. */
-static void post_tell(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
+/*
+ * Adds the post that UCP is asked for, an arrival, or the owner of an address. UCP chooses the
+ * carrier later.
+ */
+static void post_make(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
 		      struct layer_decoder *d, struct call_view *out)
 {
 	uint32_t pid = c->parts.rec->tgid;
@@ -374,7 +380,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	data_show(&c, bytes, out);
 	if (c.parts.returned && out->roles.error >= 0)
 		ucp_learn(&d->peers, c.fn->attrs.flags, &c.fn->sig, &c.parts);
-	post_tell(&c, kind, bytes, d, out);
+	post_make(&c, kind, bytes, d, out);
 	out->roles.poll_found = c.parts.returned && f->polls;
 }
 

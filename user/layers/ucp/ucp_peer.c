@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A worker's address begins with a header of one byte, or two, and the 64 bits that UCX made to tell workers apart
- * (ucp/wireup/address.c of UCX 1.9 to 1.20). Offsets in structs are part of UCX's ABI (ucp/api/ucp.h, since 1.8).
+ * A worker's address begins with a header of one or two bytes. It is followed by 64 bits by which
+ * UCX identifies workers (ucp/wireup/address.c of UCX 1.9 to 1.20). Offsets in structs are part of
+ * UCX's ABI (ucp/api/ucp.h, since 1.8).
  */
 #include "layers/ucp/ucp_peer.h"
 
@@ -11,18 +12,18 @@
 
 #include "lib/log.h"
 
-#define ADDRESS_BYTES 16 /* kept of it */
+#define ADDRESS_BYTES 16 /* bytes kept of an address */
 #define ADDRESS_VERSION 0x0f
-#define ADDRESS_HAS_ID 0x02 /* second byte of version 2; in version 1 there always is one */
+#define ADDRESS_HAS_ID 0x02 /* in byte 2 of version 2; version 1 always has an id */
 
-#define AT_PARAMS_ADDRESS 8 /* ucp_ep_params_t */
+#define AT_PARAMS_ADDRESS 8 /* offset in ucp_ep_params_t */
 #define PARAMS_HAS_ADDRESS 0x01
-#define AT_ATTR_ADDRESS 16 /* ucp_worker_attr_t */
+#define AT_ATTR_ADDRESS 16 /* offset in ucp_worker_attr_t */
 #define ATTR_HAS_ADDRESS 0x02
 
 struct process {
 	struct map workers; /* address → struct ucp_worker */
-	struct map eps;	    /* → struct ucp_ep */
+	struct map eps;	    /* address → struct ucp_ep */
 };
 
 static void process_free(void *value)
@@ -55,7 +56,7 @@ const struct ucp_ep *ucp_ep_find(const struct ucp_peers *s, uint32_t pid, uint64
 
 /* ---- what is read ---- */
 
-/* Where a worker's own address is told: by an argument of its own, or in a struct. */
+/* Role of the argument with a worker's own address, or with a struct that holds it. */
 static const char *own_role(const struct signature *sig)
 {
 	return signature_find(sig, "attr") >= 0 ? "attr" : "address";
@@ -77,9 +78,9 @@ int ucp_learn_recipe(uint32_t flags, const struct signature *sig, struct pov_fn 
 	return 0;
 }
 
-/* ---- what it means ---- */
+/* ---- its meaning ---- */
 
-/* False if the struct's mask was read and does not name the member. */
+/* False if the struct's mask was read and lacks the member. */
 static bool has_member(const struct call_parts *parts, const struct signature *sig,
 		       const char *role, uint64_t bit)
 {
@@ -92,7 +93,7 @@ static bool has_member(const struct call_parts *parts, const struct signature *s
 	return mask & bit;
 }
 
-/* "" if it has no such form. address may be NULL. */
+/* Text of a worker; "" if the address has another form. address may be NULL. */
 static void worker_text(const uint8_t *address, char out[UCP_WORKER_TEXT])
 {
 	unsigned int version;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The UCT layer: UCX's functions that hand data to a transport. The function's name tells the transport, its arguments and
- * what it returns the bytes, and of an active message the id what it is for: the ids are UCP's, the same in UCX 1.8 to 1.20
- * (ucp/core/ucp_types.h, ucp_am_id_t). Transport, device and ends are those of the endpoint and its
- * interface, as they were made (uct_learn.c): some functions serve several transports.
+ * The UCT layer: UCX's functions that pass data to a transport. The function's name gives the
+ * transport; its arguments and return value give the bytes. The id of an active message gives its
+ * purpose. Ids are UCP's, the same in UCX 1.8 to 1.20 (ucp/core/ucp_types.h, ucp_am_id_t).
+ * Transport, device and ends are those with which the endpoint and its interface were made
+ * (uct_learn.c): some functions serve several transports.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #define LAYER_DEF "layers/uct/uct.def"
 #include "layers/layer_rows.h"
 
-/* What a function returns, and what becomes of the data; FUNC_OWN and up. */
+/* Attributes, from FUNC_OWN on: kind of the return value, and use of the data. */
 #define RETURNS_STATUS 0x100
 #define RETURNS_BYTES 0x200
 #define RETURNS_POINTER 0x400
@@ -31,9 +32,9 @@
 #define SAYS_EAGER 0x8000
 #define SAYS_RTS 0x10000
 #define RETURNS_VOID 0x20000
-/* and TEACHES (uct_learn.h) */
+/* Further attributes: TEACHES (uct_learn.h). */
 
-#define SHORT_HEADER_BYTES 8 /* passed by value, and sent */
+#define SHORT_HEADER_BYTES 8 /* a header that is passed by value and sent */
 
 static const struct func_word words[] = {
 	{"STATUS", RETURNS_STATUS, 0},
@@ -58,8 +59,9 @@ static const struct func_word words[] = {
 };
 
 /*
- * What data travel by. self is none of these: they stay within the process. Nor is sm, which is part of mm and of self. mm is
- * posix, sysv and xpmem, scopy is cma and knem; which, the endpoint tells.
+ * Carrier by transport. self has none: its data stay within the process. Nor has sm, which is part
+ * of both mm and self. mm stands for posix, sysv and xpmem, scopy for cma and knem; the endpoint
+ * shows which.
  */
 static const struct {
 	const char *transport;
@@ -96,7 +98,7 @@ static const struct {
 	[20] = {"ATOMIC_REQ", STEP_NONE},
 	[21] = {"ATOMIC_REP", STEP_NONE},
 	[22] = {"CMPL", STEP_NONE},
-	/* the program's active messages; which of them is which changed with 1.9 */
+	/* the program's active messages; their order changed with 1.9 */
 	[23] = {"AM", STEP_EAGER},
 	[24] = {"AM", STEP_EAGER},
 	[25] = {"AM", STEP_EAGER},
@@ -123,10 +125,10 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 struct uct_func {
 	struct signature sig;
 	struct func_attrs attrs;
-	char transport[32], op[32]; /* "rc_verbs", "am_bcopy"; "" if the name is of another form */
+	char transport[32], op[32]; /* "rc_verbs", "am_bcopy"; "" if the name has another form */
 };
 
-/* Takes "uct_rc_verbs_ep_am_bcopy" apart. */
+/* Splits "uct_rc_verbs_ep_am_bcopy" into transport and operation. */
 static void name_parse(const char *name, struct uct_func *f)
 {
 	const char *mid = strstr(name, "_ep_");
@@ -152,19 +154,19 @@ static int func_parse(const json_t *row, struct func_info *out)
 /* ---- decoding ---- */
 
 struct layer_decoder {
-	struct arena arena; /* what the current view points to */
+	struct arena arena; /* memory that the current view points to */
 	struct uct_conns conns;
-	struct call_post post; /* of the current view */
+	struct call_post post; /* post of the current view */
 };
 
-/* A call while it is decoded. */
+/* A call being decoded. */
 struct uct_call {
 	const struct uct_func *fn;
 	struct call_parts parts;
 	struct layer_decoder *d;
 	bool has_sum;
 	uint64_t sum;
-	int status; /* 0, in progress, or an error; not of calls that did not return */
+	int status; /* 0, in progress, or an error; not set if the call did not return */
 };
 
 static struct layer_decoder *decoder_new(void)
@@ -189,7 +191,7 @@ static int call_status(const struct uct_call *c)
 		return 0;
 	if (c->fn->attrs.flags & RETURNS_STATUS)
 		return (int8_t)ret;
-	/* bytes and addresses are far from the errors, which are the highest words */
+	/* byte counts and addresses are far below the errors, which are the highest words */
 	return ret >= (uint64_t)UCS_STATUS_LAST ? (int)(int64_t)ret : 0;
 }
 
@@ -220,7 +222,7 @@ static bool value_of(const struct uct_call *c, const char *role, uint64_t *out)
 	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
-/* Of an active message; others have none: 0. */
+/* Id of an active message; 0 for other operations, which have none. */
 static uint8_t message_id(const struct uct_call *c)
 {
 	uint64_t id = 0;
@@ -260,12 +262,12 @@ static int64_t header_bytes(const struct uct_call *c)
 	return header >= 0 && c->fn->sig.arg[header].type == SIG_WIDE ? SHORT_HEADER_BYTES : 0;
 }
 
-/* Without the header, of which functions that return bytes know nothing. */
+/* Bytes without the header, which functions that return bytes do not count. */
 static int64_t payload_bytes(const struct uct_call *c)
 {
 	uint64_t bytes, cnt;
 
-	if (c->fn->attrs.flags & SAYS_RTS) /* the data will be got by the other side */
+	if (c->fn->attrs.flags & SAYS_RTS) /* the other side will get the data */
 		return 0;
 	if (c->fn->attrs.flags & RETURNS_BYTES) {
 		if (!c->parts.returned || c->status < 0)
@@ -350,16 +352,18 @@ static const char *text_or_null(const char *text)
 	return *text ? text : NULL;
 }
 
-/* What is known of the interface that something is posted to, or that is asked for its address. */
-static void iface_tell(const struct uct_iface *iface, struct call_post *p)
+/* Sets what is known of the interface that a call posts to, or whose address it asks for. */
+static void iface_set(const struct uct_iface *iface, struct call_post *p)
 {
 	p->transport = iface->transport;
 	p->device = text_or_null(iface->device);
 	p->local_end = text_or_null(iface->local.end);
 }
 
-/* The function's name tells the transport, unless its endpoint knows better. */
-static void ends_tell(const struct uct_call *c, struct call_post *p)
+/*
+ * Sets transport and ends. The function's name gives the transport, unless its endpoint is known.
+ */
+static void ends_set(const struct uct_call *c, struct call_post *p)
 {
 	uint32_t pid = c->parts.rec->tgid;
 	const struct uct_ep *ep = uct_ep_find(&c->d->conns, pid, p->queue);
@@ -368,7 +372,7 @@ static void ends_tell(const struct uct_call *c, struct call_post *p)
 	p->transport = c->fn->transport;
 	if (!iface)
 		return;
-	iface_tell(iface, p);
+	iface_set(iface, p);
 	if (*ep->local.end)
 		p->local_end = ep->local.end;
 	p->remote_end = text_or_null(ep->remote.end);
@@ -394,11 +398,11 @@ static bool data_post(const struct uct_call *c, int64_t bytes, struct call_post 
 		.queue = ep,
 		.failed = c->status < 0,
 	};
-	ends_tell(c, p);
+	ends_set(c, p);
 	return true;
 }
 
-/* Whose an address is: also of a process that only receives by it. */
+/* Reports the owner of an address, even of a process that only receives by it. */
 static bool address_post(const struct uct_call *c, struct call_post *p)
 {
 	const struct uct_iface *iface = uct_iface_find(&c->d->conns, c->parts.rec->tgid,
@@ -407,11 +411,11 @@ static bool address_post(const struct uct_call *c, struct call_post *p)
 	if ((c->fn->attrs.flags & TEACHES) != TEACHES_IFACE_ADDRESS || !iface || !*iface->local.end)
 		return false;
 	*p = (struct call_post){.kind = POST_OTHER, .op = "get_address"};
-	iface_tell(iface, p);
+	iface_set(iface, p);
 	return true;
 }
 
-static void post_tell(const struct uct_call *c, int64_t bytes, struct call_view *out)
+static void posts_add(const struct uct_call *c, int64_t bytes, struct call_view *out)
 {
 	struct call_post *p = &c->d->post;
 
@@ -440,7 +444,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	roles_set(&c, bytes, &out->roles);
 	if (c.parts.returned && c.status >= 0)
 		uct_learn(&d->conns, c.fn->attrs.flags & TEACHES, &c.fn->sig, &c.parts);
-	post_tell(&c, bytes, out);
+	posts_add(&c, bytes, out);
 }
 
 const struct layer layer_uct = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Each transport has one of five forms. Bytes that do not look like it make no text. */
+/* Each transport has one of five forms of address. Bytes that do not match it give no text. */
 #include "layers/uct/uct_address.h"
 
 #include <arpa/inet.h>
@@ -9,9 +9,10 @@
 #include "layers/verbs/verbs_adapter.h"
 
 enum form {
-	FORM_SELF, /* 8 bytes, the number of the interface */
-	FORM_SEGMENT, /* the same of a segment of memory; the device is the host, and a namespace of it */
-	FORM_PROCESS, /* its number; with the highest bit set, in a namespace, whose number follows */
+	FORM_SELF, /* number of the interface, 8 bytes */
+	/* number of a memory segment, 8 bytes; the device is the host and its namespace */
+	FORM_SEGMENT,
+	FORM_PROCESS, /* process id; if its highest bit is set, a namespace's number follows */
 	FORM_SOCKET,
 	FORM_QUEUE, /* number of a queue pair, 3 bytes */
 };
@@ -19,8 +20,8 @@ enum form {
 static const struct transport {
 	const char *name;
 	enum form form;
-	bool is_connected; /* the endpoint's address is meant; the interface's is of another form */
-	uint8_t at;	   /* where in the address the number begins */
+	bool is_connected; /* use the endpoint's address, as the interface's has another form */
+	uint8_t at;	   /* offset of the number in the address */
 } transports[] = {
 	{"self", FORM_SELF, false, 0},	   {"posix", FORM_SEGMENT, false, 0},
 	{"sysv", FORM_SEGMENT, false, 0},  {"xpmem", FORM_SEGMENT, false, 0},
@@ -30,15 +31,15 @@ static const struct transport {
 	{"ud_mlx5", FORM_QUEUE, false, 0}, {"srd", FORM_QUEUE, false, 0},
 };
 
-/* Of a host's number: of a namespace, too, whose number follows. The same of a process's. */
+/* Bits of a host's number and of a process id: a namespace's number follows. */
 #define HOST_HAS_NAMESPACE (UINT64_C(1) << 63)
 #define PROCESS_HAS_NAMESPACE (UINT32_C(1) << 31)
 
-/* Of a device address of TCP. */
+/* Flags of a TCP device's address. */
 #define TCP_LOOPBACK 0x01
-#define TCP_FLAGS 0x03 /* all that there are */
+#define TCP_FLAGS 0x03 /* all flags there are */
 
-/* Of one of InfiniBand. */
+/* Flag of an InfiniBand device's address. */
 #define IB_IS_ETHERNET 0x08
 
 static const struct transport *transport_find(const char *name)
@@ -57,7 +58,7 @@ static uint64_t u64_at(const uint8_t *p)
 	return v;
 }
 
-/* What tells names apart that hold in a namespace, or on one host, only. */
+/* Distinguishes names that are valid in one namespace, or on one host, only. */
 static void where_add(char text[UCT_END_TEXT], const char *what, uint64_t number)
 {
 	size_t len = strlen(text);
@@ -67,7 +68,7 @@ static void where_add(char text[UCT_END_TEXT], const char *what, uint64_t number
 			 (unsigned long long)number);
 }
 
-/* host: as a device's address begins that says which host it is on. */
+/* host: start of a device's address that names the host. */
 static void namespace_add(char text[UCT_END_TEXT], const uint8_t *host)
 {
 	if (u64_at(host) & HOST_HAS_NAMESPACE)
@@ -96,7 +97,10 @@ static void process_make(const uint8_t *address, uint32_t host, struct uct_end *
 	memcpy(out->dest, out->end, sizeof(out->dest));
 }
 
-/* device: flags, family, address, but for loopback, of which it has the host's number. address: the port, in network order. */
+/*
+ * device: flags, family and address; for loopback, the host's number instead. address: the port, in
+ * network order.
+ */
 static void socket_make(const uint8_t *device, const uint8_t *address, uint32_t host,
 			struct uct_end *out)
 {
@@ -117,7 +121,7 @@ static void socket_make(const uint8_t *device, const uint8_t *address, uint32_t 
 	where_add(out->end, "on host", host);
 }
 
-/* device: flags, then a global identifier, or a LID. */
+/* device: flags, followed by a global identifier or a LID. */
 static void queue_make(const uint8_t *device, const uint8_t *qp, struct uct_end *out)
 {
 	char port[VERBS_ADDRESS_TEXT];

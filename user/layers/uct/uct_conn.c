@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Texts are made when an address is learned, so that a post needs only to find its endpoint. */
+/* Texts are made when an address is learned, so that a post only has to find its endpoint. */
 #include "layers/uct/uct_conn.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 struct process {
 	struct map ifaces; /* address → struct uct_iface */
-	struct map eps;	   /* → struct uct_ep */
+	struct map eps;	   /* address → struct uct_ep */
 };
 
 static void process_free(void *value)
@@ -106,7 +106,7 @@ void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
 	iface_end_make(i, pid);
 }
 
-/* UCP asks one interface of each device only. */
+/* UCP asks just one interface of each device. */
 void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
 				const uint8_t device[UCT_DEVICE_ADDRESS_BYTES])
 {

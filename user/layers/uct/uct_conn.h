@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What UCT's interfaces and endpoints are of, and where they lead to, as the calls that made and connected them said. All is known
- * by the addresses of a process's objects. What was made before the recording began is not known, and never guessed.
+ * Devices and connections of UCT's interfaces and endpoints, learned from the calls that made and
+ * connected them. Objects are identified by their addresses in the process's memory. Objects made
+ * before the recording began are unknown, and never guessed.
  */
 #ifndef POV_LAYERS_UCT_UCT_CONN_H
 #define POV_LAYERS_UCT_UCT_CONN_H
@@ -24,7 +25,7 @@ struct uct_iface {
 
 struct uct_ep {
 	uint64_t iface;
-	struct uct_end local; /* if it is another one than the interface's */
+	struct uct_end local; /* set if it differs from the interface's */
 	struct uct_end remote;
 };
 
@@ -34,7 +35,7 @@ struct uct_conns {
 
 void uct_conns_release(struct uct_conns *s);
 
-/* What calls that succeeded teach. Of interfaces and endpoints that are not known nothing can be. */
+/* Learn from calls that succeeded. Calls on unknown interfaces and endpoints are ignored. */
 void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface, const char *transport,
 		      const char *device);
 void uct_iface_closed(struct uct_conns *s, uint32_t pid, uint64_t iface);
@@ -46,12 +47,12 @@ void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint64_t ifa
 void uct_ep_destroyed(struct uct_conns *s, uint32_t pid, uint64_t ep);
 void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
 		      const uint8_t address[UCT_ADDRESS_BYTES]);
-/* device, address: of the other side, or NULL. */
+/* device, address: those of the other side, or NULL. */
 void uct_ep_connected(struct uct_conns *s, uint32_t pid, uint64_t ep,
 		      const uint8_t device[UCT_DEVICE_ADDRESS_BYTES],
 		      const uint8_t address[UCT_ADDRESS_BYTES]);
 
-/* NULL if it is not known. */
+/* NULL if unknown. */
 const struct uct_iface *uct_iface_find(const struct uct_conns *s, uint32_t pid, uint64_t iface);
 const struct uct_ep *uct_ep_find(const struct uct_conns *s, uint32_t pid, uint64_t ep);
 

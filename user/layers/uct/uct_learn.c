@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Offsets are those of uct_iface_params_t and uct_ep_params_t (uct/api/uct.h), which are part of UCX's ABI and the same in UCX 1.8
- * to 1.20. Of a member that its struct's mask does not name nothing is taken.
+ * Offsets are those of uct_iface_params_t and uct_ep_params_t (uct/api/uct.h), which are part of
+ * UCX's ABI and the same in UCX 1.8 to 1.20. A member is ignored unless its struct's mask names it.
  */
 #include "layers/uct/uct_learn.h"
 
 #include <string.h>
 
-/* uct_iface_params_t; the signature reads its open_mode. */
+/* uct_iface_params_t; the signature already reads its open_mode. */
 #define OPENS_DEVICE 0x01
 #define AT_TRANSPORT 144 /* mode.device.tl_name */
 #define AT_DEVICE 152	 /* mode.device.dev_name */
 
-/* uct_ep_params_t; the signature reads its beginning. */
+/* uct_ep_params_t; the signature already reads its start. */
 struct ep_params {
 	uint64_t field_mask, iface;
 };
@@ -39,13 +39,13 @@ int uct_learn_recipe(uint32_t teaches, const struct signature *sig, struct pov_f
 	return err;
 }
 
-/* A call that teaches. */
+/* A call from which something is learned. */
 struct lesson {
 	struct uct_conns *to;
 	const struct signature *sig;
 	const struct call_parts *parts;
 	uint32_t pid;
-	uint64_t object; /* its first argument */
+	uint64_t object; /* the call's first argument */
 };
 
 static const uint8_t *data_of(const struct lesson *l, const char *role, uint8_t type, uint32_t off,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What calls of UCT say of interfaces and endpoints: what is read of their arguments, and what it means. */
+/*
+ * What is read of the arguments of UCT's calls in order to learn about interfaces and endpoints,
+ * and its meaning.
+ */
 #ifndef POV_LAYERS_UCT_UCT_LEARN_H
 #define POV_LAYERS_UCT_UCT_LEARN_H
 
@@ -18,9 +21,9 @@
 #define TEACHES_EP_ADDRESS 0x700000
 #define TEACHES_EP_PEER 0x800000
 
-/* Adds what no signature can say. teaches: one of the above, or 0. 0, -E2BIG. */
+/* Adds fetches that no signature can express. teaches: one of the above, or 0. 0, -E2BIG. */
 int uct_learn_recipe(uint32_t teaches, const struct signature *sig, struct pov_fn *fn);
-/* Of a call that succeeded. */
+/* Learns from a call that succeeded. */
 void uct_learn(struct uct_conns *s, uint32_t teaches, const struct signature *sig,
 	       const struct call_parts *parts);
 

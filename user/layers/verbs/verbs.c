@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The verbs layer: what is handed to adapters of InfiniBand and its like, and what they say is done: its table, and what is
- * shown of a call. What a call posts is made in verbs_list.c and verbs_build.c, what it teaches for others in verbs_learn.c.
+ * The verbs layer: data passed to InfiniBand and similar adapters, and their completions. This file
+ * has the table and what is shown of a call. Posts are made in verbs_list.c and verbs_build.c;
+ * verbs_learn.c handles what later calls can learn.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
 	continuations_add(&d->more, more);
 }
 
-/* ---- what is shown ---- */
+/* ---- shown values ---- */
 
 static void arg_show(const struct sig_arg *a, uint64_t w, struct call_view *out)
 {
@@ -122,7 +123,7 @@ static void bytes_add(int64_t *to, int64_t bytes)
 	*to = *to == BYTES_UNKNOWN || bytes == BYTES_UNKNOWN ? BYTES_UNKNOWN : *to + bytes;
 }
 
-/* What all posts have in common, by the first one; bytes in all. */
+/* Shows what all posts have in common, by the first one, and their total bytes. */
 static void posts_show(struct call_view *out)
 {
 	const struct call_post *first = out->posts;
@@ -150,7 +151,7 @@ static void posts_show(struct call_view *out)
 	text_show("dest", first->remote_end ?: first->dest, out);
 }
 
-/* Of an extended queue, which tells no more than this. */
+/* Shows the completion of an extended queue, which has no more data than these. */
 static void completion_show(const struct verbs_call *c, struct call_view *out)
 {
 	const uint8_t *wc = verbs_call_extended(c);
@@ -161,7 +162,7 @@ static void completion_show(const struct verbs_call *c, struct call_view *out)
 	text_show("status", verbs_wc_ex_status(wc), out);
 }
 
-/* Queue pairs: of what type, and what becomes of them. */
+/* Shows a queue pair's type and its new state. */
 static void queue_show(const struct verbs_call *c, struct call_view *out)
 {
 	const uint8_t *attr;
@@ -198,7 +199,7 @@ static void result_show(const struct verbs_call *c, struct call_view *out)
 		out->roles.error = (int32_t)ret;
 }
 
-/* Which way the data go that it posts. */
+/* Sets the direction of the posted data. */
 static void roles_fill(struct call_view *out)
 {
 	struct call_roles *r = &out->roles;
@@ -240,7 +241,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	verbs_list_posts(&c, out);
 	verbs_build_posts(&c, out);
 	verbs_note_posts(&c, out);
-	/* what a static probe is passed is what it posts */
+	/* a static probe's arguments are shown as its post */
 	for (uint32_t i = 0; i < c.parts.nargs && !(c.fn->attrs.flags & IS_NOTE); i++)
 		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
 	queue_show(&c, out);

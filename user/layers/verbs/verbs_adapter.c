@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Looks things up in the objects as they are: that happens once a connection. */
+/* Searches the meta objects themselves: that happens only once per connection. */
 #include "layers/verbs/verbs_adapter.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The RDMA adapters of the trace's hosts, as their recorders found them (meta objects "adapters"): what a port is called by
- * other sides. Global identifiers are shown as the addresses that they are: "fe80::1", "10.0.0.2".
+ * RDMA adapters of the trace's hosts, as found by their recorders (meta objects "adapters"), and
+ * the names that other sides use for their ports. Global identifiers are shown as the addresses
+ * that they contain: "fe80::1", "10.0.0.2".
  */
 #ifndef POV_LAYERS_VERBS_VERBS_ADAPTER_H
 #define POV_LAYERS_VERBS_VERBS_ADAPTER_H
@@ -11,23 +12,23 @@
 #include <stdint.h>
 
 #define VERBS_GID_BYTES 16
-#define VERBS_ADDRESS_TEXT 48 /* of a port, ends included */
+#define VERBS_ADDRESS_TEXT 48 /* text of a port's address, including the final 0 */
 
 struct verbs_adapters {
-	json_t *metas; /* array of the objects */
+	json_t *metas; /* array of the meta objects */
 };
 
 void verbs_adapters_add(struct verbs_adapters *a, const json_t *meta);
 void verbs_adapters_release(struct verbs_adapters *a);
 
-/* A port of an adapter, by the number of its host (trace_join.h); NULL if it is not known. Borrowed. */
+/* A port of an adapter, by its host's number (trace_join.h); NULL if unknown. Borrowed. */
 const json_t *verbs_adapter_port(const struct verbs_adapters *a, uint32_t host, const char *device,
 				 uint32_t port);
-/* Of a port, which may be NULL: its link is Ethernet, so that it has no LID; or InfiniBand. */
+/* port may be NULL. On Ethernet, it has no LID. */
 bool verbs_port_is_ethernet(const json_t *port);
 bool verbs_port_is_infiniband(const json_t *port);
 
-/* The port's own address; false if it is not known. */
+/* The port's own address; false if unknown. */
 bool verbs_port_gid_text(const json_t *port, uint32_t idx, char out[VERBS_ADDRESS_TEXT]);
 bool verbs_port_lid_text(const json_t *port, char out[VERBS_ADDRESS_TEXT]);
 

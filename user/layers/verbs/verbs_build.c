@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Requests that are built by calls (ibv_wr_start … ibv_wr_complete): one call says what is to be done, others with which memory
- * and where to, and the last one posts all of them. Each thread builds at one queue pair at a time, as a rule; what it
- * began at another one is given up.
+ * Requests that are built by calls (ibv_wr_start … ibv_wr_complete). One call gives the operation,
+ * others give its memory and destination, and the last one posts all requests. Normally, a thread
+ * builds at one queue pair at a time; what it began at another one is given up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "layers/verbs/verbs_call.h"
 #include "layers/verbs/verbs_post.h"
 
-/* What is read of a struct ibv_qp_ex begins with the handle of its queue pair. */
+/* The bytes read of a struct ibv_qp_ex begin with the handle of its queue pair. */
 #define QP_NUM 4
 #define QP_TYPE 12
 #define WR_ID 120
@@ -71,7 +71,7 @@ static void request_begin(const struct verbs_call *c, struct build *b)
 	w->flags = qp[WR_FLAGS];
 }
 
-/* Bytes in a list of struct ibv_sge or ibv_data_buf, whose lengths are of 4 or 8 bytes. */
+/* Bytes in a list of struct ibv_sge or ibv_data_buf, whose lengths have 4 or 8 bytes. */
 static uint64_t list_bytes(const struct verbs_call *c, int arg, uint32_t length_bytes)
 {
 	const struct call_field *f = &c->fields.arg[arg];
@@ -108,7 +108,7 @@ static void post_all(const struct verbs_call *c, const struct build *b, struct c
 	for (uint32_t i = 0; i < b->cnt; i++) {
 		verbs_post_request(&c->d->conns, c->parts.rec->tgid, b->qp, &b->work[i], false,
 				   &c->d->arena, &post[i]);
-		post[i].failed = verbs_call_is_failed(c); /* all of them, then */
+		post[i].failed = verbs_call_is_failed(c); /* an error concerns all of them */
 	}
 	out->posts = post;
 	out->nposts = b->cnt;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A field belongs to an argument; the only sum that is read tells how many requests were accepted. */
+/* A field belongs to one argument; the only sum is the number of requests that were accepted. */
 #include "layers/verbs/verbs_call.h"
 
 #include "layers/verbs/verbs_post.h"
 
-/* Bytes of an element of what an argument points to. */
+/* Bytes of one element that an argument points to. */
 static uint32_t width_of(const struct sig_arg *a)
 {
 	return a->type == SIG_WORK ? sizeof(struct pov_work) : a->bytes ?: POV_BLOCK_BYTES;

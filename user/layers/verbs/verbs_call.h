@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A call of verbs while it is decoded, and what its decoder keeps for the next ones. Private to user/layers/verbs/verbs*.c, each of
- * which makes one thing of it.
+ * A call of verbs while it is decoded, and what its decoder remembers for later calls. Private to
+ * user/layers/verbs/verbs*.c; each of these files handles one aspect.
  */
 #ifndef POV_LAYERS_VERBS_VERBS_CALL_H
 #define POV_LAYERS_VERBS_VERBS_CALL_H
@@ -13,16 +13,16 @@
 #include "layers/layer.h"
 #include "layers/verbs/verbs_conn.h"
 
-/* What a function returns; FUNC_OWN and up. */
+/* Attributes, from FUNC_OWN on: kind of the return value. */
 #define RETURNS_VOID 0x100
 #define RETURNS_ERRNO 0x200
 #define RETURNS_COUNT 0x400
 #define RETURNS_POINTER 0x800
-/* What it posts receives. */
+/* Attribute: its requests receive data. */
 #define RECEIVES 0x1000
-/* A static probe, and no call. */
+/* Attribute: a static probe, not a call. */
 #define IS_NOTE 0x2000
-/* What a call teaches for others. */
+/* Attributes: what later calls can learn from it. */
 #define TEACHES 0xf0000
 #define TEACHES_CONTEXT 0x10000
 #define TEACHES_QP 0x20000
@@ -31,7 +31,7 @@
 #define TEACHES_AH 0x50000
 #define TEACHES_AH_FREE 0x60000
 #define TEACHES_CQ_FREE 0x70000
-/* … of a request that is built by calls: these are the last ones */
+/* Attributes: its part in a request that is built by calls. These must be the last ones. */
 #define TEACHES_START 0x80000
 #define TEACHES_REQUEST 0x90000
 #define TEACHES_DATA 0xa0000
@@ -39,47 +39,51 @@
 #define TEACHES_COMPLETE 0xc0000
 #define TEACHES_ABORT 0xd0000
 
-#define VERBS_POSTS_MAX 8192 /* of one call: no list is longer, but a damaged file may say so */
+#define VERBS_POSTS_MAX 8192 /* posts of one call: only in a damaged file may a list be longer */
 
 struct verbs_func {
 	struct signature sig;
 	struct func_attrs attrs;
-	uint8_t opcode; /* of wr_send and its like (verbs_build.c) */
+	uint8_t opcode; /* of wr_send and similar functions (verbs_build.c) */
 };
 
 struct layer_decoder {
-	struct arena arena; /* what the current view points to */
+	struct arena arena; /* memory that the current view points to */
 	struct continuations more;
 	struct verbs_conns conns;
-	struct map builds; /* thread → struct build (verbs_build.c) */
+	struct map builds; /* tid → struct build (verbs_build.c) */
 };
 
-/* A call while it is decoded. */
+/* A call being decoded. */
 struct verbs_call {
 	const struct verbs_func *fn;
 	struct call_parts parts;
 	struct layer_decoder *d;
-	struct call_fields fields; /* sum.cnt: requests before the first one that was refused */
+	struct call_fields fields; /* sum.cnt: number of requests before the first refused one */
 	uint64_t begin_ns;
 };
 
-/* Takes the record apart, joining continuation records. False if it is no call at all. */
+/* Takes the record apart and joins continuation records. False if it is not a call. */
 bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const struct pov_call *rec,
 		     struct layer_decoder *d);
-/* What was read of the argument with a role, if it is so long; or NULL. */
+/* Data read for the argument with a role, if it has at least `bytes` bytes; or NULL. */
 const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes);
-/* What was read of a struct ibv_cq_ex that has a completion for the caller, VERBS_WC_EX_BYTES; or NULL. */
+/* VERBS_WC_EX_BYTES read of a struct ibv_cq_ex that has a completion for the caller; or NULL. */
 const uint8_t *verbs_call_extended(const struct verbs_call *c);
-/* It returned, and that with an error. */
+/* True if it returned an error. */
 bool verbs_call_is_failed(const struct verbs_call *c);
 
-/* verbs_learn.c: what it says of adapters, queue pairs and addresses. */
+/* verbs_learn.c: learns about adapters, queue pairs and addresses. */
 void verbs_learn(const struct verbs_call *c);
-/* verbs_list.c: the list of requests, or of completions, that it was given or gave. */
+/*
+ * verbs_list.c: adds the list of requests passed to the call, or of completions that it returned.
+ */
 void verbs_list_posts(const struct verbs_call *c, struct call_view *out);
-/* verbs_build.c: of a request that is built by calls, its part; the last one posts. */
+/*
+ * verbs_build.c: adds the call's part to a request that is built by calls; the last one posts it.
+ */
 void verbs_build_posts(const struct verbs_call *c, struct call_view *out);
-/* verbs_note.c: of a static probe, the request that it tells of. */
+/* verbs_note.c: adds the request that a static probe reports. */
 void verbs_note_posts(const struct verbs_call *c, struct call_view *out);
 uint8_t verbs_build_opcode(const char *func);
 void verbs_build_free(void *build); /* a value of the decoder's map */

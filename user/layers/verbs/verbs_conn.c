@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Texts are made when a connection is, so that a post needs only to find its queue pair. */
+/* Texts are made when a connection is, so that a post only has to find its queue pair. */
 #include "layers/verbs/verbs_conn.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "lib/log.h"
 #include "trace/trace_join.h"
 
-/* Of enum ibv_qp_attr_mask and ibv_qp_state. */
+/* Values of enum ibv_qp_attr_mask and ibv_qp_state. */
 #define MASK_STATE (1u << 0)
 #define MASK_PORT (1u << 5)
 #define MASK_AV (1u << 7)
@@ -18,14 +18,15 @@
 
 struct process {
 	struct map contexts; /* address → name of the adapter */
-	struct map qps;	     /* → struct verbs_qp */
-	struct map ahs;	     /* → struct verbs_path */
-	struct map cqs;	     /* → struct cq */
+	struct map qps;	     /* address → struct verbs_qp */
+	struct map ahs;	     /* address → struct verbs_path */
+	struct map cqs;	     /* address → struct cq */
 };
 
 struct cq {
 	uint32_t qp; /* number of the first queue pair that was seen to use it */
-	bool unclear; /* others use it, too, or may: its adapter was opened before the recording began */
+	/* other queue pairs use it, or may: its adapter was opened before the recording began */
+	bool unclear;
 };
 
 static void process_free(void *value)
@@ -91,8 +92,8 @@ static void device_text(const struct process *p, uint64_t context, uint32_t port
 }
 
 /*
- * Ports of InfiniBand are shown by their LIDs, those of Ethernet, which have none, by their global identifiers. Where the link is not
- * known, a path that has a global identifier is shown by that.
+ * Ports of InfiniBand are shown by LID, those of Ethernet, which have none, by global identifier.
+ * If the link is unknown, a path with a global identifier is shown by that.
  */
 static void path_make(const struct verbs_conns *s, uint32_t pid, uint64_t context,
 		      const uint8_t attr[VERBS_AH_ATTR_BYTES], struct verbs_path *out)
@@ -131,7 +132,10 @@ void verbs_qp_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t qp)
 	free(map_remove(&process_of(s, pid)->qps, qp));
 }
 
-/* A queue pair is brought up before anything completes on it, so whoever sees all that are knows who uses a completion queue. */
+/*
+ * Notes that a queue pair uses a completion queue. A queue pair is brought up before anything
+ * completes on it. So all users of a completion queue are known if all queue pairs were seen.
+ */
 static void cq_use(struct process *p, const struct verbs_qp *q, uint64_t address)
 {
 	struct cq *cq;

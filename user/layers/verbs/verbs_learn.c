@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Hands what calls say of connections on to whoever keeps it. Calls that failed say nothing. */
+/* Passes what calls reveal about connections to verbs_conn.c. Calls that failed reveal nothing. */
 #include <string.h>
 
 #include "layers/verbs/verbs_call.h"

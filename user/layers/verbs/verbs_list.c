@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Calls that are given, or give, a list: its elements become posts. Those that were counted and not kept become posts that say little. */
+/*
+ * Calls with a list: its elements become posts. Elements that were counted but not kept become
+ * posts with little data.
+ */
 #include <string.h>
 
 #include "layers/verbs/verbs_call.h"
@@ -24,7 +27,7 @@ static void requests_post(const struct verbs_call *c, const struct call_field *f
 	for (uint32_t i = 0; i < n; i++) {
 		if (i < kept)
 			memcpy(&w, f->data + i * sizeof(w), sizeof(w));
-		else /* counted, and not kept */
+		else /* counted but not kept */
 			w = (struct pov_work){.qp = w.qp,
 					      .qp_type = w.qp_type,
 					      .bytes = POV_WORK_BYTES_UNKNOWN,
@@ -32,7 +35,7 @@ static void requests_post(const struct verbs_call *c, const struct call_field *f
 		verbs_post_request(&c->d->conns, c->parts.rec->tgid, queue_of(c), &w, receives,
 				   &c->d->arena, &post[i]);
 		post[i].has_id = i < kept;
-		/* which of several were refused is said by the call, or not known */
+		/* the call reports which of several were refused, or it is unknown */
 		post[i].failed = failed && (c->fields.sum.data ? i >= c->fields.sum.cnt : n == 1);
 	}
 	out->posts = post;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Static probes of providers (rows with NOTE): one tells of one request that is being posted, by its queue pair, the name of its kind, and
- * either its bytes or the number of its pieces of memory, without its id and where it goes to.
+ * Static probes of providers (rows with NOTE). Each reports one request that is being posted: its
+ * queue pair, the name of its kind, and either its bytes or its number of pieces of memory. Its id
+ * and its destination are unknown.
  */
 #include <string.h>
 
@@ -27,7 +28,7 @@ static bool value_of(const struct verbs_call *c, const char *role, uint64_t *out
 	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
-/* They are told, or follow if there is no piece at all. */
+/* Bytes as reported; 0 if there is no piece at all; else unknown. */
 static uint32_t bytes_of(const struct verbs_call *c)
 {
 	uint64_t v;
@@ -45,7 +46,7 @@ void verbs_note_posts(const struct verbs_call *c, struct call_view *out)
 	struct pov_work w = {0};
 	uint64_t qp;
 
-	/* one that could not be read in full means nothing */
+	/* arguments that could not be read in full mean nothing */
 	if (!(c->fn->attrs.flags & IS_NOTE) || c->parts.rec->hdr.flags & POV_CALL_FAULT)
 		return;
 	opcode = text_of(c, "opcode");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Tables of the library's enums, and where in a struct ibv_wc things lie. Of a completion with an error only its number,
- * its queue pair and the error mean anything; its bytes do so only where the adapter has written into memory here.
+ * Tables of the library's enums, and offsets in a struct ibv_wc. In a completion with an error,
+ * only its id, queue pair and error are valid. Its bytes are valid only if the adapter has written
+ * to memory here.
  */
 #include "layers/verbs/verbs_post.h"
 
@@ -14,7 +15,7 @@
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
 #define QPT_UD 4
-#define WC_RECV 128 /* opcodes from here on are of what has come */
+#define WC_RECV 128 /* opcodes from here on are for received data */
 #define WC_RDMA_READ 2
 
 struct opcode {
@@ -109,7 +110,7 @@ const char *verbs_qp_state_name(uint32_t state)
 	return state < CNT(names) ? names[state] : NULL;
 }
 
-/* Datagrams say themselves where they go to. */
+/* A datagram's request names its destination itself. */
 static void datagram_address(const struct verbs_path *path, const struct pov_work *w,
 			     struct arena *arena, struct call_post *out)
 {
@@ -124,9 +125,9 @@ static void datagram_address(const struct verbs_path *path, const struct pov_wor
 		out->device = path->device;
 }
 
-static void address(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
-		    const struct pov_work *w, bool receives, struct arena *arena,
-		    struct call_post *out)
+static void ends_set(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
+		     const struct pov_work *w, bool receives, struct arena *arena,
+		     struct call_post *out)
 {
 	const struct verbs_qp *q = verbs_qp_find(conns, pid, qp);
 	const struct verbs_path *path;
@@ -165,10 +166,10 @@ void verbs_post_request(const struct verbs_conns *conns, uint32_t pid, uint64_t 
 		.has_id = true,
 	};
 	if (qp)
-		address(conns, pid, qp, w, receives, arena, out);
+		ends_set(conns, pid, qp, w, receives, arena, out);
 }
 
-/* Small letters and hyphens mean the same as capitals and underscores. */
+/* Compares names: small letters equal capitals, hyphens equal underscores. */
 static bool is_same_name(const char *a, const char *b)
 {
 	while (*a && *b && (*a == '-' ? '_' : toupper((unsigned char)*a)) == *b)
