@@ -63,7 +63,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 "leaf1","host2",400000
 "spine0","leaf1",400000' ]
 	[ "$(grep '^"MPI_Barrier",0x0000000000100004' csv | cut -d, -f7,11)" = '"leaf1",64' ]
-	fails 0 "(other carriers, destinations that are no LID of it): 5.6 KiB in 2 rows" fabric -T traffic.csv --by region "$topo"
+	fails 0 "(other carriers, destinations without a LID in it): 5.6 KiB in 2 rows" fabric -T traffic.csv --by region "$topo"
 	[[ $output == *"Context solve: 1 flows, 395 KiB"* ]]
 	[[ $output == *"Context none: 1 flows, 64 B"* ]]
 }

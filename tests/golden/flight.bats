@@ -106,7 +106,7 @@ part() {
 	echo 'meta {"type":"end","ts_ns":8000000000,"reason":"dump"}' | part |
 		sed 's/"span_ns":2000000000,"forgotten":0/"bytes":67108864,"forgotten":5/' | trace part
 	"$POVTRACE" info part.pov >info
-	grep -q "the last 64 MiB were kept; of communicators made before, some are not known$" info
+	grep -q "the last 64 MiB were kept; some communicators made before are unknown$" info
 	[ "$(grep -c ^trigger info)" = 0 ]
 }
 

@@ -258,7 +258,7 @@ messages() {
 	"$tool/split_trace" 1 node7 900000000000 0 <all.txt | sed 's/"realtime_ns":1700000000/"realtime_ns":1700000900/g' | trace later
 	for command in report advise "export -o x.json" "diff a.pov --"; do
 		set -- $command
-		fails 1 'a.pov and later.pov were recorded on one host at different times: they are not of one run' "$POVTRACE" "$@" a.pov later.pov
+		fails 1 'a.pov and later.pov were recorded on one host at different times: they do not belong to one run' "$POVTRACE" "$@" a.pov later.pov
 	done
 	"$POVTRACE" report --one-run --json a.pov later.pov >got
 	[ "$(jq -c '[.ranks[].rank]' got)" = '[0,1]' ]
@@ -267,7 +267,7 @@ messages() {
 	"$POVTRACE" report a.pov elsewhere.pov >got
 	# at the same time, and another job
 	sed 's/"job":"[^"]*"/"job":"another"/' b.txt | trace other
-	fails 1 'a.pov and other.pov are of different jobs on one host: they are not of one run' "$POVTRACE" report a.pov other.pov
+	fails 1 'a.pov and other.pov belong to different jobs on one host: they do not belong to one run' "$POVTRACE" report a.pov other.pov
 	"$POVTRACE" report --one-run a.pov other.pov >got
 	grep -q '^  other.pov\|2 ranks' got
 	# none is named in one of them

@@ -260,7 +260,7 @@ messages() {
 	fails 1 "nothing to draw" "$POVTRACE" export run.pov -o new.svg --from 40ms
 	events <<<'end ts=41000000'
 	grep -v '^meta {"type":"\(process\|target\)\|^task\|^fork' run.txt | trace empty
-	fails 1 "no rank and no CPU did anything" "$POVTRACE" export empty.pov -o new.svg
+	fails 1 "no activity of a rank or CPU was recorded" "$POVTRACE" export empty.pov -o new.svg
 	[ "$(ls ./*.svg)" = ./old.svg ]
 	[ -z "$(find . -name '*svg.*')" ]
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace-mpi-t: what an MPI library tells of itself through its tool interface, as lines of JSON from rank 0. povtrace starts it, by the
- * library's launcher (advise/library_ask.c); by hand: mpirun -np 2 povtrace-mpi-t /path/of/libmpi.so [PATTERN…]
+ * povtrace-mpi-t prints what an MPI library reports through its tool interface, as lines of JSON
+ * from rank 0. povtrace starts it with the library's launcher (advise/library_ask.c). By hand:
+ * mpirun -np 2 povtrace-mpi-t /path/of/libmpi.so [PATTERN…]
  *
  *	{"library": text}		MPI_Get_library_version
- *	{"ranks": n}			of MPI_COMM_WORLD; components are opened in MPI_Init, some only if there is somebody to talk to
- *	{"components": [names]}		shared objects that are still loaded then: what was not chosen has been unloaded
- *	{"pml": name}			Open MPI's, by whose functions it calls; only if that can be told
+ *	{"ranks": n}			size of MPI_COMM_WORLD; MPI_Init opens some components only
+ *					if there are other ranks to talk to
+ *	{"components": [names]}		shared objects still loaded after MPI_Init: those not chosen
+ *					have been unloaded
+ *	{"pml": name}			Open MPI's, by the functions it calls; only if known
  *	{"name": …, "value": integer or text, "choice": name of the value}
- *	{"end": number of variables}	the last
+ *	{"end": number of variables}	the last line
  *
- * It is not linked with any MPI. Handles are never looked into, only handed back: whether the library declares them as int or as a pointer,
- * they fit a register. What type a variable has its name says (MPI_Type_get_name).
+ * It is not linked with any MPI. Handles are only passed back, never examined: whether the library
+ * declares them as int or as a pointer, they fit a register. A variable's type is known by its name
+ * (MPI_Type_get_name).
  */
 #include <dlfcn.h>
 #include <fnmatch.h>
@@ -27,7 +31,7 @@
 #include "advise/mpi_t.h"
 
 #define NAME_BYTES 256
-#define TEXT_BYTES 65536 /* of a value; libraries announce room, not length */
+#define TEXT_BYTES 65536 /* per value; libraries report space, not length */
 #define VERSION_BYTES 8192
 
 typedef uintptr_t handle; /* of any MPI type */
@@ -51,7 +55,7 @@ struct library {
 	int (*enum_item)(handle choices, int idx, int *value, char *name, int *len);
 };
 
-/* ISO C has no conversion between pointers to data and to functions; dlsym is made for it. */
+/* ISO C cannot convert between pointers to data and to functions; dlsym() requires it. */
 static bool function_find(const struct library *l, const char *name, void *function)
 {
 	void *address = dlsym(l->file, name);
@@ -85,8 +89,11 @@ static bool library_load(struct library *l, const char *path)
 	       function_find(l, "MPI_T_enum_get_item", &l->enum_item);
 }
 
-/* Open MPI's handles are addresses of objects; in the common ABI of MPICH and its descendants they are numbers. */
-static handle comm_world(const struct library *l)
+/*
+ * Open MPI's handles are addresses of objects. In the common ABI of MPICH and its descendants, they
+ * are numbers.
+ */
+static handle library_comm_world(const struct library *l)
 {
 	void *object = dlsym(l->file, "ompi_mpi_comm_world");
 
@@ -103,7 +110,7 @@ static void line_say(json_t *line)
 	json_decref(line);
 }
 
-/* ---- what is in use ---- */
+/* ---- components in use ---- */
 
 static bool is_component(const char *name)
 {
@@ -130,8 +137,8 @@ static bool has_name(const json_t *list, const char *name)
 	return false;
 }
 
-/* "mca_btl_vader" of "…/mca_btl_vader.so" */
-static json_t *components(void)
+/* "mca_btl_vader" for "…/mca_btl_vader.so" */
+static json_t *components_loaded(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	json_t *list = json_array();
@@ -152,7 +159,7 @@ static json_t *components(void)
 	return list;
 }
 
-/* The functions of the component that was chosen are in a table that the library exports. */
+/* The library exports a table with the functions of the chosen component. */
 static void pml_say(const struct library *l)
 {
 	static const char prefix[] = "mca_pml_";
@@ -181,7 +188,7 @@ struct variable {
 	handle choices;
 };
 
-static bool wanted(const char *name, char *const *pattern)
+static bool name_is_wanted(const char *name, char *const *pattern)
 {
 	bool all = !*pattern;
 
@@ -190,8 +197,8 @@ static bool wanted(const char *name, char *const *pattern)
 	return all;
 }
 
-/* By the name of the type, one of them. */
-static json_t *number(const char *type, const void *value)
+/* Reads a value whose type has this name. */
+static json_t *value_number(const char *type, const void *value)
 {
 	static const struct {
 		const char *name;
@@ -218,7 +225,7 @@ static json_t *number(const char *type, const void *value)
 			continue;
 		memcpy(&narrow, value, sizeof(narrow));
 		memcpy(&wide, value, sizeof(wide));
-		if (types[i].bytes == sizeof(wide)) /* "no limit" is the largest */
+		if (types[i].bytes == sizeof(wide)) /* the largest value means "no limit" */
 			return json_integer(wide < 0 && !types[i].is_signed ? INT64_MAX : wide);
 		return json_integer(types[i].is_signed ? narrow : (int64_t)(uint32_t)narrow);
 	}
@@ -252,7 +259,7 @@ static bool variable_value(const struct library *l, const struct variable *v, ha
 		return false;
 	if (l->cvar_read(cvar, room))
 		return false;
-	value = is_text ? json_string(room) : number(v->type, room);
+	value = is_text ? json_string(room) : value_number(v->type, room);
 	if (!value)
 		return false;
 	line = json_pack("{s:s,s:o}", "name", v->name, "value", value);
@@ -272,7 +279,7 @@ static bool variable_say(const struct library *l, int idx, char *const *pattern,
 
 	if (l->cvar_info(idx, v.name, &name_len, &verbosity, &type, &v.choices, NULL, &desc_len,
 			 &bind, &scope) ||
-	    !wanted(v.name, pattern) || l->type_name(type, v.type, &type_len) ||
+	    !name_is_wanted(v.name, pattern) || l->type_name(type, v.type, &type_len) ||
 	    l->cvar_alloc(idx, NULL, &cvar, &cnt))
 		return false;
 	said = variable_value(l, &v, cvar, cnt, room);
@@ -304,7 +311,7 @@ static void all_say(const struct library *l, int ranks, char *const *pattern)
 	if (text)
 		line_say(json_pack("{s:o}", "library", text));
 	line_say(json_pack("{s:i}", "ranks", ranks));
-	line_say(json_pack("{s:o}", "components", components()));
+	line_say(json_pack("{s:o}", "components", components_loaded()));
 	pml_say(l);
 	variables_say(l, pattern);
 	fflush(stdout);
@@ -320,15 +327,15 @@ int main(int argc, char **argv)
 		fputs("usage: mpirun -np 2 povtrace-mpi-t /PATH/OF/LIBRARY [PATTERN...]\n", stderr);
 		return 2;
 	}
-	alarm(MPI_T_SECONDS); /* whoever started it need not be there any more */
+	alarm(MPI_T_SECONDS); /* the process that started it may be gone */
 	if (!library_load(&l, argv[1]))
 		return 1;
 	if (l.init(&none, NULL)) {
 		log_error("MPI_Init failed");
 		return 1;
 	}
-	l.comm_rank(comm_world(&l), &rank);
-	l.comm_size(comm_world(&l), &ranks);
+	l.comm_rank(library_comm_world(&l), &rank);
+	l.comm_size(library_comm_world(&l), &ranks);
 	if (!rank)
 		all_say(&l, ranks, argv + 2);
 	return l.finalize() ? 1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The loop: news of the kernel half, requests, what is due. */
+/* The main loop of `povtrace clock`: events from the kernel half, requests, periodic work. */
 #include "clock/clock.h"
 
 #include <errno.h>
@@ -29,12 +29,12 @@ struct clock_session {
 	struct seats seats;
 	struct server server;
 	struct launch launch;
-	int launch_fd; /* becomes readable when the command ends; -1 */
+	int launch_fd; /* becomes readable when the command ends; -1: no command */
 	struct clock_row *rows;
-	uint64_t tend_ns, find_ns, show_ns, end_ns; /* when it is due next; 0: never */
+	uint64_t tend_ns, find_ns, show_ns, end_ns; /* time of the next action; 0: never */
 };
 
-/* ---- whose times ---- */
+/* ---- processes to serve ---- */
 
 struct family {
 	struct clock_session *c;
@@ -71,7 +71,9 @@ static int pids_adopt(struct clock_session *c)
 	return 0;
 }
 
-/* Of the whole node: MPI processes, by what their launcher told them. */
+/*
+ * With --all: adopts the node's MPI processes, which it recognises by their launcher's variables.
+ */
 static int rank_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct clock_session *c = ctx;
@@ -86,7 +88,7 @@ static int rank_visit(void *ctx, pid_t pid, pid_t parent)
 
 /* ---- the loop ---- */
 
-static void show(struct clock_session *c, bool last)
+static void rows_show(struct clock_session *c, bool last)
 {
 	size_t cnt;
 
@@ -116,7 +118,7 @@ static void work_due(struct clock_session *c)
 	if (is_due(&c->find_ns, now, FIND_NS))
 		proc_for_each(rank_visit, c);
 	if (is_due(&c->show_ns, now, c->opt->interval_ns))
-		show(c, false);
+		rows_show(c, false);
 }
 
 static int wait_ms(const struct clock_session *c)
@@ -130,8 +132,8 @@ static int wait_ms(const struct clock_session *c)
 	return next <= now ? 0 : (int)((next - now + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-/* 0: go on; 1: it is over; -errno (printed). */
-static int command_look(struct clock_session *c)
+/* 0: continue; 1: the command has ended; -errno (printed). */
+static int command_check(struct clock_session *c)
 {
 	if (c->launch_fd < 0)
 		return 0;
@@ -145,7 +147,7 @@ static int command_look(struct clock_session *c)
 	return 1;
 }
 
-static int loop(struct clock_session *c, const volatile int *stop)
+static int clock_loop(struct clock_session *c, const volatile int *stop)
 {
 	struct pollfd p[ASKING_MAX + 3];
 	unsigned int cnt;
@@ -164,14 +166,14 @@ static int loop(struct clock_session *c, const volatile int *stop)
 			seats_news(&c->seats);
 		server_work(&c->server, &p[2], cnt);
 		work_due(c);
-		err = command_look(c);
+		err = command_check(c);
 	}
 	return err < 0 ? err : 0;
 }
 
 /* ---- begin and end ---- */
 
-static int start(struct clock_session *c)
+static int clock_start(struct clock_session *c)
 {
 	const struct clock_options *o = c->opt;
 	uint64_t now;
@@ -223,14 +225,14 @@ int clock_run(const struct clock_options *opt, const volatile int *stop, struct 
 	c->launch.gate_fd = c->launch.error_fd = -1;
 	err = seats_init(&c->seats, opt->cost);
 	if (!err)
-		err = start(c);
+		err = clock_start(c);
 	if (err)
 		launch_cancel(&c->launch);
 	else
-		err = loop(c, stop);
+		err = clock_loop(c, stop);
 	if (!err) {
 		seats_news(&c->seats);
-		show(c, true);
+		rows_show(c, true);
 		result_take(c);
 	}
 	out->child_pid = c->launch.pid;

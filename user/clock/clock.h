@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * `povtrace clock` as its command sees it: serves libpov's pages (abi/clock.h), and tells from time to time what is in them.
- * In povtrace-record.so, by record/recorder.h.
+ * The interface of `povtrace clock` for its command: serves libpov's pages (abi/clock.h) and
+ * periodically reports their contents. Part of povtrace-record.so; see record/recorder.h.
  */
 #ifndef POV_CLOCK_CLOCK_H
 #define POV_CLOCK_CLOCK_H
@@ -15,46 +15,54 @@
 
 struct launch_plan;
 
-/* A process, from when it was first seen. Times are in ns. */
+/* A process since it was first seen. Times are in ns. */
 struct clock_row {
 	pid_t pid;
 	uid_t uid;
-	int rank;	      /* in MPI_COMM_WORLD; -1: none that is known */
-	const char *job;      /* the launcher's name for it; "" */
-	const char *command;  /* its program's name; "" if it was gone before that could be read */
-	uint64_t wall_ns;     /* since it was first seen, up to now or its end */
-	uint64_t rank_pov_ns; /* its threads were on a CPU, all together */
-	uint64_t runnable_ns; /* they wanted one and had none */
-	uint64_t preempted;   /* times */
+	int rank;	      /* in MPI_COMM_WORLD; -1: unknown */
+	const char *job;      /* the launcher's name for the job, or "" */
+	const char *command;  /* program name; "" if the process ended before it could be read */
+	uint64_t wall_ns;     /* since it was first seen, until now or its end */
+	uint64_t rank_pov_ns; /* total time its threads were on a CPU */
+	uint64_t runnable_ns; /* total time its threads were ready to run without a CPU */
+	uint64_t preempted;   /* number of preemptions */
 	uint64_t migrations;
-	uint32_t threads, running; /* now: alive, on a CPU */
-	int cpu; /* of a thread that runs now, else where the first one last was; -1: not seen */
+	uint32_t threads, running; /* current number: alive, on a CPU */
+	int cpu; /* CPU of a running thread, else the last one of the first thread; -1: not seen */
 	bool ended;
 };
 
 struct clock_options {
-	const char *socket; /* its path; made here, and gone at the end */
-	const char *
-		socket_else; /* if another `povtrace clock` serves there already; NULL: that is an error */
-	const struct launch_plan *launch; /* of what is to be run, or NULL */
+	const char *socket; /* path of the socket; created here, removed at the end */
+	/* Used if another `povtrace clock` already serves at `socket`; NULL: that is an error. */
+	const char *socket_else;
+	const struct launch_plan *launch; /* command to run, or NULL */
 	const pid_t *pids;
 	size_t pid_cnt;
-	bool all;	      /* MPI processes of the node, and whoever asks for a page */
-	bool cost;	      /* measure what the work at a switch takes */
-	uint64_t interval_ns; /* between two calls of show; 0: only the last one */
-	uint64_t duration_ns; /* 0: until stop, or the command's end */
-	/* Rows of all processes since the begin, in no order; last: there will be no more. They last for this call. */
+	/* serve all MPI processes of the node, and any process that asks for a page */
+	bool all;
+	bool cost;	      /* measure the cost of the work at a switch */
+	uint64_t interval_ns; /* between two calls of show(); 0: only the last call */
+	uint64_t duration_ns; /* 0: until stop, or until the command ends */
+	/*
+	 * Receives rows of all processes since the begin, unordered and valid during the call only.
+	 * last: no more calls follow.
+	 */
 	void (*show)(void *ctx, const struct clock_row *rows, size_t cnt, bool last);
 	void *ctx;
 };
 
 struct clock_result {
-	int child_status;  /* as waitpid tells; -1: nothing was run, or it goes on */
-	pid_t child_pid;   /* which goes on; 0 */
-	uint64_t unseated; /* processes that got no page */
-	uint64_t missed; /* switches that the kernel did not tell, of threads whose times are kept */
-	uint64_t settled; /* stints that were far from what the scheduler has counted, which was taken */
-	/* Switches by what they had to do, and by ns that it took; the last: that or longer. */
+	int child_status;  /* from waitpid(); -1: no command, or it goes on */
+	pid_t child_pid;   /* command that goes on, or 0 */
+	uint64_t unseated; /* processes without a page */
+	uint64_t missed;   /* switches of served threads that the kernel did not report */
+	/* stints that differed much from the scheduler's own count, which was used instead */
+	uint64_t settled;
+	/*
+	 * Number of switches by kind of work and by duration in ns. The last entry includes all
+	 * longer ones.
+	 */
 	uint64_t cost[POV_CLOCK_WORKS][POV_CLOCK_COSTS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Seats are made before anybody needs them: a child has its own from its first instruction on. Changing the map of pages makes the
- * kernel wait for all that may use it, milliseconds, so that many are made at once.
+ * Seats are made in advance: a child has its own from its first instruction on. Changing the map of
+ * pages makes the kernel wait milliseconds for all its users, so many seats are made at once.
  */
 #include "clock/seats.h"
 
@@ -25,14 +25,17 @@
 
 #define READY_MOST 256u
 #define READY_LEAST 192u
-/* A process is looked at each time that often, as it may become another program soon, and then each so many times. */
+/*
+ * A process is examined in its first LOOKS_AT_FIRST rounds, as it may soon exec another program,
+ * and then in every LOOKS_EVERY-th one.
+ */
 #define LOOKS_AT_FIRST 16
 #define LOOKS_EVERY 16
 #define ADOPT_PASSES 8
 
 /* ---- pages ---- */
 
-/* A page that only the kernel half writes to from now on. A descriptor or -errno. */
+/* Makes a page that only the kernel half can write. Returns a descriptor or -errno. */
 static int page_make(const char *name, const void *first, unsigned int bytes, unsigned int cnt)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -79,7 +82,7 @@ static void page_drop(struct seat *seat)
 	*seat = (struct seat){.page_fd = -1, .section_fd = -1};
 }
 
-static int pages_tell(const struct seats *s, unsigned int *key, int *fd, unsigned int cnt)
+static int pages_publish(const struct seats *s, unsigned int *key, int *fd, unsigned int cnt)
 {
 	int outer = bpf_map__fd(s->skel->maps.pages), err = 0;
 	unsigned int all = cnt;
@@ -91,7 +94,10 @@ static int pages_tell(const struct seats *s, unsigned int *key, int *fd, unsigne
 	return err;
 }
 
-/* New seats, up to cnt, in state `state`; their indices. 0 or -errno: then there may be some all the same. */
+/*
+ * Makes up to cnt new seats in this state and returns their indices. 0 or -errno; some may exist
+ * even then.
+ */
 static int seats_make(struct seats *s, unsigned int cnt, enum seat_state state, unsigned int *made,
 		      unsigned int *idx)
 {
@@ -112,7 +118,7 @@ static int seats_make(struct seats *s, unsigned int cnt, enum seat_state state, 
 		fd[(*made)++] = s->seat[i].page_fd;
 		s->seat[i].state = state;
 	}
-	if (*made && pages_tell(s, idx, fd, *made)) {
+	if (*made && pages_publish(s, idx, fd, *made)) {
 		err = -errno;
 		for (i = 0; i < *made; i++)
 			page_drop(&s->seat[idx[i]]);
@@ -140,9 +146,9 @@ static int ready_fill(struct seats *s)
 	return s->ready ? 0 : err;
 }
 
-/* ---- what only the kernel half can write ---- */
+/* ---- data that only the kernel half can write ---- */
 
-static int order(const struct bpf_program *prog, struct pov_clock_order o)
+static int order_run(const struct bpf_program *prog, struct pov_clock_order o)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &o, .ctx_size_in = sizeof(o));
 
@@ -154,13 +160,13 @@ static void seats_say_alive(const struct seats *s, uint64_t alive_ns)
 	struct pov_clock_order o = {.alive_ns = alive_ns, .cnt = POV_CLOCK_ORDER_SEATS};
 
 	for (o.seat = 0; o.seat < s->end; o.seat += o.cnt)
-		if (order(s->skel->progs.clock_alive, o))
+		if (order_run(s->skel->progs.clock_alive, o))
 			log_debug("clock: cannot say that it lives: %s", strerror(errno));
 }
 
-/* ---- who it is ---- */
+/* ---- identity of a process ---- */
 
-static void seat_look(struct seat *seat)
+static void seat_identify(struct seat *seat)
 {
 	struct proc_rank r;
 	struct stat st;
@@ -194,12 +200,12 @@ void seats_tend(struct seats *s)
 		if (seat->state != SEAT_TAKEN)
 			continue;
 		if (seat->looked++ < LOOKS_AT_FIRST || !(seat->looked % LOOKS_EVERY))
-			seat_look(seat);
+			seat_identify(seat);
 	}
 	ready_fill(s);
 }
 
-/* ---- news ---- */
+/* ---- events from the kernel half ---- */
 
 static void seat_leave(struct seats *s, struct seat *seat)
 {
@@ -242,7 +248,7 @@ void seats_news(struct seats *s)
 	ready_fill(s);
 }
 
-/* ---- processes that run already ---- */
+/* ---- running processes ---- */
 
 int seats_find(const struct seats *s, pid_t pid)
 {
@@ -252,7 +258,7 @@ int seats_find(const struct seats *s, pid_t pid)
 	return -ESRCH;
 }
 
-static int iterate(struct seats *s)
+static int adopt_iterate(struct seats *s)
 {
 	char buf[64];
 	int fd = bpf_iter_create(s->adopt_fd), err = 0;
@@ -269,8 +275,8 @@ static int iterate(struct seats *s)
 }
 
 /*
- * Threads count from when they next get a CPU. One that never leaves its own would not for long: so this thread goes once to each
- * CPU, before all others.
+ * Threads are counted from the next time they get a CPU. A thread that never leaves its CPU would
+ * be missed for long. So this thread visits each CPU once, with priority over all others.
  */
 static void cpus_visit(const struct seats *s)
 {
@@ -298,7 +304,7 @@ int seats_adopt(struct seats *s, pid_t pid)
 	uint32_t before;
 	int err;
 
-	seats_news(s); /* it may have one that we have not heard of */
+	seats_news(s); /* it may have a seat that we do not know of yet */
 	err = seats_find(s, pid);
 	if (err >= 0)
 		return err;
@@ -310,16 +316,16 @@ int seats_adopt(struct seats *s, pid_t pid)
 	s->skel->bss->adopt_tgid = (uint32_t)pid;
 	s->skel->bss->adopt_seat = idx;
 	s->skel->bss->adopted = 0;
-	do { /* a thread may have begun another one before it was found itself */
+	do { /* a thread may have started another one before it was found itself */
 		before = s->skel->bss->adopted;
-		err = iterate(s);
+		err = adopt_iterate(s);
 	} while (!err && s->skel->bss->adopted != before && ++passes < ADOPT_PASSES);
 	if (!s->skel->bss->adopted) {
 		page_drop(&s->seat[idx]);
 		return err ?: -ESRCH;
 	}
 	cpus_visit(s);
-	seat_look(&s->seat[idx]);
+	seat_identify(&s->seat[idx]);
 	return (int)idx;
 }
 
@@ -365,7 +371,7 @@ int seats_section(struct seats *s, int idx, int *group_fd)
 	unsigned int key = (unsigned int)idx;
 	int group;
 
-	seat_look(seat);
+	seat_identify(seat);
 	group = group_find(s, seat->uid, seat->job);
 	if (group < 0)
 		return group;
@@ -382,13 +388,13 @@ int seats_section(struct seats *s, int idx, int *group_fd)
 		seat->section_fd = -1;
 		return -errno;
 	}
-	return order(s->skel->progs.clock_section,
-		     (struct pov_clock_order){.seat = key, .group = (uint32_t)group});
+	return order_run(s->skel->progs.clock_section,
+			 (struct pov_clock_order){.seat = key, .group = (uint32_t)group});
 }
 
 /* ---- rows ---- */
 
-static int cpu_of(const struct pov_clock_process *p, pid_t pid)
+static int process_cpu(const struct pov_clock_process *p, pid_t pid)
 {
 	const struct pov_clock_thread *first = page_place(p, (uint32_t)pid);
 
@@ -398,8 +404,8 @@ static int cpu_of(const struct pov_clock_process *p, pid_t pid)
 	return first && first->sum ? (int)first->cpu : -1;
 }
 
-/* What threads wait just now. */
-static uint64_t waits_ns(const struct pov_clock_process *p, uint64_t now)
+/* Time that threads have been waiting in their current waits. */
+static uint64_t threads_waiting_ns(const struct pov_clock_process *p, uint64_t now)
 {
 	uint64_t since, sum = 0;
 
@@ -435,19 +441,20 @@ size_t seats_rows(const struct seats *s, struct clock_row *rows)
 			.migrations = seat->page->migrations,
 			.threads = seat->page->threads,
 			.running = (uint32_t)(seat->page->begun & POV_CLOCK_RUNNING),
-			.cpu = cpu_of(seat->page, seat->pid),
+			.cpu = process_cpu(seat->page, seat->pid),
 		};
 		if (r->ended)
 			now = seat->end_ns;
-		r->runnable_ns = seat->page->runnable + (r->ended ? 0 : waits_ns(seat->page, now));
+		r->runnable_ns = seat->page->runnable +
+				 (r->ended ? 0 : threads_waiting_ns(seat->page, now));
 		r->wall_ns = now - seat->begin_ns;
 	}
 	return cnt;
 }
 
-/* ---- begin and end ---- */
+/* ---- init and release ---- */
 
-static int attach(struct seats *s, struct bpf_program *prog)
+static int program_attach(struct seats *s, struct bpf_program *prog)
 {
 	struct bpf_link *link;
 	int err;
@@ -466,7 +473,7 @@ static int attach(struct seats *s, struct bpf_program *prog)
 	return 0;
 }
 
-static int attach_all(struct seats *s)
+static int programs_attach(struct seats *s)
 {
 	struct bpf_program *const progs[] = {
 		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exec,
@@ -477,11 +484,11 @@ static int attach_all(struct seats *s)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
-		err = attach(s, progs[i]);
+		err = program_attach(s, progs[i]);
 	return err;
 }
 
-static int load(struct seats *s, const struct features *f, bool cost)
+static int skel_load(struct seats *s, const struct features *f, bool cost)
 {
 	int cores, err;
 
@@ -491,7 +498,7 @@ static int load(struct seats *s, const struct features *f, bool cost)
 	bpf_program__set_autoload(s->skel->progs.clock_switch_state, f->switch_state);
 	bpf_program__set_autoload(s->skel->progs.clock_switch_plain, !f->switch_state);
 	s->skel->rodata->timed = cost;
-	cores = cores_make(s); /* what the maps of cores look like here */
+	cores = cores_make(s); /* template for the inner maps */
 	if (cores < 0)
 		return cores;
 	err = bpf_map__set_inner_map_fd(s->skel->maps.groups, cores);
@@ -513,10 +520,11 @@ int seats_init(struct seats *s, bool cost)
 	err = kernel_check("clock", &f);
 	if (err)
 		return err;
-	err = load(s, &f, cost);
+	err = skel_load(s, &f, cost);
 	if (err) {
 		log_error(
-			"clock: cannot load the kernel half: %s; `povtrace check` tells what this kernel can do",
+			"clock: cannot load the kernel half: %s; `povtrace check` shows what this "
+			"kernel can do",
 			strerror(-err));
 		return err;
 	}
@@ -526,7 +534,7 @@ int seats_init(struct seats *s, bool cost)
 		log_error("clock: cannot make pages: %s", strerror(-err));
 		return err;
 	}
-	return attach_all(s);
+	return programs_attach(s);
 }
 
 void seats_release(struct seats *s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The kernel half of the clock, loaded, and the seats: the pages of each process that it keeps times for. A page is made anew
- * for each process and never given to a second one, since somebody may still have the first one's mapped.
+ * The loaded kernel half of the clock, and the seats: the pages of each process whose times are
+ * counted. Each process gets a new page. A page is never reused, because the first process may
+ * still be mapped by others.
  */
 #ifndef POV_CLOCK_SEATS_H
 #define POV_CLOCK_SEATS_H
@@ -31,12 +32,12 @@ struct seat {
 	int rank;		   /* -1 */
 	char job[SEAT_JOB];
 	char command[32];
-	unsigned int looked; /* times, at who it is */
-	bool named;	     /* by the user, or its command */
+	unsigned int looked; /* number of times its identity was read */
+	bool named;	     /* selected by the user, or the user's command */
 };
 
 struct core_group {
-	int fd; /* struct pov_clock_core of each CPU */
+	int fd; /* array of struct pov_clock_core, one per CPU */
 	uid_t uid;
 	char job[SEAT_JOB];
 };
@@ -48,29 +49,37 @@ struct seats {
 	struct ring_buffer *news;
 	unsigned int cpus;
 	struct seat seat[POV_CLOCK_SEATS];
-	unsigned int ready,
-		end; /* seats that wait for a process; behind the last that was ever used */
+	unsigned int ready; /* seats waiting for a process */
+	unsigned int end;   /* end of the seats ever used */
 	struct core_group *group;
 	unsigned int group_cnt;
-	bool keep; /* seats of ranks that have ended, and of what was named */
+	bool keep; /* keep the seats of ended ranks and of named processes */
 };
 
-/* Loads and attaches. 0 or -errno (printed). seats_release in any case. */
+/* Loads and attaches. 0 or -errno (printed). Call seats_release() in any case. */
 int seats_init(struct seats *s, bool cost);
 void seats_release(struct seats *s);
 
-/* A descriptor to poll; then seats_news. */
+/* A descriptor to poll; when it is readable, call seats_news(). */
 int seats_fd(const struct seats *s);
 void seats_news(struct seats *s);
-/* Who has no name, rank or owner yet; says that the server lives. Every quarter of a second. */
+/*
+ * Call every quarter of a second: reads missing names, ranks and owners, and signals that the
+ * server is alive.
+ */
 void seats_tend(struct seats *s);
 
-/* The seat of a process that runs already, all its threads; a new one if it has none. Its index, or -errno. */
+/* The seat of a running process with all its threads; a new one if it has none. Index or -errno. */
 int seats_adopt(struct seats *s, pid_t pid);
 int seats_find(const struct seats *s, pid_t pid); /* -ESRCH */
-/* From now on its sections count, together with those of its user's other processes of the same job. 0 or -errno. *group_fd stays ours. */
+/*
+ * Starts counting the process's sections, together with those of its user's other processes of the
+ * same job. 0 or -errno. *group_fd is borrowed.
+ */
 int seats_section(struct seats *s, int idx, int *group_fd);
-/* Fills rows of all that were ever seen; rows has room for s->end. Returns how many. */
+/*
+ * Fills in rows of all processes ever seen; needs room for s->end rows. Returns the number of rows.
+ */
 size_t seats_rows(const struct seats *s, struct clock_row *rows);
 
 #endif

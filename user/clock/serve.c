@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A connection is one request and its answer. Nobody is waited for: who connects and says nothing only takes a place until others need it. */
+/*
+ * Each connection carries one request and its answer. The server waits for nobody: a silent client
+ * only occupies a place until others need it.
+ */
 #include "clock/serve.h"
 
 #include <errno.h>
@@ -39,7 +42,7 @@ static int answer_section(struct server *s, int idx, struct answer *a)
 
 /* ---- requests ---- */
 
-/* The seat of who is at the other end. Its index or -errno. */
+/* The seat of the process at the other end. Index or -errno. */
 static int seat_of(struct server *s, int conn)
 {
 	struct ucred who;
@@ -51,8 +54,9 @@ static int seat_of(struct server *s, int conn)
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/%d", who.pid);
 	if (stat(path, &st) || st.st_uid != who.uid)
-		return -ESRCH;	       /* gone, or somebody else's by now */
-	if (!proc_same_clock(who.pid)) /* the page's times are our CLOCK_MONOTONIC */
+		/* the process has ended, or the pid belongs to another user */
+		return -ESRCH;
+	if (!proc_same_clock(who.pid)) /* the page's times are in our CLOCK_MONOTONIC */
 		return -EXDEV;
 	if (s->all)
 		return seats_adopt(s->seats, who.pid);
@@ -144,9 +148,8 @@ static int path_check(const char *path, struct sockaddr_un *at)
 	if (err == -ENAMETOOLONG)
 		log_error("clock: %s: too long for a socket's name", path);
 	else if (err)
-		log_error(
-			"clock: %s: its directory must be there, and only root may write to it: %s",
-			path, strerror(-err));
+		log_error("clock: %s: its directory must exist, and only root may write to it: %s",
+			  path, strerror(-err));
 	return err;
 }
 

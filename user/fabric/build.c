@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ends of links, sorted by node and port, become ports and links; what two lines say of one port must agree. Levels are the
- * distance to the nearest adapter.
+ * Link ends, sorted by node and port, become ports and links. If two lines describe one port, they
+ * must agree. A level is the distance to the nearest adapter.
  */
 #include "fabric/build.h"
 
@@ -32,7 +32,7 @@ static char *first_word(const char *name)
 	return word;
 }
 
-/* Index + 1 of a node, as a pointer: a map's values are pointers. */
+/* Index of a node. The map stores index + 1, as a pointer. */
 static uint32_t node_index(const struct fabric_build *b, uint64_t guid)
 {
 	uintptr_t at = (uintptr_t)map_get(&b->by_guid, guid);
@@ -82,15 +82,15 @@ void fabric_build_release(struct fabric_build *b)
 
 /* ---- ports and links ---- */
 
-static const char *name_of(const struct fabric_build *b, uint64_t guid)
+static const char *node_name(const struct fabric_build *b, uint64_t guid)
 {
 	uint32_t at = node_index(b, guid);
 
 	return at == FABRIC_NONE ? "?" : b->f.node[at].name;
 }
 
-/* Each end as the other side sees it, behind those that are told. */
-static int mirror(struct fabric_build *b)
+/* Appends each end as seen from the other side. */
+static int ends_mirror(struct fabric_build *b)
 {
 	size_t n = b->nend;
 
@@ -104,9 +104,9 @@ static int mirror(struct fabric_build *b)
 					 .mirrored = true};
 
 		if (node_index(b, e.far_guid) == FABRIC_NONE) {
-			log_error(
-				"fabric: port %u of \"%s\" is linked to 0x%016llx, which the files do not describe: is one cut short?",
-				e.number, name_of(b, e.guid), (unsigned long long)e.far_guid);
+			log_error("fabric: port %u of \"%s\" is linked to 0x%016llx, which the "
+				  "files do not describe: is one cut short?",
+				  e.number, node_name(b, e.guid), (unsigned long long)e.far_guid);
 			return -EBADMSG;
 		}
 		memcpy(far.speed, e.speed, sizeof(far.speed));
@@ -126,8 +126,8 @@ static int by_port(const void *a, const void *b)
 	return (int)x->mirrored - (int)y->mirrored;
 }
 
-/* Sorted, and each port once. */
-static int unify(struct fabric_build *b)
+/* Sorts the ends and merges those of the same port. */
+static int ends_unify(struct fabric_build *b)
 {
 	size_t n = 0;
 
@@ -142,9 +142,9 @@ static int unify(struct fabric_build *b)
 		}
 		if (e->far_guid != before->far_guid || e->far_number != before->far_number ||
 		    !e->mirrored) {
-			log_error(
-				"fabric: the files say two things of port %u of \"%s\" (0x%016llx): were they written at different times?",
-				e->number, name_of(b, e->guid), (unsigned long long)e->guid);
+			log_error("fabric: the files contradict each other about port %u of \"%s\" "
+				  "(0x%016llx): were they written at different times?",
+				  e->number, node_name(b, e->guid), (unsigned long long)e->guid);
 			return -EBADMSG;
 		}
 	}
@@ -152,7 +152,10 @@ static int unify(struct fabric_build *b)
 	return 0;
 }
 
-/* Of a 4x link; by the words of ibnetdiscover. After coding: 8b/10b up to QDR, 64b/66b behind. */
+/*
+ * Data rate by ibnetdiscover's name for the speed. After coding: 8b/10b up to QDR, 64b/66b for
+ * later ones.
+ */
 static double gbit_per_s(const char *speed)
 {
 	static const struct {
@@ -195,7 +198,7 @@ static void ports_make(struct fabric_build *b)
 	}
 }
 
-/* 2^lmc LIDs from the base LID on; of ports that claim the same one the first has it. */
+/* 2^lmc LIDs from the base LID on. If several ports claim a LID, the first one gets it. */
 static void lids_make(struct fabric *f)
 {
 	size_t n = (size_t)f->nsubnet * FABRIC_LIDS;
@@ -235,7 +238,10 @@ static uint32_t port_find(const struct fabric_build *b, uint64_t guid, uint16_t 
 	return FABRIC_NONE;
 }
 
-/* Each from its end with the lower index of port; the levels turn them round where they must be. */
+/*
+ * Each link starts at its end with the lower port index. links_turn() reverses it later if the
+ * levels require that.
+ */
 static void links_make(struct fabric_build *b)
 {
 	struct fabric *f = &b->f;
@@ -285,7 +291,7 @@ static void levels_make(struct fabric *f)
 	free(queue);
 }
 
-static int rank_of(const struct fabric *f, uint32_t port)
+static int port_rank(const struct fabric *f, uint32_t port)
 {
 	int level = fabric_port_node(f, port)->level;
 
@@ -296,7 +302,7 @@ static void links_turn(struct fabric *f)
 {
 	for (uint32_t i = 0; i < f->nlink; i++) {
 		uint32_t a = f->link[i].port[0], b = f->link[i].port[1];
-		int x = rank_of(f, a), y = rank_of(f, b);
+		int x = port_rank(f, a), y = port_rank(f, b);
 
 		if (y < x || (x == y && f->port[b].node < f->port[a].node)) {
 			f->link[i].port[0] = b;
@@ -307,10 +313,10 @@ static void links_turn(struct fabric *f)
 
 int fabric_build_finish(struct fabric_build *b, struct fabric *out)
 {
-	int err = mirror(b);
+	int err = ends_mirror(b);
 
 	if (!err)
-		err = unify(b);
+		err = ends_unify(b);
 	if (!err) {
 		ports_make(b);
 		lids_make(&b->f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Putting a fabric together from what files say of it, in any order: nodes, and ports with whom they are linked to. A port may be told by
- * either end of its link, or by both.
+ * Builds a fabric from what files contain, in any order: nodes, and ports with their links. A port
+ * may be described at either end of its link, or at both.
  */
 #ifndef POV_FABRIC_BUILD_H
 #define POV_FABRIC_BUILD_H
@@ -11,13 +11,13 @@
 
 #include <stddef.h>
 
-/* One end of a link, as a file tells it. */
+/* One end of a link as a file describes it. */
 struct fabric_end {
 	uint64_t guid, far_guid; /* of nodes */
 	uint16_t number, far_number;
-	uint16_t lid; /* an adapter's; 0: not told here */
+	uint16_t lid; /* an adapter's; 0: not given here */
 	uint8_t lmc;
-	bool mirrored; /* not told itself: the other end told of it */
+	bool mirrored; /* not described itself: derived from the other end */
 	uint32_t subnet;
 	char speed[16];
 };
@@ -29,16 +29,19 @@ struct fabric_build {
 	size_t nend, room;
 };
 
-/* The name of a new subnet, copied; returns its index. */
+/* Adds a subnet and copies its name. Returns its index. */
 uint32_t fabric_build_subnet(struct fabric_build *b, const char *name);
 /*
- * A node; its name is copied. An adapter may be told of in several subnets; a switch, or one GUID of both kinds, only once: -EEXIST.
- * out: valid until the next call.
+ * Adds a node and copies its name. An adapter may occur in several subnets. A switch may occur only
+ * once, and a GUID must not be both: -EEXIST. *out is valid until the next call.
  */
 int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t guid,
 		      const char *name, size_t len, uint32_t subnet, struct fabric_node **out);
 void fabric_build_end(struct fabric_build *b, const struct fabric_end *end);
-/* Makes ports, links and levels, and hands the fabric out. 0, or -EBADMSG (printed). In either case b is released. */
+/*
+ * Makes ports, links and levels, and returns the fabric. 0, or -EBADMSG (printed). Releases b in
+ * either case.
+ */
 int fabric_build_finish(struct fabric_build *b, struct fabric *out);
 void fabric_build_release(struct fabric_build *b);
 

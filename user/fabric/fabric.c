@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A fabric's things by their names: LIDs, GUIDs. By LID they are asked for often, else seldom. */
+/* Looks up ports by LID and nodes by GUID. Only look-ups by LID are frequent. */
 #include "fabric/fabric.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The table of hosts, and which of a host's ports a rank uses. */
+/* The table of hosts, and the choice of the host's port that a rank uses. */
 #include "fabric/hosts.h"
 
 #include "lib/human.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t key_of(uint32_t job, uint32_t rank)
+static uint64_t hosts_key(uint32_t job, uint32_t rank)
 {
 	return (uint64_t)job << 32 | rank;
 }
@@ -36,7 +36,7 @@ static bool rank_parse(char *text, uint64_t *key)
 		return false;
 	if (!u32_parse(colon ? colon + 1 : text, INT32_MAX, &rank))
 		return false;
-	*key = key_of(job, rank);
+	*key = hosts_key(job, rank);
 	return true;
 }
 
@@ -57,8 +57,8 @@ void fabric_place_release(struct fabric_place *p)
 	*p = (struct fabric_place){0};
 }
 
-/* The port of a host with this LID, in whatever subnet. */
-static uint32_t lid_of_host(const struct fabric *f, const struct fabric_place *p, uint32_t lid)
+/* The port of a host with this LID, in any subnet. */
+static uint32_t host_port_by_lid(const struct fabric *f, const struct fabric_place *p, uint32_t lid)
 {
 	for (uint32_t k = 0; k < p->nnode; k++) {
 		const struct fabric_node *n = &f->node[p->node[k]];
@@ -71,7 +71,7 @@ static uint32_t lid_of_host(const struct fabric *f, const struct fabric_place *p
 	return FABRIC_NONE;
 }
 
-/* The third word. NULL, or what is wrong. */
+/* Reads the third word. Returns NULL, or what is wrong. */
 static const char *lid_read(const struct fabric *f, const char *text, struct fabric_place *p)
 {
 	uint32_t number;
@@ -80,11 +80,11 @@ static const char *lid_read(const struct fabric *f, const char *text, struct fab
 		return NULL;
 	if (!u32_parse(text, FABRIC_LIDS - 1, &number) || !number)
 		return "the third word is no LID";
-	p->port = lid_of_host(f, p, number);
+	p->port = host_port_by_lid(f, p, number);
 	return p->port == FABRIC_NONE ? "the host has no port with this LID" : NULL;
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or what is wrong. */
 static const char *line_read(struct fabric_hosts *h, char *line)
 {
 	const char *blank = " \t\r\n,", *wrong;
@@ -140,11 +140,11 @@ int fabric_hosts_read(struct fabric_hosts *h, const struct fabric *f, FILE *in, 
 const struct fabric_place *fabric_hosts_find(const struct fabric_hosts *h, uint32_t job,
 					     uint32_t rank)
 {
-	return map_get(&h->place, key_of(job, rank));
+	return map_get(&h->place, hosts_key(job, rank));
 }
 
-/* Whether one of the words of name is device, of len characters. */
-static bool has_word(const char *name, const char *device, size_t len)
+/* True if one of the words of name equals device, which has len characters. */
+static bool name_has_word(const char *name, const char *device, size_t len)
 {
 	for (const char *at = name; (at = strstr(at, device)); at++) {
 		if ((at == name || at[-1] == ' ') && (!at[len] || at[len] == ' '))
@@ -155,7 +155,7 @@ static bool has_word(const char *name, const char *device, size_t len)
 
 struct wanted {
 	const struct fabric_place *place;
-	const char *device;	 /* without its port, or NULL */
+	const char *device;	 /* without port number, or NULL */
 	uint32_t number, subnet; /* FABRIC_NONE: any */
 };
 
@@ -166,7 +166,7 @@ static bool port_fits(const struct fabric_port *p, const struct wanted *w)
 	       (w->number == FABRIC_NONE || p->number == w->number);
 }
 
-/* The first port that is wanted; *adapters: how many adapters have such. */
+/* The first matching port. *adapters: number of adapters with a matching port. */
 static uint32_t port_choose(const struct fabric *f, const struct wanted *w, uint32_t *adapters)
 {
 	uint32_t found = FABRIC_NONE;
@@ -176,7 +176,7 @@ static uint32_t port_choose(const struct fabric *f, const struct wanted *w, uint
 		const struct fabric_node *n = &f->node[w->place->node[k]];
 		uint32_t i = n->port, end = n->port + n->nport;
 
-		if (w->device && !has_word(n->name, w->device, strlen(w->device)))
+		if (w->device && !name_has_word(n->name, w->device, strlen(w->device)))
 			continue;
 		while (i < end && !port_fits(&f->port[i], w))
 			i++;
@@ -211,7 +211,10 @@ uint32_t fabric_place_port(const struct fabric *f, const struct fabric_place *pl
 	w.device = *name ? name : NULL;
 	port = port_choose(f, &w, &adapters);
 	if (port == FABRIC_NONE) {
-		/* Descriptions often name no device ("n17 HCA-1"): where there is one adapter only it is that. */
+		/*
+		 * Descriptions often name no device ("n17 HCA-1"). If the host has only one
+		 * adapter, use that.
+		 */
 		w.device = NULL;
 		port = port_choose(f, &w, &adapters);
 		if (adapters > 1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which rank runs on which host: a text file with a line "RANK HOST [LID]" for each; with several jobs "JOB:RANK HOST [LID]", jobs
- * counted from 0. HOST is the first word of an adapter's description, as ibnetdiscover has it; LID picks one of its ports. What
- * follows "#" is a comment.
+ * Maps ranks to hosts: a text file with one line "RANK HOST [LID]" per rank, or "JOB:RANK HOST
+ * [LID]" with several jobs, counted from 0. HOST is the first word of an adapter's description in
+ * ibnetdiscover's output. LID selects one of its ports. "#" starts a comment.
  */
 #ifndef POV_FABRIC_HOSTS_H
 #define POV_FABRIC_HOSTS_H
@@ -19,21 +19,22 @@ struct fabric_hosts {
 
 struct fabric_place {
 	uint32_t *node, nnode; /* the host's adapters; owned */
-	uint32_t port;	       /* that of the LID, or FABRIC_NONE: none was named */
+	uint32_t port;	       /* port with the LID; FABRIC_NONE: no LID given */
 };
 
-/* A host's adapters, with no port; without any, nnode is 0. */
+/* Finds a host's adapters, without a port. nnode is 0 if there are none. */
 void fabric_place_init(struct fabric_place *p, const struct fabric *f, const char *host);
 void fabric_place_release(struct fabric_place *p);
 
-/* 0, -EBADMSG or -EIO, printed with file and line. Release it in any case. */
+/* 0, -EBADMSG or -EIO, printed with file and line. Release h in any case. */
 int fabric_hosts_read(struct fabric_hosts *h, const struct fabric *f, FILE *in, const char *name);
-/* NULL: the table does not have it. */
+/* NULL: not in the table. */
 const struct fabric_place *fabric_hosts_find(const struct fabric_hosts *h, uint32_t job,
 					     uint32_t rank);
 /*
- * The linked port of a place: that of its LID; else of the adapter that device ("mlx5_0:1", or NULL: any) names. subnet: FABRIC_NONE: any.
- * FABRIC_NONE: there is none, or it cannot be told which.
+ * The linked port of a place: the port with its LID; else a port of the adapter that device names
+ * ("mlx5_0:1"; NULL: any). subnet: FABRIC_NONE: any. Returns FABRIC_NONE if there is none or if it
+ * is ambiguous.
  */
 uint32_t fabric_place_port(const struct fabric *f, const struct fabric_place *place,
 			   const char *device, uint32_t subnet);

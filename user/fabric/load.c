@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Flows are merged, routed once for each pair of ends, and added to the links on their way. */
+/* Merges flows, routes each pair of ends once, and adds the flows to the links on their path. */
 #include "fabric/load.h"
 
 #include "lib/log.h"
@@ -28,7 +28,7 @@ uint32_t fabric_load_context(struct fabric_load *l, const char *name)
 	return i;
 }
 
-static void append(struct fabric_load *l, const struct fabric_flow *flow)
+static void flow_append(struct fabric_load *l, const struct fabric_flow *flow)
 {
 	if (l->nflow == l->room) {
 		l->room = l->room ? 2 * l->room : 256;
@@ -48,7 +48,7 @@ void fabric_load_flow(struct fabric_load *l, const struct fabric_flow *flow)
 		l->local.flows++;
 		return;
 	}
-	append(l, flow);
+	flow_append(l, flow);
 }
 
 static int by_ends(const void *a, const void *b)
@@ -62,7 +62,7 @@ static int by_ends(const void *a, const void *b)
 	return (int)x->lid - (int)y->lid;
 }
 
-static void merge(struct fabric_load *l)
+static void flows_merge(struct fabric_load *l)
 {
 	uint32_t n = 0;
 
@@ -81,8 +81,8 @@ static void merge(struct fabric_load *l)
 	l->nflow = n;
 }
 
-/* The sum of all contexts: every flow once more, without its own. */
-static void sum_of_all(struct fabric_load *l)
+/* Adds every flow once more to context 0, the sum of all contexts. */
+static void flows_sum_all(struct fabric_load *l)
 {
 	uint32_t n = l->nflow;
 
@@ -92,11 +92,11 @@ static void sum_of_all(struct fabric_load *l)
 		if (!f.context)
 			continue;
 		f.context = 0;
-		append(l, &f);
+		flow_append(l, &f);
 	}
 }
 
-static struct fabric_half *half_of(struct fabric_load *l, uint32_t context, uint32_t port)
+static struct fabric_half *half_of_port(struct fabric_load *l, uint32_t context, uint32_t port)
 {
 	const struct fabric *f = l->fabric;
 
@@ -112,7 +112,7 @@ static bool route_add(struct fabric_load *l, const struct fabric_flow *flow)
 	if (r.end != ROUTE_ARRIVED)
 		return false;
 	for (uint32_t i = 0; i < r.n; i++) {
-		struct fabric_half *h = half_of(l, flow->context, r.out[i]);
+		struct fabric_half *h = half_of_port(l, flow->context, r.out[i]);
 
 		h->bytes += flow->bytes;
 		h->flows++;
@@ -124,8 +124,8 @@ void fabric_load_finish(struct fabric_load *l)
 {
 	uint32_t n = 0;
 
-	sum_of_all(l);
-	merge(l);
+	flows_sum_all(l);
+	flows_merge(l);
 	l->half = xcalloc(2 * (size_t)l->ncontext * l->fabric->nlink + 1, sizeof(*l->half));
 	for (uint32_t i = 0; i < l->nflow; i++) {
 		if (route_add(l, &l->flow[i])) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A load for programs: JSON, and CSV with a row for each half link that carries something. */
+/* Prints a load for programs: JSON, or CSV with one row per half link that carries something. */
 #include "fabric/tables.h"
 
 #include "lib/json_out.h"
@@ -40,7 +40,7 @@ static void nodes_json(struct json_out *j, const struct fabric *f)
 		json_out_hex(j, n->guid);
 		if (n->level != FABRIC_LEVEL_NONE)
 			json_out_key_int(j, "level", n->level);
-		/* An adapter may be in several: its links say which. */
+		/* an adapter may be in several: its links give the subnet */
 		if (n->kind == FABRIC_SWITCH)
 			json_out_key_uint(j, "subnet", n->subnet);
 		json_out_object_end(j);
@@ -72,7 +72,7 @@ static void links_json(struct json_out *j, const struct fabric *f)
 	json_out_array_end(j);
 }
 
-/* What a link carries from its end "from" to the other one. */
+/* The load of a link from its end "from" to the other end. */
 static void halves_json(struct json_out *j, const struct fabric_load *l, uint32_t context)
 {
 	uint32_t n;
@@ -163,7 +163,7 @@ int fabric_print_json(const struct fabric_load *l, const struct fabric_shown *ho
 
 /* ---- CSV ---- */
 
-/* RFC 4180: always in quotes. */
+/* RFC 4180: always quoted. */
 static void name_csv(const char *name, FILE *out)
 {
 	fputc('"', out);
@@ -196,7 +196,8 @@ static void half_csv(const struct fabric_load *l, uint32_t context, const struct
 
 int fabric_print_csv(const struct fabric_load *l, const struct fabric_shown *how, FILE *out)
 {
-	fputs("context,from_guid,from,from_port,from_level,to_guid,to,to_port,to_level,subnet,bytes,flows\r\n",
+	fputs("context,from_guid,from,from_port,from_level,to_guid,to,to_port,to_level,"
+	      "subnet,bytes,flows\r\n",
 	      out);
 	for (uint32_t i = 0; i < l->ncontext; i++) {
 		struct fabric_hot *hot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A load as tables for people. */
+/* Prints a load as tables for people. */
 #include "fabric/tables.h"
 
 #include "lib/human.h"
@@ -22,7 +22,7 @@ static bool shown(const struct page *p, uint32_t context)
 	return p->how->only == FABRIC_NONE || p->how->only == context;
 }
 
-static void more(const struct page *p, uint32_t n)
+static void more_rows_print(const struct page *p, uint32_t n)
 {
 	if (p->how->top && n > p->how->top)
 		fprintf(p->out, "  … and %u more (--top)\n", n - p->how->top);
@@ -57,7 +57,8 @@ static void head_print(const struct page *p)
 		tables += f->node[i].lft != NULL;
 	}
 	fprintf(p->out,
-		"Fabric: %u adapters, %u switches (%u with a forwarding table), %u links, %u subnet%s\n",
+		"Fabric: %u adapters, %u switches (%u with a forwarding table), %u links, %u "
+		"subnet%s\n",
 		f->nnode - switches, switches, tables, f->nlink, f->nsubnet,
 		f->nsubnet == 1 ? "" : "s");
 	if (p->l->local.flows)
@@ -65,7 +66,8 @@ static void head_print(const struct page *p)
 			human_bytes(bytes, sizeof(bytes), p->l->local.bytes));
 	if (p->l->outside.flows)
 		fprintf(p->out,
-			"Not of this fabric (other carriers, destinations that are no LID of it): %s in %u rows\n",
+			"Outside this fabric (other carriers, destinations without a LID in it): "
+			"%s in %u rows\n",
 			human_bytes(bytes, sizeof(bytes), p->l->outside.bytes),
 			p->l->outside.flows);
 	if (p->l->unknown_messages)
@@ -73,7 +75,8 @@ static void head_print(const struct page *p)
 			(unsigned long long)p->l->unknown_messages);
 	if (p->l->unrouted.flows)
 		fprintf(p->out,
-			"Missing on the links: %u flows of %s that have no path by the forwarding tables (see --route)\n",
+			"Missing on the links: %u flows of %s that have no path by the "
+			"forwarding tables (see --route)\n",
 			p->l->unrouted.flows,
 			human_bytes(bytes, sizeof(bytes), p->l->unrouted.bytes));
 }
@@ -93,7 +96,7 @@ static void hottest_print(const struct page *p, uint32_t context)
 		hop_print(p, f->link[hot[i].link].port[hot[i].direction]);
 		fputc('\n', p->out);
 	}
-	more(p, n);
+	more_rows_print(p, n);
 	free(hot);
 }
 
@@ -121,7 +124,7 @@ static void levels_print(const struct page *p, uint32_t context)
 		level_name(from, sizeof(from), r->from);
 		level_name(to, sizeof(to), r->to);
 		snprintf(way, sizeof(way), "%s → %s", from, to);
-		/* The arrow has three bytes, and is one character. */
+		/* the arrow has three bytes, but is one character wide */
 		fprintf(p->out, "  %-8u %-22s %6u %6u %12s %12s %12s", r->subnet + 1, way, r->links,
 			r->used, human_bytes(b[0], HUMAN_BYTES, r->bytes / r->links),
 			human_bytes(b[1], HUMAN_BYTES, r->max_bytes),
@@ -143,7 +146,8 @@ static void conflicts_print(const struct page *p, uint32_t context)
 	const struct fabric *f = p->l->fabric;
 
 	fprintf(p->out,
-		"\n  Conflicts: of %u directions of links between switches that carry flows, %u carry more than one; most: %u flows\n",
+		"\n  Conflicts: of %u directions of links between switches that carry flows, %u "
+		"carry more than one; most: %u flows\n",
 		c.used, c.shared, c.most);
 	n = c.shared;
 	for (uint32_t i = 0; i < rows_of(p, n); i++) {
@@ -151,7 +155,7 @@ static void conflicts_print(const struct page *p, uint32_t context)
 		hop_print(p, f->link[hot[i].link].port[hot[i].direction]);
 		fputc('\n', p->out);
 	}
-	more(p, n);
+	more_rows_print(p, n);
 	free(hot);
 }
 
@@ -161,7 +165,7 @@ int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *ho
 
 	head_print(&p);
 	for (uint32_t i = 0; i < l->ncontext; i++) {
-		/* With one context "all" would say the same again. */
+		/* with a single context, "all" would repeat it */
 		if (!shown(&p, i) || (i == 1 && l->ncontext == 2 && how->only == FABRIC_NONE))
 			continue;
 		char bytes[HUMAN_BYTES], *name = text_printable(l->context[i], 60);

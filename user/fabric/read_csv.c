@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The CSV of `povtrace report --traffic --csv` (kmod-docs/TRAFFIC.md): columns are found by their names, others are not looked at. */
+/*
+ * Reads the CSV of `povtrace report --traffic --csv` (kmod-docs/TRAFFIC.md). Finds columns by name
+ * and ignores others.
+ */
 #include "fabric/traffic.h"
 
 #include "lib/human.h"
@@ -24,7 +27,7 @@ enum column {
 	SENT_BYTES,
 	READ_MESSAGES,
 	READ_BYTES,
-	WANTED, /* those before this one must be there */
+	WANTED, /* columns before this one are mandatory */
 	SENT_UNKNOWN = WANTED,
 	READ_UNKNOWN,
 	COLUMNS
@@ -58,8 +61,11 @@ struct csv {
 	int n;
 };
 
-/* One record's fields, in place: RFC 4180, but for line breaks within quotes, which povtrace does not write. */
-static bool split(struct csv *c, char *s)
+/*
+ * Splits one record into fields, in place. RFC 4180 without line breaks inside quotes, which
+ * povtrace never writes.
+ */
+static bool fields_split(struct csv *c, char *s)
 {
 	char *to;
 
@@ -92,27 +98,28 @@ static bool split(struct csv *c, char *s)
 
 static const char *head_read(struct csv *c, char *line)
 {
-	if (!split(c, line))
+	if (!fields_split(c, line))
 		return "not a line of CSV";
 	for (int i = 0; i < COLUMNS; i++) {
 		c->at[i] = -1;
 		for (int k = 0; k < c->n; k++)
 			c->at[i] = strcmp(c->field[k], column_name[i]) ? c->at[i] : k;
 		if (i < WANTED && c->at[i] < 0)
-			return "columns are missing: wanted is what `povtrace report --traffic --csv` writes";
+			return "columns are missing: expected the output of `povtrace report "
+			       "--traffic --csv`";
 	}
 	return NULL;
 }
 
-static const char *field(const struct csv *c, enum column column)
+static const char *csv_field(const struct csv *c, enum column column)
 {
 	return c->at[column] >= 0 && c->at[column] < c->n ? c->field[c->at[column]] : "";
 }
 
-/* An empty field is 0. */
-static bool number(const struct csv *c, enum column column, uint64_t *out)
+/* An empty field counts as 0. */
+static bool csv_number(const struct csv *c, enum column column, uint64_t *out)
 {
-	const char *text = field(c, column);
+	const char *text = csv_field(c, column);
 
 	*out = 0;
 	return !*text || (!human_parse_u64(text, out) && *out <= INT64_MAX);
@@ -124,16 +131,16 @@ static const char *context_of(const struct csv *c)
 					 [FABRIC_BY_GROUP] = GROUP,
 					 [FABRIC_BY_PHASE] = PHASE,
 					 [FABRIC_BY_REGION] = REGION};
-	const char *name = field(c, by[c->by]);
+	const char *name = csv_field(c, by[c->by]);
 
 	if (*name)
 		return name;
 	if (c->by == FABRIC_BY_PHASE || c->by == FABRIC_BY_REGION)
 		return "none";
-	return *field(c, CONTEXT) ? field(c, CONTEXT) : "not known";
+	return *csv_field(c, CONTEXT) ? csv_field(c, CONTEXT) : "not known";
 }
 
-static void left_out(struct csv *c, uint64_t bytes)
+static void csv_left_out(struct csv *c, uint64_t bytes)
 {
 	c->l->outside.bytes += bytes;
 	c->l->outside.flows++;
@@ -142,7 +149,7 @@ static void left_out(struct csv *c, uint64_t bytes)
 static const char *flows_add(struct csv *c, uint32_t port, uint64_t sent, uint64_t read)
 {
 	const struct fabric *f = c->l->fabric;
-	const char *lid_text = field(c, DESTINATION) + 4;
+	const char *lid_text = csv_field(c, DESTINATION) + 4;
 	struct fabric_flow flow = {.from = port, .bytes = sent};
 	uint64_t lid;
 
@@ -151,14 +158,14 @@ static const char *flows_add(struct csv *c, uint32_t port, uint64_t sent, uint64
 	flow.lid = (uint16_t)lid;
 	flow.to = fabric_port_by_lid(f, f->port[port].subnet, flow.lid);
 	if (flow.to == FABRIC_NONE) {
-		left_out(c, sent + read);
+		csv_left_out(c, sent + read);
 		return NULL;
 	}
 	flow.context = fabric_load_context(c->l, context_of(c));
-	if (!number(c, SENT_MESSAGES, &flow.messages))
+	if (!csv_number(c, SENT_MESSAGES, &flow.messages))
 		return "a number that cannot be read";
 	fabric_load_flow(c->l, &flow);
-	if (!number(c, READ_MESSAGES, &flow.messages))
+	if (!csv_number(c, READ_MESSAGES, &flow.messages))
 		return "a number that cannot be read";
 	flow.from = flow.to;
 	flow.to = port;
@@ -174,19 +181,19 @@ static const char *row_read(struct csv *c, char *line)
 	uint64_t rank, job, sent, read, unknown[2];
 	uint32_t port;
 
-	if (!split(c, line))
+	if (!fields_split(c, line))
 		return "not a line of CSV";
-	if (!number(c, SENT_BYTES, &sent) || !number(c, READ_BYTES, &read) ||
-	    !number(c, JOB, &job) || !number(c, SENT_UNKNOWN, &unknown[0]) ||
-	    !number(c, READ_UNKNOWN, &unknown[1]))
+	if (!csv_number(c, SENT_BYTES, &sent) || !csv_number(c, READ_BYTES, &read) ||
+	    !csv_number(c, JOB, &job) || !csv_number(c, SENT_UNKNOWN, &unknown[0]) ||
+	    !csv_number(c, READ_UNKNOWN, &unknown[1]))
 		return "a number that cannot be read";
-	if (!strcmp(field(c, CARRIER), "nic"))
+	if (!strcmp(csv_field(c, CARRIER), "nic"))
 		c->l->unknown_messages += unknown[0] + unknown[1];
 	if (!sent && !read)
 		return NULL;
-	if (strcmp(field(c, CARRIER), "nic") || strncmp(field(c, DESTINATION), "lid ", 4) ||
-	    human_parse_u64(field(c, RANK), &rank)) {
-		left_out(c, sent + read);
+	if (strcmp(csv_field(c, CARRIER), "nic") || strncmp(csv_field(c, DESTINATION), "lid ", 4) ||
+	    human_parse_u64(csv_field(c, RANK), &rank)) {
+		csv_left_out(c, sent + read);
 		return NULL;
 	}
 	place = rank <= INT32_MAX && job <= INT32_MAX ?
@@ -194,9 +201,10 @@ static const char *row_read(struct csv *c, char *line)
 			NULL;
 	if (!place)
 		return "traffic of a rank that the table of hosts does not have";
-	port = fabric_place_port(c->l->fabric, place, field(c, DEVICE), FABRIC_NONE);
+	port = fabric_place_port(c->l->fabric, place, csv_field(c, DEVICE), FABRIC_NONE);
 	if (port == FABRIC_NONE)
-		return "which port of its host this rank uses cannot be told: name its LID in the table of hosts";
+		return "unknown which port of its host this rank uses: name its LID in the table "
+		       "of hosts";
 	return flows_add(c, port, sent, read);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Bytes from rank to rank, a line for each sender. */
+/* Reads a matrix of bytes from rank to rank, with one line per sender. */
 #include "fabric/traffic.h"
 
 #include "lib/human.h"
@@ -15,7 +15,7 @@ struct matrix {
 	uint32_t context, row, columns;
 };
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or what is wrong. */
 static const char *cell_add(struct matrix *m, uint32_t column, uint64_t bytes)
 {
 	const struct fabric *f = m->l->fabric;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Linear forwarding tables. dump_fts, ibroute and opensm head each switch's by "Unicast lids … guid 0x…", then a line for each LID:
+ * Reads linear forwarding tables. In the output of dump_fts, ibroute and opensm, each switch's
+ * table starts with "Unicast lids … guid 0x…", followed by a line for each LID:
  *
  *	0x0005 004 : (Channel Adapter portguid 0x0000000000100003: 'host1')
  */
@@ -19,15 +20,15 @@ struct tables {
 	struct fabric *f;
 	const char *name;
 	unsigned long line;
-	struct fabric_node *node; /* whose table it is; NULL: of none, or of multicast */
+	struct fabric_node *node; /* owner of the table; NULL: none, or a multicast table */
 	uint32_t cnt;
 };
 
-static int damaged(const struct tables *t, const char *what)
+static int tables_damaged(const struct tables *t, const char *what)
 {
-	log_error(
-		"fabric: %s: line %lu: %s; wanted: output of dump_fts, ibroute, or opensm-lfts.dump",
-		t->name, t->line, what);
+	log_error("fabric: %s: line %lu: %s; wanted: output of dump_fts, ibroute, or "
+		  "opensm-lfts.dump",
+		  t->name, t->line, what);
 	return -EBADMSG;
 }
 
@@ -37,12 +38,12 @@ static int head_line(struct tables *t, const char *line)
 	uint32_t at;
 
 	if (!guid)
-		return damaged(t, "a table of a switch without a GUID");
+		return tables_damaged(t, "a table of a switch without a GUID");
 	at = fabric_node_by_guid(t->f, strtoull(guid + 5, NULL, 16));
 	if (at == FABRIC_NONE || t->f->node[at].kind != FABRIC_SWITCH)
-		return damaged(
-			t,
-			"a switch that the topology does not have: is it of another fabric, or older?");
+		return tables_damaged(
+			t, "this switch is not in the topology: is the file from another fabric, "
+			   "or older?");
 	t->node = &t->f->node[at];
 	if (!t->node->lft)
 		t->node->lft = xmalloc(FABRIC_LIDS);
@@ -60,10 +61,10 @@ static int table_line(struct tables *t, const char *line)
 	while (*end == ' ' || *end == '\t')
 		end++;
 	if (!isdigit((unsigned char)*end))
-		return 0; /* the switch has none for this LID, and says so by words */
+		return 0; /* the switch has no entry for this LID and says so in words */
 	port = strtoul(end, NULL, 10);
 	if (lid < 1 || lid >= FABRIC_LIDS || port > NO_PORT)
-		return damaged(t, "a LID or a port that cannot be");
+		return tables_damaged(t, "a LID or a port that cannot be");
 	t->node->lft[lid] = (uint8_t)port;
 	return 0;
 }
@@ -95,7 +96,7 @@ int fabric_read_tables(struct fabric *f, FILE *in, const char *name)
 		log_error("fabric: cannot read %s: %s", name, strerror(errno));
 	}
 	if (!err && !t.cnt)
-		err = damaged(&t, "the end, and no table");
+		err = tables_damaged(&t, "the end, and no table");
 	free(line);
 	return err;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * ibnetdiscover's output: for each node a line "Switch" or "Ca", then a line for each linked port:
+ * Parses ibnetdiscover's output: for each node a line "Switch" or "Ca", then one line per linked
+ * port:
  *
  *	Switch	4 "S-0000000000200002"		# "leaf2" base port 0 lid 4 lmc 0
  *	[1]	"H-0000000000100008"[1](100009) 		# "host4" lid 10 4xSDR
  *	Ca	1 "H-000000000010000a"		# "host5"
  *	[1](10000b) 	"S-0000000000200002"[2]		# lid 11 lmc 0 "leaf2" lid 4 4xSDR
  *
- * Other lines (vendid=…) say nothing that is needed.
+ * Other lines (vendid=…) contain nothing of interest.
  */
 #include "fabric/read.h"
 
@@ -28,14 +29,16 @@ struct topology {
 	enum fabric_kind kind;
 };
 
-static int damaged(const struct topology *t, const char *what)
+static int topology_damaged(const struct topology *t, const char *what)
 {
 	log_error("fabric: %s: line %lu: %s; wanted: ibnetdiscover's output", t->name, t->line,
 		  what);
 	return -EBADMSG;
 }
 
-/* "S-0000000000200002" and what stands behind the closing quote; NULL if it is not one. */
+/*
+ * Parses "S-0000000000200002". Returns the rest after the closing quote; NULL if it is no such id.
+ */
 static const char *id_parse(const char *s, uint64_t *guid)
 {
 	char *end;
@@ -48,8 +51,9 @@ static const char *id_parse(const char *s, uint64_t *guid)
 	return *end == '"' && !errno ? end + 1 : NULL;
 }
 
-/* The number behind word, which stands behind a blank; false if there is none, or above max. */
-static bool number_behind(const char *s, const char *word, unsigned long max, unsigned long *out)
+/* Parses the number after a blank and this word. False if there is none, or if it exceeds max. */
+static bool number_after_word(const char *s, const char *word, unsigned long max,
+			      unsigned long *out)
 {
 	const char *at = strstr(s, word);
 	char *end;
@@ -69,18 +73,19 @@ static int node_line(struct topology *t, const char *line, enum fabric_kind kind
 	name = rest ? strchr(rest, '"') : NULL;
 	last = name ? strrchr(name + 1, '"') : NULL;
 	if (!last)
-		return damaged(t, "a node without a GUID or a name");
+		return topology_damaged(t, "a node without a GUID or a name");
 	t->kind = kind;
 	t->nodes++;
 	if (fabric_build_node(t->b, kind, t->guid, name + 1, (size_t)(last - name - 1), t->subnet,
 			      &node))
-		return damaged(t, "a node that was told of before: is a file given twice?");
-	if (kind == FABRIC_SWITCH && number_behind(last, " lid ", FABRIC_LIDS - 1, &lid))
+		return topology_damaged(t,
+					"a node that was told of before: is a file given twice?");
+	if (kind == FABRIC_SWITCH && number_after_word(last, " lid ", FABRIC_LIDS - 1, &lid))
 		node->lid = (uint16_t)lid;
 	return 0;
 }
 
-/* "[12]": a port's number, 1 to 254. */
+/* Parses "[12]": a port's number, 1 to 254. */
 static const char *port_parse(const char *s, uint16_t *out)
 {
 	char *end;
@@ -117,13 +122,13 @@ static int port_line(struct topology *t, const char *line)
 	rest = rest ? id_parse(rest, &e.far_guid) : NULL;
 	rest = rest ? port_parse(rest, &e.far_number) : NULL;
 	if (!rest)
-		return damaged(t, "a port that cannot be read");
+		return topology_damaged(t, "a port that cannot be read");
 	if (!t->nodes)
-		return damaged(t, "a port of no node");
+		return topology_damaged(t, "a port of no node");
 	if (t->kind == FABRIC_ADAPTER) {
-		if (!number_behind(rest, " lid ", FABRIC_LIDS - 1, &lid) ||
-		    !number_behind(rest, " lmc ", 7, &lmc))
-			return damaged(t, "an adapter's port without a LID");
+		if (!number_after_word(rest, " lid ", FABRIC_LIDS - 1, &lid) ||
+		    !number_after_word(rest, " lmc ", 7, &lmc))
+			return topology_damaged(t, "an adapter's port without a LID");
 		e.lid = (uint16_t)lid;
 		e.lmc = (uint8_t)lmc;
 	}
@@ -158,7 +163,7 @@ int fabric_read_topology(struct fabric_build *b, FILE *in, const char *name)
 		log_error("fabric: cannot read %s: %s", name, strerror(errno));
 	}
 	if (!err && !t.nodes)
-		err = damaged(&t, "the end, and no node");
+		err = topology_damaged(&t, "the end, and no node");
 	free(line);
 	return err;
 }

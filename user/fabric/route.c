@@ -7,7 +7,7 @@ static bool lid_is_of(const struct fabric_port *p, uint16_t lid)
 	return p->lid && lid >= p->lid && lid - p->lid < 1 << p->lmc;
 }
 
-/* The port of this number; a node's ports are by rising number. */
+/* The port with this number. A node's ports are sorted by number. */
 static uint32_t port_numbered(const struct fabric *f, const struct fabric_node *n, uint8_t number)
 {
 	uint32_t low = n->port, high = n->port + n->nport;
@@ -25,7 +25,7 @@ static uint32_t port_numbered(const struct fabric *f, const struct fabric_node *
 	return FABRIC_NONE;
 }
 
-/* The port by which a switch sends that LID on. */
+/* The port through which a switch forwards this LID. */
 static enum fabric_route_end switch_out(const struct fabric *f, const struct fabric_node *n,
 					uint16_t lid, uint32_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a load says: the hottest half links, how evenly the links of a level are used, and where flows of one context meet. A half link
- * is a link in one direction.
+ * Tables about a load: the hottest half links, how evenly the links of a level are used, and where
+ * flows of one context meet. A half link is a link in one direction.
  */
 #ifndef POV_FABRIC_TABLES_H
 #define POV_FABRIC_TABLES_H
@@ -16,31 +16,37 @@ struct fabric_hot {
 	struct fabric_half sum;
 };
 
-/* Half links between the same two levels of a subnet, in one direction. */
+/* All half links between the same two levels of a subnet, in one direction. */
 struct fabric_level {
 	uint32_t subnet;
 	int from, to; /* levels */
 	uint32_t links, used;
-	uint64_t bytes, max_bytes,
-		min_bytes; /* of all, of the most and least loaded one, the unused included */
+	uint64_t bytes;		       /* of all of them */
+	uint64_t max_bytes, min_bytes; /* most and least loaded one, including unused ones */
 };
 
-/* Of one context: half links between switches. At adapters all flows of a port meet anyway. */
+/* Half links between switches in one context. At adapters, all flows of a port meet anyway. */
 struct fabric_conflicts {
-	uint32_t used, shared; /* by flows at all; by more than one */
-	uint32_t most;	       /* flows on one */
+	uint32_t used, shared; /* with any flow; with more than one */
+	uint32_t most;	       /* most flows on one half link */
 };
 
-/* Those with bytes, or with flows if by_flows, the most first; by_flows: between switches only. Caller frees. */
+/*
+ * Half links with bytes, the most loaded first. by_flows: those between switches with flows, by
+ * number of flows. The caller frees it.
+ */
 struct fabric_hot *fabric_hottest(const struct fabric_load *l, uint32_t context, bool by_flows,
 				  uint32_t *n);
-/* By subnet, from and to. Caller frees. */
+/* Sorted by subnet, from and to. The caller frees it. */
 struct fabric_level *fabric_levels(const struct fabric_load *l, uint32_t context, uint32_t *n);
 /* Bytes and number of a context's flows that have a path. */
 uint64_t fabric_flows_sum(const struct fabric_load *l, uint32_t context, uint32_t *flows);
 struct fabric_conflicts fabric_conflicts_of(const struct fabric_load *l, uint32_t context);
 
-/* The result of all, or -EIO (not printed). top: rows of long tables, 0: all. only: a context, or FABRIC_NONE: all. */
+/*
+ * Options of the printers. top: number of rows of long tables, 0: all. only: a context, or
+ * FABRIC_NONE: all. The printers return 0, or -EIO (not printed).
+ */
 struct fabric_shown {
 	uint32_t top, only;
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See setting.h. kmod-docs/FINDINGS.md and ADVISE.md say which of these were tried, and what they were measured to bring. */
+/*
+ * See setting.h. kmod-docs/FINDINGS.md and ADVISE.md list which settings were tried, and their
+ * measured effect.
+ */
 #include "finding/setting.h"
 
 #include <inttypes.h>
@@ -10,10 +13,10 @@
 #include "lib/log.h"
 #include "trace/trace_read.h"
 
-#define OPENMPI_PREFIX "OMPI_MCA_" /* of its parameters in the environment */
+#define OPENMPI_PREFIX "OMPI_MCA_" /* of Open MPI's parameters in the environment */
 
-/* Whether an object of the trace does. */
-static bool says(const struct trace *t, const char *type, const char *key, const char *text)
+/* True if an object of this type in the trace has this text. */
+static bool trace_says(const struct trace *t, const char *type, const char *key, const char *text)
 {
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		const json_t *meta = trace_meta_get(t, i);
@@ -26,18 +29,18 @@ static bool says(const struct trace *t, const char *type, const char *key, const
 
 bool setting_has_library(const struct trace *t, const char *flavour)
 {
-	return says(t, "library", "flavour", flavour);
+	return trace_says(t, "library", "flavour", flavour);
 }
 
 enum setting_launcher { LAUNCHER_OTHER, LAUNCHER_OPENMPI, LAUNCHER_HYDRA, LAUNCHER_SLURM };
 
 static enum setting_launcher setting_launcher_of(const struct trace *t)
 {
-	if (says(t, "process", "launcher", "openmpi"))
+	if (trace_says(t, "process", "launcher", "openmpi"))
 		return LAUNCHER_OPENMPI;
-	if (says(t, "process", "launcher", "hydra"))
+	if (trace_says(t, "process", "launcher", "hydra"))
 		return LAUNCHER_HYDRA;
-	return says(t, "process", "launcher", "slurm") ? LAUNCHER_SLURM : LAUNCHER_OTHER;
+	return trace_says(t, "process", "launcher", "slurm") ? LAUNCHER_SLURM : LAUNCHER_OTHER;
 }
 
 const json_t *setting_environment(const struct trace *t)
@@ -52,7 +55,7 @@ const json_t *setting_environment(const struct trace *t)
 	return NULL;
 }
 
-/* One environment variable; NULL: it is not set, or was not recorded. */
+/* One environment variable; NULL: not set, or not recorded. */
 static const char *setting_get(const struct trace *t, const char *name)
 {
 	return json_string_value(json_object_get(setting_environment(t), name));
@@ -86,8 +89,8 @@ char *setting_output(const struct trace *t)
 	}
 }
 
-/* What the command line of the recording gives an option of that name; NULL: nothing. */
-static const char *argument(const struct trace *t, const char *name)
+/* The argument of an option in the recording's command line; NULL: none. */
+static const char *command_line_argument(const struct trace *t, const char *name)
 {
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
 		const json_t *meta = trace_meta_get(t, i), *word;
@@ -108,26 +111,29 @@ static const char *argument(const struct trace *t, const char *name)
 	return NULL;
 }
 
-static bool is_on(const char *value)
+static bool value_is_on(const char *value)
 {
 	return !strcmp(value, "1") || !strcmp(value, "true");
 }
 
-/* By what the ranks were given, or by the command line; else Open MPI's launcher says whether it has oversubscribed, and then they do. */
-static bool yields(const struct trace *t)
+/*
+ * Uses the ranks' environment, then the command line. Otherwise, ranks yield if Open MPI's launcher
+ * reports that it has oversubscribed.
+ */
+static bool ranks_yield(const struct trace *t)
 {
 	const char *set = setting_get(t, OPENMPI_PREFIX "mpi_yield_when_idle");
 
 	if (!set)
-		set = argument(t, "mpi_yield_when_idle");
+		set = command_line_argument(t, "mpi_yield_when_idle");
 	if (!set)
 		set = setting_get(t, OPENMPI_PREFIX "mpi_oversubscribe");
-	return set && is_on(set);
+	return set && value_is_on(set);
 }
 
 char *setting_yield(const struct trace *t)
 {
-	if (!setting_has_library(t, "openmpi") || yields(t))
+	if (!setting_has_library(t, "openmpi") || ranks_yield(t))
 		return NULL;
 	return setting_pairs(t, &(struct setting_pair){OPENMPI_PREFIX "mpi_yield_when_idle", 1}, 1);
 }

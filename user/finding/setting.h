@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What was set for the ranks of a recording, and settings in the words of the MPI library and the launcher that it names: one recording has
- * one of each but for rare cases.
+ * The settings of a recording's ranks, and advice phrased for its MPI library and launcher. A
+ * recording has one of each, except in rare cases.
  */
 #ifndef POV_FINDING_SETTING_H
 #define POV_FINDING_SETTING_H
@@ -12,25 +12,31 @@
 
 struct trace;
 
-/* Whether it has an MPI library of that flavour: "openmpi", "mpich". */
+/* True if it has an MPI library of that flavour: "openmpi", "mpich". */
 bool setting_has_library(const struct trace *t, const char *flavour);
 
-/* Environment variables of a rank, of those that were recorded; NULL: none were. Borrowed. */
+/* Recorded environment variables of a rank; NULL: none were recorded. Borrowed. */
 const json_t *setting_environment(const struct trace *t);
 
-/* How each rank gets n cores of its own. Caller frees. */
+/* How to give each rank n cores of its own. The caller frees it. */
 char *setting_cores(const struct trace *t, uint32_t n);
-/* How each rank prints into a file of its own, past the launcher, in brackets; "": no setting is known. Caller frees. */
+/*
+ * How to make each rank print to its own file, bypassing the launcher, in brackets; "": no setting
+ * is known. The caller frees it.
+ */
 char *setting_output(const struct trace *t);
-/* How waiting ranks leave their core; NULL: there is no such setting, or it is set. Caller frees. */
+/*
+ * How to make waiting ranks yield their core; NULL: no such setting exists, or it is set. The
+ * caller frees it.
+ */
 char *setting_yield(const struct trace *t);
 
-/* A variable of the library and its value, which may be set together with others. */
+/* A variable of the library with its value, to be set together with others. */
 struct setting_pair {
-	const char *name; /* as in the environment, "OMPI_MCA_btl", "UCX_TLS" */
+	const char *name; /* name in the environment: "OMPI_MCA_btl", "UCX_TLS" */
 	uint64_t value;
 };
-/* The first n of them as options of the launcher, where it has such. Caller frees. */
+/* The first n pairs as launcher options, where the launcher has such. The caller frees it. */
 char *setting_pairs(const struct trace *t, const struct setting_pair *pair, uint32_t n);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls and spins: split by what the thread did meanwhile, decoded by their layer, and told when their
- * outermost call has ended, parents first. A record arrives when its call ends, children before
- * parents, so nested ones are copied and wait until then.
+ * Calls and spins. A record arrives when its call ends, so children come before their parents.
+ * Nested ones are copied and wait until their outermost call has ended; then all are reported,
+ * parents first. Each is decoded by its layer, and its time is split by what the thread did
+ * meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,11 @@ static struct thread_calls *calls_of(struct mthread *t)
 /* ---- a copy of a decoded call ---- */
 
 struct packer {
-	char *at; /* NULL: only measure */
+	char *at; /* NULL: measure only */
 	size_t bytes;
 };
 
-static void *pack(struct packer *p, const void *data, size_t bytes)
+static void *packer_add(struct packer *p, const void *data, size_t bytes)
 {
 	void *copy = p->at;
 
@@ -43,17 +44,17 @@ static void *pack(struct packer *p, const void *data, size_t bytes)
 
 static char *pack_text(struct packer *p, const char *s)
 {
-	return pack(p, s, s ? strlen(s) + 1 : 0);
+	return packer_add(p, s, s ? strlen(s) + 1 : 0);
 }
 
 static void pack_requests(struct packer *p, struct call_roles *to, const struct call_roles *from)
 {
-	struct call_request *copy = pack(p, from->requests,
-					 from->nrequests * sizeof(*from->requests));
+	struct call_request *copy = packer_add(p, from->requests,
+					       from->nrequests * sizeof(*from->requests));
 
 	for (uint32_t i = 0; i < from->nrequests; i++) {
 		const struct call_operation *op = from->requests[i].op;
-		const struct call_operation *packed = pack(p, op, sizeof(*op));
+		const struct call_operation *packed = packer_add(p, op, sizeof(*op));
 
 		if (copy)
 			copy[i].op = packed;
@@ -69,8 +70,8 @@ static void pack_window(struct packer *p, struct call_roles *to, const struct ca
 
 	if (!w)
 		return;
-	copy = pack(p, w, sizeof(*w));
-	group = pack(p, w->group, w->ngroup * sizeof(*w->group));
+	copy = packer_add(p, w, sizeof(*w));
+	group = packer_add(p, w->group, w->ngroup * sizeof(*w->group));
 	if (copy)
 		copy->group = group;
 	to->window = copy;
@@ -78,7 +79,7 @@ static void pack_window(struct packer *p, struct call_roles *to, const struct ca
 
 static void pack_posts(struct packer *p, struct call_view *to, const struct call_view *from)
 {
-	struct call_post *copy = pack(p, from->posts, from->nposts * sizeof(*from->posts));
+	struct call_post *copy = packer_add(p, from->posts, from->nposts * sizeof(*from->posts));
 	struct call_post scratch = {0};
 
 	for (uint32_t i = 0; i < from->nposts; i++) {
@@ -95,7 +96,7 @@ static void pack_posts(struct packer *p, struct call_view *to, const struct call
 	to->posts = copy;
 }
 
-/* Copies what the view points to; `to` already is a flat copy of it. */
+/* Copies what the view points to. `to` must already be a flat copy of it. */
 static void pack_view(struct packer *p, struct call_view *to, const struct call_view *from)
 {
 	const struct call_value *v;
@@ -107,14 +108,14 @@ static void pack_view(struct packer *p, struct call_view *to, const struct call_
 		if (v->kind == VALUE_TEXT)
 			to->values[i].text = pack_text(p, v->text);
 		else if (v->kind == VALUE_INTS || v->kind == VALUE_HEXES)
-			to->values[i].ints = pack(p, v->ints, v->n * sizeof(*v->ints));
+			to->values[i].ints = packer_add(p, v->ints, v->n * sizeof(*v->ints));
 	}
 	pack_requests(p, &to->roles, &from->roles);
 	pack_window(p, &to->roles, &from->roles);
 	pack_posts(p, to, from);
 }
 
-/* One allocation: the view, and behind it what it points to. */
+/* Makes one allocation: the view, followed by everything it points to. */
 static struct call_view *view_copy(const struct call_view *view, size_t *bytes)
 {
 	struct packer measure = {0}, copy = {0};
@@ -136,7 +137,7 @@ void call_or_spin_copy(struct call_or_spin *to, const struct call_or_spin *from)
 		to->call.view = to->storage = view_copy(from->call.view, &to->bytes);
 }
 
-/* ---- holding and telling ---- */
+/* ---- waiting and reporting ---- */
 
 int call_or_spin_compare(const void *va, const void *vb)
 {
@@ -144,17 +145,18 @@ int call_or_spin_compare(const void *va, const void *vb)
 
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns) /* the longer one is outside */
+	if (a->end_ns != b->end_ns) /* the longer one is the outer one */
 		return a->end_ns > b->end_ns ? -1 : 1;
 	return (int)a->depth - (int)b->depth;
 }
 
-/* What is around a call. */
+/* The calls around a call. */
 struct enclosing {
-	const char *layer[POV_CALL_DEPTH_MAX]; /* by depth: of the calls, by name */
-	bool unknown;			       /* the outermost one is not known */
-	bool has_top;			       /* top is the outermost one of the top layer … */
-	uint8_t top_depth;		       /* … at this depth */
+	const char *layer[POV_CALL_DEPTH_MAX]; /* layer names of these calls, by depth */
+	bool unknown;			       /* the outermost call is unknown */
+	/* top is valid: the outermost call of the top layer */
+	bool has_top;
+	uint8_t top_depth; /* depth of top */
 	struct model_within top;
 };
 
@@ -170,7 +172,7 @@ static uint64_t only_request(const struct call_or_spin *c)
 		       0;
 }
 
-static void top_set(struct enclosing *e, const struct call_or_spin *c)
+static void enclosing_top_set(struct enclosing *e, const struct call_or_spin *c)
 {
 	if (e->has_top && c->depth > e->top_depth)
 		return;
@@ -183,13 +185,13 @@ static void top_set(struct enclosing *e, const struct call_or_spin *c)
 					       .request = only_request(c)};
 }
 
-/* Whether what is told now is within a call of its own layer; it encloses what comes next. */
-static bool enclose(struct enclosing *e, const struct call_or_spin *c)
+/* Adds the next call in order of begin. Returns whether it lies inside a call of its own layer. */
+static bool enclosing_add(struct enclosing *e, const struct call_or_spin *c)
 {
 	const char *layer = func_of(c)->layer_name;
 	bool nested = c->depth && e->unknown;
 
-	top_set(e, c);
+	enclosing_top_set(e, c);
 	if (c->depth >= POV_CALL_DEPTH_MAX)
 		return true;
 	for (uint8_t d = 0; d < c->depth; d++)
@@ -214,7 +216,8 @@ static void posts_tell(struct model *m, const struct model_call *c, const struct
 	}
 }
 
-static void tell(struct model *m, const struct call_or_spin *c, const struct enclosing *e)
+static void call_or_spin_tell(struct model *m, const struct call_or_spin *c,
+			      const struct enclosing *e)
 {
 	if (c->is_spin)
 		TELL(m, spin, &c->spin);
@@ -237,7 +240,7 @@ static void pending_tell(struct model *m, struct thread_calls *calls, uint64_t e
 	bool nested;
 
 	if (outermost)
-		enclose(&e, outermost);
+		enclosing_add(&e, outermost);
 	qsort(calls->pending, calls->npending, sizeof(*calls->pending), call_or_spin_compare);
 	for (i = 0; i < calls->npending; i++) {
 		struct call_or_spin *c = &calls->pending[i];
@@ -246,12 +249,12 @@ static void pending_tell(struct model *m, struct thread_calls *calls, uint64_t e
 			calls->pending[left++] = *c;
 			continue;
 		}
-		nested = enclose(&e, c);
+		nested = enclosing_add(&e, c);
 		if (c->is_spin)
 			c->spin.nested = nested;
 		else
 			c->call.nested = nested;
-		tell(m, c, &e);
+		call_or_spin_tell(m, c, &e);
 		free(c->storage);
 		m->pending_bytes -= c->bytes;
 	}
@@ -260,7 +263,8 @@ static void pending_tell(struct model *m, struct thread_calls *calls, uint64_t e
 }
 
 /*
- * Tells those pending that ended until then, in order of begin; the others stay. outermost: what they lie in; NULL if it is not known.
+ * Reports the pending calls that ended by end_ns in order of begin; the others stay. outermost: the
+ * call around them; NULL if unknown.
  */
 static void flush_until(struct model *m, struct mthread *t, uint64_t end_ns,
 			const struct call_or_spin *outermost)
@@ -274,8 +278,8 @@ void call_flush(struct model *m, struct mthread *t)
 	flush_until(m, t, UINT64_MAX, NULL);
 }
 
-/* Early, for there are too many. */
-static void spill(struct model *m, struct mthread *t)
+/* Reports all pending calls early because there are too many. */
+static void pending_spill(struct model *m, struct mthread *t)
 {
 	m->stats.pending_spilled += t->pub.calls->npending;
 	call_flush(m, t);
@@ -287,7 +291,7 @@ static void pending_add(struct model *m, struct mthread *t, const struct call_or
 	struct call_or_spin *copy;
 
 	if (m->npending >= PENDING_MAX)
-		spill(m, t);
+		pending_spill(m, t);
 	calls->pending = array_grow(calls->pending, calls->npending, &calls->pending_cap,
 				    sizeof(*calls->pending));
 	copy = &calls->pending[calls->npending++];
@@ -295,10 +299,10 @@ static void pending_add(struct model *m, struct mthread *t, const struct call_or
 	m->npending++;
 	m->pending_bytes += copy->bytes;
 	if (m->pending_bytes >= PENDING_BYTES_MAX)
-		spill(m, t);
+		pending_spill(m, t);
 }
 
-static void ended(struct model *m, struct mthread *t, const struct call_or_spin *c)
+static void call_ended(struct model *m, struct mthread *t, const struct call_or_spin *c)
 {
 	static const struct enclosing nothing;
 
@@ -307,7 +311,7 @@ static void ended(struct model *m, struct mthread *t, const struct call_or_spin 
 		return;
 	}
 	flush_until(m, t, c->begin_ns, NULL); /* children of a call whose record was lost */
-	tell(m, c, &nothing);
+	call_or_spin_tell(m, c, &nothing);
 	flush_until(m, t, UINT64_MAX, c);
 	if (!c->is_spin && t->pub.calls->any_announced) {
 		memset(t->pub.calls->announced, 0, sizeof(t->pub.calls->announced));
@@ -338,11 +342,11 @@ void call_release(struct model *m, struct mthread *t)
 /* ---- records ---- */
 
 /*
- * A call read out after its thread had died ended with it. Of one that began before the recording, the newest part of a longer
- * one, what lies in it counts.
+ * A call read out after its thread had died ended with the thread. If it began before the
+ * recording, which may be the newest part of a longer one, only the part inside counts.
  */
-static void clip(const struct model *m, const struct mthread *t, uint64_t ts_ns, uint64_t dur_ns,
-		 uint64_t *begin, uint64_t *end)
+static void span_clip(const struct model *m, const struct mthread *t, uint64_t ts_ns,
+		      uint64_t dur_ns, uint64_t *begin, uint64_t *end)
 {
 	*end = t->pub.state == THREAD_DEAD && t->pub.end_ns < ts_ns ? t->pub.end_ns : ts_ns;
 	*begin = dur_ns < ts_ns ? ts_ns - dur_ns : 0;
@@ -358,7 +362,7 @@ void call_begin_record(const struct model *m, struct mthread *t, const struct po
 	struct announced_call *a;
 	struct thread_calls *calls;
 
-	/* If its state is not known yet, the switch that follows tells more; then the history serves. */
+	/* In an unknown state, the next switch will reveal more, and the history suffices. */
 	if (rec->depth >= POV_CALL_DEPTH_MAX || t->pub.state != THREAD_RUNNING)
 		return;
 	calls = calls_of(t);
@@ -427,7 +431,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	struct model_call *call = &c.call;
 
 	calls_of(t);
-	clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	span_clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	call->begin_ns = c.begin_ns;
 	call->end_ns = c.end_ns;
 	call_split(t, rec, call);
@@ -435,10 +439,10 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	call_decode(m, call->func, rec);
 	if (m->opt.counters && (m->view.roles.nrequests || m->view.roles.requests_forgotten))
 		in_flight_call(m, p, &m->view.roles, rec->hdr.ts_ns);
-	ended(m, t, &c);
+	call_ended(m, t, &c);
 }
 
-/* Its layer learns from it; what was called within it is told alone. */
+/* A call that is decoded for its layer only. The calls made inside it are reported alone. */
 void call_unshown_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 {
 	struct call_or_spin c = {
@@ -451,12 +455,12 @@ void call_unshown_record(struct model *m, struct mthread *t, const struct pov_ca
 		in_flight_call(m, mprocess_of(t->pub.proc), &m->view.roles, rec->hdr.ts_ns);
 	if (rec->depth || rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_EARLIER))
 		return;
-	clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	span_clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	flush_until(m, t, c.begin_ns, NULL);
 	flush_until(m, t, UINT64_MAX, &c);
 }
 
-/* Of the time that it was off its CPU, what is not known to lie in the polls counts as between them. */
+/* Time off the CPU counts as between the polls unless it is known to lie inside them. */
 static uint64_t polls_running(const struct mthread *t, const struct model_spin *s)
 {
 	uint64_t away_ns = s->depth ? 0 : t->pub.calls->away_ns;
@@ -486,7 +490,7 @@ double poll_cost_ns(const struct poll_cost *c, const struct model_spin *s)
 	return s->preloaded ? c->preload_ns : c->probe_ns;
 }
 
-/* Time off the CPU says nothing of it; where states are unknown, all time between the polls counts. */
+/* Time off the CPU proves nothing. Where states are unknown, all time between the polls counts. */
 static bool polls_lie_in_computation(const struct model *m, const struct model_spin *s)
 {
 	uint64_t unknown_ns = s->split.ns[THREAD_UNKNOWN];
@@ -497,7 +501,7 @@ static bool polls_lie_in_computation(const struct model *m, const struct model_s
 	return own_ns > inside_ns && (double)(own_ns - inside_ns) > (double)s->cnt * poll_ns;
 }
 
-/* A part of it was before the recording: no more of the polls' time can lie in it than there is. */
+/* If a part lies before the recording, the polls' time is reduced to what fits into the rest. */
 static void spin_clip(struct model_spin *s)
 {
 	uint64_t span_ns = s->end_ns - s->begin_ns, more;
@@ -529,7 +533,7 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 	uint32_t i;
 
 	calls_of(t);
-	clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
+	span_clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	spin->begin_ns = c.begin_ns;
 	spin->end_ns = c.end_ns;
 	history_split(t, c.begin_ns, c.end_ns, &spin->split);
@@ -547,5 +551,5 @@ void spin_record(struct model *m, struct mthread *t, const struct pov_spin *rec)
 	spin_clip(spin);
 	spin->running_ns = polls_running(t, spin);
 	spin->computes = polls_lie_in_computation(m, spin);
-	ended(m, t, &c);
+	call_ended(m, t, &c);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * From meta blocks to what people call things: the recording's frame (times, host, scope) and, for each
- * process, its name, command, rank, job and place in the order. A meta block of a pid means the process
- * that had the pid at the block's time.
+ * Turns meta blocks into what users see: the recording's frame (times, host, scope) and each
+ * process's name, command, rank, job and place in the order. A meta block with a pid describes the
+ * process that had this pid at the block's time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void hosts_label(struct model *m)
 	}
 }
 
-/* Of several recordings "hosts" has a row each, of a single one "host" tells. */
+/* A joined trace has one row per recording in "hosts"; a single one has the object "host". */
 static void describe_hosts(struct model *m)
 {
 	const json_t *rows = json_object_get(trace_meta_find(m->trace, "hosts"), "rows");
@@ -137,7 +137,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "python3.11" is an interpreter as "python" is. */
+/* "python3.11" is an interpreter like "python". */
 static bool is_interpreter(const char *name)
 {
 	static const char *const known[] = {"python", "perl",  "ruby", "bash", "sh",
@@ -152,7 +152,7 @@ static bool is_interpreter(const char *name)
 	return false;
 }
 
-/* The script an interpreter was given; NULL if its code came otherwise. */
+/* The script that an interpreter was given; NULL if its code came from elsewhere. */
 static const char *script_name(const json_t *cmdline)
 {
 	const char *module = NULL, *arg;
@@ -173,7 +173,7 @@ static const char *script_name(const json_t *cmdline)
 	return module;
 }
 
-/* "prog.py" of "/usr/bin/python3 prog.py"; caller frees. */
+/* "prog.py" for "/usr/bin/python3 prog.py"; the caller frees it. */
 static char *program_name(const char *exe, const json_t *cmdline)
 {
 	const char *argv0 = json_string_value(json_array_get(cmdline, 0)), *name, *script;
@@ -189,7 +189,7 @@ static char *program_name(const char *exe, const json_t *cmdline)
 	return xstrdup(name);
 }
 
-static char *join_words(const json_t *words)
+static char *words_join(const json_t *words)
 {
 	size_t i, len = 1;
 	const char *word;
@@ -221,12 +221,15 @@ static void process_name(struct mprocess *p, const json_t *meta)
 	free(p->name);
 	free(p->cmdline);
 	p->name = program_name(json_get_text(meta, "exe"), cmdline);
-	p->cmdline = join_words(cmdline);
+	p->cmdline = words_join(cmdline);
 	p->pub.name = p->name;
 	p->pub.cmdline = p->cmdline;
 }
 
-/* What a target runs may have been replaced since it was described: env, a shell's exec. Its words are still those that led to it. */
+/*
+ * The program may have been replaced after the target was described, by env or by a shell's exec.
+ * The recorded command line is still the one that led to it.
+ */
 static void target_name(struct mprocess *p, const json_t *meta, uint64_t ts_ns)
 {
 	process_name(p, meta);
@@ -244,7 +247,10 @@ static void target_since(struct mprocess *p, uint64_t ts_ns)
 		p->target_since_ns = ts_ns;
 }
 
-/* A target was there when it was described. If it was not seen to begin, it was there before the recording. */
+/*
+ * A described target existed at that time. Unless its begin was seen, it is older than the
+ * recording.
+ */
 static void target_was_there(struct model *m, struct mprocess *p, uint64_t ts_ns)
 {
 	uint64_t start_ns = m->host[p->pub.host_idx].start_ns;
@@ -290,7 +296,7 @@ static void process_meta(struct model *m, const json_t *meta)
 	}
 }
 
-/* What a target forks is a target: the kernel half follows it. */
+/* The kernel half follows forks: children of targets are targets. */
 static void targets_inherit(struct model *m)
 {
 	struct mprocess *p;
@@ -304,7 +310,7 @@ static void targets_inherit(struct model *m)
 	}
 }
 
-/* Processes without a meta block are called as their first thread is. */
+/* Processes without a meta block take the name of their first thread. */
 static void name_from_threads(struct model *m)
 {
 	struct mprocess *p;
@@ -328,7 +334,7 @@ static int job_compare(const void *va, const void *vb)
 	return order ? order : a->idx < b->idx ? -1 : 1;
 }
 
-/* Jobs are numbered as their first processes were met. */
+/* Numbers jobs in the order in which their first processes were met. */
 static void number_jobs(struct model *m)
 {
 	struct mprocess **rank = xcalloc(m->nprocesses + 1, sizeof(struct mprocess *)),
@@ -340,7 +346,7 @@ static void number_jobs(struct model *m)
 			rank[n++] = m->process[i];
 	}
 	qsort(rank, n, sizeof(struct mprocess *), job_compare);
-	for (i = 0; i < n; i++) { /* for now, who of its job was first */
+	for (i = 0; i < n; i++) { /* for now: the first process of the job */
 		if (!first || strcmp(first->pub.job, rank[i]->pub.job))
 			first = rank[i];
 		rank[i]->pub.job_idx = (int32_t)first->pub.idx;
@@ -356,7 +362,7 @@ static void number_jobs(struct model *m)
 	}
 }
 
-static int place(const struct model_process *p)
+static int process_order(const struct model_process *p)
 {
 	return p->is_rank ? 0 : p->is_target ? 1 : p->pid ? 2 : 3;
 }
@@ -366,13 +372,13 @@ static int process_compare(const void *va, const void *vb)
 	const struct model_process *a = &(*(struct mprocess *const *)va)->pub;
 	const struct model_process *b = &(*(struct mprocess *const *)vb)->pub;
 
-	if (place(a) != place(b))
-		return place(a) < place(b) ? -1 : 1;
+	if (process_order(a) != process_order(b))
+		return process_order(a) < process_order(b) ? -1 : 1;
 	if (a->job_idx != b->job_idx)
 		return a->job_idx < b->job_idx ? -1 : 1;
 	if (a->host_idx != b->host_idx)
 		return a->host_idx < b->host_idx ? -1 : 1;
-	if (a->rank != b->rank) /* as unsigned, unknown ranks come last */
+	if (a->rank != b->rank) /* as unsigned: unknown ranks come last */
 		return (uint32_t)a->rank < (uint32_t)b->rank ? -1 : 1;
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How processes end: their status, and the signal that killed them. A signal is recorded when it is sent; that it killed, the status
- * says. A process of which the status is not known is as good as killed if it was sent SIGKILL.
+ * How processes end: their exit status and the signal that killed them. A signal is recorded when
+ * it is sent; only the status proves that it killed. If the status is unknown, SIGKILL counts as
+ * deadly.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ void ending_signal_learn(struct mprocess *p, const struct pov_signal *rec)
 	s->sender = rec->sender;
 }
 
-/* Without a flag, as in older traces, it is the first thread's status that counts. */
+/* In older traces, which lack the flag, the status of the first thread counts. */
 void ending_exit_learn(struct mprocess *p, const struct pov_exit *rec)
 {
 	p->pub.out_of_memory |= rec->hdr.flags & POV_EXIT_OOM;

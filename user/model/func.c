@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The trace's function table, and stand-ins for functions that it does not list.
- */
+/* The trace's function table, with stand-ins for functions that it does not list. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +29,9 @@ static void func_generic(struct func_info *f, const json_t *row, const char *lay
 		f->name = "?";
 }
 
-/* Functions of one layer have one text for its name. */
+/*
+ * Makes all functions of one layer share one string for its name, so that pointers can be compared.
+ */
 static const char *layer_name_of(const struct model *m, const struct layer *layer, const char *name)
 {
 	if (layer)
@@ -56,8 +56,8 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 	func_generic(f, row, layer_name);
 	if (layer && layer->func_parse(row, f)) {
 		log_warn(
-			"model: function %lld of the trace's table is not understood; its arguments "
-			"are not shown",
+			"model: cannot parse function %lld of the trace's table; its arguments are "
+			"not shown",
 			(long long)id);
 		layer = NULL;
 	}
@@ -97,7 +97,7 @@ void func_table_read(struct model *m)
 	index_by_id(m);
 }
 
-static const struct func_info *stranger(struct model *m, uint16_t id)
+static const struct func_info *func_stranger_get(struct model *m, uint16_t id)
 {
 	struct func_info *f = map_get(&m->strangers, id);
 
@@ -116,7 +116,7 @@ const struct func_info *func_find(struct model *m, uint16_t id)
 	if (id < m->func_ids && m->func_by_id[id])
 		return m->func_by_id[id];
 	m->stats.unknown_functions++;
-	return stranger(m, id);
+	return func_stranger_get(m, id);
 }
 
 static void stranger_free(void *stranger)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Stretches over which scheduler records are missing: lost by the kernel half, or in damaged blocks of the
- * file. The reader puts their begins and ends among the records. Inside one, only this is still known: a thread that
- * runs on a CPU whose ring lost nothing. Every other state is UNKNOWN from the stretch's beginning until
- * the thread's first event behind its end.
+ * Gaps: periods in which scheduler records are missing, because the kernel half lost them or
+ * because blocks of the file are damaged. The reader inserts their begins and ends among the
+ * records. In a gap only one state remains known: that of a thread running on a CPU whose ring lost
+ * nothing. Every other state is UNKNOWN from the begin of the gap until the thread's first event
+ * after its end.
  */
 #include "model/when.h"
 
-/* How many of a ring are under way; of any ring, if there is none of that number. */
-static uint32_t *open_of(struct model *m, uint32_t ring)
+/* Counter of open gaps of a ring; shared by all rings if the number is invalid. */
+static uint32_t *gaps_open_of(struct model *m, uint32_t ring)
 {
 	return ring < m->rings ? &m->gaps_open_ring[ring] : &m->gaps_open_all;
 }
 
 /*
- * If the loss was noticed only after it had begun (since_ns), what was told cannot be taken back, but each thread's state since
- * its last event can.
+ * If a loss is noticed only after its begin (since_ns), reported intervals cannot be taken back.
+ * The state that each thread has had since its last event can.
  */
 void gap_begin(struct model *m, const struct pov_lost *rec)
 {
@@ -26,7 +27,7 @@ void gap_begin(struct model *m, const struct pov_lost *rec)
 	m->stats.sched_gaps_late += rec->since_ns < ts_ns;
 	if (!m->gaps_open++)
 		m->gap_since_ns = ts_ns > m->info.start_ns ? ts_ns : m->info.start_ns;
-	if ((*open_of(m, rec->ring))++)
+	if ((*gaps_open_of(m, rec->ring))++)
 		return;
 	m->stats.sched_gaps++;
 	for (i = 0; i < m->nthreads; i++) {
@@ -43,7 +44,7 @@ void gap_begin(struct model *m, const struct pov_lost *rec)
 	}
 }
 
-static void gap_told(struct model *m, uint64_t until_ns)
+static void gap_count_ns(struct model *m, uint64_t until_ns)
 {
 	if (until_ns > m->info.end_ns)
 		until_ns = m->info.end_ns;
@@ -57,8 +58,8 @@ void gap_end(struct model *m, const struct pov_lost *rec)
 	uint32_t cpu;
 
 	if (!--m->gaps_open)
-		gap_told(m, ts_ns);
-	if (--*open_of(m, rec->ring))
+		gap_count_ns(m, ts_ns);
+	if (--*gaps_open_of(m, rec->ring))
 		return;
 	for (cpu = 0; cpu < MODEL_CPUS_MAX; cpu++) {
 		struct cpu_state *c = &m->cpu[cpu];
@@ -73,5 +74,5 @@ void gap_end(struct model *m, const struct pov_lost *rec)
 void gap_finish(struct model *m)
 {
 	if (m->gaps_open)
-		gap_told(m, m->info.end_ns);
+		gap_count_ns(m, m->info.end_ns);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a thread did since its last recorded call, so that the time of the next one can be split when it
- * ends. One entry per change of state: when a segment ended, the state in it, and the thread's times
- * up to there. When the table is full, old segments are joined so that each is short against its age:
- * memory does not grow, and what can no longer be told apart, one segment of a split, counts as UNKNOWN.
+ * The recent history of a thread: its states since its last recorded call. It serves to split the
+ * time of the next call when that ends. Each change of state adds an entry: the end of a segment,
+ * the state in it, and the thread's accumulated times. When the table is full, old segments are
+ * joined so that each stays short compared with its age. Memory does not grow; a joined segment
+ * with several states counts as UNKNOWN.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,11 @@
 #include "lib/log.h"
 #include "model/what.h"
 
-#define HISTORY_MAX 1024 /* entries; a size that array_grow makes */
-#define HISTORY_FINENESS \
-	64 /* a joined segment is at most this part of its age, in changes of state */
+#define HISTORY_MAX 1024 /* entries; must be a size that array_grow() makes */
+/* A joined segment spans at most this fraction of its age, counted in changes of state. */
+#define HISTORY_FINENESS 64
 
-static void join_old(struct history *h, uint64_t fineness)
+static void old_entries_join(struct history *h, uint64_t fineness)
 {
 	struct history_entry *e = h->entry;
 	uint64_t newest = e[h->n - 1].seq, span;
@@ -32,7 +33,7 @@ static void join_old(struct history *h, uint64_t fineness)
 	h->n = n;
 }
 
-static void room_make(struct history *h)
+static void entries_make_room(struct history *h)
 {
 	uint64_t fineness = HISTORY_FINENESS;
 
@@ -43,7 +44,7 @@ static void room_make(struct history *h)
 		return;
 	}
 	do {
-		join_old(h, fineness);
+		old_entries_join(h, fineness);
 		fineness /= 2;
 	} while (h->n > HISTORY_MAX / 4 * 3 && fineness);
 }
@@ -53,7 +54,7 @@ static void entry_add(struct history *h, uint64_t ts_ns, enum thread_state was,
 {
 	struct history_entry *e;
 
-	room_make(h);
+	entries_make_room(h);
 	e = &h->entry[h->n++];
 	e->seq = ++h->seq;
 	e->ts_ns = ts_ns;
@@ -88,7 +89,7 @@ void history_restart(struct mthread *t, uint64_t ts_ns)
 	calls->history.from_ns = ts_ns < t->pub.since_ns ? t->pub.since_ns : ts_ns;
 }
 
-/* The first entry whose segment ends at ts or later; NULL: ts lies in the segment under way. */
+/* The first entry whose segment ends at ts_ns or later. NULL: ts_ns lies in the current segment. */
 static const struct history_entry *entry_find(const struct history *h, uint64_t ts_ns)
 {
 	uint32_t lo = 0, hi = h->n, mid;
@@ -106,8 +107,8 @@ static const struct history_entry *entry_find(const struct history *h, uint64_t 
 }
 
 /*
- * The thread's times at ts. Where they are not known the missing part is taken out of UNKNOWN, below zero if
- * need be (the arithmetic is modulo 2^64), so that differences always add up to the time between.
+ * The thread's accumulated times at ts_ns. Missing time is subtracted from UNKNOWN, below zero if
+ * necessary (modulo 2^64), so that differences always add up to the time between.
  */
 void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out)
 {
@@ -141,8 +142,8 @@ void history_split(const struct mthread *t, uint64_t begin_ns, uint64_t end_ns,
 }
 
 /*
- * What the thread was believed to do at begin may have been refuted since: then a difference falls
- * outside, and the split is not known.
+ * The state assumed at begin may have been refuted since. Then a difference lies outside the call,
+ * and the split becomes UNKNOWN.
  */
 void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
 			uint64_t end_ns, struct state_times *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who is who: reads the identity stream once and makes a thread and process for each life of a number.
- * The system reuses numbers, so a tid stands for a chain of threads in order of time; each but the first
- * gets a number of its own for output, above all that the kernel hands out.
+ * Reads the identity stream once and makes a thread and a process for each life of a number. The
+ * system reuses numbers, so a tid stands for a chain of threads in time order. Each one but the
+ * first gets its own output number, above all numbers that the kernel assigns.
  */
 #include "model/who.h"
 
@@ -115,7 +115,7 @@ static void thread_track(struct model *m, struct mthread *t)
 		t->track_since_ns = TIME_NEVER;
 }
 
-/* slot: of its tid; NULL if that is 0. */
+/* slot: the slot of tid; NULL for tid 0 */
 static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32_t tid,
 				  struct mprocess *proc, uint64_t start_ns)
 {
@@ -139,7 +139,7 @@ static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32
 	return t;
 }
 
-/* Behind `after`; NULL: as the first one. */
+/* Inserts the thread after `after`; NULL: as the first one. */
 static void slot_insert(struct tid_slot *slot, struct mthread *after, struct mthread *t)
 {
 	struct mthread **link = after ? &after->next_inc : &slot->head;
@@ -188,7 +188,7 @@ void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, u
 	thread_track(m, t);
 }
 
-static void comm_set(struct mthread *t, const char *comm)
+static void thread_set_comm(struct mthread *t, const char *comm)
 {
 	memcpy(t->pub.comm, comm, sizeof(t->pub.comm));
 	t->pub.comm[sizeof(t->pub.comm) - 1] = 0;
@@ -230,7 +230,7 @@ static struct mthread *learn_thread(struct model *m, uint32_t tid, struct mproce
 	return t;
 }
 
-/* The process a newly met thread belongs to: a leader begins one unless it already stands. */
+/* The process of a newly met thread. A leader starts a new process unless one already exists. */
 static struct mprocess *learn_process(struct model *m, uint32_t tid, uint32_t tgid, uint32_t ppid,
 				      uint64_t start_ns)
 {
@@ -265,7 +265,7 @@ static void learn_task(struct model *m, const struct pov_task *rec)
 		p->pub.start_ns = t->pub.start_ns;
 	if (!p->pub.ppid)
 		p->pub.ppid = rec->ppid;
-	comm_set(t, rec->comm);
+	thread_set_comm(t, rec->comm);
 }
 
 static void learn_fork(struct model *m, const struct pov_fork *rec)
@@ -287,10 +287,10 @@ static void learn_fork(struct model *m, const struct pov_fork *rec)
 	t = learn_thread(m, rec->child_tid, p, ts_ns);
 	parent = thread_living(m, rec->hdr.tid);
 	t->pub.kthread = parent && parent->pub.kthread;
-	comm_set(t, rec->comm);
+	thread_set_comm(t, rec->comm);
 }
 
-static void end_siblings(const struct mthread *survivor, uint64_t ts_ns)
+static void siblings_end(const struct mthread *survivor, uint64_t ts_ns)
 {
 	struct mthread *t;
 
@@ -300,7 +300,7 @@ static void end_siblings(const struct mthread *survivor, uint64_t ts_ns)
 	}
 }
 
-/* After exec a process has one thread, and that has the leader's number whichever it was before. */
+/* After exec, a process has one thread. It has the leader's number, whichever it had before. */
 static void learn_exec(struct model *m, const struct pov_task *rec)
 {
 	struct mprocess *p;
@@ -314,7 +314,7 @@ static void learn_exec(struct model *m, const struct pov_task *rec)
 	p->exec_ns = rec->hdr.ts_ns;
 	memcpy(p->exec_comm, t->pub.comm, sizeof(p->exec_comm));
 	if (p->alive > 1)
-		end_siblings(t, rec->hdr.ts_ns);
+		siblings_end(t, rec->hdr.ts_ns);
 	p->alive = 1;
 	p->pub.end_ns = m->info.end_ns;
 }
@@ -341,7 +341,7 @@ static void learn_signal(struct model *m, const struct pov_signal *rec)
 		ending_signal_learn(p, rec);
 }
 
-/* Threads that run at the end, and exit before it, are told of twice. */
+/* A thread is reported twice if it exits after the final values were read, but before the end. */
 static void learn_written(struct model *m, const struct pov_written *rec)
 {
 	struct mthread *t = thread_living(m, rec->hdr.tid);
@@ -362,7 +362,7 @@ static void learn_written(struct model *m, const struct pov_written *rec)
 	t->write_calls = rec->calls;
 }
 
-/* A record that is missing may have been of this. */
+/* Any lost record may have been one of these. */
 static void written_settle(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nprocesses; i++)
@@ -427,8 +427,8 @@ int identity_check(const struct model *m)
 	if (cnt <= m->identities_max && m->tids.cnt <= m->identities_max)
 		return 0;
 	log_error(
-		"model: the file names more than %llu threads and processes, more than recordings of "
-		"its size do; it is damaged or made up",
+		"model: the file names more than %llu threads and processes, more than recordings "
+		"of its size do; it is damaged or made up",
 		(unsigned long long)m->identities_max);
 	return -E2BIG;
 }

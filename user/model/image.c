@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which file a call site lies in: the executable mappings of each target, as they are made. Paths come
- * from the trace's image blocks; nothing is looked up on this machine.
- *
- * A program's own file and its loader are mapped by exec before its record is written. What tells them from
- * the mappings of the program before is the thread's new name, which the kernel sets in between, when the
- * address space is the new one and still empty (begin_new_exec()).
+ * Finds the file that contains a call site, by the executable mappings of each target as they are
+ * made. Paths come from the trace's image blocks; nothing is looked up on this machine.
+ * exec maps the program's file and its loader before the exec record is written. They differ from
+ * the old program's mappings by the thread's new name. The kernel sets it in between, when the new
+ * address space is still empty (begin_new_exec()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +14,21 @@
 #include "model/who.h"
 #include "trace/trace_read.h"
 
-#define IMAGES_MAX 4096 /* of one process */
-#define FILES_MAX 64	/* of one inode, that are told apart */
+#define IMAGES_MAX 4096 /* per process */
+#define FILES_MAX 64	/* files distinguished per inode */
 
 static uint64_t file_hash(uint64_t dev, uint64_t ino)
 {
 	return ino * UINT64_C(0x9e3779b97f4a7c15) ^ dev;
 }
 
-/* What the trace says of a file; another one may have had the same inode before. */
+/* A file described by the trace. Other files may have had the same inode earlier. */
 struct image_file {
 	uint64_t dev, ino;
 	struct model_module module;
-	struct model_module unsure; /* its path alone: which of them a mapping was of is not known */
-	struct image_file *next;    /* of the same hash, the one before in the trace */
+	/* path only: which of the inode's files was mapped is unknown */
+	struct model_module unsure;
+	struct image_file *next; /* same hash, earlier in the trace */
 };
 
 static struct image_file *file_next(struct image_file *f, uint64_t dev, uint64_t ino)
@@ -43,7 +43,10 @@ static struct image_file *file_first(const struct model *m, uint64_t dev, uint64
 	return file_next(map_get(&m->image_files, file_hash(dev, ino)), dev, ino);
 }
 
-/* A mapping says by its stamp which of the files with an inode it is of; in older traces, and if it was there before, by none. */
+/*
+ * A mapping's stamp shows which of an inode's files it maps. Older traces have no stamps, nor have
+ * mappings that were made before the recording.
+ */
 static const struct model_module *module_find(const struct model *m, const struct pov_image *rec)
 {
 	bool stamped = rec->hdr.size >= sizeof(*rec) && rec->stamp, sure = true;
@@ -68,7 +71,7 @@ static void file_add(struct model *m, const json_t *meta)
 		 ino = (uint64_t)json_get_int(meta, "ino");
 	struct image_file *f = file_first(m, dev, ino);
 
-	/* A library is an image, too, which says more of it. */
+	/* A library is also described as an image, with more details. */
 	if (f && json_is_type(meta, "library"))
 		return;
 	f = xcalloc(1, sizeof(*f));
@@ -112,7 +115,7 @@ void image_record(struct model *m, struct mprocess *p, const struct pov_image *r
 {
 	struct image *im;
 
-	if (p->nimages == IMAGES_MAX) { /* the oldest are the likeliest to be gone */
+	if (p->nimages == IMAGES_MAX) { /* the oldest ones are most likely unmapped */
 		memmove(p->image, p->image + IMAGES_MAX / 2, IMAGES_MAX / 2 * sizeof(*p->image));
 		p->nimages /= 2;
 		p->image_hit = 0;
@@ -124,7 +127,7 @@ void image_record(struct model *m, struct mprocess *p, const struct pov_image *r
 	im->off = rec->off;
 	im->since_ns = m->now_ns;
 	im->module = module_find(m, rec);
-	p->image_hit = p->nimages; /* a new mapping may hide the one hit last */
+	p->image_hit = p->nimages; /* a new mapping may hide the last hit */
 }
 
 void image_inherit(struct mprocess *child, const struct mprocess *parent)
@@ -138,7 +141,7 @@ void image_inherit(struct mprocess *child, const struct mprocess *parent)
 	child->image_hit = child->nimages;
 }
 
-/* If that name was lost, stale mappings stay: newer ones hide them wherever both lie. */
+/* If the rename record was lost, stale mappings stay. Newer ones hide them where they overlap. */
 void image_exec(struct mprocess *p)
 {
 	uint32_t kept = 0;

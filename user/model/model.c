@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The model's life and what can be asked of it. The replay itself is replay.c.
- */
+/* Opens and closes the model and answers questions about it. The replay itself is in replay.c. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

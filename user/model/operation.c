@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Operations and messages, from what the layers say of each call and its requests; and how many bytes a process has in flight.
- * What is outstanding is kept by the layers alone, which need it to decode.
+ * Derives operations and messages from what the layers report about each call and its requests.
+ * Also counts the bytes each process has in flight. Only the layers store outstanding requests:
+ * they need them for decoding.
  */
 #include "model/what.h"
 
-/* ---- what a call sets off ---- */
+/* ---- operations that a call starts ---- */
 
 void model_call_operations(const struct model_call *c,
 			   void (*tell)(void *ctx, const struct model_call *c,
@@ -27,7 +28,7 @@ void model_call_operations(const struct model_call *c,
 		tell(ctx, c, c->func, own);
 }
 
-/* ---- what is over ---- */
+/* ---- finished operations ---- */
 
 static void message_tell(struct model *m, const struct model_operation *o, struct model_message msg)
 {
@@ -77,7 +78,7 @@ static void messages_tell(struct model *m, const struct model_operation *o)
 	message_tell(m, o, received);
 }
 
-/* Mostly the thread that completes it. */
+/* Usually the same thread as the one that completes it. */
 static const struct model_thread *starter_of(const struct model *m, const struct model_thread *self,
 					     const struct call_operation *op)
 {
@@ -133,7 +134,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 				  });
 }
 
-/* ---- what is in flight ---- */
+/* ---- bytes in flight ---- */
 
 static void in_flight_set(struct model *m, struct mprocess *p, int64_t bytes, uint64_t ts_ns)
 {

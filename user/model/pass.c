@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One pass over all records in time order; between them, layers learn of processes. A pass begins with nothing but
- * the identities, so that it can be repeated.
+ * One pass over all records in time order. Layers learn of processes between the records. A pass
+ * starts from the identities alone, so it can be repeated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static int due_compare(const void *va, const void *vb)
 }
 
 /*
- * The layers learn of a process no later than its first record, whenever the block about it was written;
- * what replaces it (after exec) holds from its own time on.
+ * The layers learn of a process no later than its first record, whenever its block was written. A
+ * later block, written after exec, holds from its own time on.
  */
 static void metas_prepare(struct model *m)
 {
@@ -184,7 +184,7 @@ static int replay_end(struct model *m)
 	return err;
 }
 
-static void sinks_sort(struct model *m)
+static void sinks_by_callback(struct model *m)
 {
 	if (m->nsinks > MODEL_SINKS_MAX)
 		die("model: more than %d sinks", MODEL_SINKS_MAX);
@@ -207,7 +207,7 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 
 	m->sinks = sinks;
 	m->nsinks = nsinks;
-	sinks_sort(m);
+	sinks_by_callback(m);
 	err = trace_merge_open(m->trace, &opt, &merge);
 	if (err)
 		return err;

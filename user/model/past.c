@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that wait to be told in order of their begin. They go back to the earliest begin of any call that may still be under way. Of
- * a call that nobody has heard of yet
- * this is known: its thread has run without a break since its last call ended, or the call was announced when the thread
- * left the CPU.
+ * Reports calls in order of their begin. A call must wait until no active call can have begun
+ * earlier. An active call that has no record yet is bounded by one of two facts: its thread has run
+ * without a break since its last call ended, or the call was announced when the thread left the
+ * CPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "model/what.h"
 
 #define WAITING_MAX (1u << 16) /* calls and spins */
-#define LOOK_EVERY 1024	       /* calls between looks at what is still under way */
+#define CHECK_EVERY 1024       /* calls between two checks for active calls */
 
-/* ---- how far back ---- */
+/* ---- the earliest begin of an active call ---- */
 
 uint64_t model_call_left_since(const struct model_thread *t)
 {
@@ -27,7 +27,7 @@ uint64_t model_call_left_since(const struct model_thread *t)
 	return first_ns;
 }
 
-/* The earliest begin of a call of the thread that may be under way. */
+/* The earliest possible begin of an active call of the thread. */
 static uint64_t may_begin_ns(const struct model *m, const struct mthread *t)
 {
 	const struct thread_calls *calls = t->pub.calls;
@@ -39,7 +39,7 @@ static uint64_t may_begin_ns(const struct model *m, const struct mthread *t)
 	if (first_ns != TIME_NEVER)
 		return first_ns;
 	if (t->pub.state == THREAD_BLOCKED || t->pub.state == THREAD_RUNNABLE)
-		return TIME_NEVER; /* it left the CPU in no call */
+		return TIME_NEVER; /* it was in no call when it left the CPU */
 	ns = calls ? calls->history.from_ns : m->info.start_ns;
 	return t->pub.state == THREAD_RUNNING && t->pub.since_ns > ns ? t->pub.since_ns : ns;
 }
@@ -126,7 +126,7 @@ void past_told(struct model *m, const struct call_or_spin *c)
 		return;
 	call_or_spin_copy(&copy, c);
 	waiting_push(&m->past, &copy);
-	if (++m->past.added % LOOK_EVERY && m->past.waiting_cnt < WAITING_MAX)
+	if (++m->past.added % CHECK_EVERY && m->past.waiting_cnt < WAITING_MAX)
 		return;
 	waiting_tell(m, horizon_ns(m), 0);
 	if (m->past.waiting_cnt >= WAITING_MAX)

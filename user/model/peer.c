@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which process is meant by a rank of a job. */
+/* Finds the process that has a given rank in a job. */
 #include <string.h>
 
 #include "lib/json_get.h"
@@ -11,7 +11,7 @@ static uint64_t rank_key(int32_t job_idx, int32_t rank)
 	return (uint64_t)(uint32_t)job_idx << 32 | (uint32_t)rank;
 }
 
-/* By how much times of two hosts may be wrong; UINT64_MAX: unknown. */
+/* Largest error between the times of two hosts; UINT64_MAX: unknown. */
 static uint64_t clocks_apart_ns(const struct model *m)
 {
 	uint64_t most_ns = 0;
@@ -25,7 +25,10 @@ static uint64_t clocks_apart_ns(const struct model *m)
 	return 2 * most_ns;
 }
 
-/* When the processes of a job began, the first of which is this one. False: unknown of one of them. */
+/*
+ * The period in which the processes of a job began. first: its first process. False if the begin of
+ * one of them is unknown.
+ */
 static bool job_began(const struct model *m, uint32_t first, uint64_t *from_ns, uint64_t *to_ns)
 {
 	uint64_t apart_ns = clocks_apart_ns(m);
@@ -49,8 +52,8 @@ static bool job_began(const struct model *m, uint32_t first, uint64_t *from_ns, 
 }
 
 /*
- * What the layers learn of a job from its first process; NULL: it was not spawned, or its parents or when it began are not in the
- * trace.
+ * Describes a job to the layers, given its first process. NULL if it was not spawned, or if its
+ * parents or its begin are not in the trace.
  */
 static json_t *spawned_json(const struct model *m, uint32_t first, const json_t *numbers)
 {
@@ -144,6 +147,6 @@ const struct model_process *model_peer(const struct model *m, const struct model
 
 	if (world_rank < 0)
 		return NULL;
-	/* that no launcher named is a job of its own */
+	/* a process that no launcher named is a job of its own */
 	return peer || job < (int32_t)m->info.njobs || self->rank != world_rank ? peer : self;
 }

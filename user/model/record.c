@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Records that the model can take: those of a damaged file may say anything. */
+/* Rejects records that the model cannot process: a damaged file may contain anything. */
 #include "model/who.h"
 
 bool record_ok(const struct pov_hdr *rec)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions of the program that are regions: which of them each thread is in. Told as they begin and as they end, for they may
- * last as long as the program. Stacks grow downwards, so that a record shows by its stack pointer what has been left
- * without returning: as the kernel itself finds that out of its return probes.
+ * Regions are functions of the program. This file knows which regions each thread is in. Both begin
+ * and end are reported, because a region may last as long as the program. Stacks grow downwards:
+ * the stack pointer of a record shows which regions were left without returning. The kernel finds
+ * this out for its return probes the same way.
  */
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #include "model/what.h"
 #include "trace/trace_read.h"
 
-#define DEPTH_MAX 65536 /* of one thread; a program that comes there is out of stack */
+#define DEPTH_MAX 65536 /* per thread; a program that reaches this depth has no stack left */
 
 struct region_entry {
 	uint64_t sp, begin_ns;
@@ -21,7 +22,7 @@ struct region_entry {
 struct thread_regions {
 	struct region_entry *entry; /* the innermost one last; owned */
 	uint32_t n, cap;
-	uint32_t inside[POV_REGIONS_MAX]; /* how many of entry are of that region */
+	uint32_t inside[POV_REGIONS_MAX]; /* number of entries of each region */
 };
 
 void region_names_read(struct model *m)
@@ -58,7 +59,7 @@ static struct model_region region_describe(const struct model *m, struct mthread
 	};
 }
 
-/* The innermost one. */
+/* Begins a region inside the current innermost one. */
 static void region_begin(struct model *m, struct mthread *t, const struct pov_region *rec)
 {
 	struct thread_regions *r = t->regions;
@@ -78,7 +79,7 @@ static void region_begin(struct model *m, struct mthread *t, const struct pov_re
 	TELL(m, region, &told);
 }
 
-/* The innermost one. */
+/* Ends the innermost region. */
 static void region_end(struct model *m, struct mthread *t, uint64_t end_ns, enum region_end how)
 {
 	struct thread_regions *r = t->regions;
@@ -93,21 +94,21 @@ static void region_end(struct model *m, struct mthread *t, uint64_t end_ns, enum
 	TELL(m, region, &told);
 }
 
-static const struct region_entry *innermost(const struct thread_regions *r)
+static const struct region_entry *region_innermost(const struct thread_regions *r)
 {
 	return r->n ? &r->entry[r->n - 1] : NULL;
 }
 
-static void left_end(struct model *m, struct mthread *t, uint64_t sp, bool with_equal)
+static void regions_left_end(struct model *m, struct mthread *t, uint64_t sp, bool with_equal)
 {
 	const struct region_entry *e;
 
-	while ((e = innermost(t->regions)) && (e->sp < sp || (with_equal && e->sp == sp)))
+	while ((e = region_innermost(t->regions)) && (e->sp < sp || (with_equal && e->sp == sp)))
 		region_end(m, t, m->now_ns, REGION_UNWOUND);
 }
 
-/* It is there: with the stack pointer of the record. */
-static bool is_open(const struct thread_regions *r, const struct pov_region *rec)
+/* True if the region is open with the record's stack pointer. */
+static bool region_is_open(const struct thread_regions *r, const struct pov_region *rec)
 {
 	for (uint32_t i = r->n; i-- && r->entry[i].sp == rec->sp;)
 		if (r->entry[i].region == rec->region)
@@ -125,15 +126,15 @@ void region_record(struct model *m, struct mthread *t, const struct pov_region *
 	}
 	if (!t->regions)
 		t->regions = xcalloc(1, sizeof(*t->regions));
-	left_end(m, t, rec->sp, !ends && !(rec->hdr.flags & POV_REGION_CHAINED));
+	regions_left_end(m, t, rec->sp, !ends && !(rec->hdr.flags & POV_REGION_CHAINED));
 	if (!ends) {
 		region_begin(m, t, rec);
 		return;
 	}
-	if (!is_open(t->regions,
-		     rec)) /* it had begun before the recording, or its begin was lost */
+	/* Otherwise it began before the recording, or its begin was lost. */
+	if (!region_is_open(t->regions, rec))
 		return;
-	while (innermost(t->regions)->region != rec->region)
+	while (region_innermost(t->regions)->region != rec->region)
 		region_end(m, t, m->now_ns, REGION_UNWOUND);
 	region_end(m, t, m->now_ns,
 		   rec->hdr.flags & POV_REGION_UNWOUND ? REGION_UNWOUND : REGION_RETURNED);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What each kind of record means: finds the threads it speaks of, changes their states, tells the sinks.
- */
+/* Handles each kind of record: finds its threads, changes their states, reports to the sinks. */
 #include <assert.h>
 #include <string.h>
 
 #include "model/replay.h"
 
-/* ---- which thread a number means now ---- */
+/* ---- the thread that has a number now ---- */
 
 static void thread_born(struct model *m, struct mthread *t, uint64_t ts_ns)
 {
@@ -15,7 +13,7 @@ static void thread_born(struct model *m, struct mthread *t, uint64_t ts_ns)
 	TELL(m, thread, &t->pub, ts_ns);
 }
 
-/* Brings the slot to the thread that has the number at ts. */
+/* Advances the slot to the thread that has the number at ts_ns. */
 struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint64_t ts_ns)
 {
 	struct mthread *next = slot->cur ? slot->cur->next_inc : slot->head;
@@ -31,7 +29,7 @@ struct mthread *replay_slot_advance(struct model *m, struct tid_slot *slot, uint
 	return slot->cur;
 }
 
-/* How long after its exit record a thread may still be seen leaving the CPU. */
+/* A thread may be seen leaving the CPU for this long after its exit record. */
 #define EXIT_GRACE_NS UINT64_C(100000000)
 
 static bool just_died(const struct mthread *t, uint64_t ts_ns)
@@ -39,7 +37,10 @@ static bool just_died(const struct mthread *t, uint64_t ts_ns)
 	return t->exit_ns != TIME_NEVER && ts_ns - t->exit_ns < EXIT_GRACE_NS;
 }
 
-/* alive: the record proves that the thread lives, so a dead one means that its successor's birth was lost. */
+/*
+ * alive: the record proves that the thread lives. A dead one then means that the birth of its
+ * successor was lost.
+ */
 static struct mthread *thread_at(struct model *m, uint32_t tid, uint16_t cpu, uint64_t ts_ns,
 				 bool alive)
 {
@@ -194,7 +195,7 @@ static void lost_record(struct model *m, const struct pov_lost *rec)
 	TELL(m, lost, &l);
 }
 
-/* A loss of single calls for whoever needs these. */
+/* Reported as a loss to sinks that need single calls. */
 static void left_out_tell(struct model *m, const struct model_limit *l)
 {
 	const struct model_lost lost = {
@@ -224,7 +225,7 @@ static void limit_record(struct model *m, const struct pov_limit *rec)
 	};
 	const struct mprocess *p = map_get(&m->pids, rec->tgid);
 
-	if (l.since_ns < m->info.start_ns) /* of a part of a recording */
+	if (l.since_ns < m->info.start_ns) /* the recording is a part of a longer one */
 		l.since_ns = m->info.start_ns;
 	if (rec->func != POV_LIMIT_ALL)
 		l.func = func_find(m, rec->func);
@@ -236,8 +237,8 @@ static void limit_record(struct model *m, const struct pov_limit *rec)
 
 /* ---- calls ---- */
 
-static struct mthread *caller(struct model *m, const struct pov_hdr *rec, uint32_t tgid,
-			      uint16_t cpu)
+static struct mthread *caller_find(struct model *m, const struct pov_hdr *rec, uint32_t tgid,
+				   uint16_t cpu)
 {
 	struct mthread *t = thread_at(m, rec->tid, cpu, m->now_ns, false);
 
@@ -248,7 +249,7 @@ static struct mthread *caller(struct model *m, const struct pov_hdr *rec, uint32
 
 static void counted_record(struct model *m, const struct pov_counted *rec)
 {
-	struct mthread *t = caller(m, &rec->hdr, rec->tgid, 0);
+	struct mthread *t = caller_find(m, &rec->hdr, rec->tgid, 0);
 	bool told = rec->hdr.size >= sizeof(*rec) &&
 		    rec->sized <= rec->calls; /* not in older traces */
 	struct model_counted c = {
@@ -267,13 +268,14 @@ static void counted_record(struct model *m, const struct pov_counted *rec)
 
 	if (c.begin_ns < m->info.start_ns)
 		c.begin_ns = m->info.start_ns;
-	c.nested = c.inner && func_is_top(c.func); /* nothing is around the top layer but itself */
+	/* only calls of the top layer can enclose the top layer */
+	c.nested = c.inner && func_is_top(c.func);
 	TELL(m, counted, &c);
 }
 
 static void room_record(struct model *m, const struct pov_room *rec)
 {
-	struct mthread *t = caller(m, &rec->hdr, rec->tgid, 0);
+	struct mthread *t = caller_find(m, &rec->hdr, rec->tgid, 0);
 	uint64_t begin_ns = rec->dur_ns < m->now_ns ? m->now_ns - rec->dur_ns : 0;
 	const struct model_room r = {
 		.thread = &t->pub,
@@ -293,7 +295,7 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 	struct mthread *t;
 
 	if (pov_is_call(rec)) {
-		t = caller(m, rec, call->tgid, call->cpu);
+		t = caller_find(m, rec, call->tgid, call->cpu);
 		if (!(rec->flags & (POV_CALL_OPEN | POV_CALL_UNWOUND | POV_CALL_EARLIER)))
 			state_running_at(m, t, m->now_ns, call->cpu);
 		if (rec->kind == POV_KIND_CALL)
@@ -301,14 +303,14 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 		else
 			call_unshown_record(m, t, call);
 	} else if (rec->kind == POV_KIND_CALL_BEGIN) {
-		call_begin_record(m, caller(m, rec, begin->tgid, 0), begin);
+		call_begin_record(m, caller_find(m, rec, begin->tgid, 0), begin);
 	} else if (rec->kind == POV_KIND_REGION) {
-		t = caller(m, rec, region->tgid, region->cpu);
+		t = caller_find(m, rec, region->tgid, region->cpu);
 		if (!(rec->flags & POV_REGION_EARLIER))
 			state_running_at(m, t, m->now_ns, region->cpu);
 		region_record(m, t, region);
 	} else {
-		t = caller(m, rec, spin->tgid, spin->cpu);
+		t = caller_find(m, rec, spin->tgid, spin->cpu);
 		if (!(rec->flags & POV_SPIN_OPEN))
 			state_running_at(m, t, m->now_ns, spin->cpu);
 		spin_record(m, t, spin);
@@ -317,7 +319,7 @@ static void calls_record(struct model *m, const struct pov_hdr *rec)
 
 /* ---- identity ---- */
 
-static void rename_to(struct model *m, struct mthread *t, const char *comm)
+static void thread_rename(struct model *m, struct mthread *t, const char *comm)
 {
 	memcpy(t->pub.comm, comm, sizeof(t->pub.comm));
 	t->pub.comm[sizeof(t->pub.comm) - 1] = 0;
@@ -330,7 +332,7 @@ static void rename_record(struct model *m, const struct pov_task *rec)
 
 	if (t->pub.tid == t->pub.proc->pid)
 		mprocess_of(t->pub.proc)->renamed_ns = m->now_ns;
-	rename_to(m, t, rec->comm);
+	thread_rename(m, t, rec->comm);
 }
 
 static void task_record(struct model *m, const struct pov_task *rec)
@@ -340,12 +342,12 @@ static void task_record(struct model *m, const struct pov_task *rec)
 	struct mthread *cur = c->cur;
 
 	if (strncmp(t->pub.comm, rec->comm, sizeof(t->pub.comm) - 1))
-		rename_to(m, t, rec->comm);
+		thread_rename(m, t, rec->comm);
 	if (rec->state & STATE_DEAD_BITS) {
 		state_die(m, t, m->now_ns);
 		return;
 	}
-	/* Events tell more than a sample, which is not taken at one instant. */
+	/* Events are more reliable than a sample, which is not taken at one instant. */
 	if (t->pub.state != THREAD_UNKNOWN)
 		return;
 	t->pub.asleep_as = rec->on_cpu ? 0 : rec->state;
@@ -369,7 +371,7 @@ static void fork_record(struct model *m, const struct pov_fork *rec)
 	p = mprocess_of(t->pub.proc);
 	if (t->pub.start_ns != m->now_ns)
 		return;
-	/* Not on any run queue before its first wake-up. */
+	/* A new thread is on no run queue before its first wake-up. */
 	state_set(m, t, m->now_ns, THREAD_BLOCKED, 0);
 	if (p->parent && rec->child_tid == rec->child_tgid)
 		image_inherit(p, p->parent);
@@ -390,7 +392,7 @@ static void exec_record(struct model *m, const struct pov_task *rec)
 	image_exec(p);
 	if (m->opt.counters)
 		in_flight_end(m, p, m->now_ns);
-	rename_to(m, t, rec->comm);
+	thread_rename(m, t, rec->comm);
 }
 
 static void exit_record(struct model *m, const struct pov_exit *rec)
@@ -400,7 +402,7 @@ static void exit_record(struct model *m, const struct pov_exit *rec)
 
 	if (t->pub.idle)
 		return;
-	/* It runs on until it leaves the CPU for good, if that can be seen. */
+	/* It runs until its last switch, if that can be seen. */
 	if (t->pub.state == THREAD_RUNNING)
 		t->exiting = true;
 	else

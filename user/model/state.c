@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The state of each thread, from evidence only. Intervals are told when they close, so that what a later
- * record proves about them is taken in:
- *  - whoever does something on a CPU has run there since the last switch on it, for every
- *    switch is recorded;
- *  - who was woken while leaving the CPU, and comes back without another wake-up, was runnable meanwhile;
- *  - who comes to an idle CPU without having been woken was woken just then: an idle CPU leaves nobody waiting (a
- *    kernel was seen that runs no BPF program on top of some of its threads, so that their wake-ups are not recorded);
- *  - a state that a later record excludes was not known: UNKNOWN.
- * The times of a thread always add up to its life.
+ * The state of each thread, derived from evidence only. Intervals are reported when they close, so
+ * that later records can still correct them:
+ * - A thread that does something on a CPU has run there since the CPU's last switch: every switch
+ *   is recorded.
+ * - A thread that was woken while leaving the CPU, and returns without another wake-up, was
+ *   runnable in between.
+ * - A thread that enters an idle CPU without a wake-up was woken at that moment: an idle CPU leaves
+ *   nobody waiting. (One kernel ran no BPF program on top of some of its threads, so that their
+ *   wake-ups were not recorded.)
+ * - A state that a later record excludes becomes UNKNOWN.
+ * The times of a thread always add up to its lifetime.
  */
 #include "model/when.h"
 
 /*
- * A wake-up that long before the switch was for an earlier sleep. Nanoseconds on a machine of its own, but the waker
- * or the thread may lose its CPU to the hypervisor in between: 1 ms was too short for 4 of 47 in an emulated
- * machine. A long time harms little: it counts only where a thread comes back without another wake-up and no
- * record is lost, and then there is no other wake-up that could have brought it back.
+ * A wake-up that came longer than this before the switch belonged to an earlier sleep. Bare metal
+ * needs nanoseconds, but a hypervisor may take the CPU from the waker or the thread in between: 1
+ * ms was too short for 4 of 47 wake-ups in an emulated machine. A long limit does little harm. It
+ * applies only if a thread comes back without another wake-up and no record is lost; then no other
+ * wake-up can have brought it back.
  */
 #define WAKE_FLIGHT_NS 10000000
 
@@ -64,7 +67,7 @@ static void interval_close(struct model *m, struct mthread *t, uint64_t ts_ns, e
 	TELL(m, state, &t->pub, since_ns, ts_ns, as, t->pub.cpu);
 }
 
-/* Without closing the interval. */
+/* Does not close the interval. */
 static void state_change(struct model *m, struct mthread *t, enum thread_state s, uint16_t cpu)
 {
 	if (t->pub.state == THREAD_RUNNABLE)
@@ -75,8 +78,8 @@ static void state_change(struct model *m, struct mthread *t, enum thread_state s
 		runnable_count(m, cpu, 1);
 }
 
-static bool knowable(const struct model *m, const struct mthread *t, uint64_t ts_ns,
-		     enum thread_state s, uint16_t cpu)
+static bool state_is_knowable(const struct model *m, const struct mthread *t, uint64_t ts_ns,
+			      enum thread_state s, uint16_t cpu)
 {
 	if (s == THREAD_DEAD || s == THREAD_UNKNOWN)
 		return true;
@@ -90,7 +93,7 @@ void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_s
 {
 	if (t->pub.state == THREAD_DEAD)
 		return;
-	if (!knowable(m, t, ts_ns, s, cpu))
+	if (!state_is_knowable(m, t, ts_ns, s, cpu))
 		s = THREAD_UNKNOWN;
 	if (s == t->pub.state && cpu == t->pub.cpu)
 		return;
@@ -104,7 +107,7 @@ void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_set(m, t, ts_ns, THREAD_UNKNOWN, t->pub.cpu);
 }
 
-/* Another record excludes its state, which is not known since its last event. */
+/* Another record contradicts the state: it becomes UNKNOWN from the thread's last event on. */
 static void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
 {
 	if (t->pub.state == THREAD_UNKNOWN || t->pub.state == THREAD_DEAD)
@@ -114,7 +117,7 @@ static void state_refute(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_change(m, t, THREAD_UNKNOWN, t->pub.cpu);
 }
 
-/* Whom the records so far had on this CPU, if it is another one, cannot be there. */
+/* If the records so far had another thread on this CPU, it cannot be there. */
 static void cpu_take(struct model *m, struct cpu_state *c, struct mthread *t, uint64_t ts_ns,
 		     uint16_t cpu)
 {
@@ -134,12 +137,12 @@ void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16
 		return;
 	if (t->pub.state == THREAD_DEAD)
 		return;
-	if (!knowable(m, t, ts_ns, THREAD_RUNNING, cpu)) {
+	if (!state_is_knowable(m, t, ts_ns, THREAD_RUNNING, cpu)) {
 		state_refute(m, t, ts_ns);
 		t->pub.cpu = cpu;
 		return;
 	}
-	state_refute(m, t, ts_ns); /* unless it was UNKNOWN anyway */
+	state_refute(m, t, ts_ns); /* no effect if it was UNKNOWN already */
 	c = identity_cpu(m, cpu);
 	cpu_take(m, c, t, ts_ns, cpu);
 	from_ns = c->quiet_since_ns ? c->quiet_since_ns : m->sched_since_ns;
@@ -150,8 +153,8 @@ void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16
 }
 
 /*
- * A wake-up may come between a thread's leaving the run queue and its switch: it was recorded first, and
- * when it took effect the thread went straight from blocked to runnable.
+ * A wake-up may arrive between a thread's leaving the run queue and its switch. Then its record
+ * comes first, and the thread went straight from blocked to runnable.
  */
 static bool woken_in_flight(const struct mthread *t)
 {
@@ -163,13 +166,12 @@ void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cp
 	struct cpu_state *c = identity_cpu(m, cpu);
 
 	if (t->pub.state == THREAD_RUNNING)
-		state_refute(m, t, ts_ns); /* on another CPU, by the records */
+		state_refute(m, t, ts_ns); /* the records have it on another CPU */
 	else if (t->pub.state == THREAD_BLOCKED && woken_in_flight(t) && !m->damaged)
 		interval_close(m, t, ts_ns, THREAD_RUNNABLE);
 	else if (t->pub.state == THREAD_BLOCKED && !t->pub.idle && (!was_idle || m->damaged))
-		state_refute(
-			m, t,
-			ts_ns); /* its wake-up was not seen: who knows for how long it waited for this CPU */
+		/* Its wake-up was not seen, so the time that it waited for this CPU is unknown. */
+		state_refute(m, t, ts_ns);
 	cpu_take(m, c, t, ts_ns, cpu);
 	t->woken_running_ns = 0;
 	state_set(m, t, ts_ns, THREAD_RUNNING, cpu);
@@ -206,7 +208,7 @@ void state_die(struct model *m, struct mthread *t, uint64_t ts_ns)
 	state_bury(m, t, ts_ns);
 }
 
-/* Closes all intervals at the recording's end; the states stay. */
+/* Closes all intervals at the end of the recording; the states stay. */
 void state_finish(struct model *m)
 {
 	uint32_t i;

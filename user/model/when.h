@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * When which thread was in which state. What is made of that comes later: it is told of each interval that ends, and of each thread
- * that does, by two functions that the pass sets (struct model).
+ * Thread states over time. This step knows nothing of its users: it reports each finished interval
+ * and each ended thread through two functions that the pass sets (struct model).
  */
 #ifndef POV_MODEL_WHEN_H
 #define POV_MODEL_WHEN_H
@@ -12,13 +12,13 @@
 
 void state_set(struct model *m, struct mthread *t, uint64_t ts_ns, enum thread_state s,
 	       uint16_t cpu);
-/* The thread did something on this CPU: it runs there, and has since the last switch on that CPU. */
+/* The thread did something on this CPU: it has run there since the CPU's last switch. */
 void state_running_at(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu);
-/* Its state up to ts was right, and is not known from there on. */
+/* The thread's state is valid up to ts_ns and unknown from there on. */
 void state_forget(struct model *m, struct mthread *t, uint64_t ts_ns);
-/* It comes to a CPU, which was idle or not. */
+/* The thread is switched in. was_idle: the CPU ran no thread before. */
 void state_enter(struct model *m, struct mthread *t, uint64_t ts_ns, uint16_t cpu, bool was_idle);
-/* state_die = state_set to DEAD, then state_bury, which tells of it. */
+/* state_die() sets DEAD, then calls state_bury(), which reports the end. */
 void state_bury(struct model *m, struct mthread *t, uint64_t ts_ns);
 void state_die(struct model *m, struct mthread *t, uint64_t ts_ns);
 void state_move(struct model *m, struct mthread *t, uint16_t cpu);
@@ -31,7 +31,7 @@ void gap_begin(struct model *m, const struct pov_lost *rec);
 void gap_end(struct model *m, const struct pov_lost *rec);
 void gap_finish(struct model *m);
 
-/* The ring a CPU's records go to, as the kernel half chooses it. */
+/* The ring that a CPU's records go to. Mirrors the choice of the kernel half. */
 static inline uint32_t gap_ring(const struct model *m, uint16_t cpu)
 {
 	uint32_t ring = cpu / m->cpus_per_ring;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Who there is: processes and threads, what they are called, what they can call and where from. */
+/* Processes and threads: their names, their functions, and the files they map. */
 #ifndef POV_MODEL_WHO_H
 #define POV_MODEL_WHO_H
 
@@ -7,38 +7,41 @@
 
 /* ---- record.c ---- */
 
-/* The CPUs a record names index tables; calls have a caller, spins a function. */
+/* False for malformed records. CPUs index tables; calls need a caller, spins a function. */
 bool record_ok(const struct pov_hdr *rec);
 
 /* ---- identity.c ---- */
 
-/* From the identity stream. 0 or -errno. */
+/* Reads the identity stream. Returns 0 or -errno. */
 int identity_learn(struct model *m);
-/* The process of a pid at a time, made if there is none. */
+/* The process that had a pid at a time; made if there is none. */
 struct mprocess *identity_process_at(struct model *m, uint32_t pid, uint64_t ts_ns);
-/* The same; NULL if there is none. */
+/* The same, but NULL if there is none. */
 struct mprocess *identity_process_known(const struct model *m, uint32_t pid, uint64_t ts_ns);
-/* A thread no identity record introduced; put behind `after` in its slot (NULL: first). */
+/*
+ * Makes a thread that no identity record introduced. Inserts it after `after` in its slot (NULL:
+ * first).
+ */
 struct mthread *identity_stranger_new(struct model *m, struct tid_slot *slot, struct mthread *after,
 				      uint32_t tid, uint64_t ts_ns);
 struct tid_slot *identity_slot(struct model *m, uint32_t tid); /* made if there is none */
-/* The thread that had the number then; NULL: none is known. */
+/* The thread that had this number at that time; NULL if unknown. */
 const struct mthread *identity_thread_at(const struct model *m, uint32_t tid, uint64_t ts_ns);
 void identity_thread_rehome(struct model *m, struct mthread *t, uint32_t tgid, uint64_t ts_ns);
-/* The CPU's state, with its swapper; cpu < MODEL_CPUS_MAX. */
+/* The CPU's state including its swapper; cpu < MODEL_CPUS_MAX. */
 struct cpu_state *identity_cpu(struct model *m, uint16_t cpu);
 void identity_release(struct model *m);
-/* 0; -E2BIG (printed) if there are more of them than a recording of this size can have. */
+/* 0, or -E2BIG (printed) if there are more identities than a recording of this size can have. */
 int identity_check(const struct model *m);
 
 /* ---- ending.c: how processes end ---- */
 
-/* The identity pass's. */
+/* For the identity pass. */
 void ending_signal_learn(struct mprocess *p, const struct pov_signal *rec);
 void ending_exit_learn(struct mprocess *p, const struct pov_exit *rec);
-/* Once all processes are known. */
+/* Call once all processes are known. */
 void endings_settle(struct model *m);
-/* The replay's: mappings are those of the record's time. */
+/* For the replay: resolves the address with the mappings of that moment. */
 void ending_signal_place(struct mprocess *p, const struct pov_signal *rec);
 void ending_release(struct mprocess *p);
 
@@ -50,7 +53,7 @@ void describe_info(struct model *m);
 
 /* ---- peer.c ---- */
 
-/* Once jobs and ranks are known. */
+/* Call once jobs and ranks are known. */
 void peer_ranks_learn(struct model *m);
 void peer_ranks_release(struct model *m);
 
@@ -66,7 +69,7 @@ void image_files_read(struct model *m);
 void image_files_release(struct model *m);
 void image_record(struct model *m, struct mprocess *p, const struct pov_image *rec);
 void image_inherit(struct mprocess *child, const struct mprocess *parent);
-void image_exec(struct mprocess *p); /* forgets what the program before had mapped */
+void image_exec(struct mprocess *p); /* drops the mappings of the previous program */
 void image_forget(struct mprocess *p);
 void image_find(struct mprocess *p, uint64_t address, struct model_site *out);
 

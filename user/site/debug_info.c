@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Libdwfl finds the debug information, libdw reads it. The unit of an address is looked for by the table that the compiler may
- * have made for that, else by asking each unit, for clang makes none.
+ * libdwfl finds the debug information, libdw reads it. The unit of an address is found in the
+ * compiler's table for this purpose. clang makes no such table: then each unit is asked.
  */
 #include "site/debug_info.h"
 
@@ -18,8 +18,8 @@
 struct debug_info {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	void *cxx;   /* libstdc++, once it was needed */
-	char *plain; /* the last name that was told by demangle */
+	void *cxx;   /* libstdc++, loaded when first needed */
+	char *plain; /* last result of symbol_demangle() */
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -42,7 +42,7 @@ static bool build_id_is(Dwfl_Module *module, const char *wanted)
 	return n > 0 && !wanted[2 * n];
 }
 
-/* libdwfl would also unpack what is compressed, and look into archives. */
+/* Without this check, libdwfl would also unpack compressed files and look into archives. */
 static bool is_elf(int fd)
 {
 	char magic[SELFMAG];
@@ -82,8 +82,8 @@ void debug_info_close(struct debug_info *d)
 	free(d);
 }
 
-/* As the module's addresses are counted. */
-static bool address_of(struct debug_info *d, uint64_t offset, Dwarf_Addr *out)
+/* Converts an offset to the module's addresses. */
+static bool module_address(struct debug_info *d, uint64_t offset, Dwarf_Addr *out)
 {
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(d->module, &bias);
@@ -103,8 +103,8 @@ static bool address_of(struct debug_info *d, uint64_t offset, Dwarf_Addr *out)
 	return false;
 }
 
-/* The compilation unit of an address, which is then counted as it does. */
-static Dwarf_Die *unit_of(struct debug_info *d, Dwarf_Addr *addr)
+/* The compilation unit of an address. Converts the address to the unit's own. */
+static Dwarf_Die *address_unit(struct debug_info *d, Dwarf_Addr *addr)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(d->module, *addr, &bias);
@@ -116,7 +116,7 @@ static Dwarf_Die *unit_of(struct debug_info *d, Dwarf_Addr *addr)
 	return unit;
 }
 
-/* A name may be told where the function was declared, or of what it is a copy. */
+/* A name may be stored at the function's declaration, or at the original of a copied function. */
 static const char *die_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -124,20 +124,23 @@ static const char *die_name(Dwarf_Die *die)
 	return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
 }
 
-/* The scopes around an address, inner ones first; how many. Caller frees *out. */
+/*
+ * Finds the scopes around an address, inner ones first. Returns their number. The caller frees
+ * *out.
+ */
 static int scopes_around(Dwarf_Die *unit, Dwarf_Addr addr, Dwarf_Die **out)
 {
 	Dwarf_Die *innermost = NULL;
 	int n = dwarf_getscopes(unit, addr, &innermost);
 
 	*out = NULL;
-	/* Around a function that was put into another one, these are scopes of its definition. */
+	/* for an inlined function, these are scopes of its definition */
 	n = n > 0 ? dwarf_getscopes_die(&innermost[0], out) : 0;
 	free(innermost);
 	return n;
 }
 
-/* A function of MPI's C++ bindings. */
+/* True for a function of MPI's C++ bindings. */
 static bool die_is_binding(Dwarf_Die *die)
 {
 	static const char *const spaces[] = {"_ZN3MPI", "_ZNK3MPI", "_ZN5boost3mpi",
@@ -158,7 +161,7 @@ static bool die_number(Dwarf_Die *die, unsigned int name, Dwarf_Word *out)
 	return !dwarf_formudata(dwarf_attr(die, name, &attr), out);
 }
 
-/* Where a function was called that was put into the calling one. */
+/* The place where an inlined function was called. */
 static bool call_line(Dwarf_Die *unit, Dwarf_Die *die, struct debug_place *out)
 {
 	Dwarf_Word file, line;
@@ -177,8 +180,11 @@ static bool call_line(Dwarf_Die *unit, Dwarf_Die *die, struct debug_place *out)
 	return true;
 }
 
-/* Of functions that lie in each other, the innermost that is the program's own: its name, and where that was within it. */
-static void find_function(Dwarf_Die *unit, Dwarf_Addr addr, struct debug_place *out)
+/*
+ * Among nested inlined functions, finds the innermost that is the program's own: its name, and the
+ * place inside it.
+ */
+static void place_find_function(Dwarf_Die *unit, Dwarf_Addr addr, struct debug_place *out)
 {
 	Dwarf_Die *scope;
 	int n = scopes_around(unit, addr, &scope);
@@ -196,9 +202,9 @@ static void find_function(Dwarf_Die *unit, Dwarf_Addr addr, struct debug_place *
 	free(scope);
 }
 
-static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place *out)
+static bool place_find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place *out)
 {
-	Dwarf_Die *unit = unit_of(d, &addr);
+	Dwarf_Die *unit = address_unit(d, &addr);
 	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, addr) : NULL;
 	int number;
 
@@ -206,11 +212,11 @@ static bool find_line(struct debug_info *d, Dwarf_Addr addr, struct debug_place 
 		return false;
 	out->file = dwarf_linesrc(line, NULL, NULL);
 	out->line = (uint32_t)number;
-	find_function(unit, addr, out);
+	place_find_function(unit, addr, out);
 	return out->file;
 }
 
-/* Where the bracket that ends at end begins; NULL: nowhere. */
+/* Begin of the bracket that ends at `end`; NULL: none. */
 static char *bracket_begin(const char *name, char *end)
 {
 	int depth = 0;
@@ -223,8 +229,11 @@ static char *bracket_begin(const char *name, char *end)
 	return NULL;
 }
 
-/* "void heat::solve<3>(double const*, int)": heat::solve<3>, as debug information names it; all of it where that is not clear. */
-static const char *name_only(char *name)
+/*
+ * "void heat::solve<3>(double const*, int)" becomes "heat::solve<3>", like in debug information. An
+ * unclear name stays whole.
+ */
+static const char *name_without_types(char *name)
 {
 	char *end = strrchr(name, ')'), *begin = end ? bracket_begin(name, end) : NULL;
 	int depth = 0;
@@ -242,8 +251,11 @@ static const char *name_only(char *name)
 	return name;
 }
 
-/* A symbol of C++ as the source has it, by the library that such programs need to run; the symbol itself where that is not installed. */
-static const char *demangle(struct debug_info *d, const char *symbol)
+/*
+ * A C++ symbol as in the source. Uses the library that such programs need to run; without it,
+ * returns the symbol itself.
+ */
+static const char *symbol_demangle(struct debug_info *d, const char *symbol)
 {
 	char *(*convert)(const char *name, char *buf, size_t *n, int *status);
 	int status;
@@ -257,7 +269,7 @@ static const char *demangle(struct debug_info *d, const char *symbol)
 		return symbol;
 	free(d->plain);
 	d->plain = convert(symbol, NULL, NULL, &status);
-	return d->plain ? name_only(d->plain) : symbol;
+	return d->plain ? name_without_types(d->plain) : symbol;
 }
 
 bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *out)
@@ -268,13 +280,13 @@ bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *
 	GElf_Off from;
 	GElf_Sym sym;
 
-	if (!offset || !address_of(d, offset - 1, &addr))
+	if (!offset || !module_address(d, offset - 1, &addr))
 		return false;
-	if (!find_line(d, addr, &found))
+	if (!place_find_line(d, addr, &found))
 		found = (struct debug_place){0};
 	symbol = dwfl_module_addrinfo(d->module, addr, &from, &sym, NULL, NULL, NULL);
 	if (symbol && !found.function) {
-		found.function = demangle(d, symbol);
+		found.function = symbol_demangle(d, symbol);
 		found.function_offset = from + 1;
 	}
 	if (!found.function)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What an offset in an ELF file is called in its source: by its debug information (DWARF, in it or in a file of its own, found
- * by build ID or debug link where the system keeps these), else by its symbol table. By libdw, which damaged files have
- * brought down before: only povtrace-lines uses it, a process of its own.
+ * The source name of an offset in an ELF file: from its debug information (DWARF, in the file or in
+ * a separate one found by build ID or debug link), else from its symbol table. Uses libdw, which
+ * damaged files have crashed before. So only povtrace-lines, a separate process, uses it.
  */
 #ifndef POV_SITE_DEBUG_INFO_H
 #define POV_SITE_DEBUG_INFO_H
@@ -13,22 +13,25 @@
 struct debug_info;
 
 struct debug_place {
-	/* Of functions that were inlined there, the innermost that does not belong to MPI's C++ bindings, or Boost's. */
+	/*
+	 * Among functions inlined there, the innermost that does not belong to the C++ bindings of
+	 * MPI or Boost.
+	 */
 	const char *function;
-	uint64_t function_offset; /* from its begin on, if file is NULL */
-	const char *file;	  /* as the debug information has it; NULL: it has none */
+	uint64_t function_offset; /* offset from its begin, if file is NULL */
+	const char *file;	  /* as in the debug information; NULL: none */
 	uint32_t line;
 };
 
 /*
- * Takes over fd, a regular file. build_id: in hex; "" if it need not be compared. 0; -ESTALE: it has another one; -ENOEXEC: it
- * is no ELF file that can be read; -ENOMEM. Says nothing.
+ * Takes over fd, a regular file. build_id: hex; "" to skip the comparison. 0; -ESTALE: different
+ * build ID; -ENOEXEC: no readable ELF file; -ENOMEM. Prints nothing.
  */
 int debug_info_open(int fd, const char *path, const char *build_id, struct debug_info **out);
 void debug_info_close(struct debug_info *d);
 /*
- * Of the call that returns to that offset in the file: of the instruction before. False: nothing is known of it. Names are
- * valid until the next one is looked for.
+ * Looks up the call that returns to this offset in the file, by the instruction before it. False:
+ * nothing is known. Names are valid until the next call.
  */
 bool debug_info_find(struct debug_info *d, uint64_t offset, struct debug_place *out);
 

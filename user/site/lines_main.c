@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace-lines: names of places in one file, for povtrace, which starts it when it needs them (site/module_names.h). The file may be
- * anybody's, and damaged: what goes wrong here ends this process alone, which has no more rights than the file's owner.
+ * povtrace-lines names places in one file for povtrace, which starts it on demand
+ * (site/module_names.h). The file may belong to anybody and may be damaged. A crash here ends only
+ * this process, which has no more rights than the file's owner.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +18,9 @@
 #include "site/answer.h"
 #include "site/debug_info.h"
 
-#define DATA_BYTES (4ull << 30) /* of large programs, debug information takes some 100 MiB */
+#define DATA_BYTES (4ull << 30) /* debug information of large programs takes some 100 MiB */
 
-/* povtrace's own limit is for what it reads of the trace. */
+/* povtrace's own limit is meant for the trace. */
 static void limits_set(void)
 {
 	struct rlimit limit;
@@ -28,12 +29,12 @@ static void limits_set(void)
 	if (getrlimit(RLIMIT_DATA, &limit))
 		return;
 	limit.rlim_cur = limit.rlim_max < DATA_BYTES ? limit.rlim_max : DATA_BYTES;
-#ifndef POV_SANITIZED /* whose shadow counts, too */
+#ifndef POV_SANITIZED /* the sanitizer's shadow counts, too */
 	setrlimit(RLIMIT_DATA, &limit);
 #endif
 }
 
-/* Root reads what it is told to, but believes nobody's file but its own. */
+/* Root may read any file, but trusts only files of its own. */
 static int rights_drop(const struct stat *st)
 {
 	if (geteuid() || !st->st_uid)
@@ -42,7 +43,9 @@ static int rights_drop(const struct stat *st)
 	       setresuid(st->st_uid, st->st_uid, st->st_uid);
 }
 
-/* The file that was recorded: by its build ID, or if it has none, by its stamp. 0 or -errno. */
+/*
+ * Opens the file that was recorded, identified by its build ID, or else by its stamp. 0 or -errno.
+ */
 static int recorded_open(const char *path, const char *build_id, uint64_t stamp,
 			 struct debug_info **out)
 {
@@ -65,7 +68,7 @@ static uint16_t name_bytes(const char *name)
 	return name ? (uint16_t)strnlen(name, SITE_NAME_BYTES) : 0;
 }
 
-static void answer(struct debug_info *d, uint64_t offset)
+static void offset_answer(struct debug_info *d, uint64_t offset)
 {
 	struct debug_place p = {0};
 	struct site_answer a;
@@ -85,7 +88,7 @@ static void answer(struct debug_info *d, uint64_t offset)
 	fflush(stdout);
 }
 
-/* PATH BUILD_ID STAMP */
+/* Arguments: PATH BUILD_ID STAMP */
 int main(int argc, char **argv)
 {
 	struct debug_info *d;
@@ -99,7 +102,7 @@ int main(int argc, char **argv)
 	if (recorded_open(argv[1], argv[2], strtoull(argv[3], NULL, 10), &d))
 		return 1;
 	while (fread(&offset, sizeof(offset), 1, stdin) == 1)
-		answer(d, offset);
+		offset_answer(d, offset);
 	debug_info_close(d);
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A socket on the other side's stdin and stdout: unlike a pipe, it can be written to without a signal if that is gone. */
+/*
+ * The other side has a socket as stdin and stdout. Unlike a pipe, it can be written to without a
+ * signal if the other side is gone.
+ */
 #include "site/module_names.h"
 
 #include <fcntl.h>
@@ -17,9 +20,9 @@
 #include "lib/log.h"
 #include "model/model.h"
 
-#define ANSWER_SECONDS 60 /* the first one reads tables of the whole file */
+#define ANSWER_SECONDS 60 /* the first answer needs tables of the whole file */
 
-/* libdw would ask servers for debug information if it knew any. Caller frees. */
+/* Without this, libdw might ask servers for debug information. The caller frees it. */
 static char **environment_offline(void)
 {
 	size_t n = 0, kept = 0;
@@ -34,8 +37,8 @@ static char **environment_offline(void)
 	return env;
 }
 
-/* 0 or an errno. */
-static int spawn(const char *program, char *const *argv, int fd, pid_t *pid)
+/* 0 or an errno value. */
+static int lines_spawn(const char *program, char *const *argv, int fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -71,27 +74,27 @@ void module_names_start(struct module_names *n, const char *program,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return;
 	if (setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
-	    spawn(program, (char *const *)argv, ends[1], &n->pid))
+	    lines_spawn(program, (char *const *)argv, ends[1], &n->pid))
 		close(ends[0]);
 	else
 		n->fd = ends[0];
 	close(ends[1]);
 }
 
-static bool receive(int fd, void *out, size_t bytes)
+static bool lines_receive(int fd, void *out, size_t bytes)
 {
 	return !bytes || recv(fd, out, bytes, MSG_WAITALL) == (ssize_t)bytes;
 }
 
-/* 0; 1: nothing is known of that place; -1: of none any more. */
-static int ask(int fd, uint64_t offset, struct site_answer *out, char *function, char *file)
+/* 0; 1: nothing is known about that place; -1: no more answers will come. */
+static int lines_ask(int fd, uint64_t offset, struct site_answer *out, char *function, char *file)
 {
 	struct site_answer a;
 
 	if (send(fd, &offset, sizeof(offset), MSG_NOSIGNAL) != sizeof(offset) ||
-	    !receive(fd, &a, sizeof(a)) || a.function_bytes > SITE_NAME_BYTES ||
-	    a.file_bytes > SITE_NAME_BYTES || !receive(fd, function, a.function_bytes) ||
-	    !receive(fd, file, a.file_bytes))
+	    !lines_receive(fd, &a, sizeof(a)) || a.function_bytes > SITE_NAME_BYTES ||
+	    a.file_bytes > SITE_NAME_BYTES || !lines_receive(fd, function, a.function_bytes) ||
+	    !lines_receive(fd, file, a.file_bytes))
 		return -1;
 	function[a.function_bytes] = file[a.file_bytes] = '\0';
 	*out = a;
@@ -101,7 +104,7 @@ static int ask(int fd, uint64_t offset, struct site_answer *out, char *function,
 bool module_names_find(struct module_names *n, uint64_t offset, struct site_answer *out,
 		       char function[SITE_NAME_BYTES + 1], char file[SITE_NAME_BYTES + 1])
 {
-	int err = n->fd < 0 ? -1 : ask(n->fd, offset, out, function, file);
+	int err = n->fd < 0 ? -1 : lines_ask(n->fd, offset, out, function, file);
 
 	if (err < 0)
 		module_names_stop(n);

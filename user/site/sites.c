@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two tables: of files, each with the process that reads it, and of places that were asked for. Both are bounded: traces can
- * name as many as they like.
+ * Two tables: files, each with the process that reads it, and places that were looked up. Both are
+ * bounded, because a trace can name any number of them.
  */
 #include "site/sites.h"
 
@@ -21,7 +21,7 @@
 #define SITES_MAX 65536
 
 struct known_file {
-	const struct model_module *module; /* the first that is the same */
+	const struct model_module *module; /* first of several equal modules */
 	struct module_names names;
 };
 
@@ -33,7 +33,7 @@ struct known_site {
 };
 
 struct sites {
-	char *program; /* NULL: it is not installed */
+	char *program; /* NULL: not installed */
 	struct known_file file[FILES_MAX];
 	size_t files;
 	struct map by_module; /* pointer → struct known_file */
@@ -80,8 +80,8 @@ static bool module_equal(const struct model_module *a, const struct model_module
 	       !strcmp(a->path, b->path);
 }
 
-/* NULL: it cannot be looked into. */
-static struct known_file *file_of(struct sites *s, const struct model_module *module)
+/* NULL: its contents are not available. */
+static struct known_file *module_file(struct sites *s, const struct model_module *module)
 {
 	struct known_file *f = map_get(&s->by_module, (uintptr_t)module);
 	size_t i;
@@ -110,7 +110,7 @@ static const char *base_name(const char *path)
 }
 
 /* Takes over text. */
-static char *printable(char *text)
+static char *text_make_printable(char *text)
 {
 	char *clean = text_printable(text, UINT_MAX);
 
@@ -118,9 +118,9 @@ static char *printable(char *text)
 	return clean;
 }
 
-static void look_up(struct sites *s, struct known_site *k)
+static void site_look_up(struct sites *s, struct known_site *k)
 {
-	struct known_file *f = file_of(s, k->module);
+	struct known_file *f = module_file(s, k->module);
 	char function[SITE_NAME_BYTES + 1], file[SITE_NAME_BYTES + 1];
 	struct site_answer a;
 
@@ -131,11 +131,12 @@ static void look_up(struct sites *s, struct known_site *k)
 	if (*file) {
 		k->name.file = xstrdup(file);
 		k->name.line = a.line;
-		k->name.text = printable(
+		k->name.text = text_make_printable(
 			xasprintf("%s (%s:%" PRIu32 ")", function, base_name(file), a.line));
 	} else {
-		k->name.text = printable(xasprintf("%s+0x%" PRIx64 " (%s)", function,
-						   a.function_offset, base_name(k->module->path)));
+		k->name.text = text_make_printable(xasprintf("%s+0x%" PRIx64 " (%s)", function,
+							     a.function_offset,
+							     base_name(k->module->path)));
 	}
 }
 
@@ -159,7 +160,7 @@ const struct site_name *sites_find(struct sites *s, const struct model_site *sit
 		k->offset = site->offset;
 		k->next = first;
 		map_set(&s->by_place, hash, k);
-		look_up(s, k);
+		site_look_up(s, k);
 	}
 	return k->name.function ? &k->name : NULL;
 }
@@ -171,7 +172,7 @@ char *sites_text(struct sites *s, const struct model_site *site)
 	if (name)
 		return xstrdup(name->text);
 	if (site->module)
-		return printable(
+		return text_make_printable(
 			xasprintf("%s+0x%" PRIx64, base_name(site->module->path), site->offset));
 	return site->address ? xasprintf("0x%" PRIx64, site->address) : xstrdup("?");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which values a call's slice shows, and under which names: kmod-docs/PERFETTO.md lists them. What is not
- * known is left out; what is usual (error 0, no wait) too, to keep files small.
+ * Selects the values that a call's slice shows, and their names; kmod-docs/PERFETTO.md lists them.
+ * Unknown and usual values (error 0, no wait) are left out to keep files small.
  */
 #include "timeline/args.h"
 
@@ -69,7 +69,7 @@ const char *args_keep(struct writer_args *a, const char *fmt, ...)
 	return at;
 }
 
-/* So many bytes of the scratch, aligned for integers; NULL if there are not. */
+/* Allocates from the scratch memory, aligned for integers. NULL if it is full. */
 static void *args_room(struct writer_args *a, size_t bytes)
 {
 	size_t at = (a->used + 7u) & ~(size_t)7;
@@ -124,7 +124,7 @@ void args_share(struct writer_args *to, const struct writer_args *from)
 	memcpy(to->arg, from->arg, from->n * sizeof(*from->arg));
 }
 
-/* An array cut short, or empty, shows its true length beside it. */
+/* An array that was cut short, or is empty, also shows its true length. */
 static void args_add_value(struct writer_args *a, const struct call_value *v)
 {
 	bool array = v->kind == VALUE_INTS || v->kind == VALUE_HEXES;
@@ -135,7 +135,7 @@ static void args_add_value(struct writer_args *a, const struct call_value *v)
 		args_add_uint(a, args_keep(a, "%s_cnt", v->name), v->cnt);
 }
 
-/* "libapp.so+0x1f", or the address if the file is not known. Too frequent for printf(). */
+/* "libapp.so+0x1f", or the address if the file is unknown. Too frequent for printf(). */
 static void args_add_place(struct writer_args *a, const char *name, const struct model_site *site)
 {
 	const char *path = site->module ? site->module->path : "", *slash = strrchr(path, '/'),
@@ -157,7 +157,7 @@ static void args_add_place(struct writer_args *a, const char *name, const struct
 	a->used = (uint32_t)(p - a->scratch);
 }
 
-/* By its name in the source, if that is known here. */
+/* Shows the site by its name in the source, if known here. */
 static void args_add_site(struct writer_args *a, const struct model_site *site)
 {
 	const struct site_name *name = sites_find(a->sites, site);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The way from file to file. The output is written without a name (O_TMPFILE) where the file system can do
- * that, so that not even kill -9 leaves half a file; elsewhere under a temporary name.
+ * Exports a file to a file. Where the file system supports it, the output is written without a name
+ * (O_TMPFILE), so that not even kill -9 leaves half a file. Elsewhere it has a temporary name.
  */
 #include "timeline/export.h"
 
@@ -26,30 +26,31 @@
 #include "timeline/select.h"
 #include "timeline/timeline.h"
 
-#define FILE_MODE 0600 /* until it gets the recording's */
+#define FILE_MODE 0600 /* until it gets the recording's mode */
 
 struct output {
 	const char *path;
-	char *tmp;     /* the name it has until it is whole; NULL: none yet, or none needed */
+	/* temporary name until the file is complete; NULL: none yet, or none needed */
+	char *tmp;
 	bool nameless; /* O_TMPFILE */
 	const struct person *as;
 	FILE *file;
 };
 
-static int fail(const char *what, const struct output *o, int err)
+static int output_failed(const char *what, const struct output *o, int err)
 {
 	if (o->as && (err == EACCES || err == EPERM || err == EROFS))
 		log_error(
-			"export: cannot %s %s as %s: %s; name a place that %s may write to (-o), or run "
-			"povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
+			"export: cannot %s %s as %s: %s; name a place that %s may write to (-o), "
+			"or run povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
 			what, o->path, o->as->name, strerror(err), o->as->name);
 	else
 		log_error("export: cannot %s %s: %s", what, o->path, strerror(err));
 	return -err;
 }
 
-/* Only a new or regular file is replaced as a whole; pipes and devices are written to. */
-static bool written_in_place(const char *path)
+/* Only a new or regular file is replaced as a whole; pipes and devices are written to directly. */
+static bool output_is_in_place(const char *path)
 {
 	struct stat st;
 
@@ -79,9 +80,9 @@ static int output_open(struct output *o, const char *path, const struct person *
 		o->file = stdout;
 		return 0;
 	}
-	fd = written_in_place(path) ? open(path, O_WRONLY | O_CLOEXEC) : output_open_tmp(o);
+	fd = output_is_in_place(path) ? open(path, O_WRONLY | O_CLOEXEC) : output_open_tmp(o);
 	if (fd < 0) {
-		fd = fail("create", o, errno);
+		fd = output_failed("create", o, errno);
 		free(o->tmp);
 		return fd;
 	}
@@ -91,7 +92,7 @@ static int output_open(struct output *o, const char *path, const struct person *
 	return 0;
 }
 
-/* A nameless file gets its temporary name: linkat() cannot replace what is there. */
+/* Gives a nameless file its temporary name: linkat() cannot replace an existing file. */
 static int output_link(struct output *o)
 {
 	char fd_path[64];
@@ -109,10 +110,10 @@ static int output_link(struct output *o)
 		if (errno != EEXIST)
 			break;
 	}
-	return fail("name", o, errno);
+	return output_failed("name", o, errno);
 }
 
-/* What may be read in the recording is in the output, too: the same people may read it. */
+/* The output reveals the recording's data, so it gets the same permissions. */
 static void output_own(struct output *o, const char *pov)
 {
 	struct stat st;
@@ -123,7 +124,7 @@ static void output_own(struct output *o, const char *pov)
 		log_warn("export: %s keeps its own mode: %s", o->path, strerror(errno));
 }
 
-/* Gives the file its name if all went well, else removes it. Returns the first error. */
+/* Gives the file its name after success, else removes it. Returns the first error. */
 static int output_close(struct output *o, int err)
 {
 	bool replaced;
@@ -133,10 +134,10 @@ static int output_close(struct output *o, int err)
 	if (!err && o->nameless)
 		err = output_link(o);
 	if (fclose(o->file) && !err)
-		err = fail("write", o, errno);
+		err = output_failed("write", o, errno);
 	replaced = !err && o->tmp && !access(o->path, F_OK);
 	if (!err && o->tmp && rename(o->tmp, o->path))
-		err = fail("name", o, errno);
+		err = output_failed("name", o, errno);
 	else if (replaced)
 		log_info("%s existed and was replaced", o->path);
 	if (err && o->tmp && !o->nameless)
@@ -145,7 +146,7 @@ static int output_close(struct output *o, int err)
 	return err;
 }
 
-static bool same_file(const char *a, const char *b)
+static bool files_are_same(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
@@ -162,13 +163,13 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	else if (!w && !strcmp(out, "-"))
 		log_error("export: say with --format what to write to stdout");
 	else if (!w)
-		log_error(
-			"export: %s: unknown ending; use .json, .json.gz, .pftrace or .svg, or --format",
-			out);
+		log_error("export: %s: unknown ending; use .json, .json.gz, .pftrace or .svg, or "
+			  "--format",
+			  out);
 	return w;
 }
 
-/* The output's file is opened and named as the user that it is for, the recording is read as ourselves. */
+/* Opens and names the output file as its user. The recording is read as the caller. */
 static int output_begin(struct output *o, const char *pov, const char *out, const struct person *as)
 {
 	struct person_act act;
@@ -244,7 +245,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	if (!w)
 		return -ENOTSUP;
 	for (size_t i = 0; i < cnt; i++)
-		if (strcmp(out, "-") && same_file(source[i].path, out)) {
+		if (strcmp(out, "-") && files_are_same(source[i].path, out)) {
 			log_error("export: %s is the recording itself; name another output", out);
 			return -EINVAL;
 		}
@@ -254,7 +255,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	err = model_open(t, &mopt, &m);
 	if (!err)
 		err = select_check(m, source->path, &opt->select);
-	if (!err && !w->picture) /* which has columns */
+	if (!err && !w->picture) /* a picture has columns instead */
 		err = resolution_choose(m, &opt->select, sources_bytes(source, cnt),
 					&resolution_ns);
 	if (!err)

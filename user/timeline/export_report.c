@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What export says on stderr when it has written a timeline: how much is in it, what is not, and what would make it smaller.
- */
+/* Prints what a written timeline contains, what it lacks, and how to make it smaller. */
 #include <string.h>
 
 #include "lib/human.h"
@@ -41,7 +39,7 @@ static void posts_report(const struct writer_totals *t)
 			 human_count(n, sizeof(n), t->messages_hidden), TIMELINE_LANES_MAX);
 }
 
-static const char *smaller(const struct writer_totals *t)
+static const char *hint_for_smaller(const struct writer_totals *t)
 {
 	if (t->resolution_ns)
 		return "a longer --resolution draws more calls together";
@@ -58,21 +56,21 @@ static void large_report(const char *out, const char *format, const struct write
 	if (t->raw_bytes < LARGE_BYTES)
 		return;
 	if (t->raw_bytes > BROWSER_BYTES)
-		browser =
-			"more than ui.perfetto.dev can take, for it has 2 GB of memory and needs two to four times the file; "
-			"\"trace_processor_shell server http FILE\" has all memory";
+		browser = "more than ui.perfetto.dev can load: it has 2 GB of memory and needs two "
+			  "to four times the file; \"trace_processor_shell server http FILE\" can "
+			  "use all memory";
 	if (w && !strcmp(w->name, "json"))
-		log_info(
-			"this is large: %s. Perfetto's own format shows the same in a fraction of it (-o FILE.pftrace, or --format "
-			"pftrace); --from and --to choose a part of the time",
-			browser);
+		log_info("this is large: %s. Perfetto's own format shows the same in a fraction of "
+			 "it (-o FILE.pftrace, or --format pftrace); --from and --to choose a "
+			 "part of the time",
+			 browser);
 	else
-		log_info(
-			"this is large: %s. --from and --to choose a part of the time, --rank and --function a part of the calls; %s",
-			browser, smaller(t));
+		log_info("this is large: %s. --from and --to choose a part of the time, --rank "
+			 "and --function a part of the calls; %s",
+			 browser, hint_for_smaller(t));
 }
 
-/* What is drawn together, or not at all, since the recording is large. */
+/* Reports what is drawn together or left out because the recording is large. */
 static void resolution_report(const struct writer_totals *t)
 {
 	char ns[HUMAN_BYTES], calls[HUMAN_BYTES], slices[HUMAN_BYTES], arrows[HUMAN_BYTES],
@@ -81,11 +79,10 @@ static void resolution_report(const struct writer_totals *t)
 	if (!t->groups)
 		return;
 	resolution_text(ns, sizeof(ns), t->resolution_ns);
-	log_info(
-		"calls shorter than %s that follow each other are drawn as one slice, with their number, time and bytes: %s calls "
-		"in %s slices; --detail all draws each",
-		ns, human_count(calls, sizeof(calls), t->grouped),
-		human_count(slices, sizeof(slices), t->groups));
+	log_info("calls shorter than %s that follow each other are drawn as one slice, with their "
+		 "number, time and bytes: %s calls in %s slices; --detail all draws each",
+		 ns, human_count(calls, sizeof(calls), t->grouped),
+		 human_count(slices, sizeof(slices), t->groups));
 	if (t->arrows_hidden || t->counters_hidden)
 		log_info("%s arrows between such calls and %s values of counters are left out",
 			 human_count(arrows, sizeof(arrows), t->arrows_hidden),
@@ -125,9 +122,9 @@ void export_report(const char *out, const char *format, const struct writer_tota
 	resolution_report(t);
 	large_report(out, format, t);
 	if (t->merged)
-		log_info(
-			"%s more switches are merged into these: of threads that wait busily (--every-switch shows them)",
-			human_count(n, sizeof(n), t->merged));
+		log_info("%s more switches of threads that wait busily are merged into these "
+			 "(--every-switch shows them)",
+			 human_count(n, sizeof(n), t->merged));
 	posts_report(t);
 	if (t->misplaced)
 		log_warn("%s slices would overlap others on their track and became instants "
@@ -141,9 +138,9 @@ void export_report(const char *out, const char *format, const struct writer_tota
 			 "received before they were sent",
 			 human_count(n, sizeof(n), t->arrows_reversed));
 	if (t->findings_hidden)
-		log_info(
-			"%s findings are not shown: more than %d of a kind overlap; the report has all",
-			human_count(n, sizeof(n), t->findings_hidden), TIMELINE_FINDINGS_MAX);
+		log_info("%s findings are not shown: more than %d of a kind overlap; the report "
+			 "has all",
+			 human_count(n, sizeof(n), t->findings_hidden), TIMELINE_FINDINGS_MAX);
 	if (t->undecided)
 		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
 			 "around them",

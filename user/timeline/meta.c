@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Taken from the trace's meta blocks, which come from outside: every member may be missing or odd.
- */
+/* Reads the trace's meta blocks, which come from outside: any member may be missing or odd. */
 #include "timeline/meta.h"
 
 #include <stdio.h>
@@ -19,13 +17,13 @@
 #include "timeline/select.h"
 #include "timeline/writer.h"
 
-#define HOSTS_WITH_CLOCKS 16 /* there is not room for all */
+#define HOSTS_WITH_CLOCKS 16 /* there is no room for all of them */
 
 static const char *const drop_name[POV_CLASS_CNT] = {
 	"lost_calls", "lost_spins", "lost_call_details", "lost_sched", "lost_irqs", "lost_tasks",
 };
 
-/* The words of a command as one line; words with blanks are quoted. */
+/* A command as one line; words with blanks are quoted. */
 static const char *command_line(struct writer_args *a, json_t *argv)
 {
 	char line[1024];
@@ -104,7 +102,7 @@ static void select_fill(struct writer_args *a, const struct model *m,
 		args_add_uint(a, "selected_function_patterns", sel->nfunctions);
 }
 
-/* What was done to the times of a host that is not the first. */
+/* Corrections applied to the times of a host other than the first. */
 static void host_clock_fill(struct writer_args *a, uint32_t number, const struct model_host *h)
 {
 	args_add_int(a, args_keep(a, "host_%u_offset_ns", number), h->offset_ns);

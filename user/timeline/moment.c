@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See moment.h. Bands are filled by moment_band.c, CPUs by moment_core.c; here is what both are told. */
+/* Callbacks from the model for moment.h. moment_band.c fills the bands, moment_core.c the CPUs. */
 #include "timeline/moment.h"
 
 #include <errno.h>
@@ -43,12 +43,12 @@ enum moment_state moment_cell_state(const struct moment_cell *c)
 	return most;
 }
 
-static uint64_t clip(const struct moment *mo, uint64_t ns)
+static uint64_t moment_clip_ns(const struct moment *mo, uint64_t ns)
 {
 	return ns < mo->from_ns ? mo->from_ns : ns > mo->to_ns ? mo->to_ns : ns;
 }
 
-/* ---- what the model tells ---- */
+/* ---- callbacks from the model ---- */
 
 static bool rank_shown(const struct moment *mo, const struct model_process *p)
 {
@@ -60,7 +60,7 @@ static struct moment_band *band_of(const struct moment *mo, const struct model_t
 	return t->idx < mo->nof_thread ? mo->of_thread[t->idx] : NULL;
 }
 
-/* With only some tasks recorded, nothing tells how long another one stayed. */
+/* If only some tasks are recorded, it is unknown how long another task stayed on a CPU. */
 static bool thread_recorded(const struct moment *mo, const struct model_thread *t)
 {
 	return mo->sched_all || (!t->idle && t->proc->is_target);
@@ -72,8 +72,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	struct moment *mo = ctx;
 	struct moment_band *b = band_of(mo, t);
 
-	from_ns = clip(mo, from_ns);
-	to_ns = clip(mo, to_ns);
+	from_ns = moment_clip_ns(mo, from_ns);
+	to_ns = moment_clip_ns(mo, to_ns);
 	if (from_ns >= to_ns)
 		return;
 	if (b)
@@ -90,11 +90,11 @@ static bool func_shown(const struct moment *mo, const char *name)
 	return !mo->select->nfunctions;
 }
 
-/* One that there is room to name. */
+/* Stores a call that is long enough to have its name drawn. */
 static void call_keep(const struct moment *mo, struct moment_band *b, const char *name,
 		      uint64_t begin_ns, uint64_t end_ns, uint64_t polls)
 {
-	uint64_t from_ns = clip(mo, begin_ns), to_ns = clip(mo, end_ns);
+	uint64_t from_ns = moment_clip_ns(mo, begin_ns), to_ns = moment_clip_ns(mo, end_ns);
 	uint32_t columns = mo->nband > 3 * MOMENT_CALL_COLUMNS ? mo->nband / 3 :
 								 MOMENT_CALL_COLUMNS;
 	uint64_t least_ns = (mo->to_ns - mo->from_ns) / MOMENT_COLUMNS * columns;
@@ -122,15 +122,15 @@ static void on_call(void *ctx, const struct model_call *c)
 	call_keep(mo, b, c->func->name, c->begin_ns, c->end_ns, 0);
 }
 
-/* Adds ns, which are spread evenly from a time to another, to a member of the cells that these lie in. */
+/* Spreads ns evenly over an interval and adds the parts to a member of its cells. */
 static void cells_spread(const struct moment *mo, struct moment_band *b, uint64_t from_ns,
 			 uint64_t to_ns, uint64_t ns, size_t member)
 {
 	double part = to_ns > from_ns ? (double)ns / (double)(to_ns - from_ns) : 0;
 	uint32_t column;
 
-	from_ns = clip(mo, from_ns);
-	to_ns = clip(mo, to_ns);
+	from_ns = moment_clip_ns(mo, from_ns);
+	to_ns = moment_clip_ns(mo, to_ns);
 	column = from_ns < to_ns ? moment_column(mo, from_ns) : 0;
 	for (; from_ns < to_ns; column++) {
 		uint64_t end_ns = moment_column_ns(mo, column + 1);
@@ -142,7 +142,7 @@ static void cells_spread(const struct moment *mo, struct moment_band *b, uint64_
 	}
 }
 
-/* Polls that lie in a computation wait for as long as they take themselves. */
+/* Polls inside a computation count as waiting only for their own duration. */
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct moment *mo = ctx;
@@ -190,11 +190,11 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 			     offsetof(struct moment_cell, taken_ns));
 }
 
-/* Calls are missing: what looks like computing may have been one. */
+/* Calls are missing: what looks like computing may have been a call. */
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct moment *mo = ctx;
-	uint64_t from_ns = clip(mo, l->since_ns), to_ns = clip(mo, l->ts_ns);
+	uint64_t from_ns = moment_clip_ns(mo, l->since_ns), to_ns = moment_clip_ns(mo, l->ts_ns);
 
 	if (l->left_out || (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN))
 		return;
@@ -230,7 +230,7 @@ void moment_message_add(void *ctx, const struct match *m)
 	mo->nmessages++;
 }
 
-/* ---- life ---- */
+/* ---- open, begin, finish ---- */
 
 int moment_open(struct moment *mo, const struct model *m, const struct writer_select *select)
 {
@@ -241,8 +241,8 @@ int moment_open(struct moment *mo, const struct model *m, const struct writer_se
 	char text[HUMAN_BYTES];
 
 	if (ns < MOMENT_COLUMNS) {
-		log_error("export: there is nothing to draw: %s of the recording, and a picture "
-			  "has %d columns",
+		log_error("export: nothing to draw: %s of the recording is too short for a picture "
+			  "of %d columns",
 			  human_ns(text, sizeof(text), ns), MOMENT_COLUMNS);
 		return -ENOENT;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a rank's main thread did, by columns. Its states are known when they end, and so are its calls: both wait in queues until
- * the other side is known for their time. Neither queue grows beyond KEPT_MAX: then the older half is accounted by what is known
- * of the call, or of the state, that is under way.
+ * The band of a rank's main thread: its states by columns. Both its states and its calls are known
+ * only when they end. Each waits in a queue until the other is known for its time. No queue grows
+ * beyond KEPT_MAX: then its older half is accounted for with what is known of the current call or
+ * state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +15,18 @@
 
 struct piece {
 	uint64_t from_ns, to_ns;
-	int what; /* enum thread_state, or enum moment_call_kind */
+	int what; /* enum thread_state or enum moment_call_kind */
 };
 
 struct pieces {
-	struct piece *piece; /* owned; those from first on wait */
+	struct piece *piece; /* owned; entries before `first` are done */
 	uint32_t first, n, room;
 };
 
 struct moment_queue {
 	struct pieces states, calls;
-	uint64_t done_ns;     /* accounted until here */
-	uint64_t calls_until; /* the calls are known until here */
+	uint64_t done_ns;     /* accounted for until here */
+	uint64_t calls_until; /* calls are known until here */
 };
 
 static struct piece *pieces_add(struct pieces *q)
@@ -85,7 +86,7 @@ static enum moment_state state_of(const struct moment *mo, enum thread_state s,
 	}
 }
 
-/* Spreads a time in which nothing changed over its columns. */
+/* Spreads an interval without changes over its columns. */
 static void cells_add(const struct moment *mo, struct moment_band *b, uint64_t from_ns,
 		      uint64_t to_ns, enum thread_state s, enum moment_call_kind in)
 {
@@ -102,7 +103,7 @@ static void cells_add(const struct moment *mo, struct moment_band *b, uint64_t f
 	}
 }
 
-/* A state, by the calls that are known to lie in it; the rest is outside. */
+/* Divides a state by the calls known to lie in it; the rest is outside calls. */
 static void state_account(const struct moment *mo, struct moment_band *b, uint64_t from_ns,
 			  uint64_t to_ns, enum thread_state s)
 {
@@ -124,7 +125,7 @@ static void state_account(const struct moment *mo, struct moment_band *b, uint64
 	b->queue->done_ns = later(b->queue->done_ns, to_ns);
 }
 
-/* What ended by then. */
+/* Accounts for the states that ended by until_ns. */
 static void states_account(const struct moment *mo, struct moment_band *b, uint64_t until_ns)
 {
 	struct moment_queue *q = b->queue;
@@ -141,7 +142,7 @@ static void states_account(const struct moment *mo, struct moment_band *b, uint6
 	}
 }
 
-/* The thread has changed its state so often in one call that this waits, or it makes none. */
+/* The thread has changed its state very often inside one call, or makes no calls. */
 static void states_shorten(const struct moment *mo, struct moment_band *b)
 {
 	struct moment_queue *q = b->queue;
@@ -155,7 +156,7 @@ static void states_shorten(const struct moment *mo, struct moment_band *b)
 	states_account(mo, b, until_ns);
 }
 
-/* It has run for so many calls without a switch. */
+/* The thread has made very many calls without a switch. */
 static void calls_shorten(const struct moment *mo, struct moment_band *b)
 {
 	struct moment_queue *q = b->queue;
@@ -169,7 +170,7 @@ static void calls_shorten(const struct moment *mo, struct moment_band *b)
 		q->calls.first++;
 }
 
-/* ---- what the moment is told ---- */
+/* ---- callbacks of the moment ---- */
 
 void moment_band_state(struct moment *mo, struct moment_band *b, uint64_t from_ns, uint64_t to_ns,
 		       enum thread_state s)
@@ -202,9 +203,10 @@ void moment_band_call(struct moment *mo, struct moment_band *b, uint64_t begin_n
 		calls_shorten(mo, b);
 }
 
-/* ---- the end ---- */
+/* ---- finish ---- */
 
-static void move(struct moment_cell *c, enum moment_state from, enum moment_state to, uint64_t *ns)
+static void cell_move(struct moment_cell *c, enum moment_state from, enum moment_state to,
+		      uint64_t *ns)
 {
 	uint64_t moved = earlier(c->ns[from], *ns);
 
@@ -213,20 +215,23 @@ static void move(struct moment_cell *c, enum moment_state from, enum moment_stat
 	*ns -= moved;
 }
 
-/* From the parts that it lies in: in the order of analysis/app_time.c, and then from what is left. */
+/*
+ * Moves the special times out of the states they lie in: in the order of analysis/app_time.c, then
+ * from the remaining states.
+ */
 static void cell_settle(struct moment_cell *c, uint64_t lost_ns)
 {
 	static const enum moment_state room[] = {MOMENT_ASLEEP,	 MOMENT_NO_CORE, MOMENT_COMPUTING,
 						 MOMENT_UNKNOWN, MOMENT_WAITING, MOMENT_MPI};
 
-	move(c, MOMENT_COMPUTING, MOMENT_MPI, &c->counted_ns);
-	move(c, MOMENT_COMPUTING, MOMENT_WAITING, &c->polled_ns);
-	move(c, MOMENT_NO_CORE, MOMENT_TRACING, &c->taken_ns);
-	move(c, MOMENT_UNKNOWN, MOMENT_TRACING, &c->taken_ns);
+	cell_move(c, MOMENT_COMPUTING, MOMENT_MPI, &c->counted_ns);
+	cell_move(c, MOMENT_COMPUTING, MOMENT_WAITING, &c->polled_ns);
+	cell_move(c, MOMENT_NO_CORE, MOMENT_TRACING, &c->taken_ns);
+	cell_move(c, MOMENT_UNKNOWN, MOMENT_TRACING, &c->taken_ns);
 	for (size_t i = 0; i < sizeof(room) / sizeof(room[0]); i++)
-		move(c, room[i], MOMENT_TRACING, &c->room_ns);
-	move(c, MOMENT_COMPUTING, MOMENT_UNKNOWN, &lost_ns);
-	move(c, MOMENT_ASLEEP, MOMENT_UNKNOWN, &lost_ns);
+		cell_move(c, room[i], MOMENT_TRACING, &c->room_ns);
+	cell_move(c, MOMENT_COMPUTING, MOMENT_UNKNOWN, &lost_ns);
+	cell_move(c, MOMENT_ASLEEP, MOMENT_UNKNOWN, &lost_ns);
 }
 
 void moment_band_finish(struct moment *mo, struct moment_band *b)

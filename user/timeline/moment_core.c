@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who had each CPU, by columns. What ran on a CPU is told in order of time, so that only the column that is under way needs more than
- * the one who had most of it.
+ * Which thread used each CPU, by columns. Reports for a CPU come in time order, so only the current
+ * column needs more than the winner.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static struct moment_core *core_of(struct moment *mo, uint32_t cpu)
 	return c;
 }
 
-/* The column that is under way is over: whoever had most of it has it, or nobody knows. */
+/* Closes the current column. The owner is whoever used most of it, or nobody if most is unknown. */
 static void core_settle(const struct moment *mo, struct moment_core *c)
 {
 	uint64_t rest_ns = moment_column_ns(mo, c->column + 1) - moment_column_ns(mo, c->column);
@@ -41,7 +41,7 @@ static void part_add(const struct moment *mo, struct moment_core *c, uint32_t co
 	uint32_t i;
 
 	if (column < c->column)
-		return; /* contradicts what was told before */
+		return; /* contradicts earlier reports */
 	if (column > c->column && c->nparts)
 		core_settle(mo, c);
 	c->column = column;
@@ -54,7 +54,7 @@ static void part_add(const struct moment *mo, struct moment_core *c, uint32_t co
 	c->part[i].ns += ns;
 }
 
-static bool is_main(const struct moment *mo, const struct model_thread *t)
+static bool thread_is_main(const struct moment *mo, const struct model_thread *t)
 {
 	uint32_t p = t->proc->idx;
 
@@ -66,7 +66,7 @@ static uint32_t who_of(const struct moment *mo, const struct model_thread *t)
 {
 	if (t->idle)
 		return MOMENT_IDLE;
-	return MOMENT_WHO + 2 * t->proc->idx + !is_main(mo, t);
+	return MOMENT_WHO + 2 * t->proc->idx + !thread_is_main(mo, t);
 }
 
 const struct model_process *moment_who(const struct moment *mo, uint32_t who, bool *others)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One buffer in front of the file, and a second one behind zlib when compressing. Knows no format.
+ * One buffer in front of the file, and a second one after zlib when compressing. Knows no format.
  */
 #include "timeline/out.h"
 
@@ -12,7 +12,7 @@
 #include "lib/log.h"
 
 #define OUT_BUFFER_BYTES (256 * 1024)
-#define OUT_GZIP_LEVEL 5	  /* half the time of the default for a few percent more bytes */
+#define OUT_GZIP_LEVEL 5	  /* half the time of the default, for a few percent more bytes */
 #define OUT_GZIP_WINDOW (15 + 16) /* +16: gzip header instead of zlib's */
 
 struct out {
@@ -20,7 +20,7 @@ struct out {
 	char *buf, *pos, *end;
 	z_stream *zip;
 	unsigned char *zbuf;
-	uint64_t bytes, flushed; /* written to the file; taken out of buf */
+	uint64_t bytes, flushed; /* bytes: written to the file; flushed: taken out of buf */
 	int err;
 };
 

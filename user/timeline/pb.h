@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Appends protobuf fields to a growing buffer. Written by hand, where the rest of the project would take
- * a library, because of what one event costs: a generated encoder first fills a tree of structs, then walks it
- * twice (size, bytes) and allocates for repeated fields; an event here is some sixty bytes of known shape
- * and 2 million of them are wanted a second. What keeps it honest: tests/data/perfetto_subset.proto, against
- * which protoc decodes everything in the tests.
- *
- * A field is appended by number; messages within messages in place (pb_open, pb_close) or from a buffer of
- * their own (pb_message).
+ * Appends protobuf fields to a growing buffer. Written by hand, where the rest of the project would
+ * use a library, because of the cost per event. A generated encoder first fills a tree of structs,
+ * then walks it twice (size, bytes) and allocates for repeated fields. An event here has some sixty
+ * bytes of known shape, and the aim is 2 million events per second. The check against mistakes is
+ * tests/data/perfetto_subset.proto: in the tests, protoc decodes everything with it.
+ * A field is appended by number. Nested messages are built in place (pb_open, pb_close) or in a
+ * buffer of their own (pb_message).
  */
 #ifndef POV_TIMELINE_PB_H
 #define POV_TIMELINE_PB_H
@@ -20,7 +19,10 @@
 #include "lib/log.h"
 #include "lib/text.h"
 
-/* A field's number, and for the reader its name in tests/data/perfetto_subset.proto, which a test compares. */
+/*
+ * A field's number. The name, for the reader, is from tests/data/perfetto_subset.proto; a test
+ * compares them.
+ */
 #define FIELD(name, number) (number)
 
 #define PB_VARINT_BYTES 10
@@ -61,7 +63,7 @@ static inline void pb_reserve(struct pb *b, size_t bytes)
 	b->end = b->base + room;
 }
 
-/* Without looking for room. */
+/* Does not check for space. */
 static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -78,8 +80,8 @@ static inline uint8_t *pb_put_tag(uint8_t *p, uint32_t field, enum pb_wire wire)
 }
 
 /*
- * A message within b, appended in place: pb_open(), its fields, pb_close(). Its length is only then known, so
- * room for one byte is left, and longer messages are moved on by what is missing.
+ * Appends a nested message in place: pb_open(), its fields, pb_close(). Its length is known only at
+ * the end, so one byte is reserved for it, and longer messages are moved.
  */
 static inline size_t pb_open(struct pb *b, uint32_t field)
 {
@@ -102,7 +104,7 @@ static inline void pb_close(struct pb *b, size_t at)
 	pb_put_varint(b->base + at - 1, len);
 }
 
-/* A bare value: an element of a packed array. */
+/* Appends a bare value: an element of a packed array. */
 static inline void pb_varint(struct pb *b, uint64_t v)
 {
 	pb_reserve(b, PB_VARINT_BYTES);
@@ -115,7 +117,7 @@ static inline void pb_u64(struct pb *b, uint32_t field, uint64_t v)
 	b->pos = pb_put_varint(pb_put_tag(b->pos, field, PB_VARINT), v);
 }
 
-/* int32, int64: negative numbers as ten bytes, as the format demands. */
+/* int32, int64: negative numbers take ten bytes, as the format requires. */
 static inline void pb_i64(struct pb *b, uint32_t field, int64_t v)
 {
 	pb_u64(b, field, (uint64_t)v);
@@ -146,7 +148,7 @@ static inline void pb_bytes(struct pb *b, uint32_t field, const void *data, size
 	b->pos += bytes;
 }
 
-/* A string of any bytes: whatever is no UTF-8 is replaced. */
+/* Appends a string of any bytes; invalid UTF-8 is replaced. */
 static inline void pb_text(struct pb *b, uint32_t field, const char *s)
 {
 	size_t n = strlen(s);

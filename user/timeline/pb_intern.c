@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Open addressing over (kind, string); the strings lie in one arena. In front of it a small cache by
- * pointer: most names are the same constant strings again and again. It compares the text, too, so
- * that a reused buffer does no harm.
+ * A hash table with open addressing over (kind, string); the strings lie in one arena. A small
+ * cache by pointer comes first, because most names are the same constant strings again and again.
+ * The cache compares the text, too, so that a reused buffer does no harm.
  */
 #include "timeline/pb_intern.h"
 
@@ -37,7 +37,7 @@ struct intern *intern_new(uint32_t max_entries, size_t max_bytes)
 	struct intern *in = xcalloc(1, sizeof(*in));
 	uint32_t slots = 64;
 
-	/* A packet may add some more behind the bound. */
+	/* One packet may exceed the bound. */
 	while (slots < 2 * (max_entries + 1024))
 		slots *= 2;
 	in->table = xcalloc(slots, sizeof(*in->table));
@@ -98,7 +98,7 @@ static void intern_send(struct intern *in, const struct intern_entry *e, struct 
 {
 	pb_reset(&in->entry);
 	pb_u64(&in->entry, FIELD(iid, 1), e->iid);
-	pb_text(&in->entry, FIELD(name, 2), in->arena + e->at); /* str of a text */
+	pb_text(&in->entry, FIELD(name, 2), in->arena + e->at); /* member `str` for a text */
 	pb_message(fresh, e->kind, &in->entry);
 }
 

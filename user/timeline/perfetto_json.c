@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Chrome's JSON trace events as Perfetto reads them, plus its scheduler events as ftrace text in the
- * string "systemTraceEvents" (perfetto_json_ftrace.c). The two parts take a pass of the model each, so
- * that nothing is kept.
- * Times are microseconds (ftrace text: seconds) since the recording's start, exact to the nanosecond.
+ * Chrome's JSON trace events as Perfetto reads them, with the scheduler events as ftrace text in
+ * the string "systemTraceEvents" (perfetto_json_ftrace.c). Each of the two parts takes one pass of
+ * the model, so nothing needs to be stored. Times are microseconds (ftrace text: seconds) since the
+ * recording's start, exact to the nanosecond.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #include "timeline/perfetto_json.h"
 #include "lib/text.h"
 
-/* ---- pieces; p: a place with room, returns the end ---- */
+/* ---- pieces: each writes to p, which has space, and returns the end ---- */
 
-/* A string of any length goes through the buffer by itself; p is what out_room() gave. */
-static char *put_json(struct json_writer *w, char *p, const char *s)
+/* A long string goes through the buffer by itself. p is the result of out_room(). */
+static char *json_put_string(struct json_writer *w, char *p, const char *s)
 {
 	size_t n = strlen(s);
 	char *tmp;
@@ -34,9 +34,9 @@ static char *put_json(struct json_writer *w, char *p, const char *s)
 	return out_room(w->out);
 }
 
-static char *put_key(struct json_writer *w, char *p, const char *key)
+static char *json_put_key(struct json_writer *w, char *p, const char *key)
 {
-	p = put_json(w, p, key);
+	p = json_put_string(w, p, key);
 	*p++ = ':';
 	return p;
 }
@@ -62,7 +62,7 @@ static char *put_hex(char *p, uint64_t v)
 	return p;
 }
 
-static char *put_array(struct json_writer *w, char *p, const struct call_value *a)
+static char *json_put_array(struct json_writer *w, char *p, const struct call_value *a)
 {
 	*p++ = '[';
 	for (uint32_t i = 0; i < a->n; i++) {
@@ -79,7 +79,7 @@ static char *put_array(struct json_writer *w, char *p, const struct call_value *
 	return p;
 }
 
-static char *put_value(struct json_writer *w, char *p, const struct call_value *a)
+static char *json_put_value(struct json_writer *w, char *p, const struct call_value *a)
 {
 	switch (a->kind) {
 	case VALUE_INT:
@@ -93,22 +93,22 @@ static char *put_value(struct json_writer *w, char *p, const struct call_value *
 	case VALUE_US:
 		return text_us(p, a->u);
 	case VALUE_TEXT:
-		return put_json(w, p, a->text ? a->text : "");
+		return json_put_string(w, p, a->text ? a->text : "");
 	case VALUE_INTS:
 	case VALUE_HEXES:
-		return put_array(w, p, a);
+		return json_put_array(w, p, a);
 	}
 	return json_put(p, "null");
 }
 
-static char *put_args(struct json_writer *w, char *p, const struct writer_args *args)
+static char *json_put_args(struct json_writer *w, char *p, const struct writer_args *args)
 {
 	*p++ = '{';
 	for (uint32_t i = 0; i < args->n; i++) {
 		if (i)
 			*p++ = ',';
-		p = put_key(w, p, args->arg[i].name);
-		p = put_value(w, p, &args->arg[i]);
+		p = json_put_key(w, p, args->arg[i].name);
+		p = json_put_value(w, p, &args->arg[i]);
 	}
 	*p++ = '}';
 	return p;
@@ -127,7 +127,7 @@ static char *event_begin(struct json_writer *w, const char *phase)
 	return json_put(p, "\",\"name\":");
 }
 
-static char *put_ids(char *p, uint32_t pid, uint32_t tid)
+static char *json_put_ids(char *p, uint32_t pid, uint32_t tid)
 {
 	p = text_u64(json_put(p, ",\"pid\":"), pid);
 	return text_u64(json_put(p, ",\"tid\":"), tid);
@@ -144,11 +144,11 @@ static void event_end(struct json_writer *w, char *p)
 static void metadata_event(struct json_writer *w, const char *what, uint32_t pid, uint32_t tid,
 			   const char *name, int32_t order)
 {
-	char *p = put_json(w, event_begin(w, "M"), what);
+	char *p = json_put_string(w, event_begin(w, "M"), what);
 
-	p = json_put(put_ids(p, pid, tid), ",\"args\":{");
+	p = json_put(json_put_ids(p, pid, tid), ",\"args\":{");
 	if (name)
-		p = put_json(w, json_put(p, "\"name\":"), name);
+		p = json_put_string(w, json_put(p, "\"name\":"), name);
 	else
 		p = text_i64(json_put(p, "\"sort_index\":"), order);
 	*p++ = '}';
@@ -173,7 +173,7 @@ static void json_thread(void *ctx, const struct sched_task *t, int32_t order, ui
 }
 
 /* povtrace's own tracks are threads of its own process. */
-static void track_tell(struct json_writer *w, struct track *t)
+static void track_declare(struct json_writer *w, struct track *t)
 {
 	struct sched_task task = {.tid = t->tid, .tgid = t->pid, .comm = t->name};
 
@@ -189,10 +189,10 @@ static void track_tell(struct json_writer *w, struct track *t)
 static char *slice_put(struct json_writer *w, const char *phase, const struct track *t,
 		       const struct slice *s, uint64_t ts_ns)
 {
-	char *p = put_json(w, event_begin(w, phase), s->name);
+	char *p = json_put_string(w, event_begin(w, phase), s->name);
 
-	p = put_json(w, json_put(p, ",\"cat\":"), s->category);
-	return text_us(json_put(put_ids(p, t->pid, t->tid), ",\"ts\":"), ts_ns);
+	p = json_put_string(w, json_put(p, ",\"cat\":"), s->category);
+	return text_us(json_put(json_put_ids(p, t->pid, t->tid), ",\"ts\":"), ts_ns);
 }
 
 static void json_slice(void *ctx, struct track *t, const struct slice *s)
@@ -203,12 +203,12 @@ static void json_slice(void *ctx, struct track *t, const struct slice *s)
 	char *p;
 
 	/*
-	 * Of events of one time the reader takes the longest X first, and B after them: what begins with an
-	 * open one must not be an X.
+	 * Among events of one time, the reader takes X events first, longest first, then B events.
+	 * A slice that begins together with an open one must not be an X.
 	 */
 	bool complete = s->instant || !(s->open || (s->with_open && end_ns > s->begin_ns));
 
-	track_tell(w, t);
+	track_declare(w, t);
 	p = slice_put(w, complete ? "X" : "B", t, s, begin);
 	if (complete)
 		p = text_us(json_put(p, ",\"dur\":"), json_time(w, end_ns) - begin);
@@ -217,14 +217,14 @@ static void json_slice(void *ctx, struct track *t, const struct slice *s)
 		p = json_put(p, s->flow_out ? ",\"flow_out\":true" : ",\"flow_in\":true");
 	}
 	p = json_put(p, ",\"args\":");
-	event_end(w, put_args(w, p, s->args));
+	event_end(w, json_put_args(w, p, s->args));
 	if (!complete && !s->open)
 		event_end(w, slice_put(w, "E", t, s, json_time(w, end_ns)));
 	if (s->begin_ns < w->base_ns)
 		w->totals->early++;
 }
 
-/* Counters belong to processes; the reader joins the name and the value's key with a blank. */
+/* Counters belong to processes. The reader joins the name and the value's key with a blank. */
 static void json_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t value)
 {
 	struct json_writer *w = ctx;
@@ -236,10 +236,10 @@ static void json_counter(void *ctx, struct track *t, uint64_t ts_ns, int64_t val
 		memcpy(name, t->name, (size_t)(blank - t->name));
 		strcpy(key, blank + 1);
 	}
-	p = put_json(w, event_begin(w, "C"), name);
-	p = put_ids(p, t->pid, t->pid);
+	p = json_put_string(w, event_begin(w, "C"), name);
+	p = json_put_ids(p, t->pid, t->pid);
 	p = text_us(json_put(p, ",\"ts\":"), json_time(w, ts_ns));
-	p = put_key(w, json_put(p, ",\"args\":{"), key);
+	p = json_put_key(w, json_put(p, ",\"args\":{"), key);
 	p = text_i64(p, value);
 	*p++ = '}';
 	event_end(w, p);
@@ -252,7 +252,7 @@ static const struct timeline_ops json_event_ops = {
 	.counter = json_counter,
 };
 
-/* ---- the whole ---- */
+/* ---- writing all parts ---- */
 
 static int json_events_run(struct json_writer *w, struct model *m, struct timeline_options *opt)
 {
@@ -260,7 +260,7 @@ static int json_events_run(struct json_writer *w, struct model *m, struct timeli
 	int err;
 
 	out_text(w->out, "{\"metadata\":");
-	out_advance(w->out, put_args(w, out_room(w->out), opt->recording));
+	out_advance(w->out, json_put_args(w, out_room(w->out), opt->recording));
 	out_text(w->out, ",\n\"traceEvents\":[");
 	if (opt->sched_recorded)
 		json_process(w, &idle, INT32_MAX);

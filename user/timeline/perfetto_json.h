@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the two files that make JSON: perfetto_json.c (events) and perfetto_json_ftrace.c (scheduler).
+ * Shared by the two files of the JSON format: perfetto_json.c (events) and perfetto_json_ftrace.c
+ * (scheduler).
  */
 #ifndef POV_TIMELINE_PERFETTO_JSON_H
 #define POV_TIMELINE_PERFETTO_JSON_H
@@ -23,7 +24,7 @@ struct json_writer {
 
 extern const struct timeline_ops json_ftrace_ops; /* ctx: struct json_writer */
 
-/* Appends text at p, where there is room, and returns the end. */
+/* Appends text at p, which must have space. Returns the end. */
 static inline char *json_put(char *p, const char *text)
 {
 	size_t n = strlen(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The scheduler's events as the kernel's ftrace would print them, one line each, within a JSON string:
- * from these Perfetto makes CPU tracks and thread states with wakers, which JSON events cannot give it.
+ * Scheduler events in the kernel's ftrace format, one line each, inside a JSON string. Perfetto
+ * makes CPU tracks and thread states with wakers from these, which JSON events cannot provide.
  */
 #include "lib/text.h"
 #include "timeline/perfetto_json.h"
@@ -15,7 +15,10 @@ static const char *state_text(uint32_t state)
 	return state && state <= 0x80 ? bit[__builtin_ctz(state)] : "R";
 }
 
-/* The reader takes tid 0 for one thread, which would be idle on several CPUs at once: one for each CPU. */
+/*
+ * The reader takes tid 0 for a single thread, which would be idle on several CPUs at once. So each
+ * CPU gets its own idle thread.
+ */
 static char *put_comm(char *p, const struct sched_task *t, uint32_t cpu)
 {
 	if (t->tid)
@@ -34,8 +37,8 @@ static char *put_cpu(char *p, uint32_t cpu)
 }
 
 /*
- * "task-17 (-----) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and cuts: the last
- * digit, half a nanosecond, keeps that from falling to the one before.
+ * "task-17 (-----) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and
+ * truncates. The last digit, half a nanosecond, keeps the time from dropping by one.
  */
 static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_task *t,
 			     uint32_t cpu, uint64_t ts_ns)
@@ -44,7 +47,7 @@ static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_
 	char frac[TEXT_NUMBER_BYTES];
 
 	p = put_tid(json_put(put_comm(p, t, cpu), "-"), t, cpu);
-	/* Which process a thread belongs to is said once: by the events, or else here. */
+	/* A thread's process is given once: by the events, or else here. */
 	if (!t->tid)
 		p = text_u64(json_put(p, " ("), TIMELINE_IDLE_TID);
 	else if (t->untold)
@@ -67,7 +70,7 @@ static char *put_task(char *p, const char *side, const struct sched_task *t, uin
 	return text_u64(json_put(json_put(json_put(p, " "), side), "_prio="), prio);
 }
 
-/* Names a thread that no event of the first part could: a line of an event that nobody knows. */
+/* Names a thread that no event of the first part named, by a line of an unknown event. */
 static void thread_line(struct json_writer *w, const struct sched_task *t, uint32_t cpu,
 			uint64_t ts_ns)
 {

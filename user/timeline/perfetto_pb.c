@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Perfetto's native format: a stream of TracePackets, one TrackEvent each, with interned names. Times are
- * BOOTTIME. Packets need not be in order of time: the reader sorts, and keeps the order of the file
- * where times are equal. Who is who: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c.
+ * Perfetto's native format: a stream of TracePackets, one TrackEvent each, with interned names.
+ * Times are BOOTTIME. Packets need not be in time order: the reader sorts them and keeps the file's
+ * order at equal times. Identities: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 
 #define INTERN_ENTRIES 32768
 #define INTERN_BYTES (4u << 20)
-#define INTERN_TEXT_BYTES 96 /* longer texts are seldom seen twice */
+#define INTERN_TEXT_BYTES 96 /* longer texts rarely appear twice */
 
-/* What is known of a packet sequence so far: TracePacket.sequence_flags. */
+/* TracePacket.sequence_flags: the reader's knowledge of a packet sequence. */
 #define SEQ_CLEARED 1
 #define SEQ_NEEDED 2
 
@@ -43,7 +43,7 @@ void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field)
 	pb_packet_write(w->out, &w->packet);
 }
 
-/* Starts the sequence's state: what was interned before means nothing from here on. */
+/* Starts the sequence's state: earlier interned strings become invalid. */
 static void sequence_clear(struct pb_writer *w)
 {
 	intern_reset(w->intern);
@@ -150,7 +150,7 @@ static void slice_name(struct pb_writer *w, const struct slice *s)
 		pb_u64(b, FIELD(name_iid, 10),
 		       intern_add(w->intern, INTERN_EVENT_NAME, s->name, &w->fresh));
 	} else {
-		/* Counts are part of these names: few are seen twice. */
+		/* These names contain counts: few appear twice. */
 		pb_u64(b, FIELD(category_iids, 3),
 		       intern_add(w->intern, INTERN_CATEGORY, s->category, &w->fresh));
 		pb_text(b, FIELD(name, 23), s->name);
@@ -164,7 +164,7 @@ static void pb_slice(void *ctx, struct track *t, const struct slice *s)
 	pb_track_tell(w, t);
 	event_begin(w, s->instant ? EVENT_INSTANT : EVENT_BEGIN, t, s->begin_ns);
 	slice_name(w, s);
-	/* The reader gives slices that share it one colour, and others one by their name. */
+	/* The reader gives slices with the same id one colour, others a colour by their name. */
 	if (s->activity)
 		pb_u64(&w->packet, FIELD(correlation_id_str_iid, 54),
 		       intern_add(w->intern, INTERN_ACTIVITY, s->activity, &w->fresh));
@@ -206,7 +206,7 @@ static const struct timeline_ops pb_ops = {
 	.sched_lost = pb_sched_lost,
 };
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void clock_add(struct pb_writer *w, enum clock clock, uint64_t ns)
 {
@@ -227,9 +227,9 @@ static void clock_snapshot_write(struct pb_writer *w, uint64_t mono_ns, uint64_t
 }
 
 /*
- * At the recording's start and end, so that a date in between can be told although the system's clock was set
- * meanwhile. The timeline runs by CLOCK_MONOTONIC, on from the start's CLOCK_BOOTTIME: a suspension is not
- * in it (meta.c tells its length).
+ * Written at the recording's start and end, so that dates in between are correct even if the
+ * system's clock was set meanwhile. The timeline runs by CLOCK_MONOTONIC, starting from
+ * CLOCK_BOOTTIME at the start. A suspension is not in it (meta.c gives its length).
  */
 static void clocks_write(struct pb_writer *w, const struct model_info *info)
 {
@@ -257,7 +257,10 @@ static void system_write(struct pb_writer *w, const struct model_info *info)
 	pb_packet_send(w, 0, FIELD(system_info, 45));
 }
 
-/* The same values as on the recording's slice, where the reader shows facts about a whole trace. */
+/*
+ * The same values as on the recording's slice. The reader shows them as facts about the whole
+ * trace.
+ */
 static void attributes_write(struct pb_writer *w, const struct writer_args *meta)
 {
 	pb_reset(&w->body);

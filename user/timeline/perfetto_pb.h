@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the files that make Perfetto's native format: perfetto_pb.c (slices, counters), perfetto_pb_names.c
- * (identities, tracks) and perfetto_pb_sched.c (scheduler events). Field numbers: tests/data/perfetto_subset.proto.
+ * Shared by the files of Perfetto's native format: perfetto_pb.c (slices, counters),
+ * perfetto_pb_names.c (identities, tracks) and perfetto_pb_sched.c (scheduler events). Field
+ * numbers: tests/data/perfetto_subset.proto.
  */
 #ifndef POV_TIMELINE_PERFETTO_PB_H
 #define POV_TIMELINE_PERFETTO_PB_H
@@ -11,7 +12,8 @@
 #include "timeline/timeline.h"
 
 #define PB_SEQUENCE_ID 1
-#define PB_UUID_FIRST 16 /* tracks below are groups; small numbers are the most frequent, threads */
+/* lower numbers are groups; threads, the most frequent, get small numbers */
+#define PB_UUID_FIRST 16
 
 struct intern;
 struct pb_sched;
@@ -29,18 +31,18 @@ struct pb_writer {
 	uint32_t njobs;
 	uint64_t uuid_next;
 	bool group_told[TRACK_KIND_CNT];
-	struct pb_func *func; /* by id; valid if gen is the current one */
+	struct pb_func *func; /* by id; valid if its gen is the current one */
 	uint32_t gen;
 	struct model *model;
 	const struct model_process **parent; /* all processes by pid; NULL until needed */
 	uint32_t nparents;
 	struct pb packet;
 	size_t event_at;      /* of the TrackEvent in packet */
-	struct pb body, item; /* what other packets are of, and a message in it */
+	struct pb body, item; /* content of other packets, and a message inside it */
 	struct pb fresh;      /* InternedData of the event */
 };
 
-/* boot_ns: what turns the model's times into BOOTTIME. preempt: the reader will know the state R+. */
+/* boot_ns: offset from the model's times to BOOTTIME. preempt: the reader knows the state R+. */
 struct pb_sched *pb_sched_new(struct out *out, int64_t boot_ns, bool preempt);
 void pb_sched_switch(void *ctx, const struct sched_switch *s); /* timeline_ops */
 void pb_sched_waking(void *ctx, const struct sched_waking *w);
@@ -60,12 +62,16 @@ static inline void pb_packet_write(struct out *out, const struct pb *packet)
 	out_write(out, packet->base, pb_len(packet));
 }
 
-/* Writes a packet whose field is w->body; ts_ns 0: without a time. For what is not frequent; events are built in place. */
+/*
+ * Writes a packet with field w->body; ts_ns 0: without a time. For rare packets; events are built
+ * in place.
+ */
 void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
 
-/* Of perfetto_pb_names.c */
+/* ---- perfetto_pb_names.c ---- */
 void pb_track_root_write(struct pb_writer *w);
-void pb_track_tell(struct pb_writer *w, struct track *t); /* once; gives it its uuid */
+/* Declares the track once and gives it its uuid. */
+void pb_track_tell(struct pb_writer *w, struct track *t);
 void pb_process(void *ctx, const struct model_process *p, int32_t order); /* timeline_ops */
 void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
 

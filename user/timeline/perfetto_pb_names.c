@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Processes, threads and tracks in Perfetto's native format. Names go into its process tree, which also
- * holds for threads that have scheduler events only; order and hierarchy into track descriptors.
+ * Processes, threads and tracks in Perfetto's native format. Names go into its process tree, which
+ * also covers threads that only have scheduler events. Order and hierarchy go into track
+ * descriptors.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "timeline/meta.h"
 #include "timeline/perfetto_pb.h"
 
-/* Tracks: 0 is the root; small numbers are the most frequent, threads. */
+/* Tracks: 0 is the root. Threads, the most frequent, get small numbers. */
 #define UUID_GROUP 1 /* + enum track_kind */
 #define UUID_PROCESS (1ull << 32)
 
@@ -22,13 +23,13 @@ void pb_track_root_write(struct pb_writer *w)
 {
 	pb_reset(&w->body);
 	pb_u64(&w->body, FIELD(uuid, 1), 0);
-	pb_u64(&w->body, FIELD(process_ordering, 19),
-	       1); /* processes and threads in the order of their ranks */
+	/* processes and threads in the order of their ranks */
+	pb_u64(&w->body, FIELD(process_ordering, 19), 1);
 	pb_u64(&w->body, FIELD(thread_ordering, 20), 1);
 	pb_packet_send(w, w->start_ns, FIELD(track_descriptor, 60));
 }
 
-/* The track that holds all tracks of a kind. */
+/* The track that contains all tracks of a kind. */
 static uint64_t track_group(struct pb_writer *w, enum track_kind kind)
 {
 	static const char *const name[TRACK_KIND_CNT] = {
@@ -101,7 +102,7 @@ static int parent_compare(const void *a, const void *b)
 	return ((*p)->start_ns > (*q)->start_ns) - ((*p)->start_ns < (*q)->start_ns);
 }
 
-/* All processes by number and age: there may be very many. */
+/* All processes by number and age. There may be very many. */
 static void parents_sort(struct pb_writer *w)
 {
 	w->nparents = model_process_count(w->model);
@@ -111,7 +112,7 @@ static void parents_sort(struct pb_writer *w)
 	qsort(w->parent, w->nparents, sizeof(*w->parent), parent_compare);
 }
 
-/* Of those that had the parent's number, the last one that is older. */
+/* Among the processes with the parent's number, the latest one that is older than p. */
 static uint32_t parent_pid(struct pb_writer *w, const struct model_process *p)
 {
 	uint32_t low = 0, high;
@@ -137,7 +138,7 @@ static void process_tree_write(struct pb_writer *w, const struct model_process *
 	pb_reset(&w->item);
 	pb_u64(&w->item, FIELD(pid, 1), p->out_pid);
 	pb_u64(&w->item, FIELD(ppid, 2), parent_pid(w, p));
-	/* The reader calls a process by the first word; alone, it would be cut at a blank. */
+	/* The reader names a process by the first word. A single text would be cut at a blank. */
 	pb_text(&w->item, FIELD(cmdline, 3), name);
 	pb_text(&w->item, FIELD(cmdline, 3), p->cmdline ? p->cmdline : "");
 	pb_reset(&w->body);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Scheduler events as Perfetto's compact_sched: per CPU, arrays of switches and wakings that are flushed as
- * one bundle when full. What the compact form cannot say is written as plain events: the first switch of
- * each CPU (its prev would be unknown), and wake-ups by a thread other than the one the chain of
- * switches has on that CPU.
+ * Scheduler events as Perfetto's compact_sched: per CPU, arrays of switches and wakings that are
+ * flushed as one bundle when full. Two kinds of events do not fit into the compact form and are
+ * written as plain events. The first switch of each CPU would have an unknown prev. A wake-up may
+ * come from a thread other than the one that the chain of switches has on that CPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +40,9 @@ struct comm_slot {
 };
 
 struct cpu_bundle {
-	struct pb field[COMPACT_FIELDS]; /* packed arrays, by field number; COMMS is not used */
+	struct pb field[COMPACT_FIELDS]; /* packed arrays by field number; COMMS is unused */
 	struct pb plain;		 /* FtraceEvents as fields of the bundle */
-	uint64_t switch_ns, waking_ns;	 /* last of each in this bundle */
+	uint64_t switch_ns, waking_ns;	 /* time of the last of each in this bundle */
 	uint32_t nswitches, nwakings, ncomms;
 	bool lost;
 	char comm[BUNDLE_COMMS][16];
@@ -143,7 +143,7 @@ static uint32_t comm_index(struct cpu_bundle *b, const char *comm)
 	return b->ncomms - 1;
 }
 
-/* An FtraceEvent whose own part lies in ps->body under that field number. */
+/* Adds an FtraceEvent. Its specific part is in ps->body and gets that field number. */
 static void plain_add(struct pb_sched *ps, struct cpu_bundle *b, uint64_t ts_ns, uint32_t tid,
 		      uint32_t flags, uint32_t field)
 {
@@ -188,11 +188,16 @@ void pb_sched_switch(void *ctx, const struct sched_switch *s)
 
 	if (s->first) {
 		plain_switch(ps, b, s, ts_ns, state);
-		/* Alone: within a bundle the compact ones are read first. */
+		/*
+		 * A plain switch needs its own bundle: compact events of a bundle are read first.
+		 */
 		bundle_flush(ps, s->cpu);
 		return;
 	}
-	/* Within a bundle switches are read before wakings: a waking of the same time must come first. */
+	/*
+	 * The reader takes a bundle's switches before its wakings, so a waking at the same time
+	 * must come in an earlier bundle.
+	 */
 	if (b->nwakings && b->waking_ns == ts_ns)
 		bundle_flush(ps, s->cpu);
 	pb_varint(&b->field[SWITCH_TS], b->nswitches ? ts_ns - b->switch_ns : ts_ns);

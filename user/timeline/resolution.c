@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Counts, for each resolution that there is, how many slices of calls a thread would have, by the rule of timeline_group.c but
- * without its details: records come in order of their end, a call after those that it contains. What a slice takes
- * with its arrows and counters was measured (kmod-docs/PERFETTO.md).
+ * Counts how many slices of calls a thread would have at each available resolution. Follows the
+ * rule of timeline_group.c without its details. Records come in order of their end, a call after
+ * the calls inside it. The size of a slice with its arrows and counters was measured
+ * (kmod-docs/PERFETTO.md).
  */
 #include "timeline/resolution.h"
 
@@ -17,7 +18,7 @@
 #include "timeline/timeline.h"
 
 #define ALWAYS_CALLS 100000 /* so many are drawn one by one, however small the recording */
-#define SLICE_BYTES 550	    /* with the ends of its arrows */
+#define SLICE_BYTES 550	    /* including the ends of its arrows */
 #define SCHED_BYTES 8
 #define TIMES_RECORDING 10
 
@@ -37,7 +38,7 @@ struct census {
 	uint64_t calls, sched, slices[CHOICES];
 	struct map callers;   /* by thread */
 	struct map is_chosen; /* processes by pid; used if ranks are selected */
-	bool *func_chosen;    /* by id; used if functions are */
+	bool *func_chosen;    /* by id; used if functions are selected */
 };
 
 static bool process_chosen(const struct census *c, uint32_t pid)
@@ -45,7 +46,7 @@ static bool process_chosen(const struct census *c, uint32_t pid)
 	return !c->sel->ranks.n || map_get(&c->is_chosen, pid);
 }
 
-/* By id; those that the trace does not list are left out. */
+/* Array by id. Functions that the trace does not list are left out. */
 static bool *functions_chosen(const struct model *m, const struct writer_select *sel)
 {
 	bool *chosen = xcalloc(FUNC_IDS, sizeof(*chosen));

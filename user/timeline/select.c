@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A selection of nothing is a mistake in its spelling, and is told before anything is written. What the
- * recording knows and did not call is no mistake.
+ * An empty selection is a spelling mistake, which is reported before anything is written. Selecting
+ * something that the recording knows but did not call is no mistake.
  */
 #include "timeline/select.h"
 
@@ -70,10 +70,9 @@ int select_check(const struct model *m, const char *path, const struct writer_se
 	uint32_t nranks;
 
 	if (sel->ranks.n && !select_ranks(m, sel, &nranks)) {
-		log_error(
-			"export: none of the ranks asked for is in %s; it has %u: \"povtrace info\" "
-			"lists them",
-			path, nranks);
+		log_error("export: none of the ranks asked for is in %s; it has %u: \"povtrace "
+			  "info\" lists them",
+			  path, nranks);
 		return -ENOENT;
 	}
 	for (uint32_t i = 0; i < sel->nfunctions && model_func_count(m); i++) {

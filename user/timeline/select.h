@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whether a selection can show anything of a recording. */
+/* Checks that a selection shows something of a recording. */
 #ifndef POV_TIMELINE_SELECT_H
 #define POV_TIMELINE_SELECT_H
 
@@ -7,15 +7,15 @@
 
 struct model_process;
 
-/* 0; -ENOENT (printed) if no rank, function or moment asked for is in the recording called path. */
+/* 0, or -ENOENT (printed) if the recording at path contains no selected rank, function or time. */
 int select_check(const struct model *m, const char *path, const struct writer_select *sel);
 
-/* How many ranks the recording has, and how many of them are chosen. */
+/* Returns the number of selected ranks; *nranks: all ranks of the recording. */
 uint32_t select_ranks(const struct model *m, const struct writer_select *sel, uint32_t *nranks);
 
-/* Whether a process is selected: all are, unless ranks are named. */
+/* True if a process is selected. Without a list of ranks, all are. */
 bool select_process(const struct writer_select *sel, const struct model_process *p);
-/* By index, those that are. Caller frees. */
+/* Array by process index: true for selected ones. The caller frees it. */
 bool *select_processes(const struct model *m, const struct writer_select *sel);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A stretch of a recording as a picture, for papers, tickets and documents: one SVG file without scripts or references, a thousand
- * pixels wide. It takes two passes of the model: one for the findings, the messages and which threads are the main ones, one for
- * what is drawn (moment.h).
+ * An interval of a recording as a picture, for papers, tickets and documents: one SVG file without
+ * scripts or references, a thousand pixels wide. It takes two passes of the model. The first one
+ * finds the findings, the messages and the main threads; the second one collects what is drawn
+ * (moment.h).
  */
 #include "timeline/svg.h"
 
@@ -18,9 +19,9 @@
 
 #define TITLE_CHARS 105
 
-/* ---- what is drawn ---- */
+/* ---- selecting what is drawn ---- */
 
-/* The first lane on which a finding, with its number, lies on none that was placed before. */
+/* Puts a finding with its number on the first lane where it overlaps no earlier one. */
 static void lane_choose(struct svg *s, struct svg_finding *f)
 {
 	uint32_t i = 0;
@@ -38,7 +39,7 @@ static void lane_choose(struct svg *s, struct svg_finding *f)
 		s->nlane = f->lane + 1;
 }
 
-/* The findings whose longest part lies in the stretch, the costliest first. */
+/* Selects the findings whose longest part lies in the interval, the costliest first. */
 static void findings_choose(struct svg *s, const struct findings *all)
 {
 	const struct moment *mo = s->mo;
@@ -70,18 +71,18 @@ static void cpus_choose(struct svg *s)
 		s->cpus_hidden = nr_cpus - s->ncpu;
 }
 
-/* The more there are, the lower. All heights are even, so that strokes lie on pixels. */
-static struct svg_size size_for(uint32_t n, const struct svg_size *few)
+/* More tracks have a smaller height. All heights are even, so that strokes lie on pixels. */
+static struct svg_size svg_size_for(uint32_t n, const struct svg_size *few)
 {
 	if (n <= 8)
 		return *few;
 	return n <= 24 ? (struct svg_size){22, 14, 11} : (struct svg_size){15, 8, 9};
 }
 
-static void layout(struct svg *s)
+static void picture_layout(struct svg *s)
 {
-	s->rank_size = size_for(s->mo->nband, &(struct svg_size){44, 26, 12});
-	s->cpu_size = size_for(s->ncpu, &(struct svg_size){24, 18, 12});
+	s->rank_size = svg_size_for(s->mo->nband, &(struct svg_size){44, 26, 12});
+	s->cpu_size = svg_size_for(s->ncpu, &(struct svg_size){24, 18, 12});
 	s->mark_y = 56;
 	s->rank_y = s->mark_y + (int)s->nlane * SVG_MARK_PX + (s->nlane ? 4 : 0);
 	s->cpu_y = s->rank_y + (int)s->mo->nband * s->rank_size.pitch + (s->mo->nband > 8 ? 8 : 0);
@@ -100,7 +101,7 @@ static const char *command_of(const struct writer_args *recording)
 	return "povtrace recording";
 }
 
-/* As exact as its numbers are, or as a thousandth of it. */
+/* The precision of the given times, or a thousandth of the interval. */
 static struct svg_unit stretch_unit(uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t step = 1000000000;
@@ -131,7 +132,7 @@ static void stretch_put(struct svg *s)
 			human_plural(cpus, sizeof(cpus), s->ncpu + s->cpus_hidden, "CPU", "CPUs"));
 }
 
-static void head(struct svg *s)
+static void picture_head_put(struct svg *s)
 {
 	svg_put(s,
 		"<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' viewBox='0 0 %d "
@@ -151,10 +152,10 @@ static void head(struct svg *s)
 	svg_put(s, "</text>\n");
 }
 
-static void draw(struct svg *s)
+static void picture_draw(struct svg *s)
 {
 	s->stretches = 0;
-	head(s);
+	picture_head_put(s);
 	svg_finding_marks(s);
 	svg_ranks(s);
 	svg_cpus(s);
@@ -164,7 +165,7 @@ static void draw(struct svg *s)
 	svg_put(s, "</svg>\n");
 }
 
-/* ---- what is known ---- */
+/* ---- passes of the model ---- */
 
 static int findings_pass(struct model *m, struct findings *f, struct coverage *coverage,
 			 struct moment *mo, const struct timeline_options *opt)
@@ -192,8 +193,8 @@ static int moment_pass(struct model *m, struct moment *mo, const struct app_time
 	moment_finish(mo);
 	if (moment_has_something(mo))
 		return 0;
-	log_error(
-		"export: there is nothing to draw: no rank and no CPU did anything there that was recorded");
+	log_error("export: nothing to draw: no activity of a rank or CPU was recorded in this "
+		  "interval");
 	return -ENOENT;
 }
 
@@ -206,10 +207,10 @@ static void picture_put(struct model *m, struct out *out, const struct moment *m
 
 	findings_choose(&s, f);
 	cpus_choose(&s);
-	layout(&s);
-	draw(&s); /* to find out its height */
+	picture_layout(&s);
+	picture_draw(&s); /* finds the height */
 	s.out = out;
-	draw(&s);
+	picture_draw(&s);
 	totals->slices = s.stretches;
 	totals->flows = totals->arrows = s.arrows ? mo->nmessages : 0;
 	totals->messages = mo->nmessages;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the picture's parts: svg.c (its content, and the whole), svg_put.c (text and numbers), svg_style.c (colours), svg_track.c (ranks and
- * CPUs), svg_over.c (arrows and times), svg_key.c (legend, findings, notes). Nobody else includes it.
+ * Shared by the parts of the picture: svg.c (its content and the whole), svg_put.c (text and
+ * numbers), svg_style.c (colours), svg_track.c (ranks and CPUs), svg_over.c (arrows and times),
+ * svg_key.c (legend, findings, notes). Private to these files.
  */
 #ifndef POV_TIMELINE_SVG_H
 #define POV_TIMELINE_SVG_H
@@ -11,14 +12,14 @@
 #include "timeline/out.h"
 
 #define SVG_WIDTH 1000
-#define SVG_LEFT 108 /* of the columns, which are a pixel each */
+#define SVG_LEFT 108 /* left edge of the columns, which are one pixel each */
 #define SVG_RIGHT (SVG_LEFT + MOMENT_COLUMNS)
 #define SVG_TEXT_PX 12
 #define SVG_FINDINGS_MAX 5
-#define SVG_MARK_PX 20	       /* a lane of their marks */
-#define SVG_ARROW_RANKS_MAX 24 /* among more ranks, arrows are not followed by eye */
+#define SVG_MARK_PX 20	       /* height of a lane of finding marks */
+#define SVG_ARROW_RANKS_MAX 24 /* among more ranks, nobody can follow an arrow */
 
-/* What has a CPU, as the legend and the colours tell it apart. */
+/* Owners of a CPU as distinguished by legend and colours. */
 enum svg_who {
 	SVG_WHO_IDLE,
 	SVG_WHO_MAIN,
@@ -30,7 +31,7 @@ enum svg_who {
 	SVG_WHO_CNT,
 };
 
-/* Heights of a kind of track, by how many there are. */
+/* Sizes of a kind of track, depending on their number. */
 struct svg_size {
 	int pitch, height, text_px;
 };
@@ -48,28 +49,28 @@ struct svg {
 	uint32_t njobs;
 	struct svg_finding finding[SVG_FINDINGS_MAX];
 	uint32_t nfinding, nlane;
-	uint32_t cpu[MOMENT_CPUS_MAX], ncpu; /* those that are shown */
+	uint32_t cpu[MOMENT_CPUS_MAX], ncpu; /* displayed CPUs */
 	uint32_t cpus_hidden;
 	struct svg_size rank_size, cpu_size;
 	int mark_y, rank_y, cpu_y, axis_y, key_y, height;
-	int key_x;   /* of the legend: where its next item begins */
-	bool arrows; /* few enough */
+	int key_x;   /* legend: x of its next item */
+	bool arrows; /* few enough to be drawn */
 	bool state_seen[MOMENT_STATES];
 	bool who_seen[SVG_WHO_CNT];
-	uint64_t stretches; /* of one state or one process that were drawn */
+	uint64_t stretches; /* number of drawn intervals of one state or one process */
 };
 
 /* ---- svg_put.c ---- */
 
-/* One call puts less than OUT_ROOM_BYTES. */
+/* Appends formatted text. One call may append less than OUT_ROOM_BYTES. */
 void svg_put(struct svg *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Foreign text, escaped, at most max characters. */
+/* Appends text from outside, escaped, at most max characters. */
 void svg_put_text(struct svg *s, const char *text, unsigned int max);
-/* The same of text_printable()'s text, of which it takes so many bytes. */
+/* The same for the first bytes of text from text_printable(). */
 void svg_put_bytes(struct svg *s, const char *text, size_t bytes);
-/* How wide a text is, roughly: never too little. */
+/* Approximate width of a text, never too small. */
 int svg_text_width(const char *text, int px);
-/* Times as people write them: "12.345 ms", with the digits that a step needs, rounded. */
+/* Times for human readers: "12.345 ms", rounded to the digits that a step needs. */
 struct svg_unit {
 	uint64_t ns;
 	const char *name;
@@ -77,14 +78,14 @@ struct svg_unit {
 };
 struct svg_unit svg_unit_of(uint64_t last_ns, uint64_t step_ns);
 char *svg_time(char *buf, size_t bytes, uint64_t ns, const struct svg_unit *u);
-/* "rank 3", with its job and host if there are several. Caller frees. */
+/* "rank 3", with its job and host if there are several. The caller frees it. */
 char *svg_rank_name(const struct svg *s, const struct model_process *p);
 
 /* ---- svg_track.c ---- */
 
 void svg_ranks(struct svg *s);
 void svg_cpus(struct svg *s);
-/* Where a time lies, in columns; MOMENT_COLUMNS: at the end. */
+/* Column of a time, 0 to MOMENT_COLUMNS (the end). */
 int svg_column(const struct svg *s, uint64_t ns);
 const char *svg_state_name(enum moment_state state);
 const char *svg_state_class(enum moment_state state);
@@ -100,7 +101,7 @@ void svg_axis(struct svg *s);
 
 /* ---- svg_key.c ---- */
 
-/* Marks of findings, above the ranks. */
+/* Draws the marks of findings above the ranks. */
 void svg_finding_marks(struct svg *s);
 void svg_key(struct svg *s);
 

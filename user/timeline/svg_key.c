@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What explains a picture: the legend, the findings that lie in the stretch, and notes on what is left out. */
+/*
+ * The explanations of a picture: the legend, the findings inside the interval, and notes on what is
+ * left out.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,7 +13,7 @@
 
 #define ROW_PX 20
 #define SWATCH_PX 26
-#define LINE_CHARS 145 /* of a finding or a note */
+#define LINE_CHARS 145 /* per line of a finding or a note */
 
 /* ---- the legend ---- */
 
@@ -21,7 +24,7 @@ static void row_begin(struct svg *s, const char *title)
 	svg_put(s, "<text class='e' x='%d' y='%d'>%s</text>\n", SVG_LEFT - 8, s->key_y, title);
 }
 
-/* Where the next item begins, on the next row if this one is full. */
+/* Starts the next item, in a new row if this one is full. */
 static void item_begin(struct svg *s, const char *text)
 {
 	int width = SWATCH_PX + 6 + svg_text_width(text, SVG_TEXT_PX) + 10;
@@ -39,8 +42,8 @@ static void item_end(struct svg *s, const char *text)
 	s->key_x += SWATCH_PX + 6 + svg_text_width(text, SVG_TEXT_PX) + 10;
 }
 
-/* classes: several share the swatch, from left to right. */
-static void swatch(struct svg *s, const char *const *classes, int n)
+/* classes: several of them share the swatch, from left to right. */
+static void swatch_put(struct svg *s, const char *const *classes, int n)
 {
 	int width = SWATCH_PX / n;
 
@@ -53,10 +56,10 @@ static void swatch(struct svg *s, const char *const *classes, int n)
 		s->key_y - 11, n * width + 1);
 }
 
-static void item(struct svg *s, const char *text, const char *const *classes, int n)
+static void item_put(struct svg *s, const char *text, const char *const *classes, int n)
 {
 	item_begin(s, text);
-	swatch(s, classes, n);
+	swatch_put(s, classes, n);
 	item_end(s, text);
 }
 
@@ -69,7 +72,7 @@ static void ranks_legend(struct svg *s)
 		const char *class = svg_state_class((enum moment_state)state);
 
 		if (s->state_seen[state])
-			item(s, svg_state_name((enum moment_state)state), &class, 1);
+			item_put(s, svg_state_name((enum moment_state)state), &class, 1);
 	}
 	item_begin(s, "in an MPI call");
 	svg_put(s, "<path class='m' stroke-width='3' d='M%d %d.5h%d'/>", s->key_x, s->key_y - 5,
@@ -105,8 +108,8 @@ static void cpus_legend(struct svg *s)
 	row_begin(s, "CPUs");
 	for (int who = 0; who < SVG_WHO_CNT; who++)
 		if (s->who_seen[who] && items[who].n)
-			item(s, items[who].text, items[who].classes, items[who].n);
-	item(s, "idle", (const char *const[]){"d"}, 1);
+			item_put(s, items[who].text, items[who].classes, items[who].n);
+	item_put(s, "idle", (const char *const[]){"d"}, 1);
 }
 
 /* ---- findings ---- */
@@ -133,7 +136,7 @@ void svg_finding_marks(struct svg *s)
 			s->mark_y + 10);
 }
 
-/* In as many lines as it needs, broken at blanks. */
+/* Writes a text in as many lines as it needs, broken at blanks. */
 static void text_lines(struct svg *s, const char *text)
 {
 	char *clean = text_printable(text, 3 * LINE_CHARS), *line = clean;
@@ -162,7 +165,8 @@ static void findings_list(struct svg *s)
 	for (uint32_t i = 0; i < s->nfinding; i++) {
 		svg_put(s, "<circle cx='%d' cy='%d' r='8'/>", SVG_LEFT - 16, s->key_y - 4);
 		svg_put(s,
-			"<text class='o' x='%d' y='%d' style='fill:#fff;font-weight:bold'>%u</text>\n",
+			"<text class='o' x='%d' y='%d' "
+			"style='fill:#fff;font-weight:bold'>%u</text>\n",
 			SVG_LEFT - 16, s->key_y, i + 1);
 		text_lines(s, s->finding[i].finding->text);
 		s->key_y += 4;
@@ -171,7 +175,7 @@ static void findings_list(struct svg *s)
 
 /* ---- notes ---- */
 
-static void note(struct svg *s, char *text)
+static void note_put(struct svg *s, char *text)
 {
 	text_lines(s, text);
 	free(text);
@@ -185,32 +189,36 @@ static void left_out_note(struct svg *s)
 	human_plural(more_ranks, sizeof(more_ranks), ranks, "rank", "ranks");
 	human_plural(more_cpus, sizeof(more_cpus), s->cpus_hidden, "CPU", "CPUs");
 	if (ranks)
-		note(s, xasprintf("Not shown: %s more (--rank chooses others).", more_ranks));
+		note_put(s, xasprintf("Not shown: %s more (--rank chooses others).", more_ranks));
 	if (s->cpus_hidden)
-		note(s,
-		     xasprintf("Not shown: %s on which no thread of these ranks ran, or beyond %d.",
-			       more_cpus, MOMENT_CPUS_MAX));
+		note_put(s,
+			 xasprintf("Not shown: %s on which no thread of these ranks ran, or beyond "
+				   "%d.",
+				   more_cpus, MOMENT_CPUS_MAX));
 }
 
-static void notes(struct svg *s)
+static void notes_put(struct svg *s)
 {
 	char text[HUMAN_BYTES];
 
-	note(s,
-	     xasprintf("Ranks: their main threads. Where states change within a pixel (%s), the "
-		       "one that took most of it is shown%s",
-		       human_ns(text, sizeof(text),
-				(s->mo->to_ns - s->mo->from_ns) / MOMENT_COLUMNS),
-		       s->nfinding ? "; what findings cost is that of the whole recording." : "."));
+	note_put(
+		s,
+		xasprintf("Ranks: their main threads. Where states change within a pixel (%s), the "
+			  "one that took most of it is shown%s",
+			  human_ns(text, sizeof(text),
+				   (s->mo->to_ns - s->mo->from_ns) / MOMENT_COLUMNS),
+			  s->nfinding ? "; what findings cost is that of the whole recording." :
+					"."));
 	if (!s->arrows && s->mo->nmessages)
-		note(s, xasprintf("Messages: %s, %s.",
-				  human_count(text, sizeof(text), s->mo->nmessages),
-				  s->mo->nmessages > MOMENT_ARROWS_MAX ?
-					  "too many for arrows" :
-					  "without arrows among so many ranks"));
+		note_put(s, xasprintf("Messages: %s, %s.",
+				      human_count(text, sizeof(text), s->mo->nmessages),
+				      s->mo->nmessages > MOMENT_ARROWS_MAX ?
+					      "too many for arrows" :
+					      "without arrows among so many ranks"));
 	if (!s->mo->sched_recorded)
-		note(s, xstrdup("The scheduler was not recorded: what ranks did outside MPI, and "
-				"who had the CPUs, is unknown."));
+		note_put(s,
+			 xstrdup("The scheduler was not recorded: what ranks did outside MPI, and "
+				 "who had the CPUs, is unknown."));
 	left_out_note(s);
 }
 
@@ -221,6 +229,6 @@ void svg_key(struct svg *s)
 		ranks_legend(s);
 	cpus_legend(s);
 	findings_list(s);
-	notes(s);
+	notes_put(s);
 	s->height = s->key_y;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What lies over the tracks of a picture: arrows from sends to receives, and the time. */
+/* Drawn over the tracks of a picture: arrows from sends to receives, and the time axis. */
 #include <inttypes.h>
 
 #include "lib/human.h"
 #include "timeline/svg.h"
 
-#define TICKS_MAX 9 /* so that their labels have room */
+#define TICKS_MAX 9 /* so that there is room for their labels */
 
 /* ---- arrows ---- */
 
-/* The band of a process; -1: it is not shown. */
+/* Index of a process's band; -1: it is not shown. */
 static int band_of(const struct svg *s, const struct model_process *p)
 {
 	for (uint32_t i = 0; i < s->mo->nband; i++)
@@ -32,7 +32,7 @@ static void arrow_title(struct svg *s, const struct moment_message *m)
 	svg_put_text(s, m->recv, 40);
 }
 
-/* From the middle of the sender's band to the near edge of the receiver's. */
+/* Draws from the middle of the sender's band to the near edge of the receiver's. */
 static void arrow_put(struct svg *s, const struct moment_message *m)
 {
 	int from = band_of(s, m->from), to = band_of(s, m->to);
@@ -58,9 +58,9 @@ void svg_arrows(struct svg *s)
 		arrow_put(s, &s->mo->message[i]);
 }
 
-/* ---- the time ---- */
+/* ---- the time axis ---- */
 
-/* The least of 1, 2, 5, 10, 20, … ns that gives at most so many steps. */
+/* The smallest of 1, 2, 5, 10, 20, … ns that gives at most TICKS_MAX steps. */
 static uint64_t tick_step(uint64_t ns)
 {
 	uint64_t step = 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Text and numbers of a picture. Without a file (struct svg.out) nothing is written: so heights are found out. */
+/*
+ * Text and numbers of a picture. Without a file (struct svg.out) nothing is written; this run finds
+ * the heights.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -24,7 +27,7 @@ void svg_put(struct svg *s, const char *fmt, ...)
 	out_advance(s->out, p + (n < OUT_ROOM_BYTES ? n : OUT_ROOM_BYTES - 1));
 }
 
-/* XML has no place for U+FFFE and U+FFFF, in no form. */
+/* XML cannot represent U+FFFE and U+FFFF in any form. */
 static bool is_noncharacter(const char *p)
 {
 	return !strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Colours and hatching of a picture. States differ in lightness, and where two are near, in hatching: so they can be told apart
- * without colours. The hues lie on the axis from blue to orange, which people who see two of three colours tell apart.
+ * Colours and hatching of a picture. States differ in lightness, and similar ones in hatching, so
+ * that they can be distinguished without colours. The hues lie on the axis from blue to orange,
+ * which people with a colour vision deficiency can distinguish.
  */
 #include "timeline/svg.h"
 
 static const char *const style[] = {
 	"<style>",
 	"text{font-family:'Liberation Sans',Arial,Helvetica,sans-serif;font-size:12px;fill:#222}",
-	".h{font-size:15px;font-weight:bold}.n{font-size:11px;fill:#444}.e{text-anchor:end}.o{text-anchor:middle}",
-	".i{text-anchor:middle;pointer-events:none;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}",
+	".h{font-size:15px;font-weight:bold}.n{font-size:11px;fill:#444}.e{text-anchor:end}"
+	".o{text-anchor:middle}",
+	".i{text-anchor:middle;pointer-events:none;paint-order:stroke;stroke:#fff;"
+	"stroke-width:4px;stroke-linejoin:round}",
 	"path{fill:none;shape-rendering:crispEdges}",
 	".c{stroke:#7cc7e8}.q{stroke:url(#q)}.w{stroke:url(#w)}.x{stroke:#005a9c}",
 	".a{stroke:url(#a)}.t{stroke:#2b1038}.u{stroke:url(#u)}.m{stroke:#222}.d{stroke:#fff}",
@@ -17,7 +20,8 @@ static const char *const style[] = {
 	".s0{stroke:url(#s0)}.s1{stroke:url(#s1)}.s2{stroke:url(#s2)}",
 	".p{stroke:url(#p)}.k{stroke:url(#k)}",
 	".f{fill:none;stroke:#999}.g{stroke:#000;stroke-opacity:.2}",
-	".v{stroke:#fff;stroke-width:4px}.y{stroke:#222;stroke-width:1.3px}.b{stroke:#222;stroke-width:2px}",
+	".v{stroke:#fff;stroke-width:4px}.y{stroke:#222;stroke-width:1.3px}"
+	".b{stroke:#222;stroke-width:2px}",
 	"</style>",
 };
 

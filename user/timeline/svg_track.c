@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The tracks of a picture: ranks and CPUs. A run of columns of one kind is one stroke, and all strokes of a kind on a track are one
- * path, whose title says how long that was.
+ * The tracks of a picture: ranks and CPUs. A run of columns of one kind is one stroke. All strokes
+ * of a kind on a track are one path; its title gives their total length.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "lib/log.h"
 #include "timeline/svg.h"
 
-#define TINTS 3	     /* of ranks on CPUs */
+#define TINTS 3	     /* for ranks on CPUs */
 #define LABEL_MAX 15 /* characters beside a track */
 #define NAME_MAX_CHARS 60
 
@@ -35,8 +35,8 @@ const char *svg_state_class(enum moment_state state)
 
 typedef bool (*column_test)(const void *of, uint32_t column, uint32_t what);
 
-/* Whether any column passes. */
-static bool passes(column_test is, const void *of, uint32_t what)
+/* True if any column passes. */
+static bool any_column_passes(column_test is, const void *of, uint32_t what)
 {
 	for (uint32_t i = 0; i < MOMENT_COLUMNS; i++)
 		if (is(of, i, what))
@@ -44,7 +44,7 @@ static bool passes(column_test is, const void *of, uint32_t what)
 	return false;
 }
 
-/* The columns that pass a test, as a path's data. Returns how many strokes that are. */
+/* Writes the columns that pass a test as a path's data. Returns the number of strokes. */
 static uint64_t strokes_put(struct svg *s, column_test is, const void *of, uint32_t what)
 {
 	uint32_t from = 0, to = 0;
@@ -98,7 +98,7 @@ static void share_put(struct svg *s, uint64_t ns)
 		100 * (double)ns / (double)all_ns);
 }
 
-/* Beside a track. */
+/* Writes the label beside a track. */
 static void label_put(struct svg *s, const char *name, int y, const struct svg_size *size)
 {
 	svg_put(s, "<text class='e' x='%d' y='%d' style='font-size:%dpx'>", SVG_LEFT - 8,
@@ -107,9 +107,9 @@ static void label_put(struct svg *s, const char *name, int y, const struct svg_s
 	svg_put(s, "</text>\n");
 }
 
-/* Within one, between two columns, if there is room for it. */
-static bool text_fits(struct svg *s, const char *text, int from, int to, int y,
-		      const struct svg_size *size)
+/* Writes a text inside a track, between two columns, if it fits. Returns whether it did. */
+static bool text_put_if_fits(struct svg *s, const char *text, int from, int to, int y,
+			     const struct svg_size *size)
 {
 	if (size->height < size->text_px || svg_text_width(text, size->text_px) > to - from - 4)
 		return false;
@@ -123,7 +123,7 @@ static bool text_fits(struct svg *s, const char *text, int from, int to, int y,
 
 /* ---- ranks ---- */
 
-/* What the band shows, for those who do not see it. */
+/* Describes the band for screen readers. */
 static void band_describe(struct svg *s, const struct moment_band *b, const char *name,
 			  const uint64_t *ns)
 {
@@ -146,7 +146,7 @@ static void band_states(struct svg *s, const struct moment_band *b, const char *
 	svg_put(s, "<g transform='translate(%d,%d)' stroke-width='%d'>\n", SVG_LEFT,
 		y + s->rank_size.height / 2, s->rank_size.height);
 	for (uint32_t state = 0; state < MOMENT_STATES; state++) {
-		if (!passes(has_state, b, state))
+		if (!any_column_passes(has_state, b, state))
 			continue;
 		s->state_seen[state] = true;
 		svg_put(s, "<path class='%s' d='", svg_state_class((enum moment_state)state));
@@ -178,12 +178,15 @@ static void call_title(struct svg *s, const struct moment_call *c)
 		svg_time(from, sizeof(from), begin_ns, &unit));
 }
 
-/* The line below a band says when it was in MPI; a gap of one pixel parts calls that are long enough. */
+/*
+ * The line below a band shows when it was in MPI. A gap of one pixel separates calls that are long
+ * enough.
+ */
 static void band_calls(struct svg *s, const struct moment_band *b, int y)
 {
 	int line_y = y + s->rank_size.height + 2;
 
-	if (!passes(has_call, b, 0))
+	if (!any_column_passes(has_call, b, 0))
 		return;
 	svg_put(s, "<g transform='translate(%d,%d.5)' stroke-width='3'>\n<path class='m' d='",
 		SVG_LEFT, line_y);
@@ -205,8 +208,9 @@ static void band_calls(struct svg *s, const struct moment_band *b, int y)
 		int from = svg_column(s, b->call[i].begin_ns);
 		int to = svg_column(s, b->call[i].end_ns);
 
-		if (!text_fits(s, name, from, to, y, &s->rank_size) && !strncmp(name, "MPI_", 4))
-			text_fits(s, name + 4, from, to, y, &s->rank_size);
+		if (!text_put_if_fits(s, name, from, to, y, &s->rank_size) &&
+		    !strncmp(name, "MPI_", 4))
+			text_put_if_fits(s, name + 4, from, to, y, &s->rank_size);
 	}
 }
 
@@ -234,8 +238,8 @@ void svg_ranks(struct svg *s)
 
 /* ---- CPUs ---- */
 
-/* What a process on a CPU is; also the number of its colour, if it is a rank. */
-static enum svg_who who_is(const struct svg *s, const struct moment_share *share, uint32_t *tint)
+/* Kind of a CPU's owner. For a rank, also the number of its colour. */
+static enum svg_who who_kind(const struct svg *s, const struct moment_share *share, uint32_t *tint)
 {
 	const struct model_process *p;
 	bool others;
@@ -252,7 +256,7 @@ static enum svg_who who_is(const struct svg *s, const struct moment_share *share
 	return share->thread->kthread ? SVG_WHO_KERNEL : SVG_WHO_PROCESS;
 }
 
-/* "rank 0", "rank 0, others", "stress". Caller frees. */
+/* "rank 0", "rank 0, others", "stress". The caller frees it. */
 static char *who_name(const struct svg *s, const struct moment_share *share)
 {
 	const struct model_process *p;
@@ -275,7 +279,7 @@ static void who_labels(struct svg *s, const struct moment_core *c, uint32_t who,
 		for (to = from + 1; to < MOMENT_COLUMNS && c->who[to] == c->who[from];)
 			to++;
 		if (c->who[from] == who)
-			text_fits(s, name, (int)from, (int)to, y, &s->cpu_size);
+			text_put_if_fits(s, name, (int)from, (int)to, y, &s->cpu_size);
 	}
 }
 
@@ -284,7 +288,7 @@ static void who_put(struct svg *s, uint32_t cpu, const struct moment_share *shar
 	static const char *const classes[] = {"", "r", "s", "p", "k", "t", "u"};
 	const struct moment_core *c = &s->mo->core[cpu];
 	uint32_t tint = UINT32_MAX;
-	enum svg_who is = who_is(s, share, &tint);
+	enum svg_who is = who_kind(s, share, &tint);
 	char *name;
 
 	if (is == SVG_WHO_IDLE)
@@ -310,7 +314,7 @@ static void who_put(struct svg *s, uint32_t cpu, const struct moment_share *shar
 
 static void unrecorded_put(struct svg *s, const struct moment_core *c, int y)
 {
-	if (!passes(has_who, c, MOMENT_NOT_RECORDED))
+	if (!any_column_passes(has_who, c, MOMENT_NOT_RECORDED))
 		return;
 	s->who_seen[SVG_WHO_NOT_RECORDED] = true;
 	svg_put(s, "<g transform='translate(%d,%d)'><path class='u' stroke-width='%d' d='",
@@ -329,7 +333,7 @@ static int share_compare(const void *va, const void *vb)
 	return a->who < b->who ? -1 : a->who > b->who;
 }
 
-/* All, by CPU. Caller frees. */
+/* All shares, sorted by CPU. The caller frees the list. */
 static const struct moment_share **shares_list(const struct moment *mo, size_t *n)
 {
 	const struct moment_share **list = xcalloc(mo->shares.cnt + 1, sizeof(*list)), *share;
@@ -367,7 +371,7 @@ void svg_cpus(struct svg *s)
 		while (at < n && shares[at]->cpu < s->cpu[i])
 			at++;
 		for (; at < n && shares[at]->cpu == s->cpu[i]; at++)
-			if (passes(has_who, c, shares[at]->who))
+			if (any_column_passes(has_who, c, shares[at]->who))
 				who_put(s, s->cpu[i], shares[at], y);
 		unrecorded_put(s, c, y);
 		svg_put(s, "<rect class='f' x='%d.5' y='%d.5' width='%d' height='%d'/>\n",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is told: which slices and counters are selected, and markers. Calls are timeline_call.c's, who is who timeline_names.c's, how
- * slices find their place timeline_track.c's, the scheduler timeline_sched.c's, arrows timeline_wake.c's, posts timeline_post.c's.
+ * Selects slices and counters, and adds markers. The other parts: calls timeline_call.c, identities
+ * timeline_names.c, places of slices timeline_track.c, scheduler timeline_sched.c, arrows
+ * timeline_wake.c, posts timeline_post.c.
  */
 #include "timeline/timeline.h"
 
@@ -15,7 +16,8 @@
 #include "timeline/timeline_priv.h"
 
 #define LOST_CLASSES 16 /* tracks of lost records: ring × LOST_CLASSES + class */
-#define LIMIT_ORDER (UINT16_MAX * LOST_CLASSES) /* … and behind these, by function */
+/* The tracks of limits follow these, by function. */
+#define LIMIT_ORDER (UINT16_MAX * LOST_CLASSES)
 
 static const char *const class_name[POV_CLASS_CNT] = {
 	[POV_CLASS_CALL] = "calls",	   [POV_CLASS_SPIN] = "spins",
@@ -72,7 +74,7 @@ bool tl_call_shown(struct timeline *tl, const struct model_process *p, const str
 
 /* ---- slices ---- */
 
-/* Shown with its call. */
+/* Posts are shown with their call. */
 static void tl_posted(void *ctx, const struct model_post *p)
 {
 	struct timeline *tl = ctx;
@@ -90,7 +92,7 @@ static void tl_counted(void *ctx, const struct model_counted *c)
 		tl_counted_add(tl, tl_caller_of(tl, c->thread), c);
 }
 
-/* Beside its calls: it may lie within one. */
+/* On a track of its own, because it may lie inside a call. */
 static void tl_room(void *ctx, const struct model_room *r)
 {
 	struct timeline *tl = ctx;
@@ -179,7 +181,7 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 	tl->totals->markers++;
 }
 
-/* Functions that were counted, or not even that, each on a track of its own among those of losses. */
+/* Functions whose calls were counted or left out. Each has its own track among those of losses. */
 static void tl_limit(void *ctx, const struct model_limit *l)
 {
 	static const char *const words[] = {
@@ -223,7 +225,7 @@ static void tl_lost(void *ctx, const struct model_lost *l)
 		tl_sched_lost(tl, l);
 }
 
-/* A slice as long as the recording, alone on its track. */
+/* Adds a slice as long as the recording, alone on its track. */
 static void whole_add(struct timeline *tl, enum track_kind kind, uint32_t pid, const char *track,
 		      const char *name, const struct writer_args *args)
 {
@@ -288,14 +290,17 @@ static void tl_counter(void *ctx, const struct model_counter *c)
 	tl_counter_add(tl, counter_track(tl, c), c->ts_ns, c->value);
 }
 
-/* ---- life ---- */
+/* ---- new, run, free ---- */
 
 static void sink_init(struct timeline *tl)
 {
 	tl->sink.ctx = tl;
 	tl->sink.lost = tl_lost;
 	tl->sink.limit = tl_limit;
-	/* Both passes follow the scheduler: one to tell it, one to find out who woke whom. */
+	/*
+	 * Both passes follow the scheduler: one to write it, one to find out which thread woke
+	 * which.
+	 */
 	if (tl->opt.sched_recorded) {
 		tl->sink.on_switch = tl_on_switch;
 		tl->sink.waking = tl_on_waking;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls and merged polls as slices of their threads. Those shorter than the resolution may be drawn together
- * (timeline_group.c), the others each on its own.
+ * Calls and merged polls as slices of their threads. Those shorter than the resolution may be drawn
+ * together (timeline_group.c), the others separately.
  */
 #include "timeline/timeline_priv.h"
 
-/* Whether a call that lies in another one is told before that one; keeps count of the outermost ones. */
+/*
+ * True if a nested call is reported before the call around it. Keeps track of the outermost calls.
+ */
 static bool orphan_check(struct tl_thread *th, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
 {
 	if (!depth) {
@@ -16,7 +18,9 @@ static bool orphan_check(struct tl_thread *th, uint64_t begin_ns, uint64_t end_n
 	return !th->outer_seen || begin_ns > th->outer_end_ns;
 }
 
-/* A call's record names the process, so from the first one on it is known even for a straggler. */
+/*
+ * A call's record names the process, so even a straggler's process is known from its first call on.
+ */
 struct tl_thread *tl_caller_of(struct timeline *tl, struct model_thread *t)
 {
 	struct tl_thread *th = tl_thread_of(tl, t);
@@ -39,7 +43,7 @@ bool tl_call_selected(struct timeline *tl, const struct model_call *c)
 	       tl_process_shown(tl, c->thread->proc) && tl_func_shown(tl, c->func);
 }
 
-/* Of MPI calls; others are told by their names. */
+/* For MPI calls. Calls of other layers are coloured by their names. */
 static const char *activity_of(const struct model_call *c)
 {
 	const struct call_roles *r = c->view ? &c->view->roles : NULL;
@@ -55,7 +59,7 @@ static const char *activity_of(const struct model_call *c)
 	return c->func->waits ? "waits" : NULL;
 }
 
-/* Draws one slice, or takes it into a group of short ones. False if it became an instant. */
+/* Draws one slice, or adds it to a group of short ones. False if it became an instant. */
 static bool slice_draw(struct timeline *tl, struct tl_thread *th, struct slice *s,
 		       const struct tl_brief *brief)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that were counted, and not recorded one by one (struct pov_counted): a slice for all that a thread counted before it told of that,
- * on a track of its own, for other calls lie between them.
+ * Calls that were counted and not recorded one by one (struct pov_counted). There is one slice for
+ * everything that a thread counted before it reported the counts. It lies on a track of its own,
+ * because other calls lie between the counted ones.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "lib/log.h"
 #include "timeline/timeline_priv.h"
 
-#define FUNCTIONS_MAX 16 /* a thread counts as many at once */
+#define FUNCTIONS_MAX 16 /* the most that a thread counts at once */
 #define NAMES_MAX 3
 
 struct counted_of {
@@ -24,7 +25,8 @@ struct tl_counted {
 	struct counted_of of[FUNCTIONS_MAX];
 };
 
-static const char *slice_name(struct timeline *tl, const struct tl_counted *c, uint64_t calls)
+static const char *counted_slice_name(struct timeline *tl, const struct tl_counted *c,
+				      uint64_t calls)
 {
 	const char *text = c->of[0].func->name;
 	char cnt[32];
@@ -35,7 +37,7 @@ static const char *slice_name(struct timeline *tl, const struct tl_counted *c, u
 			 human_count(cnt, sizeof(cnt), calls));
 }
 
-static struct track *track_make(struct timeline *tl, const struct tl_thread *th)
+static struct track *counted_track_new(struct timeline *tl, const struct tl_thread *th)
 {
 	const struct model_thread *t = th->model;
 	char *name = t->proc && t->tid == t->proc->pid ? xstrdup("counted calls") :
@@ -58,7 +60,7 @@ static void counted_write(struct timeline *tl, struct tl_thread *th)
 		busy_ns += c->of[i].busy_ns;
 	}
 	args_reset(&tl->args);
-	s.name = slice_name(tl, c, calls);
+	s.name = counted_slice_name(tl, c, calls);
 	args_add_uint(&tl->args, "count", calls);
 	args_add_us(&tl->args, "busy_us", busy_ns);
 	for (uint32_t i = 0; i < c->cnt && c->cnt > 1; i++) {
@@ -68,7 +70,7 @@ static void counted_write(struct timeline *tl, struct tl_thread *th)
 		args_add_us(&tl->args, args_keep(&tl->args, "%s_busy_us", name), c->of[i].busy_ns);
 	}
 	if (!c->track)
-		c->track = track_make(tl, th);
+		c->track = counted_track_new(tl, th);
 	tl_track_add(tl, c->track, &s, 0, false);
 	tl->totals->counted++;
 	c->cnt = 0;
@@ -81,14 +83,15 @@ void tl_counted_add(struct timeline *tl, struct tl_thread *th, const struct mode
 
 	if (!c)
 		c = th->counted = xcalloc(1, sizeof(*c));
-	/* It counts anew once it has told of what it had. */
+	/* After a report, the thread starts counting anew. */
 	if (c->cnt && (m->begin_ns >= c->end_ns || c->cnt == FUNCTIONS_MAX))
 		counted_write(tl, th);
 	if (!c->cnt || m->begin_ns < c->begin_ns)
 		c->begin_ns = m->begin_ns;
 	if (!c->cnt || m->end_ns > c->end_ns)
 		c->end_ns = m->end_ns;
-	for (at = 0; at < c->cnt && c->of[at].func != m->func; at++) /* within others, and not */
+	/* merges calls inside other calls with the rest */
+	for (at = 0; at < c->cnt && c->of[at].func != m->func; at++)
 		;
 	if (at == c->cnt)
 		c->of[c->cnt++] = (struct counted_of){.func = m->func};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How ranks ended that did not end well (finding/rank_ends.h): an instant on the track of the thread whose calls say where, at that time. */
+/*
+ * Ranks that did not end well (finding/rank_ends.h): an instant at that time on the track of the
+ * thread whose calls show the place.
+ */
 #include <stdlib.h>
 
 #include "analysis/label.h"
@@ -7,7 +10,8 @@
 #include "finding/rank_ends.h"
 #include "timeline/timeline_priv.h"
 
-static void end_write(struct timeline *tl, const struct rank_ends *e, const struct rank_end *end)
+static void rank_end_write(struct timeline *tl, const struct rank_ends *e,
+			   const struct rank_end *end)
 {
 	char *text = rank_end_text(e, end), *name = rank_end_short(end);
 	struct slice s = {.begin_ns = end->at_ns,
@@ -34,6 +38,6 @@ void timeline_add_ends(struct timeline *tl, const struct rank_ends *e, const boo
 
 		if (end->kind != RANK_END_RUNNING && end->thread && shown[end->process->idx] &&
 		    tl_in_window(tl, end->at_ns))
-			end_write(tl, e, end);
+			rank_end_write(tl, e, end);
 	}
 }

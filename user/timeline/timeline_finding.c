@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Findings (finding/finding.h) as a process of their own above the ranks: one track for each kind, the costliest first, with a slice for
- * each finding where its longest part lies, or over the whole recording if it is at no certain time. Those of a kind that overlap
- * lie on further tracks.
+ * Findings (finding/finding.h) as a process of their own above the ranks. Each kind has one track,
+ * the costliest first, and each finding one slice on it. The slice covers the finding's longest
+ * part, or the whole recording if it is not tied to a time. Overlapping findings of a kind are put
+ * on further tracks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +12,22 @@
 #include "finding/finding.h"
 #include "timeline/timeline_priv.h"
 
-static uint64_t begin_of(const struct timeline *tl, const struct finding *f)
+static uint64_t finding_begin_ns(const struct timeline *tl, const struct finding *f)
 {
 	return f->to_ns ? f->from_ns : tl->opt.start_ns;
 }
 
-static uint64_t end_of(const struct timeline *tl, const struct finding *f)
+static uint64_t finding_end_ns(const struct timeline *tl, const struct finding *f)
 {
 	return f->to_ns ? f->to_ns : tl->opt.end_ns;
 }
 
-/* A free track of a kind; NULL: too many overlap. first: number of the first finding of its kind. */
-static struct track *track_of(struct timeline *tl, const char *kind, uint32_t first,
-			      uint64_t begin_ns)
+/*
+ * Returns a free track of a kind; NULL: too many overlap. first: number of the first finding of its
+ * kind.
+ */
+static struct track *finding_track(struct timeline *tl, const char *kind, uint32_t first,
+				   uint64_t begin_ns)
 {
 	char *name, *at;
 
@@ -43,7 +47,8 @@ static struct track *track_of(struct timeline *tl, const char *kind, uint32_t fi
 	return NULL;
 }
 
-static void values_add(struct timeline *tl, const struct findings *all, const struct finding *f)
+static void args_add_finding(struct timeline *tl, const struct findings *all,
+			     const struct finding *f)
 {
 	const struct model_process *p = NULL;
 
@@ -65,8 +70,8 @@ static void values_add(struct timeline *tl, const struct findings *all, const st
 static void finding_write(struct timeline *tl, const struct findings *all, const struct finding *f,
 			  uint32_t first)
 {
-	struct slice s = {.begin_ns = begin_of(tl, f),
-			  .end_ns = end_of(tl, f),
+	struct slice s = {.begin_ns = finding_begin_ns(tl, f),
+			  .end_ns = finding_end_ns(tl, f),
 			  .name = f->text,
 			  .category = "finding",
 			  .activity = f->kind,
@@ -75,26 +80,26 @@ static void finding_write(struct timeline *tl, const struct findings *all, const
 
 	if (s.end_ns < tl->from_ns || s.begin_ns > tl->to_ns)
 		return;
-	t = track_of(tl, f->kind, first, s.begin_ns);
+	t = finding_track(tl, f->kind, first, s.begin_ns);
 	if (!t) {
 		tl->totals->findings_hidden++;
 		return;
 	}
-	values_add(tl, all, f);
+	args_add_finding(tl, all, f);
 	tl_track_add(tl, t, &s, 0, false);
 	tl->totals->findings++;
 }
 
-/* In order of their begin, as a track demands it; of one time the longest first. */
+/* In order of begin, as a track requires; at equal times, the longest first. */
 static int place_compare(const void *va, const void *vb, void *ctx)
 {
 	const struct finding *a = *(const struct finding *const *)va;
 	const struct finding *b = *(const struct finding *const *)vb;
 
-	if (begin_of(ctx, a) != begin_of(ctx, b))
-		return begin_of(ctx, a) < begin_of(ctx, b) ? -1 : 1;
-	if (end_of(ctx, a) != end_of(ctx, b))
-		return end_of(ctx, a) > end_of(ctx, b) ? -1 : 1;
+	if (finding_begin_ns(ctx, a) != finding_begin_ns(ctx, b))
+		return finding_begin_ns(ctx, a) < finding_begin_ns(ctx, b) ? -1 : 1;
+	if (finding_end_ns(ctx, a) != finding_end_ns(ctx, b))
+		return finding_end_ns(ctx, a) > finding_end_ns(ctx, b) ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 

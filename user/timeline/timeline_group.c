@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Draws short calls together. A call shorter than the resolution begins a group; those that follow it on its thread
- * and begin within the resolution of it join, and the calls that they contain with them. The group is one slice
- * that says for each function how many calls it stands for, their time and their bytes, so nothing is missing
- * from any sum. A thread thus has at most about two slices in a stretch as long as the resolution, however
- * fast it calls. A group of one is drawn as the call it is.
- *
- * Not drawn together: calls without an end, left without returning, that failed or mark a phase.
+ * Draws short calls together. A call shorter than the resolution begins a group. Calls that follow
+ * on the same thread and begin within the resolution join it, including the calls inside them. The
+ * group is one slice. For each function it gives the number of calls, their time and their bytes,
+ * so nothing is missing from any sum. A thread thus has at most about two slices per resolution,
+ * however fast it calls. A group of one is drawn as the call itself.
+ * Never drawn together: calls without an end, and calls that were left without returning, failed or
+ * mark a phase.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +18,13 @@
 #define GROUP_FUNCTIONS 8
 #define GROUP_NAMES 3
 
-/* The calls of one function, those within others too. */
+/* The calls of one function, including those inside others. */
 struct group_of {
 	const struct func_info *func;
-	uint64_t calls;	      /* empty polls are among them */
+	uint64_t calls;	      /* including empty polls */
 	uint64_t empty_polls; /* polls that found nothing */
-	uint64_t busy_ns;     /* the calls' own durations */
-	uint32_t sized;	      /* bit of each of bytes that any of them has */
+	uint64_t busy_ns;     /* sum of the calls' own durations */
+	uint32_t sized;	      /* bit mask: which of bytes[] any of them has */
 	uint64_t bytes[TL_BYTES];
 };
 
@@ -33,25 +33,26 @@ struct tl_group {
 	uint64_t begin_ns, last_begin_ns, end_ns;
 	uint8_t depth;
 	bool orphan;
-	uint64_t busy_ns; /* of those that are not within others of the group */
+	uint64_t busy_ns; /* without members that lie inside other members */
 	struct state_times split;
-	const char *activity; /* that all of them have, or NULL */
+	const char *activity; /* common to all members, or NULL */
 	uint32_t nfuncs;
-	struct group_of of[GROUP_FUNCTIONS]; /* by id */
-	struct slice first;		     /* should it stay alone */
-	struct writer_args args;	     /* of first */
+	struct group_of of[GROUP_FUNCTIONS]; /* sorted by id */
+	/* the slice of the first call, in case it stays alone */
+	struct slice first;
+	struct writer_args args; /* args of `first` */
 };
 
-/* ---- what a group has to know of a call ---- */
+/* ---- facts that a group needs about a call ---- */
 
-/* What began before the recording may be drawn as beginning with it, shorter than it was. */
-static bool is_brief(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns)
+/* A call that began before the recording may be drawn shorter than it was. */
+static bool span_is_brief(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns)
 {
 	return begin_ns >= tl->opt.start_ns && end_ns >= begin_ns &&
 	       end_ns - begin_ns < tl->opt.resolution_ns;
 }
 
-static bool is_ordinary(const struct model_call *c)
+static bool call_is_ordinary(const struct model_call *c)
 {
 	return !c->open && !c->unwound && !c->fault && !c->partial &&
 	       !(c->view && (c->view->roles.error || c->view->roles.mark != MARK_NONE));
@@ -60,7 +61,7 @@ static bool is_ordinary(const struct model_call *c)
 static const char *const bytes_name[TL_BYTES] = {"bytes", "send_bytes", "recv_bytes",
 						 "status_bytes"};
 
-/* One number, or one for each request that the call completed. */
+/* A single number, or the sum over all requests that the call completed. */
 static uint64_t value_sum(const struct call_value *v)
 {
 	uint64_t sum = 0;
@@ -89,7 +90,7 @@ void tl_brief_from_call(const struct timeline *tl, const struct model_call *c, b
 {
 	out->depth = c->depth;
 	out->orphan = orphan;
-	out->fits = is_brief(tl, c->begin_ns, c->end_ns) && is_ordinary(c);
+	out->fits = span_is_brief(tl, c->begin_ns, c->end_ns) && call_is_ordinary(c);
 	if (!out->fits)
 		return;
 	out->begin_ns = c->begin_ns;
@@ -109,7 +110,7 @@ void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, 
 {
 	out->depth = sp->depth;
 	out->orphan = orphan;
-	out->fits = is_brief(tl, sp->begin_ns, sp->end_ns) && !sp->open && sp->nfuncs &&
+	out->fits = span_is_brief(tl, sp->begin_ns, sp->end_ns) && !sp->open && sp->nfuncs &&
 		    sp->nfuncs <= TL_BRIEF_PARTS;
 	if (!out->fits)
 		return;
@@ -125,7 +126,7 @@ void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, 
 						      sp->func[i].busy_ns};
 }
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 static struct group_of *group_find(struct tl_group *g, const struct func_info *func)
 {
@@ -135,7 +136,7 @@ static struct group_of *group_find(struct tl_group *g, const struct func_info *f
 	return NULL;
 }
 
-/* In order of their ids, so that groups of the same functions have one name, and one colour. */
+/* Sorted by id, so that groups of the same functions have the same name and colour. */
 static struct group_of *group_make(struct tl_group *g, const struct func_info *func)
 {
 	struct group_of *of = group_find(g, func);
@@ -159,7 +160,7 @@ static bool group_has_room(struct tl_group *g, const struct tl_brief *b)
 	return g->nfuncs + fresh <= GROUP_FUNCTIONS;
 }
 
-static bool same_activity(const char *a, const char *b)
+static bool activity_is_same(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
@@ -178,11 +179,11 @@ static void group_count(struct tl_group *g, const struct tl_brief *b)
 			of->bytes[k] += b->sized >> k & 1 ? b->bytes[k] : 0;
 		of->sized |= b->sized;
 	}
-	if (!same_activity(g->activity, b->activity))
+	if (!activity_is_same(g->activity, b->activity))
 		g->activity = NULL;
 }
 
-/* That is not within another one. */
+/* Adds a call that is not inside another one. */
 static void group_extend(struct tl_group *g, const struct tl_brief *b)
 {
 	g->last_begin_ns = b->begin_ns;
@@ -193,13 +194,13 @@ static void group_extend(struct tl_group *g, const struct tl_brief *b)
 		g->split.ns[state] += b->split->ns[state];
 }
 
-static bool lies_within(const struct tl_group *g, const struct tl_brief *b)
+static bool group_contains(const struct tl_group *g, const struct tl_brief *b)
 {
 	return b->depth > g->depth && b->begin_ns >= g->last_begin_ns && b->end_ns <= g->end_ns;
 }
 
-static bool lies_behind(const struct timeline *tl, const struct tl_group *g,
-			const struct tl_brief *b)
+static bool group_is_followed_by(const struct timeline *tl, const struct tl_group *g,
+				 const struct tl_brief *b)
 {
 	return b->depth == g->depth && b->orphan == g->orphan && b->begin_ns >= g->end_ns &&
 	       b->begin_ns - g->begin_ns < tl->opt.resolution_ns;
@@ -207,7 +208,7 @@ static bool lies_behind(const struct timeline *tl, const struct tl_group *g,
 
 /* ---- drawing ---- */
 
-static void values_add(struct writer_args *a, const struct group_of *of, const char *prefix)
+static void args_add_values(struct writer_args *a, const struct group_of *of, const char *prefix)
 {
 	args_add_uint(a, args_keep(a, "%scount", prefix), of->calls);
 	args_add_us(a, args_keep(a, "%sbusy_us", prefix), of->busy_ns);
@@ -258,9 +259,9 @@ static void group_draw(struct timeline *tl, struct tl_thread *th, const struct t
 	args_reset(a);
 	s.name = group_name(a, g, sum.calls);
 	args_add_us(a, "calls_below_us", tl->opt.resolution_ns);
-	values_add(a, &sum, "");
+	args_add_values(a, &sum, "");
 	for (uint32_t i = 0; i < g->nfuncs && g->nfuncs > 1; i++)
-		values_add(a, &g->of[i], args_keep(a, "%s_", g->of[i].func->name));
+		args_add_values(a, &g->of[i], args_keep(a, "%s_", g->of[i].func->name));
 	if (tl->opt.sched_recorded)
 		args_add_split(a, &g->split);
 	tl_track_add(tl, &th->track, &s, g->depth, g->orphan);
@@ -291,8 +292,8 @@ bool tl_group_join(struct timeline *tl, struct tl_thread *th, const struct tl_br
 
 	if (!g || !g->members)
 		return false;
-	within = b->fits && lies_within(g, b);
-	if (b->fits && (within || lies_behind(tl, g, b)) && group_has_room(g, b)) {
+	within = b->fits && group_contains(g, b);
+	if (b->fits && (within || group_is_followed_by(tl, g, b)) && group_has_room(g, b)) {
 		group_count(g, b);
 		if (!within)
 			group_extend(g, b);
@@ -306,7 +307,7 @@ bool tl_group_begin(struct tl_thread *th, const struct slice *s, const struct tl
 {
 	struct tl_group *g = th->group;
 
-	/* One that is told late may have its place only around others. */
+	/* A call that is reported late may only have its place around others. */
 	if (!b->fits || b->begin_ns < th->track.last_begin_ns)
 		return false;
 	if (!g)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Messages of a protocol, from the first step that is seen to the last: made of the posts that bear one message's number. Messages
- * of a layer overlap, so they lie on several tracks (lanes), each on the first one that is free.
- *
- * Nothing says which step is the last: completions may follow a FIN, and not every protocol has one. So a message is told late,
- * when its number comes again, or when too many wait; those that look finished go first. Therefore what is free of a lane is
- * not only what lies behind its last message.
+ * Messages of a protocol, from the first visible step to the last. They are made of posts with the
+ * same message number. Messages of a layer overlap, so they lie on several tracks (lanes), each on
+ * the first free one.
+ * No step is marked as the last: completions may follow a FIN, and not every protocol has one. So a
+ * message is written late: when its number comes again, or when too many are waiting. Messages that
+ * look finished are written first. Therefore a lane may also be free before its last message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "lib/log.h"
 #include "timeline/timeline_priv.h"
 
-#define STEPS_MAX 32 /* shown of a message */
+#define STEPS_MAX 32 /* shown per message */
 #define WAITING_MAX 4096
 #define FINISHED_MAX 256
-#define GAPS_MAX 1024 /* messages of a lane between which another may lie */
+#define GAPS_MAX 1024 /* latest messages of a lane that others may still lie between */
 
 struct step {
 	char name[TL_POST_NAME_BYTES];
@@ -31,14 +31,14 @@ struct message {
 	uint64_t key, id;
 	const char *layer;
 	uint32_t pid;
-	bool finished;	  /* as far as can be seen; in that list */
-	const char *side; /* NULL: not known */
+	bool finished;	  /* as far as visible; it is in the list `finished` */
+	const char *side; /* NULL: unknown */
 	char dest[48], transport[16];
-	const char *mpi_call;  /* of the first step */
-	uint64_t mpi_begin_ns; /* 0: there is none */
+	const char *mpi_call;  /* call of the first step */
+	uint64_t mpi_begin_ns; /* 0: no MPI call */
 	uint64_t begin_ns, end_ns;
-	uint32_t seen; /* bits: enum post_step */
-	int64_t bytes; /* that its steps moved; BYTES_UNKNOWN if that of one is not known */
+	uint32_t seen; /* bit mask of enum post_step */
+	int64_t bytes; /* moved by its steps; BYTES_UNKNOWN if one is unknown */
 	uint32_t nsteps;
 	struct step *step;
 };
@@ -48,31 +48,32 @@ struct lane {
 	struct track *track;
 	struct {
 		uint64_t begin_ns, end_ns;
-	} busy[GAPS_MAX + 1]; /* in order */
+	} busy[GAPS_MAX + 1]; /* sorted */
 	uint32_t n;
-	uint64_t solid_end_ns; /* nothing may begin before */
+	uint64_t solid_end_ns; /* nothing may begin before this */
 };
 
-/* Of a layer in a process. */
+/* Lanes of a layer in a process. */
 struct lanes {
 	struct lane *lane[TIMELINE_LANES_MAX];
-	uint32_t n, nr; /* nr: in order of appearance */
+	uint32_t n, nr; /* nr: number in order of appearance */
 };
 
 struct tl_messages {
 	struct map by_key;
-	struct message_list waiting, finished; /* the one that did something last comes last */
+	struct message_list waiting, finished; /* both: least recently active first */
 	uint32_t nwaiting, nfinished;
-	struct map lanes; /* struct lanes, by process and layer */
+	struct map lanes; /* struct lanes by process and layer */
 };
 
 #define BIT(step) (1u << (step))
-#define WITH_DATA (BIT(STEP_EAGER) | BIT(STEP_RTS) | BIT(STEP_DATA)) /* in some libraries */
+/* steps that carry data, in some libraries */
+#define WITH_DATA (BIT(STEP_EAGER) | BIT(STEP_RTS) | BIT(STEP_DATA))
 #define RENDEZVOUS (BIT(STEP_RTS) | BIT(STEP_RTR) | BIT(STEP_DATA) | BIT(STEP_FIN))
 
 /* ---- lanes ---- */
 
-/* Where in a lane a message fits, or -1. */
+/* Index of the place in a lane where a message fits, or -1. */
 static int64_t lane_place(const struct lane *l, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t at = l->n;
@@ -112,7 +113,7 @@ static struct lane *lane_new(struct timeline *tl, struct lanes *lanes, const str
 	return l;
 }
 
-/* NULL: there are too many messages at that time. */
+/* NULL: too many messages overlap at that time. */
 static struct lane *lane_find(struct timeline *tl, const struct message *m)
 {
 	struct map *map = &tl->messages->lanes;
@@ -136,7 +137,7 @@ static struct lane *lane_find(struct timeline *tl, const struct message *m)
 	return NULL;
 }
 
-/* ---- telling ---- */
+/* ---- writing ---- */
 
 static const char *message_name(const struct message *m)
 {
@@ -220,9 +221,9 @@ static void message_write(struct timeline *tl, const struct message *m)
 		tl->ops->slice_end(tl->ctx, l->track, m->end_ns);
 }
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
-static void unlist(struct tl_messages *ms, struct message *m)
+static void message_unlist(struct tl_messages *ms, struct message *m)
 {
 	TAILQ_REMOVE(m->finished ? &ms->finished : &ms->waiting, m, next);
 	ms->nfinished -= m->finished;
@@ -232,14 +233,17 @@ static void unlist(struct tl_messages *ms, struct message *m)
 static void message_end(struct timeline *tl, struct message *m)
 {
 	map_remove(&tl->messages->by_key, m->key);
-	unlist(tl->messages, m);
+	message_unlist(tl->messages, m);
 	message_write(tl, m);
 	free(m->step);
 	free(m);
 }
 
-/* What would still be the same message after these steps is told apart by the MPI call. */
-static bool is_next_one(const struct message *m, const struct model_post *p)
+/*
+ * True if the step begins a new message with the same number. Where the steps do not show it, the
+ * MPI call does.
+ */
+static bool message_begins_anew(const struct message *m, const struct model_post *p)
 {
 	enum post_step step = p->post->step;
 
@@ -249,8 +253,8 @@ static bool is_next_one(const struct message *m, const struct model_post *p)
 							   p->within->begin_ns != m->mpi_begin_ns));
 }
 
-/* A FIN is sent by either, as the protocol has it. */
-static const char *side_of(const struct call_post *p)
+/* A FIN is sent by either side, depending on the protocol. */
+static const char *post_side(const struct call_post *p)
 {
 	bool out = p->kind == POST_SEND || p->kind == POST_WRITE;
 
@@ -271,7 +275,7 @@ static struct message *message_new(struct timeline *tl, uint64_t key, uint32_t p
 	m->id = cp->message;
 	m->layer = p->call->func->layer_name;
 	m->pid = pid;
-	m->side = side_of(cp);
+	m->side = post_side(cp);
 	m->begin_ns = s->begin_ns;
 	m->mpi_call = tl_post_mpi_call(p);
 	m->mpi_begin_ns = p->within ? p->within->begin_ns : 0;
@@ -316,12 +320,12 @@ static void message_learn(struct message *m, const struct slice *s, const struct
 									       BYTES_UNKNOWN;
 }
 
-/* To the end of the list that it belongs to now. */
+/* Moves the message to the end of the list it belongs to now. */
 static void message_list(struct timeline *tl, struct message *m)
 {
 	struct tl_messages *ms = tl->messages;
 
-	unlist(ms, m);
+	message_unlist(ms, m);
 	m->finished = m->seen == BIT(STEP_EAGER) || m->seen & BIT(STEP_FIN);
 	TAILQ_INSERT_TAIL(m->finished ? &ms->finished : &ms->waiting, m, next);
 	ms->nfinished += m->finished;
@@ -351,11 +355,11 @@ void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slic
 	if (!tl->messages)
 		messages_init(tl);
 	m = map_get(&tl->messages->by_key, key);
-	if (m && (m->id != p->post->message || is_next_one(m, p))) {
+	if (m && (m->id != p->post->message || message_begins_anew(m, p))) {
 		message_end(tl, m);
 		m = NULL;
 	}
-	/* A completion alone would say nothing of the message. */
+	/* A completion alone says nothing about the message. */
 	if (!m && p->post->kind == POST_COMPLETION)
 		return;
 	if (!m)
@@ -393,7 +397,7 @@ void tl_messages_free(struct timeline *tl)
 	if (!ms)
 		return;
 	while ((m = TAILQ_FIRST(&ms->finished) ?: TAILQ_FIRST(&ms->waiting))) {
-		unlist(ms, m);
+		message_unlist(ms, m);
 		free(m->step);
 		free(m);
 	}

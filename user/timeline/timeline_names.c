@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who is who on the timeline: processes, threads and the tracks that are no thread's, and when the format is
- * told of them. Most are known before the replay; stragglers, whose identity was lost, only after it.
+ * Identities on the timeline: processes, threads and the tracks that belong to no thread, and when
+ * they are announced to the format. Most are known before the replay. Stragglers, whose identity
+ * records were lost, are known only after it.
  */
 #include <string.h>
 
@@ -44,7 +45,7 @@ struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu)
 	return &tl->cpu[cpu];
 }
 
-/* "CPU 3 runnable", of several hosts "node1 CPU 3 runnable". */
+/* "CPU 3 runnable"; with several hosts "node1 CPU 3 runnable". */
 char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what)
 {
 	const struct model *m = tl->opt.model;
@@ -135,7 +136,7 @@ void timeline_add_thread(struct timeline *tl, struct model_thread *t)
 		thread_tell(tl, tl_thread_of(tl, t), t->start_ns, false);
 }
 
-/* The stragglers: only now it is sure which process they belong to. */
+/* Announces the stragglers. Only now is it certain which process they belong to. */
 void tl_identities_complete(struct timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->nthreads; i++) {

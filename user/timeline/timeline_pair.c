@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Arrows from a post to its completion, where the two have the same queue and id: between an instant "posted" and an instant
- * "completed", as of wake-ups (timeline_wake.c), for a thread may tell of a completion before another tells of the post.
- *
- * Ids come again, and a program may give all posts the same one. Within a queue posts complete in their order, so what lies
- * before a post that is known to be completed is, too. Each post that receives has a completion: the first one that waits is
- * meant. Others need not have one (unsignalled ones): if several wait that have the id, it is not known which one is meant, and no
- * arrow is drawn; nor if it is not told which side a completion is of, and posts of both wait. Where calls were lost, all is
- * forgotten. What finds no partner waits; if too many do, the oldest are forgotten.
+ * Arrows from a post to its completion, where both have the same queue and id. They run between an
+ * instant "posted" and an instant "completed", as for wake-ups (timeline_wake.c), because a thread
+ * may report a completion before another thread reports the post.
+ * Ids recur, and a program may give all posts the same one. Within a queue, posts complete in
+ * order, so everything before a post known to be completed is completed, too. Each receive has a
+ * completion: it belongs to the first one waiting. Sends need not have one (unsignalled). No arrow
+ * is drawn if several sends with the id are waiting, because it is unknown which one completed. The
+ * same holds if the completion's side is unknown and posts of both sides are waiting. Where calls
+ * were lost, everything is forgotten. Ends without a partner wait; if too many do, the oldest are
+ * forgotten.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +18,16 @@
 #include "timeline/timeline_priv.h"
 
 #define BUCKETS 65536
-#define QUEUES_MAX 65536 /* of which it is known how far they have come */
-#define LOOKS_MAX 64	 /* at completions that wait for a post */
+#define QUEUES_MAX 65536 /* queues with known progress */
+#define LOOKS_MAX 64	 /* waiting completions examined per post */
 
 enum end_kind { END_POST, END_COMPLETION, END_KINDS };
 TAILQ_HEAD(end_list, pair_end);
 
-/* Up to when posts of a queue are known to be completed: what is sent and what receives are queues of their own. */
+/*
+ * Time up to which posts of a queue are known to be completed. Sends and receives are queues of
+ * their own.
+ */
 struct pair_queue {
 	uint64_t passed_ns[2];
 };
@@ -34,11 +39,12 @@ struct pair_end {
 	const char *layer;
 	uint64_t queue, id, ts_ns;
 	enum end_kind kind;
-	bool receives, side_unknown; /* unknown if it failed, or its operation is not told */
+	/* side_unknown: it failed, or its operation was not reported */
+	bool receives, side_unknown;
 };
 
 struct tl_pairs {
-	struct end_list all; /* oldest first, as are the buckets */
+	struct end_list all; /* oldest first, like the buckets */
 	uint32_t cnt;
 	struct end_list bucket[END_KINDS][BUCKETS];
 	struct map queues;
@@ -70,7 +76,7 @@ static uint64_t passed_ns(const struct tl_pairs *pairs, const struct pair_end *p
 	return q ? q->passed_ns[post->receives] : 0;
 }
 
-static void pass(struct tl_pairs *pairs, const struct pair_end *post)
+static void queue_pass(struct tl_pairs *pairs, const struct pair_end *post)
 {
 	struct pair_queue *q;
 
@@ -81,7 +87,7 @@ static void pass(struct tl_pairs *pairs, const struct pair_end *post)
 		q->passed_ns[post->receives] = post->ts_ns;
 }
 
-/* ---- what waits ---- */
+/* ---- waiting ends ---- */
 
 static void end_drop(struct tl_pairs *pairs, struct pair_end *e)
 {
@@ -112,15 +118,15 @@ static void end_keep(struct timeline *tl, const struct pair_end *e)
 	pairs->cnt++;
 }
 
-static bool may_be_of(const struct pair_end *completion, const struct pair_end *post)
+static bool completion_may_match(const struct pair_end *completion, const struct pair_end *post)
 {
 	return key_is_same(post, completion) && post->ts_ns < completion->ts_ns &&
 	       (completion->side_unknown || completion->receives == post->receives);
 }
 
 /*
- * The post that a completion is of; NULL if it is not seen, or one of several. Of those that were passed over, only the last one can still
- * be meant: where a queue completes in another order.
+ * The post that a completion belongs to; NULL if it was not seen or is one of several. Among passed
+ * posts only the last one is considered, for queues that complete in another order.
  */
 static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end *completion,
 				  bool *several)
@@ -130,7 +136,7 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 
 	for (post = TAILQ_FIRST(bucket); post; post = next) {
 		next = TAILQ_NEXT(post, of_bucket);
-		if (!may_be_of(completion, post))
+		if (!completion_may_match(completion, post))
 			continue;
 		if (post->ts_ns <= passed_ns(pairs, post)) {
 			if (passed)
@@ -141,7 +147,7 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 			if (!completion->side_unknown)
 				break;
 		} else if (first) {
-			end_drop(pairs, first); /* is completed, whichever this is of */
+			end_drop(pairs, first); /* completed, whichever post this belongs to */
 			*several = true;
 			return NULL;
 		} else {
@@ -152,7 +158,9 @@ static struct pair_end *post_find(struct tl_pairs *pairs, const struct pair_end 
 	return *several ? NULL : receive ?: first ?: passed;
 }
 
-/* The completion of a post that another thread has told of: the first one after it, of the last ones. */
+/*
+ * The completion of a post that another thread reported: the first one after it, among the latest.
+ */
 static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pair_end *post)
 {
 	struct end_list *bucket = bucket_of(pairs, post, END_COMPLETION);
@@ -160,7 +168,7 @@ static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pai
 	uint32_t looks = 0;
 
 	for (c = TAILQ_LAST(bucket, end_list); c && looks < LOOKS_MAX; looks++) {
-		if (may_be_of(c, post))
+		if (completion_may_match(c, post))
 			found = c;
 		c = TAILQ_PREV(c, end_list, of_bucket);
 	}
@@ -169,7 +177,7 @@ static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pai
 
 /* ---- arrows ---- */
 
-static void end_write(struct timeline *tl, const struct pair_end *e, struct slice *s)
+static void pair_end_write(struct timeline *tl, const struct pair_end *e, struct slice *s)
 {
 	s->instant = s->few_names = true;
 	s->category = "completion";
@@ -185,9 +193,9 @@ static void pair_write(struct timeline *tl, const struct pair_end *post,
 	uint64_t flow_id = ++tl->flow_id;
 
 	args_reset(&tl->args);
-	end_write(tl, post, &(struct slice){.name = "posted", .flow_out = flow_id});
+	pair_end_write(tl, post, &(struct slice){.name = "posted", .flow_out = flow_id});
 	args_add_us(&tl->args, "latency_us", completion->ts_ns - post->ts_ns);
-	end_write(tl, completion, &(struct slice){.name = "completed", .flow_in = flow_id});
+	pair_end_write(tl, completion, &(struct slice){.name = "completed", .flow_in = flow_id});
 	tl->totals->flows++;
 	tl->totals->pairs++;
 }
@@ -202,8 +210,9 @@ static void pairs_init(struct timeline *tl)
 	}
 }
 
-/* A completion is learned of when its call returns, so its instant is the last one of its slice. */
-static struct pair_end end_of(struct track *t, const struct slice *s, const struct model_post *p)
+/* A completion is learned when its call returns, so its instant is at the end of its slice. */
+static struct pair_end pair_end_from_post(struct track *t, const struct slice *s,
+					  const struct model_post *p)
 {
 	const struct call_post *cp = p->post;
 	bool completes = cp->kind == POST_COMPLETION;
@@ -224,7 +233,7 @@ static struct pair_end end_of(struct track *t, const struct slice *s, const stru
 void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 		 const struct model_post *p)
 {
-	const struct pair_end e = end_of(t, s, p);
+	const struct pair_end e = pair_end_from_post(t, s, p);
 	const struct pair_end *post = &e, *completion = &e;
 	struct pair_end *partner;
 	bool several = false;
@@ -247,7 +256,7 @@ void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 	if (!partner)
 		return;
 	pair_write(tl, post, completion);
-	pass(tl->pairs, post);
+	queue_pass(tl->pairs, post);
 	end_drop(tl->pairs, partner);
 }
 

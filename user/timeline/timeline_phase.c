@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Phases of a program, on tracks of their own in its process: those that it marks (abi/mark.h), a track a level, and its functions
- * that are regions (model_region), a track for each depth. So phases need not nest with calls, nor be told before
- * what happened in them.
+ * Phases of a program on tracks of their own in its process: phases that it marks (abi/mark.h), one
+ * track per level, and functions that are regions (model_region), one track per depth. So phases
+ * need not nest with calls, nor be reported before the calls inside them.
  */
 #include <stdlib.h>
 
@@ -10,9 +10,9 @@
 #include "lib/log.h"
 #include "timeline/timeline_priv.h"
 
-#define REGION_TRACKS 16 /* what is nested deeper is not shown */
+#define REGION_TRACKS 16 /* deeper nesting is not shown */
 
-/* Of one thread. */
+/* Phases of one thread. */
 struct tl_phases {
 	struct {
 		struct track *track;
@@ -23,7 +23,7 @@ struct tl_phases {
 	struct track *region[REGION_TRACKS]; /* by depth */
 };
 
-/* order: behind the levels, regions. */
+/* order: levels first, then regions. */
 static struct track *phase_track(struct timeline *tl, struct tl_thread *th, const char *what,
 				 uint32_t number, uint32_t order)
 {
@@ -37,8 +37,8 @@ static struct track *phase_track(struct timeline *tl, struct tl_thread *th, cons
 	return tl_track_new(tl, TRACK_PHASE, pid, order, name);
 }
 
-static void phase_tell(struct timeline *tl, struct tl_thread *th, uint8_t level, uint64_t end_ns,
-		       bool open)
+static void phase_write(struct timeline *tl, struct tl_thread *th, uint8_t level, uint64_t end_ns,
+			bool open)
 {
 	struct tl_phases *ph = th->phases;
 	struct slice s = {.begin_ns = ph->level[level].begin_ns,
@@ -74,7 +74,7 @@ void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call
 	/* finer phases end with the one they are in */
 	for (uint8_t l = POV_MARK_LEVELS; l-- > r->mark_level;) {
 		if (ph->level[l].open)
-			phase_tell(tl, th, l, c->begin_ns, false);
+			phase_write(tl, th, l, c->begin_ns, false);
 	}
 	if (r->mark != MARK_BEGIN)
 		return;
@@ -95,7 +95,7 @@ void tl_region(struct timeline *tl, struct tl_thread *th, const struct model_reg
 
 	if (r->depth >= REGION_TRACKS)
 		return;
-	/* inner ones end first, and come behind the outer ones all the same */
+	/* inner ones end first, but their tracks come after those of the outer ones */
 	for (uint32_t d = 0; d <= r->depth; d++)
 		if (!ph->region[d])
 			ph->region[d] = phase_track(tl, th, "regions", d, POV_MARK_LEVELS + d);
@@ -112,7 +112,7 @@ void tl_phases_finish(struct timeline *tl, struct tl_thread *th)
 		return;
 	for (uint8_t l = 0; l < POV_MARK_LEVELS; l++) {
 		if (th->phases->level[l].open)
-			phase_tell(tl, th, l, tl->opt.end_ns, true);
+			phase_write(tl, th, l, tl->opt.end_ns, true);
 	}
 }
 

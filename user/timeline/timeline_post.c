@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What calls below MPI hand to the network or learn from it (layers/post.h), on tracks of their own in the process: of each thread,
- * for that is what slices nest in; posts by transport, completions and arrivals each on one. A post lasts as long as its call; several
- * of one call share its time evenly, in their order, since when each was made is not known.
+ * Posts: data and requests that calls below MPI hand to the network, or learn from it
+ * (layers/post.h). They have separate tracks in the process. Each thread has its own tracks, because
+ * slices nest per thread: one per transport for posts, one for completions, one for arrivals. A
+ * post lasts as long as its call. Several posts of one call share its time evenly, in order,
+ * because their individual times are unknown.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "lib/log.h"
 #include "timeline/timeline_priv.h"
 
-#define TRANSPORTS_MAX 24 /* of a thread, with tracks of their own */
+#define TRANSPORTS_MAX 24 /* tracks of a thread with a transport of their own */
 
 enum post_role { ROLE_POST, ROLE_COMPLETION, ROLE_ARRIVAL, ROLE_CNT };
 
@@ -18,8 +20,8 @@ struct tl_post_track {
 	struct tl_post_track *next;
 	struct track *track;
 	enum post_role role;
-	const char *layer; /* one text for all of its functions */
-	char *transport;   /* "": not told apart; owned */
+	const char *layer; /* all functions of a layer share one string */
+	char *transport;   /* "": not distinguished; owned */
 };
 
 static const char *const role_name[ROLE_CNT] = {
@@ -40,7 +42,7 @@ static const char *carrier_name(const struct call_post *p)
 	return p->carrier == CARRIER_UNKNOWN ? NULL : post_carrier_name(p->carrier);
 }
 
-/* What posts have tracks by. */
+/* The transport that selects a post's track. */
 static const char *transport_of(const struct call_post *p)
 {
 	if (role_of(p) != ROLE_POST)
@@ -55,8 +57,8 @@ static bool track_is_same(const struct call_post *a, const struct call_post *b)
 
 /* ---- tracks ---- */
 
-/* "posts: rc (verbs)"; of threads other than the first one with their number. */
-static char *track_name(const struct tl_post_track *pt, const struct model_thread *t)
+/* "posts: rc (verbs)", with the thread's number unless it is the first one. */
+static char *post_track_name(const struct tl_post_track *pt, const struct model_thread *t)
 {
 	const char *sep = *pt->transport ? ": " : "";
 
@@ -66,8 +68,8 @@ static char *track_name(const struct tl_post_track *pt, const struct model_threa
 			 t->tid);
 }
 
-static struct track *track_of(struct timeline *tl, struct tl_thread *th, const char *layer,
-			      const struct call_post *p)
+static struct track *post_track(struct timeline *tl, struct tl_thread *th, const char *layer,
+				const struct call_post *p)
 {
 	const char *transport = transport_of(p);
 	struct tl_post_track *pt, **last = &th->post_tracks;
@@ -86,7 +88,7 @@ static struct track *track_of(struct timeline *tl, struct tl_thread *th, const c
 	pt->transport = xstrdup(transport);
 	pt->track = tl_track_new(tl, TRACK_POST, th->track.pid,
 				 (th->track.order * ROLE_CNT + role) * 64 + cnt,
-				 track_name(pt, th->model));
+				 post_track_name(pt, th->model));
 	return pt->track;
 }
 
@@ -101,9 +103,9 @@ void tl_post_tracks_free(struct tl_thread *th)
 	}
 }
 
-/* ---- words ---- */
+/* ---- names and args ---- */
 
-/* "am_bcopy RTS": what it did and, of a protocol, by which step. */
+/* "am_bcopy RTS": the operation and, for a protocol, its step. */
 static void post_name(const struct call_post *p, char name[TL_POST_NAME_BYTES])
 {
 	const char *op = p->op ?: post_kind_name(p->kind), *step = post_step_name(p->step);
@@ -120,13 +122,13 @@ const char *tl_post_mpi_call(const struct model_post *p)
 	return p->within_unknown ? "not known" : "in no MPI call";
 }
 
-static void text_add(struct writer_args *a, const char *name, const char *text)
+static void args_add_known_text(struct writer_args *a, const char *name, const char *text)
 {
 	if (text)
 		args_add_text(a, name, text);
 }
 
-static void hex_add(struct writer_args *a, const char *name, uint64_t v)
+static void args_add_known_hex(struct writer_args *a, const char *name, uint64_t v)
 {
 	if (v)
 		args_add_hex(a, name, v);
@@ -136,17 +138,17 @@ static void post_args(struct writer_args *a, const struct call_post *p)
 {
 	if (p->bytes != BYTES_UNKNOWN)
 		args_add_int(a, "bytes", p->bytes);
-	text_add(a, "dest", p->dest);
-	text_add(a, "transport", p->transport);
-	text_add(a, "carrier", carrier_name(p));
-	text_add(a, "device", p->device);
-	text_add(a, "local_end", p->local_end);
-	text_add(a, "remote_end", p->remote_end);
-	text_add(a, "step", post_step_name(p->step));
-	hex_add(a, "queue", p->queue);
+	args_add_known_text(a, "dest", p->dest);
+	args_add_known_text(a, "transport", p->transport);
+	args_add_known_text(a, "carrier", carrier_name(p));
+	args_add_known_text(a, "device", p->device);
+	args_add_known_text(a, "local_end", p->local_end);
+	args_add_known_text(a, "remote_end", p->remote_end);
+	args_add_known_text(a, "step", post_step_name(p->step));
+	args_add_known_hex(a, "queue", p->queue);
 	if (p->has_id)
 		args_add_hex(a, "id", p->id);
-	hex_add(a, "message", p->message);
+	args_add_known_hex(a, "message", p->message);
 	if (p->failed)
 		args_add_bool(a, "failed", true);
 }
@@ -163,7 +165,7 @@ static void around_args(struct timeline *tl, const struct tl_thread *th, const s
 			    p->within->begin_ns > tl->opt.start_ns ?
 				    p->within->begin_ns - tl->opt.start_ns :
 				    0);
-		hex_add(a, "mpi_request", p->within->request);
+		args_add_known_hex(a, "mpi_request", p->within->request);
 	} else {
 		args_add_text(a, "thread_name", th->model->comm);
 	}
@@ -173,8 +175,10 @@ static void around_args(struct timeline *tl, const struct tl_thread *th, const s
 
 /* ---- slices ---- */
 
-/* A post's part of its call's time: those that share the track follow one another. */
-static void share_time(const struct model_post *p, struct slice *s, struct writer_args *a)
+/*
+ * Gives a post its part of the call's time. Posts of the call on the same track follow one another.
+ */
+static void post_share_time(const struct model_post *p, struct slice *s, struct writer_args *a)
 {
 	const struct call_view *view = p->call->view;
 	uint64_t step_ns;
@@ -204,9 +208,12 @@ static void post_count(struct writer_totals *totals, enum post_role role)
 	totals->arrivals += role == ROLE_ARRIVAL;
 }
 
-/* What is cut down to nothing at the recording's start, or has no length, does not hold an end of an arrow. */
-static bool may_be_paired(const struct timeline *tl, const struct call_post *p,
-			  const struct slice *s)
+/*
+ * A slice without length, or cut down to nothing at the recording's start, cannot hold an arrow's
+ * end.
+ */
+static bool post_may_be_paired(const struct timeline *tl, const struct call_post *p,
+			       const struct slice *s)
 {
 	return p->has_id && p->kind != POST_ARRIVAL && s->end_ns > s->begin_ns &&
 	       s->end_ns > tl->opt.start_ns;
@@ -214,7 +221,7 @@ static bool may_be_paired(const struct timeline *tl, const struct call_post *p,
 
 void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post *p)
 {
-	struct track *t = track_of(tl, th, p->call->func->layer_name, p->post);
+	struct track *t = post_track(tl, th, p->call->func->layer_name, p->post);
 	struct slice s = {.begin_ns = p->call->begin_ns,
 			  .end_ns = p->call->end_ns,
 			  .open = p->call->open,
@@ -228,11 +235,11 @@ void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post 
 	s.name = name;
 	args_reset(&tl->args);
 	post_args(&tl->args, p->post);
-	share_time(p, &s, &tl->args);
+	post_share_time(p, &s, &tl->args);
 	around_args(tl, th, p);
 	placed = tl_track_add(tl, t, &s, p->call->depth, false);
 	post_count(tl->totals, role_of(p->post));
-	if (placed && !s.open && may_be_paired(tl, p->post, &s))
+	if (placed && !s.open && post_may_be_paired(tl, p->post, &s))
 		tl_pair_add(tl, t, &s, p);
 	if (p->post->message)
 		tl_message_add(tl, th, &s, p);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Connects a timeline with a model: what the recording's own description says, and one pass.
- */
+/* Connects a timeline with a model: fills in the recording's own description and runs one pass. */
 #include <stdlib.h>
 
 #include "analysis/distorted.h"
@@ -34,9 +32,9 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 	};
 }
 
-/* What is only known when all has been told. */
-static void conclude(struct timeline *tl, struct model *m, const struct coverage *coverage,
-		     struct findings *findings, const struct last_calls *calls)
+/* Adds what is known only at the end. */
+static void timeline_conclude(struct timeline *tl, struct model *m, const struct coverage *coverage,
+			      struct findings *findings, const struct last_calls *calls)
 {
 	bool *chosen = timeline_processes_shown(tl, m);
 	struct rank_ends ends;
@@ -77,7 +75,7 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	n = 3 + findings_sinks(&findings, sinks + 3);
 	err = model_run(m, sinks, opt->slices ? n : 1);
 	if (!err && opt->slices)
-		conclude(tl, m, &coverage, &findings, &calls);
+		timeline_conclude(tl, m, &coverage, &findings, &calls);
 	if (!err) {
 		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);

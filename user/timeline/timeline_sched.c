@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The scheduler's events as each CPU's chain of switches. Perfetto infers what ran from that chain, so a
- * switch that is missing would give its time to the wrong thread. Where the chain is known to be broken
- * (only some tasks were recorded, events were lost) a stand-in thread "(not recorded)", one per CPU, fills
- * the stretch nobody can speak for.
+ * Scheduler events as a chain of switches per CPU. Perfetto infers from that chain what ran, so a
+ * missing switch would give its time to the wrong thread. The chain is known to be broken where
+ * only some tasks were recorded, or events were lost. There a stand-in thread "(not recorded)", one
+ * per CPU, fills the unknown interval.
  *
- * What is known at a break: the thread last switched in was running then; the thread that leaves next was
- * running at that moment. Nothing else is claimed: the first one's stretch ends at the last time it is
- * known for, and its state from there on is "parked", which a user's thread otherwise hardly ever is.
+ * At a break, two facts are known: the thread last switched in was running then, and the thread
+ * that leaves next was running at that moment. Nothing else is claimed. The first thread's interval
+ * ends at the last time that is known. Its state from then on is "parked", which user threads
+ * otherwise hardly ever have.
  */
 #include <string.h>
 
 #include "timeline/timeline_priv.h"
 
-/* What is recorded: bits of the kernel's task_struct.__state. */
+/* Recorded values: bits of the kernel's task_struct.__state. */
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define TASK_DEAD 0x0080
 #define TASK_NOLOAD 0x0400
 #define TASK_RTLOCK_WAIT 0x1000
-/* What the kernel's own sched_switch shows of it since 4.14 (8ef9925b02c2). */
+/* Bits of these that the kernel's own sched_switch shows since 4.14 (8ef9925b02c2). */
 #define STATE_DISK_SLEEP 0x02
 #define STATE_DEAD 0x10
 #define STATE_PARKED 0x40
 #define STATE_IDLE 0x80
-#define STATE_PLAIN_BITS 0x7f /* shown as they are */
+#define STATE_PLAIN_BITS 0x7f /* shown unchanged */
 
 static const char unrecorded_comm[] = "(not recorded)";
 
-/* One bit: the highest of those shown. */
+/* One bit: the highest shown one. */
 static uint32_t state_report(const struct model_switch *s)
 {
 	uint32_t raw = s->prev_state, plain = raw & STATE_PLAIN_BITS;
@@ -74,7 +75,7 @@ static struct sched_task task_unrecorded(struct timeline *tl, uint32_t cpu)
 	return task;
 }
 
-/* Emits one switch and moves the chain on. thread: next's, NULL if idle or a stand-in. */
+/* Emits one switch and advances the chain. thread: that of next; NULL if idle or a stand-in. */
 static void chain_emit(struct timeline *tl, struct sched_switch *s, struct tl_thread *thread)
 {
 	struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
@@ -95,7 +96,7 @@ static void chain_emit(struct timeline *tl, struct sched_switch *s, struct tl_th
 		thread->run_cpu = (int32_t)s->cpu;
 }
 
-/* From ts_ns on nobody knows what this CPU ran. */
+/* From ts_ns on it is unknown what this CPU ran. */
 static void chain_break(struct timeline *tl, uint32_t cpu, uint64_t ts_ns)
 {
 	struct tl_cpu *c = tl_cpu_of(tl, cpu);
@@ -116,7 +117,7 @@ static void chain_break(struct timeline *tl, uint32_t cpu, uint64_t ts_ns)
 	tl->totals->synthetic++;
 }
 
-/* prev leaves a CPU on which it was not seen to arrive: it was there at that moment at least. */
+/* prev leaves a CPU without having been seen to arrive: it ran there at that moment at least. */
 static void chain_mend(struct timeline *tl, const struct sched_switch *real, struct tl_thread *prev)
 {
 	struct sched_switch s = {.cpu = real->cpu,
@@ -136,7 +137,7 @@ static void chain_mend(struct timeline *tl, const struct sched_switch *real, str
 	tl->totals->synthetic++;
 }
 
-/* With only some tasks recorded, nothing tells how long another one stayed. */
+/* If only some tasks are recorded, it is unknown how long another task stayed. */
 static bool task_recorded(const struct timeline *tl, const struct model_thread *t)
 {
 	return tl->opt.sched_all || (!t->idle && t->proc && t->proc->is_target);
@@ -167,7 +168,7 @@ void tl_switch_write(struct timeline *tl, const struct model_switch *m)
 	c = tl_cpu_of(tl, m->cpu);
 	if (!prev && !next && s.prev.tid && s.prev.tid == s.next.tid) {
 		chain_break(tl, m->cpu, 0);
-		return; /* between two that are not recorded */
+		return; /* between two tasks that are not recorded */
 	}
 	if (c->seen && c->next.tid != s.prev.tid)
 		chain_mend(tl, &s, prev);
@@ -178,7 +179,7 @@ void tl_switch_write(struct timeline *tl, const struct model_switch *m)
 	chain_emit(tl, &s, next);
 }
 
-/* Sleep, wake-up and run of the targets' threads, for the arrows. */
+/* Follows sleep, wake-up and run of the targets' threads, for the arrows. */
 static void wake_follow(struct timeline *tl, const struct model_switch *m)
 {
 	if (!m->prev->idle && m->prev->proc && m->prev->proc->is_target)
@@ -220,7 +221,7 @@ void tl_on_waking(void *ctx, const struct model_waking *w)
 
 	if (!tl_in_window(tl, w->ts_ns) || w->target->idle)
 		return;
-	/* Known to the timeline from here on, should they never be seen on a CPU. */
+	/* The timeline must know them even if they are never seen on a CPU. */
 	if (!w->waker->idle)
 		tl_thread_of(tl, w->waker);
 	tl_thread_of(tl, w->target)->ready_ns = w->ts_ns;

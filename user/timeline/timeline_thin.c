@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * With a resolution, arrows and counters are thinned out, too. Arrows with a longer call at either end all stay. Of those between
- * short calls a thread keeps one of a kind in a stretch as long as the resolution, and none that would lead from a group to
- * itself. Of a counter's values in such a stretch the highest and the last are kept.
+ * With a resolution, arrows and counters are thinned out, too. Arrows with a longer call at either
+ * end always stay. Between short calls, a thread keeps one arrow of each kind per resolution, and
+ * none from a group to itself. Of a counter's values per resolution, the highest and the last one
+ * stay.
  */
 #include "lib/log.h"
 #include "timeline/timeline_priv.h"

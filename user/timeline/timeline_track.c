@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds each slice its place on its track: keeps the stack of slices that have begun and refuses to let
- * two of them overlap partially. A healthy recording never asks for that; where a damaged one does, the
- * later slice becomes an instant at its begin that carries its duration, and is counted: no time is ever
+ * Finds the place of each slice on its track: keeps the stack of open slices and lets no two of
+ * them overlap partially. A healthy recording never requires that. In a damaged one, the later
+ * slice becomes an instant at its begin that carries its duration, and is counted. Times are never
  * bent to fit.
  */
 #include <stdlib.h>
@@ -12,10 +12,12 @@
 
 #define LATE_DEPTHS 8
 
-/* Children whose parent has not been told yet: between which times those deeper than d lie. */
+/*
+ * Children whose parent has not been reported yet. below[d]: the interval of those deeper than d.
+ */
 struct track_late {
 	bool any;
-	uint64_t solid_end_ns; /* end of everything told before them */
+	uint64_t solid_end_ns; /* end of everything reported before them */
 	struct {
 		uint64_t begin_ns, end_ns;
 	} below[LATE_DEPTHS];
@@ -29,7 +31,9 @@ static void track_pop(struct timeline *tl, struct track *t)
 		tl->ops->slice_end(tl->ctx, t, top->end_ns);
 }
 
-/* Ends what has ended before a slice that begins then; false if that slice would stick out of another. */
+/*
+ * Ends slices that have ended before begin_ns. False if the new slice would stick out of another.
+ */
 static bool track_place(struct timeline *tl, struct track *t, uint64_t begin_ns, uint64_t end_ns,
 			uint8_t depth)
 {
@@ -38,7 +42,10 @@ static bool track_place(struct timeline *tl, struct track *t, uint64_t begin_ns,
 
 		if (top->end_ns > begin_ns)
 			return top->end_ns >= end_ns;
-		/* Two of no length at one time: the depth tells whether the second is within the first. */
+		/*
+		 * Two slices without length at one time: the depth shows whether the second is
+		 * inside the first.
+		 */
 		if (top->end_ns == begin_ns && begin_ns == end_ns && depth > top->depth)
 			return true;
 		track_pop(tl, t);
@@ -46,7 +53,10 @@ static bool track_place(struct timeline *tl, struct track *t, uint64_t begin_ns,
 	return true;
 }
 
-/* The place of a parent some of whose children have been told: around them, behind all else. */
+/*
+ * The place of a parent whose children have been reported already: around them, after everything
+ * else.
+ */
 static bool track_place_late(struct timeline *tl, struct track *t, uint64_t begin_ns,
 			     uint64_t end_ns, uint8_t depth)
 {
@@ -61,7 +71,7 @@ static bool track_place_late(struct timeline *tl, struct track *t, uint64_t begi
 	return !t->depth || t->stack[t->depth - 1].end_ns <= begin_ns;
 }
 
-static void late_note(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
+static void track_note_late(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
 {
 	struct track_late *l = t->late;
 
@@ -72,7 +82,7 @@ static void late_note(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint8
 	}
 	for (uint8_t d = 0; d < LATE_DEPTHS; d++) {
 		if (d >= depth) {
-			/* It has taken those below it in. */
+			/* it contains the ones below */
 			l->below[d].end_ns = 0;
 			continue;
 		}
@@ -96,16 +106,17 @@ static void track_push(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint
 		t->max_end_ns = end_ns;
 }
 
-static uint64_t shown_ns(const struct timeline *tl, uint64_t ns)
+static uint64_t track_shown_ns(const struct timeline *tl, uint64_t ns)
 {
 	return ns > tl->opt.floor_ns ? ns : tl->opt.floor_ns;
 }
 
-static bool begins_with_open(const struct timeline *tl, const struct track *t, uint64_t begin_ns)
+static bool slice_begins_with_open(const struct timeline *tl, const struct track *t,
+				   uint64_t begin_ns)
 {
-	uint64_t at_ns = shown_ns(tl, begin_ns);
+	uint64_t at_ns = track_shown_ns(tl, begin_ns);
 
-	for (uint32_t i = t->depth; i-- && shown_ns(tl, t->stack[i].begin_ns) == at_ns;) {
+	for (uint32_t i = t->depth; i-- && track_shown_ns(tl, t->stack[i].begin_ns) == at_ns;) {
 		if (t->stack[i].end_ns == UINT64_MAX)
 			return true;
 	}
@@ -122,9 +133,9 @@ bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 	else if (sane)
 		placed = track_place(tl, t, s->begin_ns, end_ns, depth);
 	if (placed) {
-		s->with_open = begins_with_open(tl, t, s->begin_ns);
+		s->with_open = slice_begins_with_open(tl, t, s->begin_ns);
 		if (orphan)
-			late_note(t, s->begin_ns, end_ns, depth);
+			track_note_late(t, s->begin_ns, end_ns, depth);
 		else if (t->late)
 			t->late->any = false;
 		track_push(t, s->begin_ns, end_ns, depth);

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Threads that wait busily, in a call or between two, give a CPU to each other every few
- * microseconds: half a million switches a second that show nothing. Where more than HELD_MAX such
- * switches follow each other within YIELD_NS, and none of the threads begins or ends a call, each
- * thread's stretches become one, as long as they were together. Switches are held back until it is
- * known whether they are to be merged.
- *
+ * Threads that wait busily, inside or between calls, give a CPU to each other every few
+ * microseconds: half a million switches per second that show nothing. Switches are merged if more
+ * than HELD_MAX of them follow each other within YIELD_NS and none of the threads begins or ends a
+ * call. Then each thread's intervals become one with their total length. Switches are held back
+ * until it is known whether they will be merged.
  * Threads come in the order in which they left the CPU for the last time, so none is shown there
- * later than it was. All were ready to run when the first switch came, so none is shown there while
- * it slept or ran elsewhere.
+ * later than it was. All were ready to run at the first switch, so none is shown there while it
+ * slept or ran elsewhere.
  */
 #include <stdlib.h>
 
 #include "lib/log.h"
 #include "timeline/timeline_priv.h"
 
-#define YIELD_NS 1000000 /* as the spin gap: what lies closer together is not told apart */
-#define HELD_MAX 16	 /* so many switches are written as they are */
+#define YIELD_NS 1000000 /* like the spin gap: events closer together are not distinguished */
+#define HELD_MAX 16	 /* up to this many switches are written unchanged */
 #define SHARERS_MAX 16
 
 struct sharer {
 	struct model_thread *thread;
 	uint64_t ran_ns;
-	struct model_switch left; /* for the last time */
+	struct model_switch left; /* its last switch off the CPU */
 };
 
 struct tl_yield {
-	struct model_switch held[HELD_MAX]; /* the first of them */
+	struct model_switch held[HELD_MAX]; /* the first switches held back */
 	struct model_switch last;
 	uint32_t cnt;
-	struct sharer sharer[SHARERS_MAX]; /* in order of left */
+	struct sharer sharer[SHARERS_MAX]; /* sorted by `left` */
 	uint32_t nsharers;
 };
 
@@ -108,54 +107,56 @@ void tl_yield_flush_all(struct timeline *tl)
 }
 
 /*
- * The thread has begun and ended no call since then. A call that it was in has been told; one that
- * it is in is known once it has left the CPU.
+ * The thread has begun and ended no call since since_ns. A call that it was in has been reported;
+ * one that it is in is known once it has left the CPU.
  */
-static bool no_call_since(const struct tl_thread *th, const struct model_thread *t,
-			  uint64_t since_ns)
+static bool thread_no_call_since(const struct tl_thread *th, const struct model_thread *t,
+				 uint64_t since_ns)
 {
 	uint64_t left_ns = model_call_left_since(t);
 
 	return th->call_ns <= since_ns && (left_ns <= since_ns || left_ns == UINT64_MAX);
 }
 
-/* It has been on this CPU or ready to run since then, and began and ended no call. */
-static bool waits_since(struct timeline *tl, struct model_thread *t, uint16_t cpu,
-			uint64_t since_ns)
+/*
+ * Since since_ns the thread has been on this CPU or ready to run, and has begun and ended no call.
+ */
+static bool thread_waits_since(struct timeline *tl, struct model_thread *t, uint16_t cpu,
+			       uint64_t since_ns)
 {
 	const struct tl_thread *th = t->idle ? NULL : tl_thread_of(tl, t);
 
-	return th && t->proc && t->proc->is_target && no_call_since(th, t, since_ns) &&
+	return th && t->proc && t->proc->is_target && thread_no_call_since(th, t, since_ns) &&
 	       th->ready_ns && th->ready_ns <= since_ns &&
 	       (th->run_cpu < 0 || th->run_cpu == (int32_t)cpu);
 }
 
 /*
- * The first one of what may be many: it leads back to a thread that left a moment ago, and the CPU's
- * last switch leads to it.
+ * Possibly the first of many: it leads back to a thread that left a moment ago, and the CPU's last
+ * switch led to the thread that leaves now.
  */
-static bool may_begin(struct timeline *tl, const struct model_switch *s)
+static bool yield_may_begin(struct timeline *tl, const struct model_switch *s)
 {
 	const struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
 	uint64_t yielded_ns = s->next->idle ? 0 : tl_thread_of(tl, s->next)->yielded_ns;
 
 	return yielded_ns && s->ts_ns - yielded_ns <= YIELD_NS &&
-	       waits_since(tl, s->next, s->cpu, s->ts_ns) && c->seen &&
+	       thread_waits_since(tl, s->next, s->cpu, s->ts_ns) && c->seen &&
 	       (s->prev->idle ? !c->next.tid : c->thread == tl_thread_of(tl, s->prev));
 }
 
-static bool may_follow(struct timeline *tl, struct tl_yield *y, const struct model_switch *s)
+static bool yield_may_follow(struct timeline *tl, struct tl_yield *y, const struct model_switch *s)
 {
 	uint64_t begin_ns = y->held[0].ts_ns;
 
 	return s->ts_ns - begin_ns <= YIELD_NS && s->prev == y->last.next &&
 	       (s->preempted || !s->prev_state) &&
-	       no_call_since(tl_thread_of(tl, s->prev), s->prev, begin_ns) &&
+	       thread_no_call_since(tl_thread_of(tl, s->prev), s->prev, begin_ns) &&
 	       (sharer_find(y, s->prev) || y->nsharers < SHARERS_MAX) &&
-	       (sharer_find(y, s->next) || waits_since(tl, s->next, s->cpu, begin_ns));
+	       (sharer_find(y, s->next) || thread_waits_since(tl, s->next, s->cpu, begin_ns));
 }
 
-static void follow(struct timeline *tl, struct tl_yield *y, const struct model_switch *s)
+static void yield_follow(struct timeline *tl, struct tl_yield *y, const struct model_switch *s)
 {
 	struct sharer *at = sharer_find(y, s->prev);
 	struct sharer sharer = {.thread = s->prev};
@@ -200,14 +201,14 @@ bool tl_yield_hold(struct timeline *tl, const struct model_switch *s)
 
 	if (tl->opt.select && tl->opt.select->every_switch)
 		return false;
-	if (y && y->cnt && may_follow(tl, y, s)) {
-		follow(tl, y, s);
+	if (y && y->cnt && yield_may_follow(tl, y, s)) {
+		yield_follow(tl, y, s);
 		return true;
 	}
 	tl_yield_flush(tl, s->cpu);
 	tl_yield_flush_thread(tl, s->prev);
 	tl_yield_flush_thread(tl, s->next);
-	if (!may_begin(tl, s))
+	if (!yield_may_begin(tl, s))
 		return false;
 	if (!y)
 		y = tl_cpu_of(tl, s->cpu)->yield = xcalloc(1, sizeof(*y));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Finds the writer for a path or a format name.
- */
+/* Finds the writer for a path or a format name. */
 #include "timeline/writer.h"
 
 #include "lib/text.h"

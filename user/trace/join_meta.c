@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the recordings say of themselves, as one: what is said once of a recording ("recording", "probe_cost", "end") is
- * put together, tables of functions become one, all else is copied with the whole's numbers.
+ * Joins the meta objects of several recordings. Objects that each recording has once ("recording",
+ * "probe_cost", "end") are merged. Tables of functions become one table. Everything else is copied
+ * with joined numbers.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,17 +16,17 @@
 #include "trace/trace_joined.h"
 #include "trace/trace_totals.h"
 
-#define FUNC_NONE 0xfffe /* of a function that no table lists */
+#define FUNC_NONE 0xfffe /* stands for functions that no table lists */
 
-/* ---- one after the other ---- */
+/* ---- copies of single objects ---- */
 
-static void time_set(const struct join_part *p, json_t *o, const char *key)
+static void meta_map_time(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
 		json_set_int(o, key, join_time(p, (uint64_t)json_get_int(o, key)));
 }
 
-static void id_set(const struct join_part *p, json_t *o, const char *key)
+static void meta_map_id(const struct join_part *p, json_t *o, const char *key)
 {
 	uint32_t id = join_id(p, (uint32_t)json_get_int(o, key));
 
@@ -33,7 +34,7 @@ static void id_set(const struct join_part *p, json_t *o, const char *key)
 		json_set_int(o, key, id);
 }
 
-static void lib_set(const struct join_part *p, json_t *o, const char *key)
+static void meta_map_lib(const struct join_part *p, json_t *o, const char *key)
 {
 	if (json_is_integer(json_object_get(o, key)))
 		json_set_int(o, key, p->lib_base + (uint64_t)json_get_int(o, key));
@@ -44,22 +45,22 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 	json_t *o = json_deep_copy(meta), *lib, *pid;
 	size_t i;
 
-	time_set(p, o, "ts_ns");
+	meta_map_time(p, o, "ts_ns");
 	if (json_is_type(o, "process") || json_is_type(o, "target") || json_is_type(o, "late"))
-		id_set(p, o, "pid");
+		meta_map_id(p, o, "pid");
 	if (json_is_type(o, "process")) {
-		id_set(p, o, "ppid");
-		json_array_foreach(json_object_get(o, "libs"), i, lib) lib_set(p, lib, "id");
+		meta_map_id(p, o, "ppid");
+		json_array_foreach(json_object_get(o, "libs"), i, lib) meta_map_lib(p, lib, "id");
 	}
 	if (json_is_type(o, "cpu_limit") || json_is_type(o, "memory_limit")) {
-		time_set(p, o, "to_ns");
+		meta_map_time(p, o, "to_ns");
 		json_array_foreach(json_object_get(o, "pids"), i, pid)
 			json_integer_set(pid, join_id(p, (uint32_t)json_integer_value(pid)));
 	}
 	if (json_is_type(o, "late") || json_is_type(o, "probes"))
-		lib_set(p, o, "library");
+		meta_map_lib(p, o, "library");
 	if (json_is_type(o, "library"))
-		lib_set(p, o, "id");
+		meta_map_lib(p, o, "id");
 	if (json_is_type(o, "adapters"))
 		json_set_int(o, "host", p->host);
 	if (json_is_type(o, "library") || json_is_type(o, "image"))
@@ -69,14 +70,14 @@ static json_t *meta_copy(const struct join_part *p, const json_t *meta)
 
 /* ---- tables of functions ---- */
 
-/* The whole's table of a layer: rows of equal text are one function. */
+/* The joined table of each layer. Rows with equal text are one function. */
 struct tables {
-	json_t *layers; /* meta objects "functions", one a layer */
+	json_t *layers; /* meta objects "functions", one per layer */
 	json_t *known;	/* layer and row as text → number */
 	uint32_t next;	/* number of the next row */
 };
 
-static json_t *table_of(struct tables *t, const char *layer)
+static json_t *tables_rows_of(struct tables *t, const char *layer)
 {
 	json_t *o;
 	size_t i;
@@ -91,7 +92,8 @@ static json_t *table_of(struct tables *t, const char *layer)
 	return json_object_get(o, "rows");
 }
 
-static void row_take(struct tables *t, struct join_part *p, const char *layer, const json_t *row)
+static void function_take(struct tables *t, struct join_part *p, const char *layer,
+			  const json_t *row)
 {
 	json_int_t own = json_get_int(row, "id"), id;
 	json_t *copy;
@@ -109,7 +111,7 @@ static void row_take(struct tables *t, struct join_part *p, const char *layer, c
 		json_set_int(t->known, key, (uint64_t)id);
 		copy = json_deep_copy(row);
 		json_set_int(copy, "id", (uint64_t)id);
-		json_array_append_new(table_of(t, layer), copy);
+		json_array_append_new(tables_rows_of(t, layer), copy);
 	}
 	p->func[own] = (uint16_t)id;
 	free(key);
@@ -127,18 +129,18 @@ static void functions_take(struct tables *t, struct join_part *p)
 		meta = trace_meta_get(p->trace, i);
 		if (json_is_type(meta, "functions"))
 			json_array_foreach(json_object_get(meta, "rows"), k, row)
-				row_take(t, p, json_get_text(meta, "layer"), row);
+				function_take(t, p, json_get_text(meta, "layer"), row);
 	}
 }
 
-/* ---- what is said once ---- */
+/* ---- objects that each recording has once ---- */
 
 static const json_t *config_of(const struct join_part *p)
 {
 	return json_object_get(trace_meta_find(p->trace, "recording"), "config");
 }
 
-/* Regions of one name are one; appends a part's to the whole's. */
+/* Appends the regions of a part. Regions with the same name are one region. */
 static void regions_take(struct join_part *p, json_t *all)
 {
 	const json_t *own = json_object_get(config_of(p), "regions");
@@ -164,13 +166,16 @@ static uint64_t own_start_ns(const struct join_part *p)
 	return (uint64_t)json_get_int(trace_meta_find(p->trace, "recording"), "start_ns");
 }
 
-/* When its recording began, in the joined trace's time. */
+/* Begin of its recording, in the joined trace's time. */
 static uint64_t part_start_ns(const struct join_part *p)
 {
 	return join_time(p, own_start_ns(p));
 }
 
-/* The first one's, begun with the earliest; each CPU has a ring of its own (join_record.c). */
+/*
+ * Takes the first recording's object, with the earliest begin. Each CPU gets its own ring
+ * (join_record.c).
+ */
 static json_t *recording_join(const struct trace_joined *j)
 {
 	json_t *o = json_deep_copy(trace_meta_find(j->part[0].trace, "recording")), *config;
@@ -196,7 +201,7 @@ static json_t *recording_join(const struct trace_joined *j)
 	return o;
 }
 
-/* Numbers of the same name added up, in objects as deep as they are. */
+/* Adds up numbers of the same name, recursively. */
 static void numbers_add(json_t *to, const json_t *from)
 {
 	const char *key;
@@ -216,7 +221,7 @@ static void numbers_add(json_t *to, const json_t *from)
 	}
 }
 
-/* Only if all ended in order: else something is missing, and nobody knows what. */
+/* Requires that all recordings ended normally: otherwise something unknown is missing. */
 static json_t *end_join(const struct trace_joined *j)
 {
 	json_t *o = json_object(), *drops = json_array(), *end;
@@ -239,7 +244,7 @@ static json_t *end_join(const struct trace_joined *j)
 		json_array_extend(drops, json_object_get(end, "drops"));
 		numbers_add(o, end);
 	}
-	json_object_del(o, "trigger"); /* is one host's */
+	json_object_del(o, "trigger"); /* belongs to one host */
 	json_object_set_new(o, "type", json_string("end"));
 	json_set_int(o, "ts_ns", last_ns);
 	json_object_set_new(o, "reason", json_string(reason));
@@ -247,7 +252,7 @@ static json_t *end_join(const struct trace_joined *j)
 	return o;
 }
 
-/* What a probe costs on the hosts' average. */
+/* The cost of a probe, averaged over the hosts. */
 static json_t *cost_join(const struct trace_joined *j)
 {
 	static const char *const keys[] = {"call_ns", "spin_ns", "stepped_ns", "counted_ns"};
@@ -271,7 +276,7 @@ static json_t *cost_join(const struct trace_joined *j)
 	return o;
 }
 
-/* What processes that recorded their calls themselves said: all together, what a call costs on average. */
+/* Adds up what preloaded processes reported, and averages the cost of a call. */
 static json_t *preload_join(const struct trace_joined *j)
 {
 	double call_ns = 0, counted_ns = 0;
@@ -296,7 +301,7 @@ static json_t *preload_join(const struct trace_joined *j)
 	return o;
 }
 
-/* However far a broken clock was. */
+/* Limits the value: a broken clock may be off by any amount. */
 static json_int_t whole_ns(double ns)
 {
 	return ns < (double)(INT64_MAX / 2) ? (json_int_t)ceil(ns) : INT64_MAX / 2;
@@ -328,7 +333,7 @@ static json_t *hosts_join(const struct trace_joined *j)
 	return json_pack("{s:s,s:o}", "type", "hosts", "rows", rows);
 }
 
-/* The first one's, with the CPUs of all. */
+/* The first host's object, with the CPUs of all hosts. */
 static json_t *host_join(const struct trace_joined *j)
 {
 	json_t *o = json_deep_copy(trace_meta_find(j->part[0].trace, "host"));
@@ -338,9 +343,9 @@ static json_t *host_join(const struct trace_joined *j)
 	return o;
 }
 
-/* ---- numbers ---- */
+/* ---- numbering ---- */
 
-static uint32_t clip(json_int_t v, uint32_t least, uint32_t most)
+static uint32_t clamp_u32(json_int_t v, uint32_t least, uint32_t most)
 {
 	return v < (json_int_t)least ? least : v > (json_int_t)most ? most : (uint32_t)v;
 }
@@ -353,12 +358,13 @@ static void parts_number(struct trace_joined *j)
 	for (size_t i = 0; i < j->cnt; i++) {
 		struct join_part *p = &j->part[i];
 
-		p->cpus = clip(json_get_int(trace_meta_find(p->trace, "host"), "cpus"), 1,
-			       UINT16_MAX);
+		p->cpus = clamp_u32(json_get_int(trace_meta_find(p->trace, "host"), "cpus"), 1,
+				    UINT16_MAX);
 		p->cpu_base = j->cpus;
 		j->cpus += p->cpus;
-		p->rings = clip(json_get_int(config_of(p), "rings"), 1, POV_RINGS_MAX);
-		p->cpus_per_ring = clip(json_get_int(config_of(p), "cpus_per_ring"), 1, UINT16_MAX);
+		p->rings = clamp_u32(json_get_int(config_of(p), "rings"), 1, POV_RINGS_MAX);
+		p->cpus_per_ring = clamp_u32(json_get_int(config_of(p), "cpus_per_ring"), 1,
+					     UINT16_MAX);
 		p->lib_base = libs;
 		libs += POV_LIB_NUMBERS;
 	}
@@ -370,10 +376,9 @@ static int parts_check(const struct trace_joined *j)
 		const struct join_part *p = &j->part[i];
 
 		if (!config_of(p) || !trace_meta_find(p->trace, "host")) {
-			log_error(
-				"trace: %s does not say how and where it was recorded; it cannot be "
-				"read together with others",
-				p->path);
+			log_error("trace: %s does not say how and where it was recorded; it cannot "
+				  "be read together with others",
+				  p->path);
 			return -EINVAL;
 		}
 		if (strcmp(json_get_text(config_of(p), "sched"),
@@ -402,8 +407,11 @@ static bool is_joined(const json_t *meta)
 	return false;
 }
 
-/* What is neither put together nor a table; of all clocks the first one's, whose times are the whole's. */
-static void others_add(json_t *all, const struct join_part *p, bool is_first)
+/*
+ * Adds all objects that are neither merged nor tables. Of all clocks, only the first recording's
+ * are used: its times are those of the joined trace.
+ */
+static void other_metas_add(json_t *all, const struct join_part *p, bool is_first)
 {
 	for (size_t i = 0; i < trace_meta_count(p->trace); i++) {
 		const json_t *meta = trace_meta_get(p->trace, i);
@@ -431,11 +439,11 @@ int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt)
 	for (size_t i = 0; i < j->cnt; i++)
 		functions_take(&tables, &j->part[i]);
 	json_array_extend(all, tables.layers);
-	/* What there is none of is not appended. */
+	/* objects that do not exist are not appended */
 	json_array_append_new(all, cost_join(j));
 	json_array_append_new(all, preload_join(j));
 	for (size_t i = 0; i < j->cnt; i++)
-		others_add(all, &j->part[i], !i);
+		other_metas_add(all, &j->part[i], !i);
 	json_array_append_new(all, end_join(j));
 	*cnt = json_array_size(all);
 	*out = xcalloc(*cnt, sizeof(**out));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Records of all parts in order of their common time. Each part hands out one at a time, in its own order, which the clocks
- * keep; its copy gets the whole's numbers.
+ * Merges the records of all parts in order of their common time. Each part hands out one record at
+ * a time in its own order, which the clocks preserve. A copy of the record gets the joined numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,9 @@
 struct join_source {
 	const struct join_part *part;
 	struct trace_merge *merge;
-	uint64_t *rec; /* the next one, renumbered; owned */
-	uint32_t again; /* a loss on a ring of several CPUs: of how many more of them it is to be told */
+	uint64_t *rec; /* the next record, renumbered; owned */
+	/* a loss on a ring of several CPUs: number of CPUs it must still be repeated for */
+	uint32_t again;
 	bool ended;
 };
 
@@ -26,7 +27,7 @@ struct join_merge {
 	const struct trace_joined *joined;
 	struct join_source *source;
 	size_t cnt;
-	struct join_source *top; /* handed out last */
+	struct join_source *top; /* source of the record handed out last */
 };
 
 uint64_t join_time(const struct join_part *p, uint64_t ns)
@@ -39,30 +40,30 @@ uint64_t join_time(const struct join_part *p, uint64_t ns)
 	return at > 0 ? (uint64_t)at : 1; /* before the first host was booted */
 }
 
-/* A CPU that its host does not have stays one that nobody has. */
-static uint16_t cpu_of(const struct join_part *p, uint16_t cpu)
+/* A CPU that its host does not have stays invalid. */
+static uint16_t part_cpu(const struct join_part *p, uint16_t cpu)
 {
 	return cpu < p->cpus ? (uint16_t)(p->cpu_base + cpu) : UINT16_MAX;
 }
 
-static uint64_t dur_of(const struct join_part *p, uint64_t end_ns, uint64_t dur_ns)
+static uint64_t part_dur_ns(const struct join_part *p, uint64_t end_ns, uint64_t dur_ns)
 {
 	return join_time(p, end_ns) - join_time(p, end_ns - dur_ns);
 }
 
-/* One member's number in the whole. The record still has its own host's time. */
-static uint64_t number_of(const struct join_part *p, const struct pov_hdr *h,
+/* A member's value in the joined trace. The record still has its own host's time. */
+static uint64_t member_joined(const struct join_part *p, const struct pov_hdr *h,
 			  const struct record_member *m, uint64_t v)
 {
 	switch (m->role) {
 	case ROLE_TASK:
 		return join_id(p, (uint32_t)v);
 	case ROLE_CPU:
-		return cpu_of(p, (uint16_t)v);
+		return part_cpu(p, (uint16_t)v);
 	case ROLE_TIME:
 		return join_time(p, v);
 	case ROLE_DURATION:
-		return dur_of(p, h->ts_ns, v);
+		return part_dur_ns(p, h->ts_ns, v);
 	case ROLE_FUNCTION:
 		return h->kind == POV_KIND_LIMIT && v == POV_LIMIT_ALL ? v : p->func[v];
 	case ROLE_LIBRARY:
@@ -86,7 +87,7 @@ static void members_map(const struct join_part *p, const struct record_kind *k, 
 			continue;
 		v = 0;
 		memcpy(&v, at, m->bytes);
-		v = number_of(p, h, m, v);
+		v = member_joined(p, h, m, v);
 		memcpy(at, &v, m->bytes);
 	}
 }
@@ -96,19 +97,22 @@ static void polls_map(const struct join_part *p, struct pov_spin *s)
 	for (unsigned int i = 0; i < s->nfuncs; i++) {
 		s->func[i].func = p->func[s->func[i].func];
 		s->func[i].lib = (uint16_t)(p->lib_base + s->func[i].lib);
-		if (s->func[i].busy_ns > s->dur_ns) /* by some nanoseconds of drift */
+		if (s->func[i].busy_ns > s->dur_ns) /* drift may add some nanoseconds */
 			s->func[i].busy_ns = s->dur_ns;
 	}
 }
 
-/* In the whole each CPU has a ring of its own, so that it need not matter how each host had them. */
+/*
+ * In the joined trace each CPU has its own ring, whatever rings the hosts had. Returns the number
+ * of further CPUs that the loss affects.
+ */
 static uint32_t lost_map(const struct join_part *p, uint32_t cpus, struct pov_lost *l)
 {
 	uint32_t first = l->ring * p->cpus_per_ring, n = p->cpus_per_ring;
 
 	l->since_ns = join_time(p, l->since_ns);
 	if (l->ring >= p->rings || first >= p->cpus) {
-		l->ring = (uint16_t)cpus; /* of all */
+		l->ring = (uint16_t)cpus; /* all rings */
 		return 0;
 	}
 	if (l->ring + 1u == p->rings || n > p->cpus - first)
@@ -117,7 +121,7 @@ static uint32_t lost_map(const struct join_part *p, uint32_t cpus, struct pov_lo
 	return n - 1;
 }
 
-/* Gives a record the whole's numbers and times. Returns how many more times it must be handed out (lost_map). */
+/* Gives a record joined numbers and times. Returns how often it must be repeated (lost_map). */
 static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_hdr *h)
 {
 	const struct record_kind *k = record_kind_find(h->kind);
@@ -135,7 +139,7 @@ static uint32_t record_map(const struct join_part *p, uint32_t cpus, struct pov_
 	return again;
 }
 
-/* Has the next record of a part ready. 0 or -errno (printed). */
+/* Prepares the next record of a part. 0 or -errno (printed). */
 static int source_advance(struct join_merge *m, struct join_source *s)
 {
 	struct pov_hdr *h = (struct pov_hdr *)s->rec;
@@ -145,7 +149,7 @@ static int source_advance(struct join_merge *m, struct join_source *s)
 	if (s->again) {
 		s->again--;
 		((struct pov_lost *)h)->ring++;
-		((struct pov_lost *)h)->cnt = 0; /* counted with the first */
+		((struct pov_lost *)h)->cnt = 0; /* counted with the first one */
 		return 0;
 	}
 	got = trace_merge_next(s->merge, &rec);

@@ -172,7 +172,7 @@ const struct record_kind *record_kind_next(const struct record_kind *k)
 	return NULL;
 }
 
-/* ---- well-formed or not ---- */
+/* ---- well-formedness ---- */
 
 static bool call_ok(const struct pov_call *c)
 {

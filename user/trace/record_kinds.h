@@ -17,10 +17,10 @@ enum record_form {
 	FORM_DEC,
 	FORM_SIGNED,
 	FORM_HEX,
-	FORM_MASK,  /* as hexadecimal, and not at all if it is 0 */
+	FORM_MASK,  /* hexadecimal; omitted if 0 */
 	FORM_COMM,  /* POV_COMM_LEN bytes */
-	FORM_CLASS, /* enum pov_class by name */
-	FORM_TYPE,  /* enum pov_field_type by name */
+	FORM_CLASS, /* name of an enum pov_class */
+	FORM_TYPE,  /* name of an enum pov_field_type */
 };
 
 /* What a number means beyond one host. */
@@ -69,8 +69,8 @@ const struct record_kind *record_kind_find(uint8_t kind); /* NULL if unknown */
 const struct record_kind *record_kind_next(const struct record_kind *k);
 
 /*
- * True if the record's size fits its kind and all counts in it lie within it, so that its struct
- * can be read without further checks. Unknown kinds pass; those that no file has do not.
+ * True if the record's size fits its kind and all its counts lie within that size, so that its
+ * struct can be read without further checks. Unknown kinds pass; kinds that no file has do not.
  */
 bool record_well_formed(const struct pov_hdr *rec);
 

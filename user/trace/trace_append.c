@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * -EFBIG is kept for max_bytes. A limit of the system on the file's size (ulimit -f) becomes
- * -EDQUOT.
+ * -EFBIG is reserved for max_bytes. A system limit on the file's size (ulimit -f) becomes -EDQUOT.
  */
 #include "trace/trace_append.h"
 
@@ -12,7 +11,7 @@
 
 #include "lib/log.h"
 
-static void set_error(struct append_file *f, int err, const char *what)
+static void append_set_error(struct append_file *f, int err, const char *what)
 {
 	if (atomic_load(&f->err))
 		return;
@@ -20,11 +19,10 @@ static void set_error(struct append_file *f, int err, const char *what)
 	atomic_store(&f->err, err == EFBIG ? -EDQUOT : -err);
 }
 
-static int set_limit_error(struct append_file *f)
+static int append_set_limit_error(struct append_file *f)
 {
 	if (!atomic_load(&f->err)) {
-		log_error("trace: %s has reached its size limit, and more than was foreseen was to "
-			  "follow",
+		log_error("trace: %s has reached its size limit; the remaining data does not fit",
 			  f->path);
 		atomic_store(&f->err, -EFBIG);
 	}
@@ -47,8 +45,9 @@ int append_begin(struct append_file *f)
 	return (int)n;
 }
 
-/* Appends header and payload, or leaves the file as it was. */
-static int append(struct append_file *f, const struct trace_block_header *h, const void *payload)
+/* Appends header and payload. On failure, leaves the file as it was. */
+static int append_parts(struct append_file *f, const struct trace_block_header *h,
+			const void *payload)
 {
 	struct iovec iov[2] = {
 		{(void *)h, sizeof(*h)},
@@ -67,7 +66,7 @@ static int append(struct append_file *f, const struct trace_block_header *h, con
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			set_error(f, n ? errno : EIO, "cannot write");
+			append_set_error(f, n ? errno : EIO, "cannot write");
 			if (ftruncate(f->fd, (off_t)f->bytes))
 				log_warn("trace: cannot cut %s back: %s", f->path, strerror(errno));
 			return atomic_load(&f->err);
@@ -91,10 +90,10 @@ int append_block(struct append_file *f, struct trace_block_header *h, const void
 	if (err)
 		return err;
 	if (f->bytes + sizeof(*h) + h->stored_len + keep > f->max_bytes)
-		return set_limit_error(f);
+		return append_set_limit_error(f);
 	h->seq = f->seq;
 	trace_block_header_seal(h, payload);
-	err = append(f, h, payload);
+	err = append_parts(f, h, payload);
 	if (err)
 		return err;
 	f->seq++;
@@ -112,6 +111,6 @@ int append_end(struct append_file *f)
 int append_close(struct append_file *f)
 {
 	if (close(f->fd) && !atomic_load(&f->err))
-		set_error(f, errno, "cannot close");
+		append_set_error(f, errno, "cannot close");
 	return atomic_load(&f->err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A file that blocks are appended to, each with one pwritev, so that whatever happens it is whole up to its last complete block.
- * The first failure is sticky: the file is cut back to the last complete block, and takes nothing more. Private to
- * user/trace.
+ * A file that blocks are appended to, each with one pwritev: after any crash it is whole up to its
+ * last complete block. The first failure is sticky. It cuts the file back to the last complete
+ * block, and the file accepts nothing more. Private to user/trace.
  */
 #ifndef POV_TRACE_APPEND_H
 #define POV_TRACE_APPEND_H
@@ -15,19 +15,23 @@
 struct append_file {
 	int fd;
 	const char *path;
-	const char *fate;	/* what is said to become of it if it cannot be written */
+	const char *fate;	/* printed after a write error: what becomes of the file */
 	uint64_t max_bytes;	/* UINT64_MAX = no limit */
-	uint64_t seq;		/* of the next block */
-	_Atomic uint64_t bytes; /* others may read it, and err, at any time */
+	uint64_t seq;		/* number of the next block */
+	_Atomic uint64_t bytes; /* may be read by other threads at any time, like err */
 	atomic_int err;
 };
 
 /* Writes the file header. 0 or -errno (printed). */
 int append_begin(struct append_file *f);
-/* Seals and appends one block whose lengths and payload are final. 0 or the sticky -errno (printed once). */
+/*
+ * Seals and appends one block. Its lengths and payload must be final. 0 or the sticky -errno
+ * (printed once).
+ */
 int append_block(struct append_file *f, struct trace_block_header *h, const void *payload);
-int append_end(struct append_file *f); /* the end block */
-/* Closes. 0 or the first -errno met. */
+/* Appends the end block. */
+int append_end(struct append_file *f);
+/* Closes the file. 0 or the first -errno that occurred. */
 int append_close(struct append_file *f);
 
 #endif

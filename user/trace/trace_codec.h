@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The coding inside event blocks. A record is an array of 64-bit words; each is told as what
- * differs from the last record of the same slot, and slots are chosen so that their records
- * resemble one another (same kind, thread, function). Slots live as long as the block, so blocks
- * stand alone.
- *
- * Generic in what records mean: only the encoder's choice of slot looks at kinds, and that choice
- * affects size, never correctness.
+ * The coding inside event blocks. A record is an array of 64-bit words. Each is stored as its
+ * difference from the last record of the same slot. Slots are chosen so that their records resemble
+ * one another (same kind, thread, function). Slots live as long as the block, so blocks stand
+ * alone.
+ * The coding does not depend on what records mean. Only the encoder's choice of slot looks at
+ * kinds, and that choice affects size, never correctness.
  */
 #ifndef POV_TRACE_CODEC_H
 #define POV_TRACE_CODEC_H
@@ -18,9 +17,9 @@
 struct pov_hdr;
 
 /*
- * Columns of a payload: what resembles lies together. Each is compressed with its own statistics,
- * which is worth a fifth of the file; word 2 is the duration of calls, noise among otherwise
- * regular words.
+ * Columns of a payload: similar data lies together. Each is compressed with its own statistics,
+ * which saves a fifth of the file. Word 2 has its own column: it is the duration of calls, noise
+ * among otherwise regular words.
  */
 enum codec_col {
 	CODEC_COL_OP = 0,     /* which slot, which words changed */
@@ -35,7 +34,9 @@ enum codec_col {
 #define CODEC_ARENA_WORDS 16384 /* words of all slots' last records */
 #define CODEC_HASH_SIZE 4096
 
-/* One block being encoded. Filled by the encoder, read by whoever compresses and writes it. */
+/*
+ * One block being encoded. Filled by the encoder, read by the code that compresses and writes it.
+ */
 struct codec_block {
 	uint8_t *col[CODEC_COL_CNT]; /* each codec_col_bytes() long */
 	uint32_t len[CODEC_COL_CNT];
@@ -45,8 +46,8 @@ struct codec_block {
 };
 
 struct codec_slot {
-	uint32_t tag;	/* hash of the key, to tell slots apart */
-	uint32_t first; /* word in the arena */
+	uint32_t tag;	/* hash of the key; distinguishes slots */
+	uint32_t first; /* index of the first word in the arena */
 	uint32_t nwords;
 };
 
@@ -64,15 +65,16 @@ size_t codec_col_bytes(enum codec_col col);
 
 /* The most bytes a record of this size can add to a block. */
 uint32_t codec_worst_bytes(uint32_t size);
-/* Starts a block: forgets all slots, empties b (whose columns the caller owns). */
+/* Starts a block: forgets all slots, empties b. The caller owns the columns of b. */
 void codec_encode_begin(struct codec_encoder *e, struct codec_block *b);
 /* True if the block must be closed before a record of this size is added. */
 bool codec_encode_full(const struct codec_encoder *e, const struct codec_block *b, uint32_t size);
 /*
- * Adds a record of valid size (TRACE_RECORD_MIN..MAX, multiple of 8). Not to be called when full.
+ * Adds a record of valid size (TRACE_RECORD_MIN..MAX, a multiple of 8). Must not be called when
+ * full.
  */
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec);
-/* Encoded size so far, prefix included. */
+/* Encoded size so far, including the prefix. */
 uint32_t codec_block_bytes(const struct codec_block *b);
 /* Writes the payload: prefix and columns. Returns codec_block_bytes(). */
 uint32_t codec_block_store(const struct codec_block *b, uint8_t *out);

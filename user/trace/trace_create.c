@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Everything here is done with the rights of the user that the file is for, so a link leads nowhere where that user
- * could not go, and what is created belongs to that user without being given away.
+ * Everything here runs with the rights of the user that the file is for. A link leads nowhere that
+ * this user could not go, and new files belong to this user from the start.
  */
 #include "trace/trace_create.h"
 
@@ -16,19 +16,18 @@
 #include "lib/log.h"
 #include "lib/person.h"
 
-static int fail(const char *path, const struct person *as, int err)
+static int create_failed(const char *path, const struct person *as, int err)
 {
 	if (as && (err == EACCES || err == EPERM || err == EROFS))
-		log_error(
-			"trace: cannot create %s as %s: %s; name a place that %s may write to (-o), "
-			"or let it be root's (--user root)",
-			path, as->name, strerror(err), as->name);
+		log_error("trace: cannot create %s as %s: %s; name a place that %s may write to "
+			  "(-o), or let it be root's (--user root)",
+			  path, as->name, strerror(err), as->name);
 	else
 		log_error("trace: cannot create %s: %s", path, strerror(err));
 	return -err;
 }
 
-/* Renames a former recording, so that a mistyped command does not cost an hour's. */
+/* Renames a former recording, so that a mistyped command does not destroy hours of work. */
 static void old_keep(struct trace_file *file)
 {
 	struct stat st;
@@ -44,7 +43,10 @@ static void old_keep(struct trace_file *file)
 	file->old = NULL;
 }
 
-/* Truncated only when it is known to be a file: opening a device or a pipe must not do anything to it. */
+/*
+ * Truncates the file only once it is known to be regular: opening a device or a pipe must not
+ * affect it.
+ */
 static int file_open(const char *path, int *out)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
@@ -80,13 +82,13 @@ static int file_replace(struct trace_file *file, bool keep_old, int *fd)
 		return -EINVAL;
 	}
 	if (err)
-		return fail(file->path, file->as, -err);
+		return create_failed(file->path, file->as, -err);
 	if (file->old)
 		log_info("%s existed and is kept as %s", file->path, file->old);
 	return 0;
 }
 
-/* Another descriptor of a file that is open. */
+/* Duplicates the descriptor of an open file. */
 static int fd_copy(int from, int *fd)
 {
 	*fd = fcntl(from, F_DUPFD_CLOEXEC, 0);
@@ -111,13 +113,16 @@ int trace_file_create(const char *path, const struct trace_writer_options *opt,
 	err = person_act_begin(opt->as, &act);
 	if (err)
 		return err;
-	/* A link stays a link: what it leads to is replaced, unless the kernel would not follow it (fs.protected_symlinks). */
+	/*
+	 * A link stays a link: its target is replaced, unless the kernel would not follow it
+	 * (fs.protected_symlinks).
+	 */
 	is_link = !lstat(path, &st) && S_ISLNK(st.st_mode);
 	real = is_link ? realpath(path, NULL) : NULL;
 	file->path = xstrdup(real ? real : path);
 	free(real);
 	if (is_link && stat(path, &st) && errno != ENOENT)
-		err = fail(path, opt->as, errno);
+		err = create_failed(path, opt->as, errno);
 	else
 		err = file_replace(file, opt->keep_old, fd);
 	person_act_end(&act);

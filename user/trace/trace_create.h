@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The file that a trace is written to, and what becomes of one that was there before. Private to user/trace.
+ * Creates the file for a trace and handles a file that already has its name. Private to user/trace.
  */
 #ifndef POV_TRACE_CREATE_H
 #define POV_TRACE_CREATE_H
@@ -8,18 +8,20 @@
 #include "trace/trace_write.h"
 
 struct trace_file {
-	char *path; /* behind all links; owned, as is the next; NULL: it was open already */
-	char *old;  /* the name that a former file got, or NULL */
+	/* Path after following links; owned. NULL: the file was open already. */
+	char *path;
+	char *old; /* new name of the former file; owned, or NULL */
 	const struct person *as;
 };
 
 /*
- * Creates the file, as opt->as. A former one that holds something gets the name FILE.old if opt->keep_old, and is else
- * emptied. With opt->fd nothing is created. 0 and *fd, or -errno (printed).
+ * Creates the file as user opt->as. A former file with content is renamed to FILE.old if
+ * opt->keep_old; otherwise it is truncated. With opt->fd nothing is created. 0 and *fd, or -errno
+ * (printed).
  */
 int trace_file_create(const char *path, const struct trace_writer_options *opt,
 		      struct trace_file *file, int *fd);
-/* As if it had never been created. */
+/* Undoes the creation: removes the new file, and the former one gets its name back. */
 void trace_file_undo(struct trace_file *file);
 void trace_file_release(struct trace_file *file);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The decoder of event blocks. Trusts nothing: a payload with a right checksum may still have been
- * made up. A slot's last record is where it was decoded to, so nothing is copied twice.
+ * The decoder of event blocks. Trusts nothing: a payload with a valid checksum may still be made
+ * up. A slot's last record stays where it was decoded to, so nothing is copied twice.
  */
 #include "trace/trace_codec.h"
 
@@ -25,7 +25,7 @@ struct decoder {
 	} slot[CODEC_SLOTS_MAX];
 };
 
-static inline bool get_varint(struct cursor *c, uint64_t *out)
+static inline bool cursor_get_varint(struct cursor *c, uint64_t *out)
 {
 	uint64_t v = 0;
 
@@ -50,13 +50,13 @@ static inline uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* Lays the slot's last record at out; a new slot takes the record before as its last. */
-static bool begin_record(struct decoder *d, uint32_t *nwords)
+/* Copies the slot's last record to out. A new slot starts from the record before. */
+static bool record_begin(struct decoder *d, uint32_t *nwords)
 {
 	uint64_t v, n, keep = 0, *base = NULL;
 	uint32_t slot;
 
-	if (!get_varint(&d->col[CODEC_COL_OP], &v) || v > d->nslots)
+	if (!cursor_get_varint(&d->col[CODEC_COL_OP], &v) || v > d->nslots)
 		return false;
 	slot = (uint32_t)v - 1;
 	if (v) {
@@ -64,7 +64,7 @@ static bool begin_record(struct decoder *d, uint32_t *nwords)
 		base = d->slot[slot].last;
 		keep = n;
 	} else {
-		if (d->nslots >= CODEC_SLOTS_MAX || !get_varint(&d->col[CODEC_COL_OP], &n))
+		if (d->nslots >= CODEC_SLOTS_MAX || !cursor_get_varint(&d->col[CODEC_COL_OP], &n))
 			return false;
 		if (n < TRACE_RECORD_MIN / 8 || n > TRACE_RECORD_MAX / 8)
 			return false;
@@ -87,7 +87,7 @@ static bool begin_record(struct decoder *d, uint32_t *nwords)
 	return true;
 }
 
-static bool apply_changes(struct decoder *d, uint32_t nwords)
+static bool record_apply_changes(struct decoder *d, uint32_t nwords)
 {
 	struct cursor *op = &d->col[CODEC_COL_OP];
 	uint32_t word = 0;
@@ -103,7 +103,8 @@ static bool apply_changes(struct decoder *d, uint32_t nwords)
 
 			i += i > 0; /* word 1 is not in the mask */
 			if (i >= nwords ||
-			    !get_varint(&d->col[i == 2 ? CODEC_COL_SECOND : CODEC_COL_VALUE], &v))
+			    !cursor_get_varint(&d->col[i == 2 ? CODEC_COL_SECOND : CODEC_COL_VALUE],
+					       &v))
 				return false;
 			d->out[i] += unzigzag(v);
 		}
@@ -112,13 +113,13 @@ static bool apply_changes(struct decoder *d, uint32_t nwords)
 	return true;
 }
 
-static bool decode_record(struct decoder *d)
+static bool record_decode(struct decoder *d)
 {
 	uint32_t nwords;
 	uint64_t v;
 
-	if (!begin_record(d, &nwords) || !get_varint(&d->col[CODEC_COL_TIME], &v) ||
-	    !apply_changes(d, nwords))
+	if (!record_begin(d, &nwords) || !cursor_get_varint(&d->col[CODEC_COL_TIME], &v) ||
+	    !record_apply_changes(d, nwords))
 		return false;
 	d->prev_ts += unzigzag(v);
 	d->out[1] = d->prev_ts;
@@ -153,7 +154,7 @@ int codec_decode(const uint8_t *payload, size_t len, uint32_t nrecords, uint32_t
 	if (p != end)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < nrecords; i++)
-		if (!decode_record(&d))
+		if (!record_decode(&d))
 			return -EBADMSG;
 	for (int c = 0; c < CODEC_COL_CNT; c++)
 		if (d.col[c].p != d.col[c].end)

@@ -20,7 +20,7 @@ struct dump {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool running, over; /* by the lock */
+	bool running, over; /* guarded by lock */
 };
 
 int dump_new(const char *path, const struct trace_writer_options *opt, struct dump **out)
@@ -42,7 +42,7 @@ int dump_new(const char *path, const struct trace_writer_options *opt, struct du
 	return 0;
 }
 
-static void over(struct dump *d)
+static void dump_set_over(struct dump *d)
 {
 	pthread_mutex_lock(&d->lock);
 	d->over = true;
@@ -56,11 +56,14 @@ static void *dump_thread(void *arg)
 
 	d->file.err = append_begin(&d->file);
 	kept_write(&d->list, &d->file);
-	over(d);
+	dump_set_over(d);
 	return NULL;
 }
 
-/* It takes no signals: they are the main thread's, and a file size limit shall be an error code. */
+/*
+ * The thread takes no signals: they belong to the main thread, and exceeding a file size limit must
+ * return an error code.
+ */
 int dump_start(struct dump *d, struct keep *k, uint64_t until)
 {
 	sigset_t all, old;
@@ -69,8 +72,8 @@ int dump_start(struct dump *d, struct keep *k, uint64_t until)
 	keep_take(k, until, &d->list);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_mutex_lock(
-		&d->lock); /* whoever waits must not see that it is over before this is done */
+	/* A waiting thread must not see `over` before this is done. */
+	pthread_mutex_lock(&d->lock);
 	err = pthread_create(&d->thread, NULL, dump_thread, d);
 	d->running = !err;
 	pthread_mutex_unlock(&d->lock);
@@ -80,7 +83,7 @@ int dump_start(struct dump *d, struct keep *k, uint64_t until)
 	log_error("trace: cannot start a thread that writes %s: %s", d->path, strerror(err));
 	d->file.err = -err;
 	kept_write(&d->list, &d->file);
-	over(d);
+	dump_set_over(d);
 	return -err;
 }
 

@@ -12,14 +12,11 @@
 
 #define RECORD_WORDS_MAX (TRACE_RECORD_MAX / 8)
 #define VARINT_BYTES_MAX 10
-/* The most one record adds to a column: its words as varints; its mask, slot, base and length. */
+/* Most that one record adds to a column: its words as varints; its mask, slot, base and length. */
 #define VALUE_BYTES_MAX (RECORD_WORDS_MAX * VARINT_BYTES_MAX)
 #define OP_BYTES_MAX (RECORD_WORDS_MAX / 7 + 1 + 16)
 
-/*
- * A writer closes blocks well below the format's limits: small blocks make a reader's memory
- * small.
- */
+/* A writer closes blocks well below the format's limits: small blocks save memory in the reader. */
 #define BLOCK_RECORDS 16384u
 #define BLOCK_RECBYTES (1u << 20)
 
@@ -84,10 +81,7 @@ static inline uint64_t zigzag(uint64_t delta)
 	return delta << 1 ^ (uint64_t)((int64_t)delta >> 63);
 }
 
-/*
- * What tells records apart that do not resemble each other, beyond word 0 (size, kind, flags,
- * thread).
- */
+/* The key that separates dissimilar records, in addition to word 0 (size, kind, flags, thread). */
 static inline uint64_t record_key(const struct pov_hdr *rec, const uint64_t *w)
 {
 	switch (rec->kind) {
@@ -96,8 +90,8 @@ static inline uint64_t record_key(const struct pov_hdr *rec, const uint64_t *w)
 	case POV_KIND_CALL_BEGIN:
 	case POV_KIND_IRQ:
 	case POV_KIND_REGION:
-		return rec->size >= 32 ? w[3] :
-					 0; /* process and function or region; CPU and vector */
+		/* process and function or region; CPU and vector */
+		return rec->size >= 32 ? w[3] : 0;
 	case POV_KIND_COUNTED:
 		return rec->size >= 48 ? w[5] : 0; /* process and function */
 	case POV_KIND_SWITCH:
@@ -115,7 +109,7 @@ static inline uint32_t key_hash(uint64_t w0, uint64_t key)
 	return (uint32_t)(h >> 32) ^ (uint32_t)h;
 }
 
-/* The slot of a record's like; a new one if there is none. */
+/* The slot of similar records; a new one if there is none. */
 static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords)
 {
 	uint32_t i = tag & (CODEC_HASH_SIZE - 1);
@@ -135,8 +129,8 @@ static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords
 	return e->nslots - 1;
 }
 
-/* A new slot starts from the slot before it: often the same thread in another function. */
-static uint8_t *new_slot(struct codec_encoder *e, uint8_t *op, uint32_t slot)
+/* A new slot starts from the slot used before: often the same thread in another function. */
+static uint8_t *slot_begin(struct codec_encoder *e, uint8_t *op, uint32_t slot)
 {
 	struct codec_slot *s = &e->slot[slot];
 	struct codec_slot *base = &e->slot[e->prev_slot];
@@ -150,13 +144,16 @@ static uint8_t *new_slot(struct codec_encoder *e, uint8_t *op, uint32_t slot)
 	return put_varint(op, s->nwords);
 }
 
-/* Where the columns end. By themselves: an array of them goes by way of memory, and each record waits for that. */
+/*
+ * End pointers of the columns. An array of them would go through memory, and each record would wait
+ * for it.
+ */
 struct ends {
 	uint8_t *op, *time, *second, *value;
 };
 
-/* If word i changed: notes by how much, and tells so. */
-static inline uint8_t put_word(uint8_t **to, const uint64_t *w, uint64_t *last, uint32_t i)
+/* If word i changed, writes the difference. Returns 1 if it did. */
+static inline uint8_t word_put(uint8_t **to, const uint64_t *w, uint64_t *last, uint32_t i)
 {
 	uint64_t delta = w[i] - last[i];
 
@@ -168,20 +165,20 @@ static inline uint8_t put_word(uint8_t **to, const uint64_t *w, uint64_t *last, 
 }
 
 /*
- * Which words differ from the slot's last record, 7 a byte as in a varint of any length, and by how
- * much. Word 1, the time, is told elsewhere and has no bit.
+ * Writes which words differ from the slot's last record, and by how much: 7 bits per byte, as in a
+ * varint of any length. Word 1, the time, is stored elsewhere and has no bit.
  */
-static inline void put_changes(struct ends *to, const uint64_t *w, uint64_t *last, uint32_t nwords)
+static inline void changes_put(struct ends *to, const uint64_t *w, uint64_t *last, uint32_t nwords)
 {
 	uint8_t *mask = to->op, *end = mask + 1, *val = to->value;
 	unsigned int bit = 1;
 	uint8_t bits;
 
-	bits = put_word(&val, w, last, 0);
+	bits = word_put(&val, w, last, 0);
 	if (nwords > 2)
-		bits |= (uint8_t)(put_word(&to->second, w, last, 2) << bit++);
+		bits |= (uint8_t)(word_put(&to->second, w, last, 2) << bit++);
 	for (uint32_t i = 3; i < nwords; i++) {
-		bits |= (uint8_t)(put_word(&val, w, last, i) << bit);
+		bits |= (uint8_t)(word_put(&val, w, last, i) << bit);
 		if (++bit < 7)
 			continue;
 		*mask++ = bits | 0x80;
@@ -212,11 +209,11 @@ void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct p
 
 	slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
 	if (slot == nslots)
-		to.op = new_slot(e, to.op, slot);
+		to.op = slot_begin(e, to.op, slot);
 	else
 		to.op = put_varint(to.op, slot + 1);
 	last = &e->arena[e->slot[slot].first];
-	put_changes(&to, w, last, nwords);
+	changes_put(&to, w, last, nwords);
 	to.time = put_varint(to.time, zigzag(w[1] - e->prev_ts));
 	b->len[CODEC_COL_OP] = (uint32_t)(to.op - b->col[CODEC_COL_OP]);
 	b->len[CODEC_COL_TIME] = (uint32_t)(to.time - b->col[CODEC_COL_TIME]);

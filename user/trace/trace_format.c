@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Checksums and plausibility of the headers of a .pov file. A header has its own checksum, so that
- * a scan trusts lengths before it skips payloads, and finds its way back after damage.
+ * Checksums and plausibility of the headers of a .pov file. A header has its own checksum: a scan
+ * can trust lengths before it skips payloads, and finds its way back after damage.
  */
 #include "trace/trace_format.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The .pov file on disk: the file header, the block header, and the limits that reader and writer
- * both keep to. The coding inside event blocks is trace_codec.h; the prose is
- * kmod-docs/TRACE_FORMAT.md. Everything is little-endian, as are the machines this runs on.
+ * obey. The coding inside event blocks is in trace_codec.h, the description in
+ * kmod-docs/TRACE_FORMAT.md. Everything is little-endian, like the machines this runs on.
  */
 #ifndef POV_TRACE_FORMAT_H
 #define POV_TRACE_FORMAT_H
@@ -22,11 +22,11 @@
 
 #define TRACE_BLOCK_MAGIC 0xb10cb0deu
 
-/* Limits of the format: a block that exceeds one is damaged. */
+/* Limits of the format: a block that exceeds one of them is damaged. */
 #define TRACE_RAW_MAX (4u << 20) /* payload before compression, bytes */
 #define TRACE_STORED_MAX TRACE_RAW_MAX
 #define TRACE_RECORDS_MAX (1u << 16)  /* records in one block */
-#define TRACE_RECBYTES_MAX (4u << 20) /* their sizes added up */
+#define TRACE_RECBYTES_MAX (4u << 20) /* their total size */
 #define TRACE_RECORD_MIN 16u
 #define TRACE_RECORD_MAX 4096u
 
@@ -42,7 +42,7 @@ struct trace_file_header {
 	char magic[8];
 	uint16_t major, minor;
 	uint16_t abi;
-	uint16_t header_bytes; /* blocks begin here */
+	uint16_t header_bytes; /* offset of the first block */
 	uint8_t pad[12];
 	uint32_t crc; /* CRC-32 of the bytes before it */
 };
@@ -56,21 +56,21 @@ struct trace_block_header {
 	uint16_t stream;
 	uint32_t payload_crc; /* of the stored payload */
 	uint32_t raw_len;     /* payload before compression, bytes */
-	uint32_t stored_len;  /* payload as it lies in the file, bytes */
+	uint32_t stored_len;  /* payload as stored in the file, bytes */
 	uint32_t nrecords;
-	uint32_t record_bytes; /* sizes of the records added up */
+	uint32_t record_bytes; /* total size of the records */
 	uint64_t min_ts, max_ts;
 	uint64_t seq; /* 0, 1, … in file order */
 };
 _Static_assert(sizeof(struct trace_block_header) == 56, "block header");
 
-#define TRACE_END_BYTES sizeof(struct trace_block_header) /* of the end block */
+#define TRACE_END_BYTES sizeof(struct trace_block_header) /* size of the end block */
 
 void trace_file_header_init(struct trace_file_header *h);
 void trace_file_header_seal(struct trace_file_header *h); /* computes crc */
-/* Fills magic and both checksums; the rest is the caller's. */
+/* Fills in magic and both checksums. The caller sets everything else. */
 void trace_block_header_seal(struct trace_block_header *h, const void *payload);
-/* True if magic, header checksum and limits are right. Says nothing of the payload. */
+/* True if magic, header checksum and limits are valid. Does not check the payload. */
 bool trace_block_header_ok(const struct trace_block_header *h);
 bool trace_payload_ok(const struct trace_block_header *h, const void *payload);
 

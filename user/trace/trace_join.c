@@ -12,11 +12,11 @@
 #include "trace/trace_joined.h"
 #include "trace/trace_totals.h"
 
-/* A clock that gains more than this against CLOCK_REALTIME has not drifted: the time of day was set. */
+/* A larger gain against CLOCK_REALTIME is no drift: the time of day was set. */
 #define DRIFT_MAX 1e-3
 
-/* What CLOCK_REALTIME gains in a nanosecond of a host's CLOCK_MONOTONIC. */
-static double drift_of(const struct trace_clocks *c, const char *path)
+/* Gain of CLOCK_REALTIME per nanosecond of a host's CLOCK_MONOTONIC. */
+static double clocks_drift(const struct trace_clocks *c, const char *path)
 {
 	double span_ns = (double)(c->end.monotonic_ns - c->begin.monotonic_ns), drift;
 
@@ -25,15 +25,14 @@ static double drift_of(const struct trace_clocks *c, const char *path)
 	drift = (double)c->realtime_moved_ns / span_ns;
 	if (fabs(drift) <= DRIFT_MAX)
 		return drift;
-	log_warn(
-		"trace: %s: the time of day was set while it was recorded (by %.3f s): its times are "
-		"related to the others' as it was before",
-		path, (double)c->realtime_moved_ns / 1e9);
+	log_warn("trace: %s: the time of day was set while it was recorded (by %.3f s): its times "
+		 "are related to the others' as it was before",
+		 path, (double)c->realtime_moved_ns / 1e9);
 	return 0;
 }
 
-/* b - a of two times of day, however far a broken clock had them apart. */
-static int64_t apart(uint64_t a, uint64_t b)
+/* b - a of two times of day, limited because a broken clock may be off by any amount. */
+static int64_t realtime_apart(uint64_t a, uint64_t b)
 {
 	int64_t ns = (int64_t)(b - a);
 
@@ -54,12 +53,12 @@ static int clock_relate(struct join_part *p, const struct join_part *first, int6
 	p->clock.to_ns = others.begin.monotonic_ns + (uint64_t)offset_ns;
 	if (p == first)
 		return 0;
-	drift = drift_of(&own, p->path);
-	first_drift = drift_of(&others, first->path);
+	drift = clocks_drift(&own, p->path);
+	first_drift = clocks_drift(&others, first->path);
 	p->clock.drift = (1 + drift) / (1 + first_drift) - 1;
-	p->clock.to_ns +=
-		(uint64_t)(int64_t)((double)apart(others.begin.realtime_ns, own.begin.realtime_ns) /
-				    (1 + first_drift));
+	p->clock.to_ns += (uint64_t)(int64_t)((double)realtime_apart(others.begin.realtime_ns,
+								     own.begin.realtime_ns) /
+					      (1 + first_drift));
 	return 0;
 }
 

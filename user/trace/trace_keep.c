@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * All blocks lie in one list, as they came, each with its segment: a block of an older segment may come late. Segments only ever go
- * from the front. A file holds the blocks that it is made of, so that they can be dropped here while it is written.
+ * All blocks are in one list in order of arrival, each with its segment, because a block of an
+ * older segment may come late. Segments are only removed at the front. A file holds references to
+ * its blocks, so they can be dropped here while it is written.
  */
 #include "trace/trace_keep.h"
 
@@ -11,13 +12,13 @@
 
 #include "lib/log.h"
 
-#define SHARE 8 /* bytes: a segment has this part of all */
+#define SHARE 8 /* a segment takes 1/SHARE of the byte limit */
 
 struct kept_block {
 	struct kept_block *next;
-	_Atomic uint32_t held; /* by the list and by files that are being written */
+	_Atomic uint32_t held; /* references from the list and from files being written */
 	struct keep_tag tag;
-	uint64_t gone_ns; /* when what it is about was no more */
+	uint64_t gone_ns; /* when the process it describes had ended */
 	struct trace_block_header h;
 	uint8_t payload[];
 };
@@ -29,13 +30,14 @@ struct keep_segment {
 };
 
 struct keep {
-	uint64_t span_ns, limit; /* what is to be kept; 0: does not matter */
-	pthread_mutex_t lock; /* guards what follows, but for what is written by one thread only */
+	uint64_t span_ns, limit; /* requested amounts; 0: unlimited */
+	/* guards the following members, except those that only one thread writes */
+	pthread_mutex_t lock;
 	struct kept_block *head, **tail;
 	struct keep_segment *segment;
 	uint64_t first; /* number of segment[0] */
 	size_t cnt, cap;
-	uint64_t bytes; /* of segments */
+	uint64_t bytes; /* size of all segments */
 };
 
 struct keep *keep_new(uint64_t span_ns, uint64_t bytes)
@@ -55,7 +57,7 @@ static void block_release(struct kept_block *b)
 		free(b);
 }
 
-/* Takes out those that drop says. The lock is held. */
+/* Removes the blocks that drop() selects. The lock must be held. */
 static void blocks_drop(struct keep *k, bool (*drop)(const struct keep *k, struct kept_block *b))
 {
 	struct kept_block **link = &k->head, *b;
@@ -71,7 +73,7 @@ static void blocks_drop(struct keep *k, bool (*drop)(const struct keep *k, struc
 	k->tail = link;
 }
 
-static bool drop_all(const struct keep *k, struct kept_block *b)
+static bool block_drop_all(const struct keep *k, struct kept_block *b)
 {
 	(void)k;
 	(void)b;
@@ -82,7 +84,7 @@ void keep_free(struct keep *k)
 {
 	if (!k)
 		return;
-	blocks_drop(k, drop_all);
+	blocks_drop(k, block_drop_all);
 	pthread_mutex_destroy(&k->lock);
 	free(k->segment);
 	free(k);
@@ -90,33 +92,36 @@ void keep_free(struct keep *k)
 
 /* ---- segments ---- */
 
-static bool in_segment(const struct keep_tag *tag, uint8_t type)
+static bool block_in_segment(const struct keep_tag *tag, uint8_t type)
 {
 	return tag->place == TRACE_PLACE_BEGIN ||
 	       (tag->place == TRACE_PLACE_FILE && type == TRACE_BLOCK_EVENTS);
 }
 
-/* Only the oldest segment's beginning is ever read, but each of them may come to be the oldest. */
-static bool drop_old(const struct keep *k, struct kept_block *b)
+/*
+ * A block at the beginning of a segment is read only if that segment is the oldest. Every segment
+ * may become the oldest.
+ */
+static bool block_drop_old(const struct keep *k, struct kept_block *b)
 {
-	if (in_segment(&b->tag, b->h.type))
+	if (block_in_segment(&b->tag, b->h.type))
 		return b->tag.segment < k->first;
 	return b->gone_ns <= k->segment[0].begin_ns;
 }
 
-/* Whether more must be kept than what the segments from i on have. */
-static bool too_little(const struct keep *k, size_t i)
+/* True if more must be stored than the segments from i on contain. */
+static bool segments_too_short(const struct keep *k, size_t i)
 {
 	return k->span_ns && k->segment[i].begin_ns + k->span_ns > k->segment[k->cnt - 1].begin_ns;
 }
 
-/* How many segments can go when a new one begins. The last one that has ended stays. */
+/* Number of segments that can be dropped when a new one begins. The last finished one stays. */
 static size_t segments_old(const struct keep *k)
 {
 	uint64_t kept = k->bytes, behind = k->bytes;
 	size_t old = 0;
 
-	for (size_t i = 1; i + 1 < k->cnt && !too_little(k, i); i++) {
+	for (size_t i = 1; i + 1 < k->cnt && !segments_too_short(k, i); i++) {
 		if (k->limit && kept <= k->limit - k->limit / SHARE)
 			break;
 		behind -= k->segment[i - 1].bytes;
@@ -135,7 +140,7 @@ static void segments_drop(struct keep *k, size_t cnt)
 	k->cnt -= cnt;
 	k->first += cnt;
 	memmove(k->segment, k->segment + cnt, k->cnt * sizeof(*k->segment));
-	blocks_drop(k, drop_old);
+	blocks_drop(k, block_drop_old);
 }
 
 void keep_segment_begin(struct keep *k, uint64_t begin_ns, bool whole)
@@ -227,7 +232,7 @@ void keep_add(struct keep *k, const struct keep_tag *tag, const struct trace_blo
 	*b = (struct kept_block){.held = 1, .tag = *tag, .gone_ns = UINT64_MAX, .h = *h};
 	memcpy(b->payload, payload, h->stored_len);
 	pthread_mutex_lock(&k->lock);
-	if (in_segment(tag, h->type)) {
+	if (block_in_segment(tag, h->type)) {
 		if (tag->segment < k->first) {
 			pthread_mutex_unlock(&k->lock);
 			free(b);
@@ -241,11 +246,11 @@ void keep_add(struct keep *k, const struct keep_tag *tag, const struct trace_blo
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* The parts of a file, in its order. */
+/* The parts of a file, in order. */
 enum part { PART_HEAD, PART_METAS, PART_BEGIN, PART_EVENTS, PART_TAIL, PART_CNT };
 
-static bool is_part(const struct keep *k, const struct kept_block *b, enum part part,
-		    uint64_t until)
+static bool block_in_part(const struct keep *k, const struct kept_block *b, enum part part,
+			  uint64_t until)
 {
 	bool events = b->h.type == TRACE_BLOCK_EVENTS;
 
@@ -261,7 +266,7 @@ static bool is_part(const struct keep *k, const struct kept_block *b, enum part 
 	}
 }
 
-static bool drop_used(const struct keep *k, struct kept_block *b)
+static bool block_drop_used(const struct keep *k, struct kept_block *b)
 {
 	(void)k;
 	return b->tag.place == TRACE_PLACE_HEAD || b->tag.place == TRACE_PLACE_TAIL;
@@ -277,11 +282,11 @@ void keep_take(struct keep *k, uint64_t until, struct kept_list *out)
 	*out = (struct kept_list){.block = xcalloc(cnt + 1, sizeof(struct kept_block *))};
 	for (enum part part = 0; part < PART_CNT; part++)
 		for (struct kept_block *b = k->head; b; b = b->next)
-			if (is_part(k, b, part, until)) {
+			if (block_in_part(k, b, part, until)) {
 				atomic_fetch_add(&b->held, 1);
 				out->block[out->cnt++] = b;
 			}
-	blocks_drop(k, drop_used);
+	blocks_drop(k, block_drop_used);
 	pthread_mutex_unlock(&k->lock);
 }
 

@@ -37,14 +37,12 @@ char *trace_kept_text(const struct trace *t)
 		human_ns(limit, sizeof(limit), span_ns);
 	else
 		human_bytes(limit, sizeof(limit), json_get_u64(kept, "bytes"));
-	return xasprintf("the newest part of a recording that began %s%s before this one's end; "
-			 "the last %s were kept%s",
-			 when,
-			 human_ns(ago, sizeof(ago), end_ns > since_ns ? end_ns - since_ns : 0),
-			 limit,
-			 json_get_u64(kept, "forgotten") ?
-				 "; of communicators made before, some are not known" :
-				 "");
+	return xasprintf(
+		"the newest part of a recording that began %s%s before this one's end; "
+		"the last %s were kept%s",
+		when, human_ns(ago, sizeof(ago), end_ns > since_ns ? end_ns - since_ns : 0), limit,
+		json_get_u64(kept, "forgotten") ? "; some communicators made before are unknown" :
+						  "");
 }
 
 char *trace_trigger_text(const struct trace *t)

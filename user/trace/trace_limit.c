@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The kernel counts what a process has allocated and refuses more (RLIMIT_DATA): so the bound holds for
- * everything that reads a recording, whatever it keeps.
+ * The kernel counts what a process has allocated and refuses more (RLIMIT_DATA). So the limit holds
+ * for everything that reads a recording, whatever it stores.
  */
 #include "trace/trace_limit.h"
 
@@ -15,7 +15,7 @@
 
 #include "lib/log.h"
 
-/* jansson 2.14 on 64 bits, with malloc's own; measured and rounded up. */
+/* jansson 2.14 on 64 bits, including malloc's overhead; measured and rounded up. */
 #define JSON_OBJECT_BYTES 288
 #define JSON_ARRAY_BYTES 160
 #define JSON_MEMBER_BYTES 192 /* a key: its pair and its share of the table */
@@ -47,7 +47,7 @@ uint64_t trace_json_bytes(const char *text, size_t len)
 	return bytes;
 }
 
-/* Private writable memory of this process, as the kernel counts it, bytes; 0 if unknown. */
+/* Private writable memory of this process as counted by the kernel, bytes; 0 if unknown. */
 static uint64_t data_bytes(void)
 {
 	unsigned long long pages = 0;
@@ -67,7 +67,7 @@ void trace_limit_memory(char *const *path, int cnt)
 	uint64_t bytes = 0, most;
 	struct stat st;
 
-#ifdef POV_SANITIZED /* its shadow is memory of this process, too */
+#ifdef POV_SANITIZED /* the sanitizer's shadow is memory of this process */
 	return;
 #endif
 	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur != RLIM_INFINITY)

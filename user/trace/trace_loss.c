@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds the stretches. Where blocks are missing altogether (the scan found a hole), their times are told by those around: the
- * recorder writes a block out FLUSH_NS after its first record at the latest, so neighbours in the file are
- * neighbours in time.
+ * Finds losses. Where blocks are missing (the scan found a hole), the neighbours bound their times:
+ * the recorder writes a block at most FLUSH_NS after its first record, so neighbours in the file
+ * are neighbours in time.
  */
 #include "trace/trace_loss.h"
 
@@ -36,14 +36,14 @@ void trace_losses_of_records(struct trace_losses *l, const uint64_t *words, uint
 }
 
 static void hole_add(struct trace_losses *l, const struct block_ref *before,
-		     const struct block_ref *behind)
+		     const struct block_ref *after)
 {
 	uint64_t since_ns = 0, until_ns = UINT64_MAX;
 
 	if (before && before->h.min_ts > FLUSH_NS)
 		since_ns = before->h.min_ts - FLUSH_NS;
-	if (behind && behind->h.max_ts < UINT64_MAX - FLUSH_NS)
-		until_ns = behind->h.max_ts + FLUSH_NS;
+	if (after && after->h.max_ts < UINT64_MAX - FLUSH_NS)
+		until_ns = after->h.max_ts + FLUSH_NS;
 	trace_losses_add(l, since_ns, until_ns, TRACE_RING_ANY);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Replays all streams in time order. Blocks wait in the order of their earliest record and are
- * decoded when the replay reaches it, so that only blocks whose times overlap are in memory at
- * once, and no block still closed can hold a record earlier than the one handed out.
+ * Replays all streams in time order. Blocks wait in order of their earliest record and are decoded
+ * when the replay reaches it. So only blocks whose times overlap are in memory together, and no
+ * unopened block can hold a record earlier than the one handed out.
  */
 #include "trace/trace_read.h"
 
@@ -21,17 +21,15 @@
 #include "trace/record_kinds.h"
 #include "trace/trace_write.h"
 
-/*
- * Disorder within a block is short; beyond this many moves a record, sorting properly is cheaper.
- */
+/* Disorder within a block is short. Beyond this many moves per record, qsort() is cheaper. */
 #define INSERTION_MOVES 32
 
 struct order {
 	uint64_t ts;
-	uint32_t word; /* where the record begins */
+	uint32_t word; /* index of the record's first word */
 };
 
-/* A decoded block. Buffers are kept for the next block that needs some. */
+/* A decoded block. Its buffers are reused for the next block. */
 struct open_block {
 	struct open_block *next_free;
 	struct block_ref *ref;
@@ -40,16 +38,18 @@ struct open_block {
 	uint32_t nwords;
 	uint32_t at;	     /* next word if in order, else next entry of order[] */
 	struct order *order; /* nrecords long */
-	bool sorted;	     /* records lie in time order; order[] is not used */
+	bool sorted;	     /* records are in time order; order[] is not used */
 };
 
 struct heap_entry {
-	uint64_t ts;	      /* of the block's next record, or of the loss's begin or end */
+	uint64_t ts;	      /* time of the block's next record, or of the loss's begin or end */
 	uint64_t rank;	      /* breaks ties */
 	struct open_block *b; /* NULL: a loss */
 };
 
-/* Records of one time: begins of losses, then by stream and place in the file, then ends of losses. */
+/*
+ * Order at equal times: begins of losses; records by stream and place in the file; ends of losses.
+ */
 #define RANK_BITS 47
 #define RANK_LOSS_BEGIN 0
 #define RANK_STREAM 1
@@ -58,19 +58,19 @@ struct heap_entry {
 #define RANK_IDX(rank) ((rank) & (RANK(1, 0) - 1))
 
 struct trace_merge {
-	struct join_merge *joined; /* of several traces: all of it; or NULL */
+	struct join_merge *joined; /* merge of several traces, which does all the work; or NULL */
 	struct trace *t;
 	struct trace_merge_options opt;
-	struct block_ref **wait; /* blocks not yet opened, by min_ts; owned array of borrowed */
+	struct block_ref **wait; /* unopened blocks by min_ts; owned array of borrowed pointers */
 	size_t nwait, wait_idx;
 	struct heap_entry *heap;
 	size_t nheap, heap_room;
 	struct open_block *pool;
 	uint64_t open_bytes;
-	bool advance;		    /* the top's record was handed out */
-	struct trace_losses losses; /* known so far */
-	size_t nloss;		    /* of them in the heap, or told */
-	struct pov_lost loss;	    /* the one last handed out */
+	bool advance;		    /* the top's record has been handed out */
+	struct trace_losses losses; /* losses known so far */
+	size_t nloss;		    /* number of losses in the heap or already reported */
+	struct pov_lost loss;	    /* the loss handed out last */
 };
 
 /* ---- blocks ---- */
@@ -104,7 +104,7 @@ static void order_sort(struct order *o, uint32_t n)
 	}
 }
 
-/* Walks the decoded records once: are they in order, and within the times the header promised? */
+/* Walks the decoded records once. True if their times match the header. Also sets `sorted`. */
 static bool block_check(struct open_block *b)
 {
 	const struct block_ref *ref = b->ref;
@@ -148,7 +148,7 @@ static bool block_at_end(const struct open_block *b)
 	return b->sorted ? b->at >= b->nwords : b->at >= b->ref->h.nrecords;
 }
 
-/* Moves on to the next record to be handed out; false at the block's end. */
+/* Moves to the next valid record. False at the block's end. */
 static bool block_settle(struct trace_merge *m, struct open_block *b)
 {
 	const struct pov_hdr *rec;
@@ -172,11 +172,11 @@ static void block_close(struct trace_merge *m, struct open_block *b)
 }
 
 /*
- * Whether there is room for one more open block, beside those and the losses. What a thread polled may be written much later
- * than it happened, so the blocks of many threads can overlap; but recordings shrink 10 to 50 times, so only a made-up file
- * wants more.
+ * Checks that there is memory for one more open block, in addition to the open ones and the losses.
+ * A thread's polls may be written much later than they happened, so the blocks of many threads can
+ * overlap. But recordings shrink 10 to 50 times, so only a made-up file needs more.
  */
-static int room_check(const struct trace_merge *m, const struct block_ref *more)
+static int memory_check(const struct trace_merge *m, const struct block_ref *more)
 {
 	uint64_t most = trace_limit(TRACE_OPEN_BASE, TRACE_OPEN_RATIO, m->t->size);
 	uint64_t loss_bytes = m->losses.cnt * (sizeof(*m->losses.loss) + sizeof(*m->heap));
@@ -189,14 +189,14 @@ static int room_check(const struct trace_merge *m, const struct block_ref *more)
 	return -E2BIG;
 }
 
-/* 0 and *out; -EBADMSG if the block is damaged (told and counted); other -errno (printed). */
+/* 0 and *out; -EBADMSG if the block is damaged (reported and counted); other -errno (printed). */
 static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_block **out)
 {
 	struct open_block *b = m->pool;
 	const uint8_t *raw;
 	int err;
 
-	err = room_check(m, ref);
+	err = memory_check(m, ref);
 	if (!err)
 		err = trace_block_load(m->t, ref, &raw);
 	if (err)
@@ -268,7 +268,7 @@ static void heap_pop(struct trace_merge *m)
 
 /* ---- losses ---- */
 
-/* Those that were found since the last time get their place; what lies before from_ns has been handed out. */
+/* Inserts the losses found since the last call. Everything before from_ns has been handed out. */
 static void losses_take(struct trace_merge *m, uint64_t from_ns)
 {
 	for (; m->nloss < m->losses.cnt; m->nloss++) {
@@ -279,8 +279,11 @@ static void losses_take(struct trace_merge *m, uint64_t from_ns)
 	}
 }
 
-/* Those of the file's holes, and those of which the identity stream tells: all before the first record. */
-static int losses_foresee(struct trace_merge *m)
+/*
+ * Finds losses before the first record: the file's holes, and those that the identity stream
+ * reports.
+ */
+static int losses_find_early(struct trace_merge *m)
 {
 	struct block_ref *ref;
 	struct open_block *b;
@@ -303,7 +306,7 @@ static int losses_foresee(struct trace_merge *m)
 	return err;
 }
 
-/* A block's records are due; it is open as b, or damaged (NULL). */
+/* A block's records are due. b: the open block, or NULL if it is damaged. */
 static void losses_notice(struct trace_merge *m, const struct block_ref *ref,
 			  const struct open_block *b)
 {
@@ -326,7 +329,7 @@ static const struct pov_hdr *loss_record(struct trace_merge *m)
 	return &m->loss.hdr;
 }
 
-/* From its begin to its end, if it has one. */
+/* Moves from the loss's begin to its end, if it has one. */
 static void loss_advance(struct trace_merge *m)
 {
 	struct heap_entry *top = &m->heap[0];
@@ -353,7 +356,7 @@ static int wait_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool wanted(const struct trace_merge *m, const struct block_ref *ref)
+static bool block_is_wanted(const struct trace_merge *m, const struct block_ref *ref)
 {
 	if (ref->h.type != TRACE_BLOCK_EVENTS || (ref->bad && !m->opt.losses))
 		return false;
@@ -379,10 +382,10 @@ int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 	}
 	m->wait = xcalloc(t->nrefs + 1, sizeof(struct block_ref *));
 	for (size_t i = 0; i < t->nrefs; i++)
-		if (wanted(m, &t->ref[i]))
+		if (block_is_wanted(m, &t->ref[i]))
 			m->wait[m->nwait++] = &t->ref[i];
 	qsort(m->wait, m->nwait, sizeof(*m->wait), wait_compare);
-	err = m->opt.losses ? losses_foresee(m) : 0;
+	err = m->opt.losses ? losses_find_early(m) : 0;
 	if (err)
 		trace_merge_close(m);
 	else
@@ -390,8 +393,8 @@ int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 	return err;
 }
 
-/* Opens the next waiting block. 0 also if it turned out damaged or empty. */
-static int open_next(struct trace_merge *m)
+/* Opens the next waiting block. Returns 0 even if it is damaged or empty. */
+static int merge_open_next(struct trace_merge *m)
 {
 	struct block_ref *ref = m->wait[m->wait_idx++];
 	struct open_block *b = NULL;
@@ -411,7 +414,7 @@ static int open_next(struct trace_merge *m)
 	return 0;
 }
 
-static void advance(struct trace_merge *m)
+static void merge_advance(struct trace_merge *m)
 {
 	struct open_block *b = m->heap[0].b;
 
@@ -436,11 +439,11 @@ int trace_merge_next(struct trace_merge *m, const struct pov_hdr **rec)
 	if (m->joined)
 		return join_merge_next(m->joined, rec);
 	if (m->advance)
-		advance(m);
+		merge_advance(m);
 	m->advance = false;
 	while (m->wait_idx < m->nwait &&
 	       (!m->nheap || m->wait[m->wait_idx]->h.min_ts <= m->heap[0].ts)) {
-		err = open_next(m);
+		err = merge_open_next(m);
 		if (err)
 			return err;
 	}

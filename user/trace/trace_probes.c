@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Numbers are added, lists are appended; names are settled once a library is complete, for a file may have many of them. */
+/*
+ * Numbers are added, lists are appended. Names are settled only once a library is complete, because
+ * a file may have many of them.
+ */
 #include "trace/trace_probes.h"
 
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 #include "lib/log.h"
 #include "lib/map.h"
 
-static void number_add(json_t *to, const json_t *from, const char *key)
+static void library_add_number(json_t *to, const json_t *from, const char *key)
 {
 	int64_t sum;
 
@@ -16,7 +19,7 @@ static void number_add(json_t *to, const json_t *from, const char *key)
 		json_object_set_new(to, key, json_integer(sum));
 }
 
-static void list_add(json_t *to, const json_t *from, const char *key)
+static void library_append_list(json_t *to, const json_t *from, const char *key)
 {
 	const json_t *more = json_object_get(from, key);
 
@@ -27,7 +30,7 @@ static void list_add(json_t *to, const json_t *from, const char *key)
 	json_array_extend(json_object_get(to, key), (json_t *)more);
 }
 
-static void names_add(json_t *set, const json_t *names)
+static void set_add_names(json_t *set, const json_t *names)
 {
 	const char *name;
 
@@ -40,18 +43,21 @@ static void names_add(json_t *set, const json_t *names)
 
 static void probes_add(json_t *library, const json_t *probes, json_t *found)
 {
-	number_add(library, probes, "attached");
-	number_add(library, probes, "emulated");
-	number_add(library, probes, "stepped");
-	list_add(library, probes, "stepped_names");
-	list_add(library, probes, "missing");
-	list_add(library, probes, "failed");
+	library_add_number(library, probes, "attached");
+	library_add_number(library, probes, "emulated");
+	library_add_number(library, probes, "stepped");
+	library_append_list(library, probes, "stepped_names");
+	library_append_list(library, probes, "missing");
+	library_append_list(library, probes, "failed");
 	if (json_object_get(probes, "refused"))
 		json_object_set(library, "refused", json_object_get(probes, "refused"));
-	names_add(found, json_object_get(probes, "functions"));
+	set_add_names(found, json_object_get(probes, "functions"));
 }
 
-/* What no symbol named may have been found by its address; and what is missing may have been said more than once. */
+/*
+ * A function without a symbol may have been found by its address, and a missing one may have been
+ * reported more than once.
+ */
 static void missing_settle(json_t *library, json_t *found)
 {
 	const json_t *names = json_object_get(library, "missing");
@@ -78,11 +84,11 @@ void trace_probes_fold(json_t *library, const json_t *probes)
 }
 
 struct probed {
-	json_t *library; /* the latest of its number */
-	json_t *found;	 /* by objects "probes"; NULL: there are none */
+	json_t *library; /* latest library with its number */
+	json_t *found;	 /* functions from objects "probes"; NULL: none */
 };
 
-/* No more objects tell of it. */
+/* No more objects refer to this library. */
 static void probed_free(void *value)
 {
 	struct probed *p = value;

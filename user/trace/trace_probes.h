@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Meta objects "probes": what was put into a library after its meta object "library" was written. Whoever reads a library wants to
- * know of all of them.
+ * Meta objects "probes": probes inserted into a library after its meta object "library" was
+ * written. Readers of a library want all of them.
  */
 #ifndef POV_TRACE_TRACE_PROBES_H
 #define POV_TRACE_TRACE_PROBES_H
@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Adds what an object "probes" says to the "library" that it is about. */
+/* Adds an object "probes" to the "library" that it refers to. */
 void trace_probes_fold(json_t *library, const json_t *probes);
-/* The same of all in a list, each to the latest library before it that has its number. */
+/* The same for all objects in a list: each goes to the latest library before it with its number. */
 void trace_probes_fold_all(json_t *const *meta, size_t cnt);
 
 #endif

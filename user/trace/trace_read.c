@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Opens a .pov file: walks the block headers, finds its way back after damage, and reads the meta
- * objects. Uses pread, never mmap, so that a file cut while it is read is an error and not a
- * signal.
+ * objects. Uses pread, never mmap, so that truncating the file meanwhile causes an error instead of
+ * a signal.
  */
 #include "trace/trace_read.h"
 
@@ -24,7 +24,7 @@
 #define SEARCH_BYTES 65536
 
 /* Reads exactly len bytes. 0, -ENODATA at the file's end, or -errno. */
-static int read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
+static int trace_read_at(const struct trace *t, uint64_t offset, void *buf, size_t len)
 {
 	uint8_t *p = buf;
 	ssize_t n;
@@ -74,7 +74,7 @@ int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw
 	if (ref->bad)
 		return -EBADMSG;
 	t->stored = trace_scratch(t->stored, &t->stored_room, h->stored_len + 1u);
-	err = read_at(t, ref->offset + sizeof(*h), t->stored, h->stored_len);
+	err = trace_read_at(t, ref->offset + sizeof(*h), t->stored, h->stored_len);
 	if (err == -ENODATA)
 		return trace_block_reject(t, ref, "the file has become shorter");
 	if (err) {
@@ -96,9 +96,9 @@ int trace_block_load(struct trace *t, struct block_ref *ref, const uint8_t **raw
 
 /* ---- scanning ---- */
 
-static bool header_at(const struct trace *t, uint64_t offset, struct trace_block_header *h)
+static bool trace_header_at(const struct trace *t, uint64_t offset, struct trace_block_header *h)
 {
-	return t->size - offset >= sizeof(*h) && !read_at(t, offset, h, sizeof(*h)) &&
+	return t->size - offset >= sizeof(*h) && !trace_read_at(t, offset, h, sizeof(*h)) &&
 	       trace_block_header_ok(h);
 }
 
@@ -107,8 +107,8 @@ static bool payload_fits(const struct trace *t, uint64_t offset, const struct tr
 	return t->size - offset - sizeof(*h) >= h->stored_len;
 }
 
-/* Offset of the first whole block at or behind `from`, and its header; or the file's end. */
-static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_block_header *h)
+/* Offset of the first intact block at or after `from`, with its header; or the file's end. */
+static uint64_t trace_find_block(const struct trace *t, uint64_t from, struct trace_block_header *h)
 {
 	static const uint32_t magic = TRACE_BLOCK_MAGIC;
 	uint8_t *buf = xmalloc(SEARCH_BYTES);
@@ -119,12 +119,12 @@ static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_bl
 							     SEARCH_BYTES;
 		const uint8_t *p = buf;
 
-		if (read_at(t, from, buf, len))
+		if (trace_read_at(t, from, buf, len))
 			break;
 		while ((p = memmem(p, len - (size_t)(p - buf), &magic, sizeof(magic)))) {
 			uint64_t at = from + (uint64_t)(p++ - buf);
 
-			if (header_at(t, at, h) && payload_fits(t, at, h)) {
+			if (trace_header_at(t, at, h) && payload_fits(t, at, h)) {
 				found = at;
 				break;
 			}
@@ -135,8 +135,8 @@ static uint64_t find_block(const struct trace *t, uint64_t from, struct trace_bl
 	return found;
 }
 
-static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h,
-		    bool missing_before)
+static void trace_add_ref(struct trace *t, uint64_t offset, const struct trace_block_header *h,
+			  bool missing_before)
 {
 	struct trace_summary *s = &t->sum;
 
@@ -156,8 +156,8 @@ static void add_ref(struct trace *t, uint64_t offset, const struct trace_block_h
 	s->records += h->nrecords;
 }
 
-/* A gap in the file before the block at `offset`: how many blocks are missing. */
-static void note_damage(struct trace *t, uint64_t from, uint64_t offset, uint64_t missing)
+/* Counts and reports a gap before the block at `offset`. missing: number of blocks. */
+static void trace_note_damage(struct trace *t, uint64_t from, uint64_t offset, uint64_t missing)
 {
 	uint64_t fit = (offset - from) / sizeof(struct trace_block_header);
 
@@ -171,28 +171,28 @@ static void note_damage(struct trace *t, uint64_t from, uint64_t offset, uint64_
 		 t->path, from, offset, missing);
 }
 
-static void scan(struct trace *t, uint64_t offset)
+static void trace_scan(struct trace *t, uint64_t offset)
 {
 	struct trace_block_header h;
 	uint64_t next_seq = 0, next;
-	bool missing = false; /* since the last block of a known type */
+	bool missing = false; /* blocks are missing since the last block of a known type */
 
 	while (offset < t->size) {
-		if (!header_at(t, offset, &h) || !payload_fits(t, offset, &h)) {
-			next = find_block(t, offset + 1, &h);
+		if (!trace_header_at(t, offset, &h) || !payload_fits(t, offset, &h)) {
+			next = trace_find_block(t, offset + 1, &h);
 			if (next == t->size)
 				break;
-			note_damage(t, offset, next, h.seq > next_seq ? h.seq - next_seq : 1);
+			trace_note_damage(t, offset, next, h.seq > next_seq ? h.seq - next_seq : 1);
 			missing = true;
 			offset = next;
 		} else if (h.seq != next_seq) {
-			note_damage(t, offset, offset, 1);
+			trace_note_damage(t, offset, offset, 1);
 			missing = true;
 		}
 		next_seq = h.seq + 1;
 		t->sum.blocks++;
 		if (h.type == TRACE_BLOCK_META || h.type == TRACE_BLOCK_EVENTS) {
-			add_ref(t, offset, &h, missing);
+			trace_add_ref(t, offset, &h, missing);
 			missing = false;
 		} else if (h.type != TRACE_BLOCK_END) {
 			t->sum.unknown_blocks++;
@@ -211,7 +211,7 @@ static void scan(struct trace *t, uint64_t offset)
 
 /* ---- meta objects ---- */
 
-static int load_meta(struct trace *t, struct block_ref *ref)
+static int trace_load_meta(struct trace *t, struct block_ref *ref)
 {
 	const uint8_t *raw;
 	json_error_t why;
@@ -236,7 +236,7 @@ static int load_meta(struct trace *t, struct block_ref *ref)
 	return 0;
 }
 
-static int load_metas(struct trace *t)
+static int trace_load_metas(struct trace *t)
 {
 	int err;
 
@@ -244,7 +244,7 @@ static int load_metas(struct trace *t)
 	for (size_t i = 0; i < t->nrefs; i++) {
 		if (t->ref[i].h.type != TRACE_BLOCK_META)
 			continue;
-		err = load_meta(t, &t->ref[i]);
+		err = trace_load_meta(t, &t->ref[i]);
 		if (err && err != -EBADMSG)
 			return err;
 	}
@@ -254,10 +254,10 @@ static int load_metas(struct trace *t)
 
 /* ---- opening ---- */
 
-static int check_file_header(struct trace *t, uint64_t *first)
+static int trace_check_file_header(struct trace *t, uint64_t *first)
 {
 	struct trace_file_header h, good;
-	int err = read_at(t, 0, &h, sizeof(h));
+	int err = trace_read_at(t, 0, &h, sizeof(h));
 
 	if (err == -ENODATA || (!err && memcmp(h.magic, TRACE_MAGIC, sizeof(h.magic)))) {
 		log_error("trace: %s is not a povtrace file", t->path);
@@ -282,7 +282,7 @@ static int check_file_header(struct trace *t, uint64_t *first)
 	return 0;
 }
 
-static int open_file(struct trace *t)
+static int trace_open_file(struct trace *t)
 {
 	struct stat st;
 	int err;
@@ -312,12 +312,12 @@ int trace_open(const char *path, struct trace **out)
 	t->dctx = ZSTD_createDCtx();
 	if (!t->dctx)
 		die("out of memory");
-	err = open_file(t);
+	err = trace_open_file(t);
 	if (!err)
-		err = check_file_header(t, &first);
+		err = trace_check_file_header(t, &first);
 	if (!err) {
-		scan(t, first);
-		err = load_metas(t);
+		trace_scan(t, first);
+		err = trace_load_metas(t);
 	}
 	if (err) {
 		trace_close(t);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writing thread: compresses blocks and appends them to the file (trace_append.c); what comes after a failure is counted as lost.
- * Or it keeps them (trace_keep.c), and leaves it to a thread for each file to write them: it has to take in more meanwhile.
+ * The writing thread compresses blocks and appends them to the file (trace_append.c). Blocks after
+ * a failure are counted as lost. With a keep, it stores blocks in memory (trace_keep.c) instead.
+ * Then a separate thread writes each file, because this one must go on taking blocks.
  */
 #include "trace/trace_store.h"
 
@@ -17,26 +18,26 @@
 #include "lib/log.h"
 #include "trace/trace_append.h"
 
-#define POOL_BASE \
-	64 /* buffers beyond two per stream: half a second of a slow disk; touched only then */
+/* Buffers beyond two per stream: half a second of a slow disk. Touched only then. */
+#define POOL_BASE 64
 #define ZSTD_LEVEL 1
 
 struct store {
 	struct append_file file;
 	char *path;
-	struct keep *keep; /* not ours; NULL: blocks go to the file at once */
+	struct keep *keep; /* borrowed; NULL: blocks go to the file at once */
 
-	/* The writing thread's own. */
+	/* Used by the writing thread only. */
 	ZSTD_CCtx *cctx;
 	uint8_t *packed; /* TRACE_RAW_MAX bytes */
 
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows */
-	pthread_cond_t work;  /* queue or stopping changed */
+	pthread_mutex_t lock; /* guards the following members */
+	pthread_cond_t work;  /* the queue or `stopping` changed */
 	pthread_cond_t done;  /* a job was written, or a buffer came back */
 	struct store_job *head, **tail;
 	struct store_job *pool;
-	uint64_t queued_bytes; /* of queue and the block in hand, uncompressed, with headers */
+	uint64_t queued_bytes; /* queue and current block, uncompressed, including headers */
 	struct trace_tally lost;
 	uint64_t waits;
 	bool stopping;
@@ -82,7 +83,7 @@ static uint64_t job_worst_bytes(const struct store_job *job)
 	return sizeof(struct trace_block_header) + payload;
 }
 
-static int write_block(struct store *s, const struct store_job *job, struct trace_block_header *h,
+static int block_write(struct store *s, const struct store_job *job, struct trace_block_header *h,
 		       const void *payload)
 {
 	if (!s->keep)
@@ -92,11 +93,11 @@ static int write_block(struct store *s, const struct store_job *job, struct trac
 }
 
 /*
- * Compresses the parts into one zstd frame, each part but the first, which is a few bytes, ending a
- * block, so that its bytes get their own statistics. Returns the size, or 0 if it would not become
- * smaller.
+ * Compresses the parts into one zstd frame. Each part ends a zstd block, so that its bytes get
+ * their own statistics; the first part does not, being only a few bytes. Returns the size, or 0 if
+ * compression does not help.
  */
-static size_t pack(struct store *s, const ZSTD_inBuffer *part, int nparts, size_t raw_len)
+static size_t parts_compress(struct store *s, const ZSTD_inBuffer *part, int nparts, size_t raw_len)
 {
 	ZSTD_outBuffer out = {s->packed, raw_len, 0};
 	ZSTD_EndDirective then;
@@ -115,19 +116,19 @@ static size_t pack(struct store *s, const ZSTD_inBuffer *part, int nparts, size_
 	return out.pos;
 }
 
-static int write_meta(struct store *s, const struct store_job *job)
+static int meta_write(struct store *s, const struct store_job *job)
 {
 	struct trace_block_header h = {.type = TRACE_BLOCK_META,
 				       .raw_len = (uint32_t)job->text_len};
 	ZSTD_inBuffer part = {job->text, job->text_len, 0};
-	size_t n = pack(s, &part, 1, h.raw_len);
+	size_t n = parts_compress(s, &part, 1, h.raw_len);
 
 	h.flags = n ? TRACE_FLAG_ZSTD : 0;
 	h.stored_len = n ? (uint32_t)n : h.raw_len;
-	return write_block(s, job, &h, n ? s->packed : (void *)job->text);
+	return block_write(s, job, &h, n ? s->packed : (void *)job->text);
 }
 
-static int write_events(struct store *s, const struct store_job *job)
+static int events_write(struct store *s, const struct store_job *job)
 {
 	const struct codec_block *b = &job->block;
 	struct trace_block_header h = {
@@ -144,19 +145,19 @@ static int write_events(struct store *s, const struct store_job *job)
 
 	for (int c = 0; c < CODEC_COL_CNT; c++)
 		part[1 + c] = (ZSTD_inBuffer){b->col[c], b->len[c], 0};
-	n = pack(s, part, 1 + CODEC_COL_CNT, h.raw_len);
+	n = parts_compress(s, part, 1 + CODEC_COL_CNT, h.raw_len);
 	if (!n)
 		codec_block_store(b, s->packed);
 	h.flags = n ? TRACE_FLAG_ZSTD : 0;
 	h.stored_len = n ? (uint32_t)n : h.raw_len;
-	return write_block(s, job, &h, s->packed);
+	return block_write(s, job, &h, s->packed);
 }
 
-static int write_job(struct store *s, const struct store_job *job)
+static int job_write(struct store *s, const struct store_job *job)
 {
 	if (job->dump)
 		return dump_start(job->dump, s->keep, job->tag.segment);
-	return job->type == TRACE_BLOCK_META ? write_meta(s, job) : write_events(s, job);
+	return job->type == TRACE_BLOCK_META ? meta_write(s, job) : events_write(s, job);
 }
 
 static void job_done(struct store *s, struct store_job *job, bool written)
@@ -200,7 +201,7 @@ static void *store_thread(void *arg)
 	struct store_job *job;
 
 	while ((job = job_next(s)))
-		job_done(s, job, !atomic_load(&s->file.err) && !write_job(s, job));
+		job_done(s, job, !atomic_load(&s->file.err) && !job_write(s, job));
 	if (s->keep) {
 		keep_take(s->keep, UINT64_MAX, &all);
 		kept_write(&all, &s->file);
@@ -211,8 +212,8 @@ static void *store_thread(void *arg)
 }
 
 /*
- * The thread takes no signals: they are the main thread's, and a file size limit shall be an error
- * code.
+ * The thread takes no signals: they belong to the main thread, and exceeding a file size limit must
+ * return an error code.
  */
 static int thread_start(struct store *s)
 {

@@ -29,7 +29,7 @@ static uint64_t load(const void *p, size_t bytes)
 	return v;
 }
 
-/* Of a class or type of field; NULL if it has none. */
+/* Name of a class or field type; NULL if it has none. */
 static const char *value_name(uint8_t form, uint64_t v)
 {
 	if (form == FORM_CLASS)
@@ -58,7 +58,7 @@ static void print_member(const struct pov_hdr *rec, const struct record_member *
 		fprintf(out, "%" PRIu64, v);
 }
 
-/* Whole words as 0x…, what is left as i (4 bytes) and b (bytes). */
+/* Prints whole words as 0x…, the rest as i (4 bytes) and b (bytes). */
 static void print_data(const uint8_t *p, size_t bytes, FILE *out)
 {
 	const char *sep = "";
@@ -163,8 +163,8 @@ void trace_record_print(const struct pov_hdr *rec, FILE *out)
 	fprintf(out, "%s ts=%" PRIu64 " %s=%u", k->name, (uint64_t)rec->ts_ns,
 		rec->kind == POV_KIND_SWITCH ? "prev" : "tid", rec->tid);
 	for (const struct record_member *m = k->member; m->name; m++)
-		if (m->offset + m->bytes <=
-		    rec->size) /* appended members are not in older records */
+		/* older records lack appended members */
+		if (m->offset + m->bytes <= rec->size)
 			print_member(rec, m, out);
 	if (rec->flags)
 		print_flags(rec, k, out);

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Adds up a trace.
- */
 #include "trace/trace_totals.h"
 
 #include <errno.h>
@@ -11,10 +8,10 @@
 #include "trace/trace_read.h"
 #include "trace/record_kinds.h"
 
-/* The clocks are not read in one instant; no machine is suspended for less. */
+/* The clocks are not read at one instant. Real suspensions are longer than this. */
 #define SUSPEND_MIN_NS 1000000
 
-static void count_record(struct trace_totals *s, const struct pov_hdr *rec)
+static void totals_add_record(struct trace_totals *s, const struct pov_hdr *rec)
 {
 	s->records++;
 	s->raw_bytes += rec->size;
@@ -47,14 +44,14 @@ int trace_totals_count(struct trace *t, struct trace_totals *out)
 	if (err)
 		return err;
 	while ((err = trace_merge_next(m, &rec)) > 0)
-		count_record(&s, rec);
+		totals_add_record(&s, rec);
 	trace_merge_close(m);
 	if (!err)
 		*out = s;
 	return err;
 }
 
-/* The end object gives the class's number. Borrowed from drop, or static. */
+/* The end object has the number of the class. Returns a string borrowed from drop, or static. */
 static const char *class_name(const json_t *drop)
 {
 	const json_t *class = json_object_get(drop, "class");
@@ -100,8 +97,8 @@ void trace_times(const struct trace *t, uint64_t *start_ns, uint64_t *end_ns)
 		*end_ns = *start_ns;
 }
 
-/* Differences are taken modulo 2^64: what a damaged file says may be anything. */
-static int64_t moved(uint64_t begin, uint64_t end, uint64_t begin_mono, uint64_t end_mono)
+/* Computes modulo 2^64: a damaged file may contain anything. */
+static int64_t clock_moved_ns(uint64_t begin, uint64_t end, uint64_t begin_mono, uint64_t end_mono)
 {
 	return (int64_t)((end - begin) - (end_mono - begin_mono));
 }
@@ -137,14 +134,14 @@ int trace_clocks(const struct trace *t, struct trace_clocks *out)
 		out->end = out->begin;
 		return 0;
 	}
-	out->realtime_moved_ns = moved(out->begin.realtime_ns, out->end.realtime_ns,
-				       out->begin.monotonic_ns, out->end.monotonic_ns);
-	out->suspended_ns = moved(out->begin.boottime_ns, out->end.boottime_ns,
-				  out->begin.monotonic_ns, out->end.monotonic_ns);
+	out->realtime_moved_ns = clock_moved_ns(out->begin.realtime_ns, out->end.realtime_ns,
+						out->begin.monotonic_ns, out->end.monotonic_ns);
+	out->suspended_ns = clock_moved_ns(out->begin.boottime_ns, out->end.boottime_ns,
+					   out->begin.monotonic_ns, out->end.monotonic_ns);
 	if (out->suspended_ns < SUSPEND_MIN_NS)
 		out->suspended_ns = 0;
-	out->slewed_ns = moved(out->begin.monotonic_ns, out->end.monotonic_ns, out->begin.raw_ns,
-			       out->end.raw_ns);
+	out->slewed_ns = clock_moved_ns(out->begin.monotonic_ns, out->end.monotonic_ns,
+					out->begin.raw_ns, out->end.raw_ns);
 	return 0;
 }
 

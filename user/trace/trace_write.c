@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writer's front: the thread that empties the rings encodes records into its streams' open
- * blocks and hands full ones to the writing thread (trace_store.c). Buffers go round between the
- * two; the adding thread waits only when all of them are on their way to the disk, and counts
- * that.
- *
- * max_bytes is kept without losing anything accepted: what is not yet on disk is counted at its
- * size before compression, and when that would exceed the limit, open blocks are written out and
- * measured.
+ * The front of the writer: the thread that empties the rings encodes records into the open blocks
+ * of its streams and hands full ones to the writing thread (trace_store.c). Buffers circulate
+ * between the two. The adding thread waits only if all buffers are on their way to the disk; such
+ * waits are counted.
+ * max_bytes is obeyed without losing accepted records. Data that is not yet on disk counts with its
+ * size before compression. If that would exceed the limit, open blocks are written and measured.
  */
 #include "trace/trace_write.h"
 
@@ -25,13 +23,13 @@
 
 #define STREAM_CNT 65536
 #define BLOCK_BYTES_MIN (sizeof(struct trace_block_header) + CODEC_PREFIX_BYTES)
-/* Nearer to max_bytes than this, blocks become too small to be worth it. */
+/* Closer to max_bytes than this, blocks become too small to be worthwhile. */
 #define LIMIT_GAIN_MIN 4096
 #define LIMIT_META_MAX (64u << 10)
 
 struct stream {
 	uint16_t id;
-	struct keep_tag tag;	/* of its blocks */
+	struct keep_tag tag;	/* tag of its blocks */
 	struct store_job *open; /* NULL between blocks */
 	struct codec_encoder enc;
 };
@@ -39,16 +37,16 @@ struct stream {
 struct trace_writer {
 	struct trace_file file;
 	struct store *store;
-	struct keep *keep; /* NULL: all is written at once. Owned */
-	struct dump *dump; /* being written, or NULL; owned */
+	struct keep *keep; /* NULL: everything is written at once; owned */
+	struct dump *dump; /* file being written, or NULL; owned */
 	enum trace_place place;
 	struct stream **stream; /* by id */
-	struct stream **
-		streams; /* all there are, also those of other places and of older segments; owned */
+	/* All streams, including those of other places and of older segments; owned. */
+	struct stream **streams;
 	uint32_t nstreams;
 	struct trace_tally accepted;
 	uint64_t event_limit; /* file size at which events stop; UINT64_MAX = never */
-	uint64_t room;	      /* bytes that can be encoded before the limit has to be looked at */
+	uint64_t room;	      /* bytes that can be encoded before the limit must be checked again */
 	bool full;	      /* event_limit reached */
 };
 
@@ -106,8 +104,8 @@ static void stream_hand_over(struct trace_writer *w, struct stream *s)
 	s->open = NULL;
 }
 
-/* Worst size of the file if all that was accepted is written uncompressed. */
-static uint64_t worst_bytes(const struct trace_writer *w)
+/* Size of the file if everything accepted is written uncompressed. */
+static uint64_t writer_worst_bytes(const struct trace_writer *w)
 {
 	uint64_t bytes = store_worst_bytes(w->store);
 
@@ -123,7 +121,7 @@ static uint64_t worst_bytes(const struct trace_writer *w)
 /* Called when `need` more bytes may exceed the limit. 0 or -EFBIG. */
 static int limit_make_room(struct trace_writer *w, uint64_t need)
 {
-	uint64_t worst = worst_bytes(w);
+	uint64_t worst = writer_worst_bytes(w);
 
 	if (worst + need > w->event_limit) {
 		trace_writer_drain(w);
@@ -149,7 +147,10 @@ static struct stream *stream_new(struct trace_writer *w, uint16_t id)
 	return s;
 }
 
-/* The stream for records of a place and, if that is not the newest, of a segment: a block has those of one. */
+/*
+ * The stream for records of a place, or of a segment that is not the newest. Each block belongs to
+ * one place and segment.
+ */
 static struct stream *stream_aside(struct trace_writer *w, uint16_t id, uint64_t segment)
 {
 	struct stream *s = NULL;
@@ -166,7 +167,7 @@ static struct stream *stream_aside(struct trace_writer *w, uint16_t id, uint64_t
 	return s;
 }
 
-/* NULL: the record is from before all that is kept. */
+/* NULL: the record is older than everything stored. */
 static struct stream *stream_find(struct trace_writer *w, unsigned int id, uint64_t ts_ns,
 				  uint64_t *segment)
 {
@@ -300,7 +301,7 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 	store_get_stats(w->store, out);
 }
 
-/* ---- the newest part ---- */
+/* ---- storing the newest part ---- */
 
 void trace_writer_segment(struct trace_writer *w, uint64_t now_ns, bool whole)
 {

@@ -14,7 +14,7 @@
 #define SOCKET_USUAL "/run/povtrace/clock.sock"
 #define SOCKET_VARIABLE "POVTRACE_CLOCK"
 
-/* Only root serves. */
+/* Only root may serve. */
 static int server_check(int conn)
 {
 	struct ucred who;
@@ -50,8 +50,8 @@ static int answer_take(int conn, struct pov_clock_answer *answer, int fd[ASK_FDS
 	return answer->status;
 }
 
-/* Not in a child: it would see its parent's. */
-static void *map(int fd, size_t bytes, bool writable)
+/* Children do not inherit the mapping: it would show the parent's times. */
+static void *page_map(int fd, size_t bytes, bool writable)
 {
 	void *page = mmap(NULL, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
 
@@ -66,11 +66,11 @@ static int pages_map(enum pov_clock_wish wish, const int fd[ASK_FDS], struct ask
 	size_t cores = out->cpus * sizeof(struct pov_clock_core);
 
 	if (wish == POV_CLOCK_WISH_CLOCK) {
-		out->page[0] = map(fd[0], sizeof(struct pov_clock_process), false);
+		out->page[0] = page_map(fd[0], sizeof(struct pov_clock_process), false);
 		return out->page[0] ? 0 : -errno;
 	}
-	out->page[0] = map(fd[0], sizeof(struct pov_clock_section), true);
-	out->page[1] = out->page[0] ? map(fd[1], cores, false) : NULL;
+	out->page[0] = page_map(fd[0], sizeof(struct pov_clock_section), true);
+	out->page[1] = out->page[0] ? page_map(fd[1], cores, false) : NULL;
 	if (out->page[1])
 		return 0;
 	if (out->page[0])

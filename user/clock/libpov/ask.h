@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Asking `povtrace clock` for pages. */
+/* Requests pages from `povtrace clock`. */
 #ifndef POV_CLOCK_LIBPOV_ASK_H
 #define POV_CLOCK_LIBPOV_ASK_H
 
@@ -8,13 +8,19 @@
 
 #define ASK_FDS SERVED_FDS
 
-/* Mapped, for as long as the process lives, not for its children. */
+/* Pages mapped for the lifetime of the process; not inherited by children. */
 struct asked {
-	void *page[ASK_FDS]; /* in the order of enum pov_clock_wish's text; only a struct pov_clock_section can be written */
-	unsigned int cpus; /* of the node */
+	/*
+	 * In the order described at enum pov_clock_wish. Only a struct pov_clock_section is
+	 * writable.
+	 */
+	void *page[ASK_FDS];
+	unsigned int cpus; /* CPUs of the node */
 };
 
-/* 0 or -errno: -ENOENT and -ECONNREFUSED if nobody serves, -ESRCH if not this process. */
+/*
+ * 0 or -errno: -ENOENT or -ECONNREFUSED without a server, -ESRCH if it does not serve this process.
+ */
 int ask(enum pov_clock_wish wish, struct asked *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Reading a process's page (abi/clock.h) while the kernel writes it. */
+/* Reads a process's page (abi/clock.h) while the kernel writes it. */
 #ifndef POV_CLOCK_LIBPOV_PAGE_H
 #define POV_CLOCK_LIBPOV_PAGE_H
 
@@ -17,7 +17,7 @@ static inline uint64_t page_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Time all threads of the process were on a CPU, up to *now_ns, which is set. */
+/* Time that all threads of the process were on a CPU, up to *now_ns, which is set. */
 static inline uint64_t page_rank_ns(const struct pov_clock_process *p, uint64_t *now_ns)
 {
 	uint64_t ended, begun, sum, now;
@@ -34,13 +34,16 @@ static inline uint64_t page_rank_ns(const struct pov_clock_process *p, uint64_t 
 	return sum + (begun & POV_CLOCK_RUNNING) * now;
 }
 
-/* Whether the kernel half has seen it come: the begin of this stint is taken from what it had run before. */
+/*
+ * True if the kernel half saw the thread arrive: the begin of this stint was subtracted from its
+ * earlier running time.
+ */
 static inline bool page_thread_runs(uint64_t sum)
 {
 	return (int64_t)sum < 0;
 }
 
-/* Time the calling thread was on a CPU, whose place this is. */
+/* Time that the calling thread was on a CPU. t: its place. */
 static inline uint64_t page_thread_ns(const struct pov_clock_thread *t)
 {
 	uint64_t sum, now;
@@ -53,7 +56,7 @@ static inline uint64_t page_thread_ns(const struct pov_clock_thread *t)
 	return sum + (page_thread_runs(sum) ? now : 0);
 }
 
-/* The place of a thread, or NULL. */
+/* The place of a thread; NULL: none. */
 static inline const struct pov_clock_thread *page_place(const struct pov_clock_process *p,
 							uint32_t tid)
 {

@@ -14,12 +14,12 @@
 #include "clock/libpov/page.h"
 
 #define NS_PER_S 1e9
-/* The server says four times a second that it lives. */
+/* The server signals four times a second that it is alive. */
 #define ALIVE_NS 2000000000ull
 
-/* ---- what this process has ---- */
+/* ---- state of this process ---- */
 
-/* Set once, by the first that asks; a child has its own. */
+/* Set once, by the first caller. A child process starts anew. */
 static struct {
 	pthread_mutex_t lock;
 	bool asked, asked_section, forks_seen;
@@ -27,13 +27,13 @@ static struct {
 	struct pov_clock_section *section;
 	const struct pov_clock_core *core;
 	unsigned int cpus;
-	uint64_t beyond_ns; /* what the served clock was ahead of the CPU time */
+	uint64_t beyond_ns; /* served clock minus CPU time */
 	int err;
 	char why[128];
 } pov = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static __thread const struct pov_clock_thread *place
-	__attribute__((tls_model("initial-exec"))); /* this thread's */
+/* the calling thread's own place */
+static __thread const struct pov_clock_thread *place __attribute__((tls_model("initial-exec")));
 static __thread bool placed __attribute__((tls_model("initial-exec")));
 static __thread uint64_t rank_last_ns, thread_last_ns __attribute__((tls_model("initial-exec")));
 
@@ -45,7 +45,7 @@ static uint64_t cputime_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void in_child(void)
+static void state_reset_in_child(void)
 {
 	pthread_mutex_init(&pov.lock, NULL);
 	pov.asked = pov.asked_section = false;
@@ -58,7 +58,7 @@ static void in_child(void)
 	rank_last_ns = thread_last_ns = 0;
 }
 
-static void why_not(int err)
+static void why_not_set(int err)
 {
 	pov.err = err;
 	if (err == -ENOENT || err == -ECONNREFUSED)
@@ -71,7 +71,8 @@ static void why_not(int err)
 			 "this process has a clock of its own (time namespace)");
 	else if (err == -EPERM)
 		snprintf(pov.why, sizeof(pov.why),
-			 "who serves as `povtrace clock` is not root, as seen from here");
+			 "the process that serves as `povtrace clock` is "
+			 "not root, as seen from here");
 	else if (err == -EUSERS)
 		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` serves %d processes already",
 			 POV_CLOCK_SEATS);
@@ -91,11 +92,11 @@ static const struct pov_clock_process *page_ask(void)
 	pthread_mutex_lock(&pov.lock);
 	if (!pov.asked) {
 		if (!pov.forks_seen)
-			pthread_atfork(NULL, NULL, in_child);
+			pthread_atfork(NULL, NULL, state_reset_in_child);
 		pov.forks_seen = true;
 		err = ask(POV_CLOCK_WISH_CLOCK, &a);
 		if (err) {
-			why_not(err);
+			why_not_set(err);
 		} else {
 			const struct pov_clock_process *p = a.page[0];
 
@@ -120,7 +121,7 @@ static inline const struct pov_clock_process *page_get(void)
 	return page_ask();
 }
 
-/* The server is gone: from now on by the CPU time. */
+/* The server is gone: use the CPU time from now on. */
 static __attribute__((noinline)) void page_leave(void)
 {
 	pthread_mutex_lock(&pov.lock);
@@ -150,8 +151,8 @@ static inline const struct pov_clock_thread *place_get(const struct pov_clock_pr
 
 /* ---- rank and thread ---- */
 
-/* Never goes back for one thread, whatever corrects a clock. */
-static inline uint64_t later(uint64_t *last, uint64_t ns)
+/* Keeps the time of one thread from going back when a clock is corrected. */
+static inline uint64_t later_of(uint64_t *last, uint64_t ns)
 {
 	*last = ns > *last ? ns : *last;
 	return *last;
@@ -171,7 +172,7 @@ uint64_t pov_rank_ns(void)
 	}
 	if (!p)
 		ns = cputime_ns(CLOCK_PROCESS_CPUTIME_ID) + pov.beyond_ns;
-	return later(&rank_last_ns, ns);
+	return later_of(&rank_last_ns, ns);
 }
 
 uint64_t pov_thread_ns(void)
@@ -179,9 +180,9 @@ uint64_t pov_thread_ns(void)
 	const struct pov_clock_process *p = page_get();
 	const struct pov_clock_thread *t = p ? place_get(p) : NULL;
 
-	return later(&thread_last_ns, t && is_alive(p, page_now_ns()) ?
-					      page_thread_ns(t) :
-					      cputime_ns(CLOCK_THREAD_CPUTIME_ID));
+	return later_of(&thread_last_ns, t && is_alive(p, page_now_ns()) ?
+						 page_thread_ns(t) :
+						 cputime_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
 double MPIX_Rtime(void)
@@ -203,7 +204,7 @@ static bool section_ask(void)
 		pov.asked_section = true;
 		err = ask(POV_CLOCK_WISH_SECTION, &a);
 		if (err) {
-			why_not(err);
+			why_not_set(err);
 		} else {
 			pov.core = a.page[1];
 			__atomic_store_n(&pov.section, a.page[0], __ATOMIC_RELEASE);
@@ -218,7 +219,7 @@ static inline bool section_is_there(void)
 	return __atomic_load_n(&pov.section, __ATOMIC_ACQUIRE) || section_ask();
 }
 
-/* Begins or ends the section, unless that has been done. */
+/* Begins or ends the section if it is not in that state yet. */
 static void section_set(bool in)
 {
 	uint64_t *word, was, is;
@@ -259,7 +260,7 @@ uint64_t pov_core_ns(void)
 	t = p ? place_get(p) : NULL;
 	if (!t || !is_alive(p, page_now_ns()))
 		return UINT64_MAX;
-	do { /* within one stint on one core: that core's sum, and what this stint adds to it */
+	do { /* within one stint on one core: that core's sum plus this stint's part */
 		stint = __atomic_load_n(&t->sum, __ATOMIC_ACQUIRE);
 		cpu = __atomic_load_n(&t->cpu, __ATOMIC_RELAXED);
 		core = cpu < pov.cpus ? __atomic_load_n(&pov.core[cpu].sum, __ATOMIC_RELAXED) : 0;
@@ -279,7 +280,7 @@ double MPIX_Ptime(void)
 	return ns == UINT64_MAX ? NAN : (double)ns / NS_PER_S;
 }
 
-/* ---- which it is ---- */
+/* ---- source of the times ---- */
 
 enum pov_source pov_source(const char **why)
 {

@@ -59,7 +59,7 @@ int served_receive(int conn, void *answer, size_t bytes, int fd[SERVED_FDS])
 	struct cmsghdr *c;
 	ssize_t n;
 
-	do /* with a time limit no signal restarts it */
+	do /* with a timeout, the kernel does not restart it after a signal */
 		n = recvmsg(conn, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	c = n < 0 ? NULL : CMSG_FIRSTHDR(&msg);

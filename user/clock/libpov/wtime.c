@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * libpov-wtime.so, for LD_PRELOAD: an unmodified program's MPI_Wtime is MPIX_Rtime, so that what it makes of it (MFLOP/s, MB/s) is by
- * the time its rank was running (Nigay et al. 2020, table 2). This changes results: it is said at the first call and at the end.
+ * libpov-wtime.so, for LD_PRELOAD: makes an unmodified program's MPI_Wtime return MPIX_Rtime. Rates
+ * that it computes (MFLOP/s, MB/s) are then based on the time its rank was running (Nigay et al.
+ * 2020, table 2). This changes results, so it is reported at the first call and at the end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int is_first_rank(void)
 	return !rank || atoi(rank) == 0;
 }
 
-static void say(const char *when)
+static void source_print(const char *when)
 {
 	const char *why;
 	enum pov_source source = pov_source(&why);
@@ -36,7 +37,7 @@ static void say(const char *when)
 static void at_end(void)
 {
 	if (is_first_rank())
-		say("was");
+		source_print("was");
 }
 
 double MPI_Wtime(void)
@@ -44,13 +45,13 @@ double MPI_Wtime(void)
 	static int said;
 
 	if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) && is_first_rank()) {
-		say("is");
+		source_print("is");
 		atexit(at_end);
 	}
 	return MPIX_Rtime();
 }
 
-/* Fortran's names for it. */
+/* Its names in Fortran. */
 double mpi_wtime(void) __attribute__((alias("MPI_Wtime")));
 double mpi_wtime_(void) __attribute__((alias("MPI_Wtime")));
 double mpi_wtime__(void) __attribute__((alias("MPI_Wtime")));
