@@ -344,8 +344,8 @@ cpu_times() {
 
 @test "export: wrong usage is refused, and says what is right" {
 	bad() { fails "$1" "$2" "$POVTRACE" export "${@:3}"; } # STATUS TEXT ARGUMENTS
-	bad 2 "which recording" -o x.json
-	bad 2 "-o is missing" run.pov
+	bad 2 "give a recording" -o x.json
+	bad 2 "give an output file with -o" run.pov
 	bad 2 "unknown ending" run.pov -o x.txt
 	bad 2 "known: json" run.pov -o x.json --format html
 	bad 2 "--format" run.pov -o -
