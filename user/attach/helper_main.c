@@ -228,7 +228,7 @@ static int hooks_file(const struct inspected *in)
 
 	if (fd >= 0 && pwrite(fd, in->hooks, bytes, 0) == (ssize_t)bytes)
 		return fd;
-	log_warn("attach: no memory for the functions that processes record themselves");
+	log_warn("attach: cannot create the table of functions that processes record themselves");
 	if (fd >= 0)
 		close(fd);
 	return 0;

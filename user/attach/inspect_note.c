@@ -81,7 +81,7 @@ size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		site.cookie = POV_NOTE_COOKIE(row, lib_id, i);
 		if (!recipe_set(opt, &notes[i], site.cookie) ||
 		    !site_list_put(opt, SITE_NOTE, path, &site, 1, out, &err)) {
-			log_warn("attach: %s: static probe %s:%s cannot be probed: %s", path,
+			log_warn("attach: %s: cannot attach to its static probe %s:%s: %s", path,
 				 r->provider, r->name, strerror(err ?: errno));
 			continue;
 		}

@@ -80,10 +80,9 @@ static int directory_check(const struct person *as)
 		return 0;
 	err = -errno;
 	cwd = getcwd(NULL, 0);
-	log_error(
-		"%s may not enter this directory%s%s%s: %s; go to another one, or run the command as root "
-		"(--user root)",
-		as->name, cwd ? " (" : "", cwd ? cwd : "", cwd ? ")" : "", strerror(-err));
+	log_error("%s may not enter this directory%s%s%s: %s; change to another one, or run the "
+		  "command as root (--user root)",
+		  as->name, cwd ? " (" : "", cwd ? cwd : "", cwd ? ")" : "", strerror(-err));
 	free(cwd);
 	return err;
 }

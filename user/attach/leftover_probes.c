@@ -103,10 +103,10 @@ void leftover_probes_close(struct leftover_probes *leftover)
 		if (!pid)
 			closing_main(leftover);
 		if (pid > 0)
-			log_info("process %d takes %zu probes back in the background", pid,
+			log_info("process %d removes %zu probes in the background", pid,
 				 leftover->probes.cnt);
 		else
-			log_warn("fork: %s; waiting for the kernel to take %zu probes back",
+			log_warn("fork: %s; waiting until the kernel has removed %zu probes",
 				 strerror(errno), leftover->probes.cnt);
 	}
 	for (size_t i = 0; i < leftover->probes.cnt; i++)

@@ -194,10 +194,9 @@ int sites_print(const struct elf_file *f, const char *path, const struct site_fu
 	if (!functions)
 		list_add_all(&list, f);
 	if (list.cnt == 0) {
-		log_error(
-			"%s: no function that can be traced is defined in it; name the library itself "
-			"(libmpi.so) or a statically linked program",
-			path);
+		log_error("%s: it defines no function that can be traced; name the library itself "
+			  "(libmpi.so) or a statically linked program",
+			  path);
 		return -ENOENT;
 	}
 	mpi_library_probe(f, &mpi);
