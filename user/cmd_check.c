@@ -335,7 +335,7 @@ static int check_host(const struct recorder *recording, const struct check_optio
 	return rc;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int check_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct check_options *o = opts;
 	const struct recorder *recording;
@@ -376,5 +376,5 @@ const struct command cmd_check = {
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct check_options),
-	.run = run,
+	.run = check_run,
 };

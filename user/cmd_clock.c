@@ -155,7 +155,7 @@ static void json_print(FILE *out, const struct clock_row *rows, size_t cnt, bool
 	json_decref(all);
 }
 
-static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
+static void table_show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 {
 	struct table *t = ctx;
 	struct clock_row *mine = xcalloc(cnt + 1, sizeof(*mine));
@@ -182,7 +182,7 @@ static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 
 /* ---- the command ---- */
 
-static int check(const struct clock_command_options *o, int argc, int dashdash)
+static int options_check(const struct clock_command_options *o, int argc, int dashdash)
 {
 	const char *problem = NULL;
 
@@ -236,7 +236,7 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 		.cost = o->cost,
 		.interval_ns = interval_of(o, runs),
 		.duration_ns = o->duration_ns,
-		.show = show,
+		.show = table_show,
 		.ctx = &t,
 	};
 	int status = 1;
@@ -268,14 +268,14 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 	return status;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int clock_command_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct clock_command_options *o = opts;
 	struct watch w;
 	char *own;
 	int status;
 
-	if (check(o, argc, dashdash))
+	if (options_check(o, argc, dashdash))
 		return 2;
 	own = socket_own();
 	if (argc)
@@ -321,5 +321,5 @@ const struct command cmd_clock = {
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct clock_command_options),
-	.run = run,
+	.run = clock_command_run,
 };

@@ -209,7 +209,7 @@ static int pid_parse(int argc, char **argv, pid_t *pid)
 	return 0;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int dump_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	struct dump_request request = {.magic = DUMP_MAGIC};
 	const struct dump_options *o = opts;
@@ -254,5 +254,5 @@ const struct command cmd_dump = {
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct dump_options),
-	.run = run,
+	.run = dump_run,
 };

@@ -116,7 +116,7 @@ static int export_selected(const struct export_args *a, const struct trace_sourc
 	return a->totals && print_totals(&totals) ? 1 : 0;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int export_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct export_args *a = opts;
 	struct rank_list ranks = {0};
@@ -214,5 +214,5 @@ const struct command cmd_export = {
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),
-	.run = run,
+	.run = export_run,
 };

@@ -84,7 +84,7 @@ static int job_look(const struct hang_options *o, const struct record_options *r
 	return status;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int hang_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct hang_options *o = opts;
 	const struct record_options ro = {
@@ -135,5 +135,5 @@ const struct command cmd_hang = {
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct hang_options),
-	.run = run,
+	.run = hang_run,
 };

@@ -45,7 +45,7 @@ static void print_metas(const struct trace *t, const char *before)
 	}
 }
 
-static int dump(struct trace *t, uint64_t first)
+static int records_dump(struct trace *t, uint64_t first)
 {
 	const struct pov_hdr *rec;
 	struct trace_merge *m;
@@ -507,7 +507,7 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 	if (trace_open(argv[0], &t))
 		return 1;
 	if (opt->dump) {
-		err = dump(t, opt->first);
+		err = records_dump(t, opt->first);
 	} else if (opt->meta && !opt->json) {
 		print_metas(t, "");
 		err = 0;

@@ -84,7 +84,7 @@ static void distortion_print(const struct session_result *r)
 	free(text);
 }
 
-static int record(struct recording *r, const char *path, const char *output)
+static int record_and_export(struct recording *r, const char *path, const char *output)
 {
 	int err = record_run(r, path, 0), rc;
 
@@ -115,7 +115,7 @@ static int last_prepare(const struct record_command_options *o, struct recording
 	return 2;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int record_command_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct record_command_options *o = opts;
 	struct keep_options keep;
@@ -137,7 +137,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 		r.keep = &keep;
 	if (!rc) {
 		path = trace_path(o->output);
-		rc = record(&r, path, o->output);
+		rc = record_and_export(&r, path, o->output);
 		free(path);
 	}
 	record_last_release(&keep);
@@ -191,5 +191,5 @@ const struct command cmd_record = {
 	.options = options,
 	.shared = record_option_rows,
 	.options_bytes = sizeof(struct record_command_options),
-	.run = run,
+	.run = record_command_run,
 };

@@ -146,7 +146,7 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 	return err ? 1 : record_status(r);
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int stat_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct stat_options *o = opts;
 	const char *dir;
@@ -208,5 +208,5 @@ const struct command cmd_stat = {
 	.options = options,
 	.shared = record_option_rows,
 	.options_bytes = sizeof(struct stat_options),
-	.run = run,
+	.run = stat_run,
 };

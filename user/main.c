@@ -130,7 +130,7 @@ static int run_command(int argc, char **argv)
 	return status;
 }
 
-static int dispatch(int argc, char **argv)
+static int command_dispatch(int argc, char **argv)
 {
 	static const char *const first_words[] = {"help", "--version", "--help", "-q", "-v", NULL};
 	const char *word = argc ? argv[0] : NULL;
@@ -174,5 +174,5 @@ int main(int argc, char **argv)
 			log_set_level(LOG_DEBUG);
 		else
 			break;
-	return flush_stdout(dispatch(argc - at, argv + at));
+	return flush_stdout(command_dispatch(argc - at, argv + at));
 }

@@ -162,8 +162,8 @@ int kernel_types_find(const struct kernel_types *t, const char *name, unsigned i
 }
 
 /* Returns the type that another one refers to, if it has this kind. NULL passes through. */
-static const struct btf_type *referred(const struct kernel_types *t, const struct btf_type *from,
-				       unsigned int kind)
+static const struct btf_type *type_referred(const struct kernel_types *t,
+					    const struct btf_type *from, unsigned int kind)
 {
 	uint32_t id = from ? from->type : 0;
 	const struct btf_type *type = type_scan(t, 0, 0, &id);
@@ -177,7 +177,7 @@ int kernel_types_params(const struct kernel_types *t, const char *name)
 	uint32_t id;
 
 	type = type_find(t, name, BTF_KIND_TYPEDEF, &id);
-	type = referred(t, type, BTF_KIND_PTR);
-	type = referred(t, type, BTF_KIND_FUNC_PROTO);
+	type = type_referred(t, type, BTF_KIND_PTR);
+	type = type_referred(t, type, BTF_KIND_FUNC_PROTO);
 	return type ? (int)BTF_INFO_VLEN(type->info) : -ENOENT;
 }

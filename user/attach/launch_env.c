@@ -28,7 +28,7 @@ struct env {
 };
 
 /* Returns true if an entry "NAME=value" has this name. */
-static bool named(const char *entry, const char *name, size_t len)
+static bool entry_has_name(const char *entry, const char *name, size_t len)
 {
 	return !strncmp(entry, name, len) && entry[len] == '=';
 }
@@ -38,7 +38,7 @@ const char *launch_env_get(char *const *envp, const char *name)
 	size_t len = strlen(name);
 
 	for (; *envp; envp++)
-		if (named(*envp, name, len))
+		if (entry_has_name(*envp, name, len))
 			return *envp + len + 1;
 	return NULL;
 }
@@ -49,7 +49,7 @@ static void env_put(struct env *e, char *entry)
 	size_t len = strcspn(entry, "=");
 
 	for (size_t i = 0; i < e->cnt; i++)
-		if (named(e->v[i], entry, len)) {
+		if (entry_has_name(e->v[i], entry, len)) {
 			free(e->v[i]);
 			e->v[i] = entry;
 			return;
@@ -81,7 +81,7 @@ static bool set_by_sudo(const char *entry)
 	static const char *const prefixes[] = {"SUDO_", "PKEXEC_", "DOAS_", NULL};
 
 	for (size_t i = 0; names[i]; i++)
-		if (named(entry, names[i], strlen(names[i])))
+		if (entry_has_name(entry, names[i], strlen(names[i])))
 			return true;
 	for (size_t i = 0; prefixes[i]; i++)
 		if (!strncmp(entry, prefixes[i], strlen(prefixes[i])))
@@ -154,7 +154,7 @@ static char **env_of_ours(const struct person *as)
 	struct env e = {xcalloc(1, sizeof(*e.v)), 0};
 
 	for (char **v = environ; *v; v++)
-		if (!as || !set_by_sudo(*v) || named(*v, "PATH", 4))
+		if (!as || !set_by_sudo(*v) || entry_has_name(*v, "PATH", 4))
 			env_put(&e, xstrdup(*v));
 	if (as)
 		person_default(&e, as);
@@ -219,7 +219,7 @@ char **launch_env_with(char *const *envp, const char *name, const char *value)
 	struct env e = {0};
 
 	for (char *const *v = envp; *v; v++)
-		if (!named(*v, name, strlen(name)))
+		if (!entry_has_name(*v, name, strlen(name)))
 			env_put(&e, xstrdup(*v));
 	env_put(&e, xasprintf("%s=%s", name, value));
 	return e.v;

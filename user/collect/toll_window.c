@@ -50,7 +50,7 @@ void toll_open_preloaded(struct toll *t, const struct pov_hdr *rec)
 		toll_hits_of(t, c->tgid, c->lib, c->func)->open_preloaded_counted += c->calls;
 }
 
-static uint64_t increase(uint64_t total, uint64_t *seen)
+static uint64_t hits_increase(uint64_t total, uint64_t *seen)
 {
 	uint64_t more = total > *seen ? total - *seen : 0;
 
@@ -77,13 +77,14 @@ void toll_look(struct toll *t, const struct probe_cost *cost, uint64_t elapsed_n
 
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
 		more = (struct toll_hits){
-			.calls = increase(h->calls, &h->seen_calls),
-			.polls = increase(h->polls + h->open_polls, &h->seen_polls),
-			.counted = increase(h->counted + h->open_counted, &h->seen_counted),
-			.preloaded = increase(h->preloaded + h->open_preloaded, &h->seen_preloaded),
-			.preloaded_counted = increase(h->preloaded_counted +
-							      h->open_preloaded_counted,
-						      &h->seen_preloaded_counted),
+			.calls = hits_increase(h->calls, &h->seen_calls),
+			.polls = hits_increase(h->polls + h->open_polls, &h->seen_polls),
+			.counted = hits_increase(h->counted + h->open_counted, &h->seen_counted),
+			.preloaded = hits_increase(h->preloaded + h->open_preloaded,
+						   &h->seen_preloaded),
+			.preloaded_counted = hits_increase(h->preloaded_counted +
+								   h->open_preloaded_counted,
+							   &h->seen_preloaded_counted),
 			.stepped = h->stepped,
 		};
 		if (!elapsed_ns || !(more.calls + more.polls + more.counted + more.preloaded +

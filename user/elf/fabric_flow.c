@@ -99,7 +99,7 @@ static void table_stored(struct flow *w, uint64_t table, int64_t off)
 
 /* ---- values ---- */
 
-static int general(const ZydisDecodedOperand *op)
+static int general_index(const ZydisDecodedOperand *op)
 {
 	ZydisRegister r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
 				  x86_whole_register(op->reg.value) :
@@ -108,7 +108,7 @@ static int general(const ZydisDecodedOperand *op)
 	return r == ZYDIS_REGISTER_NONE ? -1 : (int)(r - ZYDIS_REGISTER_RAX);
 }
 
-static int vector(const ZydisDecodedOperand *op)
+static int vector_index(const ZydisDecodedOperand *op)
 {
 	int r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
 			(int)op->reg.value - (int)ZYDIS_REGISTER_XMM0 :
@@ -146,26 +146,26 @@ static void slot_set(struct flow *w, int64_t off, uint64_t value)
 }
 
 /* Returns word `half` of an operand's value. */
-static uint64_t load(const struct flow *w, const struct x86_insn *insn,
-		     const ZydisDecodedOperand *op, int half)
+static uint64_t word_load(const struct flow *w, const struct x86_insn *insn,
+			  const ZydisDecodedOperand *op, int half)
 {
 	uint64_t addr;
 
-	if (general(op) >= 0)
-		return op->size == 64 && !half ? w->reg[general(op)] : 0;
-	if (vector(op) >= 0)
-		return w->vec[vector(op)][half];
+	if (general_index(op) >= 0)
+		return op->size == 64 && !half ? w->reg[general_index(op)] : 0;
+	if (vector_index(op) >= 0)
+		return w->vec[vector_index(op)][half];
 	if (on_stack(op))
 		return slot_get(w, op->mem.disp.value + 8 * half);
 	return x86_rip_operand(insn, op, &addr) ? table_behind(w, addr + 8 * half) : 0;
 }
 
-static void store(struct flow *w, const ZydisDecodedOperand *op, int half, uint64_t value)
+static void word_store(struct flow *w, const ZydisDecodedOperand *op, int half, uint64_t value)
 {
-	if (general(op) >= 0 && !half)
-		w->reg[general(op)] = value;
-	else if (vector(op) >= 0)
-		w->vec[vector(op)][half] = value;
+	if (general_index(op) >= 0 && !half)
+		w->reg[general_index(op)] = value;
+	else if (vector_index(op) >= 0)
+		w->vec[vector_index(op)][half] = value;
 	else if (on_stack(op))
 		slot_set(w, op->mem.disp.value + 8 * half, value);
 	else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY && value)
@@ -196,10 +196,10 @@ static void insn_clobber(struct flow *w, const struct x86_insn *insn)
 
 		if (!(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		store(w, op, 0, 0);
+		word_store(w, op, 0, 0);
 		if (op->size > 64)
-			store(w, op, 1, 0);
-		if (general(op) == STACK_POINTER)
+			word_store(w, op, 1, 0);
+		if (general_index(op) == STACK_POINTER)
 			w->slot_cnt = 0;
 	}
 }
@@ -211,34 +211,34 @@ static void insn_step(struct flow *w, const struct x86_insn *insn)
 
 	switch (insn->z.mnemonic) {
 	case ZYDIS_MNEMONIC_LEA:
-		store(w, to, 0, x86_rip_operand(insn, from, &addr) ? table_at(w, addr) : 0);
+		word_store(w, to, 0, x86_rip_operand(insn, from, &addr) ? table_at(w, addr) : 0);
 		return;
 	case ZYDIS_MNEMONIC_MOV:
-		store(w, to, 0, to->size == 64 ? load(w, insn, from, 0) : 0);
+		word_store(w, to, 0, to->size == 64 ? word_load(w, insn, from, 0) : 0);
 		return;
 	case ZYDIS_MNEMONIC_MOVQ:
-		store(w, to, 0, load(w, insn, from, 0));
-		if (vector(to) >= 0)
-			store(w, to, 1, 0);
+		word_store(w, to, 0, word_load(w, insn, from, 0));
+		if (vector_index(to) >= 0)
+			word_store(w, to, 1, 0);
 		return;
 	case ZYDIS_MNEMONIC_MOVHPS:
 	case ZYDIS_MNEMONIC_MOVHPD:
-		if (vector(to) >= 0)
-			store(w, to, 1, load(w, insn, from, 0));
+		if (vector_index(to) >= 0)
+			word_store(w, to, 1, word_load(w, insn, from, 0));
 		else
-			store(w, to, 0, load(w, insn, from, 1));
+			word_store(w, to, 0, word_load(w, insn, from, 1));
 		return;
 	case ZYDIS_MNEMONIC_PUNPCKLQDQ:
-		store(w, to, 1, load(w, insn, from, 0));
+		word_store(w, to, 1, word_load(w, insn, from, 0));
 		return;
 	case ZYDIS_MNEMONIC_MOVAPS:
 	case ZYDIS_MNEMONIC_MOVUPS:
 	case ZYDIS_MNEMONIC_MOVDQA:
 	case ZYDIS_MNEMONIC_MOVDQU:
-		low = load(w, insn, from, 0);
-		high = load(w, insn, from, 1);
-		store(w, to, 0, low);
-		store(w, to, 1, high);
+		low = word_load(w, insn, from, 0);
+		high = word_load(w, insn, from, 1);
+		word_store(w, to, 0, low);
+		word_store(w, to, 1, high);
 		return;
 	default:
 		insn_clobber(w, insn);

@@ -280,8 +280,8 @@ static int base_index(const ZydisDecodedOperand *op)
 		       -1;
 }
 
-static struct value loaded(struct caller *c, const struct x86_insn *insn,
-			   const ZydisDecodedOperand *from, const struct value reg[REGS])
+static struct value value_loaded(struct caller *c, const struct x86_insn *insn,
+				 const ZydisDecodedOperand *from, const struct value reg[REGS])
 {
 	struct value v = {0};
 	int base = base_index(from);
@@ -319,7 +319,7 @@ static struct value value_of(struct caller *c, const struct x86_insn *insn,
 		return value_moved(c, register_value(reg, to), from->imm.value.s);
 	if ((insn->z.mnemonic != ZYDIS_MNEMONIC_MOV && !is_cmov) || from->size != 64)
 		return v;
-	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? loaded(c, insn, from, reg) :
+	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? value_loaded(c, insn, from, reg) :
 						      register_value(reg, from);
 	if (is_cmov) {
 		kept = register_value(reg, to);

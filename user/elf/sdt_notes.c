@@ -95,7 +95,7 @@ static void note_add(struct reader *r, const char *desc, size_t bytes)
 	r->note[r->cnt++] = note;
 }
 
-static size_t aligned(size_t bytes)
+static size_t bytes_align(size_t bytes)
 {
 	return (bytes + 3) & ~(size_t)3;
 }
@@ -107,8 +107,8 @@ static void section_parse(struct reader *r, const char *at, size_t left)
 
 	while (left >= sizeof(h)) {
 		memcpy(&h, at, sizeof(h));
-		name = aligned(h.n_namesz);
-		all = sizeof(h) + name + aligned(h.n_descsz);
+		name = bytes_align(h.n_namesz);
+		all = sizeof(h) + name + bytes_align(h.n_descsz);
 		if (all > left)
 			return;
 		if (h.n_type == NOTE_TYPE && h.n_namesz == sizeof(OWNER) &&

@@ -89,7 +89,7 @@ static struct value *operand_base(struct copies *c, const ZydisDecodedOperand *o
 		       NULL;
 }
 
-static struct value moved(struct copies *c, const ZydisDecodedOperand *from)
+static struct value value_moved(struct copies *c, const ZydisDecodedOperand *from)
 {
 	const struct value *reg = operand_register(c, from), *base = operand_base(c, from);
 
@@ -103,7 +103,7 @@ static struct value moved(struct copies *c, const ZydisDecodedOperand *from)
 static void copy_step(struct copies *c, const struct x86_insn *insn)
 {
 	bool is_move = insn->z.mnemonic == ZYDIS_MNEMONIC_MOV;
-	struct value v = is_move ? moved(c, &insn->op[1]) : (struct value){0}, *to;
+	struct value v = is_move ? value_moved(c, &insn->op[1]) : (struct value){0}, *to;
 
 	to = is_move ? operand_base(c, &insn->op[0]) : NULL;
 	if (to && to->what == CONTEXT && v.what == MEMBER && c->cnt < PAIRS_MAX)

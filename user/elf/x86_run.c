@@ -174,7 +174,7 @@ static void flags_set(struct run *r, uint64_t result, unsigned int bits, bool ca
 	r->flags_known = true;
 }
 
-static uint64_t added(struct run *r, uint64_t a, uint64_t b, unsigned int bits)
+static uint64_t value_add(struct run *r, uint64_t a, uint64_t b, unsigned int bits)
 {
 	uint64_t v = value_cut(a + b, bits);
 
@@ -183,7 +183,8 @@ static uint64_t added(struct run *r, uint64_t a, uint64_t b, unsigned int bits)
 }
 
 /* Subtracts, with borrow one more. */
-static uint64_t subtracted(struct run *r, uint64_t a, uint64_t b, bool borrow, unsigned int bits)
+static uint64_t value_subtract(struct run *r, uint64_t a, uint64_t b, bool borrow,
+			       unsigned int bits)
 {
 	uint64_t v = value_cut(a - b - borrow, bits);
 	bool carry = value_cut(a, bits) < value_cut(b, bits) ||
@@ -259,7 +260,7 @@ static int run_return(struct run *r)
  * Shifts. A shift by zero does not change the flags; the carry of others is not kept, because
  * nothing uses it.
  */
-static uint64_t shifted(struct run *r, uint64_t a, uint64_t by, unsigned int bits)
+static uint64_t value_shift(struct run *r, uint64_t a, uint64_t by, unsigned int bits)
 {
 	bool arithmetic = r->insn.z.mnemonic == ZYDIS_MNEMONIC_SAR;
 	uint64_t v;
@@ -279,21 +280,21 @@ static uint64_t shifted(struct run *r, uint64_t a, uint64_t by, unsigned int bit
  * Runs an instruction with two operands, the first one also being the result. *keep: the result is
  * written.
  */
-static int arithmetic(struct run *r, uint64_t a, uint64_t b, unsigned int bits, uint64_t *v,
-		      bool *keep)
+static int arithmetic_result(struct run *r, uint64_t a, uint64_t b, unsigned int bits, uint64_t *v,
+			     bool *keep)
 {
 	*keep = true;
 	switch (r->insn.z.mnemonic) {
 	case ZYDIS_MNEMONIC_ADD:
-		*v = added(r, a, b, bits);
+		*v = value_add(r, a, b, bits);
 		return 0;
 	case ZYDIS_MNEMONIC_CMP:
 		*keep = false; /* fall through */
 	case ZYDIS_MNEMONIC_SUB:
-		*v = subtracted(r, a, b, false, bits);
+		*v = value_subtract(r, a, b, false, bits);
 		return 0;
 	case ZYDIS_MNEMONIC_SBB:
-		*v = subtracted(r, a, b, r->carry, bits);
+		*v = value_subtract(r, a, b, r->carry, bits);
 		return r->flags_known ? 0 : -ENOTSUP;
 	case ZYDIS_MNEMONIC_TEST:
 		*keep = false; /* fall through */
@@ -309,7 +310,7 @@ static int arithmetic(struct run *r, uint64_t a, uint64_t b, unsigned int bits, 
 	case ZYDIS_MNEMONIC_SHL:
 	case ZYDIS_MNEMONIC_SHR:
 	case ZYDIS_MNEMONIC_SAR:
-		*v = shifted(r, a, b, bits);
+		*v = value_shift(r, a, b, bits);
 		return 0;
 	default:
 		return -ENOTSUP;
@@ -326,7 +327,7 @@ static int run_arithmetic(struct run *r)
 	int err = operand_get(r, &op[0], &a);
 
 	err = err ?: operand_get(r, &op[1], &b);
-	err = err ?: arithmetic(r, a, b, op[0].size, &v, &keep);
+	err = err ?: arithmetic_result(r, a, b, op[0].size, &v, &keep);
 	return err || !keep ? err : operand_set(r, &op[0], v);
 }
 
@@ -340,14 +341,14 @@ static int run_unary(struct run *r)
 
 	switch (r->insn.z.mnemonic) {
 	case ZYDIS_MNEMONIC_NEG:
-		v = subtracted(r, 0, v, false, op[0].size);
+		v = value_subtract(r, 0, v, false, op[0].size);
 		break;
 	case ZYDIS_MNEMONIC_INC:
-		v = added(r, v, 1, op[0].size);
+		v = value_add(r, v, 1, op[0].size);
 		r->carry = carry;
 		break;
 	case ZYDIS_MNEMONIC_DEC:
-		v = subtracted(r, v, 1, false, op[0].size);
+		v = value_subtract(r, v, 1, false, op[0].size);
 		r->carry = carry;
 		break;
 	default: /* not */

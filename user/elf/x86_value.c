@@ -146,7 +146,7 @@ static void step_data(struct run *r, struct path *p, const struct x86_insn *insn
 	}
 }
 
-static bool inside(const struct run *r, uint64_t addr)
+static bool function_holds(const struct run *r, uint64_t addr)
 {
 	return addr >= r->start && addr < r->end;
 }
@@ -157,7 +157,7 @@ static bool path_step(struct run *r, struct path *p)
 	struct x86_insn insn;
 	uint64_t to;
 
-	if (!inside(r, p->at) || r->visits[p->at - r->start]++ >= VALUE_VISITS_MAX ||
+	if (!function_holds(r, p->at) || r->visits[p->at - r->start]++ >= VALUE_VISITS_MAX ||
 	    !x86_decode(&r->reader, p->at, &insn))
 		return false;
 	if (x86_is_call(&insn)) {
@@ -169,7 +169,7 @@ static bool path_step(struct run *r, struct path *p)
 			p->at = to;
 			return true;
 		}
-		if (inside(r, to) && r->todo_cnt < VALUE_PATHS_MAX) {
+		if (function_holds(r, to) && r->todo_cnt < VALUE_PATHS_MAX) {
 			r->todo[r->todo_cnt] = *p;
 			r->todo[r->todo_cnt++].at = to;
 		}

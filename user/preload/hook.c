@@ -83,7 +83,7 @@ static void *near_make(u64 about, u64 bytes)
 	return NULL;
 }
 
-static bool protect(u64 from, u64 to, int how)
+static bool code_protect(u64 from, u64 to, int how)
 {
 	from &= ~(PAGE - 1ull);
 	to = (to + PAGE - 1) & ~(PAGE - 1ull);
@@ -101,7 +101,7 @@ static bool code_open(struct code *c, u64 from, u64 to)
 {
 	*c = (struct code){.from = from, .to = to};
 	c->memory = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-	return !sys_failed(c->memory) || protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
+	return !sys_failed(c->memory) || code_protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 static bool code_jump(const struct code *c, u64 at, u64 target)
@@ -121,7 +121,7 @@ static void code_close(const struct code *c)
 	if (!sys_failed(c->memory))
 		sys3(__NR_close, c->memory, 0, 0);
 	else
-		protect(c->from, c->to, PROT_READ | PROT_EXEC);
+		code_protect(c->from, c->to, PROT_READ | PROT_EXEC);
 }
 
 /* ---- a stub ---- */
@@ -258,7 +258,7 @@ static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 	for (u32 i = 0; i < library->cnt; i++)
 		stub_make(&c->stubs[i], &hooks[i], library);
 	if (!is_near((u64)c->stubs, to) ||
-	    !protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
+	    !code_protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
 	    !code_open(&code, from, to))
 		goto none;
 	cnt = jumps_write(c, &code, hooks, library->cnt);
