@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "advise/library.h"
-#include "base/json_out.h"
-#include "base/text.h"
+#include "lib/json_out.h"
+#include "lib/text.h"
 
 #define NS_PER_S 1e9
 

@@ -15,7 +15,7 @@
 #include "advise/advise.h"
 #include "advise/library.h"
 #include "analysis/whatif.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define BUSY_PART \

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 
 #include "abi/event.h"
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_read.h"
 
 const char *const rank_end_kinds[] = {

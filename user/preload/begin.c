@@ -17,9 +17,9 @@
 #include "preload/sys.h"
 
 /*
- * This symbol identifies the library (attach/inspect_library.c). The kernel half has a probe in
- * this function: a process waits in it, without a system call, until the files that it has mapped
- * are inspected.
+ * This symbol identifies the library (target/helper/inspect_library.c). The kernel half has a probe
+ * in this function: a process waits in it, without a system call, until the files that it has
+ * mapped are inspected.
  */
 __attribute__((visibility("default"), noinline)) void povtrace_preload(void);
 void povtrace_preload(void)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Reads CLOCK_MONOTONIC in less than half the usual time: from the CPU's counter, at the rate that
- * the collector keeps measuring (collect/cycle_rate.h), since a moment at most 1 ms ago at which
- * both were read. If the kernel's clock does not use this counter, reads the kernel's clock.
+ * the collector keeps measuring (record/host/cycle_rate.h), since a moment at most 1 ms ago at
+ * which both were read. If the kernel's clock does not use this counter, reads the kernel's clock.
  */
 #ifndef POV_PRELOAD_CLOCK_H
 #define POV_PRELOAD_CLOCK_H
 
-#include "base/cycles.h"
+#include "lib/cycles.h"
 #include "preload/in_process.h"
 
 /* State of a thread's clock. */

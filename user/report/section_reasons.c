@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define REASONS_SHOWN 5
@@ -191,7 +191,9 @@ void json_reasons(struct json_out *j, const struct report *r)
 			continue;
 		json_out_object_begin(j);
 		json_out_key_string(j, "kind", reason_names[reason->kind]);
-		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
+		json_known_uint(j, "pid", p && reason_is_one(reason), p ? p->host_pid : 0);
+		if (reason->kind == REASON_HELD_BY_OTHER)
+			json_known_uint(j, "processes", p, reason->processes);
 		json_known_uint(j, "rank", p && p->is_rank && p->rank >= 0,
 				p ? (uint64_t)p->rank : 0);
 		json_out_key_uint(j, "cost_ns", reason->ns);

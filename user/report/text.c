@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 #include "report/hang_text.h"
 #include "report/section.h"

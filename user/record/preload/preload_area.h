@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A slot of a process's pool (abi/preload.h), to which threads write their calls, one thread after
+ * the other. This code reads it, ends open calls, and sums up the counters.
+ */
+#ifndef POV_RECORD_PRELOAD_PRELOAD_AREA_H
+#define POV_RECORD_PRELOAD_PRELOAD_AREA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/preload/preload_check.h"
+
+struct map;
+struct pov_hdr;
+struct pov_preload_area;
+struct preload_counts;
+
+struct thread_area {
+	/* borrowed; the process can write to it at any time */
+	struct pov_preload_area *mem;
+	struct preload_speaker who; /* tid is the thread that wrote last; 0: none yet */
+	/* thread number → process (as a pointer) of all threads that may write; borrowed */
+	const struct map *threads;
+	uint64_t tail;	     /* bytes read; the value in shared memory is never read back */
+	bool first, few;     /* choose the sizes of its rings */
+	uint32_t made;	     /* number of rings with memory */
+	uint32_t more_bytes; /* bytes of the next ring that already have memory */
+	uint32_t ring;	     /* ring of the next record to read */
+	uint64_t *spare;     /* bytes still available for larger rings; borrowed; NULL: none */
+	bool damaged;	     /* had an invalid record and is not read any more */
+	/* since when an unknown thread has been writing; 0: none has */
+	uint64_t strange_ns;
+	/* the last state of MPI's initialisation that was reported: enum pov_preload_world */
+	uint32_t world_told;
+	/*
+	 * Begin of the last call that was read. This call is not open, whatever the thread's state
+	 * says.
+	 */
+	uint64_t last_begin_ns;
+};
+
+typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
+
+/* Gives a slot memory for its state and its first ring, unless it has some. */
+void thread_area_fill(struct thread_area *a);
+/* Returns the budget used for larger rings. */
+void thread_area_release(struct thread_area *a);
+/* Returns true if the ring is rather full. */
+bool thread_area_fills(const struct thread_area *a);
+/*
+ * Passes the records in the rings to fn. Returns the used fraction of the ring; 1 is full. If it
+ * was rather full, gives part of the next ring memory; the thread uses that ring once all of it has
+ * memory.
+ */
+double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx);
+/* Ends the open calls of the slot's owner with the given POV_CALL_* flag. Returns their number. */
+uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
+			 void *ctx);
+/*
+ * The thread has ended: reads and ends its records, and frees its slot. No-op if another thread,
+ * which has done this, owns the slot.
+ */
+void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, uint8_t flag,
+			 thread_area_fn *fn, void *ctx);
+/*
+ * Passes the spins and counted calls that the thread has gathered but not written yet to fn, as if
+ * they had ended.
+ */
+void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx);
+/* Adds the counters of the slot's threads to sum, if they are plausible. */
+void thread_area_count(const struct thread_area *a, struct preload_counts *sum);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links,
+ * or, on kernels without such links, by two perf-event uprobes per site. A site that cannot be
+ * probed is marked and left out; the others are attached all the same. Sites that may have to be
+ * detached later have their own links. The result is a set of descriptors, which one process may
+ * make and another hold.
+ */
+#ifndef POV_TARGET_PROBES_LINKS_H
+#define POV_TARGET_PROBES_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/probes/perf_probe.h"
+#include "target/probes/leftover_probes.h"
+
+enum link_api { LINK_MULTI, LINK_PERF };
+
+struct link_site {
+	uint64_t offset; /* file offset */
+	uint64_t cookie;
+	bool alone; /* needs its own link */
+	/* its return instructions have sites, too, for processes that unwind the stack */
+	bool has_returns;
+	bool failed; /* set by links_attach */
+};
+
+struct links {
+	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link */
+	int file_fd;		       /* > 0: the file, for attaching sites again */
+	/* > 0: a file of struct pov_hook, for functions that processes redirect by a jump */
+	int hooks_fd;
+};
+
+struct link_programs {
+	int entry_fd, ret_fd; /* ret_fd -1: no return program */
+	enum link_api api;
+	pid_t pid; /* the process that gets the probes; 0: all processes */
+};
+
+/*
+ * Attaches sites. path is the file, possibly as /proc/PID/map_files/…; it is needed only during the
+ * call. Sites must have different offsets; they are sorted, those that are alone last. Returns the
+ * number of sites attached. If some failed, *err is the errno of the last failure; ESRCH: the
+ * process has ended.
+ */
+size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
+		    struct link_site *sites, size_t cnt, int *err);
+/* Takes over all probes of another set; the file remains that of `to`. */
+void links_move(struct links *to, struct links *from);
+/* Detaches these probes, uprobe_multi links in parallel, and forgets them. */
+void links_close(struct perf_probes *probes);
+/*
+ * Detaches and forgets all probes, entries first. Slow with many perf-event uprobes, because the
+ * kernel waits for each.
+ */
+void links_release(struct links *links);
+/*
+ * Does the same in a thread, and returns at once. Perf-event uprobes are handed over for a later
+ * close.
+ */
+void links_release_behind(struct links *links, struct leftover_probes *leftover);
+/*
+ * Waits for these threads: otherwise the kernel would close the remaining links one by one when
+ * this process ends.
+ */
+void links_wait(void);
+/*
+ * Detaches several sets at once, in any order, whose programs do nothing any more. The kernel waits
+ * for RCU with each uprobe_multi link, so these are closed in parallel. Perf-event uprobes are
+ * handed over for a later close.
+ */
+void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover);
+
+#endif

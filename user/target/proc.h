@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Reads about processes in /proc: mappings, place in an MPI job, relatives. Everything is a
+ * snapshot. A process that is gone gives -ESRCH or -ENOENT, without a message.
+ */
+#ifndef POV_TARGET_PROC_H
+#define POV_TARGET_PROC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_map { /* an executable mapping of a file */
+	uint64_t start, end, off;
+	uint64_t ino;
+	uint32_t dev; /* in the kernel's encoding: major << 20 | minor */
+	char *path;   /* as the process sees it */
+};
+
+struct proc_maps {
+	struct proc_map *map; /* in address order */
+	size_t cnt;
+};
+
+int proc_maps_read(pid_t pid, struct proc_maps *out);
+void proc_maps_release(struct proc_maps *maps);
+/*
+ * Returns true if MPI functions of the process begin with jumps to the code that records them
+ * (user/preload/hook.c), in this recording or in one that has ended. A breakpoint in them would
+ * kill the process.
+ */
+bool proc_is_hooked(pid_t pid);
+/* Reads a value of the program's auxiliary vector (AT_… of <elf.h>). 0 or -errno. */
+int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value);
+
+/* Place of a process in its MPI job. */
+struct proc_rank {
+	int rank, size; /* -1: unknown */
+	/* "openmpi", "hydra", "slurm", "pmix", "mvapich2", "singleton"; "": unknown */
+	const char *launcher;
+	/* the launcher's name for the job, or the launcher's process and start time */
+	char job[128];
+};
+/*
+ * Reads the place from the environment that a launcher of this MPI flavour ("openmpi", "mpich";
+ * NULL: any) has set. It is a hint, because variables may be inherited. other receives what a
+ * launcher of another MPI has set, rank -1 if none has; it may be NULL.
+ */
+int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct proc_rank *other);
+/*
+ * Completes MPI's own answer if the environment does not fit. The job is that of other processes of
+ * the same launcher with the same size, if they have one. With size 1 it is a job of its own.
+ */
+void proc_rank_of(pid_t pid, const char *flavour, int rank, int size, struct proc_rank *out);
+
+/*
+ * Reads from the environment of a process started by MPI_Comm_spawn what the library set about the
+ * root of that call. rank is in MPI_COMM_WORLD of the job of that name; -1 and "" if it set
+ * nothing. False: the process was started in another way.
+ */
+bool proc_spawned_by(pid_t pid, struct proc_rank *root);
+pid_t proc_parent(pid_t pid); /* 0 if unknown */
+/*
+ * Returns true if the process was forked and has not executed a program since: its memory is a copy
+ * of its parent's.
+ */
+bool proc_is_fork(pid_t pid);
+bool proc_alive(pid_t pid);
+/* Finds a thread by its number in the process's own pid namespace; 0: none. */
+pid_t proc_thread_find(pid_t pid, pid_t own);
+/* Lists the threads' numbers, at most max, and returns how many. */
+size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
+/* Returns true if the process has our CLOCK_MONOTONIC: a time namespace may have another one. */
+bool proc_same_clock(pid_t pid);
+/* Returns a new JSON object with exe, cmdline, uid and ppid; the caller owns it. */
+json_t *proc_describe(pid_t pid);
+/*
+ * Returns where the standard output leads: "pipe", "terminal" or "file"; NULL: elsewhere or
+ * unknown.
+ */
+const char *proc_stdout(pid_t pid);
+/* Calls fn for each process with its parent. */
+int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx);
+
+#endif
