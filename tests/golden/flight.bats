@@ -47,7 +47,7 @@ refused() {
 	run -1 "$POVTRACE" dump 4194304 # no process has that number
 	echo "$output"
 	if [ "$(id -u)" = 0 ]; then
-		[[ $output == *"process 4194304 is no \`povtrace record --last\` that is running"* ]]
+		[[ $output == *"process 4194304 is not a running \`povtrace record --last\`"* ]]
 	else
 		[[ $output == *"dump needs root"* ]]
 	fi

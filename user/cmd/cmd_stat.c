@@ -140,7 +140,7 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 	free(called);
 	own_signal_give_back(SIGINT); /* no orderly end is needed any more */
 	own_signal_give_back(SIGTERM);
-	record_hints(r, err, "TMPDIR may name a place with more room");
+	record_hints(r, err, "set TMPDIR to a directory with more room");
 	if ((!err || r->result.stored.records) && report_print(o, fd, out))
 		return 1;
 	return err ? 1 : record_status(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * A BPF program is named after its row and its part in recording it. The program for the end of a
- * call is attached before the one for its begin, so that a call in between is not seen at all,
- * rather than begun and never ended.
+ * call is attached before the one for its begin. So a call in between is not seen at all, rather
+ * than begun and never ended.
  */
 #include "record/kernel_functions.h"
 

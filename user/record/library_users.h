@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The processes that map traced libraries: their identity, and where they map which library. A
- * process is described in the trace by a meta object "process" when it maps its first library,
- * again when it maps another one, and again when it initialises MPI, which makes it a rank.
+ * The processes that map traced libraries: their identity, and where they map which library. The
+ * trace describes a process by a meta object "process" when it maps its first library and when it
+ * maps another one. It describes the process again when that initialises MPI and so becomes a rank.
  */
 #ifndef POV_RECORD_LIBRARY_USERS_H
 #define POV_RECORD_LIBRARY_USERS_H

@@ -22,10 +22,10 @@ struct binding_step {
 };
 
 /*
- * Finds the calls in all functions that programs can reach, except calls of other libraries'
- * functions that are not MPI's, and except calls at which the code does not show the stack's depth.
- * Each address appears once. Returns the number; the caller frees *out. It is NULL if there are
- * none, the file is no binding, or the machine is not x86-64.
+ * Finds the calls in all functions that programs can reach. Left out are calls of other libraries'
+ * functions that are not MPI's, and calls at which the code does not show the stack's depth. Each
+ * address appears once. Returns the number; the caller frees *out. It is NULL if there are none,
+ * the file is no binding, or the machine is not x86-64.
  */
 size_t binding_steps_find(const struct elf_file *f, struct binding_step **out);
 

@@ -16,8 +16,9 @@ struct elf_symbol;
 
 /*
  * Finds the file offsets of direct calls of (and jumps to) a function in .text, ascending. Calls
- * through pointers are not found. Returns the number, or 0 if there are none, more than max, no
- * section .text of at most 4 MiB, bytes in it that are not code, or on machines other than x86-64.
+ * through pointers are not found. Returns the number. It is 0 if there are none or more than max,
+ * if .text is missing, above 4 MiB or has bytes that are not code, and on machines other than
+ * x86-64.
  */
 size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, uint64_t *offsets,
 		       size_t max);

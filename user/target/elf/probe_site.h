@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Chooses where to probe a function. The kernel emulates some instructions (push reg, nop, jmp/call
- * rel) and single-steps the others at 10–20 times the cost. If the function starts with
- * instructions that touch neither the stack nor an argument register nor control flow (endbr64,
- * mov, lea, …), the probe moves to the first emulated instruction after them, if this provably
- * makes no difference to us.
+ * rel) and single-steps the others at 10–20 times the cost. A function may start with instructions
+ * that touch neither the stack nor an argument register nor control flow (endbr64, mov, lea, …).
+ * Then the probe moves to the first emulated instruction after them, if this provably makes no
+ * difference to us.
  */
 #ifndef POV_TARGET_ELF_PROBE_SITE_H
 #define POV_TARGET_ELF_PROBE_SITE_H

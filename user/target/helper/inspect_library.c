@@ -531,8 +531,8 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 
 /*
  * Returns true if probes go into all processes: perf events of a launched command. With perf events
- * per process, a process that waits for its own delays the end of others (RCU), and through a lock
- * also the helper that must attach them, so it would wait forever.
+ * per process, a process that waits for its own delays the end of others (RCU). Through a lock it
+ * also delays the helper that must attach them, so it would wait forever.
  */
 static bool is_for_all(const struct inspect_options *opt)
 {
