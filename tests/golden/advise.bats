@@ -190,11 +190,11 @@ turns() {
 	rounds 4000 | job | trace run
 	[ "$(advise --only cores --json run.pov | jq -c '[.advice[].strategy, .none[].strategy]')" = '["cores"]' ]
 	run -2 advise --only nothing run.pov
-	[[ "$output" == *'no strategy is called "nothing"; there are:'* && "$output" == *mapping* ]]
+	[[ "$output" == *'no strategy is called "nothing"; these exist:'* && "$output" == *mapping* ]]
 	run -1 advise missing.pov
 	[[ "$output" == *missing.pov* ]]
 	run -2 advise
-	[[ "$output" == *"needs a trace file"* ]]
+	[[ "$output" == *"give a trace file"* ]]
 }
 
 @test "without the scheduler, and without messages" {

@@ -109,7 +109,7 @@ commands() {
 	run -1 "${run[@]}" check
 	[[ $output != *"needs Linux"* ]]
 	[[ $output != *"do not load"* ]]
-	[[ $output == *"  ?     BPF ring buffer"*"without privileges"* ]]
+	[[ $output == *"  ?     BPF ring buffer"*"needs root to find out"* ]]
 	[[ $output == *"brary that can be recorded"* || $output == *"Libraries that can be recorded, by layer:"* ]]
 	[ "$(grep -c '^  NO ' <<<"$output")" -le 2 ] # privilege; and BTF, where there is none
 	[[ ${lines[${#lines[@]} - 1]} == *"sudo povtrace check" ]]

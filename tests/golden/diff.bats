@@ -233,7 +233,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 
 @test "diff: wrong usage, and files that are no traces" {
 	run -2 diff_of
-	fails 2 'diff: needs two runs' diff_of before.pov
+	fails 2 'diff: give two runs' diff_of before.pov
 	run -2 diff_of -- before.pov after.pov
 	run -2 diff_of before.pov --
 	run -2 diff_of --rank x before.pov after.pov

@@ -344,8 +344,8 @@ cpu_times() {
 
 @test "export: wrong usage is refused, and says what is right" {
 	bad() { fails "$1" "$2" "$POVTRACE" export "${@:3}"; } # STATUS TEXT ARGUMENTS
-	bad 2 "which recording" -o x.json
-	bad 2 "-o is missing" run.pov
+	bad 2 "give a recording" -o x.json
+	bad 2 "give an output file with -o" run.pov
 	bad 2 "unknown ending" run.pov -o x.txt
 	bad 2 "known: json" run.pov -o x.json --format html
 	bad 2 "--format" run.pov -o -
@@ -354,7 +354,7 @@ cpu_times() {
 	bad 2 "list of ranks" run.pov -o x.json --rank 0-99999999999
 	bad 2 "list of ranks" run.pov -o x.json --rank a
 	bad 2 "later than" run.pov -o x.json --from 2 --to 1
-	bad 2 "leave out --resolution" run.pov -o x.json --detail all --resolution 5us
+	bad 2 "cannot be combined with --resolution" run.pov -o x.json --detail all --resolution 5us
 	bad 2 "--resolution" run.pov -o x.json --resolution 0
 	bad 2 "not one of its choices" run.pov -o x.json --detail some
 	bad 2 "both go to stdout" run.pov -o - -f json --totals

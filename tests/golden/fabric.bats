@@ -88,7 +88,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 }
 
 @test "what is missing or wrong is said" {
-	fails 2 "wants ibnetdiscover's output" "$POVTRACE" fabric
+	fails 2 "give ibnetdiscover's output" "$POVTRACE" fabric
 	fails 2 "--tables FILE" "$POVTRACE" fabric "$topo"
 	fails 2 "--hosts FILE" "$POVTRACE" fabric -t "$tables" -m matrix "$topo"
 	fails 1 "wanted: ibnetdiscover's output" fabric -m matrix "$tables"

@@ -18,19 +18,19 @@ refused() {
 	why="--last soon: neither a time (10s, 5min) nor a size (64M, 1G)" refused --last soon
 	why="--last 0.5s: a time must be from 1 s to 24 h" refused --last 0.5s
 	why="--last 25h: a time must be from 1 s to 24 h" refused --last 25h
-	why="--last 64m: minutes are 64min, mebibytes 64M" refused --last 64m
-	why="--last 64K: less than 1M is too little" refused --last 64K
+	why="--last 64m: write 64min for minutes, 64M for mebibytes" refused --last 64m
+	why="--last 64K: a size must be at least 1M" refused --last 64K
 	why="see \`povtrace help record\`" refused --last ''
 }
 
 @test "record --last: the newest part and the oldest do not go together" {
-	why="--last keeps the newest part, --max-size the oldest: give one of them" refused --last 10s --max-size 1G
+	why="--last keeps the newest part, --max-size the oldest: give only one of them" refused --last 10s --max-size 1G
 }
 
 @test "record --when: conditions that are none, functions that are none or are not recorded" {
 	why="--when needs --last" refused --when 'MPI_Allreduce > 50ms'
 	for bad in MPI_Allreduce '> 50ms' 'MPI_Allreduce >' 'MPI_Allreduce > long' 'MPI_Allreduce < 5ms'; do
-		why="--when '$bad': a condition is like 'MPI_Allreduce > 50ms'" refused --last 10s --when "$bad"
+		why="--when '$bad': write a condition like 'MPI_Allreduce > 50ms'" refused --last 10s --when "$bad"
 	done
 	why="--when: no function is called 'MPI_Alreduce'; did you mean MPI_Allreduce?" refused --last 10s --when 'MPI_Alreduce > 50ms'
 	why="--when: no function is called 'MPI_Zz*'; patterns are like" refused --last 10s --when 'MPI_Zz* > 50ms'
@@ -42,12 +42,12 @@ refused() {
 }
 
 @test "dump: wrong usage, and who may" {
-	fails 2 "one process number at most" "$POVTRACE" dump 12 13
+	fails 2 "give at most one process number" "$POVTRACE" dump 12 13
 	run -2 "$POVTRACE" dump run.pov
 	run -1 "$POVTRACE" dump 4194304 # no process has that number
 	echo "$output"
 	if [ "$(id -u)" = 0 ]; then
-		[[ $output == *"process 4194304 is no \`povtrace record --last\` that is running"* ]]
+		[[ $output == *"process 4194304 is not a running \`povtrace record --last\`"* ]]
 	else
 		[[ $output == *"dump needs root"* ]]
 	fi

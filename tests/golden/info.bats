@@ -48,9 +48,9 @@ setup() {
 	command    mpirun -np 2 ./a ?[31m
 	rank       0 of 2: pid 10, /tmp/a, job j1
 	rank       1 of 2: pid 11, /tmp/a, job j1
-	ended      rank 0, pid 10: not when the recording did
-	ended      rank 1, pid 11: not when the recording did
-	library    /usr/lib/libmpi.so.40 (openmpi 4.1.4), 312 functions by uprobe_multi, 1 not in it, 0 failed
+	ended      rank 0, pid 10: still running at the end of the recording
+	ended      rank 1, pid 11: still running at the end of the recording
+	library    /usr/lib/libmpi.so.40 (openmpi 4.1.4), 312 functions by uprobe_multi, 1 missing, 0 failed
 	records    66
 	  switch                  34   17 preempted
 	  waking                  17
@@ -105,7 +105,7 @@ setup() {
 @test "info: a recording that was killed" {
 	{ cat run.txt; echo cut; } | trace killed
 	"$POVTRACE" info killed.pov >got 2>err
-	grep -qx 'complete   no: the recording did not end in order' got
+	grep -qx 'complete   no: the recording was cut off' got
 	grep -qx 'dropped    23 records of class sched, ring -1' got
 	grep -qx 'records    66' got
 	[ ! -s err ]
@@ -116,7 +116,7 @@ setup() {
 	head -c -70 run.pov >cut.pov
 	"$POVTRACE" info cut.pov >got 2>err
 	grep -q '^complete   no' got
-	grep -q '^damaged    the last .* bytes are no whole block' got
+	grep -q '^damaged    the last .* bytes are an incomplete block' got
 	grep -q 'cut.pov: the last .* bytes are no whole block' err
 }
 

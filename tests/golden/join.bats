@@ -86,10 +86,10 @@ ranks_of() { # ROUND FILE...
 	[ "$(jq '.hosts[1].clock_offset_ns' r.json)" = -4300 ]
 	"$POVTRACE" report --json a.pov b.pov >r0.json
 	[ $(($(jq '.ranks[1].start_ns' r.json) - $(jq '.ranks[1].start_ns' r0.json))) = 700 ]
-	fails 2 '"c.pov=700" is not one of the files' "$POVTRACE" report --offset c.pov=700 a.pov b.pov
+	fails 2 '"c.pov=700" is not FILE=NANOSECONDS' "$POVTRACE" report --offset c.pov=700 a.pov b.pov
 	run -2 "$POVTRACE" export --offset b.pov=1ms a.pov b.pov -o x.json
 	[ ! -e x.json ]
-	fails 2 'are one file' "$POVTRACE" report a.pov b.pov ./a.pov
+	fails 2 'are the same file' "$POVTRACE" report a.pov b.pov ./a.pov
 }
 
 @test "join: one timeline, named by hosts, in both formats" {

@@ -45,7 +45,7 @@ other_half() {
 }
 
 @test "without the recording half: record and check say what is missing" {
-	why="needs the file povtrace-record.so"
+	why="needs povtrace-record.so"
 	refused record -o run.pov -- true
 	[[ $output == *"record needs"* ]]
 	[ ! -e run.pov ]
@@ -55,7 +55,7 @@ other_half() {
 }
 
 @test "the recording half is found beside the program, and where it is installed" {
-	why="no function that can be traced is defined"
+	why="it defines no function that can be traced"
 	cp "$half" .
 	refused check --sites povtrace
 	mkdir -p there/bin there/lib/povtrace
@@ -77,6 +77,6 @@ other_half() {
 
 @test "a recording half of another version is refused" {
 	other_half <<<'const struct { const char *version; } recorder = {"0.0.1"};'
-	why="is of version 0.0.1"
+	why="is version 0.0.1, but this program is"
 	refused record -o run.pov -- true
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Each kind of work has a histogram, a ns a bin. A measurement of nothing, two readings of the clock one behind the other, is beside:
- * what it takes is in all the others, too.
+ * Each kind of work has a histogram with bins of 1 ns. Another histogram has two readings of the
+ * clock with no work between them; all the others include this time.
  */
 #include "cmd/clock_cost.h"
 
@@ -15,7 +15,7 @@
 #include "lib/log.h"
 #include "version.h"
 
-#define QUANTILES 1000 /* of the file: P99.9 can be told */
+#define QUANTILES 1000 /* in the file; enough for the 99.9th percentile */
 
 static const char *const half_name[] = {
 	[POV_CLOCK_WORK_SUSPEND] = "suspend",
@@ -104,7 +104,7 @@ static void point_add(json_t *points, const char *half, const uint64_t *cost)
 						"switch", time_pack(cost, cnt), "values"));
 }
 
-/* A result of those clocks; NULL if no switch had any of that work. */
+/* Packs one benchmark result. NULL if no switch did any of this work. */
 static json_t *result_pack(const char *name, const char *brief,
 			   const uint64_t (*cost)[POV_CLOCK_COSTS], const uint64_t *nothing)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* povtrace advise: settings that would have made a recorded run shorter. Only the options are here; the strategies are in advise/. */
+/*
+ * povtrace advise prints settings that would have made a recorded run shorter. This file has only
+ * the options; the strategies are in advise/.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +25,7 @@ static bool strategy_exists(const char *name)
 		if (!strcmp(strategies[i]->name, name))
 			return true;
 	}
-	log_error("advise: no strategy is called \"%s\"; there are:", name);
+	log_error("advise: no strategy is called \"%s\"; these exist:", name);
 	for (size_t i = 0; strategies[i]; i++)
 		log_error("  %-12s %s", strategies[i]->name, strategies[i]->brief);
 	return false;
@@ -61,7 +64,7 @@ static int advise_run(const void *opts, int argc, char **argv, int dashdash)
 
 	(void)dashdash;
 	if (argc < 1) {
-		log_error("advise: needs a trace file; see `povtrace help advise`");
+		log_error("advise: give a trace file; see `povtrace help advise`");
 		return 2;
 	}
 	for (size_t i = 0; i < o->only.cnt; i++) {
@@ -85,15 +88,17 @@ static void strategy_words(FILE *out)
 
 static const struct option_def options[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write JSON; its members are described in kmod-docs/ADVISE.md, among the sources and in "
-		 "share/doc/povtrace."},
+	 .help = "Write JSON; its members are described in kmod-docs/ADVISE.md, among the sources "
+		 "and in share/doc/povtrace."},
 	{"only", 0, OPTION_LIST, FIELD(only), "STRATEGY", .words = strategy_words,
-	 .help = "Look at this only; may be given several times:"},
+	 .help = "Use only this strategy; may be given several times:"},
 	{"measured", 'm', OPTION_LIST, FIELD(measured), "FILE",
-	 .help = "Results of povbench for the same library on this machine, by which a collective's algorithms are compared "
-		 "(`povbench-algorithms` writes them). May be given several times."},
+	 .help = "Results of povbench for the same library on this machine, for comparing a "
+		 "collective's algorithms (`povbench-algorithms` writes them). May be "
+		 "given several times."},
 	{"no-ask", 0, OPTION_FLAG, FIELD(no_ask),
-	 .help = "Start no program of the recorded MPI library to ask it for its settings (MPI_T); take what the recording has."},
+	 .help = "Do not start a program with the recorded MPI library to read its settings "
+		 "(MPI_T); use those in the recording."},
 	{"offset", 0, OPTION_LIST, FIELD(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
 	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
 	{.name = NULL},
@@ -114,13 +119,18 @@ const struct command cmd_advise = {
 	.brief = "Print settings that would have made a run shorter, and by how much.",
 	.usage = "[options] FILE ...",
 	.details =
-		"Looks at a recording by several strategies, each for one kind of setting: the size up to which messages are sent at once, "
-		"which cores ranks may use, threads per rank, progress while the program computes, and algorithms of collectives. What one finds is told "
-		"with the setting as the library and launcher at hand want it, what it is expected to gain, and what it may cost.\n\n"
-		"The gain is an interval of seconds of the whole run: the recorded run is gone through once more without the waits that the setting "
-		"would take away; who waited for whom stays as it was, and what each rank computed takes the time that it took. Nothing is advised that is not "
-		"sure to gain 1 % of the run; what was looked at without advice is said, with the reason.\n\n"
-		"Needs no privilege. The library's own settings are asked for by MPI_T where it is here as it was recorded.",
+		"Looks at a recording by several strategies, each for one kind of setting: the "
+		"size up to which messages are sent at once, which cores ranks may use, threads "
+		"per rank, progress while the program computes, and algorithms of collectives. "
+		"Each one that finds something prints the setting in the syntax of the library and "
+		"launcher used, what it is expected to gain, and what it may cost.\n\n"
+		"The gain is an interval in seconds of the whole run. The recorded run is replayed "
+		"without the waits that the setting would remove; who waited for whom stays as it "
+		"was, and each rank's computation takes the time that it took. A setting is "
+		"advised only if it is sure to gain 1 % of the run. The other strategies are "
+		"listed with the reason why they advise nothing.\n\n"
+		"Needs no privilege. If the recorded library is installed here, its settings are "
+		"read through MPI_T.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct advise_args),

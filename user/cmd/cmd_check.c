@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace check: what this kernel, this machine and these privileges allow, each with its consequence
- * for a recording, and which libraries can be recorded here; with --sites, where the functions of a library would be probed. Changes nothing.
+ * povtrace check prints what this kernel, this machine and these privileges allow, each with its
+ * consequence for a recording, and lists the libraries that can be recorded here. With --sites it
+ * prints where the functions of a library would be probed. It changes nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,41 +28,43 @@ struct check_options {
 #define FIELD(name) offsetof(struct check_options, name)
 static const struct option_def options[] = {
 	{"sites", 's', OPTION_STRING, FIELD(sites), "LIB",
-	 .help = "List each MPI function of a library or program: its first instruction, the probe site chosen, "
-		 "and why."},
+	 .help = "List each MPI function of a library or program with its first instruction, the "
+		 "probe site chosen, and the reason."},
 	{"json", 0, OPTION_FLAG, FIELD(json), .help = "Print JSON."},
 	{.name = NULL},
 };
 
-/* Verdicts; TRY: it takes privileges to find out. */
+/* Verdicts. TRY: only root can find out. */
 #define OK "ok"
 #define LESS "less"
 #define NO "NO"
 #define TRY "?"
 
-static void add(json_t *findings, const char *what, const char *verdict, const char *consequence)
+static void finding_add(json_t *findings, const char *what, const char *verdict,
+			const char *consequence)
 {
 	json_array_append_new(findings, json_pack("{s:s,s:s,s:s}", "what", what, "verdict", verdict,
 						  "consequence", consequence));
 }
 
-/* A line that is either fine or not: good and bad tell what follows. */
-static void add_if(json_t *findings, const char *what, bool have, const char *otherwise,
-		   const char *good, const char *bad)
+/* Adds "ok" with the consequence good if the feature exists, else verdict missing with bad. */
+static void finding_add_if(json_t *findings, const char *what, bool exists, const char *missing,
+			   const char *good, const char *bad)
 {
-	add(findings, what, have ? OK : otherwise, have ? good : bad);
+	finding_add(findings, what, exists ? OK : missing, exists ? good : bad);
 }
 
 static void add_images(json_t *out, const struct features *f)
 {
 	static const char *const ways[] = {
-		[IMAGE_NONE] = "libraries that a target maps after the start are not traced",
-		[IMAGE_FENTRY] = "fentry: libraries mapped later are seen at once",
-		[IMAGE_KPROBE] = "kprobe: libraries mapped later are seen at once",
-		[IMAGE_TREE] = "tracepoint ma_write: libraries mapped later are seen at once",
+		[IMAGE_NONE] = "libraries that a program maps after the start are not recorded",
+		[IMAGE_FENTRY] = "fentry: libraries mapped later are noticed at once",
+		[IMAGE_KPROBE] = "kprobe: libraries mapped later are noticed at once",
+		[IMAGE_TREE] = "tracepoint ma_write: libraries mapped later are noticed at once",
 	};
 
-	add(out, "new code mappings", f->image_way == IMAGE_NONE ? LESS : OK, ways[f->image_way]);
+	finding_add(out, "new code mappings", f->image_way == IMAGE_NONE ? LESS : OK,
+		    ways[f->image_way]);
 }
 
 #if defined(__x86_64__)
@@ -70,7 +73,7 @@ static void add_images(json_t *out, const struct features *f)
 #define HAVE_DECODER false
 #endif
 
-/* What is found out by loading a program, for which privileges are needed. */
+/* Adds the features that are found by loading a BPF program, which needs privileges. */
 static void add_loaded(json_t *out, const struct features *f)
 {
 	static const char *const names[] = {"BPF ring buffer",	 "attach cookies",
@@ -79,38 +82,43 @@ static void add_loaded(json_t *out, const struct features *f)
 
 	if (!f->root) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			add(out, names[i], TRY, "cannot be tried without privileges");
+			finding_add(out, names[i], TRY, "needs root to find out");
 		return;
 	}
-	add_if(out, "BPF ring buffer", f->ringbuf, NO, "records reach the collector",
-	       "needs Linux 5.8; no recording");
-	add_if(out, "attach cookies", f->cookie, NO, "one program serves all functions",
-	       "needs Linux 5.15; no recording");
-	add_if(out, "typed tracepoints", f->tracing, NO, "tasks and the scheduler can be followed",
-	       "tp_btf programs do not load; no recording");
+	finding_add_if(out, "BPF ring buffer", f->ringbuf, NO, "records reach the collector",
+		       "needs Linux 5.8; no recording");
+	finding_add_if(out, "attach cookies", f->cookie, NO, "one program serves all functions",
+		       "needs Linux 5.15; no recording");
+	finding_add_if(out, "typed tracepoints", f->tracing, NO,
+		       "tasks and the scheduler can be followed",
+		       "tp_btf programs do not load; no recording");
 	if (f->uprobe_multi)
-		add(out, "uprobes", OK, "uprobe_multi: hundreds of functions by one link, at once");
+		finding_add(out, "uprobes", OK,
+			    "uprobe_multi: one link attaches hundreds of functions at once");
 	else if (f->perf_uprobe)
-		add(out, "uprobes", LESS,
-		    "a perf event for each function (no uprobe_multi before "
-		    "Linux 6.6): they are taken away in the background after a recording");
+		finding_add(out, "uprobes", LESS,
+			    "a perf event for each function (no uprobe_multi before Linux 6.6), "
+			    "removed in the background after a recording");
 	else
-		add(out, "uprobes", NO, "none (CONFIG_UPROBE_EVENTS): no MPI call can be seen");
+		finding_add(out, "uprobes", NO,
+			    "none (CONFIG_UPROBE_EVENTS): no MPI call can be recorded");
 	add_images(out, f);
-	add_if(out, "waiting uprobes", f->wait, LESS,
-	       "a thread that maps a new library waits in the kernel until its probes are in",
-	       "no (before Linux 6.1): the first calls of libraries that could not be foreseen may be missing, "
-	       "and the trace says so");
+	finding_add_if(
+		out, "waiting uprobes", f->wait, LESS,
+		"a thread that maps a new library waits in the kernel until its probes are in",
+		"none (before Linux 6.1): the first calls of libraries that povtrace could not "
+		"predict may be missing; the trace counts these libraries");
 }
 
-/* The functions that are seen in the way of the first one. */
+/* Adds one line for all functions that are recorded in the same way as the first one. */
 static void add_way(json_t *out, const json_t *functions, size_t first)
 {
 	const json_t *one = json_array_get(functions, first);
 	const char *way = json_get_text(one, "way");
 	bool whole = json_get_bool(one, "whole");
 	char text[640];
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s%s:", *way ? way : "cannot be seen",
+	size_t used = (size_t)snprintf(text, sizeof(text),
+				       "%s%s:", *way ? way : "cannot be recorded",
 				       *way && !whole ? ", without durations" : "");
 
 	for (size_t i = first; i < json_array_size(functions) && used < sizeof(text); i++) {
@@ -120,7 +128,7 @@ static void add_way(json_t *out, const json_t *functions, size_t first)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
 						 i > first ? "," : "", json_get_text(f, "name"));
 	}
-	add(out, "kernel functions", whole ? OK : LESS, text);
+	finding_add(out, "kernel functions", whole ? OK : LESS, text);
 }
 
 static void add_functions(json_t *out, const json_t *functions)
@@ -130,30 +138,37 @@ static void add_functions(json_t *out, const json_t *functions)
 
 		for (j = 0; strcmp(json_get_text(json_array_get(functions, j), "way"), way);)
 			j++;
-		if (j == i) /* nobody before it */
+		if (j == i) /* the first function of its way */
 			add_way(out, functions, i);
 	}
 }
 
 static void findings_make(const struct features *f, const json_t *functions, json_t *out)
 {
-	add_if(out, "privilege", f->root, NO, "BPF programs can be loaded",
-	       "BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
-	add_if(out, "kernel BTF", f->btf, NO, "the kernel half can be fitted to this kernel",
-	       "no /sys/kernel/btf/vmlinux: the kernel must be built with CONFIG_DEBUG_INFO_BTF=y; no recording");
+	finding_add_if(
+		out, "privilege", f->root, NO, "BPF programs can be loaded",
+		"BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
+	finding_add_if(out, "kernel BTF", f->btf, NO,
+		       "the BPF programs can be adapted to this kernel",
+		       "no /sys/kernel/btf/vmlinux: the kernel must be built with "
+		       "CONFIG_DEBUG_INFO_BTF=y; no recording");
 	add_loaded(out, f);
 	if (!f->btf)
-		add(out, "sched_switch state", TRY, "is told by the kernel's BTF");
+		finding_add(out, "sched_switch state", TRY, "needs the kernel's BTF to find out");
 	else
-		add_if(out, "sched_switch state", f->switch_state, LESS, "as the scheduler saw it",
-		       "read from the task (before Linux 5.18): a wake-up at the same moment may hide that it slept");
+		finding_add_if(out, "sched_switch state", f->switch_state, LESS,
+			       "a thread's state as the scheduler saw it",
+			       "read from the thread (before Linux 5.18): a wake-up at the same "
+			       "moment may hide that it slept");
 	if (f->root)
 		add_functions(out, functions);
 	else
-		add(out, "kernel functions", TRY, "cannot be tried without privileges");
-	add_if(out, "instruction decoder", HAVE_DECODER, LESS,
-	       "probes are put where the kernel emulates the instruction",
-	       "none for this machine: all probes lie on the first instruction, which may be slow");
+		finding_add(out, "kernel functions", TRY, "needs root to find out");
+	finding_add_if(
+		out, "instruction decoder", HAVE_DECODER, LESS,
+		"probes are put where the kernel emulates the instruction",
+		"none for this machine: all probes are on the first instruction, which may be "
+		"slow");
 }
 
 static int print_json(json_t *findings, json_t *libraries, const struct utsname *u)
@@ -177,7 +192,10 @@ static void print_text(const json_t *findings, const struct utsname *u)
 		       json_get_text(f, "consequence"));
 }
 
-/* A line of its own: "librxe-rdmav65: USDT rdma_core_rxe:post_send (in post_send)"; nothing if it has none. */
+/*
+ * Prints the static probes of a library on a line of their own, or nothing if it has none:
+ * "librxe-rdmav65: USDT rdma_core_rxe:post_send (in post_send)".
+ */
 static void print_notes(const json_t *l)
 {
 	const char *probe, *before = "USDT", *name = strrchr(json_get_text(l, "path"), '/') + 1;
@@ -209,7 +227,7 @@ static void print_library(const json_t *l)
 	       human_plural(functions, sizeof(functions), json_get_u64(l, "functions"), "function",
 			    "functions"));
 	if (missing)
-		printf(", %zu not in it", missing);
+		printf(", %zu missing", missing);
 	putchar('\n');
 	print_notes(l);
 }
@@ -223,8 +241,9 @@ static bool is_met_like(const json_t *l, const json_t *first)
 }
 
 /*
- * Files of which functions are met at run time, and which are many (a provider of libibverbs for each kind of adapter), by name
- * only: all that are like the i-th library, if that is the first of them.
+ * Prints libraries whose functions are found only at run time. There are many (libibverbs has one
+ * provider for each kind of adapter), so one line lists all that are like the library first_idx by
+ * name. Prints nothing if an earlier library is like it: that one's line has it.
  */
 static void print_met(const json_t *libraries, size_t first_idx)
 {
@@ -237,7 +256,7 @@ static void print_met(const json_t *libraries, size_t first_idx)
 	for (i = 0; i < first_idx; i++)
 		if (is_met_like(json_array_get(libraries, i), first))
 			return;
-	printf("  %-6s %s, functions are met at run time (paths: --json):",
+	printf("  %-6s %s, functions are found at run time (paths: --json):",
 	       json_get_text(first, "layer"), json_get_text(first, "flavour"));
 	json_array_foreach(libraries, i, l)
 	{
@@ -273,7 +292,7 @@ static void print_libraries(const json_t *libraries)
 	}
 }
 
-/* 1 if anything forbids a recording. */
+/* Returns 1 if anything rules out a recording, else 0. */
 static int findings_status(const json_t *findings)
 {
 	const json_t *f;
@@ -307,7 +326,8 @@ static int check_host(const struct recorder *recording, const struct check_optio
 		print_libraries(libraries);
 		puts(!rc ? "Recording is possible here." :
 		     !f.root && geteuid() ?
-			   "Whether recording is possible here only root can tell: sudo povtrace check" :
+			   "Only root can find out whether recording is possible: sudo povtrace "
+			   "check" :
 			   "Recording is not possible here.");
 	}
 	json_decref(found);
@@ -315,14 +335,14 @@ static int check_host(const struct recorder *recording, const struct check_optio
 	return rc;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int check_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct check_options *o = opts;
 	const struct recorder *recording;
 
 	(void)dashdash;
 	if (argc) {
-		log_error("check: takes no operand (\"%s\"); see `povtrace help check`", argv[0]);
+		log_error("check: unexpected operand \"%s\"; see `povtrace help check`", argv[0]);
 		return 2;
 	}
 	recording = recorder_load("check");
@@ -345,15 +365,16 @@ static const char *const examples[] = {
 
 const struct command cmd_check = {
 	.name = "check",
-	.brief = "Tell what this kernel and host allow.",
+	.brief = "Show what this kernel and host allow.",
 	.usage = "[options]",
 	.details =
-		"Tries each kernel feature that a recording uses and tells what follows from the result: \"ok\", "
-		"\"less\" (recording works, something is lost), \"NO\", or \"?\" (it takes root to try). Exit "
-		"status 1 if no recording is possible, for this user or at all. Then lists the libraries in /usr/lib, /usr/lib64 "
-		"and the like of /usr/local whose functions can be recorded. Nothing is changed.",
+		"Tries each kernel feature that a recording uses and prints the result and its "
+		"consequence: \"ok\", \"less\" (recording works, something is lost), \"NO\", or "
+		"\"?\" (only root can find out). The exit status is 1 if no recording is possible, "
+		"for this user or at all. Then lists the libraries in /usr/lib, /usr/lib64 and the "
+		"same folders of /usr/local whose functions can be recorded. Changes nothing.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct check_options),
-	.run = run,
+	.run = check_run,
 };

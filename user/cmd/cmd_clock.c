@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace clock: times of ranks while they run, for themselves (libpov) and as a table. The work is clock/clock.c's; here are the
- * options and what is printed.
+ * povtrace clock keeps the running time of each rank, for the rank itself (libpov) and as a table.
+ * This file has the options and the output; clock/clock.c does the work.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,31 +31,34 @@ struct clock_command_options {
 #define FIELD(name) offsetof(struct clock_command_options, name)
 static const struct option_def options[] = {
 	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
-	 .help = "Keep times of a running process, its threads and its children; a launcher's PID is enough for its "
-		 "ranks. May be given several times."},
+	 .help = "Keep the times of a running process, its threads and its children; a launcher's "
+		 "PID covers its ranks. May be given several times."},
 	{"all", 'a', OPTION_FLAG, FIELD(all),
-	 .help = "Of all MPI processes of the node, and of every process that uses libpov: a service. Each is given its own "
-		 "times, and nobody else's."},
+	 .help = "Keep the times of all MPI processes of the node, and of every process that uses "
+		 "libpov, as a service does. Each process can read only its own times."},
 	{"interval", 'i', OPTION_SECONDS, FIELD(interval_ns), "SECONDS",
-	 .help = "Print the table that often. If not given: every second, with -- COMMAND only at its end."},
+	 .help = "Time between tables. If not given: one second; with -- COMMAND one table at "
+		 "its end."},
 	{"once", '1', OPTION_FLAG, FIELD(once),
-	 .help = "Print one table, after the interval, and end."},
+	 .help = "Print one table after the interval, and exit."},
 	{"json", 'j', OPTION_FLAG, FIELD(json), .help = "Print each table as a line of JSON."},
 	{"quiet", 'q', OPTION_FLAG, FIELD(quiet), .help = "Print no table; only serve."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
-	 .help = "End after this time. The processes go on, libpov by the kernel's CPU time."},
+	 .help = "Exit after this time. The processes run on; libpov then uses the kernel's CPU "
+		 "time."},
 	{"cost", 0, OPTION_FLAG, FIELD(cost),
-	 .help = "Measure what the work at each switch takes, and print its distribution at the end; that makes switches slower "
-		 "by four readings of the clock, of which one is in what is measured (and alone in the last line)."},
+	 .help = "Measure how long the work at each context switch takes, and print the "
+		 "distribution at the end. This adds four clock readings to each switch; the "
+		 "measured times include one of them (shown alone in the last line)."},
 	{"output", 'o', OPTION_STRING, FIELD(output), "FILE",
-	 .help = "With --cost: write the distributions to FILE, too, for povplot."},
+	 .help = "With --cost: also write the distributions to FILE, for povplot."},
 	{"socket", 0, OPTION_STRING, FIELD(socket), "PATH",
-	 .help = "Where libpov finds the times: " SOCKET_USUAL
-		 ", and with -- COMMAND a place of its own, which COMMAND is told by " SOCKET_VARIABLE
+	 .help = "Socket at which libpov finds the times. If not given: " SOCKET_USUAL
+		 "; with -- COMMAND a socket for this run, whose path is in " SOCKET_VARIABLE
 		 ". Only root may write to its directory."},
 	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
-	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
-		 "shell where sudo was typed."},
+	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the "
+		 "environment of the shell where sudo was typed."},
 	{.name = NULL},
 };
 
@@ -64,7 +67,7 @@ static const struct option_def options[] = {
 struct table {
 	const struct clock_command_options *opt;
 	FILE *out;
-	bool clears; /* the screen, before each */
+	bool clears; /* clear the screen before each table */
 	volatile int *stop;
 };
 
@@ -82,7 +85,7 @@ static int by_rank(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Ranks; if there are none, all. Returns how many, which are then in front. */
+/* Sorts ranks to the front. Returns how many rows to print: the ranks, or all if there are none. */
 static size_t rows_choose(struct clock_row *rows, size_t cnt)
 {
 	size_t ranks = 0;
@@ -152,12 +155,15 @@ static void json_print(FILE *out, const struct clock_row *rows, size_t cnt, bool
 	json_decref(all);
 }
 
-static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
+static void table_show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 {
 	struct table *t = ctx;
 	struct clock_row *mine = xcalloc(cnt + 1, sizeof(*mine));
 
-	/* --once: the one after the interval; else also the last one, unless the screen has shown it. */
+	/*
+	 * --once prints only the table after the interval. Else the last one is printed, too,
+	 * unless the screen has shown it.
+	 */
 	if (!t->opt->quiet && !(last && (t->clears || (t->opt->once && *t->stop)))) {
 		memcpy(mine, rows, cnt * sizeof(*mine));
 		cnt = rows_choose(mine, cnt);
@@ -176,21 +182,21 @@ static void show(void *ctx, const struct clock_row *rows, size_t cnt, bool last)
 
 /* ---- the command ---- */
 
-static int check(const struct clock_command_options *o, int argc, int dashdash)
+static int options_check(const struct clock_command_options *o, int argc, int dashdash)
 {
 	const char *problem = NULL;
 
 	if (argc && dashdash != 0)
-		problem = "a command to run goes behind --";
+		problem = "put the command to run after --";
 	else if (!argc && !o->pids.cnt && !o->all)
-		problem = "whose times? give -- COMMAND, -p PID, or --all";
+		problem = "nothing to watch: give -- COMMAND, -p PID, or --all";
 	else if (o->user && !argc)
-		problem = "--user goes with a command";
+		problem = "--user needs a command";
 	else if (o->once && argc)
 		problem =
-			"--once goes with -p or --all; of a command a table is printed at its end";
+			"--once needs -p or --all; with a command the table is printed at its end";
 	else if (o->output && !o->cost)
-		problem = "--output goes with --cost";
+		problem = "--output needs --cost";
 	else if (o->quiet && (o->once || o->json || o->interval_ns))
 		problem = "--quiet prints no table";
 	if (problem)
@@ -205,7 +211,7 @@ static uint64_t interval_of(const struct clock_command_options *o, bool runs)
 	return o->interval_ns || runs ? o->interval_ns : INTERVAL_USUAL_NS;
 }
 
-/* A place that no other run has. The caller frees. */
+/* Returns a socket path that no other run uses. The caller frees it. */
 static char *socket_own(void)
 {
 	return xasprintf("/run/povtrace/clock-%d.sock", getpid());
@@ -230,7 +236,7 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 		.cost = o->cost,
 		.interval_ns = interval_of(o, runs),
 		.duration_ns = o->duration_ns,
-		.show = show,
+		.show = table_show,
 		.ctx = &t,
 	};
 	int status = 1;
@@ -241,14 +247,16 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 		if (res->child_pid && watch_reap(res->child_pid, &res->child_status))
 			res->child_pid = 0;
 		if (res->child_pid)
-			log_warn("the command goes on, as process %d", res->child_pid);
+			log_warn("the command is still running, as process %d", res->child_pid);
 		if (res->unseated)
-			log_warn("%" PRIu64 " processes got no clock: too many at once",
+			log_warn("%" PRIu64 " processes got no clock: too many ran at once",
 				 res->unseated);
 		if (res->missed || res->settled)
 			log_info(
-				"%" PRIu64 " switches were not told by the kernel, and %" PRIu64
-				" times a thread's time was far from the scheduler's: that was taken",
+				"the kernel did not report %" PRIu64
+				" context switches, and %" PRIu64
+				" times a thread's clock was far from the scheduler's time and was "
+				"set to it",
 				res->missed, res->settled);
 		if (o->cost)
 			clock_cost_print(res, t.out);
@@ -260,18 +268,18 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 	return status;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int clock_command_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct clock_command_options *o = opts;
 	struct watch w;
 	char *own;
 	int status;
 
-	if (check(o, argc, dashdash))
+	if (options_check(o, argc, dashdash))
 		return 2;
 	own = socket_own();
 	if (argc)
-		setenv(SOCKET_VARIABLE, o->socket ?: own, 1); /* for its environment, made now */
+		setenv(SOCKET_VARIABLE, o->socket ?: own, 1); /* the command inherits it */
 	status = watch_prepare(&o->pids, o->user, argc, argv, &w);
 	if (!status) {
 		status = run_watched(o, &w, own);
@@ -283,30 +291,35 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 static const char *const examples[] = {
 	"sudo povtrace clock -- mpirun -np 4 ./app",
-	"run a job; its ranks may call MPIX_Rtime, and at the end a table says how long each was running",
+	"run a job; its ranks may call MPIX_Rtime, and a table at the end shows how long each was "
+	"running",
 	"sudo povtrace clock -p $(pgrep mpirun)",
-	"a table of a job that runs already, every second, as top does",
+	"print a table of a running job every second, like top",
 	"sudo povtrace clock --all --once --json",
-	"what each MPI process of the node did in one second, for programs",
+	"print what each MPI process of the node did in one second, as JSON",
 	"sudo povtrace clock --all --quiet",
-	"serve whoever uses libpov, as the systemd unit does",
+	"serve all users of libpov, as the systemd unit does",
 	NULL,
 };
 
 const struct command cmd_clock = {
 	.name = "clock",
-	.brief = "Keep the time that each rank is running, for itself and as a table.",
+	.brief = "Keep each rank's running time, for the rank itself and as a table.",
 	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
 	.details =
-		"Rank-POV time is the time that a rank's threads were on a CPU, all of them together; runnable is the time that they wanted "
-		"one and had none. Both count from when povtrace first saw the process, which of a command that it runs is the first "
-		"instruction; % wall is rank-POV time over the time since then, so that two threads may have 200. core is where a thread runs at "
-		"that moment, or last did; preempted and migrated count how often a thread lost its core, and got another one.\n\n"
-		"A program asks for its own times by libpov (pov.h, MPIX_Rtime and MPIX_Ptime of Nigay et al. 2020), without a system "
-		"call. An unmodified one whose MPI_Wtime is to be the rank's running time: LD_PRELOAD=libpov-wtime.so.\n\n"
-		"With -- COMMAND the table goes to stderr, so that COMMAND's own output stays as it is, and the exit status is COMMAND's.",
+		"Rank-POV time is the time that a rank's threads were on a CPU, summed over the "
+		"threads; runnable is the time that they waited for a CPU. Both count from when "
+		"povtrace first saw the process (for -- COMMAND: from its first instruction). % "
+		"wall is rank-POV time divided by the time since then, so two threads may have "
+		"200. core is the CPU of a thread now or when it last ran; preempted and migrated "
+		"count how often a thread lost its core and moved to another one.\n\n"
+		"A program reads its own times with libpov (pov.h, MPIX_Rtime and MPIX_Ptime of "
+		"Nigay et al. 2020), without a system call. For an unmodified program, "
+		"LD_PRELOAD=libpov-wtime.so makes MPI_Wtime return the rank's running time.\n\n"
+		"With -- COMMAND the table goes to stderr, so that COMMAND's own output stays as "
+		"it is, and the exit status is COMMAND's.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct clock_command_options),
-	.run = run,
+	.run = clock_command_run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace diff: what changed from one run to another. Only the options are here; the numbers are the report's, side by side
- * (report/compare.h).
+ * povtrace diff prints what changed from one run to another. This file has only the options;
+ * report/compare.h puts the two reports' numbers side by side.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int diff_print(const struct trace_source *const source[2], const size_t c
 	return err;
 }
 
-/* Where the second run's files begin; -1: there are not two runs. */
+/* Returns the index of the second run's first file, or -1 if the arguments are not two runs. */
 static int runs_split(int argc, int dashdash)
 {
 	if (dashdash > 0 && dashdash < argc)
@@ -54,8 +54,8 @@ static int diff_run(const void *opts, int argc, char **argv, int dashdash)
 	struct rank_list ranks = {0};
 
 	if (second < 0) {
-		log_error(
-			"diff: needs two runs: FILE FILE, or FILE ... -- FILE ...; see `povtrace help diff`");
+		log_error("diff: give two runs: FILE FILE, or FILE ... -- FILE ...; see `povtrace "
+			  "help diff`");
 		return 2;
 	}
 	for (size_t i = 0; i < o->ranks.cnt && !err; i++)
@@ -80,8 +80,8 @@ static int diff_run(const void *opts, int argc, char **argv, int dashdash)
 #define FIELD(name) offsetof(struct diff_options, name)
 static const struct option_def options[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write JSON; its members are described in kmod-docs/DIFF.md, among the sources and in "
-		 "share/doc/povtrace."},
+	 .help = "Write JSON; its members are described in kmod-docs/DIFF.md, among the sources "
+		 "and in share/doc/povtrace."},
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Compare these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3)."},
 	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
@@ -107,13 +107,15 @@ const struct command cmd_diff = {
 	.brief = "Print what changed from one run to another.",
 	.usage = "[options] BEFORE AFTER | BEFORE ... -- AFTER ...",
 	.details =
-		"Reads two runs and compares what `povtrace report` says of each: the times of all ranks together, what ranks lost by waiting (by "
-		"kind of finding), the times of each rank, calls and time of each function, and what was sent. In each table what "
-		"changed most comes first. Ranks belong together by job and rank; ranks that only one run has are left out everywhere, and "
-		"that is said.\n\n"
-		"Where records are missing, figures are marked: ≥ (at least that) or ~ (may be wrong in either direction); a change "
-		"is marked ~ if either of its two figures is. Two runs of one program differ, too: look at several before a small "
-		"change is believed. Needs no privilege and works on any machine.",
+		"Reads two runs and compares what `povtrace report` prints for each: the times of "
+		"all ranks together, what ranks lost by waiting (by kind of finding), the times of "
+		"each rank, calls and time of each function, and what was sent. Each table lists "
+		"the largest changes first. Ranks are matched by job and rank; ranks that only one "
+		"run has are left out everywhere, with a note.\n\n"
+		"Where records are missing, figures are marked: ≥ (at least that) or ~ (may be "
+		"wrong in either direction); a change is marked ~ if either of its two figures is. "
+		"Two runs of the same program differ, too: compare several before you trust a "
+		"small change. Needs no privilege and works on any machine.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct diff_options),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* povtrace dump: asks a running `record --last` for what it keeps. The recorder writes it, with the rights of whoever it records for. */
+/*
+ * povtrace dump asks a running `record --last` to write what it keeps in memory. The recorder
+ * writes the file with the rights of the user for whom it records.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -21,12 +24,13 @@ struct dump_options {
 
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, offsetof(struct dump_options, output), "FILE",
-	 .help = "Where to write to. If not given: beside the recorder's own file, run.1.pov, run.2.pov …, the first that is "
-		 "not there. A recording that is FILE already is kept as FILE.old."},
+	 .help = "Output file. If not given: run.1.pov, run.2.pov … beside the recorder's own "
+		 "file, the first that does not exist. An existing recording FILE is kept as "
+		 "FILE.old."},
 	{.name = NULL},
 };
 
-/* ---- who records ---- */
+/* ---- running recorders ---- */
 
 struct recorders {
 	pid_t *pid;
@@ -89,7 +93,7 @@ static void recorder_print(pid_t pid)
 	fprintf(stderr, "  %d  %s\n", pid, words);
 }
 
-/* 0 and its process, or -errno (printed). */
+/* Finds the recorder wanted, or (0) the only one. 0, or -errno (printed). */
 static int recorder_choose(pid_t wanted, pid_t *out)
 {
 	struct recorders r;
@@ -104,13 +108,12 @@ static int recorder_choose(pid_t wanted, pid_t *out)
 		*out = r.pid[0];
 		err = 0;
 	} else if (!wanted && r.cnt > 1) {
-		log_error(
-			"dump: several `povtrace record --last` are running; give the number of one:");
+		log_error("dump: several `povtrace record --last` are running; give one's process "
+			  "number:");
 		for (size_t i = 0; i < r.cnt; i++)
 			recorder_print(r.pid[i]);
 	} else if (err && wanted) {
-		log_error("dump: process %d is no `povtrace record --last` that is running",
-			  wanted);
+		log_error("dump: process %d is not a running `povtrace record --last`", wanted);
 	} else if (err) {
 		log_error("dump: no `povtrace record --last` is running");
 	}
@@ -118,9 +121,9 @@ static int recorder_choose(pid_t wanted, pid_t *out)
 	return err;
 }
 
-/* ---- asking ---- */
+/* ---- the request ---- */
 
-/* The recorder works elsewhere. 0 or -errno (printed). */
+/* The recorder has another working directory, so it needs a full path. 0 or -errno (printed). */
 static int path_absolute(const char *path, char *out, size_t room)
 {
 	char *cwd = *path == '/' ? NULL : realpath(".", NULL);
@@ -128,14 +131,14 @@ static int path_absolute(const char *path, char *out, size_t room)
 
 	if (*path != '/' && !cwd) {
 		err = -errno;
-		log_error("dump: the working directory: %s", strerror(-err));
+		log_error("dump: cannot find the working directory: %s", strerror(-err));
 		return err;
 	}
 	n = snprintf(out, room, "%s%s%s", cwd ? cwd : "", cwd ? "/" : "", path);
 	free(cwd);
 	if (n >= 0 && (size_t)n < room)
 		return 0;
-	log_error("dump: the name of the file is too long");
+	log_error("dump: the file name is too long");
 	return -ENAMETOOLONG;
 }
 
@@ -151,11 +154,11 @@ static int recorder_connect(pid_t pid)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	log_error("dump: cannot reach the recorder, process %d: %s", pid, strerror(-err));
+	log_error("dump: cannot reach the recorder (process %d): %s", pid, strerror(-err));
 	return err;
 }
 
-static int ask(pid_t pid, const struct dump_request *request, struct dump_answer *answer)
+static int recorder_ask(pid_t pid, const struct dump_request *request, struct dump_answer *answer)
 {
 	int fd = recorder_connect(pid);
 	ssize_t n;
@@ -171,14 +174,14 @@ static int ask(pid_t pid, const struct dump_request *request, struct dump_answer
 	}
 	close(fd);
 	if (n != (ssize_t)sizeof(*answer) || answer->magic != DUMP_MAGIC) {
-		log_error("dump: the recorder, process %d, ended before it had written the file",
+		log_error("dump: the recorder (process %d) ended before it had written the file",
 			  pid);
 		return -ECONNRESET;
 	}
 	if (answer->status)
-		log_error(
-			"dump: the recorder, process %d, could not write the file; it has said why",
-			pid);
+		log_error("dump: the recorder (process %d) could not write the file; its messages "
+			  "say why",
+			  pid);
 	return answer->status;
 }
 
@@ -199,14 +202,14 @@ static int pid_parse(int argc, char **argv, pid_t *pid)
 	if (!argc)
 		return 0;
 	if (argc > 1 || human_parse_u64(argv[0], &n) || !n || n > 1 << 22) {
-		log_error("dump: one process number at most; see `povtrace help dump`");
+		log_error("dump: give at most one process number; see `povtrace help dump`");
 		return -EINVAL;
 	}
 	*pid = (pid_t)n;
 	return 0;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int dump_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	struct dump_request request = {.magic = DUMP_MAGIC};
 	const struct dump_options *o = opts;
@@ -222,7 +225,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	}
 	if (o->output && path_absolute(o->output, request.path, sizeof(request.path)))
 		return 1;
-	if (recorder_choose(pid, &pid) || ask(pid, &request, &answer))
+	if (recorder_choose(pid, &pid) || recorder_ask(pid, &request, &answer))
 		return 1;
 	answer_print(&answer);
 	return 0;
@@ -230,9 +233,9 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 static const char *const examples[] = {
 	"sudo povtrace dump",
-	"write what the running recorder keeps, beside its own file",
+	"write what the running recorder keeps to a file beside its own",
 	"sudo povtrace dump -o slow.pov",
-	"write it to slow.pov here",
+	"write it to slow.pov in this directory",
 	"sudo povtrace dump 4242",
 	"ask the recorder that is process 4242, if there are several",
 	NULL,
@@ -243,11 +246,13 @@ const struct command cmd_dump = {
 	.brief = "Have a running `record --last` write what it keeps.",
 	.usage = "[options] [PID]",
 	.details =
-		"Asks the recorder, process PID or the only one that runs, to write the newest part of its recording to a file, waits until "
-		"the file is complete, and prints its name, the time that it covers, and its size. The recorder goes on. The file is "
-		"written with the rights of the user that the recorder writes for, and belongs to that user.",
+		"Asks the recorder, process PID or the only running one, to write the newest "
+		"part of its recording to a file, waits until the file is complete, and prints its "
+		"name, the time that it covers, and its size. The recording continues. The file is "
+		"written with the rights of the user that the recorder writes for, and belongs to "
+		"that user.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct dump_options),
-	.run = run,
+	.run = dump_run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace export: a recording as a timeline for Perfetto, or as a picture. Only options and totals are dealt with here; the
- * work is timeline/export.c's.
+ * povtrace export writes a recording as a timeline for Perfetto, or as a picture. This file has the
+ * options and the totals; timeline/export.c does the work.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,13 +74,14 @@ static int print_totals(const struct writer_totals *t)
 static int check_usage(const struct export_args *a, int argc)
 {
 	if (argc < 1)
-		log_error("export: which recording? See \"povtrace help export\"");
+		log_error("export: give a recording to export; see `povtrace help export`");
 	else if (!a->output)
-		log_error("export: -o is missing: where to? (\"-o -\" is stdout)");
+		log_error("export: give an output file with -o (\"-o -\" is stdout)");
 	else if (a->totals && !strcmp(a->output, "-"))
 		log_error("export: --totals and the timeline cannot both go to stdout");
 	else if (a->detail == DETAIL_ALL && a->resolution_ns)
-		log_error("export: --detail all draws each call: leave out --resolution");
+		log_error("export: --detail all draws every call and cannot be combined with "
+			  "--resolution");
 	else if (a->to_ns && a->to_ns <= a->from_ns)
 		log_error("export: --to must be later than --from");
 	else
@@ -115,7 +116,7 @@ static int export_selected(const struct export_args *a, const struct trace_sourc
 	return a->totals && print_totals(&totals) ? 1 : 0;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int export_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct export_args *a = opts;
 	struct rank_list ranks = {0};
@@ -141,32 +142,37 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
-	 .help = "Write to FILE; its ending decides the format: .json, .json.gz (Chrome JSON) or .pftrace "
-		 "(Perfetto's own, smaller and richer), each also with .gz; or .svg, a picture. \"-\" is stdout."},
+	 .help = "Write to FILE; its ending decides the format: .json, .json.gz (Chrome JSON) or "
+		 ".pftrace (Perfetto's own, smaller and richer), each also with .gz; or .svg, a "
+		 "picture. \"-\" is stdout."},
 	{"format", 'f', OPTION_STRING, AT(format), "NAME",
-	 .help = "The format, whatever the ending: json, json.gz, pftrace, pftrace.gz or svg."},
+	 .help = "The format, regardless of FILE's ending: json, json.gz, pftrace, pftrace.gz or "
+		 "svg."},
 	{"from", 0, OPTION_SECONDS, AT(from_ns), "TIME",
 	 .help = "Leave out what ended before TIME (seconds since the recording's start)."},
 	{"to", 0, OPTION_SECONDS, AT(to_ns), "TIME",
 	 .help = "Leave out what began after TIME (seconds since the recording's start)."},
 	{"rank", 'r', OPTION_LIST, AT(ranks), "LIST",
-	 .help = "Show calls, what they posted, and counters of these ranks only: 0,3-5; with several jobs also 1:3 (job 1, rank 3). CPUs "
-		 "stay complete. Repeatable."},
+	 .help = "Show calls, what they posted, and counters of only these ranks: 0,3-5; with "
+		 "several jobs also 1:3 (job 1, rank 3). CPUs stay complete. Repeatable."},
 	{"function", 0, OPTION_LIST, AT(functions), "GLOB",
-	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. Repeatable."},
+	 .help = "Show calls of matching functions only, and what they posted, e.g. 'MPI_I*'. "
+		 "Repeatable."},
 	{"detail", 0, OPTION_CHOICE, AT(detail), "HOW", .dflt = "auto", .choices = details,
-	 .help = "With all, draw each call. With auto, draw short calls of a large recording together, each group as one slice with "
-		 "their number, time and bytes, so that the timeline is about ten times the recording's size."},
+	 .help = "With all, draw each call. With auto, draw short calls of a large recording "
+		 "together, each group as one slice with their number, time and bytes, so that the "
+		 "timeline is about ten times the recording's size."},
 	{"resolution", 0, OPTION_SECONDS, AT(resolution_ns), "TIME", .min = 1,
-	 .help = "Draw calls shorter than TIME together (e.g. 10us), however many there are. A group spans the calls that begin within "
-		 "TIME of its first."},
+	 .help = "Draw calls shorter than TIME together (e.g. 10us), however many there are. A "
+		 "group spans the calls that begin within TIME of its first."},
 	{"every-switch", 0, OPTION_FLAG, AT(every_switch),
-	 .help = "Show every switch. Without it, threads that wait busily and give a CPU to each other every few microseconds "
-		 "are shown on it one after the other, within a millisecond, each as long as it had it in all."},
+	 .help = "Show every context switch. Without it, threads that poll and hand a CPU to each "
+		 "other every few microseconds are shown one after the other within a "
+		 "millisecond, each for its total time on the CPU."},
 	{"offset", 0, OPTION_LIST, AT(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
 	{"one-run", 0, OPTION_FLAG, AT(one_run), .help = SOURCES_ONE_RUN_HELP},
 	{"totals", 0, OPTION_FLAG, AT(totals),
-	 .help = "Print what was written to stdout, as JSON."},
+	 .help = "Print on stdout, as JSON, how many slices, arrows and so on were written."},
 	{.name = NULL},
 };
 
@@ -176,7 +182,7 @@ static const char *const examples[] = {
 	"povtrace export run.pov -o part.json.gz --from 1.5 --to 2 --rank 0,1",
 	"Half a second of two ranks, as compressed JSON.",
 	"povtrace export run.pov -o - -f json --function 'MPI_*[Ss]end' | jq .traceEvents",
-	"Give the sends, beside what the scheduler did, to another program.",
+	"Pass the sends and the scheduler's work to another program.",
 	"povtrace export node1.pov node2.pov -o job.pftrace",
 	"One timeline of a job on two nodes, recorded on each of them.",
 	"povtrace export run.pov -o moment.svg --from 1.64 --to 1.66",
@@ -189,20 +195,24 @@ const struct command cmd_export = {
 	.brief = "Write a recording as a timeline for Perfetto, or draw a part of it.",
 	.usage = "[options] FILE.pov ... -o OUTPUT",
 	.details =
-		"Each rank is a process with its threads; MPI calls are slices with their arguments, on top of "
-		"what the scheduler did with each thread and CPU. Arrows lead from sends to receives, from nonblocking "
-		"operations to their completion, and from calls to those that they woke. Above all ranks stands what the report finds. If layers below MPI were recorded, tracks of each rank show what "
-		"they posted, completed and saw arrive, and the messages made of that. Where events were lost, a marker says so. "
-		"Needs no privilege and little memory, however long the recording. The output appears under "
-		"its name only when it is complete.\n\n"
-		"Several files are recordings of one job on several hosts: they become one timeline, whose processes and "
-		"CPUs are named with their hosts. Their times are related by the messages that the hosts sent each other; or, if these "
-		"went one way only, by the time of day that each host had when it began and ended to record.\n\n"
-		"A picture (.svg) is for documents and tickets. It has a band for each rank, which shows what the rank's main thread "
-		"did, a track for each CPU, arrows for up to 200 messages, and marks for findings. It shows at most 64 ranks and 64 CPUs. "
-		"kmod-docs/PICTURE.md says what the colours mean.",
+		"Each rank is a process with its threads; MPI calls are slices with their "
+		"arguments, on top of what the scheduler did with each thread and CPU. Arrows lead "
+		"from sends to receives, from nonblocking operations to their completion, and from "
+		"calls to the threads that they woke. The report's findings are above all ranks. "
+		"If layers below MPI were recorded, tracks of each rank show what they posted, "
+		"completed and received, and the messages reconstructed from that. Where events "
+		"were lost, there is a marker. Needs no privilege and little memory, however long "
+		"the recording. The output appears under its name only when it is complete.\n\n"
+		"Several files are recordings of one job on several hosts: they become one "
+		"timeline, whose processes and CPUs are named with their hosts. Their times are "
+		"related by the messages that the hosts sent each other or, if these went one way "
+		"only, by each host's time of day at the start and end of its recording.\n\n"
+		"A picture (.svg) is for documents and tickets. It has a band for each rank, which "
+		"shows what the rank's main thread did, a track for each CPU, arrows for up to 200 "
+		"messages, and marks for findings. It shows at most 64 ranks and 64 CPUs. "
+		"kmod-docs/PICTURE.md explains the colours.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),
-	.run = run,
+	.run = export_run,
 };

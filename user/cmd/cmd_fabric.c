@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* povtrace fabric: what traffic puts on the links of an InfiniBand fabric. Options and files are here; what is made of them in fabric/. */
+/*
+ * povtrace fabric prints the load that traffic puts on the links of an InfiniBand fabric. This file
+ * has the options and opens the files; fabric/ does the work.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +80,9 @@ static uint32_t end_by_host(const struct fabric *f, const char *host, uint32_t s
 	return port;
 }
 
-/* A LID, or the first linked port of a host. subnet: FABRIC_NONE: any. */
+/*
+ * Returns the port of a LID, or the first linked port of a host. subnet may be FABRIC_NONE (any).
+ */
 static uint32_t end_find(const struct fabric *f, const char *text, uint32_t subnet)
 {
 	uint32_t port = FABRIC_NONE, i;
@@ -112,7 +117,7 @@ static void route_print(const struct fabric *f, uint32_t from, uint16_t lid,
 	}
 }
 
-/* "FROM,TO" */
+/* Prints the path from one end to the other; text is "FROM,TO". 0 or -errno (printed). */
 static int route_show(const struct fabric *f, const char *text)
 {
 	char *from_text = xstrdup(text), *comma = strchr(from_text, ',');
@@ -126,7 +131,7 @@ static int route_show(const struct fabric *f, const char *text)
 		from = end_find(f, from_text, FABRIC_NONE);
 		to = from == FABRIC_NONE ? from : end_find(f, comma + 1, f->port[from].subnet);
 	} else {
-		log_error("fabric: --route wants FROM,TO: two LIDs or hosts");
+		log_error("fabric: --route needs FROM,TO: two LIDs or hosts");
 	}
 	if (to == FABRIC_NONE) {
 		err = -EINVAL;
@@ -147,7 +152,7 @@ static int route_show(const struct fabric *f, const char *text)
 
 /* ---- traffic ---- */
 
-/* "NAME=FILE", or a file, which is its own name. */
+/* Reads "NAME=FILE", or FILE, whose path is then the context's name. */
 static int matrix_read(struct fabric_load *l, const struct fabric_hosts *h, const char *text)
 {
 	const char *equal = strchr(text, '='), *path = equal ? equal + 1 : text;
@@ -204,7 +209,7 @@ static int shown_find(const struct fabric_load *l, const struct fabric_options *
 			return 0;
 		}
 	}
-	log_error("fabric: no traffic has the context \"%s\"; there are:", o->context);
+	log_error("fabric: no traffic has the context \"%s\"; these exist:", o->context);
 	for (uint32_t i = 0; i < l->ncontext; i++)
 		log_error("  %s", l->context[i]);
 	return -EINVAL;
@@ -218,13 +223,14 @@ static int load_print(const struct fabric_load *l, const struct fabric_options *
 	if (err)
 		return err;
 	if (l->unrouted.flows)
-		log_warn(
-			"fabric: %u flows have no path by the forwarding tables and are on no link",
-			l->unrouted.flows);
+		log_warn("fabric: %u flows have no path in the forwarding tables; no link counts "
+			 "them",
+			 l->unrouted.flows);
 	if (!l->nflow) {
 		log_error(
 			l->unrouted.flows ?
-				"fabric: no flow has a path: are the forwarding tables (--tables) of this fabric there?" :
+				"fabric: no flow has a path: are the forwarding tables (--tables) "
+				"of this fabric there?" :
 				"fabric: no traffic from one adapter of this fabric to another");
 		return -ENODATA;
 	}
@@ -255,20 +261,20 @@ static int load_show(const struct fabric *f, const struct fabric_options *o)
 	return err;
 }
 
-/* What is missing, or NULL. */
+/* Returns what is wrong with the options, or NULL. */
 static const char *usage_wrong(const struct fabric_options *o, int argc)
 {
 	bool traffic = o->traffic || o->matrices.cnt;
 
 	if (!argc)
-		return "wants ibnetdiscover's output, a file for each subnet";
+		return "give ibnetdiscover's output, one file for each subnet";
 	if (!o->tables.cnt)
-		return "wants the switches' forwarding tables: --tables FILE (dump_fts > FILE)";
+		return "give the switches' forwarding tables: --tables FILE (dump_fts > FILE)";
 	if (!traffic && !o->routes.cnt)
-		return "wants traffic (--traffic or --matrix), or two ends of a path (--route)";
+		return "give traffic (--traffic or --matrix), or the two ends of a path (--route)";
 	if (traffic && !o->hosts)
-		return "wants to know which rank ran where: --hosts FILE";
-	return o->json && o->csv ? "writes JSON or CSV, not both" : NULL;
+		return "say which rank ran where: --hosts FILE";
+	return o->json && o->csv ? "--json and --csv cannot be combined" : NULL;
 }
 
 static int fabric_run(const void *opts, int argc, char **argv, int dashdash)
@@ -299,24 +305,29 @@ static const char *const by_names[] = {"function", "group", "phase", "region", N
 #define FIELD(name) offsetof(struct fabric_options, name)
 static const struct option_def options[] = {
 	{"tables", 't', OPTION_LIST, FIELD(tables), "FILE",
-	 .help = "The switches' linear forwarding tables: output of dump_fts or ibroute, or opensm's opensm-lfts.dump. May be given several times."},
+	 .help = "The switches' linear forwarding tables: output of dump_fts or ibroute, or "
+		 "opensm's opensm-lfts.dump. May be given several times."},
 	{"hosts", 'H', OPTION_STRING, FIELD(hosts), "FILE",
-	 .help = "Which rank ran where: lines \"RANK HOST [LID]\"; with several jobs \"JOB:RANK HOST [LID]\". HOST is the first word of the adapter's "
-		 "description in ibnetdiscover's output, LID one of its ports."},
+	 .help = "Which rank ran where: lines \"RANK HOST [LID]\"; with several jobs \"JOB:RANK "
+		 "HOST [LID]\". HOST is the first word of the adapter's description in "
+		 "ibnetdiscover's output, LID one of its ports."},
 	{"traffic", 'T', OPTION_STRING, FIELD(traffic), "FILE",
 	 .help = "Traffic as `povtrace report --traffic --csv` writes it."},
 	{"matrix", 'm', OPTION_LIST, FIELD(matrices), "[NAME=]FILE",
-	 .help = "Traffic as a matrix: line I, column J: bytes that rank I sent to rank J. NAME is its context. May be given several times."},
+	 .help = "Traffic as a matrix: line I, column J has the bytes that rank I sent to rank J. "
+		 "NAME is its context. May be given several times."},
 	{"by", 'b', OPTION_CHOICE, FIELD(by), "WHAT", .dflt = "function", .choices = by_names,
-	 .help = "What a context is: the MPI function of the traffic, its group, the program's phase, or the region."},
+	 .help = "What a context is: the MPI function of the traffic, its group, the program's "
+		 "phase, or the region."},
 	{"context", 'c', OPTION_STRING, FIELD(context), "NAME",
-	 .help = "Show this context only; \"all\" is the sum of all."},
+	 .help = "Show only this context; \"all\" is the sum of all."},
 	{"route", 'r', OPTION_LIST, FIELD(routes), "FROM,TO",
 	 .help = "Show the path from one LID or host to another one."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = "10", .max = 1000000,
 	 .help = "Rows of long tables; 0 for all."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write JSON, of which povplot makes a page or a picture; its members are described in kmod-docs/FABRIC.md."},
+	 .help = "Write JSON, from which povplot makes a page or a picture; its members are "
+		 "described in kmod-docs/FABRIC.md."},
 	{"csv", .type = OPTION_FLAG, .offset = FIELD(csv),
 	 .help = "Write CSV: a row for each link, direction and context with traffic."},
 	{.name = NULL},
@@ -324,11 +335,12 @@ static const struct option_def options[] = {
 
 static const char *const examples[] = {
 	"povtrace fabric -t lfts.txt -H hosts.txt -T traffic.csv topology.txt",
-	"what a recorded run put on each link, by MPI function",
+	"the load of a recorded run on each link, by MPI function",
 	"povtrace fabric -t lfts.txt -H hosts.txt -m alltoall=a.txt -m bcast=b.txt topology.txt",
 	"traffic of two collectives from matrices of bytes",
 	"povtrace fabric -t lfts.txt -H hosts.txt -T traffic.csv --json topology.txt",
-	"the same for povplot: `… | povplot - -o fabric.html` makes a page, .svg, .pdf or .png a picture",
+	"the same for povplot: `… | povplot - -o fabric.html` makes a page, .svg, .pdf or .png a "
+	"picture",
 	"povtrace fabric -t lfts.txt --route node1,node17 topology.txt",
 	"the path from one host to another",
 	"povtrace fabric -t a.lfts -t b.lfts -H hosts.txt -T traffic.csv --csv a.topo b.topo",
@@ -338,15 +350,19 @@ static const char *const examples[] = {
 
 const struct command cmd_fabric = {
 	.name = "fabric",
-	.brief = "Print what traffic puts on the links of an InfiniBand fabric.",
+	.brief = "Print what load traffic puts on the links of an InfiniBand fabric.",
 	.usage = "[options] TOPOLOGY ...",
 	.details =
-		"Reads the fabric as ibnetdiscover prints it (a file for each subnet) with the switches' forwarding tables, and traffic; follows each "
-		"flow from its adapter to the destination LID, and adds up bytes and flows on each link, each direction by itself. Prints the "
-		"hottest links, how evenly the links of a level are used, and links that several flows of one context share.\n\n"
-		"Traffic is that of a recording (`povtrace record --layers posts`, `povtrace report --traffic --csv`), or a matrix of bytes from rank to rank. "
-		"Bytes are summed over the whole run: two flows that share a link need not have used it at the same time. Flows without a path are "
-		"counted and said. Needs no privilege and works on any machine.",
+		"Reads the fabric as ibnetdiscover prints it (one file for each subnet), the "
+		"switches' forwarding tables, and traffic. Follows each flow from its adapter to "
+		"the destination LID, and adds up bytes and flows per link and direction. Prints "
+		"the hottest links, how evenly the links of a level are used, and links that "
+		"several flows of one context share.\n\n"
+		"Traffic comes from a recording (`povtrace record --layers posts`, `povtrace "
+		"report --traffic --csv`) or from a matrix of bytes from rank to rank. Bytes are "
+		"summed over the whole run: two flows that share a link need not have used it at "
+		"the same time. A warning counts flows without a path. Needs no privilege and "
+		"works on any machine.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct fabric_options),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace hang: where the ranks of a job that runs are, and whom they wait for. A short recording of it, of which only that is printed. Calls
- * that began before are found on the threads' stacks (record/session_stack.c).
+ * povtrace hang prints where the ranks of a running job are, and for whom they wait. It makes a
+ * short recording for this. Calls that began before it are found on the threads' stacks
+ * (record/session_stack.c).
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,15 +26,17 @@ struct hang_options {
 #define FIELD(name) offsetof(struct hang_options, name)
 static const struct option_def options[] = {
 	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
-	 .help = "A process of the job, with all that it has started: its launcher, or a rank. May be given several times."},
+	 .help = "A process of the job (its launcher or a rank) with all processes that it "
+		 "started. May be given several times."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS", .dflt = "1",
-	 .help = "Look for so long whether ranks go on."},
+	 .help = "How long to watch whether ranks make progress."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write the report as JSON (kmod-docs/REPORT.md): its member at_end has the answer."},
+	 .help = "Write the report as JSON (kmod-docs/REPORT.md); its member at_end has the "
+		 "answer."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
-	 .help = "Say below the table what its columns mean."},
+	 .help = "Explain the columns below the table."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
-	 .help = "Groups of ranks to print if there are many; 0 for all."},
+	 .help = "Number of groups of ranks to print; 0 for all."},
 	{.name = NULL},
 };
 
@@ -60,7 +63,7 @@ static int report_print(const struct hang_options *o, int fd)
 	return err;
 }
 
-static int look(const struct hang_options *o, const struct record_options *ro, char **argv)
+static int job_look(const struct hang_options *o, const struct record_options *ro, char **argv)
 {
 	struct recording r;
 	const char *dir;
@@ -81,7 +84,7 @@ static int look(const struct hang_options *o, const struct record_options *ro, c
 	return status;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int hang_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct hang_options *o = opts;
 	const struct record_options ro = {
@@ -94,17 +97,17 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 	(void)dashdash;
 	if (argc || !o->pids.cnt) {
-		log_error("hang: needs -p PID of a job that runs; see `povtrace help hang`");
+		log_error("hang: give -p PID of a running job; see `povtrace help hang`");
 		return 2;
 	}
-	return look(o, &ro, argv);
+	return job_look(o, &ro, argv);
 }
 
 static const char *const examples[] = {
 	"sudo povtrace hang -p $(pgrep mpirun)",
 	"Where each rank of a job is, whom it waits for there, and whether it can go on.",
 	"sudo povtrace hang -d 10 -p $(pgrep mpirun)",
-	"The same, looking for ten seconds whether anything moves.",
+	"The same, watching for ten seconds whether anything makes progress.",
 	"sudo povtrace hang --json -p $(pgrep mpirun) | jq .at_end",
 	"For programs.",
 	NULL,
@@ -112,20 +115,25 @@ static const char *const examples[] = {
 
 const struct command cmd_hang = {
 	.name = "hang",
-	.brief = "Print where the ranks of a job that runs wait, and for whom.",
+	.brief = "Print where the ranks of a running job wait, and for whom.",
 	.usage = "[options] -p PID ...",
 	.details =
-		"Records a job for a second and prints one line for each group of ranks in the same state: the call of MPI, where it was called, what it "
-		"waits for, since when, and whether it is on a core or asleep. Below, sentences say who has not come to a collective call, what "
-		"nobody has sent, and which ranks wait for each other. Those with \"!\" are certain; the others say what was seen.\n\n"
-		"Calls that began before are found by the return addresses on the threads' stacks, and their arguments as far as the library has "
-		"kept them. What ranks did before is unknown: which messages are missing, and how many collective calls each has made. A recording "
-		"of the job from its start knows that: `povtrace record -d 60 -- COMMAND`, and then `povtrace report --hang`.\n\n"
-		"No process is stopped, and no system call of it is interrupted. Probes are put into the library for that second and taken out again. A job "
-		"that `povtrace record` has launched, and whose calls its processes record themselves, is refused: end that recording (Ctrl-C) "
-		"and read it.",
+		"Records a job for a second and prints one line for each group of ranks in the "
+		"same state: the MPI call, where it was called, what it waits for, since when, and "
+		"whether it is on a core or asleep. Below, sentences name who has not entered a "
+		"collective call, which message nobody has sent, and which ranks wait for each "
+		"other. Those with \"!\" are certain; the others state what was seen.\n\n"
+		"Calls that began earlier are found by the return addresses on the threads' "
+		"stacks, with their arguments as far as the library has kept them. What ranks did "
+		"before is unknown: which messages are missing, and how many collective calls each "
+		"has made. A recording of the job from its start knows that: `povtrace record -d "
+		"60 -- COMMAND`, and then `povtrace report --hang`.\n\n"
+		"No process is stopped, and no system call of it is interrupted. Probes are put "
+		"into the library for that second and then removed. A job that `povtrace record` "
+		"has launched, and whose processes record their own calls, is refused: end that "
+		"recording (Ctrl-C) and read it.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct hang_options),
-	.run = run,
+	.run = hang_run,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace info: what is in a trace file, by its own account: where, when and how it was recorded,
- * how many records of which kind, how large, and whether all of it is there. Reads every block, so
- * damage is found. It says how ranks ended; what they did is the report's business.
+ * povtrace info prints what is in a trace file: where, when and how it was recorded, how many
+ * records of each kind, its size, and whether it is complete. It reads every block, so it finds
+ * damage. It prints how ranks ended; the report prints what they did.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static void print_metas(const struct trace *t, const char *before)
 	}
 }
 
-static int dump(struct trace *t, uint64_t first)
+static int records_dump(struct trace *t, uint64_t first)
 {
 	const struct pov_hdr *rec;
 	struct trace_merge *m;
@@ -66,10 +66,10 @@ static int dump(struct trace *t, uint64_t first)
 
 /* ---- JSON ---- */
 
-/* All meta objects of a type, without members that only programs want. */
 /*
- * Of the objects "process" of a program that a process runs, the last one counts: it is described again when it maps a library and when it
- * initialises MPI. True for the others, in an array to be freed.
+ * A process is described again (meta object "process") when it maps a library and when it
+ * initialises MPI; only the last description of a program in a process counts. Returns an array
+ * with true for the others, by index of the meta object. The caller frees it.
  */
 static bool *processes_replaced(const struct trace *t)
 {
@@ -91,6 +91,7 @@ static bool *processes_replaced(const struct trace *t)
 	return replaced;
 }
 
+/* Returns all meta objects of a type, without members that are of no use to people. */
 static json_t *metas_of(const struct trace *t, const char *type)
 {
 	static const char *const left_out[] = {"type", "named", "layout", "copied"};
@@ -238,7 +239,7 @@ static int print_json(const struct trace *t, const struct model *m, const struct
 
 /* ---- text ---- */
 
-/* Text from a file, on a terminal: nothing that could command it. */
+/* Prints text from a file without characters that could control the terminal. */
 static void print_safe(const char *s)
 {
 	for (; *s; s++)
@@ -298,7 +299,7 @@ static void print_own(const char *name, char *text)
 	free(text);
 }
 
-/* What it is a part of, and why it was written. */
+/* Prints which part of a `record --last` recording the file holds, and why it was written. */
 static void print_kept(const struct trace *t)
 {
 	char *text = trace_kept_text(t);
@@ -310,9 +311,9 @@ static void print_kept(const struct trace *t)
 	print_own("trigger", trace_trigger_text(t));
 }
 
-#define MOVED_MIN_NS 10000 /* less is how exactly a clock can be read */
+#define MOVED_MIN_NS 10000 /* smaller differences are within the error of reading a clock */
 
-/* Differences worth knowing when other logs of the machine are laid beside. */
+/* Prints how clocks moved apart, for comparing the trace with other logs of the machine. */
 static void print_clocks(const struct trace *t)
 {
 	char moved[HUMAN_BYTES], suspended[HUMAN_BYTES];
@@ -364,7 +365,8 @@ static void print_ends(const struct model *m)
 				   p->pid, end_label(p, end),
 				   (double)(p->ended_ns - start_ns) / NS_PER_S);
 		else
-			print_line("ended", "rank %s, pid %u: not when the recording did",
+			print_line("ended",
+				   "rank %s, pid %u: still running at the end of the recording",
 				   rank_label(m, p, rank), p->pid);
 	}
 }
@@ -374,9 +376,10 @@ static void print_library(const json_t *l)
 	const char *version = json_get_text(l, "version");
 
 	if (json_get_int(l, "preloaded"))
-		print_line("library", "%s, %" PRId64 " functions by processes themselves",
+		print_line("library",
+			   "%s, %" PRId64 " functions recorded by the processes themselves",
 			   json_get_text(l, "path"), json_get_int(l, "preloaded"));
-	print_line("library", "%s (%s%s%s), %" PRId64 " functions by %s, %zu not in it, %zu failed",
+	print_line("library", "%s (%s%s%s), %" PRId64 " functions by %s, %zu missing, %zu failed",
 		   json_get_text(l, "path"), json_get_text(l, "flavour"), *version ? " " : "",
 		   version, json_get_int(l, "attached"), json_get_text(l, "link"),
 		   json_array_size(json_object_get(l, "missing")),
@@ -435,19 +438,18 @@ static void print_file(const struct trace *t, const struct trace_totals *s)
 	print_line("file", "%s in %" PRIu64 " blocks, for %s of records: %.1f bytes a record",
 		   human_bytes(file, sizeof(file), sum->file_bytes), sum->blocks,
 		   human_bytes(raw, sizeof(raw), s->raw_bytes), bytes_per_record(sum, s));
-	print_line("complete", sum->complete ? "yes" : "no: the recording did not end in order");
+	print_line("complete", sum->complete ? "yes" : "no: the recording was cut off");
 	if (sum->unknown_blocks)
-		print_line(
-			"newer",
-			"%" PRIu64
-			" blocks of types unknown to this version, skipped: a newer one wrote them",
-			sum->unknown_blocks);
+		print_line("newer",
+			   "%" PRIu64
+			   " blocks of unknown types were skipped: a newer version wrote them",
+			   sum->unknown_blocks);
 	if (sum->bad_blocks)
 		print_line("damaged", "%" PRIu64 " blocks are missing", sum->bad_blocks);
 	if (sum->bad_records)
-		print_line("damaged", "%" PRIu64 " records make no sense", sum->bad_records);
+		print_line("damaged", "%" PRIu64 " records are invalid", sum->bad_records);
 	if (sum->lost_tail_bytes)
-		print_line("damaged", "the last %" PRIu64 " bytes are no whole block",
+		print_line("damaged", "the last %" PRIu64 " bytes are an incomplete block",
 			   sum->lost_tail_bytes);
 }
 
@@ -499,14 +501,14 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 
 	(void)dashdash;
 	if (argc != 1) {
-		log_error("info: exactly one trace file is needed; see povtrace help info");
+		log_error("info: give exactly one trace file; see `povtrace help info`");
 		return 2;
 	}
 	trace_limit_memory(argv, 1);
 	if (trace_open(argv[0], &t))
 		return 1;
 	if (opt->dump) {
-		err = dump(t, opt->first);
+		err = records_dump(t, opt->first);
 	} else if (opt->meta && !opt->json) {
 		print_metas(t, "");
 		err = 0;
@@ -525,8 +527,8 @@ static const struct option_def info_option_defs[] = {
 	 .help = "Print the meta objects, one JSON object a line; with --json, add them as member "
 		 "\"meta\"."},
 	{"dump", 'd', OPTION_FLAG, OFF(dump),
-	 .help = "Print meta objects and all records in time order, one a line. Times are nanoseconds "
-		 "of CLOCK_MONOTONIC."},
+	 .help = "Print meta objects and all records in time order, one a line. Times are "
+		 "nanoseconds of CLOCK_MONOTONIC."},
 	{"first", 'n', OPTION_U64, OFF(first), "N", .min = 1,
 	 .help = "Stop the dump after N records."},
 	{.name = NULL},
@@ -547,10 +549,11 @@ const struct command cmd_info = {
 	.brief = "Print what is in a trace file.",
 	.usage = "[options] FILE",
 	.details =
-		"Prints where, when and how FILE was recorded, the ranks and libraries in it, how ranks ended, the number of "
-		"records of each kind, what was dropped, its size, and whether it is complete and "
-		"undamaged. Needs no privilege.\n\nA damaged or cut file is read as far as it is whole; "
-		"what is missing is told.",
+		"Prints where, when and how FILE was recorded, the ranks and libraries in it, how "
+		"ranks ended, the number of records of each kind, what was dropped, its size, and "
+		"whether it is complete and undamaged. Needs no privilege.\n\n"
+		"A damaged or truncated file is read as far as possible, and what is missing is "
+		"reported.",
 	.examples = info_examples,
 	.options = info_option_defs,
 	.options_bytes = sizeof(struct info_options),

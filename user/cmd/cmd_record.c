@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace record: the file's name, and the lines said of it at the end. The recording itself is record.h; what -o FILE.json
- * exports afterwards is timeline/export.h.
+ * povtrace record chooses the file's name and prints the totals at the end. record.h makes the
+ * recording; timeline/export.h makes the export that -o FILE.json asks for.
  */
 #include "cmd/record.h"
 
@@ -24,21 +24,23 @@ struct record_command_options {
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, offsetof(struct record_command_options, output), "FILE",
 	 .dflt = "run.pov",
-	 .help = "Where to record to. If FILE ends in .json, .json.gz, .pftrace or .svg, the trace is exported to it "
-		 "after recording, and kept beside it as .pov. A recording that is there already is kept as "
-		 "FILE.old."},
+	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace or .svg, the trace "
+		 "is exported to it after recording, and kept beside it as .pov. An existing "
+		 "recording is kept as FILE.old."},
 	{"last", 0, OPTION_STRING, offsetof(struct record_command_options, last), "SECONDS|BYTES",
-	 .help = "Keep only the newest part of the recording, in memory: so much time (10s), or so many bytes as it has in a file "
-		 "(64M). It is written when recording ends, and whenever it is asked for: by `povtrace dump`, by SIGUSR1, or "
-		 "by --when; then to run.1.pov, run.2.pov … if FILE is run.pov."},
+	 .help = "Keep only the newest part of the recording, in memory: this much time (10s), or "
+		 "this many bytes as in a file (64M). It is written when recording ends, and on "
+		 "request by `povtrace dump`, SIGUSR1, or --when, then to run.1.pov, run.2.pov … "
+		 "if FILE is run.pov."},
 	{"when", 0, OPTION_LIST, offsetof(struct record_command_options, whens), "CONDITION",
-	 .help = "Have what --last keeps written when a call took too long: 'MPI_Allreduce > 50ms' (a function, or a shell pattern "
-		 "as of --functions, and a time). Not again before --last's time has passed since; meanwhile calls that match are "
-		 "counted. May be given several times."},
+	 .help = "Write what --last keeps when a call took too long: 'MPI_Allreduce > 50ms' "
+		 "(a function, or a shell pattern as in --functions, and a time). Not again within "
+		 "--last's time; calls that match meanwhile are counted. May be "
+		 "given several times."},
 	{.name = NULL},
 };
 
-/* Where the recording itself goes: run.json → run.pov. The caller frees. */
+/* Returns the path of the recording: run.json → run.pov. The caller frees it. */
 static char *trace_path(const char *output)
 {
 	const char *base = strrchr(output, '/'), *dot;
@@ -70,7 +72,7 @@ static void totals_print(const char *path, const struct session_result *r)
 		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
 }
 
-/* Said last, where it is seen: what was recorded is not what the program does by itself. */
+/* Warns that tracing has changed the program's behaviour. It comes last so that users see it. */
 static void distortion_print(const struct session_result *r)
 {
 	char *text;
@@ -82,7 +84,7 @@ static void distortion_print(const struct session_result *r)
 	free(text);
 }
 
-static int record(struct recording *r, const char *path, const char *output)
+static int record_and_export(struct recording *r, const char *path, const char *output)
 {
 	int err = record_run(r, path, 0), rc;
 
@@ -97,23 +99,23 @@ static int record(struct recording *r, const char *path, const char *output)
 	return rc;
 }
 
-/* 0 or the exit status (printed). */
+/* Prepares --last and --when. 0 or the exit status (printed). */
 static int last_prepare(const struct record_command_options *o, struct recording *r,
 			struct keep_options *keep)
 {
 	*keep = (struct keep_options){0};
 	if (o->last && o->record.max_bytes)
-		log_error(
-			"record: --last keeps the newest part, --max-size the oldest: give one of them");
+		log_error("record: --last keeps the newest part, --max-size the oldest: give only "
+			  "one of them");
 	else if (!o->last && o->whens.cnt)
-		log_error("record: --when needs --last: how much is to be written");
+		log_error("record: --when needs --last, which sets how much is written");
 	else if (!o->last || !record_last_parse(o->last, &o->whens, r->recorded, keep))
 		return 0;
 	log_error("record: see `povtrace help record`");
 	return 2;
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int record_command_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct record_command_options *o = opts;
 	struct keep_options keep;
@@ -123,8 +125,8 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 
 	if (!o->output[0] || !strcmp(o->output, "-")) {
 		log_error(
-			"record: a recording cannot go to standard output: give a file, then `povtrace export -o -`; "
-			"see `povtrace help record`");
+			"record: cannot record to standard output: give a file, then use `povtrace "
+			"export -o -`; see `povtrace help record`");
 		return 2;
 	}
 	rc = record_prepare("record", &o->record, argc, argv, dashdash, &r);
@@ -135,7 +137,7 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 		r.keep = &keep;
 	if (!rc) {
 		path = trace_path(o->output);
-		rc = record(&r, path, o->output);
+		rc = record_and_export(&r, path, o->output);
 		free(path);
 	}
 	record_last_release(&keep);
@@ -147,7 +149,7 @@ static const char *const examples[] = {
 	"sudo povtrace record -o run.pov -- mpirun -np 2 ./app",
 	"record a job from its first instruction",
 	"sudo povtrace record -d 10 -p $(pgrep mpirun)",
-	"ten seconds of a job that runs already",
+	"ten seconds of a running job",
 	"sudo povtrace record -o run.pftrace --mpi p2p,req -- mpirun -np 2 ./app",
 	"only point-to-point calls and completions, exported for ui.perfetto.dev",
 	"sudo povtrace record --all --sched ranks -d 60",
@@ -164,26 +166,30 @@ const struct command cmd_record = {
 	.brief = "Record MPI calls and scheduling of a job into a trace file.",
 	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
 	.details =
-		"Runs COMMAND, or attaches to running processes, and records every MPI call of every rank "
-		"together with what the scheduler did. The programs need no change. A command is started when what "
-		"it will load has been looked at and the probes are live; its forks, execs and libraries loaded "
-		"later are followed: a thread that maps a library nobody has looked at waits in the kernel, at most "
-		"10 s, until its probes are in (before Linux 6.1 it does not wait, and late probes are reported). No "
-		"process is stopped or signalled. With -p or --all a line that begins \"povtrace: recording\" says "
-		"when the probes are live.\n\n"
-		"Recording ends when the command or the processes end, after --duration, at --max-size, or with "
-		"Ctrl-C. The exit status is the command's, or 1 if recording failed. A command that puts processes into the background ends "
-		"before them: they are named, and -p follows them.\n\n"
-		"With --last nothing is written until it is asked for. A file then has all of the newest part, at least so much time, at most a "
-		"quarter more, and reads as a recording that began there; while it is written, recording goes on. A trigger (--when) waits "
-		"0.2 s, so that the calls of other ranks that ended about then are in the file, too; a call that never returns triggers "
-		"nothing.\n\n"
-		"Under sudo the command runs as the user who typed it, with the PATH, LD_LIBRARY_PATH and all else "
-		"of that user's shell, and the files are written with that user's rights and belong to that user; "
-		"--user root runs and writes as root.",
+		"Runs COMMAND, or attaches to running processes, and records every MPI call of "
+		"every rank together with what the scheduler did. The programs need no change. The "
+		"command starts when the libraries that it will load have been inspected and the "
+		"probes are live. Its forks, execs and libraries loaded later are followed: a "
+		"thread that maps a library that was not inspected waits in the kernel, at most 10 "
+		"s, until its probes are in (before Linux 6.1 it does not wait, and late probes "
+		"are reported). No process is stopped or signalled. With -p or --all a line that "
+		"begins with \"povtrace: recording\" shows that the probes are live.\n\n"
+		"Recording ends when the command or the processes end, after --duration, at "
+		"--max-size, or with Ctrl-C. The exit status is the command's, or 1 if recording "
+		"failed. If processes that the command left in the background are still running, a "
+		"warning names them; record them with -p.\n\n"
+		"With --last nothing is written until requested. A file then has all of the newest "
+		"part, at least the time given and at most a quarter more, and reads like a "
+		"recording that began there. Recording continues while it is written. A trigger "
+		"(--when) waits 0.2 s, so that other ranks' calls that ended at about that time "
+		"are in the file, too; a call that never returns triggers nothing.\n\n"
+		"Under sudo the command runs as the user who typed it, with the PATH, "
+		"LD_LIBRARY_PATH and all other variables of that user's shell. The files are "
+		"written with that user's rights and belong to that user; --user root runs and "
+		"writes as root.",
 	.examples = examples,
 	.options = options,
 	.shared = record_option_rows,
 	.options_bytes = sizeof(struct record_command_options),
-	.run = run,
+	.run = record_command_run,
 };

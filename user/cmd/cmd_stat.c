@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace stat: record and report in one, without a trace to keep. The recording goes to a file that has no name, so that nothing
- * is left behind however this ends. As the command's own output is on stdout, the report is not, unless it is asked for.
+ * povtrace stat records and reports in one step and keeps no trace. The recording goes to a file
+ * without a name, so nothing is left however this ends. The command's own output is on stdout, so
+ * the report goes there only if asked for.
  */
 #include "cmd/record.h"
 
@@ -30,27 +31,30 @@ struct stat_options {
 #define FIELD(name) offsetof(struct stat_options, name)
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, FIELD(output), "FILE",
-	 .help = "Write the report to FILE, and not to stderr; - is stdout, where it comes behind what COMMAND wrote."},
+	 .help = "Write the report to FILE instead of stderr; - is stdout, where it follows "
+		 "what COMMAND wrote."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write the report as JSON (kmod-docs/REPORT.md); wants --output, as warnings are on stderr."},
+	 .help = "Write the report as JSON (kmod-docs/REPORT.md); needs --output, because warnings "
+		 "go to stderr."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
-	 .help = "Say below each table what its columns mean."},
+	 .help = "Explain the columns below each table."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Rows of long tables; 0 for all."},
 	{"min", 0, OPTION_U64, FIELD(min), "PERCENT", .dflt = REPORT_MIN_PCT, .max = 100,
-	 .help = "Show causes whose mending may save so much of the run."},
+	 .help = "Show only causes whose repair may save at least this share of the run."},
 	{.name = NULL},
 };
 
 /* ---- the report ---- */
 
-/* Where the report goes. */
 struct output {
 	const char *path; /* NULL: stderr */
 	FILE *file;
 };
 
-/* Opened before the recording, so that a wrong name costs no time. 0 or -errno (printed). */
+/*
+ * Opens the output before the recording, so that a wrong name costs no time. 0 or -errno (printed).
+ */
 static int output_open(struct output *o, const char *path, const struct person *owner)
 {
 	struct person_act act;
@@ -79,7 +83,7 @@ static int output_open(struct output *o, const char *path, const struct person *
 	return 0;
 }
 
-/* What the file had until then goes only when there is something else to be in it. */
+/* Keeps an existing file's contents until there is a report to replace them. */
 static void output_begin(const struct output *o)
 {
 	struct stat st;
@@ -91,7 +95,7 @@ static void output_begin(const struct output *o)
 		log_warn("stat: cannot empty %s: %s", o->path, strerror(errno));
 }
 
-/* Stdout is closed by main. 0 or -errno (printed). */
+/* Closes the output, except stdout, which main closes. 0 or -errno (printed). */
 static int output_close(const struct output *o)
 {
 	if (o->file == stdout || !fclose(o->file) || !o->path)
@@ -126,7 +130,7 @@ static int report_print(const struct stat_options *o, int fd, const struct outpu
 
 /* ---- both ---- */
 
-/* Also of a recording that a full disk has cut short. Returns the exit status. */
+/* Reports even if a full disk has cut the recording short. Returns the exit status. */
 static int record_and_report(const struct stat_options *o, struct recording *r, int fd,
 			     const char *dir, const struct output *out)
 {
@@ -134,15 +138,15 @@ static int record_and_report(const struct stat_options *o, struct recording *r, 
 	int err = record_run(r, called, fd);
 
 	free(called);
-	own_signal_give_back(SIGINT); /* nothing needs to be ended in order any more */
+	own_signal_give_back(SIGINT); /* no orderly end is needed any more */
 	own_signal_give_back(SIGTERM);
-	record_hints(r, err, "TMPDIR may name a place with more room");
+	record_hints(r, err, "set TMPDIR to a directory with more room");
 	if ((!err || r->result.stored.records) && report_print(o, fd, out))
 		return 1;
 	return err ? 1 : record_status(r);
 }
 
-static int run(const void *opts, int argc, char **argv, int dashdash)
+static int stat_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct stat_options *o = opts;
 	const char *dir;
@@ -151,8 +155,8 @@ static int run(const void *opts, int argc, char **argv, int dashdash)
 	int status, fd;
 
 	if (o->json && !o->output) {
-		log_error(
-			"stat: --json wants --output FILE (- is stdout), as warnings are on stderr; see `povtrace help stat`");
+		log_error("stat: --json needs --output FILE (- is stdout), because warnings go to "
+			  "stderr; see `povtrace help stat`");
 		return 2;
 	}
 	status = record_prepare("stat", &o->record, argc, argv, dashdash, &r);
@@ -188,17 +192,21 @@ const struct command cmd_stat = {
 	.brief = "Record a job and print the report; keep no trace.",
 	.usage = "[options] -- COMMAND [ARG ...] | -p PID ... | --all",
 	.details =
-		"Records as `povtrace record` does, with the same options, and prints when that is over the first screen of `povtrace report`. "
-		"What is recorded is kept nowhere: it lies in a file without a name in TMPDIR (if that is not set, in /var/tmp), which is gone "
-		"however povtrace ends. Details beyond the report, timelines, or a comparison with another run need a trace: record it.\n\n"
-		"The report goes to stderr, so that COMMAND's own output stays as it is, or to --output. Ctrl-C ends the recording, and "
-		"the report is of what was seen until then. The exit status is the command's, or 1 if recording failed, or the report "
-		"could not be written.\n\n"
-		"Under sudo the command runs as the user who typed it, in the environment of that user's shell, and --output is written with "
-		"that user's rights and belongs to that user; --user root runs and writes as root.",
+		"Records as `povtrace record` does, with the same options, and then prints the "
+		"first screen of `povtrace report`. The recording is not kept: it is in a file "
+		"without a name in TMPDIR (if that is not set, in /var/tmp), which disappears "
+		"however povtrace ends. For more details, timelines, or a comparison with another "
+		"run, use `povtrace record`.\n\n"
+		"The report goes to stderr, so that COMMAND's own output stays as it is, or to "
+		"--output. Ctrl-C ends the recording, and the report covers what was recorded "
+		"until then. The exit status is the command's, or 1 if recording failed, or the "
+		"report could not be written.\n\n"
+		"Under sudo the command runs as the user who typed it, in the environment of that "
+		"user's shell, and --output is written with that user's rights and belongs to that "
+		"user; --user root runs and writes as root.",
 	.examples = examples,
 	.options = options,
 	.shared = record_option_rows,
 	.options_bytes = sizeof(struct stat_options),
-	.run = run,
+	.run = stat_run,
 };

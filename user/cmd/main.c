@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povtrace: finds the subcommand, gives it its options, and makes sure that what it printed arrived.
- * What the subcommands are is not known here.
+ * Finds the subcommand, parses its options, runs it, and checks that its output was written. The
+ * table of subcommands is generated (commands.h).
  */
 #include "lib/flush.h"
 #include "lib/log.h"
@@ -52,7 +52,7 @@ static void print_help(FILE *out)
 	fputs("  help       Print this, or the help of a command.\n\n"
 	      "Options:\n"
 	      "  -q, --quiet    Print errors only.\n"
-	      "  -v, --verbose  Print more of what is done.\n"
+	      "  -v, --verbose  Print more about each step.\n"
 	      "  -h, --help     Print this and exit.\n"
 	      "      --version  Print the version and exit.\n\n"
 	      "Examples:\n"
@@ -70,19 +70,23 @@ static void print_man(FILE *out)
 	fprintf(out,
 		".TH POVTRACE 1 \"\" \"povtrace %s\" \"User Commands\"\n"
 		".ad l\n"
-		".SH NAME\npovtrace \\- trace MPI programs from two points of view\n"
-		".SH SYNOPSIS\n\\fBpovtrace\\fR [\\fB\\-q\\fR|\\fB\\-v\\fR] \\fICOMMAND\\fR [options]\n"
+		".SH NAME\n"
+		"povtrace \\- trace MPI programs from two points of view\n"
+		".SH SYNOPSIS\n"
+		"\\fBpovtrace\\fR [\\fB\\-q\\fR|\\fB\\-v\\fR] \\fICOMMAND\\fR [options]\n"
 		".SH DESCRIPTION\n"
-		"Shows an MPI node from the rank's and from the core's point of view: records MPI calls "
-		"and scheduling of unmodified programs with eBPF, and turns the recording into timelines "
-		"and reports.\n.SH COMMANDS\n",
+		"Shows an MPI node from the rank's and from the core's point of view: records MPI "
+		"calls and scheduling of unmodified programs with eBPF, and turns the recording "
+		"into timelines and reports.\n"
+		".SH COMMANDS\n"
+		"",
 		POV_VERSION);
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, ".TP\n\\fBpovtrace\\-%s\\fR(1)\n%s\n", commands[i]->name,
 			commands[i]->brief);
 	fputs(".SH OPTIONS\n"
 	      ".TP\n\\fB\\-q\\fR, \\fB\\-\\-quiet\\fR\nPrint errors only.\n"
-	      ".TP\n\\fB\\-v\\fR, \\fB\\-\\-verbose\\fR\nPrint more of what is done.\n"
+	      ".TP\n\\fB\\-v\\fR, \\fB\\-\\-verbose\\fR\nPrint more about each step.\n"
 	      ".TP\n\\fB\\-\\-version\\fR\nPrint the version and exit.\n"
 	      ".SH EXIT STATUS\n0 on success, 1 on failure, 2 on wrong usage.\n",
 	      out);
@@ -126,7 +130,7 @@ static int run_command(int argc, char **argv)
 	return status;
 }
 
-static int dispatch(int argc, char **argv)
+static int command_dispatch(int argc, char **argv)
 {
 	static const char *const first_words[] = {"help", "--version", "--help", "-q", "-v", NULL};
 	const char *word = argc ? argv[0] : NULL;
@@ -150,7 +154,7 @@ static int dispatch(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (word[0] == '-') {
-		log_error("no option %s here; options of a command go behind its name", word);
+		log_error("unknown option %s: a command's options follow its name", word);
 		return STATUS_USAGE;
 	}
 	return run_command(argc, argv);
@@ -170,5 +174,5 @@ int main(int argc, char **argv)
 			log_set_level(LOG_DEBUG);
 		else
 			break;
-	return flush_stdout(dispatch(argc - at, argv + at));
+	return flush_stdout(command_dispatch(argc - at, argv + at));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Options, signals, whose the command and the file are, and what is said when a recording has ended. The recording itself is
+ * The options and the final messages of all commands that record. The recording itself is
  * record/session.c.
  */
 #include "cmd/record.h"
@@ -28,68 +28,81 @@ static const char *const api_names[] = {"auto", "multi", "perf", NULL};
 #define FIELD(name) offsetof(struct record_options, name)
 const struct option_def record_option_rows[] = {
 	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
-	 .help = "Attach to a running process, its threads and its children; a launcher's PID attaches to its "
-		 "ranks. May be given several times."},
+	 .help = "Attach to a running process, its threads and its children; a launcher's PID "
+		 "attaches to its ranks. May be given several times."},
 	{"all", 'a', OPTION_FLAG, FIELD(all),
 	 .help = "Every MPI process of the node, also those started later."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
-	 .help = "Stop after this time. The targets go on."},
+	 .help = "Stop after this time. The recorded programs run on."},
 	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
 	 .help = "Stop when the file has this size."},
 	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
-	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
-		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
-		 "MPI's Fortran bindings convert each handle by a call that would look like the program's. Cheap local calls (those that make, "
-		 "commit and free datatypes) are counted unless their group is named: \"default,type\" records each."},
+	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. \"default\" is "
+		 "all but local queries; \"all\" is both. Conversion of handles has to be named "
+		 "(\"all,conv\"), because Open MPI's Fortran bindings convert each handle by a "
+		 "call that would look like the program's. Cheap local calls (those that make, "
+		 "commit and free datatypes) are only counted unless their group is named: "
+		 "\"default,type\" records each."},
 	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
-	 .help = "What to record besides MPI, separated by commas, and to show inside the MPI calls that make it: calls to "
-		 "UCX (ucp; uct: what that hands to its transports), the steps of Open MPI's own protocols (ob1), calls to "
-		 "libfabric (ofi), work requests to RDMA adapters (verbs), and what processes have the kernel do to move data, by "
-		 "sockets and by copies from process to process (os). Ranks' times and messages stay those of MPI. \"posts\": "
+	 .help = "What to record besides MPI, separated by commas; it is shown inside the MPI "
+		 "calls that cause it: calls to UCX (ucp), from UCX to its transports (uct), the "
+		 "steps of Open MPI's own protocols (ob1), calls to libfabric (ofi), work requests "
+		 "to RDMA adapters (verbs), and system calls that move data through sockets and "
+		 "between processes (os). Ranks' times and messages stay those of MPI. \"posts\": "
 		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
 	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
-	 .help = "Functions of any layer to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
-		 "several times."},
+	 .help = "Record functions of any layer by name (shell pattern), in addition to --mpi's "
+		 "and --layers'; without those options, record only these. May be given several "
+		 "times."},
 	{"no-functions", 0, OPTION_LIST, FIELD(no_functions), "GLOB",
 	 .help = "Functions to leave out. May be given several times."},
 	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
-	 .help = "A function of the program, or of a library that it loads, whose calls are phases of it: shown as such in the "
-		 "timeline, and summed up in the report. FUNC is its symbol (as nm prints it, also that of a static function). May be given "
-		 "several times; \"main\" is the whole program. A function of a Go program, or whose return instructions cannot all be found, is "
-		 "refused by name. An entry and a return cost more than a call does: not for functions that are called all the time."},
+	 .help = "A function of the program, or of a library that it loads, whose calls are phases "
+		 "of the run: the timeline shows them and the report sums them up. FUNC is its "
+		 "symbol as nm prints it; a static function will do. May be given several times; "
+		 "\"main\" is the whole program. A function of a Go program is refused by name, "
+		 "and so is one whose return instructions cannot all be found. A region costs more "
+		 "than a recorded call: do not use it for functions that are called all the time."},
 	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
-	 .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
-		 "threads only, or none."},
-	{"irq", 0, OPTION_FLAG, FIELD(irq), .help = "Record interrupts and softirqs, too."},
+	 .help = "Scheduler events of all tasks (this shows who took a core), of the recorded "
+		 "programs' threads only, or of none."},
+	{"irq", 0, OPTION_FLAG, FIELD(irq), .help = "Also record interrupts and softirqs."},
 	{"spin-gap", 0, OPTION_SECONDS, FIELD(spin_gap_ns), "TIME", .dflt = "1ms",
-	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
-		 "further apart than this."},
+	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record "
+		 "unless they are further apart than this."},
 	{"ring-size", 0, OPTION_BYTES, FIELD(ring_bytes), "BYTES", .max = 1ull << 30,
-	 .help = "Size of each ring between kernel and collector, rounded up to a power of two. If not given: 16M, "
-		 "or less on many CPUs, so that all of them take 256M at most."},
+	 .help = "Size of each ring buffer between kernel and collector, rounded up to a power of "
+		 "two. If not given: 16M, or less on many CPUs, so that all of them take at most "
+		 "256M."},
 	{"cpus-per-ring", 0, OPTION_U64, FIELD(cpus_per_ring), "N", .max = 1024,
-	 .help = "CPUs that share a ring. If not given: as many as keep the number of rings at 32 or less."},
+	 .help = "CPUs that share a ring buffer. If not given: as many as keep the number of rings "
+		 "at 32 or less."},
 	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
-	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
-		 "shell where sudo was typed. With root, COMMAND runs as root, and the files are root's."},
+	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the "
+		 "environment of the shell where sudo was typed. With root, COMMAND runs as root, "
+		 "and the files are root's."},
 	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "auto",
 	 .choices = capture_names,
-	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's processes load, which costs a twentieth, "
-		 "and by probes in those that cannot load it or call MPI past it. \"auto\" is preload if there is a COMMAND, and neither "
-		 "--layers nor --region, which need probes."},
+	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's "
+		 "processes load, at a twentieth of the cost, and by probes in processes that "
+		 "cannot load it or bypass it. \"auto\" is preload if there is a COMMAND and "
+		 "neither --layers nor --region, which need probes."},
 	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
-	 .help = "What recording may cost a process, of its time over a second. Beyond that its costliest functions that do not wait for others "
-		 "are counted only, or left out until they calm down, and trace and report say so. \"auto\": 5 of what probes cost, and no limit "
-		 "to what processes spend on recording their calls themselves. 0 or \"off\": no limit, every call is recorded."},
+	 .help = "Share of each second of a process that recording may take. Beyond that its "
+		 "costliest functions that do not wait for others are only counted, or left out "
+		 "until they calm down; the report shows this. \"auto\": 5 for probes, and no "
+		 "limit for processes that record their calls themselves. 0 or \"off\": no limit, "
+		 "every call is recorded."},
 	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
 	 .choices = api_names,
-	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
+	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf "
+		 "event each."},
 	{.name = NULL},
 };
 
 /*
- * Why a function cannot be one: it returns twice or elsewhere, or has no return address. NULL if it can, as far as its name
- * tells.
+ * Returns why a function cannot be a region: it returns twice or elsewhere, or has no return
+ * address. NULL if its name shows no reason.
  */
 static const char *region_problem(const char *name)
 {
@@ -98,12 +111,12 @@ static const char *region_problem(const char *name)
 					  "setcontext",	 "swapcontext"};
 
 	if (!*name || strpbrk(name, "*?[] "))
-		return "it is no symbol; patterns are not known here";
+		return "give one symbol; patterns are not supported";
 	if (strstr(name, ".cold") || !strncmp(name, "_dl_", 4))
-		return "it is not called as functions are";
+		return "it is not called like an ordinary function";
 	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
 		if (!strcmp(name, odd[i]))
-			return "it is not called as functions are";
+			return "it is not called like an ordinary function";
 	return NULL;
 }
 
@@ -112,7 +125,7 @@ static int regions_check(const char *command, const struct option_list *regions)
 	const char *problem;
 
 	if (regions->cnt > POV_REGIONS_MAX) {
-		log_error("%s: more than %d regions", command, POV_REGIONS_MAX);
+		log_error("%s: too many --region options: at most %d", command, POV_REGIONS_MAX);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < regions->cnt; i++) {
@@ -131,16 +144,18 @@ static int options_check(const char *command, const struct record_options *o, in
 	const char *problem = NULL;
 
 	if (argc && dashdash != 0)
-		problem = "a command to run goes behind --";
+		problem = "put the command to run after --";
 	else if (!argc && !o->pids.cnt && !o->all)
 		problem = "nothing to record: give -- COMMAND, -p PID, or --all";
 	else if (o->user && !argc && strcmp(o->user, "root"))
-		problem =
-			"--user goes with a command (without one, only --user root, for a file of root's)";
+		problem = "--user needs a command (without one, only --user root is allowed, for a "
+			  "file that root owns)";
 	else if (o->capture == CAPTURE_PRELOAD && (!argc || o->pids.cnt || o->all))
-		problem = "--capture preload is for a command that is launched here";
+		problem =
+			"--capture preload needs a command to launch (-- COMMAND), without -p and "
+			"--all";
 	else if (o->capture == CAPTURE_PRELOAD && (o->layers || o->regions.cnt))
-		problem = "--layers and --region need probes (--capture probes)";
+		problem = "--layers and --region need probes: use --capture probes";
 	if (!problem)
 		return regions_check(command, &o->regions);
 	log_error("%s: %s; see `povtrace help %s`", command, problem, command);
@@ -149,7 +164,7 @@ static int options_check(const char *command, const struct record_options *o, in
 
 #define MAX_OVERHEAD_PCT 5
 
-/* 0 or -EINVAL (printed). */
+/* Parses --max-overhead into r. 0 or -EINVAL (printed). */
 static int max_overhead_parse(const char *command, const char *text, struct recording *r)
 {
 	char *end;
@@ -160,9 +175,8 @@ static int max_overhead_parse(const char *command, const char *text, struct reco
 		return 0;
 	pct = strtod(text, &end);
 	if (end == text || *end || !(pct == 0 || (pct >= 0.1 && pct <= 100))) {
-		log_error(
-			"%s: --max-overhead %s: it takes a percentage from 0.1 to 100, auto or off",
-			command, text);
+		log_error("%s: --max-overhead %s: give a percentage from 0.1 to 100, auto or off",
+			  command, text);
 		return -EINVAL;
 	}
 	r->max_overhead_pct = pct;
@@ -262,7 +276,7 @@ void record_release(struct recording *r)
 	free(r->named);
 }
 
-/* Regions and layers are asked for also of programs without MPI. */
+/* --region and --layers work without MPI, too. */
 static bool mpi_is_wanted(const struct recording *r)
 {
 	const struct record_options *o = r->opt;
@@ -275,7 +289,7 @@ static bool mpi_is_wanted(const struct recording *r)
 	return false;
 }
 
-/* Why there is nothing of MPI in it. */
+/* Warns that no MPI process was recorded, and says why. */
 static void no_mpi_print(const struct recording *r)
 {
 	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
@@ -288,18 +302,20 @@ static void no_mpi_print(const struct recording *r)
 	if (!launcher && !mpi_is_wanted(r))
 		return;
 	if (r->result.left_cnt || r->result.child_pid)
-		log_warn("no process had mapped an MPI library by the end of the recording");
+		log_warn("no process had loaded an MPI library by the end of the recording");
 	else if (r->result.child_status == -1 || !r->result.child_status)
 		log_warn(
-			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
-			"try `povtrace check --sites LIBRARY`");
+			"no MPI process was seen; does the program use MPI, and is its MPI library "
+			"stripped? try `povtrace check --sites LIBRARY`");
 	else if (launcher && !r->watch.plan.as && !geteuid())
 		log_warn(
-			"the command ended before any MPI process had started: see its own message above; it ran "
-			"as root, which some launchers refuse: --user NAME runs it as somebody else");
+			"the command ended before any MPI process had started; see its own message "
+			"above. It ran as root, which some launchers refuse: --user NAME runs it "
+			"as another user");
 	else
 		log_warn(
-			"the command ended before any MPI process had started: see its own message above");
+			"the command ended before any MPI process had started; see its own message "
+			"above");
 }
 
 static void left_append(char **text, char *more)
@@ -322,7 +338,7 @@ static void left_name_append(char **names, pid_t pid)
 	free(comm);
 }
 
-/* Processes that the command has started, and that outlive it. */
+/* Warns about processes that the command started and that outlive it. */
 static void left_print(const struct recording *recording)
 {
 	const struct session_result *r = &recording->result;
@@ -336,11 +352,11 @@ static void left_print(const struct recording *recording)
 	if (names && r->left_cnt > named)
 		left_append(&names, xasprintf(" and %u more", r->left_cnt - named));
 	if (names)
-		log_warn(
-			"the command has ended, but %s that it started %s on, no longer recorded: %s; `povtrace %s%s` would follow %s",
-			human_plural(n, sizeof(n), r->left_cnt, "process", "processes"),
-			r->left_cnt == 1 ? "goes" : "go", names, recording->command, options,
-			r->left_cnt == 1 ? "it" : "them");
+		log_warn("the command has ended, but %s that it started %s still running and no "
+			 "longer recorded: %s; `povtrace %s%s` would follow %s",
+			 human_plural(n, sizeof(n), r->left_cnt, "process", "processes"),
+			 r->left_cnt == 1 ? "is" : "are", names, recording->command, options,
+			 r->left_cnt == 1 ? "it" : "them");
 	free(names);
 	free(options);
 }
@@ -350,7 +366,7 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	const struct session_result *r = &recording->result;
 
 	if (r->child_pid)
-		log_warn("the command goes on, as process %d", r->child_pid);
+		log_warn("the command is still running, as process %d", r->child_pid);
 	else if (recording->watch.plan.program)
 		left_print(recording);
 	if (r->limited[0])
@@ -358,23 +374,21 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	if (r->exceeded[0])
 		log_warn("%s", r->exceeded);
 	if (r->lost > r->no_area)
-		log_warn(
-			"%llu records were lost because rings were full; try a larger --ring-size, fewer "
-			"--functions, or --sched ranks",
-			(unsigned long long)(r->lost - r->no_area));
+		log_warn("%llu records were lost because ring buffers were full; try a larger "
+			 "--ring-size, fewer --functions, or --sched ranks",
+			 (unsigned long long)(r->lost - r->no_area));
 	if (r->no_area)
 		log_warn(
-			"%llu calls are missing, of threads that could get no memory to record them in: a process "
-			"was out of file descriptors (ulimit -n) or of memory, or was not answered in time; "
-			"--capture probes needs neither",
+			"%llu calls are missing because threads got no memory to record them in: a "
+			"process was out of file descriptors (ulimit -n) or memory, or got no "
+			"answer in time; --capture probes needs neither",
 			(unsigned long long)r->no_area);
 	if (err && r->unstored)
-		log_warn(
-			"the file holds %llu of the %llu records that were seen, the first ones; %s, or record less "
-			"(--max-size, --duration, --mpi, --sched ranks)",
-			(unsigned long long)r->stored.records,
-			(unsigned long long)(r->stored.records + r->unstored),
-			err == -EDQUOT ? "raise the limit (ulimit -f, or the quota)" : more_room);
+		log_warn("the file holds only the first %llu of %llu records; %s, or record less "
+			 "(--max-size, --duration, --mpi, --sched ranks)",
+			 (unsigned long long)r->stored.records,
+			 (unsigned long long)(r->stored.records + r->unstored),
+			 err == -EDQUOT ? "raise the limit (ulimit -f, or the quota)" : more_room);
 	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
 	    (r->stored.records || (r->child_status != -1 && !err)))
 		no_mpi_print(recording);

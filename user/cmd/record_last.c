@@ -20,14 +20,14 @@ static int last_parse(const char *text, struct keep_options *o)
 	int err = human_parse_ns(text, &o->span_ns);
 
 	if (digits && !strcmp(text + digits, "m")) {
-		log_error("record: --last %s: minutes are %.*smin, mebibytes %.*sM", text,
+		log_error("record: --last %s: write %.*smin for minutes, %.*sM for mebibytes", text,
 			  (int)digits, text, (int)digits, text);
 		return -EINVAL;
 	}
 	if (err == -EINVAL && !human_parse_bytes(text, &o->bytes)) {
 		if (o->bytes >= BYTES_MIN)
 			return 0;
-		log_error("record: --last %s: less than 1M is too little", text);
+		log_error("record: --last %s: a size must be at least 1M", text);
 		return -EINVAL;
 	}
 	if (!err && o->span_ns >= SPAN_MIN_NS && o->span_ns <= SPAN_MAX_NS)
@@ -40,7 +40,7 @@ static int last_parse(const char *text, struct keep_options *o)
 	return -EINVAL;
 }
 
-/* "  MPI_Allreduce  > 50ms " → the glob and the time, in text's own copy. */
+/* Splits "  MPI_Allreduce  > 50ms " into the glob and the time. Both point into text. */
 static int when_split(char *text, char **glob, char **time)
 {
 	char *sign = strchr(text, '>'), *end;
@@ -57,7 +57,7 @@ static int when_split(char *text, char **glob, char **time)
 	return **glob ? 0 : -EINVAL;
 }
 
-/* A function that is not recorded can start nothing. */
+/* Sets func for matching rows. Refuses a glob without recorded functions: it could never match. */
 static int func_choose(const char *text, const char *glob, const bool *recorded, bool *func)
 {
 	size_t left = 0;
@@ -71,7 +71,8 @@ static int func_choose(const char *text, const char *glob, const bool *recorded,
 	if (left)
 		return 0;
 	log_error(
-		"record: --when '%s': this function is not recorded; see --mpi, --layers, --functions",
+		"record: --when '%s': this function is not recorded; add it by --mpi, --layers or "
+		"--functions",
 		text);
 	return -EINVAL;
 }
@@ -84,7 +85,8 @@ static int when_parse(const char *text, const bool *recorded, struct trigger_whe
 	if (!err)
 		err = human_parse_ns(time, &out->over_ns);
 	if (err) {
-		log_error("record: --when '%s': a condition is like 'MPI_Allreduce > 50ms'", text);
+		log_error("record: --when '%s': write a condition like 'MPI_Allreduce > 50ms'",
+			  text);
 		err = -EINVAL;
 	} else {
 		out->text = text;

@@ -17,7 +17,7 @@ static int nameless_open(const char *dir)
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd;
-	path = xasprintf("%s/povtrace.XXXXXX", dir); /* a file system that cannot do that */
+	path = xasprintf("%s/povtrace.XXXXXX", dir); /* the file system has no O_TMPFILE */
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(path);
@@ -25,7 +25,7 @@ static int nameless_open(const char *dir)
 	return fd;
 }
 
-/* /var/tmp is for what may be large. */
+/* /var/tmp comes before /tmp because it is meant for large files. */
 int record_temporary_open(const char *command, const char **dir)
 {
 	const char *const dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
@@ -41,8 +41,10 @@ int record_temporary_open(const char *command, const char **dir)
 				 strerror(errno));
 	}
 	if (fd < 0)
-		log_error("%s: nowhere to record to; TMPDIR may name a place", command);
-	else if (fd <= STDERR_FILENO) /* which whoever started us had closed */
+		log_error(
+			"%s: no directory for the temporary recording; set TMPDIR to one with room",
+			command);
+	else if (fd <= STDERR_FILENO) /* our parent had closed it */
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return fd;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The recording half, where files of the program's own are (lib/own_file.h). */
+/* Loads the recording half from the directory of the program's own files (lib/own_file.h). */
 #include "record/recorder.h"
 
 #include <dlfcn.h>
@@ -12,19 +12,19 @@
 
 #define FILE_NAME "povtrace-record.so"
 
-static const struct recorder *load(const char *command, const char *path)
+static const struct recorder *recorder_open(const char *command, const char *path)
 {
 	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	const struct recorder *r = file ? dlsym(file, RECORDER_SYMBOL) : NULL;
 
 	if (!r)
 		log_error(
-			"%s needs libraries that reading a trace does not (libbpf, libelf, Zydis, hwloc); one "
-			"is to be installed: %s",
+			"%s needs libraries that reading a trace does not (libbpf, libelf, Zydis, "
+			"hwloc); install the missing one: %s",
 			command, dlerror());
 	else if (strcmp(r->version, POV_VERSION))
-		log_error("%s: %s is of version %s, this program of %s: install both again",
-			  command, path, r->version, POV_VERSION);
+		log_error("%s: %s is version %s, but this program is %s: reinstall both", command,
+			  path, r->version, POV_VERSION);
 	else
 		return r;
 	return NULL;
@@ -36,13 +36,12 @@ const struct recorder *recorder_load(const char *command)
 	char *path = own_file_find(FILE_NAME);
 
 	if (!path) {
-		log_error("%s needs the file " FILE_NAME
-			  ", which is neither beside this program nor in "
+		log_error("%s needs " FILE_NAME ", which is neither beside this program nor in "
 			  "../lib/povtrace: run `make install`",
 			  command);
 		return NULL;
 	}
-	r = load(command, path);
+	r = recorder_open(command, path);
 	free(path);
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* "run.pov=-1500" belongs to the argument "run.pov". */
+/* Matches each --offset to its recording: "run.pov=-1500" belongs to the argument "run.pov". */
 #include "cmd/sources.h"
 
 #include <errno.h>
@@ -27,11 +27,11 @@ static int offset_apply(struct trace_source *source, int cnt, const char *text)
 		source[i].offset_given = true;
 		return 0;
 	}
-	log_error("--offset: \"%s\" is not one of the files, = and a number of nanoseconds", text);
+	log_error("--offset: \"%s\" is not FILE=NANOSECONDS with one of the given files", text);
 	return -EINVAL;
 }
 
-/* A file that is named twice would count twice. */
+/* Refuses a file that is named twice, because its records would count twice. */
 static int twice_check(char *const *path, int cnt)
 {
 	struct stat a, b;
@@ -39,7 +39,7 @@ static int twice_check(char *const *path, int cnt)
 	for (int i = 0; i < cnt; i++)
 		for (int k = 0; k < i && !stat(path[i], &a); k++)
 			if (!stat(path[k], &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino) {
-				log_error("%s and %s are one file", path[k], path[i]);
+				log_error("%s and %s are the same file", path[k], path[i]);
 				return -EINVAL;
 			}
 	return 0;

@@ -12,11 +12,11 @@
 #include "lib/own_state.h"
 #include "lib/person.h"
 
-/* How long a command may take to end by the Ctrl-C that it got, too. */
+/* Time for the command to end after a Ctrl-C, which it receives, too. */
 #define REAP_WAIT_MS 2000
 
 static volatile int stop, interrupted, asked;
-static bool in_background; /* a script started this process with &, and so without SIGINT */
+static bool in_background; /* a script started us with &, so SIGINT was ignored */
 
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
@@ -71,7 +71,7 @@ static int pids_parse(const struct option_list *list, pid_t **out)
 	for (size_t i = 0; i < list->cnt; i++) {
 		n = strtol(list->item[i], &end, 10);
 		if (*end || n <= 0 || n > 1 << 22) {
-			log_error("-p %s: not a process id", list->item[i]);
+			log_error("-p %s: not a process number", list->item[i]);
 			free(pids);
 			return -EINVAL;
 		}
@@ -81,7 +81,7 @@ static int pids_parse(const struct option_list *list, pid_t **out)
 	return 0;
 }
 
-/* Who runs the command, and whose the files are: NULL is whoever runs this. */
+/* Finds the users who run the command and own the files; NULL is our own user. */
 static int people_find(struct watch *w, const char *user, const struct person **runner)
 {
 	w->behind = person_behind();
@@ -129,7 +129,7 @@ int watch_status(int child_status)
 	if (child_status == -1)
 		return 0;
 	if (WIFSIGNALED(child_status)) {
-		log_warn("the command was ended by signal %d (%s)", WTERMSIG(child_status),
+		log_warn("the command was killed by signal %d (%s)", WTERMSIG(child_status),
 			 strsignal(WTERMSIG(child_status)));
 		return 128 + WTERMSIG(child_status);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What commands that watch processes have in common: which ones, the command that is to be run and as whom, the signals that end the
- * watching, and the command's exit status.
+ * Code shared by all commands that watch processes: the choice of processes, the command to run and
+ * its user, the signals that end the watching, and the command's exit status.
  */
 #ifndef POV_CMD_WATCH_H
 #define POV_CMD_WATCH_H
@@ -10,29 +10,38 @@
 #include "lib/option.h"
 
 struct watch {
-	pid_t *pids; /* owned, as is all that follows */
+	pid_t *pids; /* owned, like all members that follow */
 	size_t pid_cnt;
-	struct person *behind, *named; /* ran sudo; by --user */
-	struct launch_plan plan;       /* program is NULL if nothing is to be run */
-	const struct person
-		*owner; /* of all files that are written: one of these; NULL: whoever runs this */
+	struct person *behind;	    /* the user who ran sudo, or NULL */
+	struct person *named;	    /* the user given by --user, or NULL */
+	struct launch_plan plan;    /* program is NULL if there is no command */
+	const struct person *owner; /* of all files written: one of the two; NULL: our own user */
 };
 
 /*
- * Finds out all that may take time or ask servers that do not answer: before signals are caught. 0, or the command's exit
- * status (printed). user may be NULL. argv is of what is to be run (argc 0: nothing), and must outlive the watch.
+ * Does all lookups that may take time or hang on a server. Call it before signals are caught. user
+ * may be NULL. argv is the command to run (argc 0: none) and must outlive the watch. 0, or the exit
+ * status (printed).
  */
 int watch_prepare(const struct option_list *pids, const char *user, int argc, char **argv,
 		  struct watch *out);
 void watch_release(struct watch *w);
 
-/* From here on Ctrl-C, SIGTERM and SIGHUP do not end the process, but set what is returned. */
+/*
+ * From this call on, Ctrl-C, SIGTERM and SIGHUP set the returned flag instead of ending the
+ * process.
+ */
 const volatile int *watch_signals(void);
-/* From here on SIGUSR1 counts up what is returned. */
+/* From this call on, each SIGUSR1 increments the returned counter. */
 const volatile int *watch_requests(void);
-/* Waits for a command that may be ending by the Ctrl-C that stopped us: whether its end is in *status now. */
+/*
+ * Waits a moment for the command, which the Ctrl-C that stopped us may also be ending. Returns true
+ * if it has ended, with its status in *status.
+ */
 bool watch_reap(pid_t pid, int *status);
-/* The exit status of a command by what waitpid told, said if it is not 0; 0 for -1. */
+/*
+ * Converts a status from waitpid to an exit status, and prints it if it is not 0. Returns 0 for -1.
+ */
 int watch_status(int child_status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A thread's first call takes a slot, without the kernel's help: that of the thread that had the same thread pointer, which is no more, or
- * a free one. The collector frees slots of threads that have ended.
+ * A thread's first call takes a slot without a system call: that of an ended thread with the same
+ * thread pointer, or a free one. The collector frees slots of ended threads.
  */
 #include "preload/area.h"
 
@@ -12,7 +12,7 @@
 #include "preload/record.h"
 #include "preload/sys.h"
 
-/* Where glibc keeps the thread's number, from the thread pointer on; looked at before it is believed. */
+/* Offset of the thread's number from the thread pointer in glibc; verified before use. */
 #define GLIBC_TID 720
 
 const struct pov_preload_setup *setup;
@@ -62,7 +62,7 @@ static struct pov_preload_area *slot_at(u32 i)
 	return (struct pov_preload_area *)(pool + (u64)i * slot_bytes);
 }
 
-/* Whatever is in it may still be to be taken. */
+/* Makes a ring the current one. It may have records that are not read yet. */
 static bool ring_choose(u32 number)
 {
 	u32 bytes = pov_preload_ring_bytes(area == slot_at(0), slot_bytes != POV_PRELOAD_SLOT_BYTES,
@@ -87,7 +87,7 @@ bool area_ring_begin(u32 number)
 	return true;
 }
 
-/* Slots from here on were never used. */
+/* Slots from this index on were never used. */
 static u32 *slots_used(void)
 {
 	return &slot_at(0)->slots_used;
@@ -99,7 +99,7 @@ static bool slot_take(struct pov_preload_area *a, u32 from, u32 tid)
 					   __ATOMIC_RELAXED);
 }
 
-/* Of a thread that had this thread's pointer and is no more. */
+/* Takes the slot of an ended thread that had this thread's pointer. */
 static struct pov_preload_area *slot_inherit(u32 tid, u64 pointer, u32 used)
 {
 	for (u32 i = 0; i < used; i++) {
@@ -130,7 +130,7 @@ static void slot_begin(struct pov_preload_area *a, u32 tid, u64 pointer)
 	area = a;
 	if (!ring_choose(a->ring))
 		ring_choose(0);
-	record_thread_gone(); /* what its last thread has left open */
+	record_thread_gone(); /* ends what the slot's last thread left open */
 	a->thread_pointer = pointer;
 	memset(&a->state, 0, sizeof(a->state));
 	a->state.tid = tid;
@@ -170,8 +170,11 @@ u64 area_pool_address(u32 *bytes)
 
 /* ---- a thread's call ---- */
 
-/* Of its parent's it has the hooks, and the setup, which cannot be written to. */
-static void in_child(void)
+/*
+ * The first call in a child process, which has inherited only its parent's hooks and the read-only
+ * setup.
+ */
+static void child_begin(void)
 {
 	pool = NULL;
 	pool_bytes = 0;
@@ -195,7 +198,7 @@ static void lost_tell(void)
 bool area_find(void)
 {
 	if (!*area_same_process)
-		in_child();
+		child_begin();
 	if (area || !pool)
 		return area;
 	if (slot_claim())

@@ -5,26 +5,38 @@
 
 #include "preload/in_process.h"
 
-/* What stands in it is 0 in a child that another process has made of itself: none of its parent's memory is shared there. */
+/*
+ * Points to a word that is 0 in a child process without its own pool: a child does not share its
+ * parent's memory here.
+ */
 extern const u32 *area_same_process;
 
-/* Before anything else, in the process's first thread. */
+/* Call this before anything else, in the process's first thread. */
 void area_begin(void);
-/* The process has a pool: so many slots, one every `bytes`. */
+/* The process has got a pool with cnt slots, each of `bytes` bytes. */
 void area_pool(void *pool, u32 cnt, u32 bytes);
 u64 area_pool_address(u32 *bytes);
-/* The one that the thread writes to. Not in the area: what the program may write there by mistake is not followed. */
+/*
+ * The ring that the thread writes to. It is not in the area, so mistaken writes of the program
+ * there cannot misdirect us.
+ */
 struct ring {
 	u8 *at;
 	u64 bytes;
-	u64 until; /* which byte of all that is written there surely is room */
+	u64 until; /* position (in all bytes written) up to which there surely is room */
 };
 extern __thread struct ring ring;
-/* The thread's area goes on in a ring of its slot, from what is written next. False: the slot has no such ring. */
+/*
+ * Switches the thread's area to a ring of its slot for all further records. False: the slot has no
+ * such ring.
+ */
 bool area_ring_begin(u32 number);
-/* Sets the thread's `area`; false if it has none: its call is counted as lost, if the process is recorded. */
+/*
+ * Sets the thread's `area`. False if there is none: then the call counts as lost, if the process is
+ * recorded.
+ */
 bool area_find(void);
-/* Who the thread is. */
+/* Returns the thread's number. */
 u32 area_thread(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Every collector has a socket in a directory that only root can write to; the one that records this process knows by the kernel who
- * asks. The connection and what comes by it are closed, so that the program keeps no descriptor that it does not know.
+ * Every collector has a socket in a directory that only root can write to. The collector that
+ * records this process learns from the kernel who is asking. The connection and the received
+ * descriptors are closed, so the program has no unknown descriptors.
  */
 #include "preload/ask.h"
 
@@ -25,7 +26,7 @@ u64 pool_bytes;
 
 /* ---- a connection ---- */
 
-static long connected(const char *name)
+static long recorder_connect(const char *name)
 {
 	static const char dir[] = POV_PRELOAD_DIR "/";
 	const struct __kernel_old_timeval patience = {.tv_sec = ANSWER_SECONDS};
@@ -52,7 +53,7 @@ static long connected(const char *name)
 	return err;
 }
 
-static bool said_bytes(long conn, const void *what, long bytes)
+static bool bytes_send(long conn, const void *what, long bytes)
 {
 	long n;
 
@@ -62,12 +63,12 @@ static bool said_bytes(long conn, const void *what, long bytes)
 	return n == bytes;
 }
 
-static bool said(long conn, const struct pov_preload_request *r)
+static bool request_send(long conn, const struct pov_preload_request *r)
 {
-	return said_bytes(conn, r, sizeof(*r));
+	return bytes_send(conn, r, sizeof(*r));
 }
 
-static bool heard(long conn, struct pov_preload_answer *a, int fd[FDS])
+static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 {
 	union {
 		struct cmsghdr head;
@@ -81,7 +82,7 @@ static bool heard(long conn, struct pov_preload_answer *a, int fd[FDS])
 	long n;
 
 	fd[0] = fd[1] = -1;
-	do /* with a time limit no signal restarts it */
+	do /* with a time limit, a signal does not restart it */
 		n = sys3(__NR_recvmsg, conn, (long)&msg, MSG_CMSG_CLOEXEC);
 	while (n == -EINTR);
 	if (n >= 0 && msg.msg_controllen && control.head.cmsg_level == SOL_SOCKET &&
@@ -93,14 +94,14 @@ static bool heard(long conn, struct pov_preload_answer *a, int fd[FDS])
 
 /* ---- memory ---- */
 
-static void *mapped(int fd, u64 bytes, int how)
+static void *memory_map(int fd, u64 bytes, int how)
 {
 	long p = sys6(__NR_mmap, 0, (long)bytes, how, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
 	return sys_failed(p) ? NULL : (void *)p;
 }
 
-/* Of each slot only the begin, up to the end of the smallest ring. */
+/* Maps only the begin of each slot, up to the end of the smallest ring. */
 static void *few_map(int fd)
 {
 	const u64 bytes = POV_PRELOAD_SLOT_BYTES_FEW;
@@ -121,11 +122,11 @@ static void *few_map(int fd)
 
 static void *pool_map(int fd, u64 bytes, bool few)
 {
-	void *p = few ? few_map(fd) : mapped(fd, bytes, PROT_READ | PROT_WRITE);
+	void *p = few ? few_map(fd) : memory_map(fd, bytes, PROT_READ | PROT_WRITE);
 
 	if (!p)
 		return NULL;
-	/* A child's calls are not to be written into its parent's; what a core is dumped for is not in there. */
+	/* A child must not write its calls into its parent's memory. Core dumps do not need it. */
 	if (sys3(__NR_madvise, (long)p, (long)bytes, MADV_DONTFORK)) {
 		sys3(__NR_munmap, (long)p, (long)bytes, 0);
 		return NULL;
@@ -134,7 +135,7 @@ static void *pool_map(int fd, u64 bytes, bool few)
 	return p;
 }
 
-/* Of addresses (ulimit -v). */
+/* Returns true if address space is limited (ulimit -v). */
 static bool memory_is_limited(void)
 {
 	struct rlimit64 l;
@@ -142,7 +143,7 @@ static bool memory_is_limited(void)
 	return sys4(__NR_prlimit64, 0, RLIMIT_AS, 0, (long)&l) || l.rlim_cur != RLIM64_INFINITY;
 }
 
-/* The setup is the parent's in a child. */
+/* Takes the memory of an answer. A child keeps its parent's setup. */
 static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 {
 	void *p;
@@ -151,7 +152,7 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 	if (!a->setup_bytes)
 		return true;
 	if (!setup) {
-		p = mapped(fd[0], a->setup_bytes, PROT_READ);
+		p = memory_map(fd[0], a->setup_bytes, PROT_READ);
 		if (!p)
 			return false;
 		__atomic_store_n(&setup, p, __ATOMIC_RELEASE);
@@ -174,7 +175,7 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 
 /* ---- the plan ---- */
 
-/* How many functions could not be hooked. */
+/* Hooks all libraries. Returns how many functions could not be hooked. */
 static u32 libraries_hook(const struct pov_preload_answer *a)
 {
 	u32 missed = 0;
@@ -195,7 +196,7 @@ static bool plan_take(long conn)
 	};
 	struct pov_preload_answer a = {}, done = {};
 	int fd[FDS] = {-1, -1}, none[FDS];
-	bool taken = said(conn, &r) && heard(conn, &a, fd) && memory_take(&a, fd);
+	bool taken = request_send(conn, &r) && answer_receive(conn, &a, fd) && memory_take(&a, fd);
 
 	for (int i = 0; i < FDS; i++)
 		if (fd[i] >= 0)
@@ -206,7 +207,7 @@ static bool plan_take(long conn)
 	process_bindings = a.bindings;
 	r.missed = libraries_hook(&a);
 	r.address = area_pool_address(&r.number);
-	return said(conn, &r) && heard(conn, &done, none);
+	return request_send(conn, &r) && answer_receive(conn, &done, none);
 }
 
 static bool begins_with(const char *text, const char *with)
@@ -219,7 +220,7 @@ static bool begins_with(const char *text, const char *with)
 
 static long socket_connected(const char *name)
 {
-	return begins_with(name, POV_PRELOAD_SOCKET) ? connected(name) : -1;
+	return begins_with(name, POV_PRELOAD_SOCKET) ? recorder_connect(name) : -1;
 }
 
 static bool plan_ask(const void *ctx, const char *name)
@@ -239,7 +240,7 @@ struct entry { /* struct linux_dirent64 */
 	char name[];
 };
 
-/* Calls fn with the names of sockets, until it returns true: then true. */
+/* Calls fn with the names of sockets until it returns true; then returns true. */
 static bool sockets_each(bool (*fn)(const void *ctx, const char *name), const void *ctx)
 {
 	long dir = sys4(__NR_openat, AT_FDCWD, (long)POV_PRELOAD_DIR,
@@ -272,8 +273,8 @@ static bool program_ask(const void *ctx, const char *name)
 
 	if (sys_failed(conn))
 		return false;
-	answered = said_bytes(conn, ctx, sizeof(struct pov_preload_program)) &&
-		   heard(conn, &a, none);
+	answered = bytes_send(conn, ctx, sizeof(struct pov_preload_program)) &&
+		   answer_receive(conn, &a, none);
 	sys3(__NR_close, conn, 0, 0);
 	return answered;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What this library has from the collector: the setup, the pool, and which functions to hook. */
+/* Gets the setup, the pool, and the list of functions to hook from the collector. */
 #ifndef POV_PRELOAD_ASK_H
 #define POV_PRELOAD_ASK_H
 
 #include "preload/in_process.h"
 
-/* Bytes of the pool, once there is one. */
+/* Size of the pool in bytes; 0: no pool yet. */
 extern u64 pool_bytes;
 
 /*
- * Asks those who may be recording, and waits until the one that records this process has looked at all that it has mapped; hooks the
- * functions that it names. Without pool, as in a child of fork, that too. False if nobody records it.
+ * Asks each collector until one records this process, waits until that one has inspected all files
+ * that the process has mapped, and hooks the functions that it names. Gets a pool, too, if there is
+ * none, as in a child of fork. False if nobody records the process.
  */
 bool ask_plan(void);
-/* Tells of a program that the process is about to execute, and waits until it may. */
+/* Reports a program that the process is about to execute, and waits for permission. */
 void ask_program(const char *path);
 
 #endif

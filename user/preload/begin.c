@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The process begins, before any other file's code but the loader's (linked with -z initfirst), and goes on loading files. As long as no
- * MPI library is among them nothing is done but to look. This library needs no C library: any one's loader can load it.
+ * Runs at the begin of the process, before the code of any other file except the loader (linked
+ * with -z initfirst), and when files are loaded later. Without an MPI library among them it only
+ * checks. This library needs no C library, so any C library's loader can load it.
  */
 #include <elf.h>
 #include <linux/fcntl.h>
@@ -16,8 +17,9 @@
 #include "preload/sys.h"
 
 /*
- * By this it is known what this library is (target/helper/inspect_library.c). Here a process waits, without any system call, until what it has
- * mapped has been looked at: the kernel half has a probe in it.
+ * This symbol identifies the library (target/helper/inspect_library.c). The kernel half has a probe
+ * in this function: a process waits in it, without a system call, until the files that it has
+ * mapped are inspected.
  */
 __attribute__((visibility("default"), noinline)) void povtrace_preload(void);
 void povtrace_preload(void)
@@ -25,23 +27,25 @@ void povtrace_preload(void)
 	__asm__ volatile("nop");
 }
 
-/* Likewise, where nothing tells that it is needed: as the process begins, for probes in a program that MPI is linked into. */
+/*
+ * A waiting place at the begin of every process, for probes in a program that MPI is linked into.
+ */
 __attribute__((visibility("default"), noinline)) void povtrace_preload_begin(void);
 void povtrace_preload_begin(void)
 {
 	__asm__ volatile("nop");
 }
 
-/* Likewise, in a child of fork: its parent's probes are not its own. */
+/* A waiting place in a child of fork, which does not have its parent's probes. */
 __attribute__((visibility("default"), noinline)) void povtrace_preload_fork(void);
 void povtrace_preload_fork(void)
 {
 	__asm__ volatile("nop");
 }
 
-static bool waits;  /* for probes in whatever is loaded */
-static bool probed; /* it has waited for probes */
-static u32 mpi_cnt; /* MPI libraries that were there when it was asked last */
+static bool waits;  /* the process waits for probes in loaded files */
+static bool probed; /* the process has waited for probes */
+static u32 mpi_cnt; /* number of MPI libraries at the last check */
 
 static bool is_mpi(const struct link_map *map)
 {
@@ -73,8 +77,8 @@ static bool valgrind_find(void *ctx, const struct link_map *map)
 	return !*(bool *)ctx;
 }
 
-/* Valgrind, which reads the code that it runs, would meet the probe. */
-static void wait_in(void (*function)(void))
+/* Waits, except under Valgrind, which reads the code that it runs and would find the probe. */
+static void probes_await(void (*function)(void))
 {
 	bool is_valgrind = false;
 
@@ -83,7 +87,7 @@ static void wait_in(void (*function)(void))
 		function();
 }
 
-static void look(void)
+static void libraries_check(void)
 {
 	u32 cnt = 0;
 
@@ -91,7 +95,7 @@ static void look(void)
 	loaded_each(mpi_count, &cnt);
 	if (waits || (cnt > mpi_cnt && !ask_plan())) {
 		probed = true;
-		wait_in(povtrace_preload);
+		probes_await(povtrace_preload);
 	}
 	mpi_cnt = cnt;
 }
@@ -99,7 +103,7 @@ static void look(void)
 static void on_fork(void)
 {
 	if (probed)
-		wait_in(povtrace_preload_fork);
+		probes_await(povtrace_preload_fork);
 }
 
 static bool atfork_find(void *ctx, const struct link_map *map)
@@ -107,7 +111,10 @@ static bool atfork_find(void *ctx, const struct link_map *map)
 	return !(*(void **)ctx = loaded_symbol(map, "__register_atfork"));
 }
 
-/* By glibc's function behind pthread_atfork. As the first one, so that no other handler of the child runs before. */
+/*
+ * Registers the handler with glibc's function behind pthread_atfork. It is the first one, so no
+ * other handler of the child runs before it.
+ */
 static void fork_begin(void)
 {
 	int (*atfork)(void (*)(void), void (*)(void), void (*)(void), void *) = NULL;
@@ -117,16 +124,16 @@ static void fork_begin(void)
 		atfork(NULL, NULL, on_fork, NULL);
 }
 
-/* The loader's list has changed; none of the new code has run. */
+/* The loader's list has changed, and none of the new code has run. */
 static void on_loaded(void)
 {
 	if (loaded_is_consistent())
-		look();
+		libraries_check();
 }
 
 #define AUXV_MAX 64
 
-/* What the kernel told the program. Not every C library hands it on to constructors. */
+/* Reads the auxiliary vector. Not every C library passes it on to constructors. */
 static bool auxv_read(ElfW(auxv_t) v[AUXV_MAX])
 {
 	long fd = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0),
@@ -160,8 +167,8 @@ static bool asan_find(void *ctx, const struct link_map *map)
 }
 
 /*
- * AddressSanitizer ends programs in which another library comes before its own, but for the kernel's (linux-vdso.so.1): by that name
- * it is passed over.
+ * Renames us for AddressSanitizer, which ends programs that load another library before its own,
+ * except for the kernel's (linux-vdso.so.1): it skips this name.
  */
 static void asan_pass(struct link_map *own)
 {
@@ -173,7 +180,7 @@ static void asan_pass(struct link_map *own)
 		own->l_name = name;
 }
 
-/* Its path ends in POV_PRELOAD_WAITS and a name. */
+/* Returns true if our path ends in POV_PRELOAD_WAITS and a name. */
 static bool is_to_wait(const struct link_map *own)
 {
 	static const char mark[] = POV_PRELOAD_WAITS;
@@ -212,8 +219,8 @@ __attribute__((constructor)) static void begin(void)
 	loaded_each(own_find, &own);
 	waits = own && is_to_wait(own);
 	if (!waits)
-		wait_in(povtrace_preload_begin);
-	look();
+		probes_await(povtrace_preload_begin);
+	libraries_check();
 	hook_return(loaded_told(), on_loaded);
 	own_begin(own);
 	fork_begin();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The short way of brief calls (pov_fn.brief), which cost less than it takes to record them: only of those that are made within no other call,
- * while nothing else of the thread is open. Whatever turns out not to be brief, or is called within one, finds a frame as any call has it.
- * Included behind call_steps.h.
+ * The fast path for brief calls (pov_fn.brief), which take less time than recording them. It
+ * handles only calls that are not inside another call, while the thread has nothing else open. A
+ * call that turns out not to be brief, or that is made inside one, finds a normal frame. Included
+ * after call_steps.h.
  */
 #ifndef POV_PRELOAD_BRIEF_H
 #define POV_PRELOAD_BRIEF_H
 
-/* Of the call in the thread's outermost frame; NULL: it has come the long way. */
+/* Recipe of the call in the thread's outermost frame; NULL: it took the normal path. */
 static __thread const struct pov_fn *brief;
 
-/* A call begins: true if all is done. */
+/* A call begins. True if everything is done. */
 static __always_inline bool brief_begin(struct pov_thread *t, const struct hook *hook,
 					const struct pov_fn *fn, const u64 *args, u64 sp, u64 now)
 {
@@ -33,7 +34,7 @@ static __always_inline bool brief_begin(struct pov_thread *t, const struct hook 
 	return true;
 }
 
-/* Where the calls of the function in frame f are counted; NULL: nowhere yet. */
+/* Returns the counter for the function in frame f; NULL: none yet. */
 static __always_inline struct pov_counting *brief_place(struct pov_thread *t, struct pov_frame *f)
 {
 	const struct pov_call *call = frame_call(f);
@@ -45,7 +46,10 @@ static __always_inline struct pov_counting *brief_place(struct pov_thread *t, st
 	return NULL;
 }
 
-/* A call returns: true if it came this way, and was brief. What has made a datatype goes the long way: whether that is known is asked once. */
+/*
+ * A call returns. True if it took this path and was brief. A call that made a datatype takes the
+ * normal path, so that only one place decides whether the datatype is known.
+ */
 static __always_inline bool brief_end(struct pov_thread *t, u64 sp, u64 ret, u64 now)
 {
 	struct pov_frame *f = frame_at(t, 0);

@@ -9,13 +9,13 @@
 
 #define CLOCK_MONOTONIC 1
 #define LIMIT_NS 1000000ull
-#define TRIES 2		  /* the closer pair of readings is taken: one may be interrupted; */
-#define APART_NS_MAX 1000 /* further apart they tell nothing */
+#define TRIES 2		  /* pairs of readings; the closer one counts, as one may be interrupted */
+#define APART_NS_MAX 1000 /* pairs further apart are useless */
 
 __thread struct cycle_clock cycle_clock;
 
 static long (*vdso_clock)(long clock, struct __kernel_timespec *ts);
-static bool is_readable; /* the counter, by this process */
+static bool is_readable; /* this process may read the counter */
 
 void clock_begin(u64 vdso)
 {
@@ -35,7 +35,7 @@ static u64 kernel_ns(void)
 	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
 }
 
-/* The latest time that can have been told so far. */
+/* Returns the latest time that can have been returned so far. */
 static u64 told_until(const struct cycle_clock *c)
 {
 	u64 past = cycles_read() - c->cycles, ns;
@@ -44,7 +44,7 @@ static u64 told_until(const struct cycle_clock *c)
 	return ns > c->floor ? ns : c->floor;
 }
 
-/* How many cycles they were apart. */
+/* Reads both clocks. Returns the cycles between the readings. */
 static u64 read_both(struct cycle_clock *c)
 {
 	u64 closest = ~0ull, before, after, ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * CLOCK_MONOTONIC for less than half of what reading it takes: the CPU's counter, at the rate that the collector measures all along
- * (record/host/cycle_rate.h), from a moment at most a millisecond ago at which both were read. Where the kernel's clock is not made of that
- * counter, the kernel's.
+ * Reads CLOCK_MONOTONIC in less than half the usual time: from the CPU's counter, at the rate that
+ * the collector keeps measuring (record/host/cycle_rate.h), since a moment at most 1 ms ago at
+ * which both were read. If the kernel's clock does not use this counter, reads the kernel's clock.
  */
 #ifndef POV_PRELOAD_CLOCK_H
 #define POV_PRELOAD_CLOCK_H
@@ -10,21 +10,24 @@
 #include "lib/cycles.h"
 #include "preload/in_process.h"
 
-/* A thread's. */
+/* State of a thread's clock. */
 struct cycle_clock {
-	u64 cycles, ns; /* the moment at which both were read */
-	u64 rate;	/* ns a cycle (CYCLES_RATE_BITS) */
-	u64 limit;	/* so many cycles later both are read again; 0: at once */
-	u64 floor;	/* no time before this one is told: it never runs back */
+	u64 cycles, ns; /* when both were last read */
+	u64 rate;	/* ns per cycle (fixed point, CYCLES_RATE_BITS) */
+	u64 limit;	/* after this many cycles both are read again; 0: at once */
+	u64 floor;	/* the smallest time that may be returned, so that time never goes back */
 };
 extern __thread struct cycle_clock cycle_clock;
 
-/* Where the kernel's own file lies in the process (AT_SYSINFO_EHDR), which has its clock. */
+/* vdso is the address of the kernel's vDSO (AT_SYSINFO_EHDR), which has its clock. */
 void clock_begin(u64 vdso);
-/* Reads both again, or the kernel's clock where there is no rate: the time. */
+/* Reads both again, or the kernel's clock if there is no rate. Returns the time. */
 u64 clock_renew(void);
 
-/* ns. Needs the setup; one at a time in a thread (a signal handler's must not come in between). */
+/*
+ * Returns the time in ns. Needs the setup. Not reentrant within a thread: a signal handler must not
+ * interrupt it.
+ */
 static inline u64 clock_now(void)
 {
 	const struct cycle_clock *c = &cycle_clock;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A table of fixed size with open addressing; who is told last has the place of whoever was told first if there is no other. Threads
- * may learn at once: values are single words, and a lost one is learned again.
+ * A fixed-size table with open addressing. A new entry replaces the one at its first place if no
+ * place that it may have is free. Threads may write at once: values are single words, and a lost
+ * one is learned again.
  */
 #include "comm_known.h"
 #include "preload/in_process.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * hook_enter: a hooked function was called; r11 has its struct hook. All else is as the function's caller left it. The function is called
- * from a frame of its own, with unwind information, and gets copies of the arguments that lie on the stack; registers that carry arguments
- * or what is returned pass through. A function with a variable number of arguments is not called but gone on in, when its record is
- * complete: it finds its caller's stack.
+ * hook_enter: a hooked function was called; r11 has its struct hook. All other registers and the
+ * stack are as its caller left them. The function is called from a frame of its own, with unwind
+ * information, and gets copies of the arguments on the stack. Registers that carry arguments or
+ * return values are preserved. A function with a variable number of arguments is not called:
+ * execution continues in it after its record is complete, so that it finds its caller's stack.
  */
 
 /* struct hook */
@@ -138,7 +139,11 @@ hook_enter:
 	.cfi_endproc
 	.size hook_enter, . - hook_enter
 
-/* exec_enter: execve was called. Its first instruction is done here when exec_before has had its say. */
+/*
+ * exec_enter: execve was called. Calls exec_before, and makes the system call with the environment
+ * that this returns. If it fails, execve's first instruction is executed here and execve continues
+ * after it: it fails once more and sets errno.
+ */
 #define EXEC_ROOM 8192
 
 	.globl exec_enter
@@ -163,7 +168,7 @@ exec_enter:
 	mov -8(%rbp), %rdi
 	mov -16(%rbp), %rsi
 	mov $59, %eax
-	syscall			/* what it is given may lie on this stack; it failed, and fails once more for errno's sake */
+	syscall			/* its arguments may be on this stack */
 	mov $59, %eax
 	mov -24(%rbp), %rdx
 	leave

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * This runs in children of vfork, too, on their small stacks and in their parents' memory: nothing is kept. Whoever is in doubt is told of.
+ * This also runs in children of vfork, on their small stacks and in their parents' memory, so it
+ * keeps no state. In doubt, a program is reported to the collector.
  */
 #include "preload/exec.h"
 
@@ -14,14 +15,14 @@
 #include "preload/sys.h"
 
 #define HEAD_BYTES 1024
-#define ENTRIES_MAX 895	 /* pointers, and behind these … */
-#define VALUE_BYTES 1024 /* … the one entry that is another: EXEC_ROOM of enter.S */
+#define ENTRIES_MAX 895	 /* pointers; with the next, EXEC_ROOM of enter.S */
+#define VALUE_BYTES 1024 /* room after the pointers for the one changed entry */
 
 static const char variable[] = "LD_PRELOAD=", file[] = "/libpovtrace-preload.so";
 static const char *own_path;
 u64 exec_goes_on;
 
-/* The end of a file's name in the variable's value. */
+/* Returns the end of a file name in the variable's value. */
 static const char *name_end(const char *name)
 {
 	while (*name && *name != ':' && *name != ' ')
@@ -45,7 +46,7 @@ static bool begins_with(const char *text, const char *with)
 	return true;
 }
 
-/* Where the variable names this library, or NULL. */
+/* Returns where the variable names this library, or NULL. */
 static const char *own_in(const char *entry)
 {
 	const char *name = entry + sizeof(variable) - 1;
@@ -65,16 +66,16 @@ static char *const *variable_find(char *const *envp)
 /* ---- the program ---- */
 
 enum program {
-	PROGRAM_LOADS,	 /* this library */
-	PROGRAM_STATIC,	 /* nothing */
-	PROGRAM_STRANGE, /* and cannot: another C library's, or of 32 bits */
+	PROGRAM_LOADS,	 /* it loads this library */
+	PROGRAM_STATIC,	 /* it loads nothing */
+	PROGRAM_STRANGE, /* it cannot load this library: another C library's, or 32-bit */
 };
 
-/* Its loader is glibc's by its name (ld-linux-x86-64.so.2). */
+/* Returns true if the program's loader is glibc's, by its name (ld-linux-x86-64.so.2). */
 static bool is_known_loader(const u8 *head, long bytes, u64 from, u64 cnt)
 {
 	if (from + cnt > (u64)bytes)
-		return true; /* it is not told */
+		return true; /* unknown */
 	for (u64 i = 0; i + 8 < cnt; i++)
 		if (begins_with((const char *)head + from + i, "ld-linux"))
 			return true;
@@ -98,7 +99,7 @@ static enum program program_of(const u8 *head, long bytes)
 	return PROGRAM_STATIC;
 }
 
-/* Whether it gets more rights than its user has: its loader loads nothing for that. */
+/* Returns true for a program with more rights than its user: its loader ignores LD_PRELOAD. */
 static bool is_privileged(long fd)
 {
 	struct statx st;
@@ -107,7 +108,7 @@ static bool is_privileged(long fd)
 	       st.stx_mode & (04000 | 02000); /* S_ISUID, S_ISGID */
 }
 
-/* A script's interpreter is taken for one that loads this library. */
+/* Finds out whether a program loads this library. A script's interpreter is assumed to do so. */
 static enum program program_kind(const char *path)
 {
 	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
@@ -129,7 +130,7 @@ static enum program program_kind(const char *path)
 
 /* ---- the environment ---- */
 
-static u64 length(const char *text)
+static u64 text_length(const char *text)
 {
 	u64 bytes = 0;
 
@@ -138,14 +139,14 @@ static u64 length(const char *text)
 	return bytes;
 }
 
-/* The variable without this library, in value; NULL if nothing is left of it. */
+/* Writes the variable without this library to value; returns NULL if nothing is left of it. */
 static char *value_without(const char *entry, const char *own, char *value)
 {
 	const char *next = name_end(own);
 	u64 before = (u64)(own - entry), after;
 
 	next += *next != '\0';
-	after = length(next);
+	after = text_length(next);
 	if (before == sizeof(variable) - 1 && !after)
 		return NULL;
 	memcpy(value, entry, before);
@@ -153,29 +154,30 @@ static char *value_without(const char *entry, const char *own, char *value)
 	return value;
 }
 
-/* The variable with this library before the others, in value. */
+/* Writes the variable with this library before the others to value. */
 static char *value_with(const char *entry, char *value)
 {
-	const u64 before = sizeof(variable) - 1, own = length(own_path);
+	const u64 before = sizeof(variable) - 1, own = text_length(own_path);
 
 	memcpy(value, variable, before);
 	memcpy(value + before, own_path, own);
 	value[before + own] = ':';
-	memcpy(value + before + own + 1, entry + before, length(entry + before) + 1);
+	memcpy(value + before + own + 1, entry + before, text_length(entry + before) + 1);
 	return value;
 }
 
 /*
- * The environment with another value of the variable: without this library if own says where its
- * name is, else with it. If that needs too much room, the environment as it is: a loader that cannot
- * load the library then says that it ignores it.
+ * Returns the environment with another value of the variable: without this library if own says
+ * where its name is, else with it. If there is not enough room, the environment stays as it is; a
+ * loader that cannot load the library then prints that it ignores it.
  */
-static char *const *changed(char *const *envp, char *const *entry, const char *own, char **room)
+static char *const *environment_change(char *const *envp, char *const *entry, const char *own,
+				       char **room)
 {
 	char *value = (char *)(room + ENTRIES_MAX + 1);
 	u32 cnt = 0;
 
-	if (length(*entry) + (own ? 0 : length(own_path) + 1) >= VALUE_BYTES)
+	if (text_length(*entry) + (own ? 0 : text_length(own_path) + 1) >= VALUE_BYTES)
 		return envp;
 	value = own ? value_without(*entry, own, value) : value_with(*entry, value);
 	for (char *const *e = envp; *e; e++) {
@@ -199,16 +201,17 @@ char *const *exec_before(const char *path, char *const *argv, char *const *envp,
 
 	(void)argv;
 	if (is_there && program == PROGRAM_LOADS) {
-		/* an empty value: no library is wanted */
+		/* an empty value means that no library is wanted */
 		if (!own && (*entry)[sizeof(variable) - 1])
-			with = changed(envp, entry, NULL, room);
+			with = environment_change(envp, entry, NULL, room);
 		if (own || with != envp)
 			return with;
 	}
 	if (program != PROGRAM_STRANGE)
 		ask_program(path);
-	return own && (!is_there || program == PROGRAM_STRANGE) ? changed(envp, entry, own, room) :
-								  envp;
+	return own && (!is_there || program == PROGRAM_STRANGE) ?
+		       environment_change(envp, entry, own, room) :
+		       envp;
 }
 
 struct search {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the process executes. If a program's environment has another LD_PRELOAD, this library is put
- * before it. Other programs run without this library, and the collector hears of them first: static
- * ones, those with an empty LD_PRELOAD or none (env -i), and those that cannot see it (chroot).
+ * Handles the programs that the process executes. If a program's environment has another
+ * LD_PRELOAD, this library is put before it. Other programs run without this library, and the
+ * collector is informed first: static programs, those with an empty LD_PRELOAD or none (env -i),
+ * and those that cannot see the library (chroot).
  */
 #ifndef POV_PRELOAD_EXEC_H
 #define POV_PRELOAD_EXEC_H
@@ -11,13 +12,13 @@
 
 #include "preload/in_process.h"
 
-/* own: this library. Enters the C library's execve, if that is known well enough. */
+/* own is this library. Hooks the C library's execve, if its code is known well enough. */
 void exec_begin(const struct link_map *own);
 
-/* enter.S: where execve comes in, and what is behind its first instruction. */
+/* In enter.S: the entry from execve, and where execve continues after its first instruction. */
 void exec_enter(void);
 extern u64 exec_goes_on;
-/* Its environment may be another one then: what is returned. */
+/* Called before execve. Returns the environment to use, which may be a changed one. */
 char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room);
 
 #endif

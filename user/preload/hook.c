@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The jump has 32 bits, so what it leads to lies near the library: for each function a stub that loads what is known of it and goes to
- * hook_enter, and behind that the instructions that the jump displaced. Jumps are written by way of /proc/self/mem, which leaves the
- * mappings as they are. Where that cannot be had, the code is writable for as long as it takes to write; a system that forbids that,
- * too, forbids it before anything has changed.
+ * A jump has a 32-bit distance, so its target must be near the library. Each function gets a stub
+ * there that loads its struct hook and goes to hook_enter, followed by the instructions that the
+ * jump displaced. Jumps are written through /proc/self/mem, which leaves the mappings as they are.
+ * Without that, the code is made writable while it is written; a system that forbids that, too,
+ * does so before anything has changed.
  */
 #include "preload/hook.h"
 
@@ -14,11 +15,11 @@
 #include "preload/sys.h"
 
 #define COPIES_MAX 32
-#define REACH (1900ull << 20) /* of a jump, with a margin */
+#define REACH (1900ull << 20) /* reach of a jump, with a margin */
 #define NEAR_STEP (16ull << 20)
 #define PAGE PAGE_ZERO_BYTES
 
-/* What a jump leads to. */
+/* The target of a jump. */
 struct stub {
 	u8 load[7]; /* lea hook(%rip), %r11 */
 	u8 go[6];   /* jmp *hook.enter(%rip) */
@@ -31,7 +32,7 @@ _Static_assert(offsetof(struct hook, moved) == 8 && offsetof(struct hook, nargs)
 		       offsetof(struct hook, flags) == 23,
 	       "enter.S knows them");
 
-/* A library as it is mapped. */
+/* A mapped copy of a library. */
 static struct copy {
 	u64 bias;
 	const void *dynamic; /* NULL: free */
@@ -46,7 +47,7 @@ static void put_32(u8 *at, u64 value)
 	memcpy(at, &low, sizeof(low));
 }
 
-/* At the end of an instruction that ends at `end`. */
+/* Sets the target of an instruction that ends at `end`, in its last bytes. */
 static void put_target(u8 *end, u64 target)
 {
 	put_32(end - 4, target - (u64)end);
@@ -64,7 +65,7 @@ static bool is_near(u64 a, u64 b)
 	return a - b < REACH || b - a < REACH;
 }
 
-/* Memory near an address; NULL if there is none. */
+/* Allocates memory near an address; NULL if there is none. */
 static void *near_make(u64 about, u64 bytes)
 {
 	u64 hint = 0;
@@ -82,7 +83,7 @@ static void *near_make(u64 about, u64 bytes)
 	return NULL;
 }
 
-static bool protect(u64 from, u64 to, int how)
+static bool code_protect(u64 from, u64 to, int how)
 {
 	from &= ~(PAGE - 1ull);
 	to = (to + PAGE - 1) & ~(PAGE - 1ull);
@@ -93,14 +94,14 @@ static bool protect(u64 from, u64 to, int how)
 
 struct code {
 	long memory;  /* /proc/self/mem, or -errno */
-	u64 from, to; /* writable, if there is none */
+	u64 from, to; /* range made writable if memory is an error */
 };
 
 static bool code_open(struct code *c, u64 from, u64 to)
 {
 	*c = (struct code){.from = from, .to = to};
 	c->memory = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-	return !sys_failed(c->memory) || protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
+	return !sys_failed(c->memory) || code_protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 static bool code_jump(const struct code *c, u64 at, u64 target)
@@ -120,7 +121,7 @@ static void code_close(const struct code *c)
 	if (!sys_failed(c->memory))
 		sys3(__NR_close, c->memory, 0, 0);
 	else
-		protect(c->from, c->to, PROT_READ | PROT_EXEC);
+		code_protect(c->from, c->to, PROT_READ | PROT_EXEC);
 }
 
 /* ---- a stub ---- */
@@ -138,7 +139,7 @@ static void moved_make(u8 *to, const struct pov_hook *h, u64 bias)
 		jump_put(end, next);
 	if (!(h->flags & POV_HOOK_CALLS))
 		return;
-	end[0] = 0xff; /* push 5(%rip): what is behind the jump that follows */
+	end[0] = 0xff; /* push 5(%rip): the word after the jump that follows */
 	end[1] = 0x35;
 	put_32(end + 2, POV_HOOK_JUMP);
 	end = jump_put(end + 6, bias + h->target[refs]);
@@ -165,7 +166,10 @@ static void stub_make(struct stub *s, const struct pov_hook *h,
 	moved_make(s->moved, h, library->bias);
 }
 
-/* What the collector says is in no memory that the process could change; that it fits is looked at all the same. */
+/*
+ * Checks sizes. The collector's data is in memory that the process cannot change, but it is checked
+ * all the same.
+ */
 static bool hook_fits(const struct pov_hook *h)
 {
 	return h->bytes >= POV_HOOK_JUMP && h->bytes <= POV_HOOK_CODE &&
@@ -201,7 +205,7 @@ static struct copy *copy_find(const struct place *p)
 	return NULL;
 }
 
-/* From the first function's code to the last one's. */
+/* Computes the range from the first function's code to the last one's. */
 static void code_range(const struct pov_hook *hooks, u32 cnt, u64 bias, u64 *from, u64 *to)
 {
 	*from = ~0ull;
@@ -217,8 +221,9 @@ static void code_range(const struct pov_hook *hooks, u32 cnt, u64 bias, u64 *fro
 }
 
 /*
- * All or none: of a call by a jump and one by a probe nobody could say which is within the other. Breakpoints of others are mostly in
- * many functions, and go one by one.
+ * Returns true if all functions have the expected code: all are hooked or none. With calls recorded
+ * by both jumps and probes, nobody could say which is inside the other. Breakpoints of other tools
+ * are mostly in many functions, and are removed one by one.
  */
 static bool code_is_all(const struct pov_hook *hooks, u32 cnt, u64 bias)
 {
@@ -253,7 +258,7 @@ static u32 copy_hook(struct copy *c, const struct pov_preload_library *library,
 	for (u32 i = 0; i < library->cnt; i++)
 		stub_make(&c->stubs[i], &hooks[i], library);
 	if (!is_near((u64)c->stubs, to) ||
-	    !protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
+	    !code_protect((u64)c->stubs, (u64)c->stubs + c->bytes, PROT_READ | PROT_EXEC) ||
 	    !code_open(&code, from, to))
 		goto none;
 	cnt = jumps_write(c, &code, hooks, library->cnt);
@@ -312,7 +317,10 @@ void hook_forget(void)
 
 /* ---- a function that does nothing ---- */
 
-/* What may stand before a return, and behind it up to the next function. */
+/*
+ * Checks for a return with only known bytes before it, and padding after it up to the next
+ * function.
+ */
 static bool is_return(const u8 *code)
 {
 	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};

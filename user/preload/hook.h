@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Puts jumps to this library into functions of libraries, before anything of these runs. Each mapped copy of a library has hooks of its
- * own, whoever calls it and by whatever name.
+ * Redirects library functions to this library by jumps, before any of their code runs. Each mapped
+ * copy of a library has its own hooks, whoever calls it and by whatever name.
  */
 #ifndef POV_PRELOAD_HOOK_H
 #define POV_PRELOAD_HOOK_H
 
 #include "preload/in_process.h"
 
-/* What hook_enter (enter.S, which knows these offsets) is told of a function. */
+/* The data of a hooked function for hook_enter (enter.S, which knows these offsets). */
 struct hook {
 	u64 enter; /* address of hook_enter */
-	u64 moved; /* of what does what the jump displaced, and goes on in the function */
+	u64 moved; /* address of the displaced instructions, which then continue in the function */
 	u32 row;
 	u16 lib;
 	u8 nargs;
 	u8 flags; /* POV_HOOK_* */
 };
 
-/* Hooks a library's functions. How many could not be hooked: they are not as in the file, or the system does not allow it. */
+/*
+ * Hooks a library's functions. Returns how many could not be hooked: their code differs from the
+ * file, or the system does not allow it.
+ */
 u32 hook_library(const struct pov_preload_library *library, const struct pov_hook *hooks);
-/* Forgets the copies of libraries that are no longer loaded. */
+/* Forgets the copies of unloaded libraries. */
 void hook_forget(void);
-/* Jumps from `at`, where there is nothing but a return and what fills up behind it, to function. */
+/* Puts a jump to function at `at`, where there must be only a return and padding. */
 bool hook_return(void *at, void (*function)(void));
-/* Jumps from `at`, whatever is there. */
+/* Puts a jump to function at `at`, whatever is there. */
 bool hook_jump(void *at, void (*function)(void));
 
-/* Where functions come in: enter.S. */
+/* The entry from hooked functions: enter.S. */
 void hook_enter(void);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Stands in for bpf/core.bpf.h where the kernel half's code is compiled into the preloaded library: calls, fetches, spins and
- * communicators are treated by the same lines in both. Included before anything else (Makefile: -include).
+ * Replaces bpf/core.bpf.h where the kernel half's code is compiled into the preloaded library: both
+ * handle calls, fetches, spins and communicators with the same lines. Included before anything else
+ * (Makefile: -include).
  *
- * Memory of the program is read as the program itself would read it. Pointers come from calls that the MPI library is about to
- * follow, or has followed, itself; null and what a library's layout excludes are not, and where the library may not follow one, the
- * kernel is asked first (program_readable).
+ * The program's memory is read directly. Pointers come from calls, and the MPI library itself will
+ * follow them or has done so. Null pointers and those that a library's layout excludes are not
+ * followed. If the library may not follow a pointer, the kernel is asked first (program_readable).
  */
 #ifndef POV_PRELOAD_IN_PROCESS_H
 #define POV_PRELOAD_IN_PROCESS_H
 
 #define POV_IN_PROCESS 1
-#define POV_CORE_BPF_H /* its place is taken */
+#define POV_CORE_BPF_H /* this file replaces it */
 
 #include <asm/errno.h>
 #include <stdbool.h>
@@ -41,17 +42,17 @@ typedef pov_s64 s64;
 #define barrier_var(v) __asm__ volatile("" : "+r"(v))
 #define index_mask(idx, size) ((idx) & ((size)-1))
 
-/* Without a C library the compiler would call a function for each word. */
+/* Without a C library, the compiler would call a function for each word. */
 #define memcpy(to, from, bytes) __builtin_memcpy(to, from, bytes)
 #define memset(to, byte, bytes) __builtin_memset(to, byte, bytes)
 
-#define PAGE_ZERO_BYTES 4096 /* no address in it is one */
+#define PAGE_ZERO_BYTES 4096 /* addresses in the first page are invalid */
 
 static inline long program_read(void *to, u64 bytes, u64 from)
 {
 	if (from < PAGE_ZERO_BYTES)
 		return -1;
-	switch (bytes) { /* the sizes that calls have mostly, without a call */
+	switch (bytes) { /* the most common sizes, without a function call */
 	case 4:
 		memcpy(to, (const void *)from, 4);
 		break;
@@ -68,9 +69,10 @@ static inline long program_read(void *to, u64 bytes, u64 from)
 }
 
 /*
- * Whether there is memory to be read: asked before arguments are followed that the MPI library may not follow, as they mean nothing at
- * this rank (a datatype that is significant at the root only). Asks the kernel for a change of signals that there is not, which it
- * refuses when it has read the 8 bytes.
+ * Returns true if memory is readable. Needed before following arguments that the MPI library may
+ * not follow because they mean nothing at this rank (a datatype that is significant only at the
+ * root). It asks the kernel for an invalid change of signals, which is refused after reading the 8
+ * bytes.
  */
 bool program_readable(u64 from, u64 bytes);
 #define memory_readable program_readable
@@ -83,7 +85,7 @@ bool program_readable(u64 from, u64 bytes);
 				break;                \
 	} while (0)
 
-/* ---- what record.c and area.c have ---- */
+/* ---- defined in record.c and area.c ---- */
 
 struct cfg {
 	u64 spin_gap_ns;
@@ -91,7 +93,7 @@ struct cfg {
 extern struct cfg cfg;
 /* Counts freed datatypes: sizes kept from an older generation are not trusted. */
 extern u64 type_generation;
-/* Sizes, recipes and layouts that the collector has handed over; not null in a thread that has an area. */
+/* Sizes, recipes and layouts from the collector; not null in a thread that has an area. */
 extern const struct pov_preload_setup *setup;
 extern __thread struct pov_preload_area *area;
 
@@ -107,7 +109,7 @@ static inline struct pov_lib *lib_find(u32 lib)
 	return lib < POV_LIB_NUMBERS ? (struct pov_lib *)&setup->lib[lib] : NULL;
 }
 
-/* Those that the process has mapped, the first ones first. */
+/* The bindings that the process has mapped, in order. */
 extern struct pov_bindings process_bindings;
 #define binding_steps (setup->step)
 
@@ -122,7 +124,10 @@ static inline const struct pov_bindings *thread_bindings(const struct pov_thread
 	return &process_bindings;
 }
 
-/* A frame's stack pointer is where its mark lies in the frame of hook_enter; so many bytes after that is the call's return address. */
+/*
+ * A frame's stack pointer is the address of its mark in the frame of hook_enter. The call's return
+ * address is MARK_CALLER bytes above it.
+ */
 #define MARK_CALLER 32
 static inline u64 frame_caller_sp(const struct pov_frame *f)
 {
@@ -137,12 +142,15 @@ static inline void count(u32 idx)
 		area->miss[idx - POV_COUNT_MISS(0)]++;
 }
 
-/* Writes a finished record to the thread's ring, or counts it as lost under its class (enum pov_class). 0, or -1 if it is lost. */
+/*
+ * Writes a finished record to the thread's ring, or counts it as lost under its class (enum
+ * pov_class). 0, or -1 if it is lost.
+ */
 int emit(const void *rec, u64 size, u32 class);
 u32 cpu_here(void);
 #define bpf_get_smp_processor_id cpu_here
 
-struct task_struct; /* the kernel half knows threads by it; nothing here */
+struct task_struct; /* the kernel half's handle of a thread; unused here */
 
 #include "call_state.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which datatypes the reader knows: by its handle each has a hash of the call that made it, with that of the datatype that it was made of. A handle
- * that is given out again for the same has nothing new to tell. Two that share a place take it from each other, and are told again. Included
- * before call_steps.h.
+ * Datatypes that the reader knows. Each handle has a hash of the call that made it, combined with
+ * that of the datatype that it was made from. A handle that is returned again for the same call is
+ * nothing new. Two handles with the same place in the table replace each other and are recorded
+ * again. Included before call_steps.h.
  */
 #ifndef POV_PRELOAD_KNOWN_TYPES_H
 #define POV_PRELOAD_KNOWN_TYPES_H
@@ -21,7 +22,10 @@ static u64 *known_type(u64 handle)
 	return &known_types[handle * 0x9e3779b97f4a7c15ull >> (64 - KNOWN_TYPES_BITS)];
 }
 
-/* A call has made a datatype: whether that is known. From now on it is, or, if its arguments are not all there, it is not. */
+/*
+ * A call has made a datatype. Returns true if it was already known. It is known from now on, unless
+ * its arguments are incomplete.
+ */
 static __noinline bool type_is_known(struct pov_frame *f, const struct pov_fn *fn)
 {
 	const struct pov_call *call = frame_call(f);

@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-/* glibc 2.35: further namespaces (dlmopen). */
+/* glibc 2.35 and later: more namespaces (dlmopen). */
 struct debug_extended {
 	struct r_debug base;
 	struct debug_extended *next;
@@ -12,7 +12,10 @@ struct debug_extended {
 
 static const struct r_debug *debug;
 
-/* glibc's loader has it by this name, also where it was itself executed with a program to load. */
+/*
+ * glibc's loader defines it with this name, even if the loader itself was executed with a program
+ * to load.
+ */
 extern const struct r_debug glibc_debug __asm__("_r_debug")
 	__attribute__((weak, visibility("default")));
 
@@ -88,8 +91,11 @@ struct symbols {
 	const u32 *hash, *gnu_hash;
 };
 
-/* glibc makes addresses of the dynamic section's pointers where it may write to that; others leave them as they are in the file. */
-static u64 pointer(u64 bias, u64 value)
+/*
+ * Converts a pointer of the dynamic section. glibc relocates these pointers if it may write there;
+ * other loaders leave them as in the file.
+ */
+static u64 pointer_relocate(u64 bias, u64 value)
 {
 	return value < bias ? bias + value : value;
 }
@@ -98,7 +104,7 @@ static void symbols_find(struct symbols *s, u64 bias, const ElfW(Dyn) * d)
 {
 	*s = (struct symbols){.bias = bias};
 	for (; d && d->d_tag != DT_NULL; d++) {
-		u64 at = pointer(bias, d->d_un.d_ptr);
+		u64 at = pointer_relocate(bias, d->d_un.d_ptr);
 
 		if (d->d_tag == DT_SYMTAB)
 			s->sym = (const ElfW(Sym) *)at;
@@ -111,7 +117,7 @@ static void symbols_find(struct symbols *s, u64 bias, const ElfW(Dyn) * d)
 	}
 }
 
-static bool same(const char *a, const char *b)
+static bool text_same(const char *a, const char *b)
 {
 	while (*a && *a == *b)
 		a++, b++;
@@ -122,7 +128,8 @@ static void *symbol_is(const struct symbols *s, u32 i, const char *name)
 {
 	const ElfW(Sym) *sym = &s->sym[i];
 
-	return sym->st_shndx != SHN_UNDEF && sym->st_value && same(s->names + sym->st_name, name) ?
+	return sym->st_shndx != SHN_UNDEF && sym->st_value &&
+			       text_same(s->names + sym->st_name, name) ?
 		       (void *)(s->bias + sym->st_value) :
 		       NULL;
 }

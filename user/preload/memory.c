@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the compiler calls for copies. The C library's may not be relocated yet, or not be there. */
+/*
+ * Functions that the compiler calls for copies. The C library's may not be relocated yet, or may
+ * not exist.
+ */
 #include "preload/in_process.h"
 
 #undef memcpy

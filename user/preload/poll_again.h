@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The short way of polls. Programs that poll call the same function with the same arguments over and over, and what was read of
- * memory when the last one began is still the same: its frame holds all of the next one but the time. Only of polls that are made within
- * no other call, and for as long as they find nothing and no other call comes between them. Included behind call_steps.h.
+ * The fast path for polls. Programs that poll call the same function with the same arguments over
+ * and over, and the memory read at entry is still the same. Then the last poll's frame already
+ * holds everything for the next one except the time. It handles only polls that are not inside
+ * another call, as long as they find nothing and no other call comes between them. Included after
+ * call_steps.h.
  */
 #ifndef POV_PRELOAD_POLL_AGAIN_H
 #define POV_PRELOAD_POLL_AGAIN_H
 
 struct poll_again {
-	const struct hook *
-		hook; /* of the poll in the thread's outermost frame; NULL: there is another call, or none */
-	u32 nargs; /* words that its frame keeps */
-	/* What it read as it began: so much from there, kept there. */
+	/* hook of the poll in the thread's outermost frame; NULL: another call, or none */
+	const struct hook *hook;
+	u32 nargs; /* argument words in its frame */
+	/* Memory that it read at entry: this many bytes from there, with the copy in kept. */
 	u64 bytes;
 	const void *from;
 	const void *kept;
 };
 static __thread struct poll_again poll_again;
 
-/* The only thing that fn reads at entry; NULL if it reads nothing. False: it reads more than one, or not simply memory. */
+/*
+ * Finds the only item that fn reads at entry; *out is NULL if it reads nothing. False: it reads
+ * several, or not plain memory.
+ */
 static inline bool entry_fetch(const struct pov_fn *fn, const struct pov_fetch **out)
 {
 	*out = NULL;
@@ -35,7 +40,7 @@ static inline bool entry_fetch(const struct pov_fn *fn, const struct pov_fetch *
 	return true;
 }
 
-/* A call has begun in the outermost frame. */
+/* Notes a call that has begun in the outermost frame. */
 static __noinline void poll_remember(struct pov_thread *t, const struct hook *hook,
 				     const struct pov_fn *fn)
 {
@@ -70,7 +75,7 @@ static __always_inline bool memory_same(const struct poll_again *p)
 	return now == then;
 }
 
-/* A call begins: true if it is the last poll again, of which all is done then. */
+/* A call begins. True if it repeats the last poll; then everything is done. */
 static __always_inline bool poll_begin(struct pov_thread *t, const struct hook *hook,
 				       const u64 *args, u64 sp, u64 now)
 {
@@ -92,7 +97,7 @@ static __always_inline bool poll_begin(struct pov_thread *t, const struct hook *
 	return true;
 }
 
-/* A call returns: true if it is that poll and has found nothing, so that all is done. */
+/* A call returns. True if it is this poll and it found nothing; then everything is done. */
 static __always_inline bool poll_end(struct pov_thread *t, u64 sp, u64 ret, u64 site, u64 now)
 {
 	struct pov_frame *f = frame_at(t, 0);

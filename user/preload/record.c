@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The steps are the kernel half's (bpf/call_steps.h); here is what surrounds them: the clock, the ring and the thread's own stack. */
+/*
+ * Uses the kernel half's steps (bpf/call_steps.h), and adds the clock, the ring and the thread's
+ * own stack.
+ */
 #include "preload/record.h"
 
 #include <linux/time_types.h>
@@ -11,17 +14,17 @@
 #include "preload/sys.h"
 
 #define CANARY 0x9e3779b97f4a7c15ull
-#define WAIT_NS 1000000000ull /* for room, at most */
+#define WAIT_NS 1000000000ull /* longest wait for room */
 #define NAP_NS 50000
 
 struct cfg cfg;
 u64 type_generation;
 struct pov_bindings process_bindings;
-/* Within the library: a signal that came meanwhile does not record its calls. */
+/* True inside this library: calls of a signal handler that interrupts it are not recorded. */
 static __thread bool busy;
 
 static long (*vdso_getcpu)(u32 *cpu, u32 *node, void *unused);
-static ptrdiff_t rseq_offset; /* 0: not told */
+static ptrdiff_t rseq_offset; /* 0: unknown */
 
 static bool rseq_find(void *ctx, const struct link_map *map)
 {
@@ -58,7 +61,10 @@ static __noinline u32 cpu_asked(void)
 	return cpu;
 }
 
-/* The kernel keeps it in the thread's restartable sequence (struct rseq, cpu_id), where the C library has registered one (glibc 2.35). */
+/*
+ * Returns the current CPU, which the kernel keeps in the thread's restartable sequence (struct
+ * rseq, cpu_id) if the C library has registered one (glibc 2.35).
+ */
 u32 cpu_here(void)
 {
 	u32 cpu;
@@ -87,14 +93,18 @@ bool program_readable(u64 from, u64 bytes)
 
 /* ---- the ring ---- */
 
-/* What was surely free is used up: how much has become free since, here or in the next ring. False: too little for so many bytes. */
-static __noinline bool room_look(struct pov_preload_area *a, u64 size)
+/*
+ * The known free room is used up: finds out how much is free now, in this ring or the next. False:
+ * not enough for `size` bytes.
+ */
+static __noinline bool room_find(struct pov_preload_area *a, u64 size)
 {
 	u64 from = __atomic_load_n(&a->tail, __ATOMIC_ACQUIRE);
 	u32 number = a->ring;
 
 	if (number < POV_PRELOAD_RINGS && a->ring_from[number] > from)
-		from = a->ring_from[number]; /* what is left in the ring before takes no room here */
+		/* records left in the previous ring take no room here */
+		from = a->ring_from[number];
 	ring.until = from + ring.bytes;
 	if (ring.until - a->head < ring.bytes / 2 &&
 	    number + 1 < __atomic_load_n(&a->rings, __ATOMIC_ACQUIRE))
@@ -102,10 +112,10 @@ static __noinline bool room_look(struct pov_preload_area *a, u64 size)
 	return a->head + size <= ring.until;
 }
 
-#define PIECE \
-	32 /* is copied at once: what is behind a record's end, in the frame and in the ring, does not matter */
+/* Bytes copied at a time. Bytes after a record's end, in the frame and in the ring, do no harm. */
+#define PIECE 32
 
-static __always_inline void put(struct pov_preload_area *a, const void *rec, u64 size)
+static __always_inline void record_put(struct pov_preload_area *a, const void *rec, u64 size)
 {
 	u64 head = a->head;
 	u8 *to = ring.at + (head & (ring.bytes - 1));
@@ -115,16 +125,16 @@ static __always_inline void put(struct pov_preload_area *a, const void *rec, u64
 	__atomic_store_n(&a->head, head + size, __ATOMIC_RELEASE);
 }
 
-/* So long the thread has waited; there is room to say so. */
+/* Records how long the thread has waited. There is room for this record. */
 static void waited_tell(struct pov_preload_area *a, u64 begin, u64 now)
 {
 	struct pov_room r = {.dur_ns = now - begin, .tgid = a->state.tgid};
 
 	hdr_init(&r.hdr, POV_KIND_ROOM, sizeof(r), a->state.tid, now);
-	put(a, &r, sizeof(r));
+	record_put(a, &r, sizeof(r));
 }
 
-/* Waits until there is room. False: there will be none. */
+/* Waits for room. False: there will be none. */
 static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 {
 	const u64 wanted = size + sizeof(struct pov_room) + PIECE;
@@ -138,7 +148,7 @@ static __noinline bool room_wait(struct pov_preload_area *a, u64 size)
 			break;
 		sys3(__NR_nanosleep, (long)&nap, 0, 0);
 		now = clock_now();
-		ready = room_look(a, wanted);
+		ready = room_find(a, wanted);
 	}
 	a->waits_ns += now - begin;
 	if (ready)
@@ -150,16 +160,16 @@ int emit(const void *rec, u64 size, u32 class)
 {
 	struct pov_preload_area *a = area;
 
-	if (a->head + size + PIECE > ring.until && !room_look(a, size + PIECE) &&
+	if (a->head + size + PIECE > ring.until && !room_find(a, size + PIECE) &&
 	    !room_wait(a, size)) {
 		__atomic_fetch_add(&a->lost[class], 1, __ATOMIC_RELEASE);
 		return -1;
 	}
-	put(a, rec, size);
+	record_put(a, rec, size);
 	return 0;
 }
 
-/* ---- who the process is ---- */
+/* ---- the process's rank ---- */
 
 int world_tell(u32 done)
 {
@@ -170,7 +180,10 @@ int world_tell(u32 done)
 	return 0;
 }
 
-/* Without a system call: the program may have forbidden itself those. Mostly the answer is there. */
+/*
+ * Waits without a system call, because the program may have forbidden itself those. Mostly the
+ * answer has already arrived.
+ */
 int world_wait(void)
 {
 	u64 begin = clock_now(), now = begin, alive;
@@ -189,8 +202,9 @@ int world_wait(void)
 /* ---- frames ---- */
 
 /*
- * Whether a call is still under way: its mark stands where it was put into the frame of hook_enter. Whatever lies below the caller's own
- * mark on the same stack was left. Another stack's memory (a coroutine's) may be gone.
+ * Returns true if a call is still open: its mark is where it was put into the frame of hook_enter.
+ * Frames below the caller's own mark on the same stack have been left. Another stack's memory (a
+ * coroutine's) may be gone.
  */
 static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {
@@ -213,9 +227,9 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 #include "preload/brief.h"
 #include "preload/poll_again.h"
 
-/* ---- what hook_enter calls ---- */
+/* ---- called by hook_enter ---- */
 
-/* By the recipe fn; not the last poll again. */
+/* Begins a call by the recipe fn. It does not repeat the last poll. */
 static __always_inline void call_begin(const struct hook *hook, const struct pov_fn *fn,
 				       const u64 *args, u64 sp, u64 now)
 {
@@ -233,13 +247,13 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	if (!f)
 		return;
 	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER);
-	for (u32 i = 0; i < nargs || !i; i++) /* the first one tells wrappers */
+	for (u32 i = 0; i < nargs || !i; i++) /* the first argument identifies wrappers */
 		frame_args(f)[i] = args[i];
 	if (fn->counted) {
 		counted_entered(t, d, func, fn);
 		return;
 	}
-	if (bindings_exist()) /* now, in case it never returns */
+	if (bindings_exist()) /* now, because it may never return */
 		site_leave_bindings(t, d);
 	call_entered(t, d, func, fn, now);
 	if (!d && fn->flags & POV_FN_POLL)
@@ -311,7 +325,7 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 #define BATCHES 5
 #define BATCH_CALLS 64
 
-/* A function of which nothing but its arguments is recorded; setup->rows if there is none. */
+/* Returns a function of which only arguments are recorded; setup->rows if there is none. */
 static u32 row_plain(void)
 {
 	u32 row = 0;
@@ -368,7 +382,7 @@ static u64 median_ps(u64 (*batch_ns)(u32 row), u32 row)
 	u64 ns[BATCHES] = {0}, next;
 	int at;
 
-	for (int i = 0; i < BATCHES; i++) { /* in order */
+	for (int i = 0; i < BATCHES; i++) { /* keep ns sorted */
 		next = batch_ns(row);
 		for (at = i; at > 0 && ns[at - 1] > next; at--)
 			ns[at] = ns[at - 1];
@@ -377,7 +391,7 @@ static u64 median_ps(u64 (*batch_ns)(u32 row), u32 row)
 	return ns[BATCHES / 2] * 1000 / BATCH_CALLS;
 }
 
-/* One whose bytes are looked for when it is counted; else row. */
+/* Returns a function whose bytes are read when it is counted; else row. */
 static u32 row_sized(u32 row)
 {
 	for (u32 i = 0; i < setup->rows; i++)
@@ -386,7 +400,7 @@ static u32 row_sized(u32 row)
 	return row;
 }
 
-/* One whose brief calls are counted; else row. */
+/* Returns a function whose brief calls are counted; else row. */
 static u32 row_brief(u32 row)
 {
 	for (u32 i = 0; i < setup->rows; i++)
@@ -402,7 +416,7 @@ void record_calibrate(void)
 	u32 row = row_plain();
 	bool was = busy;
 
-	poll_again.hook = NULL; /* another area's, if any */
+	poll_again.hook = NULL; /* it may belong to another area */
 	if (row == setup->rows)
 		return;
 	busy = false;
@@ -433,7 +447,7 @@ void record_thread_gone(void)
 	counted_flush(t);
 }
 
-/* ---- of layers that are not recorded here ---- */
+/* ---- stubs for layers that are not recorded here ---- */
 
 u64 work_fetch(struct pov_thread *t, u32 idx, u32 what)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Records one call of the calling thread, from its shim's two ends. */
+/* Records one call of the calling thread, at its two ends. */
 #ifndef POV_PRELOAD_RECORD_H
 #define POV_PRELOAD_RECORD_H
 
@@ -7,26 +7,32 @@
 
 struct hook;
 
-/* In the frame of hook_enter: a call is known by where that is. */
+/* A mark in the frame of hook_enter; its address identifies the call. */
 struct call_mark {
 	u64 canary;
 };
 
-/* A call of a hooked function begins; args: its argument words, and six at least. True if record_end is to be called. */
+/*
+ * A call of a hooked function begins. args has its argument words, at least six. True if record_end
+ * must be called.
+ */
 bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark);
-/* It has returned, to `site`. */
+/* The call has returned, to `site`. */
 void record_end(const struct call_mark *mark, u64 ret, u64 site);
 
 /*
- * Measures what recording adds to a call without memory reads, and counting (the area's cost_ps and counted_ps): medians of several batches,
- * whose records are taken back. Nobody reads the area yet.
+ * Measures the costs of recording a call without memory reads, and of counting one (the area's
+ * cost_ps and counted_ps): medians of several batches, whose records are removed. Call it while
+ * nobody reads the area yet.
  */
 void record_calibrate(void);
-/* The process begins. vdso: where the kernel's own file lies, or 0. */
+/* Call this at the begin of the process. vdso is the address of the kernel's vDSO, or 0. */
 void record_begins(u64 vdso);
-/* The setup is there. */
+/* Call this when the setup is mapped. */
 void record_setup(void);
-/* The thread that had this one's area before is gone: ends what it has left open, and tells what it has gathered. */
+/*
+ * The former thread of this area is gone: ends what it left open, and writes what it had gathered.
+ */
 void record_thread_gone(void);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* System calls without a C library: what the kernel returns, -errno if it fails; the program's errno is left alone. x86-64. */
+/*
+ * System calls without a C library. They return what the kernel returns, -errno on failure, and do
+ * not touch the program's errno. x86-64 only.
+ */
 #ifndef POV_PRELOAD_SYS_H
 #define POV_PRELOAD_SYS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Turns the kernel half's words into LOST records; touches shared memory only, so it costs nothing to call often. */
+/*
+ * Turns the kernel half's loss counters into LOST records. It only touches shared memory, so
+ * frequent calls cost nothing.
+ */
 #include "record/drops.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Three things meet here: events of the kernel half (who maps what), replies of the helper (what that is), and the
- * processes that wait. A process may have asked several times; it is answered when none of its questions is open.
+ * Connects three parties: events of the kernel half (which process maps which file), replies of the
+ * helper (what the file is), and processes that wait. A process may have asked several questions;
+ * it is released when none of them is open.
  */
 #include "record/images.h"
 
@@ -34,12 +35,15 @@
 #include "trace/trace_write.h"
 
 #define LATE_SAID_MAX 4
-/* From so many targets on a file that nobody else maps gets one set of probes: per process each costs at all calls of all. */
+/*
+ * From this many targets on, a file that no other process maps gets one set of probes for all. With
+ * a set for each process, every call of every process would pass through all sets.
+ */
 #define MANY_MULTI 8
-#define MANY_PERF 2 /* the kernel takes 0.1 s to take one away */
+#define MANY_PERF 2 /* the kernel takes 0.1 s to remove one */
 
 struct images {
-	bool unwinds; /* inspect_options; for helpers that are started later */
+	bool unwinds; /* for inspect_options of helpers that are started later */
 	struct kernel *kernel;
 	struct trace_writer *writer;
 	void (*record)(void *ctx, const struct pov_hdr *rec);
@@ -48,13 +52,14 @@ struct images {
 	struct helper *helper;
 	struct known_files known;
 	struct library_users users;
-	struct map scanned; /* hash of device and number → file, for processes that ran before */
+	/* hash of device and inode number → file, for processes that ran before */
+	struct map scanned;
 	struct questions questions;
 	struct process_links links;
 	struct bindings bindings;
-	bool waits;	    /* as images_wanted */
+	bool waits;	    /* as in images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
-	uint32_t large_cnt; /* processes of whose memory not all was looked through */
+	uint32_t large_cnt; /* processes whose memory was not searched completely */
 };
 
 static helper_reply_fn on_reply;
@@ -256,16 +261,15 @@ void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
 
 /* ---- questions ---- */
 
-/* Each of many ranks may be late by the same. */
-static void late_say(struct images *im, pid_t pid, const struct code_file *f, uint64_t late_ns)
+/* Prints at most LATE_SAID_MAX warnings, because all ranks of a job may be late. */
+static void late_warn(struct images *im, pid_t pid, const struct code_file *f, uint64_t late_ns)
 {
 	if (im->late_cnt++ < LATE_SAID_MAX)
-		log_warn(
-			"process %d mapped %s %" PRIu64
-			" ms before probes were in it: MPI calls that it made until then are not recorded",
-			pid, f->path, late_ns / 1000000);
+		log_warn("process %d mapped %s %" PRIu64
+			 " ms before probes were in it: its MPI calls until then are not recorded",
+			 pid, f->path, late_ns / 1000000);
 	else if (im->late_cnt == LATE_SAID_MAX + 1)
-		log_warn("more processes were probed late: the report counts them (Coverage)");
+		log_warn("more processes got their probes late: see the report, section Coverage");
 }
 
 static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
@@ -273,13 +277,16 @@ static void late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t 
 {
 	struct images *im = ctx;
 
-	late_say(im, pid, f, late_ns);
+	late_warn(im, pid, f, late_ns);
 	meta_write(im->writer,
 		   json_pack("{s:s,s:I,s:i,s:i,s:I}", "type", "late", "ts_ns", (json_int_t)ts_ns,
 			     "pid", pid, "library", f->lib->id, "late_ns", (json_int_t)late_ns));
 }
 
-/* It has loaded what records its calls or waits for it, and has not said that it cannot reach us. */
+/*
+ * Returns true if the process has loaded the library that records its calls or makes it wait, and
+ * has not reported that it cannot reach us.
+ */
 static bool is_served(void *ctx, pid_t pid)
 {
 	const struct images *im = ctx;
@@ -289,8 +296,9 @@ static bool is_served(void *ctx, pid_t pid)
 }
 
 /*
- * The kernel half notes it where it knows the file. Where it did not, a process that is to wait by the probe in there may have gone on
- * without; one that records its calls asks.
+ * Notes that a process has loaded the preload library. The kernel half does this itself for a file
+ * that it knows. For an unknown file, a process that should wait at the probe in it may have
+ * continued without waiting; a process that records its calls asks us.
  */
 static void loaded_note(const struct images *im, uint32_t pid, const struct code_file *f)
 {
@@ -301,7 +309,7 @@ static void loaded_note(const struct images *im, uint32_t pid, const struct code
 		log_debug("process %u: %s", pid, strerror(errno));
 }
 
-/* It had begun to run what was mapped before probes were in it. */
+/* Reports that a process began to run a mapped library before its probes were attached. */
 static void late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns)
 {
 	uint32_t key = pid;
@@ -310,33 +318,35 @@ static void late_check(struct images *im, pid_t pid, const struct code_file *f, 
 
 	if (is_served(im, pid) || (f->is_program && im->waits))
 		return;
-	/* Where all loaders have the probe, a program's own code runs after its loader, which waits. */
+	/* If all loaders have the probe, a program's code runs after its loader, which waits. */
 	if (im->links.each ? waits && since_ns <= mapped_ns :
 			     waits || (f->is_program && im->inspect.loader.entry_fd >= 0))
 		return;
 	late_note(im, pid, f, mapped_ns, kernel_now_ns() - mapped_ns);
 }
 
-/* A static program has no loader in which it could have waited. */
+/* Warns about a static program, which has no loader in which it could have waited. */
 static void regions_late_check(struct images *im, pid_t pid, const struct code_file *f,
 			       uint64_t mapped_ns)
 {
 	if (f->has_regions && f->is_main && !f->is_program && !f->lib &&
 	    im->late_cnt++ < LATE_SAID_MAX)
-		log_warn(
-			"process %d executed %s %" PRIu64
-			" ms before probes were in it: regions that it had until then are not recorded",
-			pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
+		log_warn("process %d executed %s %" PRIu64
+			 " ms before probes were in it: its regions until then are not recorded",
+			 pid, f->path, (kernel_now_ns() - mapped_ns) / 1000000);
 }
 
-/* While a program is being executed, its process has no environment yet: it is described after that (library_users_exec). */
+/*
+ * Describes the process, unless the file is its main program: during execve a process has no
+ * environment yet, and library_users_exec describes it later.
+ */
 static void process_mapped(struct images *im, pid_t pid, const struct code_file *file)
 {
 	if (!file->is_main)
 		library_users_describe(&im->users, pid);
 }
 
-static void binding_note(struct images *im, const json_t *request, struct code_file *f)
+static void binding_add(struct images *im, const json_t *request, struct code_file *f)
 {
 	uint64_t start = json_get_u64(request, "start");
 
@@ -344,7 +354,7 @@ static void binding_note(struct images *im, const json_t *request, struct code_f
 		     json_get_u64(request, "end") - start, json_get_u64(request, "off"));
 }
 
-/* A mapping whose file is known, and has the probes that the process needs. */
+/* Finishes a mapping whose file is known and has the probes that the process needs. */
 static void map_done(struct images *im, const json_t *request, struct code_file *f)
 {
 	uint64_t ts = json_get_u64(request, "ts");
@@ -364,7 +374,10 @@ static void map_done(struct images *im, const json_t *request, struct code_file 
 	}
 }
 
-/* What became of a mapping: its file is known now by the kernel's id, too. */
+/*
+ * Handles the helper's reply about a mapping. From now on its file is also known by the kernel's
+ * id.
+ */
 static void on_map(struct images *im, const json_t *request, const json_t *reply)
 {
 	pid_t pid = (pid_t)json_get_int(request, "pid");
@@ -388,12 +401,12 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		known_files_describe(&im->known, &id, f);
 		if (!live)
 			map_set(&im->scanned, process_links_file_key(id.dev, id.ino), f);
-		binding_note(im, request, f);
+		binding_add(im, request, f);
 		if (json_get_bool(request, "look"))
 			return;
 		if (process_links_lack(&im->links, pid, f)) {
 			process_links_ask(&im->links, f, json_copy((json_t *)request));
-			return; /* it waits until on_attach */
+			return; /* the process waits until on_attach */
 		}
 		map_done(im, request, f);
 	}
@@ -401,7 +414,10 @@ static void on_map(struct images *im, const json_t *request, const json_t *reply
 		questions_close(&im->questions, pid);
 }
 
-/* A process has its probes in a file: because it maps that, was forked, or was handed functions of it. */
+/*
+ * A process has got its probes in a file, because it maps the file, was forked, or was passed
+ * functions of it.
+ */
 static void on_attach(struct images *im, const json_t *request, struct code_file *f)
 {
 	if (f && json_object_get(request, "off"))
@@ -420,7 +436,10 @@ static bool attach_known(struct images *im, json_t *request)
 	return true;
 }
 
-/* Another process has asked about the same file, and been answered. */
+/*
+ * Answers a request without the helper if another process has already got an answer about this
+ * file.
+ */
 static bool request_known(void *ctx, json_t *request)
 {
 	struct code_id id = helper_message_id(request);
@@ -435,7 +454,10 @@ static bool request_known(void *ctx, json_t *request)
 	return true;
 }
 
-/* For a moment others that execute this name need not wait. A relative name is another file elsewhere. */
+/*
+ * For a moment other processes that execute this path need not wait. A relative path is skipped:
+ * elsewhere it names another file.
+ */
 static void path_known(struct images *im, const json_t *request)
 {
 	const char *path = json_get_text(request, "path");
@@ -456,7 +478,10 @@ static void path_known(struct images *im, const json_t *request)
 		log_debug("paths: %s", strerror(errno));
 }
 
-/* A process is about to execute a program that is to wait in its loader: the last of the files that were looked at. */
+/*
+ * Attaches the probe by which a process will wait in the loader of the program that it is about to
+ * execute. The loader is the last of the inspected files.
+ */
 static void program_reply(struct images *im, const json_t *request, const json_t *reply)
 {
 	struct code_id id = helper_message_id(reply);
@@ -506,7 +531,10 @@ static void lacking_probe(void *ctx, pid_t pid, const struct proc_map *map, stru
 				    1));
 }
 
-/* A process gets the probes that it lacks in its mapped files. Its threads that wait, wait for these, too. */
+/*
+ * Attaches the probes that a process lacks in its mapped files. Its waiting threads wait for these
+ * probes, too.
+ */
 static void libraries_probe(struct images *im, pid_t pid)
 {
 	library_place_each(&im->known.files, pid, lacking_probe, im);
@@ -519,10 +547,10 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 	char cnt[64];
 
 	if (failed[0])
-		log_warn("functions that process %lld has as pointers could not be looked at: %s",
+		log_warn("process %lld: cannot read the functions behind its function pointers: %s",
 			 (long long)json_get_int(request, "pid"), failed);
 	else if (json_get_int(reply, "elsewhere") && !asked)
-		log_info("process %lld: %s in no library of a recorded layer",
+		log_info("process %lld: %s outside the libraries that are recorded",
 			 (long long)json_get_int(request, "pid"),
 			 human_plural(cnt, sizeof(cnt), json_get_u64(reply, "elsewhere"),
 				      "function lies", "functions lie"));
@@ -531,7 +559,7 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 		questions_close(&im->questions, (pid_t)json_get_int(request, "pid"));
 }
 
-/* Each of many ranks may be as large. */
+/* Warns only once about unsearched memory, because all ranks of a job may be as large. */
 static void on_held_reply(struct images *im, const json_t *request, const json_t *reply)
 {
 	uint64_t left = json_get_u64(reply, "left_bytes");
@@ -541,12 +569,12 @@ static void on_held_reply(struct images *im, const json_t *request, const json_t
 
 	libraries_probe(im, (pid_t)pid);
 	if (failed[0])
-		log_warn(
-			"functions that process %lld was handed before could not be looked for: %s",
-			(long long)pid, failed);
+		log_warn("process %lld: cannot search its memory for functions that it was given "
+			 "before: %s",
+			 (long long)pid, failed);
 	else if (left && !im->large_cnt++)
-		log_warn("process %lld: %s of its memory, which may be unused, were not looked "
-			 "through for functions that it was handed before: some may be missed",
+		log_warn("process %lld: %s of its memory were not searched for functions that it "
+			 "was given before: calls of some may be missing",
 			 (long long)pid, human_bytes(bytes, sizeof(bytes), left));
 }
 
@@ -581,7 +609,7 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 	else if (!strcmp(what, "held"))
 		on_held_reply(im, request, reply);
 	else if (json_get_text(reply, "failed")[0])
-		log_warn("what the command will load could not be looked at beforehand: %s",
+		log_warn("cannot inspect the libraries that the command will load: %s",
 			 json_get_text(reply, "failed"));
 }
 
@@ -629,7 +657,10 @@ void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, 
 
 /* ---- events ---- */
 
-/* The mapping tells all that is needed where its file is known. */
+/*
+ * Handles a new mapping: asks the helper unless the file is known and has all probes that the
+ * process needs.
+ */
 static void on_image(struct images *im, const struct pov_image *r)
 {
 	struct code_id id = {.dev = r->dev, .ino = r->ino, .stamp = r->stamp};
@@ -653,7 +684,7 @@ static void on_image(struct images *im, const struct pov_image *r)
 			late_check(im, r->tgid, f, r->hdr.ts_ns);
 		process_mapped(im, r->tgid, f);
 	}
-	if (r->hdr.flags & POV_IMAGE_NEW) { /* known since, to us */
+	if (r->hdr.flags & POV_IMAGE_NEW) { /* the file became known only after the event */
 		process_links_move(&im->links, (pid_t)r->tgid, f, r->start, r->start + r->len);
 		known_files_state(&im->known, &id, f);
 		questions_open(&im->questions, r->tgid, r->hdr.ts_ns);
@@ -674,7 +705,10 @@ static void on_path(struct images *im, const struct pov_path *r)
 		questions_close(&im->questions, r->tgid);
 }
 
-/* Many members of what is handed over are empty, or no pointers at all. */
+/*
+ * Handles a table of functions that was passed to a library. Many of its members are empty or no
+ * pointers at all.
+ */
 static void on_handed(struct images *im, const struct pov_handed *r)
 {
 	json_t *places = json_array();
@@ -688,8 +722,9 @@ static void on_handed(struct images *im, const struct pov_handed *r)
 }
 
 /*
- * It was to record its calls itself, or has been forked by one that has probes: all that it has mapped gets its own. Who has a copy of an
- * initialised MPI can do little with it, and does not wait.
+ * Gives a process its own probes in all files that it has mapped. It failed to record its calls
+ * itself, or its parent, which has probes, forked it. A child with a copy of an initialised MPI can
+ * do little with it, so such a process does not wait.
  */
 static void on_unreached(struct images *im, const struct pov_caller *r)
 {
@@ -705,8 +740,11 @@ static void on_unreached(struct images *im, const struct pov_caller *r)
 	questions_close(&im->questions, pid);
 }
 
-/* Its library can be asked once the call has succeeded, and until MPI is finalised: the process waits for that. */
-static void init_note(struct images *im, pid_t pid, uint64_t ts_ns, bool done)
+/*
+ * Describes a process that initialises MPI. The MPI library can be asked only after the call has
+ * succeeded and until MPI is finalised, so the process waits for the answer.
+ */
+static void on_init(struct images *im, pid_t pid, uint64_t ts_ns, bool done)
 {
 	if (done)
 		questions_open(&im->questions, pid, ts_ns);
@@ -722,7 +760,7 @@ static void on_fork(struct images *im, const struct pov_fork *r)
 	bindings_fork(&im->bindings, (pid_t)r->parent_tgid, (pid_t)r->child_tgid);
 	if (!im->links.each)
 		return;
-	/* The probe by which its loader waits is still to come. */
+	/* The child's loader does not have its waiting probe yet. */
 	bpf_map_delete_elem(im->kernel->waiting_fd, &r->child_tgid);
 	process_links_fork(&im->links, (pid_t)r->parent_tgid, (pid_t)r->child_tgid, r->hdr.ts_ns);
 }
@@ -753,8 +791,8 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		on_unreached(im, (const struct pov_caller *)rec);
 		break;
 	case POV_KIND_INIT:
-		init_note(im, (pid_t)((const struct pov_caller *)rec)->tgid, rec->ts_ns,
-			  rec->flags & POV_INIT_DONE);
+		on_init(im, (pid_t)((const struct pov_caller *)rec)->tgid, rec->ts_ns,
+			rec->flags & POV_INIT_DONE);
 		break;
 	case POV_KIND_HANDED:
 		on_handed(im, (const struct pov_handed *)rec);
@@ -817,7 +855,8 @@ bool images_settled(const struct images *im)
 
 /* ---- before anything happens ---- */
 
-static void settle(struct images *im)
+/* Waits until the helper has answered every request. */
+static void helper_settle(struct images *im)
 {
 	struct pollfd p = {.events = POLLIN};
 
@@ -836,7 +875,7 @@ void images_foresee(struct images *im, const struct launch_plan *plan)
 	char *cwd = getcwd(NULL, 0);
 
 	if (plan) {
-		/* Our own loader and C library are mostly those of the programs to come. */
+		/* The programs to come mostly use the same loader and C library as we do. */
 		json_array_append_new(words, json_string("/proc/self/exe"));
 		json_array_append_new(words, json_string(plan->program));
 		for (char *const *arg = plan->argv + 1; *arg; arg++)
@@ -846,7 +885,7 @@ void images_foresee(struct images *im, const struct launch_plan *plan)
 		if (launch_env_get(plan->envp, names[i]))
 			json_object_set_new(env, names[i],
 					    json_string(launch_env_get(plan->envp, names[i])));
-	if (!plan) /* nobody waits for them to be looked at */
+	if (!plan) /* no process will wait for their inspection */
 		libraries = json_pack("[s,s,s]", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12");
 	helper_ask(im->helper,
 		   json_pack("{s:s,s:o,s:o,s:s,s:o*}", "do", "command", "argv", words, "env", env,
@@ -887,7 +926,10 @@ static json_t *map_request(pid_t pid, const struct proc_map *map)
 			 (json_int_t)map->ino, "ts", (json_int_t)kernel_now_ns());
 }
 
-/* Without probes of its own: a process's bindings are known before its first call is recorded. */
+/*
+ * Inspects a mapping without attaching probes, so that the process's bindings are known before its
+ * first call is recorded.
+ */
 static void map_look(struct images *im, pid_t pid, const struct proc_map *map)
 {
 	struct code_file *f = scanned_file(im, map);
@@ -900,7 +942,7 @@ static void map_look(struct images *im, pid_t pid, const struct proc_map *map)
 	request = map_request(pid, map);
 	json_object_set_new(request, "look", json_true());
 	helper_ask(im->helper, request);
-	settle(im);
+	helper_settle(im);
 }
 
 static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
@@ -915,10 +957,10 @@ static void map_scan(struct images *im, pid_t pid, const struct proc_map *map)
 		process_links_ask(&im->links, f, map_request(pid, map));
 	else
 		helper_ask(im->helper, map_request(pid, map));
-	settle(im);
+	helper_settle(im);
 }
 
-/* Files that processes map that are not recorded. */
+/* Collects the files that processes map which are not recorded. */
 static int others_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct images *im = ctx;
@@ -926,7 +968,7 @@ static int others_visit(void *ctx, pid_t pid, pid_t parent)
 	struct proc_maps maps;
 
 	(void)parent;
-	if (proc_is_hooked(pid)) /* no breakpoint may get into it */
+	if (proc_is_hooked(pid)) /* its code must not get breakpoints */
 		im->links.many = 0;
 	if (!bpf_map_lookup_elem(im->kernel->targets_fd, &key, &state) ||
 	    proc_maps_read(pid, &maps))
@@ -972,7 +1014,7 @@ int images_scan(struct images *im, pid_t pid)
 		helper_ask(im->helper, json_pack("{s:s,s:i}", "do", "held", "pid", pid));
 		library_users_ran(&im->users, pid);
 		library_users_describe(&im->users, pid);
-		settle(im);
+		helper_settle(im);
 	}
 	proc_maps_release(&maps);
 	return uses_mpi;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Open, set constants, load, attach; in that order, as libbpf wants it. */
+/* Opens the BPF object, sets constants, loads and attaches, in this order, as libbpf requires. */
 #include "record/kernel.h"
 
 #include <bpf/bpf.h>
@@ -23,14 +23,15 @@
 #include "povtrace.skel.h"
 
 #define PID_NAMESPACE_FIRST 0xEFFFFFFCu /* PROC_PID_INIT_INO */
-#define WAKE_SHARE 8			/* a ring wakes the collector when 1/8 full */
-#define RINGS_WANTED 32			/* at most, unless told otherwise */
-#define RING_BYTES (16ull << 20)	/* of each … */
-#define WAIT_NS 10000000000ull		/* for an answer; the helper has less */
-#define RINGS_BYTES (256ull << 20)	/* … and of all together, at most */
-#define END_AHEAD_NS 1000000ull		/* the end is told to the programs this long before */
+#define WAKE_SHARE 8			/* a ring wakes the collector when it is 1/8 full */
+#define RINGS_WANTED 32			/* at most, unless the user chooses */
+#define RING_BYTES (16ull << 20)	/* of each ring, at most */
+/* for a thread that waits for an answer; the helper has less time */
+#define WAIT_NS 10000000000ull
+#define RINGS_BYTES (256ull << 20) /* of all rings together, at most */
+#define END_AHEAD_NS 1000000ull	   /* the programs learn the end this long before it */
 
-/* As it is, for the verifier's log may have megabytes. */
+/* Prints without a buffer, because the verifier's log may have megabytes. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	if (level == LIBBPF_WARN && log_get_level() >= LOG_DEBUG)
@@ -48,14 +49,17 @@ uint64_t kernel_now_ns(void)
 
 void kernel_prepare(void)
 {
-	int err = own_open_files_raise(); /* perf-event uprobes take two descriptors a function */
+	int err = own_open_files_raise(); /* perf-event uprobes use two descriptors per function */
 
 	libbpf_set_print(libbpf_log);
 	if (err)
 		log_debug("cannot raise the limit of open files: %s", strerror(-err));
 }
 
-/* The kernel half knows processes by the numbers that they have in the first pid namespace, /proc by ours. */
+/*
+ * Returns true if we are in the first pid namespace. The kernel half knows processes by their
+ * numbers in it; /proc shows the numbers in ours.
+ */
 static bool first_pid_namespace(void)
 {
 	struct stat st;
@@ -66,27 +70,24 @@ static bool first_pid_namespace(void)
 int kernel_check(const char *command, const struct features *f)
 {
 	if (geteuid() || !f->root) {
-		log_error("%s needs root: BPF programs cannot be loaded; run it with sudo",
-			  command);
+		log_error("%s needs root to load BPF programs: run it with sudo", command);
 		return -EPERM;
 	}
 	if (!first_pid_namespace()) {
-		log_error(
-			"%s does not work in a pid namespace of its own (a container's): process "
-			"numbers are not the kernel's there; run it on the host, where -p and --all see "
-			"the container's processes, too",
-			command);
+		log_error("%s does not work inside a container's pid namespace, where process "
+			  "numbers differ from the kernel's: run it on the host; -p and --all see "
+			  "the container's processes there",
+			  command);
 		return -EOPNOTSUPP;
 	}
 	if (!f->btf) {
-		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
-			  "CONFIG_DEBUG_INFO_BTF=y; `povtrace check` tells what else is missing");
+		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux): use one built with "
+			  "CONFIG_DEBUG_INFO_BTF=y; `povtrace check` lists what else is missing");
 		return -EOPNOTSUPP;
 	}
 	if (!f->ringbuf || !f->cookie || !f->tracing) {
-		log_error(
-			"this kernel is too old: ring buffer, typed tracepoints and attach cookies are "
-			"needed (Linux 5.15); see `povtrace check`");
+		log_error("this kernel is too old: recording needs BPF ring buffers, typed "
+			  "tracepoints and attach cookies (Linux 5.15); see `povtrace check`");
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -101,7 +102,9 @@ static uint64_t ring_round(uint64_t bytes)
 	return size;
 }
 
-/* Rings for all CPUs: what the user asked for, or what keeps their number and their memory in bounds. */
+/*
+ * Chooses the number and size of the rings: as the user asked, or so that both stay within limits.
+ */
 static int rings_plan(struct kernel *k, const struct kernel_options *opt)
 {
 	unsigned int cpus = libbpf_num_possible_cpus();
@@ -110,8 +113,8 @@ static int rings_plan(struct kernel *k, const struct kernel_options *opt)
 	k->cpus_per_ring = opt->cpus_per_ring ?: (cpus + RINGS_WANTED - 1) / RINGS_WANTED;
 	k->rings = (cpus + k->cpus_per_ring - 1) / k->cpus_per_ring;
 	if (k->rings >= POV_RINGS_MAX) {
-		log_error("%u CPUs need more than %d rings; use a larger --cpus-per-ring", cpus,
-			  POV_RINGS_MAX - 1);
+		log_error("%u CPUs would need more than %d rings; try a larger --cpus-per-ring",
+			  cpus, POV_RINGS_MAX - 1);
 		return -EINVAL;
 	}
 	if (!bytes) {
@@ -123,7 +126,10 @@ static int rings_plan(struct kernel *k, const struct kernel_options *opt)
 	return 0;
 }
 
-/* All at once: the kernel waits for a grace period after each change of such a map, since 6.8 once for them together. */
+/*
+ * Puts all rings into the outer map at once. The kernel waits for a grace period after each change
+ * of such a map; since 6.8 one wait covers a batch.
+ */
 static int rings_fill(const struct kernel *k, int outer)
 {
 	unsigned int key[POV_RINGS_MAX], cnt = k->rings + 1;
@@ -138,7 +144,7 @@ static int rings_fill(const struct kernel *k, int outer)
 	return err;
 }
 
-/* Inner ring buffers of the outer map; the last is the rescue ring. */
+/* Creates the inner ring buffers of the outer map. The last one is the rescue ring. */
 static int rings_create(struct kernel *k)
 {
 	int err = 0;
@@ -189,7 +195,10 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_left, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.call_note, BPF_TRACE_UPROBE_MULTI);
-		/* They do not sleep, but sleepable programs are cheaper to run: they need no rcu_read_lock. */
+		/*
+		 * They do not sleep, but sleepable programs are cheaper to run: they need no
+		 * rcu_read_lock.
+		 */
 		bpf_program__set_flags(s->progs.call_entry, BPF_F_SLEEPABLE);
 		bpf_program__set_flags(s->progs.call_return, BPF_F_SLEEPABLE);
 		bpf_program__set_flags(s->progs.call_left, BPF_F_SLEEPABLE);
@@ -217,7 +226,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->regions = opt->regions;
 }
 
-/* 0 or -errno: with them or without, the kernel half knows which. */
+/* Sets up the kernel half with or without yield pages. 0 or -errno. */
 static int yield_pages_set(struct kernel *k)
 {
 	struct bpf_map *map = k->skel->maps.yield_pages;
@@ -236,7 +245,7 @@ static int recipes_set(struct kernel *k, const struct kernel_options *opt)
 	for (uint32_t i = 0; i < opt->fn_cnt && !err; i++)
 		err = bpf_map_update_elem(fd, &i, &opt->fns[i], BPF_ANY);
 	if (err)
-		log_error("cannot tell the kernel half what to read of calls: %s", strerror(-err));
+		log_error("cannot configure the BPF programs: %s", strerror(-err));
 	return err;
 }
 
@@ -287,7 +296,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 				  LINK_MULTI :
 				  LINK_PERF;
 	if (k->programs.api == LINK_PERF && !k->features.perf_uprobe) {
-		log_error("this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+		log_error("this kernel has no uprobes: use one built with CONFIG_UPROBE_EVENTS");
 		return -EOPNOTSUPP;
 	}
 	err = rings_plan(k, opt);
@@ -297,7 +306,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	k->skel = povtrace__open();
 	if (!k->skel) {
 		err = -errno;
-		log_error("cannot open the kernel half: %s", strerror(-err));
+		log_error("cannot open the BPF programs: %s", strerror(-err));
 		return err;
 	}
 	programs_choose(k, opt);
@@ -306,10 +315,9 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	bpf_map__set_max_entries(k->skel->maps.fns, opt->fn_cnt);
 	err = yield_pages_set(k) ?: povtrace__load(k->skel);
 	if (err) {
-		log_error(
-			"cannot load the kernel half: %s; `povtrace -v -v record …` shows why, and "
-			"`povtrace check` what this kernel can do",
-			strerror(-err));
+		log_error("cannot load the BPF programs: %s; `povtrace -v -v record …` shows why, "
+			  "and `povtrace check` shows what this kernel can do",
+			  strerror(-err));
 		return err;
 	}
 	maps_take(k, opt);
@@ -323,7 +331,7 @@ void kernel_keep(struct kernel *k, struct bpf_link *link)
 	k->link[k->link_cnt++] = link;
 }
 
-static int attach_one(struct kernel *k, struct bpf_program *prog)
+static int program_attach(struct kernel *k, struct bpf_program *prog)
 {
 	struct bpf_link *link;
 	int err;
@@ -343,7 +351,7 @@ static int attach_one(struct kernel *k, struct bpf_program *prog)
 int kernel_attach(struct kernel *k)
 {
 	struct povtrace *s = k->skel;
-	/* switches last: a wake-up must not be missing for a switch that is seen */
+	/* switches come last: every switch that is seen needs its wake-up */
 	struct bpf_program *const progs[] = {
 		s->progs.process_fork,	     s->progs.process_exec,
 		s->progs.process_exit,	     s->progs.process_free,
@@ -358,21 +366,20 @@ int kernel_attach(struct kernel *k)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
-		err = attach_one(k, progs[i]);
+		err = program_attach(k, progs[i]);
 	if (!err)
 		place_samples_attach(k);
 	if (!err)
 		kernel_functions_attach(&k->functions);
 	if (!err && k->features.image_way == IMAGE_NONE)
-		log_warn(
-			"this kernel does not show new code mappings: only libraries that are mapped already "
-			"are traced");
+		log_warn("this kernel does not report new code mappings: only libraries that are "
+			 "already mapped are recorded");
 	return err;
 }
 
 /*
- * Waits until every program that runs now has ended. To put a ring into the outer map does so, too, but costs an
- * allocation; membarrier is not to be had where CPUs run without a tick.
+ * Waits until every BPF program that is running now has ended. membarrier does not work if CPUs run
+ * without a tick; putting a ring into the outer map waits, too, but costs an allocation.
  */
 static void grace_wait(struct kernel *k)
 {
@@ -392,7 +399,7 @@ uint64_t kernel_calls_end(struct kernel *k)
 	if (k->calls_until_too)
 		__atomic_store_n(k->calls_until_too, end_ns, __ATOMIC_RELEASE);
 	now = kernel_now_ns();
-	if (now > end_ns) /* the tracer was kept from running just now */
+	if (now > end_ns) /* the tracer did not run for a moment */
 		end_ns = now;
 	ts = (struct timespec){end_ns / 1000000000, end_ns % 1000000000};
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
@@ -443,7 +450,7 @@ int kernel_read_thread(const struct kernel *k, uint32_t tid, void *out)
 	return t->tid == tid ? 0 : -ESRCH;
 }
 
-/* Times a program was not run because it, or another one, was at work on that CPU. */
+/* Sums up how often programs were not run because one was already active on the CPU. */
 static uint64_t recursions_read(const struct kernel *k)
 {
 	struct bpf_program *prog;
@@ -484,9 +491,9 @@ int kernel_add_target(struct kernel *k, uint32_t tgid)
 	return err;
 }
 
-/* Runs an iterator program and hands each item of a fixed size to fn. */
-static int iterate(struct bpf_program *prog, size_t bytes, void (*fn)(void *ctx, const void *item),
-		   void *ctx)
+/* Runs an iterator program and passes each item of a fixed size to fn. */
+static int program_iterate(struct bpf_program *prog, size_t bytes,
+			   void (*fn)(void *ctx, const void *item), void *ctx)
 {
 	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	const size_t cap = 16 * bytes;
@@ -522,18 +529,18 @@ out:
 
 int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx)
 {
-	return iterate(k->skel->progs.task_snapshot, sizeof(struct pov_task), fn, ctx);
+	return program_iterate(k->skel->progs.task_snapshot, sizeof(struct pov_task), fn, ctx);
 }
 
 int kernel_written(struct kernel *k, void (*fn)(void *ctx, const void *written), void *ctx)
 {
-	return iterate(k->skel->progs.task_written, sizeof(struct pov_written), fn, ctx);
+	return program_iterate(k->skel->progs.task_written, sizeof(struct pov_written), fn, ctx);
 }
 
 int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs), void *ctx)
 {
 #if defined(__x86_64__)
-	return iterate(k->skel->progs.task_regs, sizeof(struct pov_regs), fn, ctx);
+	return program_iterate(k->skel->progs.task_regs, sizeof(struct pov_regs), fn, ctx);
 #else
 	(void)k, (void)fn, (void)ctx;
 	return 0;
@@ -542,5 +549,5 @@ int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs)
 
 int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx)
 {
-	return iterate(k->skel->progs.thread_dump, sizeof(struct pov_thread), fn, ctx);
+	return program_iterate(k->skel->progs.thread_dump, sizeof(struct pov_thread), fn, ctx);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A program is called by its row and by what it does there. What sees the end is attached before what sees the begin: a call that
- * begins in between is not seen, rather than seen to begin and never to end.
+ * A BPF program is named after its row and its part in recording it. The program for the end of a
+ * call is attached before the one for its begin. So a call in between is not seen at all, rather
+ * than begun and never ended.
  */
 #include "record/kernel_functions.h"
 
@@ -21,10 +22,10 @@
 #include "layers/func_table.h"
 #include "povtrace.skel.h"
 
-/* The best one first. */
+/* In order of preference. */
 static const struct way {
-	const char *begin,
-		*end; /* of a program's name, behind the row's; begin NULL: only the end is seen */
+	const char *begin; /* suffix of the program's name; NULL: only the end is seen */
+	const char *end;   /* suffix of the program's name */
 	const char *text;
 } ways[] = {
 	{"entry", "return", "fentry"},
@@ -34,8 +35,9 @@ static const struct way {
 
 struct kernel_function {
 	const char *name;
-	const struct way *way;		 /* NULL: there is none here */
-	struct bpf_program *begin, *end; /* begin may be NULL */
+	const struct way *way;	   /* NULL: this kernel has none */
+	struct bpf_program *begin; /* may be NULL */
+	struct bpf_program *end;
 	bool attached;
 };
 
@@ -71,8 +73,8 @@ static void way_choose(struct kernel_function *f, struct bpf_object *obj,
 	}
 }
 
-/* wanted: NULL for all. */
-static void collect(struct kernel_functions *k, struct bpf_object *obj, const bool *wanted)
+/* Finds how to record each wanted function. wanted NULL: all functions. */
+static void functions_find(struct kernel_functions *k, struct bpf_object *obj, const bool *wanted)
 {
 	struct kernel_types types;
 	bool open;
@@ -92,12 +94,12 @@ static void collect(struct kernel_functions *k, struct bpf_object *obj, const bo
 
 void kernel_functions_choose(struct kernel_functions *k, struct bpf_object *obj, const bool *wanted)
 {
-	collect(k, obj, wanted);
+	functions_find(k, obj, wanted);
 	for (size_t i = 0; i < k->cnt; i++) {
 		const struct kernel_function *f = &k->function[i];
 
 		if (!f->way)
-			log_warn("%s cannot be recorded on this kernel", f->name);
+			log_warn("this kernel cannot record %s; see `povtrace check`", f->name);
 		if (f->begin)
 			bpf_program__set_autoload(f->begin, true);
 		if (f->end)
@@ -105,7 +107,7 @@ void kernel_functions_choose(struct kernel_functions *k, struct bpf_object *obj,
 	}
 }
 
-/* Of a program on a trace event "GROUP/NAME", else NULL. */
+/* Returns "GROUP/NAME" for the section of a program on a trace event, else NULL. */
 static const char *event_name(const char *section)
 {
 	static const char event[] = "tracepoint/";
@@ -120,7 +122,7 @@ static struct bpf_link *event_attach(struct bpf_program *prog, const char *name)
 	struct bpf_link *link = NULL;
 
 	if (fd >= 0)
-		link = bpf_program__attach_perf_event(prog, fd); /* which keeps it open */
+		link = bpf_program__attach_perf_event(prog, fd); /* keeps fd open */
 	err = errno;
 	if (fd >= 0 && !link)
 		close(fd);
@@ -128,7 +130,7 @@ static struct bpf_link *event_attach(struct bpf_program *prog, const char *name)
 	return link;
 }
 
-static struct bpf_link *attach_one(const struct kernel_function *f, struct bpf_program *prog)
+static struct bpf_link *program_attach(const struct kernel_function *f, struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
 	struct bpf_link *link = event_name(section) ? event_attach(prog, event_name(section)) :
@@ -142,10 +144,10 @@ static struct bpf_link *attach_one(const struct kernel_function *f, struct bpf_p
 
 static bool function_attach(struct kernel_functions *k, const struct kernel_function *f)
 {
-	struct bpf_link *end = attach_one(f, f->end), *begin = NULL;
+	struct bpf_link *end = program_attach(f, f->end), *begin = NULL;
 
 	if (end && f->begin)
-		begin = attach_one(f, f->begin);
+		begin = program_attach(f, f->begin);
 	if (!end || (f->begin && !begin)) {
 		bpf_link__destroy(end);
 		return false;
@@ -163,7 +165,7 @@ void kernel_functions_attach(struct kernel_functions *k)
 		k->function[i].attached = k->function[i].way && function_attach(k, &k->function[i]);
 }
 
-/* "fentry; tracepoints" */
+/* Joins texts: "fentry; tracepoints". */
 static json_t *links_text(const json_t *texts)
 {
 	char *joined = xstrdup(""), *longer;
@@ -235,7 +237,7 @@ json_t *kernel_functions_list(void)
 
 	if (!skel)
 		return list;
-	collect(&k, skel->obj, NULL);
+	functions_find(&k, skel->obj, NULL);
 	for (size_t i = 0; i < k.cnt; i++) {
 		const struct way *way = k.function[i].way;
 

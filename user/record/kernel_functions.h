@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions of the kernel that are traced as those of libraries are: the rows of the layer that lies in it (struct layer). There
- * are several ways to see one, each by programs of the kernel half; the best that this kernel has is taken. What it has none
- * for is said and left out.
+ * Kernel functions that are recorded like library functions: the rows of the layer that is in the
+ * kernel (struct layer). Several kinds of BPF programs can record such a function; the best one
+ * that this kernel supports is used. Functions without one are printed and left out.
  */
 #ifndef POV_RECORD_KERNEL_FUNCTIONS_H
 #define POV_RECORD_KERNEL_FUNCTIONS_H
@@ -17,25 +17,31 @@ struct bpf_object;
 struct kernel_function;
 
 struct kernel_functions {
-	struct kernel_function *function; /* that are wanted */
+	struct kernel_function *function; /* the wanted functions */
 	size_t cnt;
 	struct bpf_link **link;
 	size_t link_cnt;
 };
 
-/* Before the object is loaded: has those programs loaded that belong to wanted rows of the function table. */
+/*
+ * Call this before the object is loaded. Selects the programs of the wanted rows of the function
+ * table for loading.
+ */
 void kernel_functions_choose(struct kernel_functions *k, struct bpf_object *obj,
 			     const bool *wanted);
 void kernel_functions_attach(struct kernel_functions *k);
-/* How that went, as a meta object "library" of the trace. The caller owns it. */
+/* Describes the result as a meta object "library". The caller owns it. */
 json_t *kernel_functions_describe(const struct kernel_functions *k);
 void kernel_functions_detach(struct kernel_functions *k);
 void kernel_functions_release(struct kernel_functions *k);
 
-/* Of the function table, the first row of such a function. */
+/* Returns the first row of the function table that is a kernel function. */
 uint32_t kernel_functions_row(void);
 
-/* All that there are: [{name, way: by what it is seen here, "" if by nothing, whole: from begin to end}]. The caller owns it. */
+/*
+ * Lists all kernel functions: [{name, way: how this kernel can record it, "" if it cannot, whole:
+ * from begin to end}]. The caller owns the list.
+ */
 json_t *kernel_functions_list(void);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A reply becomes a code_file, its probes, what the trace and the user are told, and what the kernel half knows. */
+/*
+ * Turns a reply of the helper into a code_file with its probes, the trace's meta objects, messages
+ * to the user, and the state in the kernel half.
+ */
 #include "record/known_files.h"
 
 #include <bpf/bpf.h>
@@ -49,15 +52,16 @@ void known_files_name(struct known_files *k, const struct code_id *id, struct co
 }
 
 /*
- * Which of its functions are called shows at run time: the providers of libibverbs, of which that loads one for each kind of adapter there
- * may be, wherever it is used. Those that turn out to be used are told by their further probes.
+ * Returns true for a library whose functions are found at run time: a provider of libibverbs. Each
+ * program that uses libibverbs loads a provider for every kind of adapter there may be. Providers
+ * that are really used show up by their additional probes.
  */
 static bool library_is_met(const struct library *lib)
 {
 	return json_get_bool(lib->meta, "met");
 }
 
-static void library_say(const struct code_file *f, const json_t *meta)
+static void library_print(const struct code_file *f, const json_t *meta)
 {
 	const char *refused = json_get_text(meta, "refused"),
 		   *unsure = json_get_text(meta, "unsure");
@@ -66,13 +70,13 @@ static void library_say(const struct code_file *f, const json_t *meta)
 
 	if (f->lib->hook_cnt)
 		human_plural(left, sizeof(left), json_get_u64(meta, "preloaded"),
-			     "function left to the processes themselves, ",
-			     "functions left to the processes themselves, ");
+			     "function recorded by the processes themselves, ",
+			     "functions recorded by the processes themselves, ");
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
 	if (!f->lib->attached && !f->lib->hook_cnt && !library_is_met(f->lib))
-		log_error("attach: %s: no probe could be attached; is it stripped?", f->path);
+		log_error("attach: %s: no probe could be attached; is the file stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);
 	log_print(library_is_met(f->lib) ? LOG_DEBUG : LOG_INFO, "%s: %s%s%s, %s%s", f->path,
@@ -81,8 +85,8 @@ static void library_say(const struct code_file *f, const json_t *meta)
 		  human_plural(probes, sizeof(probes), f->lib->attached, "probe", "probes"));
 }
 
-/* Of those that are only told of together, how many there were of a flavour. */
-static void met_libraries_say(const struct code_files *files, size_t first)
+/* Prints one line for all run-time-found libraries of a flavour, when it gets the first of them. */
+static void met_libraries_print(const struct code_files *files, size_t first)
 {
 	const char *flavour = json_get_text(files->lib[first]->meta, "flavour");
 	size_t cnt = 0, attached = 0;
@@ -140,7 +144,7 @@ static void library_new(struct known_files *k, struct code_file *f, const json_t
 	json_object_set_new(meta, "path", json_string(f->path));
 	json_set_int(meta, "dev", f->id.dev);
 	json_set_int(meta, "ino", f->id.ino);
-	library_say(f, meta);
+	library_print(f, meta);
 	meta_write(k->writer, json_incref(meta));
 }
 
@@ -203,7 +207,7 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 	json_array_extend(lib->offsets, json_object_get(o, "offsets"));
 	if (!json_array_size(json_object_get(meta, "functions")) &&
 	    names_within(json_object_get(meta, "missing"), json_object_get(lib->meta, "missing")))
-		return; /* the same was said before */
+		return; /* an earlier message said the same */
 	json_set_int(meta, "library", id);
 	json_set_int(meta, "ts_ns", kernel_now_ns());
 	trace_probes_fold(lib->meta, meta);
@@ -215,17 +219,17 @@ void known_files_more(struct known_files *k, const json_t *o, struct links *link
 	meta_write(k->writer, json_incref(meta));
 }
 
-static void file_error_say(const struct code_file *f)
+static void file_error_print(const struct code_file *f)
 {
-	/* Most of what is not ELF for this machine is data, or programs of other machines. */
+	/* Most files that are not ELF for this machine are data, or programs of other machines. */
 	if (f->error == -ENOEXEC || !f->error)
 		return;
 	if (f->error == -ENOSPC)
-		log_warn(
-			"%s: a library too many (%d in all, fewer of one owner): its calls are not recorded",
-			f->path, POV_LIBS_MAX);
+		log_warn("%s: too many libraries (at most %d, fewer per owner): its calls are not "
+			 "recorded",
+			 f->path, POV_LIBS_MAX);
 	else if (f->error != -ENOENT)
-		log_warn("%s: cannot be looked at (%s); calls in it would not be seen", f->path,
+		log_warn("%s: cannot be inspected (%s): any calls in it are not recorded", f->path,
 			 strerror(-f->error));
 }
 
@@ -241,10 +245,9 @@ static void regions_take(struct known_files *k, const struct code_file *f, json_
 	json_array_extend(k->regions, json_object_get(meta, "functions"));
 	json_array_extend(k->regions, failed);
 	json_array_foreach(failed, i, name)
-		log_warn("%s: region %s cannot be probed there: %s", f->path,
-			 json_string_value(name),
+		log_warn("%s: region %s cannot be probed: %s", f->path, json_string_value(name),
 			 json_get_text(json_object_get(meta, "reasons"), json_string_value(name)));
-	log_info("%s: regions at %s", f->path,
+	log_info("%s: regions probed at %s", f->path,
 		 human_plural(cnt, sizeof(cnt), json_get_u64(meta, "attached"), "place", "places"));
 	json_object_set_new(meta, "type", json_string("regions"));
 	json_object_set_new(meta, "path", json_string(f->path));
@@ -276,11 +279,11 @@ void known_files_reply(struct known_files *k, const json_t *o, struct links *lin
 	code_file_add_sites(f, json_object_get(o, "sites"));
 	if (json_object_get(o, "library"))
 		library_new(k, f, o, links);
-	else /* probes by which processes wait, and regions': kept until the end */
+	else /* probes that make processes wait, and probes of regions: kept until the end */
 		links_move(&k->waits, links);
 	if (json_object_get(o, "regions"))
 		regions_take(k, f, json_object_get(o, "regions"));
-	file_error_say(f);
+	file_error_print(f);
 	known_files_name(k, &f->id, f);
 }
 
@@ -294,7 +297,7 @@ struct code_file *known_files_failed(struct known_files *k, const struct code_id
 			    id->dev >> 20, id->dev & 0xfffff);
 	f->build_id = xstrdup("");
 	f->error = -EIO;
-	log_warn("%s: cannot be looked at (%s); calls in it would not be seen", f->path, why);
+	log_warn("%s: cannot be inspected (%s): any calls in it are not recorded", f->path, why);
 	known_files_name(k, id, f);
 	return f;
 }
@@ -307,7 +310,7 @@ void known_files_leave(struct known_files *k, struct leftover_probes *leftover)
 	for (size_t i = 0; i < cnt; i++) {
 		all[i] = &k->files.lib[i]->links;
 		if (!k->left && library_is_met(k->files.lib[i]))
-			met_libraries_say(&k->files, i);
+			met_libraries_print(&k->files, i);
 	}
 	k->left = true;
 	all[cnt] = &k->waits;

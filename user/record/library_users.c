@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A process is known from the first traced library that it maps until it ends or executes a program without one. */
+/*
+ * A process is known from the first traced library that it maps until it ends or executes a program
+ * without one.
+ */
 #include "record/library_users.h"
 
 #include <signal.h>
@@ -19,15 +22,16 @@
 struct process {
 	pid_t pid;
 	bool described;
-	bool ran_before; /* without being recorded, or may have: it may have initialised MPI */
+	bool ran_before; /* it ran, or may have run, unrecorded: it may have initialised MPI then */
 	bool began;	 /* it has called a function that initialises MPI */
 	bool counted;	 /* as a rank */
-	json_t *meta; /* of this program, the last answer of the helper; NULL: there was none. Owned */
-	uint64_t renamed_ns; /* when it last got a name: exec does that before it maps anything */
+	json_t *meta;	 /* the helper's last answer for this program; NULL: none yet; owned */
+	uint64_t renamed_ns; /* last time it got a name, which exec does before it maps anything */
 	unsigned int nlibs;
 	struct {
 		const struct library *lib;
-		uint64_t bias, since_ns;
+		uint64_t bias;
+		uint64_t since_ns; /* when it was mapped */
 	} libs[PROCESS_LIBS_MAX];
 };
 
@@ -49,7 +53,10 @@ static bool process_has_mpi(const struct process *p)
 	return false;
 }
 
-/* Has a "process" meta object written. What it maps is said here and now, the rest when the helper has read it. */
+/*
+ * Has a "process" meta object written. The list of mapped libraries is from now; the helper reads
+ * the rest.
+ */
 static void process_describe(struct library_users *u, struct process *p, uint64_t ts_ns, bool asked)
 {
 	json_t *copies = NULL;
@@ -65,7 +72,10 @@ static void process_describe(struct library_users *u, struct process *p, uint64_
 			     (json_int_t)ts_ns, "copies", copies, "before", p->meta));
 }
 
-/* before: what was known; of one that has ended since, it says whether it has been counted. */
+/*
+ * Counts a process as a rank, once. before is the previous description, which shows for an ended
+ * process whether it was counted.
+ */
 static void rank_count(struct library_users *u, const json_t *m, const json_t *before)
 {
 	pid_t pid = (pid_t)json_get_int(m, "pid");
@@ -81,13 +91,16 @@ static void rank_count(struct library_users *u, const json_t *m, const json_t *b
 		p->counted = true;
 }
 
-static bool told_by_mpi(const json_t *m)
+static bool rank_is_from_mpi(const json_t *m)
 {
 	return !strcmp(json_get_text(m, "rank_by"), "mpi");
 }
 
-/* What its launcher said of it, as long as that could be read. */
-static const json_t *launcher_said(const json_t *before)
+/*
+ * Returns the description with what the launcher set in the environment, from a time when that
+ * could be read.
+ */
+static const json_t *launcher_info(const json_t *before)
 {
 	return *json_get_text(before, "launcher") ? before : json_object_get(before, "hint");
 }
@@ -103,22 +116,25 @@ static void members_keep(json_t *m, const json_t *from)
 }
 
 /*
- * A process was gone, or about to be, before it could be looked at: what was known of it holds, and, if it was a rank, what its launcher said. What
- * MPI has said holds also when it is finalised. A job is named by the launcher that it began under: that may be gone, too.
+ * Completes a description from the previous one. A process may be gone, or ending, before the
+ * helper reads it: then the previous description holds and, for a rank, the launcher's information.
+ * What MPI itself has reported also holds after MPI is finalised. A job keeps the name of the
+ * launcher under which it began, because the launcher may be gone, too.
  */
 static void before_keep(json_t *m, const json_t *before, bool began)
 {
-	const json_t *said = launcher_said(before);
+	const json_t *said = launcher_info(before);
 	bool gone = !*json_get_text(m, "exe");
 	bool same = said && !strcmp(json_get_text(m, "launcher"), json_get_text(said, "launcher"));
 
 	if (gone)
 		json_object_update(m, (json_t *)before);
-	if (told_by_mpi(before) && !told_by_mpi(m)) {
+	if (rank_is_from_mpi(before) && !rank_is_from_mpi(m)) {
 		members_keep(m, before);
 		json_object_set(m, "rank_by", json_object_get(before, "rank_by"));
 		json_object_set(m, "initialised", json_object_get(before, "initialised"));
-	} else if (began && !told_by_mpi(m) && (gone || (said && !*json_get_text(m, "launcher")))) {
+	} else if (began && !rank_is_from_mpi(m) &&
+		   (gone || (said && !*json_get_text(m, "launcher")))) {
 		members_keep(m, said);
 		json_object_set_new(m, "initialised", json_true());
 		json_object_set_new(m, "rank_by", json_string("environment"));
@@ -127,7 +143,9 @@ static void before_keep(json_t *m, const json_t *before, bool began)
 	}
 }
 
-/* The newer one counts: the last answer that came, or the one that there was when it was asked. */
+/*
+ * Returns the newest previous description: the last answer, or the one at the time of the request.
+ */
 static const json_t *before_find(const struct process *p, const json_t *request)
 {
 	const json_t *before = json_object_get(request, "before");
@@ -235,7 +253,7 @@ void library_users_fork(struct library_users *u, const struct pov_fork *r)
 
 	if (r->child_tgid == r->parent_tgid)
 		return;
-	process_forget(u, (pid_t)r->child_tgid); /* of the one that had this number before */
+	process_forget(u, (pid_t)r->child_tgid); /* an ended process that had the same number */
 	if (!parent)
 		return;
 	child = process_of(u, (pid_t)r->child_tgid);
@@ -279,7 +297,7 @@ bool library_users_call(struct library_users *u, pid_t pid)
 {
 	struct process *p = map_get(&u->processes, pid);
 
-	/* MPI_Init may have been under way when the recording began. */
+	/* MPI_Init may have been running when the recording began. */
 	if (p && (!p->described || (p->ran_before && !p->counted)))
 		process_describe(u, p, kernel_now_ns(), false);
 	return p != NULL;
@@ -290,7 +308,7 @@ void library_users_exit(struct library_users *u, const struct pov_exit *r)
 	if (r->hdr.tid != r->tgid)
 		return;
 	if (WIFSIGNALED(r->code) && WTERMSIG(r->code) == SIGKILL)
-		memory_limits_read(&u->memory, kernel_now_ns()); /* the group may be gone soon */
+		memory_limits_read(&u->memory, kernel_now_ns()); /* the cgroup may soon be gone */
 	process_forget(u, (pid_t)r->tgid);
 }
 

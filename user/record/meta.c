@@ -7,7 +7,7 @@
 #include "lib/json_get.h"
 #include "trace/trace_write.h"
 
-/* Those that a reader takes for what has the number in the time that it reads of. */
+/* Returns the process that a meta object describes as of a certain time, else 0. */
 static uint32_t process_of(const json_t *meta)
 {
 	return json_is_type(meta, "process") || json_is_type(meta, "target") ||

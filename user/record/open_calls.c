@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A frame already holds the record as far as it is known; only its end is put in. */
+/* A frame already holds the record as far as it is known; only its end is added. */
 #include "record/open_calls.h"
 
 #include "abi/event.h"
@@ -19,7 +19,10 @@ static void spin_give(struct reading *r, struct pov_spin *s)
 	r->fn(r->ctx, &s->hdr);
 }
 
-/* What was polled before the enclosing call began, and what since (spin_split of the kernel half). */
+/*
+ * Splits a spin into the polls before the enclosing call began and those since (like spin_split of
+ * the kernel half).
+ */
 static void spin_split(struct reading *r, struct pov_spin *s, const struct pov_spin_mark *mark)
 {
 	uint64_t end_ns = s->hdr.ts_ns, begin_ns = end_ns - s->dur_ns;
@@ -77,7 +80,10 @@ static void call_read(struct reading *r, struct pov_frame *f)
 	r->calls++;
 }
 
-/* A call that is under way is one of them, as far as it is known. */
+/*
+ * Writes the counted calls of one function. An open call counts as one of them, as far as it is
+ * known.
+ */
 static void counted_read(struct reading *r, const struct pov_thread *t,
 			 const struct pov_counting *c)
 {
@@ -94,7 +100,8 @@ static void counted_read(struct reading *r, const struct pov_thread *t,
 		.func = c->func,
 		.lib = c->lib,
 		.bytes = c->bytes,
-		.sized = c->sized < c->calls ? c->sized : c->calls, /* the thread may be at it */
+		/* the thread may be changing it */
+		.sized = c->sized < c->calls ? c->sized : c->calls,
 	};
 
 	r->fn(r->ctx, &counted.hdr);
@@ -119,7 +126,7 @@ static void counted_open_read(struct reading *r, const struct pov_thread *t, uin
 	counted_read(r, t, &one);
 }
 
-/* Inner ones first, as they would have ended. */
+/* Inner calls come first, as they would have ended. */
 static void on_thread(void *ctx, const void *item)
 {
 	struct pov_thread t = *(const struct pov_thread *)item;

@@ -14,7 +14,7 @@
 #include "record/kernel.h"
 #include "povtrace.skel.h"
 
-/* The link, which has taken over the clock; NULL with errno. */
+/* Returns the link, which owns the clock, or NULL with errno. */
 static struct bpf_link *clock_attach(struct bpf_program *prog, int cpu)
 {
 	struct perf_event_attr attr = {
@@ -47,9 +47,11 @@ void place_samples_attach(struct kernel *k)
 
 		if (link) {
 			kernel_keep(k, link);
-		} else if (errno != ENODEV) { /* it is offline */
-			log_info("where ranks compute is not sampled (CPU %d: %s)", cpu,
-				 strerror(errno));
+		} else if (errno != ENODEV) { /* an offline CPU */
+			log_info(
+				"ranks' code addresses are not sampled while they compute (CPU %d: "
+				"%s)",
+				cpu, strerror(errno));
 			return;
 		}
 	}

@@ -10,7 +10,7 @@
 
 struct asker {
 	unsigned int open;
-	uint64_t last_ns; /* of its questions that have been heard of */
+	uint64_t last_ns; /* time of its latest known question */
 };
 
 void questions_open(struct questions *q, pid_t pid, uint64_t ts_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What processes wait for: each may have asked several times, and goes on in the kernel half when none of its questions is open.
+ * Open questions of processes. A process may have asked several questions; in the kernel half it
+ * continues when none of them is open.
  */
 #ifndef POV_RECORD_QUESTIONS_H
 #define POV_RECORD_QUESTIONS_H
@@ -11,13 +12,14 @@
 #include "lib/map.h"
 
 struct questions {
-	int answered_fd; /* map of the kernel half: process → time of its last question that has been answered; borrowed */
+	/* BPF map: process → time of its last answered question; borrowed */
+	int answered_fd;
 	struct map askers; /* process → its open questions */
 };
 
-/* ts_ns: when it was asked. */
+/* ts_ns is the time of the question. */
 void questions_open(struct questions *q, pid_t pid, uint64_t ts_ns);
-/* One of a process's is answered; nothing if there is none. */
+/* Closes one question of a process. No-op if none is open. */
 void questions_close(struct questions *q, pid_t pid);
 void questions_release(struct questions *q);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the recording half offers. Loaded by user/cmd/recorder_load.c. */
+/* The table of the recording half's functions, which user/cmd/recorder_load.c loads. */
 #include "record/recorder.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "layers/func_table.h"
 #include "version.h"
 
-/* Whether a file is a library of a layer below MPI. */
+/* Returns true if a file is a library of a layer below MPI. */
 static bool is_lower(const struct layer *layer, const struct elf_file *elf)
 {
 	const struct library_kind *kind = library_kind_of(layer);
@@ -31,7 +31,9 @@ static bool is_lower(const struct layer *layer, const struct elf_file *elf)
 	return true;
 }
 
-/* The functions of such layers that a file is a library of; 0: it is none. *out is to be freed. */
+/*
+ * Lists the functions of the lower layers that a file belongs to; 0: none. The caller frees *out.
+ */
 static size_t lower_functions(const struct elf_file *elf, struct site_function **out)
 {
 	size_t cnt = 0;

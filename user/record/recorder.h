@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The recording half as the commands see it: what finds, attaches and collects, with the libraries that only this
- * needs (libbpf, libelf, Zydis, hwloc). It is a file of its own, loaded when it is needed, so that traces can be read
- * where none of these is installed.
+ * The commands' interface to the recording half, which finds processes, attaches probes and
+ * collects records. Only this half needs libbpf, libelf, Zydis and hwloc. It is a shared object,
+ * loaded on demand, so that machines without these libraries can read traces.
  */
 #ifndef POV_RECORD_RECORDER_H
 #define POV_RECORD_RECORDER_H
@@ -18,7 +18,8 @@ struct session_options;
 struct session_result;
 
 struct recorder {
-	const char *version; /* of the program that it was built with; first in any version */
+	/* version of the program that it was built with; first member in any version */
+	const char *version;
 	int (*session_run)(const struct session_options *opt, const volatile int *stop,
 			   struct session_result *out);
 	/* clock/clock.h */
@@ -31,11 +32,14 @@ struct recorder {
 	json_t *(*library_list)(void); /* target/helper/library_list.h */
 };
 
-/* In the file that is loaded. */
+/* Defined in the shared object. */
 extern const struct recorder recorder;
 #define RECORDER_SYMBOL "recorder"
 
-/* Loads it. NULL: it cannot be, and command `command` has said why and what to do. */
+/*
+ * Loads the shared object. NULL: this failed; the reason and the remedy are printed in the
+ * command's name.
+ */
 const struct recorder *recorder_load(const char *command);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The order matters: kernel half loaded → calibration begun → child at its gate → trace file → helper, which looks at
- * what the command will load → calibration's records dropped → identity and scheduler live → existing tasks and targets →
- * all looked at → gate open → loop → probes gone → rings empty → open calls → end. Nothing a target does between two
- * steps can fall through.
+ * The order matters: kernel half loaded → calibration begun → child at its gate → trace file →
+ * helper, which inspects the files that the command will load → calibration's records dropped →
+ * identity and scheduler live → existing tasks and targets → all files inspected → gate open → loop
+ * → probes removed → rings empty → open calls → end. Nothing that a target does between two steps
+ * is missed.
  */
 #include "record/session.h"
 
@@ -31,15 +32,15 @@
 #include "layers/func_table.h"
 
 #define POLL_MS 10
-#define POLL_CALM_MS \
-	40 /* while there are few records: each look takes the ranks' core for a while */
+#define POLL_CALM_MS 40 /* while records are few: each look takes a rank's core for a moment */
 #define CALM_RECORDS_PER_MS 50
-#define LOOK_MS 10     /* whether rings of processes fill: that is cheap */
-#define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
-#define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
-#define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
-#define SETTLE_NS 10000000000ull   /* to look at all that a command will load, or has loaded */
-#define LIMITS_NS 100000000ull	   /* limits of CPU time are looked at this often */
+#define LOOK_MS 10     /* between cheap checks whether processes' rings fill */
+#define POLL_FULL_MS 1 /* while processes' rings fill fast, or probes are attached for moments */
+#define SAMPLE_NS 10000000ull	   /* between readings of rings and losses */
+#define FLUSH_AGE_NS 1000000000ull /* blocks older than this are written to the file */
+/* limit for inspecting all files that a command will load or has loaded */
+#define SETTLE_NS 10000000000ull
+#define LIMITS_NS 100000000ull /* between readings of CPU time limits */
 #define NICE (-20)
 #define PROGRESS_NS 1000000000ull
 
@@ -88,7 +89,7 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
 	    rec->kind != POV_KIND_UNREACHED && rec->kind != POV_KIND_INIT)
 		session_record(s, TRACE_STREAM_TASKS, data);
-	/* Who ends may have initialised MPI just before, and be known no longer after that. */
+	/* An ending process may just have initialised MPI, and is unknown afterwards. */
 	if (rec->kind == POV_KIND_EXIT)
 		session_preload_identity(s, rec);
 	images_control(s->images, data);
@@ -155,8 +156,9 @@ static void on_open_call(void *ctx, const struct pov_hdr *rec)
 /* ---- start, loop, end ---- */
 
 /*
- * Which functions' brief calls are counted. A call that makes a datatype tells nothing new only if every other one was recorded, and is in
- * the file: not if such functions are left out, nor in a part of a recording.
+ * Chooses the functions whose brief calls are only counted. A call that makes a datatype may be
+ * counted only if the file has all others like it. That is not so if some such functions are left
+ * out, or if the file has only a part of the recording.
  */
 static void briefs_choose(struct session *s, size_t cnt)
 {
@@ -169,7 +171,7 @@ static void briefs_choose(struct session *s, size_t cnt)
 				  func_table_is_brief(i);
 }
 
-/* Of all functions, and behind them the calibration's. */
+/* Makes the recipes of all functions, followed by the calibration's. */
 static void recipes_make(struct session *s)
 {
 	size_t cnt = func_table_count();
@@ -188,13 +190,19 @@ static void recipes_make(struct session *s)
 	calibrate_recipes(&s->fns[cnt]);
 }
 
-/* Whether all processes get the probes. A launched one that does not wait by itself may have mapped too much before it got its own. */
+/*
+ * Returns true if all processes get the probes. A launched process that does not wait by itself
+ * could map too much before it got its own.
+ */
 static bool is_machine_wide(const struct session *s)
 {
 	return s->opt->all || (s->opt->launch && !s->preload_library);
 }
 
-/* Those of MPI libraries, perf events of a launched command among them (inspect_library.c). */
+/*
+ * Returns true if probes of MPI libraries are in all processes; perf events of a launched command
+ * are (inspect_library.c).
+ */
 static bool probes_lie_in_all(const struct session *s)
 {
 	return is_machine_wide(s) || (s->opt->launch && !session_preload_records(s) &&
@@ -234,7 +242,7 @@ static int session_load(struct session *s)
 	return rings_open(s);
 }
 
-/* Waits for the calibration, and forgets its records. */
+/* Waits for the calibration, and drops its records. */
 static void session_calibrated(struct session *s)
 {
 	if (calibrate_wait(&s->kernel, &s->calibration, &s->cost))
@@ -252,7 +260,10 @@ static int wait_ms(const struct session *s)
 							     POLL_MS;
 }
 
-/* Until something comes, or it is time to take what there is: earlier if processes write fast. How many have come, or -1. */
+/*
+ * Waits until something arrives or it is time to read the rings, earlier if processes' rings fill
+ * fast. Returns how many descriptors are ready, or -1.
+ */
 static int rings_wait(const struct session *s, struct pollfd *polled, unsigned int cnt)
 {
 	int left_ms = wait_ms(s), n;
@@ -265,8 +276,8 @@ static int rings_wait(const struct session *s, struct pollfd *polled, unsigned i
 }
 
 /*
- * Moves what is in the rings, and what the helper has found; waits some ms for either, or for the command's end,
- * 1 if that has come. 0 or -errno.
+ * Moves records from the rings and handles the helper's replies; waits some ms for either. 1 if the
+ * command has ended, 0, or -errno.
  */
 static int rings_poll(struct session *s)
 {
@@ -286,8 +297,8 @@ static int rings_poll(struct session *s)
 }
 
 /*
- * Until all that has been asked is answered, or it takes too long: what is not looked at by then is looked at when it is
- * mapped. The rings are emptied meanwhile.
+ * Waits until the helper has answered every request, or too long. Files that are not inspected by
+ * then are inspected when a process maps them. The rings are emptied meanwhile.
  */
 static void session_settle(struct session *s, const volatile int *stop)
 {
@@ -298,8 +309,8 @@ static void session_settle(struct session *s, const volatile int *stop)
 	} while (!images_settled(s->images) && !*stop && kernel_now_ns() < until_ns);
 }
 
-/* Says that processes that ran already are being recorded. Scripts wait for this line. */
-static void say_live(const struct session *s)
+/* Prints that already running processes are now recorded. Scripts wait for this line. */
+static void live_print(const struct session *s)
 {
 	char n[80], libs[80];
 
@@ -338,7 +349,10 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = trace_writer_open(s->opt->path, &wo, &s->writer);
 	if (err)
 		return err;
-	/* Threads wait for its answers, spinning. This thread's only: those that compress and write stay what they are. */
+	/*
+	 * Threads spin while they wait for our answers, so this thread gets a high priority. The
+	 * threads that compress and write keep theirs.
+	 */
 	s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), NICE))
 		log_debug("priority: %s", strerror(errno));
@@ -364,16 +378,16 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (!err)
 		session_settle(s, stop);
 	if (!err && (s->opt->pid_cnt || s->opt->all))
-		say_live(s);
+		live_print(s);
 	if (!err && s->launch.pid && *stop) {
-		log_error("ended by a signal before the command was started");
+		log_error("interrupted by a signal before the command was started");
 		err = -EINTR;
 	}
 	if (s->launch.pid)
 		s->launch_fd = (int)syscall(SYS_pidfd_open, s->launch.pid, 0);
 	if (!err && s->launch.pid)
 		err = launch_open_gate(&s->launch, &s->plan);
-	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
+	return err < 0 ? err : 0; /* the loop handles what takes longer */
 }
 
 static void progress_show(struct session *s, uint64_t now, bool last)
@@ -394,8 +408,8 @@ static void progress_show(struct session *s, uint64_t now, bool last)
 	fflush(stderr);
 }
 
-/* Why the recording is to end now, or NULL. */
-static const char *over(struct session *s, const volatile int *stop, uint64_t now)
+/* Returns why the recording must end now, or NULL. */
+static const char *end_reason(struct session *s, const volatile int *stop, uint64_t now)
 {
 	size_t alive = 0;
 
@@ -432,7 +446,7 @@ void session_take(struct session *s)
 	drops_write(&s->drops, s->writer, kernel_now_ns());
 }
 
-/* What is to be done now and then as long as anything is attached. */
+/* Does the regular work while anything is attached. */
 static void session_sample(struct session *s, uint64_t now)
 {
 	uint64_t elapsed_ns = now - s->sampled_ns;
@@ -456,7 +470,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 	for (;;) {
 		n = rings_poll(s);
 		if (n < 0) {
-			log_error("rings: %s", strerror(-n));
+			log_error("cannot read the rings: %s", strerror(-n));
 			s->res->reason = "ring error";
 			return n;
 		}
@@ -469,7 +483,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 			s->shown_ns = now;
 			progress_show(s, now, false);
 		}
-		s->res->reason = over(s, stop, now);
+		s->res->reason = end_reason(s, stop, now);
 		if (s->res->reason)
 			return 0;
 	}
@@ -490,18 +504,22 @@ static void toll_sum(struct session *s)
 		 rank >= 0 ? rank : (int)pid);
 }
 
-/* Those that no file had. */
-static void regions_say(const struct session *s)
+/* Warns about regions that no file had. */
+static void regions_warn(const struct session *s)
 {
 	for (size_t i = 0; i < s->opt->region_cnt; i++)
 		if (!images_have_region(s->images, s->opt->region[i]))
 			log_warn(
-				"region %s: no recorded program or library has this function; its name must be the "
-				"symbol's (nm FILE); it may have been inlined everywhere, or its file stripped",
+				"region %s: no recorded program or library has this function; give "
+				"the symbol's name as nm prints it; the function may be inlined "
+				"everywhere, or its file stripped",
 				s->opt->region[i]);
 }
 
-/* What has been asked about processes and files is to be in the recording, though nobody waits for it any more. */
+/*
+ * Waits for the answers about processes and files. No process waits for them any more, but they
+ * belong in the recording.
+ */
 static void answers_wait(struct session *s)
 {
 	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
@@ -515,8 +533,8 @@ static void answers_wait(struct session *s)
 }
 
 /*
- * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
- * one by one, what they write no longer fits together.
+ * Ends the recording at a moment when the scheduler is still fully recorded: while its programs are
+ * detached one by one, their records no longer fit together.
  */
 static void session_end(struct session *s)
 {
@@ -546,7 +564,7 @@ static void session_end(struct session *s)
 	s->res->ranks = images_rank_count(s->images);
 	toll_sum(s);
 	if (!s->useless)
-		regions_say(s);
+		regions_warn(s);
 	s->res->child_pid = s->useless ? 0 : s->launch.pid;
 	session_meta_end(s);
 }

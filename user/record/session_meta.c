@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the trace says of the recording itself: its configuration, machine and targets when it begins; when it ends, why,
- * and what is missing. What is found in processes is images.c's to say.
+ * Meta objects about the recording itself: at the start its configuration, machine and targets; at
+ * the end the reason, and what is missing. images.c writes what is found in processes.
  */
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@
 #include "trace/trace_flight.h"
 #include "version.h"
 
-static void meta(struct session *s, json_t *o)
+static void meta_put(struct session *s, json_t *o)
 {
 	int err = meta_write(s->writer, o);
 
@@ -57,7 +57,7 @@ static json_t *config_members(const struct session *s)
 			 s->preload && session_preload_records(s) ? "preload" : "probes");
 }
 
-/* Functions of MPI that are recorded unless somebody leaves them out. */
+/* Returns true if MPI functions that are recorded by default are left out. */
 static bool leaves_out_mpi(const struct session *s)
 {
 	const struct func_choice usual = {0};
@@ -100,7 +100,7 @@ static void adapters_tell(struct session *s)
 		if (layers[i]->uses_adapters && session_records_layer(s, layers[i]))
 			adapters = adapters_describe("/sys/class/infiniband");
 	if (adapters)
-		meta(s, adapters);
+		meta_put(s, adapters);
 }
 
 void session_meta_recording(struct session *s, uint64_t begin_ns, json_t *kept)
@@ -112,38 +112,38 @@ void session_meta_recording(struct session *s, uint64_t begin_ns, json_t *kept)
 	json_object_set_new(o, "config", config_json(s));
 	if (kept)
 		json_object_set_new(o, "kept", kept);
-	meta(s, o);
+	meta_put(s, o);
 }
 
 void session_meta_begin(struct session *s)
 {
 	if (!s->keep)
 		session_meta_recording(s, s->start_ns, NULL);
-	meta(s, host_describe());
+	meta_put(s, host_describe());
 	trace_writer_place(s->writer, TRACE_PLACE_BEGIN);
-	meta(s, host_clocks_describe());
+	meta_put(s, host_clocks_describe());
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
 	for (size_t i = 0; layers[i]; i++)
 		if (session_records_layer(s, layers[i]))
-			meta(s, func_table_to_json(layers[i]));
+			meta_put(s, func_table_to_json(layers[i]));
 	adapters_tell(s);
 	if (s->cost.samples)
-		meta(s, json_pack("{s:s,s:f,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
-				  s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
-				  s->cost.stepped_ns, "counted_ns", s->cost.counted_ns, "samples",
-				  (int)s->cost.samples));
+		meta_put(s, json_pack("{s:s,s:f,s:f,s:f,s:f,s:i}", "type", "probe_cost", "call_ns",
+				      s->cost.call_ns, "spin_ns", s->cost.spin_ns, "stepped_ns",
+				      s->cost.stepped_ns, "counted_ns", s->cost.counted_ns,
+				      "samples", (int)s->cost.samples));
 }
 
 void session_meta_kernel(struct session *s)
 {
 	if (s->kernel.functions.cnt)
-		meta(s, kernel_functions_describe(&s->kernel.functions));
+		meta_put(s, kernel_functions_describe(&s->kernel.functions));
 }
 
 static void target_describe(struct session *s, pid_t pid, json_t *cmdline)
 {
-	meta(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",
-			  (json_int_t)kernel_now_ns(), "pid", pid, "cmdline", cmdline));
+	meta_put(s, json_pack("{s:s,s:I,s:i,s:o}", "type", "target", "ts_ns",
+			      (json_int_t)kernel_now_ns(), "pid", pid, "cmdline", cmdline));
 }
 
 void session_meta_target(struct session *s, pid_t pid)
@@ -190,7 +190,10 @@ void session_stored_count(struct session *s)
 	t->switches = st.accepted.switches - st.lost.switches;
 }
 
-/* The recorder's own CPU time for what the file has, and of it what starting and stopping took. */
+/*
+ * Adds the recorder's own CPU time for the file's contents, and the parts of it for starting and
+ * stopping.
+ */
 static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
 {
 	uint64_t total = session_own_cpu_ns(s), begun = s->cpu_begun_ns ?: s->cpu_over_ns;
@@ -201,16 +204,16 @@ static void own_cpu_add(struct session *s, uint64_t before_ns, json_t *end)
 	json_set_int(end, "own_cpu_stop_ns", s->cpu_over_ns ? total - s->cpu_over_ns : 0);
 }
 
-/* Of threads that recorded their calls themselves. */
+/* Writes the counts of threads that recorded their own calls. */
 static void preload_tell(struct session *s)
 {
-	meta(s, json_pack("{s:s,s:f,s:f,s:i,s:i,s:I,s:I,s:i}", "type", "preload", "call_ns",
-			  s->cost.preload_ns, "counted_ns", s->cost.preload_counted_ns, "threads",
-			  (int)preload_thread_cnt(s->preload), "damaged",
-			  (int)preload_damaged_cnt(s->preload), "wait_ns",
-			  (json_int_t)s->drops.preloaded.waits_ns, "no_area",
-			  (json_int_t)s->drops.preloaded.no_area, "missed",
-			  (int)preload_missed_cnt(s->preload)));
+	meta_put(s, json_pack("{s:s,s:f,s:f,s:i,s:i,s:I,s:I,s:i}", "type", "preload", "call_ns",
+			      s->cost.preload_ns, "counted_ns", s->cost.preload_counted_ns,
+			      "threads", (int)preload_thread_cnt(s->preload), "damaged",
+			      (int)preload_damaged_cnt(s->preload), "wait_ns",
+			      (json_int_t)s->drops.preloaded.waits_ns, "no_area",
+			      (json_int_t)s->drops.preloaded.no_area, "missed",
+			      (int)preload_missed_cnt(s->preload)));
 }
 
 void session_meta_over(struct session *s, const struct session_over *over)
@@ -218,7 +221,7 @@ void session_meta_over(struct session *s, const struct session_over *over)
 	const struct trace_tally *t = over->stored;
 	json_t *o, *misses;
 
-	meta(s, host_clocks_describe());
+	meta_put(s, host_clocks_describe());
 	images_limits_write(s->images);
 	if (s->preload && session_preload_records(s))
 		preload_tell(s);
@@ -242,7 +245,7 @@ void session_meta_over(struct session *s, const struct session_over *over)
 		json_object_update(o, over->more);
 		json_decref(over->more);
 	}
-	meta(s, o);
+	meta_put(s, o);
 }
 
 void session_meta_end(struct session *s)

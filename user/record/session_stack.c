@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that were under way when their process was attached to, and still are when the recording ends: found by the return addresses on the
- * threads' stacks, since no probe has seen them begin. Nothing in the processes is stopped or changed for that.
+ * Finds calls that were open when their process was attached to and still are when the recording
+ * ends. No probe has seen them begin, so they are found by the return addresses on the threads'
+ * stacks. No process is stopped or changed for this.
  */
 #include <bpf/bpf.h>
 #include <stdio.h>
@@ -20,11 +21,12 @@
 #include "target/x86/x86_args.h"
 #include "layers/func_table.h"
 
-#define THREADS_MAX 4096 /* of all processes */
+#define THREADS_MAX 4096 /* in all processes */
 #define DEPTH_MAX 128
 #define CODE_BYTES_MAX 65536
-#define PLACES_MAX 16 /* of traced libraries in a process */
-#define LOOKS_MAX 8   /* at a thread whose stack cannot be followed: it ran on meanwhile */
+#define PLACES_MAX 16 /* mappings of traced libraries in a process */
+/* attempts for a thread whose stack cannot be followed because it kept running */
+#define LOOKS_MAX 8
 
 struct stack_call {
 	uint32_t tid, tgid;
@@ -37,10 +39,10 @@ struct stack_call {
 struct session_stack {
 	struct stack_call *call;
 	size_t cnt;
-	struct pov_sample *place; /* of threads that are in none: where their programs are */
+	struct pov_sample *place; /* code addresses of threads that are in no such call */
 	size_t nplaces;
-	struct map callers;  /* threads whose calls probes have seen begin: tid → this */
-	struct map recorded; /* those in such a call */
+	struct map callers;  /* threads whose calls probes have seen begin (by tid) */
+	struct map recorded; /* threads with an open call whose begin was recorded */
 };
 
 struct place {
@@ -53,7 +55,7 @@ struct finding_stack {
 	struct place place[PLACES_MAX];
 	size_t nplaces;
 	struct unwind unwind;
-	uint64_t program; /* number of the program's file */
+	uint64_t program; /* inode number of the program's file */
 };
 
 static void on_file(void *ctx, const struct code_file *file, uint64_t bias)
@@ -64,7 +66,7 @@ static void on_file(void *ctx, const struct code_file *file, uint64_t bias)
 		f->place[f->nplaces++] = (struct place){file, bias};
 }
 
-/* The recorded function of MPI that begins at an address of the process. */
+/* Finds the recorded MPI function that begins at an address of the process. */
 static bool function_find(const struct finding_stack *f, const struct unwind_frame *frame,
 			  uint64_t *cookie)
 {
@@ -80,10 +82,10 @@ static bool function_find(const struct finding_stack *f, const struct unwind_fra
 	return false;
 }
 
-/* A function of a thread, its caller's registers, and where it goes on. */
+/* A function on a thread's stack, with its caller's registers and its return address. */
 struct stack_frame {
 	struct unwind_frame at;
-	struct unwind_regs regs; /* in it, where it has called the next one */
+	struct unwind_regs regs; /* registers at its call of the next function */
 };
 
 #if defined(__x86_64__)
@@ -106,7 +108,7 @@ static void arg_set(struct stack_call *c, uint32_t i, uint64_t value)
 	c->unknown &= ~(1u << i);
 }
 
-/* By what the function itself has kept. */
+/* Sets arguments that the function itself has saved. */
 static void args_kept(const struct finding_stack *f, struct stack_call *c,
 		      const struct stack_frame *fr)
 {
@@ -126,7 +128,10 @@ static void args_kept(const struct finding_stack *f, struct stack_call *c,
 	free(code);
 }
 
-/* By what its caller has passed. caller: its registers when the call began are those that it has now, and sp is the function's CFA. */
+/*
+ * Sets arguments by the code of the caller that passed them. The caller's registers at the begin of
+ * the call are its current ones, and sp is the function's CFA.
+ */
 static void args_passed(const struct finding_stack *f, struct stack_call *c,
 			const struct stack_frame *caller)
 {
@@ -156,7 +161,7 @@ static void args_passed(const struct finding_stack *f, struct stack_call *c,
 }
 #endif
 
-/* whole: down to where the thread began. */
+/* Follows a thread's stack. *whole: down to where the thread began. */
 static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 			  struct stack_frame *frame, bool *whole)
 {
@@ -170,7 +175,7 @@ static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 			break;
 		n++;
 	}
-	frame[n].regs = regs; /* of the caller of the last one */
+	frame[n].regs = regs; /* registers of the last function's caller */
 	*whole = !regs.pc;
 	return n;
 }
@@ -183,7 +188,7 @@ static bool is_in_program(const struct finding_stack *f, uint64_t pc)
 	return false;
 }
 
-/* The innermost function of its program. False: there is none. */
+/* Finds the innermost function of the thread's program. False: there is none. */
 static bool place_find(struct finding_stack *f, const struct thread_regs *t,
 		       const struct stack_frame *frame, size_t n)
 {
@@ -201,18 +206,21 @@ static bool place_find(struct finding_stack *f, const struct thread_regs *t,
 			.flags = POV_SAMPLE_STACK,
 			.tid = (uint32_t)t->tid},
 		.tgid = (uint32_t)t->pid,
-		.ip = frame[i].regs.pc + !i, /* as if it were a return address */
+		.ip = frame[i].regs.pc + !i, /* + 1 as in a return address */
 	};
 	return true;
 }
 
-/* The innermost function has not only just begun, nor is it about to return. */
+/* Returns true if the innermost function has neither just begun nor is about to return. */
 static bool has_frame(const struct stack_frame *innermost)
 {
 	return innermost->at.cfa - innermost->regs.reg[UNWIND_RSP] > sizeof(uint64_t);
 }
 
-/* The outermost one: what it calls itself is of no interest. False: the stack could not be followed. */
+/*
+ * Finds the outermost recorded function of a thread; calls inside it do not matter. False: the
+ * stack could not be followed.
+ */
 static bool thread_walk(struct finding_stack *f, const struct thread_regs *t)
 {
 	struct stack_frame *frame = xcalloc(DEPTH_MAX + 1, sizeof(*frame));
@@ -271,7 +279,7 @@ static void process_walk(struct session *s, struct thread_regs *t, size_t cnt, b
 	unwind_close(&f.unwind);
 }
 
-/* Threads of processes that may call MPI. */
+/* Lists the threads of processes that may call MPI. */
 static size_t threads_list(struct session *s, struct thread_regs *t)
 {
 	uint32_t key, state, *last = NULL;
@@ -315,7 +323,7 @@ static void on_regs(void *ctx, const void *item)
 	}
 }
 
-/* Of those that run meanwhile, and then of those that have gone to sleep. */
+/* Reads the registers of running threads, and then of those that have gone to sleep meanwhile. */
 static void regs_read(struct session *s, struct thread_regs *t, size_t cnt)
 {
 	struct asleep a = {t, cnt};
@@ -337,8 +345,11 @@ void session_stack_identity(struct session *s, const struct pov_hdr *rec)
 		map_remove(&s->stack->callers, rec->tid);
 }
 
-/* At those that are not done: threads of a process lie together. */
-static void threads_look(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
+/*
+ * Searches the stacks of threads that are not done. Threads of one process are adjacent in the
+ * array.
+ */
+static void threads_search(struct session *s, struct thread_regs *t, size_t cnt, bool *done)
 {
 	size_t end;
 
@@ -376,7 +387,7 @@ void session_stack_find(struct session *s)
 	done = xcalloc(THREADS_MAX, sizeof(*done));
 	cnt = threads_list(s, t);
 	for (int look = 0; look < LOOKS_MAX && !all_done(done, cnt); look++)
-		threads_look(s, t, cnt, done);
+		threads_search(s, t, cnt, done);
 	free(done);
 	free(t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whom a recording is about when it begins: the processes that were asked for with all that they have started, the command, or all. And
- * who goes on when it has ended.
+ * The targets of a recording at its begin: the requested processes with all that they have started,
+ * the command, or all processes. At the end, the targets that are still running.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -13,12 +13,11 @@
 #include "lib/log.h"
 #include "record/session_priv.h"
 
-static void hooked_say(pid_t pid, const char *what_not)
+static void hooked_refuse(pid_t pid, const char *what_not)
 {
-	log_error(
-		"process %d is recorded by a povtrace that launched it, or was: its MPI functions begin with jumps, which "
-		"breakpoints would break; %s",
-		pid, what_not);
+	log_error("process %d was launched by povtrace: its MPI functions begin with jumps, which "
+		  "breakpoints would break; %s",
+		  pid, what_not);
 }
 
 static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
@@ -35,11 +34,12 @@ int session_targets_check_all(const struct session_options *o)
 
 	proc_for_each(hooked_visit, &hooked);
 	if (hooked)
-		hooked_say(
+		hooked_refuse(
 			hooked,
 			o->all ?
-				"it cannot be recorded by --all until it has ended" :
-				"until it has ended, no command can be recorded by probes in all processes");
+				"use --all after it has ended" :
+				"a command whose probes are in all processes can be recorded after "
+				"it has ended");
 	return hooked ? -EBUSY : 0;
 }
 
@@ -50,13 +50,13 @@ int session_targets_check(const struct session_options *o)
 			log_error("no process %d to attach to", o->pids[i]);
 			return -ESRCH;
 		} else if (proc_is_hooked(o->pids[i])) {
-			hooked_say(o->pids[i], "it cannot be recorded by -p");
+			hooked_refuse(o->pids[i], "-p cannot record it");
 			return -EBUSY;
 		}
 	return 0;
 }
 
-/* The processes that were asked for, and those that they have started. */
+/* The requested processes, and those that they have started. */
 struct family {
 	struct session *s;
 	pid_t *pid;
@@ -76,14 +76,13 @@ static int target_add(struct family *f, pid_t pid)
 	return 0;
 }
 
-/* Adds the processes whose parent is a target. */
-
+/* Adds a process whose parent is a target. */
 static int family_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct family *f = ctx;
 	unsigned int v, child = pid, mother = parent;
 
-	if (proc_is_hooked(pid)) /* of a command that another povtrace launched */
+	if (proc_is_hooked(pid)) /* from a command that another povtrace launched */
 		return 0;
 	if (bpf_map_lookup_elem(f->s->kernel.targets_fd, &mother, &v) ||
 	    !bpf_map_lookup_elem(f->s->kernel.targets_fd, &child, &v))
@@ -103,7 +102,7 @@ static int all_visit(void *ctx, pid_t pid, pid_t parent)
 	return 0;
 }
 
-/* What they map is looked at once it is known who they all are. */
+/* Inspects the files of all targets, once all targets are known. */
 static int family_scan(struct family *f)
 {
 	int err = 0;
@@ -112,7 +111,7 @@ static int family_scan(struct family *f)
 	for (size_t i = 0; i < f->cnt && !err; i++) {
 		err = images_scan(f->s->images, f->pid[i]);
 		if (err > 0 ||
-		    i >= f->s->opt->pid_cnt) /* one that was not asked for may have ended */
+		    i >= f->s->opt->pid_cnt) /* a process that was not requested may have ended */
 			err = 0;
 		if (err)
 			log_error("no process %d to attach to: %s", f->pid[i], strerror(-err));
@@ -133,8 +132,7 @@ static int pids_find(struct session *s)
 		if (!err)
 			proc_for_each(family_visit, &f);
 	} while (f.grew);
-	if (!err &&
-	    s->opt->sched == POV_SCHED_RANKS) /* which tells only of those that are targets now */
+	if (!err && s->opt->sched == POV_SCHED_RANKS) /* the snapshot has only current targets */
 		err = session_snapshot(s);
 	if (!err)
 		err = family_scan(&f);
@@ -171,7 +169,7 @@ static int pid_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorted; the caller frees. */
+/* Returns the living targets, sorted. The caller frees them. */
 static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
 {
 	uint32_t key, state, n = 0, room = 0, *last = NULL;
@@ -181,7 +179,7 @@ static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
 	while (!bpf_map_get_next_key(fd, last, &key)) {
 		last = &key;
 		if (bpf_map_lookup_elem(fd, &key, &state) || state != POV_TARGET_ALIVE ||
-		    !proc_alive((pid_t)key)) /* it has ended since probes are gone */
+		    !proc_alive((pid_t)key)) /* it has ended since the probes were removed */
 			continue;
 		if (n == room) {
 			room = room ? 2 * room : 64;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Lists probe sites for people and programs: one row per function of the library, then the sums. The choice
- * itself is probe_site.c's; this only asks it, so that what is listed is what recording does.
+ * Lists probe sites as text or JSON: one row per function of the library, then the sums.
+ * probe_site.c makes the choice, so the list shows what recording does.
  */
 #include "record/sites_print.h"
 
@@ -17,9 +17,10 @@
 #include "target/elf/probe_site.h"
 
 struct site_row {
-	const char *name; /* of the function; of the symbol, where MPI_X and PMPI_X are two */
+	/* name of the function; if MPI_X and PMPI_X are two, name of the symbol */
+	const char *name;
 	struct probe_site site;
-	int err; /* of probe_site_choose: no site */
+	int err; /* error of probe_site_choose: no site */
 };
 
 struct site_list {
@@ -83,7 +84,10 @@ static void list_add_name(struct site_list *l, const struct elf_file *f,
 			 function->nargs_regs);
 }
 
-/* MPI_Xyz or PMPI_Xyz, not MPI_XYZ (Fortran's), nor a part of one (MPI_Xyz.cold). */
+/*
+ * Returns true for MPI_Xyz or PMPI_Xyz, but not for MPI_XYZ (Fortran) or a part of a function
+ * (MPI_Xyz.cold).
+ */
 static bool is_mpi_name(const char *name)
 {
 	name += *name == 'P';
@@ -91,7 +95,7 @@ static bool is_mpi_name(const char *name)
 	       (islower((unsigned char)name[5]) || name[5] == '_') && !strchr(name, '.');
 }
 
-/* A function found by its PMPI_ name is the same as the one by its MPI_ name: ask for the latter only. */
+/* Adds all functions. A function with a PMPI_ name is listed under its MPI_ name only. */
 static void list_add_all(struct site_list *l, const struct elf_file *f)
 {
 	const struct elf_symbol *sym;
@@ -194,10 +198,9 @@ int sites_print(const struct elf_file *f, const char *path, const struct site_fu
 	if (!functions)
 		list_add_all(&list, f);
 	if (list.cnt == 0) {
-		log_error(
-			"%s: no function that can be traced is defined in it; name the library itself "
-			"(libmpi.so) or a statically linked program",
-			path);
+		log_error("%s: it defines no function that can be traced; name the library itself "
+			  "(libmpi.so) or a statically linked program",
+			  path);
 		return -ENOENT;
 	}
 	mpi_library_probe(f, &mpi);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Counts as analysis/coverage.c does, from the records alone.
- */
+/* Counts like analysis/coverage.c, but from the records alone. */
 #include "record/toll.h"
 
 #include <stdlib.h>
@@ -73,7 +71,7 @@ static void counted_count(struct toll *t, const struct pov_counted *c)
 		h->counted += c->calls;
 }
 
-/* Two probes, as of a call. A return is single-stepped. */
+/* A region has two probes, like a call. Its return is single-stepped. */
 static void region_count(struct toll *t, const struct pov_region *r)
 {
 	struct toll_hits *h = hits_of(t, key_of(r->tgid, UINT16_MAX, UINT16_MAX));
@@ -90,7 +88,7 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	const struct pov_exit *exit = (const struct pov_exit *)rec;
 
 	switch (rec->kind) {
-	case POV_KIND_CALL: /* those within the kernel hit no probe */
+	case POV_KIND_CALL: /* calls inside the kernel hit no probe */
 		if (call->lib != POV_LIB_KERNEL)
 			call_count(t, call);
 		break;
@@ -107,7 +105,8 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	case POV_KIND_FORK:
 		if (fork->child_tid == fork->child_tgid) {
 			life_note(&t->begin, fork->child_tid, rec->ts_ns);
-			map_remove(&t->end, fork->child_tid); /* another one's of that number */
+			/* an ended process that had the same number */
+			map_remove(&t->end, fork->child_tid);
 		}
 		break;
 	case POV_KIND_EXIT:
@@ -119,7 +118,7 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	}
 }
 
-static const char *name_of(uint64_t key)
+static const char *function_name(uint64_t key)
 {
 	uint16_t func = (uint16_t)key;
 
@@ -136,7 +135,8 @@ void toll_library(struct toll *t, const json_t *meta)
 	if (!json_array_size(names))
 		return;
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));)
-		h->stepped |= (uint16_t)(key >> 16) == id && json_has_text(names, name_of(key));
+		h->stepped |= (uint16_t)(key >> 16) == id &&
+			      json_has_text(names, function_name(key));
 }
 
 double toll_cost(const struct toll_hits *h, const struct probe_cost *cost)
@@ -152,7 +152,7 @@ double toll_cost(const struct toll_hits *h, const struct probe_cost *cost)
 	return ns;
 }
 
-/* Of polls that found nothing, which would have waited anyway. */
+/* Returns the cost of polls that found nothing: they would have waited anyway. */
 static double polls_cost(const struct toll_hits *h, const struct probe_cost *cost)
 {
 	double step_ns = h->stepped && cost->stepped_ns > cost->call_ns ?
@@ -231,7 +231,7 @@ static bool ended_before(const struct toll *t, uint64_t tgid, uint64_t before_ns
 	return end && end - 1 < before_ns;
 }
 
-/* What is kept of a map of times. */
+/* Copies a map of times without processes that ended before before_ns. */
 static struct map lives_pruned(const struct toll *t, const struct map *times, uint64_t before_ns)
 {
 	struct map kept = {0};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Totals are compared, told and untold ones together: what a thread tells between two looks is in the one or in the other. What it tells
- * while it is looked at may be in neither for once; then the larger total stands.
+ * Compares totals of written and gathered hits together: a hit that is written between two looks is
+ * in one or the other. A hit that is written during a look may once be in neither; then the larger
+ * total stays.
  */
 #include "record/toll_window.h"
 
@@ -49,7 +50,7 @@ void toll_open_preloaded(struct toll *t, const struct pov_hdr *rec)
 		toll_hits_of(t, c->tgid, c->lib, c->func)->open_preloaded_counted += c->calls;
 }
 
-static uint64_t since(uint64_t total, uint64_t *seen)
+static uint64_t hits_increase(uint64_t total, uint64_t *seen)
 {
 	uint64_t more = total > *seen ? total - *seen : 0;
 
@@ -66,7 +67,7 @@ void toll_costs_add(struct toll_costs *c, const struct limit_cost *one)
 	c->v[c->cnt++] = *one;
 }
 
-/* The same function of several libraries is told several times, which is no matter: costs are added up. */
+/* The same function in several libraries gives several rows, whose costs add up. */
 void toll_look(struct toll *t, const struct probe_cost *cost, uint64_t elapsed_ns,
 	       struct toll_costs *out)
 {
@@ -76,12 +77,14 @@ void toll_look(struct toll *t, const struct probe_cost *cost, uint64_t elapsed_n
 
 	for (size_t at = 0; (h = map_next(&t->hits, &at, &key));) {
 		more = (struct toll_hits){
-			.calls = since(h->calls, &h->seen_calls),
-			.polls = since(h->polls + h->open_polls, &h->seen_polls),
-			.counted = since(h->counted + h->open_counted, &h->seen_counted),
-			.preloaded = since(h->preloaded + h->open_preloaded, &h->seen_preloaded),
-			.preloaded_counted = since(h->preloaded_counted + h->open_preloaded_counted,
-						   &h->seen_preloaded_counted),
+			.calls = hits_increase(h->calls, &h->seen_calls),
+			.polls = hits_increase(h->polls + h->open_polls, &h->seen_polls),
+			.counted = hits_increase(h->counted + h->open_counted, &h->seen_counted),
+			.preloaded = hits_increase(h->preloaded + h->open_preloaded,
+						   &h->seen_preloaded),
+			.preloaded_counted = hits_increase(h->preloaded_counted +
+								   h->open_preloaded_counted,
+							   &h->seen_preloaded_counted),
 			.stepped = h->stepped,
 		};
 		if (!elapsed_ns || !(more.calls + more.polls + more.counted + more.preloaded +

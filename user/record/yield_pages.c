@@ -9,24 +9,25 @@
 #include "abi/config.h"
 #include "target/features.h"
 
-static size_t bytes(void)
+static size_t arena_bytes(void)
 {
 	return (size_t)POV_YIELD_PAGES * sysconf(_SC_PAGESIZE);
 }
 
 /*
- * The mapping, or NULL. A child would have it, too, and has no use for it. There are kernels that make the map, but have no programs for
- * this machine that use it; one that does is refused until the map is mapped.
+ * Maps the arena, or returns NULL. A child does not need the mapping. Some kernels create the map
+ * but cannot run programs that use it on this machine; such a program loads only after the map is
+ * mapped.
  */
-static char *map_in(int fd)
+static char *arena_map(int fd)
 {
-	char *at = mmap(NULL, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	char *at = mmap(NULL, arena_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (at == MAP_FAILED)
 		return NULL;
-	if (!madvise(at, bytes(), MADV_DONTFORK) && features_map_serves(fd))
+	if (!madvise(at, arena_bytes(), MADV_DONTFORK) && features_map_serves(fd))
 		return at;
-	munmap(at, bytes());
+	munmap(at, arena_bytes());
 	return NULL;
 }
 
@@ -38,21 +39,21 @@ void yield_pages_make(struct yield_pages *y)
 	*y = (struct yield_pages){};
 	if (fd < 0)
 		return;
-	y->at = map_in(fd);
+	y->at = arena_map(fd);
 	if (!y->at) {
 		close(fd);
 		return;
 	}
 	y->fd = fd;
-	/* The kernel calls the scheduler where it has tables of pages to go through. */
-	y->at[bytes() - 1] = 1;
+	/* The kernel calls the scheduler only if there are page tables to walk. */
+	y->at[arena_bytes() - 1] = 1;
 }
 
 void yield_pages_release(struct yield_pages *y)
 {
 	if (!y->at)
 		return;
-	munmap(y->at, bytes());
+	munmap(y->at, arena_bytes());
 	close(y->fd);
 	y->at = NULL;
 }

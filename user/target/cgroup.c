@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Both versions: in the first a controller has a hierarchy of its own or shares one, in the second all share one. */
+/*
+ * Handles both versions of cgroups. In version 1 a controller has its own hierarchy or shares one;
+ * in version 2 all controllers share one.
+ */
 #include "target/cgroup.h"
 
 #include <errno.h>
@@ -13,10 +16,10 @@
 
 #define UNLIMITED_BYTES \
 	(INT64_MAX -    \
-	 (1 << 20)) /* the first version's number for none: a page or so less than the largest */
+	 (1 << 20)) /* version 1's number for no limit: about a page below the maximum */
 
-/* Whether word is one of a list "a,b,c" of so many bytes. */
-static bool lists(const char *list, size_t bytes, const char *word)
+/* Returns true if word is in the list "a,b,c" of the given length. */
+static bool list_has(const char *list, size_t bytes, const char *word)
 {
 	size_t len = strlen(word), n;
 
@@ -30,7 +33,10 @@ static bool lists(const char *list, size_t bytes, const char *word)
 	return false;
 }
 
-/* The path behind "N:controllers:"; owned. first: whether it is a hierarchy of the first version. */
+/*
+ * Returns the path after "N:controllers:"; the caller frees it. *first is set to true for a
+ * hierarchy of version 1.
+ */
 static char *path_of(const char *cgroup, const char *controller, bool *first)
 {
 	const char *line, *controllers, *path, *shared = NULL;
@@ -41,7 +47,7 @@ static char *path_of(const char *cgroup, const char *controller, bool *first)
 		path = controllers ? strchr(controllers + 1, ':') : NULL;
 		if (!path)
 			break;
-		if (lists(controllers + 1, (size_t)(path - controllers - 1), controller))
+		if (list_has(controllers + 1, (size_t)(path - controllers - 1), controller))
 			return strndup(path + 1, strcspn(path + 1, "\n"));
 		if (!strncmp(line, "0::", 3))
 			shared = path + 1;
@@ -50,7 +56,10 @@ static char *path_of(const char *cgroup, const char *controller, bool *first)
 	return shared ? strndup(shared, strcspn(shared, "\n")) : NULL;
 }
 
-/* Where it is mounted, and which of its groups is there: "36 25 0:31 ROOT POINT options … - TYPE source options". Both owned. */
+/*
+ * Finds the mount point of a hierarchy, and the cgroup that is mounted there, in lines like "36 25
+ * 0:31 ROOT POINT options … - TYPE source options". The caller frees both.
+ */
 static bool mount_of(const char *mountinfo, const char *controller, bool first, char **root,
 		     char **point)
 {
@@ -67,7 +76,7 @@ static bool mount_of(const char *mountinfo, const char *controller, bool first, 
 		options = end;
 		while (options[-1] != ' ')
 			options--;
-		if (first && !lists(options, (size_t)(end - options), controller))
+		if (first && !list_has(options, (size_t)(end - options), controller))
 			continue;
 		if (sscanf(line, "%*s %*s %*s %ms %ms", root, point) == 2)
 			return true;
@@ -88,7 +97,7 @@ char *cgroup_dir(const char *mountinfo, const char *cgroup, const char *controll
 	skip = strcmp(root, "/") ? strlen(root) : 0;
 	if (strncmp(path, root, skip) || (skip && path[skip] && path[skip] != '/') ||
 	    strstr(path, "/.."))
-		goto out; /* outside of what is mounted here */
+		goto out; /* outside of the mounted part */
 	dir = xasprintf("%s%s", point, strcmp(path + skip, "/") ? path + skip : "");
 	*root_bytes = strlen(point);
 out:
@@ -107,7 +116,7 @@ static FILE *file_of(const char *dir, const char *name)
 	return f;
 }
 
-/* Up to two numbers; 0: the first one is none. */
+/* Reads up to two numbers and returns how many; 0: the first is not a number. */
 static int numbers_read(const char *dir, const char *name, int64_t *a, int64_t *b)
 {
 	FILE *f = file_of(dir, name);

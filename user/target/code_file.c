@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A hash table with chains, for ids have three parts and must be compared in full. */
+/* Uses a hash table with chains, because ids have three parts and must be compared in full. */
 #include "target/code_file.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 
-#define OWNER_LIBS_MAX 32 /* of one user other than root */
+#define OWNER_LIBS_MAX 32 /* limit for each user except root */
 
-struct named { /* one id of a file */
+struct named { /* one id of a file, in a chain */
 	struct code_id id;
 	struct code_file *file;
 	struct named *next;
@@ -104,7 +104,7 @@ static void file_free(void *p)
 	free(file);
 }
 
-/* All of one hash. */
+/* Frees a chain. */
 static void named_free(void *p)
 {
 	struct named *next;
@@ -145,7 +145,7 @@ int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, u
 		uint64_t addr = json_integer_value(json_array_get(row, 1));
 		uint64_t bytes = json_integer_value(json_array_get(row, 2));
 
-		/* A mapping begins at a page, a segment need not. */
+		/* A mapping begins at a page boundary, but a segment need not. */
 		if (off + 0xffff < offset || off >= offset + bytes)
 			continue;
 		*bias = start - (addr + off - offset);

@@ -24,7 +24,7 @@ static const struct bpf_insn return_zero[] = {
 	{.code = BPF_JMP | BPF_EXIT},
 };
 
-/* A two-instruction program of a type; fd or -errno. */
+/* Loads a two-instruction program of a type. Returns a descriptor or -errno. */
 static int tiny_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach,
@@ -34,37 +34,37 @@ static int tiny_load(enum bpf_prog_type type, enum bpf_attach_type attach, int b
 	return fd < 0 ? -errno : fd;
 }
 
-/* Whether a descriptor was to be had, which is all that is wanted of it. */
-static bool had(int fd)
+/* Closes a descriptor. Returns true if it was valid. */
+static bool fd_drop(int fd)
 {
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
-/* id: of the type by which the kernel knows the place to attach to */
+/* id is the BTF type of the place to attach to. */
 static int tracing_load(int id, enum bpf_attach_type attach)
 {
 	return id < 0 ? id : tiny_load(BPF_PROG_TYPE_TRACING, attach, id);
 }
 
-/* A program that loads can be attached to a tracepoint; trying takes the kernel 10 ms. */
+/* Only loads the program: then attaching works, too, and takes the kernel 10 ms. */
 static bool try_tracepoint(const struct kernel_types *types, const char *typedef_name)
 {
-	return had(tracing_load(kernel_types_find(types, typedef_name, BTF_KIND_TYPEDEF),
-				BPF_TRACE_RAW_TP));
+	return fd_drop(tracing_load(kernel_types_find(types, typedef_name, BTF_KIND_TYPEDEF),
+				    BPF_TRACE_RAW_TP));
 }
 
-/* Some machines' kernels load what they cannot attach. */
+/* Also attaches, because kernels of some machines load what they cannot attach. */
 static bool try_fentry(const struct kernel_types *types, const char *function)
 {
 	int fd = tracing_load(kernel_types_find(types, function, BTF_KIND_FUNC), BPF_TRACE_FENTRY);
-	bool attached = fd >= 0 && had(bpf_raw_tracepoint_open(NULL, fd));
+	bool attached = fd >= 0 && fd_drop(bpf_raw_tracepoint_open(NULL, fd));
 
-	return had(fd) && attached;
+	return fd_drop(fd) && attached;
 }
 
-/* The kernel that knows the link type objects to the path, the other to the type. */
+/* Kernels that know the link type reject the path; others reject the type. */
 static bool try_uprobe_multi(void)
 {
 	unsigned long offset = 0;
@@ -92,13 +92,14 @@ bool features_map_serves(int map)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return had(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", insns,
-				 sizeof(insns) / sizeof(*insns), &opts));
+	return fd_drop(bpf_prog_load(BPF_PROG_TYPE_KPROBE, "pov_try", "GPL", insns,
+				     sizeof(insns) / sizeof(*insns), &opts));
 }
 
 /*
- * By version, for to try it would take a thread and a probe of our own: such a link runs the program for one thread only, until 46ba0e49b642
- * ("bpf: fix multi-uprobe PID filtering logic", 6.10; some stable kernels have it, too).
+ * Checks the version, because a try would need a thread and a probe of our own. Such a link runs
+ * the program for only one thread before 46ba0e49b642 ("bpf: fix multi-uprobe PID filtering logic",
+ * 6.10; also in some stable kernels).
  */
 static bool kernel_is_from(unsigned int major, unsigned int minor)
 {
@@ -110,8 +111,8 @@ static bool kernel_is_from(unsigned int major, unsigned int minor)
 }
 
 /*
- * Programs that may sleep are told by a flag, which uprobes take since 6.0 (commit 8c7dcb84e3b7); they may use maps that
- * grow on demand since 6.1 (commit 02cc5aa29e8c).
+ * A flag makes programs sleepable; uprobes accept it since 6.0 (commit 8c7dcb84e3b7). Such programs
+ * may use maps that grow on demand since 6.1 (commit 02cc5aa29e8c).
  */
 static bool try_wait(void)
 {
@@ -119,10 +120,10 @@ static bool try_wait(void)
 	int map = bpf_map_create(BPF_MAP_TYPE_HASH, "pov_try", 4, 4, 1, &opts);
 	bool serves = map >= 0 && features_map_serves(map);
 
-	return had(map) && serves;
+	return fd_drop(map) && serves;
 }
 
-/* What can be told only from the kernel's types. */
+/* Finds features that only the kernel's types show. */
 static void types_probe(struct features *out)
 {
 	struct kernel_types types;
@@ -150,7 +151,7 @@ void features_probe(struct features *out)
 	libbpf_print_fn_t print = libbpf_set_print(quiet_print);
 
 	memset(out, 0, sizeof(*out));
-	out->root = had(tiny_load(BPF_PROG_TYPE_KPROBE, 0, 0));
+	out->root = fd_drop(tiny_load(BPF_PROG_TYPE_KPROBE, 0, 0));
 	types_probe(out);
 	out->ringbuf = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) == 1;
 	out->cookie = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie,
@@ -169,7 +170,7 @@ void features_probe(struct features *out)
 	libbpf_set_print(print);
 }
 
-/* With what a program asks for a function's return value by. */
+/* The test program contains the call that reads a function's return value. */
 static bool try_function(const struct kernel_types *types, const char *name)
 {
 	static const struct bpf_insn insns[] = {
@@ -183,8 +184,8 @@ static bool try_function(const struct kernel_types *types, const char *name)
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FEXIT,
 		    .attach_btf_id = id);
 
-	return id >= 0 && had(bpf_prog_load(BPF_PROG_TYPE_TRACING, "pov_try", "GPL", insns,
-					    sizeof(insns) / sizeof(*insns), &opts));
+	return id >= 0 && fd_drop(bpf_prog_load(BPF_PROG_TYPE_TRACING, "pov_try", "GPL", insns,
+						sizeof(insns) / sizeof(*insns), &opts));
 }
 
 static bool try_event(const struct kernel_types *types, const char *name)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Follows names as execvp, the shell and ld.so would, as far as can be told without running anything. */
+/*
+ * Follows names like execvp, the shell and ld.so, as far as this is possible without running
+ * anything.
+ */
 #include "target/foresee.h"
 
 #include <dirent.h>
@@ -18,12 +21,12 @@
 #include "lib/log.h"
 
 #define FILES_MAX 1024
-#define WORDS_MAX 400 /* of one script or command string */
+#define WORDS_MAX 400 /* per script or command string */
 #define SCRIPT_BYTES 32768
 #define DEPTH_MAX 3	      /* scripts that name scripts */
-#define DIRECTORY_DEPTH_MAX 2 /* of plug-ins */
+#define DIRECTORY_DEPTH_MAX 2 /* directories of plug-ins */
 
-/* Characters between the words of a shell's input, as far as a file name seldom has them. */
+/* Separators of words in a shell's input, except those that are common in file names. */
 static const char word_ends[] = " \t\r\n;|&()<>\"'`{}[]=:,";
 
 struct foresight {
@@ -32,7 +35,7 @@ struct foresight {
 	const char *path, *library_path, *cwd;
 	struct ld_cache cache;
 	unsigned int files;
-	char **plug_in_dir; /* to be followed when all programs have been: how their libraries are probed depends on them */
+	char **plug_in_dir; /* followed after all programs, which decide how plug-ins are probed */
 	size_t plug_in_dir_cnt;
 };
 
@@ -47,8 +50,11 @@ static void file_follow(struct foresight *f, const char *path, int depth);
 
 /* ---- libraries ---- */
 
-/* The first file of that name in a list of directories, visited; $ORIGIN is the directory of the file that needs it. */
-static bool needed_in(struct foresight *f, const char *dirs, const char *origin, const char *name)
+/*
+ * Finds and visits the first file of this name in a list of directories. $ORIGIN is the directory
+ * of the file that needs it.
+ */
+static bool needed_find(struct foresight *f, const char *dirs, const char *origin, const char *name)
 {
 	char path[PATH_MAX], *list = xstrdup(dirs ? dirs : ""), *rest = list, *dir;
 	bool found = false;
@@ -80,18 +86,22 @@ static void needed_follow(struct foresight *f, const struct inspected *in, const
 		file_follow(f, name, DEPTH_MAX);
 		return;
 	}
-	if (needed_in(f, f->library_path, origin, name) || needed_in(f, in->runpath, origin, name))
+	if (needed_find(f, f->library_path, origin, name) ||
+	    needed_find(f, in->runpath, origin, name))
 		return;
-	/* One name may stand for files of several machines; those that are not ours are plain. */
+	/*
+	 * A name may have files for several machines. Those for other machines are noted as files
+	 * with nothing to trace.
+	 */
 	for (size_t i = 0; (path = ld_cache_find(&f->cache, name, i)); i++)
 		file_follow(f, path, DEPTH_MAX);
 	if (!ld_cache_find(&f->cache, name, 0))
-		needed_in(f, standard, origin, name);
+		needed_find(f, standard, origin, name);
 }
 
 /* ---- plug-ins ---- */
 
-/* Libraries that load all that lies in a directory beside them. */
+/* Libraries that load everything in a directory beside them. */
 static const struct {
 	const char *library, *directory;
 } plug_ins[] = {
@@ -120,7 +130,7 @@ static void directory_follow(struct foresight *f, const char *path, int depth)
 		closedir(d);
 }
 
-/* real: a library's directory. */
+/* Notes the plug-in directories of a library, whose real directory is given. */
 static void plug_ins_note(struct foresight *f, const char *real, const char *name)
 {
 	for (size_t i = 0; i < sizeof(plug_ins) / sizeof(*plug_ins); i++) {
@@ -133,7 +143,7 @@ static void plug_ins_note(struct foresight *f, const char *real, const char *nam
 	}
 }
 
-/* Plug-ins may need libraries that have further ones. */
+/* Visits the plug-ins. These may need libraries that have plug-ins of their own. */
 static void plug_ins_follow(struct foresight *f)
 {
 	char *path;
@@ -185,7 +195,7 @@ static void word_follow(struct foresight *f, const char *word, int depth)
 	free(dirs);
 }
 
-/* All words of a text. */
+/* Follows all words of a text. */
 static void words_follow(struct foresight *f, const char *text, int depth)
 {
 	char *copy = xstrdup(text), *word, *rest;
@@ -223,7 +233,7 @@ static void file_follow(struct foresight *f, const char *path, int depth)
 	if (f->files++ >= FILES_MAX)
 		return;
 	err = f->visit(f->ctx, path, &in);
-	if (err == -ENOEXEC && depth < DEPTH_MAX) /* sh script: perhaps */
+	if (err == -ENOEXEC && depth < DEPTH_MAX) /* perhaps a script for sh */
 		script_follow(f, path, depth + 1);
 	if (!err) {
 		if (in.interpreter[0])
@@ -260,13 +270,16 @@ void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_
 	size_t i;
 
 	ld_cache_open(ld_cache, &f.cache);
-	/* First, as the limit of files may be reached: by what is preloaded processes wait for all that is not looked at beforehand. */
+	/*
+	 * LD_PRELOAD comes first, because the limit of files may be reached: processes use a
+	 * preloaded library to wait for all files that are not inspected beforehand.
+	 */
 	words_follow(&f, text_of(env, "LD_PRELOAD", ""), 0);
 	json_array_foreach(json_object_get(command, "argv"), i, word)
 	{
 		text = json_string_value(word) ?: "";
 		word_follow(&f, text, 0);
-		words_follow(&f, text, 0); /* --option=file, or what a shell is given */
+		words_follow(&f, text, 0); /* --option=file, or a shell command string */
 	}
 	json_array_foreach(json_object_get(command, "libraries"), i, word)
 		needed_follow(&f, &(struct inspected){0}, "", json_string_value(word) ?: "");

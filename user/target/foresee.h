@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a command will probably load: every file that its words name, directly or by PATH, what these need by the rules
- * of the dynamic linker (ld.so(8)), and, of scripts and shell command strings, the same of the words in them. It only
- * saves time: what is not foreseen is waited for when it is mapped (bpf/image.bpf.c), and a file looked at in vain costs
- * some microseconds.
+ * Predicts the files that a command will probably load: every file that its words name, directly or
+ * through PATH; what these need by the rules of the dynamic linker (ld.so(8)); and the same for the
+ * words in scripts and shell command strings. This only saves time: threads wait for unpredicted
+ * files when they are mapped (bpf/image.bpf.c), and a needless inspection costs some microseconds.
  */
 #ifndef POV_TARGET_FORESEE_H
 #define POV_TARGET_FORESEE_H
@@ -13,12 +13,15 @@
 struct inspected;
 
 /*
- * Looks at a file. 0 or -errno; fills *in, whose interpreter, search path and needed libraries are followed; of a file
- * that has been looked at before it may be empty. foresee_command releases it.
+ * Inspects a file. 0 or -errno. Fills *in, whose interpreter, search path and needed libraries are
+ * followed; *in may stay empty for a file that was already inspected. foresee_command releases it.
  */
 typedef int foresee_visit_fn(void *ctx, const char *path, struct inspected *in);
 
-/* command: {argv: [text], env: {PATH, LD_LIBRARY_PATH, LD_PRELOAD}, cwd}. ld_cache: as /etc/ld.so.cache. */
+/*
+ * command is {argv: [text], env: {PATH, LD_LIBRARY_PATH, LD_PRELOAD}, cwd}. ld_cache is the path of
+ * a file like /etc/ld.so.cache.
+ */
 void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_fn *visit,
 		     void *ctx);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where such objects lie nothing says, so all memory is looked through that a program allocates and has used: at each word, whether
- * an object could begin there whose pointers all lead into code of one library. Few do, and those are asked about more. The
- * heap first, then the smaller mappings, for what libraries allocate is small and a program's arrays are not.
+ * Nothing says where such objects are, so all memory that a program has allocated and used is
+ * searched. At each word the test is whether an object could begin there whose pointers all lead
+ * into code of one library. Few words pass it, and these are examined further. The heap comes
+ * first, then the smaller mappings: libraries allocate little memory, programs' arrays are large.
  */
 #include "target/held.h"
 
@@ -18,12 +19,12 @@
 #include "lib/log.h"
 #include "lib/proc_file.h"
 
-#define PAGE_BYTES 4096 /* of x86-64 */
+#define PAGE_BYTES 4096 /* on x86-64 */
 #define CHUNK_PAGES 256
 #define CHUNK_BYTES ((size_t)CHUNK_PAGES * PAGE_BYTES)
-#define READ_BYTES_MAX (256ull << 20)  /* of one process: 0.1 s */
-#define MAPPED_BYTES_MAX (32ull << 30) /* most of which may be unused */
-#define PAGE_IN_USE (3ull << 62)       /* of a word of pagemap: in memory, or swapped */
+#define READ_BYTES_MAX (256ull << 20)  /* limit per process, which takes 0.1 s */
+#define MAPPED_BYTES_MAX (32ull << 30) /* limit of mapped bytes, most of which may be unused */
+#define PAGE_IN_USE (3ull << 62)       /* bits in a word of pagemap: page is in memory or swapped */
 #define PLACES_MAX 1024
 
 struct mapping {
@@ -33,15 +34,15 @@ struct mapping {
 
 struct scan {
 	struct held_memory memory;
-	uint64_t text_start, text_end; /* of all code, with what lies between */
+	uint64_t text_start, text_end; /* range of all code, including gaps */
 	int pagemap_fd;
 	const struct library_kind *kind;
 	uint64_t read_bytes, mapped_bytes, left_bytes;
 	json_t *places;
-	uint8_t buf[CHUNK_BYTES + PAGE_BYTES]; /* an object may end behind the chunk */
+	uint8_t buf[CHUNK_BYTES + PAGE_BYTES]; /* an object may extend past the chunk */
 };
 
-/* ---- what objects ask ---- */
+/* ---- access for library kinds ---- */
 
 bool held_read(const struct held_memory *m, uint64_t addr, void *buf, size_t bytes)
 {
@@ -107,7 +108,10 @@ static void pages_read(struct scan *s, uint64_t start, size_t first, size_t cnt)
 		s->read_bytes += cnt * PAGE_BYTES;
 }
 
-/* A chunk into buf, zeros where the process has never written. False if there is nothing else in it. */
+/*
+ * Reads a chunk into buf, with zeros where the process has never written. False if it has no
+ * readable page in use.
+ */
 static bool chunk_read(struct scan *s, uint64_t start, size_t pages)
 {
 	uint64_t word[CHUNK_PAGES + 1], before = s->read_bytes;
@@ -129,7 +133,7 @@ static bool chunk_read(struct scan *s, uint64_t start, size_t pages)
 	return s->read_bytes > before;
 }
 
-/* Quick: most words are no such pointers. */
+/* A fast test, because most words are no such pointers. */
 static bool may_be_function(const struct scan *s, uint64_t word)
 {
 	return word >= s->text_start && word < s->text_end;
@@ -159,7 +163,7 @@ static void mapping_scan(struct scan *s, const struct mapping *m)
 	s->left_bytes += at < m->end ? m->end - at : 0;
 }
 
-/* One line of maps; true if it is memory that programs allocate. */
+/* Parses a line of maps. True for memory that programs allocate. */
 static bool mapping_parse(const char *line, struct mapping *out)
 {
 	unsigned long long ino;
@@ -184,7 +188,7 @@ static int mapping_compare(const void *pa, const void *pb)
 	return a_bytes < b_bytes ? -1 : a_bytes > b_bytes;
 }
 
-/* In the order in which they are looked at; NULL with errno. */
+/* Reads the mappings, in the order of the search. NULL with errno. */
 static struct mapping *mappings_read(pid_t pid, size_t *cnt)
 {
 	struct mapping *v = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Objects in the memory of a process that ran before the recording, which hold pointers to functions that it has been handed already.
- * The process is not stopped and nothing of it is changed: its memory is read through /proc.
+ * Finds objects in the memory of an already running process that hold function pointers which the
+ * process received before the recording. The process is neither stopped nor changed: its memory is
+ * read through /proc.
  */
 #ifndef POV_TARGET_HELD_H
 #define POV_TARGET_HELD_H
@@ -14,7 +15,7 @@
 
 struct library_kind;
 
-/* Where the code of a layer's libraries lies in the process. */
+/* Address range of a layer's library code in the process. */
 struct held_text {
 	uint64_t start, end;
 };
@@ -25,14 +26,15 @@ struct held_memory {
 	size_t text_cnt;
 };
 
-/* For library_kind's is_one. False: it cannot be read. */
+/* Reads memory, for library_kind's is_one. False: unreadable. */
 bool held_read(const struct held_memory *m, uint64_t addr, void *buf, size_t bytes);
-/* The code that an address lies in; NULL: in none of the layer's. */
+/* Returns the code range that contains an address; NULL: none of the layer's. */
 const struct held_text *held_text_of(const struct held_memory *m, uint64_t addr);
 
 /*
- * The functions of one kind's objects, each once, as [[name, address]], appended to places. *left_bytes: of its memory that was not looked
- * at because there is too much. 0 or -errno: nothing could be read.
+ * Appends the functions in objects of one kind to places, each once, as [[name, address]].
+ * *left_bytes is the amount of memory that was not searched because there is too much. 0, or -errno
+ * if nothing could be read.
  */
 int held_find(pid_t pid, const struct library_kind *kind, const struct held_text *text,
 	      size_t text_cnt, json_t *places, uint64_t *left_bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The format: a header, types one behind the other, strings (Documentation/bpf/btf.rst). Names are compared by their
- * place among the strings, where each stands once.
+ * The file has a header, the types one after another, and the strings (Documentation/bpf/btf.rst).
+ * Each string exists once, so names are compared by their offset.
  */
 #include "target/kernel_types.h"
 
@@ -16,11 +16,11 @@
 
 #include "lib/log.h"
 
-/* Kinds younger than the oldest headers that we are built with. */
+/* Kinds that the oldest supported headers do not have. */
 #define KIND_DECL_TAG 17
 #define KIND_ENUM64 19
 
-/* As the file is handed out in small pieces, 4 KiB each. */
+/* Reads in a loop, because the kernel returns the file in small pieces of 4 KiB. */
 static int file_read(int fd, struct kernel_types *out)
 {
 	size_t have = 0;
@@ -39,7 +39,7 @@ static int file_read(int fd, struct kernel_types *out)
 	return 0;
 }
 
-/* Mapped where the kernel lets it be (Linux 6.16), or else read. */
+/* Maps the file if the kernel allows it (Linux 6.16), else reads it. */
 static int file_get(const char *path, struct kernel_types *out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
@@ -91,7 +91,7 @@ void kernel_types_close(struct kernel_types *t)
 		munmap((void *)t->data, t->bytes);
 }
 
-/* A type together with what follows it: something of its own, and its members. 0: of no known kind. */
+/* Returns the size of a type with its extra data and members. 0: unknown kind. */
 static size_t type_bytes(const struct btf_type *type)
 {
 	static const struct {
@@ -115,9 +115,9 @@ static size_t type_bytes(const struct btf_type *type)
 	return sizeof(*type) + bytes[kind].fixed + bytes[kind].member * BTF_INFO_VLEN(type->info);
 }
 
-/* The first type that has this name and kind, or (name 0) this id; NULL if there is none. */
-static const struct btf_type *scan(const struct kernel_types *t, uint32_t name, unsigned int kind,
-				   uint32_t *id)
+/* Returns the first type with this name and kind, or (name 0) with this id; NULL: none. */
+static const struct btf_type *type_scan(const struct kernel_types *t, uint32_t name,
+					unsigned int kind, uint32_t *id)
 {
 	const uint8_t *at = t->data + t->header->hdr_len + t->header->type_off;
 	const uint8_t *end = at + t->header->type_len;
@@ -138,8 +138,8 @@ static const struct btf_type *scan(const struct kernel_types *t, uint32_t name, 
 	return NULL;
 }
 
-static const struct btf_type *find(const struct kernel_types *t, const char *name,
-				   unsigned int kind, uint32_t *id)
+static const struct btf_type *type_find(const struct kernel_types *t, const char *name,
+					unsigned int kind, uint32_t *id)
 {
 	const uint8_t *strings = t->data + t->header->hdr_len + t->header->str_off, *at;
 	size_t len = strlen(name) + 2;
@@ -151,22 +151,22 @@ static const struct btf_type *find(const struct kernel_types *t, const char *nam
 	key[0] = '\0';
 	at = memmem(strings, t->header->str_len, key, len);
 	free(key);
-	return at ? scan(t, at + 1 - strings, kind, id) : NULL;
+	return at ? type_scan(t, at + 1 - strings, kind, id) : NULL;
 }
 
 int kernel_types_find(const struct kernel_types *t, const char *name, unsigned int kind)
 {
 	uint32_t id;
 
-	return find(t, name, kind, &id) ? (int)id : -ENOENT;
+	return type_find(t, name, kind, &id) ? (int)id : -ENOENT;
 }
 
-/* The type that another refers to if it is of this kind; NULL passes through. */
-static const struct btf_type *referred(const struct kernel_types *t, const struct btf_type *from,
-				       unsigned int kind)
+/* Returns the type that another one refers to, if it has this kind. NULL passes through. */
+static const struct btf_type *type_referred(const struct kernel_types *t,
+					    const struct btf_type *from, unsigned int kind)
 {
 	uint32_t id = from ? from->type : 0;
-	const struct btf_type *type = scan(t, 0, 0, &id);
+	const struct btf_type *type = type_scan(t, 0, 0, &id);
 
 	return type && BTF_INFO_KIND(type->info) == kind ? type : NULL;
 }
@@ -176,8 +176,8 @@ int kernel_types_params(const struct kernel_types *t, const char *name)
 	const struct btf_type *type;
 	uint32_t id;
 
-	type = find(t, name, BTF_KIND_TYPEDEF, &id);
-	type = referred(t, type, BTF_KIND_PTR);
-	type = referred(t, type, BTF_KIND_FUNC_PROTO);
+	type = type_find(t, name, BTF_KIND_TYPEDEF, &id);
+	type = type_referred(t, type, BTF_KIND_PTR);
+	type = type_referred(t, type, BTF_KIND_FUNC_PROTO);
 	return type ? (int)BTF_INFO_VLEN(type->info) : -ENOENT;
 }

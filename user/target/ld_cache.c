@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The new format of glibc 2.2 on, by itself or behind the old one; offsets count from its own header. */
+/*
+ * Reads the format since glibc 2.2, alone or after the old one. Offsets count from its own header.
+ */
 #include "target/ld_cache.h"
 
 #include <fcntl.h>

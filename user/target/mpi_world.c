@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI_Comm_rank and MPI_Comm_size of MPI_COMM_WORLD. A library that is not initialised goes to report an error there, by which this is
- * known; one that does not check has no members in that communicator.
+ * Follows MPI_Comm_rank and MPI_Comm_size for MPI_COMM_WORLD. In an uninitialised library they go
+ * to report an error, which shows the state; in a library that does not check, the communicator has
+ * no members.
  */
 #include "target/mpi_world.h"
 
@@ -23,7 +24,7 @@
 struct asking {
 	struct mpi_worlds *worlds;
 	const json_t *copied;
-	int memory; /* of the process */
+	int memory; /* memory of the process */
 	struct mpi_world *out;
 	int err;
 };
@@ -38,7 +39,7 @@ static int memory_read(void *ctx, uint64_t addr, void *to, size_t bytes)
 	return n == (ssize_t)bytes ? 0 : n < 0 ? -errno : -EFAULT;
 }
 
-/* [name, "0x…", …] of that name. */
+/* Finds the value in the row [name, "0x…", …] of this name. */
 static bool value_find(const json_t *rows, const char *name, uint64_t *value)
 {
 	const json_t *row;
@@ -57,7 +58,7 @@ static bool value_find(const json_t *rows, const char *name, uint64_t *value)
 	return false;
 }
 
-/* The handle of MPI_COMM_WORLD in the process. */
+/* Finds the handle of MPI_COMM_WORLD in the process. */
 static bool world_find(const struct asking *a, const json_t *library, uint64_t bias,
 		       uint64_t *handle)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Reading /proc: mappings, environment, family. Decides nothing about what to trace. */
+/* Reads /proc: mappings, environment, relatives. It does not decide what to trace. */
 #include "target/proc.h"
 
 #include <ctype.h>
@@ -19,10 +19,10 @@
 #include "lib/proc_file.h"
 
 #define STATUS_BYTES_MAX 65536
-#define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut there */
-#define ANCESTORS_MAX 64	  /* between a rank and its launcher */
+#define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */
+#define ANCESTORS_MAX 64	  /* levels between a rank and its launcher */
 
-/* One line of maps; true if it is an executable mapping of a file. */
+/* Parses a line of maps. True for an executable mapping of a file. */
 static bool parse_map(char *line, struct proc_map *out)
 {
 	unsigned long long start, end, off, ino;
@@ -32,7 +32,8 @@ static bool parse_map(char *line, struct proc_map *out)
 	int at = 0;
 
 	if (!access ||
-	    access[3] != 'x') /* most are not: of hundreds of processes that saves a while */
+	    /* most are not executable: this saves time with hundreds of processes */
+	    access[3] != 'x')
 		return false;
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perm, &off, &major,
 		   &minor, &ino, &at) != 7)
@@ -111,8 +112,8 @@ static int env_int(const char *env, size_t len, const char *name)
 }
 
 /*
- * The first that is set decides. job NULL: the launcher tells none, and its daemon stands for it. flavour: of the MPI that it starts; NULL:
- * of any.
+ * The first launcher whose variables are set decides. job NULL: the launcher sets no name, and its
+ * daemon identifies the job. flavour is the MPI that it starts; NULL: any.
  */
 static const struct launcher {
 	const char *name, *rank, *size, *job, *flavour;
@@ -124,19 +125,22 @@ static const struct launcher {
 	{"pmix", "PMIX_RANK", NULL, "PMIX_NAMESPACE", NULL},
 };
 
-/* Whether a launcher may have started a process that uses an MPI of that flavour; NULL: which is not known. */
+/*
+ * Returns true if a launcher may have started a process that uses an MPI of this flavour; NULL:
+ * unknown.
+ */
 static bool launcher_fits(const struct launcher *l, const char *flavour)
 {
 	return !flavour || !l->flavour || !strcmp(l->flavour, flavour) ||
 	       (strcmp(flavour, "openmpi") && strcmp(flavour, "mpich"));
 }
 
-/* What stat tells of a process; all 0 if it cannot be read. */
+/* Fields of /proc/PID/stat; all 0 if it cannot be read. */
 struct proc_stat {
 	char state;
 	pid_t parent;
-	unsigned int flags; /* PF_* of the kernel */
-	/* With its pid a name that no other one gets while the machine is up. */
+	unsigned int flags; /* the kernel's PF_* */
+	/* Start time; with the pid it identifies the process while the machine is up. */
 	unsigned long long start_ticks;
 };
 
@@ -163,7 +167,7 @@ static bool same_value(const char *a, size_t a_len, const char *b, size_t b_len,
 	return va == vb || (va && vb && !strcmp(va, vb));
 }
 
-/* A launcher that a rank has started has that rank's environment, too. */
+/* Detects launchers. A launcher that a rank has started has that rank's environment, too. */
 static bool is_launcher(pid_t pid)
 {
 	static const char *const names[] = {"hydra", "mpiexec", "mpirun",  "mpispawn",
@@ -179,7 +183,10 @@ static bool is_launcher(pid_t pid)
 	return found;
 }
 
-/* True for a shell or wrapper between launcher and rank: it was given the rank's own place in the job. */
+/*
+ * Returns true for a shell or wrapper between launcher and rank: it has the rank's own place in the
+ * job.
+ */
 static bool has_place_of(pid_t pid, const struct launcher *l, const char *env, size_t len)
 {
 	size_t own_len;
@@ -198,7 +205,10 @@ static bool has_place_of(pid_t pid, const struct launcher *l, const char *env, s
 	return same;
 }
 
-/* What started all ranks of the job on this machine: the nearest ancestor that has no rank's place. */
+/*
+ * Finds the process that started all ranks of the job on this machine: the nearest ancestor without
+ * a rank's place.
+ */
 static pid_t launcher_of(pid_t pid, const struct launcher *l, const char *env, size_t len)
 {
 	pid_t up = proc_parent(pid);
@@ -232,7 +242,10 @@ static void own_job(pid_t pid, struct proc_rank *out)
 	snprintf(out->job, sizeof(out->job), "pid-%d-%llu", pid, stat_read(pid).start_ticks);
 }
 
-/* By the first launcher that fits the flavour, or that does not. False: there is none. */
+/*
+ * Finds the place with the first launcher that fits the flavour, or (fits false) that does not.
+ * False: none.
+ */
 static bool rank_find(pid_t pid, const char *env, size_t len, const char *flavour, bool fits,
 		      struct proc_rank *out)
 {
@@ -253,7 +266,10 @@ static bool rank_find(pid_t pid, const char *env, size_t len, const char *flavou
 	return false;
 }
 
-/* What has ended, but was not waited for, has no program any more, and what it had in memory reads as nothing. */
+/*
+ * Returns true if a process has ended but was not waited for: it has no program any more, and its
+ * memory reads as empty.
+ */
 static bool has_ended(pid_t pid)
 {
 	char path[32];
@@ -302,7 +318,7 @@ bool proc_spawned_by(pid_t pid, struct proc_rank *root)
 	return spawned;
 }
 
-/* ---- the job of a process whose environment does not tell it ---- */
+/* ---- the job of a process whose environment does not name it ---- */
 
 static pid_t launcher_above(pid_t pid)
 {
@@ -317,7 +333,7 @@ struct job_search {
 	pid_t launcher;
 	const char *flavour;
 	int size;
-	struct proc_rank found; /* rank -1: nobody */
+	struct proc_rank found; /* rank -1: not found */
 	bool several;
 };
 
@@ -382,7 +398,7 @@ pid_t proc_parent(pid_t pid)
 	return stat_read(pid).parent;
 }
 
-#define PF_FORKNOEXEC 0x40 /* the kernel's */
+#define PF_FORKNOEXEC 0x40 /* from the kernel */
 
 bool proc_is_fork(pid_t pid)
 {
@@ -396,7 +412,7 @@ bool proc_alive(pid_t pid)
 	return state && state != 'Z' && state != 'X';
 }
 
-/* The last number of the line is that in the innermost namespace. */
+/* Reads the thread's number in the innermost namespace: the last one on the line. */
 static pid_t thread_own_number(pid_t pid, pid_t tid)
 {
 	char path[64], *text, *p, *end;
@@ -461,7 +477,7 @@ bool proc_same_clock(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
 	if (stat("/proc/self/ns/time", &mine) || stat(path, &theirs))
-		return true; /* before Linux 5.6 */
+		return true; /* Linux before 5.6 */
 	return mine.st_ino == theirs.st_ino;
 }
 
@@ -489,7 +505,7 @@ json_t *proc_describe(pid_t pid)
 	return o;
 }
 
-/* Major numbers of terminals: consoles and serial lines, and pseudo-terminals. */
+/* Checks the major number: consoles and serial lines, and pseudo-terminals. */
 static bool is_terminal(dev_t dev)
 {
 	return major(dev) == 4 || (major(dev) >= 136 && major(dev) <= 143);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See proc_settings.h: by the beginnings of their names. */
+/* See proc_settings.h. Variables are chosen by the beginnings of their names. */
 #include "target/proc_settings.h"
 
 #include <stdlib.h>
@@ -33,7 +33,10 @@ static const char *const wanted[] = {
 	NULL,
 };
 
-/* What launchers tell their own ranks of the job by the same names: addresses and keys of it, no settings. */
+/*
+ * Variables with such names in which launchers pass job information to their ranks: addresses and
+ * keys, not settings.
+ */
 static const char *const not_wanted[] = {
 	"OMPI_MCA_orte_",
 	"OMPI_MCA_ess",
@@ -49,7 +52,7 @@ static const char *const not_wanted[] = {
 	NULL,
 };
 
-static bool begins(const char *name, const char *const *with)
+static bool begins_with(const char *name, const char *const *with)
 {
 	for (; *with; with++) {
 		if (!strncmp(name, *with, strlen(*with)))
@@ -63,8 +66,11 @@ static int name_compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The variables wanted, as they stand in env; which is cut where it does not end in a zero byte. Caller frees. */
-static const char **variables(const char *env, size_t len, size_t *cnt)
+/*
+ * Lists the wanted variables, as pointers into env. env is cut where it does not end in a zero
+ * byte. The caller frees the list.
+ */
+static const char **variables_find(const char *env, size_t len, size_t *cnt)
 {
 	const char **found = NULL;
 	size_t room = 0;
@@ -73,7 +79,7 @@ static const char **variables(const char *env, size_t len, size_t *cnt)
 	for (const char *p = env; p < env + len; p += strlen(p) + 1) {
 		if (!memchr(p, '\0', (size_t)(env + len - p)))
 			break;
-		if (!strchr(p, '=') || !begins(p, wanted) || begins(p, not_wanted))
+		if (!strchr(p, '=') || !begins_with(p, wanted) || begins_with(p, not_wanted))
 			continue;
 		if (*cnt == room)
 			found = xrealloc(found, (room = room ? 2 * room : 32) * sizeof(*found));
@@ -88,7 +94,7 @@ json_t *proc_settings_of(const char *env, size_t len, unsigned int *left_out)
 {
 	json_t *o = json_object();
 	size_t cnt, bytes = 0, kept = 0;
-	const char **v = variables(env, len, &cnt);
+	const char **v = variables_find(env, len, &cnt);
 
 	for (size_t i = 0; i < cnt; i++) {
 		size_t name = strcspn(v[i], "="), value = strlen(v[i] + name + 1);

@@ -18,11 +18,13 @@
 #define PERIOD_NS 1000000
 #define ROUNDS 10
 #define ROUND_MS 10
-#define AT_ONCE 64 /* threads that are sampled at a time */
+#define AT_ONCE 64 /* threads sampled at a time */
 #define STACK_BYTES 16384
 #define RING_BYTES 65536 /* a power of two, with room for a sample */
 
-/* Bits of enum perf_event_x86_regs, in the order of DWARF's numbers; and of the instruction pointer. */
+/*
+ * Bits of enum perf_event_x86_regs in the order of DWARF's numbers, and of the instruction pointer.
+ */
 static const uint8_t perf_reg[UNWIND_REGS] = {0,  3,  2,  1,  4,  5,  6,  7,
 					      16, 17, 18, 19, 20, 21, 22, 23};
 #define PERF_REG_IP 8
@@ -78,7 +80,10 @@ static void sampling_end(struct sampling *s)
 		close(s->fd);
 }
 
-/* u64 abi, a word for each register in order of its bit; u64 size, the stack, u64 how much of it is true. */
+/*
+ * A sample is: u64 abi, a word for each register in order of its bit, u64 size, the stack, and u64
+ * the number of valid stack bytes.
+ */
 static bool sample_take(struct thread_regs *t, const uint8_t *data, size_t bytes)
 {
 	uint64_t mask = regs_wanted(), word[32], abi, size, true_bytes;
@@ -123,7 +128,7 @@ static bool sampling_look(const struct sampling *s, struct thread_regs *t)
 		const struct perf_event_header *h =
 			(const struct perf_event_header *)(ring + tail % RING_BYTES);
 
-		/* the first one begins where the ring does, and there is room for it */
+		/* the first one begins at the ring's start and fits */
 		if (!h->size || h->size > head - tail || tail % RING_BYTES + h->size > RING_BYTES)
 			break;
 		if (h->type == PERF_RECORD_SAMPLE)
@@ -133,7 +138,7 @@ static bool sampling_look(const struct sampling *s, struct thread_regs *t)
 	return found;
 }
 
-static void nap(void)
+static void round_pause(void)
 {
 	const struct timespec t = {.tv_nsec = ROUND_MS * 1000000};
 
@@ -152,7 +157,7 @@ static void some_read(struct thread_regs *t, size_t cnt)
 		left += !t[i].found;
 	}
 	for (int round = 0; left && round < ROUNDS; round++) {
-		nap();
+		round_pause();
 		for (size_t i = 0; i < cnt; i++) {
 			if (t[i].found)
 				continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Registers of threads that run, by samples that their CPU's clock takes: nobody stops them, no system call is interrupted. x86-64. Those of
- * threads that do not run: kernel_thread_regs (record/kernel.h).
+ * Reads registers of running threads from samples that their CPU's clock takes: no thread is
+ * stopped, and no system call is interrupted. x86-64 only. kernel_thread_regs (record/kernel.h)
+ * reads those of threads that are not running.
  */
 #ifndef POV_TARGET_THREAD_REGS_H
 #define POV_TARGET_THREAD_REGS_H
@@ -13,13 +14,17 @@
 #include "target/unwind.h"
 
 struct thread_regs {
-	pid_t pid, tid; /* the caller's */
+	pid_t pid, tid; /* set by the caller */
 	bool found;
 	struct unwind_regs regs;
-	struct unwind_copy stack; /* as it was then, if the thread ran; data owned */
+	/* the stack at that time, if the thread was running; data is owned */
+	struct unwind_copy stack;
 };
 
-/* Of those of cnt threads that are not found yet; takes up to a tenth of a second while some of them run. */
+/*
+ * Reads those of cnt threads that are not found yet. Takes up to a tenth of a second while some of
+ * them run.
+ */
 void thread_regs_read(struct thread_regs *t, size_t cnt);
 void thread_regs_release(struct thread_regs *t, size_t cnt);
 

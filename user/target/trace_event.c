@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Events' numbers are told by files of tracefs. Where that is not mounted it is mounted for a moment at no place: nobody else sees it. */
+/*
+ * Reads events' numbers from files in tracefs. If it is not mounted, it is mounted for a moment
+ * without a path, so nobody else sees it.
+ */
 #include "target/trace_event.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 #include "lib/log.h"
 
 #define MAPS_MAX 65536
-#define FRAME_BYTES_MAX 4096 /* of an entry of the table */
+#define FRAME_BYTES_MAX 4096 /* longest entry of the table */
 #define REMEMBERED_MAX 8
 #define PAGE_BYTES 4096
 
@@ -34,7 +34,7 @@ bool unwind_read(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)
 	return process_vm_readv(u->pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
 }
 
-/* The mapping of a file that an address is in, or NULL. */
+/* Returns the file mapping that contains an address, or NULL. */
 static const struct unwind_map *map_of(const struct unwind *u, uint64_t addr)
 {
 	size_t i = 0;
@@ -109,7 +109,7 @@ void unwind_close(struct unwind *u)
 
 /* ---- the table of a file ---- */
 
-/* Where the ELF header of the file lies that an address is in; 0: unknown. */
+/* Returns where the process has the ELF header of the file that contains an address; 0: unknown. */
 static uint64_t header_of(const struct unwind *u, uint64_t addr)
 {
 	const struct unwind_map *m = map_of(u, addr), *at;
@@ -122,7 +122,7 @@ static uint64_t header_of(const struct unwind *u, uint64_t addr)
 	return 0;
 }
 
-/* Address of the header of the table. */
+/* Finds the address of the table's header. */
 static bool table_find(const struct unwind *u, uint64_t addr, uint64_t *table)
 {
 	uint64_t at = header_of(u, addr), first = UINT64_MAX, frames = 0;
@@ -152,15 +152,15 @@ struct table_header {
 	uint32_t count;
 };
 
-struct table_row { /* both from the header's address */
+struct table_row { /* both relative to the header's address */
 	int32_t function, frame;
 };
 
-/* The encodings that all linkers write. */
+/* The encodings that all linkers use. */
 #define COUNT_UDATA4 0x03
 #define ROWS_DATAREL_SDATA4 0x3b
 
-/* Address of the entry (FDE) of the function that an address may be in. */
+/* Finds the entry (FDE) of the function that may contain an address. */
 static bool entry_find(const struct unwind *u, uint64_t addr, uint64_t *entry)
 {
 	uint64_t table, lo = 0, hi;
@@ -193,7 +193,7 @@ struct bytes {
 	bool bad;
 };
 
-static uint64_t take(struct bytes *b, size_t n)
+static uint64_t bytes_take(struct bytes *b, size_t n)
 {
 	uint64_t v = 0;
 
@@ -207,13 +207,13 @@ static uint64_t take(struct bytes *b, size_t n)
 	return v;
 }
 
-static uint64_t uleb(struct bytes *b)
+static uint64_t uleb_take(struct bytes *b)
 {
 	uint64_t v = 0, byte;
 	unsigned int shift = 0;
 
 	do {
-		byte = take(b, 1);
+		byte = bytes_take(b, 1);
 		if (shift < 64)
 			v |= (byte & 0x7f) << shift;
 		shift += 7;
@@ -221,13 +221,13 @@ static uint64_t uleb(struct bytes *b)
 	return v;
 }
 
-static int64_t sleb(struct bytes *b)
+static int64_t sleb_take(struct bytes *b)
 {
 	uint64_t v = 0, byte;
 	unsigned int shift = 0;
 
 	do {
-		byte = take(b, 1);
+		byte = bytes_take(b, 1);
 		if (shift < 64)
 			v |= (byte & 0x7f) << shift;
 		shift += 7;
@@ -240,7 +240,7 @@ static int64_t sleb(struct bytes *b)
 #define ENC_PCREL 0x10
 #define ENC_OMIT 0xff
 
-/* Bytes of a pointer in an encoding; 0: not one of those that compilers write. */
+/* Returns the size of a pointer in an encoding; 0: not used by compilers. */
 static size_t pointer_bytes(uint8_t enc)
 {
 	switch (enc & 0x0f) {
@@ -259,11 +259,11 @@ static size_t pointer_bytes(uint8_t enc)
 	}
 }
 
-/* here: address of the pointer itself. */
+/* Reads a pointer. here is the address of the pointer itself. */
 static uint64_t pointer_take(struct bytes *b, uint8_t enc, uint64_t here)
 {
 	size_t n = pointer_bytes(enc);
-	uint64_t v = take(b, n);
+	uint64_t v = bytes_take(b, n);
 
 	if (enc & 0x08 && n < 8 && n)
 		v = (uint64_t)((int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n));
@@ -271,7 +271,7 @@ static uint64_t pointer_take(struct bytes *b, uint8_t enc, uint64_t here)
 	return (enc & 0x70) == ENC_PCREL ? v + here : v;
 }
 
-struct common { /* of a CIE */
+struct common { /* contents of a CIE */
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t pointer_enc;
@@ -301,16 +301,16 @@ static void augmentation_read(const char *text, uint64_t base, struct common *c,
 		b->bad |= *text != 0;
 		return;
 	}
-	uleb(b);
+	uleb_take(b);
 	for (text++; *text; text++) {
 		uint64_t here = base + (uint64_t)(b->at - first);
 
 		if (*text == 'R') {
-			c->pointer_enc = (uint8_t)take(b, 1);
+			c->pointer_enc = (uint8_t)bytes_take(b, 1);
 		} else if (*text == 'L') {
-			take(b, 1);
+			bytes_take(b, 1);
 		} else if (*text == 'P') {
-			uint8_t enc = (uint8_t)take(b, 1);
+			uint8_t enc = (uint8_t)bytes_take(b, 1);
 
 			pointer_take(b, enc & ~0x80, here + 1);
 		} else if (*text == 'S') {
@@ -327,18 +327,19 @@ static bool common_read(const struct unwind *u, uint64_t at, struct common *c)
 	struct bytes b;
 	uint8_t version;
 
-	if (!entry_read(u, at, c->data, &b) || take(&b, 4))
+	if (!entry_read(u, at, c->data, &b) || bytes_take(&b, 4))
 		return false;
-	version = (uint8_t)take(&b, 1);
+	version = (uint8_t)bytes_take(&b, 1);
 	text = (const char *)b.at;
 	if ((version != 1 && version != 3) || !memchr(text, 0, (size_t)(b.end - b.at)))
 		return false;
 	b.at += strlen(text) + 1;
 	c->pointer_enc = 0;
 	c->signal = false;
-	c->code_align = uleb(&b);
-	c->data_align = sleb(&b);
-	if ((version == 1 ? take(&b, 1) : uleb(&b)) != UNWIND_REGS) /* the return address */
+	c->code_align = uleb_take(&b);
+	c->data_align = sleb_take(&b);
+	/* the return address */
+	if ((version == 1 ? bytes_take(&b, 1) : uleb_take(&b)) != UNWIND_REGS)
 		return false;
 	augmentation_read(text, at + 4, c, &b);
 	c->code = b;
@@ -355,8 +356,8 @@ struct rules {
 	} reg[UNWIND_REGS + 1]; /* the last one is the return address */
 	uint64_t cfa_reg;
 	int64_t cfa_off;
-	const uint8_t *cfa_code; /* if it is computed by an expression … */
-	uint64_t cfa_code_bytes; /* … of so many bytes */
+	const uint8_t *cfa_code; /* the expression that computes the CFA, or NULL */
+	uint64_t cfa_code_bytes; /* size of the expression */
 };
 
 struct machine {
@@ -368,7 +369,7 @@ struct machine {
 
 static void rule_set(struct machine *m, struct bytes *b, uint64_t reg, enum rule is, int64_t off)
 {
-	if (reg > UNWIND_REGS) { /* of vectors and the like */
+	if (reg > UNWIND_REGS) { /* vector registers and the like */
 		return;
 	}
 	(void)b;
@@ -395,7 +396,7 @@ static void state_keep(struct machine *m, struct bytes *b, bool restore)
 
 static void expression_skip(struct machine *m, struct bytes *b, bool cfa)
 {
-	uint64_t reg = cfa ? 0 : uleb(b), n = uleb(b);
+	uint64_t reg = cfa ? 0 : uleb_take(b), n = uleb_take(b);
 
 	if (n > (uint64_t)(b->end - b->at)) {
 		b->bad = true;
@@ -410,7 +411,7 @@ static void expression_skip(struct machine *m, struct bytes *b, bool cfa)
 	b->at += n;
 }
 
-/* Those that have no operand in their first byte. */
+/* Runs an instruction that has no operand in its first byte. */
 static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 {
 	int64_t align = m->c->data_align;
@@ -422,26 +423,26 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 	case 0x02:
 	case 0x03:
 	case 0x04: /* advance_loc1, 2, 4 */
-		m->loc += take(b, 1u << (op - 2)) * m->c->code_align;
+		m->loc += bytes_take(b, 1u << (op - 2)) * m->c->code_align;
 		break;
 	case 0x05: /* offset_extended */
-		reg = uleb(b);
-		rule_set(m, b, reg, RULE_AT_CFA, (int64_t)uleb(b) * align);
+		reg = uleb_take(b);
+		rule_set(m, b, reg, RULE_AT_CFA, (int64_t)uleb_take(b) * align);
 		break;
 	case 0x06: /* restore_extended */
-		reg = uleb(b);
+		reg = uleb_take(b);
 		if (reg <= UNWIND_REGS)
 			m->now.reg[reg] = m->first.reg[reg];
 		break;
 	case 0x07: /* undefined */
-		rule_set(m, b, uleb(b), RULE_UNKNOWN, 0);
+		rule_set(m, b, uleb_take(b), RULE_UNKNOWN, 0);
 		break;
 	case 0x08: /* same_value */
-		rule_set(m, b, uleb(b), RULE_SAME, 0);
+		rule_set(m, b, uleb_take(b), RULE_SAME, 0);
 		break;
 	case 0x09: /* register */
-		reg = uleb(b);
-		uleb(b);
+		reg = uleb_take(b);
+		uleb_take(b);
 		rule_set(m, b, reg, RULE_UNKNOWN, 0);
 		break;
 	case 0x0a:
@@ -449,14 +450,14 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 		state_keep(m, b, op == 0x0b);
 		break;
 	case 0x0c: /* def_cfa */
-		reg = uleb(b);
-		cfa_set(m, reg, (int64_t)uleb(b));
+		reg = uleb_take(b);
+		cfa_set(m, reg, (int64_t)uleb_take(b));
 		break;
 	case 0x0d: /* def_cfa_register */
-		cfa_set(m, uleb(b), m->now.cfa_off);
+		cfa_set(m, uleb_take(b), m->now.cfa_off);
 		break;
 	case 0x0e: /* def_cfa_offset */
-		cfa_set(m, m->now.cfa_reg, (int64_t)uleb(b));
+		cfa_set(m, m->now.cfa_reg, (int64_t)uleb_take(b));
 		break;
 	case 0x0f:
 	case 0x10:
@@ -464,40 +465,41 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 		expression_skip(m, b, op == 0x0f);
 		break;
 	case 0x11: /* offset_extended_sf */
-		reg = uleb(b);
-		rule_set(m, b, reg, RULE_AT_CFA, sleb(b) * align);
+		reg = uleb_take(b);
+		rule_set(m, b, reg, RULE_AT_CFA, sleb_take(b) * align);
 		break;
 	case 0x12: /* def_cfa_sf */
-		reg = uleb(b);
-		cfa_set(m, reg, sleb(b) * align);
+		reg = uleb_take(b);
+		cfa_set(m, reg, sleb_take(b) * align);
 		break;
 	case 0x13: /* def_cfa_offset_sf */
-		cfa_set(m, m->now.cfa_reg, sleb(b) * align);
+		cfa_set(m, m->now.cfa_reg, sleb_take(b) * align);
 		break;
 	case 0x14: /* val_offset */
-		reg = uleb(b);
-		rule_set(m, b, reg, RULE_CFA_PLUS, (int64_t)uleb(b) * align);
+		reg = uleb_take(b);
+		rule_set(m, b, reg, RULE_CFA_PLUS, (int64_t)uleb_take(b) * align);
 		break;
 	case 0x2e: /* GNU_args_size */
-		uleb(b);
+		uleb_take(b);
 		break;
 	default:
 		b->bad = true;
 	}
 }
 
-/* Up to the address that is looked for. */
+/* Runs the instructions up to the wanted address. */
 static bool code_run(struct machine *m, struct bytes b)
 {
 	while (b.at < b.end && !b.bad && m->loc <= m->pc) {
-		uint8_t op = (uint8_t)take(&b, 1), low = op & 0x3f;
+		uint8_t op = (uint8_t)bytes_take(&b, 1), low = op & 0x3f;
 
 		switch (op >> 6) {
 		case 1:
 			m->loc += low * m->c->code_align;
 			break;
 		case 2:
-			rule_set(m, &b, low, RULE_AT_CFA, (int64_t)uleb(&b) * m->c->data_align);
+			rule_set(m, &b, low, RULE_AT_CFA,
+				 (int64_t)uleb_take(&b) * m->c->data_align);
 			break;
 		case 3:
 			if (low <= UNWIND_REGS)
@@ -519,7 +521,7 @@ static bool is_known(const struct unwind_regs *r, uint64_t reg)
 
 #define EXPRESSION_DEPTH 16
 
-/* Of two values on top of the stack; false: an operation that is not known here. */
+/* Applies an operation to the two values on top of the stack. False: unknown operation. */
 static bool expression_two(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
 {
 	switch (op) {
@@ -542,7 +544,10 @@ static bool expression_two(uint8_t op, uint64_t a, uint64_t b, uint64_t *out)
 	return false;
 }
 
-/* What tables use: of procedure linkage tables, and of functions that align their stack. */
+/*
+ * Evaluates the expressions that tables use: those of procedure linkage tables, and of functions
+ * that align their stack.
+ */
 static bool expression_cfa(const struct unwind *u, const struct unwind_regs *r,
 			   const struct rules *rules, uint64_t *cfa)
 {
@@ -551,12 +556,12 @@ static bool expression_cfa(const struct unwind *u, const struct unwind_regs *r,
 	unsigned int n = 0;
 
 	while (b.at < b.end && !b.bad && n < EXPRESSION_DEPTH) {
-		uint8_t op = (uint8_t)take(&b, 1);
+		uint8_t op = (uint8_t)bytes_take(&b, 1);
 
 		if (op >= 0x30 && op <= 0x4f) { /* lit */
 			stack[n++] = op - 0x30u;
 		} else if (op >= 0x70 && op <= 0x80) { /* breg */
-			uint64_t reg = op - 0x70u, off = (uint64_t)sleb(&b);
+			uint64_t reg = op - 0x70u, off = (uint64_t)sleb_take(&b);
 
 			if (reg < UNWIND_REGS && !is_known(r, reg))
 				return false;
@@ -565,7 +570,7 @@ static bool expression_cfa(const struct unwind *u, const struct unwind_regs *r,
 			if (!unwind_read(u, stack[n - 1], &stack[n - 1], 8))
 				return false;
 		} else if (op == 0x23 && n) { /* plus_uconst */
-			stack[n - 1] += uleb(&b);
+			stack[n - 1] += uleb_take(&b);
 		} else if (n > 1 && expression_two(op, stack[n - 2], stack[n - 1], &stack[n - 2])) {
 			n--;
 		} else {
@@ -617,7 +622,7 @@ static bool rules_apply(const struct unwind *u, const struct rules *rules, struc
 	return rules->reg[UNWIND_REGS].is != RULE_SAME;
 }
 
-/* What a call may change is unknown in the caller. */
+/* Registers that a call may change are unknown in the caller. */
 #define SAVED_BY_CALLER 0x0f37u /* rax rdx rcx rsi rdi r8-r11 */
 
 bool unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
@@ -631,13 +636,13 @@ bool unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
 
 	if (!entry_find(u, pc, &entry) || !entry_read(u, entry, data, &b))
 		return false;
-	common = entry + 4 - take(&b, 4);
+	common = entry + 4 - bytes_take(&b, 4);
 	if (!common_read(u, common, &c))
 		return false;
 	start = pointer_take(&b, c.pointer_enc, entry + 8);
 	bytes = pointer_take(&b, c.pointer_enc & 0x0f, 0);
 	if (c.has_size) {
-		uint64_t skip = uleb(&b);
+		uint64_t skip = uleb_take(&b);
 
 		b.bad |= skip > (uint64_t)(b.end - b.at);
 		if (!b.bad)

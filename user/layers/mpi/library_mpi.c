@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* MPI libraries: what layers/mpi/library_mpi_layout.h finds in a file, as the trace and the kernel half have it. */
+/*
+ * MPI libraries: converts what layers/mpi/library_mpi_layout.h finds in a file for the trace and
+ * the kernel half.
+ */
 #include "target/helper/library_kind.h"
 #include "lib/json_get.h"
 #include "target/elf/elf_file.h"
@@ -27,7 +30,10 @@ static json_t *layout_json(const struct pov_lib *l)
 			 l->type_size_off, "undefined", l->undefined, "root", l->root);
 }
 
-/* Predefined objects of a library whose handles are addresses, and the symbols that a program may have copied. */
+/*
+ * Lists predefined objects whose handles are addresses, with the symbols that a program may have
+ * copied.
+ */
 static json_t *copies_json(const struct elf_file *elf, const struct mpi_library *mpi)
 {
 	json_t *a = json_array();
@@ -41,7 +47,7 @@ static json_t *copies_json(const struct elf_file *elf, const struct mpi_library 
 	return a;
 }
 
-static bool describe(const struct elf_file *f, struct library_facts *out)
+static bool mpi_describe(const struct elf_file *f, struct library_facts *out)
 {
 	struct mpi_library mpi;
 
@@ -58,6 +64,6 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 
 const struct library_kind library_kind_mpi = {
 	.layer = "mpi",
-	.describe = describe,
+	.describe = mpi_describe,
 	.find = elf_file_find_mpi,
 };

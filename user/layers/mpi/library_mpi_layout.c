@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Tells which MPI a file implements, which version, and the constants of its ABI. The families: Open MPI (handles
- * are addresses), MPICH and all that keep its ABI (handles are 32-bit numbers), and the ABI of MPI 5.0 (handles
- * are pointers that mean nothing to us). Member offsets of Open MPI: mpi_openmpi.c; names: mpi_named.c.
+ * Finds which MPI a file implements, its version, and the constants of its ABI. The families are:
+ * Open MPI (handles are addresses); MPICH and all that keep its ABI (handles are 32-bit numbers);
+ * and the ABI of MPI 5.0 (handles are pointers without meaning for us). mpi_openmpi.c finds Open
+ * MPI's member offsets, mpi_named.c the names.
  */
 #include "layers/mpi/library_mpi_layout.h"
 
@@ -29,7 +30,10 @@ static bool soname_is_mpich(const char *soname)
 {
 	size_t len = strlen(soname);
 
-	/* The soname agreed on by MPICH, Intel MPI, Cray MPT and MVAPICH ends in their common ABI version. */
+	/*
+	 * The soname on which MPICH, Intel MPI, Cray MPT and MVAPICH agreed ends in their common
+	 * ABI version.
+	 */
 	return !strncmp(soname, "libmpich.so", 11) ||
 	       (!strncmp(soname, "libmpi", 6) && len > 6 && !strcmp(soname + len - 6, ".so.12"));
 }
@@ -56,13 +60,13 @@ struct family {
 	const char *name;
 	uint8_t handle_bytes, status_bytes;
 	uint16_t flags;
-	pov_u64 skip[4]; /* of struct pov_lib */
+	pov_u64 skip[4]; /* for struct pov_lib */
 	int32_t root, proc_null;
 };
 
 static const struct family families[] = {
 	[MPI_NONE] = {.name = "none"},
-	/* skipped: MPI_IN_PLACE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY */
+	/* skip: MPI_IN_PLACE, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY */
 	[MPI_OPENMPI] = {"openmpi", 8, 24, POV_LIB_HANDLE_PTR, {1, 2, 3}, -4, -2},
 	/* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, MPI_IN_PLACE */
 	[MPI_MPICH] = {"mpich", 4, 20, POV_LIB_TYPE_IN_HANDLE, {1, (pov_u64)-1}, -3, -1},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The predefined objects of each MPI family: what a handle's value is called. Where one value has two names
- * (MPICH's null request and null message) the first here is the one to show.
+ * The predefined objects of each MPI family: the names of handle values. If one value has two names
+ * (MPICH's null request and null message), the first one here is shown.
  */
 #include "layers/mpi/library_mpi_named.h"
 
@@ -12,15 +12,15 @@
 
 #define TYPE_SIZE_MAX 4096
 
-/* Open MPI lays this datatype out at run time only: its size is not in the file. */
+/* Open MPI lays out this datatype only at run time, so its size is not in the file. */
 #define LATE 0x8000
 
 struct predefined {
 	const char *name;
 	const char *openmpi; /* the object whose address is the handle; NULL if it has none */
 	uint32_t mpich;	     /* 0 if it has none */
-	uint16_t abi;	     /* of MPI 5.0, chapter 20; 0 if it has none */
-	uint16_t type_bytes; /* of a datatype, else 0 */
+	uint16_t abi;	     /* in MPI 5.0, chapter 20; 0 if it has none */
+	uint16_t type_bytes; /* size of a datatype, else 0 */
 };
 
 static const struct predefined predefined[] = {
@@ -30,7 +30,7 @@ static const struct predefined predefined[] = {
 	{"MPI_GROUP_NULL", "ompi_mpi_group_null", 0x08000000, 0x108, 0},
 	{"MPI_GROUP_EMPTY", "ompi_mpi_group_empty", 0x48000000, 0x109, 0},
 	{"MPI_REQUEST_NULL", "ompi_request_null", 0x2c000000, 0x180, 0},
-	/* what operations that are done at once return */
+	/* returned by operations that complete at once */
 	{"ompi_request_empty", "ompi_request_empty", 0, 0, 0},
 	{"MPI_MESSAGE_NULL", "ompi_message_null", 0x2c000000, 0x128, 0},
 	{"MPI_MESSAGE_NO_PROC", "ompi_message_no_proc", 0x6c000000, 0x129, 0},
@@ -135,7 +135,7 @@ static const struct predefined predefined[] = {
 	{"MPI_COMPLEX4", "ompi_mpi_complex4", 0, 0x2d3, 4},
 };
 
-/* What the file itself says of a datatype. */
+/* Reads a datatype's size from the file. */
 static uint32_t type_size_read(const struct elf_file *f, uint64_t addr, uint16_t size_off)
 {
 	uint64_t size;

@@ -7,7 +7,10 @@
 
 struct elf_file;
 
-/* Fills lib->named by lib->flavour; of Open MPI with those that the file defines, their sizes read by lib->layout. */
+/*
+ * Fills lib->named by lib->flavour. For Open MPI these are the objects that the file defines, with
+ * sizes read by lib->layout.
+ */
 void mpi_named_fill(const struct elf_file *f, struct mpi_library *lib);
 
 #endif

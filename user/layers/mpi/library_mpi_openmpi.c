@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Open MPI's handles point to objects whose layout changes between versions and builds. A datatype's size is
- * found by looking at datatypes whose size is known; the members of a communicator, which only exist at run
- * time, by following what small functions do with one: PMPI_Comm_rank stores my_rank, PMPI_Comm_size the count
- * of the local group, and so on. The layouts known from the sources are a second opinion, not a source.
+ * Open MPI's handles point to objects whose layout changes between versions and builds. The offset
+ * of a datatype's size is found with datatypes of known size. A communicator's members exist only
+ * at run time; their offsets are found by following small functions that use them: PMPI_Comm_rank
+ * stores my_rank, PMPI_Comm_size the count of the local group, and so on. The layouts known from
+ * the sources are a second opinion, not a source.
  */
 #include "layers/mpi/library_mpi_openmpi.h"
 
@@ -25,7 +26,7 @@ struct layout_known {
 
 static const struct layout_known known[] = {
 	{"4.0 and 4.1", 0xe0, 0xe4, 0xf8, 0x100, 0x10},
-	/* The member matched by is c_index; the 128-bit id beside it (0xa8) is 0 but for Sessions. */
+	/* Matching uses c_index. The 128-bit id beside it (0xa8) is 0 except for Sessions. */
 	{"5.0", 0xd8, 0xdc, 0x108, 0x110, 0x10},
 };
 
@@ -37,7 +38,7 @@ static void unsure_add(char *unsure, size_t bytes, const char *what)
 		 used ? ", " : "cannot tell from the file: ", what);
 }
 
-/* A type_size member of the given width at +0x18 in all datatypes that have a known size. */
+/* Returns true if all datatypes of known size have a type_size member of this width at +0x18. */
 static bool type_size_holds(const struct elf_file *f)
 {
 	static const struct {
@@ -71,7 +72,7 @@ static bool member_find(const struct elf_file *f, const char *function, enum x86
 	return s && s->is_func && !x86_value_find(f, s, want, out);
 }
 
-/* A number of so many bytes behind one load. */
+/* Returns the offset of a number of this many bytes that a function reads with one load. */
 static uint16_t direct_off(const struct elf_file *f, const char *function, enum x86_value_want want,
 			   uint8_t bytes)
 {
@@ -82,7 +83,10 @@ static uint16_t direct_off(const struct elf_file *f, const char *function, enum 
 	return (uint16_t)l.off[0];
 }
 
-/* An int behind a pointer; *count is the offset in what it points to. */
+/*
+ * Returns the offset of a pointer through which a function reads an int; *count is the int's
+ * offset.
+ */
 static uint16_t pointer_off(const struct elf_file *f, const char *function, uint16_t *count)
 {
 	struct x86_loads l;
@@ -108,7 +112,7 @@ static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
 	layout->comm_remote_off = pointer_off(f, "PMPI_Comm_remote_size", &remote_count);
 	if (layout->comm_remote_off != POV_OFF_NONE && remote_count != count)
 		layout->comm_remote_off = POV_OFF_NONE;
-	/* Two functions must agree on the group's count. */
+	/* Two functions must agree on the offset of the group's count. */
 	layout->group_count_off = count == direct ? count : POV_OFF_NONE;
 	layout->comm_context_off = direct_off(
 		f,

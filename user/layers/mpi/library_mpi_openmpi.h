@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where Open MPI keeps the members of its objects, for mpi_library.c. */
+/* Finds the offsets of members in Open MPI's objects, for mpi_library.c. */
 #ifndef POV_LAYERS_MPI_LIBRARY_MPI_OPENMPI_H
 #define POV_LAYERS_MPI_LIBRARY_MPI_OPENMPI_H
 
@@ -10,8 +10,8 @@
 struct elf_file;
 
 /*
- * Fills the member offsets of *layout from what the file tells; POV_OFF_NONE where it does not. What is
- * missing or odd is said in unsure ("" if nothing).
+ * Fills the member offsets of *layout from the file; POV_OFF_NONE if unknown. unsure describes what
+ * is missing or odd ("": nothing).
  */
 void mpi_openmpi_layout(const struct elf_file *f, struct pov_lib *layout, char *unsure,
 			size_t bytes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Open MPI's point-to-point layer ob1: a component that says in its description (mca_base_component_t, the same since Open MPI
- * 1.9) what it is and of which version. How it is handed messages follows from that; how long its shortest header is
- * depends on how it was built, and is read from the code that checks it.
+ * Open MPI's point-to-point layer ob1. Its component description (mca_base_component_t, unchanged
+ * since Open MPI 1.9) has its name and version, from which follows how it receives messages. The
+ * length of its shortest header depends on how it was built, and is read from the code that checks
+ * it.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -21,7 +22,10 @@ struct component { /* the beginning of mca_base_component_t */
 	char name[64];
 };
 
-/* Where a callback has the list of a message's parts: of mca_btl_base_descriptor_t, or of mca_btl_base_receive_descriptor_t. */
+/*
+ * Where a callback has the list of a message's parts: in mca_btl_base_descriptor_t, or in
+ * mca_btl_base_receive_descriptor_t.
+ */
 static const struct {
 	int major, minor_max;
 	uint8_t arg;
@@ -47,7 +51,7 @@ static bool component_read(const struct elf_file *f, struct component *out)
 #define PROLOGUE_INSNS 64
 #define PART_LENGTH_OFF 8
 
-/* The function's first act is to return if the message's first part is shorter than the header. */
+/* Reads the header's length: the function first returns if the message's first part is shorter. */
 static int match_header_bytes(const struct elf_file *f)
 {
 	const struct elf_symbol *s = elf_file_find(f, "mca_pml_ob1_recv_frag_callback_match");
@@ -64,7 +68,7 @@ static int match_header_bytes(const struct elf_file *f)
 		    op[0].mem.disp.value != PART_LENGTH_OFF ||
 		    op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 			continue;
-		/* "at most 13", "less than 14"; or 16, where its padding is sent, too */
+		/* "at most 13", "less than 14"; or 16 if its padding is sent, too */
 		return op[1].imm.value.u == 13 || op[1].imm.value.u == 14 ? 14 :
 		       op[1].imm.value.u == 15 || op[1].imm.value.u == 16 ? 16 :
 									    0;
@@ -97,7 +101,7 @@ static struct pov_lib layout_of(const int *version)
 	return l;
 }
 
-static bool describe(const struct elf_file *f, struct library_facts *out)
+static bool ob1_describe(const struct elf_file *f, struct library_facts *out)
 {
 	struct component c;
 	char version[64];
@@ -116,8 +120,8 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	return true;
 }
 
-static unsigned int find(const struct elf_file *f, const char *name,
-			 const struct elf_symbol *syms[2])
+static unsigned int ob1_find(const struct elf_file *f, const char *name,
+			     const struct elf_symbol *syms[2])
 {
 	syms[0] = elf_file_find(f, name);
 	return syms[0] && syms[0]->is_func && syms[0]->has_offset;
@@ -125,6 +129,6 @@ static unsigned int find(const struct elf_file *f, const char *name,
 
 const struct library_kind library_kind_ob1 = {
 	.layer = "ob1",
-	.describe = describe,
-	.find = find,
+	.describe = ob1_describe,
+	.find = ob1_find,
 };

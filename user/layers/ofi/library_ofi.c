@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * libfabric, which has most providers inside, and files with one provider each, which it loads. The providers' functions have no
- * names (layers/ofi/library_ofi_ops.h).
+ * libfabric contains most providers, and loads files with one provider each. The providers'
+ * functions have no symbols (layers/ofi/library_ofi_ops.h).
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void version_read(const struct elf_file *f, char *version, size_t bytes)
 	version[0] = '\0';
 }
 
-static bool describe(const struct elf_file *f, struct library_facts *out)
+static bool ofi_describe(const struct elf_file *f, struct library_facts *out)
 {
 	char version[32];
 
@@ -57,9 +57,9 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	return true;
 }
 
-/* None has a name. */
-static unsigned int find(const struct elf_file *f, const char *name,
-			 const struct elf_symbol *syms[2])
+/* No function has a symbol. */
+static unsigned int ofi_find(const struct elf_file *f, const char *name,
+			     const struct elf_symbol *syms[2])
 {
 	(void)f;
 	(void)name;
@@ -67,7 +67,7 @@ static unsigned int find(const struct elf_file *f, const char *name,
 	return 0;
 }
 
-static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX])
+static size_t ofi_inner(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX])
 {
 	struct fabric_function found[INNER_FUNCTIONS_MAX];
 	size_t cnt = fabric_ops_find(f, found, INNER_FUNCTIONS_MAX);
@@ -79,7 +79,7 @@ static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FU
 
 const struct library_kind library_kind_ofi = {
 	.layer = "ofi",
-	.describe = describe,
-	.find = find,
-	.inner = inner,
+	.describe = ofi_describe,
+	.find = ofi_find,
+	.inner = ofi_inner,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Addresses of tables are followed through registers and the stack, in the order of the code's addresses. Nothing is carried across a
- * return or a jump away.
+ * Follows the addresses of tables through registers and the stack, in the order of the code's
+ * addresses. It drops everything at a return or a jump away.
  */
 #include "layers/ofi/library_ofi_flow.h"
 
@@ -17,15 +17,15 @@
 #define MEMBERS_MIN 4
 #define MEMBERS_MAX 16
 #define STORES_MAX 65536
-#define SLOTS_MAX 32 /* of the stack */
+#define SLOTS_MAX 32 /* tracked words of the stack */
 #define CODE_BYTES_MAX (64u << 20)
 #define REGISTERS 16
 #define STACK_POINTER 4
 
-/* What is known at a place of the code: addresses of tables, or 0. */
+/* The known values at a place in the code: addresses of tables, or 0. */
 struct flow {
 	const struct elf_file *f;
-	uint64_t at; /* of the instruction */
+	uint64_t at; /* address of the instruction */
 	uint64_t reg[REGISTERS];
 	uint64_t vec[REGISTERS][2];
 	struct {
@@ -45,7 +45,7 @@ bool fabric_table_member(const struct elf_file *f, uint64_t table, unsigned int 
 	return elf_file_pointer(f, table + 8 + 8 * i, function);
 }
 
-/* A member that is none is null, or leads to another file. */
+/* Returns true if a member is a function of this file, null, or in another file. */
 static bool member_is_function(const struct elf_file *f, uint64_t table, unsigned int i)
 {
 	uint64_t value;
@@ -78,7 +78,7 @@ static uint64_t table_at(const struct flow *w, uint64_t addr)
 	return fabric_table_members(w->f, addr) ? addr : 0;
 }
 
-/* The table that a pointer in the file's data leads to. */
+/* Returns the table to which a pointer in the file's data points. */
 static uint64_t table_behind(const struct flow *w, uint64_t addr)
 {
 	uint64_t value;
@@ -99,7 +99,7 @@ static void table_stored(struct flow *w, uint64_t table, int64_t off)
 
 /* ---- values ---- */
 
-static int general(const ZydisDecodedOperand *op)
+static int general_index(const ZydisDecodedOperand *op)
 {
 	ZydisRegister r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
 				  x86_whole_register(op->reg.value) :
@@ -108,7 +108,7 @@ static int general(const ZydisDecodedOperand *op)
 	return r == ZYDIS_REGISTER_NONE ? -1 : (int)(r - ZYDIS_REGISTER_RAX);
 }
 
-static int vector(const ZydisDecodedOperand *op)
+static int vector_index(const ZydisDecodedOperand *op)
 {
 	int r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
 			(int)op->reg.value - (int)ZYDIS_REGISTER_XMM0 :
@@ -145,27 +145,27 @@ static void slot_set(struct flow *w, int64_t off, uint64_t value)
 	w->slot[i].value = value;
 }
 
-/* Word `half` of what an operand holds. */
-static uint64_t load(const struct flow *w, const struct x86_insn *insn,
-		     const ZydisDecodedOperand *op, int half)
+/* Returns word `half` of an operand's value. */
+static uint64_t word_load(const struct flow *w, const struct x86_insn *insn,
+			  const ZydisDecodedOperand *op, int half)
 {
 	uint64_t addr;
 
-	if (general(op) >= 0)
-		return op->size == 64 && !half ? w->reg[general(op)] : 0;
-	if (vector(op) >= 0)
-		return w->vec[vector(op)][half];
+	if (general_index(op) >= 0)
+		return op->size == 64 && !half ? w->reg[general_index(op)] : 0;
+	if (vector_index(op) >= 0)
+		return w->vec[vector_index(op)][half];
 	if (on_stack(op))
 		return slot_get(w, op->mem.disp.value + 8 * half);
 	return x86_rip_operand(insn, op, &addr) ? table_behind(w, addr + 8 * half) : 0;
 }
 
-static void store(struct flow *w, const ZydisDecodedOperand *op, int half, uint64_t value)
+static void word_store(struct flow *w, const ZydisDecodedOperand *op, int half, uint64_t value)
 {
-	if (general(op) >= 0 && !half)
-		w->reg[general(op)] = value;
-	else if (vector(op) >= 0)
-		w->vec[vector(op)][half] = value;
+	if (general_index(op) >= 0 && !half)
+		w->reg[general_index(op)] = value;
+	else if (vector_index(op) >= 0)
+		w->vec[vector_index(op)][half] = value;
 	else if (on_stack(op))
 		slot_set(w, op->mem.disp.value + 8 * half, value);
 	else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY && value)
@@ -177,7 +177,7 @@ static void store(struct flow *w, const ZydisDecodedOperand *op, int half, uint6
 static void flow_forget(struct flow *w, bool call)
 {
 	static const int kept[] = {3,  4,  5, 12,
-				   13, 14, 15}; /* across a call: rbx, rsp, rbp, r12 … */
+				   13, 14, 15}; /* kept across a call: rbx, rsp, rbp, r12 … */
 	uint64_t reg[REGISTERS] = {0};
 
 	for (size_t i = 0; call && i < sizeof(kept) / sizeof(kept[0]); i++)
@@ -188,60 +188,60 @@ static void flow_forget(struct flow *w, bool call)
 		w->slot_cnt = 0;
 }
 
-/* Of any other instruction: what it writes is not known. */
-static void clobber(struct flow *w, const struct x86_insn *insn)
+/* Handles any other instruction: the values that it writes become unknown. */
+static void insn_clobber(struct flow *w, const struct x86_insn *insn)
 {
 	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
 		const ZydisDecodedOperand *op = &insn->op[i];
 
 		if (!(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		store(w, op, 0, 0);
+		word_store(w, op, 0, 0);
 		if (op->size > 64)
-			store(w, op, 1, 0);
-		if (general(op) == STACK_POINTER)
+			word_store(w, op, 1, 0);
+		if (general_index(op) == STACK_POINTER)
 			w->slot_cnt = 0;
 	}
 }
 
-static void step(struct flow *w, const struct x86_insn *insn)
+static void insn_step(struct flow *w, const struct x86_insn *insn)
 {
 	const ZydisDecodedOperand *to = &insn->op[0], *from = &insn->op[1];
 	uint64_t addr, low, high;
 
 	switch (insn->z.mnemonic) {
 	case ZYDIS_MNEMONIC_LEA:
-		store(w, to, 0, x86_rip_operand(insn, from, &addr) ? table_at(w, addr) : 0);
+		word_store(w, to, 0, x86_rip_operand(insn, from, &addr) ? table_at(w, addr) : 0);
 		return;
 	case ZYDIS_MNEMONIC_MOV:
-		store(w, to, 0, to->size == 64 ? load(w, insn, from, 0) : 0);
+		word_store(w, to, 0, to->size == 64 ? word_load(w, insn, from, 0) : 0);
 		return;
 	case ZYDIS_MNEMONIC_MOVQ:
-		store(w, to, 0, load(w, insn, from, 0));
-		if (vector(to) >= 0)
-			store(w, to, 1, 0);
+		word_store(w, to, 0, word_load(w, insn, from, 0));
+		if (vector_index(to) >= 0)
+			word_store(w, to, 1, 0);
 		return;
 	case ZYDIS_MNEMONIC_MOVHPS:
 	case ZYDIS_MNEMONIC_MOVHPD:
-		if (vector(to) >= 0)
-			store(w, to, 1, load(w, insn, from, 0));
+		if (vector_index(to) >= 0)
+			word_store(w, to, 1, word_load(w, insn, from, 0));
 		else
-			store(w, to, 0, load(w, insn, from, 1));
+			word_store(w, to, 0, word_load(w, insn, from, 1));
 		return;
 	case ZYDIS_MNEMONIC_PUNPCKLQDQ:
-		store(w, to, 1, load(w, insn, from, 0));
+		word_store(w, to, 1, word_load(w, insn, from, 0));
 		return;
 	case ZYDIS_MNEMONIC_MOVAPS:
 	case ZYDIS_MNEMONIC_MOVUPS:
 	case ZYDIS_MNEMONIC_MOVDQA:
 	case ZYDIS_MNEMONIC_MOVDQU:
-		low = load(w, insn, from, 0);
-		high = load(w, insn, from, 1);
-		store(w, to, 0, low);
-		store(w, to, 1, high);
+		low = word_load(w, insn, from, 0);
+		high = word_load(w, insn, from, 1);
+		word_store(w, to, 0, low);
+		word_store(w, to, 1, high);
 		return;
 	default:
-		clobber(w, insn);
+		insn_clobber(w, insn);
 	}
 }
 
@@ -264,7 +264,7 @@ static void code_follow(struct flow *w, uint64_t addr, uint64_t bytes)
 		else if (x86_is_call(&insn))
 			flow_forget(w, true);
 		else
-			step(w, &insn);
+			insn_step(w, &insn);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where libfabric's code stores addresses of tables of functions in objects. A table's first word is its size in bytes, behind which
- * there are as many pointers. x86-64.
+ * Finds where libfabric's code stores addresses of function tables in objects. A table's first word
+ * is its size in bytes, followed by the pointers. x86-64 only.
  */
 #ifndef POV_LAYERS_OFI_LIBRARY_OFI_FLOW_H
 #define POV_LAYERS_OFI_LIBRARY_OFI_FLOW_H
@@ -15,15 +15,15 @@ struct elf_file;
 
 struct fabric_store {
 	uint64_t table;
-	uint64_t site; /* address of the instruction */
-	int64_t off;   /* in the object */
+	uint64_t site; /* address of the storing instruction */
+	int64_t off;   /* offset in the object */
 };
 
-/* All of them, by their sites; to be freed. */
+/* Lists all stores, sorted by site. The caller frees *out. */
 size_t fabric_flow_stores(const struct elf_file *f, struct fabric_store **out);
-/* How many pointers a table has; 0 if there is none at the address. */
+/* Returns how many pointers a table has; 0: there is no table at the address. */
 unsigned int fabric_table_members(const struct elf_file *f, uint64_t table);
-/* The function that member i leads to; false if it is null, or in another file. */
+/* Returns the function in member i; false if it is null, or in another file. */
 bool fabric_table_member(const struct elf_file *f, uint64_t table, unsigned int i,
 			 uint64_t *function);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A table is told by where objects hold it. Those that all objects hold at one place, behind what they have in common, are told by what
- * opens the object: the code that a domain's cq_open leads to makes completion queues. A domain's own table is the longest one
- * that is held there. A table that is held at two different places is of no known kind. The layouts are libfabric's ABI since 1.0
- * (rdma/fabric.h, fi_endpoint.h, fi_tagged.h, fi_rma.h, fi_cm.h, fi_eq.h, fi_domain.h); what was added is at the tables' ends.
+ * A table's kind follows from where objects hold it. Many tables are at the same offset, after what
+ * all objects have in common. Their kind follows from the function that opens the object: the code
+ * behind a domain's cq_open makes completion queues. A domain's own table is the longest one at
+ * that offset. A table that is held at two different offsets has no known kind. The layouts are
+ * libfabric's ABI since 1.0 (rdma/fabric.h, fi_endpoint.h, fi_tagged.h, fi_rma.h, fi_cm.h, fi_eq.h,
+ * fi_domain.h); additions are at the tables' ends.
  */
 #include "layers/ofi/library_ofi_ops.h"
 
@@ -20,22 +22,22 @@
 #include "target/x86/x86_code.h"
 
 #define NAMES_MAX 9
-#define COMMON_OFF 16 /* in every object: the table of what all can do … */
+#define COMMON_OFF 16 /* in every object: the table of common operations */
 #define COMMON_MEMBERS_MAX 6
-#define OPS_OFF 24     /* … and that of its own kind */
-#define OPS_MAX 64     /* the last one of those that an endpoint has */
-#define NEAR_BYTES 512 /* of code */
+#define OPS_OFF 24     /* in every object: the table of its own kind */
+#define OPS_MAX 64     /* offset of an endpoint's last table */
+#define NEAR_BYTES 512 /* bytes of code */
 #define DOMAIN_MEMBERS_MIN 10
-#define OPENERS 8   /* the first members of a domain's table that open objects */
-#define DEPTH_MAX 4 /* of calls from there to where the table is stored */
+#define OPENERS 8   /* the first members of a domain's table, which open objects */
+#define DEPTH_MAX 4 /* depth of calls from there to the store of the table */
 
 enum opener { AV_OPEN, CQ_OPEN, ENDPOINT, OPENER_DOMAIN = OPENERS, OPENER_ANY };
 
 static const struct kind {
 	int64_t off;
-	enum opener opener; /* of what is held at OPS_OFF */
+	enum opener opener; /* what opens the object with this table at OPS_OFF */
 	unsigned int members_min, members_max;
-	const char *function[NAMES_MAX]; /* in the table's order; NULL: not wanted */
+	const char *function[NAMES_MAX]; /* in the order of the table; NULL: not wanted */
 } kinds[] = {
 	{COMMON_OFF, OPENER_ANY, 4, COMMON_MEMBERS_MAX, {NULL, "fi_bind"}},
 	{OPS_OFF, OPENER_DOMAIN, 0, 16, {"fi_av_open", "fi_cq_open", "fi_endpoint"}},
@@ -71,8 +73,9 @@ struct table {
 	uint64_t addr;
 	int64_t off;
 	unsigned int members;
-	bool elsewhere;	      /* it is held at another place, too */
-	unsigned int openers; /* bits of members of domains' tables that lead to where it is stored */
+	bool elsewhere; /* also held at another offset */
+	/* bit set of members of domains' tables whose code leads to its store */
+	unsigned int openers;
 };
 
 struct tables {
@@ -81,13 +84,14 @@ struct tables {
 	size_t store_cnt;
 	struct table *table;
 	size_t cnt;
-	struct map by_addr; /* → struct table */
+	struct map by_addr; /* address → struct table */
 	unsigned int domain_members;
 };
 
 /*
- * An object may lie within a larger one, which the code has the address of: then its two first tables are stored near each other, at
- * places that are as far apart as they should be. All that is stored there is told as in the object itself.
+ * Corrects offsets in an object that is inside a larger one, whose address the code has. Then the
+ * object's first two tables are stored near each other, at the right distance. All offsets stored
+ * there are converted to offsets in the object itself.
  */
 static void offsets_correct(struct tables *s, size_t i)
 {
@@ -143,10 +147,10 @@ static void tables_make(struct tables *s)
 struct walk {
 	struct tables *s;
 	unsigned int opener;
-	struct map depth; /* function → how deep it was met, and 1; as a pointer */
+	struct map depth; /* function → depth at which it was found + 1, as a pointer */
 };
 
-/* Tables that are stored in [start, end) are those of what is opened. */
+/* Marks tables stored in [start, end) as belonging to what the opener opens. */
 static void stores_mark(struct tables *s, uint64_t start, uint64_t end, unsigned int opener)
 {
 	size_t low = 0, high = s->store_cnt;
@@ -210,7 +214,7 @@ static bool shares_function(const struct tables *s, const struct table *a, const
 	return false;
 }
 
-/* Tables that nothing is seen to lead to are what those are that they share functions with. */
+/* Gives tables without a known opener the openers of tables that share functions with them. */
 static void openers_share(struct tables *s)
 {
 	unsigned int *openers = xcalloc(s->cnt + 1, sizeof(*openers));
@@ -240,7 +244,7 @@ static bool is_of_kind(const struct tables *s, const struct table *t, const stru
 	return t->members < s->domain_members && t->openers == 1u << k->opener;
 }
 
-/* Adds a function, or spoils it if it is there under another name. */
+/* Adds a function. If it is already there with another name, its name becomes unknown. */
 static size_t function_add(struct fabric_function *out, size_t cnt, size_t max, uint64_t addr,
 			   const char *name)
 {

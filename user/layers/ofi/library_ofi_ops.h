@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The functions of libfabric's providers. fi_send and its like are inline: they call what the endpoint's tables hold, and the
- * tables' functions have no names. Tables for messages, tagged messages and remote memory look alike; which one is which is told by
- * where in an endpoint code stores its address. x86-64.
+ * Finds the functions of libfabric's providers. fi_send and similar functions are inline: they call
+ * the functions in the endpoint's tables, which have no symbols. Tables for messages, tagged
+ * messages and remote memory look alike; they are told apart by where in an endpoint the code
+ * stores their addresses. x86-64 only.
  */
 #ifndef POV_LAYERS_OFI_LIBRARY_OFI_OPS_H
 #define POV_LAYERS_OFI_LIBRARY_OFI_OPS_H
@@ -13,13 +14,14 @@
 struct elf_file;
 
 struct fabric_function {
-	const char *name; /* of the inline function that calls it: "fi_send" */
+	const char *name; /* name of the inline function that calls it: "fi_send" */
 	uint64_t addr;
 };
 
 /*
- * How many were written, at most max: each pair once, and none that tables of two kinds, or two places of a table, share (they refuse to do
- * what is asked for).
+ * Lists the functions, at most max, and returns their number. Each pair appears once. Functions
+ * shared by tables of two kinds, or by two places of a table, are left out: these only refuse what
+ * is requested.
  */
 size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, size_t max);
 

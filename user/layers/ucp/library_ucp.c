@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * UCX's upper layer: what defines ucp_init_version, which ucp_init is a macro for, and besides something of its inside. A file
- * that has only the interface is a tool wrapped around it.
+ * UCX's upper layer: a file that defines ucp_init_version (ucp_init is a macro for it) and also an
+ * internal function. A file with only the interface is a tool wrapped around UCX.
  */
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "target/elf/library_version.h"
 #include "layers/func_table.h"
 
-static bool describe(const struct elf_file *f, struct library_facts *out)
+static bool ucp_describe(const struct elf_file *f, struct library_facts *out)
 {
 	char version[64] = "";
 
@@ -24,7 +24,7 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	return true;
 }
 
-/* What UCP's own messages arrive at is its inside, and differs. */
+/* Functions at which UCP's own messages arrive are internal and differ between versions. */
 static bool is_inside(const char *name)
 {
 	int row = func_table_find(name);
@@ -32,8 +32,8 @@ static bool is_inside(const char *name)
 	return row >= 0 && !strcmp(func_table_get((size_t)row)->group, "arrival");
 }
 
-static unsigned int find(const struct elf_file *f, const char *name,
-			 const struct elf_symbol *syms[2])
+static unsigned int ucp_find(const struct elf_file *f, const char *name,
+			     const struct elf_symbol *syms[2])
 {
 	syms[0] = elf_file_find(f, name);
 	if (syms[0] && syms[0]->is_func && syms[0]->has_offset)
@@ -43,6 +43,6 @@ static unsigned int find(const struct elf_file *f, const char *name,
 
 const struct library_kind library_kind_ucp = {
 	.layer = "ucp",
-	.describe = describe,
-	.find = find,
+	.describe = ucp_describe,
+	.find = ucp_find,
 };

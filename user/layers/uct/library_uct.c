@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * UCX's lower layer: libuct, and the modules that bring transports, each with its own part of the table. A file is one if it
- * defines what one of them has and no other layer calls.
+ * UCX's lower layer: libuct, and modules that add transports, each with its own part of the table.
+ * A file is one of them if it defines a function that a transport has and that no other layer
+ * calls.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -11,11 +12,11 @@
 #include "target/elf/elf_file.h"
 #include "layers/uct/library_uct_ops.h"
 
-/* Of transports that have functions of the table; scopy's and sm's are in libuct itself. */
+/* Transports with functions in the table; those of scopy and sm are in libuct itself. */
 static const char *const transports[] = {"mm",	    "rc_verbs", "rc_mlx5", "dc_mlx5", "ud_verbs",
 					 "ud_mlx5", "gga_mlx5", "srd",	   "cma",     "knem"};
 
-static bool describe(const struct elf_file *f, struct library_facts *out)
+static bool uct_describe(const struct elf_file *f, struct library_facts *out)
 {
 	size_t i = 0, cnt = sizeof(transports) / sizeof(transports[0]);
 
@@ -29,7 +30,7 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	return true;
 }
 
-/* "uct_ud_verbs_ep_am_bcopy" taken apart: "ud_verbs", "am_bcopy". */
+/* The parts of a name: "uct_ud_verbs_ep_am_bcopy" is "ud_verbs" and "am_bcopy". */
 struct operation {
 	char transport[32];
 	const char *name;
@@ -48,7 +49,10 @@ static bool operation_parse(const char *function, struct operation *out)
 	return true;
 }
 
-/* What rc_mlx5 shares with its kin has a name of its own since 1.17. */
+/*
+ * Finds functions that rc_mlx5 shares with related transports, which have their own name since
+ * 1.17.
+ */
 static const struct elf_symbol *find_shared(const struct elf_file *f, const char *name)
 {
 	struct operation op;
@@ -60,7 +64,10 @@ static const struct elf_symbol *find_shared(const struct elf_file *f, const char
 	return elf_file_find(f, shared);
 }
 
-/* A transport that sends messages has this; what else it has differs with versions and modules. */
+/*
+ * Every transport that sends messages has this function; its other functions differ by version and
+ * module.
+ */
 static bool is_sure(const struct elf_file *f, const char *name)
 {
 	struct operation op;
@@ -69,8 +76,8 @@ static bool is_sure(const struct elf_file *f, const char *name)
 	       uct_ops_has(f, op.transport);
 }
 
-static unsigned int find(const struct elf_file *f, const char *name,
-			 const struct elf_symbol *syms[2])
+static unsigned int uct_find(const struct elf_file *f, const char *name,
+			     const struct elf_symbol *syms[2])
 {
 	syms[0] = elf_file_find(f, name) ?: find_shared(f, name);
 	if (syms[0] && syms[0]->is_func && syms[0]->has_offset)
@@ -78,8 +85,8 @@ static unsigned int find(const struct elf_file *f, const char *name,
 	return is_sure(f, name) ? 0 : FUNCTION_ELSEWHERE;
 }
 
-/* Of unreliable datagrams. */
-static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX])
+/* Finds the inner functions of the transports for unreliable datagrams. */
+static size_t uct_inner(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX])
 {
 	static const char *const names[] = {
 		"uct_ud_verbs_ep_put_short",	"uct_ud_verbs_ep_am_short",
@@ -100,7 +107,7 @@ static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FU
 
 const struct library_kind library_kind_uct = {
 	.layer = "uct",
-	.describe = describe,
-	.find = find,
-	.inner = inner,
+	.describe = uct_describe,
+	.find = uct_find,
+	.inner = uct_inner,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A transport's class object (uct_ud_verbs_iface_t_class) is exported, and lies in the same section as its table. The function that the
- * table has for closing an interface names that class to UCX's classes, so a slot that leads to such a function is the table's slot
- * for it; the table's form follows from which slots around it are set. x86-64.
+ * A transport's class object (uct_ud_verbs_iface_t_class) is exported, and is in the same section
+ * as its table. The table's function for closing an interface refers to this class, so a slot with
+ * such a function is the table's slot for it. The table's version follows from which slots around
+ * it are set. x86-64 only.
  */
 #include "layers/uct/library_uct_ops.h"
 
@@ -29,18 +30,18 @@ bool uct_ops_has(const struct elf_file *f, const char *transport)
 
 #if defined(__x86_64__)
 
-#define SEARCH_BYTES 65536 /* around the class object */
+#define SEARCH_BYTES 65536 /* bytes searched around the class object */
 #define CLOSE_INSNS_MAX 10
 #define SLOT_BYTES 8
 
-/* What a table of datagrams has of its first slots, in each form that there was. */
+/* The first slots of a datagram transport's table, in each version. */
 enum { PUT_SHORT, AM_SHORT, AM_SHORT_IOV, AM_BCOPY, AM_ZCOPY, OPS };
 static const char *const op_names[OPS] = {
 	[PUT_SHORT] = "put_short", [AM_SHORT] = "am_short", [AM_SHORT_IOV] = "am_short_iov",
 	[AM_BCOPY] = "am_bcopy",   [AM_ZCOPY] = "am_zcopy",
 };
 static const struct form {
-	uint8_t slot[OPS]; /* NO_SLOT: it has none */
+	uint8_t slot[OPS]; /* NO_SLOT: this version has none */
 	uint8_t close;
 } forms[] = {
 #define NO_SLOT 0xff
@@ -49,9 +50,12 @@ static const struct form {
 	{{0, 6, NO_SLOT, 7, 8}, 42}, /* 1.8 */
 };
 #define FORMS (sizeof(forms) / sizeof(forms[0]))
-#define OPERATION_SLOTS 15 /* of data, in every form */
+#define OPERATION_SLOTS 15 /* slots for data operations, in every version */
 
-/* Whether code that begins at addr soon refers to an object, by itself or through a slot that is filled with its address. */
+/*
+ * Returns true if code at addr soon refers to an object, directly or through a slot with its
+ * address.
+ */
 static bool code_names(const struct elf_file *f, uint64_t addr, const struct elf_symbol *object)
 {
 	struct x86_reader reader = {.f = f};
@@ -74,7 +78,10 @@ static bool code_names(const struct elf_file *f, uint64_t addr, const struct elf
 	return false;
 }
 
-/* Of the first slots, exactly those of the form's operations lead to functions of this file. */
+/*
+ * Returns true if, among the first slots, exactly those of the version's operations point to
+ * functions of this file.
+ */
 static bool table_is(const struct elf_file *f, uint64_t table, const struct form *form)
 {
 	struct elf_symbol sym;
@@ -90,7 +97,7 @@ static bool table_is(const struct elf_file *f, uint64_t table, const struct form
 	return true;
 }
 
-/* The form of the table of which slot_addr is the slot for closing, or NULL. */
+/* Returns the version of the table whose slot for closing is at slot_addr, or NULL. */
 static const struct form *form_of(const struct elf_file *f, uint64_t slot_addr)
 {
 	for (size_t i = 0; i < FORMS; i++)

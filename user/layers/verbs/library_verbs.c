@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * libibverbs, and its providers: one library for each kind of adapter, loaded at run time. Programs reach a provider's functions for
- * work requests by pointers only. It hands them to libibverbs' verbs_set_ops, mostly as constant tables, which are found in the file;
- * all others, and those of queue pairs and of extended completion queues, are met when they are handed over. What a process was
- * handed before the recording began is in its own contexts, queue pairs and queues.
+ * libibverbs and its providers: one library for each kind of adapter, loaded at run time. Programs
+ * reach a provider's functions for work requests only by pointers. The provider passes them to
+ * libibverbs' verbs_set_ops, mostly as constant tables, which are found in the file. All others,
+ * and those of queue pairs and extended completion queues, are found when they are passed. What a
+ * process received before the recording is in its own contexts, queue pairs and completion queues.
  */
 #include <stddef.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define SET_OPS "verbs_set_ops"
 
-/* Elsewhere the code is not read, and members of the public structs lie at other places. */
+/* On other machines the code is not read, and members of the public structs have other offsets. */
 #if defined(__x86_64__)
 #define IS_X86 true
 #else
@@ -45,7 +46,7 @@ static bool is_provider(const struct elf_file *f)
 	return false;
 }
 
-static bool describe(const struct elf_file *f, struct library_facts *out)
+static bool verbs_describe(const struct elf_file *f, struct library_facts *out)
 {
 	bool library = is_library(f);
 
@@ -59,12 +60,15 @@ static bool describe(const struct elf_file *f, struct library_facts *out)
 	return true;
 }
 
-static unsigned int find(const struct elf_file *f, const char *name,
-			 const struct elf_symbol *syms[2])
+static unsigned int verbs_find(const struct elf_file *f, const char *name,
+			       const struct elf_symbol *syms[2])
 {
 	bool exported = !strncmp(name, "ibv_", 4);
 
-	/* Which of the functions of queue pairs and extended queues a provider has shows at run time; static probes are no functions. */
+	/*
+	 * Run time shows which functions of queue pairs and extended queues a provider has. Static
+	 * probes are not functions.
+	 */
 	if (exported != is_library(f) ||
 	    (!exported && (!strncmp(name, "wr_", 3) || !strncmp(name, "cq_", 3) ||
 			   !strncmp(name, "rdma_core_", 10))))
@@ -73,7 +77,10 @@ static unsigned int find(const struct elf_file *f, const char *name,
 	return syms[0] && syms[0]->is_func && syms[0]->has_offset;
 }
 
-/* A provider lies in the directory "libibverbs" beside the library, or, if programs link with it, where the library is. */
+/*
+ * Reads the library's slots. A provider is in the directory "libibverbs" beside the library, or, if
+ * programs link with it, in the same directory.
+ */
 static bool library_slots(const struct elf_file *provider, struct verbs_slots *out)
 {
 	static const char *const names[] = {"../libibverbs.so.1", "libibverbs.so.1"};
@@ -89,7 +96,7 @@ static bool library_slots(const struct elf_file *provider, struct verbs_slots *o
 	return found;
 }
 
-static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX])
+static size_t verbs_inner(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX])
 {
 	struct verbs_function functions[INNER_FUNCTIONS_MAX];
 	struct verbs_slots slots;
@@ -103,7 +110,7 @@ static size_t inner(const struct elf_file *f, struct inner_function out[INNER_FU
 	return cnt;
 }
 
-/* Of struct ibv_qp_ex, whose address is also that of its struct ibv_qp. */
+/* Members of struct ibv_qp_ex, which has the same address as its struct ibv_qp. */
 static const struct handover queue_pair = {
 	.function = "ibv_qp_to_qp_ex",
 	.arg = 0,
@@ -130,7 +137,7 @@ static const struct handover queue_pair = {
 		   {"wr_abort", 336}},
 };
 
-/* Of struct ibv_cq_ex, which the provider has filled in by then. */
+/* Members of struct ibv_cq_ex, which the provider has filled in by then. */
 static const struct handover extended_queue = {
 	.function = "verbs_init_cq",
 	.arg = 0,
@@ -138,7 +145,7 @@ static const struct handover extended_queue = {
 	.member = {{"cq_start_poll", 144}, {"cq_next_poll", 152}, {"cq_end_poll", 160}},
 };
 
-static size_t handovers(const struct elf_file *f, struct handover out[HANDOVERS_MAX])
+static size_t verbs_handovers(const struct elf_file *f, struct handover out[HANDOVERS_MAX])
 {
 	struct verbs_slots slots;
 	struct handover *table = &out[2];
@@ -157,19 +164,19 @@ static size_t handovers(const struct elf_file *f, struct handover out[HANDOVERS_
 	return 3;
 }
 
-/* ---- what a process has already been handed ---- */
+/* ---- functions that a process has already received ---- */
 
-/* struct ibv_context; its device. */
+/* Offsets in struct ibv_context and in its device. */
 #define CONTEXT_BYTES 328
 #define CONTEXT_POLL_CQ 96
 #define CONTEXT_POST_SEND 208
 #define CONTEXT_POST_RECV 216
 #define CONTEXT_POST_SRQ_RECV 168
-#define CONTEXT_COMPAT 320 /* all ones: more functions lie before the context */
+#define CONTEXT_COMPAT 320 /* all ones: more functions are before the context */
 #define DEVICE_NAME 24
 #define DEVICE_NAME_BYTES 64
 
-static uint64_t member(const uint8_t *object, size_t offset)
+static uint64_t member_read(const uint8_t *object, size_t offset)
 {
 	uint64_t value;
 
@@ -177,7 +184,7 @@ static uint64_t member(const uint8_t *object, size_t offset)
 	return value;
 }
 
-/* Names of devices are names of files, and short. */
+/* Returns true if a device has a plausible name: such names are short file names. */
 static bool has_name(const struct held_memory *m, uint64_t device)
 {
 	char name[DEVICE_NAME_BYTES];
@@ -196,19 +203,20 @@ static bool has_name(const struct held_memory *m, uint64_t device)
 
 static bool is_context(const struct held_memory *m, const uint8_t *object)
 {
-	return member(object, CONTEXT_COMPAT) == UINT64_MAX && has_name(m, member(object, 0));
+	return member_read(object, CONTEXT_COMPAT) == UINT64_MAX &&
+	       has_name(m, member_read(object, 0));
 }
 
-/* Queue pairs and completion queues begin with a pointer to their context. */
+/* Checks the context: queue pairs and completion queues begin with a pointer to theirs. */
 static bool is_of_context(const struct held_memory *m, const uint8_t *object)
 {
 	static const uint16_t functions[] = {CONTEXT_POLL_CQ, CONTEXT_POST_SEND, CONTEXT_POST_RECV};
 	uint8_t context[CONTEXT_BYTES];
 
-	if (!held_read(m, member(object, 0), context, sizeof(context)))
+	if (!held_read(m, member_read(object, 0), context, sizeof(context)))
 		return false;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!held_text_of(m, member(context, functions[i])))
+		if (!held_text_of(m, member_read(context, functions[i])))
 			return false;
 	return is_context(m, context);
 }
@@ -231,7 +239,10 @@ static const struct held_object held[] = {
 	{0},
 };
 
-/* Of rdma-core 62 and later, built with -DTRACING=USDT. Those of efa and hns do not tell enough (kmod-docs/VERBS.md). */
+/*
+ * Probes of rdma-core 62 and later, built with -DTRACING=USDT. Those of efa and hns have too few
+ * arguments (kmod-docs/VERBS.md).
+ */
 static const struct note_row notes[] = {
 	{"rdma_core_mlx5", "post_send", "rdma_core_mlx5_post_send", "post_send"},
 	{"rdma_core_rxe", "post_send", "rdma_core_rxe_post_send", "post_send"},
@@ -240,10 +251,10 @@ static const struct note_row notes[] = {
 
 const struct library_kind library_kind_verbs = {
 	.layer = "verbs",
-	.describe = describe,
-	.find = find,
-	.inner = inner,
-	.handovers = handovers,
+	.describe = verbs_describe,
+	.find = verbs_find,
+	.inner = verbs_inner,
+	.handovers = verbs_handovers,
 	.held = IS_X86 ? held : NULL,
 	.notes = notes,
 };

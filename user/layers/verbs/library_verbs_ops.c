@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * verbs_set_ops(context, table) is a long row of "if the table has this one, store it there". It is read from first to last
- * byte: a member of the table that is loaded, and then stored into the context, is a pair of offsets.
+ * verbs_set_ops(context, table) is a long row of "if the table has this one, store it there". Its
+ * code is read from first to last byte: a member that is loaded from the table and then stored into
+ * the context gives a pair of offsets.
  *
- * A table that a provider reads a pointer to is in what it keeps of each kind of adapter. libibverbs hands that back to it for the
- * adapter that it finds, out of the list of adapters that the provider has registered; so it is reached from there, too. It is believed if
- * all of it is what a table is made of.
+ * If a provider loads the pointer to a table, the table is in its data for each kind of adapter.
+ * libibverbs passes this data back to it for the adapter that it finds, from the provider's
+ * registered list of adapters. So the table can be found through this list, too. It is accepted if
+ * its whole contents fit.
  */
 #include "layers/verbs/library_verbs_ops.h"
 
@@ -15,16 +17,16 @@
 #include "target/elf/passed_table.h"
 
 #define SET_OPS "verbs_set_ops"
-#define REGISTER_DRIVER "verbs_register_driver_" /* the private interface's version follows */
+#define REGISTER_DRIVER "verbs_register_driver_" /* followed by the private interface's version */
 #define TABLES_MAX 32
-#define MATCHES_MAX 1024 /* adapters that a provider names */
+#define MATCHES_MAX 1024 /* adapters in a provider's list */
 
-/* What a provider registers: the same in all releases since 17. */
-#define DRIVER_MATCHES 16 /* offset of the pointer to them */
+/* A provider's registered list, the same in all releases since 17. */
+#define DRIVER_MATCHES 16 /* offset of the pointer to the list */
 struct match {
 	uint64_t driver_data, modalias;
 	uint16_t vendor, device;
-	uint8_t kind; /* 0: behind the last one */
+	uint8_t kind; /* 0: end of the list */
 };
 
 #if defined(__x86_64__)
@@ -39,7 +41,7 @@ struct match {
 
 struct value {
 	enum { NOTHING, CONTEXT, TABLE, MEMBER } what;
-	int64_t offset; /* MEMBER: in the table */
+	int64_t offset; /* MEMBER: offset in the table */
 };
 
 struct pair {
@@ -52,7 +54,9 @@ struct copies {
 	size_t cnt;
 };
 
-/* In struct ibv_context_ops, which lies in each context, and which each program has built in. */
+/*
+ * Offsets in struct ibv_context_ops, which is in each context, and which each program has built in.
+ */
 static const uint16_t in_context[VERBS_OP_CNT] = {
 	[VERBS_POST_SEND] = 200,
 	[VERBS_POST_RECV] = 208,
@@ -76,7 +80,7 @@ static struct value *operand_register(struct copies *c, const ZydisDecodedOperan
 		       NULL;
 }
 
-/* What the base of a plain memory operand holds. */
+/* Returns the value of a plain memory operand's base register. */
 static struct value *operand_base(struct copies *c, const ZydisDecodedOperand *op)
 {
 	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->size == 64 &&
@@ -85,7 +89,7 @@ static struct value *operand_base(struct copies *c, const ZydisDecodedOperand *o
 		       NULL;
 }
 
-static struct value moved(struct copies *c, const ZydisDecodedOperand *from)
+static struct value value_moved(struct copies *c, const ZydisDecodedOperand *from)
 {
 	const struct value *reg = operand_register(c, from), *base = operand_base(c, from);
 
@@ -99,7 +103,7 @@ static struct value moved(struct copies *c, const ZydisDecodedOperand *from)
 static void copy_step(struct copies *c, const struct x86_insn *insn)
 {
 	bool is_move = insn->z.mnemonic == ZYDIS_MNEMONIC_MOV;
-	struct value v = is_move ? moved(c, &insn->op[1]) : (struct value){0}, *to;
+	struct value v = is_move ? value_moved(c, &insn->op[1]) : (struct value){0}, *to;
 
 	to = is_move ? operand_base(c, &insn->op[0]) : NULL;
 	if (to && to->what == CONTEXT && v.what == MEMBER && c->cnt < PAIRS_MAX)
@@ -134,7 +138,7 @@ static bool copies_read(const struct elf_file *f, struct copies *out)
 	return true;
 }
 
-/* The member of the table that is copied to one place only, or -1. */
+/* Returns the only member of the table that is copied to a place in the context, or -1. */
 static int64_t copied_to(const struct copies *c, int64_t context)
 {
 	int64_t found = -1;
@@ -149,7 +153,7 @@ static int64_t copied_to(const struct copies *c, int64_t context)
 	return found;
 }
 
-/* If struct ibv_context_ops begins at base. */
+/* Computes the slots, assuming that struct ibv_context_ops begins at base. */
 static bool slots_at(const struct copies *c, int64_t base, struct verbs_slots *out)
 {
 	for (unsigned int i = 0; i < VERBS_OP_CNT; i++) {
@@ -163,7 +167,7 @@ static bool slots_at(const struct copies *c, int64_t base, struct verbs_slots *o
 	for (size_t i = 0; i < c->cnt; i++)
 		if (c->pair[i].table + (int64_t)sizeof(void *) > (int64_t)out->table_bytes)
 			out->table_bytes = (uint64_t)c->pair[i].table + sizeof(void *);
-	/* They have always stood together, in this order. */
+	/* These members have always been adjacent, in this order. */
 	return out->offset[VERBS_POST_RECV] == out->offset[VERBS_POLL_CQ] + 8 &&
 	       out->offset[VERBS_POST_SEND] == out->offset[VERBS_POLL_CQ] + 16 &&
 	       out->offset[VERBS_POST_SRQ_RECV] > out->offset[VERBS_POST_SEND];
@@ -214,7 +218,7 @@ static void table_add(struct tables *t, uint64_t addr)
 		t->addr[t->cnt++] = addr;
 }
 
-/* A function of the file, or nothing, and then the file has zeros. */
+/* Returns true for a function of the file, or for an empty member, where the file has zeros. */
 static bool is_member(const struct elf_file *f, uint64_t addr)
 {
 	struct elf_symbol sym;
@@ -225,7 +229,7 @@ static bool is_member(const struct elf_file *f, uint64_t addr)
 	return elf_file_read_addr(f, addr, &value, sizeof(value)) == sizeof(value) && !value;
 }
 
-/* Whether all of it is, and it has what every provider has. */
+/* Returns true if all members fit, and the table has what every provider has. */
 static bool is_table(const struct elf_file *f, uint64_t addr, const struct verbs_slots *slots)
 {
 	static const enum verbs_op always[] = {VERBS_POST_SEND, VERBS_POST_RECV, VERBS_POLL_CQ};
@@ -240,7 +244,7 @@ static bool is_table(const struct elf_file *f, uint64_t addr, const struct verbs
 	return true;
 }
 
-/* The tables that lie so far behind what the provider keeps of adapters. */
+/* Adds the tables at this distance from the provider's data for adapters. */
 static void matches_tables(const struct elf_file *f, uint64_t match_addr, uint64_t behind,
 			   const struct verbs_slots *slots, struct tables *out)
 {
@@ -284,7 +288,8 @@ static void tables_find(const struct elf_file *f, const struct verbs_slots *slot
 
 /* ---- functions ---- */
 
-static bool has(const struct verbs_function *functions, size_t cnt, const struct verbs_function *f)
+static bool functions_have(const struct verbs_function *functions, size_t cnt,
+			   const struct verbs_function *f)
 {
 	for (size_t i = 0; i < cnt; i++)
 		if (functions[i].op == f->op && functions[i].addr == f->addr)
@@ -307,7 +312,7 @@ size_t verbs_functions_find(const struct elf_file *provider, const struct verbs_
 
 			if (elf_file_pointer(provider, t.addr[i] + slots->offset[op], &f.addr) &&
 			    elf_file_function_at(provider, f.addr, &sym) && cnt < max &&
-			    !has(functions, cnt, &f))
+			    !functions_have(functions, cnt, &f))
 				functions[cnt++] = f;
 		}
 	return cnt;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where struct verbs_context_ops has the functions of a provider that programs reach by pointers. It is private to rdma-core and
- * changes with its releases, within one version of the private interface, too; but libibverbs itself copies each member to where programs
- * look for it, and that place is the same in all releases. So its code tells. x86-64.
+ * Finds where struct verbs_context_ops has a provider's functions that programs reach by pointers.
+ * The struct is private to rdma-core and changes between releases, even within one version of the
+ * private interface. But libibverbs copies each member to where programs look for it, and that
+ * place is the same in all releases, so its code shows the offsets. x86-64 only.
  */
 #ifndef POV_LAYERS_VERBS_LIBRARY_VERBS_OPS_H
 #define POV_LAYERS_VERBS_LIBRARY_VERBS_OPS_H
@@ -21,11 +22,11 @@ enum verbs_op {
 };
 
 struct verbs_slots {
-	uint16_t offset[VERBS_OP_CNT]; /* in the table … */
-	uint64_t table_bytes;	       /* … which is so long */
+	uint16_t offset[VERBS_OP_CNT]; /* offsets in the table */
+	uint64_t table_bytes;	       /* size of the table */
 };
 
-/* From libibverbs: 0 or -ENOENT, and then nobody can say. */
+/* Reads the offsets from libibverbs. 0, or -ENOENT: then they are unknown. */
 int verbs_slots_read(const struct elf_file *libibverbs, struct verbs_slots *out);
 
 /* A function of a provider. */
@@ -35,8 +36,8 @@ struct verbs_function {
 };
 
 /*
- * Of all tables in a provider's file that it may hand to verbs_set_ops; each function once for each op. How many were written, at most
- * max; *tables: how many tables there are.
+ * Lists functions in all tables of a provider's file that it may pass to verbs_set_ops, each
+ * function once for each op, at most max. Returns their number; *tables is the number of tables.
  */
 size_t verbs_functions_find(const struct elf_file *provider, const struct verbs_slots *slots,
 			    struct verbs_function *functions, size_t max, size_t *tables);

@@ -36,7 +36,7 @@ void dump_socket_open(struct dump_socket *s)
 		err = -errno;
 	if (!err)
 		return;
-	log_warn("`povtrace dump` cannot reach this recorder: %s: %s; SIGUSR1 does", s->path,
+	log_warn("`povtrace dump` cannot reach this recorder: %s: %s; use SIGUSR1 instead", s->path,
 		 strerror(-err));
 	dump_socket_close(s);
 }
@@ -52,7 +52,7 @@ void dump_socket_close(struct dump_socket *s)
 	*s = (struct dump_socket){.fd = -1, .conn = -1};
 }
 
-/* Between bind and chmod others than root may connect. */
+/* Checks the peer, because other users can connect between bind and chmod. */
 static bool is_root(int conn)
 {
 	struct ucred peer;
@@ -79,7 +79,7 @@ bool dump_socket_asked(struct dump_socket *s, struct dump_request *out)
 	if (n == (ssize_t)sizeof(*out) && out->magic == DUMP_MAGIC &&
 	    memchr(out->path, 0, sizeof(out->path)))
 		return true;
-	conn_close(s); /* one who only looked whether somebody is here */
+	conn_close(s); /* a client that only checked that a recorder is here */
 	return false;
 }
 

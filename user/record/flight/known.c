@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Of processes: as the model of readers has it (model/image.c, model/region.c), so that both come to the same. Calls that tell of
- * communicators are known_calls.c's.
+ * Tracks processes and threads as the reader's model does (model/image.c, model/region.c), so that
+ * both have the same result. known_calls.c keeps the calls that define communicators.
  */
 #include "record/flight/known.h"
 
@@ -13,12 +13,12 @@
 #include "lib/map.h"
 #include "record/flight/known_calls.h"
 
-#define IMAGES_MAX 4096 /* of one process */
-#define REGIONS_MAX 256 /* that one thread is in; inner ones are left out */
+#define IMAGES_MAX 4096 /* per process */
+#define REGIONS_MAX 256 /* nested regions of one thread; inner ones beyond that are left out */
 
 struct known_thread {
 	struct known_process *proc;
-	struct pov_affinity mask; /* its size is 0: not known */
+	struct pov_affinity mask; /* size 0: unknown */
 	struct pov_region *region;
 	uint32_t region_cnt;
 };
@@ -26,7 +26,7 @@ struct known_thread {
 struct known_process {
 	uint32_t pid;
 	uint64_t renamed_ns;
-	struct pov_image *image; /* in order of time */
+	struct pov_image *image; /* in time order */
 	uint32_t image_cnt;
 };
 
@@ -94,7 +94,7 @@ static void thread_forget(struct known *k, uint32_t tid)
 		thread_free(t);
 }
 
-/* The next of a process's threads, behind *at, or NULL. */
+/* Finds a thread of a process. False if it has none. */
 static bool thread_next(const struct known *k, const struct known_process *p, uint32_t *tid)
 {
 	const struct known_thread *t;
@@ -137,14 +137,15 @@ static void image_add(struct known *k, const struct pov_image *rec)
 	uint32_t kept = 0, skip = p->image_cnt >= IMAGES_MAX ? IMAGES_MAX / 2 : 0;
 
 	for (uint32_t i = skip; i < p->image_cnt; i++)
-		if (p->image[i].start != rec->start) /* else it lies there no more */
+		/* the new mapping replaces an old one at this address */
+		if (p->image[i].start != rec->start)
 			p->image[kept++] = p->image[i];
 	p->image = xrealloc(p->image, (kept + 1) * sizeof(*p->image));
 	p->image[kept++] = *rec;
 	p->image_cnt = kept;
 }
 
-/* A new process has those of its parent. */
+/* A new process has its parent's mappings. */
 static void fork_record(struct known *k, const struct pov_fork *rec)
 {
 	struct known_process *parent, *p;
@@ -173,7 +174,10 @@ static void rename_record(struct known *k, const struct pov_task *rec)
 		p->renamed_ns = rec->hdr.ts_ns;
 }
 
-/* The new program's own mappings come before it, behind its name. */
+/*
+ * Keeps only mappings made since the last rename: an exec renames the process, maps the new
+ * program, and then writes its EXEC record.
+ */
 static void exec_record(struct known *k, const struct pov_task *rec)
 {
 	struct known_process *p = map_get(&k->processes, rec->tgid);
@@ -220,7 +224,7 @@ static void region_record(struct known *k, const struct pov_region *rec)
 	t->region[t->region_cnt++] = *rec;
 }
 
-/* ---- in and out ---- */
+/* ---- records in and out ---- */
 
 void known_record(struct known *k, const struct pov_hdr *rec)
 {
@@ -263,7 +267,7 @@ void known_prune(struct known *k, bool (*is_gone)(void *ctx, uint32_t pid), void
 	while (map_next(&k->processes, &at, &pid))
 		if (is_gone(ctx, (uint32_t)pid)) {
 			process_forget(k, (uint32_t)pid);
-			at = 0; /* the map has changed */
+			at = 0; /* start again, because the map has changed */
 		}
 	known_calls_prune(&k->calls, is_gone, ctx);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A program may make and free communicators for as long as it runs. What is kept is bounded: when there is too much, all of it is
- * forgotten at once, for a part would put calls of different ranks together that do not belong together.
+ * A program may make and free communicators for as long as it runs, so the memory is bounded. When
+ * there is too much, all calls are dropped at once: a part of them would match calls of different
+ * ranks that do not belong together.
  */
 #include "record/flight/known_calls.h"
 
@@ -13,7 +14,7 @@
 #include "lib/log.h"
 
 #define BYTES_MAX (16u << 20)
-#define MORE_MAX 256 /* waiting */
+#define MORE_MAX 256 /* records MORE that wait for their call */
 
 void known_calls_init(struct known_calls *k, const struct pov_fn *fns, uint32_t fn_cnt)
 {
@@ -53,23 +54,26 @@ static void call_keep(struct known_calls *k, const struct known_call *c)
 	k->bytes += c->rec->size;
 }
 
-static struct pov_hdr *copy(const struct pov_hdr *rec)
+static struct pov_hdr *record_copy(const struct pov_hdr *rec)
 {
 	return memcpy(xmalloc(rec->size), rec, rec->size);
 }
 
 static void more_record(struct known_calls *k, const struct pov_more *rec)
 {
-	if (k->more_cnt == MORE_MAX) /* of calls that never came */
+	if (k->more_cnt == MORE_MAX) /* their calls never arrived */
 		more_forget(k);
 	k->more[k->more_cnt++] = (struct known_call){
 		.begin_ns = rec->begin_ns,
 		.end_ns = rec->hdr.ts_ns,
-		.rec = copy(&rec->hdr),
+		.rec = record_copy(&rec->hdr),
 	};
 }
 
-/* Those of a call's thread: the call's own are kept if it is, others never come to theirs. */
+/*
+ * Takes the waiting MORE records of a call's thread. The call's own are kept if the call is; the
+ * calls of older ones will never arrive.
+ */
 static void more_take(struct known_calls *k, const struct known_call *c, uint32_t tid, bool keep)
 {
 	size_t left = 0;
@@ -90,7 +94,7 @@ static void more_take(struct known_calls *k, const struct known_call *c, uint32_
 	k->more_cnt = left;
 }
 
-static bool teaches(const struct known_calls *k, const struct pov_call *c)
+static bool call_teaches(const struct known_calls *k, const struct pov_call *c)
 {
 	return c->func < k->fn_cnt && POV_LEARN_RECORDED(k->fns[c->func].learn);
 }
@@ -105,7 +109,7 @@ void known_calls_record(struct known_calls *k, const struct pov_hdr *rec)
 		more_record(k, (const struct pov_more *)rec);
 		return;
 	}
-	keep = teaches(k, call);
+	keep = call_teaches(k, call);
 	c = (struct known_call){
 		.tgid = call->tgid,
 		.begin_ns = rec->ts_ns - call->dur_ns,
@@ -119,7 +123,7 @@ void known_calls_record(struct known_calls *k, const struct pov_hdr *rec)
 		more_take(k, &c, rec->tid, keep);
 	if (!keep)
 		return;
-	c.rec = copy(rec);
+	c.rec = record_copy(rec);
 	call_keep(k, &c);
 }
 
@@ -148,7 +152,7 @@ void known_calls_prune(struct known_calls *k, bool (*is_gone)(void *ctx, uint32_
 	k->cnt = left;
 }
 
-/* ---- giving them out ---- */
+/* ---- writing the calls ---- */
 
 static int time_compare(const void *va, const void *vb)
 {
@@ -157,7 +161,7 @@ static int time_compare(const void *va, const void *vb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* All moments at which they begin or end, in order, each once. */
+/* Returns all times at which calls begin or end, sorted, without duplicates. */
 static uint64_t *times_sorted(const struct known_calls *k, uint64_t begin_ns, size_t *out)
 {
 	uint64_t *time = xcalloc(2 * k->cnt + 1, sizeof(*time));
@@ -187,7 +191,7 @@ static uint64_t place_of(const uint64_t *time, size_t cnt, uint64_t ts_ns)
 static void call_tell(const struct known_call *c, uint64_t begin_ns, uint64_t end_ns,
 		      void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
-	struct pov_hdr *rec = copy(c->rec);
+	struct pov_hdr *rec = record_copy(c->rec);
 
 	rec->ts_ns = end_ns;
 	if (rec->kind == POV_KIND_MORE) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that say who the members of communicators, groups and windows are (POV_LEARN_RECORDED), of all processes that live. They are
- * given out in their order, one behind the other at one time: nothing but the order matters to who learns from them
- * (layers/mpi/mpi_comm.h).
+ * Calls of all living processes that define the members of communicators, groups and windows
+ * (POV_LEARN_RECORDED). They are written in their order at almost one time: readers that learn from
+ * them need only the order (layers/mpi/mpi_comm.h).
  */
 #ifndef POV_RECORD_FLIGHT_KNOWN_CALLS_H
 #define POV_RECORD_FLIGHT_KNOWN_CALLS_H
@@ -14,9 +14,9 @@
 struct pov_fn;
 struct pov_hdr;
 
-/* One that came before its call, if kind is MORE. */
+/* A kept call, or a record MORE, which arrives before its call. */
 struct known_call {
-	uint32_t tgid; /* MORE: 0 until its call has come */
+	uint32_t tgid; /* MORE: 0 until its call has arrived */
 	uint64_t begin_ns, end_ns;
 	struct pov_hdr *rec; /* owned */
 };
@@ -24,7 +24,8 @@ struct known_call {
 struct known_calls {
 	const struct pov_fn *fns;
 	uint32_t fn_cnt;
-	struct known_call *call, *more; /* kept; waiting for their call */
+	struct known_call *call; /* kept calls, cnt of them */
+	struct known_call *more; /* records MORE that wait for their call, more_cnt of them */
 	size_t cnt, cap, more_cnt;
 	uint64_t bytes;
 	uint64_t forgotten;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A session that keeps the newest part of its recording (record --last): it begins a segment every so often, says at its beginning
- * what a recording that began there would have found, and has what is kept written when somebody asks: by a signal, by
- * povtrace dump, or because a call took too long. A file that is written so ends where a segment is cut; records that come
- * later, but are of before, still belong to it.
+ * A recording that keeps only its newest part (record --last). It begins a segment at regular
+ * times, and writes at its beginning the state that a recording starting there would have found. It
+ * writes what is kept on request: by a signal, by povtrace dump, or because a call took too long.
+ * Such a file ends where a segment is cut; later records of earlier events still belong to it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -30,20 +30,20 @@
 #include "layers/func_table.h"
 #include "trace/trace_flight.h"
 
-#define SEGMENTS 4 /* of a span of time */
+#define SEGMENTS 4 /* segments per span of time */
 
-/* What had been counted when a segment began. */
+/* Counters at the beginning of a segment. */
 struct keep_mark {
 	uint64_t begin_ns, own_cpu_ns, recursions;
 	struct drops_mark drops;
 };
 
-/* A file being written. */
+/* The file that is being written. */
 struct keep_file {
-	char *path, *why; /* NULL: none is */
+	char *path, *why; /* NULL: no file is being written */
 	uint64_t begin_ns, end_ns;
-	bool asked;	/* by povtrace dump */
-	bool triggered; /* by a call */
+	bool asked;	/* requested by povtrace dump */
+	bool triggered; /* triggered by a call */
 };
 
 struct session_keep {
@@ -51,15 +51,15 @@ struct session_keep {
 	struct known *known;
 	struct trigger trigger;
 	struct dump_socket socket;
-	struct map alive; /* processes when the last segment began, by pid */
+	struct map alive; /* processes at the beginning of the last segment, by pid */
 	struct keep_mark *mark;
 	size_t mark_cnt;
-	uint64_t begun_ns;	 /* the last segment that files may begin with */
-	struct under_way *under; /* being found out, or NULL */
+	uint64_t begun_ns;	 /* begin of the last segment with which files may begin */
+	struct under_way *under; /* while open calls are being read, else NULL */
 	struct keep_file file;
-	uint64_t triggered_ns; /* end of what was last written because of a call */
-	int signals;	       /* answered */
-	unsigned int number;   /* of the last file's name */
+	uint64_t triggered_ns; /* end of the last triggered file */
+	int signals;	       /* number of answered signals */
+	unsigned int number;   /* number in the last file's name */
 };
 
 void session_keep_open(struct session *s)
@@ -104,8 +104,8 @@ void session_keep_record(struct session *s, const struct pov_hdr *rec)
 
 /* ---- segments ---- */
 
-/* Adds to the place that was chosen. */
-static void put(void *ctx, const struct pov_hdr *rec)
+/* Adds a record at the writer's current place. */
+static void record_put(void *ctx, const struct pov_hdr *rec)
 {
 	struct session *s = ctx;
 
@@ -121,7 +121,7 @@ static void on_task(void *ctx, const void *item)
 	map_set(&s->keep->alive, task->tgid, s);
 	if (s->opt->sched != POV_SCHED_OFF ||
 	    !bpf_map_lookup_elem(s->kernel.targets_fd, &task->tgid, &state))
-		put(s, &task->hdr);
+		record_put(s, &task->hdr);
 }
 
 static bool is_gone(void *ctx, uint32_t pid)
@@ -163,7 +163,7 @@ void session_keep_begin(struct session *s)
 	mark_add(s, s->start_ns);
 }
 
-/* What is in the rings is of before, nearly all of it. */
+/* Begins a segment. Nearly all records in the rings are of the time before. */
 static void segment_begin(struct session *s)
 {
 	struct session_keep *k = s->keep;
@@ -180,9 +180,9 @@ static void segment_begin(struct session *s)
 	meta_write(s->writer, host_clocks_describe());
 	map_release(&k->alive);
 	err = kernel_snapshot(&s->kernel, on_task, s);
-	known_tell(k->known, begin_ns, put, s);
+	known_tell(k->known, begin_ns, record_put, s);
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
-	if (err) /* not all that live are known */
+	if (err) /* the list of living processes is incomplete */
 		return;
 	known_prune(k->known, is_gone, s);
 	trace_writer_kept(s->writer, false, &kept);
@@ -192,7 +192,7 @@ static void segment_begin(struct session *s)
 
 /* ---- files ---- */
 
-/* run.pov → run.1.pov, the first that is not there. The caller frees. */
+/* Returns the first free name: run.pov → run.1.pov. The caller frees it. */
 static char *path_next(struct session *s)
 {
 	const char *path = s->opt->path, *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -214,7 +214,7 @@ static char *path_next(struct session *s)
 	return next;
 }
 
-/* That a file is a part of a longer recording. */
+/* Describes a file as a part of a longer recording. */
 static json_t *kept_json(const struct session *s)
 {
 	const struct keep_options *o = s->keep->opt;
@@ -234,7 +234,7 @@ static json_t *trigger_json(const struct session *s, const struct trigger_call *
 			 (json_int_t)c->begin_ns, "end_ns", (json_int_t)c->end_ns);
 }
 
-/* Beside the records: what goes to the file's beginning and end. */
+/* Writes the meta objects for the file's beginning and end. */
 static void metas_put(struct session *s, struct session_over *over, const struct trace_kept *kept)
 {
 	struct session_keep *k = s->keep;
@@ -276,8 +276,11 @@ static void under_way_read(struct session *s, struct under_way *u)
 		preload_open_calls(s->preload, u->at_ns, under_way_open, u);
 }
 
-/* Cuts the segment: all that is of before is in the rings now, or under way. The moment of the cut. */
-static uint64_t cut(struct session *s, uint64_t *open_calls)
+/*
+ * Cuts the segment: all earlier records are in the rings now, or their calls are open. Returns the
+ * time of the cut.
+ */
+static uint64_t segment_cut(struct session *s, uint64_t *open_calls)
 {
 	uint64_t end_ns = kernel_now_ns();
 	struct under_way under;
@@ -298,7 +301,7 @@ static uint64_t cut(struct session *s, uint64_t *open_calls)
 	return end_ns;
 }
 
-/* Begins a file; takes over path and why. Whether it has begun (if not, that is printed). */
+/* Begins a file. Takes over path, why and more. False if this failed (printed). */
 static bool file_begin(struct session *s, char *path, char *why, json_t *more)
 {
 	const struct trace_writer_options wo = {.as = s->opt->owner, .keep_old = true};
@@ -314,7 +317,7 @@ static bool file_begin(struct session *s, char *path, char *why, json_t *more)
 		return false;
 	}
 	session_preload_count(s, kernel_now_ns());
-	over.ts_ns = cut(s, &open_calls);
+	over.ts_ns = segment_cut(s, &open_calls);
 	trace_writer_kept(s->writer, true, &kept);
 	kept.tally.records += open_calls;
 	kept.tally.calls += open_calls;
@@ -325,7 +328,7 @@ static bool file_begin(struct session *s, char *path, char *why, json_t *more)
 	return true;
 }
 
-static void file_said(const struct keep_file *f, uint64_t bytes)
+static void file_print(const struct keep_file *f, uint64_t bytes)
 {
 	char span[HUMAN_BYTES], size[HUMAN_BYTES];
 
@@ -334,7 +337,7 @@ static void file_said(const struct keep_file *f, uint64_t bytes)
 		 human_bytes(size, sizeof(size), bytes), f->why);
 }
 
-/* A path as others see it who work elsewhere. */
+/* Makes the path absolute, because clients have other working directories. */
 static void path_absolute(const char *path, char *out, size_t room)
 {
 	char *cwd = *path == '/' ? NULL : realpath(".", NULL);
@@ -349,7 +352,7 @@ static void file_end(struct session *s, int err, uint64_t bytes)
 	struct keep_file *f = &s->keep->file;
 
 	if (!err)
-		file_said(f, bytes);
+		file_print(f, bytes);
 	else if (f->triggered)
 		s->keep->trigger.written--;
 	a.begin_ns = f->begin_ns;
@@ -362,7 +365,7 @@ static void file_end(struct session *s, int err, uint64_t bytes)
 	*f = (struct keep_file){0};
 }
 
-/* The recording's own file, whose place at its end is kept. */
+/* Returns true for the recording's own file, which is written only at its end. */
 static bool is_own(const struct session *s, const char *path)
 {
 	struct person_act act;
@@ -383,7 +386,7 @@ static void request_do(struct session *s, const struct dump_request *r)
 	char *path = r->path[0] ? xstrdup(r->path) : path_next(s);
 
 	if (is_own(s, path)) {
-		log_error("%s is written when the recording ends", path);
+		log_error("%s is this recording's own file, which is written when it ends", path);
 		free(path);
 		dump_socket_answer(&s->keep->socket, &failed);
 	} else if (file_begin(s, path, xstrdup("dump"), NULL))
@@ -404,7 +407,8 @@ static void trigger_do(struct session *s)
 		 json_get_int(by, "rank"), c->pid, took);
 	trace_writer_kept(s->writer, false, &kept);
 	if (c->end_ns < kept.begin_ns) {
-		log_warn("… but it is no longer kept: another file was being written meanwhile");
+		log_warn("… but its records are no longer in memory: another file was being "
+			 "written");
 		json_decref(more);
 		json_decref(by);
 		trigger_rearm(&s->keep->trigger);
@@ -412,7 +416,8 @@ static void trigger_do(struct session *s)
 	}
 	json_object_set_new(more, "trigger", by);
 	s->keep->trigger.written++;
-	s->keep->triggered_ns = kernel_now_ns(); /* not at every look, if none can be written */
+	/* no retry at every look if no file can be written */
+	s->keep->triggered_ns = kernel_now_ns();
 	if (file_begin(s, path_next(s), xasprintf("trigger %s", c->when->text), more)) {
 		s->keep->triggered_ns = s->keep->file.end_ns;
 		s->keep->file.triggered = true;
@@ -421,8 +426,11 @@ static void trigger_do(struct session *s)
 	}
 }
 
-/* Once what was written has left what is kept, or --last's time has passed, calls may ask again. */
-static void trigger_look(struct session *s, uint64_t now_ns)
+/*
+ * Lets calls trigger again once the last file's data is no longer kept, or --last's time has
+ * passed.
+ */
+static void trigger_check(struct session *s, uint64_t now_ns)
 {
 	struct session_keep *k = s->keep;
 	struct trace_kept kept;
@@ -435,8 +443,8 @@ static void trigger_look(struct session *s, uint64_t now_ns)
 		trigger_rearm(&k->trigger);
 }
 
-/* Whoever asks while a file is written waits until it is. */
-static void requests_look(struct session *s, uint64_t now_ns)
+/* Handles the next request. A request that arrives while a file is being written waits. */
+static void requests_check(struct session *s, uint64_t now_ns)
 {
 	struct session_keep *k = s->keep;
 	struct dump_request request;
@@ -476,13 +484,13 @@ void session_keep_work(struct session *s, uint64_t now_ns)
 	if (k->opt->span_ns ? now_ns - k->begun_ns >= k->opt->span_ns / SEGMENTS :
 			      trace_writer_segment_full(s->writer))
 		segment_begin(s);
-	trigger_look(s, now_ns);
-	requests_look(s, now_ns);
+	trigger_check(s, now_ns);
+	requests_check(s, now_ns);
 }
 
 /* ---- the end ---- */
 
-static void triggers_say(const struct session_keep *k)
+static void triggers_print(const struct session_keep *k)
 {
 	char matches[64], files[64];
 
@@ -512,7 +520,7 @@ void session_keep_end(struct session *s)
 		return;
 	metas_put(s, &over, &kept);
 	s->res->wall_ns = s->end_ns - kept.begin_ns;
-	triggers_say(k);
+	triggers_print(k);
 	if (kept.begin_ns > s->start_ns)
 		log_info("%s: the last %s of %s", s->opt->path,
 			 human_ns(span, sizeof(span), s->res->wall_ns),

@@ -4,8 +4,9 @@
 #include "abi/event.h"
 
 /*
- * From the end of the call that matched until the file is written: calls of other ranks that were under way then end about as it
- * does. Less than a quarter of the shortest span, so that what led to it is there.
+ * Delay from the end of the matching call to the file. Calls of other ranks that were open at that
+ * time end at about the same time. It is less than a quarter of the shortest span, so that the file
+ * has the events before the call, too.
  */
 #define DELAY_NS 200000000ull
 
@@ -14,7 +15,7 @@ void trigger_init(struct trigger *t, const struct trigger_when *when, size_t cnt
 	*t = (struct trigger){.when = when, .when_cnt = cnt, .func_cnt = func_cnt};
 }
 
-static const struct trigger_when *match(const struct trigger *t, const struct pov_call *c)
+static const struct trigger_when *when_match(const struct trigger *t, const struct pov_call *c)
 {
 	for (size_t i = 0; i < t->when_cnt && c->func < t->func_cnt; i++)
 		if (t->when[i].func[c->func] && c->dur_ns > t->when[i].over_ns)
@@ -29,7 +30,7 @@ void trigger_record(struct trigger *t, const struct pov_hdr *rec)
 
 	if (!t->when_cnt || rec->kind != POV_KIND_CALL || rec->flags & POV_CALL_END_ONLY)
 		return;
-	when = match(t, c);
+	when = when_match(t, c);
 	if (!when)
 		return;
 	t->matches++;

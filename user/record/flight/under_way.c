@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A spin under way changes with every poll, and what is counted with every call: they are taken as they were read last, and their counts
- * may have what happened until then, about a millisecond.
+ * An open spin changes with every poll, and counted calls with every call. They are taken as last
+ * read, so their counts may include about a millisecond after the moment.
  */
 #include "record/flight/under_way.h"
 
@@ -21,7 +21,8 @@ static uint16_t counted_func(const struct pov_hdr *rec)
 	return rec->kind == POV_KIND_COUNTED ? ((const struct pov_counted *)rec)->func : 0;
 }
 
-static struct under_way_one *find(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
+static struct under_way_one *one_find(struct under_way *u, const struct pov_hdr *rec,
+				      uint64_t begin_ns)
 {
 	for (size_t i = 0; i < u->cnt; i++)
 		if (u->one[i].begin_ns == begin_ns && u->one[i].rec->tid == rec->tid &&
@@ -31,7 +32,7 @@ static struct under_way_one *find(struct under_way *u, const struct pov_hdr *rec
 	return NULL;
 }
 
-static struct pov_hdr *copy(const struct pov_hdr *rec, size_t bytes)
+static struct pov_hdr *record_copy(const struct pov_hdr *rec, size_t bytes)
 {
 	struct pov_hdr *to = memcpy(xmalloc(bytes), rec, bytes);
 
@@ -39,7 +40,7 @@ static struct pov_hdr *copy(const struct pov_hdr *rec, size_t bytes)
 	return to;
 }
 
-static void add(struct under_way *u, struct pov_hdr *rec, uint64_t begin_ns, bool sure)
+static void one_add(struct under_way *u, struct pov_hdr *rec, uint64_t begin_ns, bool sure)
 {
 	if (u->cnt == u->cap) {
 		u->cap = u->cap ? 2 * u->cap : 64;
@@ -48,7 +49,7 @@ static void add(struct under_way *u, struct pov_hdr *rec, uint64_t begin_ns, boo
 	u->one[u->cnt++] = (struct under_way_one){rec, begin_ns, sure};
 }
 
-/* A record's third word is how long it took. */
+/* The duration is the third word of all these records. */
 static uint64_t begin_of(const struct pov_hdr *rec)
 {
 	return rec->ts_ns - ((const struct pov_call *)rec)->dur_ns;
@@ -56,23 +57,23 @@ static uint64_t begin_of(const struct pov_hdr *rec)
 
 static void spin_add(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
 {
-	struct pov_spin *spin = (struct pov_spin *)copy(rec, rec->size);
+	struct pov_spin *spin = (struct pov_spin *)record_copy(rec, rec->size);
 
 	spin->hdr.flags |= POV_SPIN_OPEN;
 	if (spin->hdr.ts_ns > u->at_ns)
 		spin->hdr.ts_ns = u->at_ns;
 	spin->dur_ns = spin->hdr.ts_ns - begin_ns;
-	add(u, &spin->hdr, begin_ns, true);
+	one_add(u, &spin->hdr, begin_ns, true);
 }
 
 static void counted_add(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
 {
-	struct pov_counted *c = (struct pov_counted *)copy(rec, rec->size);
+	struct pov_counted *c = (struct pov_counted *)record_copy(rec, rec->size);
 
 	if (c->hdr.ts_ns > u->at_ns)
 		c->hdr.ts_ns = u->at_ns;
 	c->dur_ns = c->hdr.ts_ns - begin_ns;
-	add(u, &c->hdr, begin_ns, true);
+	one_add(u, &c->hdr, begin_ns, true);
 }
 
 void under_way_open(void *ctx, const struct pov_hdr *rec)
@@ -93,9 +94,9 @@ void under_way_open(void *ctx, const struct pov_hdr *rec)
 			counted_add(u, rec, begin_ns);
 		return;
 	}
-	one = find(u, rec, begin_ns);
+	one = one_find(u, rec, begin_ns);
 	if (!one && !u->second)
-		add(u, copy(rec, rec->size), begin_ns, false);
+		one_add(u, record_copy(rec, rec->size), begin_ns, false);
 	else if (one && one->rec->size == rec->size)
 		one->sure = !memcmp(one->rec, rec, rec->size);
 }
@@ -105,10 +106,10 @@ void under_way_again(struct under_way *u)
 	u->second = true;
 }
 
-/* As far as it was known when it began: what was read when it returned is of later. */
+/* Returns an open call as it was known at its begin, without what was read at its return. */
 static struct pov_hdr *call_reopen(const struct pov_call *c, uint64_t at_ns, uint64_t begin_ns)
 {
-	struct pov_hdr *rec = copy(&c->hdr, sizeof(*c) + 8u * c->nargs);
+	struct pov_hdr *rec = record_copy(&c->hdr, sizeof(*c) + 8u * c->nargs);
 	struct pov_call *open = (struct pov_call *)rec;
 
 	rec->flags = (rec->flags & POV_CALL_PRELOADED) | POV_CALL_OPEN;
@@ -128,8 +129,8 @@ void under_way_record(struct under_way *u, const struct pov_hdr *rec)
 	if (!is_call && !grows)
 		return;
 	begin_ns = begin_of(rec);
-	one = begin_ns < u->at_ns ? find(u, rec, begin_ns) : NULL;
-	if (rec->ts_ns < u->at_ns) { /* in the file as it ended, which is told after it was read */
+	one = begin_ns < u->at_ns ? one_find(u, rec, begin_ns) : NULL;
+	if (rec->ts_ns < u->at_ns) { /* the record with its end is already in the file */
 		if (one && grows)
 			one->sure = false;
 		return;
@@ -145,12 +146,12 @@ void under_way_record(struct under_way *u, const struct pov_hdr *rec)
 		one->rec = call_reopen((const struct pov_call *)rec, u->at_ns, begin_ns);
 		one->sure = true;
 	} else {
-		add(u, call_reopen((const struct pov_call *)rec, u->at_ns, begin_ns), begin_ns,
-		    true);
+		one_add(u, call_reopen((const struct pov_call *)rec, u->at_ns, begin_ns), begin_ns,
+			true);
 	}
 }
 
-/* Inner ones began later. */
+/* Sorts inner calls first: they began later. */
 static int inner_first(const void *va, const void *vb)
 {
 	const struct under_way_one *a = va, *b = vb;

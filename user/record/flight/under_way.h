@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls and spins that are under way at a moment while recording goes on. The kernel half's states change meanwhile, so they are read
- * twice: what is the same both times was not being changed. What is not has returned since, and its record, which comes by the
- * rings, tells as much.
+ * Calls and spins that are open at a certain moment while recording continues. The kernel half's
+ * states change meanwhile, so they are read twice: a state that is the same both times was not
+ * being changed. A call whose state differs has returned since, and its record from the rings has
+ * the same information.
  */
 #ifndef POV_RECORD_FLIGHT_UNDER_WAY_H
 #define POV_RECORD_FLIGHT_UNDER_WAY_H
@@ -23,17 +24,20 @@ struct under_way {
 	uint64_t at_ns;
 	struct under_way_one *one;
 	size_t cnt, cap;
-	bool second; /* being read for the second time */
+	bool second; /* the second reading has begun */
 };
 
 void under_way_init(struct under_way *u, uint64_t at_ns);
-/* Something that is under way, as it was read; ctx: the struct under_way. */
+/* Adds an open call or spin as it was read. ctx is the struct under_way. */
 void under_way_open(void *ctx, const struct pov_hdr *rec);
-/* All has been read once; from now on it is read again. */
+/* Begins the second reading. */
 void under_way_again(struct under_way *u);
-/* A record that has come since. */
+/* Looks at a record that has arrived since. */
 void under_way_record(struct under_way *u, const struct pov_hdr *rec);
-/* Hands each as a record that ends at that moment and is flagged OPEN to fn, inner ones first; the number of calls. Releases. */
+/*
+ * Passes each one to fn as a record that ends at that moment and is flagged OPEN, inner calls
+ * first. Returns the number of calls, and releases u.
+ */
 uint64_t under_way_tell(struct under_way *u, void (*fn)(void *ctx, const struct pov_hdr *rec),
 			void *ctx);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * RDMA adapters, as the kernel shows them in files of a line each. Without them calls say where they post to, but not
- * what the others call the port that they post from.
+ * Reads the RDMA adapters from sysfs. Without them, calls show the address that they post to, but
+ * not the address by which others know the port that they post from.
  */
 #include "record/host/adapters.h"
 
@@ -14,7 +14,7 @@
 
 #include "lib/json_get.h"
 
-/* The first line of a file below a directory, "" if there is none. */
+/* Reads the first line of a file relative to a directory; "" if there is none. */
 static void line_read(int dir, const char *path, char *out, size_t size)
 {
 	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -26,7 +26,7 @@ static void line_read(int dir, const char *path, char *out, size_t size)
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Entries of a directory but hidden ones; NULL if it cannot be read. */
+/* Opens a directory. NULL if it cannot be read. */
 static DIR *dir_open(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -37,6 +37,7 @@ static DIR *dir_open(int dir, const char *path)
 	return d;
 }
 
+/* Returns the next entry that is not hidden, or NULL. */
 static const char *dir_next(DIR *d)
 {
 	struct dirent *e;
@@ -47,7 +48,7 @@ static const char *dir_next(DIR *d)
 	return e ? e->d_name : NULL;
 }
 
-/* Of a port's table of global identifiers those that are in use. */
+/* Lists the used entries of a port's table of global identifiers. */
 static json_t *gids_describe(int port)
 {
 	json_t *gids = json_array();

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 /*
- * The machine's RDMA adapters with their ports' addresses, as meta object "adapters"; the caller owns it. NULL if there is none.
- * root: "/sys/class/infiniband".
+ * Describes the machine's RDMA adapters and their ports' addresses as meta object "adapters", which
+ * the caller owns. NULL if there is no adapter. root is "/sys/class/infiniband".
  */
 json_t *adapters_describe(const char *root);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See cpu_limits.h. A limit holds for all groups below, too. */
+/* See cpu_limits.h. A cgroup's limit also holds for all cgroups below it. */
 #include "record/host/cpu_limits.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "record/kernel.h"
 #include "record/meta.h"
 
-#define MOUNTS_BYTES (16u << 20) /* hosts of containers have thousands */
+#define MOUNTS_BYTES (16u << 20) /* container hosts have thousands of mounts */
 #define GROUPS_BYTES 65536
 
 static struct cpu_limit *limit_of(struct cpu_limits *l, const char *dir, size_t root_bytes)

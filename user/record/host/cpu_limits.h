@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The limits of CPU time that ranks are under, and how long the kernel says that these held them back in the recording. */
+/*
+ * CPU time limits (cgroups) of ranks, and how long the kernel throttled the ranks during the
+ * recording.
+ */
 #ifndef POV_RECORD_HOST_CPU_LIMITS_H
 #define POV_RECORD_HOST_CPU_LIMITS_H
 
@@ -13,26 +16,31 @@
 struct trace_writer;
 
 struct cpu_limit {
-	char *dir;	  /* of its group; owned */
-	const char *name; /* the group's, in dir */
+	char *dir;	  /* directory of the cgroup; owned */
+	const char *name; /* the cgroup's name; points into dir */
 	struct cpu_bandwidth bandwidth;
-	json_t *pids; /* the ranks in it, or in groups below */
-	struct cpu_throttling first, last;
-	uint64_t from_ns, to_ns; /* when these were read */
+	json_t *pids; /* the ranks in this cgroup or in cgroups below */
+	struct cpu_throttling first;
+	struct cpu_throttling last;
+	uint64_t from_ns; /* when first was read */
+	uint64_t to_ns;	  /* when last was read */
 };
 
-/* Zeroed to begin with. */
+/* Zero-initialised. */
 struct cpu_limits {
 	struct cpu_limit *limit; /* owned */
 	size_t cnt;
-	char *mountinfo; /* of this process, read once; owned */
+	char *mountinfo; /* our own /proc/self/mountinfo, read once; owned */
 };
 
-/* A rank begins, or is met. One that is gone, or under no limit, is not looked at again. */
+/* Looks up the limits of a rank. No-op for a process that is gone or under no limit. */
 void cpu_limits_add(struct cpu_limits *l, pid_t pid);
-/* Reads accounts again that are so old: groups may vanish with their last process. */
+/*
+ * Reads the throttling counters again if they are at least age_ns old. A cgroup may vanish with its
+ * last process.
+ */
 void cpu_limits_read(struct cpu_limits *l, uint64_t now_ns, uint64_t age_ns);
-/* One meta object "cpu_limit" each, with what was read last. */
+/* Writes one meta object "cpu_limit" for each limit, with the counters read last. */
 void cpu_limits_write(const struct cpu_limits *l, struct trace_writer *w);
 void cpu_limits_release(struct cpu_limits *l);
 

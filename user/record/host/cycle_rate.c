@@ -9,11 +9,14 @@
 #include "record/kernel.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-#define FIRST_NS 20000000ull   /* a first rate, good to 2 ppm */
-#define AGAIN_NS 1000000000ull /* and better ones */
+#define FIRST_NS 20000000ull   /* until the first rate, which is accurate to 2 ppm */
+#define AGAIN_NS 1000000000ull /* between later, better measurements */
 #define TRIES 5
-#define APART_NS_MAX 1000 /* two readings further apart were interrupted */
-/* The kernel slews its clock by at most 500 ppm; one of the rates may be a first one. */
+#define APART_NS_MAX 1000 /* readings that are further apart were interrupted */
+/*
+ * The kernel slews its clock by at most 500 ppm. One of the two rates compared may be a less
+ * accurate first one.
+ */
 #define CHANGE_PPM_MAX 1000
 
 static bool clocksource_fits(void)
@@ -30,7 +33,10 @@ static bool clocksource_fits(void)
 	return cycles_are(name);
 }
 
-/* The closest pair of several; false: all were interrupted. */
+/*
+ * Reads both clocks several times and takes the closest pair. False if all readings were
+ * interrupted.
+ */
 static bool read_both(uint64_t *cycles, uint64_t *ns)
 {
 	uint64_t closest = UINT64_MAX, before, now, after;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How fast the CPU's counter runs by CLOCK_MONOTONIC, which the kernel slews: measured again and again. */
+/*
+ * The rate of the CPU's cycle counter in terms of CLOCK_MONOTONIC. The kernel slews that clock, so
+ * the rate is measured repeatedly.
+ */
 #ifndef POV_RECORD_HOST_CYCLE_RATE_H
 #define POV_RECORD_HOST_CYCLE_RATE_H
 
@@ -8,15 +11,16 @@
 
 struct cycle_rate {
 	bool usable;
-	uint64_t cycles, ns; /* both, when last measured */
-	uint64_t rate;	     /* ns a cycle (CYCLES_RATE_BITS of lib/cycles.h); 0: not known */
+	uint64_t cycles, ns; /* both read at the last measurement */
+	/* ns per cycle (fixed point, CYCLES_RATE_BITS of lib/cycles.h); 0: unknown */
+	uint64_t rate;
 };
 
-/* Not usable where the kernel's clock is not made of that counter. */
+/* Leaves r unusable if the kernel's clock does not use this counter. */
 void cycle_rate_begin(struct cycle_rate *r);
 /*
- * To be called now and then: the rate since the last measurement, taken once that is long enough ago. 0: not known by now; for good if
- * the counter turns out not to be steady.
+ * Call this regularly. Measures the rate anew if the last measurement is old enough, and returns
+ * the newest one. 0: not known yet; permanently 0 if the counter turns out not to be steady.
  */
 uint64_t cycle_rate_get(struct cycle_rate *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Describes the machine for the trace. Nothing here is needed to record. */
+/* Describes the machine for the trace. Recording does not depend on it. */
 #include "record/host/host.h"
 
 #include <hwloc.h>
@@ -36,7 +36,8 @@ static json_t *topology_describe(void)
 	if (hwloc_topology_init(&topo))
 		return cpus;
 	if (hwloc_topology_load(topo)) {
-		log_warn("hwloc cannot read the topology; the trace will have none");
+		log_warn(
+			"hwloc cannot read this machine's topology; the trace will not contain it");
 		goto out;
 	}
 	while ((pu = hwloc_get_next_obj_by_type(topo, HWLOC_OBJ_PU, pu)))
@@ -75,7 +76,7 @@ json_t *host_clocks_describe(void)
 {
 	json_int_t mono = 0, boot = 0, real = 0, raw = 0, best = INT64_MAX;
 
-	/* The reading that took least time has the clocks closest together. */
+	/* The fastest of several readings has the clocks closest together. */
 	for (int i = 0; i < 16; i++) {
 		json_int_t m = clock_ns(CLOCK_MONOTONIC), b = clock_ns(CLOCK_BOOTTIME);
 		json_int_t r = clock_ns(CLOCK_REALTIME), w = clock_ns(CLOCK_MONOTONIC_RAW);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See memory_limits.h. The kernel counts a kill in the victim's own group, whichever group above had used up its memory. */
+/*
+ * See memory_limits.h. The kernel counts a kill in the victim's own cgroup, even if a cgroup above
+ * had used up its memory.
+ */
 #include "record/host/memory_limits.h"
 
 #include <stdio.h>
@@ -14,7 +17,7 @@
 #include "record/kernel.h"
 #include "record/meta.h"
 
-#define MOUNTS_BYTES (16u << 20) /* hosts of containers have thousands */
+#define MOUNTS_BYTES (16u << 20) /* container hosts have thousands of mounts */
 #define GROUPS_BYTES 65536
 
 static uint64_t smallest_limit(const char *dir, size_t root_bytes)
@@ -34,7 +37,7 @@ static uint64_t smallest_limit(const char *dir, size_t root_bytes)
 	return least;
 }
 
-/* NULL: the kernel does not count for this group. */
+/* Finds or makes the entry of a cgroup. NULL: the kernel does not count its kills. */
 static struct memory_limit *limit_of(struct memory_limits *l, const char *dir, size_t root_bytes)
 {
 	struct memory_limit *limit;
@@ -60,7 +63,7 @@ static struct memory_limit *limit_of(struct memory_limits *l, const char *dir, s
 	return limit;
 }
 
-/* As cgroup_dir(), of a process. */
+/* Like cgroup_dir(), for a process. */
 static char *group_of(struct memory_limits *l, pid_t pid, size_t *root_bytes)
 {
 	size_t bytes;

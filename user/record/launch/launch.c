@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two pipes: one the child blocks on, one that closes by itself when exec succeeds. Nothing here waits without a limit:
- * the child may be stopped, or its program lie on a file system that does not answer.
+ * Uses two pipes: the child blocks on one, and the other closes by itself when exec succeeds. No
+ * wait is unlimited: the child may be stopped, or its program may be on a file system that does not
+ * answer.
  */
 #include "record/launch/launch.h"
 
@@ -31,7 +32,7 @@ bool launch_reap(pid_t pid, int timeout_ms, int *status)
 	return got == pid;
 }
 
-/* As execvp does, a file without a format that the kernel knows is given to a shell. */
+/* Like execvp, runs a file without a format known to the kernel with a shell. */
 static int shell_exec(const struct launch_plan *plan)
 {
 	size_t argc = 0;
@@ -65,7 +66,7 @@ static void child_main(const struct launch_plan *plan, int gate, int error)
 		n = read(gate, &c, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(1); /* the tracer gave up, and has said why */
+		_exit(1); /* the tracer gave up and has printed why */
 	if (plan->as)
 		err = -person_become(plan->as);
 	if (!err) {
@@ -110,7 +111,7 @@ int launch_start(const struct launch_plan *plan, struct launch *out)
 	return err;
 }
 
-/* The child never ran its program, so it may be killed without asking. */
+/* Kills the child at once: it never ran its program. */
 static void child_remove(struct launch *l)
 {
 	int status;
@@ -156,7 +157,10 @@ void launch_cancel(struct launch *l)
 
 	if (l->pid <= 0)
 		return;
-	/* An end of file only, if it got as far in the meantime: then it is the user's. */
+	/*
+	 * A closed pipe means that the child has just executed its program. Then it belongs to the
+	 * user.
+	 */
 	if (l->gate_fd >= 0 || (l->error_fd >= 0 && !poll(&p, 1, 0)))
 		child_remove(l);
 	pipe_close(&l->gate_fd);

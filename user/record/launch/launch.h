@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Starts the command to be traced, as a child that waits at a gate until the probes are live. What may take time or fail
- * (the user, the environment, where the program is) is found out before: the child makes system calls only.
+ * Starts the traced command as a child that waits at a gate until the probes are live. All that may
+ * take time or fail (the user, the environment, the program's path) is found beforehand: the child
+ * only makes system calls.
  */
 #ifndef POV_RECORD_LAUNCH_LAUNCH_H
 #define POV_RECORD_LAUNCH_LAUNCH_H
@@ -14,13 +15,14 @@ struct person;
 struct launch_plan {
 	char *const *argv;	 /* ends with NULL; not owned */
 	const struct person *as; /* NULL: the caller's own user; not owned */
-	char *program;		 /* its path; owned, as is the next */
-	char **envp;
+	char *program;		 /* its path; owned */
+	char **envp;		 /* owned */
 };
 
 /*
- * Finds the program as that user would, and makes the environment: with `behind` (whoever ran sudo) that of the shell
- * where sudo was typed, else the caller's with the user's name and home. 0 or -errno (printed).
+ * Finds the program as that user would, and makes the environment. behind: the environment of the
+ * shell where the user (who ran sudo) typed the command; else our own with the user's name and
+ * home. 0 or -errno (printed).
  */
 int launch_plan_make(char *const *argv, const struct person *as, bool behind,
 		     struct launch_plan *out);
@@ -28,22 +30,25 @@ void launch_plan_release(struct launch_plan *plan);
 
 struct launch {
 	pid_t pid;
-	int gate_fd;  /* writing opens the gate; -1 afterwards */
-	int error_fd; /* tells errno if the program cannot be executed; -1 once that is known */
+	int gate_fd; /* a write opens the gate; -1 afterwards */
+	/* delivers errno if the program cannot be executed; -1 once the result is known */
+	int error_fd;
 };
 
-/* 0 or -errno (printed). */
+/* Starts the child. 0 or -errno (printed). */
 int launch_start(const struct launch_plan *plan, struct launch *out);
-/* Lets the child execute its program. As launch_executed. */
+/* Lets the child execute its program. Returns like launch_executed. */
 int launch_open_gate(struct launch *l, const struct launch_plan *plan);
 /*
- * 1: the child is not that far yet; ask again later. 0: it runs its program. -errno (printed): it could not; the child
- * is gone.
+ * Checks whether the child runs its program. 1: not yet, ask again later. 0: it does. -errno
+ * (printed): it could not, and the child is gone.
  */
 int launch_executed(struct launch *l, const struct launch_plan *plan, int timeout_ms);
-/* Kills a child that does not run its program yet. */
+/* Kills a child that has not executed its program yet. */
 void launch_cancel(struct launch *l);
-/* waitpid that gives up after a time: whether the child's end is in *status now. */
+/*
+ * Like waitpid with a time limit. Returns true if the child has ended, with its status in *status.
+ */
 bool launch_reap(pid_t pid, int timeout_ms, int *status);
 
 #endif

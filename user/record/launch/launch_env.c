@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * sudo (and what is like it) still has the environment that the user's shell gave it, before cleaning: /proc/PID/environ
- * shows it. It is our topmost ancestor that is not the user's own process. If there is none between, because sudo
- * executed us in its own place, the shell's environment has to do, as it was when that was started.
+ * sudo and similar programs still have the shell's environment from before they cleaned it:
+ * /proc/PID/environ shows it. The process is our topmost ancestor that is not the user's own. If
+ * there is none because sudo executed us in its place, the shell's environment from its start is
+ * used.
  */
 #include "record/launch/launch_env.h"
 
@@ -26,8 +27,8 @@ struct env {
 	size_t cnt;
 };
 
-/* Whether a "NAME=value" has this name. */
-static bool named(const char *entry, const char *name, size_t len)
+/* Returns true if an entry "NAME=value" has this name. */
+static bool entry_has_name(const char *entry, const char *name, size_t len)
 {
 	return !strncmp(entry, name, len) && entry[len] == '=';
 }
@@ -37,18 +38,18 @@ const char *launch_env_get(char *const *envp, const char *name)
 	size_t len = strlen(name);
 
 	for (; *envp; envp++)
-		if (named(*envp, name, len))
+		if (entry_has_name(*envp, name, len))
 			return *envp + len + 1;
 	return NULL;
 }
 
-/* Takes over the entry. */
+/* Adds or replaces an entry, and takes it over. */
 static void env_put(struct env *e, char *entry)
 {
 	size_t len = strcspn(entry, "=");
 
 	for (size_t i = 0; i < e->cnt; i++)
-		if (named(e->v[i], entry, len)) {
+		if (entry_has_name(e->v[i], entry, len)) {
 			free(e->v[i]);
 			e->v[i] = entry;
 			return;
@@ -69,7 +70,10 @@ static void env_default(struct env *e, const char *name, const char *value)
 		env_set(e, name, value);
 }
 
-/* What sudo and its like set themselves: theirs is the user's own. */
+/*
+ * Returns true for variables that sudo and similar programs set: the shell's values of these are
+ * kept.
+ */
 static bool set_by_sudo(const char *entry)
 {
 	static const char *const names[] = {"HOME",  "LOGNAME", "USER", "USERNAME", "MAIL",
@@ -77,7 +81,7 @@ static bool set_by_sudo(const char *entry)
 	static const char *const prefixes[] = {"SUDO_", "PKEXEC_", "DOAS_", NULL};
 
 	for (size_t i = 0; names[i]; i++)
-		if (named(entry, names[i], strlen(names[i])))
+		if (entry_has_name(entry, names[i], strlen(names[i])))
 			return true;
 	for (size_t i = 0; prefixes[i]; i++)
 		if (!strncmp(entry, prefixes[i], strlen(prefixes[i])))
@@ -98,7 +102,10 @@ static bool path_has(const char *path, const char *dir, size_t len)
 	}
 }
 
-/* Directories of ours that theirs lacks, behind theirs: what was in root's PATH is found, too. */
+/*
+ * Appends those directories of our PATH that theirs lacks, so that programs in root's PATH are
+ * found, too.
+ */
 static void path_merge(struct env *e, const char *ours)
 {
 	const char *theirs = launch_env_get(e->v, "PATH");
@@ -141,13 +148,13 @@ char **launch_env_merge(const char *theirs, size_t bytes, char *const *ours,
 	return e.v;
 }
 
-/* Ours; somebody's name and home in it, if given. */
+/* Copies our own environment, with the user's name and home if given. */
 static char **env_of_ours(const struct person *as)
 {
 	struct env e = {xcalloc(1, sizeof(*e.v)), 0};
 
 	for (char **v = environ; *v; v++)
-		if (!as || !set_by_sudo(*v) || named(*v, "PATH", 4))
+		if (!as || !set_by_sudo(*v) || entry_has_name(*v, "PATH", 4))
 			env_put(&e, xstrdup(*v));
 	if (as)
 		person_default(&e, as);
@@ -171,7 +178,7 @@ static bool status_read(pid_t pid, pid_t *parent, uid_t *uid)
 	return ok;
 }
 
-/* The process whose environment is the user's, or 0. */
+/* Finds the process that has the user's environment, or 0. */
 static pid_t process_behind(uid_t user)
 {
 	pid_t pid = getpid(), below = 0, parent;
@@ -212,7 +219,7 @@ char **launch_env_with(char *const *envp, const char *name, const char *value)
 	struct env e = {0};
 
 	for (char *const *v = envp; *v; v++)
-		if (!named(*v, name, strlen(name)))
+		if (!entry_has_name(*v, name, strlen(name)))
 			env_put(&e, xstrdup(*v));
 	env_put(&e, xasprintf("%s=%s", name, value));
 	return e.v;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What a launch needs to know beforehand, found with the rights of the user that the command will run as. */
+/*
+ * Finds all that a launch needs beforehand, with the rights of the user who will run the command.
+ */
 #include "record/launch/launch.h"
 
 #include <errno.h>
@@ -24,7 +26,7 @@ static int program_check(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? -errno : 0;
 }
 
-/* As execvp searches: what may not be executed is passed over, and remembered as the reason. */
+/* Searches like execvp: skips files that may not be executed, and keeps that as the reason. */
 static int program_search(const char *name, const char *path, char **out)
 {
 	int err = -ENOENT, e;
@@ -70,7 +72,7 @@ static int program_find(struct launch_plan *plan)
 	return err;
 }
 
-/* sudo keeps the directory, which need not be one of the user's. */
+/* Checks that the user may enter the current directory: sudo keeps ours. */
 static int directory_check(const struct person *as)
 {
 	char *cwd;
@@ -80,10 +82,9 @@ static int directory_check(const struct person *as)
 		return 0;
 	err = -errno;
 	cwd = getcwd(NULL, 0);
-	log_error(
-		"%s may not enter this directory%s%s%s: %s; go to another one, or run the command as root "
-		"(--user root)",
-		as->name, cwd ? " (" : "", cwd ? cwd : "", cwd ? ")" : "", strerror(-err));
+	log_error("%s may not enter this directory%s%s%s: %s; change to another one, or run the "
+		  "command as root (--user root)",
+		  as->name, cwd ? " (" : "", cwd ? cwd : "", cwd ? ")" : "", strerror(-err));
 	free(cwd);
 	return err;
 }

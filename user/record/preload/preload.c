@@ -28,15 +28,15 @@
 #include "record/preload/preload_pool.h"
 #include "layers/func_table.h"
 
-#define LIBRARY "libpovtrace-preload.so" /* beside this program, or where it is installed */
+#define LIBRARY "libpovtrace-preload.so" /* beside this program, or in the installation */
 #define SOCKET_DIR POV_PRELOAD_DIR
 #define SOCKET_BEGIN POV_PRELOAD_SOCKET
 #define ASKING_MAX (PRELOAD_POLLED - 1)
 #define BACKLOG 256
-#define FULL_SHARE 0.25 /* a ring that is fuller than this part of it is looked at again soon */
-#define SPARE_PART 16	/* of the memory that may be had is for larger rings */
+#define FULL_SHARE 0.25 /* a ring fuller than this fraction is read again soon */
+#define SPARE_PART 16	/* this fraction of the available memory may be used for larger rings */
 
-/* Who says nothing for so long has no more room in the queue. Anyone may connect. */
+/* Drop clients that stay silent this long, because any user may connect and fill the queue. */
 #define SILENT_NS 2000000000ull
 #define SILENT_STRANGER_NS 20000000ull
 
@@ -44,16 +44,15 @@
 struct asking {
 	int conn;
 	uint64_t since_ns;
-	uint32_t tgid; /* who is at the other end, once it has asked */
-	void (*then)(struct preload *p,
-		     const struct asking *
-			     from); /* once its questions are answered; NULL: it waits for nothing */
+	uint32_t tgid; /* the peer process, once it has asked */
+	/* Runs when the process's questions are answered; NULL: it waits for nothing. */
+	void (*then)(struct preload *p, const struct asking *from);
 	bool has_pool;
 };
 
 struct preload {
 	struct preload_options opt;
-	char *path; /* of the socket */
+	char *path; /* path of the socket */
 	int fd, setup_fd;
 	struct pov_preload_setup *setup;
 	uint64_t setup_bytes;
@@ -61,18 +60,18 @@ struct preload {
 	struct {
 		const struct library *lib;
 		uint32_t first;
-	} hooks[POV_LIB_NUMBERS]; /* of a library, in the setup; lib NULL: not there yet */
+	} hooks[POV_LIB_NUMBERS]; /* a library's hooks in the setup; lib NULL: not there yet */
 	struct cycle_rate cycle_rate;
 	uint32_t first_row, rows;
 	bool *wanted;
 	struct asking asking[ASKING_MAX];
 	unsigned int asking_cnt;
 	struct map pools;   /* process → pool; owned */
-	struct map threads; /* thread → process, of all that may record */
+	struct map threads; /* thread → process, for all threads that may record */
 	uint32_t thread_cnt, damaged, missed;
-	uint64_t spare;	   /* bytes that may still be made for larger rings, of all threads */
-	bool worlds_asked; /* processes may wait until they have been asked who they are */
-	struct preload_counts gone; /* of pools that are no more */
+	uint64_t spare;	   /* bytes still available for larger rings, shared by all threads */
+	bool worlds_asked; /* processes may wait for the answer about their rank */
+	struct preload_counts gone; /* counts of freed pools */
 };
 
 /* ---- the library ---- */
@@ -89,7 +88,7 @@ static bool is_readable(const char *path, const struct person *as)
 	return readable;
 }
 
-/* 0, or -errno if no socket can be made where processes look for it. */
+/* Tries to make a socket where processes look for it. 0 or -errno. */
 static int socket_place_try(void)
 {
 	struct sockaddr_un at;
@@ -118,9 +117,10 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 	if (!path)
 		*problem = xasprintf(LIBRARY " is not installed beside povtrace");
 	else if (!is_readable(path, plan->as))
-		*problem = xasprintf("%s may not read %s; install povtrace where all can read it",
-				     plan->as ? plan->as->name : "root", path);
-	else if (path[strcspn(path, " :")]) /* where ld.so separates names */
+		*problem = xasprintf(
+			"%s may not read %s; install povtrace where all users can read it",
+			plan->as ? plan->as->name : "root", path);
+	else if (path[strcspn(path, " :")]) /* ld.so separates names here */
 		*problem = xasprintf("LD_PRELOAD cannot name \"%s\"; install povtrace in a folder "
 				     "without blanks and colons",
 				     path);
@@ -135,7 +135,7 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 
 /* ---- the setup ---- */
 
-/* The rows of the layer that the library has shims of. */
+/* Finds the rows of the layer for which the library has shims. */
 static void rows_find(struct preload *p)
 {
 	while (!func_table_layer(p->first_row)->is_top)
@@ -145,7 +145,7 @@ static void rows_find(struct preload *p)
 		p->rows++;
 }
 
-/* Only we may ever write to it: our mapping is older than the seal. */
+/* Makes the setup, which only we can write: our mapping is older than the seal. */
 static int setup_make(struct preload *p)
 {
 	p->setup_bytes = sizeof(*p->setup) + p->rows * sizeof(struct pov_fn) +
@@ -200,7 +200,7 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	if (!err)
 		err = socket_make(p);
 	if (err) {
-		log_error("cannot serve programs that record their calls themselves: %s",
+		log_error("cannot listen for programs that record their own calls: %s",
 			  strerror(-err));
 		preload_close(p);
 		return err;
@@ -273,7 +273,7 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	p->opt.record(p->opt.ctx, rec);
 }
 
-/* Which part of its ring was in use. */
+/* Reads a slot's records. Returns the fraction of the ring that was in use. */
 static double slot_read(struct preload *p, struct thread_area *a)
 {
 	bool damaged = a->damaged;
@@ -281,13 +281,13 @@ static double slot_read(struct preload *p, struct thread_area *a)
 
 	if (a->damaged && !damaged && !p->damaged++)
 		log_warn(
-			"process %u has written nonsense where its calls are recorded: of thread %u "
-			"nothing is taken from now on",
+			"process %u has damaged the memory for its recorded calls: further records "
+			"of thread %u are ignored",
 			a->who.tgid, a->who.tid);
 	return full;
 }
 
-/* Its first call. */
+/* Reports a thread's first call, as the kernel half does. */
 static void thread_announce(struct preload *p, uint32_t tid, uint32_t tgid)
 {
 	const struct pov_caller r = {
@@ -302,8 +302,11 @@ static void thread_announce(struct preload *p, uint32_t tid, uint32_t tgid)
 	on_record(p, &r.hdr);
 }
 
-/* The kernel half looks at the calls under way of a thread that leaves its CPU. */
-static void owner_look(struct preload *p, struct preload_pool *pool, uint32_t i)
+/*
+ * Notices a new owner of a slot and registers it in a BPF map: the kernel half reads the open calls
+ * of a thread that leaves its CPU.
+ */
+static void owner_check(struct preload *p, struct preload_pool *pool, uint32_t i)
 {
 	uint32_t owner = __atomic_load_n(&pool->slot[i].mem->owner, __ATOMIC_ACQUIRE);
 	struct pov_preloaded entry = {.address = pool->address + (uint64_t)i * pool->slot_bytes};
@@ -320,8 +323,8 @@ static void owner_look(struct preload *p, struct preload_pool *pool, uint32_t i)
 	thread_announce(p, owner, pool->who.tgid);
 }
 
-/* Its process initialises MPI, or has done so. */
-static void world_look(struct preload *p, struct thread_area *a)
+/* Reports that the thread's process initialises MPI or has done so. */
+static void world_check(struct preload *p, struct thread_area *a)
 {
 	uint32_t state = __atomic_load_n(&a->mem->world_state, __ATOMIC_ACQUIRE);
 	uint64_t ts_ns = a->mem->world_ns, now = kernel_now_ns();
@@ -341,7 +344,7 @@ static void world_look(struct preload *p, struct thread_area *a)
 	on_record(p, &r.hdr);
 }
 
-/* Those whose libraries have been asked who they are need not wait for that. */
+/* Releases the processes whose MPI library has been asked for their rank. */
 static void worlds_answer(struct preload *p)
 {
 	struct preload_pool *pool;
@@ -370,9 +373,9 @@ static bool pool_take(struct preload *p, struct preload_pool *pool)
 	for (uint32_t i = 0; i < pool->used; i++) {
 		struct thread_area *a = &pool->slot[i];
 
-		owner_look(p, pool, i);
+		owner_check(p, pool, i);
 		full |= slot_read(p, a) > FULL_SHARE;
-		world_look(p, a);
+		world_check(p, a);
 	}
 	return full;
 }
@@ -385,7 +388,7 @@ static void pool_end(struct preload *p, struct preload_pool *pool)
 	preload_pool_free(pool);
 }
 
-/* flag says what becomes of its open calls. */
+/* flag is the POV_CALL_* flag for the thread's open calls. */
 static void thread_end(struct preload *p, struct preload_pool *pool, uint32_t tid, uint64_t end_ns,
 		       uint8_t flag)
 {
@@ -412,7 +415,7 @@ static void on_exit_of(struct preload *p, uint32_t tid, uint32_t tgid, uint64_t 
 	map_remove(&p->threads, tid);
 }
 
-/* All other threads of the process are gone. */
+/* The process has executed a program: all its other threads are gone. */
 static void on_exec_of(struct preload *p, uint32_t tgid, uint64_t ts_ns)
 {
 	struct preload_pool *pool = map_get(&p->pools, tgid);
@@ -445,7 +448,7 @@ void preload_identity(struct preload *p, const struct pov_hdr *rec)
 
 /* ---- requests ---- */
 
-/* Who is at the other end: a process that is recorded, or -errno. */
+/* Finds the process at the other end, which must be recorded. 0 or -errno. */
 static int asker_find(const struct preload *p, int conn, uint32_t *tgid)
 {
 	struct ucred peer;
@@ -473,7 +476,7 @@ static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out
 
 	if (!proc_same_clock((pid_t)tgid))
 		return -EXDEV;
-	if (pool) /* it has not taken it */
+	if (pool) /* the process never took it */
 		pool_end(p, pool);
 	err = preload_pool_make(&who, &p->threads, &p->spare, out);
 	if (err)
@@ -483,7 +486,7 @@ static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out
 	return 0;
 }
 
-/* Puts a library's hooks into the setup. False: there is no room. */
+/* Adds a library's hooks to the setup. False: no room. */
 static bool hooks_put(struct preload *p, const struct library *lib)
 {
 	struct pov_hook *to = (struct pov_hook *)pov_preload_hooks(p->setup) + p->hook_cnt;
@@ -533,7 +536,7 @@ static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, u
 	run_socket_send(conn, a, sizeof(*a), fd, fd_cnt);
 }
 
-/* What the process has mapped has been looked at. */
+/* Answers a PLAN request. All files that the process has mapped are inspected. */
 static void plan_answer(struct preload *p, const struct asking *from)
 {
 	struct pov_preload_answer a = {.setup_bytes = p->setup_bytes,
@@ -575,10 +578,10 @@ static int plan_ask(struct preload *p, struct asking *from, const struct pov_pre
 struct missing {
 	struct preload *p;
 	pid_t pid;
-	int memory; /* the process's */
+	int memory; /* /proc/PID/mem of the process */
 };
 
-/* They do not begin with a jump. */
+/* Requests probes for hooked functions that do not begin with a jump. */
 static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
 {
 	struct missing *m = ctx;
@@ -594,10 +597,10 @@ static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
 			row[cnt++] = h->row;
 	}
 	if (cnt) {
-		log_warn(
-			"process %d: %zu functions of it are recorded by probes, for it cannot record them itself: "
-			"their code has been changed, or may not be",
-			m->pid, cnt);
+		log_warn("process %d: %zu functions are recorded by probes instead of by the "
+			 "process itself: their code cannot be changed, or something else has "
+			 "changed it",
+			 m->pid, cnt);
 		m->p->missed += (uint32_t)cnt;
 		m->p->opt.unserved(m->p->opt.ctx, m->pid, lib, row, cnt);
 	}
@@ -711,12 +714,12 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 
 	for (unsigned int i = 0; i < p->asking_cnt; i++)
 		out[cnt++] = (struct pollfd){.fd = p->asking[i].conn, .events = POLLIN};
-	if (p->asking_cnt < ASKING_MAX) /* others wait until one is done */
+	if (p->asking_cnt < ASKING_MAX) /* at the limit, new clients wait in the queue */
 		out[cnt++] = (struct pollfd){.fd = p->fd, .events = POLLIN};
 	return cnt;
 }
 
-/* What it waited for has come. */
+/* Answers a client whose questions are answered. */
 static void asking_settled(struct preload *p, struct asking *a)
 {
 	void (*then)(struct preload *, const struct asking *) = a->then;
@@ -731,7 +734,7 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 	bool more = cnt && polled[cnt - 1].fd == p->fd && polled[cnt - 1].revents;
 	int conn;
 
-	/* from behind: one that is dropped has its place taken by the last */
+	/* backwards, because the last entry replaces a dropped one */
 	for (unsigned int i = p->asking_cnt; i-- > 0;)
 		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
 			asking_read(p, i);

@@ -12,17 +12,18 @@
 #include "record/open_calls.h"
 #include "record/preload/preload.h"
 
-#define COST_PS_MAX 100000000 /* of a call: a thread that says more was interrupted */
-#define FILLS_SHARE 0.125     /* a ring that is fuller than this part of it is taken soon … */
-#define GROW_SHARE \
-	0.5 /* … and than this followed by a larger one; the first one, which is small, already at that */
-#define GROW_BYTES \
-	(4u << 20) /* are made at a time, within a millisecond or two: threads may wait for us */
-#define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
+#define COST_PS_MAX 100000000 /* per call; a thread that measured more was interrupted */
+/* a ring fuller than this fraction is read soon */
+#define FILLS_SHARE 0.125
+/* a ring fuller than this gets a larger successor; the small first one at FILLS_SHARE */
+#define GROW_SHARE 0.5
+/* made at a time, within 1 or 2 ms, because threads may be waiting for us */
+#define GROW_BYTES (4u << 20)
+#define STRANGE_NS 1000000000ull /* the kernel half reports a thread's begin long before that */
 
 static void memory_make(char *from, size_t bytes)
 {
-	/* before Linux 5.14 who writes first makes it */
+	/* before Linux 5.14 the first writer allocates the pages */
 	if (madvise(from, bytes, MADV_POPULATE_WRITE))
 		log_debug("memory for records: %s", strerror(errno));
 }
@@ -65,7 +66,10 @@ void thread_area_release(struct thread_area *a)
 		*a->spare += larger_bytes(a);
 }
 
-/* A part of the ring that follows the one that was just found so full, or nothing if that is there. */
+/*
+ * Makes a part of the next ring, if the ring that was just read was rather full and has no next
+ * one.
+ */
 static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 {
 	uint32_t bytes = ring_bytes(a, a->made), more;
@@ -85,8 +89,8 @@ static void ring_grow(struct thread_area *a, uint32_t ring, double full)
 	rings_tell(a);
 }
 
-/* Whether a thread of the process has this number, which then speaks. */
-static bool speaks(struct thread_area *a, uint32_t tid)
+/* Returns true if a thread of the process has this number, and makes it the current writer. */
+static bool speaker_set(struct thread_area *a, uint32_t tid)
 {
 	if (tid == a->who.tid)
 		return tid != 0;
@@ -97,10 +101,10 @@ static bool speaks(struct thread_area *a, uint32_t tid)
 	return true;
 }
 
-/* So much is copied at once: what follows the record, in the ring or behind it, does not matter. */
+/* Bytes copied at a time. Bytes after the record, in or after the ring, do no harm. */
 #define PIECE 32
 
-/* Checks a copy, and hands it over. */
+/* Copies a record, checks the copy, and passes it to fn. */
 static bool record_give(struct thread_area *a, const struct pov_hdr *shared, size_t bytes,
 			thread_area_fn *fn, void *ctx)
 {
@@ -118,9 +122,11 @@ static bool record_give(struct thread_area *a, const struct pov_hdr *shared, siz
 	return true;
 }
 
-/* So much at a time is given back to a thread that waits for room, while the rest is still being taken. */
+/*
+ * A thread that waits for room gets this much back at a time, while the rest is still being read.
+ */
 #define RELEASE_BYTES 16384
-/* Records still lie in the cache of the CPU that wrote them. */
+/* Prefetch distance: records are still in the cache of the CPU that wrote them. */
 #define AHEAD_BYTES 512
 
 static void room_give(const struct thread_area *a)
@@ -128,12 +134,12 @@ static void room_give(const struct thread_area *a)
 	__atomic_store_n(&a->mem->tail, a->tail, __ATOMIC_RELEASE);
 }
 
-/* False if nothing is known of who has written the next record, by now. */
+/* Finds the writer of the next record. False if it is still unknown. */
 static bool speaker_find(struct thread_area *a, const struct pov_hdr *rec)
 {
 	uint32_t tid = __atomic_load_n(&rec->tid, __ATOMIC_RELAXED);
 
-	if (speaks(a, tid)) {
+	if (speaker_set(a, tid)) {
 		a->strange_ns = 0;
 		return true;
 	}
@@ -162,7 +168,7 @@ bool thread_area_fills(const struct thread_area *a)
 	return !a->damaged && (double)(head - a->tail) > FILLS_SHARE * ring_bytes(a, a->ring);
 }
 
-/* Up to where what was written stands in the ring that is being read: its end, or where the next one was begun. */
+/* Returns the end of the data in the current ring: the head, or where the next ring was begun. */
 static uint64_t ring_end(struct thread_area *a, uint64_t head)
 {
 	uint32_t begun = __atomic_load_n(&a->mem->ring, __ATOMIC_ACQUIRE);
@@ -171,10 +177,10 @@ static uint64_t ring_end(struct thread_area *a, uint64_t head)
 	if (begun > a->ring)
 		end = __atomic_load_n(&a->mem->ring_from[a->ring + 1], __ATOMIC_RELAXED);
 	a->damaged |= begun < a->ring || begun >= a->made || end < a->tail;
-	return end < head ? end : head; /* it may have been begun after we looked for the head */
+	return end < head ? end : head; /* it may have been begun after we read the head */
 }
 
-/* What is in the ring that is being read, up to a byte; it stops before a record that cannot be taken. */
+/* Reads the current ring up to a byte. Stops before a record that cannot be read. */
 static void ring_take(struct thread_area *a, uint64_t end, thread_area_fn *fn, void *ctx)
 {
 	const char *ring = ring_memory(a, a->ring);
@@ -199,7 +205,7 @@ double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 
 	if (head == a->tail)
 		return 0;
-	a->who.until_ns = kernel_now_ns(); /* it was all written before */
+	a->who.until_ns = kernel_now_ns(); /* all records are older than this */
 	for (;;) {
 		end = ring_end(a, head);
 		if (a->damaged)
@@ -212,7 +218,7 @@ double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 			break;
 		a->ring++;
 	}
-	if (a->damaged) /* its threads are not to wait for room */
+	if (a->damaged) /* its threads must not wait for room */
 		a->tail = head;
 	room_give(a);
 	return full;
@@ -238,7 +244,7 @@ static void on_open(void *ctx, const struct pov_hdr *rec)
 	memcpy(copy, rec, rec->size);
 	if (call)
 		mine->flags = (mine->flags & ~POV_CALL_OPEN) | e->flag;
-	/* It returned, and was killed before it could say so. */
+	/* Skip a call that has returned: its thread was killed before it could update its state. */
 	if (!preload_check(mine, rec->size, &e->a->who) ||
 	    (call && mine->ts_ns - ((struct pov_call *)mine)->dur_ns == e->a->last_begin_ns))
 		return;
@@ -261,7 +267,7 @@ static uint64_t open_calls_end(struct thread_area *a, uint64_t end_ns, uint8_t f
 uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
 			 void *ctx)
 {
-	return speaks(a, __atomic_load_n(&a->mem->owner, __ATOMIC_ACQUIRE)) ?
+	return speaker_set(a, __atomic_load_n(&a->mem->owner, __ATOMIC_ACQUIRE)) ?
 		       open_calls_end(a, end_ns, flag, fn, ctx) :
 		       0;
 }
@@ -277,7 +283,7 @@ void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, u
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	thread_area_take(a, fn, ctx);
-	if (speaks(a, tid))
+	if (speaker_set(a, tid))
 		open_calls_end(a, end_ns, flag, fn, ctx);
 	m->state.depth = m->state.spinning = 0;
 	m->state.counting_ns = 0;
@@ -315,11 +321,14 @@ void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *c
 		open_calls_of(&a->mem->state, u.who.until_ns, on_untold, &u);
 }
 
-/* Nothing is counted more often than once in so many ns. */
+/* Counters grow by at most one in this many ns. */
 #define COUNT_NS_MIN 10
 
-/* A number that the thread counts: 0 if it has lived too short for it, so that it is nonsense. */
-static uint64_t counted(const pov_u64 *n, uint64_t most)
+/*
+ * Reads a thread's counter. Returns 0 if the thread has not lived long enough for the value, which
+ * is then invalid.
+ */
+static uint64_t counter_read(const pov_u64 *n, uint64_t most)
 {
 	uint64_t value = __atomic_load_n(n, __ATOMIC_RELAXED);
 
@@ -329,17 +338,17 @@ static uint64_t counted(const pov_u64 *n, uint64_t most)
 void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 {
 	uint64_t lived_ns = kernel_now_ns() - a->who.since_ns, most = lived_ns / COUNT_NS_MIN;
-	uint64_t cost_ps = counted(&a->mem->cost_ps, COST_PS_MAX);
-	uint64_t counted_ps = counted(&a->mem->counted_ps, COST_PS_MAX);
-	uint64_t brief_ps = counted(&a->mem->brief_ps, COST_PS_MAX);
+	uint64_t cost_ps = counter_read(&a->mem->cost_ps, COST_PS_MAX);
+	uint64_t counted_ps = counter_read(&a->mem->counted_ps, COST_PS_MAX);
+	uint64_t brief_ps = counter_read(&a->mem->brief_ps, COST_PS_MAX);
 
 	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
-		sum->lost[i] += counted(&a->mem->lost[i], most);
-	sum->no_area += counted(&a->mem->no_area, most);
+		sum->lost[i] += counter_read(&a->mem->lost[i], most);
+	sum->no_area += counter_read(&a->mem->no_area, most);
 	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
-		sum->miss[i] += counted(&a->mem->miss[i], most);
-	sum->folded += counted(&a->mem->folded, most);
-	sum->waits_ns += counted(&a->mem->waits_ns, lived_ns);
+		sum->miss[i] += counter_read(&a->mem->miss[i], most);
+	sum->folded += counter_read(&a->mem->folded, most);
+	sum->waits_ns += counter_read(&a->mem->waits_ns, lived_ns);
 	if (!cost_ps || !counted_ps || !brief_ps)
 		return;
 	sum->cost_ps += cost_ps;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A slot of a process's pool (abi/preload.h), in which threads record their calls themselves, one after the other: emptied, ended, counted.
+ * A slot of a process's pool (abi/preload.h), to which threads write their calls, one thread after
+ * the other. This code reads it, ends open calls, and sums up the counters.
  */
 #ifndef POV_RECORD_PRELOAD_PRELOAD_AREA_H
 #define POV_RECORD_PRELOAD_PRELOAD_AREA_H
@@ -16,47 +17,58 @@ struct pov_preload_area;
 struct preload_counts;
 
 struct thread_area {
-	struct pov_preload_area *mem; /* borrowed; the process can write to all of it, at any time */
-	struct preload_speaker who;   /* tid: of the thread that has spoken last; 0: none has */
-	const struct map
-		*threads;    /* number → process (as a pointer) of all that may speak; borrowed */
-	uint64_t tail;	     /* bytes taken; what stands in the memory is not read again */
-	bool first, few;     /* which rings it has (pov_preload_ring_bytes) */
-	uint32_t made;	     /* of these have memory */
-	uint32_t more_bytes; /* of the next one have memory by now */
-	uint32_t ring;	     /* in which the next record stands that is taken */
-	uint64_t *spare; /* bytes that may still be made for larger rings; borrowed; NULL: none */
-	bool damaged;	 /* nonsense in it: not read any more */
-	uint64_t strange_ns; /* since when a thread speaks of which nothing is known; 0: none does */
-	uint32_t world_told; /* as far as its owner has initialised MPI by what was handed over: enum pov_preload_world */
-	/* Begin of the last call that was taken: not open, whatever the state says. */
+	/* borrowed; the process can write to it at any time */
+	struct pov_preload_area *mem;
+	struct preload_speaker who; /* tid is the thread that wrote last; 0: none yet */
+	/* thread number → process (as a pointer) of all threads that may write; borrowed */
+	const struct map *threads;
+	uint64_t tail;	     /* bytes read; the value in shared memory is never read back */
+	bool first, few;     /* choose the sizes of its rings */
+	uint32_t made;	     /* number of rings with memory */
+	uint32_t more_bytes; /* bytes of the next ring that already have memory */
+	uint32_t ring;	     /* ring of the next record to read */
+	uint64_t *spare;     /* bytes still available for larger rings; borrowed; NULL: none */
+	bool damaged;	     /* had an invalid record and is not read any more */
+	/* since when an unknown thread has been writing; 0: none has */
+	uint64_t strange_ns;
+	/* the last state of MPI's initialisation that was reported: enum pov_preload_world */
+	uint32_t world_told;
+	/*
+	 * Begin of the last call that was read. This call is not open, whatever the thread's state
+	 * says.
+	 */
 	uint64_t last_begin_ns;
 };
 
 typedef void thread_area_fn(void *ctx, const struct pov_hdr *rec);
 
-/* Gives a slot memory of ours, unless it has some: its state, and its first ring. */
+/* Gives a slot memory for its state and its first ring, unless it has some. */
 void thread_area_fill(struct thread_area *a);
-/* Gives back what was made for larger rings. */
+/* Returns the budget used for larger rings. */
 void thread_area_release(struct thread_area *a);
-/* Whether its ring is rather full by now. */
+/* Returns true if the ring is rather full. */
 bool thread_area_fills(const struct thread_area *a);
 /*
- * Hands over what is in its rings. Which part of its ring that was: 1 is a full one. Where it was rather full, some of the next ring's memory is made,
- * which the thread begins once it has all of it.
+ * Passes the records in the rings to fn. Returns the used fraction of the ring; 1 is full. If it
+ * was rather full, gives part of the next ring memory; the thread uses that ring once all of it has
+ * memory.
  */
 double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx);
-/* Ends what the slot's owner has open, with the given POV_CALL_* flag. How many calls. */
+/* Ends the open calls of the slot's owner with the given POV_CALL_* flag. Returns their number. */
 uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
 			 void *ctx);
 /*
- * The thread has ended: takes and ends what it has, and frees its slot. Nothing if the slot is another's by now, who has done that.
+ * The thread has ended: reads and ends its records, and frees its slot. No-op if another thread,
+ * which has done this, owns the slot.
  */
 void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, uint8_t flag,
 			 thread_area_fn *fn, void *ctx);
-/* Hands over what its thread has gathered by now and not told yet: spins and counted calls, as if they were over. */
+/*
+ * Passes the spins and counted calls that the thread has gathered but not written yet to fn, as if
+ * they had ended.
+ */
 void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx);
-/* Adds what its threads counted, as far as it can be true. */
+/* Adds the counters of the slot's threads to sum, if they are plausible. */
 void thread_area_count(const struct thread_area *a, struct preload_counts *sum);
 
 #endif

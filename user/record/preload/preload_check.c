@@ -9,10 +9,10 @@ _Static_assert(PRELOAD_RECORD_MAX >= POV_FRAME_FULL &&
 		       PRELOAD_RECORD_MAX >= sizeof(struct pov_more) + POV_MORE_BYTES,
 	       "the longest there are");
 
-/* What a process may say of a call. */
+/* Flags of a call that a process may set. */
 #define CALL_FLAGS \
 	(POV_CALL_OPEN | POV_CALL_UNWOUND | POV_CALL_FAULT | POV_CALL_MORE | POV_CALL_PARTIAL)
-/* Two CPUs may read the clock a little differently. */
+/* The clocks of two CPUs may differ slightly. */
 #define CLOCK_SLACK_NS 1000000
 
 static bool func_check(uint16_t func, uint16_t lib, const struct preload_speaker *who)
@@ -22,7 +22,7 @@ static bool func_check(uint16_t func, uint16_t lib, const struct preload_speaker
 	return row < who->rows && who->wanted[row] && lib < POV_LIB_NUMBERS && who->lib[lib];
 }
 
-/* Its begin, which is told by its end and how long it was. */
+/* Checks the begin, which follows from the end and the duration. */
 static bool begin_check(uint64_t end_ns, uint64_t dur_ns, const struct preload_speaker *who)
 {
 	return dur_ns <= end_ns && end_ns - dur_ns >= who->since_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Records that a process has written itself: whether they can be what they say. */
+/* Checks records that a process has written itself for values that cannot be true. */
 #ifndef POV_RECORD_PRELOAD_PRELOAD_CHECK_H
 #define POV_RECORD_PRELOAD_PRELOAD_CHECK_H
 
@@ -9,21 +9,23 @@
 
 struct pov_hdr;
 
-/* Longest record of a process. */
+/* The longest record that a process writes. */
 #define PRELOAD_RECORD_MAX 1024
 
-/* Whose, and what it may speak of. */
+/* The writer of a record, and what its records may contain. */
 struct preload_speaker {
 	uint32_t tid, tgid;
-	const bool *lib; /* by number: MPI libraries that it has, POV_LIB_NUMBERS of them */
+	/* by library number, POV_LIB_NUMBERS of them; true: an MPI library of the process */
+	const bool *lib;
 	uint32_t first_row, rows;
-	const bool *wanted; /* of these rows */
+	const bool *wanted; /* by row from first_row on */
 	uint32_t cpus;
-	uint64_t since_ns, until_ns; /* its records are of this time */
+	uint64_t since_ns, until_ns; /* time range of its records */
 };
 
 /*
- * Checks a copy of a record, of `bytes` bytes by its head, and puts in whose it is. False: no thread of ours would have written it.
+ * Checks a copy of a record, whose size is `bytes`, and sets its thread and process. False: our
+ * library would never have written it.
  */
 bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who);
 

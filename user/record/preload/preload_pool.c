@@ -17,7 +17,7 @@ static int file_make(void)
 {
 	int fd = memory_file_make(POOL_BYTES), err;
 
-	/* Nobody is to make it shorter: we would be killed by reading it. */
+	/* Nobody may shorten the file: reading past its end would kill us. */
 	if (fd < 0 || !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
 	err = -errno;

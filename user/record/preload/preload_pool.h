@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The memory of one process that records its calls itself: a slot for each of its threads that call (abi/preload.h). */
+/*
+ * The memory of one process that records its own calls: one slot for each calling thread
+ * (abi/preload.h).
+ */
 #ifndef POV_RECORD_PRELOAD_PRELOAD_POOL_H
 #define POV_RECORD_PRELOAD_PRELOAD_POOL_H
 
@@ -7,29 +10,32 @@
 #include "record/preload/preload_area.h"
 
 struct preload_pool {
-	int fd; /* until the process has it; then -1 */
+	int fd; /* -1 once the process has it */
 	char *mem;
-	uint64_t address;    /* in the process; 0: it has not said yet that it has it */
-	uint32_t slot_bytes; /* from slot to slot there */
+	uint64_t address;    /* address in the process; 0: the process has not confirmed it yet */
+	uint32_t slot_bytes; /* distance between slots in the process */
 	bool main_gone;
-	struct preload_speaker who; /* of each slot, but for tid */
-	bool lib[POV_LIB_NUMBERS];  /* that it has hooked */
+	struct preload_speaker who; /* for each slot, except tid */
+	bool lib[POV_LIB_NUMBERS];  /* libraries that it has hooked */
 	uint32_t used;
-	uint32_t owner[POV_PRELOAD_SLOTS]; /* as they were seen last */
+	uint32_t owner[POV_PRELOAD_SLOTS]; /* owners as last read */
 	struct thread_area slot[POV_PRELOAD_SLOTS];
 };
 
-/* Tries whether one can be made. 0 or -errno. */
+/* Checks that a pool can be made. 0 or -errno. */
 int preload_pool_try(void);
-/* Its first slot has memory. who->since_ns: now; who->lib is not used. threads, spare: borrowed (struct thread_area). 0 or -errno. */
+/*
+ * Makes a pool whose first slot has memory. who->since_ns is now; who->lib is ignored. threads and
+ * spare are borrowed (struct thread_area). 0 or -errno.
+ */
 int preload_pool_make(const struct preload_speaker *who, const struct map *threads, uint64_t *spare,
 		      struct preload_pool **out);
 void preload_pool_free(struct preload_pool *pool);
-/* The process has it, with so many bytes from slot to slot. */
+/* The process has mapped the pool, with slot_bytes between slots. */
 void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slot_bytes);
-/* Looks how many slots are in use, and gives those memory that have none, and the next one, too. */
+/* Reads how many slots are in use. Gives memory to those without, and to the next one. */
 void preload_pool_look(struct preload_pool *pool);
-/* None of its slots has an owner. */
+/* Returns true if no slot has an owner. */
 bool preload_pool_is_left(const struct preload_pool *pool);
 
 #endif

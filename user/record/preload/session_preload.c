@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What a session has with processes that record their calls themselves; nothing of it does anything in another session. */
+/*
+ * The session's part in recording by processes themselves. All functions are no-ops in other
+ * sessions.
+ */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +14,10 @@
 #include "record/session.h"
 #include "record/session_priv.h"
 
-/* Their own stream, but for a thread's first call and what initialises MPI, which others have from the kernel half. */
+/*
+ * Stores a record in the processes' own stream. A thread's first call and the initialisation of MPI
+ * are handled like the kernel half's records.
+ */
 static void on_record(void *ctx, const struct pov_hdr *rec)
 {
 	struct session *s = ctx;
@@ -25,36 +31,36 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 	images_control(s->images, rec);
 }
 
-static bool settled(void *ctx, pid_t pid)
+static bool process_settled(void *ctx, pid_t pid)
 {
 	const struct session *s = ctx;
 
 	return images_answered(s->images, pid);
 }
 
-static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx)
+static void process_libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx)
 {
 	const struct session *s = ctx;
 
 	images_libraries(s->images, pid, fn, fn_ctx);
 }
 
-static void bindings(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step)
+static void process_bindings(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step)
 {
 	const struct session *s = ctx;
 
 	images_bindings(s->images, pid, out, step);
 }
 
-static void program(void *ctx, pid_t pid, const char *path)
+static void process_program(void *ctx, pid_t pid, const char *path)
 {
 	const struct session *s = ctx;
 
 	images_program(s->images, pid, path);
 }
 
-static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
-		     size_t cnt)
+static void functions_unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
+			       size_t cnt)
 {
 	const struct session *s = ctx;
 
@@ -77,19 +83,18 @@ int session_preload_choose(struct session *s)
 	s->preload_library = preload_library_find(s->opt->launch, &problem);
 	if (!problem && session_preload_records(s) && (err = preload_pool_try())) {
 		s->preload_only_waits = true;
-		problem = xasprintf("memory for records cannot be made: %s", log_unwritten(-err));
+		problem = xasprintf("cannot allocate memory for records: %s", log_unwritten(-err));
 	}
 	if (problem && must)
 		log_error("--capture preload: %s", problem);
 	else if (problem && s->preload_only_waits)
-		log_warn("calls are recorded by probes, which cost twenty times as much: %s",
-			 problem);
+		log_warn("calls are recorded by probes, which cost 20 times as much: %s", problem);
 	else if (problem && session_preload_records(s))
-		log_warn("calls are recorded by probes, which cost twenty times as much, in all "
-			 "processes of this machine: %s",
+		log_warn("calls are recorded by probes, which cost 20 times as much and are in all "
+			 "processes on this machine: %s",
 			 problem);
 	else if (problem)
-		log_warn("all processes of this machine get breakpoints while this is recorded: %s",
+		log_warn("all processes on this machine get breakpoints during this recording: %s",
 			 problem);
 	must &= problem != NULL;
 	free(problem);
@@ -106,11 +111,11 @@ int session_preload_open(struct session *s)
 		.wanted = s->wanted,
 		.spin_gap_ns = s->opt->spin_gap_ns,
 		.record = on_record,
-		.settled = settled,
-		.libraries = libraries,
-		.bindings = bindings,
-		.program = program,
-		.unserved = unserved,
+		.settled = process_settled,
+		.libraries = process_libraries,
+		.bindings = process_bindings,
+		.program = process_program,
+		.unserved = functions_unserved,
 		.ctx = s,
 	};
 	int err;
@@ -137,7 +142,7 @@ void session_preload_work(struct session *s, const struct pollfd *polled, unsign
 	preload_say_alive(s->preload, true);
 	for (unsigned int i = 0; i < cnt; i++)
 		asked |= polled[i].revents != 0;
-	if (asked) /* what the kernel half has told of who asks comes first */
+	if (asked) /* the kernel half's records of the asking processes come first */
 		ring_buffer__consume(s->rings);
 	preload_work(s->preload, polled, cnt);
 	if (s->preload_full || session_preload_fills(s))
@@ -157,7 +162,7 @@ void session_preload_take(struct session *s)
 
 void session_preload_identity(struct session *s, const struct pov_hdr *rec)
 {
-	/* Calls of a process that dies after the recording's end are open at that end. */
+	/* Calls of a process that ends after the recording's end are open at that end. */
 	if (!s->preload || (s->end_ns && rec->ts_ns > s->end_ns))
 		return;
 	preload_identity(s->preload, rec);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A step that finds no room in the table is left out: sites of that call are the binding's. */
+/*
+ * A step for which the table has no room is left out; calls of this function then get a site in the
+ * binding.
+ */
 #include "record/probes/bindings.h"
 
 #include <bpf/bpf.h>
@@ -13,7 +16,7 @@
 #include "lib/log.h"
 #include "record/kernel.h"
 
-/* Whoever reads the table meanwhile finds a step whole or not at all. */
+/* Adds a step to the table. A concurrent reader sees the whole step or none of it. */
 static bool step_put(struct pov_step *table, uint16_t file, uint32_t offset, uint16_t words)
 {
 	uint32_t place = POV_STEP_PLACE(file, offset);
@@ -31,7 +34,7 @@ static bool step_put(struct pov_step *table, uint16_t file, uint32_t offset, uin
 	return false;
 }
 
-/* A file's steps: [offset, words, offset, words, …]. */
+/* Adds a file's steps: [offset, words, offset, words, …]. */
 static void steps_put(struct bindings *b, const json_t *steps)
 {
 	size_t cnt = json_array_size(steps) / 2, left_out = 0;
@@ -58,7 +61,10 @@ static void file_number(struct bindings *b, struct code_file *f)
 	steps_put(b, json_object_get(f->binding, "steps"));
 }
 
-/* Dense: the first free one ends them. */
+/*
+ * Removes ranges that overlap start to end, and keeps the array dense: the first free entry ends
+ * it.
+ */
 static bool range_drop(struct pov_bindings *v, uint64_t start, uint64_t end)
 {
 	unsigned int kept = 0, i;
@@ -83,7 +89,10 @@ static bool range_add(struct pov_bindings *v, const struct pov_binding *one)
 	return false;
 }
 
-/* The kernel half reads them anew when their changes have another number. */
+/*
+ * Writes a process's bindings to the BPF map. BPF programs read the map again when the change
+ * counter differs.
+ */
 static void process_tell(const struct bindings *b, uint32_t pid, const struct pov_bindings *v)
 {
 	int err = v ? bpf_map_update_elem(b->kernel->bindings_fd, &pid, v, BPF_ANY) :

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Median of several short batches, without probes and with them. The functions' six arguments and an int * are what
- * a typical MPI call has. All of it is the child's, its probes included: to take them away the kernel waits for
- * several grace periods, 0.1 s (longer for perf events), and only the child waits for that, as it ends.
+ * Takes the median of several short batches, without probes and with them. The functions have six
+ * arguments and an int *, like a typical MPI call. The probes belong to the child: removing them
+ * takes several grace periods of the kernel, 0.1 s (more for perf events), and only the child waits
+ * for them when it exits.
  */
 #include "record/probes/calibrate.h"
 
@@ -26,14 +27,14 @@
 
 #define BATCHES 9
 #define BATCH_CALLS 64
-#define WAIT_MS 5000 /* for all of it, which takes 50 */
+#define WAIT_MS 5000 /* for the whole calibration, which takes 50 ms */
 
 enum part { PART_CALL, PART_SPIN, PART_STEPPED, PART_COUNTED, PARTS };
 enum row { ROW_CALL, ROW_SPIN, ROW_COUNTED };
 
 /*
- * The functions that are probed: two begin with what the kernel emulates, as most compiled functions do,
- * one with what it has to single-step.
+ * The probed functions. Those made by EMULATED begin with an instruction that the kernel emulates,
+ * as most compiled functions do; calibrate_stepped begins with one that it has to single-step.
  */
 typedef int target_fn(void *buf, int count, long type, int peer, int tag, long comm, int *flag);
 #if defined(__x86_64__)
@@ -54,7 +55,7 @@ __asm__(".pushsection .text\n" EMULATED(calibrate_call) EMULATED(calibrate_spin)
 					    ".size calibrate_stepped, . - calibrate_stepped\n"
 					    ".popsection\n");
 #else
-/* The number keeps the compiler from making one function of them. */
+/* The number keeps the compiler from merging the functions. */
 #define COMPILED(name, number)                                                               \
 	__attribute__((noinline)) static int name(void *buf, int count, long type, int peer, \
 						  int tag, long comm, int *flag)             \
@@ -112,8 +113,8 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* ns per call. */
-static double batch(target_fn *target)
+/* Returns the time per call in ns. */
+static double batch_time(target_fn *target)
 {
 	uint64_t begin;
 	int flag = 0;
@@ -125,21 +126,27 @@ static double batch(target_fn *target)
 	return (double)(kernel_now_ns() - begin) / BATCH_CALLS;
 }
 
-/* Of each part, the median over batches. By turns, so that a slow moment of the machine is one of all parts. */
-static void measure(double *ns)
+/*
+ * Sets ns to the median of each part over all batches. The parts take turns, so a slow moment of
+ * the machine affects them all.
+ */
+static void parts_measure(double *ns)
 {
 	double all[PARTS][BATCHES];
 
 	for (int b = 0; b < BATCHES; b++)
 		for (int i = 0; i < PARTS; i++)
-			all[i][b] = batch(parts[i].target);
+			all[i][b] = batch_time(parts[i].target);
 	for (int i = 0; i < PARTS; i++) {
 		qsort(all[i], BATCHES, sizeof(**all), by_value);
 		ns[i] = all[i][BATCHES / 2];
 	}
 }
 
-/* The file that an address of our own code is from (valid as long as we are), and where in it. */
+/*
+ * The file that contains an address of our own code (valid as long as our code is mapped), and the
+ * offset in it.
+ */
 struct place {
 	uint64_t addr, offset;
 	const char *path;
@@ -181,26 +188,27 @@ static int probes_attach(const struct kernel *k, uint32_t first_row, struct link
 	return links_attach(links, &programs, place.path, sites, PARTS, &err) == PARTS ? 0 : -err;
 }
 
-/* What probes add to each of the functions, in ns. */
-static int measure_all(struct kernel *k, uint32_t first_row, double *added)
+/* Measures the time that probes add to each function, in ns. */
+static int added_measure(struct kernel *k, uint32_t first_row, double *added)
 {
 	double bare[PARTS], probed[PARTS];
 	struct links links = {};
 	int err;
 
-	measure(bare);
+	parts_measure(bare);
 	err = probes_attach(k, first_row, &links);
 	if (err)
 		return err;
-	measure(probed);
+	parts_measure(probed);
 	for (int i = 0; i < PARTS; i++)
 		added[i] = probed[i] > bare[i] ? probed[i] - bare[i] : 0;
 	return 0;
 }
 
 /*
- * The kernel puts no probe in while it takes one of a perf event away, and that takes as long as any
- * thread waits for its probes. So these stay until the recording ends.
+ * Waits until the recording ends. The kernel inserts no probe while it removes one of a perf event,
+ * and a removal can last as long as any thread waits for its probes. So these probes stay until
+ * then.
  */
 static void recording_await(int answer)
 {
@@ -218,12 +226,14 @@ static _Noreturn void child_main(struct kernel *k, uint32_t first_row, int answe
 
 	err = kernel_add_target(k, getpid());
 	if (!err)
-		err = measure_all(k, first_row, added);
+		err = added_measure(k, first_row, added);
 	if (err)
 		log_debug("calibration: %s", strerror(-err));
 	else if (write(answer, added, sizeof(added)) != sizeof(added))
 		err = -EPIPE;
-	/* whoever waits for the end of a pipe or a terminal is not to wait for the probes */
+	/*
+	 * A reader that waits for the end of a pipe or terminal must not wait for the probes, too.
+	 */
 	close_range(0, 2, 0);
 	if (!err && k->programs.api == LINK_PERF)
 		recording_await(answer);

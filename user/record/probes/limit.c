@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Giving up is greedy, costliest first, until what is left lies below the aim; coming back the other way round. */
+/*
+ * Throttling is greedy: the costliest functions first, until the rest is below the aim. Returning
+ * is the opposite: the cheapest first.
+ */
 #include "record/probes/limit.h"
 
 #include <stdlib.h>
@@ -7,9 +10,10 @@
 
 #include "lib/log.h"
 
-#define AIM (1 - LIMIT_SAMPLES) /* of the limit, to get below … */
-#define CALM 0.7		/* … and to be below with what comes back */
-#define SMALL 0.05		/* of the limit: to give such a function up is no gain */
+#define AIM (1 - LIMIT_SAMPLES) /* fraction of the limit to get below when throttling */
+#define CALM 0.7		/* fraction of the limit to stay below with a returned function */
+/* fraction of the limit below which throttling a function does not pay */
+#define SMALL 0.05
 #define CALM_LOOKS 3
 #define CALM_LOOKS_MAX 48
 
@@ -40,7 +44,7 @@ static bool is_detached(const struct limit *l, const struct limit_cost *c)
 	return f && f->state == POV_LIMIT_DETACHED;
 }
 
-/* By process, costliest first. */
+/* Sorts by process, costliest functions first. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct limit_cost *x = a, *y = b;
@@ -61,7 +65,9 @@ static size_t process_end(const struct limit_cost *cost, size_t n, size_t from)
 	return i;
 }
 
-/* Of one process. What samples cost has a share of its own. */
+/*
+ * Sums up the cost of one process, without sampling of detached functions, which has its own share.
+ */
 static double process_sum(const struct limit *l, const struct limit_cost *cost, size_t from,
 			  size_t to)
 {
@@ -81,7 +87,10 @@ struct looking {
 	struct limit_excess *excess;
 };
 
-/* What giving it up by one more step saves. It may have been done already, for another process. */
+/*
+ * Throttles a function by one more step and returns what that saves. Another process may have
+ * caused the same step already.
+ */
 static double function_shed(struct looking *k, const struct limit_cost *c, double sum)
 {
 	struct limit_func *f = func_of(k->l, c);
@@ -108,7 +117,10 @@ static double function_shed(struct looking *k, const struct limit_cost *c, doubl
 	return state == POV_LIMIT_DETACHED ? c->now_pct : c->now_pct * (1 - k->l->counted_part);
 }
 
-/* What can be done about a process; f->state is as it was when the look began. */
+/*
+ * Throttles functions of a process until its cost is below the aim. f->state is that of the
+ * beginning of the look.
+ */
 static void process_shed(struct looking *k, size_t from, size_t to, double sum)
 {
 	double left = sum;
@@ -128,7 +140,7 @@ static void process_shed(struct looking *k, size_t from, size_t to, double sum)
 		*k->excess = (struct limit_excess){k->cost[from].tgid, sum};
 }
 
-static void give_up(struct looking *k)
+static void functions_shed(struct looking *k)
 {
 	double bound = k->l->pct * (k->l->detached ? AIM : 1), sum;
 	size_t to;
@@ -141,8 +153,11 @@ static void give_up(struct looking *k)
 	}
 }
 
-/* Whether all processes would be well below the limit with a function; those of `back` are taken as recorded, too. */
-static bool fits(const struct looking *k, uint16_t func, const bool *back)
+/*
+ * Returns true if all processes would be well below the limit with a function. Functions in `back`
+ * count as recorded, too.
+ */
+static bool function_fits(const struct looking *k, uint16_t func, const bool *back)
 {
 	const struct limit *l = k->l;
 	size_t to;
@@ -175,8 +190,11 @@ static double full_max(const struct looking *k, uint16_t func)
 	return max;
 }
 
-/* The cheapest of those that are given up, known this time, and not looked at yet; l->cnt: there is none. */
-static uint32_t next_back(const struct looking *k, bool sampled, const bool *looked)
+/*
+ * Returns the cheapest throttled function that has a known cost and was not tried yet; l->cnt if
+ * there is none.
+ */
+static uint32_t returning_next(const struct looking *k, bool sampled, const bool *looked)
 {
 	uint32_t best = k->l->cnt;
 	double best_pct = 0, pct;
@@ -196,17 +214,17 @@ static uint32_t next_back(const struct looking *k, bool sampled, const bool *loo
 	return best;
 }
 
-static void come_back(struct looking *k, bool sampled)
+static void functions_return(struct looking *k, bool sampled)
 {
 	bool *looked = xcalloc(k->l->cnt + 1, sizeof(*looked));
 	bool *back = xcalloc(k->l->cnt + 1, sizeof(*back));
 	uint32_t i;
 
-	while ((i = next_back(k, sampled, looked)) < k->l->cnt) {
+	while ((i = returning_next(k, sampled, looked)) < k->l->cnt) {
 		struct limit_func *f = &k->l->func[i];
 
 		looked[i] = true;
-		back[i] = fits(k, (uint16_t)i, back);
+		back[i] = function_fits(k, (uint16_t)i, back);
 		f->calm = back[i] ? f->calm + 1 : 0;
 		if (f->calm >= f->need)
 			k->out[k->out_cnt++] = (struct limit_change){.func = (uint16_t)i,
@@ -224,9 +242,9 @@ size_t limit_decide(struct limit *l, struct limit_cost *cost, size_t n, bool sam
 	*excess = (struct limit_excess){0};
 	if (n)
 		qsort(cost, n, sizeof(*cost), by_cost);
-	give_up(&k);
+	functions_shed(&k);
 	if (!k.out_cnt)
-		come_back(&k, sampled);
+		functions_return(&k, sampled);
 	for (size_t i = 0; i < k.out_cnt; i++) {
 		struct limit_func *f = &l->func[out[i].func];
 

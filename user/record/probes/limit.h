@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The decision that holds tracing below what it may cost (record --max-overhead): which functions are given up, and which come back.
- * Numbers in, numbers out; who measures and who acts is session_limit.c.
+ * Decides which functions are throttled, and which return, so that tracing costs no more than the
+ * limit (record --max-overhead). It takes numbers and returns numbers; session_limit.c measures and
+ * acts.
  *
- * If what the probes cost a process exceeds the limit, its costliest functions that do not wait for others are counted only; if it still
- * does, they are detached. One comes back when all processes would have been well below the limit with it for some looks in a row, and the
- * more of these the more often it has been given up before. All of this is for all processes: the one that it costs most decides.
+ * If the probes cost a process more than the limit, its costliest functions that do not wait for
+ * others are only counted. If that is not enough, they are detached. A function returns when all
+ * processes would have been well below the limit with it for several looks in a row; each time that
+ * it is throttled again, it needs more such looks. A decision holds for all processes, and the
+ * process with the highest cost decides.
  */
 #ifndef POV_RECORD_PROBES_LIMIT_H
 #define POV_RECORD_PROBES_LIMIT_H
@@ -16,41 +19,47 @@
 
 #include "abi/event.h"
 
-/* What detached functions may cost while it is looked whether they have calmed down, as a part of the limit. */
+/*
+ * Share of the limit that may be spent on probing detached functions, to see whether they have
+ * calmed down.
+ */
 #define LIMIT_SAMPLES 0.2
 
 struct limit_func {
 	bool may_shed;
-	uint8_t state; /* enum pov_limit_state, up to DETACHED */
-	uint8_t calm;  /* looks in a row */
-	uint8_t need;  /* so many are needed to come back; 0: never given up yet */
+	uint8_t state; /* enum pov_limit_state, at most DETACHED */
+	uint8_t calm;  /* calm looks in a row */
+	uint8_t need;  /* calm looks that it needs to return; 0: never throttled yet */
 };
 
-/* A zeroed struct and its members' values from limit_init. */
+/* Zero-initialise it, then call limit_init. */
 struct limit {
-	double pct;		 /* of each process's time */
-	double counted_part;	 /* what counting a call costs, as a part of recording it */
+	double pct;		 /* the limit, in percent of each process's time */
+	double counted_part;	 /* cost of counting a call as a fraction of recording it */
 	struct limit_func *func; /* by row of the function table; owned */
 	uint32_t cnt;
-	uint32_t detached; /* functions that are, now */
+	uint32_t detached; /* number of functions that are detached now */
 };
 
-/* What a function has cost a process, in percent of its time. Rows of one process may come in any order. */
+/*
+ * The cost of a function in a process, in percent of the process's time. Rows of one process may
+ * come in any order.
+ */
 struct limit_cost {
 	uint32_t tgid;
-	uint16_t func;	 /* POV_LIMIT_ALL: what is no row, and never given up */
-	double now_pct;	 /* what it has cost */
-	double full_pct; /* what it would have cost if it had been recorded */
+	uint16_t func;	 /* POV_LIMIT_ALL: cost that belongs to no row and is never throttled */
+	double now_pct;	 /* its actual cost */
+	double full_pct; /* its cost if it had been recorded */
 };
 
 struct limit_change {
 	uint16_t func;
 	uint8_t state;
-	uint32_t tgid; /* whom it cost most, … */
-	double pct;    /* … all functions together */
+	uint32_t tgid; /* the process with the highest cost */
+	double pct;    /* cost of all functions in that process */
 };
 
-/* Of the process that it cost most, if what is left cannot be given up; pct 0: of none. */
+/* The process with the highest cost that cannot be reduced further. pct 0: there is none. */
 struct limit_excess {
 	uint32_t tgid;
 	double pct;
@@ -60,8 +69,9 @@ void limit_init(struct limit *l, double pct, double counted_part, const bool *ma
 		uint32_t cnt);
 void limit_release(struct limit *l);
 /*
- * One look. cost is put in order. sampled: what detached functions would cost is among them (a function that is not has made no calls);
- * else that is not known this time. out: room for l->cnt; returns how many there are, which are in force then.
+ * Makes one decision. Sorts cost. sampled: cost includes what detached functions would cost, and
+ * one without a row has made no calls; else their cost is unknown this time. out has room for
+ * l->cnt changes. Returns the number of changes, which are then in force.
  */
 size_t limit_decide(struct limit *l, struct limit_cost *cost, size_t n, bool sampled,
 		    struct limit_change *out, struct limit_excess *excess);

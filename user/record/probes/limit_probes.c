@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Only probes that are alone in their links can go (links.h). They are the libraries' own while they are attached; what is detached is
- * remembered as a place in a library's file. The job has copies of its own of all that it works on. Entries and returns go at the same
- * time: each stops at once what it costs, and then takes the kernel long, under load for seconds. A return that is not seen any more is no
- * matter, as the call is counted only (frame_emit).
+ * Only probes that are alone in their links can be removed (links.h). Attached probes belong to the
+ * library; a detached one is remembered as a place in the library's file. The job has its own
+ * copies of all that it works on. Probes of entries and returns are removed together: each removal
+ * stops the cost at once, and then takes the kernel long, under load seconds. A return that is not
+ * seen any more does not matter, because the call is only counted (frame_emit).
  */
 #include "record/probes/limit_probes.h"
 
@@ -20,18 +21,18 @@
 #include "lib/log.h"
 #include "record/images.h"
 
-/* A place that has been given up. */
+/* A place from which the probe was removed. */
 struct gone {
 	struct library *lib;
-	pid_t pid; /* of the process that had the probe for itself; 0: all processes */
+	pid_t pid; /* the process that had its own probe; 0: all processes shared it */
 	struct link_site site;
 };
 
 struct job {
-	struct perf_probes closing; /* … */
-	struct gone *place;	    /* … or to be attached */
-	int *file_fd;		    /* for each place: the library's file; owned */
-	struct links *made;	    /* for each place */
+	struct perf_probes closing; /* probes to remove */
+	struct gone *place;	    /* places to probe again */
+	int *file_fd;		    /* the library's file, for each place; owned */
+	struct links *made;	    /* the new probes, for each place */
 	size_t cnt;
 };
 
@@ -139,7 +140,7 @@ static void links_compare(void *ctx, struct library *lib, pid_t pid, struct link
 		w->found = links;
 }
 
-/* The links that a place's probes belong to; NULL: their process has ended. */
+/* Returns the links that own a place's probes; NULL if the process has ended. */
 static struct links *links_of(const struct limit_probes *p, const struct gone *place)
 {
 	struct links_wanted w = {.place = place};
@@ -148,7 +149,7 @@ static struct links *links_of(const struct limit_probes *p, const struct gone *p
 	return w.found;
 }
 
-/* What could not be attached is missing until it is tried again. */
+/* Finishes a job. Places that could not be probed stay on the list for the next attempt. */
 static void job_end(struct limit_probes *p)
 {
 	struct job *j = &p->job;
@@ -190,7 +191,7 @@ bool limit_probes_busy(struct limit_probes *p)
 	return false;
 }
 
-/* Those that are meant move from one set to the other; places: also remembered. */
+/* Moves the probes of the selected functions into the job. places: remember their places, too. */
 static void probes_take(struct limit_probes *p, struct library *lib, pid_t pid,
 			struct perf_probes *from, const bool *func, bool places)
 {
@@ -237,7 +238,7 @@ void limit_probes_detach(struct limit_probes *p, const bool *func)
 		job_start(p);
 }
 
-/* Takes one that has been given up into the job, unless its process has ended. */
+/* Adds a place to the job, unless its process has ended. */
 static void place_add(struct limit_probes *p, const struct gone *place)
 {
 	const struct links *links = links_of(p, place);

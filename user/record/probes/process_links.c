@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A set is made when its probes are asked for: a process may fork before they are in. Two requests may be about one set, as requests
- * wait for each other; the second one finds nothing left to do.
+ * A set is made when its probes are requested, because the process may fork before they are
+ * attached. Requests wait for each other, so two may be about one set; the second then finds
+ * nothing left to do.
  */
 #include "record/probes/process_links.h"
 
@@ -14,9 +15,13 @@
 #include "record/kernel.h"
 #include "record/known_files.h"
 
-#define SHARED_MIN 32 /* processes with probes of their own would cost more than the others */
+/*
+ * from this many processes on, separate probes cost more than probes shared with unrecorded
+ * processes
+ */
+#define SHARED_MIN 32
 
-/* A process has a handful: its loader and the libraries of the traced layers. */
+/* A process has only a few: for its loader and the libraries of the traced layers. */
 struct process_sets {
 	struct link_set *v;
 	size_t cnt;
@@ -54,7 +59,7 @@ static struct link_set *set_make(struct process_links *pl, pid_t pid, struct cod
 	return &s->v[s->cnt++];
 }
 
-/* One that is still without probes, and is not to get any. */
+/* Drops a set that has no probes and will not get any. */
 static void set_drop(struct process_links *pl, pid_t pid, struct link_set *set)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
@@ -139,8 +144,9 @@ static struct code_file *file_of(const struct process_links *pl, const json_t *r
 }
 
 /*
- * The kernel asks each set at every call whether it is meant, and at each change of one of them all sets about all processes. So
- * from some number of processes on one set serves all who map the file.
+ * Returns true if one set shall serve all processes that map the file. At every call the kernel
+ * checks each set for the calling process, and each change of a set checks all sets against all
+ * processes. So separate sets do not pay for many processes.
  */
 static bool is_for_all(const struct process_links *pl, const json_t *request,
 		       const struct code_file *f)
@@ -154,10 +160,9 @@ static bool is_for_all(const struct process_links *pl, const json_t *request,
 	if (shared && pl->many < SHARED_MIN)
 		return false;
 	if (shared)
-		log_warn(
-			"%s: processes that are not recorded use it, too, and are slowed by its probes as "
-			"those that are: %zu processes are too many for probes of their own",
-			f->path, pl->many);
+		log_warn("%s: its probes also slow down processes that are not recorded: %zu "
+			 "recorded processes are too many for each to have its own",
+			 f->path, pl->many);
 	return true;
 }
 
@@ -206,7 +211,7 @@ bool process_links_known(struct process_links *pl, json_t *request)
 	if (json_get_bool(request, "wide"))
 		return false;
 	set = process_links_find(pl, (pid_t)json_get_int(request, "pid"), f);
-	if (!set) /* it has ended */
+	if (!set) /* the process has ended */
 		return true;
 	if (json_object_get(request, "rows") || (set->path && set->links.entry.cnt == 0))
 		return false;
@@ -216,7 +221,7 @@ bool process_links_known(struct process_links *pl, json_t *request)
 	return false;
 }
 
-/* The helper gave no answer. */
+/* Returns true if the helper gave no answer. */
 static bool request_failed(const json_t *reply)
 {
 	return json_is_string(json_object_get(reply, "failed"));
@@ -266,7 +271,7 @@ static json_t *set_request(const struct link_set *set, pid_t pid)
 			 (json_int_t)set->end, "path", set->path);
 }
 
-/* ---- what becomes of processes ---- */
+/* ---- events of processes ---- */
 
 void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
 			uint64_t start, uint64_t end)
@@ -284,7 +289,7 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uin
 	struct process_sets *from, *to;
 	json_t *request;
 
-	process_links_exit(pl, child); /* of one that had this number before */
+	process_links_exit(pl, child); /* an ended process that had the same number */
 	from = map_get(&pl->by_pid, (uint64_t)parent);
 	if (!from)
 		return;
@@ -300,7 +305,7 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uin
 		};
 	for (size_t i = 0; i < to->cnt; i++) {
 		request = set_request(&to->v[i], child);
-		/* A loader's are of use after execve, too. */
+		/* A loader's probes are useful after execve, too. */
 		if (!to->v[i].file->lib)
 			json_set_int(request, "parent", parent);
 		process_links_ask(pl, to->v[i].file, request);
@@ -346,13 +351,16 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 
 	if (!s)
 		return;
-	/* The kernel has the links at the thread that was the first one: it was another one that executed the program. */
+	/*
+	 * The kernel keeps the links at the former main thread, but another thread executed the
+	 * program.
+	 */
 	if (s->orphan) {
 		sets_free(pl, map_remove(&pl->by_pid, (uint64_t)pid));
 		return;
 	}
 	for (size_t i = 0; i < s->cnt; i++)
-		s->v[i].forked_ns = 0; /* it has not called what it does not map any more */
+		s->v[i].forked_ns = 0; /* it cannot call files that it no longer maps */
 }
 
 void process_links_exit(struct process_links *pl, pid_t pid)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Looks about once a second what tracing has cost (toll_window.h), has it decided what is given up or comes back (limit.h), sees to it
- * (recipes, limit_probes.h), and says so in the trace. Functions that are detached are attached now and then for some milliseconds, in
- * which they are counted. What that may cost together has a share of its own of the limit, so it is done the more seldom the more it costs.
+ * Measures about once a second what tracing costs (toll_window.h), has limit.h decide which
+ * functions are throttled or return, carries that out (recipes, limit_probes.h), and writes it to
+ * the trace. Detached functions are attached for some milliseconds now and then, and counted
+ * meanwhile. All these samples together have their own share of the limit, so expensive samples are
+ * rarer.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,27 +21,27 @@
 #include "record/toll_window.h"
 #include "layers/func_table.h"
 
-#define LOOK_NS 1000000000ull	     /* between looks; */
-#define LOOK_CHANGED_NS 500000000ull /* after a change */
-#define SAMPLE_NS 10000000ull	     /* how long detached functions are attached, at least */
+#define LOOK_NS 1000000000ull	     /* between looks */
+#define LOOK_CHANGED_NS 500000000ull /* to the next look after a change */
+#define SAMPLE_NS 10000000ull	     /* how long a sample attaches detached functions, at least */
 #define SAMPLES_NS 1000000000ull     /* between samples, at least */
-#define NAMES 4			     /* of functions that are given up are said */
+#define NAMES 4			     /* number of function names in the warning */
 
 enum step {
 	LIMIT_IDLE,
-	SAMPLE_ATTACHING, /* a sample: attaching, … */
-	SAMPLE_ATTACHED,  /* … attached, … */
-	SAMPLE_DETACHING, /* … detaching */
-	LIMIT_RETURNING,  /* attaching for good */
+	SAMPLE_ATTACHING, /* a sample is attaching probes */
+	SAMPLE_ATTACHED,  /* a sample is counting */
+	SAMPLE_DETACHING, /* a sample is detaching probes */
+	LIMIT_RETURNING,  /* attaching probes of functions that return */
 };
 
-/* What a function became by the limit. */
+/* Per-function throttling state. */
 struct shed {
-	uint8_t told; /* enum pov_limit_state, as the trace has it; */
-	uint64_t told_ns;
-	uint32_t tgid; /* why */
-	double pct;
-	bool ever;
+	uint8_t told;	  /* enum pov_limit_state, as last written to the trace */
+	uint64_t told_ns; /* when it was last written */
+	uint32_t tgid;	  /* the process whose cost decided */
+	double pct;	  /* its cost */
+	bool ever;	  /* was throttled at some time */
 };
 
 struct session_limit {
@@ -47,17 +49,19 @@ struct session_limit {
 	struct limit_probes *probes;
 	struct limit_change *change;
 	struct shed *shed;  /* by row */
-	bool *which;	    /* the same, for limit_probes.h */
-	struct map callers; /* threads that make traced calls, by number */
+	bool *which;	    /* by row: functions selected for limit_probes.h */
+	struct map callers; /* threads that make traced calls, by thread number */
 	enum step step;
-	uint64_t look_ns, next_ns;	    /* last look, next one */
-	uint64_t over_ns;		    /* when it was looked what the sample says */
-	uint64_t sample_ns, next_sample_ns; /* attached since; next one, at a look */
-	struct toll_costs sample;	    /* what detached functions would cost */
-	bool sampled;			    /* since the last look */
-	struct toll_costs spent; /* by the sample that is under way, as percent of a second */
+	uint64_t look_ns;	  /* time of the last look */
+	uint64_t next_ns;	  /* time of the next look */
+	uint64_t over_ns;	  /* when the last sample was read */
+	uint64_t sample_ns;	  /* since when the sample's probes are attached */
+	uint64_t next_sample_ns;  /* the first look after this begins a sample */
+	struct toll_costs sample; /* estimated cost of detached functions */
+	bool sampled;		  /* there was a sample since the last look */
+	struct toll_costs spent;  /* cost of the running sample, in percent of a second */
 	struct limit_excess worst;
-	struct distortion excess; /* by which functions */
+	struct distortion excess; /* the functions with the highest cost in the worst case */
 	uint32_t decided_by;
 	double decided_pct;
 };
@@ -80,8 +84,7 @@ void session_limit_start(struct session *s)
 	if (!s->shed)
 		return;
 	if (s->cost.call_ns <= 0) {
-		log_warn(
-			"--max-overhead: what probes cost could not be measured; there is no limit");
+		log_warn("--max-overhead is off: the cost of probes could not be measured");
 		return;
 	}
 	m = xcalloc(1, sizeof(*m));
@@ -106,9 +109,9 @@ void session_limit_identity(struct session *s, const struct pov_hdr *rec)
 		map_remove(&s->limit->callers, rec->tid);
 }
 
-/* ---- what it cost ---- */
+/* ---- costs ---- */
 
-/* What processes that record their calls themselves spend on it counts, too. */
+/* Returns true if the limit includes what processes spend on recording their own calls. */
 static bool limits_preloaded(const struct session *s)
 {
 	return s->preload && session_preload_records(s) && s->opt->max_overhead_all;
@@ -148,8 +151,9 @@ static bool is_detached(const struct session_limit *m, uint16_t func)
 }
 
 /*
- * What a sample has cost the process that it cost most, in ns; all was measured against one second. With perf events the kernel takes
- * the programs away first and the breakpoints later, which cost as much: lasts_ns longer than was measured.
+ * Returns the cost of a sample in ns, for the process with the highest cost. All costs were
+ * measured as percent of one second. With perf events the kernel removes programs first and
+ * breakpoints later, and these cost as much: for lasts_ns beyond the measurement.
  */
 static double spent_ns(const struct session_limit *m, uint64_t lasts_ns)
 {
@@ -167,7 +171,7 @@ static double spent_ns(const struct session_limit *m, uint64_t lasts_ns)
 	return max / 100 * 1e9;
 }
 
-/* ---- what is said ---- */
+/* ---- trace records and messages ---- */
 
 static void limit_write(struct session *s, uint16_t func, uint8_t state, uint64_t since_ns,
 			uint64_t ts_ns, uint32_t tgid, double pct)
@@ -185,7 +189,7 @@ static void limit_write(struct session *s, uint16_t func, uint8_t state, uint64_
 	session_record(s, TRACE_STREAM_TASKS, &r.hdr);
 }
 
-/* How it has been with a function from when that was said last. */
+/* Writes a function's state since the last time it was written. */
 static void shed_tell(struct session *s, uint16_t func, uint64_t ts_ns)
 {
 	struct shed *f = &s->limit->shed[func];
@@ -220,7 +224,7 @@ static void shed_change(struct session *s, uint16_t func, uint8_t state, uint64_
 	log_info("--max-overhead: %s is %s", func_table_get(func)->name, words[state]);
 }
 
-/* ---- what is done ---- */
+/* ---- actions ---- */
 
 static void recipe_change(struct session *s, uint32_t func, bool counted)
 {
@@ -237,7 +241,10 @@ static void which_detached(struct session_limit *m)
 		m->which[i] = m->limit.func[i].state == POV_LIMIT_DETACHED;
 }
 
-/* Those of m->which: a job for their probes; at once in processes that record their calls themselves. */
+/*
+ * Detaches or attaches the functions in m->which: with a job for their probes, and at once in
+ * processes that record their own calls.
+ */
 static void which_leave_out(struct session *s, bool left_out)
 {
 	struct session_limit *m = s->limit;
@@ -251,7 +258,10 @@ static void which_leave_out(struct session *s, bool left_out)
 		limit_probes_attach(m->probes, m->which);
 }
 
-/* What comes back is said to when it is there. */
+/*
+ * Carries out one change. A returning function counts as recorded only when its probes are
+ * attached.
+ */
 static void change_do(struct session *s, const struct limit_change *c, uint64_t now_ns)
 {
 	struct session_limit *m = s->limit;
@@ -266,7 +276,8 @@ static void change_do(struct session *s, const struct limit_change *c, uint64_t 
 			m->decided_by = c->tgid;
 		}
 	}
-	if (c->state == POV_LIMIT_RECORDED && was_detached) { /* until then it is counted */
+	/* it is counted until its probes are attached */
+	if (c->state == POV_LIMIT_RECORDED && was_detached) {
 		m->which[c->func] = true;
 		m->step = LIMIT_RETURNING;
 		return;
@@ -287,13 +298,16 @@ static void changes_do(struct session *s, size_t cnt, uint64_t now_ns)
 		which_leave_out(s, false);
 		return;
 	}
-	/* also those of libraries that came meanwhile */
+	/* includes probes of libraries that were loaded meanwhile */
 	which_detached(m);
 	which_leave_out(s, true);
 }
 
-/* What could not be attached stays what it was, and is tried again like any other. */
-static void returned(struct session *s)
+/*
+ * Finishes the return of functions. Those whose probes could not be attached stay detached and can
+ * return later.
+ */
+static void functions_returned(struct session *s)
 {
 	struct session_limit *m = s->limit;
 
@@ -341,8 +355,8 @@ static void sample_begin(struct session *s)
 	which_leave_out(s, false);
 }
 
-/* Functions that have no probes to be given up cost what they do. */
-static void probes_look(struct session *s)
+/* Excludes functions without detachable probes: their cost cannot be reduced further. */
+static void probes_check(struct session *s)
 {
 	struct session_limit *m = s->limit;
 
@@ -353,7 +367,7 @@ static void probes_look(struct session *s)
 			m->limit.func[i].may_shed = limit_probes_has(m->probes, (uint16_t)i);
 }
 
-static void look(struct session *s, uint64_t now_ns)
+static void costs_look(struct session *s, uint64_t now_ns)
 {
 	struct session_limit *m = s->limit;
 	struct limit_excess excess;
@@ -365,7 +379,7 @@ static void look(struct session *s, uint64_t now_ns)
 		toll_costs_add(&costs, &m->sample.v[i]);
 	for (uint32_t i = 0; i < images_library_count(s->images); i++)
 		toll_library(&s->toll, images_library_meta(s->images, i));
-	probes_look(s);
+	probes_check(s);
 	cnt = limit_decide(&m->limit, costs.v, costs.cnt, m->sampled, m->change, &excess);
 	for (uint32_t i = 0; i < m->limit.cnt; i++)
 		shed_tell(s, (uint16_t)i, now_ns);
@@ -384,7 +398,7 @@ static void look(struct session *s, uint64_t now_ns)
 
 /* ---- samples ---- */
 
-/* What is attached from now on costs what is measured. */
+/* The probes are attached: begins the measurement. */
 static void sample_attached(struct session *s)
 {
 	struct session_limit *m = s->limit;
@@ -419,7 +433,10 @@ static void sample_end(struct session *s)
 	which_leave_out(s, true);
 }
 
-/* The next look begins anew: what the sample has cost is not part of it. */
+/*
+ * The probes are detached again. The next look starts from here, because the sample's cost is not
+ * part of it.
+ */
 static void sample_detached(struct session *s)
 {
 	struct session_limit *m = s->limit;
@@ -447,7 +464,7 @@ void session_limit_tick(struct session *s, uint64_t now_ns)
 	switch (m->step) {
 	case LIMIT_IDLE:
 		if (now_ns >= m->next_ns)
-			look(s, now_ns);
+			costs_look(s, now_ns);
 		break;
 	case SAMPLE_ATTACHING:
 		sample_attached(s);
@@ -460,7 +477,7 @@ void session_limit_tick(struct session *s, uint64_t now_ns)
 		sample_detached(s);
 		break;
 	case LIMIT_RETURNING:
-		returned(s);
+		functions_returned(s);
 		break;
 	}
 }
@@ -472,7 +489,7 @@ bool session_limit_hurries(const struct session *s)
 
 /* ---- the end ---- */
 
-static const char *who(const struct session *s, uint32_t tgid, char *buf, size_t bytes)
+static const char *process_name(const struct session *s, uint32_t tgid, char *buf, size_t bytes)
 {
 	int rank = images_rank_of(s->images, (pid_t)tgid);
 
@@ -480,7 +497,7 @@ static const char *who(const struct session *s, uint32_t tgid, char *buf, size_t
 	return buf;
 }
 
-static void limited_say(const struct session *s, char *out, size_t bytes)
+static void limited_text(const struct session *s, char *out, size_t bytes)
 {
 	const struct session_limit *m = s->limit;
 	char names[200] = "", by[48];
@@ -500,13 +517,14 @@ static void limited_say(const struct session *s, char *out, size_t bytes)
 		snprintf(names + used, sizeof(names) - used, " and %u more", cnt - NAMES);
 	snprintf(
 		out, bytes,
-		"by --max-overhead %g not all calls of %s were recorded one by one, for tracing took %.0f %% of "
-		"%s's time: `povtrace report` says when; --max-overhead off records all",
+		"because of --max-overhead %g not every call of %s was recorded: tracing took %.0f "
+		"%% of %s's time; `povtrace report` shows when; --max-overhead off records every "
+		"call",
 		s->opt->max_overhead_pct, names, m->decided_pct,
-		who(s, m->decided_by, by, sizeof(by)));
+		process_name(s, m->decided_by, by, sizeof(by)));
 }
 
-static void exceeded_say(const struct session *s, char *out, size_t bytes)
+static void exceeded_text(const struct session *s, char *out, size_t bytes)
 {
 	const struct session_limit *m = s->limit;
 	char by[48];
@@ -515,9 +533,10 @@ static void exceeded_say(const struct session *s, char *out, size_t bytes)
 		return;
 	snprintf(
 		out, bytes,
-		"--max-overhead %g could not be held: tracing took %.0f %% of a second of %s, mostly by %s, and no "
-		"more is given up",
-		s->opt->max_overhead_pct, m->worst.pct, who(s, m->worst.tgid, by, sizeof(by)),
+		"--max-overhead %g was exceeded: tracing took %.0f %% of a second of %s, mostly by "
+		"%s, and no other function can be left out",
+		s->opt->max_overhead_pct, m->worst.pct,
+		process_name(s, m->worst.tgid, by, sizeof(by)),
 		m->excess.func[0].name ?: "regions");
 }
 
@@ -531,8 +550,8 @@ void session_limit_end(struct session *s)
 	m->probes = NULL;
 	for (uint32_t i = 0; i < m->limit.cnt; i++)
 		shed_tell(s, (uint16_t)i, s->end_ns);
-	limited_say(s, s->res->limited, sizeof(s->res->limited));
-	exceeded_say(s, s->res->exceeded, sizeof(s->res->exceeded));
+	limited_text(s, s->res->limited, sizeof(s->res->limited));
+	exceeded_text(s, s->res->exceeded, sizeof(s->res->exceeded));
 }
 
 void session_limit_release(struct session *s)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A binding exports Fortran's MPI_INIT under one of the names that compilers give it, and not the C function. C++ bindings are known by their
- * own names: any program that uses them may define the same symbols. The stack's depth comes from the code itself (x86_depth.c), frame pointer
- * or not. Only functions that are called are followed: a cold part of one begins with another depth.
+ * A binding exports Fortran's MPI_INIT under one of the names that compilers give it, and does not
+ * export the C function. C++ bindings are recognised by their own names, because any program that
+ * uses them may define the same symbols. The stack's depth comes from the code itself
+ * (x86_depth.c), with or without a frame pointer. Only called functions are followed: a function's
+ * cold part begins with another depth.
  */
 #include "target/elf/binding_steps.h"
 
@@ -24,8 +26,8 @@
 
 struct search {
 	const struct elf_file *f;
-	struct map seen; /* addresses of functions */
-	uint64_t *queue; /* functions to be followed */
+	struct map seen; /* addresses of known functions */
+	uint64_t *queue; /* functions still to follow */
 	size_t queue_cnt, queue_room;
 	struct binding_step *step;
 	size_t cnt, room;
@@ -59,13 +61,16 @@ static void function_queue(struct search *s, uint64_t addr)
 	s->queue[s->queue_cnt++] = addr;
 }
 
-/* MPI's functions, and those of other bindings. NULL: unknown. */
+/* Returns true for names of MPI functions and of other bindings. NULL is an unknown name. */
 static bool name_is_mpi(const char *name)
 {
 	return !name || strcasestr(name, "mpi");
 }
 
-/* Whether the callee may call MPI. A function of the file itself is followed, too. */
+/*
+ * Returns true if the callee may call MPI. Queues a callee in this file, so that it is followed,
+ * too.
+ */
 static bool call_matters(struct search *s, struct x86_body *b, const struct x86_insn *insn)
 {
 	uint64_t target, slot;
@@ -124,7 +129,10 @@ static int step_compare(const void *a, const void *b)
 				    (x->words > y->words) - (x->words < y->words);
 }
 
-/* Functions may share a part, at whose end each has its own depth: then nobody knows it. */
+/*
+ * Removes addresses with several depths: functions may share a part, and at its end each has its
+ * own depth.
+ */
 static size_t steps_unite(struct binding_step *v, size_t cnt)
 {
 	size_t kept = 0, same;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Libraries that lie between a program and MPI's C functions: the bindings of Fortran and C++. For each call that such a library makes it is
- * found out how far above the stack pointer the return address of the calling function lies, so that a call's site can be the program's.
+ * Libraries between a program and MPI's C functions: the bindings of Fortran and C++. For each call
+ * in such a library, this finds how far above the stack pointer the calling function's return
+ * address is. So a call's site can be the one in the program.
  */
 #ifndef POV_TARGET_ELF_BINDING_STEPS_H
 #define POV_TARGET_ELF_BINDING_STEPS_H
@@ -12,14 +13,19 @@
 struct elf_file;
 
 struct binding_step {
-	uint64_t addr; /* the instruction after the call, in the file's terms */
-	uint32_t words; /* of 8 bytes, from the stack pointer after the call has returned to the return address */
+	uint64_t addr; /* address in the file of the instruction after the call */
+	/*
+	 * distance in words of 8 bytes from the stack pointer after the call to the calling
+	 * function's return address
+	 */
+	uint32_t words;
 };
 
 /*
- * The calls of all functions that programs can reach, but for those of other libraries' functions that are not MPI's. Left out: calls where the
- * code does not show the stack's depth. How many; *out is the caller's to free, NULL if there are none: also if the file is no binding, and on
- * machines other than x86-64. An address appears once.
+ * Finds the calls in all functions that programs can reach. Left out are calls of other libraries'
+ * functions that are not MPI's, and calls at which the code does not show the stack's depth. Each
+ * address appears once. Returns the number; the caller frees *out. It is NULL if there are none,
+ * the file is no binding, or the machine is not x86-64.
  */
 size_t binding_steps_find(const struct elf_file *f, struct binding_step **out);
 

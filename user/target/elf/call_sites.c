@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * All of .text is decoded from its beginning, for only that tells instructions from bytes that look like them; where
- * nothing looks like a call of the function, it is not.
+ * Decodes all of .text from its beginning, because only this separates instructions from bytes that
+ * look like them. It does not decode a file in which nothing looks like a call of the function.
  */
 #include "target/elf/call_sites.h"
 
@@ -17,11 +17,11 @@
 #include "target/x86/x86_code.h"
 
 #define TEXT_BYTES_MAX (4u << 20)
-#define CALL_BYTES 5 /* opcode, distance from its end */
+#define CALL_BYTES 5 /* opcode, then the distance from its end */
 #define CALL 0xe8
 #define JMP 0xe9
 
-/* Whether the bytes at text[i], to be loaded at addr, could be a call of target. */
+/* Returns true if the bytes, loaded at addr, could be a call of target. */
 static bool looks_like_call(const uint8_t *at, uint64_t addr, uint64_t target)
 {
 	int32_t distance;

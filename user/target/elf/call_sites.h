@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds the places in a file's code that call one of its own functions. A call is an instruction that the kernel emulates
- * under a probe, whatever the function begins with: `_dl_debug_state` of a dynamic loader is a bare ret, which would be
- * single-stepped at several times the cost, and loaders call it four times for each library.
+ * Finds the places in a file's code that call one of its own functions. The kernel emulates a call
+ * instruction under a probe, whatever the function begins with: a dynamic loader's
+ * `_dl_debug_state` is a bare ret, which would be single-stepped at several times the cost, and
+ * loaders call it four times for each library.
  */
 #ifndef POV_TARGET_ELF_CALL_SITES_H
 #define POV_TARGET_ELF_CALL_SITES_H
@@ -14,9 +15,10 @@ struct elf_file;
 struct elf_symbol;
 
 /*
- * File offsets of the direct calls of (and jumps to) a function in .text, ascending; those by a pointer cannot be seen.
- * How many were written: 0 if there are none, more than max, no section .text of at most 4 MiB, a stretch of it that is no
- * code, or on machines other than x86-64.
+ * Finds the file offsets of direct calls of (and jumps to) a function in .text, ascending. Calls
+ * through pointers are not found. Returns the number. It is 0 if there are none or more than max,
+ * if .text is missing, above 4 MiB or has bytes that are not code, and on machines other than
+ * x86-64.
  */
 size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, uint64_t *offsets,
 		       size_t max);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Opens an ELF file and reads what its headers tell: segments, build id, soname, needed libraries. Every
- * size in the file is checked against the file's own before anything is allocated for it, and nothing is mapped
- * (a file that shrinks under us must not kill us). Symbols are elf_symbols.c's.
+ * Opens an ELF file and reads its headers: segments, build id, soname, needed libraries. Every size
+ * in the file is checked against the file's own before memory is allocated for it. Nothing is
+ * mapped, because a file that shrinks meanwhile would kill us. elf_symbols.c reads symbols.
  */
 #include "target/elf/elf_internal.h"
 
@@ -30,7 +30,7 @@
 #endif
 
 #define DYNAMIC_BYTES_MAX 65536
-/* libelf keeps what it has read of them. */
+/* limits for notes, because libelf keeps those that it has read */
 #define NOTE_BYTES_MAX 65536
 #define NOTES_MAX 16
 
@@ -56,7 +56,7 @@ long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, 
 	return (long)done;
 }
 
-/* The PT_LOAD that holds an address. */
+/* Returns the PT_LOAD that contains an address. */
 static const struct elf_segment *segment_at(const struct elf_file *f, uint64_t addr)
 {
 	for (size_t i = 0; i < f->seg_cnt; i++)
@@ -107,7 +107,10 @@ bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes)
 	return s && bytes <= s->mem_bytes - (addr - s->addr);
 }
 
-/* Refuses early what libelf would take: foreign files, and section counts beyond the plain header field. */
+/*
+ * Refuses files that libelf would accept: for other machines, or with section counts beyond the
+ * plain header field.
+ */
 static int header_check(int fd)
 {
 	Elf64_Ehdr h;
@@ -165,7 +168,7 @@ static void build_id_take(const struct elf_file *f, const GElf_Phdr *p, char *ou
 	}
 }
 
-/* What was read to buf, if that is a string, or "". */
+/* Returns buf if it has a complete string of n bytes at most, else "". */
 static const char *string_or_empty(char *buf, long n)
 {
 	if (n <= 0 || !memchr(buf, 0, (size_t)n))
@@ -236,7 +239,7 @@ static void headers_read(struct elf_file *f, size_t phnum)
 			f->frames_bytes = p.p_filesz;
 		}
 	}
-	/* Its strings are at addresses, which all segments are needed for. */
+	/* Its strings are at addresses, so all segments must be known first. */
 	if (dynamic.p_type == PT_DYNAMIC)
 		dynamic_read(f, &dynamic);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One ELF file opened for probing: its symbols with their *file offsets*, build id, needed libraries.
- * Uses libelf; never trusts the file (fuzzed).
+ * One ELF file opened for probing: its symbols with their file offsets, build id, and needed
+ * libraries. It uses libelf and never trusts the file (fuzzed).
  */
 #ifndef POV_TARGET_ELF_ELF_FILE_H
 #define POV_TARGET_ELF_ELF_FILE_H
@@ -14,7 +14,7 @@
 
 struct elf_file;
 
-struct elf_headers {	       /* what a file tells of itself; strings are "" if it does not */
+struct elf_headers {	       /* what a file's headers contain; missing strings are "" */
 	bool dynamic;	       /* has a PT_DYNAMIC */
 	bool is_pie;	       /* has DF_1_PIE: it is a program, not a library */
 	char build_id[129];    /* hex */
@@ -26,91 +26,109 @@ struct elf_headers {	       /* what a file tells of itself; strings are "" if it
 };
 
 struct elf_symbol {
-	const char *name; /* owned by the file; version suffix removed */
-	uint64_t addr;	  /* virtual address in the file's own terms */
-	uint64_t size;	  /* bytes, 0 if not told */
-	uint64_t offset;  /* in the file; valid if has_offset (lies in a PT_LOAD's file image) */
+	const char *name; /* owned by the file; without version suffix */
+	uint64_t addr;	  /* virtual address in the file */
+	uint64_t size;	  /* size in bytes; 0: unknown */
+	/* file offset; valid if has_offset (inside the file image of a PT_LOAD) */
+	uint64_t offset;
 	bool has_offset;
 	bool is_func, is_object;
-	uint8_t rank; /* of several of one name the lowest is meant: 0 and 1 exported, 2 global, 3 local */
+	/* among symbols of one name, the lowest counts: 0 and 1 exported, 2 global, 3 local */
+	uint8_t rank;
 };
 
 /*
- * path may be /proc/PID/map_files/…; 0 or -errno. Says nothing: the caller knows whether it matters.
- * -ENOEXEC: not a linked 64-bit ELF file for this machine (or no ELF file at all).
- * Reads headers only; symbols are loaded when first asked for.
+ * Opens a file; path may be /proc/PID/map_files/…. 0 or -errno, -ENOEXEC: not a linked 64-bit ELF
+ * file for this machine, or not ELF at all. Prints nothing: the caller knows whether it matters.
+ * Reads only headers; symbols are loaded on first use.
  */
 int elf_file_open(const char *path, struct elf_file **out);
-int elf_file_open_fd(int fd, struct elf_file **out); /* fd stays the caller's, and may be closed */
+int elf_file_open_fd(int fd, struct elf_file **out); /* fd remains the caller's, who may close it */
 /*
- * The file of a name in the directory of another one, or relative to that. -EXDEV: it lies on another file system, so that it may belong to
- * another container, whose files go by the same names.
+ * Opens a file by name in the directory of another one, or relative to it. -EXDEV: it is on another
+ * file system and so may belong to another container with the same file names.
  */
 int elf_file_open_beside(const struct elf_file *f, const char *name, struct elf_file **out);
 void elf_file_close(struct elf_file *f);
 
 const struct elf_headers *elf_file_headers(const struct elf_file *f);
-/* The i-th executable PT_LOAD; false behind the last one. */
+/* Returns the i-th executable PT_LOAD; false after the last one. */
 bool elf_file_exec_segment(const struct elf_file *f, size_t i, uint64_t *offset, uint64_t *addr,
 			   uint64_t *bytes);
 
 /*
- * Defined symbols of .dynsym, and of .symtab where there is one (static executables), sorted by name.
- * Several may share a name or an address. IFUNC symbols are neither is_func nor is_object: their address
- * is that of the resolver.
+ * Returns the defined symbols of .dynsym, and of .symtab if present (static executables), sorted by
+ * name. Several may share a name or an address. IFUNC symbols are neither is_func nor is_object:
+ * their address is that of the resolver.
  */
 size_t elf_file_symbols(const struct elf_file *f, const struct elf_symbol **syms);
-/* By exact name, an exported one before a local one; NULL if not defined here. */
+/*
+ * Finds a symbol by exact name, an exported one before a local one; NULL if it is not defined here.
+ */
 const struct elf_symbol *elf_file_find(const struct elf_file *f, const char *name);
 /*
- * The function that begins at an address, by a symbol, or by the table through which exceptions find their frames (.eh_frame_hdr),
- * which stripped files have, too: then its name is "". False if neither knows one.
+ * Finds the function that begins at an address, by a symbol or by the table of exception frames
+ * (.eh_frame_hdr), which stripped files have, too; in the latter case its name is "". False if
+ * neither has one.
  */
 bool elf_file_function_at(const struct elf_file *f, uint64_t addr, struct elf_symbol *out);
-/* The function that an address lies in, by that table alone. False if it does not know one, or its length. */
+/*
+ * Finds the function that contains an address, by this table alone. False if it has none, or not
+ * its length.
+ */
 bool elf_file_function_around(const struct elf_file *f, uint64_t addr, uint64_t *start,
 			      uint64_t *bytes);
-/* A symbol with the lowest address >= addr; NULL if there is none. */
+/* Returns a symbol with the lowest address >= addr; NULL: none. */
 const struct elf_symbol *elf_file_symbol_from(const struct elf_file *f, uint64_t addr);
 /*
- * Whether a symbol of this name is defined, mostly by the file's GNU hash table alone: some microseconds, nothing
- * loaded. Where the file has a .symtab besides (not stripped) or no such table, names have to be read too.
+ * Returns true if a symbol of this name is defined. Mostly the file's GNU hash table is enough:
+ * some microseconds, and nothing is loaded. If the file also has a .symtab (not stripped), or has
+ * no hash table, names must be read, too.
  */
 bool elf_file_defines(const struct elf_file *f, const char *name);
-/* The same of exported symbols only, so that it is quick on nearly every file. */
+/* Does the same for exported symbols only, which is fast for nearly every file. */
 bool elf_file_exports(const struct elf_file *f, const char *name);
 /*
- * Whether a symbol of this name, or of a name that goes on with a '.', may be in one of the tables, defined or not: nothing
- * is loaded but the names.
+ * Returns true if a symbol of this name, or of a name that continues with '.', may be in one of the
+ * tables, defined or not. Only names are loaded.
  */
 bool elf_file_mentions(const struct elf_file *f, const char *name);
 /*
- * The functions to probe for the C entry of an MPI function, given as "MPI_Send": MPI_Send and PMPI_Send
- * if they differ, else one of them; MPI_Send is left out where it is only a jump to PMPI_Send. Returns how many
- * (0, 1 or 2) of syms[] are set; all of them have a file offset.
+ * Finds the functions to probe for the C entry of an MPI function, given as "MPI_Send": MPI_Send
+ * and PMPI_Send if they differ, else one of them. MPI_Send is left out if it is only a jump to
+ * PMPI_Send. Returns how many (0, 1 or 2) of syms[] are set; all have a file offset.
  */
 unsigned int elf_file_find_mpi(const struct elf_file *f, const char *name,
 			       const struct elf_symbol *syms[2]);
-/* The name of the symbol a relocated pointer (a slot of the GOT) is filled with; NULL if unknown. */
+/*
+ * Returns the name of the symbol with which a relocated pointer (a GOT slot) is filled; NULL:
+ * unknown.
+ */
 const char *elf_file_slot_symbol(const struct elf_file *f, uint64_t slot_addr);
-/* The addresses of such slots that are filled with a symbol: how many were written, at most max. */
+/* Lists the addresses of slots that are filled with a symbol, at most max. Returns the number. */
 size_t elf_file_slots_of(const struct elf_file *f, const char *name, uint64_t *addrs, size_t max);
-/* The name, which begins so, of a symbol that a slot is filled with; NULL if there is none. */
+/* Returns the name, with this prefix, of a symbol with which a slot is filled; NULL: none. */
 const char *elf_file_slot_like(const struct elf_file *f, const char *prefix);
-/* What a pointer in the file's data leads to, in the file's own terms; false if it is none, or leads to another file. */
+/*
+ * Returns the target of a pointer in the file's data, as an address in the file. False if it is no
+ * pointer, or its target is in another file.
+ */
 bool elf_file_pointer(const struct elf_file *f, uint64_t addr, uint64_t *value);
 
-/* Reads file bytes behind a virtual address / a file offset. Bytes read (may be short), or -errno. */
+/*
+ * Read file bytes at a virtual address or a file offset. Return the bytes read (may be short), or
+ * -errno.
+ */
 long elf_file_read_addr(const struct elf_file *f, uint64_t addr, void *buf, size_t bytes);
 long elf_file_read_offset(const struct elf_file *f, uint64_t offset, void *buf, size_t bytes);
-/* Where a section lies in the file; false if there is none of that name that has bytes there. */
+/* Finds a section in the file; false if there is none of that name with bytes in the file. */
 bool elf_file_section(const struct elf_file *f, const char *name, uint64_t *offset,
 		      uint64_t *bytes);
-/* The address it is loaded to. */
+/* Finds the address to which a section is loaded. */
 bool elf_file_section_addr(const struct elf_file *f, const char *name, uint64_t *addr);
-/* The address of a file offset, by the executable segment that holds it. 0 or -ENXIO. */
+/* Converts a file offset to an address, by the executable segment that contains it. 0 or -ENXIO. */
 int elf_file_offset_to_addr(const struct elf_file *f, uint64_t offset, uint64_t *addr);
-/* Whether [addr, addr + bytes) is mapped once the file is loaded (.bss included). */
+/* Returns true if [addr, addr + bytes) is mapped in the loaded file (.bss included). */
 bool elf_file_maps(const struct elf_file *f, uint64_t addr, uint64_t bytes);
 
 #endif

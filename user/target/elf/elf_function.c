@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether a function begins at an address. What a process says of its code is not to be believed: a probe inside
- * an instruction would break everybody who maps the file. The table of exception frames names each function's first
- * byte, sorted, in stripped files, too; its form is that of the Linux Standard Base (Core, 10.6.2).
+ * Decides whether a function begins at an address. What a process reports about its code is not
+ * trusted: a probe inside an instruction would break every process that maps the file. The table of
+ * exception frames lists each function's first byte, sorted, in stripped files, too. Its format is
+ * that of the Linux Standard Base (Core, 10.6.2).
  */
 #include <string.h>
 
 #include "target/elf/elf_internal.h"
 
-/* Encodings of the table that all linkers write; others are not read. */
+/* The encodings that all linkers use; other tables are not read. */
 #define COUNT_UDATA4 0x03
 #define ROWS_DATAREL_SDATA4 0x3b
 
@@ -18,13 +19,13 @@ struct frames_header {
 	uint32_t count;
 };
 
-struct frames_row { /* both from the header's address */
+struct frames_row { /* both relative to the header's address */
 	int32_t function, frame;
 };
 
-struct frame { /* the beginning of one, where its pointers are relative and of four bytes */
+struct frame { /* the beginning of a frame with relative 4-byte pointers */
 	uint32_t bytes, common;
-	int32_t function; /* from this member's own address */
+	int32_t function; /* relative to this member's own address */
 	uint32_t function_bytes;
 };
 
@@ -56,7 +57,7 @@ static uint64_t row_start(const struct elf_file *f, const struct frames_row *row
 	return f->frames_addr + (uint64_t)(int64_t)row->function;
 }
 
-/* 0 if the frame does not tell it in the usual way. */
+/* Returns a function's size; 0 if the frame does not have it in the usual encoding. */
 static uint64_t function_bytes(const struct elf_file *f, const struct frames_row *row)
 {
 	uint64_t addr = f->frames_addr + (uint64_t)(int64_t)row->frame;
@@ -69,7 +70,7 @@ static uint64_t function_bytes(const struct elf_file *f, const struct frames_row
 	return frame.function_bytes;
 }
 
-/* The last row whose function does not begin behind addr. */
+/* Finds the last row whose function begins at or before addr. */
 static bool row_find(const struct elf_file *f, uint64_t addr, struct frames_row *row)
 {
 	int64_t want = (int64_t)(addr - f->frames_addr);

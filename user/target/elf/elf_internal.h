@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What elf_file.c (what is loaded), elf_symbols.c (names), elf_function.c and elf_pointer.c share; nobody else includes it. */
+/*
+ * Shared by elf_file.c (segments), elf_symbols.c (names), elf_function.c and elf_pointer.c. No
+ * other file includes it.
+ */
 #ifndef POV_TARGET_ELF_ELF_INTERNAL_H
 #define POV_TARGET_ELF_ELF_INTERNAL_H
 
@@ -11,7 +14,7 @@
 
 #include "target/elf/elf_file.h"
 
-/* A larger section is not read: no linked program comes near, a sparse file might. */
+/* Larger sections are not read: no linked program comes near this, but a sparse file might. */
 #define TABLE_BYTES_MAX (96u << 20)
 
 struct elf_segment { /* a PT_LOAD */
@@ -32,10 +35,13 @@ struct elf_file {
 	struct elf_pointers *pointers;
 };
 
-/* False if no file bytes are loaded to that address. */
+/* Converts an address to a file offset. False if no file bytes are loaded there. */
 bool elf_file_addr_to_offset(const struct elf_file *f, uint64_t addr, uint64_t *offset);
 
-/* A section's bytes, which libelf keeps; NULL if it is of another type, empty, too large or not all in the file. */
+/*
+ * Returns a section's bytes, which libelf keeps; NULL if it has another type, is empty, too large,
+ * or not completely in the file.
+ */
 Elf_Data *elf_section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max);
 
 struct elf_index *elf_index_new(Elf *elf);

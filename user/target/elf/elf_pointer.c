@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a pointer in a file's data leads to. In a file that may be loaded anywhere, the bytes themselves are mostly zero, and
- * a relocation tells: one of its own each (SHT_RELA), or an address and bits for those that follow it (SHT_RELR), and
- * then the bytes tell after all. x86-64.
+ * Finds the targets of pointers in a file's data. If the file can be loaded anywhere, the bytes
+ * themselves are mostly zero, and a relocation has the target: one for each pointer (SHT_RELA), or
+ * an address and a bitmap for those that follow it (SHT_RELR). In the latter case the bytes have
+ * the target after all. x86-64 only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 #include "lib/log.h"
 #include "target/elf/elf_internal.h"
 
-#define RELR 19			    /* SHT_RELR, which older headers lack */
-#define RELR_BYTES_MAX (256u << 10) /* each word may stand for 63 pointers */
+#define RELR 19			    /* SHT_RELR, missing in older headers */
+#define RELR_BYTES_MAX (256u << 10) /* each word may represent 63 pointers */
 #define WORD sizeof(uint64_t)
-#define WORD_BITS 63 /* of a bitmap: the lowest bit says that it is one */
+#define WORD_BITS 63 /* pointers per bitmap; its lowest bit marks it as one */
 
 struct pointer {
 	uint64_t addr, value;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The names in an ELF file. Whether one is exported is asked of the dynamic linker's hash table: a few reads, so that a
- * hundred plug-ins can be looked at in no time. All else is asked of one table of symbols, sorted by name and by address,
- * which is built when first needed. Sections are read by libelf, which keeps them within the file; how large they may be,
- * and how long a name or a chain of the hash table, is bounded here.
+ * The names in an ELF file. The dynamic linker's hash table shows whether a name is exported with a
+ * few reads, so a hundred plug-ins are inspected in no time. Other questions use one table of
+ * symbols, sorted by name and by address, which is built on first use. libelf reads sections and
+ * keeps within the file. The size of sections, and the length of names and of chains in the hash
+ * table, are limited here.
  */
 #include "target/elf/elf_internal.h"
 
@@ -20,12 +21,13 @@ enum { RANK_EXPORTED, RANK_EXPORTED_OLD, RANK_GLOBAL, RANK_LOCAL };
 
 struct elf_place {
 	uint64_t addr;
-	const void *what; /* the symbol there; of a slot, the name of the symbol it is filled with */
+	/* the symbol there; for a slot: the name of the symbol with which it is filled */
+	const void *what;
 };
 
 struct elf_index {
 	Elf_Scn *dynsym, *symtab, *versym; /* NULL if absent */
-	/* The rest is filled when first used. */
+	/* All members from here on are filled on first use. */
 	bool symbols_loaded, slots_loaded;
 	struct elf_symbol *sym; /* sorted by name, best first */
 	size_t sym_cnt;
@@ -73,7 +75,7 @@ Elf_Data *elf_section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max)
 	return elf_getdata(scn, NULL);
 }
 
-/* A string table; its last byte is a NUL, so that none of its strings leads out of it. */
+/* Loads a string table. Its last byte is a NUL, so no string extends past it. */
 static Elf_Data *strings_load(const struct elf_file *f, size_t section_idx)
 {
 	Elf_Data *d = elf_section_data(elf_getscn(f->elf, section_idx), SHT_STRTAB,
@@ -82,7 +84,7 @@ static Elf_Data *strings_load(const struct elf_file *f, size_t section_idx)
 	return d && !((const char *)d->d_buf)[d->d_size - 1] ? d : NULL;
 }
 
-/* The names of the symbols in a section. */
+/* Loads the names of the symbols in a section. */
 static Elf_Data *names_load(const struct elf_file *f, Elf_Scn *symbols)
 {
 	GElf_Shdr sh;
@@ -153,7 +155,7 @@ static bool symbol_take(const struct elf_file *f, const Elf_Data *names, const G
 	if (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE && type != STT_COMMON &&
 	    type != STT_GNU_IFUNC)
 		return false;
-	/* "name@@VERSION" in .symtab is the same name; a leading '@' is somebody's own business. */
+	/* "name@@VERSION" in .symtab is the same name. A leading '@' is part of the name. */
 	version = strchr(name + 1, '@');
 	if (version)
 		*version = '\0';
@@ -174,7 +176,7 @@ static void symbols_add(const struct elf_file *f, uint32_t type)
 	Elf_Scn *scn = type == SHT_DYNSYM ? ix->dynsym : ix->symtab;
 	Elf_Data *symbols = elf_section_data(scn, type, TABLE_BYTES_MAX);
 	const Elf_Data *names = names_load(f, scn);
-	/* Tells which of two versions of a name the others link to. */
+	/* Shows to which of two versions of a name other files link. */
 	Elf_Data *versions = elf_section_data(ix->versym, SHT_GNU_versym, TABLE_BYTES_MAX);
 	GElf_Versym version;
 	GElf_Sym sym;
@@ -235,7 +237,7 @@ static const struct elf_index *symbols_load(const struct elf_file *f)
 	return ix;
 }
 
-/* The index of the first of cnt items that is not less than key. */
+/* Returns the index of the first of cnt items that is not less than key. */
 static size_t lower_bound(const void *key, const void *items, size_t cnt, size_t bytes,
 			  int (*compare)(const void *, const void *))
 {
@@ -304,7 +306,7 @@ static bool dynsym_is(const struct elf_file *f, uint32_t idx, const char *name)
 	       !memcmp(buf, name, bytes);
 }
 
-/* 1 exported, 0 not, -1 the table does not tell. */
+/* Looks a name up in the hash table. 1: exported, 0: not, -1: unknown. */
 static int gnu_hash_look(const struct elf_file *f, const char *name)
 {
 	struct {
@@ -338,7 +340,10 @@ static int gnu_hash_look(const struct elf_file *f, const char *name)
 	return -1;
 }
 
-/* Whether the name is among those of a table's symbols: mostly not, and then the table need not be built. */
+/*
+ * Returns true if the name is in the string table of a section's symbols. Mostly it is not, and
+ * then the table of symbols need not be built.
+ */
 static bool is_mentioned(const struct elf_file *f, Elf_Scn *symbols, const char *name)
 {
 	const Elf_Data *names = names_load(f, symbols);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whole instructions are moved until there is room for the jump. One that refers to an address relative to its own gets 32 bits for
- * that, filled in where it is moved to. A call, which is the last of them as it is as long as the jump, is to return to where it
- * returned before: who unwinds the stack finds no address that has no unwind information.
+ * Moves whole instructions until there is room for the jump. One with an address relative to its
+ * own gets a 32-bit distance, which is filled in at its new place. A call is always the last one,
+ * because it is as long as the jump. It must return to the original place, so that stack unwinding
+ * finds no address without unwind information.
  */
 #include "target/elf/hook_site.h"
 
@@ -17,7 +18,7 @@
 #include "target/x86/x86_code.h"
 #include "target/x86/x86_flow.h"
 
-/* Adds bytes to what is moved; false if there is no room. */
+/* Adds bytes to the moved code; false if there is no room. */
 static bool moved_add(struct pov_hook *h, const uint8_t *code, size_t bytes)
 {
 	if (h->moved_bytes + bytes > POV_HOOK_MOVED)
@@ -27,7 +28,10 @@ static bool moved_add(struct pov_hook *h, const uint8_t *code, size_t bytes)
 	return true;
 }
 
-/* The 32 bits `at` bytes into the instruction added last, which has `bytes`, are to lead to target. */
+/*
+ * Notes that the 32 bits at offset `at` of the last instruction, which has `bytes`, must lead to
+ * target.
+ */
 static bool target_add(struct pov_hook *h, size_t at, size_t bytes, uint64_t target)
 {
 	if (h->targets == POV_HOOK_TARGETS)
@@ -64,7 +68,7 @@ static const char *plain_move(struct pov_hook *h, const struct x86_insn *insn)
 		if (x86_rip_operand(insn, &insn->op[i], &target)) {
 			fits = insn->z.raw.disp.size == 32 &&
 			       target_add(h, insn->z.raw.disp.offset, insn->z.length, target);
-			break; /* an instruction has one address */
+			break; /* an instruction has only one address */
 		}
 	return fits ? NULL : "its first instructions refer to too much";
 }
@@ -92,7 +96,7 @@ static const char *insn_move(struct pov_hook *h, const struct x86_insn *insn)
 	return plain_move(h, insn);
 }
 
-/* What compilers put between functions. */
+/* Returns true for the padding that compilers put between functions. */
 static bool is_padding(const struct elf_file *f, uint64_t from, uint64_t to)
 {
 	struct x86_reader reader = {.f = f};
@@ -145,7 +149,7 @@ static const char *site_make(const struct elf_file *f, const struct elf_symbol *
 	if (!x86_decode(&reader, sym->addr, &insn))
 		return "it begins with bytes that are no instruction";
 	h->address = sym->addr;
-	if (insn.z.mnemonic == ZYDIS_MNEMONIC_ENDBR64) /* where indirect calls must land */
+	if (insn.z.mnemonic == ZYDIS_MNEMONIC_ENDBR64) /* the required target of indirect calls */
 		h->address += h->skipped = insn.z.length;
 	objection = instructions_move(f, sym, h);
 	if (!objection)

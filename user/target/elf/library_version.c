@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Looks for a version where libraries keep one: in a variable of a known name; among the strings that
- * PMPI_Get_library_version (or what it calls) refers to; as a sentence in .rodata.
+ * Searches for a version where libraries keep one: in a variable with a known name; among the
+ * strings to which PMPI_Get_library_version (or a function that it calls) refers; as a sentence in
+ * .rodata.
  */
 #include "target/elf/library_version.h"
 
@@ -21,7 +22,7 @@
 #define SCAN_CHUNK_BYTES (1u << 20)
 #define SCAN_OVERLAP 256
 
-/* Digits, a dot, digits, and not much more: "4.1.4", "4.0.2p1", "5.0.0rc3". */
+/* Returns true for digits, a dot, digits, and little more: "4.1.4", "4.0.2p1", "5.0.0rc3". */
 static bool is_version(const char *s, size_t room)
 {
 	size_t len = strnlen(s, room), i = 0;
@@ -68,7 +69,7 @@ static bool by_symbol(const struct elf_file *f, char *version, size_t bytes)
 #define CODE_BYTES_MAX 4096
 #define CALLEES_MAX 16
 
-/* Looks at code up to its last return, or bytes; calls met are noted where there is room. */
+/* Searches code up to its last return, or up to `bytes`. Notes calls if there is room. */
 static bool version_in_code(const struct elf_file *f, uint64_t addr, uint64_t bytes,
 			    uint64_t *callee, unsigned int *callee_cnt, char *version,
 			    size_t version_bytes)
@@ -102,7 +103,7 @@ static bool by_code(const struct elf_file *f, const char *function, char *versio
 	if (version_in_code(f, s->addr, s->size < CODE_BYTES_MAX ? s->size : CODE_BYTES_MAX, callee,
 			    &cnt, version, bytes))
 		return true;
-	/* A callee without a name is looked at until its first return. */
+	/* A callee without a name is searched up to its first return. */
 	for (unsigned int i = 0; i < cnt; i++)
 		if (version_in_code(f, callee[i], CODE_BYTES_MAX, NULL, NULL, version, bytes))
 			return true;
@@ -122,7 +123,7 @@ static bool by_code(const struct elf_file *f, const char *function, char *versio
 
 #endif
 
-/* A sentence like "MPICH Version: 4.0" whose number is there, not a format to print one with. */
+/* Accepts a sentence like "MPICH Version: 4.0" with a number, not a format for printing one. */
 static bool sentence_take(const char *at, size_t room, size_t lead_len, char *version, size_t bytes)
 {
 	size_t len = 0, digit = lead_len;

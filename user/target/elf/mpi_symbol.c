@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which functions are the C entry of an MPI call. MPI_X and PMPI_X mostly are two names of one address; where
- * they are two functions, MPI_X may be no more than a jump to PMPI_X, and probing both would count twice.
+ * Finds the functions that are the C entry of an MPI call. MPI_X and PMPI_X are mostly two names of
+ * one address. If they are two functions, MPI_X may be only a jump to PMPI_X, and probing both
+ * would count twice.
  */
 #include "target/elf/elf_file.h"
 
@@ -14,7 +15,7 @@
 
 #if defined(__x86_64__)
 
-/* Follows jumps (through the PLT, if need be) that are all there is. */
+/* Follows functions that consist only of a jump (through the PLT if needed). */
 static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
 		       const struct elf_symbol *to)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What looks like a call of the function is searched for byte by byte; the function that it lies in is then run over sets of addresses: at
- * each instruction, those that each register may hold. Both ways of each branch are taken, until nothing new comes in. So
- * bytes that only look like a call do no harm: no instruction begins there. Pointers that the file itself holds are
- * loaded as they are there; of any other that is loaded, all that is known is how far behind it is pointed.
+ * Searches byte by byte for what looks like a call of the function, and then runs the function that
+ * contains it over sets of addresses: at each instruction, those that each register may hold. Both
+ * ways of each branch are taken until nothing new appears. Bytes that only look like a call do no
+ * harm, because no instruction begins there. Pointers in the file itself are loaded with the file's
+ * values; for any other loaded pointer, only the distance from it is known.
  */
 #include "target/elf/passed_table.h"
 
@@ -22,16 +23,16 @@
 #define SLOTS_MAX 8
 #define STUBS_MAX 8
 #define CALLERS_MAX 32
-#define ADDRESSES_MAX 64 /* of one function: a bit each */
+#define ADDRESSES_MAX 64 /* per function: one bit each */
 #define REGS 16
 #define STACK_POINTER 4
 #define CALL 0xe8
 #define JMP 0xe9
-#define CALL_BYTES 5	/* opcode, distance from its end */
-#define STUB_BYTES 5	/* what a stub's jump may have before it: endbr64, bnd */
-#define BY_SLOT_BYTES 6 /* opcode 0xff, 0x15 call or 0x25 jmp, distance */
+#define CALL_BYTES 5	/* opcode, then the distance from its end */
+#define STUB_BYTES 5	/* bytes that may come before a stub's jump: endbr64, bnd */
+#define BY_SLOT_BYTES 6 /* opcode 0xff, then 0x15 (call) or 0x25 (jmp), then the distance */
 
-/* A stretch of code that is loaded at an address. */
+/* A segment of code. */
 struct code {
 	uint8_t *bytes;
 	size_t cnt;
@@ -40,16 +41,16 @@ struct code {
 
 struct search {
 	const struct elf_file *f;
-	uint64_t slot[SLOTS_MAX]; /* that hold the function's address … */
+	uint64_t slot[SLOTS_MAX]; /* slots with the function's address */
 	size_t slot_cnt;
-	uint64_t stub[STUBS_MAX]; /* … and jumps through them */
+	uint64_t stub[STUBS_MAX]; /* stubs that jump through them */
 	size_t stub_cnt;
 	struct x86_reader reader;
-	unsigned int arg; /* the register */
+	unsigned int arg; /* register of the argument */
 	struct passed *out;
 };
 
-/* What a register may hold: sets, as bits of struct caller's arrays. */
+/* The values that a register may hold, as bit sets over struct caller's arrays. */
 struct value {
 	uint64_t addresses;
 	uint64_t behind;
@@ -60,10 +61,10 @@ struct state {
 	struct value reg[REGS];
 };
 
-/* An address; or an offset from a pointer that was loaded from anywhere. */
+/* An address, or an offset from a loaded pointer. */
 struct place {
 	uint64_t at;
-	bool moved; /* by a constant: not once more, or a loop would never end */
+	bool moved; /* a constant was added once; a second time, a loop would never end */
 };
 
 struct places {
@@ -71,17 +72,17 @@ struct places {
 	size_t cnt;
 };
 
-/* A function of the file that calls the one in question. */
+/* A function of the file that calls the searched one. */
 struct caller {
 	struct search *s;
 	uint64_t start, bytes;
-	struct state **at; /* by byte */
+	struct state **at; /* state before the instruction at each byte */
 	uint32_t *todo;
 	size_t todo_cnt;
 	struct places addresses, behind;
 };
 
-/* ---- where calls may be ---- */
+/* ---- possible calls ---- */
 
 static bool code_read(const struct elf_file *f, size_t segment, struct code *out)
 {
@@ -96,7 +97,7 @@ static bool code_read(const struct elf_file *f, size_t segment, struct code *out
 	return true;
 }
 
-/* Where the distance in the last four of n bytes leads. */
+/* Returns the target given by the distance in the last four of n bytes. */
 static uint64_t target_at(const struct code *c, size_t at, size_t n)
 {
 	int32_t distance;
@@ -147,9 +148,9 @@ static bool may_call(const struct search *s, const struct code *c, size_t at)
 	       is_stub(s, target_at(c, at, CALL_BYTES));
 }
 
-/* ---- what a function passes ---- */
+/* ---- values that a function passes ---- */
 
-/* Index of the register that holds reg, or -1. */
+/* Returns the index of the 64-bit register that contains reg, or -1. */
 static int register_index(ZydisRegister reg)
 {
 	ZydisRegister whole = x86_whole_register(reg);
@@ -194,7 +195,7 @@ static struct value address_value(struct caller *c, uint64_t addr)
 	return (struct value){.addresses = place_set(&c->addresses, addr, false)};
 }
 
-/* Of what lies at an address: a pointer that the file holds there, or any. */
+/* Returns the set for the contents of an address: the file's pointer there, or any value. */
 static uint64_t pointer_set(struct caller *c, uint64_t addr)
 {
 	uint64_t pointer;
@@ -204,7 +205,7 @@ static uint64_t pointer_set(struct caller *c, uint64_t addr)
 		       0;
 }
 
-static void reach(struct caller *c, uint64_t addr, const struct value reg[REGS])
+static void insn_reach(struct caller *c, uint64_t addr, const struct value reg[REGS])
 {
 	uint64_t at = addr - c->start;
 	struct state *st;
@@ -249,8 +250,8 @@ static void places_add(const struct places *p, uint64_t set, uint64_t list[PASSE
 			passed_add(list, cnt, p->v[i].at);
 }
 
-/* Whether an instruction hands its arguments to the function. */
-static bool calls(const struct search *s, const struct x86_insn *insn)
+/* Returns true if an instruction passes the arguments on to the function. */
+static bool insn_calls(const struct search *s, const struct x86_insn *insn)
 {
 	uint64_t addr;
 
@@ -269,7 +270,7 @@ static struct value register_value(const struct value reg[REGS], const ZydisDeco
 	return i < 0 ? (struct value){0} : reg[i];
 }
 
-/* The register that a plain memory operand counts from, or -1. */
+/* Returns the base register of a plain memory operand, or -1. */
 static int base_index(const ZydisDecodedOperand *op)
 {
 	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.index == ZYDIS_REGISTER_NONE &&
@@ -279,8 +280,8 @@ static int base_index(const ZydisDecodedOperand *op)
 		       -1;
 }
 
-static struct value loaded(struct caller *c, const struct x86_insn *insn,
-			   const ZydisDecodedOperand *from, const struct value reg[REGS])
+static struct value value_loaded(struct caller *c, const struct x86_insn *insn,
+				 const ZydisDecodedOperand *from, const struct value reg[REGS])
 {
 	struct value v = {0};
 	int base = base_index(from);
@@ -299,7 +300,7 @@ static struct value loaded(struct caller *c, const struct x86_insn *insn,
 	return v;
 }
 
-/* What an instruction puts into the registers that it writes. */
+/* Returns what an instruction writes to its registers. */
 static struct value value_of(struct caller *c, const struct x86_insn *insn,
 			     const struct value reg[REGS])
 {
@@ -318,7 +319,7 @@ static struct value value_of(struct caller *c, const struct x86_insn *insn,
 		return value_moved(c, register_value(reg, to), from->imm.value.s);
 	if ((insn->z.mnemonic != ZYDIS_MNEMONIC_MOV && !is_cmov) || from->size != 64)
 		return v;
-	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? loaded(c, insn, from, reg) :
+	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? value_loaded(c, insn, from, reg) :
 						      register_value(reg, from);
 	if (is_cmov) {
 		kept = register_value(reg, to);
@@ -355,7 +356,7 @@ static void passed_note(struct caller *c, const struct value reg[REGS])
 
 static void insn_step(struct caller *c, uint32_t at)
 {
-	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not kept by a callee */
+	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not preserved by a callee */
 	struct x86_insn insn;
 	struct value reg[REGS];
 	uint64_t to;
@@ -364,18 +365,18 @@ static void insn_step(struct caller *c, uint32_t at)
 	memcpy(reg, c->at[at]->reg, sizeof(reg));
 	if (!x86_decode(&c->s->reader, c->start + at, &insn))
 		return;
-	if (calls(c->s, &insn))
+	if (insn_calls(c->s, &insn))
 		passed_note(c, reg);
 	if (x86_is_call(&insn)) {
 		for (unsigned int i = 0; i < sizeof(lost); i++)
 			reg[lost[i]] = (struct value){0};
 	} else if (x86_branch_target(&insn, &to)) {
-		reach(c, to, reg);
+		insn_reach(c, to, reg);
 	} else {
 		data_step(c, &insn, reg);
 	}
 	if (!x86_ends_block(&insn))
-		reach(c, insn.addr + insn.z.length, reg);
+		insn_reach(c, insn.addr + insn.z.length, reg);
 }
 
 static void caller_run(struct search *s, uint64_t start, uint64_t bytes)
@@ -388,7 +389,7 @@ static void caller_run(struct search *s, uint64_t start, uint64_t bytes)
 	c->bytes = bytes;
 	c->at = xcalloc(bytes, sizeof(*c->at));
 	c->todo = xcalloc(bytes, sizeof(*c->todo));
-	reach(c, start, nothing);
+	insn_reach(c, start, nothing);
 	while (c->todo_cnt)
 		insn_step(c, c->todo[--c->todo_cnt]);
 	for (uint64_t i = 0; i < bytes; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reads a function's first instructions and picks the first one that the kernel emulates, provided that all
- * before it leave the stack pointer, the live arguments and memory alone, cannot fault and cannot branch, and
- * that nothing jumps in between (x86_flow.c). Rules and their argument: kmod-docs/PROBES.md.
+ * Reads a function's first instructions and picks the first one that the kernel emulates. All
+ * instructions before it must leave the stack pointer, the live arguments and memory alone, and can
+ * neither fault nor branch, and nothing may jump in between (x86_flow.c). Rules with their reasons:
+ * kmod-docs/PROBES.md.
  */
 #include "target/elf/probe_site.h"
 
@@ -20,7 +21,7 @@
 
 #define STACK_ARGS_BYTES 128
 
-/* Computes from registers and constants, and does nothing else. */
+/* Returns true for instructions that only compute from registers and constants. */
 static bool mnemonic_is_plain(ZydisMnemonic m)
 {
 	static const ZydisMnemonic plain[] = {
@@ -53,7 +54,7 @@ static bool register_is_live(ZydisRegister reg, unsigned int nargs_regs)
 	return false;
 }
 
-/* A load that cannot fault: of the file's own data, or of a stack argument. */
+/* Returns true for a load that cannot fault: from the file's own data, or of a stack argument. */
 static bool load_is_safe(const struct elf_file *f, const struct x86_insn *insn,
 			 const ZydisDecodedOperand *op)
 {
@@ -87,7 +88,7 @@ static const char *operand_objection(const struct elf_file *f, const struct x86_
 	return register_is_live(reg, nargs_regs) ? "overwrites an argument" : NULL;
 }
 
-/* NULL if a probe may stand behind this instruction as well as before it. */
+/* Returns NULL if a probe may be after this instruction instead of before it, else the reason. */
 static const char *skip_objection(const struct elf_file *f, const struct x86_insn *insn,
 				  unsigned int nargs_regs)
 {
@@ -108,8 +109,8 @@ struct candidate {
 };
 
 /*
- * Walks the straight line from the start to the first emulated instruction, or else the first the
- * kernel accepts: *c; *start is the very first. Says in why what ended the walk.
+ * Walks from the start in a straight line to the first emulated instruction, or else to the first
+ * that the kernel accepts: *c. *start is the very first one. why receives what ended the walk.
  */
 static int candidate_find(const struct elf_file *f, const struct elf_symbol *sym,
 			  unsigned int nargs_regs, struct candidate *start, struct candidate *c,

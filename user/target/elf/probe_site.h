@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Chooses where in a function to put its probes. The kernel emulates some instructions (push reg, nop,
- * jmp/call rel) and single-steps the rest, at 10–20 times the cost. When the function starts with
- * instructions that touch neither the stack nor an argument register nor control flow (endbr64, mov, lea, …),
- * the probe moves to the first emulated one behind them, if that is provably the same to us.
+ * Chooses where to probe a function. The kernel emulates some instructions (push reg, nop, jmp/call
+ * rel) and single-steps the others at 10–20 times the cost. A function may start with instructions
+ * that touch neither the stack nor an argument register nor control flow (endbr64, mov, lea, …).
+ * Then the probe moves to the first emulated instruction after them, if this provably makes no
+ * difference to us.
  */
 #ifndef POV_TARGET_ELF_PROBE_SITE_H
 #define POV_TARGET_ELF_PROBE_SITE_H
@@ -19,18 +20,19 @@ enum site_cost { SITE_EMULATED, SITE_STEPPED };
 #define PROBE_SITE_SKIP_MAX 32
 
 struct probe_site {
-	uint64_t offset;     /* file offset for entry and return probe */
-	uint8_t skipped;     /* bytes past the symbol */
-	enum site_cost cost; /* of the instruction chosen */
+	uint64_t offset;     /* file offset of the entry and return probe */
+	uint8_t skipped;     /* bytes after the symbol */
+	enum site_cost cost; /* cost of the chosen instruction */
 	char insn[48];	     /* first instruction of the function, as text */
 	char why[96];	     /* why this site, one phrase */
 };
 
 /*
- * nargs_regs: how many integer argument registers are live (6 = all), which must not be overwritten by what is skipped.
- * 0, or -errno: -ENXIO if the symbol has no code in the file, -EINVAL if its bytes are no instruction, -ENOTSUP
- * if the kernel would refuse a probe there. Costs are those of kernels without a special path for the instruction
- * (since 6.18 longer nops are emulated too). Machines other than x86-64: always the symbol's start, SITE_STEPPED.
+ * nargs_regs is the number of live integer argument registers (6: all), which skipped instructions
+ * must not overwrite. 0, or -errno: -ENXIO if the symbol has no code in the file, -EINVAL if its
+ * bytes are no instruction, -ENOTSUP if the kernel would refuse a probe there. Costs are those of
+ * kernels without a special path for the instruction (since 6.18 longer nops are emulated, too). On
+ * machines other than x86-64: always the symbol's start, SITE_STEPPED.
  */
 int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 		      unsigned int nargs_regs, struct probe_site *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * An indirect jump either goes through a table of places in the function (switch, computed goto) or leaves the function for good. Three
- * things tell them apart: how its target was computed, what the table holds, and whether the stack is as it was at the start.
+ * An indirect jump either goes through a table of places in the function (switch, computed goto) or
+ * leaves the function. Three things tell them apart: how its target is computed, the contents of
+ * the table, and whether the stack is as at the start.
  */
 #include "target/elf/return_sites.h"
 
@@ -17,14 +18,14 @@
 #include "target/x86/x86_body.h"
 #include "target/x86/x86_kernel.h"
 
-#define LOOK_BACK 24 /* instructions before a jump that may compute its target */
+#define LOOK_BACK 24 /* instructions before a jump in which its target may be computed */
 #define UNDECIDED "an indirect jump may be one through a table, or leave it"
 
 /* ---- indirect jumps ---- */
 
 enum target { TARGET_SUM, TARGET_INDEXED, TARGET_PLAIN };
 
-/* The last instruction of the same block before s that writes a register. */
+/* Finds the last instruction before s, in the same block, that writes a register. */
 static bool definition_find(struct x86_body *b, const struct x86_step *s, ZydisRegister reg,
 			    struct x86_insn *out)
 {
@@ -47,7 +48,10 @@ static enum target target_of_memory(const ZydisDecodedOperand *op)
 	return op->mem.index != ZYDIS_REGISTER_NONE ? TARGET_INDEXED : TARGET_PLAIN;
 }
 
-/* How the target of a jump is computed, and the instruction *by that does it, or reads it from memory. */
+/*
+ * Returns how the target of a jump is computed. *by is the instruction that computes it, or reads
+ * it from memory.
+ */
 static enum target target_of(struct x86_body *b, const struct x86_step *s,
 			     const struct x86_insn *jump, struct x86_insn *by)
 {
@@ -62,7 +66,7 @@ static enum target target_of(struct x86_body *b, const struct x86_step *s,
 							     TARGET_PLAIN;
 }
 
-/* The address of the table that an instruction reads by an index; false if it cannot be told. */
+/* Finds the address of the table that an instruction reads with an index; false: unknown. */
 static bool table_find(struct x86_body *b, const struct x86_insn *by, uint64_t *table)
 {
 	const ZydisDecodedOperand *op = by->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? &by->op[0] :
@@ -78,7 +82,7 @@ static bool table_find(struct x86_body *b, const struct x86_insn *by, uint64_t *
 	return true;
 }
 
-/* What a table's first member leads to; false if that is nothing known. */
+/* Returns the target in a table's first member; false: unknown. */
 static bool table_leads_to(const struct x86_body *b, uint64_t table, uint64_t *to)
 {
 	if (elf_file_pointer(b->f, table, to))
@@ -108,7 +112,10 @@ static const char *jump_decide(struct x86_body *b, const struct x86_step *s, boo
 	return NULL;
 }
 
-/* Compilers mark jumps through a switch's table by notrack, or add to the table's address what it holds. */
+/*
+ * Marks jumps through tables of switches: compilers mark them with notrack, or add the table's
+ * contents to its address.
+ */
 static void tables_mark(struct x86_body *b)
 {
 	struct x86_insn jump, by;
@@ -121,7 +128,7 @@ static void tables_mark(struct x86_body *b)
 
 /* ---- sites ---- */
 
-/* 0 if it is not in this file, or unknown. */
+/* Returns the function to which a jump leads; 0 if it is in another file, or unknown. */
 static uint64_t function_jumped_to(struct x86_body *b, const struct x86_step *s,
 				   const struct x86_insn *jump)
 {
@@ -231,9 +238,9 @@ int return_sites_find(const struct elf_file *f, const struct elf_symbol *sym,
 	return -ENOTSUP;
 }
 
-#define FOLLOW_MAX 16 /* functions */
+#define FOLLOW_MAX 16 /* limit of functions */
 
-/* Takes the returns of one function, and adds to the others those that it jumps to. */
+/* Takes the returns of one function, and queues the functions that it jumps to. */
 static const char *function_follow(const struct elf_file *f, const struct elf_symbol *sym,
 				   uint64_t *next, size_t *next_cnt, struct return_sites *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The text is made by compilers, but comes out of a file: nothing is taken for granted. A register's name may be narrower or wider than
- * the value: the size counts.
+ * Compilers make the text, but it comes from a file, so nothing is assumed. A register's name may
+ * be narrower or wider than the value: the size counts.
  */
 #include "target/elf/sdt_arg.h"
 
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORD_BYTES 8 /* of a register in struct pt_regs */
+#define WORD_BYTES 8 /* size of a register in struct pt_regs */
 #define OPERAND_BYTES_MAX 64
 
-/* In the order of struct pt_regs, by width. */
+/* Register names in the order of struct pt_regs, by width. */
 static const char *const x86_registers[][4] = {
 	{"r15", "r15d", "r15w", "r15b"}, {"r14", "r14d", "r14w", "r14b"},
 	{"r13", "r13d", "r13w", "r13b"}, {"r12", "r12d", "r12w", "r12b"},
@@ -28,7 +28,7 @@ static const char *const x86_registers[][4] = {
 #define X86_RSP 19
 #define AARCH64_SP 31
 
-/* A whole number and nothing behind it. */
+/* Parses a whole number with nothing after it. */
 static bool number_parse(const char *text, int64_t *out)
 {
 	char *end;
@@ -53,7 +53,7 @@ static bool x86_register(const char *name, struct pov_note_arg *out)
 	return false;
 }
 
-/* "$5", "%rax", "24(%rbp)", "(%rbp)". */
+/* Parses "$5", "%rax", "24(%rbp)" or "(%rbp)". */
 static enum pov_note_kind x86_operand(char *text, struct pov_note_arg *out)
 {
 	char *open = strchr(text, '('), *close;
@@ -82,7 +82,7 @@ static bool aarch64_register(const char *name, struct pov_note_arg *out)
 	return true;
 }
 
-/* "5", "x0", "[x29, 24]", "[sp]". */
+/* Parses "5", "x0", "[x29, 24]" or "[sp]". */
 static enum pov_note_kind aarch64_operand(char *text, struct pov_note_arg *out)
 {
 	char *close = strchr(text, ']'), *offset;
@@ -105,7 +105,7 @@ static enum pov_note_kind aarch64_operand(char *text, struct pov_note_arg *out)
 	return aarch64_register(text + 1, out) ? POV_NOTE_MEMORY : POV_NOTE_UNKNOWN;
 }
 
-/* "-4@…": signed, 4 bytes. What is behind the @, or NULL. */
+/* Parses the size: "-4@…" is signed, 4 bytes. Returns the text after the @, or NULL. */
 static char *size_parse(char *text, struct pov_note_arg *out)
 {
 	char *at = strchr(text, '@');
@@ -146,7 +146,7 @@ static struct pov_note_arg arg_parse(enum sdt_machine machine, const char *text,
 	return arg;
 }
 
-/* Up to the next blank that is not between brackets. */
+/* Returns the length up to the next blank outside brackets. */
 static size_t arg_length(const char *text)
 {
 	bool within = false;

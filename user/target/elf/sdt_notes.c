@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The notes are not loaded, and so are not corrected when a file's segments are moved afterwards (prelink); the section
- * .stapsdt.base is, and each note says where that one was when the file was linked.
+ * The notes are not loaded, so they are not corrected when a file's segments are moved later
+ * (prelink). The section .stapsdt.base is, and each note has that section's address at link time.
  */
 #include "target/elf/sdt_notes.h"
 
@@ -26,12 +26,12 @@
 
 struct reader {
 	const struct elf_file *f;
-	uint64_t base; /* of .stapsdt.base; 0: the file has none */
+	uint64_t base; /* address of .stapsdt.base; 0: the file has none */
 	struct sdt_note *note;
 	size_t cnt, room;
 };
 
-/* Where code at an address is in the file. */
+/* Converts the address of code to a file offset. */
 static bool code_offset(const struct elf_file *f, uint64_t addr, uint64_t *out)
 {
 	uint64_t offset, start, bytes;
@@ -44,7 +44,7 @@ static bool code_offset(const struct elf_file *f, uint64_t addr, uint64_t *out)
 	return false;
 }
 
-/* The string at *at, which then is behind it; NULL if it does not end before the end. */
+/* Returns the string at *at, and moves *at after it; NULL if it does not end before `end`. */
 static const char *string_take(const char **at, const char *end)
 {
 	const char *string = *at, *nul = memchr(string, 0, (size_t)(end - string));
@@ -53,7 +53,7 @@ static const char *string_take(const char **at, const char *end)
 	return nul ? string : NULL;
 }
 
-/* Three addresses, and three strings. */
+/* Parses a note: three addresses and three strings. */
 static bool note_parse(const struct reader *r, const char *desc, size_t bytes, struct sdt_note *out)
 {
 	const char *end = desc + bytes, *provider, *name, *args;
@@ -95,7 +95,7 @@ static void note_add(struct reader *r, const char *desc, size_t bytes)
 	r->note[r->cnt++] = note;
 }
 
-static size_t aligned(size_t bytes)
+static size_t bytes_align(size_t bytes)
 {
 	return (bytes + 3) & ~(size_t)3;
 }
@@ -107,8 +107,8 @@ static void section_parse(struct reader *r, const char *at, size_t left)
 
 	while (left >= sizeof(h)) {
 		memcpy(&h, at, sizeof(h));
-		name = aligned(h.n_namesz);
-		all = sizeof(h) + name + aligned(h.n_descsz);
+		name = bytes_align(h.n_namesz);
+		all = sizeof(h) + name + bytes_align(h.n_descsz);
 		if (all > left)
 			return;
 		if (h.n_type == NOTE_TYPE && h.n_namesz == sizeof(OWNER) &&

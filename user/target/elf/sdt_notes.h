@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Static probes (USDT) of a file: each is a nop in its code, and a note (.note.stapsdt) that names it and says where its arguments are
- * kept there. The format is SystemTap's; rdma-core's own header makes the same.
+ * Static probes (USDT) of a file: each is a nop in the code, with a note (.note.stapsdt) that has
+ * its name and the locations of its arguments. The format is SystemTap's; rdma-core's own header
+ * makes the same.
  */
 #ifndef POV_TARGET_ELF_SDT_NOTES_H
 #define POV_TARGET_ELF_SDT_NOTES_H
@@ -18,16 +19,16 @@ struct elf_file;
 
 struct sdt_note {
 	char provider[SDT_NAME_BYTES], name[SDT_NAME_BYTES];
-	uint64_t addr;	    /* of the nop, in the file's own terms */
-	uint64_t offset;    /* … and in the file */
-	uint64_t semaphore; /* address; 0: the probe is always passed */
-	size_t arg_cnt;	    /* of which SDT_ARGS_MAX are kept */
+	uint64_t addr;	    /* address of the nop in the file */
+	uint64_t offset;    /* file offset of the nop */
+	uint64_t semaphore; /* address of the semaphore; 0: the probe is always active */
+	size_t arg_cnt;	    /* number of arguments; only SDT_ARGS_MAX are kept */
 	struct pov_note_arg arg[SDT_ARGS_MAX];
 };
 
 /*
- * All of them whose place is in the file's code and whose names are no longer than the room, in the order of the file. How many; *out is
- * the caller's to free, NULL if there is none.
+ * Reads all notes whose place is in the file's code and whose names fit, in the order of the file.
+ * Returns their number. The caller frees *out, which is NULL if there are none.
  */
 size_t sdt_notes_read(const struct elf_file *f, struct sdt_note **out);
 

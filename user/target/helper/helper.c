@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The collector's side. One request is under way at a time, so that a helper that does not answer is known to be stuck
- * in that one; the others wait here.
+ * The collector's side. Only one request is sent at a time, so a helper that does not answer is
+ * known to be stuck in it. The other requests wait here.
  */
 #include "target/helper/helper.h"
 
@@ -25,10 +25,11 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 
-#define LOOK_NS 2000000000ull /* to look at a file; not at files that answer */
+/* to inspect a file; only storage that does not answer takes as long */
+#define LOOK_NS 2000000000ull
 #define ATTACH_NS \
-	60000000000ull /* to attach to one that has been read: slow where each probe is an event */
-#define MEMORY_BYTES (1ull << 30) /* that a helper may use beyond what it inherits */
+	60000000000ull /* to attach to an inspected file: slow if each probe is a perf event */
+#define MEMORY_BYTES (1ull << 30) /* memory that a helper may use beyond what it inherits */
 
 struct request {
 	json_t *what;
@@ -43,15 +44,15 @@ struct helper {
 	void *ctx;
 	pid_t pid;
 	int sock;
-	struct request *first, **last; /* the first one is under way if busy */
+	struct request *first, **last; /* if busy, the first one is being answered */
 	bool busy;
-	uint64_t limit_ns;    /* until when it must have said something; 0 = not yet set */
-	uint64_t allowed_ns;  /* how long each next step may take */
-	uint64_t cpu_ns;      /* of those that were replaced */
-	struct links pending; /* descriptors of the file whose reply follows */
+	uint64_t limit_ns;    /* deadline of its next message; 0: not set yet */
+	uint64_t allowed_ns;  /* time limit of each next step */
+	uint64_t cpu_ns;      /* CPU time of replaced helpers */
+	struct links pending; /* descriptors for the file of the next reply */
 };
 
-/* A hostile file may make it ask for memory without end. */
+/* Limits the helper's memory, because a hostile file may make it allocate without end. */
 static void memory_limit(void)
 {
 	unsigned long long pages = 0;
@@ -68,7 +69,10 @@ static void memory_limit(void)
 	fclose(f);
 }
 
-/* Threads wait for it, spinning, perhaps on all CPUs: it goes before them. */
+/*
+ * Raises the helper's priority above that of the threads that spin while they wait for it, perhaps
+ * on all CPUs.
+ */
 static void priority_raise(void)
 {
 	const struct sched_param p = {.sched_priority = 1};
@@ -78,8 +82,9 @@ static void priority_raise(void)
 }
 
 /*
- * A helper that takes another's place would inherit the links that the collector holds by now, and keep all of it
- * attached for as long as it lives, which may be longer than the recording when it is stuck.
+ * Closes the descriptors that a replacement helper inherits from the collector: its links would
+ * keep all probes attached for as long as the helper lives, and a stuck one may outlive the
+ * recording.
  */
 static void others_close(const struct inspect_options *opt, int sock)
 {
@@ -119,7 +124,7 @@ static int helper_fork(struct helper *h)
 		others_close(h->opt, fds[1]);
 		prctl(PR_SET_NAME, "povtrace-helper");
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		signal(SIGINT, SIG_IGN); /* the terminal's is for the collector */
+		signal(SIGINT, SIG_IGN); /* the terminal's SIGINT is meant for the collector */
 		signal(SIGTERM, SIG_DFL);
 		signal(SIGHUP, SIG_IGN);
 		memory_limit();
@@ -166,12 +171,12 @@ static void request_drop(struct helper *h)
 	free(r);
 }
 
-/* The answer to the first request if its helper cannot give one. */
+/* Answers the first request if its helper cannot. */
 static void request_fail(struct helper *h, const char *why)
 {
 	json_t *reply = json_pack("{s:b,s:s}", "done", 1, "failed", why);
 
-	h->busy = true; /* what is asked meanwhile waits */
+	h->busy = true; /* new requests wait meanwhile */
 	h->reply(h->ctx, h->first->what, reply, &h->pending);
 	json_decref(reply);
 	links_release(&h->pending);
@@ -182,7 +187,7 @@ static bool request_is_needless(struct helper *h)
 {
 	bool needless;
 
-	h->busy = true; /* what is asked meanwhile waits */
+	h->busy = true; /* new requests wait meanwhile */
 	needless = h->known(h->ctx, h->first->what);
 	h->busy = false;
 	return needless;
@@ -243,7 +248,10 @@ uint64_t helper_cpu_ns(const struct helper *h)
 static void helper_replace(struct helper *h, const char *why)
 {
 	h->cpu_ns += process_cpu_ns(h->pid);
-	/* Stuck inside the kernel it may stay for as long as its file system wants; nobody waits for it. */
+	/*
+	 * A helper that is stuck in the kernel stays as long as its file system wants. Nobody waits
+	 * for it.
+	 */
 	kill(h->pid, SIGKILL);
 	waitpid(h->pid, NULL, WNOHANG);
 	close(h->sock);
@@ -262,7 +270,10 @@ static void fd_put(int *place, int fd)
 	*place = fd;
 }
 
-/* Descriptors come before the reply that they belong to: of the file, of links, or pairs of link and event. */
+/*
+ * Takes descriptors, which come before the reply that they belong to: of the file, of links, or
+ * pairs of link and event.
+ */
 static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
 {
 	const json_t *sites = json_object_get(message, "sites"), *site;

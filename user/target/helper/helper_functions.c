@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions of known libraries that a process has as pointers: those that it has just been given, and those that it was given before the
- * recording began. Where they are probed is inspect_library.c's.
+ * Functions of known libraries that a process has only as pointers: those that it has just
+ * received, and those that it received before the recording. inspect_library.c chooses where they
+ * are probed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,9 @@
 #include "lib/log.h"
 #include "layers/func_table.h"
 
-/* ---- functions met at run time ---- */
+/* ---- functions found at run time ---- */
 
-/* Those of [[row, address]] that lie in a mapping, as [[row, file offset]]. */
+/* Returns the places [[row, address]] that lie in a mapping, as [[row, file offset]]. */
 static json_t *places_in(const struct proc_map *map, const json_t *places)
 {
 	json_t *in = json_array(), *place;
@@ -37,7 +38,7 @@ static json_t *places_in(const struct proc_map *map, const json_t *places)
 	return in;
 }
 
-/* More probes are in a known library. */
+/* Reports more probes in a known library. */
 static void more_say(struct service *s, struct code_file *f, struct inspected *more)
 {
 	if (!more->library)
@@ -51,7 +52,10 @@ static void more_say(struct service *s, struct code_file *f, struct inspected *m
 				 more->offsets, "sites", more->sites, "probes", more->library));
 }
 
-/* places: as inspect_more's. Where one set of probes serves all processes, it gets more of them at once. */
+/*
+ * Inspects more places of a file (as in inspect_more). If all processes share one set of probes, it
+ * gets the new ones at once.
+ */
 static void more_look(struct service *s, const char *link, int fd, struct code_file *f,
 		      const json_t *places)
 {
@@ -64,7 +68,7 @@ static void more_look(struct service *s, const char *link, int fd, struct code_f
 	inspected_release(&more);
 }
 
-/* How many of the places lie in a traced library, which they are probed in. */
+/* Probes the places that lie in a mapped traced library. Returns how many lie there. */
 static size_t places_serve(struct service *s, json_int_t pid, const struct proc_map *map,
 			   const json_t *places)
 {
@@ -86,7 +90,10 @@ static size_t places_serve(struct service *s, json_int_t pid, const struct proc_
 	return json_array_size(places);
 }
 
-/* [[row, address]] of a process, in whichever of its libraries they lie; how many lie in none that is traced. */
+/*
+ * Probes places [[row, address]] of a process in any of its libraries. Returns how many lie in no
+ * traced library.
+ */
 static size_t places_find(struct service *s, json_int_t pid, const struct proc_maps *maps,
 			  const json_t *places)
 {
@@ -116,7 +123,7 @@ void service_functions(struct service *s, const json_t *request)
 	service_say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
 }
 
-/* ---- functions that a process was handed before ---- */
+/* ---- functions that a process received before the recording ---- */
 
 static bool has_library(const struct service *s, const char *layer)
 {
@@ -126,7 +133,7 @@ static bool has_library(const struct service *s, const char *layer)
 	return false;
 }
 
-/* Where the libraries of a layer have their code in a process. */
+/* Lists where a process has the code of a layer's libraries. */
 static struct held_text *layer_text(struct service *s, json_int_t pid, const struct proc_maps *maps,
 				    const char *layer, size_t *cnt)
 {
@@ -150,7 +157,7 @@ static struct held_text *layer_text(struct service *s, json_int_t pid, const str
 	return text;
 }
 
-/* Those by name that are wanted, by row. */
+/* Converts names to rows, for wanted functions only. */
 static json_t *rows_of(const struct service *s, const json_t *named)
 {
 	json_t *places = json_array(), *place;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The helper's side. Replies are objects, one a packet:
- *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
- *   {attaching: true}			the file has been read; attaching may take a while
- *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner, segments, binding, sites, regions, lib_id, copies, offsets, library}}
- *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}	to "functions" and "held": one a library
- *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
- *					{dev, ino, stamp} of the file, or {error}; of "attach": that, or {dev, ino, stamp,
- *					sites: how many it has, failed: [function], refused}; of "functions": {elsewhere: how many};
- *					of "held": {left_bytes: of its memory that was too much to look at}
+ * The helper's side. Replies are objects, one per packet:
+ *   {fds: true, ret, pairs}
+ *	descriptors that belong to the next file's reply
+ *   {attaching: true}
+ *	the file has been read; attaching may take a while
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner,
+ *	segments, binding, sites, regions, lib_id, copies, offsets, library}}
+ *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}
+ *	to "functions" and "held": one per library
+ *   {done: true, …}
+ *	the request is answered. "process" adds {process: {…}}. "map" and "path" add {dev, ino,
+ *	stamp} of the file, or {error}. "attach" adds the same, or {dev, ino, stamp, sites: their
+ *	number, failed: [function], refused}. "functions" adds {elsewhere: number}. "held" adds
+ *	{left_bytes: memory that was too much to search}.
  */
 #include "target/helper/helper_main.h"
 
@@ -108,7 +113,7 @@ void service_say(struct service *s, json_t *message)
 
 	json_decref(message);
 	if (err)
-		_exit(1); /* the collector is gone */
+		_exit(1); /* the collector has ended */
 }
 
 /* ---- files ---- */
@@ -198,7 +203,7 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 	service_say(s, json_pack("{s:o}", "file", f));
 }
 
-/* Keeps what the next look needs to know: that it has been looked at, and which library numbers are taken. */
+/* Remembers an inspected file, and which library numbers are taken. */
 static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
 		      const struct inspected *in, int lib_id)
 {
@@ -228,15 +233,16 @@ static int hooks_file(const struct inspected *in)
 
 	if (fd >= 0 && pwrite(fd, in->hooks, bytes, 0) == (ssize_t)bytes)
 		return fd;
-	log_warn("attach: no memory for the functions that processes record themselves");
+	log_warn("attach: cannot create the table of functions that processes record themselves");
 	if (fd >= 0)
 		close(fd);
 	return 0;
 }
 
 /*
- * Looks at an open file and replies, unless that has been done before. path: as its process sees it; open_path: by which
- * it can be opened here. interpreter: PATH_MAX bytes, of a script; may be NULL. 0 or -errno.
+ * Inspects an open file and replies, unless this was done before. path is the file as its process
+ * sees it; open_path is the path by which we can open it. interpreter (PATH_MAX bytes, may be NULL)
+ * receives the interpreter of a script. 0 or -errno.
  */
 static int file_look(struct service *s, int fd, const char *path, const char *open_path,
 		     struct code_id *id, struct inspected *in)
@@ -258,7 +264,7 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	if (known)
 		return 0;
 	if (!code_files_have_room(s->files, st.st_uid))
-		next = POV_LIBS_MAX; /* recognised, not attached */
+		next = POV_LIBS_MAX; /* recognise it but do not attach */
 	err = inspect_file(s->opt, open_path, fd, next, in);
 	if (in->hook_cnt)
 		in->links.hooks_fd = hooks_file(in);
@@ -313,7 +319,7 @@ int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t
 	path[n < 0 ? 0 : n] = '\0';
 	err = file_look(s, fd, path, link, id, &in);
 	inspected_release(&in);
-	/* A file that is no ELF is known now; only one that could not be read is not. */
+	/* A file that is not ELF is known now; only an unreadable one is not. */
 	if (id->ino)
 		return fd;
 	close(fd);
@@ -334,7 +340,7 @@ static void map_serve(struct service *s, const json_t *request)
 		close(fd);
 }
 
-/* As the process sees it: from its own root or working directory. */
+/* Opens a path as the process sees it, from its own root or working directory. */
 static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
 {
 	snprintf(open_path, bytes, "/proc/%lld/%s/%s", pid, *path == '/' ? "root" : "cwd", path);
@@ -348,7 +354,7 @@ static int mapping_open(struct service *s, const json_t *request, const char *pi
 				json_get_u64(request, "end"), link, id);
 }
 
-/* By its path in the process, or by where that has it mapped. */
+/* Opens a file by its path in the process, or by its mapping there. */
 static int place_open(struct service *s, const json_t *request, const char *pid, char *link,
 		      size_t bytes, struct code_id *id)
 {
@@ -383,7 +389,10 @@ static void attached_say(struct service *s, const struct code_id *id, const stru
 	service_say(s, m);
 }
 
-/* It reads the code of the program that it runs, and would meet the breakpoints there. */
+/*
+ * Detects Valgrind, which reads the code of the program that it runs, and would find our
+ * breakpoints in it.
+ */
 static bool is_valgrind(pid_t pid)
 {
 	char link[32], path[PATH_MAX];
@@ -395,7 +404,10 @@ static bool is_valgrind(pid_t pid)
 	return strstr(path, "/valgrind/") != NULL;
 }
 
-/* A process that has been forked maps the file where its parent does, until it executes another one. */
+/*
+ * Serves "attach". A forked process maps the file at the same place as its parent until it executes
+ * another program.
+ */
 static void attach_serve(struct service *s, const json_t *request)
 {
 	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
@@ -426,7 +438,7 @@ static void attach_serve(struct service *s, const json_t *request)
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
 	service_say(s, json_pack("{s:b}", "attaching", 1));
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may go meanwhile */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may vanish meanwhile */
 	if (f)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
 	if (f && !pid)
@@ -435,7 +447,7 @@ static void attach_serve(struct service *s, const json_t *request)
 		links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	service_links_say(s, &links);
 	attached_say(s, &id, f, failed, err);
-	links_release(&links); /* the collector has them */
+	links_release(&links); /* the collector has its own copies */
 	json_decref(failed);
 	if (fd >= 0)
 		close(fd);
@@ -478,7 +490,9 @@ static void command_serve(struct service *s, const json_t *request)
 
 /* ---- processes ---- */
 
-/* Where the program lies: what the kernel says is its entry − what its file says. */
+/*
+ * Computes where the program is loaded: the entry reported by the kernel minus the one in its file.
+ */
 static int exe_bias(pid_t pid, int exe, uint64_t *bias)
 {
 	uint64_t entry;
@@ -490,7 +504,10 @@ static int exe_bias(pid_t pid, int exe, uint64_t *bias)
 	return 0;
 }
 
-/* [[name, address in the file]] of a program and a library; from rank to rank the same. */
+/*
+ * Returns [[name, address in the file]] of a program's copies of a library's objects. The same for
+ * all ranks.
+ */
 static const json_t *copies_of(struct service *s, int exe, const json_t *copies)
 {
 	struct code_id id;
@@ -550,7 +567,7 @@ static void settings_say(json_t *process, pid_t pid)
 		json_set_int(process, "settings_left_out", left_out);
 }
 
-/* A copy of its parent knows what that knew when it was forked. */
+/* Returns true if a forked process has its parent's copy of an initialised MPI. */
 static bool is_copied(struct service *s, pid_t pid, const json_t *copied)
 {
 	struct mpi_world parents;
@@ -564,7 +581,10 @@ static json_t *rank_json(const struct proc_rank *r)
 			 r->size, "job", r->job);
 }
 
-/* What a launcher said of a process that MPI says is alone; "use": the launcher of its MPI, where Debian's name for that is found. */
+/*
+ * Describes how a launcher started a process that is alone according to MPI. "use" is the launcher
+ * of its MPI, if it is installed under Debian's name.
+ */
 static json_t *started_json(const struct proc_rank *r, const char *flavour)
 {
 	static const char *const dirs[] = {"/usr/local/bin", "/usr/bin"};
@@ -580,8 +600,9 @@ static json_t *started_json(const struct proc_rank *r, const char *flavour)
 }
 
 /*
- * What MPI says comes first; until it says anything, the environment is a hint: `hint`, if the process will be gone before it can be asked. `started` is
- * what a launcher said of a process that MPI says is alone.
+ * Describes the rank. MPI's own answer has priority. Until MPI can answer, the environment gives a
+ * `hint`, which helps if the process ends before it can be asked. `started` describes how a
+ * launcher started a process that is alone according to MPI.
  */
 static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t *request)
 {
@@ -593,7 +614,10 @@ static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t
 	int err = mpi_world_ask(&s->worlds, pid, copied, &world);
 
 	known = !err && (began || !is_copied(s, pid, copied));
-	/* Of one that ran before, and that cannot be asked, the environment is all there is. */
+	/*
+	 * For a process that was already running and that cannot be asked, the environment is all
+	 * there is.
+	 */
 	believed = began ||
 		   (err == -ENOTSUP && json_get_bool(request, "ran") && !proc_is_fork(pid));
 	proc_rank_read(pid, world.flavour, &rank, &other);

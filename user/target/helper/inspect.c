@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a file tells of itself, and the probes by which processes wait. The functions of a traced layer in it are
- * inspect_library.c's, regions inspect_region.c's.
+ * Reads a file's headers, and attaches the probes that make processes wait. inspect_library.c
+ * handles functions of traced layers, inspect_region.c regions.
  */
 #include "target/helper/inspect.h"
 
@@ -21,9 +21,12 @@
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
 
-#define CALLERS_MAX 64 /* of a loader's function: glibc has about a dozen */
+#define CALLERS_MAX 64 /* callers of a loader's function; glibc has about a dozen */
 
-/* Where a probe meets those who call a function: at its own file's calls if asked for and known, else at its entry. */
+/*
+ * Chooses where to probe a function: if requested and possible at the calls in its own file, else
+ * at its entry.
+ */
 static size_t function_sites(const struct elf_file *elf, const struct elf_symbol *sym,
 			     bool at_calls, struct link_site *sites)
 {
@@ -43,7 +46,7 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 	return 1;
 }
 
-/* Probes that run whenever a function is called, if it is there and the kernel can make threads wait. */
+/* Probes every call of a function, if the file has it and the kernel can make threads wait. */
 static void function_attach(const struct inspect_options *opt, enum site_kind kind,
 			    const char *path, const struct elf_file *elf, const char *name,
 			    bool at_calls, struct inspected *out)
@@ -73,7 +76,7 @@ static json_t *segments_json(const struct elf_file *elf)
 	return a;
 }
 
-/* Steps outside of the code segment of the first one are left out. */
+/* Describes a binding. Steps outside of the first one's code segment are left out. */
 static json_t *binding_json(const struct elf_file *elf)
 {
 	struct binding_step *step;
@@ -108,7 +111,7 @@ static json_t *needed_json(const struct elf_file *elf)
 	return a;
 }
 
-/* "#!/bin/sh -e\n" → "/bin/sh"; "" if it is no script. */
+/* Reads a script's interpreter: "#!/bin/sh -e\n" → "/bin/sh"; "" if it is not a script. */
 static void shebang_read(int fd, char *buf, size_t bytes)
 {
 	char line[256];
@@ -126,7 +129,10 @@ static void shebang_read(int fd, char *buf, size_t bytes)
 		snprintf(buf, bytes, "%.*s", (int)len, p);
 }
 
-/* The tracer's own program is looked at for the loader's sake; it is never recorded. */
+/*
+ * Returns true for the tracer's own program, which is inspected for its loader and is never
+ * recorded.
+ */
 static bool is_own_program(int fd)
 {
 	struct stat own, st;
@@ -135,7 +141,10 @@ static bool is_own_program(int fd)
 	       own.st_ino == st.st_ino;
 }
 
-/* No loader runs in it, where a process could wait for probes of its own. */
+/*
+ * Returns true for a static program: it has no loader in which a process could wait for its own
+ * probes.
+ */
 static bool is_static(const struct elf_headers *h)
 {
 	return !*h->interpreter && !*h->soname && (!h->dynamic || h->is_pie);
@@ -148,7 +157,7 @@ static bool mentions_any(const struct elf_file *elf, const char *const *names)
 	return *names;
 }
 
-/* Names of functions that throw, cancel a thread, or look at the stack. */
+/* Functions that throw, cancel a thread, or read the stack. */
 static const char *const unwinding[] = {"__cxa_throw",
 					"_Unwind_RaiseException",
 					"_Unwind_ForcedUnwind",
@@ -157,7 +166,9 @@ static const char *const unwinding[] = {"__cxa_throw",
 					"pthread_cancel",
 					NULL};
 
-/* It has places where exceptions land, or needs the C++ library: others may throw for it. */
+/*
+ * Returns true if a file handles exceptions or needs the C++ library: other files may throw for it.
+ */
 static bool is_cxx(const struct elf_file *elf)
 {
 	const struct elf_headers *h = elf_file_headers(elf);
@@ -171,9 +182,10 @@ static bool is_cxx(const struct elf_file *elf)
 }
 
 /*
- * Exceptions, cancelled threads and looks at the stack go through MPI's functions if a file that uses MPI causes them. The MPI library
- * itself does not count, nor do C libraries because of pthread_exit: Open MPI's plug-in for MPI-IO names it, and would make all
- * programs slow.
+ * Returns true if a file that uses MPI may unwind the stack through MPI's functions: by exceptions,
+ * cancelled threads, or functions that read the stack. The MPI library itself does not count. Nor
+ * do shared libraries count because of pthread_exit: Open MPI's plug-in for MPI-IO names it and
+ * would make all programs slow.
  */
 static bool may_unwind(const struct elf_file *elf)
 {
@@ -193,7 +205,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	const struct elf_headers *h = elf_file_headers(elf);
 	struct inspect_options all = *opt;
 
-	if (opt->waits && is_static(h)) { /* it cannot wait: its probes go into all processes */
+	if (opt->waits && is_static(h)) { /* it cannot wait, so its probes go into all processes */
 		all.each = false;
 		opt = &all;
 	}
@@ -205,8 +217,9 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 	out->segments = segments_json(elf);
 	out->binding = binding_json(elf);
 	/*
-	 * Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed, and for each place of a
-	 * process's own the kernel goes through all processes.
+	 * Only the loader itself calls this function, four times for each library. A perf event
+	 * takes 0.1 s to remove, and for each place of a process's own probes the kernel walks all
+	 * processes.
 	 */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
 		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is missing or refused is kept for the trace's meta objects "library" and "probes", which the report's coverage is made of.
- * Whether a file is to be traced is seen from what it defines, never from its name.
+ * Missing and refused functions are noted for the trace's meta objects "library" and "probes", from
+ * which the report makes its coverage. What a file defines decides whether it is traced, never its
+ * name.
  */
 #include "target/helper/inspect_library.h"
 
@@ -22,22 +23,24 @@
 #include "target/elf/return_sites.h"
 #include "layers/func_table.h"
 
-#define PRELOAD_MARK "povtrace_preload" /* what user/preload/ exports besides functions of MPI */
+/* prefix of what user/preload/ exports besides MPI functions */
+#define PRELOAD_MARK "povtrace_preload"
 
-/* Sites chosen in one library, and the rows that have none. */
+/* The sites chosen in one library, and the rows without a site. */
 struct site_list {
-	const json_t *tried; /* offsets of earlier ones in the same library, or NULL */
+	const json_t *tried; /* offsets of earlier sites in the library, or NULL */
 	struct link_site *site;
 	size_t cnt, room;
-	bool unwinds; /* processes get probes on return instructions, as far as is known by now */
-	struct link_site *ret; /* return instructions; several functions may have the same ones */
+	bool unwinds;	       /* as known so far, processes get probes on return instructions */
+	struct link_site *ret; /* sites at return instructions, which several functions may share */
 	size_t ret_cnt, ret_room;
-	json_t *missing, *stepped; /* names */
+	json_t *missing; /* names of functions that the library lacks */
+	json_t *stepped; /* names of functions whose instruction is single-stepped */
 	unsigned int emulated;
-	const bool *alone; /* by row: functions that get links of their own; NULL: none */
-	/* Probes of functions of the top layer that are left to the processes themselves; NULL: none is. */
+	const bool *alone; /* by row: functions that get their own links; NULL: none */
+	/* Sites of functions of the top layer that processes record themselves; NULL: none. */
 	struct site_list *left;
-	struct pov_hook *hook; /* by which these enter them */
+	struct pov_hook *hook; /* hooks through which processes record these functions */
 	size_t hook_cnt, hook_room;
 };
 
@@ -80,7 +83,7 @@ static void return_add(struct site_list *list, uint64_t offset, uint64_t cookie)
 	list->ret[list->ret_cnt++] = (struct link_site){.offset = offset, .cookie = cookie};
 }
 
-/* False if its return instructions are not all known. */
+/* Adds a function's return instructions. False if they are not all known. */
 static bool returns_add(struct site_list *list, const struct elf_file *elf,
 			const struct elf_symbol *sym, const struct probe_site *begin,
 			uint64_t cookie)
@@ -98,8 +101,9 @@ static bool returns_add(struct site_list *list, const struct elf_file *elf,
 }
 
 /*
- * The function of a row, which begins at sym. by_returns: its return instructions are looked for, too; not of two of which one may jump to
- * the other, which looks like a call of the same function again.
+ * Adds the function of a row, which begins at sym. by_returns: also adds its return instructions.
+ * Not used for a row with two functions, one of which may jump to the other: this looks like
+ * another call of the same function.
  */
 static void site_add(struct site_list *list, const struct elf_file *elf,
 		     const struct elf_symbol *sym, uint16_t lib_id, size_t row, bool by_returns)
@@ -130,7 +134,7 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 	};
 }
 
-/* Of a library's inner functions those of one row. */
+/* Adds a library's inner functions of one row. Returns their number. */
 static size_t inner_add(struct site_list *list, const struct inner_function *inner, size_t cnt,
 			const struct elf_file *elf, uint16_t lib_id, size_t row)
 {
@@ -147,7 +151,7 @@ static size_t inner_add(struct site_list *list, const struct inner_function *inn
 	return found;
 }
 
-/* Words of a row's signature: its arguments. */
+/* Counts the arguments of a row: the words of its signature. */
 static pov_u8 arg_cnt(const struct func_row *row)
 {
 	pov_u8 cnt = *row->sig != '\0';
@@ -165,7 +169,10 @@ static bool hook_known(const struct site_list *list, const struct pov_hook *h)
 	return false;
 }
 
-/* Processes record its calls themselves: false if its code does not allow that. */
+/*
+ * Adds a hook, so that processes record the function's calls. False if its code does not allow
+ * that.
+ */
 static bool hook_add(struct site_list *list, const struct elf_file *elf,
 		     const struct elf_symbol *sym, size_t row)
 {
@@ -209,7 +216,10 @@ static void sites_add(struct site_list *list, const struct library_kind *kind, b
 			 elf, sym[i], lib_id, row, n == 1);
 }
 
-/* A program's own functions come before all that is preloaded: they keep their probes. */
+/*
+ * Returns true for a program: its own functions come before all preloaded ones, so they keep their
+ * probes.
+ */
 static bool is_program(const struct elf_file *elf)
 {
 	const struct elf_headers *h = elf_file_headers(elf);
@@ -217,7 +227,7 @@ static bool is_program(const struct elf_file *elf)
 	return !*h->soname && (!h->dynamic || h->is_pie || *h->interpreter);
 }
 
-/* Of the functions, or of those among them that were refused. */
+/* Lists the names of all functions with sites, or only of refused ones. */
 static json_t *names_json(const struct site_list *list, bool failed_only)
 {
 	json_t *a = json_array();
@@ -240,7 +250,10 @@ static json_t *offsets_json(const struct site_list *list)
 	return a;
 }
 
-/* Attaches, and says how that went: in out->links, out->offsets and members of out->library. How many. */
+/*
+ * Attaches the sites. Puts the result into out->links, out->offsets and members of out->library.
+ * Returns the number attached.
+ */
 static size_t sites_attach(const struct inspect_options *opt, const char *path,
 			   struct site_list *list, struct inspected *out)
 {
@@ -268,7 +281,7 @@ static size_t sites_attach(const struct inspect_options *opt, const char *path,
 	return attached;
 }
 
-/* What the trace says of a library before its probes are spoken of. */
+/* Makes the meta object of a library, without its probes. */
 static json_t *library_json(const json_t *facts, const json_t *names, const struct elf_file *elf,
 			    enum link_api api)
 {
@@ -291,10 +304,13 @@ static bool layer_is_wanted(const struct inspect_options *opt, const struct laye
 	return false;
 }
 
-/* A library of one layer or of several: what is said of it, and how its objects lie, is the top layer's if it is one of them. */
+/*
+ * A library of one or several layers. If it serves several, the top layer gives its name and object
+ * layout.
+ */
 struct found {
 	struct pov_lib layout;
-	json_t *facts, *layers, *copies; /* layers empty: it is none */
+	json_t *facts, *layers, *copies; /* layers is empty if the file is no such library */
 	struct site_list sites;
 };
 
@@ -338,7 +354,10 @@ static void layer_look(const struct inspect_options *opt, const struct elf_file 
 	layer_sites(opt, elf, layer, lib_id, &out->sites);
 }
 
-/* What of it is to be probed, for the kernel half; false if nothing is. */
+/*
+ * Makes the kernel half's description of a function that receives other functions; false if none of
+ * them is wanted.
+ */
 static bool handover_recipe(const struct inspect_options *opt, const struct handover *h,
 			    struct pov_handover *out)
 {
@@ -375,7 +394,7 @@ static int handover_attach(const struct inspect_options *opt, const char *path,
 	return err;
 }
 
-/* Has threads wait where they are given functions that have no probes yet. */
+/* Makes threads wait in functions where they receive functions that have no probes yet. */
 static void handovers_attach(const struct inspect_options *opt, const char *path,
 			     const struct elf_file *elf, const struct library_kind *kind,
 			     uint16_t lib_id, struct inspected *out)
@@ -387,8 +406,9 @@ static void handovers_attach(const struct inspect_options *opt, const char *path
 	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
 		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id), out);
 		if (err)
-			log_warn("attach: %s: functions that it is given will not be met: %s",
-				 all[i].function, strerror(err));
+			log_warn(
+				"attach: %s: functions that are passed to it will not be found: %s",
+				all[i].function, strerror(err));
 	}
 }
 
@@ -400,14 +420,14 @@ static bool has_site(const struct site_list *list, size_t row)
 	return false;
 }
 
-/* What a library's functions are seen by. */
+/* How a library's functions are recorded. */
 struct sight {
 	const struct inspect_options *opt;
 	const struct site_list *sites;
-	bool met; /* at run time */
+	bool met; /* functions are found at run time */
 };
 
-/* Whether calls of a function are recorded by probes of its own, be they put there now or later. */
+/* Returns true if a function has its own probes, now or later. */
 static bool function_is_seen(const void *ctx, const char *function)
 {
 	const struct sight *s = ctx;
@@ -416,7 +436,10 @@ static bool function_is_seen(const void *ctx, const char *function)
 	return row >= 0 && s->opt->wanted[row] && (s->met || has_site(s->sites, (size_t)row));
 }
 
-/* Static probes stand in for functions that are not seen. How many; also said in members of out->library. */
+/*
+ * Uses static probes for functions that cannot be probed themselves. Returns their number, and adds
+ * members to out->library.
+ */
 static size_t layers_notes(const struct inspect_options *opt, const char *path,
 			   const struct elf_file *elf, const struct found *found, uint16_t lib_id,
 			   struct inspected *out)
@@ -452,8 +475,8 @@ static void layers_handovers(const struct inspect_options *opt, const char *path
 }
 
 /*
- * Where MPI ends a process waits until its library has been asked who it is. Those that record their calls themselves do that themselves, and
- * their functions begin with jumps.
+ * Makes processes wait at the end of MPI until their library has been asked for the rank. Processes
+ * that record their own calls do this themselves, and their functions begin with jumps.
  */
 static void final_waits_attach(const struct inspect_options *opt, const char *path,
 			       const struct elf_file *elf, const struct found *found,
@@ -477,7 +500,10 @@ static void final_waits_attach(const struct inspect_options *opt, const char *pa
 	}
 }
 
-/* Only processes that are recorded load it: it gets its probes for all of them. */
+/*
+ * Attaches the waiting probes in the preload library. Only recorded processes load it, so one set
+ * of probes serves them all.
+ */
 static void wait_attach(const struct inspect_options *opt, const char *path,
 			const struct elf_file *elf, struct links *links)
 {
@@ -498,13 +524,15 @@ static void wait_attach(const struct inspect_options *opt, const char *path,
 							 .cookie = waits[i].cookie};
 	if (opt->loader.entry_fd >= 0 &&
 	    links_attach(links, &opt->loader, path, site, cnt, &err) < cnt)
-		log_warn("attach: %s: processes in containers will not wait for probes: %s", path,
-			 strerror(err));
+		log_warn("attach: %s: processes in containers may run before their probes are in: "
+			 "%s",
+			 path, strerror(err));
 }
 
 /*
- * Perf events for each process: who waits for its own holds up the end of others (RCU), and that, by a lock, the helper which is to put
- * them in. A launched process would wait to no end.
+ * Returns true if probes go into all processes: perf events of a launched command. With perf events
+ * per process, a process that waits for its own delays the end of others (RCU). Through a lock it
+ * also delays the helper that must attach them, so it would wait forever.
  */
 static bool is_for_all(const struct inspect_options *opt)
 {
@@ -570,7 +598,7 @@ out:
 
 /* ---- more of a known library ---- */
 
-/* The row of a place if it is to be probed in this library; func_table_count() if not. */
+/* Returns the row of a place that must be probed in this library, else func_table_count(). */
 static size_t row_of(const struct inspect_options *opt, const struct library *lib,
 		     const json_t *place)
 {

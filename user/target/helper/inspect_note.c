@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A static probe with a semaphore makes its arguments only while that is raised, and one with an argument that the kernel half cannot
- * fetch would say less than its row promises: neither is used.
+ * Two sorts of static probes are not used. One with a semaphore has valid arguments only while that
+ * is raised. One with an argument that the kernel half cannot read would deliver less than its row
+ * promises.
  */
 #include "target/helper/inspect_note.h"
 
@@ -34,7 +35,7 @@ static const struct note_row *row_of(const struct library_kind *kind, const stru
 	return NULL;
 }
 
-/* The row of the function table that a note is recorded as, or -1. */
+/* Returns the row of the function table that a note is recorded as, or -1. */
 static int wanted_row(const bool *wanted, const struct note_row *r)
 {
 	int row = func_table_find(r->row);
@@ -51,7 +52,7 @@ bool inspect_notes_wanted(const bool *wanted)
 	return false;
 }
 
-/* Tells the kernel half how to read its arguments. */
+/* Gives the kernel half the locations of the arguments. */
 static bool recipe_set(const struct inspect_options *opt, const struct sdt_note *n, uint64_t cookie)
 {
 	struct pov_note recipe;
@@ -81,7 +82,7 @@ size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		site.cookie = POV_NOTE_COOKIE(row, lib_id, i);
 		if (!recipe_set(opt, &notes[i], site.cookie) ||
 		    !site_list_put(opt, SITE_NOTE, path, &site, 1, out, &err)) {
-			log_warn("attach: %s: static probe %s:%s cannot be probed: %s", path,
+			log_warn("attach: %s: cannot attach to its static probe %s:%s: %s", path,
 				 r->provider, r->name, strerror(err ?: errno));
 			continue;
 		}

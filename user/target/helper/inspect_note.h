@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Puts probes on static probes (USDT) of a library (target/elf/sdt_notes.h): for those of a layer's table that stand in for a function that
- * is not seen itself. Their places are nops, which the kernel need not step through, and nothing is to be caught on return.
+ * Attaches to static probes (USDT) of a library (target/elf/sdt_notes.h) that a layer's table uses
+ * in place of a function which is not recorded itself. They are at nops, which the kernel need not
+ * single-step, and they have no return.
  */
 #ifndef POV_TARGET_HELPER_INSPECT_NOTE_H
 #define POV_TARGET_HELPER_INSPECT_NOTE_H
@@ -15,12 +16,13 @@
 struct elf_file;
 struct library_kind;
 
-/* Whether any of the rows that are wanted is a static probe. */
+/* Returns true if any wanted row is a static probe. */
 bool inspect_notes_wanted(const bool *wanted);
 
 /*
- * is_seen: whether calls of a function of the layer's table are recorded by probes of its own. How many were attached; where
- * their arguments are goes into opt's map of notes, and the names of their rows into the list `names`.
+ * Attaches to a library's static probes and returns their number. is_seen tells whether a function
+ * of the layer's table has its own probes. The locations of arguments go into opt's map of notes,
+ * the names of rows into `names`.
  */
 size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Most files have none of them: that is seen from their tables of names, before a symbol is loaded. */
+/* Most files have no region. Their name tables show this before any symbol is loaded. */
 #include "target/helper/inspect_region.h"
 
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #include "target/elf/probe_site.h"
 #include "target/elf/return_sites.h"
 
-/* What was found in a file. */
+/* The sites found in a file. */
 struct region_sites {
 	struct link_site *site;
 	size_t cnt, room;
-	json_t *names;	 /* of regions that have a site */
-	json_t *failed;	 /* of those that have one that cannot be probed … */
-	json_t *reasons; /* … and why: {name: text} */
+	json_t *names;	 /* names of regions that have a site */
+	json_t *failed;	 /* names of regions with a site that cannot be probed */
+	json_t *reasons; /* the reasons: {name: text} */
 };
 
 bool region_is(const char *symbol, const char *name)
@@ -64,7 +64,7 @@ static void site_add(struct region_sites *s, uint64_t offset, size_t region, uin
 {
 	struct link_site *known = site_find(s, offset, region);
 
-	if (known) { /* it begins and ends there */
+	if (known) { /* the function begins and ends there */
 		known->cookie |= place;
 		return;
 	}
@@ -78,7 +78,9 @@ static void site_add(struct region_sites *s, uint64_t offset, size_t region, uin
 	};
 }
 
-/* A function may have several symbols. */
+/*
+ * Returns true if a region's begin is already known, because a function may have several symbols.
+ */
 static bool begin_known(const struct region_sites *s, uint64_t offset)
 {
 	for (size_t i = 0; i < s->cnt; i++)
@@ -113,7 +115,7 @@ static void function_add(struct region_sites *s, const struct elf_file *elf,
 	return_sites_release(&returns);
 }
 
-/* Go moves its stacks, and its functions from thread to thread. */
+/* Detects Go programs: Go moves stacks, and functions from thread to thread. */
 static bool is_go(const struct elf_file *elf)
 {
 	static const char *const marks[] = {".go.buildinfo", ".gopclntab", ".note.go.buildid"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A layer and its kind of libraries go by one name. */
+/* A layer and its library_kind have the same name. */
 #include "target/helper/library_kind.h"
 
 #include <string.h>

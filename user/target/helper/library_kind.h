@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How the libraries of a layer (layers/layer.h) are recognised, and where their functions are probed. One file a layer,
- * library_<layer>.c, ending in one const struct library_kind; the registry is generated from the file names. A file may be
- * a library of several layers: a program that all of it is linked into.
+ * How libraries of a layer (layers/layer.h) are recognised, and where their functions are probed.
+ * Each layer has one file, library_<layer>.c, which ends in a const struct library_kind; the
+ * registry is generated from the file names. A file may be a library of several layers: a program
+ * that has them all linked in.
  */
 #ifndef POV_TARGET_HELPER_LIBRARY_KIND_H
 #define POV_TARGET_HELPER_LIBRARY_KIND_H
@@ -21,20 +22,25 @@ struct layer;
 struct library_facts {
 	struct pov_lib layout; /* for the kernel half */
 	/*
-	 * Members of the trace's meta object "library", at least flavour: a short name for which one it is; version: "" if that is
-	 * not known; unsure: what of it failed its self-check, "" if nothing; met: true if functions of it are met at run time. Owned.
+	 * Members of the meta object "library"; owned. At least flavour (short name of the
+	 * implementation), version ("" if unknown), unsure (what failed the self-check, or ""), and
+	 * met (true if functions are found at run time).
 	 */
 	json_t *meta;
-	json_t *copies; /* objects that a program may hold instead: [[name, symbol]], or NULL; owned */
+	/* objects of which a program may hold copies: [[name, symbol]], or NULL; owned */
+	json_t *copies;
 };
 
-/* A function of the layer that no symbol names. */
+/* A function of the layer without a symbol. */
 struct inner_function {
 	const char *name; /* in the layer's table */
-	uint64_t addr;	  /* in the file's terms */
+	uint64_t addr;	  /* address in the file */
 };
 
-/* A function of the library that is given others: as members of what its first or second argument points to. */
+/*
+ * A function of the library that receives other functions, as members of what its first or second
+ * argument points to.
+ */
 struct handover {
 	const char *function;
 	unsigned int arg; /* 0 or 1 */
@@ -50,41 +56,52 @@ struct held_memory;
 
 /* An object in a process's memory that has functions of a library as members. */
 struct held_object {
-	const struct handover *functions; /* of it only the members; NULL ends a list */
-	/* Offsets of pointers that lead into one library in each such object; 0: no more. */
+	const struct handover *functions; /* only its members are used; NULL ends a list */
+	/* Offsets of pointers into one library that each such object has; 0: no more. */
 	uint16_t always[HELD_ALWAYS];
-	uint16_t bytes; /* how much of it is looked at, at most a page */
-	/* Whether it is one, which these pointers alone do not say (target/held.h). */
+	uint16_t bytes; /* bytes of it that are examined, at most a page */
+	/*
+	 * Decides whether it is such an object, which these pointers alone do not show
+	 * (target/held.h).
+	 */
 	bool (*is_one)(const struct held_memory *m, const uint8_t *object);
 };
 
-/* A static probe (USDT) of the library that is recorded where a function of it is not. */
+/* A static probe (USDT) of the library, recorded if a function cannot be. */
 struct note_row {
 	const char *provider, *name;
-	const char *row;      /* in the layer's table … */
-	const char *function; /* … where this one is, too */
+	const char *row;      /* the probe's row in the layer's table */
+	const char *function; /* the function, also in the layer's table */
 };
 
 #define INNER_FUNCTIONS_MAX 1024
-#define HANDOVERS_MAX 8 /* of one library */
-#define FUNCTION_ELSEWHERE \
-	3 /* what find returns for a function that another library of the layer has */
+#define HANDOVERS_MAX 8	     /* per library */
+#define FUNCTION_ELSEWHERE 3 /* result of find for a function in another library of the layer */
 
 struct library_kind {
-	const char *layer; /* its name */
-	/* Whether the file holds such a library, by what it defines, never by its name. Then *out is filled. */
+	const char *layer; /* name of the layer */
+	/*
+	 * Returns true if the file has such a library, by what it defines and never by its name.
+	 * Then fills *out.
+	 */
 	bool (*describe)(const struct elf_file *f, struct library_facts *out);
 	/*
-	 * The functions to probe for one of the layer's table; how many of syms[] are set, all with a file offset. 0: the file
-	 * lacks it, unless it is an inner one.
+	 * Finds the functions to probe for a row of the layer's table. Returns how many of syms[]
+	 * are set, all with a file offset. 0: the file lacks it, unless it is an inner function.
 	 */
 	unsigned int (*find)(const struct elf_file *f, const char *name,
 			     const struct elf_symbol *syms[2]);
-	/* Those that no symbol names, as far as the file tells; how many were written. May be NULL. */
+	/*
+	 * Finds functions without symbols, as far as the file shows them, and returns their number.
+	 * May be NULL.
+	 */
 	size_t (*inner)(const struct elf_file *f, struct inner_function out[INNER_FUNCTIONS_MAX]);
-	/* Where more of them will be met at run time; how many were written. May be NULL. */
+	/*
+	 * Finds functions through which more functions will be found at run time, and returns their
+	 * number. May be NULL.
+	 */
 	size_t (*handovers)(const struct elf_file *f, struct handover out[HANDOVERS_MAX]);
-	/* Where a process that ran before has those that were met then. May be NULL. */
+	/* Objects in which an already running process has such functions. May be NULL. */
 	const struct held_object *held;
 	const struct note_row *notes; /* ends with NULLs. May be NULL. */
 };

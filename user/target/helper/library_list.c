@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Asks each kind of library about each shared object in the directories where systems keep them. */
+/* Asks each library_kind about each shared object in the directories where systems keep them. */
 #include "target/helper/library_list.h"
 
 #include <fts.h>
@@ -15,7 +15,7 @@
 #include "target/elf/sdt_notes.h"
 #include "layers/func_table.h"
 
-#define DEPTH_MAX 4 /* directories below those named */
+#define DEPTH_MAX 4 /* depth below these directories */
 #define CALLERS_MAX 16
 
 static bool has_inner(const struct inner_function *inner, size_t cnt, const char *name)
@@ -34,7 +34,10 @@ static const char *inner_at(const struct inner_function *inner, size_t cnt, uint
 	return NULL;
 }
 
-/* The one that a place in the code belongs to: it lies there, or in a function that is called from there. */
+/*
+ * Returns the inner function that contains a place in the code, or that calls the function which
+ * contains it.
+ */
 static const char *inner_around(const struct elf_file *f, const struct inner_function *inner,
 				size_t cnt, uint64_t place)
 {
@@ -55,7 +58,9 @@ static const char *inner_around(const struct elf_file *f, const struct inner_fun
 	return name;
 }
 
-/* Static probes (USDT): of each the number of places, and the functions found that these belong to. */
+/*
+ * Lists static probes (USDT), each with its number of places and the functions that contain them.
+ */
 static json_t *notes_json(const struct elf_file *f, const struct inner_function *inner, size_t cnt)
 {
 	json_t *all = json_object(), *one;
@@ -80,7 +85,7 @@ static json_t *notes_json(const struct elf_file *f, const struct inner_function 
 	return all;
 }
 
-/* Which functions of a layer, and which of its static probes, are in a library of it. */
+/* Adds which functions of a layer, and which of its static probes, a library has. */
 static void functions_add(const struct elf_file *f, const struct library_kind *kind,
 			  const struct layer *layer, json_t *out)
 {

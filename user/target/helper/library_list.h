@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The libraries of this machine whose functions can be recorded, by what they define. Nothing is attached. */
+/*
+ * Lists the libraries of this machine whose functions can be recorded, by what they define.
+ * Attaches nothing.
+ */
 #ifndef POV_TARGET_HELPER_LIBRARY_LIST_H
 #define POV_TARGET_HELPER_LIBRARY_LIST_H
 
 #include <jansson.h>
 
 /*
- * Of all layers, in the directories where libraries are installed: [{layer, path, flavour, version, functions, missing, met}]; functions: that
- * can be probed; missing: names of those that it should have; met: others are met at run time. To be released.
+ * Lists libraries of all layers in the directories where libraries are installed: [{layer, path,
+ * flavour, version, functions, missing, met}]. functions is the number that can be probed; missing
+ * has the names that it should have but lacks; met: more functions are found at run time. The
+ * caller releases it.
  */
 json_t *library_list(void);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * To take a program from its event, and then the event away, the kernel waits for grace periods under
- * bpf_event_mutex (perf_event_detach_bpf_prog, since ef1b808e3b7c and in stable series) and under event_mutex
- * (perf_uprobe_destroy). So neither would several threads be quicker, for nothing overlaps, nor is it enough to
- * exit, for whoever waits for the process waits until its files are closed.
+ * To detach a program from its event and then to remove the event, the kernel waits for grace
+ * periods under bpf_event_mutex (perf_event_detach_bpf_prog, since ef1b808e3b7c and in stable
+ * series) and under event_mutex (perf_uprobe_destroy). So several threads would not be faster,
+ * because nothing overlaps. Just exiting does not help either: a parent that waits for the process
+ * waits until its files are closed.
  */
 #include "target/probes/leftover_probes.h"
 
@@ -22,14 +23,19 @@
 #include "lib/fd.h"
 #include "lib/log.h"
 
-/* Between two closes others get at those mutexes, so that the next recording attaches some dozens meanwhile. */
+/*
+ * Pause between closes. Others can take these mutexes meanwhile, so the next recording can attach
+ * some dozens of probes.
+ */
 #define PAUSE_NS 20000000L
 
 #define TURN_FILE "/run/povtrace-close.lock"
 #define TURN_PAUSE_NS 100000000L
-#define TURN_NS 300000000000L /* twice what all functions take */
+#define TURN_NS 300000000000L /* twice the time for all functions */
 
-/* All descriptors but ours: whoever waits for the end of a pipe or a terminal is not kept waiting. */
+/*
+ * Closes all descriptors except ours, so that nobody waits for us at the end of a pipe or terminal.
+ */
 static void others_close(const struct leftover_probes *leftover)
 {
 	int *ours = xcalloc(2 * leftover->probes.cnt + 1, sizeof(*ours));
@@ -54,8 +60,9 @@ static void slow_close(int fd)
 }
 
 /*
- * One such process works at a time, or the next recording's turn would come too seldom. By a lock on a file that only
- * root can open, for whoever can open a file can lock it; without one, or when it takes too long, without turns.
+ * Waits until no other such process works; otherwise the next recording would rarely get a turn.
+ * The lock is on a file that only root can open, because any user who can open a file can lock it.
+ * Without the lock, or after too long a wait, it goes on without a turn.
  */
 static void turn_await(void)
 {
@@ -71,7 +78,7 @@ static void turn_await(void)
 		nanosleep(&pause, NULL);
 }
 
-/* May be killed at any time: the kernel then closes the rest. */
+/* May be killed at any time: then the kernel closes the rest. */
 static _Noreturn void closing_main(const struct leftover_probes *leftover)
 {
 	others_close(leftover);
@@ -103,10 +110,10 @@ void leftover_probes_close(struct leftover_probes *leftover)
 		if (!pid)
 			closing_main(leftover);
 		if (pid > 0)
-			log_info("process %d takes %zu probes back in the background", pid,
+			log_info("process %d removes %zu probes in the background", pid,
 				 leftover->probes.cnt);
 		else
-			log_warn("fork: %s; waiting for the kernel to take %zu probes back",
+			log_warn("fork: %s; waiting until the kernel has removed %zu probes",
 				 strerror(errno), leftover->probes.cnt);
 	}
 	for (size_t i = 0; i < leftover->probes.cnt; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A uprobe_multi link fails as a whole if one of its sites cannot be probed, so a failing set is halved
- * until the culprits stand alone. Does not choose sites (target/elf/probe_site.h).
+ * A uprobe_multi link fails as a whole if one of its sites cannot be probed, so a failing set is
+ * halved until the failing sites are alone. target/elf/probe_site.h chooses the sites.
  */
 #include "target/probes/links.h"
 
@@ -15,7 +15,7 @@
 
 #include "lib/log.h"
 
-#define CLOSING_THREADS 256 /* each only waits for the kernel */
+#define CLOSING_THREADS 256 /* each thread only waits for the kernel */
 
 static int attach_multi(int prog_fd, bool ret, pid_t pid, const char *path,
 			const struct link_site *sites, size_t cnt, struct perf_probe *out)
@@ -42,7 +42,7 @@ static int attach_multi(int prog_fd, bool ret, pid_t pid, const char *path,
 	return 0;
 }
 
-/* One link for cnt sites, or a perf-event uprobe for one of them. */
+/* Attaches one link for cnt sites, or a perf-event uprobe for one site. */
 static int probe_attach(const struct link_programs *p, const struct perf_probe_kind *kind, bool ret,
 			const char *path, const struct link_site *sites, size_t cnt,
 			struct perf_probe *out)
@@ -64,7 +64,7 @@ static void probe_add(struct perf_probes *probes, struct perf_probe p,
 	perf_probes_add(probes, &p);
 }
 
-/* At return, then at entry: both or none. */
+/* Attaches at return, then at entry: both or none. */
 static int pair_attach(struct links *links, const struct link_programs *p,
 		       const struct perf_probe_kind *kind, const char *path,
 		       const struct link_site *sites, size_t cnt)
@@ -124,7 +124,7 @@ static size_t perf_attach_all(struct links *links, const struct link_programs *p
 	return attached;
 }
 
-static int by_company(const void *a, const void *b)
+static int compare_by_group(const void *a, const void *b)
 {
 	const struct link_site *x = a, *y = b;
 
@@ -141,7 +141,7 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 	if (programs->api != LINK_MULTI)
 		return perf_attach_all(links, programs, path, sites, cnt, err);
 	if (cnt)
-		qsort(sites, cnt, sizeof(*sites), by_company);
+		qsort(sites, cnt, sizeof(*sites), compare_by_group);
 	while (together < cnt && !sites[together].alone)
 		together++;
 	attached = multi_attach_all(links, programs, path, sites, together, err);
@@ -186,13 +186,13 @@ static void probes_close(const struct perf_probes *probes)
 
 void links_release(struct links *links)
 {
-	/* No entry may be seen whose return is not. */
+	/* Entries are closed first: no entry may be recorded without its return. */
 	probes_close(&links->entry);
 	probes_close(&links->ret);
 	links_forget(links);
 }
 
-/* Probes that nobody needs any more. */
+/* Probes that are being closed. */
 struct closing {
 	struct perf_probes links;
 	atomic_size_t next;
@@ -250,7 +250,7 @@ void links_leave(struct links *const *links, size_t cnt, struct leftover_probes 
 	closing_do(&c);
 }
 
-/* Closings in threads of their own. */
+/* The number of running threads that close probes. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t over;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links, or by
- * two perf-event uprobes a site where the kernel has no such links. A site that cannot be had is marked and
- * left out; the others are attached all the same. Sites that may have to be given up later have links of their
- * own. What is attached is a set of descriptors, which may be made in one process and held by another.
+ * Attaches the entry and return programs to a set of sites of one file: by two uprobe_multi links,
+ * or, on kernels without such links, by two perf-event uprobes per site. A site that cannot be
+ * probed is marked and left out; the others are attached all the same. Sites that may have to be
+ * detached later have their own links. The result is a set of descriptors, which one process may
+ * make and another hold.
  */
 #ifndef POV_TARGET_PROBES_LINKS_H
 #define POV_TARGET_PROBES_LINKS_H
@@ -18,45 +19,58 @@
 enum link_api { LINK_MULTI, LINK_PERF };
 
 struct link_site {
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* file offset */
 	uint64_t cookie;
-	bool alone; /* not in one link with others */
-	bool has_returns; /* its return instructions have sites, too, for processes that unwind the stack */
+	bool alone; /* needs its own link */
+	/* its return instructions have sites, too, for processes that unwind the stack */
+	bool has_returns;
 	bool failed; /* set by links_attach */
 };
 
 struct links {
 	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link */
-	int file_fd;		       /* > 0: of the file, by which sites can be attached again */
-	int hooks_fd; /* > 0: of a file of struct pov_hook: what processes enter by a jump of their own */
+	int file_fd;		       /* > 0: the file, for attaching sites again */
+	/* > 0: a file of struct pov_hook, for functions that processes redirect by a jump */
+	int hooks_fd;
 };
 
 struct link_programs {
-	int entry_fd, ret_fd; /* ret_fd -1: only at entry */
+	int entry_fd, ret_fd; /* ret_fd -1: no return program */
 	enum link_api api;
 	pid_t pid; /* the process that gets the probes; 0: all processes */
 };
 
 /*
- * path: the file, also as /proc/PID/map_files/…; needed only during the call. Sites must be of different
- * offsets; they are put in order, those that are alone last. Returns the number of sites attached; errno of the last
- * failure in *err if some failed; ESRCH: the process has ended.
+ * Attaches sites. path is the file, possibly as /proc/PID/map_files/…; it is needed only during the
+ * call. Sites must have different offsets; they are sorted, those that are alone last. Returns the
+ * number of sites attached. If some failed, *err is the errno of the last failure; ESRCH: the
+ * process has ended.
  */
 size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
 		    struct link_site *sites, size_t cnt, int *err);
-/* Takes over all that another set holds; the file remains the first one's. */
+/* Takes over all probes of another set; the file remains that of `to`. */
 void links_move(struct links *to, struct links *from);
-/* Detaches these, uprobe_multi links side by side, and forgets them. */
+/* Detaches these probes, uprobe_multi links in parallel, and forgets them. */
 void links_close(struct perf_probes *probes);
-/* Detaches and forgets all, entries first. Slow with many perf-event uprobes: the kernel waits for each. */
+/*
+ * Detaches and forgets all probes, entries first. Slow with many perf-event uprobes, because the
+ * kernel waits for each.
+ */
 void links_release(struct links *links);
-/* The same in a thread of its own; perf-event uprobes are handed over to be closed later. Returns at once. */
+/*
+ * Does the same in a thread, and returns at once. Perf-event uprobes are handed over for a later
+ * close.
+ */
 void links_release_behind(struct links *links, struct leftover_probes *leftover);
-/* Until all that is detached by such threads is: the kernel would close what is left one by one when this process ends. */
+/*
+ * Waits for these threads: otherwise the kernel would close the remaining links one by one when
+ * this process ends.
+ */
 void links_wait(void);
 /*
- * The same of several at once and in any order, for programs that do nothing any more: the kernel waits for RCU with each
- * uprobe_multi link, so they are closed side by side. Perf-event uprobes are not waited for, but handed over to be closed later.
+ * Detaches several sets at once, in any order, whose programs do nothing any more. The kernel waits
+ * for RCU with each uprobe_multi link, so these are closed in parallel. Perf-event uprobes are
+ * handed over for a later close.
  */
 void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The event is opened disabled: programs run all the same (uprobe_perf_func), and perf itself does nothing. What sysfs says is read once, not for each of hundreds of probes.
+ * The event is opened disabled: programs run all the same (uprobe_perf_func), and perf itself does
+ * nothing. The numbers in sysfs are read once and not for each of hundreds of probes.
  */
 #include "target/probes/perf_probe.h"
 
@@ -43,8 +44,9 @@ int perf_probe_kind_read(struct perf_probe_kind *out)
 }
 
 /*
- * An event of a process filters by its memory (__uprobe_perf_filter), so the program runs for all threads on all CPUs. The CPU
- * only limits where the scheduler meets the event, which stays disabled.
+ * An event of a process filters by its memory (__uprobe_perf_filter), so the program runs for all
+ * threads on all CPUs. The CPU only limits where the scheduler handles the event, which stays
+ * disabled.
  */
 int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret, pid_t pid,
 		      const char *path, uint64_t offset, uint64_t cookie, struct perf_probe *out)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A list is [[kind, offset, cookie, alone, has_returns]]: it goes from the helper to the collector, and to the next helper with what that knows. */
+/*
+ * A list is [[kind, offset, cookie, alone, has_returns]]. The helper sends it to the collector,
+ * which passes it to later helpers with all that it knows.
+ */
 #include "target/probes/site_list.h"
 
 #include <errno.h>
@@ -29,7 +32,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* At return instructions, of which several functions may have the same ones. */
+/* Attaches at return instructions, which several functions may share. */
 static void returns_attach(const struct link_programs *p, const char *path,
 			   const struct link_site *sites, size_t cnt, struct links *links, int *err)
 {
@@ -54,7 +57,10 @@ static int by_place(const void *a, const void *b)
 	return POV_PLACE(x->cookie) - POV_PLACE(y->cookie);
 }
 
-/* Leaves each function either its return probe or its return instructions. Returns how many sites are left. */
+/*
+ * Keeps for each function either its return probe or its return instructions. Returns how many
+ * sites are left.
+ */
 static size_t returns_choose(struct link_site *sites, size_t cnt, bool unwinds)
 {
 	size_t n = 0;
@@ -73,7 +79,10 @@ static size_t returns_choose(struct link_site *sites, size_t cnt, bool unwinds)
 	return n;
 }
 
-/* Those of calls: no entry may be seen whose return is not. Returns the number of entries. */
+/*
+ * Attaches the sites of calls, returns first: no entry may be recorded without its return. Returns
+ * the number of entries.
+ */
 static size_t calls_attach(const struct inspect_options *opt, pid_t pid, bool unwinds,
 			   const char *path, struct link_site *sites, size_t cnt,
 			   struct links *links, int *err)
@@ -154,7 +163,7 @@ static void failed_name(const struct inspect_options *opt, enum site_kind kind, 
 		json_array_append_new(failed, json_string(opt->region[row]));
 }
 
-/* cnt sites of one kind. */
+/* Attaches cnt sites of one kind. */
 static int run_attach(const struct inspect_options *opt, enum site_kind kind, pid_t pid,
 		      bool unwinds, const char *path, struct link_site *v, size_t cnt,
 		      struct links *links, json_t *failed)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See x86_args.h. What cannot be followed is lost: only what is the same on all ways counts. */
+/*
+ * See x86_args.h. Only what is the same on all paths counts; anything that cannot be followed is
+ * lost.
+ */
 #if defined(__x86_64__)
 #include "target/x86/x86_args.h"
 
@@ -11,18 +14,20 @@
 
 #define CODE_BYTES_MAX 65536
 #define REGS 16
-#define SLOTS_BELOW 256 /* words of the frame, … */
-#define SLOTS_ABOVE 16	/* … and above its return address */
+#define SLOTS_BELOW 256 /* tracked words of the frame */
+#define SLOTS_ABOVE 16	/* tracked words above its return address */
 #define STEPS_MAX 400000
 #define UNKNOWN INT32_MIN
 
-/* Before an instruction. What an argument's number + 1 says is in registers, and in words of the stack. */
+/*
+ * The state before an instruction. Registers and stack words hold an argument's number + 1, or 0.
+ */
 struct state {
 	bool seen;
-	int32_t sp,
-		fp; /* from the CFA; UNKNOWN. fp: of rbp, if it is a copy of the stack pointer */
+	int32_t sp; /* the stack pointer, relative to the CFA, or UNKNOWN */
+	int32_t fp; /* rbp relative to the CFA, if it is a frame pointer, or UNKNOWN */
 	uint8_t reg[REGS];
-	uint8_t slot[SLOTS_BELOW + SLOTS_ABOVE]; /* the first one is the lowest */
+	uint8_t slot[SLOTS_BELOW + SLOTS_ABOVE]; /* the lowest word comes first */
 };
 
 struct follow {
@@ -30,8 +35,8 @@ struct follow {
 	size_t bytes;
 	uint64_t start;
 	ZydisDecoder decoder;
-	struct state *state; /* by offset; owned */
-	uint32_t *queue;     /* offsets to go on from; owned */
+	struct state *state; /* by offset in the code; owned */
+	uint32_t *queue;     /* offsets still to follow; owned */
 	size_t nqueue;
 	bool *queued; /* owned */
 };
@@ -50,7 +55,7 @@ static int reg_of(ZydisRegister r)
 	return dwarf_of[whole - ZYDIS_REGISTER_RAX];
 }
 
-/* A word of the stack by its place from the CFA; NULL: not one of those that are followed. */
+/* Returns a tracked stack word by its offset from the CFA, or NULL. */
 static uint8_t *slot_at(struct state *s, int64_t off)
 {
 	int64_t i = off / 8 + SLOTS_BELOW;
@@ -58,7 +63,7 @@ static uint8_t *slot_at(struct state *s, int64_t off)
 	return off % 8 || i < 0 || i >= SLOTS_BELOW + SLOTS_ABOVE ? NULL : &s->slot[i];
 }
 
-/* A memory operand in the frame: its place from the CFA; UNKNOWN. */
+/* Returns the offset from the CFA of a memory operand in the frame, or UNKNOWN. */
 static int64_t frame_off(const struct state *s, const ZydisDecodedOperand *op)
 {
 	int base = reg_of(op->mem.base);
@@ -116,14 +121,15 @@ static void push_pop(struct state *s, const ZydisDecodedInstruction *z,
 	s->sp += 8;
 }
 
-/* Of 32 bits too: an argument that is an int has no more. */
+/* Returns true for a move of at least 32 bits: an int argument has no more. */
 static bool is_move(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *op)
 {
 	return (z->mnemonic == ZYDIS_MNEMONIC_MOV || z->mnemonic == ZYDIS_MNEMONIC_MOVSXD) &&
 	       op[0].size >= 32;
 }
 
-static bool move(struct state *s, const ZydisDecodedInstruction *z, const ZydisDecodedOperand *op)
+static bool move_step(struct state *s, const ZydisDecodedInstruction *z,
+		      const ZydisDecodedOperand *op)
 {
 	int to = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[0].reg.value) : -1;
 	int from = op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[1].reg.value) : -1;
@@ -165,7 +171,7 @@ static bool move(struct state *s, const ZydisDecodedInstruction *z, const ZydisD
 	return true;
 }
 
-/* add and sub of a constant to the stack pointer; lea of a place of the frame into it. */
+/* Handles add and sub of a constant to the stack pointer, and lea of a frame address into it. */
 static bool stack_moves(struct state *s, const ZydisDecodedInstruction *z,
 			const ZydisDecodedOperand *op)
 {
@@ -184,7 +190,7 @@ static bool stack_moves(struct state *s, const ZydisDecodedInstruction *z,
 	reg_lose(s, to);
 	if (to == REG_RSP)
 		s->sp = off == UNKNOWN ? UNKNOWN : (int32_t)off;
-	else if (off != UNKNOWN) /* others may write there from now on */
+	else if (off != UNKNOWN) /* other code may write there from now on */
 		stack_lose(s, off, 8);
 	return true;
 }
@@ -206,7 +212,7 @@ static void others_write(struct state *s, const ZydisDecodedInstruction *z,
 	}
 }
 
-static void called(struct state *s)
+static void call_step(struct state *s)
 {
 	static const uint8_t lost[] = {0, 1, 2, 4, 5, 8, 9, 10, 11};
 
@@ -214,19 +220,20 @@ static void called(struct state *s)
 		s->reg[lost[i]] = 0;
 }
 
-static void step(struct state *s, const ZydisDecodedInstruction *z, const ZydisDecodedOperand *op)
+static void insn_step(struct state *s, const ZydisDecodedInstruction *z,
+		      const ZydisDecodedOperand *op)
 {
 	if (z->meta.category == ZYDIS_CATEGORY_CALL)
-		called(s);
+		call_step(s);
 	else if (z->mnemonic == ZYDIS_MNEMONIC_PUSH || z->mnemonic == ZYDIS_MNEMONIC_POP)
 		push_pop(s, z, op);
 	else if (z->mnemonic == ZYDIS_MNEMONIC_LEAVE)
 		s->sp = s->fp == UNKNOWN ? UNKNOWN : s->fp + 8, reg_lose(s, REG_RBP);
-	else if (!move(s, z, op) && !stack_moves(s, z, op))
+	else if (!move_step(s, z, op) && !stack_moves(s, z, op))
 		others_write(s, z, op);
 }
 
-/* ---- ways ---- */
+/* ---- paths ---- */
 
 static bool state_meet(struct state *to, const struct state *from)
 {
@@ -267,7 +274,7 @@ static bool goes_on(const ZydisDecodedInstruction *z)
 	       z->mnemonic != ZYDIS_MNEMONIC_HLT;
 }
 
-/* False: a way leads where nobody knows. */
+/* Follows one instruction. False: a path leads to an unknown place. */
 static bool follow_one(struct follow *f, uint32_t off)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
@@ -287,7 +294,7 @@ static bool follow_one(struct follow *f, uint32_t off)
 	}
 	if (!goes_on(&z))
 		return true;
-	step(&s, &z, op);
+	insn_step(&s, &z, op);
 	way_add(f, addr + z.length, &s);
 	return true;
 }
@@ -352,25 +359,25 @@ bool x86_args_find(const uint8_t *code, size_t bytes, uint64_t start, uint64_t a
 	return found;
 }
 
-/* ---- what a caller passes ---- */
+/* ---- values that a caller passes ---- */
 
-#define BACK_MAX 64 /* instructions before the call */
+#define BACK_MAX 64 /* limit of instructions before the call */
 
 struct before {
-	uint64_t next; /* address behind it */
+	uint64_t next; /* address after it */
 	ZydisDecodedInstruction z;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* Where jumps within a function lead. */
+/* The targets of jumps inside a function. */
 struct jumps {
 	const uint8_t *code;
 	size_t bytes;
 	ZydisDecoder decoder;
-	uint32_t *offset; /* of instructions before the address looked at; owned */
-	uint32_t *from;	  /* by offset: the only jump that leads there, + 1; owned */
-	size_t cnt;	  /* of offset */
-	bool unknown;	  /* some lead to addresses that are reckoned */
+	uint32_t *offset; /* offsets of instructions before the given address; owned */
+	uint32_t *from;	  /* by offset: the only jump to it, + 1; owned */
+	size_t cnt;	  /* number of offsets */
+	bool unknown;	  /* some jumps have computed targets */
 };
 #define JUMPS_SEVERAL UINT32_MAX
 
@@ -408,7 +415,7 @@ static void jumps_find(struct jumps *j, uint64_t before)
 	}
 }
 
-/* The index of an instruction; cnt: it is not one of them. */
+/* Returns the index of an instruction; cnt: none begins there. */
 static size_t instruction_at(const struct jumps *j, uint32_t off)
 {
 	size_t i = 0;
@@ -426,8 +433,8 @@ static void decode_at(const struct jumps *j, size_t i, struct before *out)
 }
 
 /*
- * The instruction that runs before the ith one, on the only way there: the one above it (but for padding) or a jump. False: there are
- * several ways, or none that is known.
+ * Finds the instruction that runs before the ith one on the only path to it: the one above it
+ * (except for padding) or a jump. False: there are several paths, or none is known.
  */
 static bool way_back(const struct jumps *j, size_t *i, struct before *out)
 {
@@ -449,7 +456,10 @@ static bool way_back(const struct jumps *j, size_t *i, struct before *out)
 	return out->z.meta.category != ZYDIS_CATEGORY_CALL && !(is_jump(&out->z) && j->unknown);
 }
 
-/* The instructions that have run before an address, the last one first, as far back as only one way leads there. */
+/*
+ * Lists the instructions that ran before an address, the last one first, as far back as only one
+ * path leads there.
+ */
 static size_t block_before(const uint8_t *code, size_t bytes, uint64_t start, uint64_t at,
 			   struct before *out)
 {
@@ -482,7 +492,10 @@ static bool is_preserved(int reg)
 	return reg == 3 || reg == REG_RBP || reg >= 12;
 }
 
-/* The last instruction before [from] that writes it; cnt: none. */
+/*
+ * Returns the last instruction, from index `from` on backwards, that writes the register; cnt:
+ * none.
+ */
 static size_t writer_of(const struct before *b, size_t cnt, size_t from, int reg)
 {
 	while (from < cnt && !writes_reg(&b[from], reg))
@@ -490,7 +503,7 @@ static size_t writer_of(const struct before *b, size_t cnt, size_t from, int reg
 	return from;
 }
 
-/* Memory of the frame that nothing among the later instructions writes. */
+/* Returns memory of the frame, if no later instruction writes it. */
 static struct x86_passed memory_passed(const struct before *b, size_t i)
 {
 	const ZydisDecodedOperand *op = &b[i].op[1];
@@ -515,7 +528,7 @@ static struct x86_passed memory_passed(const struct before *b, size_t i)
 	return p;
 }
 
-/* What is found by its distance from the instruction: an address, or a word that holds one. */
+/* Returns a value that is addressed relative to the instruction: an address, or the word at one. */
 static struct x86_passed near_passed(const struct before *w)
 {
 	const ZydisDecodedOperand *op = &w->op[1];

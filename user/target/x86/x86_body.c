@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A function's bytes are decoded from its start to its end, for a jump through a table may lead anywhere in it. Jumps to places that
- * are no other function are followed: to cold parts by their names, and in stripped files to whatever the table of exception
- * frames says begins there. The latter may be a function of its own without a name, which then counts as part of the body.
+ * Decodes a function's bytes from start to end, because a jump through a table may lead to any of
+ * them. Jumps to places that are not other functions are followed: to cold parts by their names,
+ * and in stripped files to whatever begins there according to the table of exception frames. The
+ * latter may be a nameless function of its own, which then counts as part of the body.
  */
 #include "target/x86/x86_body.h"
 
@@ -16,7 +17,7 @@
 
 #define BODY_BYTES_MAX (1u << 20)
 
-/* NAME.cold, NAME.cold.1 …, and NAME.part.0 … if the function jumps there. */
+/* Returns true for NAME.cold, NAME.cold.1 …, and for NAME.part.0 … if the function jumps there. */
 static bool name_is_part(const char *name, const char *function, const char *kind)
 {
 	size_t bytes = strlen(function);
@@ -47,12 +48,14 @@ static enum x86_next insn_next(const struct x86_insn *insn, uint64_t *to)
 	}
 }
 
-/* What compilers do not write into functions: data, or code for the kernel. */
+/*
+ * Returns true for bytes that compilers do not generate in functions: data, or code for the kernel.
+ */
 static bool insn_is_strange(const struct x86_insn *insn)
 {
 	return (insn->raw[0] == 0 && insn->raw[1] == 0) ||
 	       (insn->z.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED &&
-		insn->z.mnemonic != ZYDIS_MNEMONIC_HLT) || /* which traps */
+		insn->z.mnemonic != ZYDIS_MNEMONIC_HLT) || /* hlt traps */
 	       insn->z.mnemonic == ZYDIS_MNEMONIC_IRETQ ||
 	       insn->z.mnemonic == ZYDIS_MNEMONIC_IRETD ||
 	       insn->z.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ||
@@ -118,7 +121,7 @@ static const char *part_add(struct x86_body *b, uint64_t start, uint64_t bytes)
 	return objection;
 }
 
-/* ---- what belongs to it ---- */
+/* ---- parts ---- */
 
 bool x86_body_stub(struct x86_body *b, uint64_t addr, uint64_t *slot)
 {
@@ -132,7 +135,7 @@ bool x86_body_stub(struct x86_body *b, uint64_t addr, uint64_t *slot)
 	return x86_is_slot_jump(&insn, slot);
 }
 
-/* A jump leads out of what is known of the body. */
+/* Handles a jump that leaves the known body. */
 static const char *jump_follow(struct x86_body *b, uint64_t to)
 {
 	const struct elf_symbol *s = elf_file_symbol_from(b->f, to);
@@ -154,7 +157,7 @@ static const char *jump_follow(struct x86_body *b, uint64_t to)
 						    "it jumps to code that is no known function";
 }
 
-/* The first of the symbols, which are in order of their names, whose name is not before that one. */
+/* Returns the first symbol whose name is not less than `name`. The symbols are sorted by name. */
 static size_t symbol_lower_bound(const struct elf_symbol *sym, size_t cnt, const char *name)
 {
 	size_t lo = 0, hi = cnt;
@@ -170,7 +173,7 @@ static size_t symbol_lower_bound(const struct elf_symbol *sym, size_t cnt, const
 	return lo;
 }
 
-/* Exceptions may lead to a cold part to which no jump does. */
+/* Adds cold parts by name, because exceptions may lead to one that no jump reaches. */
 static const char *cold_parts_add(struct x86_body *b)
 {
 	const char *function = b->sym->name, *objection = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * All instructions of a function, with the parts of it that a compiler has put elsewhere (".cold"), and how deep the stack is at
- * each. x86-64.
+ * All instructions of a function, including the parts that the compiler has put elsewhere
+ * (".cold"), and the stack's depth at each. x86-64 only.
  */
 #ifndef POV_TARGET_X86_X86_BODY_H
 #define POV_TARGET_X86_X86_BODY_H
@@ -14,8 +14,8 @@
 #include "target/x86/x86_code.h"
 
 #define X86_PARTS_MAX 64
-#define X86_DEPTH_NONE INT32_MIN /* no way leads there */
-#define X86_DEPTH_ANY INT32_MAX	 /* ways differ, or it cannot be told */
+#define X86_DEPTH_NONE INT32_MIN /* no path leads there */
+#define X86_DEPTH_ANY INT32_MAX	 /* paths differ, or it is unknown */
 
 enum x86_next { /* where control goes after an instruction */
 		X86_GOES_ON,
@@ -34,41 +34,51 @@ struct x86_depth {  /* in bytes below the stack pointer at the function's start 
 struct x86_step { /* an instruction */
 	uint64_t addr;
 	uint64_t to;		/* target of a direct jump */
-	struct x86_depth depth; /* before it; filled by x86_depth_flow */
+	struct x86_depth depth; /* depth before it; set by x86_depth_flow */
 	uint8_t next;		/* enum x86_next */
 	uint8_t bytes;
 	bool is_table; /* an indirect jump through a table of places in the function */
-	bool queued;   /* x86_depth_flow's own */
+	bool queued;   /* internal to x86_depth_flow */
 };
 
 struct x86_part {
 	uint64_t start, end;
-	size_t first, cnt; /* its steps */
+	size_t first, cnt; /* its range in step */
 };
 
 struct x86_body {
 	const struct elf_file *f;
 	const struct elf_symbol *sym;
-	struct x86_part part[X86_PARTS_MAX]; /* the function's own symbol first */
+	struct x86_part part[X86_PARTS_MAX]; /* the part of the function's own symbol comes first */
 	size_t part_cnt;
-	struct x86_step *step; /* part by part, in order of address */
+	struct x86_step *step; /* sorted by part, then by address */
 	size_t cnt, room;
-	bool label_taken; /* the address of a place within it is taken, as for a computed goto */
+	/* the code takes the address of a place inside it, as for a computed goto */
+	bool label_taken;
 	struct x86_reader reader;
 };
 
-/* NULL, or why its body is not known whole (a constant text). Free it by x86_body_free in any case. */
+/*
+ * Reads a body. NULL, or a constant text: why the body is not completely known. Call x86_body_free
+ * in both cases.
+ */
 const char *x86_body_read(const struct elf_file *f, const struct elf_symbol *sym,
 			  struct x86_body **out);
 void x86_body_free(struct x86_body *b);
-/* The step at an address; NULL if no instruction of the body begins there. */
+/* Returns the step at an address; NULL if no instruction of the body begins there. */
 struct x86_step *x86_body_step(const struct x86_body *b, uint64_t addr);
-/* "jmp *slot(%rip)" at an address, where other files' functions are reached. */
+/*
+ * Returns true for "jmp *slot(%rip)" at an address, through which other files' functions are
+ * reached.
+ */
 bool x86_body_stub(struct x86_body *b, uint64_t addr, uint64_t *slot);
 bool x86_body_holds(const struct x86_body *b, uint64_t addr);
-/* The part of a step. */
+/* Returns the part that contains a step. */
 const struct x86_part *x86_body_part(const struct x86_body *b, const struct x86_step *s);
-/* Fills depth, following all ways but those through tables, which lead to whatever nothing else leads to. */
+/*
+ * Sets depth by following all paths except those through tables, which are assumed to lead to every
+ * place that no other path reaches.
+ */
 void x86_depth_flow(struct x86_body *b);
 
 #endif

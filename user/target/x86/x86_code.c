@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Decoding of x86-64 code in ELF files: a window of file bytes, and questions about one instruction. */
+/*
+ * Decodes x86-64 code in ELF files through a window of file bytes, and answers questions about one
+ * instruction.
+ */
 #include "target/x86/x86_code.h"
 
 #if defined(__x86_64__)

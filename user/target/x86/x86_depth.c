@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Follows a function's stack pointer, and rbp where it is a copy of it, from the start along all ways. A jump with the stack as
- * it was at the start may leave the function; any other one stays in it.
+ * Follows a function's stack pointer, and rbp where it is a copy of it, from the start along all
+ * paths. A jump with the same stack as at the start may leave the function; any other one stays
+ * inside.
  */
 #include "target/x86/x86_body.h"
 
@@ -15,7 +16,7 @@
 
 struct flow {
 	struct x86_body *b;
-	size_t *queue; /* steps whose depth has changed */
+	size_t *queue; /* steps with a changed depth */
 	size_t cnt;
 };
 
@@ -32,7 +33,7 @@ static bool operand_is(const ZydisDecodedOperand *op, ZydisRegister reg)
 	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == reg;
 }
 
-/* "lea n(%rsp), %rsp", "lea n(%rbp), %rsp" */
+/* Handles "lea n(%rsp), %rsp" and "lea n(%rbp), %rsp". */
 static int32_t depth_of_address(const ZydisDecodedOperand *op, struct x86_depth d)
 {
 	if (op->mem.index != ZYDIS_REGISTER_NONE)
@@ -68,7 +69,7 @@ static struct x86_depth depth_after(const struct x86_insn *insn, struct x86_dept
 {
 	int64_t word = insn->z.operand_width / 8;
 
-	if (x86_is_call(insn)) /* which takes its return address away again */
+	if (x86_is_call(insn)) /* its return address is removed again */
 		return d;
 	if (insn->z.mnemonic == ZYDIS_MNEMONIC_LEAVE)
 		return (struct x86_depth){depth_add(d.fp, -8), X86_DEPTH_ANY};
@@ -91,7 +92,7 @@ static struct x86_depth depth_after(const struct x86_insn *insn, struct x86_dept
 	return d;
 }
 
-/* ---- along the ways ---- */
+/* ---- paths ---- */
 
 static int32_t depth_merged(int32_t a, int32_t b)
 {
@@ -138,7 +139,10 @@ static void flow_run(struct flow *w)
 	}
 }
 
-/* What jumps through tables have in common; X86_DEPTH_NONE if no way leads to any. A jump from deep in the stack is one. */
+/*
+ * Returns the common depth of all jumps through tables; X86_DEPTH_NONE if no path leads to one. A
+ * jump with a deeper stack than at the start is one.
+ */
 static struct x86_depth tables_depth(const struct x86_body *b)
 {
 	struct x86_depth d = {X86_DEPTH_NONE, X86_DEPTH_NONE};
@@ -153,7 +157,7 @@ static struct x86_depth tables_depth(const struct x86_body *b)
 	return d;
 }
 
-/* Tables lead to the blocks to which nothing else does. */
+/* Assumes that tables lead to those blocks that no other path reaches. */
 static bool tables_leave(struct flow *w)
 {
 	struct x86_depth d = tables_depth(w->b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A probe that moves from a function's start to an instruction a few bytes later still sees every call, and
- * nothing else, if control reaches that place only through the start. This looks at every instruction of the
- * function, and follows its jumps into parts split off elsewhere (".cold"), for one that could land in
- * between. Whatever cannot be decided counts as an objection.
+ * A probe that moves from a function's start to an instruction a few bytes later still sees exactly
+ * all calls, if control reaches that place only through the start. This code checks every
+ * instruction of the function, and follows its jumps into separate parts (".cold"), for one that
+ * could land in between. Whatever cannot be decided counts as an objection.
  */
 #include "target/x86/x86_flow.h"
 
@@ -24,15 +24,16 @@
 
 struct flow {
 	const struct elf_file *f;
-	uint64_t start, end; /* of the function */
+	uint64_t start, end; /* range of the function */
 	uint64_t skip;
-	uint8_t *boundary, *target;    /* one bit a byte of the function */
-	uint64_t part[FLOW_PARTS_MAX]; /* jump targets outside that are no symbols */
+	uint8_t *boundary, *target;    /* one bit per byte of the function */
+	uint64_t part[FLOW_PARTS_MAX]; /* jump targets outside without a symbol */
 	unsigned int part_cnt;
-	uint64_t table[FLOW_TABLES_MAX]; /* addresses that it takes: tables of switches begin there */
+	/* addresses that the code takes, at which tables of switches begin */
+	uint64_t table[FLOW_TABLES_MAX];
 	unsigned int table_cnt;
 	bool jumps_by_table;
-	unsigned int budget; /* instructions to look at outside */
+	unsigned int budget; /* limit of instructions outside */
 	struct x86_reader reader;
 };
 
@@ -51,7 +52,10 @@ static const char *flow_jump(struct flow *w, uint64_t to)
 		bit_set(w->target, to - w->start);
 		return NULL;
 	}
-	/* A name is a tail call, unless it is one of a compiler's own ("f.cold", "f.part.0"). */
+	/*
+	 * A jump to a name is a tail call, unless the name is the compiler's own ("f.cold",
+	 * "f.part.0").
+	 */
 	s = elf_file_symbol_from(w->f, to);
 	if (s && s->addr == to && !strchr(s->name, '.'))
 		return NULL;
@@ -81,7 +85,7 @@ static const char *flow_insn(struct flow *w, const struct x86_insn *insn)
 		w->jumps_by_table = true;
 	if (insn->z.mnemonic != ZYDIS_MNEMONIC_LEA || !x86_rip_operand(insn, &insn->op[1], &to))
 		return NULL;
-	if (to > w->start && to < w->end) /* a computed goto's */
+	if (to > w->start && to < w->end) /* for a computed goto */
 		return flow_jump(w, to);
 	if (w->table_cnt < FLOW_TABLES_MAX)
 		w->table[w->table_cnt] = to;
@@ -90,8 +94,8 @@ static const char *flow_insn(struct flow *w, const struct x86_insn *insn)
 }
 
 /*
- * The table of a switch is a list of places, each told by its distance from the table. Where such a list ends is not known: it does where
- * an entry leads out of the function.
+ * Checks the table of a switch: a list of places, each as a distance from the table. The length of
+ * such a list is unknown; it ends where an entry leads out of the function.
  */
 static const char *flow_table(struct flow *w, uint64_t table)
 {
@@ -111,7 +115,10 @@ static const char *flow_table(struct flow *w, uint64_t table)
 	return objection;
 }
 
-/* Code that may lie anywhere takes the address of each of its tables. An indirect jump without one leads to another function. */
+/*
+ * Checks all tables. Code that can be loaded anywhere takes the address of each of its tables. An
+ * indirect jump without one leads to another function.
+ */
 static const char *flow_tables(struct flow *w)
 {
 	const char *objection = NULL;
@@ -157,7 +164,7 @@ static const char *flow_part(struct flow *w, uint64_t at)
 	return objection;
 }
 
-/* Those from *at on. */
+/* Checks the parts from *at on. */
 static const char *flow_parts(struct flow *w, unsigned int *at)
 {
 	const char *objection = NULL;

@@ -7,9 +7,9 @@
 #include "target/x86/x86_code.h"
 
 struct prefixes {
-	bool refused; /* one of those no probe may stand on */
+	bool refused; /* one on which the kernel allows no probe */
 	bool opsize;  /* 0x66 */
-	bool any;     /* any but REX */
+	bool any;     /* any except REX */
 	uint8_t rex;
 	unsigned int len;
 };
@@ -44,7 +44,7 @@ static void prefixes_read(const uint8_t *raw, unsigned int len, struct prefixes 
 	}
 }
 
-/* What traps by itself, and what is coded with EVEX. */
+/* Returns true for instructions that trap by themselves, and for those with EVEX encoding. */
 static bool kernel_refuses(const struct x86_insn *insn)
 {
 	static const ZydisMnemonic traps[] = {ZYDIS_MNEMONIC_INT1,     ZYDIS_MNEMONIC_INT3,
@@ -77,7 +77,7 @@ enum kernel_does x86_kernel_does(const struct x86_insn *insn)
 	if (*op >= 0x50 && *op <= 0x57) /* push reg */
 		return !p.any && (!p.rex || p.rex == 0x41) ? KERNEL_EMULATES : KERNEL_STEPS;
 	if (*op == 0x90) {
-		/* With REX.B this is xchg %r8,%rax, which older kernels take for a nop. */
+		/* With REX.B this is xchg %r8,%rax, which older kernels mistake for a nop. */
 		if (p.opsize || p.rex & 1)
 			return KERNEL_REFUSES;
 		return p.any ? KERNEL_STEPS : KERNEL_EMULATES;

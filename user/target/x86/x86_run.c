@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Executes the general instructions that compilers make of checks, loads and index arithmetic. The stack and the answer are memory of
- * our own, at addresses that no process has; all other memory is the process's, and only read. Whatever else comes ends it.
+ * Interprets the general instructions that compilers generate for checks, loads and index
+ * arithmetic. The stack and the answer are in our own memory, at addresses that no process has; all
+ * other memory is the process's, and is only read. Anything else ends the interpretation.
  */
 #include "target/x86/x86_run.h"
 
@@ -16,10 +17,10 @@
 
 #define STEPS_MAX 1000
 #define OWN_BYTES 4096
-#define OWN_ADDR 0xffff900000000000ull /* the kernel's half */
+#define OWN_ADDR 0xffff900000000000ull /* in the kernel's half */
 #define ANSWER_ADDR (OWN_ADDR + OWN_BYTES - 16)
 #define CALLER_ADDR 0xffffa00000000000ull
-#define CANARY_OFF 0x28 /* of %fs: what protects stacks; any value does */
+#define CANARY_OFF 0x28 /* offset from %fs of the stack protector; any value will do */
 
 enum { RAX = 0, RSP = 4, RBP = 5, RSI = 6, RDI = 7, REGS = 16 };
 
@@ -27,20 +28,20 @@ struct run {
 	const struct x86_memory *memory;
 	struct x86_reader reader;
 	struct x86_insn insn;
-	uint64_t at; /* in the file's terms */
+	uint64_t at; /* address in the file */
 	uint64_t reg[REGS];
 	bool zero, sign, carry, overflow;
-	bool flags_known; /* they are those of the last instruction that sets them */
+	bool flags_known; /* the flags are those of the last instruction that sets them */
 	bool answered, returned;
 	uint8_t own[OWN_BYTES];
 };
 
-static uint64_t cut(uint64_t v, unsigned int bits)
+static uint64_t value_cut(uint64_t v, unsigned int bits)
 {
 	return bits < 64 ? v & ((1ull << bits) - 1) : v;
 }
 
-static int64_t extend(uint64_t v, unsigned int bits)
+static int64_t value_extend(uint64_t v, unsigned int bits)
 {
 	return (int64_t)(v << (64 - bits)) >> (64 - bits);
 }
@@ -73,7 +74,7 @@ static int memory_write(struct run *r, uint64_t addr, size_t bytes, uint64_t v)
 
 /* ---- operands ---- */
 
-/* Not those of the upper half of 16 bits. */
+/* Returns a register's index. -ENOTSUP for the upper halves of 16-bit registers. */
 static int register_index(ZydisRegister reg, unsigned int *idx)
 {
 	ZydisRegister whole = x86_whole_register(reg);
@@ -103,7 +104,7 @@ static bool is_canary(const ZydisDecodedOperand *op)
 	       op->mem.base == ZYDIS_REGISTER_NONE && op->mem.index == ZYDIS_REGISTER_NONE;
 }
 
-/* Where a memory operand lies in the process. */
+/* Computes a memory operand's address in the process. */
 static int operand_address(const struct run *r, const ZydisDecodedOperand *op, uint64_t *addr)
 {
 	uint64_t base, index;
@@ -131,7 +132,7 @@ static int operand_get(struct run *r, const ZydisDecodedOperand *op, uint64_t *v
 		return 0;
 	case ZYDIS_OPERAND_TYPE_REGISTER:
 		err = register_get(r, op->reg.value, v);
-		*v = cut(*v, op->size);
+		*v = value_cut(*v, op->size);
 		return err;
 	case ZYDIS_OPERAND_TYPE_MEMORY:
 		*v = 0;
@@ -156,8 +157,8 @@ static int operand_set(struct run *r, const ZydisDecodedOperand *op, uint64_t v)
 	}
 	if (op->type != ZYDIS_OPERAND_TYPE_REGISTER || register_index(op->reg.value, &idx))
 		return -ENOTSUP;
-	if (op->size < 32) /* the rest of the register stays */
-		v = (r->reg[idx] & ~cut(~0ull, op->size)) | cut(v, op->size);
+	if (op->size < 32) /* the rest of the register does not change */
+		v = (r->reg[idx] & ~value_cut(~0ull, op->size)) | value_cut(v, op->size);
 	r->reg[idx] = op->size == 32 ? (uint32_t)v : v;
 	return 0;
 }
@@ -166,32 +167,37 @@ static int operand_set(struct run *r, const ZydisDecodedOperand *op, uint64_t v)
 
 static void flags_set(struct run *r, uint64_t result, unsigned int bits, bool carry, bool overflow)
 {
-	r->zero = !cut(result, bits);
-	r->sign = extend(result, bits) < 0;
+	r->zero = !value_cut(result, bits);
+	r->sign = value_extend(result, bits) < 0;
 	r->carry = carry;
 	r->overflow = overflow;
 	r->flags_known = true;
 }
 
-static uint64_t added(struct run *r, uint64_t a, uint64_t b, unsigned int bits)
+static uint64_t value_add(struct run *r, uint64_t a, uint64_t b, unsigned int bits)
 {
-	uint64_t v = cut(a + b, bits);
+	uint64_t v = value_cut(a + b, bits);
 
-	flags_set(r, v, bits, v < cut(a, bits), extend((a ^ v) & (b ^ v), bits) < 0);
+	flags_set(r, v, bits, v < value_cut(a, bits), value_extend((a ^ v) & (b ^ v), bits) < 0);
 	return v;
 }
 
-/* borrow: one less. */
-static uint64_t subtracted(struct run *r, uint64_t a, uint64_t b, bool borrow, unsigned int bits)
+/* Subtracts, with borrow one more. */
+static uint64_t value_subtract(struct run *r, uint64_t a, uint64_t b, bool borrow,
+			       unsigned int bits)
 {
-	uint64_t v = cut(a - b - borrow, bits);
-	bool carry = cut(a, bits) < cut(b, bits) || (borrow && cut(a, bits) == cut(b, bits));
+	uint64_t v = value_cut(a - b - borrow, bits);
+	bool carry = value_cut(a, bits) < value_cut(b, bits) ||
+		     (borrow && value_cut(a, bits) == value_cut(b, bits));
 
-	flags_set(r, v, bits, carry, extend((a ^ b) & (a ^ v), bits) < 0);
+	flags_set(r, v, bits, carry, value_extend((a ^ b) & (a ^ v), bits) < 0);
 	return v;
 }
 
-/* A conditional instruction's condition is the low four bits of its opcode, the lowest of them its negation. */
+/*
+ * Evaluates a condition: the low four bits of the instruction's opcode, the lowest of which negates
+ * it.
+ */
 static int condition_holds(const struct run *r, bool *holds)
 {
 	static const char codes[] = {'o', 'b', 'e', 'a', 's', 'p', 'l', 'g'};
@@ -223,7 +229,7 @@ static int condition_holds(const struct run *r, bool *holds)
 		return -ENOTSUP;
 	}
 	*holds = v != (r->insn.z.opcode & 1);
-	/* The rest are jumps by a counter. */
+	/* The remaining ones are jumps by a counter. */
 	return r->flags_known && (r->insn.z.opcode & 0xf0) != 0xe0 ? 0 : -ENOTSUP;
 }
 
@@ -250,8 +256,11 @@ static int run_return(struct run *r)
 	return r->returned ? 0 : err ?: -ENOTSUP;
 }
 
-/* Shifts by nothing leave the flags; the carry of others is not kept, and nobody asks for it. */
-static uint64_t shifted(struct run *r, uint64_t a, uint64_t by, unsigned int bits)
+/*
+ * Shifts. A shift by zero does not change the flags; the carry of others is not kept, because
+ * nothing uses it.
+ */
+static uint64_t value_shift(struct run *r, uint64_t a, uint64_t by, unsigned int bits)
 {
 	bool arithmetic = r->insn.z.mnemonic == ZYDIS_MNEMONIC_SAR;
 	uint64_t v;
@@ -260,29 +269,32 @@ static uint64_t shifted(struct run *r, uint64_t a, uint64_t by, unsigned int bit
 	if (!by)
 		return a;
 	v = r->insn.z.mnemonic == ZYDIS_MNEMONIC_SHL ? a << by :
-	    arithmetic ? (uint64_t)(extend(a, bits) >> (by < bits ? by : bits - 1)) :
+	    arithmetic ? (uint64_t)(value_extend(a, bits) >> (by < bits ? by : bits - 1)) :
 			 a >> by;
-	v = cut(v, bits);
+	v = value_cut(v, bits);
 	flags_set(r, v, bits, false, false);
 	return v;
 }
 
-/* Of two operands, with the first one as the result; *keep: whether that is written. */
-static int arithmetic(struct run *r, uint64_t a, uint64_t b, unsigned int bits, uint64_t *v,
-		      bool *keep)
+/*
+ * Runs an instruction with two operands, the first one also being the result. *keep: the result is
+ * written.
+ */
+static int arithmetic_result(struct run *r, uint64_t a, uint64_t b, unsigned int bits, uint64_t *v,
+			     bool *keep)
 {
 	*keep = true;
 	switch (r->insn.z.mnemonic) {
 	case ZYDIS_MNEMONIC_ADD:
-		*v = added(r, a, b, bits);
+		*v = value_add(r, a, b, bits);
 		return 0;
 	case ZYDIS_MNEMONIC_CMP:
 		*keep = false; /* fall through */
 	case ZYDIS_MNEMONIC_SUB:
-		*v = subtracted(r, a, b, false, bits);
+		*v = value_subtract(r, a, b, false, bits);
 		return 0;
 	case ZYDIS_MNEMONIC_SBB:
-		*v = subtracted(r, a, b, r->carry, bits);
+		*v = value_subtract(r, a, b, r->carry, bits);
 		return r->flags_known ? 0 : -ENOTSUP;
 	case ZYDIS_MNEMONIC_TEST:
 		*keep = false; /* fall through */
@@ -298,7 +310,7 @@ static int arithmetic(struct run *r, uint64_t a, uint64_t b, unsigned int bits, 
 	case ZYDIS_MNEMONIC_SHL:
 	case ZYDIS_MNEMONIC_SHR:
 	case ZYDIS_MNEMONIC_SAR:
-		*v = shifted(r, a, b, bits);
+		*v = value_shift(r, a, b, bits);
 		return 0;
 	default:
 		return -ENOTSUP;
@@ -315,11 +327,11 @@ static int run_arithmetic(struct run *r)
 	int err = operand_get(r, &op[0], &a);
 
 	err = err ?: operand_get(r, &op[1], &b);
-	err = err ?: arithmetic(r, a, b, op[0].size, &v, &keep);
+	err = err ?: arithmetic_result(r, a, b, op[0].size, &v, &keep);
 	return err || !keep ? err : operand_set(r, &op[0], v);
 }
 
-/* Of one operand. */
+/* Runs an instruction with one operand. */
 static int run_unary(struct run *r)
 {
 	const ZydisDecodedOperand *op = r->insn.op;
@@ -329,23 +341,23 @@ static int run_unary(struct run *r)
 
 	switch (r->insn.z.mnemonic) {
 	case ZYDIS_MNEMONIC_NEG:
-		v = subtracted(r, 0, v, false, op[0].size);
+		v = value_subtract(r, 0, v, false, op[0].size);
 		break;
 	case ZYDIS_MNEMONIC_INC:
-		v = added(r, v, 1, op[0].size);
+		v = value_add(r, v, 1, op[0].size);
 		r->carry = carry;
 		break;
 	case ZYDIS_MNEMONIC_DEC:
-		v = subtracted(r, v, 1, false, op[0].size);
+		v = value_subtract(r, v, 1, false, op[0].size);
 		r->carry = carry;
 		break;
 	default: /* not */
-		v = cut(~v, op[0].size);
+		v = value_cut(~v, op[0].size);
 	}
 	return err ?: operand_set(r, &op[0], v);
 }
 
-/* Its flags tell an overflow, which is nobody's question here. */
+/* Multiplies. Its flags only show an overflow, which nothing uses here. */
 static int run_multiply(struct run *r)
 {
 	const ZydisDecodedOperand *op = r->insn.op;
@@ -358,7 +370,7 @@ static int run_multiply(struct run *r)
 	err = operand_get(r, &op[cnt - 2], &a);
 	err = err ?: operand_get(r, &op[cnt - 1], &b);
 	r->flags_known = false;
-	return err ?: operand_set(r, &op[0], cut(a * b, op[0].size));
+	return err ?: operand_set(r, &op[0], value_cut(a * b, op[0].size));
 }
 
 static int run_move(struct run *r)
@@ -371,7 +383,8 @@ static int run_move(struct run *r)
 
 	return err   ?:
 		       operand_set(r, &op[0],
-				   is_signed ? cut((uint64_t)extend(v, op[1].size), op[0].size) :
+				   is_signed ? value_cut((uint64_t)value_extend(v, op[1].size),
+							 op[0].size) :
 					       v);
 }
 
@@ -381,10 +394,10 @@ static int run_address(struct run *r)
 	uint64_t addr;
 	int err = operand_address(r, &op[1], &addr);
 
-	return err ?: operand_set(r, &op[0], cut(addr, op[0].size));
+	return err ?: operand_set(r, &op[0], value_cut(addr, op[0].size));
 }
 
-/* A jump, a conditional move or a byte that says whether the condition holds. */
+/* Runs a conditional jump, move or set. */
 static int run_conditional(struct run *r)
 {
 	const ZydisDecodedOperand *op = r->insn.op;
@@ -431,10 +444,10 @@ static int run_other(struct run *r)
 	case ZYDIS_MNEMONIC_JMP:
 		return x86_branch_target(&r->insn, &r->at) ? 0 : -ENOTSUP;
 	case ZYDIS_MNEMONIC_CWDE:
-		r->reg[RAX] = (uint32_t)extend(r->reg[RAX], 16);
+		r->reg[RAX] = (uint32_t)value_extend(r->reg[RAX], 16);
 		return 0;
 	case ZYDIS_MNEMONIC_CDQE:
-		r->reg[RAX] = (uint64_t)extend(r->reg[RAX], 32);
+		r->reg[RAX] = (uint64_t)value_extend(r->reg[RAX], 32);
 		return 0;
 	case ZYDIS_MNEMONIC_NEG:
 	case ZYDIS_MNEMONIC_NOT:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Answers what a small function of a process would return, without running it there: interprets its code (from the file, for in memory
- * it may have breakpoints) with the data that the process has in memory. Nothing is written to the process. x86-64.
+ * Computes what a small function of a process would return, without running it there: interprets
+ * its code with the data in the process's memory. The code comes from the file, because in memory
+ * it may have breakpoints. Nothing is written to the process. x86-64 only.
  */
 #ifndef POV_TARGET_X86_X86_RUN_H
 #define POV_TARGET_X86_X86_RUN_H
@@ -13,16 +14,17 @@
 struct elf_file;
 
 struct x86_memory {
-	/* Reads so many bytes at an address of the process. 0 or -errno. */
+	/* Reads bytes at an address of the process. 0 or -errno. */
 	int (*read)(void *ctx, uint64_t addr, void *to, size_t bytes);
 	void *ctx;
-	uint64_t bias; /* address in the process − address in the file */
+	uint64_t bias; /* address in the process minus address in the file */
 };
 
 /*
- * function(first, &number), where the function begins at an address in the file's terms: *number is written if it returns 0. 0; -ECANCELED if it
- * returns something else, writes no number, or calls another function, as those do that report an error; -ENOTSUP if it writes elsewhere, or does what is
- * not known here; an error of the read.
+ * Evaluates function(first, &number), where function is an address in the file. 0, if it returns 0;
+ * *number is then set. -ECANCELED if it returns something else, sets no number, or calls another
+ * function, as functions do that report an error. -ENOTSUP if it writes elsewhere, or uses
+ * instructions that are unknown here. Or an error of the read.
  */
 int x86_run_question(const struct elf_file *f, const struct x86_memory *memory, uint64_t function,
 		     uint64_t first, int32_t *number);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Runs a function's code over symbolic registers: each holds nothing known, an argument, or a value loaded
- * through the first argument. Both ways of every conditional branch are taken, each place at most a few times;
- * memory is not modelled (what is spilled to the stack is forgotten, so unoptimised code teaches nothing).
+ * Runs a function's code over symbolic registers: each holds an unknown value, an argument, or a
+ * value loaded through the first argument. Both ways of every conditional branch are taken, each
+ * place at most a few times. Memory is not modelled: values spilled to the stack are lost, so
+ * unoptimised code shows nothing.
  */
 #include "target/x86/x86_value.h"
 
@@ -42,12 +43,12 @@ struct run {
 	struct x86_reader reader;
 	struct path todo[VALUE_PATHS_MAX];
 	unsigned int todo_cnt;
-	uint8_t *visits; /* by byte of the function */
+	uint8_t *visits; /* visits of each byte of the function */
 	struct x86_loads found;
 	bool any, ambiguous;
 };
 
-/* Index of the register that holds reg, or -1. */
+/* Returns the index of the 64-bit register that contains reg, or -1. */
 static int register_index(ZydisRegister reg)
 {
 	ZydisRegister whole = x86_whole_register(reg);
@@ -66,7 +67,7 @@ static void found_add(struct run *r, const struct x86_loads *l)
 	r->any = true;
 }
 
-/* The value a memory operand loads, if it goes through the first argument. */
+/* Returns the value that a memory operand loads, if it goes through the first argument. */
 static struct value load_value(const struct path *p, const ZydisDecodedOperand *op)
 {
 	int base = op->mem.index == ZYDIS_REGISTER_NONE ? register_index(op->mem.base) : -1;
@@ -100,7 +101,7 @@ static void step_store(struct run *r, const struct path *p, const struct x86_ins
 static void step_call(struct run *r, struct path *p)
 {
 	static const uint8_t args[] = {7, 6, 2, 1, 8, 9};	     /* rdi rsi rdx rcx r8 r9 */
-	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not kept by a callee */
+	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not preserved by a callee */
 
 	for (unsigned int i = 0; i < sizeof(args) && r->want == X86_PASSED; i++) {
 		const struct value *v = &p->reg[args[i]];
@@ -128,14 +129,14 @@ static void step_data(struct run *r, struct path *p, const struct x86_insn *insn
 		v = load_value(p, from);
 	} else if (is_move && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
 		reg = register_index(from->reg.value);
-		/* Half of a pointer is nothing. */
+		/* Half of a pointer is useless. */
 		if (reg >= 0 && (from->size == 64 || (p->reg[reg].l.loads && from->size == 32)))
 			v = p->reg[reg];
 	}
 	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
 		const ZydisDecodedOperand *op = &insn->op[i];
 
-		/* A conditional move may leave what was there: clamping a size does. */
+		/* A conditional move may leave the old value, as in clamping a size. */
 		if (op->type != ZYDIS_OPERAND_TYPE_REGISTER ||
 		    !(op->actions & ZYDIS_OPERAND_ACTION_WRITE))
 			continue;
@@ -145,18 +146,18 @@ static void step_data(struct run *r, struct path *p, const struct x86_insn *insn
 	}
 }
 
-static bool inside(const struct run *r, uint64_t addr)
+static bool function_holds(const struct run *r, uint64_t addr)
 {
 	return addr >= r->start && addr < r->end;
 }
 
-/* One instruction; false where the path ends. */
-static bool step(struct run *r, struct path *p)
+/* Runs one instruction. False: the path ends. */
+static bool path_step(struct run *r, struct path *p)
 {
 	struct x86_insn insn;
 	uint64_t to;
 
-	if (!inside(r, p->at) || r->visits[p->at - r->start]++ >= VALUE_VISITS_MAX ||
+	if (!function_holds(r, p->at) || r->visits[p->at - r->start]++ >= VALUE_VISITS_MAX ||
 	    !x86_decode(&r->reader, p->at, &insn))
 		return false;
 	if (x86_is_call(&insn)) {
@@ -168,7 +169,7 @@ static bool step(struct run *r, struct path *p)
 			p->at = to;
 			return true;
 		}
-		if (inside(r, to) && r->todo_cnt < VALUE_PATHS_MAX) {
+		if (function_holds(r, to) && r->todo_cnt < VALUE_PATHS_MAX) {
 			r->todo[r->todo_cnt] = *p;
 			r->todo[r->todo_cnt++].at = to;
 		}
@@ -191,7 +192,7 @@ static void run_paths(struct run *r)
 	r->todo[r->todo_cnt++] = p;
 	while (r->todo_cnt) {
 		p = r->todo[--r->todo_cnt];
-		while (steps++ < VALUE_STEPS_MAX && step(r, &p))
+		while (steps++ < VALUE_STEPS_MAX && path_step(r, &p))
 			;
 	}
 }
