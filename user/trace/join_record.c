@@ -53,7 +53,7 @@ static uint64_t part_dur_ns(const struct join_part *p, uint64_t end_ns, uint64_t
 
 /* A member's value in the joined trace. The record still has its own host's time. */
 static uint64_t member_joined(const struct join_part *p, const struct pov_hdr *h,
-			  const struct record_member *m, uint64_t v)
+			      const struct record_member *m, uint64_t v)
 {
 	switch (m->role) {
 	case ROLE_TASK:
