@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sentence of a map (the rule is in classify.h): the claims of each size (map_claim.h), runs of sizes of one claim, and these in
- * words from the smallest size on.
+ * Writes the sentence of a map by the rule in classify.h. It collects the claims of each size
+ * (map_claim.h), joins sizes with the same claim to runs, and puts these into words from the
+ * smallest size on.
  */
 #include "core/classify.h"
 #include "core/classify_list.h"
@@ -15,13 +16,13 @@
 #include "core/map_claim.h"
 #include "core/param_text.h"
 
-#define WAIT_LIKE 8.0  /* T_comp over T_comm, at most, for a Wait to count */
-#define EAGER_STEP 4.0 /* between the sizes on both sides of a threshold */
+#define WAIT_LIKE 8.0  /* greatest T_comp / T_comm for which a Wait counts */
+#define EAGER_STEP 4.0 /* greatest factor between the sizes on both sides of a threshold */
 #define EAGER_MAX_BYTES (1024.0 * 1024)
 #define AT_ONCE_SHARE 0.1 /* of T_comm */
-#define IDLE_NS_MAX 500.0 /* a call takes that at most, and reading the clock */
+#define IDLE_NS_MAX 500.0 /* greatest cost of an idle call with two readings of the clock */
 #define WAITING_SHARE 0.25
-#define NAMED_MOST 6 /* sizes of which nothing can be said */
+#define NAMED_MOST 6 /* greatest number of unknown sizes that the sentence names */
 
 static const char *const words_of[] = {
 	[CLASSIFY_UNJUDGED] = "not told",
@@ -48,14 +49,14 @@ enum classify_overlap classify_size(const struct result *r, uint64_t bytes)
 
 /* ---- eager ---- */
 
-/* A size of which something can be said. */
+/* A size with at least one claim. */
 struct told {
 	const struct map_size_claims *size;
 	enum classify_overlap class;
 	enum done { DONE_UNKNOWN, DONE_AT_ONCE, DONE_BY_WAITING } done;
 };
 
-/* What a Wait takes in which nothing is left to be done. */
+/* Returns the cost of a Wait that has nothing left to do. */
 static double idle_wait(const struct result *r)
 {
 	double least = IDLE_NS_MAX;
@@ -81,7 +82,7 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
 		wait_ns = result_number(p, "send_wait");
 		comm_ns = result_number(p, "comm");
 		comp_share = result_number(p, "comp") / comm_ns;
-		/* Where it could have been done before the Wait. */
+		/* Count only points whose transfer could have ended before the Wait. */
 		if (comp_share >= 1 && comp_share <= WAIT_LIKE && !isnan(wait_ns))
 			samples_add(&share, (wait_ns - idle_ns) / comm_ns);
 	}
@@ -95,8 +96,8 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
 }
 
 /*
- * The index after the last size that was done before its Wait; 0: there is no such change. One size between may be
- * neither: the first part of a rendezvous may be sent like an eager message.
+ * Returns the index after the last size that was done before its Wait, or 0 if there is no such
+ * change. One size in between may be neither, because a rendezvous may send its first part eagerly.
  */
 static size_t end_by_wait(const struct told *t, size_t cnt)
 {
@@ -113,7 +114,7 @@ static size_t end_by_wait(const struct told *t, size_t cnt)
 	return t[cnt - 1].done == DONE_BY_WAITING ? end : 0;
 }
 
-/* The index after the first sizes if they overlap, and all others alike do not; else 0. */
+/* Returns the index after the first sizes if these overlap and all others do not; otherwise 0. */
 static size_t end_by_overlap(const struct told *t, size_t cnt)
 {
 	size_t end = 0, i;
@@ -129,7 +130,7 @@ static size_t end_by_overlap(const struct told *t, size_t cnt)
 	return end;
 }
 
-/* The index after the last size that looks eager; 0: none does. */
+/* Returns the index after the last size that looks eager; 0 if none does. */
 static size_t eager_end(const struct told *t, size_t cnt, bool has_waits)
 {
 	size_t end = has_waits ? end_by_wait(t, cnt) : end_by_overlap(t, cnt);
@@ -142,13 +143,13 @@ static size_t eager_end(const struct told *t, size_t cnt, bool has_waits)
 
 /* ---- runs ---- */
 
-/* Neighbouring sizes of which the same claim is made, or the same ones, of the same computation times. */
+/* Neighbouring sizes with the same claim or claims, for the same computation times. */
 struct run {
-	size_t begin, end; /* of those that are told */
+	size_t begin, end; /* indexes of sizes with claims */
 	struct map_claim claim;
 };
 
-/* The claim of both ranges of computation times. */
+/* The claim for the union of both ranges of computation times. */
 static struct map_claim widened(const struct map_claim *a, const struct map_claim *b)
 {
 	return (struct map_claim){a->class, fmin(a->compute_low, b->compute_low),
@@ -174,7 +175,7 @@ static bool same_claims(const struct map_size_claims *a, const struct map_size_c
 	return true;
 }
 
-/* The run from that size on: as far as its claim, with the computation times of all, holds for all. */
+/* The longest run from `begin` on whose claim holds for the computation times of all its sizes. */
 static struct run run_find(const struct map_claims *c, const struct told *t, size_t cnt,
 			   size_t begin)
 {
@@ -197,7 +198,7 @@ static struct run run_find(const struct map_claims *c, const struct told *t, siz
 	return run;
 }
 
-/* Returns their number. */
+/* Returns the number of runs. */
 static size_t runs_find(const struct map_claims *c, const struct told *t, size_t cnt,
 			struct run *out)
 {
@@ -210,16 +211,16 @@ static size_t runs_find(const struct map_claims *c, const struct told *t, size_t
 
 /* ---- the sentence ---- */
 
-/* What is being said. */
+/* State of the sentence under construction. */
 struct speech {
 	const struct told *told;
 	size_t cnt;
-	bool all;	 /* something is said of every size, and one thing of each */
-	bool same_times; /* all claims are of the same computation times: these are said once */
-	bool said_computations; /* the word */
+	bool all;		/* every size has exactly one claim */
+	bool same_times;	/* all claims have the same computation times, stated once */
+	bool said_computations; /* the word "computations" has been used */
 };
 
-/* " for computations of 1 us to 64 us"; nothing if there are no computation times. */
+/* Returns " for computations of 1 us to 64 us", or nothing if there are no computation times. */
 static char *times_text(struct speech *s, const struct map_claim *claim)
 {
 	const char *word = s->said_computations ? "" : "computations of ";
@@ -235,7 +236,7 @@ static char *times_text(struct speech *s, const struct map_claim *claim)
 	return xasprintf(" for %s%s to %s", word, from, to);
 }
 
-/* Where a run is. */
+/* Describes the sizes of a run: "at all sizes", "up to …", "above" and so on. */
 static char *where_text(const struct speech *s, const struct run *run)
 {
 	char from[HUMAN_BYTES], to[HUMAN_BYTES];
@@ -250,7 +251,7 @@ static char *where_text(const struct speech *s, const struct run *run)
 					    xasprintf("from %s to %s", from, to);
 }
 
-/* "overlap up to 4 KiB (eager) for computations of 4 us to 64 us" */
+/* Example: "overlap up to 4 KiB (eager) for computations of 4 us to 64 us" */
 static char *run_text(struct speech *s, const struct run *run, bool eager)
 {
 	char *where = where_text(s, run);
@@ -263,7 +264,7 @@ static char *run_text(struct speech *s, const struct run *run, bool eager)
 	return text;
 }
 
-/* "at 16 KiB overlap for 4 us to 64 us but no overlap for 256 us" */
+/* Example: "at 16 KiB overlap for 4 us to 64 us but no overlap for 256 us" */
 static char *mixed_text(struct speech *s, const struct run *run)
 {
 	const struct map_size_claims *size = s->told[run->begin].size;
@@ -279,7 +280,7 @@ static char *mixed_text(struct speech *s, const struct run *run)
 	return classify_joined(where_text(s, run), text, " ");
 }
 
-/* "overlap up to 4 KiB (eager), no overlap above, for computations of 4 us to 64 us" */
+/* Example: "overlap up to 4 KiB (eager), no overlap above, for computations of 4 us to 64 us" */
 static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, size_t eager)
 {
 	char size[HUMAN_BYTES], *text = NULL, *times;
@@ -356,7 +357,7 @@ static bool has_waits(const struct result *r)
 	return false;
 }
 
-/* Sizes of which something can be said; returns their number. The others are in untold. */
+/* Collects the sizes with claims and returns their number. Sizes without claims go to untold. */
 static size_t told_find(const struct map_claims *c, double idle_ns, struct told *out,
 			struct samples *untold)
 {
@@ -372,7 +373,7 @@ static size_t told_find(const struct map_claims *c, double idle_ns, struct told 
 	return cnt;
 }
 
-/* What is said of the sizes; null: nothing of any. */
+/* Returns the part of the sentence about sizes with claims; null if there are none. */
 static char *told_text(const struct map_claims *c, const struct told *told, size_t cnt, bool waits)
 {
 	struct speech s = {.told = told, .cnt = cnt, .all = cnt == c->size_cnt, .same_times = true};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The line is made of long computations with short messages: there the interval of T_measured - T_comp within pairs is that of two
- * computations, and what the message itself varies by is nothing beside it.
+ * The line comes from points with long computations and short messages. There the interval of
+ * T_measured - T_comp within pairs is that of two computations, and the message's own variation is
+ * negligible.
  */
 #include "core/map_judge.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A rank that is not served has no clocks to be compared: all are, or none. */
+/* An unserved rank has no clocks to compare. So either all ranks use these clocks, or none does. */
 #include "core/served.h"
 
 #include "lib/log.h"
