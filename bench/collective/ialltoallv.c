@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Overlap of MPI_Ialltoallv with blocks that are all of the same bytes. Method: coll_map.h. */
+/* Overlap of MPI_Ialltoallv with blocks of equal size. Method: coll_map.h. */
 #include "collective/coll_data.h"
 
 static const struct coll_data data = {

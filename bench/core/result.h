@@ -28,13 +28,10 @@ struct result_point;
 /* Adds a point. The pointer is valid until the next call. */
 struct result_point *result_point_add(struct result *r);
 void result_param(struct result_point *p, const char *name, uint64_t value);
+void result_param_text(struct result_point *p, const char *name, const char *value);
 /*
  * Adds a time by name ("measured", "comm" …), in ns. Copies the samples if they are to be kept.
  * Without samples nothing is written.
- */
-/*
- * name: "measured", "comm" …; the samples are copied if they are to be kept. ns. Without samples
- * nothing is written.
  */
 void result_time(struct result_point *p, const char *name, const struct samples *s);
 void result_value(struct result_point *p, const char *name, double value); /* NaN is left out */

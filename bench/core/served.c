@@ -17,8 +17,8 @@ bool pov_served(struct bench_run *run)
 		every = every && all[i];
 	free(all);
 	if (!every && c->rank == 0)
-		log_info(
-			"%s: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all ranks",
-			run->bench->name);
+		log_info("%s: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all "
+			 "ranks",
+			 run->bench->name);
 	return comm_tell(c, every);
 }
