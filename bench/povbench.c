@@ -137,7 +137,7 @@ static int print_algorithms(const char *name)
 	if (name && !b)
 		return unknown_name(name);
 	if (!b || !b->collective) {
-		log_error("algorithms: wants a benchmark that calls a blocking collective, such as "
+		log_error("algorithms: needs a benchmark that calls a blocking collective, such as "
 			  "allreduce_latency");
 		return STATUS_USAGE;
 	}

@@ -121,7 +121,7 @@ void heat_write_legend(unsigned int marks, struct script *s)
 {
 	static const char *const said[] = {"white line: T_{comm}",
 					   "hatched: not measured, or T_{comm} not known",
-					   "dots: wrong, below 0", "grey: not told"};
+					   "dots: wrong, below 0", "grey: unknown"};
 	const char *between = "";
 	size_t i;
 

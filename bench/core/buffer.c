@@ -67,6 +67,6 @@ void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, 
 			die("wrong data: byte %zu of %zu is 0x%02x, not 0x%02x", i, bytes, b[at],
 			    pattern_byte(i, seed));
 		if (layout == COMM_STRIDED && b[at + BLOCK_BYTES] != HOLE)
-			die("wrong data: the hole behind byte %zu of %zu was written to", i, bytes);
+			die("wrong data: the hole after byte %zu of %zu was written to", i, bytes);
 	}
 }

@@ -45,7 +45,7 @@ static char *stencil_text(const struct result *r, double ratio)
 		text = xasprintf("V = %.0f overlaps %.0f %%", ratio,
 				 100 * stats_quantile(&overlap, 0.5));
 	else
-		text = xasprintf("V = %.0f is not told", ratio);
+		text = xasprintf("V = %.0f is unknown", ratio);
 	samples_release(&overlap);
 	return text;
 }
@@ -81,8 +81,8 @@ static char *classify_timers(const struct result *r)
 	}
 	if (isnan(most))
 		return NULL;
-	return xasprintf("with %.0f rank%s on a core MPI_Wtime says %.2f times the CPU time", ranks,
-			 plural_s(ranks), most);
+	return xasprintf("with %.0f rank%s on a core MPI_Wtime shows %.2f times the CPU time",
+			 ranks, plural_s(ranks), most);
 }
 
 /* Reports what reading libpov's rank clock costs, if it was there, less the timing itself. */

@@ -38,7 +38,7 @@
  * the largest OL_i may be too long, because a task was busy instead of being waited for.
  *
  * Stencil. For each number of ranks per core, the median overlap of the sizes with
- * T_comp/4 ≤ T_comm ≤ 4 T_comp whose interval is no wider than 0.5. Without any: "not told".
+ * T_comp/4 ≤ T_comm ≤ 4 T_comp whose interval is no wider than 0.5. Without any: "unknown".
  *
  * Timers. At the largest number of ranks on a core, the factor between MPI_Wtime and CPU time.
  *

@@ -132,9 +132,9 @@ static char *load_text(const struct load *l, size_t cnt)
 		;
 	if (i == cnt)
 		return xasprintf(
-			"not told: without load a message takes 0.5 ms or more, whatever its size");
+			"unknown: without load a message takes 0.5 ms or more, whatever its size");
 	if (!l[0].threads && is_late(&l[0]))
-		return xasprintf("not told: %.0f %% of the messages are late without any load",
+		return xasprintf("unknown: %.0f %% of the messages are late without any load",
 				 l[0].late_pct);
 	if (!is_late(worst))
 		return xasprintf(

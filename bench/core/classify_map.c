@@ -25,7 +25,7 @@
 #define NAMED_MOST 6 /* greatest number of unknown sizes that the sentence names */
 
 static const char *const words_of[] = {
-	[CLASSIFY_UNJUDGED] = "not told",
+	[CLASSIFY_UNJUDGED] = "unknown",
 	[CLASSIFY_OVERLAP] = "overlap",
 	[CLASSIFY_PARTIAL] = "partial overlap",
 	[CLASSIFY_NONE] = "no overlap",
@@ -323,7 +323,7 @@ static char *untold_text(char *text, const struct samples *untold)
 	if (untold->cnt > NAMED_MOST)
 		sizes = classify_joined(
 			sizes, xasprintf("%zu more sizes", untold->cnt - NAMED_MOST), " and ");
-	text = classify_joined(text, xasprintf("not told at %s", sizes), "; ");
+	text = classify_joined(text, xasprintf("unknown at %s", sizes), "; ");
 	free(sizes);
 	return text;
 }
@@ -334,7 +334,7 @@ static char *counts_text(char *text, const struct map_claims *c)
 
 	if (untold && c->cell_cnt)
 		text = classify_joined(
-			text, xasprintf("%zu of %zu points are not told", untold, c->point_cnt),
+			text, xasprintf("%zu of %zu points are unknown", untold, c->point_cnt),
 			"; ");
 	if (!c->wrong_cnt)
 		return text;
@@ -406,7 +406,7 @@ char *classify_map(const struct result *r)
 	cnt = told_find(&c, idle_wait(r), told, &untold);
 	text = told_text(&c, told, cnt, has_waits(r));
 	if (!text && c.size_cnt)
-		text = xstrdup("not told at any size");
+		text = xstrdup("unknown at every size");
 	else
 		text = untold_text(text, &untold);
 	text = counts_text(text, &c);

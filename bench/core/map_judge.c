@@ -63,7 +63,7 @@ char *map_line_text(double line)
 		return NULL;
 	return xasprintf(
 		"computation of 100 us and more varies by %.2g %% here: points with T_comm "
-		"below %.2g %% of T_comp are not told there",
+		"below %.2g %% of T_comp are unknown",
 		100 * line, 100 * line);
 }
 

@@ -344,7 +344,7 @@ static void file_move(struct result_file *f)
 {
 	char *other = xasprintf("%s.%d", f->path, (int)getpid());
 
-	log_warn("%s: another run put it there meanwhile; results go to %s", f->path, other);
+	log_warn("%s: another run replaced this file meanwhile; results go to %s", f->path, other);
 	free(f->path);
 	f->path = other;
 }
@@ -365,7 +365,7 @@ static void file_catch_up(struct result_file *f)
 		return;
 	}
 	if (!f->shared)
-		log_warn("%s: another run writes to it, too; its results are kept", f->path);
+		log_warn("%s: another run also writes to this file; its results are kept", f->path);
 	f->shared = true;
 	json_decref(f->json);
 	f->json = json;

@@ -17,7 +17,7 @@ static void print_hidden(const struct result_point *p, enum map_judged judged, c
 	static const char *const said[] = {
 		[MAP_BLANK] = "",
 		[MAP_KNOWN] = "",
-		[MAP_UNKNOWN] = "  not told",
+		[MAP_UNKNOWN] = "  unknown",
 		[MAP_WRONG] = "  wrong: shorter than one of them alone",
 	};
 	double ratio = result_number(p, "ratio");
