@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The rule: results that the user wants and the picture takes. Without a named picture, the first in the table below that
- * takes all wanted results, or else the grid if there are maps among them.
+ * A picture shows the results that the user wants and that it takes. If no picture is named, the
+ * first in the table below that takes all wanted results is drawn, or else the grid if there are
+ * maps among them.
  */
 #include "choose.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What to try if no picture is named. */
+/* Pictures to try if none is named. */
 static const char *const preferred[] = {"map",	     "ratio",  "load",	   "times",
 					"broadcast", "curve",  "protocol", "timers",
 					"matrix",    "fabric", "grid",	   NULL};
@@ -71,7 +72,7 @@ const struct picture *choose_usual(const struct data_result *r)
 		if (p && p->takes(r))
 			return p;
 	}
-	/* All times have distributions; of these they are what was measured. */
+	/* All times have distributions, but only these results are about one. */
 	return !strcmp(r->kind, "cost") && choose_takes("distribution", r) ? find("distribution") :
 									     NULL;
 }
@@ -106,7 +107,7 @@ static size_t taken_cnt(const struct choice *c, const struct data *d, const stru
 	return cnt;
 }
 
-/* Results that no picture is for, and so no reason against any; told to the user. */
+/* Counts results without a picture and reports each to the user. They speak against no picture. */
 static size_t pictureless_cnt(const struct choice *c, const struct data *d)
 {
 	size_t i, cnt = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Files come from anywhere: numbers that are none count as 0, but a link to a node that is not there makes the file unusable. */
+/*
+ * Files come from anywhere. Invalid numbers count as 0, but a link to a missing node makes the
+ * file unusable.
+ */
 #include "graph.h"
 
 #include "layout.h"
@@ -12,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUBNETS_MAX 26 /* letters */
-#define LEVEL_MAX 64   /* as many links as a path may have */
+#define SUBNETS_MAX 26 /* letters of the alphabet */
+#define LEVEL_MAX 64   /* greatest number of links in a path */
 
 static uint64_t uint_of(const json_t *o, const char *key, uint64_t max)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* It is written into a temporary file beside the wanted one, which takes that one's place at the end. */
+/* Writes to a temporary file in the same directory and renames it at the end. */
 #include "replace.h"
 
 #include "lib/log.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Settings that exist in the versions at hand; kmod-docs/BENCHMARKS.md, "What to change", says which were tried and what they
- * brought. Larger eager limits are not named: some messages got faster by them, others slower.
+ * Settings that exist in the versions at hand. kmod-docs/BENCH_PICTURES.md, "What to change"
+ * reports which ones were tried and what they brought. Larger eager limits are not suggested,
+ * because they made some messages faster and others slower.
  */
 #include "setting.h"
 
@@ -58,7 +59,7 @@ static bool has_component(const struct data_file *f, const char *name)
 	return false;
 }
 
-/* 1: all ranks were on one; 0: the file does not say. */
+/* 1: all ranks were on one host; 0: unknown. */
 static size_t host_cnt(const struct data_file *f)
 {
 	const json_t *ranks = json_object_get(f->factors, "ranks");
@@ -74,7 +75,7 @@ static size_t host_cnt(const struct data_file *f)
 	return *first ? 1 : 0;
 }
 
-/* By what of it is loaded: what is not chosen is unloaded. */
+/* Judges by the loaded components, because the library unloads those that it does not choose. */
 static enum path openmpi_path(const struct data_file *f)
 {
 	static const char *const networks[] = {"mca_btl_openib",   "mca_btl_uct",
@@ -107,7 +108,7 @@ static char *openmpi_progress(const struct data_file *f)
 
 /* ---- MPICH ---- */
 
-/* Whether rank 0 may use twice as many CPUs as there are ranks that share them. */
+/* True if rank 0 may use twice as many CPUs as there are ranks that share them. */
 static bool has_free_cores(const struct data_file *f)
 {
 	const json_t *ranks = json_object_get(f->factors, "ranks");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A comment such as "# curve: latency, bandwidth; suite.json", each name once. */
+/* Writes a comment such as "# curve: latency, bandwidth; suite.json", with each name once. */
 #include "table.h"
 
 #include "lib/log.h"
@@ -16,7 +16,7 @@ static char *join(char *list, const char *between, const char *name)
 	return longer;
 }
 
-/* Whether one of the results before has the same. */
+/* True if an earlier result has the same file or benchmark. */
 static bool had_before(const struct data_result *const *result, size_t i, bool file)
 {
 	size_t k;
