@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See setting.h. kmod-docs/FINDINGS.md and ADVISE.md say which of these were tried, and what they were measured to bring. */
+/* See setting.h. kmod-docs/FINDINGS_OVERLAP.md and ADVISE.md say which of these were tried, and what they were measured to bring. */
 #include "finding/setting.h"
 
 #include <inttypes.h>

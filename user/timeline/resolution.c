@@ -2,7 +2,7 @@
 /*
  * Counts, for each resolution that there is, how many slices of calls a thread would have, by the rule of timeline_group.c but
  * without its details: records come in order of their end, a call after those that it contains. What a slice takes
- * with its arrows and counters was measured (kmod-docs/PERFETTO.md).
+ * with its arrows and counters was measured (kmod-docs/PERFETTO_LARGE.md).
  */
 #include "timeline/resolution.h"
 

@@ -3,7 +3,7 @@
  * Recognises an MPI implementation in an ELF file (shared or linked statically into a program) and tells
  * the memory layout of its objects, read out of the file itself: from objects whose value is known, and
  * from the code of functions that return a member. What the file does not tell is reported as unknown
- * (POV_OFF_NONE, element width 0), never guessed. Offsets and method: kmod-docs/PROBES.md.
+ * (POV_OFF_NONE, element width 0), never guessed. Offsets and method: kmod-docs/PROBES_INSIDE.md.
  */
 #ifndef POV_LAYERS_MPI_LIBRARY_MPI_LAYOUT_H
 #define POV_LAYERS_MPI_LIBRARY_MPI_LAYOUT_H

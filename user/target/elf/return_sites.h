@@ -30,7 +30,7 @@ struct return_sites {
 
 /*
  * At each site the stack pointer is what it was when the function began. 0 (there may be none: it never returns), or -ENOTSUP if its body
- * cannot be decoded whole: out->why. Method: kmod-docs/PROBES.md. Machines other than x86-64: always -ENOTSUP.
+ * cannot be decoded whole: out->why. Method: kmod-docs/PROBES_RETURNS.md. Machines other than x86-64: always -ENOTSUP.
  */
 int return_sites_find(const struct elf_file *f, const struct elf_symbol *sym,
 		      struct return_sites *out);
