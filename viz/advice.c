@@ -110,7 +110,7 @@ static bool other_overlaps(const struct data *d, const struct data_result *r, co
 }
 
 /* What else overlaps by the file's own numbers; NULL if nothing does. */
-static char *shown(const struct data *d, const struct data_result *r, double from)
+static char *remedy_shown(const struct data *d, const struct data_result *r, double from)
 {
 	char *text = NULL;
 
@@ -154,7 +154,7 @@ static char *map_advice(const struct data *d, const struct data_result *r,
 	}
 	if (i == sizeof(sides) / sizeof(sides[0]) || isnan(from))
 		return NULL;
-	todo = shown(d, r, from);
+	todo = remedy_shown(d, r, from);
 	setting = setting_progress(r->file);
 	if (setting)
 		todo = classify_joined(todo, setting, "; ");

@@ -216,13 +216,13 @@ bool cells_have_gaps(const struct cells *c)
 }
 
 /* The middle between two values. */
-static double middle(const struct cells_axis *a, double low, double high)
+static double axis_middle(const struct cells_axis *a, double low, double high)
 {
 	return a->log ? sqrt(low) * sqrt(high) : (low + high) / 2;
 }
 
 /* As far beyond the edge value as the other edge of its cell is on the inner side. */
-static double mirror(const struct cells_axis *a, double value, double edge)
+static double axis_mirror(const struct cells_axis *a, double value, double edge)
 {
 	return a->log ? value * (value / edge) : value + (value - edge);
 }
@@ -240,13 +240,13 @@ static struct range cells_axis_edges(const struct cells_axis *a, size_t idx)
 		return r;
 	}
 	if (idx > 0)
-		r.low = middle(a, v[idx - 1], v[idx]);
+		r.low = axis_middle(a, v[idx - 1], v[idx]);
 	if (idx + 1 < a->cnt)
-		r.high = middle(a, v[idx], v[idx + 1]);
+		r.high = axis_middle(a, v[idx], v[idx + 1]);
 	if (!idx)
-		r.low = mirror(a, v[idx], r.high);
+		r.low = axis_mirror(a, v[idx], r.high);
 	if (idx + 1 == a->cnt)
-		r.high = mirror(a, v[idx], r.low);
+		r.high = axis_mirror(a, v[idx], r.low);
 	return r;
 }
 
@@ -273,7 +273,7 @@ static bool has_cell(const struct cells *c, size_t x_idx, size_t y_idx)
 }
 
 /* The edges with an overlap, as a fraction of the cell's width. */
-static struct range edges(const struct cells_axis *a, size_t idx, double overlap)
+static struct range cell_edges(const struct cells_axis *a, size_t idx, double overlap)
 {
 	struct range r = cells_axis_edges(a, idx);
 
@@ -301,8 +301,10 @@ void cells_write(const struct cells *c, const struct range *held, double width_p
 	for (i = 0; i < c->cnt; i++) {
 		const struct cell *one = &c->cell[i];
 		size_t x_idx = index_of(&c->x, one->x), y_idx = index_of(&c->y, one->y);
-		struct range x = edges(&c->x, x_idx, has_cell(c, x_idx + 1, y_idx) * x_overlap);
-		struct range y = edges(&c->y, y_idx, has_cell(c, x_idx, y_idx + 1) * y_overlap);
+		struct range x = cell_edges(&c->x, x_idx,
+					    has_cell(c, x_idx + 1, y_idx) * x_overlap);
+		struct range y = cell_edges(&c->y, y_idx,
+					    has_cell(c, x_idx, y_idx + 1) * y_overlap);
 
 		script_row(s,
 			   "%.9g\t%.9g\t%.9g\t%s\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t%.9g\t%.9g",

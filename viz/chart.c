@@ -228,8 +228,8 @@ static void write_rings(const struct chart *c, unsigned int first, enum palette 
 }
 
 /* y: the column to draw. first: the first block. */
-static void plot(const struct chart *c, unsigned int first, int y, enum palette p,
-		 enum chart_style style, struct script *s)
+static void chart_plot(const struct chart *c, unsigned int first, int y, enum palette p,
+		       enum chart_style style, struct script *s)
 {
 	size_t i;
 
@@ -259,10 +259,10 @@ void chart_write(const struct chart *c, const char *panel, enum palette p, enum 
 
 	for (i = 0; i < c->cnt; i++)
 		write_data(&c->line[i], panel, c->rates, s);
-	plot(c, first, 2, p, style, s);
+	chart_plot(c, first, 2, p, style, s);
 }
 
 void chart_write_rates(const struct chart *c, enum palette p, struct script *s)
 {
-	plot(c, s->block_cnt + 1 - (unsigned int)c->cnt, 5, p, CHART_MARKS, s);
+	chart_plot(c, s->block_cnt + 1 - (unsigned int)c->cnt, 5, p, CHART_MARKS, s);
 }

@@ -29,7 +29,7 @@ bool choose_wants(const struct choice *c, const struct data_result *r)
 	return !c->benchmarks.cnt;
 }
 
-static const struct picture *find(const char *name)
+static const struct picture *picture_find(const char *name)
 {
 	size_t i;
 
@@ -42,7 +42,7 @@ static const struct picture *find(const char *name)
 
 const struct picture *choose_named(const char *name)
 {
-	const struct picture *p = find(name);
+	const struct picture *p = picture_find(name);
 	const char *near = NULL;
 	size_t i;
 
@@ -57,7 +57,7 @@ const struct picture *choose_named(const char *name)
 
 bool choose_takes(const char *picture, const struct data_result *r)
 {
-	const struct picture *p = find(picture);
+	const struct picture *p = picture_find(picture);
 
 	return p && p->takes(r);
 }
@@ -68,13 +68,14 @@ const struct picture *choose_usual(const struct data_result *r)
 	size_t i;
 
 	for (i = 0; preferred[i]; i++) {
-		p = find(preferred[i]);
+		p = picture_find(preferred[i]);
 		if (p && p->takes(r))
 			return p;
 	}
 	/* All times have distributions, but only these results are about one. */
-	return !strcmp(r->kind, "cost") && choose_takes("distribution", r) ? find("distribution") :
-									     NULL;
+	return !strcmp(r->kind, "cost") && choose_takes("distribution", r) ?
+		       picture_find("distribution") :
+		       NULL;
 }
 
 void choose_tell_pictureless(const struct data_result *r)
@@ -127,12 +128,12 @@ static const struct picture *find_fitting(const struct choice *c, const struct d
 	const struct picture *p;
 
 	for (i = 0; preferred[i]; i++) {
-		p = find(preferred[i]);
+		p = picture_find(preferred[i]);
 		cnt = p ? taken_cnt(c, d, p) : 0;
 		if (cnt && (p->many || cnt == 1) && cnt == drawable_cnt)
 			return p;
 	}
-	p = find("grid");
+	p = picture_find("grid");
 	return p && taken_cnt(c, d, p) ? p : NULL;
 }
 

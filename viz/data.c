@@ -46,7 +46,7 @@ static void add_points(struct data_result *r, const json_t *points)
 	}
 }
 
-static void append(struct data *d, struct data_result *r, const json_t *points)
+static void points_append(struct data *d, struct data_result *r, const json_t *points)
 {
 	add_points(r, points);
 	d->result = xrealloc(d->result, (d->result_cnt + 1) * sizeof(*d->result));
@@ -67,7 +67,7 @@ static void add_result(struct data *d, const struct data_file *f, const json_t *
 		.launch_cnt = launch_cnt,
 	};
 
-	append(d, &r, json_object_get(obj, "points"));
+	points_append(d, &r, json_object_get(obj, "points"));
 }
 
 /* True for the output of "povtrace report --json", which is no povbench result. */
@@ -97,7 +97,7 @@ static int add_report(struct data *d, const struct data_file *f)
 			  f->path);
 		return -ENODATA;
 	}
-	append(d, &r, pairs);
+	points_append(d, &r, pairs);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static int add_fabric(struct data *d, const struct data_file *f)
 		log_error("%s: a fabric without traffic: nothing in it can be drawn", f->path);
 		return -ENODATA;
 	}
-	append(d, &r, contexts);
+	points_append(d, &r, contexts);
 	return 0;
 }
 

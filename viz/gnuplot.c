@@ -97,7 +97,7 @@ static int write_all(int fd, const char *text, size_t bytes)
 }
 
 /* Creates a file without a name; dies if that fails. */
-static int nameless(void)
+static int unnamed_file(void)
 {
 	char path[] = "/tmp/povplot-XXXXXX";
 	int fd = mkostemp(path, O_CLOEXEC);
@@ -109,7 +109,7 @@ static int nameless(void)
 }
 
 /* Runs gnuplot. Returns its exit status, or -errno. */
-static int run(int script_fd, int said_fd)
+static int gnuplot_run(int script_fd, int said_fd)
 {
 	/* -d: ignore the user's own gnuplot settings. */
 	char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"-"}, NULL};
@@ -162,7 +162,7 @@ struct scripts {
 static int draw_to(void *ctx, const char *path)
 {
 	const struct scripts *scripts = ctx;
-	int script_fd = nameless(), said_fd = nameless(), err;
+	int script_fd = unnamed_file(), said_fd = unnamed_file(), err;
 	struct script output;
 	struct stat st;
 
@@ -179,7 +179,7 @@ static int draw_to(void *ctx, const char *path)
 	if (err)
 		log_error("/tmp: %s", log_unwritten(-err));
 	if (!err && lseek(script_fd, 0, SEEK_SET) == 0) {
-		err = run(script_fd, said_fd);
+		err = gnuplot_run(script_fd, said_fd);
 		if (err == 128 + SIGXFSZ) {
 			log_error("%s: %s", path, log_unwritten(EFBIG));
 			err = -EFBIG;

@@ -35,7 +35,7 @@ char *data_title(const char *benchmark)
 }
 
 /* A factor, or a member of a factor that is an object; "" if missing. */
-static const char *factor(const struct data_file *f, const char *name, const char *member)
+static const char *factor_text(const struct data_file *f, const char *name, const char *member)
 {
 	const json_t *value = json_object_get(f->factors, name);
 	const char *text;
@@ -47,7 +47,7 @@ static const char *factor(const struct data_file *f, const char *name, const cha
 }
 
 /* Joins to "a, b", without a comma if one of them is empty. Frees a. */
-static char *join(char *a, const char *b, size_t len)
+static char *line_join(char *a, const char *b, size_t len)
 {
 	char *both;
 
@@ -64,7 +64,7 @@ static char *join(char *a, const char *b, size_t len)
  */
 static char *library_name(const struct data_file *f)
 {
-	const char *text = factor(f, "mpi", "library");
+	const char *text = factor_text(f, "mpi", "library");
 	size_t len = strcspn(text, ",\n");
 	const char *label = strstr(text, " Version:"), *rest;
 
@@ -86,7 +86,7 @@ static char *join_list(char *line, const char *list)
 	for (; *list; list += len + (list[len] == ',')) {
 		len = strcspn(list, ",");
 		if (len != 4 || memcmp(list, "self", 4))
-			line = join(line, list, len);
+			line = line_join(line, list, len);
 	}
 	return line;
 }
@@ -115,7 +115,8 @@ static char *btl_names(const struct data_file *f)
  */
 static char *join_transport(char *line, const struct data_file *f)
 {
-	const char *btl = factor(f, "transport", "btl"), *device = factor(f, "mpi", "device");
+	const char *btl = factor_text(f, "transport", "btl"),
+		   *device = factor_text(f, "mpi", "device");
 	char *names, *choice;
 
 	/* "^tcp" only excludes a layer. */
@@ -123,7 +124,7 @@ static char *join_transport(char *line, const struct data_file *f)
 		return join_list(line, btl);
 	names = btl_names(f);
 	choice = *names ? xasprintf("default transport (%s)", names) : xstrdup(device);
-	line = join(line, choice, strlen(choice));
+	line = line_join(line, choice, strlen(choice));
 	free(choice);
 	free(names);
 	return line;
@@ -160,16 +161,16 @@ static bool is_disturbed(const struct data_file *f)
 
 char *data_origin(const struct data_file *f)
 {
-	const char *host = factor(f, "host", NULL), *date = factor(f, "date", NULL);
+	const char *host = factor_text(f, "host", NULL), *date = factor_text(f, "date", NULL);
 	static const char disturbed[] = "DISTURBED (see the result's sentence)";
 	const char *trace = json_string_value(json_object_get(f->root, "trace"));
 	char *line;
 
 	if (trace) /* from a report */
 		return xstrdup(trace);
-	line = join(data_library(f), host, strcspn(host, "\n"));
+	line = line_join(data_library(f), host, strcspn(host, "\n"));
 
 	/* Only the day of "2026-11-21T12:00:00Z". */
-	line = join(line, date, strcspn(date, "T \n"));
-	return is_disturbed(f) ? join(line, disturbed, strlen(disturbed)) : line;
+	line = line_join(line, date, strcspn(date, "T \n"));
+	return is_disturbed(f) ? line_join(line, disturbed, strlen(disturbed)) : line;
 }

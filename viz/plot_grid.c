@@ -173,7 +173,7 @@ static int grid_fill(struct grid *g, const struct plot *p)
 }
 
 /* Gives all maps the same x axis, and maps of one kind the same y axis. */
-static void unify(struct grid *g)
+static void axes_unify(struct grid *g)
 {
 	struct range x = range_empty(), y[2] = {range_empty(), range_empty()};
 	size_t i;
@@ -410,7 +410,7 @@ static int grid_draw(const struct plot *p, struct script *s)
 	grid_init(&g, p);
 	err = grid_fill(&g, p);
 	if (!err) {
-		unify(&g);
+		axes_unify(&g);
 		write_grid(&g, p, s);
 	}
 	grid_release(&g);

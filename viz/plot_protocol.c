@@ -66,7 +66,7 @@ static char *limit_text(const struct chart_line *l)
 }
 
 /* Points without a way of being late form a line, too. */
-static void fill(struct chart *c, const struct data_result *r)
+static void chart_fill(struct chart *c, const struct data_result *r)
 {
 	static const char *const names[] = {"late, in MPI", "late, computing", "late"};
 	size_t i, k;
@@ -119,7 +119,7 @@ static int protocol_draw(const struct plot *p, struct script *s)
 	struct chart c;
 
 	chart_init(&c);
-	fill(&c, p->result[0]);
+	chart_fill(&c, p->result[0]);
 	single_title(p, title, s);
 	write_axes(&c, s);
 	write_limits(&c, p->palette, s);

@@ -63,7 +63,7 @@ static size_t find_param(const struct series *s, const char *name)
 }
 
 /* "64 KiB", "V = 2", "binomial": with the name if the value alone would be unclear. */
-static char *describe(const json_t *point, const char *name)
+static char *param_describe(const json_t *point, const char *name)
 {
 	const char *text = data_param_text(point, name);
 	double number = data_param(point, name);
@@ -90,14 +90,14 @@ static char *describe(const json_t *point, const char *name)
 static bool does_vary(const struct series *s, const char *name)
 {
 	bool varies = false, there = json_object_get(s->point[0], name);
-	char *first = there ? describe(s->point[0], name) : NULL, *other;
+	char *first = there ? param_describe(s->point[0], name) : NULL, *other;
 	size_t i;
 
 	for (i = 1; i < s->cnt && !varies; i++) {
 		varies = there != !!json_object_get(s->point[i], name);
 		if (!there || varies)
 			continue;
-		other = describe(s->point[i], name);
+		other = param_describe(s->point[i], name);
 		varies = strcmp(first, other);
 		free(other);
 	}
@@ -147,7 +147,7 @@ char *series_name(const struct series *s, const json_t *point, enum series_part 
 	for (i = 0; i < s->param_cnt; i++) {
 		if (s->part[i] != part || !json_object_get(point, s->param[i]))
 			continue;
-		value = describe(point, s->param[i]);
+		value = param_describe(point, s->param[i]);
 		more = xasprintf("%s%s%s", name, *name ? ", " : "", value);
 		free(value);
 		free(name);

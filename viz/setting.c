@@ -21,7 +21,7 @@ static const char *text_in(const json_t *object, const char *name)
 	return text ? text : "";
 }
 
-static bool begins(const char *text, const char *with)
+static bool text_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -31,11 +31,11 @@ enum setting_library setting_library(const struct data_file *f, const char **nam
 	const char *text = text_in(json_object_get(f->factors, "mpi"), "library");
 
 	*name = "";
-	if (begins(text, "Open MPI ")) {
+	if (text_begins(text, "Open MPI ")) {
 		*name = "Open MPI";
 		return SETTING_OPENMPI;
 	}
-	if (begins(text, "MPICH ")) {
+	if (text_begins(text, "MPICH ")) {
 		*name = "MPICH";
 		return SETTING_MPICH;
 	}
@@ -53,7 +53,7 @@ static bool has_component(const struct data_file *f, const char *name)
 
 	json_array_foreach(list, i, one)
 	{
-		if (json_is_string(one) && begins(json_string_value(one), name))
+		if (json_is_string(one) && text_begins(json_string_value(one), name))
 			return true;
 	}
 	return false;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *join(char *list, const char *between, const char *name)
+static char *list_join(char *list, const char *between, const char *name)
 {
 	char *longer = xasprintf("%s%s%s", list, between, name);
 
@@ -37,11 +37,11 @@ void table_begin(struct script *s, const struct data_result *const *result, size
 
 	for (i = 0; i < cnt; i++) {
 		if (!had_before(result, i, false))
-			about = join(about, i ? ", " : "", result[i]->benchmark);
+			about = list_join(about, i ? ", " : "", result[i]->benchmark);
 	}
 	for (i = 0; i < cnt; i++) {
 		if (!had_before(result, i, true))
-			about = join(about, i ? ", " : "; ", result[i]->file->path);
+			about = list_join(about, i ? ", " : "; ", result[i]->file->path);
 	}
 	script_table(s, about, columns);
 	free(about);
