@@ -32,7 +32,7 @@ static const char *const examples[] = {
 	"Latency by message size, like osu_latency and IMB's PingPong. bandwidth, message_rate, "
 	"put_latency and others work the same way.",
 	"mpirun -np 2 povbench sender --quick",
-	"What of a message's time hides behind computation on the sender's side.",
+	"How much of a message's time is hidden behind computation on the sender's side.",
 	"mpirun -np 2 povbench suite -o run.json",
 	"Everything, briefly; if it is interrupted, the same with --resume goes on.",
 	"sudo povtrace clock -- mpirun -np 4 povbench timers",
@@ -145,7 +145,7 @@ static int print_algorithms(const char *name)
 	for (i = 0; i < list.cnt; i++)
 		printf("%s\t%s\n", list.item[i].value, list.item[i].name);
 	if (!list.cnt)
-		log_error("algorithms: this library tells of none for %s (MPI_T)", b->collective);
+		log_error("algorithms: this library lists none for %s (MPI_T)", b->collective);
 	algorithm_list_release(&list);
 	return i ? STATUS_OK : STATUS_FAILURE;
 }
@@ -331,7 +331,7 @@ static int run_named(const struct bench *b, const char *group, int argc, char **
 	if (status)
 		return status == -ECANCELED ? STATUS_OK : STATUS_USAGE;
 	if (nargs) {
-		log_error("\"%s\": options only are wanted behind \"%s\"", argv[0], cmd.name);
+		log_error("\"%s\": only options may follow \"%s\"", argv[0], cmd.name);
 		status = -EINVAL;
 	}
 	if (!status && args_read(&args, b, &plan.opt))

@@ -24,7 +24,7 @@
 #define WAITING_SHARE 0.25
 #define NAMED_MOST 6 /* greatest number of unknown sizes that the sentence names */
 
-static const char *const words_of[] = {
+static const char *const class_phrase[] = {
 	[CLASSIFY_UNJUDGED] = "unknown",
 	[CLASSIFY_OVERLAP] = "overlap",
 	[CLASSIFY_PARTIAL] = "partial overlap",
@@ -50,7 +50,7 @@ enum classify_overlap classify_size(const struct result *r, uint64_t bytes)
 /* ---- eager ---- */
 
 /* A size with at least one claim. */
-struct told {
+struct known_size {
 	const struct map_size_claims *size;
 	enum classify_overlap class;
 	enum done { DONE_UNKNOWN, DONE_AT_ONCE, DONE_BY_WAITING } done;
@@ -99,7 +99,7 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
  * Returns the index after the last size that was done before its Wait, or 0 if there is no such
  * change. One size in between may be neither, because a rendezvous may send its first part eagerly.
  */
-static size_t end_by_wait(const struct told *t, size_t cnt)
+static size_t end_by_wait(const struct known_size *t, size_t cnt)
 {
 	size_t end = 0, i;
 
@@ -115,7 +115,7 @@ static size_t end_by_wait(const struct told *t, size_t cnt)
 }
 
 /* Returns the index after the first sizes if these overlap and all others do not; otherwise 0. */
-static size_t end_by_overlap(const struct told *t, size_t cnt)
+static size_t end_by_overlap(const struct known_size *t, size_t cnt)
 {
 	size_t end = 0, i;
 
@@ -131,7 +131,7 @@ static size_t end_by_overlap(const struct told *t, size_t cnt)
 }
 
 /* Returns the index after the last size that looks eager; 0 if none does. */
-static size_t eager_end(const struct told *t, size_t cnt, bool has_waits)
+static size_t eager_end(const struct known_size *t, size_t cnt, bool has_waits)
 {
 	size_t end = has_waits ? end_by_wait(t, cnt) : end_by_overlap(t, cnt);
 
@@ -176,7 +176,7 @@ static bool same_claims(const struct map_size_claims *a, const struct map_size_c
 }
 
 /* The longest run from `begin` on whose claim holds for the computation times of all its sizes. */
-static struct run run_find(const struct map_claims *c, const struct told *t, size_t cnt,
+static struct run run_find(const struct map_claims *c, const struct known_size *t, size_t cnt,
 			   size_t begin)
 {
 	struct run run = {begin, begin + 1, t[begin].size->claim[0]};
@@ -199,7 +199,7 @@ static struct run run_find(const struct map_claims *c, const struct told *t, siz
 }
 
 /* Returns the number of runs. */
-static size_t runs_find(const struct map_claims *c, const struct told *t, size_t cnt,
+static size_t runs_find(const struct map_claims *c, const struct known_size *t, size_t cnt,
 			struct run *out)
 {
 	size_t begin, runs = 0;
@@ -213,7 +213,7 @@ static size_t runs_find(const struct map_claims *c, const struct told *t, size_t
 
 /* State of the sentence under construction. */
 struct speech {
-	const struct told *told;
+	const struct known_size *known;
 	size_t cnt;
 	bool all;		/* every size has exactly one claim */
 	bool same_times;	/* all claims have the same computation times, stated once */
@@ -241,8 +241,8 @@ static char *where_text(const struct speech *s, const struct run *run)
 {
 	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 
-	human_bytes(from, sizeof(from), (uint64_t)s->told[run->begin].size->bytes);
-	human_bytes(to, sizeof(to), (uint64_t)s->told[run->end - 1].size->bytes);
+	human_bytes(from, sizeof(from), (uint64_t)s->known[run->begin].size->bytes);
+	human_bytes(to, sizeof(to), (uint64_t)s->known[run->end - 1].size->bytes);
 	if (s->all && run->end == s->cnt)
 		return xstrdup(run->begin ? "above" : "at all sizes");
 	if (s->all)
@@ -256,7 +256,7 @@ static char *run_text(struct speech *s, const struct run *run, bool eager)
 {
 	char *where = where_text(s, run);
 	char *times = s->same_times ? xstrdup("") : times_text(s, &run->claim);
-	char *text = xasprintf("%s %s%s%s", words_of[run->claim.class], where,
+	char *text = xasprintf("%s %s%s%s", class_phrase[run->claim.class], where,
 			       eager ? " (eager)" : "", times);
 
 	free(times);
@@ -267,14 +267,15 @@ static char *run_text(struct speech *s, const struct run *run, bool eager)
 /* Example: "at 16 KiB overlap for 4 us to 64 us but no overlap for 256 us" */
 static char *mixed_text(struct speech *s, const struct run *run)
 {
-	const struct map_size_claims *size = s->told[run->begin].size;
+	const struct map_size_claims *size = s->known[run->begin].size;
 	char *text = NULL, *times;
 	size_t i;
 
 	for (i = 0; i < size->claim_cnt; i++) {
 		times = times_text(s, &size->claim[i]);
-		text = classify_joined(
-			text, xasprintf("%s%s", words_of[size->claim[i].class], times), " but ");
+		text = classify_joined(text,
+				       xasprintf("%s%s", class_phrase[size->claim[i].class], times),
+				       " but ");
 		free(times);
 	}
 	return classify_joined(where_text(s, run), text, " ");
@@ -288,7 +289,7 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 	size_t i;
 
 	for (i = 0; i < run_cnt; i++) {
-		if (s->told[run[i].begin].class == CLASSIFY_MIXED) {
+		if (s->known[run[i].begin].class == CLASSIFY_MIXED) {
 			text = classify_joined(text, mixed_text(s, &run[i]), ", ");
 			continue;
 		}
@@ -304,25 +305,26 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 			text,
 			xasprintf("eager up to %s",
 				  human_bytes(size, sizeof(size),
-					      (uint64_t)s->told[eager - 1].size->bytes)),
+					      (uint64_t)s->known[eager - 1].size->bytes)),
 			"; ");
 	return text;
 }
 
-static char *untold_text(char *text, const struct samples *untold)
+static char *unknown_text(char *text, const struct samples *unknown)
 {
 	char size[HUMAN_BYTES], *sizes = NULL;
 	size_t i;
 
-	if (!untold->cnt)
+	if (!unknown->cnt)
 		return text;
-	for (i = 0; i < untold->cnt && i < NAMED_MOST; i++)
+	for (i = 0; i < unknown->cnt && i < NAMED_MOST; i++)
 		sizes = classify_joined(
-			sizes, xstrdup(human_bytes(size, sizeof(size), (uint64_t)untold->value[i])),
+			sizes,
+			xstrdup(human_bytes(size, sizeof(size), (uint64_t)unknown->value[i])),
 			", ");
-	if (untold->cnt > NAMED_MOST)
+	if (unknown->cnt > NAMED_MOST)
 		sizes = classify_joined(
-			sizes, xasprintf("%zu more sizes", untold->cnt - NAMED_MOST), " and ");
+			sizes, xasprintf("%zu more sizes", unknown->cnt - NAMED_MOST), " and ");
 	text = classify_joined(text, xasprintf("unknown at %s", sizes), "; ");
 	free(sizes);
 	return text;
@@ -330,11 +332,11 @@ static char *untold_text(char *text, const struct samples *untold)
 
 static char *counts_text(char *text, const struct map_claims *c)
 {
-	size_t untold = c->point_cnt - c->cell_cnt - c->wrong_cnt;
+	size_t unknown = c->point_cnt - c->cell_cnt - c->wrong_cnt;
 
-	if (untold && c->cell_cnt)
+	if (unknown && c->cell_cnt)
 		text = classify_joined(
-			text, xasprintf("%zu of %zu points are unknown", untold, c->point_cnt),
+			text, xasprintf("%zu of %zu points are unknown", unknown, c->point_cnt),
 			"; ");
 	if (!c->wrong_cnt)
 		return text;
@@ -357,61 +359,63 @@ static bool has_waits(const struct result *r)
 	return false;
 }
 
-/* Collects the sizes with claims and returns their number. Sizes without claims go to untold. */
-static size_t told_find(const struct map_claims *c, double idle_ns, struct told *out,
-			struct samples *untold)
+/* Collects the sizes with claims and returns their number. Sizes without claims go to unknown. */
+static size_t known_find(const struct map_claims *c, double idle_ns, struct known_size *out,
+			 struct samples *unknown)
 {
 	size_t i, cnt = 0;
 
 	for (i = 0; i < c->size_cnt; i++) {
 		if (c->size[i].claim_cnt)
-			out[cnt++] = (struct told){&c->size[i], map_size_class(&c->size[i]),
-						   done_of(c, &c->size[i], idle_ns)};
+			out[cnt++] = (struct known_size){&c->size[i], map_size_class(&c->size[i]),
+							 done_of(c, &c->size[i], idle_ns)};
 		else
-			samples_add(untold, c->size[i].bytes);
+			samples_add(unknown, c->size[i].bytes);
 	}
 	return cnt;
 }
 
 /* Returns the part of the sentence about sizes with claims; null if there are none. */
-static char *told_text(const struct map_claims *c, const struct told *told, size_t cnt, bool waits)
+static char *known_text(const struct map_claims *c, const struct known_size *known, size_t cnt,
+			bool waits)
 {
-	struct speech s = {.told = told, .cnt = cnt, .all = cnt == c->size_cnt, .same_times = true};
+	struct speech s = {
+		.known = known, .cnt = cnt, .all = cnt == c->size_cnt, .same_times = true};
 	struct run *run = xcalloc(cnt + 1, sizeof(*run));
-	size_t run_cnt = runs_find(c, told, cnt, run), i;
+	size_t run_cnt = runs_find(c, known, cnt, run), i;
 	char *text;
 
 	for (i = 0; i < run_cnt; i++) {
-		bool mixed = told[run[i].begin].class == CLASSIFY_MIXED;
+		bool mixed = known[run[i].begin].class == CLASSIFY_MIXED;
 
 		s.all = s.all && !mixed;
 		s.same_times = s.same_times && !mixed && same_times(&run[i].claim, &run[0].claim);
 	}
-	text = runs_text(&s, run, run_cnt, eager_end(told, cnt, waits));
+	text = runs_text(&s, run, run_cnt, eager_end(known, cnt, waits));
 	free(run);
 	return text;
 }
 
 char *classify_map(const struct result *r)
 {
-	struct samples untold;
+	struct samples unknown;
 	struct map_claims c;
-	struct told *told;
+	struct known_size *known;
 	char *text;
 	size_t cnt;
 
 	map_claims_init(&c, r);
-	samples_init(&untold);
-	told = xcalloc(c.size_cnt + 1, sizeof(*told));
-	cnt = told_find(&c, idle_wait(r), told, &untold);
-	text = told_text(&c, told, cnt, has_waits(r));
+	samples_init(&unknown);
+	known = xcalloc(c.size_cnt + 1, sizeof(*known));
+	cnt = known_find(&c, idle_wait(r), known, &unknown);
+	text = known_text(&c, known, cnt, has_waits(r));
 	if (!text && c.size_cnt)
 		text = xstrdup("unknown at every size");
 	else
-		text = untold_text(text, &untold);
+		text = unknown_text(text, &unknown);
 	text = counts_text(text, &c);
-	free(told);
-	samples_release(&untold);
+	free(known);
+	samples_release(&unknown);
 	map_claims_release(&c);
 	return text;
 }

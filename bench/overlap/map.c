@@ -160,7 +160,7 @@ static void size_end(struct map *m)
  * Number of computation times with a known ratio at this size, by the variation of computation at
  * earlier sizes.
  */
-static size_t computations_told(const struct map *m, const struct map_axes *a)
+static size_t computations_known(const struct map *m, const struct map_axes *a)
 {
 	const struct result *result = m->run->result;
 	double line, comm_ns = stats_quantile(&m->before, 0.5);
@@ -174,8 +174,8 @@ static size_t computations_told(const struct map *m, const struct map_axes *a)
 	return comm_tell(m->comm, cnt);
 }
 
-/* Measures the first `told` computation times. */
-static void map_points(struct map *m, struct map_axes *a, size_t told, size_t done)
+/* Measures the first `known` computation times. */
+static void map_points(struct map *m, struct map_axes *a, size_t known, size_t done)
 {
 	size_t *order = sweep_shuffled(a->compute.cnt, &m->random), i;
 	struct bench_run *run = m->run;
@@ -184,7 +184,7 @@ static void map_points(struct map *m, struct map_axes *a, size_t told, size_t do
 		m->pattern->points_begin(m);
 	for (i = 0; i < a->compute.cnt; i++) {
 		m->compute_ns = a->compute.value[order[i]];
-		if (order[i] < told)
+		if (order[i] < known)
 			map_point(m, &m->cell[order[i]]);
 		if (m->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, done * a->compute.cnt + i + 1,
@@ -199,7 +199,7 @@ static void map_points(struct map *m, struct map_axes *a, size_t told, size_t do
 static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 {
 	const struct result_axis axes[] = {{"bytes", a->bytes.value[idx]}, {"compute_ns", 0}};
-	size_t told, i;
+	size_t known, i;
 
 	/* Points of a size share their references, so either all of them exist or none. */
 	if (resume_has_all(m->run, axes, a->compute.value, a->compute.cnt))
@@ -211,10 +211,10 @@ static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 		measure_pingpong_too(m);
 	measure_reference(m, &m->before);
 	m->warm = true;
-	told = computations_told(m, a);
-	map_points(m, a, told, done);
+	known = computations_known(m, a);
+	map_points(m, a, known, done);
 	measure_reference(m, &m->behind);
-	for (i = 0; m->comm->rank == 0 && i < told; i++)
+	for (i = 0; m->comm->rank == 0 && i < known; i++)
 		map_point_write(m, &m->cell[i], a->compute.value[i]);
 	size_end(m);
 }
