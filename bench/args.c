@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One table for all benchmarks: a result says what it was measured with, and two benchmarks of one suite with the same
- * words. The letters that the OSU benchmarks have (-m, -i, -x, -W, -p, -c) mean the same. What is not typed comes from one of two presets.
+ * One option table for all benchmarks, so that results and benchmarks use the same words. The
+ * letters of the OSU benchmarks (-m, -i, -x, -W, -p, -c) mean the same here. Options that are not
+ * given take their values from one of two presets.
  */
 #include "args.h"
 
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MESSAGE_BYTES_MAX (1ull << 30) /* MPI counts in an int; strided data takes twice that */
+#define MESSAGE_BYTES_MAX (1ull << 30) /* MPI counts are int; strided data spans twice the size */
 #define COMPUTE_NS_MAX 60000000000ull
 #define WARMUP_MAX 1000000
 
@@ -32,20 +33,21 @@ const struct option_def args_options[] = {
 	 .type = OPTION_STRING,
 	 .offset = AT(bytes),
 	 .arg = "MIN:MAX",
-	 .help = "Message sizes, such as 64:4M. Full: 1:128M. Quick: 64:4M. Of pt2pt and one_sided run alone: "
-		 "powers of two up to 4M."},
+	 .help = "Message sizes, such as 64:4M. Full: 1:128M. Quick: 64:4M. Benchmarks of pt2pt "
+		 "and one_sided that run alone: powers of two up to 4M."},
 	{.name = "compute",
 	 .letter = 'd',
 	 .type = OPTION_STRING,
 	 .offset = AT(compute),
 	 .arg = "MIN:MAX",
-	 .help = "Computation times, such as 20us:10ms. Full: 1us:20ms. Quick: 1us:6ms. Without it a map's end for each "
-		 "size where nothing can be told any more."},
+	 .help = "Computation times, such as 20us:10ms. Full: 1us:20ms. Quick: 1us:6ms. Without "
+		 "this option a map ends, for each size, where the ratio becomes unknown."},
 	{.name = "step",
 	 .type = OPTION_STRING,
 	 .offset = AT(step),
 	 .arg = "FACTOR",
-	 .help = "From one size or time to the next: a factor above 1, or sqrt2. Full: sqrt2. Quick: 4."},
+	 .help = "Factor from one size or time to the next: above 1, or sqrt2. Full: sqrt2. "
+		 "Quick: 4."},
 	{.name = "samples",
 	 .letter = 'i',
 	 .type = OPTION_U64,
@@ -53,13 +55,14 @@ const struct option_def args_options[] = {
 	 .arg = "N",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "Samples of each point, so many. Without it at least 50, and as many as --ci asks for."},
+	 .help = "Samples of each point. Without this option at least 50, and as many as --ci "
+		 "needs."},
 	{.name = "ci",
 	 .type = OPTION_STRING,
 	 .offset = AT(ci),
 	 .arg = "PERCENT",
-	 .help = "Go on sampling a point until the 95 % confidence interval of its median is within plus "
-		 "and minus so much of it; 0 takes --samples only. Without --samples: 2."},
+	 .help = "Sample each point until the 95 % confidence interval of its median is within "
+		 "plus and minus this share of it; 0 uses --samples only. Without --samples: 2."},
 	{.name = "samples-max",
 	 .type = OPTION_U64,
 	 .offset = AT(samples_max),
@@ -73,9 +76,9 @@ const struct option_def args_options[] = {
 	 .type = OPTION_STRING,
 	 .offset = AT(warmup),
 	 .arg = "N",
-	 .help = "Samples thrown away before each point. Without it: 2, and for what is new (a size, a "
-		 "reference) at least 100, until times fall no more. In the broadcast group, operations before "
-		 "the first report; without it 100."},
+	 .help = "Samples discarded before each point. Without this option: 2, and for a new "
+		 "size or reference at least 100, until times stop falling. In the broadcast "
+		 "group: operations before the first report, 100 without this option."},
 	{.name = "point-time",
 	 .type = OPTION_SECONDS,
 	 .offset = AT(point_ns),
@@ -88,16 +91,16 @@ const struct option_def args_options[] = {
 	 .arg = "KIND",
 	 .dflt = "deadline",
 	 .choices = kind_choices,
-	 .help = "Computation until the clock says so, or a calibrated amount of work, which takes longer "
-		 "where CPU time is stolen."},
+	 .help = "Compute until a deadline, or do a calibrated amount of work, which takes longer "
+		 "if CPU time is stolen."},
 	{.name = "compute-cores",
 	 .type = OPTION_CHOICE,
 	 .offset = AT(compute_cores),
 	 .arg = "CORES",
 	 .dflt = "one",
 	 .choices = cores_choices,
-	 .help = "Who computes: the thread that communicates, a thread on each core that the rank may use, "
-		 "or an OpenMP parallel region."},
+	 .help = "Which threads compute: the one that communicates, one on each core that the "
+		 "rank may use, or an OpenMP parallel region."},
 	{.name = "threads",
 	 .letter = 't',
 	 .type = OPTION_U64,
@@ -110,13 +113,14 @@ const struct option_def args_options[] = {
 	 .letter = 'b',
 	 .type = OPTION_FLAG,
 	 .offset = AT(bind),
-	 .help = "Bind the threads of the load, a processing unit each, those that no rank is bound to first."},
+	 .help = "Bind each thread of the load to a processing unit, first to units without a "
+		 "bound rank."},
 	{.name = "load-cpus",
 	 .type = OPTION_STRING,
 	 .offset = AT(load_cpus),
 	 .arg = "LIST",
-	 .help = "Bind them to these processing units, such as 1,4-7, in turn: whether the thread that "
-		 "communicates shares its core with them is up to the list."},
+	 .help = "Bind them in turn to these processing units, such as 1,4-7. The list decides "
+		 "whether the thread that communicates shares its core with them."},
 	{.name = "window",
 	 .letter = 'W',
 	 .type = OPTION_U64,
@@ -124,7 +128,8 @@ const struct option_def args_options[] = {
 	 .arg = "N",
 	 .min = 1,
 	 .max = 4096,
-	 .help = "Requests pending at once, where there are several: 64 in bandwidths and rates, 16 in maps."},
+	 .help = "Requests pending at once, if there are several: 64 for bandwidths and rates, "
+		 "16 for maps."},
 	{.name = "pairs",
 	 .letter = 'p',
 	 .type = OPTION_U64,
@@ -132,29 +137,31 @@ const struct option_def args_options[] = {
 	 .arg = "N",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "Pairs of ranks that send at once (message_rate), the first N ranks to the N behind them. "
-		 "Without it: half of the ranks."},
+	 .help = "Pairs of ranks that send at once (message_rate): the first N ranks send to the "
+		 "next N. Without this option: half of the ranks."},
 	{.name = "repeat",
 	 .letter = 'M',
 	 .type = OPTION_U64,
 	 .offset = AT(repeat),
 	 .arg = "N",
-	 .help = "Broadcasts of one report, or other operations timed together. Full: 100. Quick: 20.",
+	 .help = "Broadcasts in one report, or other operations timed together. Full: 100. Quick: "
+		 "20.",
 	 .min = 1,
 	 .max = 1000000},
 	{.name = "tasks",
 	 .type = OPTION_STRING,
 	 .offset = AT(tasks),
 	 .arg = "LIST",
-	 .help = "Numbers of tasks of the broadcast group, such as 2-9,12,16. Without it 2, 4, 8 ... and all "
-		 "ranks."},
+	 .help = "Numbers of tasks for the broadcast group, such as 2-9,12,16. Without this "
+		 "option: 2, 4, 8 ... and all ranks."},
 	{.name = "algorithm",
 	 .type = OPTION_STRING,
 	 .offset = AT(algorithm),
 	 .arg = "VALUE",
-	 .help = "Of a blocking collective (allreduce_latency ...): the library's algorithm, as \"povbench algorithms "
-		 "NAME\" lists them, or default, its own choice. Its result is one of its own, so that all are in one "
-		 "FILE. povbench-algorithms measures all of them."},
+	 .help = "The library's algorithm for a blocking collective (allreduce_latency ...): a "
+		 "value from \"povbench algorithms NAME\", or default for the library's own "
+		 "choice. Each algorithm is a result of its own, so that all fit in one FILE. "
+		 "povbench-algorithms measures all of them."},
 	{.name = "validate",
 	 .letter = 'c',
 	 .type = OPTION_FLAG,
@@ -168,8 +175,8 @@ const struct option_def args_options[] = {
 	{.name = "thread-multiple",
 	 .type = OPTION_FLAG,
 	 .offset = AT(thread_multiple),
-	 .help = "Ask for MPI_THREAD_MULTIPLE, which some libraries pay for in every call. A benchmark that "
-		 "needs it asks by itself when it is run alone."},
+	 .help = "Ask for MPI_THREAD_MULTIPLE, which makes every call slower in some libraries. "
+		 "A benchmark that needs it and runs alone asks by itself."},
 	{.name = "quick",
 	 .letter = 'q',
 	 .type = OPTION_FLAG,
@@ -179,8 +186,8 @@ const struct option_def args_options[] = {
 	 .letter = 'f',
 	 .type = OPTION_FLAG,
 	 .offset = AT(full),
-	 .help = "The whole space in steps of the square root of two. A benchmark run alone does so "
-		 "by default, but for sizes of pt2pt and one_sided."},
+	 .help = "The whole space in steps of the square root of two. This is the default of a "
+		 "benchmark that runs alone, except for sizes of pt2pt and one_sided."},
 	{.name = "only",
 	 .type = OPTION_LIST,
 	 .offset = AT(only),
@@ -196,13 +203,14 @@ const struct option_def args_options[] = {
 	 .type = OPTION_STRING,
 	 .offset = AT(output),
 	 .arg = "FILE",
-	 .help = "Write the results as JSON. If FILE is there, this run is a further launch in it: on the "
-		 "same machine, with the same settings and options, or povbench refuses, before it measures."},
+	 .help = "Write the results as JSON. If FILE exists, add this run to it as a further "
+		 "launch. povbench refuses before it measures if machine, settings or options "
+		 "differ."},
 	{.name = "resume",
 	 .type = OPTION_FLAG,
 	 .offset = AT(resume),
-	 .help = "Go on with the last launch in FILE, which was broken off: what it has is not measured "
-		 "again. If it has everything, that is said, and nothing measured."},
+	 .help = "Continue the last launch in FILE, which was interrupted, and measure only what "
+		 "it lacks. If it is complete, povbench reports that and measures nothing."},
 	{.name = NULL},
 };
 
@@ -214,7 +222,7 @@ static const struct bench_options preset_full = {
 	.step = M_SQRT2,
 	.samples = 50,
 	.ci_pct = 2,
-	.warmup = 2, /* of what was measured a moment ago */
+	.warmup = 2, /* for an operation that was measured a moment ago */
 	.point_ns = 3000000000,
 	.repeat = 100,
 };
@@ -232,13 +240,13 @@ static const struct bench_options preset_quick = {
 	.repeat = 20,
 };
 
-static int bad(const char *option, const char *text, const char *wanted)
+static int option_refuse(const char *option, const char *text, const char *wanted)
 {
 	log_error("--%s: \"%s\" is not %s", option, text, wanted);
 	return -EINVAL;
 }
 
-/* "MIN:MAX", or one value for both. */
+/* Reads "MIN:MAX", or one value for both. */
 static int read_range(const char *option, const char *text, int (*parse)(const char *, uint64_t *),
 		      uint64_t most, uint64_t *min, uint64_t *max)
 {
@@ -253,9 +261,10 @@ static int read_range(const char *option, const char *text, int (*parse)(const c
 		err = parse(colon ? colon + 1 : first, &high);
 	free(first);
 	if (err || low > high || high > most)
-		return bad(option, text,
-			   most == COMPUTE_NS_MAX ? "a range of times such as 20us:10ms, up to 1m" :
-						    "a range of sizes such as 64:4M, up to 1G");
+		return option_refuse(option, text,
+				     most == COMPUTE_NS_MAX ?
+					     "a range of times such as 20us:10ms, up to 1m" :
+					     "a range of sizes such as 64:4M, up to 1G");
 	*min = low;
 	*max = high;
 	return 0;
@@ -271,7 +280,7 @@ static int read_factor(const char *text, double *out)
 		return 0;
 	}
 	if (end == text || *end || !(value >= 1.01 && value <= 1e6))
-		return bad("step", text, "a factor such as 1.4, 2 or sqrt2");
+		return option_refuse("step", text, "a factor such as 1.4, 2 or sqrt2");
 	*out = value;
 	return 0;
 }
@@ -282,7 +291,7 @@ static int read_percent(const char *text, double *out)
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !(value >= 0 && value <= 100))
-		return bad("ci", text, "percent such as 2.5");
+		return option_refuse("ci", text, "percent such as 2.5");
 	*out = value;
 	return 0;
 }
@@ -295,7 +304,7 @@ static int read_count(const char *option, const char *text, uint64_t most, uint6
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (errno || !isdigit((unsigned char)text[0]) || *end || value > most)
-		return bad(option, text, "a number such as 100, up to 1000000");
+		return option_refuse(option, text, "a number such as 100, up to 1000000");
 	*out = value;
 	return 0;
 }
@@ -310,7 +319,7 @@ static int read_cpus(const char *text)
 		log_error("--load-cpus: \"%s\": this node has no processing unit %d", text,
 			  missing);
 	else if (err)
-		bad("load-cpus", text, "a list of processing units such as 1,4-7");
+		option_refuse("load-cpus", text, "a list of processing units such as 1,4-7");
 	return err;
 }
 
@@ -329,9 +338,10 @@ static int read_texts(const struct args *args, struct bench_options *out)
 	if (!err && args->load_cpus)
 		err = read_cpus(args->load_cpus);
 	if (!err && args->tasks && !tasks_valid(args->tasks))
-		err = bad("tasks", args->tasks, "a list of numbers from 2 on, such as 2-9,12,16");
+		err = option_refuse("tasks", args->tasks,
+				    "a list of numbers from 2 on, such as 2-9,12,16");
 	if (!err && args->output && !args->output[0])
-		err = bad("output", args->output, "a file's name");
+		err = option_refuse("output", args->output, "a file's name");
 	if (!err && args->resume && !args->output) {
 		log_error("--resume goes on with a file; -o names it");
 		err = -EINVAL;
@@ -343,7 +353,10 @@ static int read_texts(const struct args *args, struct bench_options *out)
 	return err;
 }
 
-/* What is not typed: of a preset that was, else the benchmark's own, else of the preset that goes without saying. */
+/*
+ * Values of options that were not given: from the preset that was asked for, else the benchmark's
+ * own, else from the default preset.
+ */
 static struct bench_options preset_of(const struct args *args, const struct bench *alone)
 {
 	struct bench_options opt = preset_full;
@@ -369,8 +382,8 @@ int args_read(const struct args *args, const struct bench *alone, struct bench_o
 		return -EINVAL;
 	}
 	if (args->algorithm && !args->algorithm[0])
-		return bad("algorithm", args->algorithm,
-			   "an algorithm; \"povbench algorithms\" lists them");
+		return option_refuse("algorithm", args->algorithm,
+				     "an algorithm; \"povbench algorithms\" lists them");
 	if (args->quick && args->full) {
 		log_error("--quick or --full, not both");
 		return -EINVAL;
@@ -417,7 +430,7 @@ json_t *args_json(const struct bench_options *opt)
 	put_count(j, "bytes_max", opt->bytes_max);
 	put_count(j, "compute_min_ns", opt->compute_min_ns);
 	put_count(j, "compute_max_ns", opt->compute_max_ns);
-	/* As text: what is read back must equal what is compared with it. */
+	/* As text, so that a value that is read back compares equal. */
 	json_put(j, "step", json_sprintf("%.6g", opt->step));
 	put_count(j, "samples", opt->samples);
 	put_count(j, "samples_max", opt->samples_max);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* povbench's command line: what is typed, and what it means to a benchmark. */
+/* povbench's command line: parses it and translates it into options of benchmarks. */
 #ifndef POVBENCH_ARGS_H
 #define POVBENCH_ARGS_H
 
@@ -8,7 +8,7 @@
 #include "lib/option.h"
 #include "core/bench.h"
 
-/* As typed; 0 and null: not. */
+/* Options as typed; 0 and null: not given. */
 struct args {
 	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks, *algorithm;
 	uint64_t samples, samples_max, point_ns, threads, window, pairs, repeat;
@@ -20,9 +20,12 @@ struct args {
 
 extern const struct option_def args_options[];
 
-/* Of the benchmark that is run alone, or of a suite (null). 0, or -EINVAL after printing what is wrong. */
+/*
+ * Fills out for the benchmark that runs alone, or for a suite (null). Returns 0, or -EINVAL after
+ * printing the error.
+ */
 int args_read(const struct args *args, const struct bench *alone, struct bench_options *out);
-/* What a result is of, for people and for resuming. The caller owns it. */
+/* The options of a result, for people and for resuming. The caller owns it. */
 json_t *args_json(const struct bench_options *opt);
 
 #endif

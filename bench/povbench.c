@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povbench: overlap, load, broadcast, stencil and timer benchmarks of an MPI library. What only prints works without a
- * launcher; the rest runs on all ranks alike, each reading the same command line, and rank 0 talks.
+ * povbench: overlap, load, broadcast, stencil and timer benchmarks of an MPI library. Commands that
+ * only print work without a launcher. All others run on all ranks. Each rank reads the same command
+ * line, and only rank 0 prints.
  */
 #include "args.h"
 #include "lib/log.h"
@@ -22,16 +23,16 @@
 
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
-/* In the order in which a suite goes through them: first what others refer to. */
+/* Groups in the order of a suite: first those that others refer to. */
 static const char *const groups[] = {"pt2pt",	   "one_sided", "reference", "overlap", "load",
 				     "collective", "broadcast", "stencil",   "timers",	NULL};
 
 static const char *const examples[] = {
 	"mpirun -np 2 povbench latency",
-	"Latency by message size, as osu_latency and IMB's PingPong; bandwidth, message_rate, put_latency "
-	"and so on are called as simply.",
+	"Latency by message size, like osu_latency and IMB's PingPong. bandwidth, message_rate, "
+	"put_latency and others work the same way.",
 	"mpirun -np 2 povbench sender --quick",
-	"What of a message's time hides behind computation on the sender's side.",
+	"How much of a message's time is hidden behind computation on the sender's side.",
 	"mpirun -np 2 povbench suite -o run.json",
 	"Everything, briefly; if it is interrupted, the same with --resume goes on.",
 	"sudo povtrace clock -- mpirun -np 4 povbench timers",
@@ -48,24 +49,28 @@ static const char *const examples[] = {
 static const struct command command_povbench = {
 	.name = "povbench",
 	.brief = "Measure what an MPI library overlaps, delays and hides.",
-	.usage =
-		"list | compare A B | algorithms NAME | suite [options] | GROUP [options] | NAME [options]",
+	.usage = "list | compare A B | algorithms NAME | suite [options] | GROUP [options] | NAME "
+		 "[options]",
 	.details =
-		"Runs one benchmark, those of a group, or the suite of all, on the ranks that the MPI launcher starts. \"povbench "
-		"list\" names groups and benchmarks; a name that is both is the benchmark. Tables go to standard output, times in them are medians in "
-		"microseconds; -o writes everything to a file that povplot draws.\n\n"
-		"A file holds any number of launches. With -o to a file that is there, a further launch is measured and "
-		"added to it, with factors of its own; --resume goes on with the last one where it was broken off. "
-		"\"povbench-run --launches N -- COMMAND\" runs COMMAND N times and ends with the first launch that fails, "
-		"with its exit status. \"povbench compare\" compares the launches of two files.\n\n"
-		"\"povbench algorithms NAME\" lists the algorithms that the library has for the collective of a benchmark, such as "
-		"allreduce_latency, by value and name. \"povbench-algorithms -- COMMAND\" measures each of them by turns.",
+		"Runs one benchmark, a group of them, or the suite of all, on the ranks that the "
+		"MPI launcher starts. \"povbench list\" prints the names of groups and "
+		"benchmarks; a name that is both means the benchmark. Tables go to standard "
+		"output, with medians of times in microseconds. -o writes everything to a file "
+		"that povplot draws.\n\n"
+		"A file holds any number of launches. If the file of -o exists, povbench adds a "
+		"further launch with its own factors. --resume continues the last launch if it "
+		"was interrupted. \"povbench-run --launches N -- COMMAND\" runs COMMAND N times. "
+		"It stops at the first launch that fails, and returns its exit status. \"povbench "
+		"compare\" compares the launches of two files.\n\n"
+		"\"povbench algorithms NAME\" lists the library's algorithms, by value and name, "
+		"for the collective of a benchmark, such as allreduce_latency. "
+		"\"povbench-algorithms -- COMMAND\" measures each of them in turn.",
 	.examples = examples,
 	.options = args_options,
 	.options_bytes = sizeof(struct args),
 };
 
-/* Its name as the table has it, or null. */
+/* The group's name as in the table, or null. */
 static const char *group_find(const char *name)
 {
 	size_t g;
@@ -97,7 +102,7 @@ static int unknown_name(const char *name)
 	return STATUS_USAGE;
 }
 
-/* ---- what needs no MPI ---- */
+/* ---- commands without MPI ---- */
 
 static void print_list(void)
 {
@@ -122,7 +127,7 @@ static void print_list(void)
 	}
 }
 
-/* A line each: what --algorithm takes, and what the library calls it. */
+/* Prints one line for each: the value for --algorithm and the library's name. */
 static int print_algorithms(const char *name)
 {
 	const struct bench *b = name ? bench_find(name) : NULL;
@@ -132,20 +137,20 @@ static int print_algorithms(const char *name)
 	if (name && !b)
 		return unknown_name(name);
 	if (!b || !b->collective) {
-		log_error(
-			"algorithms: wants a benchmark that calls a blocking collective, such as allreduce_latency");
+		log_error("algorithms: needs a benchmark that calls a blocking collective, such as "
+			  "allreduce_latency");
 		return STATUS_USAGE;
 	}
 	algorithm_list_init(&list, b->collective);
 	for (i = 0; i < list.cnt; i++)
 		printf("%s\t%s\n", list.item[i].value, list.item[i].name);
 	if (!list.cnt)
-		log_error("algorithms: this library tells of none for %s (MPI_T)", b->collective);
+		log_error("algorithms: this library lists none for %s (MPI_T)", b->collective);
 	algorithm_list_release(&list);
 	return i ? STATUS_OK : STATUS_FAILURE;
 }
 
-/* Names of benchmarks, and what may stand in their place. */
+/* Prints the names of benchmarks and of the other commands. */
 static void print_completion(void)
 {
 	static const char *const own[] = {"list",	"suite", "compare",
@@ -180,7 +185,7 @@ static struct command command_of(const struct bench *b)
 	return cmd;
 }
 
-/* group: of which, or null. */
+/* group: name of the group, or null for the suite. */
 static struct command command_suite(const char *group)
 {
 	struct command cmd = command_povbench;
@@ -197,7 +202,7 @@ static int print_help(const char *name)
 	const struct bench *b;
 	struct command cmd;
 
-	/* Words that have no options have no page of their own. */
+	/* Commands without options have no page of their own. */
 	if (!name || !strcmp(name, "list") || !strcmp(name, "help")) {
 		command_print_help(&command_povbench, stdout);
 		return STATUS_OK;
@@ -214,7 +219,7 @@ static int print_help(const char *name)
 	return STATUS_OK;
 }
 
-/* ---- what runs on all ranks ---- */
+/* ---- commands on all ranks ---- */
 
 static bool in_suite(const struct bench *b, const struct option_list *only)
 {
@@ -242,7 +247,7 @@ static int check_only(const struct bench *b, const struct option_list *only)
 	return 0;
 }
 
-/* The caller frees. */
+/* Lists the benchmarks to run. The caller frees the list. */
 static const struct bench **list_suite(const char *group, const struct option_list *only)
 {
 	const struct bench **list;
@@ -262,7 +267,7 @@ static const struct bench **list_suite(const char *group, const struct option_li
 	return list;
 }
 
-/* Rank 0 speaks for all, also before MPI_Init; launchers tell by different names. */
+/* Only rank 0 prints, even before MPI_Init. Each launcher has its own variable for the rank. */
 static void mute_others(void)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -280,7 +285,10 @@ static void mute_others(void)
 	}
 }
 
-/* Some libraries pay in every call for threads that there might be. */
+/*
+ * The least thread level that suffices, because higher ones make every call slower in some
+ * libraries.
+ */
 static enum comm_threads threads_of(const struct bench *b, bool multiple)
 {
 	if (multiple || (b && b->needs & COMM_HAS_MULTIPLE))
@@ -288,12 +296,13 @@ static enum comm_threads threads_of(const struct bench *b, bool multiple)
 	return b && b->no_threads ? COMM_THREADS_NONE : COMM_THREADS_COMPUTE;
 }
 
-/* Before MPI_Init: then the library reads its settings. */
+/* Called before MPI_Init, which is when the library reads its settings. */
 static int algorithm_choose(const struct bench *b, const char *value)
 {
 	if (!value || algorithm_set(b->collective, value))
 		return 0;
-	log_error("--algorithm: it is not known how this MPI is told which algorithm to use");
+	log_error("--algorithm: povbench does not know how to choose an algorithm with this MPI "
+		  "library");
 	return -ENOTSUP;
 }
 
@@ -309,7 +318,7 @@ static int run_on_ranks(struct run_plan *plan, enum comm_threads threads, int ar
 	return status;
 }
 
-/* b: null for the suite, or of that those of a group. */
+/* Runs benchmark b. If b is null, runs the suite, or only that group of it. */
 static int run_named(const struct bench *b, const char *group, int argc, char **argv)
 {
 	struct command cmd = b ? command_of(b) : command_suite(group);
@@ -322,7 +331,7 @@ static int run_named(const struct bench *b, const char *group, int argc, char **
 	if (status)
 		return status == -ECANCELED ? STATUS_OK : STATUS_USAGE;
 	if (nargs) {
-		log_error("\"%s\": options only are wanted behind \"%s\"", argv[0], cmd.name);
+		log_error("\"%s\": only options may follow \"%s\"", argv[0], cmd.name);
 		status = -EINVAL;
 	}
 	if (!status && args_read(&args, b, &plan.opt))
@@ -362,7 +371,7 @@ static int dispatch(int argc, char **argv)
 		return printf("povbench %s\n", POV_VERSION) < 0;
 	if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h"))
 		return print_help(argc > 1 ? argv[1] : NULL);
-	/* For "make install" only. */
+	/* Used only by "make install". */
 	if (!strcmp(word, "--man")) {
 		command_print_man(argc > 1 && !strcmp(argv[1], "compare") ? &command_compare :
 									    &command_povbench,
@@ -387,7 +396,7 @@ static int dispatch(int argc, char **argv)
 	return run_named(b, group_find(word), argc, argv);
 }
 
-/* flush_stdout closes it, which would be the other ranks' as well where a simulator has all in one process. */
+/* flush_stdout would close stdout, which all ranks share in a simulator with a single process. */
 static int flush_own(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))

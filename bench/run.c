@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Runs a plan: says how long it will take, leaves out what cannot run or, to resume, was measured before, and writes each result
- * when it is there, and before that now and then what there is of it. Rank 0 decides and tells the others. Ranks that a benchmark has no use for sleep meanwhile: in an
- * MPI barrier they would busy-wait and take cores from what is measured.
+ * Runs a plan. Prints an estimate of the duration, skips what cannot run or (with --resume) was
+ * measured before, writes each result as soon as it is complete, and writes partial results
+ * periodically. Rank 0 decides and sends its decisions to the others. Ranks that a benchmark does
+ * not use sleep meanwhile. In an MPI barrier they would poll and take cores from the measurement.
  */
 #include "run.h"
 
@@ -34,11 +35,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CORE_WAIT_MANY 0.02   /* share of the time; what a quiet node has of its own is far below */
-#define LINE_NS 200000000ull  /* between changes of the progress line on a terminal */
-#define LOG_NS 15000000000ull /* between lines of a log */
-#define LEFT_AFTER_NS 2000000000ull /* before that, the time left is only guessed */
-#define KEEP_NS 10000000000ull	    /* between writes of what there is of a benchmark */
+#define CORE_WAIT_MANY 0.02	    /* share of the time; on a quiet node it is far lower */
+#define LINE_NS 200000000ull	    /* between updates of the progress line on a terminal */
+#define LOG_NS 15000000000ull	    /* between lines of a log */
+#define LEFT_AFTER_NS 2000000000ull /* earlier, the remaining time is only a guess */
+#define KEEP_NS 10000000000ull	    /* between writes of a partial result */
 
 struct progress {
 	const char *name;
@@ -53,16 +54,16 @@ struct session {
 	const struct run_plan *plan;
 	struct result_file *file; /* rank 0, if there is one */
 	json_t *options;	  /* rank 0 */
-	char *name;		  /* with an algorithm, of its result; else null; rank 0; owned */
+	char *name;		  /* name of a result with an algorithm, else null; rank 0; owned */
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
-	struct samples line; /* of all maps' points (map_judge.h); rank 0; owned */
+	struct samples line; /* from the points of all maps (map_judge.h); rank 0; owned */
 };
 
-/* ---- what rank 0 says ---- */
+/* ---- messages of rank 0 ---- */
 
-/* Between two points there is time to write. */
+/* Writes a partial result. Called between two points, where it disturbs no measurement. */
 static void progress_keep(struct progress *p, uint64_t now_ns)
 {
 	if (!p->file || !result_point_cnt(p->result) ||
@@ -98,7 +99,7 @@ static void progress_begin(struct progress *p, const char *name, struct result *
 	p->name = name;
 	p->result = r;
 	p->began_ns = p->last_ns = clock_now_ns();
-	p->kept_ns = 0; /* the first point is written at once */
+	p->kept_ns = 0; /* write after the first point */
 	p->terminal = isatty(STDERR_FILENO);
 }
 
@@ -113,7 +114,8 @@ static const char *feature_missing(uint32_t missing)
 	if (missing & COMM_HAS_PARTITIONED)
 		return "partitioned communication (MPI 4)";
 	if (missing & COMM_HAS_MULTIPLE)
-		return "MPI_THREAD_MULTIPLE (option --thread-multiple, or a library that provides it)";
+		return "MPI_THREAD_MULTIPLE (option --thread-multiple, or a library that provides "
+		       "it)";
 	if (missing & COMM_HAS_THREADS)
 		return "threads";
 	if (missing & COMM_HAS_OPENMP)
@@ -123,7 +125,7 @@ static const char *feature_missing(uint32_t missing)
 	return "something that this MPI does not have";
 }
 
-/* Whether what b's ranks share is on one node; says why not. */
+/* True if the ranks are on suitable nodes for b; otherwise prints why not. */
 static bool nodes_fit(const struct session *s, const struct bench *b)
 {
 	int cnt = s->nodes.cnt,
@@ -131,23 +133,22 @@ static bool nodes_fit(const struct session *s, const struct bench *b)
 	const char *left_out = s->plan->suite ? "left out: " : "";
 
 	if (b->nodes == BENCH_NODE_ONE && nodes_leading(&s->nodes) < sharing) {
-		log_warn(
-			"%s: %sranks 0 to %d are to share a core, and are on several nodes; start "
-			"them on one (mpirun -np %d --map-by slot with Open MPI, -ppn %d with MPICH)",
-			b->name, left_out, sharing - 1, sharing, sharing);
+		log_warn("%s: %sranks 0 to %d are to share a core, and are on several nodes; start "
+			 "them on one (mpirun -np %d --map-by slot with Open MPI, -ppn %d with "
+			 "MPICH)",
+			 b->name, left_out, sharing - 1, sharing, sharing);
 		return false;
 	}
 	if (b->nodes == BENCH_NODES_IN_TURN && !nodes_in_turn(&s->nodes)) {
-		log_warn(
-			"%s: %sranks must be dealt out to the %d nodes in turn, so that each has as "
-			"many: mpirun --map-by node with Open MPI, -ppn 1 with MPICH",
-			b->name, left_out, cnt);
+		log_warn("%s: %sranks must be dealt out to the %d nodes in turn, so that each has "
+			 "as many: mpirun --map-by node with Open MPI, -ppn 1 with MPICH",
+			 b->name, left_out, cnt);
 		return false;
 	}
 	return true;
 }
 
-/* Whether b can run here; says why not. The same on all ranks; only rank 0 is heard. */
+/* True if b can run here; otherwise prints why not. Same on all ranks, of which rank 0 prints. */
 static bool can_run(const struct session *s, const struct bench *b)
 {
 	uint32_t missing = b->needs & ~s->c->features;
@@ -219,10 +220,10 @@ static void say_estimate(const struct session *s)
 	if (!cnt)
 		return;
 	if (estimate_crowded(&s->machine, s->c->size))
-		log_warn(
-			"%d ranks on %d core%s, and the library keeps its core when it waits: most times "
-			"will be the scheduler's; Open MPI has --mca mpi_yield_when_idle 1",
-			s->machine.node_ranks, s->machine.core_cnt, plural_s(s->machine.core_cnt));
+		log_warn("%d ranks on %d core%s, and the library keeps its core when it waits: "
+			 "most times will be the scheduler's; Open MPI has --mca "
+			 "mpi_yield_when_idle 1",
+			 s->machine.node_ranks, s->machine.core_cnt, plural_s(s->machine.core_cnt));
 	log_info("%zu benchmark%s on %d rank%s, about %s at most", cnt, plural_s((double)cnt),
 		 s->c->size, plural_s(s->c->size), human_ns(text, sizeof(text), sum_ns));
 }
@@ -242,7 +243,7 @@ static int keep_result(struct session *s, struct result *r)
 	return s->file ? result_file_add(s->file, r) : 0;
 }
 
-/* Of this rank, so far; all ones: unknown. */
+/* Time that this rank has waited for a core so far; UINT64_MAX if unknown. */
 static uint64_t core_wait_now(const struct comm *c)
 {
 	uint64_t ns;
@@ -252,7 +253,7 @@ static uint64_t core_wait_now(const struct comm *c)
 	return ns;
 }
 
-/* Of all ranks, since `before`; on rank 0; NaN: unknown. All of c call it. */
+/* The same for all ranks since `before`, on rank 0; NaN if unknown. All ranks of c call it. */
 static double core_wait_since(struct comm *c, uint64_t before)
 {
 	uint64_t now = core_wait_now(c);
@@ -291,7 +292,7 @@ static struct result *begin_result(struct session *s, const struct result_about 
 	return r;
 }
 
-/* On the ranks that take part. */
+/* Runs b on the ranks that take part. */
 static int take_part(struct session *s, const struct bench *b, struct comm *c)
 {
 	struct result_about what = about(s, b);
@@ -340,7 +341,7 @@ static int run_bench(struct session *s, const struct bench *b)
 	return err;
 }
 
-/* Of the machine, by all maps. */
+/* Prints the line (map_judge.h) of this machine, from all maps of the run. */
 static void say_line(const struct session *s)
 {
 	char *text = map_line_text(map_line(&s->line));
@@ -384,7 +385,7 @@ static int run_all(struct session *s)
 	return status;
 }
 
-/* How many ranks are on rank 0's node. */
+/* Number of ranks on rank 0's node. */
 static int ranks_beside(const json_t *factors)
 {
 	json_t *ranks = json_object_get(factors, "ranks"), *r;
@@ -396,7 +397,10 @@ static int ranks_beside(const json_t *factors)
 	return cnt;
 }
 
-/* Whether this launch may be in it is known before anything is measured. Takes over factors. */
+/*
+ * Opens the file and checks, before anything is measured, that this launch may be added to it.
+ * Takes ownership of factors.
+ */
 static int open_file(struct session *s, json_t *factors)
 {
 	int err = result_file_open(s->plan->output, factors, s->plan->resume, &s->file);
@@ -419,7 +423,10 @@ static int open_file(struct session *s, json_t *factors)
 	return 0;
 }
 
-/* Of its only benchmark: what the library calls it. The variables that chose it are no setting that launches differ in. */
+/*
+ * Names the result after the library's algorithm. Removes the variables that chose it from the
+ * factors, because launches with different algorithms may share a file.
+ */
 static int algorithm_begin(struct session *s, json_t *factors)
 {
 	const char *value = s->plan->opt.algorithm, *coll = s->plan->bench[0]->collective;
@@ -432,9 +439,9 @@ static int algorithm_begin(struct session *s, json_t *factors)
 	algorithm_list_init(&list, coll);
 	a = algorithm_find(&list, value);
 	if ((!a || !algorithm_taken(coll, value)) && strcmp(value, ALGORITHM_DEFAULT)) {
-		log_error(
-			"--algorithm: the library %s \"%s\" for %s; \"povbench algorithms %s\" lists what it has",
-			a ? "did not take" : "has no", value, coll, s->plan->bench[0]->name);
+		log_error("--algorithm: the library %s \"%s\" for %s; \"povbench algorithms %s\" "
+			  "lists what it has",
+			  a ? "did not take" : "has no", value, coll, s->plan->bench[0]->name);
 		err = -EINVAL;
 	} else {
 		s->name = xasprintf("%s:%s", s->plan->bench[0]->name, a ? a->name : value);
@@ -467,7 +474,10 @@ static int session_begin(struct session *s)
 	return (int)comm_tell(s->c, err != 0);
 }
 
-/* Bound to one core, a rank has no others to compute on: what is asked for cannot be measured. The same on all ranks. */
+/*
+ * False if a rank is bound to a single core, so that it has no further cores to compute on. Same on
+ * all ranks.
+ */
 static bool cores_suffice(struct comm *c, const struct run_plan *plan)
 {
 	struct cpu_list own;

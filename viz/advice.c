@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A finding, in the words of the rule, and behind it what to do: first what another result of the same file shows to help, then
- * settings of the library (setting.h). Of what disturbed runs say nothing is advised.
+ * Writes a finding in the words of its rule, followed by the advice: first what another result of
+ * the same file shows to help, then settings of the library (setting.h). Disturbed runs get no
+ * advice.
  */
 #include "advice.h"
 
@@ -20,7 +21,7 @@
 
 #define BYTES_MOST 0x1p62
 
-/* Its points, as povbench has them; to be released by result_free. */
+/* The result's points in povbench's form; release with result_free. */
 static struct result *points_of(const struct data_result *r)
 {
 	const struct result_about about = {
@@ -35,7 +36,7 @@ static struct result *points_of(const struct data_result *r)
 
 /* ---- maps ---- */
 
-/* How many sizes from `from` on are of each class; sizes are in whole bytes. */
+/* Number of sizes of each class, from `from` on. Sizes are whole bytes. */
 struct classes {
 	size_t cnt[CLASSIFY_MIXED + 1];
 };
@@ -56,7 +57,9 @@ static struct classes classes_of(const struct result *points, double from)
 	return c;
 }
 
-/* The smallest size from which on nothing overlaps, of those that are told; NaN: the largest of them overlaps. */
+/*
+ * The smallest known size from which on nothing overlaps; NaN if the largest known size overlaps.
+ */
 static double none_from(const struct result *points)
 {
 	struct samples sizes;
@@ -80,7 +83,10 @@ static double none_from(const struct result *points)
 	return from;
 }
 
-/* Whether the file's other map, with as many ranks, overlaps there: some sizes do, and none does not. */
+/*
+ * True if another map of the file, with as many ranks, overlaps there: at some sizes, and at no
+ * size not.
+ */
 static bool other_overlaps(const struct data *d, const struct data_result *r, const char *benchmark,
 			   double from)
 {
@@ -103,12 +109,12 @@ static bool other_overlaps(const struct data *d, const struct data_result *r, co
 	return false;
 }
 
-/* What else the file's own numbers show to overlap. NULL: nothing. */
-static char *shown(const struct data *d, const struct data_result *r, double from)
+/* What else overlaps by the file's own numbers; NULL if nothing does. */
+static char *remedy_shown(const struct data *d, const struct data_result *r, double from)
 {
 	char *text = NULL;
 
-	/* Both are the sender's side (bench/overlap/). */
+	/* Both other benchmarks measure the sender's side (bench/overlap/). */
 	if (strcmp(r->benchmark, "sender"))
 		return NULL;
 	if (other_overlaps(d, r, "test_sprinkled", from))
@@ -123,7 +129,7 @@ static char *shown(const struct data *d, const struct data_result *r, double fro
 	return text;
 }
 
-/* Where nothing was shown to help and no setting is known. */
+/* The advice if no result shows a remedy and no setting is known. */
 static char *nothing_known(const struct data_file *f)
 {
 	const char *name;
@@ -148,7 +154,7 @@ static char *map_advice(const struct data *d, const struct data_result *r,
 	}
 	if (i == sizeof(sides) / sizeof(sides[0]) || isnan(from))
 		return NULL;
-	todo = shown(d, r, from);
+	todo = remedy_shown(d, r, from);
 	setting = setting_progress(r->file);
 	if (setting)
 		todo = classify_joined(todo, setting, "; ");
@@ -162,7 +168,7 @@ static char *map_advice(const struct data *d, const struct data_result *r,
 
 /* ---- loads ---- */
 
-/* The thread that communicates had its CPUs for itself. */
+/* True if the communicating thread shared its CPUs with no load thread. */
 static bool is_apart(const struct result *points)
 {
 	cpu_set_t own, load, both;

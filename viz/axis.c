@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Labels are written one by one: gnuplot's own formats know neither powers of 1024 with their units nor microseconds.
+ * Writes each label itself, because gnuplot's formats have neither powers of 1024 with units nor
+ * microseconds.
  */
 #include "axis.h"
 
@@ -67,7 +68,7 @@ static void put_tic(struct script *s, const char *text, double at, bool *first)
 
 void axis_bytes(struct script *s, const char *name, const struct range *r, double tics, bool labels)
 {
-	/* Sizes beyond what 64 bits count are no sizes. */
+	/* Sizes above 64 bits are not valid sizes. */
 	int low = (int)ceil(fmax(log2(r->low), 0) - 1e-9);
 	int high = (int)floor(fmin(log2(r->high), 62) + 1e-9);
 	int step = (int)fmax(ceil(log2(r->high / r->low) / fmax(tics, 1)), 1), at;
@@ -76,7 +77,10 @@ void axis_bytes(struct script *s, const char *name, const struct range *r, doubl
 
 	script_line(s, "set logscale %s 2\nset %srange [%.9g:%.9g]", name, name, r->low, r->high);
 	fprintf(s->out, "set %stics (", name);
-	/* On multiples of the step, and 1 KiB and 1 MiB are of those that fit. */
+	/*
+	 * Labels are at multiples of the step. 1 KiB and 1 MiB are among them if they are in
+	 * range.
+	 */
 	for (at = low; at <= high; at++) {
 		if (at % step)
 			continue;
@@ -86,7 +90,7 @@ void axis_bytes(struct script *s, const char *name, const struct range *r, doubl
 	script_line(s, ")");
 }
 
-/* Labels at multiples of a step that differ in the digits that are shown. */
+/* Puts labels at multiples of a step, with enough digits to distinguish them. */
 static void put_steps(struct script *s, const char *name, const struct range *r, double step,
 		      bool labels)
 {
@@ -99,7 +103,7 @@ static void put_steps(struct script *s, const char *name, const struct range *r,
 
 	fprintf(s->out, "set %stics (", name);
 	for (i = 0; i < 6 * LINEAR_TICS && at + i * step <= r->high; i++) {
-		/* Not the rounding that is left of 0. */
+		/* Replace the rounding error near 0 by 0. */
 		double value = fabs(at + i * step) < step / 2 ? 0 : at + i * step;
 
 		put_tic(s, labels ? time_text(value, digits, text, sizeof(text)) : "", value,
@@ -108,7 +112,7 @@ static void put_steps(struct script *s, const char *name, const struct range *r,
 	script_line(s, ")");
 }
 
-/* 1, 2 or 5 times a power of ten, for about LINEAR_TICS labels. */
+/* Returns 1, 2 or 5 times a power of ten, for about LINEAR_TICS labels. */
 static double step_of(const struct range *r)
 {
 	double length = fmax(r->high - r->low, fabs(r->high) * 1e-6);
@@ -122,7 +126,7 @@ static double step_of(const struct range *r)
 void axis_time(struct script *s, const char *name, const struct range *r, bool labels)
 {
 	int low = (int)floor(log10(r->low) + 1e-9), high = (int)ceil(log10(r->high) - 1e-9);
-	/* Within few decades, 1 alone would leave an axis with hardly a label. */
+	/* Within few decades, labels at powers of ten alone would leave the axis almost bare. */
 	static const int few[] = {1, 2, 5, 0}, many[] = {1, 0};
 	const int *digit = r->high / r->low < 100 ? few : many;
 	char text[AXIS_TEXT_BYTES];

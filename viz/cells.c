@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cells are drawn in order of x, then y, and each a little too large towards the next ones, which cover that. Without it, a
- * viewer that smooths edges lets the background shine through between them.
+ * Cells are drawn in order of x, then y. Each is a little too large towards the next ones, which
+ * cover the excess. Otherwise the background would shine through between cells in viewers that
+ * smooth edges.
  */
 #include "cells.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERLAP_PX 1.2 /* no pixel is covered by parts only; more would show at the corners */
+#define OVERLAP_PX 1.2 /* covers each pixel completely; more would show at the corners */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -51,10 +52,10 @@ static bool fits_axis(double value, bool is_log)
 	return isfinite(value) && (is_log ? value > 0 : value >= 0);
 }
 
-/* The parameter in which points of one cell differ, if there is one that says so. */
+/* The parameter by which points of one cell differ, or null if there is none. */
 static const char *differing_param(const json_t *a, const json_t *b)
 {
-	json_t *object = (json_t *)(uintptr_t)a; /* iteration wants it so, and writes nothing */
+	json_t *object = (json_t *)(uintptr_t)a; /* the iteration needs this and writes nothing */
 	const char *key;
 	json_t *value;
 
@@ -93,7 +94,7 @@ static int refuse_double(const struct data_result *r, const char *y_param, const
 	return -EINVAL;
 }
 
-/* A ratio has an interval, and is judged by it; a delay by means has none. */
+/* A ratio is judged by its interval. A delay, made of means, has none. */
 static struct cell cell_of(const json_t *point, const char *name, const char *y_param, double line)
 {
 	static const enum cell_judged cell_judged[] = {[MAP_BLANK] = CELL_UNKNOWN,
@@ -214,38 +215,38 @@ bool cells_have_gaps(const struct cells *c)
 	return c->cnt < c->x.cnt * c->y.cnt;
 }
 
-/* Half way between two values. */
-static double middle(const struct cells_axis *a, double low, double high)
+/* The middle between two values. */
+static double axis_middle(const struct cells_axis *a, double low, double high)
 {
 	return a->log ? sqrt(low) * sqrt(high) : (low + high) / 2;
 }
 
-/* As far beyond the edge value as the other edge of its cell is on this side. */
-static double mirror(const struct cells_axis *a, double value, double edge)
+/* As far beyond the edge value as the other edge of its cell is on the inner side. */
+static double axis_mirror(const struct cells_axis *a, double value, double edge)
 {
 	return a->log ? value * (value / edge) : value + (value - edge);
 }
 
-/* Where the idx-th value's cells end. */
+/* The edges of the cells of the idx-th value. */
 static struct range cells_axis_edges(const struct cells_axis *a, size_t idx)
 {
 	const double *v = a->value;
 	struct range r;
 
 	if (a->cnt == 1) {
-		/* Alone it says nothing of the step; the usual one is as good as any. */
+		/* A single value does not reveal the step, so the usual one is used. */
 		r.low = a->log ? v[0] / sqrt(M_SQRT2) : v[0] - 0.5;
 		r.high = a->log ? v[0] * sqrt(M_SQRT2) : v[0] + 0.5;
 		return r;
 	}
 	if (idx > 0)
-		r.low = middle(a, v[idx - 1], v[idx]);
+		r.low = axis_middle(a, v[idx - 1], v[idx]);
 	if (idx + 1 < a->cnt)
-		r.high = middle(a, v[idx], v[idx + 1]);
+		r.high = axis_middle(a, v[idx], v[idx + 1]);
 	if (!idx)
-		r.low = mirror(a, v[idx], r.high);
+		r.low = axis_mirror(a, v[idx], r.high);
 	if (idx + 1 == a->cnt)
-		r.high = mirror(a, v[idx], r.low);
+		r.high = axis_mirror(a, v[idx], r.low);
 	return r;
 }
 
@@ -271,8 +272,8 @@ static bool has_cell(const struct cells *c, size_t x_idx, size_t y_idx)
 	return bsearch(&wanted, c->cell, c->cnt, sizeof(*c->cell), compare_cells);
 }
 
-/* overlap: part of a cell's width. */
-static struct range edges(const struct cells_axis *a, size_t idx, double overlap)
+/* The edges with an overlap, as a fraction of the cell's width. */
+static struct range cell_edges(const struct cells_axis *a, size_t idx, double overlap)
 {
 	struct range r = cells_axis_edges(a, idx);
 
@@ -300,8 +301,10 @@ void cells_write(const struct cells *c, const struct range *held, double width_p
 	for (i = 0; i < c->cnt; i++) {
 		const struct cell *one = &c->cell[i];
 		size_t x_idx = index_of(&c->x, one->x), y_idx = index_of(&c->y, one->y);
-		struct range x = edges(&c->x, x_idx, has_cell(c, x_idx + 1, y_idx) * x_overlap);
-		struct range y = edges(&c->y, y_idx, has_cell(c, x_idx, y_idx + 1) * y_overlap);
+		struct range x = cell_edges(&c->x, x_idx,
+					    has_cell(c, x_idx + 1, y_idx) * x_overlap);
+		struct range y = cell_edges(&c->y, y_idx,
+					    has_cell(c, x_idx, y_idx + 1) * y_overlap);
 
 		script_row(s,
 			   "%.9g\t%.9g\t%.9g\t%s\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t%.9g\t%.9g",
@@ -328,8 +331,8 @@ void cells_plot(const struct cells *c, unsigned int block, struct script *s)
 	script_line(s, "set object 1 rectangle from graph 0,0 to graph 1,1 behind "
 		       "fillcolor rgb '#909090' fillstyle pattern 4 noborder");
 	fprintf(s->out,
-		"plot $d%u using (strcol(4) eq 'unknown' ? 1/0 : $1):2:9:10:11:12:8 with boxxyerror "
-		"linecolor palette fillstyle solid noborder notitle",
+		"plot $d%u using (strcol(4) eq 'unknown' ? 1/0 : $1):2:9:10:11:12:8 with "
+		"boxxyerror linecolor palette fillstyle solid noborder notitle",
 		block);
 	if (cells_have(c, CELL_UNKNOWN))
 		fprintf(s->out,
@@ -338,7 +341,7 @@ void cells_plot(const struct cells *c, unsigned int block, struct script *s)
 			block);
 }
 
-/* On bright ground white wants an edge, which the paper's map seldom needs. */
+/* A white line on bright colours needs an edge. The paper's map seldom does. */
 void cells_plot_comm(unsigned int block, bool edge, struct script *s)
 {
 	if (edge)

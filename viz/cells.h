@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The cells of a heat map: each point of the sweep is a rectangle up to half way (on the axis' scale) to its neighbours,
- * so that what is seen is what was measured, neither interpolated nor smoothed (Denis & Trahay 2016, III.C).
+ * The cells of a heat map. Each point of the sweep is a rectangle that extends half way (on the
+ * axis' scale) to its neighbours. So the picture shows what was measured, neither interpolated nor
+ * smoothed (Denis & Trahay 2016, III.C).
  */
 #ifndef POVPLOT_CELLS_H
 #define POVPLOT_CELLS_H
@@ -11,20 +12,20 @@
 
 enum cell_judged {
 	CELL_KNOWN,
-	CELL_UNKNOWN, /* it says little (core/map_judge.h) */
-	CELL_WRONG,   /* the value is below what can be, beyond chance */
-	CELL_DIFFERS, /* a difference beyond the intervals, and within them */
-	CELL_ALIKE,
+	CELL_UNKNOWN, /* the point shows little (core/map_judge.h) */
+	CELL_WRONG,   /* the value is impossible, beyond chance */
+	CELL_DIFFERS, /* a difference beyond the intervals */
+	CELL_ALIKE,   /* a difference within the intervals */
 };
 
 struct cell {
 	double x, y, value, low, high; /* low and high are NaN without an interval */
 	enum cell_judged judged;
-	double comm_ns; /* the reference of its size; NaN: none is known, or wanted */
+	double comm_ns; /* the reference of its size; NaN: unknown or not wanted */
 };
 
 struct cells_axis {
-	double *value; /* ascending, no two alike; owned */
+	double *value; /* ascending, without duplicates; owned */
 	size_t cnt;
 	bool log;
 };
@@ -36,39 +37,44 @@ struct cells {
 };
 
 /*
- * Cells one by one: begin makes room for so many, add leaves out those without a value or a place on an axis. end: 0, or
- * -errno after printing: none is left, or two points of the result claim one cell. Cells are in order of x, then y.
+ * Cells one by one. cells_begin makes room for `most` cells. cells_add drops cells without a value
+ * or without a place on an axis. cells_end sorts by x, then y. It returns 0, or -errno after
+ * printing if no cell is left or if two points of the result have the same cell.
  */
 void cells_begin(struct cells *c, size_t most, bool y_log);
 void cells_add(struct cells *c, const struct cell *one);
 int cells_end(struct cells *c, const struct data_result *r, const char *y_param);
-/* All that at once for a result's points, with the value of that name ("ratio"). */
+/* Does all of this for a result's points, with the value of that name ("ratio"). */
 int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
 	       bool y_log);
-/* True if there would be any. */
+/* True if cells_init would find any. */
 bool cells_are_there(const struct data_result *r, const char *name, const char *y_param,
 		     bool y_log);
-/* True if there are places on the axes without a cell. */
+/* True if some places on the axes have no cell. */
 bool cells_have_gaps(const struct cells *c);
 void cells_release(struct cells *c);
 
 struct range cells_axis_range(const struct cells_axis *a);
 
-/* True if there are some that are judged so. */
+/* True if any cell is judged like that. */
 bool cells_have(const struct cells *c, enum cell_judged judged);
 
 /*
- * A data block of x, y, value, how it is judged, in a word, the interval and T_comm; then the value held within a range, and the
- * rectangle: x low, high, y low, high. The map is to be about so large.
+ * Writes a data block of x, y, value, judgement (a word), interval and T_comm; then the value
+ * limited to a range, and the rectangle: x low, high, y low, high. The size of the map is
+ * approximate.
  */
 void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
 		 struct script *s);
 /*
- * A plot command of that block, on hatched ground: coloured rectangles, grey ones that are unknown. It does not end the
- * line.
+ * Writes a plot command of that block on hatched ground: coloured rectangles, and grey ones for
+ * unknown cells. Does not end the line.
  */
 void cells_plot(const struct cells *c, unsigned int block, struct script *s);
-/* Further parts of it: T_comm over x as a line, which may have an edge; a dot in each cell that is judged so. */
+/*
+ * Extend the command: T_comm over x as a line, optionally with an edge; dots in cells judged like
+ * that.
+ */
 void cells_plot_comm(unsigned int block, bool edge, struct script *s);
 void cells_plot_dots(const struct cells *c, unsigned int block, enum cell_judged judged,
 		     double size, const char *colour, struct script *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Points are sorted by x when they are written: files hold them as they were measured, and resumed suites measure out of
- * order.
+ * Points are sorted by x when they are written. Files have them in the order of measuring, and
+ * resumed suites measure out of order.
  */
 #include "chart.h"
 
@@ -148,7 +148,7 @@ static bool has_interval(const struct chart_line *l)
 	return false;
 }
 
-/* Its low and high are the two columns behind y's. Without them it is y itself. */
+/* Low and high of the band are the two columns after y's. Without them the band is y itself. */
 static void write_band(unsigned int block, int y, const char *colour, struct script *s)
 {
 	fprintf(s->out,
@@ -171,7 +171,7 @@ static void write_key(const struct chart_line *l, struct script *s)
 static void write_line(const struct chart_line *l, unsigned int block, int y, size_t idx,
 		       const char *colour, enum chart_style style, struct script *s)
 {
-	/* Filled and empty marks of gnuplot that every terminal has. */
+	/* gnuplot's filled and empty marks that every terminal has. */
 	static const int mark[] = {7, 5, 9, 11, 6, 4, 8, 10};
 	static const int dash[] = {1, 2, 4, 5};
 
@@ -182,7 +182,10 @@ static void write_line(const struct chart_line *l, unsigned int block, int y, si
 	write_key(l, s);
 }
 
-/* Bars of one number fill three quarters of the room to the next. Patterns tell them apart without colours. */
+/*
+ * The bars of one number fill three quarters of the distance to the next. Patterns replace
+ * colours.
+ */
 static void write_bars(const struct chart_line *l, unsigned int block, size_t idx, size_t cnt,
 		       const char *colour, struct script *s)
 {
@@ -207,7 +210,7 @@ static bool has_marked(const struct chart_line *l)
 	return false;
 }
 
-/* Rings in the lines' colours, and a black one for the key. */
+/* Writes rings in the lines' colours, and a black one for the key. */
 static void write_rings(const struct chart *c, unsigned int first, enum palette p, struct script *s)
 {
 	size_t i;
@@ -215,8 +218,8 @@ static void write_rings(const struct chart *c, unsigned int first, enum palette 
 	for (i = 0; i < c->cnt; i++) {
 		if (has_marked(&c->line[i]))
 			fprintf(s->out,
-				"$d%u using 1:($5 > 0 ? $2 : 1/0) with points pointtype 6 pointsize "
-				"1.8 linecolor rgb '%s' notitle, ",
+				"$d%u using 1:($5 > 0 ? $2 : 1/0) with points pointtype 6 "
+				"pointsize 1.8 linecolor rgb '%s' notitle, ",
 				first + (unsigned int)i, palette_line(p, i));
 	}
 	fputs("1/0 with points pointtype 6 pointsize 1.8 linecolor rgb 'black' title ", s->out);
@@ -224,9 +227,9 @@ static void write_rings(const struct chart *c, unsigned int first, enum palette 
 	fputs("\n", s->out);
 }
 
-/* y: the column that is drawn, of the blocks from the first one on. */
-static void plot(const struct chart *c, unsigned int first, int y, enum palette p,
-		 enum chart_style style, struct script *s)
+/* y: the column to draw. first: the first block. */
+static void chart_plot(const struct chart *c, unsigned int first, int y, enum palette p,
+		       enum chart_style style, struct script *s)
 {
 	size_t i;
 
@@ -256,10 +259,10 @@ void chart_write(const struct chart *c, const char *panel, enum palette p, enum 
 
 	for (i = 0; i < c->cnt; i++)
 		write_data(&c->line[i], panel, c->rates, s);
-	plot(c, first, 2, p, style, s);
+	chart_plot(c, first, 2, p, style, s);
 }
 
 void chart_write_rates(const struct chart *c, enum palette p, struct script *s)
 {
-	plot(c, s->block_cnt + 1 - (unsigned int)c->cnt, 5, p, CHART_MARKS, s);
+	chart_plot(c, s->block_cnt + 1 - (unsigned int)c->cnt, 5, p, CHART_MARKS, s);
 }

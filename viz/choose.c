@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The rule: results that the user wants and the picture takes. Without a named picture, the first in the table below that
- * takes all wanted results, or else the grid if there are maps among them.
+ * A picture shows the results that the user wants and that it takes. If no picture is named, the
+ * first in the table below that takes all wanted results is drawn, or else the grid if there are
+ * maps among them.
  */
 #include "choose.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What to try if no picture is named. */
+/* Pictures to try if none is named. */
 static const char *const preferred[] = {"map",	     "ratio",  "load",	   "times",
 					"broadcast", "curve",  "protocol", "timers",
 					"matrix",    "fabric", "grid",	   NULL};
@@ -28,7 +29,7 @@ bool choose_wants(const struct choice *c, const struct data_result *r)
 	return !c->benchmarks.cnt;
 }
 
-static const struct picture *find(const char *name)
+static const struct picture *picture_find(const char *name)
 {
 	size_t i;
 
@@ -41,7 +42,7 @@ static const struct picture *find(const char *name)
 
 const struct picture *choose_named(const char *name)
 {
-	const struct picture *p = find(name);
+	const struct picture *p = picture_find(name);
 	const char *near = NULL;
 	size_t i;
 
@@ -56,7 +57,7 @@ const struct picture *choose_named(const char *name)
 
 bool choose_takes(const char *picture, const struct data_result *r)
 {
-	const struct picture *p = find(picture);
+	const struct picture *p = picture_find(picture);
 
 	return p && p->takes(r);
 }
@@ -67,13 +68,14 @@ const struct picture *choose_usual(const struct data_result *r)
 	size_t i;
 
 	for (i = 0; preferred[i]; i++) {
-		p = find(preferred[i]);
+		p = picture_find(preferred[i]);
 		if (p && p->takes(r))
 			return p;
 	}
-	/* All times have distributions; of these they are what was measured. */
-	return !strcmp(r->kind, "cost") && choose_takes("distribution", r) ? find("distribution") :
-									     NULL;
+	/* All times have distributions, but only these results are about one. */
+	return !strcmp(r->kind, "cost") && choose_takes("distribution", r) ?
+		       picture_find("distribution") :
+		       NULL;
 }
 
 void choose_tell_pictureless(const struct data_result *r)
@@ -106,7 +108,7 @@ static size_t taken_cnt(const struct choice *c, const struct data *d, const stru
 	return cnt;
 }
 
-/* Results that no picture is for, and so no reason against any; told to the user. */
+/* Counts results without a picture and reports each to the user. They speak against no picture. */
 static size_t pictureless_cnt(const struct choice *c, const struct data *d)
 {
 	size_t i, cnt = 0;
@@ -126,12 +128,12 @@ static const struct picture *find_fitting(const struct choice *c, const struct d
 	const struct picture *p;
 
 	for (i = 0; preferred[i]; i++) {
-		p = find(preferred[i]);
+		p = picture_find(preferred[i]);
 		cnt = p ? taken_cnt(c, d, p) : 0;
 		if (cnt && (p->many || cnt == 1) && cnt == drawable_cnt)
 			return p;
 	}
-	p = find("grid");
+	p = picture_find("grid");
 	return p && taken_cnt(c, d, p) ? p : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reading of results. The file is kept as the tree that the JSON library makes of it; results are a flat list over all
- * files, since pictures compare across files as well as within one.
+ * Reads results. A file stays the tree that the JSON library made of it. Results form a flat list
+ * over all files, because pictures compare both within a file and across files.
  */
 #include "data.h"
 
@@ -18,8 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DATA_VERSION 2 /* the newest; 1 is read, too */
-/* Beyond, it is neither a size nor a time, or nothing; what is made of them stays finite. */
+#define DATA_VERSION 2 /* the newest; 1 is also accepted */
+/*
+ * Values outside of these limits are no sizes or times. Results of computing with the others stay
+ * finite.
+ */
 #define NUMBER_MAX 1e30
 #define NUMBER_MIN 1e-30
 
@@ -43,7 +46,7 @@ static void add_points(struct data_result *r, const json_t *points)
 	}
 }
 
-static void append(struct data *d, struct data_result *r, const json_t *points)
+static void points_append(struct data *d, struct data_result *r, const json_t *points)
 {
 	add_points(r, points);
 	d->result = xrealloc(d->result, (d->result_cnt + 1) * sizeof(*d->result));
@@ -64,16 +67,16 @@ static void add_result(struct data *d, const struct data_file *f, const json_t *
 		.launch_cnt = launch_cnt,
 	};
 
-	append(d, &r, json_object_get(obj, "points"));
+	points_append(d, &r, json_object_get(obj, "points"));
 }
 
-/* What "povtrace report --json" wrote, not povbench. */
+/* True for the output of "povtrace report --json", which is no povbench result. */
 static bool is_report(const json_t *root)
 {
 	return json_object_get(root, "schema_version") && json_object_get(root, "povtrace");
 }
 
-/* The traffic between processes is all of a report that is drawn; it counts as one result. */
+/* Of a report only the traffic between processes can be drawn. It counts as one result. */
 static int add_report(struct data *d, const struct data_file *f)
 {
 	const json_t *pairs = json_object_get(json_object_get(f->root, "traffic"), "pairs");
@@ -89,16 +92,16 @@ static int add_report(struct data *d, const struct data_file *f)
 	};
 
 	if (!json_array_size(pairs)) {
-		log_error(
-			"%s: a report without traffic between processes: nothing in it can be drawn",
-			f->path);
+		log_error("%s: a report without traffic between processes: nothing in it can be "
+			  "drawn",
+			  f->path);
 		return -ENODATA;
 	}
-	append(d, &r, pairs);
+	points_append(d, &r, pairs);
 	return 0;
 }
 
-/* A fabric is one result, a context a point. */
+/* A fabric is one result, and each of its contexts is a point. */
 static int add_fabric(struct data *d, const struct data_file *f)
 {
 	const json_t *contexts = json_object_get(f->root, "contexts");
@@ -115,7 +118,7 @@ static int add_fabric(struct data *d, const struct data_file *f)
 		log_error("%s: a fabric without traffic: nothing in it can be drawn", f->path);
 		return -ENODATA;
 	}
-	append(d, &r, contexts);
+	points_append(d, &r, contexts);
 	return 0;
 }
 
@@ -161,7 +164,7 @@ static json_t *load(const char *path)
 	return root;
 }
 
-/* Of one launch its results as they are. */
+/* Adds the results of one launch as they are. */
 static int add_launch(struct data *d, struct data_file *f, const json_t *launch)
 {
 	size_t before = d->result_cnt, i;
@@ -260,7 +263,7 @@ static double number_of(const json_t *value)
 	return fabs(number) <= NUMBER_MAX ? number : NAN;
 }
 
-/* A parameter stands in the point itself, beside "times" and "values". */
+/* A parameter is a member of the point itself, beside "times" and "values". */
 double data_param(const json_t *point, const char *name)
 {
 	return number_of(json_object_get(point, name));
@@ -291,7 +294,7 @@ char *data_point_key(const json_t *point)
 
 	json_object_foreach((json_t *)point, name, value)
 	{
-		/* A benchmark chooses or finds these by itself, anew in each launch. */
+		/* A benchmark chooses or finds these itself in each launch. */
 		if ((json_is_number(value) || json_is_string(value)) && strcmp(name, "delay_ns") &&
 		    strcmp(name, "blank"))
 			json_object_set(params, name, value);
@@ -361,7 +364,7 @@ void data_keep(struct data *d, const char *condition)
 		struct data_result *r = &d->result[i];
 
 		for (k = 0, kept = 0; k < r->point_cnt; k++) {
-			/* What a point has no such parameter for cannot contradict. */
+			/* A point without this parameter does not contradict the condition. */
 			if (!json_object_get(r->point[k], name) || is_so(r->point[k], name, eq + 1))
 				r->point[kept++] = r->point[k];
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The results that povbench wrote (kmod-docs/BENCH_FORMAT.md), and the traffic of a povtrace report (REPORT.md), for reading only. Files come from anywhere: whatever
- * a member is not of the type that it should be of, it counts as not there; only what makes the whole file unusable
- * is an error. Strings and points belong to the data and live as long as it does.
+ * Read access to povbench's results (kmod-docs/BENCH_FORMAT.md) and to the traffic of a povtrace
+ * report (REPORT.md). Files come from anywhere. A member of the wrong type counts as missing. Only
+ * what makes the whole file unusable is an error. Strings and points belong to the data and live
+ * as long as it does.
  */
 #ifndef POVPLOT_DATA_H
 #define POVPLOT_DATA_H
@@ -14,18 +15,18 @@
 struct data_file {
 	char *path;
 	json_t *root;
-	const json_t *factors; /* of the launch that is shown, or of the first; NULL: none */
-	json_t *medians;       /* results made of several launches (launches.h); owned */
+	const json_t *factors; /* of the launch that is shown, or of the first one; NULL: none */
+	json_t *medians;       /* results combined from several launches (launches.h); owned */
 };
 
 struct data_result {
 	const struct data_file *file;
 	const char *benchmark, *group, *kind;
-	const char *sentence; /* what it means, in words; "" if it was not said */
+	const char *sentence; /* the meaning in words; "" if the file has none */
 	unsigned int ranks;
-	bool disturbed;	      /* its numbers are doubtful, and the sentence says why */
-	size_t launch_cnt;    /* that it is the median of; 1: it is one launch's */
-	const json_t **point; /* those that are wanted; owned */
+	bool disturbed;	   /* the numbers are doubtful, and the sentence states why */
+	size_t launch_cnt; /* number of launches of which this is the median; 1: a single launch */
+	const json_t **point; /* the wanted points; owned */
 	size_t point_cnt;
 };
 
@@ -37,38 +38,40 @@ struct data {
 };
 
 /*
- * Adds a file's results: of that launch (from 1), or, with 0, of all, their medians. 0, or -errno after printing what is
- * wrong with it.
+ * Adds a file's results: those of one launch (from 1), or with 0 the medians over all launches.
+ * Returns 0, or -errno after printing what is wrong with the file.
  */
 int data_read(struct data *d, const char *path, size_t launch);
 void data_release(struct data *d);
 
-/* Keeps only points whose parameter is so: "bytes=64K", "algorithm=binomial". */
+/* Keeps only points that meet a condition on a parameter: "bytes=64K", "algorithm=binomial". */
 void data_keep(struct data *d, const char *condition);
-/* 0, or -EINVAL after printing that it is none. */
+/* Returns 0, or -EINVAL after printing that the text is no condition. */
 int data_check_condition(const char *condition);
 
-/* True if one of the points is such. */
+/* True if the function is true for one of the points. */
 bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point));
 /* Prints that there is no point to draw. Returns -ENODATA. */
 int data_refuse_empty(const struct data_result *r);
 
-/* A point's parameters as text: what is alike is the same point in another launch or file. Caller frees. */
+/*
+ * A point's parameters as text, equal for the same point in another launch or file. Caller frees.
+ */
 char *data_point_key(const json_t *point);
-/* NaN, or NULL, if it is not there. */
+/* Return NaN or NULL if the parameter is missing. */
 double data_param(const json_t *point, const char *name);
 const char *data_param_text(const json_t *point, const char *name);
 double data_time(const json_t *point, const char *name,
 		 const char *figure); /* "median", "ci_low" … */
-/* A list of a time's, "samples" or "quantiles", if it has one that is not empty. */
+/* A time's list "samples" or "quantiles", or NULL if it is missing or empty. */
 const json_t *data_list(const json_t *point, const char *name, const char *list);
 double data_value(const json_t *point, const char *name);
 
-/* Where it was measured: "Open MPI v4.1.4, vader, node7, 2026-11-21". Caller frees. */
+/* Origin of the results: "Open MPI v4.1.4, vader, node7, 2026-11-21". Caller frees. */
 char *data_origin(const struct data_file *f);
 /* The library and how it communicates, for a row of a grid. Caller frees. */
 char *data_library(const struct data_file *f);
-/* "sender-side overlap" for "sender": what a benchmark is called in the papers. Caller frees. */
+/* A benchmark's name in the papers: "sender-side overlap" for "sender". Caller frees. */
 char *data_title(const char *benchmark);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Files that nobody named are <result file>-<benchmark>.png. Curves of a group share one, and so do the methods of one operation;
- * a result that cannot be drawn is told and does not keep the others from it.
+ * Without a given name, files are named <result file>-<benchmark>.png. Curves of a group share a
+ * file, and so do the methods of one operation. A result that cannot be drawn is reported, and the
+ * others are drawn anyway.
  */
 #include "draw.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* body: of the script, which the caller releases, also after an error. */
+/* Writes the script's body, which the caller releases, also after an error. */
 static int write_body(const struct picture *picture, struct plot *plot,
 		      const struct draw_style *style, struct script *body)
 {
@@ -72,18 +73,20 @@ struct everything {
 	const struct data *data;
 	draw_each_fn each;
 	void *ctx;
-	bool *done; /* of each result; owned */
+	bool *done; /* results that are already drawn; owned */
 	size_t cnt;
 };
 
-/* PNG files in the current directory. */
+/* Options for PNG files in the current directory. */
 struct files {
 	const struct data *data;
 	const struct draw_style *style;
 	bool replace;
 };
 
-/* "run-sender.png" for results/run.json; in the names, nothing that a shell or a directory would mind. */
+/*
+ * "run-sender.png" for results/run.json. Characters special to shells or directories are replaced.
+ */
 static char *path_of(const char *file, const char *name, size_t number)
 {
 	const char *slash = strrchr(file, '/'), *stem = slash ? slash + 1 : file;
@@ -102,7 +105,7 @@ static char *path_of(const char *file, const char *name, size_t number)
 	return path;
 }
 
-/* Results of this name in the same file before this one. */
+/* Number of earlier results of this name in the same file. */
 static size_t number_of(const struct data *d, size_t idx)
 {
 	size_t i, cnt = 0;
@@ -139,7 +142,7 @@ static int draw_file(void *ctx, const struct picture *picture, struct plot *plot
 	return err;
 }
 
-/* Only what stops everything is an error: a picture that cannot be drawn has been told. */
+/* Only an error that stops everything is returned. A failed picture has already been reported. */
 static int draw_one(struct everything *e, const struct picture *picture, struct plot *plot,
 		    const char *name)
 {
@@ -149,7 +152,10 @@ static int draw_one(struct everything *e, const struct picture *picture, struct 
 	return err == -EINVAL || err == -ENODATA ? 0 : err;
 }
 
-/* Results of one picture that compare: those of a group, in a file, and methods of measuring the same operation. */
+/*
+ * True for results to compare in one picture: a group in a file, or methods for the same
+ * operation.
+ */
 static bool belong_together(const struct data_result *a, const struct data_result *b)
 {
 	const char *x = data_param_text(a->point[0], "op"), *y = data_param_text(b->point[0], "op");
@@ -180,7 +186,7 @@ static int draw_result(struct everything *e, size_t idx)
 	return err;
 }
 
-/* All maps of all files, if there are several. */
+/* Draws all maps of all files, if there are several. */
 static int draw_grid(struct everything *e)
 {
 	const struct choice choice = {.benchmarks = e->choice->benchmarks, .picture = "grid"};
@@ -242,7 +248,7 @@ int draw_files(const struct data *d, const struct choice *c, const struct draw_s
 
 struct tables {
 	const struct draw_style *style;
-	bool some; /* were printed */
+	bool some; /* at least one table was printed */
 };
 
 static int print_table(void *ctx, const struct picture *picture, struct plot *plot,
@@ -260,7 +266,7 @@ static int print_table(void *ctx, const struct picture *picture, struct plot *pl
 	return err;
 }
 
-/* The grid of all maps has only what each map has. */
+/* Skips the grid, because each map has its own table. */
 static int print_but_grid(void *ctx, const struct picture *picture, struct plot *plot,
 			  const char *name)
 {

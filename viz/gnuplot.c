@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * gnuplot reads the script from a file without a name. What it says goes to another one, and to the user only if it
- * failed.
+ * gnuplot reads the script from an unnamed file. Its messages go to another one, and are printed
+ * only if it failed.
  */
 #include "gnuplot.h"
 
@@ -49,7 +49,7 @@ void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, u
 {
 	double scale = gnuplot_font_scale(width_px);
 
-	/* Points in Cairo, pixels in SVG. */
+	/* Font sizes are in points with Cairo, in pixels with SVG. */
 	script_line(s, "set encoding utf8\nsmall = ',%.3g'",
 		    scale * (format == FORMAT_SVG ? 12 : 9));
 	switch (format) {
@@ -60,7 +60,7 @@ void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, u
 			    width_px, height_px, 14 * scale);
 		break;
 	case FORMAT_PNG:
-		/* The simpler driver is there where Cairo is not. */
+		/* Fall back to the simpler driver if Cairo is missing. */
 		script_line(
 			s,
 			"if (strstrt(GPVAL_TERMINALS, 'pngcairo')) set terminal pngcairo enhanced "
@@ -72,10 +72,10 @@ void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, u
 		script_line(s,
 			    "if (!strstrt(GPVAL_TERMINALS, 'pdfcairo')) exit error 'this gnuplot "
 			    "draws no PDF; try .svg'");
-		script_line(
-			s,
-			"set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,%.3g' fontscale 0.72",
-			(double)width_px / 100, (double)height_px / 100, 11 * scale);
+		script_line(s,
+			    "set terminal pdfcairo enhanced size %.2fin,%.2fin font 'Sans,%.3g' "
+			    "fontscale 0.72",
+			    (double)width_px / 100, (double)height_px / 100, 11 * scale);
 		break;
 	}
 }
@@ -96,8 +96,8 @@ static int write_all(int fd, const char *text, size_t bytes)
 	return 0;
 }
 
-/* A file without a name; dies where not even that can be had. */
-static int nameless(void)
+/* Creates a file without a name; dies if that fails. */
+static int unnamed_file(void)
 {
 	char path[] = "/tmp/povplot-XXXXXX";
 	int fd = mkostemp(path, O_CLOEXEC);
@@ -108,10 +108,10 @@ static int nameless(void)
 	return fd;
 }
 
-/* gnuplot's exit status, or -errno. */
-static int run(int script_fd, int said_fd)
+/* Runs gnuplot. Returns its exit status, or -errno. */
+static int gnuplot_run(int script_fd, int said_fd)
 {
-	/* -d: nobody's own settings change the picture. */
+	/* -d: ignore the user's own gnuplot settings. */
 	char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"-"}, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -123,7 +123,7 @@ static int run(int script_fd, int said_fd)
 	posix_spawn_file_actions_adddup2(&actions, script_fd, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, said_fd, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
-	/* gnuplot does not check what it writes: at the limit of a file's size it is to be killed. */
+	/* gnuplot does not check its writes, so the signal at the file size limit must kill it. */
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGXFSZ);
 	posix_spawnattr_init(&attr);
@@ -162,13 +162,13 @@ struct scripts {
 static int draw_to(void *ctx, const char *path)
 {
 	const struct scripts *scripts = ctx;
-	int script_fd = nameless(), said_fd = nameless(), err;
+	int script_fd = unnamed_file(), said_fd = unnamed_file(), err;
 	struct script output;
 	struct stat st;
 
 	script_init(&output);
 	fputs("set output ", output.out);
-	/* A path is no text to be drawn: only quotes are special. */
+	/* In a path, which is not drawn as text, only quotes are special. */
 	script_path(&output, path);
 	script_finish(&output);
 	err = write_all(script_fd, scripts->head->text, scripts->head->bytes);
@@ -179,7 +179,7 @@ static int draw_to(void *ctx, const char *path)
 	if (err)
 		log_error("/tmp: %s", log_unwritten(-err));
 	if (!err && lseek(script_fd, 0, SEEK_SET) == 0) {
-		err = run(script_fd, said_fd);
+		err = gnuplot_run(script_fd, said_fd);
 		if (err == 128 + SIGXFSZ) {
 			log_error("%s: %s", path, log_unwritten(EFBIG));
 			err = -EFBIG;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Files come from anywhere: numbers that are none count as 0, but a link to a node that is not there makes the file unusable. */
+/*
+ * Files come from anywhere. Invalid numbers count as 0, but a link to a missing node makes the
+ * file unusable.
+ */
 #include "graph.h"
 
 #include "layout.h"
@@ -12,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUBNETS_MAX 26 /* letters */
-#define LEVEL_MAX 64   /* as many links as a path may have */
+#define SUBNETS_MAX 26 /* letters of the alphabet */
+#define LEVEL_MAX 64   /* greatest number of links in a path */
 
 static uint64_t uint_of(const json_t *o, const char *key, uint64_t max)
 {
@@ -34,7 +37,7 @@ bool graph_is(const json_t *root)
 	return !strcmp(text_of(root, "format"), "povtrace fabric");
 }
 
-static int unusable(const struct data_file *f, const char *what)
+static int graph_refuse(const struct data_file *f, const char *what)
 {
 	log_error("%s: %s; wanted is what `povtrace fabric --json` writes", f->path, what);
 	return -EINVAL;
@@ -91,7 +94,7 @@ int graph_read(struct graph *g, const struct data_file *f)
 	*g = (struct graph){
 		.nsubnet = (uint32_t)json_array_size(json_object_get(f->root, "subnets"))};
 	if (!g->nsubnet || g->nsubnet > SUBNETS_MAX)
-		return unusable(f, "no subnets, or more than 26");
+		return graph_refuse(f, "no subnets, or more than 26");
 	nodes_read(g, json_object_get(f->root, "nodes"));
 	g->nlink = (uint32_t)json_array_size(links);
 	g->link = xcalloc((size_t)g->nlink + 1, sizeof(*g->link));
@@ -100,11 +103,11 @@ int graph_read(struct graph *g, const struct data_file *f)
 		if (link_read(g, o, &g->link[i]))
 			continue;
 		graph_release(g);
-		return unusable(f, "a link to a node that is not there");
+		return graph_refuse(f, "a link to a node that is not there");
 	}
 	if (!g->nlink) {
 		graph_release(g);
-		return unusable(f, "no links");
+		return graph_refuse(f, "no links");
 	}
 	layout_make(g);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A fabric as `povtrace fabric --json` tells it (kmod-docs/FABRIC.md): nodes, links, and what a context puts on each half of a link. Half h
- * of link l is what leaves its end h. Strings belong to the JSON.
+ * A fabric as `povtrace fabric --json` writes it (kmod-docs/FABRIC.md): nodes, links, and a
+ * context's traffic on each half of a link. Half h of link l carries what leaves its end h.
+ * Strings belong to the JSON.
  */
 #ifndef POVPLOT_GRAPH_H
 #define POVPLOT_GRAPH_H
@@ -18,18 +19,17 @@ struct graph_node {
 	uint64_t guid;
 	bool is_switch;
 	int level;
-	uint32_t subnet; /* a switch's */
-	/* layout.h */
-	double x; /* 0 … 1 */
-	int row;  /* 0: adapters; upwards from 1, downwards from -1 */
+	uint32_t subnet; /* of a switch */
+	double x;	 /* horizontal place, 0 … 1 (layout.h) */
+	int row;	 /* 0: adapters; upwards from 1, downwards from -1 (layout.h) */
 };
 
 struct graph_link {
 	uint32_t node[2], port[2];
 	uint32_t subnet;
 	const char *speed;
-	double gbit_per_s; /* 0: not known */
-	double lane; /* layout.h: links between the same nodes lie beside each other: …, -0.5, 0.5, … */
+	double gbit_per_s; /* 0: unknown */
+	double lane; /* offset among links between the same nodes: …, -0.5, 0.5, … (layout.h) */
 };
 
 struct graph_half {
@@ -44,14 +44,20 @@ struct graph {
 };
 
 bool graph_is(const json_t *root);
-/* The nodes and links of a fabric's file, with their places. 0, or -EINVAL after printing what is wrong with it. Release it if 0. */
+/*
+ * Reads a fabric's nodes and links and places them. Returns 0, or -EINVAL after printing what is
+ * wrong with the file. After 0 the caller releases g.
+ */
 int graph_read(struct graph *g, const struct data_file *f);
 void graph_release(struct graph *g);
-/* What the context puts on half h of link l, at [2 * l + h]; caller frees. Halves of links that are not there are not looked at. */
+/*
+ * The context's traffic on half h of link l, at [2 * l + h]; caller frees. Unknown links are
+ * ignored.
+ */
 struct graph_half *graph_halves(const struct graph *g, const json_t *context);
-/* "level 2", with several subnets "level 2a"; of row 0 "adapters". Caller frees. */
+/* "level 2", or "level 2a" with several subnets; "adapters" for row 0. Caller frees. */
 char *graph_row_name(const struct graph *g, int row);
-/* What is not in the picture, in words: "" if nothing. Caller frees. */
+/* Describes what the picture leaves out; "" if nothing. Caller frees. */
 char *graph_left_out(const struct data_file *f);
 
 #endif

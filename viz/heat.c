@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ratios above 2 are shown as 2, delays are held within 0.1 … 10000 times the reference, and so are the colours of all
- * maps the same (Denis & Trahay 2016, III.C and III.D). T_comm is the white line: to its lower right communication is
- * the longer part. What was not measured, or has no ratio, is hatched, as no colour is; where the interval says little, a
- * cell is grey; a ratio that is wrong, below 0 beyond chance, has the colour of 0 and a dot. A delay is that of the means: what
- * happens to one message in ten is no delay of the median.
+ * Ratios above 2 are shown as 2, and delays are limited to 0.1 … 10000 times the reference. So the
+ * colours of all maps mean the same (Denis & Trahay 2016, III.C and III.D). T_comm is the white
+ * line; to its lower right communication is the longer part. Cells that were not measured or have
+ * no ratio are hatched. Cells whose interval says little are grey. A wrong ratio, below 0 beyond
+ * chance, has the colour of 0 and a dot. A delay is that of the means, because the median does not
+ * show what happens to one message in ten.
  */
 #include "heat.h"
 
@@ -22,7 +23,7 @@ bool heat_takes_ratio(const struct data_result *r)
 	return !strcmp(r->kind, "map") && cells_are_there(r, "ratio", "compute_ns", true);
 }
 
-/* Results of other programs may have none of the means. */
+/* Prefers the means, which results of other programs may lack. */
 static const char *delay_name(const struct data_result *r)
 {
 	return cells_are_there(r, "ratio_mean", "threads", false) ? "ratio_mean" : "ratio";
@@ -33,7 +34,7 @@ bool heat_takes_delay(const struct data_result *r)
 	return !strcmp(r->kind, "load") && cells_are_there(r, delay_name(r), "threads", false);
 }
 
-/* The first of that size; NaN if there is none. */
+/* T_comm of the first point of that size; NaN if there is none. */
 static double comm_ns(const struct data_result *r, double bytes)
 {
 	double comm;
@@ -121,7 +122,7 @@ void heat_write_legend(unsigned int marks, struct script *s)
 {
 	static const char *const said[] = {"white line: T_{comm}",
 					   "hatched: not measured, or T_{comm} not known",
-					   "dots: wrong, below 0", "grey: not told"};
+					   "dots: wrong, below 0", "grey: unknown"};
 	const char *between = "";
 	size_t i;
 
@@ -151,7 +152,7 @@ static void write_threads_axis(const struct heat *h, bool labels, struct script 
 	script_line(s, ")");
 }
 
-/* Of a size that leaves the cell to be seen. */
+/* A dot's size, small enough to leave the cell's colour visible. */
 static double dot_size(const struct heat *h, const struct heat_style *style)
 {
 	double cell_px = fmin(style->width_px / (double)h->cells.x.cnt,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Launches' results are gathered in lists, results in a list their points, and so on down to numbers. All samples of the launches
- * are put one behind the other, a distribution's quantiles are medians like other numbers.
+ * Combines launches: their results are gathered in lists, the results of a list in lists of
+ * points, and so on down to numbers. Samples of all launches are concatenated. Quantiles of a
+ * distribution are combined by medians, like other numbers.
  */
 #include "launches.h"
 
@@ -15,9 +16,9 @@
 #include <string.h>
 
 #define Z_95 1.96
-#define RANKS_FROM 6 /* launches; with fewer, the interval's ranks lie beyond them */
+#define RANKS_FROM 6 /* with fewer launches, the interval's ranks are out of range */
 
-/* What a result is about, the first that it has. */
+/* Names of main times. The first one that a result has counts. */
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime"};
 
 struct numbers {
@@ -32,7 +33,10 @@ static int compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of each one of the list the member of that name or, if that is NULL, the idx-th, where it is a number. */
+/*
+ * Collects numbers from a list: each element's member of that name or, if NULL, its idx-th
+ * element.
+ */
 static struct numbers numbers_of(const json_t *list, const char *name, size_t idx)
 {
 	struct numbers n = {.value = xcalloc(json_array_size(list) + 1, sizeof(double))};
@@ -54,7 +58,7 @@ static double median_of(const struct numbers *n)
 	return (n->value[(n->cnt - 1) / 2] + n->value[n->cnt / 2]) / 2;
 }
 
-/* The members of that name, of those that have it. The caller releases it. */
+/* Collects that member of all elements that have it. The caller releases it. */
 static json_t *members(const json_t *list, const char *name)
 {
 	json_t *out = json_array();
@@ -69,7 +73,7 @@ static json_t *members(const json_t *list, const char *name)
 	return out;
 }
 
-/* Every member that one of them has, as the first one has it. The caller releases it. */
+/* All members of all elements, each from the first element that has it. The caller releases it. */
 static json_t *union_of(const json_t *list)
 {
 	json_t *out = json_object(), *one;
@@ -79,7 +83,10 @@ static json_t *union_of(const json_t *list)
 	return out;
 }
 
-/* The medians of all members that are numbers in half of them at least. The caller releases it. */
+/*
+ * Medians of all members that are numbers in at least half of the elements. The caller releases
+ * it.
+ */
 static json_t *median_object(const json_t *list)
 {
 	json_t *names = union_of(list), *out = json_object(), *value;
@@ -99,7 +106,7 @@ static json_t *median_object(const json_t *list)
 
 /* ---- a time ---- */
 
-/* Of the median of the members of that name, over the launches: by ranks, as povbench does it over samples. */
+/* Adds the interval of a median over launches, by ranks, like povbench's interval over samples. */
 static void put_interval(json_t *out, const json_t *list, const char *name, const char *low_name,
 			 const char *high_name)
 {
@@ -174,7 +181,7 @@ static json_t *median_times(const json_t *points)
 
 /* ---- points ---- */
 
-/* Of the values' medians only the ratio has an interval. */
+/* Among the medians of values, only the ratio gets an interval. */
 static json_t *median_values(const json_t *points)
 {
 	json_t *all = members(points, "values"), *out = median_object(all);
@@ -189,7 +196,7 @@ static json_t *median_point(const json_t *points)
 {
 	json_t *out = union_of(points), *values = median_values(points);
 
-	/* Blank is what too few launches have a ratio for. */
+	/* A point is blank only if too few launches have a ratio for it. */
 	if (json_object_get(values, "ratio"))
 		json_object_del(out, "blank");
 	json_object_set_new(out, "times", median_times(points));
@@ -197,7 +204,7 @@ static json_t *median_point(const json_t *points)
 	return out;
 }
 
-/* A list of points for each place, in the order in which they appear. */
+/* Makes a list of points for each place, in the order of first appearance. */
 static json_t *gather_points(const json_t *results)
 {
 	json_t *index = json_object(), *lists = json_array(), *result, *point, *list;
@@ -227,7 +234,7 @@ static json_t *gather_points(const json_t *results)
 
 /* ---- results ---- */
 
-/* 0: of what it is about it has nothing. */
+/* The main time of a point; 0 if it has none. */
 static double main_ns(const json_t *point)
 {
 	const json_t *times = json_object_get(point, "times"), *time;
@@ -241,7 +248,7 @@ static double main_ns(const json_t *point)
 	return ns > 0 ? ns : 0;
 }
 
-/* The mean logarithm of what it is about. */
+/* The mean logarithm of the main times. */
 static double length_of(const json_t *result)
 {
 	const json_t *points = json_object_get(result, "points"), *point;
@@ -258,7 +265,7 @@ static double length_of(const json_t *result)
 	return cnt > 0 ? sum / cnt : 0;
 }
 
-/* The result in the middle, of an even number the shorter one. */
+/* The result in the middle; with an even number, the shorter of the two. */
 static const json_t *middle_of(const json_t *results)
 {
 	size_t cnt = json_array_size(results), i;
@@ -285,7 +292,7 @@ static void put_sentence(json_t *out, const json_t *results)
 		json_object_del(out, "sentence");
 }
 
-/* Of one result it is that. */
+/* Combines results. A single result is returned as it is. */
 static json_t *median_result(const json_t *results)
 {
 	json_t *out = json_copy(json_array_get(results, 0)), *points, *lists, *list;
@@ -310,7 +317,7 @@ static bool same_member(const json_t *a, const json_t *b, const char *name)
 	return (!x && !y) || json_equal(x, y);
 }
 
-/* The list of those that are of the same. */
+/* Finds the list of results of the same benchmark, ranks and options. */
 static json_t *group_of(json_t *groups, const json_t *result)
 {
 	json_t *group;
@@ -330,7 +337,7 @@ static json_t *group_of(json_t *groups, const json_t *result)
 	return group;
 }
 
-/* What was broken off counts only where nothing is whole. */
+/* Drops interrupted results if there is a complete one. */
 static void drop_parts(json_t *group)
 {
 	size_t whole = 0, i;

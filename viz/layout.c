@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Rows are put in order by the means of their neighbours' places (the barycentre method of Sugiyama et al. 1981), beginning with the order
- * of names, which also decides between equals: adapters by their switches, these by those above them, and all further ones by what
- * is below. Adapters then stand evenly, with gaps where the
- * switch changes; a switch stands above the middle of what is below it, as near as the switches beside it allow: the least squares of
- * all under a least distance, by pooling neighbours that are too near (isotonic regression).
+ * Rows are ordered by the means of their neighbours' places (the barycentre method of Sugiyama et
+ * al. 1981). The initial order is that of names, which also decides between equals. Adapters are
+ * ordered by their switches, the first switches by those above them, and all further ones by the
+ * nodes below. Adapters are then placed evenly, with gaps where the switch changes. A switch is
+ * placed above the middle of the nodes below it, as near as its neighbours allow. The positions
+ * are the least squares under a least distance, found by pooling neighbours that are too close
+ * (isotonic regression).
  */
 #include "layout.h"
 
@@ -14,21 +16,21 @@
 #include <string.h>
 
 #define SWEEPS 4
-#define GAP 1.2	    /* between adapters of different switches, in distances of adapters */
-#define SPREAD 0.85 /* least distance of switches, of that which fills the row */
+#define GAP 1.2	    /* between adapters of different switches, in units of the adapters' distance */
+#define SPREAD 0.85 /* least distance of switches, as a share of the distance that fills the row */
 
 struct layout {
 	struct graph *g;
-	uint32_t *order;       /* nodes, by row and place in it */
-	uint32_t *first;       /* of order, for each row from row_low on, and the end */
-	uint32_t *place;       /* of each node in its row */
+	uint32_t *order;       /* nodes, sorted by row and place in it */
+	uint32_t *first;       /* index in order of each row from row_low on, and the end */
+	uint32_t *place;       /* place of each node in its row */
 	uint32_t *begin, *far; /* neighbours of node n: far[begin[n] … begin[n + 1] - 1] */
 	int rows;
 };
 
 /* ---- rows ---- */
 
-/* Rows of a side before this subnet: subnets take turns. */
+/* Number of rows on one side before this subnet. Subnets alternate between the sides. */
 static int rows_before(const int *highest, uint32_t subnet)
 {
 	int rows = 0;
@@ -52,7 +54,7 @@ static void rows_set(struct graph *g)
 			highest[n->subnet] = n->level;
 		apart[n->subnet] |= n->level < 1;
 	}
-	/* Those without a path to an adapter are beyond all levels. */
+	/* Nodes without a path to an adapter are placed beyond all levels. */
 	for (uint32_t s = 0; s < g->nsubnet; s++)
 		highest[s] += apart[s];
 	g->row_low = g->row_high = 0;
@@ -93,7 +95,7 @@ static void neighbours_find(struct layout *l)
 	for (uint32_t i = 2 * g->nlink; i--;) {
 		const struct graph_link *k = &g->link[i / 2];
 
-		/* begin[n + 1] counts down to where n begins, which is begin[n] after all. */
+		/* begin[n + 1] counts down to the start of n, and becomes begin[n] at the end. */
 		l->far[--l->begin[k->node[i & 1] + 1]] = k->node[!(i & 1)];
 	}
 	memmove(l->begin, l->begin + 1, g->nnode * sizeof(*l->begin));
@@ -154,7 +156,7 @@ static int by_mean(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* A node's place in its row, 0 … 1. */
+/* A node's place in its row, from 0 to 1. */
 static double place_of(const struct layout *l, uint32_t node)
 {
 	int r = l->g->node[node].row - l->g->row_low;
@@ -162,7 +164,10 @@ static double place_of(const struct layout *l, uint32_t node)
 	return (l->place[node] + 0.5) / (l->first[r + 1] - l->first[r]);
 }
 
-/* The mean of the neighbours that are nearer to the adapters (inner), or farther; the node's own place if there are none. */
+/*
+ * Mean of the neighbours nearer to the adapters (inner), or farther; without any, the node's
+ * place.
+ */
 static double mean_of(const struct layout *l, uint32_t node, bool inner)
 {
 	int row = abs(l->g->node[node].row);
@@ -211,7 +216,10 @@ static void rows_sort(struct layout *l)
 
 	row_sort(l, 0, false);
 	for (int sweep = 0; sweep < SWEEPS; sweep++) {
-		/* What is at the top does not order what is below: there all meet, and would part what belongs together. */
+		/*
+		 * The top level must not order the levels below. All paths meet there, so it would
+		 * separate nodes that belong together.
+		 */
 		sides_sort(l, 1, sweep == 0);
 		row_sort(l, 0, false);
 		for (int r = 2; r <= high || r <= -low; r++)
@@ -240,7 +248,7 @@ static double adapters_place(struct layout *l)
 	return x;
 }
 
-/* Groups of neighbours that touch each other: y without the distances, mean of n. */
+/* Neighbours that touch each other: mean of n positions, without the distances between them. */
 struct pool {
 	double y;
 	uint32_t n;
@@ -294,7 +302,7 @@ static void places_set(struct layout *l)
 	struct graph *g = l->g;
 	double width = adapters_place(l);
 
-	/* One adapter, or none: as wide as the widest row. */
+	/* With at most one adapter, use the width of the widest row. */
 	for (int r = 0; r < l->rows && width < 1; r++) {
 		if (l->first[r + 1] - l->first[r] > width)
 			width = l->first[r + 1] - l->first[r];

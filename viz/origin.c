@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a picture says about where its numbers are from, and the names that the papers give to the benchmarks. The factors
- * are povbench's; one that is missing is left out of the line.
+ * The origin of a picture's numbers, and the papers' names of benchmarks. The factors are
+ * povbench's; missing ones are left out.
  */
 #include "data.h"
 
@@ -34,8 +34,8 @@ char *data_title(const char *benchmark)
 	return title;
 }
 
-/* A factor, or a member of one that is an object; "" if it is not there. */
-static const char *factor(const struct data_file *f, const char *name, const char *member)
+/* A factor, or a member of a factor that is an object; "" if missing. */
+static const char *factor_text(const struct data_file *f, const char *name, const char *member)
 {
 	const json_t *value = json_object_get(f->factors, name);
 	const char *text;
@@ -46,8 +46,8 @@ static const char *factor(const struct data_file *f, const char *name, const cha
 	return text ? text : "";
 }
 
-/* "a, b": with no comma where one of them is empty. Frees a. */
-static char *join(char *a, const char *b, size_t len)
+/* Joins to "a, b", without a comma if one of them is empty. Frees a. */
+static char *line_join(char *a, const char *b, size_t len)
 {
 	char *both;
 
@@ -58,10 +58,13 @@ static char *join(char *a, const char *b, size_t len)
 	return both;
 }
 
-/* "Open MPI v4.1.4, package: …" up to the comma; "MPICH Version:\t4.0.2" without the word between. */
+/*
+ * "Open MPI v4.1.4" from "Open MPI v4.1.4, package: …"; "MPICH 4.0.2" from "MPICH
+ * Version:\t4.0.2".
+ */
 static char *library_name(const struct data_file *f)
 {
-	const char *text = factor(f, "mpi", "library");
+	const char *text = factor_text(f, "mpi", "library");
 	size_t len = strcspn(text, ",\n");
 	const char *label = strstr(text, " Version:"), *rest;
 
@@ -72,7 +75,10 @@ static char *library_name(const struct data_file *f)
 	return xasprintf("%.*s %.*s", (int)(label - text), text, (int)strcspn(rest, ",\n"), rest);
 }
 
-/* The names of a list but Open MPI's transfers of a rank to itself. Frees line. */
+/*
+ * Appends the names of a list, except "self", Open MPI's transfers of a rank to itself. Frees
+ * line.
+ */
 static char *join_list(char *line, const char *list)
 {
 	size_t len;
@@ -80,12 +86,12 @@ static char *join_list(char *line, const char *list)
 	for (; *list; list += len + (list[len] == ',')) {
 		len = strcspn(list, ",");
 		if (len != 4 || memcmp(list, "self", 4))
-			line = join(line, list, len);
+			line = line_join(line, list, len);
 	}
 	return line;
 }
 
-/* Open MPI's byte transfer layers that are there to choose from; "" with another library. Caller frees. */
+/* The loaded byte transfer layers of Open MPI; "" with another library. Caller frees. */
 static char *btl_names(const struct data_file *f)
 {
 	const json_t *list = json_object_get(f->factors, "components");
@@ -104,20 +110,21 @@ static char *btl_names(const struct data_file *f)
 }
 
 /*
- * What the messages go through, as far as it is known: the layers that the user chose, or among which the library chose by
- * itself, with Open MPI; the device with MPICH.
+ * Appends the transport, as far as it is known. With Open MPI these are the layers that the user
+ * chose, or those from which the library chose. With MPICH it is the device.
  */
 static char *join_transport(char *line, const struct data_file *f)
 {
-	const char *btl = factor(f, "transport", "btl"), *device = factor(f, "mpi", "device");
+	const char *btl = factor_text(f, "transport", "btl"),
+		   *device = factor_text(f, "mpi", "device");
 	char *names, *choice;
 
-	/* "^tcp" is a choice of what not to take. */
+	/* "^tcp" only excludes a layer. */
 	if (*btl && *btl != '^')
 		return join_list(line, btl);
 	names = btl_names(f);
 	choice = *names ? xasprintf("default transport (%s)", names) : xstrdup(device);
-	line = join(line, choice, strlen(choice));
+	line = line_join(line, choice, strlen(choice));
 	free(choice);
 	free(names);
 	return line;
@@ -128,7 +135,7 @@ char *data_library(const struct data_file *f)
 	return join_transport(library_name(f), f);
 }
 
-/* launch: or a file of the first version, which is one. */
+/* launch: a launch, or a whole file of version 1, which has the same members. */
 static bool launch_is_disturbed(const json_t *launch)
 {
 	const json_t *results = json_object_get(launch, "results"), *r;
@@ -154,16 +161,16 @@ static bool is_disturbed(const struct data_file *f)
 
 char *data_origin(const struct data_file *f)
 {
-	const char *host = factor(f, "host", NULL), *date = factor(f, "date", NULL);
+	const char *host = factor_text(f, "host", NULL), *date = factor_text(f, "date", NULL);
 	static const char disturbed[] = "DISTURBED (see the result's sentence)";
 	const char *trace = json_string_value(json_object_get(f->root, "trace"));
 	char *line;
 
-	if (trace) /* of a report */
+	if (trace) /* from a report */
 		return xstrdup(trace);
-	line = join(data_library(f), host, strcspn(host, "\n"));
+	line = line_join(data_library(f), host, strcspn(host, "\n"));
 
-	/* The day is enough: "2026-11-21T12:00:00Z". */
-	line = join(line, date, strcspn(date, "T \n"));
-	return is_disturbed(f) ? join(line, disturbed, strlen(disturbed)) : line;
+	/* Only the day of "2026-11-21T12:00:00Z". */
+	line = line_join(line, date, strcspn(date, "T \n"));
+	return is_disturbed(f) ? line_join(line, disturbed, strlen(disturbed)) : line;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sentences and advice first, each with a link to its picture, then the pictures, then the factors. Pictures are SVG within the page, as
- * images, so that what gnuplot calls their parts does not meet.
+ * Writes sentences and advice first, each with a link to its picture, then the pictures, then the
+ * factors. Pictures are SVG images embedded in the page as images, so that gnuplot's ids of
+ * different pictures do not collide.
  */
 #include "page.h"
 
@@ -22,9 +23,9 @@ struct page {
 	const struct data *data;
 	const struct choice *choice;
 	const struct draw_style *style;
-	const char *svg;    /* path of a picture that is being drawn */
-	FILE *pictures_out; /* into pictures */
-	char *pictures;	    /* the page's part; owned */
+	const char *svg;    /* path of the picture that is being drawn */
+	FILE *pictures_out; /* writes to pictures */
+	char *pictures;	    /* the page's part with the pictures; owned */
 	size_t pictures_bytes;
 	bool *has_picture; /* of each result of the data; owned */
 };
@@ -60,7 +61,7 @@ static void put_text(FILE *out, const char *text)
 
 /* ---- pictures ---- */
 
-/* As part of a URL: all but letters, digits and what means nothing in one is escaped. */
+/* Writes the file as part of a URL: escapes every character that has a meaning in URLs. */
 static int put_svg(FILE *out, const char *path)
 {
 	FILE *in = fopen(path, "re");
@@ -81,7 +82,7 @@ static int put_svg(FILE *out, const char *path)
 	return 0;
 }
 
-/* What sentences link to: the first picture of each result. */
+/* Writes the targets of the sentences' links, at the first picture of each result. */
 static void put_anchors(struct page *p, const struct plot *plot)
 {
 	size_t i, idx;
@@ -120,7 +121,7 @@ static int put_picture(void *ctx, const struct picture *picture, struct plot *pl
 
 /* ---- words ---- */
 
-/* With a link to the picture, if it has one. class: of the line. */
+/* Writes a line, with a link to the picture if there is one. class: of the line. */
 static void put_line(const struct page *p, size_t i, const char *class, const char *text, FILE *out)
 {
 	fprintf(out, "<li%s>", class);
@@ -148,7 +149,7 @@ static void put_file(const struct page *p, const struct data_file *f, FILE *out)
 	free(origin);
 }
 
-/* What to change, of the wanted results of one file. */
+/* Writes what to change, for the wanted results of one file. */
 static void put_advice(const struct page *p, const struct data_file *f, FILE *out)
 {
 	bool any = false, disturbed = false;
@@ -176,7 +177,7 @@ static void put_advice(const struct page *p, const struct data_file *f, FILE *ou
 		fputs("<p>Of what was disturbed nothing is advised: measure it again.</p>\n", out);
 }
 
-/* Results of a file lie one behind the other. */
+/* Writes all sentences. The results of a file are contiguous. */
 static void put_words(const struct page *p, FILE *out)
 {
 	const struct data_file *file = NULL;
@@ -265,7 +266,7 @@ int page_write(const struct data *d, const struct choice *c, const struct draw_s
 	if (fd < 0)
 		die("/tmp: %s", strerror(errno));
 	close(fd);
-	mute.no_words = true; /* the page has them */
+	mute.no_words = true; /* the page itself has the sentences */
 	p.has_picture = xcalloc(d->result_cnt + 1, sizeof(bool));
 	err = draw_pictures(&p);
 	unlink(svg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Colours. The paper's maps go from black over purple and red to yellow (Denis & Trahay 2016, III.C). The safe ones can
- * be told apart by people who do not see all colours: brightness alone orders the map, and lines use Okabe and Ito's
- * set; in either, lines differ in dashes and marks as well.
+ * Colours. The paper's maps go from black over purple and red to yellow (Denis & Trahay 2016,
+ * III.C). The safe ones can be distinguished with any colour vision: brightness alone orders the
+ * map, and lines use the set of Okabe and Ito. In either, lines also differ in dashes and marks.
  */
 #ifndef POVPLOT_PALETTE_H
 #define POVPLOT_PALETTE_H

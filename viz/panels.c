@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which charts there are, and what they have in common; where they stand is the picture's. */
+/* Holds the charts and their common ranges. The picture decides where they are placed. */
 #include "panels.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What each method says that a broadcast takes, over the number of tasks, as in figure 11 of de Supinski & Karonis 1999: the
- * bounds beside max(OL_i). Over the message size if all points are of one number of tasks. Algorithms have panels of their
- * own. Latencies to single tasks are not drawn. All methods are told by the median of their reports, with its interval; a
- * ring is around what a benchmark itself has doubts about.
+ * Each method's time of a broadcast over the number of tasks, as in figure 11 of de Supinski &
+ * Karonis 1999: the bounds and max(OL_i). The x axis is the message size if all points have one
+ * number of tasks. Each algorithm has a panel of its own. Latencies to single tasks are not drawn.
+ * All methods show the median of their reports with its interval. A ring marks points that the
+ * benchmark itself doubts.
  */
 #include "panels.h"
 #include "picture.h"
@@ -30,7 +31,7 @@ static double latency_of(const json_t *point)
 	return data_time(point, "latency", "median");
 }
 
-/* "oli" is what the paper calls max(OL_i). */
+/* The method "oli" is named max(OL_i), as in the paper. */
 static char *line_name(const struct series *series, const json_t *point)
 {
 	const char *method = data_param_text(point, "method");
@@ -51,14 +52,14 @@ static char *line_name(const struct series *series, const json_t *point)
 struct broadcast {
 	struct series series;
 	struct panels panels;
-	bool over_tasks;       /* else over bytes */
-	bool log;	       /* axis of times */
+	bool over_tasks;       /* x axis: tasks; otherwise bytes */
+	bool log;	       /* logarithmic axis of times */
 	bool unsteady, in_gap; /* some points are */
-	size_t below_cnt;      /* points at or below 0, for which a logarithmic axis has no place */
+	size_t below_cnt;      /* points at or below 0, which a logarithmic axis cannot show */
 	const json_t *twice;
 };
 
-/* Which task was the last one is a finding, and no parameter of the whole. */
+/* "task" is the last task, which is a finding and not a parameter. */
 static const char *const axes_tasks[] = {"tasks", "task", NULL};
 static const char *const axes_bytes_too[] = {"tasks", "task", "bytes", NULL};
 
@@ -99,13 +100,16 @@ static void collect(struct broadcast *b, const struct plot *p)
 		}
 	}
 	series_find_params(&b->series);
-	/* Linear over the tasks, as in the paper; sizes span too much for that. */
+	/* Linear over the tasks, as in the paper. Sizes span too large a range for that. */
 	b->log = !b->over_tasks || series_varies(&b->series, "bytes");
 	series_set_apart(&b->series, "algorithm");
 	series_set_apart(&b->series, "bytes");
 }
 
-/* No test met the stop rule; or E_i is not above all gaps, so that OL_i may be too long. */
+/*
+ * The benchmark's doubts: no test met the stop rule, or E_i is not above all gaps (OL_i may be too
+ * long).
+ */
 static bool is_unsteady(const json_t *point)
 {
 	return data_value(point, "steady") == 0;
@@ -134,7 +138,7 @@ static void add_point(struct broadcast *b, struct chart *c, const json_t *point)
 		chart_point_mark(l);
 }
 
-/* What the rings mean, in the key that all panels share. */
+/* The meaning of the rings, for the key that all panels share. */
 static const char *doubt_of(const struct broadcast *b)
 {
 	if (b->unsteady && b->in_gap)
@@ -167,7 +171,7 @@ static void broadcast_release(struct broadcast *b)
 	series_release(&b->series);
 }
 
-/* Panels stand in two columns. */
+/* Panels are arranged in two columns. */
 static size_t columns_of(const struct broadcast *b)
 {
 	return b->panels.cnt > 1 ? 2 : 1;
@@ -205,7 +209,7 @@ static void write_times_axis(const struct broadcast *b, struct script *s)
 	double lines = (double)panels_line_cnt(&b->panels) + (doubt_of(b) != NULL);
 
 	if (b->log) {
-		/* Room for the key, above all lines. */
+		/* Leave room for the key above all lines. */
 		y = (struct range){y.low / 1.3, y.high * 1.5 * pow(y.high / y.low, 0.06 * lines)};
 		axis_time(s, "y", &y, true);
 	} else {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The references: time of a transfer over message size, and the bandwidth that it comes to, with the confidence interval
- * of the median as a band. Several results, of one file or of several, share the picture.
+ * The references: time of a transfer over message size, and the resulting bandwidth. The
+ * confidence interval of the median is a band. Several results, from one file or several, share
+ * the picture.
  */
 #include "chart.h"
 #include "picture.h"
@@ -27,7 +28,7 @@ static void curve_size(const struct plot *p, uint64_t *width_px, uint64_t *heigh
 	*height_px = 560;
 }
 
-/* The benchmark; with several files, of which library as well. */
+/* The benchmark and, with several files, the library. */
 static char *name_of(const struct plot *p, const struct data_result *r)
 {
 	char *library, *name, *title = data_title(r->benchmark);
@@ -63,7 +64,7 @@ static void write_time(const struct chart *c, const struct plot *p, struct scrip
 {
 	struct range y = chart_range_y(c, true);
 
-	/* Room for the key, above all lines. */
+	/* Leave room for the key above all lines. */
 	y.low /= 1.3;
 	y.high *= 2 * pow(y.high / y.low, 0.06 * (double)c->cnt);
 	axis_time(s, "y", &y, true);
@@ -75,7 +76,7 @@ static void write_time(const struct chart *c, const struct plot *p, struct scrip
 	chart_write(c, NULL, p->palette, CHART_MARKS, s);
 }
 
-/* Bytes per ns are GB/s. */
+/* The unit works out because bytes per ns are GB/s. */
 static void write_bandwidth(const struct chart *c, const struct plot *p, struct script *s)
 {
 	script_line(s, "unset logscale y\nset yrange [0:*]\nset ytics autofreq\n"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One benchmark in two files: how many times as long the second one's times are. A map becomes a map, a curve a curve. The
- * intervals are those of the medians, over launches where there are several; where they overlap, or there are none, nothing is
- * shown to differ, and a dot says so. What may be concluded from launches, "povbench compare" says.
+ * One benchmark in two files: the second file's times relative to the first's. A map becomes a
+ * map, a curve a curve. The intervals are those of the medians, over launches if there are
+ * several. If they overlap, or if there are none, no difference is shown, and a dot marks the
+ * point. "povbench compare" reports which conclusions the launches allow.
  */
 #include "cells.h"
 #include "chart.h"
@@ -18,18 +19,18 @@
 #include <string.h>
 
 #define TIME "measured"
-#define SCALE_LEAST 1.1 /* the colours go at least so far */
+#define SCALE_LEAST 1.1 /* least range of the colours */
 #define SCALE_MOST 16.0
 #define RATIO_NAME "time of B / time of A"
 #define RATIO_COLUMN "b_over_a"
 
 struct ratio {
 	double bytes, compute_ns;
-	double value, low, high; /* B to A; the interval is NaN where one of both has none */
+	double value, low, high; /* B to A; the interval is NaN if one of them has none */
 };
 
 struct difference {
-	struct ratio *ratio; /* of the points that both have; owned */
+	struct ratio *ratio; /* for points that both have; owned */
 	size_t cnt;
 };
 
@@ -45,9 +46,9 @@ static bool difference_takes(const struct data_result *r)
 	return !strcmp(r->kind, "map") && data_has(r, has_place);
 }
 
-/* ---- what both have ---- */
+/* ---- common points ---- */
 
-/* The index of each point, from 1, by the point's parameters. The caller releases it. */
+/* The index of each point, from 1, by its parameters. The caller releases it. */
 static json_t *index_of(const struct data_result *r)
 {
 	json_t *index = json_object();
@@ -122,7 +123,7 @@ static int collect_cells(const struct difference *d, const struct data_result *r
 	return cells_end(c, r, "compute_ns");
 }
 
-/* How far the colours go, to both sides of 1. */
+/* Range of the colours on both sides of 1. */
 static double scale_of(const struct difference *d)
 {
 	double most = SCALE_LEAST;
@@ -135,7 +136,7 @@ static double scale_of(const struct difference *d)
 
 static void write_colours(enum palette p, double most, struct script *s)
 {
-	/* Shorter, then longer. Blue and orange can be told apart by all. */
+	/* From shorter to longer. Blue and orange can be distinguished with any colour vision. */
 	static const char *const colour[][4] = {
 		[PALETTE_PAPER] = {"#1040a0", "#80a0e0", "#f09080", "#b01010"},
 		[PALETTE_SAFE] = {"#00568c", "#6aaed6", "#f0b050", "#b05000"},
@@ -222,7 +223,10 @@ static void draw_curve(const struct plot *p, const struct difference *d, struct 
 
 /* ---- both ---- */
 
-/* "A: old.json, Open MPI v4.1.4, vader, node7, 2026-11-21, medians of 10 launches". The caller frees. */
+/*
+ * "A: old.json, Open MPI v4.1.4, vader, node7, 2026-11-21, medians of 10 launches". The caller
+ * frees.
+ */
 static char *line_of(char letter, const struct data_result *r)
 {
 	char *origin = data_origin(r->file), *line, *more;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Distribution functions, as in figures 3, 4 and 7 of Nigay et al. 2020: the part of the samples that took no longer than
- * this. From all samples where they were kept, else from the quantiles; P50, P99 and P99.9 stand in the key.
+ * Distribution functions, as in figures 3, 4 and 7 of Nigay et al. 2020: the share of the samples
+ * that took at most a time. It uses all samples if they were kept, otherwise the quantiles. P50,
+ * P99 and P99.9 are in the key.
  */
 #include "chart.h"
 #include "picture.h"
@@ -19,10 +20,10 @@
 struct sorted {
 	double *value;
 	size_t cnt;
-	bool quantiles; /* evenly spaced ones, from the least to the largest */
+	bool quantiles; /* value has evenly spaced quantiles, from the least to the largest */
 };
 
-/* Times that are worth the most, if none is named. */
+/* The times of most interest, used if none is named. */
 static const char *const usual[] = {"waitall", "measured", "latency", NULL};
 
 static bool has_list(const json_t *point, const char *name)
@@ -41,7 +42,7 @@ static bool has_time(const struct data_result *r, const char *name)
 	return false;
 }
 
-/* The first in the points that has samples, if there is none of the usual ones. */
+/* One of the usual times, or else the first time of the points that has samples. */
 static const char *usual_time(const struct data_result *r)
 {
 	const char *key;
@@ -98,14 +99,14 @@ static void add_points(struct chart_line *l, const struct sorted *s)
 
 	for (i = 0; i < s->cnt && s->quantiles; i++)
 		chart_point_add(l, s->value[i], (double)i / fmax((double)s->cnt - 1, 1), NAN, NAN);
-	/* Of samples it is a staircase: each is a step. */
+	/* Samples make a staircase with one step each. */
 	for (i = 0; i < s->cnt && !s->quantiles; i++) {
 		chart_point_add(l, s->value[i], (double)i / (double)s->cnt, NAN, NAN);
 		chart_point_add(l, s->value[i], (double)(i + 1) / (double)s->cnt, NAN, NAN);
 	}
 }
 
-/* ", P50 12 µs", if there are samples enough to tell. */
+/* Appends ", P50 12 µs" if there are enough samples for this quantile. */
 static char *append_quantile(char *note, const struct sorted *s, double q, const char *label)
 {
 	char time[AXIS_TEXT_BYTES], *longer;
@@ -153,7 +154,7 @@ static int collect(struct series *series, const struct data_result *r, const cha
 	return 0;
 }
 
-/* Logarithmic, unless a time is not above 0: differences of times may be so. */
+/* Logarithmic, unless a time is not above 0, as differences of times may be. */
 static void write_time_axis(const struct chart *c, struct script *s)
 {
 	struct range x = chart_range_x(c, false);
@@ -181,7 +182,7 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	write_time_axis(c, s);
 	script_line(s, "set yrange [0:1]\nset ytics 0.1\nset tics nomirror\nset grid");
 	script_line(s, "set xlabel 'time'\nset ylabel 'fraction of the samples'");
-	/* Below, since lines with many steps leave no corner free. */
+	/* The key is below, because lines with many steps leave no corner free. */
 	script_line(s, "set bmargin %.1f", 4 + 0.85 * (double)c->cnt);
 	script_line(s, "set key bmargin center vertical maxcols 1 reverse Left font small");
 	table_begin(s, p->result, 1, columns);

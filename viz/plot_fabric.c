@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What traffic puts on the links of a fabric (Brown et al. 2014, figure 3): each half of a link has the colour of what leaves the node at its
- * end, on a logarithmic scale; the most loaded lie on top, those without traffic are grey. One context is shown, the sum of all if
+ * The traffic on the links of a fabric (Brown et al. 2014, figure 3). Each half of a link has the
+ * colour of what leaves the node at its end, on a logarithmic scale. The most loaded halves are on
+ * top, and those without traffic are grey. The picture shows one context, or the sum of all if
  * none is chosen (--where context=NAME).
  */
 #include "axis.h"
@@ -18,15 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABELS_MAX 40	  /* of a row */
-#define LABEL_CHAR_PX 8.0 /* of the small font, about, with what is left between labels */
+#define LABELS_MAX 40	  /* in a row */
+#define LABEL_CHAR_PX 8.0 /* approximate width in the small font, including gaps between labels */
 #define LANE_PX 3.0
-#define SIDES_PX 280.0 /* left and right of the picture */
+#define SIDES_PX 280.0 /* left and right margins together */
 
 struct fabric {
 	struct graph g;
 	struct graph_half *half; /* owned */
-	double width_px;	 /* of the picture alone, about */
+	double width_px;	 /* approximate width of the drawing itself */
 };
 
 static bool fabric_takes(const struct data_result *r)
@@ -41,7 +42,10 @@ static void fabric_size(const struct plot *p, uint64_t *width_px, uint64_t *heig
 	*height_px = 700;
 }
 
-/* Few go from light to dark, for the paper from blue to red: on white, the most loaded are to be seen first. */
+/*
+ * From light to dark, or blue to red in the paper's colours, so that high loads stand out on
+ * white.
+ */
 static void colours_write(const struct fabric *f, enum palette palette, struct script *s)
 {
 	struct range r = range_empty();
@@ -94,7 +98,9 @@ static void half_write(const struct fabric *f, uint32_t i, struct script *s)
 		   (to->row - from->row) / 2.0);
 }
 
-/* Two blocks: those without traffic, and those with it. Returns how many these are. */
+/*
+ * Writes two blocks: halves without traffic, and halves with it. Returns the number of the latter.
+ */
 static uint32_t halves_write(const struct fabric *f, struct script *s)
 {
 	uint32_t n = 2 * f->g.nlink, used = 0;
@@ -117,7 +123,7 @@ static uint32_t halves_write(const struct fabric *f, struct script *s)
 
 /* ---- nodes ---- */
 
-/* Names are written where they have room: the row's nodes, and the longest name's characters. */
+/* True if the names fit: depends on the number of nodes in the row and the longest name. */
 static bool row_has_room(const struct fabric *f, int row)
 {
 	size_t n = 0, longest = 0;
@@ -137,7 +143,8 @@ static void names_write(const struct fabric *f, const bool *room, struct script 
 {
 	script_line(
 		s,
-		"set style textbox opaque margins 0.7,0.5 fillcolor rgb 'white' border linecolor rgb '#606060'");
+		"set style textbox opaque margins 0.7,0.5 fillcolor rgb 'white' border linecolor "
+		"rgb '#606060'");
 	for (uint32_t i = 0; i < f->g.nnode; i++) {
 		const struct graph_node *n = &f->g.node[i];
 
@@ -149,7 +156,7 @@ static void names_write(const struct fabric *f, const bool *room, struct script 
 	}
 }
 
-/* Those without a name. */
+/* Writes the nodes whose names are not shown. Returns their number. */
 static uint32_t nodes_write(const struct fabric *f, const bool *room, struct script *s)
 {
 	uint32_t cnt = 0;
@@ -200,13 +207,15 @@ static void picture_write(const struct fabric *f, struct script *s)
 	fputs("plot ", s->out);
 	if (used < 2 * f->g.nlink)
 		fprintf(s->out,
-			"$d%u using 9:10:11:12 with vectors nohead linewidth %.2g linecolor rgb '#dcdcdc' notitle, ",
+			"$d%u using 9:10:11:12 with vectors nohead linewidth %.2g linecolor rgb "
+			"'#dcdcdc' notitle, ",
 			s->block_cnt - 1, width);
 	if (used)
 		fprintf(s->out,
-			"$d%u using 9:10:11:12:7 with vectors nohead linewidth %.2g linecolor palette notitle, ",
+			"$d%u using 9:10:11:12:7 with vectors nohead linewidth %.2g linecolor "
+			"palette notitle, ",
 			s->block_cnt, width);
-	/* A plot needs something even if nothing has traffic and all have names. */
+	/* gnuplot needs at least one plot, even without traffic and with names on all nodes. */
 	fprintf(s->out,
 		"%s with points pointtype 7 pointsize %.2g linecolor rgb '#404040' notitle\n",
 		points ? "$nodes using 1:2" : "NaN", f->g.nnode > 500 ? 0.25 : 0.6);
@@ -225,9 +234,9 @@ static void title_write(const struct plot *p, const json_t *context, struct scri
 			      xasprintf("traffic on the links of the fabric: %s", name);
 	char *said =
 		isfinite(sum) && sum >= 0 && sum < 1e18 && isfinite(flows) ?
-			xasprintf(
-				"%s in %.0f flows; each half of a link: what leaves the node at its end, in sum",
-				human_bytes(bytes, sizeof(bytes), (uint64_t)sum), flows) :
+			xasprintf("%s in %.0f flows; each half of a link: what leaves the node at "
+				  "its end, in sum",
+				  human_bytes(bytes, sizeof(bytes), (uint64_t)sum), flows) :
 			xstrdup("");
 	const char *lines[] = {p->words ? said : "", left_out, NULL};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Many maps at once, as in figure 2 of Denis & Trahay 2016: a row is a library with its transport (a file), a column is a
- * benchmark, in the paper's order. All maps have the same axes and colours; the N-threads load has its own scale.
+ * Many maps at once, as in figure 2 of Denis & Trahay 2016. A row is a library with its transport
+ * (a file), a column is a benchmark, in the paper's order. All maps have the same axes and
+ * colours, except that the N-threads load has its own scale.
  */
 #include "heat.h"
 #include "picture.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels. A map needs room for three labels of its axis. */
+/* Sizes in pixels. A map needs room for three labels on its axis. */
 enum {
 	MAP_WIDTH = 190,
 	MAP_HEIGHT = 140,
@@ -22,13 +23,13 @@ enum {
 	BAND_FOOT = 34, /* labels of the sizes */
 	LEFT = 90,
 	TOP = 52,
-	THREADS = 56, /* before maps whose axis is the threads */
+	THREADS = 56, /* left of maps with an axis of threads */
 	BOTTOM = 50,
-	SCALE = 120, /* a colour scale with its labels */
+	SCALE = 120, /* a colour scale with labels */
 };
 
-#define TIC_PX 46      /* of a size's label */
-#define BAND_COLUMNS 7 /* more would be too small on a page; a further band takes them */
+#define TIC_PX 46      /* width of a size's label */
+#define BAND_COLUMNS 7 /* more would be too small on a page, so a further band takes them */
 
 static const char *const order[] = {"sender",	    "receiver", "both_sides", "noncontig",
 				    "cpu_overhead", "nload",	NULL};
@@ -36,17 +37,17 @@ static const char *const order[] = {"sender",	    "receiver", "both_sides", "non
 struct grid_column {
 	const char *benchmark;
 	enum heat_kind kind;
-	size_t band, place; /* in the band, from the left */
-	size_t axis_cnt;    /* columns of its band up to this one that have an axis of their own */
+	size_t band, place; /* place: in the band, from the left */
+	size_t axis_cnt;    /* columns of its band, up to this one, with an axis of their own */
 };
 
 struct grid {
 	struct grid_column *column; /* owned */
 	const struct data_file **row;
 	size_t column_cnt, row_cnt, band_cnt;
-	struct grid_column most; /* place, axis_cnt: the largest */
-	struct heat *heat;	 /* [row × column]; without result where there is none */
-	bool scale[2];		 /* kinds of colour scales that are needed, by enum heat_kind */
+	struct grid_column most; /* largest place and axis_cnt */
+	struct heat *heat;	 /* [row × column]; no result if the file has no such map */
+	bool scale[2];		 /* needed colour scales, by enum heat_kind */
 };
 
 static bool grid_takes(const struct data_result *r)
@@ -75,7 +76,7 @@ static void row_add(struct grid *g, const struct data_file *file)
 		g->row[g->row_cnt++] = file;
 }
 
-/* The paper's columns have a band for themselves if there are more than go into one. */
+/* The paper's columns get a band of their own if all columns do not fit into one. */
 static void place_columns(struct grid *g, size_t paper_cnt)
 {
 	size_t i;
@@ -96,7 +97,9 @@ static void place_columns(struct grid *g, size_t paper_cnt)
 	}
 }
 
-/* Rows are files in their order, columns benchmarks in the paper's; others follow. */
+/*
+ * Rows are the files in their order. Columns are the paper's benchmarks in its order, then others.
+ */
 static void grid_init(struct grid *g, const struct plot *p)
 {
 	size_t i, k, paper_cnt;
@@ -169,8 +172,8 @@ static int grid_fill(struct grid *g, const struct plot *p)
 	return 0;
 }
 
-/* The same axes everywhere; threads and computation times have nothing in common. */
-static void unify(struct grid *g)
+/* Gives all maps the same x axis, and maps of one kind the same y axis. */
+static void axes_unify(struct grid *g)
 {
 	struct range x = range_empty(), y[2] = {range_empty(), range_empty()};
 	size_t i;
@@ -208,7 +211,7 @@ static void grid_size(const struct plot *p, uint64_t *width_px, uint64_t *height
 	grid_release(&g);
 }
 
-/* Where the map of a row and column is, from the lower left, as parts of the picture. */
+/* Place of a row's and column's map, in fractions of the picture from the lower left. */
 struct box {
 	double left, right, bottom, top;
 };
@@ -241,7 +244,7 @@ static void write_label(const char *text, const char *where, struct script *s)
 	script_line(s, " at screen %s", where);
 }
 
-/* Above a band's first map, and the rows' names, each above its maps. */
+/* Writes the rows' names, each above the first map of the row in the column's band. */
 static void write_row_names(const struct grid *g, const struct plot *p, size_t column,
 			    struct script *s)
 {
@@ -277,7 +280,7 @@ static void write_names(const struct grid *g, const struct plot *p, struct scrip
 	}
 }
 
-/* One colour scale beside the maps: ratios, then delays. */
+/* Writes one colour scale beside the maps: ratios first, then delays. */
 static void write_scale(const struct grid *g, const struct plot *p, const struct heat *h,
 			struct script *s)
 {
@@ -301,7 +304,7 @@ static void write_absent(struct script *s)
 		       "set style textbox opaque noborder\nplot -1 notitle");
 }
 
-/* Maps beside each other share their labels if they are of one kind. */
+/* Maps side by side share their y labels if they are of one kind. */
 static bool has_axis(const struct grid *g, size_t column)
 {
 	const struct grid_column *c = &g->column[column];
@@ -390,7 +393,9 @@ static void write_grid(const struct grid *g, const struct plot *p, struct script
 	for (row = 0; row < g->row_cnt; row++) {
 		for (column = 0; column < g->column_cnt; column++) {
 			write_map(g, p, row, column, scale_drawn, s);
-			/* Labels belong to the picture; each plot would draw them again. */
+			/*
+			 * Labels belong to the whole picture, and each plot would draw them again.
+			 */
 			script_line(s, "unset label");
 		}
 	}
@@ -405,7 +410,7 @@ static int grid_draw(const struct plot *p, struct script *s)
 	grid_init(&g, p);
 	err = grid_fill(&g, p);
 	if (!err) {
-		unify(&g);
+		axes_unify(&g);
 		write_grid(&g, p, s);
 	}
 	grid_release(&g);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The N-threads load map of Denis & Trahay 2016 (last column of figure 2): message size across, computing threads upwards,
- * how much longer a blocking round trip takes than without them as colour.
+ * The N-threads load map of Denis & Trahay 2016 (last column of figure 2). x: message size, y:
+ * computing threads, colour: how much longer a blocking round trip takes than without these
+ * threads.
  */
 #include "heat.h"
 #include "picture.h"

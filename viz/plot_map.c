@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The overlap map, as in figure 1 of Denis & Trahay 2016: message size across, computation time upwards, the overhead ratio
- * as colour.
+ * The overlap map, as in figure 1 of Denis & Trahay 2016. x: message size, y: computation time,
+ * colour: overhead ratio.
  */
 #include "heat.h"
 #include "picture.h"

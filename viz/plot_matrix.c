@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who sent how much to whom: senders upwards, receivers across, bytes as colour on a logarithmic scale, from the pairs of a report's
- * traffic. Of several functions of MPI the sum is shown; --where function=NAME chooses. Where nothing went there is no colour.
+ * The traffic between ranks, from the pairs of a report. y: senders, x: receivers, colour: bytes
+ * on a logarithmic scale. With several MPI functions it shows their sum; --where function=NAME
+ * selects one. Pairs without traffic have no colour.
  */
 #include "axis.h"
 #include "picture.h"
@@ -15,19 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABELS_MAX 24  /* of an axis */
-#define RANKS_MAX 4096 /* more cells than a picture has pixels */
+#define LABELS_MAX 24  /* on an axis */
+#define RANKS_MAX 4096 /* more cells would exceed the picture's pixels */
 
 struct rank {
 	double job, rank;
 };
 
 struct matrix {
-	struct rank *rank; /* ascending, no two alike; owned */
+	struct rank *rank; /* ascending, without duplicates; owned */
 	size_t cnt;
 	double *bytes; /* [from × cnt + to]; owned */
-	bool *known;   /* something went there; owned */
-	bool jobs;     /* there are several */
+	bool *known;   /* true for pairs with traffic; owned */
+	bool jobs;     /* there are several jobs */
 };
 
 static bool ends_of(const json_t *point, struct rank *from, struct rank *to)
@@ -113,7 +114,7 @@ static void matrix_release(struct matrix *m)
 	free(m->known);
 }
 
-/* A power of two at each end, so that the scale has labels there; at least a factor of two. */
+/* Ends at powers of two, so that the scale has labels there. Spans at least a factor of two. */
 static struct range colours_of(const struct matrix *m)
 {
 	struct range r = range_empty();
@@ -141,7 +142,7 @@ static void write_axis(const struct matrix *m, const char *name, struct script *
 	script_line(s, ")");
 }
 
-/* For the picture also places, and the bytes held within the scale. */
+/* The picture's block also has places, and the bytes limited to the scale. */
 static void write_cells(const struct matrix *m, const struct range *held, struct script *s)
 {
 	script_block_begin(s, NULL);
@@ -156,7 +157,7 @@ static void write_cells(const struct matrix *m, const struct range *held, struct
 	script_block_end(s);
 }
 
-/* What it is of, if that is only one function. */
+/* The MPI function, if there is only one. */
 static const char *function_of(const struct data_result *r)
 {
 	const char *name = data_param_text(r->point[0], "function"), *other;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The eager limit: how long a blocking send takes while its receiver is late, over message size. A line for each way of
- * being late, whose key says up to which size sends are eager; an upright line is where the first one is not.
+ * The eager limit: time of a blocking send to a late receiver, over message size. There is a line
+ * for each way of being late. Its key has the eager limit, and a vertical line marks the first
+ * size that is not eager.
  */
 #include "chart.h"
 #include "picture.h"
@@ -37,7 +38,7 @@ static void add_point(struct chart_line *l, const json_t *point)
 		chart_point_mark(l);
 }
 
-/* The least size that is not eager; infinite if all are. */
+/* The least size that is not eager; infinite if all sizes are. */
 static double above_of(const struct chart_line *l)
 {
 	double above = INFINITY;
@@ -64,8 +65,8 @@ static char *limit_text(const struct chart_line *l)
 		       xstrdup("never eager");
 }
 
-/* Points that do not say in what way the receiver is late are a line, too. */
-static void fill(struct chart *c, const struct data_result *r)
+/* Points without a way of being late form a line, too. */
+static void chart_fill(struct chart *c, const struct data_result *r)
 {
 	static const char *const names[] = {"late, in MPI", "late, computing", "late"};
 	size_t i, k;
@@ -90,7 +91,7 @@ static void write_axes(const struct chart *c, struct script *s)
 	struct range x = chart_range_x(c, true), y = chart_range_y(c, true);
 
 	x = (struct range){x.low / 1.2, x.high * 1.2};
-	/* Room for the key. */
+	/* Leave room for the key. */
 	y = (struct range){y.low / 1.3, y.high * 1.5 * pow(y.high / y.low, 0.15)};
 	axis_bytes(s, "x", &x, 10, true);
 	axis_time(s, "y", &y, true);
@@ -118,7 +119,7 @@ static int protocol_draw(const struct plot *p, struct script *s)
 	struct chart c;
 
 	chart_init(&c);
-	fill(&c, p->result[0]);
+	chart_fill(&c, p->result[0]);
 	single_title(p, title, s);
 	write_axes(&c, s);
 	write_limits(&c, p->palette, s);

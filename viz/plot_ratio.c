@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The overhead ratio over computation time with its confidence interval, a line for each message size: a map's columns as
- * lines. It is what operations without data, such as a barrier, have instead of a map.
+ * The overhead ratio over computation time with its confidence interval, as a line for each
+ * message size: the columns of a map as lines. Operations without data, such as a barrier, have
+ * this picture instead of a map.
  */
 #include "chart.h"
 #include "picture.h"

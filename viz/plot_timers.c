@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What clocks say of the same work when ranks share a core (Nigay et al. 2020, table 1): the mean over the ranks of each
- * reading's median, a group of bars for each number of ranks per core. A clock of the
- * process stays level; one of the wall rises.
+ * Readings of several clocks for the same work when ranks share a core (Nigay et al. 2020, table
+ * 1): the mean over the ranks of each reading's median, with a group of bars for each number of
+ * ranks per core. A clock of the process stays level; a wall clock rises.
  */
 #include "chart.h"
 #include "picture.h"
@@ -21,7 +21,7 @@ static bool timers_takes(const struct data_result *r)
 	return !strcmp(r->kind, "timers") && r->point_cnt;
 }
 
-/* The mean over all points with so many ranks per core; NaN if none of them has that time. */
+/* Mean over all points with that many ranks per core; NaN if none of them has that time. */
 static double mean_of(const struct data_result *r, const char *time, double ranks)
 {
 	double sum = 0, value;
@@ -58,7 +58,7 @@ static void fill(struct chart *c, const struct data_result *r)
 
 static void write_axes(const struct range *x, const struct range *y, struct script *s)
 {
-	/* Room for the key. */
+	/* Leave room for the key. */
 	struct range high = {0, y->high * 1.35};
 
 	axis_time_linear(s, "y", &high);

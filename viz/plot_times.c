@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * T_comp, T_comm and T_full of the stencil over message size, a panel for each number of ranks per core, as in figure 5 of
- * Nigay et al. 2020: where T_full lies on the larger of the others, the smaller is hidden; where it is their sum,
- * nothing is. All panels have the same scale.
+ * T_comp, T_comm and T_full of the stencil over message size, with a panel for each number of
+ * ranks per core, as in figure 5 of Nigay et al. 2020. If T_full equals the larger of the others,
+ * the smaller one is hidden; if it is their sum, nothing is. All panels have the same scale.
  */
 #include "panels.h"
 #include "picture.h"
@@ -19,7 +19,7 @@
 
 static const char *const times[] = {"comp", "comm", "full"};
 
-/* V sets the computation as well; it need not be told. */
+/* The computation time follows from V, so it needs no mention. */
 static const char *const axes[] = {"bytes", "compute_ns", NULL};
 
 static bool times_takes(const struct data_result *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povplot: draws the results of povbench, and says them in words. Here the command line becomes a set of results and a
- * picture; what a picture looks like is in plot_<picture>.c.
+ * povplot: draws povbench's results and prints them in words. This file turns the command line
+ * into a set of results and a picture. The pictures are in plot_<picture>.c.
  */
 #include "choose.h"
 #include "draw.h"
@@ -30,13 +30,13 @@ struct povplot_options {
 	bool script, tsv, words, list, force;
 };
 
-/* ---- in words ---- */
+/* ---- sentences ---- */
 
 static void print_sentence(const struct data_result *r)
 {
 	size_t len = strlen(r->benchmark);
 
-	/* Most sentences name their benchmark themselves. */
+	/* Most sentences start with the benchmark's name. */
 	if (!*r->sentence || strncmp(r->sentence, r->benchmark, len) || r->sentence[len] != ':')
 		printf("%s: ", r->benchmark);
 	puts(*r->sentence ? r->sentence : "povbench found nothing to say of it");
@@ -61,7 +61,7 @@ static void print_pictures(const struct data_result *r)
 	puts(*between == ' ' ? " none" : "");
 }
 
-/* What computation varies by in all maps of a file, once. */
+/* Prints once what computation varies by, from all maps of a file. */
 static void print_line(const struct data *d, const struct data_file *file)
 {
 	struct samples s;
@@ -80,7 +80,7 @@ static void print_line(const struct data *d, const struct data_file *file)
 	samples_release(&s);
 }
 
-/* One line a result; more with the list. */
+/* Prints one line for each result, more with --list. */
 static void print_results(const struct data *d, const struct povplot_options *opt)
 {
 	const struct data_file *file = NULL;
@@ -119,7 +119,7 @@ static int read_all(struct data *d, char **paths, int cnt, const struct povplot_
 	return err;
 }
 
-/* What can be told to be wrong before any file is read. */
+/* Checks what can be checked before any file is read. */
 static int check_words(const struct povplot_options *opt, enum format *format)
 {
 	size_t i;
@@ -192,10 +192,11 @@ static const struct option_def povplot_option_defs[] = {
 	 .type = OPTION_STRING,
 	 .offset = OFF(output),
 	 .arg = "FILE",
-	 .help = "Draw into FILE; its end, .svg, .png or .pdf, is the format. FILE is replaced only by a "
-		 "finished picture. With .html it is a page of all that there is: what each result means, what to "
-		 "change, its picture, and what it was measured with. Without it, all that there is is drawn, into PNG files in this "
-		 "directory that are named after the result file and the benchmark."},
+	 .help = "Draw into FILE. Its ending, .svg, .png or .pdf, selects the format. FILE is "
+		 "replaced only by a finished picture. .html makes a page of all results: what "
+		 "each means, what to change, its picture, and its factors. Without this option "
+		 "all pictures are drawn, into PNG files in this directory that are named after "
+		 "the result file and the benchmark."},
 	{.name = "force",
 	 .letter = 'f',
 	 .type = OPTION_FLAG,
@@ -212,16 +213,16 @@ static const struct option_def povplot_option_defs[] = {
 	 .type = OPTION_STRING,
 	 .offset = OFF(choice.picture),
 	 .arg = "NAME",
-	 .help = "What to draw: map, load, grid, ratio, times, distribution, broadcast, curve, protocol, "
-		 "timers, matrix, fabric or difference, of two files. "
-		 "Without it, what fits the results."},
+	 .help = "What to draw: map, load, grid, ratio, times, distribution, broadcast, curve, "
+		 "protocol, timers, matrix, fabric, or difference (of two files). Without it, "
+		 "what fits the results."},
 	{.name = "where",
 	 .letter = 'w',
 	 .type = OPTION_LIST,
 	 .offset = OFF(where),
 	 .arg = "NAME=VALUE",
-	 .help = "Only points whose parameter NAME is VALUE, such as bytes=64K. May be given several "
-		 "times."},
+	 .help = "Use only points whose parameter NAME is VALUE, such as bytes=64K. May be given "
+		 "several times."},
 	{.name = "launch",
 	 .letter = 'l',
 	 .type = OPTION_U64,
@@ -229,8 +230,9 @@ static const struct option_def povplot_option_defs[] = {
 	 .arg = "N",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "Of files with several launches, only the Nth. Without it, the medians over all launches, "
-		 "with intervals over launches, and the sentence of the launch in the middle."},
+	 .help = "If files have several launches, use only the Nth. Without this option: the "
+		 "medians over all launches, with intervals over launches, and the sentence of "
+		 "the launch in the middle."},
 	{.name = "time",
 	 .letter = 't',
 	 .type = OPTION_STRING,
@@ -255,7 +257,8 @@ static const struct option_def povplot_option_defs[] = {
 	 .arg = "PIXELS",
 	 .min = 200,
 	 .max = 10000,
-	 .help = "Width in pixels, of which 100 are an inch in PDF; without it, as the picture needs."},
+	 .help = "Width in pixels; 100 pixels are an inch in PDF. Without this option the "
+		 "picture chooses."},
 	{.name = "height",
 	 .type = OPTION_U64,
 	 .offset = OFF(style.height_px),
@@ -266,12 +269,12 @@ static const struct option_def povplot_option_defs[] = {
 	{.name = "words",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(words),
-	 .help = "Print what each result means, one line each. povbench derives the line from the numbers "
-		 "by fixed rules and writes it into the file. Of a map it judges each message size by "
-		 "all its points that the picture does not show grey, and by their "
-		 "confidence intervals: below 0.25 is overlap, from 0.75 on no overlap. It names "
-		 "the computation times for which that holds. "
-		 "\"(eager)\" marks the largest size that was done before the Wait, where all larger ones were not."},
+	 .help = "Print what each result means, one line each. povbench derives the line from "
+		 "the numbers by fixed rules and writes it into the file. It judges each message "
+		 "size of a map by the confidence intervals of all points that the picture does "
+		 "not show grey: below 0.25 is overlap, from 0.75 on no overlap. It names the "
+		 "computation times for which that holds. \"(eager)\" marks the largest size "
+		 "that was done before the Wait, if no larger one was."},
 	{.name = "no-words",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(style.no_words),
@@ -279,8 +282,8 @@ static const struct option_def povplot_option_defs[] = {
 	{.name = "list",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(list),
-	 .help = "Print the results, what they mean, and which pictures can be drawn of each; as \"povplot "
-		 "list\" does."},
+	 .help = "Print the results, what they mean, and the possible pictures of each, like "
+		 "\"povplot list\"."},
 	{.name = "script",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(script),
@@ -288,10 +291,10 @@ static const struct option_def povplot_option_defs[] = {
 	{.name = "tsv",
 	 .type = OPTION_FLAG,
 	 .offset = OFF(tsv),
-	 .help = "Print the data of the picture instead of drawing it, or of all pictures if none is named: tables of "
-		 "tab-separated values, each with a comment that names picture, benchmarks and files, and a line of the "
-		 "columns' names, with their units. Two blank lines are between tables, which gnuplot tells apart by "
-		 "\"index\". What is not known is nan."},
+	 .help = "Print the data of the picture, or of all pictures if none is named, instead of "
+		 "drawing: tables of tab-separated values. Each has a comment with the picture, "
+		 "benchmarks and files, and a line with the columns' names and units. Two blank "
+		 "lines separate tables, as gnuplot's \"index\" needs. Unknown values are nan."},
 	{.name = NULL},
 };
 
@@ -309,11 +312,13 @@ static const char *const povplot_examples[] = {
 	"povplot old.json new.json -b sender -p difference -o difference.svg",
 	"Draw how much longer or shorter the second file's times are.",
 	"povplot suite.json -b sender --tsv >sender.tsv",
-	"Print the ratios of one benchmark's map, and their intervals, for another program to draw.",
+	"Print the ratios of one benchmark's map and their intervals, for use in another program.",
 	"povplot traffic.json -w function=MPI_Alltoall -o matrix.svg",
-	"Draw who sent how much to whom in MPI_Alltoall, from \"povtrace report --json\" of a recording with posts.",
+	"Draw the traffic of MPI_Alltoall between ranks, from \"povtrace report --json\" of a "
+	"recording with posts.",
 	"povplot fabric.json -o fabric.html",
-	"Make a page of what traffic puts on each link of a fabric, to look into, from \"povtrace fabric --json\".",
+	"Make an interactive page of the traffic on each link of a fabric, from \"povtrace fabric "
+	"--json\".",
 	"povplot fabric.json -w context=MPI_Alltoall -o fabric.pdf",
 	"Draw what MPI_Alltoall puts on each link.",
 	"povplot stencil.json -p distribution -w bytes=64K --palette safe -o wait.png",
@@ -326,11 +331,12 @@ static const struct command povplot = {
 	.brief = "Draw the results of povbench, and print them in words.",
 	.usage = "[list] [options] FILE...",
 	.details =
-		"Reads FILEs written by \"povbench -o\" and draws a picture of what is in them with gnuplot: "
-		"overlap maps as in Denis & Trahay 2016, T_comp, T_comm, T_full and distributions as in "
-		"Nigay et al. 2020, broadcast methods as in de Supinski & Karonis 1999. Of a FILE written by "
-		"\"povtrace report --json\" it draws the bytes that went from rank to rank, of one by \"povtrace fabric --json\" what these put on "
-		"each link of the fabric; with -o FILE.html as a page to look into. FILE - is stdin.",
+		"Reads FILEs written by \"povbench -o\" and draws pictures of them with gnuplot: "
+		"overlap maps as in Denis & Trahay 2016, T_comp, T_comm, T_full and distributions "
+		"as in Nigay et al. 2020, broadcast methods as in de Supinski & Karonis 1999. "
+		"From a FILE written by \"povtrace report --json\" it draws the traffic between "
+		"ranks. From one by \"povtrace fabric --json\" it draws the traffic on each link "
+		"of the fabric, with -o FILE.html as an interactive page. FILE - is stdin.",
 	.examples = povplot_examples,
 	.options = povplot_option_defs,
 	.options_bytes = sizeof(struct povplot_options),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* It is written into a temporary file beside the wanted one, which takes that one's place at the end. */
+/* Writes to a temporary file in the same directory and renames it at the end. */
 #include "replace.h"
 
 #include "lib/log.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse(const char *path)
+static int replace_refuse(const char *path)
 {
 	int err = errno;
 
@@ -28,7 +28,7 @@ int replace_file(const char *path, replace_write write, void *ctx)
 
 	umask(mask);
 	if (fd < 0) {
-		err = refuse(path);
+		err = replace_refuse(path);
 		free(temp);
 		return err;
 	}
@@ -36,7 +36,7 @@ int replace_file(const char *path, replace_write write, void *ctx)
 	close(fd);
 	err = write(ctx, temp);
 	if (!err && rename(temp, path))
-		err = refuse(path);
+		err = replace_refuse(path);
 	if (err)
 		unlink(temp);
 	free(temp);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Writing of gnuplot scripts. Single quotes are the only ones used: inside them gnuplot replaces neither backquotes nor
- * backslashes, and only its markup for enhanced text is left to be escaped. Tables have no markup at all.
+ * Writes gnuplot scripts. Strings are in single quotes only. Inside them gnuplot replaces neither
+ * backquotes nor backslashes, so only its markup for enhanced text has to be escaped. Tables have
+ * no markup.
  */
 #include "script.h"
 
@@ -82,7 +83,7 @@ void script_path(struct script *s, const char *path)
 	script_line(s, "'");
 }
 
-/* Without what would end a line of a table or, with all, a column. */
+/* Copies text without characters that would end a table's line or, with `all`, a column. */
 static char *table_text(const char *text, bool all)
 {
 	char *plain = xstrdup(text), *c;
@@ -98,7 +99,7 @@ void script_table(struct script *s, const char *about, const char *columns)
 {
 	char *of = table_text(about, true), *head = table_text(columns, false), *c;
 
-	/* By two blank lines gnuplot's "index" tells tables apart. */
+	/* gnuplot's "index" separates tables by two blank lines. */
 	fprintf(s->table_out, "%s# %s: %s\n%s\n", s->column_cnt ? "\n\n" : "", s->picture, of,
 		head);
 	s->column_cnt = 1;
@@ -124,7 +125,7 @@ void script_block_begin(struct script *s, const char *const *words)
 	}
 }
 
-/* Bytes of the first values of a row. */
+/* Number of bytes of the first cnt values of a row. */
 static size_t values_bytes(const char *row, size_t cnt)
 {
 	size_t i;
@@ -155,7 +156,7 @@ void script_block_end(struct script *s)
 	script_line(s, "EOD");
 }
 
-/* Bytes of text up to where a line of `columns` ends: at a blank, if there is one. */
+/* Number of bytes in a line of at most `columns`, which ends at a blank if there is one. */
 static size_t line_bytes(const char *text, size_t columns)
 {
 	size_t len = strlen(text), at = columns;
@@ -167,7 +168,7 @@ static size_t line_bytes(const char *text, size_t columns)
 	return at ? at : strcspn(text, " ");
 }
 
-/* Each line of it behind a line break, unless it is the very first. */
+/* Puts each line after a line break, except the very first one. */
 static void put_wrapped(struct script *s, const char *text, size_t columns, const char *font,
 			bool *first)
 {
@@ -188,7 +189,7 @@ void script_title(struct script *s, const char *name, const char *const *lines, 
 {
 	bool first = true;
 
-	/* Bold and large, it needs a quarter more of the width. */
+	/* The name is bold and large, and so a quarter wider. */
 	put_wrapped(s, name, columns * 4 / 5, "/:Bold", &first);
 	for (; *lines; lines++)
 		put_wrapped(s, *lines, columns, "/*0.8", &first);

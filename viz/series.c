@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A parameter varies if two points differ in its words, also if one of them does not have it. Sizes and times are
- * recognised by their names, which end in the unit.
+ * A parameter varies if its text differs between two points, or if one of them lacks it. Sizes and
+ * times are recognised by their names, which end in the unit.
  */
 #include "series.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 5 /* values in a hint */
+#define NAMES_MAX 5 /* greatest number of values in a hint */
 
 void series_init(struct series *s, const char *const *axes)
 {
@@ -52,7 +52,7 @@ static bool is_axis(const struct series *s, const char *name)
 	return false;
 }
 
-/* Its index; param_cnt if it is not there. */
+/* The parameter's index; param_cnt if it is missing. */
 static size_t find_param(const struct series *s, const char *name)
 {
 	size_t i = 0;
@@ -62,8 +62,8 @@ static size_t find_param(const struct series *s, const char *name)
 	return i;
 }
 
-/* "64 KiB", "V = 2", "binomial": with the name where the value alone says too little. */
-static char *describe(const json_t *point, const char *name)
+/* "64 KiB", "V = 2", "binomial": with the name if the value alone would be unclear. */
+static char *param_describe(const json_t *point, const char *name)
 {
 	const char *text = data_param_text(point, name);
 	double number = data_param(point, name);
@@ -86,18 +86,18 @@ static char *describe(const json_t *point, const char *name)
 	return words;
 }
 
-/* What reads alike is alike: calibrated times differ in digits that nobody is told. */
+/* Compares by text, because calibrated times differ in digits that are not shown. */
 static bool does_vary(const struct series *s, const char *name)
 {
 	bool varies = false, there = json_object_get(s->point[0], name);
-	char *first = there ? describe(s->point[0], name) : NULL, *other;
+	char *first = there ? param_describe(s->point[0], name) : NULL, *other;
 	size_t i;
 
 	for (i = 1; i < s->cnt && !varies; i++) {
 		varies = there != !!json_object_get(s->point[i], name);
 		if (!there || varies)
 			continue;
-		other = describe(s->point[i], name);
+		other = param_describe(s->point[i], name);
 		varies = strcmp(first, other);
 		free(other);
 	}
@@ -112,7 +112,7 @@ void series_find_params(struct series *s)
 	size_t i;
 
 	for (i = 0; i < s->cnt; i++) {
-		/* Iterating wants an object that may be changed, and changes nothing. */
+		/* The iteration needs a non-const object but changes nothing. */
 		json_object_foreach((json_t *)(uintptr_t)s->point[i], key, value)
 		{
 			if ((!json_is_number(value) && !json_is_string(value)) || is_axis(s, key) ||
@@ -147,7 +147,7 @@ char *series_name(const struct series *s, const json_t *point, enum series_part 
 	for (i = 0; i < s->param_cnt; i++) {
 		if (s->part[i] != part || !json_object_get(point, s->param[i]))
 			continue;
-		value = describe(point, s->param[i]);
+		value = param_describe(point, s->param[i]);
 		more = xasprintf("%s%s%s", name, *name ? ", " : "", value);
 		free(value);
 		free(name);
@@ -165,7 +165,7 @@ char *series_title(const struct series *s, const char *name, const char *between
 	return title;
 }
 
-/* The first values of a parameter, as --where takes them. Caller frees. */
+/* The first values of a parameter, in the form of --where. Caller frees. */
 static char *values_of(const struct series *s, const char *name)
 {
 	const json_t *seen[NAMES_MAX];

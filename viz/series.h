@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Lines named by what tells their points apart. Benchmarks give their points whatever parameters they have; a picture says
- * which of them is its axis, and those of the others that vary name the line, while those that do not belong into the
- * title.
+ * Names lines by what distinguishes their points. Points have any parameters that their benchmark
+ * gives them. A picture states which of them is its axis. Of the others, those that vary name the
+ * line, and those that do not go into the title.
  */
 #ifndef POVPLOT_SERIES_H
 #define POVPLOT_SERIES_H
@@ -10,9 +10,9 @@
 #include "data.h"
 
 enum series_part {
-	SERIES_FIXED,	/* the same in all points */
-	SERIES_VARYING, /* tells lines apart */
-	SERIES_APART,	/* tells panels apart */
+	SERIES_FIXED,	/* equal in all points */
+	SERIES_VARYING, /* distinguishes lines */
+	SERIES_APART,	/* distinguishes panels */
 };
 
 struct series {
@@ -20,29 +20,35 @@ struct series {
 	size_t cnt;
 	const char *const *axes;
 	char **param;		/* names of parameters that are no axis; owned */
-	enum series_part *part; /* of each; owned */
+	enum series_part *part; /* of each parameter; owned */
 	size_t param_cnt;
 };
 
-/* axes: names of parameters that do not tell lines apart; ends with NULL. */
+/* axes: names of parameters that do not distinguish lines; ends with NULL. */
 void series_init(struct series *s, const char *const *axes);
 void series_release(struct series *s);
 void series_add(struct series *s, const json_t *point);
-/* To be called when all points are there. */
+/* Call it after all points have been added. */
 void series_find_params(struct series *s);
 
 /* True if the parameter varies. */
 bool series_varies(const struct series *s, const char *name);
-/* Panels are to be told apart by this one, if it varies. */
+/* Makes this parameter distinguish panels, if it varies. */
 void series_set_apart(struct series *s, const char *name);
 
-/* "V = 2, 64 KiB": a point's parameters of that part. Caller frees. */
+/* Writes "V = 2, 64 KiB": a point's parameters of that part. Caller frees. */
 char *series_name(const struct series *s, const json_t *point, enum series_part part);
 
-/* "name: 64 KiB, 2 tasks": with what is the same in all points, of which there is one at least. Caller frees. */
+/*
+ * Writes "name: 64 KiB, 2 tasks", with what all points share. Needs at least one point. Caller
+ * frees.
+ */
 char *series_title(const struct series *s, const char *name, const char *between);
 
-/* Prints that there are too many "lines" or "panels", and which conditions would leave fewer. Returns -EINVAL. */
+/*
+ * Prints that there are too many "lines" or "panels", and conditions that reduce them. Returns
+ * -EINVAL.
+ */
 int series_refuse(const struct series *s, const char *benchmark, size_t cnt, const char *what);
 
 #endif

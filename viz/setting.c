@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Settings that exist in the versions at hand; kmod-docs/BENCHMARKS.md, "What to change", says which were tried and what they
- * brought. Larger eager limits are not named: some messages got faster by them, others slower.
+ * Settings that exist in the versions at hand. kmod-docs/BENCH_PICTURES.md, "What to change"
+ * reports which ones were tried and what they brought. Larger eager limits are not suggested,
+ * because they made some messages faster and others slower.
  */
 #include "setting.h"
 
@@ -20,7 +21,7 @@ static const char *text_in(const json_t *object, const char *name)
 	return text ? text : "";
 }
 
-static bool begins(const char *text, const char *with)
+static bool text_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -30,11 +31,11 @@ enum setting_library setting_library(const struct data_file *f, const char **nam
 	const char *text = text_in(json_object_get(f->factors, "mpi"), "library");
 
 	*name = "";
-	if (begins(text, "Open MPI ")) {
+	if (text_begins(text, "Open MPI ")) {
 		*name = "Open MPI";
 		return SETTING_OPENMPI;
 	}
-	if (begins(text, "MPICH ")) {
+	if (text_begins(text, "MPICH ")) {
 		*name = "MPICH";
 		return SETTING_MPICH;
 	}
@@ -52,13 +53,13 @@ static bool has_component(const struct data_file *f, const char *name)
 
 	json_array_foreach(list, i, one)
 	{
-		if (json_is_string(one) && begins(json_string_value(one), name))
+		if (json_is_string(one) && text_begins(json_string_value(one), name))
 			return true;
 	}
 	return false;
 }
 
-/* 1: all ranks were on one; 0: the file does not say. */
+/* 1: all ranks were on one host; 0: unknown. */
 static size_t host_cnt(const struct data_file *f)
 {
 	const json_t *ranks = json_object_get(f->factors, "ranks");
@@ -74,7 +75,7 @@ static size_t host_cnt(const struct data_file *f)
 	return *first ? 1 : 0;
 }
 
-/* By what of it is loaded: what is not chosen is unloaded. */
+/* Judges by the loaded components, because the library unloads those that it does not choose. */
 static enum path openmpi_path(const struct data_file *f)
 {
 	static const char *const networks[] = {"mca_btl_openib",   "mca_btl_uct",
@@ -107,7 +108,7 @@ static char *openmpi_progress(const struct data_file *f)
 
 /* ---- MPICH ---- */
 
-/* Whether rank 0 may use twice as many CPUs as there are ranks that share them. */
+/* True if rank 0 may use twice as many CPUs as there are ranks that share them. */
 static bool has_free_cores(const struct data_file *f)
 {
 	const json_t *ranks = json_object_get(f->factors, "ranks");

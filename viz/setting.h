@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a file was measured with, as far as it decides which settings there are: from its factors (kmod-docs/BENCH_FORMAT.md). What these do
- * not tell is unknown, and brings no setting.
+ * The environment of a file's measurements, as far as it decides which settings exist. It comes
+ * from the file's factors (kmod-docs/BENCH_FORMAT.md). Unknown factors yield no setting.
  */
 #ifndef POVPLOT_SETTING_H
 #define POVPLOT_SETTING_H
@@ -12,16 +12,16 @@
 
 enum setting_library { SETTING_OTHER, SETTING_OPENMPI, SETTING_MPICH };
 
-/* Which library it is; *name: its first word or two, for sentences; "" if the file does not say. */
+/* The library. *name is its first word or two, for sentences; "" if the file does not name it. */
 enum setting_library setting_library(const struct data_file *f, const char **name);
 
 /*
- * What lets messages go on while ranks compute, in a few words; NULL: nothing is known, or it is set already. Caller
- * frees.
+ * A setting that lets messages progress while ranks compute, in a few words. NULL if none is known
+ * or it is already set. Caller frees.
  */
 char *setting_progress(const struct data_file *f);
 
-/* How a rank is started with as many cores as threads. Caller frees. */
+/* How to start a rank with as many cores as threads. Caller frees. */
 char *setting_cores(const struct data_file *f);
 
 #endif

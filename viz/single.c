@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One map fills the picture. Above it stand its benchmark, the library, transport, host and date that it is from, and in
- * words what it means.
+ * One map fills the picture. Above it are its benchmark, its origin (library, transport, host,
+ * date), and its meaning in words.
  */
 #include "single.h"
 
@@ -15,7 +15,7 @@
 
 #define TITLE_PX_PER_COLUMN 8.0
 #define SCALE_PX 175.0 /* beside the map: the colours, their labels and their name */
-#define TIC_PX 62.0    /* of a label such as 128 KiB */
+#define TIC_PX 62.0    /* width of a label such as 128 KiB */
 
 void single_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
@@ -39,10 +39,10 @@ static void write_head(const struct plot *p, const char *name, const char *befor
 	size_t i;
 
 	for (i = 1; i < p->cnt; i++) {
-		/* Several files: the keys and rows tell which is which. */
+		/* With several files, keys and rows name them. */
 		if (p->result[i]->file != p->result[0]->file)
 			lines[0] = "";
-		/* A sentence is about one result. */
+		/* A sentence belongs to a single result. */
 		lines[1] = "";
 	}
 	fputs(before, s->out);
@@ -82,7 +82,10 @@ void single_scale(const struct plot *p, const char *name, struct script *s)
 	script_line(s, "set rmargin at screen %.5f", 1 - SCALE_PX * px);
 	script_line(s, "set colorbox user origin screen %.5f,graph 0 size screen %.5f,graph 1",
 		    1 - (SCALE_PX - 15) * px, 25 * px);
-	/* The colour box' own label would stand where the font is guessed to end, which SVG viewers do not keep to. */
+	/*
+	 * A label of the colour box would be placed by an estimate of the font, which SVG viewers
+	 * do not match.
+	 */
 	script_line(s, "set label '%s' at screen %.5f,0.5 center rotate by 90", name, 1 - 20 * px);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A comment such as "# curve: latency, bandwidth; suite.json", each name once. */
+/* Writes a comment such as "# curve: latency, bandwidth; suite.json", with each name once. */
 #include "table.h"
 
 #include "lib/log.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *join(char *list, const char *between, const char *name)
+static char *list_join(char *list, const char *between, const char *name)
 {
 	char *longer = xasprintf("%s%s%s", list, between, name);
 
@@ -16,7 +16,7 @@ static char *join(char *list, const char *between, const char *name)
 	return longer;
 }
 
-/* Whether one of the results before has the same. */
+/* True if an earlier result has the same file or benchmark. */
 static bool had_before(const struct data_result *const *result, size_t i, bool file)
 {
 	size_t k;
@@ -37,11 +37,11 @@ void table_begin(struct script *s, const struct data_result *const *result, size
 
 	for (i = 0; i < cnt; i++) {
 		if (!had_before(result, i, false))
-			about = join(about, i ? ", " : "", result[i]->benchmark);
+			about = list_join(about, i ? ", " : "", result[i]->benchmark);
 	}
 	for (i = 0; i < cnt; i++) {
 		if (!had_before(result, i, true))
-			about = join(about, i ? ", " : "; ", result[i]->file->path);
+			about = list_join(about, i ? ", " : "; ", result[i]->file->path);
 	}
 	script_table(s, about, columns);
 	free(about);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The broadcasts of algorithms.h. Each sends in the order in which the paper draws it, with blocking calls: a task that
- * has passed the message on returns, so that the next broadcast may follow right behind. That is what fools most methods.
+ * The broadcasts of algorithms.h. Each sends in the order of the paper's drawings, with blocking
+ * calls. A task returns as soon as it has passed the message on, so the next broadcast may follow
+ * immediately. That is what misleads most methods.
  */
 #include "broadcast/algorithms.h"
 
 #define TAG_BCAST 31
 
-/* Neighbours in direction step, 1 or -1. */
+/* Sends along the chain of neighbours in direction step, 1 or -1. */
 static void run_chain(struct comm *c, const struct comm_msg *m, int root, int step)
 {
 	int next = (c->rank + step + c->size) % c->size;
@@ -19,7 +20,10 @@ static void run_chain(struct comm *c, const struct comm_msg *m, int root, int st
 		c->ops->send(c, m, next, TAG_BCAST);
 }
 
-/* Task v, counted from the root, receives from v without its lowest bit and serves the bits below it. */
+/*
+ * Task v, counted from the root, receives from (v without its lowest bit) and serves the bits
+ * below.
+ */
 static void run_binomial(struct comm *c, const struct comm_msg *m, int root)
 {
 	int v = (c->rank - root + c->size) % c->size, bit = 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Broadcasts to judge the methods by (de Supinski & Karonis 1999, sections 2 and 3): the library's, whose path nobody
- * knows, and three whose latency follows from their pattern: a chain upwards (n - 1 hops), the same chain downwards, and
- * a binomial tree (about log2 n). They are made of send and recv only.
+ * Broadcasts that serve to judge the methods (de Supinski & Karonis 1999, sections 2 and 3). The
+ * library's broadcast has an unknown pattern. The latency of the three others follows from their
+ * pattern: a chain upwards (n - 1 hops), the same chain downwards, and a binomial tree (about log2
+ * n). They use send and recv only.
  */
 #ifndef POVBENCH_BROADCAST_ALGORITHMS_H
 #define POVBENCH_BROADCAST_ALGORITHMS_H
@@ -17,7 +18,7 @@ enum bcast_algorithm {
 	BCAST_ALGORITHM_CNT = 4,
 };
 
-/* All tasks of c call it. At the end buf holds the root's. */
+/* All tasks of c call it. buf is the source at the root and the destination elsewhere. */
 void bcast_run(struct comm *c, enum bcast_algorithm algorithm, void *buf, size_t bytes, int root);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * "Broadcast acknowledge" (de Supinski & Karonis 1999, section 3): after each broadcast every task tells the root that it
- * has the data. An upper bound of the latency; with many tasks the acknowledgments, one after the other at the root,
- * make up most of it.
+ * "Broadcast acknowledge" (de Supinski & Karonis 1999, section 3): after each broadcast every task
+ * sends the root an acknowledgment. The result is an upper bound of the latency. With many tasks
+ * it consists mostly of the acknowledgments, which the root receives one after the other.
  */
 #include "broadcast/rooted.h"
 

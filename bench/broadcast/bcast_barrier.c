@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * "Broadcast barrier" (de Supinski & Karonis 1999, section 3): a barrier after each broadcast keeps them apart. The value
- * is an upper bound of the latency, by an amount that nobody can tell: the barrier's own time less what of it overlaps.
+ * "Broadcast barrier" (de Supinski & Karonis 1999, section 3): a barrier after each broadcast
+ * keeps them apart. The value is an upper bound of the latency. The excess is unknown: it is the
+ * barrier's own time minus the part of it that overlaps.
  *
- * How much that is depends on the barrier. Beside the library's there is the paper's "inefficient" one (figure 5), which does
- * not change with the library: a word goes twice round the ring of tasks, from task 0 to the last but one of the second round.
+ * The excess depends on the barrier. So there are two: the library's, and the paper's
+ * "inefficient" one (figure 5), which is the same for every library. In the latter a word travels
+ * twice around the ring of tasks, from task 0 to the last but one task of the second round.
  */
 #include "broadcast/rooted.h"
 
@@ -24,7 +26,7 @@ static void ring_recv(struct comm *c)
 	c->ops->recv(c, &m, (c->rank + c->size - 1) % c->size, TAG_RING);
 }
 
-/* When the word is at task n - 2 for the second time, everybody knows that all have been there. */
+/* When the word reaches task n - 2 for the second time, every task knows that all have arrived. */
 static void linear_barrier(struct comm *c)
 {
 	int last = c->size - 1;
@@ -69,8 +71,8 @@ static const struct rooted_method rooted = {.ops = rooted_bcasts, .measure = met
 const struct bench bench_bcast_barrier = {
 	.name = "bcast_barrier",
 	.group = "broadcast",
-	.brief =
-		"broadcast: each followed by a barrier, the library's or round a ring (upper bounds)",
+	.brief = "broadcast: each followed by a barrier, the library's or around a ring (upper "
+		 "bounds)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast barrier, figure 5",
 	.kind = RESULT_BROADCAST,
 	.ranks_min = 2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The accurate method (de Supinski & Karonis 1999, section 4): the broadcast's latency to each task, OL_i, and the largest
- * of them as the broadcast's (oli.h).
+ * The accurate method (de Supinski & Karonis 1999, section 4): the broadcast's latency to each
+ * task, OL_i. The largest OL_i is the broadcast's latency (oli.h).
  */
 #include "broadcast/oli.h"
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * "Broadcast rounds" (de Supinski & Karonis 1999, section 3): every task is the root once a round. How much of two
- * broadcasts overlaps depends on the order of the roots, so both orders are measured; the value is a lower bound of the
- * latency. It is the latency itself only where the last task reached is the next root: a chain against its direction.
+ * "Broadcast rounds" (de Supinski & Karonis 1999, section 3): every task is the root once in each
+ * round. The overlap of two broadcasts depends on the order of the roots, so both orders are
+ * measured. The value is a lower bound of the latency. It equals the latency only if the last task
+ * reached is the next root, as in a chain against its direction.
  *
- * Of the mean latency over all roots, that is: on a grid another root's broadcast may cross the slow link more often
- * than task 0's, and then the value is above what the other methods say of task 0. So it is where tasks share memory: a task
- * that passed on what it had just received took 1.5 times as long at 4 MiB (a copy out of another core's cache), hence the
- * root's buffer of its own (rooted.h); what remains is that each task's two buffers take the caches turn by turn.
+ * The value is the mean latency over all roots. On a grid, another root's broadcast may cross the
+ * slow link more often than task 0's, and then the value is above what the other methods report
+ * for task 0. The same happens where tasks share memory. A task that passed on the data that it
+ * had just received took 1.5 times as long at 4 MiB, because it copied out of another core's
+ * cache. So the root has a buffer of its own (rooted.h). The remaining effect is that each task's
+ * two buffers alternate in the caches.
  */
 #include "broadcast/rooted.h"
 

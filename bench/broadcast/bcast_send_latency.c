@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * "Send latency" (de Supinski & Karonis 1999, section 3): the root's time for one of M broadcasts in a row. It is the
- * gap g_0 between broadcasts at the root rather than their latency: a chain looks the same with any number of tasks.
- * Kept because many report it.
+ * "Send latency" (de Supinski & Karonis 1999, section 3): the root's time for one of M consecutive
+ * broadcasts. It is not the latency but the gap g_0 between broadcasts at the root: a chain looks
+ * the same with any number of tasks. It is included because many people report it.
  */
 #include "broadcast/rooted.h"
 

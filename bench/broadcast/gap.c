@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Every task times a number of operations in a row. The acknowledgments are sent before, so many at most that
- * a library keeps them without trouble.
+ * Every task times a number of consecutive operations. The acknowledgments are sent in advance, at
+ * most as many as a library can buffer without trouble.
  */
 #include "broadcast/gap.h"
 #include "lib/log.h"
@@ -10,7 +10,7 @@
 
 #define REPORTS 8
 #define REPEAT_MAX 100
-#define PS_PER_NS 1000 /* so that a word carries parts of a ns */
+#define PS_PER_NS 1000 /* words carry picoseconds, to keep fractions of a ns */
 
 void gap_init(struct gap *g)
 {
@@ -23,7 +23,7 @@ void gap_release(struct gap *g)
 	samples_release(&g->ns);
 }
 
-/* One operation first: behind it everybody is in step. */
+/* The first operation is not timed; after it all tasks are in step. */
 static double report(const struct rooted_case *rc)
 {
 	struct comm *c = rc->comm;
@@ -42,7 +42,7 @@ static double report(const struct rooted_case *rc)
 	return (double)(c->ops->now_ns(c) - begin) / (double)repeat;
 }
 
-/* Task 0: of all tasks' samples those with the longest median. */
+/* On task 0: keeps the samples of the task with the longest median. */
 static void take_longest(const struct samples *task, int cnt, struct gap *out)
 {
 	double longest = -1, median;

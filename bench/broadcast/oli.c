@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * OL_i = E_i - RTL_i / 2, each report with its own RTL_i and one untimed operation before E_i, as the paper's figure 9. Told are
- * medians of the reports, as of all other methods (the paper: means).
+ * OL_i = E_i - RTL_i / 2. Each report has its own RTL_i, and one untimed operation before E_i, as
+ * in the paper's figure 9. Results are medians of the reports, as for all other methods (the
+ * paper: means).
  *
- * From the root it holds as long as no task on i's path is still busy with the last operation when the next one reaches
- * it: E_i must be longer than any task's gap (gap.h), which is so for the largest OL_i unless the root alone sends everything
- * (flat). That is checked for each task, and said.
+ * From the root the method is valid if no task on i's path is still busy with one operation when
+ * the next one reaches it. So E_i must be longer than any task's gap (gap.h). The largest OL_i
+ * meets this unless the root alone sends everything (flat). The result states for each task
+ * whether it does.
  */
 #include "broadcast/gap.h"
 #include "broadcast/oli.h"
@@ -13,8 +15,8 @@
 struct oli {
 	int task;
 	enum oli_direction direction;
-	struct samples e, rtl; /* E_i and RTL_i of each report, the one that warms up included */
-	struct gap gap;	       /* OLI_FROM_ROOT only */
+	struct samples e, rtl; /* E_i and RTL_i of each report, including the warm-up's */
+	struct gap gap;	       /* only for OLI_FROM_ROOT */
 };
 
 /* Mean round trip of an acknowledgment between tasks 0 and i. */
@@ -75,7 +77,7 @@ static double report(const struct rooted_case *rc, void *ctx)
 	return e - rtl / 2;
 }
 
-/* Of what all reports left, those of the test that is told. */
+/* Keeps only the samples of the test that is reported. */
 static void samples_cut(struct samples *s, size_t first, size_t cnt)
 {
 	struct samples cut;
@@ -108,7 +110,8 @@ struct oli_max {
 	double ns;
 	int task;
 	bool above_gaps;
-	struct rooted_outcome outcome; /* steady: all tasks' reports were; the most tests */
+	struct rooted_outcome
+		outcome; /* steady if all tasks' reports were; largest number of tests */
 	struct samples samples;
 };
 
@@ -168,7 +171,7 @@ static void report_max(struct bench_run *run, const struct rooted_case *rc, cons
 void oli_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
 		 enum oli_direction direction)
 {
-	/* The gaps have a task's share of the time. */
+	/* Measuring the gaps may take as long as one task's share of the time. */
 	uint64_t limit_ns = rc->time_ns / (uint64_t)rc->comm->size;
 	struct oli oli = {.direction = direction};
 	struct oli_max max = {.outcome.steady = true};

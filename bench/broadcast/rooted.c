@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sweep and stop rule of the broadcast methods. A case's communicator holds the tasks that take part and no other, as in
- * the paper; the root of a method is its task 0. All of a case's tasks learn from task 0's word, given with the
- * synchronisation before each report, whether there is another one.
+ * Sweep and stop rule of the broadcast methods. A case's communicator has only the tasks that take
+ * part, as in the paper, and its task 0 is the root. The word that task 0 sends with the
+ * synchronisation before each report tells all of these tasks whether there is another report.
  */
 #include "broadcast/rooted.h"
 #include "broadcast/algorithms.h"
@@ -23,11 +23,11 @@
 #define REPORTS_MIN 8
 #define REPORTS_MAX 30
 #define TESTS_MAX 3
-#define SETTLE_OPERATIONS 100 /* before the first report, if the options do not say */
+#define SETTLE_OPERATIONS 100 /* before the first report, unless the options set it */
 #define STEADY_PCT 3.0
 #define TAG_ACK 32
 #define BUFFER_BYTES_MAX (256 << 20)
-#define SEED 1999 /* of the data that is checked */
+#define SEED 1999 /* of the data for validation */
 
 static void run_bcast(const struct rooted_case *rc, int root)
 {
@@ -65,7 +65,7 @@ static size_t op_cnt(const struct rooted_op *ops)
 
 static void sizes_init(struct sweep *sizes, const struct bench_run *run)
 {
-	/* Whole doubles, as reductions want them. */
+	/* Reductions need multiples of a double. */
 	uint64_t min = run->opt->bytes_min, unit = sizeof(double);
 
 	sweep_init(sizes, min < unit ? unit : min, run->opt->bytes_max, run->opt->step, unit, unit);
@@ -78,7 +78,7 @@ struct sweep_state {
 	size_t done, all;
 };
 
-/* The data that arrives is looked at once a case, outside of what is measured. */
+/* Validates the received data once for each case, outside of the timed part. */
 static void check_data(const struct rooted_case *rc)
 {
 	bench_buffer_fill(rc->out, rc->bytes, COMM_CONTIGUOUS, SEED);
@@ -93,7 +93,7 @@ static void run_case(struct sweep_state *st, const struct rooted_case *rc)
 	struct comm *c = rc->comm;
 	char size[HUMAN_BYTES], mark[64];
 
-	/* A mark has 32 characters: what can be spared comes last. */
+	/* A mark has 32 characters, so the least important part comes last. */
 	snprintf(mark, sizeof(mark), "%s, %d tasks, %s, %s", rc->op->op, c->size,
 		 human_bytes(size, sizeof(size), rc->bytes), rc->op->algorithm);
 	c->ops->mark_begin(c, 1, mark);
@@ -103,7 +103,7 @@ static void run_case(struct sweep_state *st, const struct rooted_case *rc)
 	c->ops->mark_end(c, 1);
 }
 
-/* Blocks per buffer: a sweep has only operations of a sort. */
+/* Number of blocks in a buffer. All operations of a sweep are of the same sort. */
 static size_t block_cnt(const struct comm *c, const struct rooted_op *ops)
 {
 	return ops->blocks ? (size_t)c->size : 1;
@@ -122,7 +122,10 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 
 	rc.in = bench_buffer_new(room, COMM_CONTIGUOUS);
 	rc.out = bench_buffer_new(room, COMM_CONTIGUOUS);
-	/* Numbers that can be added up for ever. Their pages are touched here, not in the first report. */
+	/*
+	 * Zeros can be summed any number of times. This also touches the pages before the first
+	 * report.
+	 */
 	memset(rc.in, 0, room);
 	memset(rc.out, 0, room);
 	for (rc.op = ops; rc.op->op; rc.op++) {
@@ -135,7 +138,7 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 	free(rc.out);
 }
 
-/* The tasks of a case; the others sleep meanwhile, as waiting would take the cores from them. */
+/* Runs all sizes on the tasks of a case. The other ranks sleep, so that they take no cores. */
 static void run_tasks(struct sweep_state *st, struct comm *c, const struct rooted_op *ops)
 {
 	char size[HUMAN_BYTES];
@@ -148,15 +151,15 @@ static void run_tasks(struct sweep_state *st, struct comm *c, const struct roote
 			continue;
 		}
 		if (c->rank == 0)
-			log_warn(
-				"%s from each of %d tasks are left out: buffers of more than %d MiB",
-				human_bytes(size, sizeof(size), bytes), c->size,
-				BUFFER_BYTES_MAX >> 20);
+			log_warn("%s from each of %d tasks are left out: buffers of more than %d "
+				 "MiB",
+				 human_bytes(size, sizeof(size), bytes), c->size,
+				 BUFFER_BYTES_MAX >> 20);
 		st->done += op_cnt(ops);
 	}
 }
 
-/* The numbers of tasks that were asked for: said if there are too few tasks for them. */
+/* Prints an error if there are too few ranks for the numbers of tasks that were asked for. */
 static int check_tasks(const struct bench_run *run)
 {
 	const char *list = run->opt->tasks;
@@ -214,7 +217,7 @@ uint64_t rooted_estimate_ns(const struct bench_run *run)
 	points = (double)sizes.cnt * (double)op_cnt(method->ops) *
 		 (method->cases ? method->cases : 1);
 	while ((n = tasks_next(run->opt->tasks, n, run->comm->size))) {
-		/* One is taken to its end, however long it is, and what warms up. */
+		/* A started report and the warm-up always finish, so they exceed the time limit. */
 		report_ns = (double)(run->opt->repeat + warmup_of(run->opt)) * n *
 			    estimate_wait_ns(run, n);
 		ns += points * ((double)run->opt->point_ns + report_ns);
@@ -228,11 +231,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Tests of one case, as task 0 keeps them. */
+/* The tests of one case, on task 0. */
 struct tests {
 	const struct bench_options *opt;
 	struct samples all; /* reports of all tests */
-	size_t begin;	    /* the test that goes on */
+	size_t begin;	    /* first report of the current test */
 	size_t best, best_cnt;
 	double best_spread;
 	bool best_steady;
@@ -244,13 +247,13 @@ static size_t reports_least(const struct tests *t)
 	return (size_t)least(REPORTS_MIN, t->opt->samples);
 }
 
-/* The reports of the test that goes on; borrowed. */
+/* The reports of the current test; borrowed. */
 static struct samples test_reports(const struct tests *t)
 {
 	return (struct samples){.value = t->all.value + t->begin, .cnt = t->all.cnt - t->begin};
 }
 
-/* One that was cut short tells less than any that was not. */
+/* Ends a test. A test that was cut short is worse than any complete one. */
 static void test_end(struct tests *t)
 {
 	struct samples s = test_reports(t);
@@ -270,7 +273,7 @@ static void test_end(struct tests *t)
 	t->cnt++;
 }
 
-/* After a report; ends tests and begins others. */
+/* Called after each report; ends tests and begins new ones. */
 static bool tests_want_more(struct tests *t, bool late)
 {
 	struct samples s = test_reports(t);

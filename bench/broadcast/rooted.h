@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the methods for operations with a root share: the sweep over operations, numbers of tasks (the first 2, 4, 8 … of
- * all, and all, or as asked for) and message sizes, and the paper's rules for when a measurement has been repeated enough
- * (de Supinski & Karonis 1999, section 3). A method is then only what it does in one case.
+ * The common part of all methods for operations with a root. It sweeps over operations, numbers of
+ * tasks (the first 2, 4, 8 … ranks and all, or those asked for) and message sizes. It applies the
+ * paper's rules for the end of repetition (de Supinski & Karonis 1999, section 3). A method only
+ * measures one case.
  */
 #ifndef POVBENCH_BROADCAST_ROOTED_H
 #define POVBENCH_BROADCAST_ROOTED_H
@@ -11,26 +12,27 @@
 
 struct rooted_case;
 
-/* One way to do one operation; lists of them end with a null op, and all have blocks or none. */
+/* One variant of an operation. Lists end with a null op. In a list, all have blocks or none has. */
 struct rooted_op {
 	const char *op, *algorithm; /* as results name them */
-	bool blocks;		    /* takes or gives a block for each task, not one for all */
+	bool blocks;		    /* has a block for each task instead of one for all */
 	void (*run)(const struct rooted_case *rc, int root);
 	int which; /* for run */
 };
 
-/* A point of the sweep, as a task in it sees it. */
+/* A point of the sweep, from the view of one of its tasks. */
 struct rooted_case {
-	struct comm *comm; /* of the tasks in it */
+	struct comm *comm; /* the tasks of this case */
 	const struct rooted_op *op;
 	size_t bytes;
 	/*
-	 * Blocks of that size: one, or one for each task. A broadcast's root sends `out` and the others receive into `in`:
-	 * so no task sends what it has just received, whichever method makes it the root.
+	 * Buffers for one block, or for one block for each task. A broadcast's root sends `out`
+	 * and the others receive into `in`. So no task sends data that it has just received, even
+	 * if it is the root of the next broadcast.
 	 */
 	void *in, *out;
 	uint64_t repeat;  /* M */
-	uint64_t time_ns; /* for all that is measured in this case; 0: as long as it takes */
+	uint64_t time_ns; /* time limit for this case; 0: none */
 };
 
 /* The library's broadcast and ours (algorithms.h). */
@@ -38,43 +40,47 @@ extern const struct rooted_op rooted_bcasts[];
 
 struct rooted_method {
 	const struct rooted_op *ops;
-	/* Called on each task of each case; whoever is not in a case waits for the next. */
+	/* Called on each task of each case. Ranks outside of a case wait for the next one. */
 	void (*measure)(struct bench_run *run, const struct rooted_case *rc);
 	int cases; /* measurements of a case; 0: one */
 };
 
-/* Of a benchmark whose method is a struct rooted_method. */
+/* run and estimate_ns of a benchmark whose method is a struct rooted_method. */
 int rooted_run(struct bench_run *run);
 uint64_t rooted_estimate_ns(const struct bench_run *run);
 
-/* How reports came out; known on task 0. */
+/* How the reports turned out; known on task 0. */
 struct rooted_outcome {
-	bool steady;  /* the test that is told met the stop rule */
-	int test_cnt; /* tests made */
-	size_t first; /* which call of report was that test's first, the one to warm up included */
+	bool steady;  /* the reported test met the stop rule */
+	int test_cnt; /* number of tests */
+	size_t first; /* index of that test's first call of report, counting the warm-up's */
 };
 
 /*
- * Calls report, on all tasks, until a test has met the stop rule; what it returns on task 0 is the sample: ns of one
- * operation. A test has 8 to 30 reports, and ends when their standard deviation is less than 3 % of the mean. One that ends
- * without is made again, as the paper's were, twice at most; then the steadiest is told. Fewer reports or tests if the options
- * ask for fewer samples, or limit_ns, if not 0, runs out. Before the first report there is one of the options' `warmup`
- * operations (100 if they leave it open), which is thrown away. Out is filled on task 0.
+ * Calls `report` on all tasks until a test meets the stop rule. Its return value on task 0 is the
+ * sample: ns of one operation. A test has 8 to 30 reports, and ends when their standard deviation
+ * is below 3 % of the mean. A test that ends otherwise is repeated, as in the paper, at most
+ * twice; then the steadiest one counts. There are fewer reports or tests if the options ask for
+ * fewer samples, or if limit_ns (0: none) runs out. A first report of the options' `warmup`
+ * operations (100 if it is not set) is discarded. Fills out on task 0.
  */
 struct rooted_outcome rooted_reports(struct bench_run *run, const struct rooted_case *rc,
 				     double (*report)(const struct rooted_case *rc, void *ctx),
 				     void *ctx, uint64_t limit_ns, struct samples *out);
 
-/* A point with the case's parameters and the method's name; task 0 only. */
+/* Adds a point with the case's parameters and the method's name, on task 0 only. */
 struct result_point *rooted_point_add(struct bench_run *run, const struct rooted_case *rc,
 				      const char *method);
 /* Adds the values "steady" and "tests". */
 void rooted_outcome_add(struct result_point *p, const struct rooted_outcome *o);
-/* All of a method that is nothing but its report: a point with the time "latency" and these values. */
+/*
+ * A complete method that consists only of its report: adds a point with the time "latency" and the
+ * values "steady" and "tests".
+ */
 void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
 		    double (*report)(const struct rooted_case *rc, void *ctx), void *ctx);
 
-/* An empty message, and its receipt, from any task or a certain one. */
+/* Send or receive an empty message, to or from one task or (receiving) any task. */
 void rooted_ack_send(struct comm *c, int task);
 void rooted_ack_recv(struct comm *c, int task);
 

@@ -2,15 +2,16 @@
 /*
  * OL_i for the library's other operations with a root.
  *
- * Scatter is a broadcast of different data: OL_i holds as it does there. With a flat scatter, whose root is busy with
- * the others' blocks when i's acknowledgment arrives, only the largest OL_i means something, and it is at least the
- * root's own time.
+ * Scatter is a broadcast of different data, and OL_i is valid in the same way. In a flat scatter
+ * the root is busy with the others' blocks when i's acknowledgment arrives. Then only the largest
+ * OL_i is meaningful, and it is at least the root's own time.
  *
- * Gather and reduce are a fan-in: an acknowledgment from i says nothing about when the root has the result. Measured
- * instead is the time from i's beginning to the root's result when all others are ahead: the root tells i alone to
- * begin, and no operation can end without i. Reported as OL_i of method "oli_fan_in". The largest of them is the
- * longest path to the root; what the root takes for messages that arrive at the same time is not in it, so it is
- * a lower bound (symmetric_window measures that, with a common start).
+ * Gather and reduce are a fan-in, where an acknowledgment from i does not show when the root has
+ * the result. Instead, the time from i's beginning to the root's result is measured, with all
+ * others ahead. The root tells only i to begin, and no operation can end without i. The result is
+ * OL_i of the method "oli_fan_in". The largest OL_i is the longest path to the root. It does not
+ * contain the root's time for messages that arrive simultaneously, so it is a lower bound
+ * (symmetric_window, with a common start, measures that).
  */
 #include "broadcast/oli.h"
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Collectives by a common start (start_window.h): the latency is the last one's end less that moment, by the common clock. A task
- * that begins too late makes the sample invalid.
+ * Collectives with a common start (start_window.h): the latency is the last task's end minus that
+ * moment, by the common clock. A task that begins too late makes the sample invalid.
  *
- * Symmetric collectives have no root that could time them (de Supinski & Karonis 1999, section 5), so this is the method for
- * them; those with a root are measured too, to compare with OL_i. One node has one clock; with several, the clocks
- * are measured before each point and during it, and their error is reported with it.
+ * Symmetric collectives have no root that could time them (de Supinski & Karonis 1999, section 5),
+ * so this is the method for them. Operations with a root are measured too, for comparison with
+ * OL_i. A single node has one clock. With several nodes the clocks are measured before and during
+ * each point, and their error is reported with it.
  */
 #include "broadcast/rooted.h"
 #include "core/start_window.h"
 
-#define TRIES_PER_SAMPLE 4 /* before it is given up */
-#define LATE_CNT_MAX 8	   /* when the time is over */
-#define LATE UINT64_MAX	   /* instead of an end */
+#define TRIES_PER_SAMPLE 4 /* attempts before a sample is given up */
+#define LATE_CNT_MAX 8	   /* late samples after the end of the time */
+#define LATE UINT64_MAX	   /* sent instead of an end */
 
 static void run_coll(const struct rooted_case *rc, int root)
 {
@@ -34,7 +35,7 @@ static const struct rooted_op window_ops[] = {
 	{0},
 };
 
-/* Its own end by task 0's clock, or LATE. */
+/* Returns this task's end by task 0's clock, or LATE. */
 static uint64_t run_at(const struct rooted_case *rc, const struct start_window *w,
 		       uint64_t start_ns)
 {
@@ -45,7 +46,7 @@ static uint64_t run_at(const struct rooted_case *rc, const struct start_window *
 	return late ? LATE : node_clock_first(&w->clock, c->ops->now_ns(c));
 }
 
-/* Task 0: the latest end, or LATE. */
+/* On task 0: the latest end, or LATE. */
 static uint64_t last_end(const struct start_window *w, int tasks)
 {
 	uint64_t last = 0;
@@ -68,7 +69,7 @@ static bool wants_more(const struct bench_options *opt, const struct start_windo
 	return s->cnt < opt->samples_max && opt->ci_pct > 0 && !stats_settled(s, opt->ci_pct);
 }
 
-/* All tasks; samples on task 0, whose own start is the common one. */
+/* All tasks call it. Fills s on task 0, whose own start is the common one. */
 static void take_samples(struct bench_run *run, const struct rooted_case *rc,
 			 struct start_window *w, struct samples *s)
 {

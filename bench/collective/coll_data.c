@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which block goes where follows from the operation: `i` of rank r's input is for rank i, where there are several. */
+/*
+ * The operation decides which block goes where. Block i of rank r's input is for rank i, if there
+ * are several.
+ */
 #include "collective/coll_data.h"
 
 #include "lib/log.h"
 
-/* Of the numbers that are summed; neighbours differ, so that a shifted result is seen. */
+/* Period of the summed numbers. Neighbours differ, so a shifted result is detected. */
 #define PERIOD 1021
 
 static enum comm_coll op_of(const struct map *m)
@@ -37,7 +40,7 @@ static bool to_each(enum comm_coll op)
 	return op == COMM_ALLTOALL || op == COMM_ALLTOALLV || op == COMM_SCATTER;
 }
 
-/* This rank's blocks. */
+/* Number of this rank's input blocks. */
 static int in_cnt(const struct map *m)
 {
 	if (op_of(m) == COMM_SCATTER && m->comm->rank)
@@ -52,7 +55,7 @@ static int out_cnt(const struct map *m)
 	return op_of(m) == COMM_SCATTER ? 1 : m->comm->size;
 }
 
-/* Block i of the output is which block of whose input. */
+/* Finds the rank and the index of the input block that becomes output block i. */
 static void origin_of(const struct map *m, int i, int *rank, int *idx)
 {
 	*rank = op_of(m) == COMM_SCATTER ? 0 : i;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The data of collectives that move blocks or sum doubles, to be made and checked: for struct coll_data. */
+/*
+ * Makes and checks the data of collectives that move blocks or sum doubles, for struct coll_data.
+ */
 #ifndef POVBENCH_COLLECTIVE_COLL_DATA_H
 #define POVBENCH_COLLECTIVE_COLL_DATA_H
 
 #include "collective/coll_map.h"
 
-/* One buffer of m->bytes, rank 0's for all. */
+/* One buffer of m->bytes, with rank 0's data for all. */
 void coll_bcast_make(struct map *m, void **in, void **out);
 void coll_bcast_check(struct map *m, void *out);
 
-/* Blocks of m->bytes. All-to-all and all-gather, gather to rank 0 and scatter from it. */
+/* Blocks of m->bytes, for all-to-all, all-gather, gather to rank 0 and scatter from rank 0. */
 void coll_blocks_make(struct map *m, void **in, void **out);
 void coll_blocks_check(struct map *m, void *out);
-/* Of struct map_pattern: so many blocks a rank may have. */
+/* Number of blocks that a rank may have, for struct map_pattern. */
 int coll_blocks_cnt(const struct bench_run *run);
 
-/* Small integers, so that their sum is exact in any order. Reductions to rank 0 and to all. */
+/* Sums of small integers, exact in any order, for reductions to rank 0 and to all. */
 void coll_sums_make(struct map *m, void **in, void **out);
 void coll_sums_check(struct map *m, void *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The blocking reference of an overlap map (coll_map.h), by itself. */
+/* Measures only the blocking reference of an overlap map (coll_map.h). */
 #include "collective/coll_latency.h"
 
-/* Of a rank's blocks in one direction, as in maps: a machine's memory is shared by its ranks. */
+/* Limit of a rank's blocks in one direction, as in maps, because ranks share a machine's memory. */
 #define BLOCKS_BYTES_MAX (256UL << 20)
 
 static double sample(struct bench_run *run, void *ctx)

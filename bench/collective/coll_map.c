@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * All ranks start at the same time (start_window.h): a chain of messages that starts them one after the other would be hidden
- * in the collective, and be taken for overlap. A broadcast's root may be long gone when the last rank has the data, hence the
- * longest time of all ranks.
+ * All ranks start at the same time (start_window.h). A chain of messages that starts them one
+ * after the other would be hidden in the collective and look like overlap. A broadcast's root may
+ * be done long before the last rank has the data, so the longest time of all ranks counts.
  */
 #include "collective/coll_map.h"
 
@@ -47,7 +47,7 @@ static uint64_t whole_ns(double ns)
 	return ns > 0 ? (uint64_t)llround(ns) : 0;
 }
 
-/* A try that began too late leaves nothing behind. */
+/* A late attempt adds no samples. */
 static uint64_t overlapped(void *ctx)
 {
 	struct map *m = ctx;
@@ -124,7 +124,7 @@ void coll_map_check(struct map *m)
 		data->check(m, s->out);
 }
 
-/* What was late is of all the size's samples. */
+/* The numbers of late samples are those of all points of this size. */
 void coll_map_params(struct map *m, struct result_point *point)
 {
 	struct coll_state *s = m->state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Overlap of MPI_Ialltoall; bytes is each rank's block for each other one. Method: coll_map.h. */
+/* Overlap of MPI_Ialltoall; bytes is each rank's block for each other rank. Method: coll_map.h. */
 #include "collective/coll_data.h"
 
 static const struct coll_data data = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Overlap of MPI_Ialltoallv with blocks that are all of the same bytes. Method: coll_map.h. */
+/* Overlap of MPI_Ialltoallv with blocks of equal size. Method: coll_map.h. */
 #include "collective/coll_data.h"
 
 static const struct coll_data data = {
@@ -17,7 +17,7 @@ static const struct map_pattern pattern = {
 const struct bench bench_ialltoallv = {
 	.name = "ialltoallv",
 	.group = "collective",
-	.brief = "overlap of a non-blocking all-to-all that is told each block's size",
+	.brief = "overlap of a non-blocking all-to-all with a size for each block",
 	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",
 	.kind = RESULT_MAP,
 	.ranks_min = 2,

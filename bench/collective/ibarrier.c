@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Overlap of MPI_Ibarrier: no data, so that the map is one column, of 0 bytes. Method: coll_map.h. */
+/*
+ * Overlap of MPI_Ibarrier. It has no data, so the map is one column of 0 bytes. Method:
+ * coll_map.h.
+ */
 #include "collective/coll_map.h"
 
 static const struct coll_data data = {.op = COMM_BARRIER};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Overlap of MPI_Ireduce to rank 0, a sum of doubles: here the library has to compute, too. Method: coll_map.h. */
+/*
+ * Overlap of MPI_Ireduce to rank 0, a sum of doubles, where the library computes too (coll_map.h).
+ */
 #include "collective/coll_data.h"
 
 static const struct coll_data data = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A launch's place is the median, over the points, of how far it is from the launches' median there. Places are cut
- * in two where Student's t of both parts is largest. That is always somewhere: how large it becomes among launches
- * of one kind is drawn from the normal distribution.
+ * A launch's place is the median, over the points, of its distance from the launches' median
+ * there. The sorted places are cut in two where Student's t of both parts is largest. Such a cut
+ * always exists. How large t becomes among launches of one kind is found by drawing from the
+ * normal distribution.
  */
 #include "compare/apart.h"
 
@@ -16,7 +17,7 @@
 
 #define DRAWN 4999
 #define SEED 19991106u
-#define SPREAD_LEAST 0.001 /* 0.1 %: what varies less than that is nothing to divide by */
+#define SPREAD_LEAST 0.001 /* 0.1 %, added to the divisor, for launches that hardly vary */
 
 static int compare_values(const void *a, const void *b)
 {
@@ -55,7 +56,9 @@ static double *find_places(const double *value, size_t point_cnt, size_t cnt)
 	return place;
 }
 
-/* The largest t of all cuts of sorted values; *cut: the number of values below it. */
+/*
+ * Returns the largest t of all cuts of sorted values. *cut is the number of values below the cut.
+ */
 static double best_cut(const double *sorted, size_t cnt, double least, size_t *cut)
 {
 	double sum = 0, squares = 0, low = 0, best = -1;
@@ -80,8 +83,8 @@ static double best_cut(const double *sorted, size_t cnt, double least, size_t *c
 	return best;
 }
 
-/* The share of drawn sets of launches, all of one kind, whose best cut is as far. */
-static double chance(double far, size_t cnt)
+/* The share of drawn sets of launches of one kind whose best cut has at least this t. */
+static double cut_chance(double far, size_t cnt)
 {
 	double *value = xcalloc(cnt, sizeof(*value));
 	size_t reached = 1, cut, i, k;
@@ -116,7 +119,7 @@ bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level,
 	border = sorted[cut];
 	out->ratio = exp(median_of(sorted + cut, cnt - cut) - median_of(sorted, cut));
 	if (out->ratio - 1 >= APART_LEAST) {
-		out->p = chance(far, cnt);
+		out->p = cut_chance(far, cnt);
 		found = out->p <= level;
 	}
 	if (!slower_named)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Launches that differ from the others of their file: whoever compares two files should know that one of them is of two
- * kinds of launches.
+ * Finds launches that differ from the others of their file. A user who compares two files should
+ * know if one of them contains two kinds of launches.
  */
 #ifndef POVBENCH_COMPARE_APART_H
 #define POVBENCH_COMPARE_APART_H
@@ -9,18 +9,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define APART_LEVEL 0.01 /* risk that launches of one kind are said to be of two */
-#define APART_LEAST 0.02 /* what differs by less is not told */
-#define APART_LAUNCHES 4 /* fewer say nothing */
+#define APART_LEVEL 0.01 /* risk that launches of one kind are reported as two kinds */
+#define APART_LEAST 0.02 /* smaller differences are not reported */
+#define APART_LAUNCHES 4 /* fewer launches show nothing */
 
 struct apart {
-	double ratio; /* time of those named to that of the others */
+	double ratio; /* time of the named launches over that of the others */
 	double p;
 };
 
 /*
- * value[point × cnt + launch] are logarithms of times. named[launch]: belongs to the smaller of the two kinds, or, if they are
- * equal in number, to the slower one. False: they are of one kind, as far as can be told.
+ * value[point × cnt + launch] are logarithms of times. Sets named[launch] for launches of the
+ * smaller of the two kinds or, if both have equal numbers, of the slower one. Returns false if
+ * they appear to be of one kind.
  */
 bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level, struct apart *out,
 		bool *named);

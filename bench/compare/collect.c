@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Results belong together by benchmark and number of ranks, points by their parameters. What was broken off is left out, aloud:
- * which points it has was decided by when it ended.
+ * Results are matched by benchmark and number of ranks, points by their parameters. Interrupted
+ * results are left out with a warning, because the set of their points depends on when they ended.
  */
 #include "compare/collect.h"
 
@@ -30,7 +30,7 @@ static const char *name_of(const json_t *r)
 	return json_string_value(json_object_get(r, "benchmark"));
 }
 
-/* The first of them that is whole; null: there is none. */
+/* The first complete result of that benchmark; null if there is none. */
 static const json_t *find_result(const json_t *launch, const char *benchmark, json_int_t ranks)
 {
 	const json_t *list = json_object_get(launch, "results"), *r;
@@ -79,7 +79,7 @@ static void add_alone(struct comparison *c, int side, const struct compare_resul
 							   plural_s(r->ranks)));
 }
 
-/* Takes r over. */
+/* Takes ownership of r. */
 static void add_result(struct comparison *c, struct compare_result *r)
 {
 	if (!r->launch_cnt[A] || !r->launch_cnt[B]) {
@@ -97,7 +97,7 @@ static bool is_known(const json_t *known, const char *key)
 	return json_object_get(known, key) != NULL;
 }
 
-/* What this launch has and none before it had. */
+/* Adds the results that this launch has and no earlier launch had. */
 static void add_launch(struct comparison *c, const json_t *launch, json_t *known)
 {
 	const json_t *list = json_object_get(launch, "results"), *json;
@@ -134,9 +134,9 @@ static void tell_parts(const struct compare_file *f)
 		json_array_foreach(json_object_get(launch, "results"), k, r)
 		{
 			if (result_is_part(r) && name_of(r))
-				log_warn(
-					"%s: launch %zu was broken off within %s, which is left out",
-					f->path, i + 1, name_of(r));
+				log_warn("%s: launch %zu was broken off within %s, which is left "
+					 "out",
+					 f->path, i + 1, name_of(r));
 		}
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The command line, and the conditions. A condition that too few launches leave open must not pass for one that is not
- * met: that is an error.
+ * The command line and the conditions of --fail-if. If there are too few launches to judge a
+ * condition, that is an error, because it must not look like a condition that is not met.
  */
 #include "compare/compare.h"
 
@@ -26,8 +26,8 @@ struct compare_options {
 
 /* ---- conditions ---- */
 
-static bool tell_met(const char *text, const struct condition *when, const struct compare_result *r,
-		     const struct judgement *j)
+static bool report_met(const char *text, const struct condition *when,
+		       const struct compare_result *r, const struct judgement *j)
 {
 	size_t first, cnt = condition_cnt(when, r, j, &first);
 	bool all = condition_meets(when, &j->all);
@@ -79,7 +79,7 @@ static int check_conditions(const struct compare_options *opt, const struct comp
 		if (condition_read(opt->fail_if.item[i], &when))
 			return STATUS_USAGE;
 		for (k = 0; k < c->cnt; k++)
-			met |= tell_met(opt->fail_if.item[i], &when, &c->result[k], &j[k]);
+			met |= report_met(opt->fail_if.item[i], &when, &c->result[k], &j[k]);
 	}
 	if (met)
 		return STATUS_MET;
@@ -88,8 +88,8 @@ static int check_conditions(const struct compare_options *opt, const struct comp
 
 /* ---- the command ---- */
 
-static int show(const struct compare_options *opt, const struct comparison *c,
-		const struct judgement *j)
+static int comparison_show(const struct compare_options *opt, const struct comparison *c,
+			   const struct judgement *j)
 {
 	json_t *differing = factors_differing(c);
 	json_t *spread[SIDES] = {spread_find(c, A), spread_find(c, B)};
@@ -116,7 +116,7 @@ static int compare_files(const struct compare_options *opt, const char *a, const
 
 	if (!collect(&c, a, b)) {
 		j = judge(&c);
-		status = show(opt, &c, j);
+		status = comparison_show(opt, &c, j);
 		if (!status)
 			status = check_conditions(opt, &c, j);
 		judge_release(j, c.cnt);
@@ -132,7 +132,7 @@ static int check_words(const struct compare_options *opt, int files)
 
 	if (files != 2) {
 		log_error(
-			"compare: two result files are wanted, A and B; try \"povbench help compare\"");
+			"compare: needs two result files, A and B; try \"povbench help compare\"");
 		return -EINVAL;
 	}
 	for (i = 0; i < opt->fail_if.cnt; i++) {
@@ -149,9 +149,10 @@ static const struct option_def options[] = {
 	 .type = OPTION_LIST,
 	 .offset = AT(fail_if),
 	 .arg = "CONDITION",
-	 .help = "Exit with 1 if any point, or a benchmark in the mean, meets it: \"slower > 5 %\", "
-		 "\"faster > 5 %\" (A takes 5 % longer than B), \"different > 5 %\"; without a share any "
-		 "difference that is shown. May be given several times."},
+	 .help = "Exit with 1 if any point, or a benchmark's mean, meets the condition: \"slower "
+		 "> 5 %\", \"faster > 5 %\" (A takes 5 % longer than B), or \"different > 5 %\". "
+		 "Without a share, any difference that is shown counts. May be given several "
+		 "times."},
 	{.name = "points",
 	 .letter = 'p',
 	 .type = OPTION_FLAG,
@@ -180,17 +181,18 @@ const struct command command_compare = {
 	.brief = "Compare the launches in two result files.",
 	.usage = "[options] A.json B.json",
 	.details =
-		"For each point that all launches of both files have, prints the ratio B/A of its time: the "
-		"median over B's launches to the median over A's, each launch standing for itself by its own "
-		"median. The 95 % confidence interval is over launches, by ranks.\n\n"
-		"A point is called slower or "
-		"faster only where its interval excludes 1 and exchanging launches between the files does not "
-		"show as much at any point more often than 1 time in 50; so equal launches are called different, at "
-		"whatever point, in 2 of 100 comparisons. That takes 5 launches in each file at least, 10 "
-		"are better. Launches that differ from others of their own file are named.",
+		"For each point that all launches of both files have, prints the ratio B/A of its "
+		"time. That is the median over B's launches divided by the median over A's; each "
+		"launch counts by its own median. The 95 % confidence interval is over launches, "
+		"by ranks.\n\n"
+		"A point is called slower or faster only if its interval excludes 1, and if "
+		"exchanging launches between the files shows as much at any point at most 1 time "
+		"in 50. So comparisons of equal launches report a difference, at any point, in 2 "
+		"of 100 cases. That takes at least 5 launches in each file; 10 are better. "
+		"Launches that differ from others of their own file are named.",
 	.status =
-		"0; 1 if a condition of --fail-if is met; 2 for wrong usage, files that cannot be compared, and "
-		"too few launches to judge a condition.",
+		"0; 1 if a condition of --fail-if is met; 2 for wrong usage, files that cannot be "
+		"compared, and too few launches to judge a condition.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct compare_options),

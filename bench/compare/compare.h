@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* povbench compare: two result files, and whether they differ. Needs no MPI and no launcher. */
+/* povbench compare: compares two result files. Needs neither MPI nor a launcher. */
 #ifndef POVBENCH_COMPARE_H
 #define POVBENCH_COMPARE_H
 
@@ -7,7 +7,10 @@
 
 extern const struct command command_compare;
 
-/* argv[0] is "compare". The exit status: 0, 1 a condition is met, 2 usage, files, or a condition that cannot be judged. */
+/*
+ * argv[0] is "compare". Returns the exit status: 0, 1 if a condition is met, 2 for wrong usage,
+ * unusable files, or a condition that cannot be judged.
+ */
 int compare_main(int argc, char **argv);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* "B takes 5 % longer" and "A takes 5 % longer" are the same distance from 1: faster is judged by the inverse ratio. */
+/*
+ * "Faster" is judged by the inverse ratio, so "B takes 5 % longer" and "A takes 5 % longer" are
+ * equally far from 1.
+ */
 #include "compare/condition.h"
 
 #include "lib/log.h"
@@ -14,7 +17,7 @@ static const char *skip_blanks(const char *text)
 	return text + strspn(text, " \t");
 }
 
-static int refuse(const char *text)
+static int condition_refuse(const char *text)
 {
 	log_error("--fail-if: \"%s\" is no condition such as \"slower > 5 %%\": slower, faster or "
 		  "different, and a share that it exceeds, if it is not any",
@@ -47,21 +50,21 @@ int condition_read(const char *text, struct condition *out)
 	char *end;
 
 	if (!rest)
-		return refuse(text);
+		return condition_refuse(text);
 	if (!*rest)
 		return 0;
 	if (*rest++ != '>')
-		return refuse(text);
+		return condition_refuse(text);
 	share = strtod(rest, &end);
 	if (end == rest || !(share >= 0 && share <= 1e6))
-		return refuse(text);
+		return condition_refuse(text);
 	rest = skip_blanks(end);
 	if (*rest == '%')
 		rest = skip_blanks(rest + 1);
 	else
-		return refuse(text);
+		return condition_refuse(text);
 	if (*rest)
-		return refuse(text);
+		return condition_refuse(text);
 	out->least = 1 + share / 100;
 	return 0;
 }

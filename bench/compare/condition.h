@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What --fail-if takes: "slower > 5 %", "faster", "different > 10 %". */
+/* The conditions of --fail-if: "slower > 5 %", "faster", "different > 10 %". */
 #ifndef POVBENCH_COMPARE_CONDITION_H
 #define POVBENCH_COMPARE_CONDITION_H
 
 #include "compare/judge.h"
 
 struct condition {
-	bool slower, faster; /* which way */
-	double least;	     /* ratio, from 1 on, that is exceeded */
+	bool slower, faster; /* directions that count */
+	double least;	     /* ratio, from 1 on, that must be exceeded */
 };
 
-/* 0, or -EINVAL after printing what is wanted. */
+/* Returns 0, or -EINVAL after printing the expected form. */
 int condition_read(const char *text, struct condition *out);
-/* Whether this difference is shown, and larger. */
+/* True if the difference is shown and large enough. */
 bool condition_meets(const struct condition *c, const struct judged *one);
-/* How many points of a result meet it; *first: the index of the first one. */
+/* Number of points of a result that meet the condition; *first is the index of the first one. */
 size_t condition_cnt(const struct condition *c, const struct compare_result *r,
 		     const struct judgement *j, size_t *first);
 

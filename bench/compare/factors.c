@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Objects and arrays are followed down to what is neither. Measured numbers (reals, and the clock's) are never twice the same:
- * they differ if their medians differ by 2 % or more. When a launch was is no difference.
+ * Follows objects and arrays down to plain values. Measured numbers (reals, and the clock's) are
+ * never equal; they count as different if their medians differ by 2 % or more. The date of a
+ * launch does not count.
  */
 #include "compare/factors.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 #define REAL_LEAST 0.02
-#define VALUE_BYTES 60 /* of a value in text, at most */
+#define VALUE_BYTES 60 /* greatest length of a value in text */
 
 static bool is_left_out(const char *path)
 {
@@ -21,8 +22,8 @@ static bool is_left_out(const char *path)
 	       !strcmp(path, "clock.step_ns");
 }
 
-/* Adds value to the list of its name; lists hold a value for each launch that has one. */
-static void flatten(const json_t *value, const char *path, json_t *lists)
+/* Adds the value to the list of its name. A list has a value for each launch that has one. */
+static void value_flatten(const json_t *value, const char *path, json_t *lists)
 {
 	const char *key;
 	json_t *child, *list;
@@ -33,7 +34,7 @@ static void flatten(const json_t *value, const char *path, json_t *lists)
 		json_object_foreach((json_t *)value, key, child)
 		{
 			name = *path ? xasprintf("%s.%s", path, key) : xstrdup(key);
-			flatten(child, name, lists);
+			value_flatten(child, name, lists);
 			free(name);
 		}
 		return;
@@ -42,7 +43,7 @@ static void flatten(const json_t *value, const char *path, json_t *lists)
 		json_array_foreach(value, i, child)
 		{
 			name = xasprintf("%s[%zu]", path, i);
-			flatten(child, name, lists);
+			value_flatten(child, name, lists);
 			free(name);
 		}
 		return;
@@ -84,12 +85,12 @@ static double median_of(const json_t *list)
 	return median;
 }
 
-static bool apart(double x, double y)
+static bool numbers_differ(double x, double y)
 {
 	return fabs(x - y) > REAL_LEAST * fmin(fabs(x), fabs(y));
 }
 
-/* Each value once. The caller releases it. */
+/* The distinct values of a list. The caller releases it. */
 static json_t *set_of(const json_t *list)
 {
 	json_t *set = json_array(), *one;
@@ -106,7 +107,7 @@ static json_t *set_of(const json_t *list)
 	return set;
 }
 
-/* What a file has of it: nothing, one value, or several. The caller releases it. */
+/* The values in one file: null, one value, or an array of several. The caller releases it. */
 static json_t *value_of(const json_t *list)
 {
 	json_t *set, *value;
@@ -123,10 +124,10 @@ static json_t *value_of(const json_t *list)
 	return value;
 }
 
-static bool differ(const json_t *a, const json_t *b)
+static bool values_differ(const json_t *a, const json_t *b)
 {
 	if (json_is_real(a) && json_is_real(b))
-		return apart(json_number_value(a), json_number_value(b));
+		return numbers_differ(json_number_value(a), json_number_value(b));
 	return !json_equal(a, b);
 }
 
@@ -136,7 +137,7 @@ static void add_differing(json_t *out, const char *before, const char *name, con
 	json_t *x = value_of(a), *y = value_of(b);
 	char *full = xasprintf("%s%s", before, name);
 
-	if (differ(x, y))
+	if (values_differ(x, y))
 		json_array_append_new(out,
 				      json_pack("{s:s, s:O, s:O}", "name", full, "a", x, "b", y));
 	free(full);
@@ -144,7 +145,7 @@ static void add_differing(json_t *out, const char *before, const char *name, con
 	json_decref(y);
 }
 
-/* Takes both over. */
+/* Takes ownership of a and b. */
 static void add_lists(json_t *out, const char *before, json_t *a, json_t *b)
 {
 	const char *name;
@@ -168,7 +169,7 @@ static json_t *factors_of(const struct compare_file *f)
 	size_t i;
 
 	json_array_foreach(launches, i, launch)
-		flatten(json_object_get(launch, "factors"), "", lists);
+		value_flatten(json_object_get(launch, "factors"), "", lists);
 	return lists;
 }
 
@@ -178,7 +179,7 @@ static json_t *options_of(const struct compare_result *r, int side)
 	size_t i;
 
 	for (i = 0; i < r->launch_cnt[side]; i++)
-		flatten(json_object_get(r->result[side][i], "options"), "", lists);
+		value_flatten(json_object_get(r->result[side][i], "options"), "", lists);
 	return lists;
 }
 
@@ -208,8 +209,9 @@ static json_t *factors_of_kind(const struct compare_file *f, const size_t *launc
 
 	for (i = 0; i < cnt; i++) {
 		if (named[i] == wanted)
-			flatten(json_object_get(json_array_get(launches, launch[i] - 1), "factors"),
-				"", lists);
+			value_flatten(json_object_get(json_array_get(launches, launch[i] - 1),
+						      "factors"),
+				      "", lists);
 	}
 	return lists;
 }
@@ -228,7 +230,7 @@ static void range_of(const json_t *list, double *low, double *high)
 	}
 }
 
-/* No value of the one list is between or among those of the other. */
+/* True if all values of one list are on the same side of all values of the other. */
 static bool are_separate(const json_t *a, const json_t *b)
 {
 	double a_low, a_high, b_low, b_high;
@@ -238,7 +240,8 @@ static bool are_separate(const json_t *a, const json_t *b)
 	if (all_real(a) && all_real(b)) {
 		range_of(a, &a_low, &a_high);
 		range_of(b, &b_low, &b_high);
-		return (a_high < b_low || b_high < a_low) && apart(median_of(a), median_of(b));
+		return (a_high < b_low || b_high < a_low) &&
+		       numbers_differ(median_of(a), median_of(b));
 	}
 	json_array_foreach(a, i, x)
 	{
@@ -284,7 +287,7 @@ char *factors_text(const json_t *value)
 	if (!dump)
 		return xstrdup("?");
 	len = (int)strlen(dump);
-	/* Not within a character of several bytes. */
+	/* Do not cut within a multi-byte character. */
 	if (len > VALUE_BYTES)
 		for (len = VALUE_BYTES; len > 0 && (dump[len] & 0xc0) == 0x80; len--)
 			;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define TAIL 0.025	  /* of the distribution, on each side */
-#define EXACT_LAUNCHES 60 /* of a set; with more, the normal distribution is near enough */
+#define EXACT_LAUNCHES 60 /* in a set; above, the normal distribution is close enough */
 #define Z_95 1.96
 
 size_t interval_rank(size_t n, size_t m)
@@ -50,7 +50,10 @@ struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m
 	}
 	qsort(all, n * m, sizeof(*all), compare_values);
 	rank = rank ? rank : 1;
-	/* The interval is around the median of all ratios, which is seldom just the ratio of the medians. */
+	/*
+	 * The interval belongs to the median of all ratios, which may differ from the medians'
+	 * ratio.
+	 */
 	out.low = fmin(all[rank - 1], out.value);
 	out.high = fmax(all[n * m - rank], out.value);
 	free(all);

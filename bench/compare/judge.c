@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Results of the same launches are tested together, and each with the mean over its points as one more point. Where a file
- * has launches of one benchmark and others of another, there are several such families: their p are multiplied by how many
- * (Bonferroni). So no more than one comparison in fifty of equal launches names any difference at all.
+ * Results with the same launches form a family. They are tested together, each with the mean over
+ * its points as an additional point. A file may have launches of one benchmark and other launches
+ * of another. Then there are several families, and each p is multiplied by their number
+ * (Bonferroni). So at most one comparison of equal launches in fifty reports any difference.
  */
 #include "compare/judge.h"
 
@@ -27,7 +28,7 @@ static bool same_launches(const struct compare_result *a, const struct compare_r
 	return true;
 }
 
-/* Whether it is the first of its family. */
+/* True if the result is the first of its family. */
 static bool is_head(const struct comparison *c, size_t idx)
 {
 	size_t i;
@@ -50,13 +51,13 @@ static size_t family_cnt(const struct comparison *c)
 
 /* ---- ratios ---- */
 
-/* What the interval can be where there is one launch: as far apart as the ends of both. */
+/* The interval for single launches: as far apart as the ends of both launches' intervals. */
 static struct ratio ratio_within(const struct compare_point *p, double a, double b)
 {
 	return (struct ratio){b / a, p->low[B] / p->high[A], p->high[B] / p->low[A]};
 }
 
-/* The mean over the points of the logarithms, of each launch; zero without points. The caller frees. */
+/* Each launch's mean of the points' logarithms; 0 without points. The caller frees the array. */
 static double *means_of(const struct compare_result *r)
 {
 	size_t row = collect_launches(r), i, k;
@@ -128,7 +129,7 @@ static void find_verdicts(const struct compare_result *r, struct judgement *j, d
 	}
 }
 
-/* Points of one result, and behind them their mean. */
+/* Writes the logarithms of a result's points, followed by their mean. */
 static size_t put_values(const struct compare_result *r, double *out)
 {
 	size_t row = collect_launches(r), i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a point shows is Student's t of the logarithms, with a little added to its divisor, so that a point that hardly
- * varies is not the largest by a hair's breadth. With values centred, t follows from one sum over the second set.
+ * A point's statistic is Student's t of the logarithms. A small number is added to the divisor, so
+ * that a point that hardly varies does not become the largest by a tiny difference. With centred
+ * values, t follows from one sum over the second set.
  */
 #include "compare/permute.h"
 
@@ -14,23 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_MAX 10000.0	   /* ways of exchanging that are all tried */
-#define DRAWN 9999	   /* else */
+#define ALL_MAX 10000.0	   /* up to this many exchanges are all tried */
+#define DRAWN 9999	   /* number of drawn exchanges otherwise */
 #define SPREAD_LEAST 0.001 /* of the logarithm: 0.1 % */
 #define SEED 20161116u
-#define EXACT 1e-9 /* what equals but for rounding counts as equal */
+#define EXACT 1e-9 /* values that differ by rounding count as equal */
 
 struct test {
 	double *centred; /* [point × cnt] */
 	double *squares; /* of each point, about its mean */
 	size_t point_cnt, n, m, cnt;
-	size_t *in_b;	 /* m launches */
-	size_t *order;	 /* points, the one that shows most first */
-	double *shown;	 /* |t| as it is, by order */
-	size_t *reached; /* how often others show as much, by order */
+	size_t *in_b;	 /* the m launches of the second set */
+	size_t *order;	 /* points, in descending order of |t| */
+	double *shown;	 /* |t| of the actual sets, by order */
+	size_t *reached; /* number of exchanges with as large a |t|, by order */
 };
 
-static double ways(size_t n, size_t m)
+static double exchange_cnt(size_t n, size_t m)
 {
 	double all = 1;
 	size_t i;
@@ -42,17 +43,17 @@ static double ways(size_t n, size_t m)
 
 double permute_least_p(size_t n, size_t m)
 {
-	double all = ways(n, m);
+	double all = exchange_cnt(n, m);
 
 	if (!n || !m || n + m < 3)
 		return 1;
 	if (all > ALL_MAX)
 		return 1.0 / (DRAWN + 1);
-	/* With sets of one size, exchanging all shows as much. */
+	/* With sets of equal size, exchanging all launches gives the same |t|. */
 	return (n == m ? 2 : 1) / all;
 }
 
-static void centre(struct test *t, const double *value)
+static void values_centre(struct test *t, const double *value)
 {
 	size_t i, k;
 
@@ -69,7 +70,7 @@ static void centre(struct test *t, const double *value)
 	}
 }
 
-static double shown(const struct test *t, size_t point)
+static double point_t(const struct test *t, size_t point)
 {
 	double share = 1 / (double)t->n + 1 / (double)t->m, sum = 0, apart, within;
 	const double *c = t->centred + point * t->cnt;
@@ -103,7 +104,7 @@ static void find_order(struct test *t)
 	size_t i;
 
 	for (i = 0; i < t->point_cnt; i++)
-		place[i] = (struct place){shown(t, i), i};
+		place[i] = (struct place){point_t(t, i), i};
 	qsort(place, t->point_cnt, sizeof(*place), compare_places);
 	for (i = 0; i < t->point_cnt; i++) {
 		t->order[i] = place[i].point;
@@ -112,19 +113,19 @@ static void find_order(struct test *t)
 	free(place);
 }
 
-/* Each point is held against the largest of those that show less than it. */
-static void count(struct test *t)
+/* Compares each point with the largest |t| among itself and the points below it. */
+static void exchange_count(struct test *t)
 {
 	double most = 0;
 	size_t i;
 
 	for (i = t->point_cnt; i-- > 0;) {
-		most = fmax(most, shown(t, t->order[i]));
+		most = fmax(most, point_t(t, t->order[i]));
 		t->reached[i] += most >= t->shown[i] - EXACT;
 	}
 }
 
-/* The next m of cnt, in order; false behind the last. */
+/* The next choice of m of cnt, in lexical order; false after the last one. */
 static bool next_choice(struct test *t)
 {
 	size_t i = t->m;
@@ -139,7 +140,7 @@ static bool next_choice(struct test *t)
 	return true;
 }
 
-/* Floyd's: m of cnt, all choices alike. */
+/* Floyd's algorithm: draws m of cnt, with all choices equally probable. */
 static void draw_choice(struct test *t, uint64_t *seed)
 {
 	size_t i, k, pick;
@@ -162,7 +163,7 @@ static double count_all(struct test *t)
 	for (i = 0; i < t->m; i++)
 		t->in_b[i] = i;
 	do {
-		count(t);
+		exchange_count(t);
 		all++;
 	} while (next_choice(t));
 	return all;
@@ -174,10 +175,10 @@ static double count_drawn(struct test *t)
 	size_t i;
 
 	for (i = 0; i < t->point_cnt; i++)
-		t->reached[i] = 1; /* things as they are */
+		t->reached[i] = 1; /* the actual sets */
 	for (i = 0; i < DRAWN; i++) {
 		draw_choice(t, &seed);
-		count(t);
+		exchange_count(t);
 	}
 	return DRAWN + 1;
 }
@@ -195,7 +196,7 @@ static void test_init(struct test *t, const double *value, size_t point_cnt, siz
 	t->reached = xcalloc(point_cnt, sizeof(*t->reached));
 	for (k = 0; k < m; k++)
 		t->in_b[k] = n + k;
-	centre(t, value);
+	values_centre(t, value);
 	find_order(t);
 }
 
@@ -220,7 +221,7 @@ void permute_test(const double *value, size_t point_cnt, size_t n, size_t m, dou
 	if (!point_cnt || !n || !m || n + m < 3)
 		return;
 	test_init(&t, value, point_cnt, n, m);
-	all = ways(n, m) > ALL_MAX ? count_drawn(&t) : count_all(&t);
+	all = exchange_cnt(n, m) > ALL_MAX ? count_drawn(&t) : count_all(&t);
 	for (i = 0; i < point_cnt; i++) {
 		most = fmax(most, (double)t.reached[i] / all);
 		p[t.order[i]] = most;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which of many points differ between two sets of launches, with at most 2 % risk that any is named though none does:
- * Westfall and Young's step-down test of the largest difference (Resampling-Based Multiple Testing, 1993). If the launches
- * of both sets were alike, any of them could have been in either; so they are exchanged as wholes, in all ways or
- * in many drawn ones, and what all points show then is what chance can do. That the points of a launch go together is kept.
+ * Finds the points that differ between two sets of launches. The risk of naming any point although
+ * none differs is at most 2 %. The method is Westfall and Young's step-down test of the largest
+ * difference (Resampling-Based Multiple Testing, 1993). If both sets were alike, each launch could
+ * have been in either. So whole launches are exchanged, in all ways or in many drawn ones, which
+ * shows the effect of chance on all points. The dependence between the points of a launch is
+ * preserved.
  */
 #ifndef POVBENCH_COMPARE_PERMUTE_H
 #define POVBENCH_COMPARE_PERMUTE_H
@@ -13,11 +15,12 @@
 #define PERMUTE_LEVEL 0.02
 
 /*
- * value[point × (n + m) + launch] are logarithms of times: first n launches of one set, then m of the other. p[point]:
- * the share of exchanges in which any point as far down shows as much as this one.
+ * value[point × (n + m) + launch] are logarithms of times: first the n launches of one set, then
+ * the m of the other. p[point] is the share of exchanges in which this point, or a point with a
+ * smaller actual difference, differs as much as this one does.
  */
 void permute_test(const double *value, size_t point_cnt, size_t n, size_t m, double *p);
-/* The least p that so many launches can come to. */
+/* The least p that is possible with that many launches. */
 double permute_least_p(size_t n, size_t m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A point is known by its parameters, written as text. A time that is missing, or not above 0, makes a point one that a launch
- * does not have.
+ * A point is identified by its parameters, written as text. A launch lacks a point if its time is
+ * missing or not above 0.
  */
 #include "compare/points.h"
 
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 1e30 /* beyond, it is no time */
+#define NUMBER_MAX 1e30 /* larger numbers are no times */
 
-/* What a benchmark is about, the first that a point has. */
+/* Names of main times. The first that a point has is the one to compare. */
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime", "oli"};
 
-/* Chosen or found by the benchmark itself, and another one in each run. */
+/* True for values that the benchmark chooses or finds itself, so that they differ in each run. */
 static bool is_found(const char *name)
 {
 	return !strcmp(name, "delay_ns") || !strcmp(name, "blank");
@@ -29,7 +29,7 @@ static bool is_param(const char *name, const json_t *value)
 	return (json_is_integer(value) || json_is_string(value)) && !is_found(name);
 }
 
-/* With sorted names. The caller frees. */
+/* Writes the parameters with sorted names. The caller frees the text. */
 static char *key_of(const json_t *point)
 {
 	json_t *params = json_object(), *value;
@@ -48,7 +48,7 @@ static char *key_of(const json_t *point)
 	return key;
 }
 
-static double figure(const json_t *point, const char *time, const char *name)
+static double time_figure(const json_t *point, const char *time, const char *name)
 {
 	const json_t *summary = json_object_get(json_object_get(point, "times"), time);
 	const json_t *value = json_object_get(summary, name);
@@ -57,7 +57,7 @@ static double figure(const json_t *point, const char *time, const char *name)
 	return number > 0 && number < NUMBER_MAX ? number : NAN;
 }
 
-/* Null: it has none. */
+/* Returns null if the point has none of them. */
 static const char *main_time(const json_t *point)
 {
 	json_t *times = json_object_get(point, "times"), *value;
@@ -72,7 +72,7 @@ static const char *main_time(const json_t *point)
 	return NULL;
 }
 
-/* How many launches have each point, by its key, of those whose time is known. */
+/* Counts, by the point's key, the launches with a known time. */
 static void count_points(const json_t *result, json_t *counts)
 {
 	const json_t *list = json_object_get(result, "points"), *point;
@@ -86,7 +86,7 @@ static void count_points(const json_t *result, json_t *counts)
 		const char *time = main_time(point);
 		char *name;
 
-		if (!time || isnan(figure(point, time, "median")))
+		if (!time || isnan(time_figure(point, time, "median")))
 			continue;
 		name = key_of(point);
 		json_object_set_new(own, name, json_true());
@@ -101,7 +101,7 @@ static void count_points(const json_t *result, json_t *counts)
 	json_decref(own);
 }
 
-/* Places in the result, by key: in the order of A's first launch. */
+/* Indexes of points in the result, by key, in the order of A's first launch. */
 static json_t *place_points(struct compare_result *r, const json_t *counts)
 {
 	const json_t *list = json_object_get(r->result[A][0], "points"), *point;
@@ -147,15 +147,15 @@ static void fill_launch(struct compare_result *r, const json_t *places, int side
 		at = (size_t)json_integer_value(place);
 		p = &r->point[at];
 		r->time[at * row + (side == B ? r->launch_cnt[A] : 0) + launch] =
-			figure(point, p->time, "median");
+			time_figure(point, p->time, "median");
 		if (!launch) {
-			p->low[side] = figure(point, p->time, "ci_low");
-			p->high[side] = figure(point, p->time, "ci_high");
+			p->low[side] = time_figure(point, p->time, "ci_low");
+			p->high[side] = time_figure(point, p->time, "ci_high");
 		}
 	}
 }
 
-/* A time of another name than A's in some launch leaves the point without it. */
+/* Drops points that lack a launch's time, because that launch has a time of another name. */
 static void drop_incomplete(struct compare_result *r)
 {
 	size_t row = collect_launches(r), i, k, kept = 0;

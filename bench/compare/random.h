@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Random numbers that are the same each time: a comparison must not depend on when it is made. */
+/* Reproducible random numbers: a comparison must not depend on when it is made. */
 #ifndef POVBENCH_COMPARE_RANDOM_H
 #define POVBENCH_COMPARE_RANDOM_H
 
@@ -16,13 +16,13 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* In 0 … 1, without 1. */
+/* Uniform in 0 … 1, without 1. */
 static inline double random_unit(uint64_t *state)
 {
 	return (double)(random_next(state) >> 11) * 0x1p-53;
 }
 
-/* Of a normal distribution with mean 0 and standard deviation 1 (Box and Muller). */
+/* Normal distribution with mean 0 and standard deviation 1 (Box and Muller). */
 static inline double random_normal(uint64_t *state)
 {
 	double radius = sqrt(-2 * log(1 - random_unit(state)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A comparison for people, and for programs. */
+/* Prints a comparison for people, or for programs. */
 #ifndef POVBENCH_COMPARE_SHOW_H
 #define POVBENCH_COMPARE_SHOW_H
 
@@ -12,7 +12,7 @@ struct shown {
 	const struct judgement *j;
 	const json_t *differing;     /* factors.h */
 	const json_t *spread[SIDES]; /* spread.h */
-	bool points;		     /* each of them */
+	bool points;		     /* also show each point */
 };
 
 void show_text(const struct shown *s, FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The members are in kmod-docs/BENCH_FORMAT.md. What is unknown is left out. */
+/* The members are in kmod-docs/BENCH_FORMAT.md. Unknown values are left out. */
 #include "compare/show.h"
 
 #include "core/json_put.h"
@@ -39,7 +39,7 @@ static double median_of(const double *value, size_t cnt)
 	return stats_quantile(&s, 0.5);
 }
 
-/* Its parameters, then what was found. */
+/* The point's parameters, then its results. */
 static json_t *point_json(const struct compare_result *r, const struct judgement *j, size_t idx)
 {
 	const double *time = r->time + idx * collect_launches(r);

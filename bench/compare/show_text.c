@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * First what was compared and how it differs, then what may spoil the comparison, then a line for each benchmark, and its
- * points below it if they are wanted.
+ * Prints the files and how they differ, then anything that may spoil the comparison, then a line
+ * for each benchmark with its points below, if they are wanted.
  */
 #include "compare/show.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIFFERING_MAX 12 /* factors that are listed */
+#define DIFFERING_MAX 12 /* greatest number of differing factors to list */
 
 static const char letters[SIDES] = {'A', 'B'};
 
@@ -93,7 +93,7 @@ static void show_alone(const struct shown *s, FILE *out)
 	}
 }
 
-/* "1.03 … 1.05"; nothing if it is unknown. buf is returned. */
+/* Writes "1.03 to 1.05", or nothing if the interval is unknown. Returns buf. */
 static const char *interval_text(const struct ratio *r, char *buf, size_t bytes)
 {
 	buf[0] = '\0';
@@ -102,7 +102,7 @@ static const char *interval_text(const struct ratio *r, char *buf, size_t bytes)
 	return buf;
 }
 
-/* The point that is farthest from 1 of those with a verdict; null: there is none. */
+/* The point with a verdict that is farthest from 1; null if there is none. */
 static const struct judged *farthest(const struct compare_result *r, const struct judgement *j,
 				     const struct compare_point **point)
 {
@@ -199,7 +199,7 @@ static void show_result(const struct shown *s, size_t idx, FILE *out)
 		show_point(r, j, i, out);
 }
 
-/* What the numbers can carry. */
+/* Explains the limits of the comparison. */
 static void show_limits(const struct shown *s, FILE *out)
 {
 	bool once = false, few = false;
@@ -210,9 +210,10 @@ static void show_limits(const struct shown *s, FILE *out)
 		few |= s->j[i].repeated && !s->j[i].able;
 	}
 	if (once)
-		fputs("Where launches were not repeated, nothing can be said on differences between "
-		      "A and B: two\nlaunches of the same program differ, too. Intervals of single "
-		      "launches are those within them.\n",
+		fputs("Without repeated launches nothing can be concluded about differences "
+		      "between A and B: two\n"
+		      "launches of the same program differ, too. Intervals of single launches are "
+		      "those within them.\n",
 		      out);
 	if (once || few)
 		fprintf(out,

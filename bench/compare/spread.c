@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The risk of naming launches that are like the others is shared by all benchmarks of both files. */
+/* All benchmarks of both files share the risk of naming launches that do not differ. */
 #include "compare/spread.h"
 
 #include "compare/apart.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The logarithms of one side's launches. The caller frees. */
+/* The logarithms of one side's launches. The caller frees them. */
 static double *values_of(const struct compare_result *r, int side)
 {
 	size_t row = collect_launches(r), cnt = r->launch_cnt[side], i, k;
@@ -66,7 +66,7 @@ json_t *spread_find(const struct comparison *c, int side)
 	return out;
 }
 
-/* "3, 6 and 9". The caller frees. */
+/* Writes "3, 6 and 9". The caller frees it. */
 static char *list_text(const json_t *list)
 {
 	size_t cnt = json_array_size(list), i;
@@ -86,7 +86,7 @@ static char *list_text(const json_t *list)
 	return all;
 }
 
-/* "; their ops_per_ns is 0.91, the others' 1.0". The caller frees. */
+/* Writes "; their ops_per_ns is 0.91, the others' 1.0". The caller frees it. */
 static char *factor_text(const json_t *factor)
 {
 	char *ours, *others, *text;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Variables are set in the environment before MPI_Init, where libraries read them: what was given to the launcher came there, too, so
- * that ours stands. Afterwards the tool interface is asked what became of it. It is never ended: MPICH 4.0's then crashes when it is begun again.
+ * Libraries read these variables from the environment in MPI_Init, so they are set before it. The
+ * launcher puts its settings into the same environment, and ours override them. After MPI_Init the
+ * tool interface reports which setting took effect. MPI_T_finalize is never called, because
+ * MPICH 4.0 crashes when its tool interface is initialised a second time.
  */
 #include "core/algorithm.h"
 
@@ -18,7 +20,7 @@
 #define TEXT_BYTES 8192
 
 #if defined(SMPI_H)
-/* It has algorithms, but no tool interface: they are chosen on its command line. */
+/* SimGrid has algorithms but no tool interface. They are chosen on its command line. */
 static void variables_of(const char *collective, char *name[VARIABLES])
 {
 	(void)collective;
@@ -31,7 +33,7 @@ static void variables_of(const char *collective, char *name[VARIABLES])
 	name[1] = xstrdup("OMPI_MCA_coll_tuned_use_dynamic_rules");
 }
 #else
-/* What is of no relative of MPICH ignores it; its list is empty then. */
+/* A library unrelated to MPICH ignores this variable, and its list of algorithms is empty. */
 static void variables_of(const char *collective, char *name[VARIABLES])
 {
 	char *at;
@@ -82,7 +84,7 @@ void algorithm_forget(const char *collective, json_t *environment)
 
 #ifndef SMPI_H
 
-/* A variable of the tool interface by its name; -1: there is none. */
+/* Returns the index of the tool interface's variable of this name, or -1 if there is none. */
 static int cvar_find(const char *name, MPI_T_enum *choices, char *text, int text_bytes)
 {
 	int cnt, i;
@@ -102,7 +104,7 @@ static int cvar_find(const char *name, MPI_T_enum *choices, char *text, int text
 	return -1;
 }
 
-/* What the tool interface calls it: without the prefix by which the environment has it. */
+/* The tool interface's name of a variable: the name without the environment's prefix. */
 static const char *cvar_name(const char *variable)
 {
 	static const char prefix[] = "OMPI_MCA_";
@@ -120,7 +122,7 @@ static void choices_read(struct algorithm_list *l, MPI_T_enum choices)
 		return;
 	for (i = 0; i < cnt; i++) {
 		len = (int)sizeof(name);
-		/* 0 is "ignore": the library chooses. */
+		/* 0 is "ignore", which leaves the choice to the library. */
 		if (MPI_T_enum_get_item(choices, i, &value, name, &len) || !value)
 			continue;
 		snprintf(number, sizeof(number), "%d", value);
@@ -159,7 +161,9 @@ bool algorithm_taken(const char *collective, const char *value)
 	variables_of(collective, name);
 	if (!MPI_T_init_thread(MPI_THREAD_SINGLE, &provided)) {
 		idx = cvar_find(cvar_name(name[0]), &choices, NULL, 0);
-		/* Numbers without names do not say which algorithm they are. */
+		/*
+		 * A variable without named values does not reveal which algorithm a number means.
+		 */
 		if (idx >= 0 && choices != MPI_T_ENUM_NULL &&
 		    !MPI_T_cvar_handle_alloc(idx, NULL, &handle, &cnt)) {
 			if (cnt == 1 && !MPI_T_cvar_read(handle, &got))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The algorithms that a library has for a collective, as its tool interface (MPI_T) tells of them, and the environment variables by
- * which one is chosen: Open MPI's coll_tuned_<collective>_algorithm, a number with a name, and MPICH's
- * MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM, a name. Other libraries tell of none.
+ * The algorithms that a library has for a collective, as its tool interface (MPI_T) lists them, and
+ * the environment variables that choose one. Open MPI's coll_tuned_<collective>_algorithm takes a
+ * number with a name. MPICH's MPIR_CVAR_<COLLECTIVE>_INTRA_ALGORITHM takes a name. Other libraries
+ * list none.
  */
 #ifndef POVBENCH_ALGORITHM_H
 #define POVBENCH_ALGORITHM_H
@@ -15,7 +16,7 @@
 #define ALGORITHM_DEFAULT "default" /* what the library chooses by itself */
 
 struct algorithm {
-	char *value; /* of the variable; owned */
+	char *value; /* of the environment variable; owned */
 	char *name;  /* owned */
 };
 
@@ -24,25 +25,28 @@ struct algorithm_list {
 	size_t cnt;
 };
 
-/* Before or after MPI_Init, but never before algorithm_set. Empty: the library tells of none. */
+/*
+ * May be called before or after MPI_Init, but never before algorithm_set. Empty if none is listed.
+ */
 void algorithm_list_init(struct algorithm_list *l, const char *collective);
 void algorithm_list_release(struct algorithm_list *l);
-/* By value, or null. */
+/* Finds an algorithm by its value; null if there is none. */
 const struct algorithm *algorithm_find(const struct algorithm_list *l, const char *value);
 
 /*
- * Before MPI_Init, on every rank: the variables are set to have that one used, or, for ALGORITHM_DEFAULT, taken away. false: it is not known how
- * this library is told.
+ * Sets the variables that choose this algorithm, or removes them for ALGORITHM_DEFAULT. Every rank
+ * must call it before MPI_Init. Returns false if the library has no known setting for it.
  */
 bool algorithm_set(const char *collective, const char *value);
-/* After MPI_Init: whether the library has it so, as far as it tells. */
+/* After MPI_Init: true if the tool interface reports this algorithm, or cannot report any. */
 bool algorithm_taken(const char *collective, const char *value);
-/* Takes the variables that algorithm_set sets out of an object of variables. */
+/* Removes the variables that algorithm_set sets from a JSON object of variables. */
 void algorithm_forget(const char *collective, json_t *environment);
 
 /*
- * The names in MPICH's description of such a variable, in which "name - what it is" follow each other without any mark between them, the names
- * padded to the same width. "auto" is left out. (algorithm_text.c)
+ * Adds the names in MPICH's description of such a variable, except "auto". The description is a
+ * row of "name - explanation" without separators, and all names are padded to one width.
+ * (algorithm_text.c)
  */
 void algorithm_read_text(struct algorithm_list *l, const char *text);
 void algorithm_add(struct algorithm_list *l, const char *value, const char *name);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Lists of algorithms, and reading one from a description. MPICH's looks so, in one line:
+ * Lists of algorithms, and a parser for MPICH's description of them, which is one line:
  *
- *	Variable to select barrier algorithmauto - Internal … TUNING_JSON_FILE)nb            - Force … algorithmsmp           - Force …
+ *	Variable to select barrier algorithmauto - Internal … TUNING_JSON_FILE)nb   - Force …
  *
- * The first name behind "auto" begins behind a bracket. With its padding it is as wide as each that follows.
+ * The next entries follow in the same way ("… algorithmsmp   - Force …"). The first name after
+ * "auto" starts after a closing bracket. All later names are padded to the width of that one.
  */
 #include "core/algorithm.h"
 
@@ -45,7 +46,7 @@ const struct algorithm *algorithm_find(const struct algorithm_list *l, const cha
 	return NULL;
 }
 
-/* The first dash's place, and how many blanks are before it. */
+/* Returns the position of the first dash, and the number of blanks before it. */
 static const char *dash_find(const char *text, size_t *blanks)
 {
 	const char *dash = strstr(text, DASH), *at;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Buffers whose contents a receiver can check. Every byte depends on its place and on the seed, so that data of the
- * message before, or of another place, is found; the holes of a strided buffer must stay as they were.
+ * Buffers whose contents a receiver can check. Each byte depends on its position and on the seed,
+ * so data of an earlier message or of another position is detected. The holes of a strided buffer
+ * must stay as they were.
  */
 #include "core/bench.h"
 
@@ -20,13 +21,13 @@ static size_t span_of(size_t bytes, enum comm_layout layout)
 	return layout == COMM_STRIDED ? 2 * bytes + STRIDE_BYTES : bytes;
 }
 
-/* Where byte i of the data lies. */
+/* Offset of data byte i in the buffer. */
 static size_t place_of(size_t i, enum comm_layout layout)
 {
 	return layout == COMM_STRIDED ? i / BLOCK_BYTES * STRIDE_BYTES + i % BLOCK_BYTES : i;
 }
 
-static unsigned char pattern(size_t i, uint32_t seed)
+static unsigned char pattern_byte(size_t i, uint32_t seed)
 {
 	uint32_t x = (uint32_t)i * 2654435761u + seed * 40503u;
 
@@ -38,10 +39,10 @@ void *bench_buffer_new(size_t bytes, enum comm_layout layout)
 	size_t span = span_of(bytes, layout);
 	void *buf;
 
-	/* At least a byte: an empty message has an address too. */
+	/* Allocate at least one byte, so that an empty message has an address too. */
 	if (posix_memalign(&buf, ALIGN_BYTES, span ? span : 1))
 		die("out of memory (%zu bytes wanted for a message)", span);
-	/* Written once, so that no page is met for the first time while something is timed. */
+	/* Write all pages once, so that no page fault falls into a timed part. */
 	memset(buf, HOLE, span ? span : 1);
 	return buf;
 }
@@ -52,7 +53,7 @@ void bench_buffer_fill(void *buf, size_t bytes, enum comm_layout layout, uint32_
 	size_t i;
 
 	for (i = 0; i < bytes; i++)
-		b[place_of(i, layout)] = pattern(i, seed);
+		b[place_of(i, layout)] = pattern_byte(i, seed);
 }
 
 void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, uint32_t seed)
@@ -62,10 +63,10 @@ void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, 
 
 	for (i = 0; i < bytes; i++) {
 		at = place_of(i, layout);
-		if (b[at] != pattern(i, seed))
+		if (b[at] != pattern_byte(i, seed))
 			die("wrong data: byte %zu of %zu is 0x%02x, not 0x%02x", i, bytes, b[at],
-			    pattern(i, seed));
+			    pattern_byte(i, seed));
 		if (layout == COMM_STRIDED && b[at + BLOCK_BYTES] != HOLE)
-			die("wrong data: the hole behind byte %zu of %zu was written to", i, bytes);
+			die("wrong data: the hole after byte %zu of %zu was written to", i, bytes);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sentence of any result: by its kind. Rules of more than a function have files of their own (classify_map.c and so
- * on). All rules are in classify.h.
+ * Writes the sentence of a result by its kind. A rule of more than one function has a file of its
+ * own (classify_map.c and others). All rules are described in classify.h.
  */
 #include "core/classify.h"
 #include "core/classify_list.h"
@@ -14,12 +14,12 @@
 #include "lib/log.h"
 #include "core/param_text.h"
 
-#define STENCIL_LIKE 4.0  /* factor between T_comm and T_comp */
-#define STENCIL_WIDTH 0.5 /* of the overlap's interval, at most */
+#define STENCIL_LIKE 4.0  /* greatest factor between T_comm and T_comp */
+#define STENCIL_WIDTH 0.5 /* greatest width of the overlap's interval */
 
 /* ---- stencil ---- */
 
-/* The point says something: both phases are of like length, and the interval is narrow. */
+/* True if a point is meaningful: both phases are of similar length, and its interval is narrow. */
 static bool stencil_tells(const struct result_point *p)
 {
 	double like = result_number(p, "comm") / result_number(p, "comp");
@@ -45,7 +45,7 @@ static char *stencil_text(const struct result *r, double ratio)
 		text = xasprintf("V = %.0f overlaps %.0f %%", ratio,
 				 100 * stats_quantile(&overlap, 0.5));
 	else
-		text = xasprintf("V = %.0f is not told", ratio);
+		text = xasprintf("V = %.0f is unknown", ratio);
 	samples_release(&overlap);
 	return text;
 }
@@ -66,7 +66,7 @@ static char *classify_stencil(const struct result *r)
 
 /* ---- timers, curves ---- */
 
-/* Of the points with most ranks on a core, the one where MPI_Wtime is farthest from CPU time. */
+/* Takes the points with most ranks on a core, and among them the largest error of MPI_Wtime. */
 static char *classify_timers(const struct result *r)
 {
 	double ranks = classify_last(r, "ranks_per_core"), factor, most = NAN;
@@ -81,11 +81,11 @@ static char *classify_timers(const struct result *r)
 	}
 	if (isnan(most))
 		return NULL;
-	return xasprintf("with %.0f rank%s on a core MPI_Wtime says %.2f times the CPU time", ranks,
-			 plural_s(ranks), most);
+	return xasprintf("with %.0f rank%s on a core MPI_Wtime shows %.2f times the CPU time",
+			 ranks, plural_s(ranks), most);
 }
 
-/* Of libpov's clock for ranks, if it was there; by itself, without the readings that time it. */
+/* Reports what reading libpov's rank clock costs, if it was there, less the timing itself. */
 static char *classify_cost(const struct result *r)
 {
 	const struct result_point *p;

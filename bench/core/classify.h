@@ -1,38 +1,52 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One sentence for each result, by the rules below: no more than the numbers say, and the same for everybody. Whoever
- * doubts one finds its numbers in the result.
+ * Writes one sentence for each result by the rules below. A sentence claims no more than the
+ * numbers show, and the result contains the numbers behind it.
  *
- * Maps. Only points that are known count, as in the picture (map_judge.h); the others are counted, those that are wrong by
- * themselves. An interval below 0.25 holds "overlap", one that begins in 0.75 to 1.25 "no overlap", one above 1.25 "worse than one
- * after the other", one within 0.1 to 0.9 "partial overlap". A point contradicts a claim if its interval is wholly outside of the
- * claim's range. A size has a claim for all computation times from its first known point to its last one if a point holds it
- * and none contradicts it; else it has several, each with its computation times, or none, and then it is named. Neighbouring
- * sizes of one claim are a run, with the computation times of all of them, if no known point of any contradicts that. "At all
- * sizes" and "above" are said only if one claim is made of each size.
+ * Maps. Only known points count, as in the picture (map_judge.h). The others are counted, and
+ * impossible ones separately. A point's interval holds a claim as follows: "overlap" if it is below
+ * 0.25, "no overlap" if it begins within 0.75 to 1.25, "worse than one after the other" if it is
+ * above 1.25, "partial overlap" if it is within 0.1 to 0.9. A point contradicts a claim if its
+ * interval is wholly outside of the claim's range. A size has one claim for all computation times
+ * from its first known point to its last one if a point holds it and none contradicts it.
+ * Otherwise the size has several claims, each with its computation times, or no claim, and then the
+ * sentence names the size. Neighbouring sizes with the same claim form a run. A run covers the
+ * computation times of all its sizes, provided that no known point of any contradicts that.
+ * The sentence says "at all sizes" and "above" only if each size has exactly one claim.
  *
- * "(eager)" marks a size as the last one below what looks like an eager threshold: at 1 MiB or below, the next one within
- * a factor of 4. Where only sends are waited for it goes by the time in Wait of known points with T_comm ≤ T_comp ≤ 8 T_comm, less what a Wait
- * takes anyhow (the least of the map, 0.5 us at most): a size whose Wait takes a tenth of T_comm or less was done before,
- * one whose Wait takes a quarter or more was not; all sizes up to the threshold were done before and all others were not, but
- * that the first of these may be in between. It is said at the end of a run, or by itself where no run ends there. In
- * other maps it is where the first of two runs ends, which overlaps, while the second does not (no, worse).
+ * "(eager)" marks the last size below an apparent eager threshold, which is at 1 MiB or below. The
+ * next size must be within a factor of 4. If only sends are waited for, the rule uses the time in
+ * Wait of known points with T_comm ≤ T_comp ≤ 8 T_comm. It subtracts the cost of an idle Wait (the
+ * least Wait of the map, 0.5 us at most). A size whose Wait takes a tenth of T_comm or less was
+ * done before the Wait; a size whose Wait takes a quarter or more was not. All sizes up to the
+ * threshold must have been done before, and all others not, but the first of these may be in
+ * between. The mark is at the end of a run, or on its own where no run ends. In other maps
+ * the threshold is the end of the first of two runs, if the first overlaps and the second does not
+ * ("no overlap", or "worse").
  *
- * Load. Each number of threads is judged by the sizes whose T_comm is below 0.5 ms (larger ones take milliseconds anyhow):
- * by the mean share of messages that came late, 0.5 ms and more behind T_comm, the median of how late these came, and
- * what a message takes on average, in terms of T_comm, by the median over the sizes. The numbers of threads with which
- * 1 % and more come late, and all three for that one of them where the average is largest; if that many are late without any
- * load, others use the cores, and nothing is told.
+ * Load. Only sizes with T_comm below 0.5 ms count, because larger ones take milliseconds anyway.
+ * Each number of threads has three figures: the mean share of late messages (0.5 ms or more later
+ * than T_comm), the median of their lateness, and the mean time of a message in units of T_comm,
+ * as the median over the sizes. The sentence names the numbers of threads with which
+ * at least 1 % of the messages are late, and gives all three figures for the one with the largest
+ * mean time. If that share is late without any load, other programs use the cores, and there is no
+ * sentence.
  *
- * Broadcast. The median latency at the largest number of tasks and the smallest size, for each method, algorithm and
- * operation, as far as these differ; of OL_i the largest, and its task. "Not steady": no test met the stop rule. "At most …
- * (E not above the gap)": the largest OL_i may be too long, as some task was not waited for but busy.
- * Stencil. For each number of ranks per core the median overlap of the sizes with T_comp/4 ≤ T_comm ≤ 4 T_comp whose
- * interval is no wider than 0.5; "not told" without any.
- * Timers. At the largest number of ranks on a core: what MPI_Wtime makes of the CPU time. Curves: both ends; where many
- * messages are under way, the number in a second instead of the time.
- * Protocol. The smallest size that was not eager, and the largest below it, with the receiver in MPI; and with the
- * receiver computing if that is less.
+ * Broadcast. The median latency at the largest number of tasks and the smallest size, for each
+ * method, algorithm and operation, as far as these differ. For OL_i, the largest one and its task.
+ * "Not steady" means that no test met the stop rule. "At most … (E not above the gap)" means that
+ * the largest OL_i may be too long, because a task was busy instead of being waited for.
+ *
+ * Stencil. For each number of ranks per core, the median overlap of the sizes with
+ * T_comp/4 ≤ T_comm ≤ 4 T_comp whose interval is no wider than 0.5. Without any: "unknown".
+ *
+ * Timers. At the largest number of ranks on a core, the factor between MPI_Wtime and CPU time.
+ *
+ * Curves. Both ends of the curve. If many messages are in flight, messages per second instead of
+ * the time.
+ *
+ * Protocol. The smallest size that was not eager and the largest size below it, with the receiver
+ * in MPI. The same with the receiver computing, if that limit is smaller.
  */
 #ifndef POVBENCH_CLASSIFY_H
 #define POVBENCH_CLASSIFY_H
@@ -41,12 +55,12 @@
 
 #include "core/result.h"
 
-/* What is called milliseconds: a message so much behind T_comm came late. */
+/* A message that is this much later than T_comm counts as late by milliseconds. */
 #define LOAD_LATE_NS 5e5
 
-/* The sentence, to be freed; null if the result has nothing that a rule applies to. */
+/* Returns the sentence, owned by the caller; null if no rule applies to the result. */
 char *classify_sentence(const struct result *r);
-/* Makes it the result's own (result_sentence_set), with what disturbed the run (result_disturbed). */
+/* Stores the sentence in the result (result_sentence_set), with disturbances (result_disturbed). */
 void classify_set(struct result *r);
 
 enum classify_overlap {
@@ -55,13 +69,13 @@ enum classify_overlap {
 	CLASSIFY_PARTIAL,
 	CLASSIFY_NONE,
 	CLASSIFY_WORSE,
-	CLASSIFY_MIXED, /* it depends on the computation time */
+	CLASSIFY_MIXED, /* depends on the computation time */
 };
-/* How a map's size is judged, by all its points that are known. */
+/* The class of a size of a map, by all of its known points. */
 enum classify_overlap classify_size(const struct result *r, uint64_t bytes);
 /*
- * A load: `without`, the largest number of threads up to which no message is late, and `late`, the next one, with which some
- * are; NaN: there is none.
+ * Limits of a load. `without` is the largest number of threads up to which no message is late, and
+ * `late` the next number, with which some are. NaN if there is no such number.
  */
 void classify_load_limits(const struct result *r, double *without, double *late);
 

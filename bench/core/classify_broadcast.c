@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The sentence of broadcasts and other collectives: figures by method; the rule is in classify.h. */
+/* Writes the sentence of broadcasts and other collectives: figures by method (see classify.h). */
 #include "core/classify_list.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static bool text_varies(const struct result *r, const char *param)
 	return false;
 }
 
-/* What tells the point from the others of its method: the algorithm, the operation, or both. */
+/* Labels a point among those of its method: by algorithm, operation or both. */
 static char *broadcast_label(const struct result *r, size_t idx)
 {
 	const char *algorithm = classify_text(r, idx, "algorithm");
@@ -33,7 +33,7 @@ static char *broadcast_label(const struct result *r, size_t idx)
 	return xasprintf("%s %s", algorithm, op);
 }
 
-/* Which task OL_i was the largest to, and what speaks against the figure; null: nothing. */
+/* Names the task with the largest OL_i and any doubt about the figure; null if there is none. */
 static char *broadcast_notes(const struct result_point *p)
 {
 	double task = result_number(p, "max_task"), steady = result_number(p, "steady");
@@ -66,7 +66,7 @@ static char *broadcast_figure(const struct result *r, size_t idx)
 	return text;
 }
 
-/* The figures of the method that point `first` is of. */
+/* Lists the figures of all points that have the same method as point `first`. */
 static char *broadcast_method(const struct result *r, size_t first, double tasks, double bytes)
 {
 	const char *method = classify_text(r, first, "method");

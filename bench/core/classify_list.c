@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Picking and summarising points, and putting sentences together, for all rules. */
+/* Selects and summarises points, and joins parts of sentences, for all rules. */
 #include "core/classify_list.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The sentence of the load; the rule is in classify.h. */
+/* Writes the sentence of the load (see classify.h). */
 #include "core/classify.h"
 #include "core/classify_list.h"
 
@@ -10,12 +10,12 @@
 #include "lib/log.h"
 #include "core/param_text.h"
 
-#define LATE_PCT_LEAST 1.0 /* that so few are late may be the machine's own affair */
+#define LATE_PCT_LEAST 1.0 /* a smaller share may be ordinary noise of the machine */
 
 struct load {
-	size_t cnt; /* points that can tell: late is more than T_comm */
+	size_t cnt; /* usable points: their T_comm is below LOAD_LATE_NS */
 	double threads, late_pct, late_ns;
-	double mean; /* of a message's time, in terms of T_comm */
+	double mean; /* time of a message in units of T_comm */
 };
 
 static void load_add(const struct result_point *p, const char *name, struct samples *out)
@@ -62,7 +62,7 @@ static bool is_late(const struct load *l)
 	return l->late_pct >= LATE_PCT_LEAST;
 }
 
-/* "2", "1 to 4", "1, 3 and 4": the numbers of threads with which messages are late. */
+/* Lists the numbers of threads with which messages are late: "2", "1 to 4", "1, 3 and 4". */
 static char *late_threads(const struct load *l, size_t cnt)
 {
 	size_t i, first = cnt, last = 0, late = 0;
@@ -85,13 +85,13 @@ static char *late_threads(const struct load *l, size_t cnt)
 	return text;
 }
 
-/* Behind the point, for three in all. */
-static int digits(double value)
+/* Decimals after the point, for three significant digits in all. */
+static int mean_decimals(double value)
 {
 	return value < 10 ? 2 : value < 100 ? 1 : 0;
 }
 
-/* Where the average is largest, of those that are late if any are. */
+/* Returns the largest mean time, among the late ones if there are any. */
 static const struct load *worst_of(const struct load *l, size_t cnt)
 {
 	const struct load *worst = &l[0];
@@ -104,7 +104,9 @@ static const struct load *worst_of(const struct load *l, size_t cnt)
 	return worst;
 }
 
-/* "with 2 to 4 threads, worst with 4: 90 % …"; of a single number "with 4 threads: 90 % …". */
+/*
+ * Returns "with 2 to 4 threads, worst with 4: 90 % …", or "with 4 threads: 90 % …" for one number.
+ */
 static char *late_text(const struct load *l, size_t cnt, const struct load *worst)
 {
 	char *threads = late_threads(l, cnt), *only = xasprintf("%.0f", worst->threads), *which,
@@ -114,7 +116,7 @@ static char *late_text(const struct load *l, size_t cnt, const struct load *wors
 	text = xasprintf("messages late by 0.5 ms or more with %s thread%s%s: %.0f %% of them, by "
 			 "%.1f ms in the median, and one takes %.*f times T_comm on average",
 			 threads, strcmp(threads, "1") ? "s" : "", which, worst->late_pct,
-			 worst->late_ns / 1e6, digits(worst->mean), worst->mean);
+			 worst->late_ns / 1e6, mean_decimals(worst->mean), worst->mean);
 	free(which);
 	free(only);
 	free(threads);
@@ -130,20 +132,21 @@ static char *load_text(const struct load *l, size_t cnt)
 		;
 	if (i == cnt)
 		return xasprintf(
-			"not told: without load a message takes 0.5 ms or more, whatever its size");
+			"unknown: without load a message takes 0.5 ms or more, whatever its size");
 	if (!l[0].threads && is_late(&l[0]))
-		return xasprintf("not told: %.0f %% of the messages are late without any load",
+		return xasprintf("unknown: %.0f %% of the messages are late without any load",
 				 l[0].late_pct);
 	if (!is_late(worst))
 		return xasprintf(
 			"no message late by 0.5 ms or more with up to %.0f thread%s; one takes "
 			"up to %.*f times T_comm on average (%.0f thread%s)",
-			l[cnt - 1].threads, plural_s(l[cnt - 1].threads), digits(worst->mean),
-			worst->mean, worst->threads, plural_s(worst->threads));
+			l[cnt - 1].threads, plural_s(l[cnt - 1].threads),
+			mean_decimals(worst->mean), worst->mean, worst->threads,
+			plural_s(worst->threads));
 	return late_text(l, cnt, worst);
 }
 
-/* Of each number of threads, ascending; to be freed. */
+/* Returns an entry for each number of threads, ascending; the caller frees the array. */
 static struct load *loads_of(const struct result *r, size_t *cnt)
 {
 	struct samples threads;

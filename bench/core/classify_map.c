@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sentence of a map (the rule is in classify.h): the claims of each size (map_claim.h), runs of sizes of one claim, and these in
- * words from the smallest size on.
+ * Writes the sentence of a map by the rule in classify.h. It collects the claims of each size
+ * (map_claim.h), joins sizes with the same claim to runs, and puts these into words from the
+ * smallest size on.
  */
 #include "core/classify.h"
 #include "core/classify_list.h"
@@ -15,16 +16,16 @@
 #include "core/map_claim.h"
 #include "core/param_text.h"
 
-#define WAIT_LIKE 8.0  /* T_comp over T_comm, at most, for a Wait to count */
-#define EAGER_STEP 4.0 /* between the sizes on both sides of a threshold */
+#define WAIT_LIKE 8.0  /* greatest T_comp / T_comm for which a Wait counts */
+#define EAGER_STEP 4.0 /* greatest factor between the sizes on both sides of a threshold */
 #define EAGER_MAX_BYTES (1024.0 * 1024)
 #define AT_ONCE_SHARE 0.1 /* of T_comm */
-#define IDLE_NS_MAX 500.0 /* a call takes that at most, and reading the clock */
+#define IDLE_NS_MAX 500.0 /* greatest cost of an idle call with two readings of the clock */
 #define WAITING_SHARE 0.25
-#define NAMED_MOST 6 /* sizes of which nothing can be said */
+#define NAMED_MOST 6 /* greatest number of unknown sizes that the sentence names */
 
-static const char *const words_of[] = {
-	[CLASSIFY_UNJUDGED] = "not told",
+static const char *const class_phrase[] = {
+	[CLASSIFY_UNJUDGED] = "unknown",
 	[CLASSIFY_OVERLAP] = "overlap",
 	[CLASSIFY_PARTIAL] = "partial overlap",
 	[CLASSIFY_NONE] = "no overlap",
@@ -48,14 +49,14 @@ enum classify_overlap classify_size(const struct result *r, uint64_t bytes)
 
 /* ---- eager ---- */
 
-/* A size of which something can be said. */
-struct told {
+/* A size with at least one claim. */
+struct known_size {
 	const struct map_size_claims *size;
 	enum classify_overlap class;
 	enum done { DONE_UNKNOWN, DONE_AT_ONCE, DONE_BY_WAITING } done;
 };
 
-/* What a Wait takes in which nothing is left to be done. */
+/* Returns the cost of a Wait that has nothing left to do. */
 static double idle_wait(const struct result *r)
 {
 	double least = IDLE_NS_MAX;
@@ -81,7 +82,7 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
 		wait_ns = result_number(p, "send_wait");
 		comm_ns = result_number(p, "comm");
 		comp_share = result_number(p, "comp") / comm_ns;
-		/* Where it could have been done before the Wait. */
+		/* Count only points whose transfer could have ended before the Wait. */
 		if (comp_share >= 1 && comp_share <= WAIT_LIKE && !isnan(wait_ns))
 			samples_add(&share, (wait_ns - idle_ns) / comm_ns);
 	}
@@ -95,10 +96,10 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
 }
 
 /*
- * The index after the last size that was done before its Wait; 0: there is no such change. One size between may be
- * neither: the first part of a rendezvous may be sent like an eager message.
+ * Returns the index after the last size that was done before its Wait, or 0 if there is no such
+ * change. One size in between may be neither, because a rendezvous may send its first part eagerly.
  */
-static size_t end_by_wait(const struct told *t, size_t cnt)
+static size_t end_by_wait(const struct known_size *t, size_t cnt)
 {
 	size_t end = 0, i;
 
@@ -113,8 +114,8 @@ static size_t end_by_wait(const struct told *t, size_t cnt)
 	return t[cnt - 1].done == DONE_BY_WAITING ? end : 0;
 }
 
-/* The index after the first sizes if they overlap, and all others alike do not; else 0. */
-static size_t end_by_overlap(const struct told *t, size_t cnt)
+/* Returns the index after the first sizes if these overlap and all others do not; otherwise 0. */
+static size_t end_by_overlap(const struct known_size *t, size_t cnt)
 {
 	size_t end = 0, i;
 
@@ -129,8 +130,8 @@ static size_t end_by_overlap(const struct told *t, size_t cnt)
 	return end;
 }
 
-/* The index after the last size that looks eager; 0: none does. */
-static size_t eager_end(const struct told *t, size_t cnt, bool has_waits)
+/* Returns the index after the last size that looks eager; 0 if none does. */
+static size_t eager_end(const struct known_size *t, size_t cnt, bool has_waits)
 {
 	size_t end = has_waits ? end_by_wait(t, cnt) : end_by_overlap(t, cnt);
 
@@ -142,13 +143,13 @@ static size_t eager_end(const struct told *t, size_t cnt, bool has_waits)
 
 /* ---- runs ---- */
 
-/* Neighbouring sizes of which the same claim is made, or the same ones, of the same computation times. */
+/* Neighbouring sizes with the same claim or claims, for the same computation times. */
 struct run {
-	size_t begin, end; /* of those that are told */
+	size_t begin, end; /* indexes of sizes with claims */
 	struct map_claim claim;
 };
 
-/* The claim of both ranges of computation times. */
+/* The claim for the union of both ranges of computation times. */
 static struct map_claim widened(const struct map_claim *a, const struct map_claim *b)
 {
 	return (struct map_claim){a->class, fmin(a->compute_low, b->compute_low),
@@ -174,8 +175,8 @@ static bool same_claims(const struct map_size_claims *a, const struct map_size_c
 	return true;
 }
 
-/* The run from that size on: as far as its claim, with the computation times of all, holds for all. */
-static struct run run_find(const struct map_claims *c, const struct told *t, size_t cnt,
+/* The longest run from `begin` on whose claim holds for the computation times of all its sizes. */
+static struct run run_find(const struct map_claims *c, const struct known_size *t, size_t cnt,
 			   size_t begin)
 {
 	struct run run = {begin, begin + 1, t[begin].size->claim[0]};
@@ -197,8 +198,8 @@ static struct run run_find(const struct map_claims *c, const struct told *t, siz
 	return run;
 }
 
-/* Returns their number. */
-static size_t runs_find(const struct map_claims *c, const struct told *t, size_t cnt,
+/* Returns the number of runs. */
+static size_t runs_find(const struct map_claims *c, const struct known_size *t, size_t cnt,
 			struct run *out)
 {
 	size_t begin, runs = 0;
@@ -210,16 +211,16 @@ static size_t runs_find(const struct map_claims *c, const struct told *t, size_t
 
 /* ---- the sentence ---- */
 
-/* What is being said. */
+/* State of the sentence under construction. */
 struct speech {
-	const struct told *told;
+	const struct known_size *known;
 	size_t cnt;
-	bool all;	 /* something is said of every size, and one thing of each */
-	bool same_times; /* all claims are of the same computation times: these are said once */
-	bool said_computations; /* the word */
+	bool all;		/* every size has exactly one claim */
+	bool same_times;	/* all claims have the same computation times, stated once */
+	bool said_computations; /* the word "computations" has been used */
 };
 
-/* " for computations of 1 us to 64 us"; nothing if there are no computation times. */
+/* Returns " for computations of 1 us to 64 us", or nothing if there are no computation times. */
 static char *times_text(struct speech *s, const struct map_claim *claim)
 {
 	const char *word = s->said_computations ? "" : "computations of ";
@@ -235,13 +236,13 @@ static char *times_text(struct speech *s, const struct map_claim *claim)
 	return xasprintf(" for %s%s to %s", word, from, to);
 }
 
-/* Where a run is. */
+/* Describes the sizes of a run: "at all sizes", "up to …", "above" and so on. */
 static char *where_text(const struct speech *s, const struct run *run)
 {
 	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 
-	human_bytes(from, sizeof(from), (uint64_t)s->told[run->begin].size->bytes);
-	human_bytes(to, sizeof(to), (uint64_t)s->told[run->end - 1].size->bytes);
+	human_bytes(from, sizeof(from), (uint64_t)s->known[run->begin].size->bytes);
+	human_bytes(to, sizeof(to), (uint64_t)s->known[run->end - 1].size->bytes);
 	if (s->all && run->end == s->cnt)
 		return xstrdup(run->begin ? "above" : "at all sizes");
 	if (s->all)
@@ -250,12 +251,12 @@ static char *where_text(const struct speech *s, const struct run *run)
 					    xasprintf("from %s to %s", from, to);
 }
 
-/* "overlap up to 4 KiB (eager) for computations of 4 us to 64 us" */
+/* Example: "overlap up to 4 KiB (eager) for computations of 4 us to 64 us" */
 static char *run_text(struct speech *s, const struct run *run, bool eager)
 {
 	char *where = where_text(s, run);
 	char *times = s->same_times ? xstrdup("") : times_text(s, &run->claim);
-	char *text = xasprintf("%s %s%s%s", words_of[run->claim.class], where,
+	char *text = xasprintf("%s %s%s%s", class_phrase[run->claim.class], where,
 			       eager ? " (eager)" : "", times);
 
 	free(times);
@@ -263,23 +264,24 @@ static char *run_text(struct speech *s, const struct run *run, bool eager)
 	return text;
 }
 
-/* "at 16 KiB overlap for 4 us to 64 us but no overlap for 256 us" */
+/* Example: "at 16 KiB overlap for 4 us to 64 us but no overlap for 256 us" */
 static char *mixed_text(struct speech *s, const struct run *run)
 {
-	const struct map_size_claims *size = s->told[run->begin].size;
+	const struct map_size_claims *size = s->known[run->begin].size;
 	char *text = NULL, *times;
 	size_t i;
 
 	for (i = 0; i < size->claim_cnt; i++) {
 		times = times_text(s, &size->claim[i]);
-		text = classify_joined(
-			text, xasprintf("%s%s", words_of[size->claim[i].class], times), " but ");
+		text = classify_joined(text,
+				       xasprintf("%s%s", class_phrase[size->claim[i].class], times),
+				       " but ");
 		free(times);
 	}
 	return classify_joined(where_text(s, run), text, " ");
 }
 
-/* "overlap up to 4 KiB (eager), no overlap above, for computations of 4 us to 64 us" */
+/* Example: "overlap up to 4 KiB (eager), no overlap above, for computations of 4 us to 64 us" */
 static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, size_t eager)
 {
 	char size[HUMAN_BYTES], *text = NULL, *times;
@@ -287,7 +289,7 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 	size_t i;
 
 	for (i = 0; i < run_cnt; i++) {
-		if (s->told[run[i].begin].class == CLASSIFY_MIXED) {
+		if (s->known[run[i].begin].class == CLASSIFY_MIXED) {
 			text = classify_joined(text, mixed_text(s, &run[i]), ", ");
 			continue;
 		}
@@ -303,37 +305,38 @@ static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, 
 			text,
 			xasprintf("eager up to %s",
 				  human_bytes(size, sizeof(size),
-					      (uint64_t)s->told[eager - 1].size->bytes)),
+					      (uint64_t)s->known[eager - 1].size->bytes)),
 			"; ");
 	return text;
 }
 
-static char *untold_text(char *text, const struct samples *untold)
+static char *unknown_text(char *text, const struct samples *unknown)
 {
 	char size[HUMAN_BYTES], *sizes = NULL;
 	size_t i;
 
-	if (!untold->cnt)
+	if (!unknown->cnt)
 		return text;
-	for (i = 0; i < untold->cnt && i < NAMED_MOST; i++)
+	for (i = 0; i < unknown->cnt && i < NAMED_MOST; i++)
 		sizes = classify_joined(
-			sizes, xstrdup(human_bytes(size, sizeof(size), (uint64_t)untold->value[i])),
+			sizes,
+			xstrdup(human_bytes(size, sizeof(size), (uint64_t)unknown->value[i])),
 			", ");
-	if (untold->cnt > NAMED_MOST)
+	if (unknown->cnt > NAMED_MOST)
 		sizes = classify_joined(
-			sizes, xasprintf("%zu more sizes", untold->cnt - NAMED_MOST), " and ");
-	text = classify_joined(text, xasprintf("not told at %s", sizes), "; ");
+			sizes, xasprintf("%zu more sizes", unknown->cnt - NAMED_MOST), " and ");
+	text = classify_joined(text, xasprintf("unknown at %s", sizes), "; ");
 	free(sizes);
 	return text;
 }
 
 static char *counts_text(char *text, const struct map_claims *c)
 {
-	size_t untold = c->point_cnt - c->cell_cnt - c->wrong_cnt;
+	size_t unknown = c->point_cnt - c->cell_cnt - c->wrong_cnt;
 
-	if (untold && c->cell_cnt)
+	if (unknown && c->cell_cnt)
 		text = classify_joined(
-			text, xasprintf("%zu of %zu points are not told", untold, c->point_cnt),
+			text, xasprintf("%zu of %zu points are unknown", unknown, c->point_cnt),
 			"; ");
 	if (!c->wrong_cnt)
 		return text;
@@ -356,61 +359,63 @@ static bool has_waits(const struct result *r)
 	return false;
 }
 
-/* Sizes of which something can be said; returns their number. The others are in untold. */
-static size_t told_find(const struct map_claims *c, double idle_ns, struct told *out,
-			struct samples *untold)
+/* Collects the sizes with claims and returns their number. Sizes without claims go to unknown. */
+static size_t known_find(const struct map_claims *c, double idle_ns, struct known_size *out,
+			 struct samples *unknown)
 {
 	size_t i, cnt = 0;
 
 	for (i = 0; i < c->size_cnt; i++) {
 		if (c->size[i].claim_cnt)
-			out[cnt++] = (struct told){&c->size[i], map_size_class(&c->size[i]),
-						   done_of(c, &c->size[i], idle_ns)};
+			out[cnt++] = (struct known_size){&c->size[i], map_size_class(&c->size[i]),
+							 done_of(c, &c->size[i], idle_ns)};
 		else
-			samples_add(untold, c->size[i].bytes);
+			samples_add(unknown, c->size[i].bytes);
 	}
 	return cnt;
 }
 
-/* What is said of the sizes; null: nothing of any. */
-static char *told_text(const struct map_claims *c, const struct told *told, size_t cnt, bool waits)
+/* Returns the part of the sentence about sizes with claims; null if there are none. */
+static char *known_text(const struct map_claims *c, const struct known_size *known, size_t cnt,
+			bool waits)
 {
-	struct speech s = {.told = told, .cnt = cnt, .all = cnt == c->size_cnt, .same_times = true};
+	struct speech s = {
+		.known = known, .cnt = cnt, .all = cnt == c->size_cnt, .same_times = true};
 	struct run *run = xcalloc(cnt + 1, sizeof(*run));
-	size_t run_cnt = runs_find(c, told, cnt, run), i;
+	size_t run_cnt = runs_find(c, known, cnt, run), i;
 	char *text;
 
 	for (i = 0; i < run_cnt; i++) {
-		bool mixed = told[run[i].begin].class == CLASSIFY_MIXED;
+		bool mixed = known[run[i].begin].class == CLASSIFY_MIXED;
 
 		s.all = s.all && !mixed;
 		s.same_times = s.same_times && !mixed && same_times(&run[i].claim, &run[0].claim);
 	}
-	text = runs_text(&s, run, run_cnt, eager_end(told, cnt, waits));
+	text = runs_text(&s, run, run_cnt, eager_end(known, cnt, waits));
 	free(run);
 	return text;
 }
 
 char *classify_map(const struct result *r)
 {
-	struct samples untold;
+	struct samples unknown;
 	struct map_claims c;
-	struct told *told;
+	struct known_size *known;
 	char *text;
 	size_t cnt;
 
 	map_claims_init(&c, r);
-	samples_init(&untold);
-	told = xcalloc(c.size_cnt + 1, sizeof(*told));
-	cnt = told_find(&c, idle_wait(r), told, &untold);
-	text = told_text(&c, told, cnt, has_waits(r));
+	samples_init(&unknown);
+	known = xcalloc(c.size_cnt + 1, sizeof(*known));
+	cnt = known_find(&c, idle_wait(r), known, &unknown);
+	text = known_text(&c, known, cnt, has_waits(r));
 	if (!text && c.size_cnt)
-		text = xstrdup("not told at any size");
+		text = xstrdup("unknown at every size");
 	else
-		text = untold_text(text, &untold);
+		text = unknown_text(text, &unknown);
 	text = counts_text(text, &c);
-	free(told);
-	samples_release(&untold);
+	free(known);
+	samples_release(&unknown);
 	map_claims_release(&c);
 	return text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The sentence of the eager limit; the rule is in classify.h. */
+/* Writes the sentence of the eager limit (see classify.h). */
 #include "core/classify_list.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 #include "core/param_text.h"
 
 struct limit {
-	double eager; /* the largest size below the first one that was not; 0: none */
-	double above; /* that one; infinite: none */
+	double eager; /* largest size below the first one that was not eager; 0: none */
+	double above; /* first size that was not eager; infinite: none */
 };
 
 static struct limit limit_of(const struct result *r, const char *receiver)

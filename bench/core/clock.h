@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The clocks. CLOCK_MONOTONIC, for three reasons: all ranks of a node share it, it is read without a system call on
- * every kernel (CLOCK_MONOTONIC_RAW only since Linux 5.3), and recorded traces use it, so that their times and a
- * result's can be laid side by side. That it may be slewed by 0.05 % is far below the noise.
+ * The clocks. The wall clock is CLOCK_MONOTONIC, for three reasons. All ranks of a node share it.
+ * Every kernel reads it without a system call (CLOCK_MONOTONIC_RAW only since Linux 5.3). Recorded
+ * traces use it, so their times and a result's can be compared. It may be slewed by 0.05 %,
+ * which is far below the noise.
  */
 #ifndef POVBENCH_CLOCK_H
 #define POVBENCH_CLOCK_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What is made of plain messages, alike on MPI and on the model. The tags are kept out of benchmarks' way. */
+/*
+ * Operations built from plain messages, the same on MPI and on the model. Benchmarks use other
+ * tags.
+ */
 #include "core/comm.h"
 
 enum { TAG_SYNC = 32001, TAG_TELL = 32002, TAG_COLLECT = 32003 };

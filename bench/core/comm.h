@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a benchmark sees of the machine: communication, clocks, computation. There are two of it: MPI (comm_mpi.c,
- * also when built for SimGrid), and a model in virtual time whose overlap, delays and steals are set exactly
- * (tests/povbench/model), on which tests run the very same benchmark code. A communication error ends
- * the program, as MPI's default does.
+ * A benchmark's view of the machine: communication, clocks, computation. There are two
+ * implementations: MPI (comm_mpi.c, also when built for SimGrid), and a model in virtual time
+ * (tests/povbench/model). The model has exact settings of overlap, delays and stolen time, and
+ * tests run the same benchmark code on it. A communication error ends the program, as MPI's
+ * default does.
  */
 #ifndef POVBENCH_COMM_H
 #define POVBENCH_COMM_H
@@ -16,8 +17,8 @@
 
 enum comm_layout {
 	COMM_CONTIGUOUS = 0,
-	COMM_STRIDED =
-		1, /* 32 chars of every 64 (Denis & Trahay 2016, III.D): the buffer spans 2 × bytes */
+	/* 32 chars of every 64 (Denis & Trahay 2016, III.D); the buffer spans 2 × bytes. */
+	COMM_STRIDED = 1,
 };
 
 struct comm_msg {
@@ -27,8 +28,8 @@ struct comm_msg {
 };
 
 /*
- * A pending operation: an MPI_Request or the model's own. To begin with all zero. Several that are waited for at once
- * (waitall) are an array that requests_prepare was told of.
+ * A pending operation: an MPI_Request or the model's own. Must start as all zeros. Requests that
+ * are waited for together (waitall) form an array that was passed to requests_prepare.
  */
 struct comm_request {
 	uint64_t word[2];
@@ -37,7 +38,7 @@ struct comm_request {
 /* Memory of each rank that others write and read (one-sided communication). */
 struct comm_window;
 
-/* bytes of a collective are each rank's block; reductions sum doubles. */
+/* `bytes` of a collective is the size of each rank's block. Reductions sum doubles. */
 enum comm_coll {
 	COMM_BARRIER,
 	COMM_BCAST,
@@ -56,15 +57,15 @@ enum comm_feature {
 	COMM_HAS_MULTIPLE = 0x02,    /* MPI_THREAD_MULTIPLE was asked for and is provided */
 	COMM_HAS_THREADS = 0x04,     /* threads_run, load_begin, progress_begin work */
 	COMM_HAS_OPENMP = 0x08,
-	COMM_HAS_STEAL = 0x10, /* cpu_ns is measured, and may be less than the time that passed */
-	COMM_VIRTUAL_TIME = 0x20, /* time passes in the operations below only, not in own code */
+	COMM_HAS_STEAL = 0x10,	  /* cpu_ns is measured, and may be less than elapsed time */
+	COMM_VIRTUAL_TIME = 0x20, /* time passes only in the operations below, not in own code */
 	COMM_HAS_RMA = 0x40,	  /* windows: window_new … */
 	COMM_HAS_POV = 0x80,	  /* rank_pov_ns, core_pov_ns, section: `povtrace clock` serves */
 };
 
 enum compute_kind {
-	COMPUTE_DEADLINE, /* until the clock says so, as the paper's tool: stolen CPU time is invisible */
-	COMPUTE_WORK, /* a calibrated number of operations: stolen CPU time makes it longer */
+	COMPUTE_DEADLINE, /* until a time, as in the paper's tool: stolen CPU time is invisible */
+	COMPUTE_WORK,	  /* a calibrated number of operations: stolen CPU time makes it longer */
 };
 enum compute_cores {
 	COMPUTE_ONE,	/* the calling thread */
@@ -78,19 +79,22 @@ struct compute {
 
 struct comm_load {
 	int threads;
-	bool bind;	  /* a processing unit each */
-	const char *cpus; /* to be bound to these only, in turn; null: all of the node */
+	bool bind;	  /* each thread to a processing unit of its own */
+	const char *cpus; /* bind only to these units, in turn; null: all of the node */
 };
 
 struct comm;
 
 struct comm_ops {
-	/* Monotonic clock that all ranks of a node share; never MPI_Wtime (paper, III.A). */
+	/* Monotonic clock that all ranks of a node share. Never MPI_Wtime (paper, III.A). */
 	uint64_t (*now_ns)(struct comm *c);
 	uint64_t (*cpu_ns)(struct comm *c); /* CPU time of the calling thread */
 	double (*wtime)(struct comm *c);    /* MPI_Wtime, as it is, in seconds */
 
-	/* libpov's clocks (COMM_HAS_POV): of all the rank's threads, and of the core's processes that are in a section. */
+	/*
+	 * libpov's clocks (COMM_HAS_POV). The first covers all threads of the rank, the second the
+	 * core's processes that are in a section.
+	 */
 	uint64_t (*rank_pov_ns)(struct comm *c);
 	uint64_t (*core_pov_ns)(struct comm *c);
 	void (*section)(struct comm *c, bool begin);
@@ -99,7 +103,8 @@ struct comm_ops {
 	void (*compute)(struct comm *c, const struct compute *how, uint64_t ns);
 
 	/*
-	 * Before anything is timed: what messages of this size and layout need (a datatype); requests for waitall, until
+	 * Called before anything is timed. msg_prepare creates what messages of this size and
+	 * layout need (a datatype). requests_prepare sets up requests for waitall until
 	 * requests_release, when none may be pending.
 	 */
 	void (*msg_prepare)(struct comm *c, const struct comm_msg *m);
@@ -116,7 +121,9 @@ struct comm_ops {
 	void (*waitall)(struct comm *c, struct comm_request *r, int cnt);
 	bool (*test)(struct comm *c, struct comm_request *r); /* true: complete */
 
-	/* Persistent: made inactive; start may be called again after each wait. */
+	/*
+	 * Persistent requests. The init calls return inactive ones; restart them after each wait.
+	 */
 	void (*send_init)(struct comm *c, const struct comm_msg *m, int peer, int tag,
 			  struct comm_request *out);
 	void (*recv_init)(struct comm *c, const struct comm_msg *m, int peer, int tag,
@@ -132,9 +139,10 @@ struct comm_ops {
 	void (*pready)(struct comm *c, struct comm_request *r, int part);
 
 	/*
-	 * One-sided (COMM_HAS_RMA), passive target. All ranks make a window, each of bytes of its own memory, and free it.
-	 * Between lock (shared) and unlock, put and get begin to move contiguous data to and from that many bytes behind
-	 * the target's memory; they are complete, on both sides, after flush.
+	 * One-sided communication (COMM_HAS_RMA), passive target. All ranks create a window, each
+	 * with `bytes` of its own memory, and free it. Between lock (shared) and unlock, put and
+	 * get start to move contiguous data to or from the target's memory at offset at_bytes.
+	 * They are complete on both sides after flush.
 	 */
 	struct comm_window *(*window_new)(struct comm *c, size_t bytes, void **memory);
 	void (*window_free)(struct comm *c, struct comm_window *w);
@@ -146,37 +154,43 @@ struct comm_ops {
 		    size_t at_bytes);
 	void (*flush)(struct comm *c, struct comm_window *w, int target);
 
-	/* out may equal in only where MPI has one buffer (bcast, barrier). root is for rooted ones. */
+	/*
+	 * out may equal in only where MPI has one buffer (bcast, barrier). root: for rooted ones.
+	 */
 	void (*coll)(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,
 		     int root);
 	void (*icoll)(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes,
 		      int root, struct comm_request *req);
 
-	/* Threads that compute in the background until load_end. */
+	/* Start and stop threads that compute in the background. */
 	void (*load_begin)(struct comm *c, const struct comm_load *load);
 	void (*load_end)(struct comm *c);
-	/* A thread that calls MPI for progress until progress_end (COMM_HAS_MULTIPLE). */
+	/* Start and stop a thread that calls MPI for progress (COMM_HAS_MULTIPLE). */
 	void (*progress_begin)(struct comm *c);
 	void (*progress_end)(struct comm *c);
-	/* Runs fn(arg, 0 … n-1) in n threads at once, the caller among them, and waits for all. */
+	/* Runs fn(arg, 0 … n-1) in n threads at once, including the caller, and waits for all. */
 	void (*threads_run)(struct comm *c, int n, void (*fn)(void *arg, int thread), void *arg);
 
-	/* A communicator of the first n ranks; null on the others. Collective over c. */
+	/* Returns a communicator of the first n ranks, null on other ranks. Collective over c. */
 	struct comm *(*first)(struct comm *c, int n);
-	void (*free)(struct comm *c); /* of one that first made */
+	void (*free)(struct comm *c); /* for communicators made by first */
 
-	/* A phase's name for a tracer of this run (mark.h); level 0 is the benchmark, 1 a point, 2 inside. */
+	/*
+	 * Marks a phase for a tracer of this run (mark.h). Level 0: benchmark, 1: point, 2:
+	 * inside.
+	 */
 	void (*mark_begin)(struct comm *c, int level, const char *name);
 	void (*mark_end)(struct comm *c, int level);
 
 	/*
-	 * Binds this rank to the core-th of the cores that this node's ranks were allowed together when they
-	 * started (modulo their number), -1: to what it was allowed itself. Returns their number.
+	 * Binds this rank to one of the cores that this node's ranks were allowed together when
+	 * they started: to number `core` modulo the number of cores. -1 restores the rank's own
+	 * mask. Returns the number of cores.
 	 */
 	int (*pin)(struct comm *c, int core);
-	/* A number of this rank's node: ranks with the same one share cores, memory and the clock. */
+	/* Identifies this rank's node. Ranks of one node share cores, memory and the clock. */
 	int (*node)(struct comm *c);
-	/* Uses no CPU for ns; what is pending need not progress meanwhile. */
+	/* Uses no CPU for ns. Pending operations need not progress meanwhile. */
 	void (*sleep)(struct comm *c, uint64_t ns);
 };
 
@@ -187,19 +201,19 @@ struct comm {
 	void *impl;
 };
 
-/* ---- made of the above (comm.c) ---- */
+/* ---- built from the above (comm.c) ---- */
 
 /*
- * Denis & Trahay 2016, III.A: rank 0 learns that every other one is ready, the others know that rank 0
- * starts after them. Rank 0 passes `word` to all; they get it as the result.
+ * Synchronises all ranks (Denis & Trahay 2016, III.A): rank 0 learns that every other rank is
+ * ready, and the others know that rank 0 starts after them. Returns rank 0's `word` on all ranks.
  */
 uint64_t comm_sync(struct comm *c, uint64_t word);
-/* A number of rank 0 for all. */
+/* Returns rank 0's number on all ranks. */
 uint64_t comm_tell(struct comm *c, uint64_t word);
-/* Everybody's number, on rank 0 only: out[0 … size-1]. */
+/* Collects every rank's number on rank 0: out[0 … size-1]. */
 void comm_collect(struct comm *c, uint64_t word, uint64_t *out);
 
-/* What MPI is told of the program's threads; the benchmark and its options tell. */
+/* Thread level requested from MPI. It follows from the benchmark and its options. */
 enum comm_threads {
 	COMM_THREADS_NONE,     /* MPI_THREAD_SINGLE, as MPI_Init */
 	COMM_THREADS_COMPUTE,  /* MPI_THREAD_FUNNELED: they make no calls */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * struct comm on MPI. Each operation is the MPI call of its name and nothing else, so that what is timed around it is
- * the library's. MPI's error handler ends the program, so nothing is checked here.
+ * struct comm on MPI. Each operation is only the MPI call of its name, so times measured around it
+ * are the library's. MPI's error handler ends the program, so no return value is checked here.
  */
 #include "core/comm_mpi.h"
 
@@ -146,7 +146,10 @@ static void mpi_waitall(struct comm *c, struct comm_request *r, int cnt)
 	(void)c;
 	if (cnt > 1 && !r->word[1])
 		die("requests to be waited for at once were not prepared; please report this");
-	/* MPICH's constant is 1, which compilers that know MPI_Waitall take for an array too short. */
+	/*
+	 * MPICH's constant is 1. Compilers that know MPI_Waitall take it for a short array and
+	 * warn.
+	 */
 	__asm__("" : "+r"(ignore));
 	MPI_Waitall(cnt, mpi_request(r), ignore);
 }
@@ -194,7 +197,7 @@ static void mpi_request_free(struct comm *c, struct comm_request *r)
 	MPI_Request_free(mpi_request(r));
 }
 
-/* SimGrid's MPI calls itself 3.1, Open MPI is of version 3 until release 5, which brings partitioned requests. */
+/* SimGrid's MPI reports 3.1. Open MPI reports 3 up to release 5, which has partitioned requests. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define PARTITIONED COMM_HAS_PARTITIONED
 
@@ -369,7 +372,7 @@ struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads)
 		features &= ~(uint32_t)COMM_HAS_THREADS;
 	if (threads == COMM_THREADS_MULTIPLE && level >= MPI_THREAD_MULTIPLE)
 		features |= COMM_HAS_MULTIPLE;
-	/* Own messages in a communicator of their own. */
+	/* povbench's messages get a communicator of their own. */
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	return comm_new(comm, mpi_process_new(level), features);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Collectives of struct comm in MPI. */
+/* Collectives of struct comm on MPI. */
 #include "core/comm_mpi.h"
 
 #include "lib/log.h"
@@ -13,7 +13,7 @@ static int bytes_cnt(size_t bytes)
 	return (int)bytes;
 }
 
-/* What MPI_Alltoallv wants to be told, made by the first call with blocks of this size. */
+/* Makes the arguments of MPI_Alltoallv in the first call with blocks of this size. */
 static const struct mpi_comm *with_counts(struct comm *c, int n)
 {
 	struct mpi_comm *m = mpi_of(c);

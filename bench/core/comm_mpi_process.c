@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The process behind a rank: where it may run, its threads, its sleep. Made once; all ranks make it together. */
+/* A rank's process: its CPUs, its threads, its sleep. All ranks create theirs together, once. */
 #include "core/comm_mpi.h"
 
 #include "lib/log.h"
@@ -11,16 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { TAG_PROGRESS = 32010 }; /* nobody sends it */
+enum { TAG_PROGRESS = 32010 }; /* no message has this tag */
 
 struct progress {
 	pthread_t thread;
 	atomic_bool stop, probing;
-	MPI_Comm comm; /* its own, so that it sees no message */
+	MPI_Comm comm; /* of its own, so that it receives no other message */
 	bool running;
 };
 
-/* The units of the node that its ranks are bound to; one that may run anywhere has none of its own. */
+/* Collects the units that the node's ranks are bound to. A rank that may run anywhere adds none. */
 static void find_taken(const struct mpi_process *p, cpu_set_t *taken)
 {
 	cpu_set_t own = p->allowed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One-sided communication of struct comm in MPI: windows by MPI_Win_allocate, so that the library has its choice of
- * memory, and passive target synchronisation.
+ * One-sided communication of struct comm on MPI. Windows come from MPI_Win_allocate, so that the
+ * library chooses the memory. Synchronisation is passive target.
  */
 #include "core/comm_mpi.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Denis & Trahay 2016, III.D: a derived datatype of blocks of 32 chars with holes as large between them. What is left
- * behind the last whole block is part of the type.
+ * A derived datatype of 32-char blocks with holes of the same size between them (Denis & Trahay
+ * 2016, III.D). The remainder after the last whole block is part of the type.
  */
 #include "core/comm_type.h"
 
@@ -20,9 +20,9 @@ struct type_entry {
 	struct type_entry *older;
 };
 
-/* Entries stay as they are and where they are: looking for one, which is in what is timed, takes no lock. */
+/* Entries never change or move, so the lookup, which happens in timed code, takes no lock. */
 struct type_cache {
-	pthread_mutex_t lock; /* of whoever makes one: several threads may send at once */
+	pthread_mutex_t lock; /* taken to add an entry, because several threads may send at once */
 	struct type_entry *_Atomic newest;
 };
 
@@ -67,7 +67,7 @@ static MPI_Datatype strided_new(size_t bytes)
 	return type;
 }
 
-/* From the last one made: a sweep asks for that. */
+/* Searches from the newest entry, because a sweep uses that one. */
 static const struct type_entry *entry_find(struct type_cache *t, size_t bytes)
 {
 	const struct type_entry *e = atomic_load_explicit(&t->newest, memory_order_acquire);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* MPI datatypes of message layouts; made once a size, as making one takes longer than sending a small message. */
+/*
+ * MPI datatypes of message layouts. Each is made once, as that takes longer than a short message.
+ */
 #ifndef POVBENCH_COMM_TYPE_H
 #define POVBENCH_COMM_TYPE_H
 
@@ -13,10 +15,13 @@ struct type_cache;
 struct type_cache *type_cache_new(void);
 void type_cache_free(struct type_cache *t);
 
-/* How MPI is told of a message that is not plain data, or too long. */
+/* Type and count of a message that is not plain data, or is too long for an int. */
 void type_of_other(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt);
 
-/* How MPI is told of m, in each call that is timed. Ends the program if the size is beyond what a count can say. */
+/*
+ * Type and count of m, for each timed call. Ends the program if the size exceeds what a count can
+ * express.
+ */
 static inline void type_of(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type,
 			   int *cnt)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two sorts of computation. To a deadline, as the original tool does: it ends on time even if the CPU was taken away
- * meanwhile, which then cannot be seen. By work: a number of operations that take the time asked for on an
- * undisturbed core, so that whatever is stolen makes it longer. The operation is one step of a linear congruential
- * generator: each needs the one before, so that neither vector units nor a second thread of the core change its pace
- * much, and it touches no memory.
+ * Two kinds of computation. Computation to a deadline, as in the original tool, ends on time even
+ * if the CPU was taken away meanwhile, which then stays invisible. Computation by work is a number
+ * of operations that take the requested time on an undisturbed core, so stolen time makes it
+ * longer. An operation is one step of a linear congruential generator. Each step needs the one
+ * before, so vector units or a second hardware thread hardly change its pace, and it uses no
+ * memory.
  */
 #include "core/compute.h"
 
@@ -24,9 +25,9 @@
 #endif
 
 #define CALIBRATE_SLICES 40
-#define CALIBRATE_OPS 100000 /* of a slice: some 0.1 ms, seldom interrupted */
-#define LOAD_OPS 1000	     /* between looks at the flag: a microsecond */
-#define DEADLINE_OPS 16	     /* between looks at the clock */
+#define CALIBRATE_OPS 100000 /* a slice of about 0.1 ms, which is seldom interrupted */
+#define LOAD_OPS 1000	     /* between checks of the flag: a microsecond */
+#define DEADLINE_OPS 16	     /* between readings of the clock */
 
 struct load {
 	pthread_t *thread;
@@ -40,17 +41,17 @@ struct load_thread {
 	int cpu; /* -1: not bound */
 };
 
-/* One computation that several threads take part in. */
+/* One computation that several threads share. */
 struct job {
-	bool until; /* a deadline; else operations */
+	bool until; /* compute to the deadline; otherwise a number of operations */
 	uint64_t deadline_ns, ops;
 };
 
 struct compute_engine {
 	double ops_per_ns;
 	int local_rank, local_cnt;
-	int own_cores;	       /* that the process was allowed at the start */
-	struct cpu_list units; /* of the node, those that load threads take first first */
+	int own_cores;	       /* cores that the process was allowed at the start */
+	struct cpu_list units; /* of the node, in the order in which load threads take them */
 	struct thread_pool *pool;
 	struct job job; /* outlives compute_run: a late worker may still look at it */
 	bool in_threads;
@@ -63,7 +64,7 @@ static void run_ops(uint64_t ops)
 
 	while (ops--) {
 		x = x * 6364136223846793005u + 1442695040888963407u;
-		/* The compiler must not know x, or it would leave the loop out. */
+		/* Hide x from the compiler, or it would remove the loop. */
 		__asm__ volatile("" : "+r"(x));
 	}
 }
@@ -81,8 +82,8 @@ static void run_job(void *arg, int thread)
 		run_ops(DEADLINE_OPS);
 }
 
-/* The best of several: each interruption makes a slice slower, nothing makes it faster. */
-static double calibrate(void)
+/* Takes the best slice: an interruption makes a slice slower, and nothing makes it faster. */
+static double ops_calibrate(void)
 {
 	double best = 0;
 	int i;
@@ -105,7 +106,7 @@ static bool unit_is_taken(const struct compute_engine *e, int idx, const cpu_set
 	return CPU_COUNT(taken) ? CPU_ISSET((size_t)e->units.cpu[idx], taken) : idx < e->local_cnt;
 }
 
-/* Those of the ranks' own threads to the end. */
+/* Moves the units of the ranks' own threads to the end. */
 static void order_units(struct compute_engine *e, const cpu_set_t *taken)
 {
 	int *cpu = xcalloc((size_t)e->units.cnt + 1, sizeof(*cpu));
@@ -129,7 +130,7 @@ struct compute_engine *compute_new(int local_rank, int local_cnt, const cpu_set_
 
 	e->local_rank = local_rank;
 	e->local_cnt = local_cnt > 0 ? local_cnt : 1;
-	e->ops_per_ns = calibrate();
+	e->ops_per_ns = ops_calibrate();
 	e->pool = thread_pool_new();
 	cpu_list_init(&e->units, NULL);
 	order_units(e, taken);
@@ -197,7 +198,7 @@ void compute_run(struct compute_engine *e, const struct compute *how, uint64_t n
 		e->job = job;
 		thread_pool_start(e->pool, e->own_cores, run_job, &e->job);
 		run_job(&e->job, 0);
-		/* At the deadline it is over, even if a worker has not got a core until then. */
+		/* A deadline ends the job even if a worker has not got a core by then. */
 		if (!job.until)
 			thread_pool_wait(e->pool);
 	}
@@ -219,7 +220,7 @@ static void *load_work(void *arg)
 	return NULL;
 }
 
-/* The unit of this rank's thread i. */
+/* The unit of this rank's load thread i. */
 static int load_unit(const struct compute_engine *e, const struct cpu_list *of, int i)
 {
 	return of->cpu[(i * e->local_cnt + e->local_rank) % of->cnt];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Real computation and threads of a rank, for struct comm's operations on MPI. */
+/* Real computation and a rank's threads, for struct comm's operations on MPI. */
 #ifndef POVBENCH_COMPUTE_H
 #define POVBENCH_COMPUTE_H
 
@@ -12,22 +12,24 @@
 struct compute_engine;
 
 /*
- * Calibrates (some ms). The rank is the local_rank-th of local_cnt of this node; taken: the units that its ranks'
- * own threads are bound to, empty if they are not bound. From these follows who takes which unit for load threads.
+ * Calibrates, which takes some ms. The rank is number local_rank of local_cnt on this node. `taken`
+ * has the units that the ranks' own threads are bound to, and is empty if they are not bound. These
+ * decide which units load threads take.
  */
 struct compute_engine *compute_new(int local_rank, int local_cnt, const cpu_set_t *taken);
 void compute_free(struct compute_engine *e); /* null is allowed */
-/* What of enum comm_feature computation decides. */
+/* The bits of enum comm_feature that this module decides. */
 uint32_t compute_features(void);
 
-/* Computes for ns. In threads of compute_threads_run always in the calling one only. */
+/* Computes for ns. Within compute_threads_run it always uses the calling thread only. */
 void compute_run(struct compute_engine *e, const struct compute *how, uint64_t ns);
 double compute_ops_per_ns(const struct compute_engine *e);
 
 /*
- * Threads that compute until load_end. Bound, the i-th thread of all ranks of the node together takes the i-th unit,
- * cores before their second units, the ranks' own last (the first local_cnt, as launchers place them, if the ranks are
- * not bound); with a list, of those in it. Unbound they run where the rank may.
+ * Starts threads that compute until compute_load_end. If bound, the i-th thread of all ranks of the
+ * node together takes the i-th unit. Cores come before their second units, and the ranks' own
+ * units come last: the first local_cnt, as launchers place them, if the ranks are not bound. With a
+ * list, only its units are used. Unbound threads run where the rank may.
  */
 void compute_load_begin(struct compute_engine *e, const struct comm_load *how);
 void compute_load_end(struct compute_engine *e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Several ranks on a core (core_sharing.h). Ranks are dealt out to the cores one by one, so that ranks whose numbers differ by
- * no multiple of the number of cores are on different cores: neighbours can be chosen to be elsewhere. Which of a node's
- * cores is which, is the communicator's business.
+ * Puts several ranks on a core (core_sharing.h). Ranks are dealt out to the cores in turn. Ranks
+ * are on different cores unless their numbers differ by a multiple of the number of cores, so
+ * neighbours can be chosen on other cores. The communicator decides the order of a node's cores.
  */
 #include "core/core_sharing.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cores first: threads that are few get a core each, and share cores only when there are more of them than cores.
- * hwloc knows which units are of one core; where it cannot tell, each unit counts as a core.
+ * Lists cores first: few threads get a core each, and share cores only if they outnumber them.
+ * hwloc reports which units belong to one core. If it cannot, each unit counts as a core.
  */
 #include "core/cpu_list.h"
 
@@ -20,7 +20,7 @@ static void cpu_list_add(struct cpu_list *u, unsigned int cpu, const cpu_set_t *
 	u->cpu[u->cnt++] = (int)cpu;
 }
 
-/* Adds the nth unit of each core that is in mask. Returns how many. */
+/* Adds the nth unit of each core, if it is in mask. Returns the number added. */
 static int add_of_cores(struct cpu_list *u, hwloc_topology_t topo, int nth, const cpu_set_t *mask)
 {
 	int cores = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_CORE), before = u->cnt, i;
@@ -84,7 +84,7 @@ static bool cpu_list_has(const struct cpu_list *u, int cpu)
 	return false;
 }
 
-/* The first one of the set that is not in u; -1: none. "4-" is all from 4 on, of which 4 must be there. */
+/* First unit of the set that u lacks; -1 if none. "4-" means all from 4 on, and 4 must exist. */
 static int first_missing(hwloc_const_bitmap_t set, const struct cpu_list *u)
 {
 	int end = hwloc_bitmap_last(set), cpu;

@@ -7,21 +7,21 @@
 #include <stddef.h>
 
 struct cpu_list {
-	int *cpu;     /* the kernel's numbers: first of each core, then second of each …; owned */
-	int cnt;      /* of cpu */
-	int core_cnt; /* the first so many are of different cores */
+	int *cpu; /* kernel's numbers: the first unit of each core, then the second …; owned */
+	int cnt;  /* length of cpu */
+	int core_cnt; /* the first core_cnt entries are on different cores */
 };
 
-/* Those in mask; null: all that this container may use. */
+/* Lists the units in mask; with null, all that this container may use. */
 void cpu_list_init(struct cpu_list *u, const cpu_set_t *mask);
 /*
- * Those of a list such as "0,4-7". -EINVAL: it is none; -ENOENT: `missing`, the first that is not here. u is empty
- * then. Unsaid.
+ * Lists the units of a text such as "0,4-7". Returns -EINVAL if the text is no list, or -ENOENT if
+ * a unit does not exist here; `missing` is the first such unit. u is empty then. Prints nothing.
  */
 int cpu_list_parse(struct cpu_list *u, const char *list, int *missing);
 void cpu_list_release(struct cpu_list *u);
 
-/* Binds the calling thread. 0 or -errno, unsaid. */
+/* Binds the calling thread. Returns 0 or -errno and prints nothing. */
 int cpu_bind(int cpu);
 
 #endif

@@ -25,7 +25,7 @@ void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes)
 	}
 }
 
-/* The number at *at, which is moved behind it. */
+/* Reads the number at *at and moves *at past it. */
 static bool number_read(const char **at, unsigned long *out)
 {
 	char *end;

@@ -7,9 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What has no room is left out. */
+/* Writes as many entries as fit; the rest is left out. */
 void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes);
-/* False: it is no such list, and the set is what was read until then. CPUs from CPU_SETSIZE on are left out. */
+/*
+ * Returns false if the text is no such list; the set then has what was read before the error. CPUs
+ * from CPU_SETSIZE on are left out.
+ */
 bool cpu_set_read(cpu_set_t *set, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The sweep over message sizes; what is timed is the benchmark's. */
+/* The sweep over message sizes. The benchmark supplies the timed part. */
 #include "core/curve.h"
 
 #include "lib/human.h"

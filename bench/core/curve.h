@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One time over message size. A point has the parameter bytes, the time measured, and the value mb_per_s of its median;
- * where messages are many at once, the time is of each of them, and messages_per_s is there, too.
+ * One time over message size. A point has the parameter bytes, the measured time, and mb_per_s from
+ * its median. If many messages are in flight, the time is that of each message, and the
+ * point also has messages_per_s.
  */
 #ifndef POVBENCH_CURVE_H
 #define POVBENCH_CURVE_H
@@ -9,22 +10,25 @@
 #include "core/bench.h"
 
 struct curve {
-	/* Fills out, on rank 0, with times of a message, in ns. All ranks call it. */
+	/* Fills out on rank 0 with times of a message in ns. All ranks call it. */
 	void (*measure)(struct bench_run *run, size_t bytes, struct samples *out);
-	bool rate;     /* messages_per_s is to be given */
+	bool rate;     /* also report messages_per_s */
 	uint64_t unit; /* sizes are multiples of it; 0 = 1 */
-	/* Larger sizes are left out; null: none is. */
+	/* Largest size; null: no limit. */
 	uint64_t (*bytes_max)(const struct bench_run *run);
-	/* That a sample has at least, for the estimate; null: one. */
+	/* Least number of messages in a sample, for the estimate; null: one. */
 	uint64_t (*messages)(const struct bench_run *run, size_t bytes);
 	void (*params)(const struct bench_run *run, size_t bytes, struct result_point *p);
 };
 
-/* Of a benchmark whose method is a struct curve. */
+/* run and estimate_ns of a benchmark whose method is a struct curve. */
 int curve_run(struct bench_run *run);
 uint64_t curve_estimate_ns(const struct bench_run *run);
 
-/* The sizes of the OSU benchmarks, for struct bench; their smallest is 0 where there is a message without data. Of collectives they end at 1 MiB. */
+/*
+ * The sizes of the OSU benchmarks, for struct bench. Their smallest is 0 where a message without
+ * data exists. Those of collectives end at 1 MiB.
+ */
 #define CURVE_SIZES_OSU(min_bytes)                             \
 	{                                                      \
 		.min = (min_bytes), .max = 4 << 20, .step = 2, \

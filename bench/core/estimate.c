@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A library that polls while it waits keeps its core from the rank that it waits for: a message then takes a time slice
- * of the scheduler, and a run a thousand times as long as by its options. Whether it does is tried rather than asked.
+ * A library that polls while it waits keeps the core from the rank that it waits for. A message
+ * then takes a time slice of the scheduler, and a run a thousand times its normal time. The
+ * library's behaviour is measured, not asked for.
  */
 #include "core/estimate.h"
 
@@ -11,9 +12,9 @@
 #include <math.h>
 
 #define PROBES 9
-#define SLICE_NS_LEAST 200000.0 /* what is called a time slice */
+#define SLICE_NS_LEAST 200000.0 /* shortest time that counts as a time slice */
 
-static void probe(struct bench_run *run, struct core_sharing sharing, void *ctx)
+static void sync_probe(struct bench_run *run, struct core_sharing sharing, void *ctx)
 {
 	struct comm *c = run->comm;
 	double *mean_ns = ctx;
@@ -37,9 +38,9 @@ void estimate_probe(struct comm *c, struct estimate_machine *out)
 	out->core_cnt = core_sharing_core_cnt(c);
 	out->shared_ns = 0;
 	nodes_init(c, &nodes);
-	/* Ranks of two nodes share no core: then it is not known. */
+	/* Ranks of two nodes share no core, so the cost is unknown then. */
 	if (nodes_leading(&nodes) > 1)
-		core_sharing_run(&run, sharing, probe, &out->shared_ns);
+		core_sharing_run(&run, sharing, sync_probe, &out->shared_ns);
 	nodes_release(&nodes);
 }
 

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How long a run will take: what the benchmarks' estimates have in common. */
+/* Predicts how long a run will take. All benchmarks' estimates use this. */
 #ifndef POVBENCH_ESTIMATE_H
 #define POVBENCH_ESTIMATE_H
 
 #include "core/bench.h"
 
-/* Of a message, as long as nothing has been measured. */
+/* Assumed cost of a message until something has been measured. */
 #define ESTIMATE_LATENCY_NS 20000
 #define ESTIMATE_BYTES_PER_NS 1
 
-/* What waiting costs here. */
+/* Cost of waiting on this machine. */
 struct estimate_machine {
 	int node_ranks, core_cnt; /* of rank 0's node */
-	/* A synchronisation of two ranks on one core: microseconds if the library yields when it waits. */
+	/* Time of a synchronisation of two ranks on one core: some us if the library yields. */
 	double shared_ns;
 };
 
 /* Measures shared_ns; all ranks call it, rank 0 has the result. */
 void estimate_probe(struct comm *c, struct estimate_machine *out);
-/* Ranks that are more than cores, and a library that does not yield: times will be the scheduler's. */
+/*
+ * True if ranks outnumber cores and the library does not yield: the scheduler then sets the times.
+ */
 bool estimate_crowded(const struct estimate_machine *m, int ranks);
 
-/* A point by its options when a sample takes so long: warming up and the fewest samples have no limit. */
+/*
+ * Time of a point whose samples take sample_ns each. Warm-up and the least samples have no limit.
+ */
 double estimate_point_ns(const struct bench_options *opt, double sample_ns);
-/* What a wait of so many ranks for each other takes beyond a latency: 0 if each has a core. */
+/* Extra time, beyond a latency, that this many ranks wait for each other; 0 if each has a core. */
 double estimate_wait_ns(const struct bench_run *run, int ranks);
-/* The same of ranks on one core. */
+/* The same for ranks that share one core. */
 double estimate_shared_wait_ns(const struct bench_run *run, int ranks);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Factors are recorded, not judged: whoever compares two results finds out here what was different. The clock is
- * measured too, as a time that is not long against reading the clock means little.
+ * Records factors without judging them, so that a comparison of two results can show what differed.
+ * The clock's cost is measured too: times close to the cost of a reading mean little.
  */
 #include "core/host.h"
 
@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-/* The first line of a file; false if there is none. */
+/* Reads the first line of a file; false if there is none. */
 static bool read_line(const char *path, char *line, size_t bytes)
 {
 	FILE *f = fopen(path, "r");
@@ -46,7 +46,9 @@ static void put_line(json_t *into, const char *key, const char *path)
 		json_object_set_new(into, key, json_string(line));
 }
 
-/* x86 says "model name", others "cpu", "Processor" or, on most ARM, nothing that names it. */
+/*
+ * x86 has "model name", others "cpu" or "Processor". Most ARM machines have nothing that names it.
+ */
 static json_t *cpu_model(void)
 {
 	static const char *const key[] = {"model name", "cpu\t", "Processor", "uarch", NULL};
@@ -113,13 +115,13 @@ static bool begins_with_one_of(const char *text, const char *const *begins)
 	return false;
 }
 
-/* Settings of OpenMP, MPI and its transports that users make in the environment or through the launcher. */
+/* Settings of OpenMP, MPI and its transports, made in the environment or through the launcher. */
 static json_t *environment_factors(void)
 {
 	static const char *const wanted[] = {"OMP_",  "GOMP_", "KMP_", "OMPI_MCA_", "MPICH_",
 					     "MPIR_", "UCX_",  "FI_",  "HYDRA_",    "I_MPI_",
 					     "MV2_",  "PSM2_", NULL};
-	/* The launcher's own words to its processes; some differ from run to run. */
+	/* The launcher's internal variables for its processes; some differ from run to run. */
 	static const char *const launchers[] = {
 		"OMPI_MCA_orte",    "OMPI_MCA_ess",	     "OMPI_MCA_pmix",
 		"OMPI_MCA_shmem",   "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
@@ -161,7 +163,7 @@ void host_factors(json_t *into)
 
 bool host_core_wait_ns(uint64_t *out)
 {
-	/* CPU time, time on a run queue, time slices. */
+	/* Fields of schedstat: CPU time, time on a run queue, number of time slices. */
 	FILE *in = fopen("/proc/self/schedstat", "r");
 	bool known = in && fscanf(in, "%*u %" SCNu64, out) == 1;
 

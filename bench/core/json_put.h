@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Making of JSON that cannot fail but for memory. */
+/* Builds JSON. Only lack of memory can fail, and that ends the program. */
 #ifndef POVBENCH_JSON_PUT_H
 #define POVBENCH_JSON_PUT_H
 
 #include <jansson.h>
 
-/* Takes over value, which must be there; ends the program if the object cannot grow. */
+/* Takes ownership of value, which must not be null. Ends the program if memory runs out. */
 void json_put(json_t *object, const char *key, json_t *value);
-/* "2026-11-21T12:00:00Z" */
+/* The current time as "2026-11-21T12:00:00Z". */
 json_t *json_date_now(void);
 
 #endif

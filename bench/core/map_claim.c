@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The ranges of the classes overlap, so that a point between two of them contradicts neither. */
+/* The ranges of the classes overlap, so a point between two classes contradicts neither. */
 #include "core/map_claim.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "core/classify_list.h"
 #include "core/map_judge.h"
 
-/* Of classes that hold alike the first is claimed. */
+/* If several classes hold equally often, the first in this list is claimed. */
 static const enum classify_overlap classes[] = {CLASSIFY_OVERLAP, CLASSIFY_WORSE, CLASSIFY_NONE,
 						CLASSIFY_PARTIAL};
 #define CLASS_CNT (sizeof(classes) / sizeof(classes[0]))
 
-/* At both ends of the interval. */
-static bool holds(enum classify_overlap class, const struct map_cell_known *c)
+/* True if both ends of the interval are in the class's range. */
+static bool class_holds(enum classify_overlap class, const struct map_cell_known *c)
 {
 	switch (class) {
 	case CLASSIFY_OVERLAP:
@@ -31,8 +31,8 @@ static bool holds(enum classify_overlap class, const struct map_cell_known *c)
 	}
 }
 
-/* Somewhere in the interval. */
-static bool may_hold(enum classify_overlap class, const struct map_cell_known *c)
+/* True if some part of the interval is in the class's range. */
+static bool class_may_hold(enum classify_overlap class, const struct map_cell_known *c)
 {
 	switch (class) {
 	case CLASSIFY_OVERLAP:
@@ -50,13 +50,13 @@ static bool may_hold(enum classify_overlap class, const struct map_cell_known *c
 
 /* ---- the claims of a size ---- */
 
-/* A range of computation times as it grows. */
+/* A range of computation times while it grows. */
 struct range {
-	bool open[CLASS_CNT];	/* nothing in it contradicts these classes */
-	size_t held[CLASS_CNT]; /* by so many of its points */
+	bool open[CLASS_CNT];	/* no point of the range contradicts the class */
+	size_t held[CLASS_CNT]; /* number of points that hold the class */
 };
 
-/* The class that most of it hold; CLASSIFY_UNJUDGED: none. */
+/* The class that most points hold; CLASSIFY_UNJUDGED if there is none. */
 static enum classify_overlap range_class(const struct range *r)
 {
 	enum classify_overlap class = CLASSIFY_UNJUDGED;
@@ -71,7 +71,7 @@ static enum classify_overlap range_class(const struct range *r)
 	return class;
 }
 
-/* False, and nothing is added: the range would say less than it and the point do by themselves. */
+/* Adds a point, unless the range would then claim less than it and the point do separately. */
 static bool range_add(struct range *r, const struct map_cell_known *cell)
 {
 	bool said = range_class(r) != CLASSIFY_UNJUDGED, any = false;
@@ -79,9 +79,9 @@ static bool range_add(struct range *r, const struct map_cell_known *cell)
 	size_t k;
 
 	for (k = 0; k < CLASS_CNT; k++) {
-		more.open[k] = r->open[k] && may_hold(classes[k], cell);
-		more.held[k] += holds(classes[k], cell);
-		said = said || holds(classes[k], cell);
+		more.open[k] = r->open[k] && class_may_hold(classes[k], cell);
+		more.held[k] += class_holds(classes[k], cell);
+		said = said || class_holds(classes[k], cell);
 		any = any || more.open[k];
 	}
 	if (!any || (said && range_class(&more) == CLASSIFY_UNJUDGED))
@@ -90,7 +90,7 @@ static bool range_add(struct range *r, const struct map_cell_known *cell)
 	return true;
 }
 
-/* The end of the range that begins at that cell, and its class. */
+/* Returns the end of the range that starts at that cell, and the range's class. */
 static size_t range_find(const struct map_cell_known *cell, size_t cnt,
 			 enum classify_overlap *class)
 {
@@ -134,7 +134,7 @@ bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
 
 		if (!(one->compute_ns < claim->compute_low ||
 		      one->compute_ns > claim->compute_high) &&
-		    !may_hold(claim->class, one))
+		    !class_may_hold(claim->class, one))
 			return false;
 	}
 	return true;
@@ -151,7 +151,7 @@ static int compare_cells(const void *a, const void *b)
 	return (p->compute_ns > q->compute_ns) - (p->compute_ns < q->compute_ns);
 }
 
-/* An interval that a result does not have is none at all. */
+/* A result without an interval gets one of width 0. */
 static struct map_cell_known cell_of(const struct result_point *p)
 {
 	double ratio = result_number(p, "ratio");

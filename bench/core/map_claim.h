@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the points of a map that are known (map_judge.h) say of each size: claims, each of a range of computation times. A claim of a
- * range is made if one of its points holds it, and none contradicts it (classify.h has the numbers). The points of a size are cut
- * in as few ranges as that allows, from the shortest computation on.
+ * The claims that a map's known points (map_judge.h) support for each size, each for a range of
+ * computation times. A claim is made for a range if one of its points holds it and none contradicts
+ * it (numbers in classify.h). A size's points are divided into as few ranges as possible,
+ * starting with the shortest computation.
  */
 #ifndef POVBENCH_MAP_CLAIM_H
 #define POVBENCH_MAP_CLAIM_H
@@ -11,7 +12,7 @@
 
 struct map_cell_known {
 	double bytes, compute_ns; /* NaN: without computation times */
-	double low, high;	  /* of the ratio; alike without an interval */
+	double low, high;	  /* of the ratio; equal if there is no interval */
 	const struct result_point *point;
 };
 
@@ -24,7 +25,7 @@ struct map_size_claims {
 	double bytes;
 	size_t cell, cell_cnt;	 /* its known cells */
 	struct map_claim *claim; /* by computation time; owned */
-	size_t claim_cnt;	 /* 0: nothing can be said */
+	size_t claim_cnt;	 /* 0: no claim */
 };
 
 struct map_claims {
@@ -39,10 +40,10 @@ struct map_claims {
 void map_claims_init(struct map_claims *c, const struct result *r);
 void map_claims_release(struct map_claims *c);
 
-/* No known point of the sizes of index from ... to, with computation times from low to high, contradicts the claim. */
+/* True if no known point of sizes from … to, with the claim's computation times, contradicts it. */
 bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
 		      const struct map_claim *claim);
-/* By all its claims: CLASSIFY_UNJUDGED without any, CLASSIFY_MIXED with several. */
+/* Class from all claims of a size: CLASSIFY_UNJUDGED without any, CLASSIFY_MIXED with several. */
 enum classify_overlap map_size_class(const struct map_size_claims *size);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The line is made of long computations with short messages: there the interval of T_measured - T_comp within pairs is that of two
- * computations, and what the message itself varies by is nothing beside it.
+ * The line comes from points with long computations and short messages. There the interval of
+ * T_measured - T_comp within pairs is that of two computations, and the message's own variation is
+ * negligible.
  */
 #include "core/map_judge.h"
 
@@ -62,7 +63,7 @@ char *map_line_text(double line)
 		return NULL;
 	return xasprintf(
 		"computation of 100 us and more varies by %.2g %% here: points with T_comm "
-		"below %.2g %% of T_comp are not told there",
+		"below %.2g %% of T_comp are unknown",
 		100 * line, 100 * line);
 }
 

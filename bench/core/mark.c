@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI_Pcontrol is for profilers, and every MPI has it as a function that returns at once. A level that nobody means
- * is without effect also for the profilers that give it a meaning.
+ * MPI_Pcontrol is meant for profilers, and every MPI has it as a function that returns at once. The
+ * level is one that no profiler uses, so other profilers ignore these calls.
  */
 #include "core/mark.h"
 

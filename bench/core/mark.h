@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Names of phases for a tracer, as abi/mark.h says; a call of MPI that does nothing if nobody traces. */
+/*
+ * Names phases for a tracer, as in abi/mark.h, by an MPI call that does nothing without a tracer.
+ */
 #ifndef POVBENCH_MARK_H
 #define POVBENCH_MARK_H
 

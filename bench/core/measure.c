@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sampling, and the two measurements that other ones refer to. Rank 0 decides when there are enough samples; the others
- * learn it from the word of the synchronisation that precedes each of them.
+ * Sampling, and the two measurements that others refer to. Rank 0 decides when there are enough
+ * samples. The other ranks learn it from the word of the synchronisation before each sample.
  */
 #include "core/bench.h"
 
@@ -13,17 +13,20 @@ enum { WORD_END = 0, WORD_GO = 1 };
 enum { TAG_PING = 1, TAG_PONG = 2 };
 
 /*
- * Of a steady ping-pong's sample: so long that reading the clock twice, some 50 ns, and the first round trip, still under
- * the impression of the synchronisation, add less than 1 % (Hoefler & Belli 2015 allow 5 %).
+ * Least length of a steady ping-pong's sample. Two readings of the clock take about 50 ns, and the
+ * first round trip is still affected by the synchronisation. With this length both add less than
+ * 1 % (Hoefler & Belli 2015 allow 5 %).
  */
 #define SAMPLE_NS_LEAST 100000.0
 #define ROUNDS_MAX 1000.0
 #define PROBES 5
 
 /*
- * Warming up where what is sampled is new: receive pools are touched for the first time, caches filled, and 256 KiB by shared
- * memory were seen to get faster for 400 messages. So many samples at least and, if they are fast, so long; then
- * until the last quarter of them was no more than so much shorter than the one before, but no longer than so.
+ * Limits of the warm-up for a new point. Receive pools are touched for the first time and caches
+ * fill: 256 KiB over shared memory got faster for 400 messages. The warm-up takes at least
+ * SETTLE_SAMPLES, and lasts SETTLE_NS or SETTLE_SAMPLES_FAST samples, whichever comes first. Then
+ * it goes on until the last quarter of the samples is at most SETTLED shorter than the quarter
+ * before. It ends at SETTLE_NS_MAX or SETTLE_SAMPLES_MAX in any case.
  */
 #define SETTLE_SAMPLES 100
 #define SETTLE_NS 20000000
@@ -38,15 +41,16 @@ enum { TAG_PING = 1, TAG_PONG = 2 };
 struct warm_up {
 	struct samples taken;
 	uint64_t least, done, began_ns;
-	size_t look_cnt; /* as in struct watch */
+	size_t look_cnt; /* number of samples at which to check again */
 	bool settle;
 };
 
-/* How long to sample, as rank 0 sees it. */
+/* Rank 0's criteria for the end of sampling. */
 struct watch {
 	const struct bench_options *opt;
 	uint64_t end_ns; /* 0: no limit */
-	size_t look_cnt; /* the interval is looked at when there are so many; sorting takes time */
+	/* Number of samples at which to check the interval, as sorting takes time. */
+	size_t look_cnt;
 };
 
 static bool watch_wants_more(struct watch *w, const struct samples *s, uint64_t now_ns)
@@ -65,7 +69,7 @@ static bool watch_wants_more(struct watch *w, const struct samples *s, uint64_t 
 	return !stats_settled(s, w->opt->ci_pct);
 }
 
-/* Another sample: how->prepare is called on the way, once everybody knows that it comes. */
+/* Starts another sample. Calls how->prepare once all ranks know that the sample will be taken. */
 static bool next_sample(struct bench_run *run, const struct measure_how *how, bool more)
 {
 	struct comm *c = run->comm;
@@ -89,7 +93,7 @@ static double part_median(const struct samples *s, size_t begin, size_t end)
 	return stats_quantile(&part, 0.5);
 }
 
-/* Whether the last quarter was no shorter than the one before. */
+/* True if the last quarter was not shorter than the one before. */
 static bool fell_no_more(const struct samples *s)
 {
 	size_t quarter = s->cnt / 4;
@@ -98,7 +102,7 @@ static bool fell_no_more(const struct samples *s)
 	       (1 - SETTLED) * part_median(s, s->cnt - 2 * quarter, s->cnt - quarter);
 }
 
-/* Rank 0's part: whether times may still fall. */
+/* Rank 0: true if times may still fall. */
 static bool is_cold(struct warm_up *w, uint64_t now_ns)
 {
 	uint64_t spent_ns = now_ns - w->began_ns;
@@ -176,15 +180,15 @@ double measure_clock_ns(struct comm *c)
 struct pingpong {
 	struct comm_msg out, in;
 	int peer;
-	double clock_ns;   /* taken off each sample's time */
-	uint64_t rounds;   /* of a sample */
-	uint64_t pause_ns; /* at most, before a sample; 0: none */
+	double clock_ns;   /* subtracted from each sample's time */
+	uint64_t rounds;   /* in a sample */
+	uint64_t pause_ns; /* longest pause before a sample; 0: none */
 	uint64_t random;
 };
 
-enum { SEED_PING = 1, SEED_PONG = 2 }; /* what rank 0 and its peer send */
+enum { SEED_PING = 1, SEED_PONG = 2 }; /* seeds of the data that rank 0 and its peer send */
 
-static void fill(const struct bench_run *run, const struct pingpong *p)
+static void pingpong_fill(const struct bench_run *run, const struct pingpong *p)
 {
 	uint32_t seed = run->comm->rank ? SEED_PONG : SEED_PING;
 
@@ -193,10 +197,11 @@ static void fill(const struct bench_run *run, const struct pingpong *p)
 }
 
 /*
- * What is sent stays as it is for all samples: written anew for each, it would be in the sender's cache only, and
- * validation would make large messages twice as slow. What was received is made wrong for the next time instead.
+ * Checks the received data and then overwrites it, so that stale data cannot pass the next check.
+ * The sent data stays the same for all samples. If it were rewritten for each one, it would be only
+ * in the sender's cache, and validation would make large messages twice as slow.
  */
-static void check(struct bench_run *run, const struct pingpong *p)
+static void pingpong_check(struct bench_run *run, const struct pingpong *p)
 {
 	uint32_t seed = run->comm->rank ? SEED_PING : SEED_PONG;
 
@@ -206,17 +211,17 @@ static void check(struct bench_run *run, const struct pingpong *p)
 	bench_buffer_fill(p->in.buf, p->in.bytes, p->in.layout, ~seed);
 }
 
-/* Always computing: who sleeps is let in before others when it wakes. */
+/* Computes instead of sleeping, because the scheduler favours a thread that wakes from sleep. */
 static void pause_for_a_while(struct bench_run *run, struct pingpong *p)
 {
 	const struct compute how = {.kind = COMPUTE_DEADLINE, .cores = COMPUTE_ONE};
 
-	/* Knuth's MMIX generator; its high bits are the good ones. */
+	/* Knuth's MMIX generator. Its high bits have the best quality. */
 	p->random = p->random * 6364136223846793005u + 1442695040888963407u;
 	run->comm->ops->compute(run->comm, &how, (p->random >> 32) * p->pause_ns >> 32);
 }
 
-static double ping(struct bench_run *run, struct pingpong *p)
+static double pingpong_ping(struct bench_run *run, struct pingpong *p)
 {
 	struct comm *c = run->comm;
 	uint64_t began_ns, end_ns, i;
@@ -229,11 +234,11 @@ static double ping(struct bench_run *run, struct pingpong *p)
 		c->ops->recv(c, &p->in, p->peer, TAG_PONG);
 	}
 	end_ns = c->ops->now_ns(c);
-	check(run, p);
+	pingpong_check(run, p);
 	return ((double)(end_ns - began_ns) - p->clock_ns) / 2 / (double)p->rounds;
 }
 
-static void pong(struct bench_run *run, struct pingpong *p)
+static void pingpong_pong(struct bench_run *run, struct pingpong *p)
 {
 	struct comm *c = run->comm;
 	uint64_t i;
@@ -242,7 +247,7 @@ static void pong(struct bench_run *run, struct pingpong *p)
 		c->ops->recv(c, &p->in, 0, TAG_PING);
 		c->ops->send(c, &p->out, 0, TAG_PONG);
 	}
-	check(run, p);
+	pingpong_check(run, p);
 }
 
 static double pingpong_body(struct bench_run *run, void *ctx)
@@ -251,13 +256,13 @@ static double pingpong_body(struct bench_run *run, void *ctx)
 	struct comm *c = run->comm;
 
 	if (!c->rank)
-		return ping(run, p);
+		return pingpong_ping(run, p);
 	if (c->rank == p->peer)
-		pong(run, p);
+		pingpong_pong(run, p);
 	return 0;
 }
 
-/* How many round trips make a sample long against reading the clock; every rank gets to know. */
+/* Number of round trips that make a sample much longer than a clock reading; same on all ranks. */
 static uint64_t enough_rounds(struct bench_run *run, struct pingpong *p)
 {
 	double least_ns = INFINITY;
@@ -283,7 +288,7 @@ static void pingpong_measure(struct bench_run *run, struct pingpong p, bool stea
 	p.rounds = 1;
 	p.clock_ns = measure_clock_ns(run->comm);
 	run->comm->ops->msg_prepare(run->comm, &p.out);
-	fill(run, &p);
+	pingpong_fill(run, &p);
 	if (steady)
 		p.rounds = enough_rounds(run, &p);
 	measure(run, &how, out);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Thresholds come from the tool interface's control variables, which both families of libraries fill, by patterns of
- * their names; so a library that has none of them simply tells nothing. Which parts of the library are in use no
- * variable tells: the shared objects that are still loaded after MPI_Init do, as those not chosen have been unloaded.
+ * Thresholds come from control variables of the tool interface, which both families of libraries
+ * provide, selected by patterns of their names. A library without these variables reports nothing.
+ * No variable reports which components of the library are in use. The shared objects that are
+ * still loaded after MPI_Init do, because the library unloads components that it did not choose.
  */
 #include "core/mpi_factors.h"
 
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_BYTES 8192 /* libraries announce room, not length */
+#define TEXT_BYTES 8192 /* libraries report the room they need, not the length */
 
 static void put_ranks(struct comm *c, json_t *into)
 {
@@ -52,7 +53,7 @@ static const char *thread_level_name(int level)
 	return "unknown";
 }
 
-/* What stands behind key in the library's description, up to the line's end; null if there is none. */
+/* Text after `key` in the library's description, up to the end of the line; null if absent. */
 static json_t *described(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -73,7 +74,10 @@ static json_t *library_factors(void)
 	MPI_Get_library_version(text, &len);
 	MPI_Get_version(&version, &subversion);
 	snprintf(standard, sizeof(standard), "%d.%d", version, subversion);
-	/* MPICH adds a page on how it was configured; of that, the device says which transport it was built for. */
+	/*
+	 * MPICH adds a page on its configuration. "Device" there is the transport it was built
+	 * for.
+	 */
 	device = described(text, "Device:");
 	text[strcspn(text, "\n")] = '\0';
 	for (tab = strchr(text, '\t'); tab; tab = strchr(tab, '\t'))
@@ -85,7 +89,7 @@ static json_t *library_factors(void)
 	return mpi;
 }
 
-/* Defined by the header of SimGrid's MPI, which has no tool interface. */
+/* SMPI_H is defined by the header of SimGrid's MPI, which has no tool interface. */
 #ifndef SMPI_H
 
 /* ---- control variables ---- */
@@ -119,7 +123,7 @@ static bool cvar_wanted(const char *name)
 	return false;
 }
 
-/* Some integers are numbers of named choices. */
+/* The name of a choice, for integers that number named choices. */
 static json_t *choice_name(MPI_T_enum choices, int value)
 {
 	char name[256];
@@ -204,13 +208,16 @@ static json_t *transport_factors(void)
 		    cvar_wanted(v.name))
 			put_cvar(transport, &v);
 	}
-	/* Not ended: MPICH 4.0's interface crashes when it is begun again (algorithm.c). */
+	/*
+	 * No MPI_T_finalize: MPICH 4.0 crashes if its interface is initialised again
+	 * (algorithm.c).
+	 */
 	return transport;
 }
 
 #else
 
-/* What SimGrid simulates is said on its command line. */
+/* SimGrid's simulated transport is set on its command line. */
 static json_t *transport_factors(void)
 {
 	return json_object();
@@ -220,7 +227,7 @@ static json_t *transport_factors(void)
 
 /* ---- parts in use ---- */
 
-/* "mca_btl_vader" of "/usr/lib/…/mca_btl_vader.so"; false for what does not carry messages. */
+/* "mca_btl_vader" from "/usr/lib/…/mca_btl_vader.so"; false if it carries no messages. */
 static bool component_name(const char *path, char *name, size_t bytes)
 {
 	static const char *const kinds[] = {"mca_pml_*",  "mca_btl_*", "mca_mtl_*", "libuct*",
@@ -238,7 +245,7 @@ static bool component_name(const char *path, char *name, size_t bytes)
 	return false;
 }
 
-/* In order, each once: libraries lie in memory as the loader likes. */
+/* Inserts in alphabetical order without duplicates, because loaders map libraries in any order. */
 static void component_add(json_t *list, const char *name)
 {
 	int order = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Rank 0 asks each rank of another node in turn for its time, a number of times. Clocks that a time service disciplines drift by
- * some µs in a second, and not evenly for ever: the drift is that of the last minute or two.
+ * Rank 0 asks each rank of another node in turn for its time, ASK_CNT times. Clocks that a time
+ * service disciplines drift by some µs per second, and the drift changes. So the drift is that of
+ * the last minute or two.
  */
 #include "core/node_clock.h"
 
@@ -11,8 +12,8 @@
 #define TAG_CLOCK 32004
 #define OLD_NS_MIN 10000000ull
 #define OLD_NS_MAX 1000000000ull
-#define DRIFT_NS_MIN \
-	50000000ull /* between two measurements: nearer ones say more of their errors */
+/* Shortest time between two measurements of a drift; below it their errors dominate. */
+#define DRIFT_NS_MIN 50000000ull
 #define DRIFT_NS_MAX 60000000000ull
 
 static void word_send(struct comm *c, int rank, uint64_t word)
@@ -36,8 +37,8 @@ struct answer {
 	uint64_t error_ns, at_ns;
 };
 
-/* On rank 0: what the best of ASK_CNT round trips says. */
-static struct answer ask(struct comm *c, int rank)
+/* On rank 0: the clock offset from the shortest of ASK_CNT round trips. */
+static struct answer clock_ask(struct comm *c, int rank)
 {
 	struct answer best = {0, UINT64_MAX, 0};
 	uint64_t begin, there, end;
@@ -57,7 +58,7 @@ static struct answer ask(struct comm *c, int rank)
 	return best;
 }
 
-static struct answer be_asked(struct comm *c)
+static struct answer clock_answer(struct comm *c)
 {
 	struct answer a;
 	int i;
@@ -75,7 +76,7 @@ static struct answer be_asked(struct comm *c)
 static void clock_set(struct node_clock *k, const struct answer *a)
 {
 	if (!k->at_ns || a->at_ns - k->first_at_ns > DRIFT_NS_MAX) {
-		/* The drift is kept until the next time. */
+		/* Keep the drift until the next measurement. */
 		k->first_ns = k->at_ns ? k->ns : a->ns;
 		k->first_at_ns = k->at_ns ? k->at_ns : a->at_ns;
 	}
@@ -86,7 +87,7 @@ static void clock_set(struct node_clock *k, const struct answer *a)
 		k->drift = (double)(k->ns - k->first_ns) / (double)(k->at_ns - k->first_at_ns);
 }
 
-/* Rank 0, and whoever shares its clock: nothing but the time of it. */
+/* Only updates the time of the measurement, on rank 0 and on ranks that share its clock. */
 static void clock_touch(struct comm *c, struct node_clock *k)
 {
 	const struct answer same = {0, 0, c->ops->now_ns(c)};
@@ -104,7 +105,7 @@ void node_clock_measure(struct comm *c, struct node_clock *k)
 	for (rank = 1; c->rank == 0 && rank < c->size; rank++) {
 		if (!word_recv(c, rank))
 			continue;
-		a = ask(c, rank);
+		a = clock_ask(c, rank);
 		word_send(c, rank, (uint64_t)a.ns);
 		word_send(c, rank, a.error_ns);
 		word_send(c, rank, a.at_ns);
@@ -112,14 +113,14 @@ void node_clock_measure(struct comm *c, struct node_clock *k)
 	if (c->rank)
 		word_send(c, 0, far);
 	if (far) {
-		a = be_asked(c);
+		a = clock_answer(c);
 		clock_set(k, &a);
 	} else {
 		clock_touch(c, k);
 	}
 }
 
-/* The first ones follow each other sooner: then the drift is known early. */
+/* The first measurements follow each other sooner, so that the drift is known early. */
 bool node_clock_is_old(struct comm *c, const struct node_clock *k)
 {
 	uint64_t known_ns = k->at_ns - k->first_at_ns, limit_ns = known_ns;
@@ -140,7 +141,7 @@ uint64_t node_clock_own(const struct node_clock *k, uint64_t first_ns)
 
 uint64_t node_clock_first(const struct node_clock *k, uint64_t own_ns)
 {
-	/* Of how long ago, drift and all, the drift itself is a trifle. */
+	/* The drift during `since` itself is negligible. */
 	double since = (double)(int64_t)(own_ns - (uint64_t)k->ns - k->at_ns);
 
 	return own_ns - (uint64_t)(k->ns + llround(k->drift / (1 + k->drift) * since));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The clocks of several nodes, told by rank 0's. What a rank's clock says when rank 0's says zero is measured by ping-pong:
- * the round trip that took the shortest time pins the other clock down best, to within half of it (Cristian 1989; Hoefler,
- * Schneider & Lumsdaine 2008 for collectives). Measured again, it also tells how the clocks drift apart, and times in
- * between and behind are corrected by that. Ranks of rank 0's node have its clock.
+ * Relates the clocks of several nodes to rank 0's clock. The offset of a rank's clock is measured
+ * by ping-pong. The shortest round trip gives it best, to within half of its time (Cristian 1989;
+ * Hoefler, Schneider & Lumsdaine 2008 for collectives). Repeated measurements also yield the drift
+ * between the clocks, which corrects times between and after them. Ranks of rank 0's node share
+ * its clock.
  */
 #ifndef POVBENCH_NODE_CLOCK_H
 #define POVBENCH_NODE_CLOCK_H
@@ -12,18 +13,19 @@
 
 struct node_clock {
 	uint64_t error_ns; /* half of the shortest round trip; 0 on rank 0's node */
-	/* This rank's clock less rank 0's, the first time and the last, and when by rank 0's clock. */
+	/* This rank's clock minus rank 0's, at the first and the last measurement. */
 	int64_t first_ns, ns;
-	uint64_t first_at_ns, at_ns; /* 0: not measured */
-	double drift;		     /* ns per ns */
+	/* Times of these measurements by rank 0's clock; 0: not measured. */
+	uint64_t first_at_ns, at_ns;
+	double drift; /* ns per ns */
 };
 
-/* All ranks call it, again whenever they like to; zero it before the first time. */
+/* All ranks call it, any number of times. Zero k before the first call. */
 void node_clock_measure(struct comm *c, struct node_clock *k);
-/* For rank 0 to decide: the last measurement is old. */
+/* True if the last measurement is too old. Rank 0 decides. */
 bool node_clock_is_old(struct comm *c, const struct node_clock *k);
 
-/* Rank 0's time by this rank's clock, and back. */
+/* Convert rank 0's time to this rank's clock, and back. */
 uint64_t node_clock_own(const struct node_clock *k, uint64_t first_ns);
 uint64_t node_clock_first(const struct node_clock *k, uint64_t own_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Rank 0 gathers what each rank's communicator calls its node, numbers them and tells everybody. */
+/* Rank 0 gathers the node identifier of each rank, numbers the nodes and sends all of it to all. */
 #include "core/nodes.h"
 
 #include "lib/log.h"
@@ -8,8 +8,8 @@
 
 #define TAG_NODES 32005
 
-/* Nodes in the order in which they come up. */
-static void number(struct nodes *n, const uint64_t *name)
+/* Numbers the nodes in the order of their first ranks. */
+static void nodes_number(struct nodes *n, const uint64_t *name)
 {
 	int i, k;
 
@@ -31,7 +31,7 @@ void nodes_init(struct comm *c, struct nodes *n)
 	m = (struct comm_msg){.buf = n->of, .bytes = cnt * sizeof(*n->of)};
 	comm_collect(c, (uint64_t)c->ops->node(c), name);
 	if (c->rank == 0)
-		number(n, name);
+		nodes_number(n, name);
 	else
 		c->ops->recv(c, &m, 0, TAG_NODES);
 	for (rank = 1; c->rank == 0 && rank < c->size; rank++)

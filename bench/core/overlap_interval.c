@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A bootstrap of the ratio, without resampling: the median of a resample of n samples is the sample whose rank is
- * distributed about the middle with a standard deviation of half a square root of n, the same approximation that the
- * interval of a median is made by (Hoefler & Belli 2015). So each draw takes one sample each of T_comm before, after and
- * beside, T_comp and T_measured - T_comp, all sorted. The last is of pairs: what changed for both of a pair is not in it. What
- * T_comm was at the moment of the point lies anywhere between the three.
+ * A bootstrap of the ratio without resampling. The median of a resample of n samples is the sample
+ * of a random rank, which is distributed about the middle with a standard deviation of √n / 2. The
+ * interval of a median uses the same approximation (Hoefler & Belli 2015). So each draw takes one
+ * sample each of T_comm before, after and beside the point, of T_comp and of T_measured - T_comp,
+ * all sorted. The last one is a difference within pairs, so changes that affect both of a pair
+ * cancel. T_comm at the moment of the point lies anywhere between the three.
  */
 #include "core/overlap_interval.h"
 
@@ -14,24 +15,25 @@
 #include <stdint.h>
 
 /*
- * Standard deviation of T_comm from one block of samples to the next, where nothing was seen to change: 1 MiB over shared
- * memory takes 78.2 us alone and 77.1 in a sequence with 16 us of computation, each known to 0.1.
+ * Relative standard deviation of T_comm between blocks of samples without any visible change. 1 MiB
+ * over shared memory takes 78.2 us alone and 77.1 us in a sequence with 16 us of computation, each
+ * accurate to 0.1 us.
  */
 #define COMM_KNOWN_TO 0.01
 #define DRAWS 2000
-#define OUTSIDE 0.025 /* of the draws on each side */
+#define OUTSIDE 0.025 /* share of the draws left out on each side */
 
 enum { BEFORE, AFTER, BESIDE, COMP, ADDED, ADDED_LESS, SETS };
 
-/* 0 … 1, both excluded. */
+/* A random number between 0 and 1, both excluded. */
 static double uniform(uint64_t *state)
 {
-	/* Knuth's MMIX generator; its high bits are the good ones. */
+	/* Knuth's MMIX generator. Its high bits have the best quality. */
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
 	return ((double)(*state >> 12) + 0.5) * 0x1p-52;
 }
 
-/* Box and Muller's. */
+/* A normally distributed number, by the method of Box and Muller. */
 static double normal(uint64_t *state)
 {
 	double radius = sqrt(-2 * log(uniform(state)));
@@ -47,7 +49,7 @@ static double draw_median(const struct samples *sorted, uint64_t *state)
 	return sorted->value[(size_t)fmax(0, fmin(n - 1, rank))];
 }
 
-/* Anywhere between medians of the two. */
+/* A value anywhere between the medians of both sets. */
 static double draw_between(const struct samples *a, const struct samples *b, uint64_t *state)
 {
 	double where = uniform(state);
@@ -56,8 +58,9 @@ static double draw_between(const struct samples *a, const struct samples *b, uin
 }
 
 /*
- * T_comm beside the point, where it is longer, is so because calls find cold caches. Those of T_measured do as well, so that as
- * much of it as there is beyond perfect overlap may be that; or nothing of it.
+ * If T_comm beside the point is longer, its calls found cold caches. Calls in T_measured find cold
+ * caches too. So any part of T_measured beyond perfect overlap, up to that difference, may have
+ * this cause, or none of it.
  */
 static double draw_ratio(const struct samples *set, double phases, uint64_t *state)
 {
@@ -83,7 +86,7 @@ void overlap_interval(const struct overlap_samples *s, double *low, double *high
 	const struct samples *from[SETS] = {s->comm[0], s->comm[1],  s->comm[2],
 					    s->comp,	s->added[0], s->added[1]};
 	struct samples set[SETS], ratios;
-	uint64_t state = 1; /* the same samples, the same interval */
+	uint64_t state = 1; /* fixed seed: equal samples give equal intervals */
 	size_t i;
 
 	*low = *high = NAN;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Between which bounds a ratio of equation (1) lies (Denis & Trahay 2016, III.B), by the samples that it is made of. */
+/* Bounds of a ratio of equation (1) (Denis & Trahay 2016, III.B), from the samples behind it. */
 #ifndef POVBENCH_OVERLAP_INTERVAL_H
 #define POVBENCH_OVERLAP_INTERVAL_H
 
 #include "core/stats.h"
 
 struct overlap_samples {
-	const struct samples *comm[3]; /* T_comm before and after what was measured, and beside it */
-	double phases; /* computations in T_measured, for each one beside which T_comm was taken */
+	const struct samples *comm[3]; /* T_comm before, after and beside the measured point */
+	double phases; /* computations in T_measured per computation beside T_comm */
 	const struct samples *comp;
-	const struct samples *added
-		[2]; /* T_measured - T_comp of each pair; by the least and the most that T_comp may be */
+	/* T_measured - T_comp of each pair, with the least and the greatest possible T_comp. */
+	const struct samples *added[2];
 };
 
 /* 95 % confidence interval of the ratio. NaN without samples, or if T_comm or T_comp is 0. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One measurement in everybody's numbers, so that a user of another suite can compare. Equation (1) is Denis & Trahay
- * 2016, III.B. The others are as coded there: OSU Micro-Benchmarks' non-blocking collectives, Intel MPI Benchmarks'
- * IMB-NBC and IMB-IO, mpiperf, and Sandia's SMB; those that clamp do so here too,
- * where they do: OSU below only.
+ * Converts one measurement into the figures of several suites, so that their users can compare.
+ * Equation (1) is that of Denis & Trahay 2016, III.B. The others follow the code of OSU
+ * Micro-Benchmarks' non-blocking collectives, Intel MPI Benchmarks' IMB-NBC and IMB-IO, mpiperf,
+ * and Sandia's SMB. Clamping is the same as in that code: OSU clamps below only.
  */
 #include "core/overlap_ratio.h"
 
@@ -20,7 +20,7 @@ void overlap_ratios(const struct overlap_times *t, struct overlap_ratios *out)
 	double shorter = fmin(t->comm, t->comp), longer = fmax(t->comm, t->comp);
 
 	if (t->comm <= 0 || t->comp <= 0) {
-		/* Without communication or without computation there is nothing to overlap. */
+		/* Without communication or without computation nothing can overlap. */
 		*out = (struct overlap_ratios){NAN, NAN, NAN, NAN, NAN, NAN};
 		return;
 	}

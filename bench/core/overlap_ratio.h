@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What one measurement of overlap is in everybody's numbers. All times in ns, ratios without unit. */
+/* One measurement of overlap in the figures of several suites. Times in ns, ratios without unit. */
 #ifndef POVBENCH_OVERLAP_RATIO_H
 #define POVBENCH_OVERLAP_RATIO_H
 
@@ -13,14 +13,15 @@ struct overlap_times {
 struct overlap_ratios {
 	double ratio; /* equation (1): 0 perfect, 1 serialized, NaN if T_comm or T_comp is 0 */
 	/*
-	 * OSU non-blocking collectives: overlap, from 0; above 100 if T_measured is below T_comp, as it is clamped
-	 * below only. OSU's T_cpu contains the Tests, which its formula takes off: T_comp is what remains.
+	 * OSU's overlap of non-blocking collectives. It is above 100 if T_measured is below T_comp,
+	 * as OSU clamps only at 0. OSU's T_cpu contains the Tests, and its formula subtracts
+	 * them: T_comp is the remainder.
 	 */
 	double osu_pct;
 	double imb_pct;	   /* IMB-NBC as coded: overlap, 0 … 100 */
-	double imb_io_pct; /* IMB-IO: the same over the smaller one */
-	double mpiperf;	   /* 1 − (T − T_comp)/T_comm */
-	double sandia;	   /* availability: 1 − overhead/transfer */
+	double imb_io_pct; /* IMB-IO: the same, relative to the shorter of T_comm and T_comp */
+	double mpiperf;	   /* 1 − (T_measured − T_comp) / T_comm */
+	double sandia;	   /* availability: 1 − overhead / transfer */
 };
 
 void overlap_ratios(const struct overlap_times *t, struct overlap_ratios *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* human_ns has three places always, so that columns of measured times are even; a name wants none of them. */
+/* human_ns always prints three places to align columns of times. A parameter needs none of them. */
 #include "core/param_text.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The kernel puts a breakpoint where a probe is, into the process's own copy of the page: the file beneath still has what was
- * there. Probes are at or right behind a function's begin.
+ * The kernel puts a probe's breakpoint into the process's private copy of the page, and the file
+ * still has the original code. Probes are at the beginning of a function or shortly after it.
  */
 #include "core/probed.h"
 
@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #define CODE_BYTES 24
-#define LINE_BYTES 4352 /* a path, and what is before it */
+#define LINE_BYTES 4352 /* a path and the fields before it */
 
-/* The file and the place in it that an address is mapped from; -1: none. */
+/*
+ * Opens the file that an address is mapped from and returns the offset in it; -1 if there is none.
+ */
 static int open_mapped(uintptr_t address, off_t *at)
 {
 	char line[LINE_BYTES], path[LINE_BYTES];

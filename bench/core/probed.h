@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whether somebody traces what is being measured. */
+/* Detects that somebody traces the measured program. */
 #ifndef POVBENCH_PROBED_H
 #define POVBENCH_PROBED_H
 
 #include <stdbool.h>
 
 /*
- * An MPI function that is timed has other code in memory than in its file: a tracer's probe, each hit of which takes about a
- * microsecond. false also if that cannot be read.
+ * True if the code of a timed MPI function in memory differs from its file. Then it has a tracer's
+ * probe, and each call takes about a microsecond more. False also if the code cannot be read.
  */
 bool probed_mpi(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Read from /sys and /proc: what of it is not there, as on most virtual machines, is not told. */
+/* Reads /sys and /proc. Entries that do not exist, as on most virtual machines, are left out. */
 #include "core/rank_place.h"
 
 #include "core/cpu_set.h"
@@ -26,7 +26,7 @@ static bool read_line(const char *path, char *line, size_t bytes)
 	return true;
 }
 
-/* on: the text that means so. */
+/* Writes "on" if the file contains the text `on`, otherwise "off". */
 static bool read_switch(const char *path, const char *on, char *out, size_t bytes)
 {
 	char line[32];
@@ -37,14 +37,16 @@ static bool read_switch(const char *path, const char *on, char *out, size_t byte
 	return true;
 }
 
-/* Intel's driver says that there is none, all others that there is. */
+/*
+ * Intel's driver has a file that means "no turbo"; all other drivers have one that means "boost".
+ */
 static void read_turbo(struct rank_place *out)
 {
 	if (!read_switch(CPU_DIR "/intel_pstate/no_turbo", "0", out->turbo, sizeof(out->turbo)))
 		read_switch(CPU_DIR "/cpufreq/boost", "1", out->turbo, sizeof(out->turbo));
 }
 
-/* "always [madvise] never" */
+/* The file has the form "always [madvise] never". */
 static void read_huge_pages(struct rank_place *out)
 {
 	char line[64], *chosen;
@@ -57,7 +59,7 @@ static void read_huge_pages(struct rank_place *out)
 			 (int)strcspn(chosen + 1, "]"), chosen + 1);
 }
 
-/* The node that a CPU is of; -1: not told. */
+/* The NUMA node of a CPU; -1 if unknown. */
 static int numa_node_of(int cpu)
 {
 	char path[64];

@@ -2,7 +2,10 @@
 #include "core/rest.h"
 
 enum { TAG_DONE = 0x3de1 };
-/* A sleeper looks this often whether it is over: a few µs of CPU time each, less than a thousandth. */
+/*
+ * Interval at which a sleeper checks for the end. A check takes a few µs, below a thousandth of
+ * it.
+ */
 #define REST_NS 5000000
 
 void rest_wake(struct comm *c, int rank)

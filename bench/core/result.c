@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A result is kept as the JSON that it will be: nothing has to be translated for writing, and a reader of the file has
- * what classification and self-test had.
+ * A result is kept as the JSON that is written to the file. So nothing needs translation, and a
+ * reader of the file gets the same data as the classification and the self-test.
  */
 #include "core/result_file.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts that the distribution is cut into, where samples are not kept; where it is what is drawn. */
+/* Number of quantiles if samples are not kept, and if the distribution is drawn. */
 #define QUANTILES 20
 #define QUANTILES_DRAWN 1000
 
@@ -28,8 +28,8 @@ struct result {
 	size_t point_cnt;
 	bool keep_samples;
 	int quantiles;
-	json_t *known;	      /* points that were measured before; null: none */
-	double known_took_ns; /* how long these took */
+	json_t *known;	      /* points measured before an interruption; null: none */
+	double known_took_ns; /* time that these points took */
 };
 
 static const char *const kind_names[] = {
@@ -44,7 +44,7 @@ struct result *result_new(const struct result_about *about)
 
 	r->json = json_object();
 	r->points = json_array();
-	/* Where the distribution is what is drawn, all of it is kept. */
+	/* STENCIL's pictures draw the whole distribution, so its samples are kept. */
 	r->keep_samples = about->keep_samples || about->kind == RESULT_STENCIL;
 	r->quantiles = about->kind == RESULT_COST ? QUANTILES_DRAWN : QUANTILES;
 	json_put(r->json, "benchmark", json_string(about->benchmark));
@@ -81,7 +81,7 @@ const json_t *result_json(const struct result *r)
 	return r->json;
 }
 
-/* Takes the object over. */
+/* Takes ownership of the object. */
 static struct result_point *point_append(struct result *r, json_t *json)
 {
 	struct result_point *p = xcalloc(1, sizeof(*p));
@@ -122,7 +122,7 @@ void result_go_on(struct result *r, const json_t *part)
 		json_object_set(r->json, "date", date);
 }
 
-/* Null: there is none. */
+/* Returns null if there is no such point. */
 static json_t *find_known(const struct result *r, const struct result_axis *axis, size_t axis_cnt)
 {
 	json_t *p;
@@ -236,7 +236,7 @@ void result_sort(struct result *r, const char *first, const char *second)
 	size_t i, k;
 	int order;
 
-	/* Few points, and runs of them in order: by insertion. */
+	/* Insertion sort: there are few points, mostly in order. */
 	for (i = 1; i < r->point_cnt; i++) {
 		p = r->point[i];
 		for (k = i; k; k--) {
@@ -293,7 +293,7 @@ double result_number(const struct result_point *p, const char *name)
 void result_effort(struct result *r, double took_ns, double core_wait_ns)
 {
 	json_put(r->json, "took_ns", json_integer((json_int_t)(took_ns + r->known_took_ns)));
-	/* Of a part that was broken off nobody knows it. */
+	/* The waiting time of an interrupted part is unknown. */
 	if (!isnan(core_wait_ns) && !r->known)
 		json_put(r->json, "core_wait_ns", json_integer((json_int_t)core_wait_ns));
 }

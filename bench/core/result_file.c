@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The file is written as a whole after each benchmark, to a name beside it, and then renamed: an interruption
- * leaves either the file before or the file after. Another run may have replaced it meanwhile: whoever writes
- * looks, and puts its own launch, known by its id, among what is there. A lock on the directory keeps two from doing so
- * at once; it leaves nothing behind.
+ * The file is rewritten as a whole after each benchmark, under a temporary name, and then renamed.
+ * So an interruption leaves either the old file or the new one. Another run may have replaced the
+ * file meanwhile. So the writer reads it again and puts its own launch, known by its id, among the
+ * others. A lock on the directory serialises writers and leaves nothing behind.
  */
 #include "core/result_file.h"
 
@@ -30,11 +30,11 @@
 
 struct result_file {
 	char *path;
-	json_t *json;	      /* what is written: all launches */
-	json_t *launch;	      /* this run's; among them from its first result on */
+	json_t *json;	      /* content of the file: all launches */
+	json_t *launch;	      /* this run's launch; part of json from its first result on */
 	json_t *factors;      /* of this run */
 	struct stat seen;     /* the file as it was last read or written; st_ino 0: none */
-	bool shared;	      /* another run was seen to write to it; said once */
+	bool shared;	      /* another run writes to the file; the warning is printed once */
 	size_t unwritten_cnt; /* results that are not in the file */
 };
 
@@ -54,7 +54,7 @@ static json_t *results_of(const struct result_file *f)
 	return json_object_get(f->launch, "results");
 }
 
-/* 0: it is a file; -ENOENT, unsaid: there is none. */
+/* Returns 0 for a regular file, or -ENOENT, without a message, if there is none. */
 static int file_look(const char *path, struct stat *out)
 {
 	struct stat st;
@@ -74,7 +74,7 @@ static int file_look(const char *path, struct stat *out)
 	return 0;
 }
 
-/* 0: the factors that matter are those of every launch in it. */
+/* Loads the file. Fails if a launch in it was measured with other relevant factors. */
 static int file_load(const char *path, const json_t *factors, json_t **out)
 {
 	json_t *json, *launch;
@@ -95,13 +95,13 @@ static int file_load(const char *path, const json_t *factors, json_t **out)
 	return 0;
 }
 
-/* Beside the file: to be renamed to it. The caller frees. */
+/* Name of the temporary file in the same directory; the caller frees it. */
 static char *fresh_name(const char *path)
 {
 	return xasprintf("%s.%d.tmp", path, (int)getpid());
 }
 
-/* Hours of measuring must not end at a name that cannot be written. */
+/* Checks now that the file can be written, before hours of measuring. */
 static int file_probe(const char *path)
 {
 	char *fresh = fresh_name(path);
@@ -134,7 +134,10 @@ static json_t *launch_new(json_t *factors)
 	return json_pack("{s:o, s:O, s:[]}", "id", new_id(), "factors", factors, "results");
 }
 
-/* A launch that goes on knows the places of as many ranks as any part of it had, and when it was gone on with. */
+/*
+ * Resumes a launch. Its factors keep the longest list of ranks that any part had, and the date is
+ * added to the launch's list "resumed".
+ */
 static json_t *launch_resumed(json_t *launch, const json_t *factors)
 {
 	json_t *old = json_object_get(launch, "factors"),
@@ -230,7 +233,7 @@ void result_file_free(struct result_file *f)
 	free(f);
 }
 
-/* Of the same benchmark and ranks in any launch: the options must be the same. */
+/* In every launch, the same benchmark on as many ranks must have the same options. */
 int result_file_check(const struct result_file *f, const struct result_about *about)
 {
 	json_t *launch, *r;
@@ -252,7 +255,7 @@ int result_file_check(const struct result_file *f, const struct result_about *ab
 	return 0;
 }
 
-/* Its index in the launch's results, or their number. */
+/* Index among the launch's results; the number of results if there is none. */
 static size_t find_result(const struct result_file *f, const char *benchmark, json_int_t ranks)
 {
 	json_t *r;
@@ -287,7 +290,7 @@ const json_t *result_file_part(const struct result_file *f, const struct result_
 
 static int file_write(const struct result_file *f, const char *path)
 {
-	/* Nine digits: a nanosecond in a second; more would be noise. */
+	/* Nine digits resolve a nanosecond in a second. More would be noise. */
 	size_t flags = JSON_INDENT(1) | JSON_REAL_PRECISION(9);
 	FILE *out = fopen(path, "w");
 	int err = 0;
@@ -304,7 +307,7 @@ static int file_write(const struct result_file *f, const char *path)
 
 /* ---- several runs ---- */
 
-/* Of the directory that the file is in; -1: none, as where the file system knows no locks. */
+/* Locks the file's directory; -1 if it cannot be locked, as on file systems without locks. */
 static int lock_take(const char *path)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
@@ -336,17 +339,17 @@ static bool file_changed(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
 }
 
-/* Somebody else's file took the place of ours, and cannot be added to: ours goes beside it. */
+/* Another run's file has replaced ours and cannot be extended. Writes to a new file next to it. */
 static void file_move(struct result_file *f)
 {
 	char *other = xasprintf("%s.%d", f->path, (int)getpid());
 
-	log_warn("%s: another run put it there meanwhile; results go to %s", f->path, other);
+	log_warn("%s: another run replaced this file meanwhile; results go to %s", f->path, other);
 	free(f->path);
 	f->path = other;
 }
 
-/* What another run has written since stays, with this run's launch as it is here. */
+/* Loads what another run has written since. This run's launch stays in memory as it is. */
 static void file_catch_up(struct result_file *f)
 {
 	struct stat now;
@@ -362,13 +365,13 @@ static void file_catch_up(struct result_file *f)
 		return;
 	}
 	if (!f->shared)
-		log_warn("%s: another run writes to it, too; its results are kept", f->path);
+		log_warn("%s: another run also writes to this file; its results are kept", f->path);
 	f->shared = true;
 	json_decref(f->json);
 	f->json = json;
 }
 
-/* Takes the result over; what the launch had of that benchmark goes. */
+/* Takes ownership of the result, which replaces an older one of the same benchmark. */
 static void launch_set(struct result_file *f, json_t *r)
 {
 	size_t at = find_result(f, json_string_value(json_object_get(r, "benchmark")),
@@ -380,7 +383,7 @@ static void launch_set(struct result_file *f, json_t *r)
 		die("out of memory (a result)");
 }
 
-/* 0, or -errno, unsaid. */
+/* Returns 0 or -errno and prints nothing. */
 static int file_replace(struct result_file *f)
 {
 	int lock = lock_take(f->path), err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A result as a table for people. Columns are what the points have, in the order of their first appearance: what was
- * set, medians of the times in microseconds, and values.
+ * Prints a result as a table for people. The columns are those of the points, in the order of their
+ * first appearance: parameters, medians of times in microseconds, and values.
  */
 #include "core/result_print.h"
 
@@ -103,7 +103,7 @@ static void cell_text(const json_t *point, const struct column *col, char *cell,
 	}
 }
 
-/* Cells of parameters say their unit themselves. */
+/* Columns of parameters have no unit in their head, because their cells include it. */
 static void head_text(const struct column *col, char *cell, size_t bytes)
 {
 	bool ns = col->kind == COLUMN_PARAM && is_ns(col->name);

@@ -8,13 +8,14 @@
 #include "core/result_file.h"
 
 /*
- * With its head and its sentence: a row for each point. all: every time and value of the points, the other suites' figures
- * among them; else maps have the columns that a first look needs.
+ * Prints the result with its head and its sentence, one row for each point. all: print every time
+ * and value, including the figures of other suites. Otherwise maps only get the most important
+ * columns.
  */
 void result_print(const struct result *r, bool all, FILE *out);
-/* The rows of a map. */
+/* Prints the rows of a map. */
 void result_print_map(const struct result *r, FILE *out);
-/* Of a curve, in the shape of the OSU benchmarks' tables. (result_sizes.c) */
+/* Prints a curve like the tables of the OSU benchmarks. (result_sizes.c) */
 void result_print_sizes(const struct result *r, FILE *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A map as a table for people: what was hidden of the shorter one of communication and computation, 100 % less the ratio of
- * equation (1), with half the width of its 95 % confidence interval.
+ * Prints a map as a table for people: the hidden share of the shorter of communication and
+ * computation, which is 100 % minus the ratio of equation (1), and half the width of its 95 %
+ * confidence interval.
  */
 #include "core/result_print.h"
 
@@ -16,7 +17,7 @@ static void print_hidden(const struct result_point *p, enum map_judged judged, c
 	static const char *const said[] = {
 		[MAP_BLANK] = "",
 		[MAP_KNOWN] = "",
-		[MAP_UNKNOWN] = "  not told",
+		[MAP_UNKNOWN] = "  unknown",
 		[MAP_WRONG] = "  wrong: shorter than one of them alone",
 	};
 	double ratio = result_number(p, "ratio");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A file of version 1 is one launch: its factors and results are that launch's. What is not of the type that it should be
- * of is taken out here, so that no reader has to look again.
+ * A file of version 1 is a single launch with its factors and results. Values of the wrong type are
+ * removed here, so that no reader has to check again.
  */
 #include "core/result_read.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A result file in memory, of whatever version it is: who reads it sees the newest one's form (kmod-docs/BENCH_FORMAT.md). */
+/*
+ * Reads a result file of any version into memory. Callers always get the form of the newest version
+ * (kmod-docs/BENCH_FORMAT.md).
+ */
 #ifndef POVBENCH_RESULT_READ_H
 #define POVBENCH_RESULT_READ_H
 
@@ -11,14 +14,15 @@
 #define RESULT_VERSION 2
 
 /*
- * The whole file; the caller releases it. Its launches are objects, each with an array of results that are objects.
- * -EINVAL after printing why it is no result file, with `hint` behind it.
+ * Reads the whole file; the caller releases it. Its launches are objects, each with an array of
+ * results that are objects. If it is no result file, prints why, followed by `hint`, and returns
+ * -EINVAL.
  */
 int result_read(const char *path, const char *hint, json_t **out);
 
-/* Whether two results are of the same: benchmark, ranks and options. */
+/* True if a result has this benchmark, ranks and options. */
 bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks, const json_t *options);
-/* Whether it was broken off: some points only. */
+/* True if the result was interrupted and has only some of its points. */
 bool result_is_part(const json_t *r);
 
 #endif

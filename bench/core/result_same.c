@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is compared is what a user sets or a machine is: results under another binding or another setting of the library
- * must not lie under the first run's factors. What differs by itself from run to run is not: date, pace of the computation,
- * time to read the clock. Nor is the thread level, which the benchmark or its options decide.
+ * Compares what a user sets or what belongs to the machine, because results with another binding or
+ * library setting must not be filed under the first run's factors. It ignores what varies
+ * from run to run: date, pace of the computation, cost of reading the clock. It also ignores the
+ * thread level, which the benchmark or its options decide.
  */
 #include "core/result_same.h"
 
@@ -15,20 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUE_BYTES 80 /* of a value in a message, at most */
+#define VALUE_BYTES 80 /* greatest length of a value in a message */
 
 static const struct {
-	const char *factor, *member; /* member: only this one of it */
+	const char *factor, *member; /* member: compare only this one; null: all of the factor */
 } compared[] = {
 	{"povbench", NULL},    {"host", NULL},	     {"kernel", NULL},	  {"cpu", NULL},
 	{"clock", "source"},   {"mpi", NULL},	     {"transport", NULL}, {"ranks", NULL},
 	{"environment", NULL}, {"components", NULL},
 };
 
-/* The first difference, outermost name first. */
+/* The first difference, with the path of names from the outermost to the innermost. */
 struct difference {
 	char path[256];
-	const json_t *old, *new; /* null: none there */
+	const json_t *old, *new; /* null: absent on that side */
 };
 
 static bool find_difference(const json_t *a, const json_t *b, const char *path,
@@ -92,7 +93,7 @@ static bool find_difference(const json_t *a, const json_t *b, const char *path,
 	return true;
 }
 
-/* The factor's first cnt elements; another factor as it is. To be released. */
+/* First cnt elements of an array; other factors are returned unchanged. The caller releases it. */
 static json_t *head_of(json_t *factor, size_t cnt)
 {
 	json_t *head;
@@ -119,7 +120,7 @@ static char *value_text(const json_t *value)
 	return text;
 }
 
-static void say(const char *path, const struct difference *d)
+static void difference_report(const char *path, const struct difference *d)
 {
 	char *old = value_text(d->old), *new = value_text(d->new);
 
@@ -142,7 +143,7 @@ static bool factor_differs(const char *path, json_t *a, json_t *b, const char *n
 	b = head_of(b, cnt);
 	found = find_difference(a, b, name, &d);
 	if (found)
-		say(path, &d);
+		difference_report(path, &d);
 	json_decref(a);
 	json_decref(b);
 	return found;

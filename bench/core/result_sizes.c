@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A curve as a table: one row a size, the size first and behind it what was asked for, as the OSU benchmarks print
- * it, so that what reads their tables reads this one. All lines that are no rows begin with '#'.
+ * Prints a curve as a table in the form of the OSU benchmarks: one row for each size, with the size
+ * first. Programs that read OSU's tables can read this one. All other lines begin with '#'.
  */
 #include "core/result_print.h"
 
@@ -12,8 +12,8 @@
 
 struct column {
 	const char *head;
-	const char *number; /* as result_number has it */
-	double unit;	    /* what it is divided by */
+	const char *number; /* name for result_number */
+	double unit;	    /* divisor */
 	int decimals;
 };
 
@@ -35,8 +35,8 @@ static const struct column rate[] = {
 	{.head = NULL},
 };
 
-/* Some point has it. */
-static bool shown(const struct result *r, const struct column *col)
+/* True if at least one point has this number. */
+static bool column_is_shown(const struct result *r, const struct column *col)
 {
 	size_t i;
 
@@ -51,7 +51,7 @@ static const struct column *columns_of(const struct result *r)
 {
 	const struct column rates = {.number = "messages_per_s"};
 
-	return shown(r, &rates) ? rate : latency;
+	return column_is_shown(r, &rates) ? rate : latency;
 }
 
 static int width_of(const struct column *col)
@@ -65,7 +65,7 @@ static void print_head(const struct result *r, const struct column *col, FILE *o
 {
 	fprintf(out, "%-*s", BYTES_WIDTH, "# Size (B)");
 	for (; col->head; col++) {
-		if (shown(r, col))
+		if (column_is_shown(r, col))
 			fprintf(out, "  %*s", width_of(col), col->head);
 	}
 	fputc('\n', out);
@@ -78,7 +78,7 @@ static void print_row(const struct result *r, size_t row, const struct column *c
 
 	fprintf(out, "%-*.0f", BYTES_WIDTH, result_number(p, "bytes"));
 	for (; col->head; col++) {
-		if (!shown(r, col))
+		if (!column_is_shown(r, col))
 			continue;
 		value = result_number(p, col->number) / col->unit;
 		if (isnan(value))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Rank 0 has the points, and tells the others. */
+/* Rank 0 has the points and sends the answer to the other ranks. */
 #include "core/resume.h"
 
 bool resume_has(struct bench_run *run, const struct result_axis *axis, size_t axis_cnt)

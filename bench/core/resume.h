@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Going on with a broken-off run, point by point: a benchmark asks before each point whether it was measured already. One
- * that does not ask is measured again as a whole.
+ * Resumes an interrupted run point by point: a benchmark asks before each point whether it was
+ * already measured. A benchmark that does not ask is measured again as a whole.
  */
 #ifndef POVBENCH_RESUME_H
 #define POVBENCH_RESUME_H
@@ -9,13 +9,14 @@
 #include "core/bench.h"
 
 /*
- * Whether the point with these parameters is there from before; then it is in the result now, and not to be measured. The same
- * on all ranks, which all call it. Without --resume it costs nothing.
+ * True if the point with these parameters was measured earlier. It is then in the result and must
+ * not be measured again. All ranks call it and get the same answer. Costs nothing without
+ * --resume.
  */
 bool resume_has(struct bench_run *run, const struct result_axis *axis, size_t axis_cnt);
 /*
- * The same of points that are measured together, or not at all: one for each value of the second axis, whose name is in axes[1] and
- * whose values are these.
+ * The same for points that are measured together or not at all: one for each of `value`, which are
+ * values of the second axis. The name of that axis is in axes[1].
  */
 bool resume_has_all(struct bench_run *run, const struct result_axis axes[2], const uint64_t *value,
 		    size_t cnt);

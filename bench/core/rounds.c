@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How many rounds are enough is tried before, by single ones; the shortest counts. */
+/* Measures single rounds first; the shortest one determines how many rounds make a sample. */
 #include "core/rounds.h"
 
 #include <math.h>

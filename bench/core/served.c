@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A rank that is not served has no clocks to be compared: all are, or none. */
+/* An unserved rank has no clocks to compare. So either all ranks use these clocks, or none does. */
 #include "core/served.h"
 
 #include "lib/log.h"
@@ -17,8 +17,8 @@ bool pov_served(struct bench_run *run)
 		every = every && all[i];
 	free(all);
 	if (!every && c->rank == 0)
-		log_info(
-			"%s: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all ranks",
-			run->bench->name);
+		log_info("%s: without MPIX_Rtime and MPIX_Ptime: no `povtrace clock` serves all "
+			 "ranks",
+			 run->bench->name);
 	return comm_tell(c, every);
 }

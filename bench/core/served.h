@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whether `povtrace clock` serves the ranks, so that libpov's clocks can be read. */
+/* Tells whether `povtrace clock` serves the ranks, so that libpov's clocks can be read. */
 #ifndef POVBENCH_SERVED_H
 #define POVBENCH_SERVED_H
 
 #include "core/bench.h"
 
-/* All of them; if not, rank 0 says that there will be no such clocks. All ranks call it, and learn the same. */
+/*
+ * True if all ranks are served. If not, rank 0 reports that these clocks will be missing. All ranks
+ * call it and get the same answer.
+ */
 bool pov_served(struct bench_run *run);
 
 #endif

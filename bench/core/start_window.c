@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A sample costs two words to everybody and one back, and the wait for the start: as long as the words take, and somewhat
- * longer where ranks came late: the margin grows fast and falls slowly, so that one sample in twenty or so is late where
- * the machine is noisy, rather than all waits being as long as the longest disturbance.
+ * A sample costs two words to every rank, one word back, and the wait for the start. That wait is
+ * as long as the words take, plus a margin for late ranks. The margin grows fast and shrinks
+ * slowly. On a noisy machine about one sample in twenty is late, instead of all waits being as
+ * long as the longest disturbance.
  */
 #include "core/start_window.h"
 
@@ -14,12 +15,15 @@
 #define MARGIN_MIN_NS 20000
 #define MARGIN_MAX_NS 50000000
 #define PROBES 3
-#define LAST_NS 5000 /* before the start, in which the clock is all that is looked at */
+#define LAST_NS 5000 /* before the start, during which the wait only reads the clock */
 #define TRIES_MAX 4  /* of start_window_longest */
-/* Words instead of a start. */
+/* Words that rank 0 sends instead of a start time. */
 enum { WORD_OVER = 0, WORD_CLOCKS = 1 };
 
-/* A word's way to everybody takes less than that of a whole synchronisation; the first ones connect. */
+/*
+ * An upper limit of the time in which a word reaches all ranks: that of a whole synchronisation.
+ * The least of several counts, because the first ones establish connections.
+ */
 static uint64_t first_margin_ns(struct comm *c)
 {
 	uint64_t least = UINT64_MAX, begin, ns;
@@ -52,7 +56,7 @@ void start_window_release(struct start_window *w)
 static uint64_t next_word(struct comm *c, const struct start_window *w, bool more)
 {
 	if (c->rank)
-		return 0; /* not told to anybody */
+		return 0; /* only rank 0's word is sent */
 	if (!more)
 		return WORD_OVER;
 	if (node_clock_is_old(c, &w->clock))
@@ -60,7 +64,7 @@ static uint64_t next_word(struct comm *c, const struct start_window *w, bool mor
 	return c->ops->now_ns(c) + w->margin_ns;
 }
 
-/* A computation looks at the clock now and then only; in virtual time, when it is over. */
+/* Computes until shortly before the start, as computation checks the clock rarely, then polls. */
 static void wait_until(struct comm *c, uint64_t start_ns)
 {
 	static const struct compute wait = {COMPUTE_DEADLINE, COMPUTE_ONE};
@@ -111,7 +115,7 @@ void start_window_note(struct start_window *w, bool late)
 		w->margin_ns -= (w->margin_ns - w->least_ns) / 64;
 }
 
-/* Each rank's word: its time, and whether it was late. */
+/* Evaluates each rank's word: its time, and in bit 0 whether it was late. */
 static double longest_of(const struct start_window *w, int cnt, bool *late)
 {
 	uint64_t longest = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Samples are kept in the order they were taken and sorted in a copy for what needs an order. The interval of the median
- * is made of order statistics, so that it assumes nothing of the distribution; times of messages are far from normal.
+ * Samples stay in the order in which they were taken. Functions that need an order sort a copy.
+ * The median's interval is made of order statistics, so it assumes nothing about the distribution.
+ * Times of messages are far from normally distributed.
  */
 #include "core/stats.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 #define Z_95 1.96
-#define CI_CNT_MIN 6 /* below it, the ranks fall outside of the sample */
+#define CI_CNT_MIN 6 /* with fewer samples the ranks are outside of the sample */
 
 void samples_init(struct samples *s)
 {
@@ -48,7 +49,7 @@ static int compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The caller frees. */
+/* The caller frees the copy. */
 static double *sorted_copy(const struct samples *s)
 {
 	double *v = xmalloc(s->cnt * sizeof(*v));
@@ -76,7 +77,7 @@ static double quantile_of(const double *sorted, size_t cnt, double q)
 static void median_interval(const double *sorted, size_t cnt, double *low, double *high)
 {
 	double n = (double)cnt, spread = Z_95 * sqrt(n);
-	size_t low_rank, high_rank; /* from 1 */
+	size_t low_rank, high_rank; /* counted from 1 */
 
 	*low = sorted[0];
 	*high = sorted[cnt - 1];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Summaries of samples. Times are summarised first and ratios formed after that, never the other way round.
- */
+/* Summaries of samples. Summarise times first, then form ratios, never the other way round. */
 #ifndef POVBENCH_STATS_H
 #define POVBENCH_STATS_H
 
@@ -29,18 +27,20 @@ void samples_release(struct samples *s);
 void samples_clear(struct samples *s);
 void samples_add(struct samples *s, double value);
 
-/* A copy in ascending order; to be released. */
+/* Copies the samples in ascending order; the caller releases out. */
 void samples_sorted(const struct samples *s, struct samples *out);
 
-/* All zero if there are no samples. */
+/* Fills out, with zeros if there are no samples. */
 void stats_summarize(const struct samples *s, struct summary *out);
 /* Interpolated linearly between order statistics; q in 0 … 1. */
 double stats_quantile(const struct samples *s, double q);
-/* Those of 0, 1/parts, 2/parts … 1; out has room for parts + 1. 0 if there are no samples. */
+/* Quantiles 0, 1/parts, 2/parts … 1. out has room for parts + 1. All 0 without samples. */
 void stats_quantiles(const struct samples *s, int parts, double *out);
-/* The confidence interval is no wider than ±pct percent of the median. */
+/* True if the confidence interval is within ±pct percent of the median. */
 bool stats_settled(const struct samples *s, double pct);
-/* De Supinski & Karonis 1999, 3: standard deviation less than pct percent of the mean. */
+/*
+ * De Supinski & Karonis 1999, 3: true if the standard deviation is below pct percent of the mean.
+ */
 bool stats_steady(const struct samples *s, double pct);
 
 #endif

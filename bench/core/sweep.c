@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Each value is computed from the exponent, not from the value before: rounding must not add up, or a step of √2
- * would miss the powers of two. What rounds to the same value is kept once.
+ * Each value is computed from the exponent, not from the value before it. Otherwise rounding errors
+ * would add up, and a step of √2 would miss the powers of two. Equal values are kept once.
  */
 #include "core/sweep.h"
 
@@ -46,7 +46,7 @@ void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64
 		value = round_to(from * pow(step, i), unit);
 		if (value > max)
 			break;
-		/* A min below the unit has no multiple of it; 0 is for a min of 0 only. */
+		/* A min below the unit rounds to 0, but only a min of 0 may yield 0. */
 		if (value)
 			sweep_add(s, value);
 	}
@@ -57,7 +57,7 @@ size_t *sweep_shuffled(size_t cnt, uint64_t *random)
 	size_t *order = xcalloc(cnt + 1, sizeof(*order)), i, k;
 
 	for (i = 0; i < cnt; i++) {
-		/* Knuth's MMIX generator; its high bits are the good ones. */
+		/* Knuth's MMIX generator. Its high bits have the best quality. */
 		*random = *random * 6364136223846793005u + 1442695040888963407u;
 		k = (size_t)((*random >> 32) * (i + 1) >> 32);
 		order[i] = order[k];

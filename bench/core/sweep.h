@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The axes of the 2-D space (Denis & Trahay 2016, III.C): steps of √2, rounded to whole bytes and ns. */
+/*
+ * The axes of the 2-D space (Denis & Trahay 2016, III.C): steps of √2, rounded to whole bytes and
+ * ns.
+ */
 #ifndef POVBENCH_SWEEP_H
 #define POVBENCH_SWEEP_H
 
@@ -7,19 +10,22 @@
 #include <stdint.h>
 
 struct sweep {
-	uint64_t *value; /* ascending, no two alike; owned */
+	uint64_t *value; /* ascending, without duplicates; owned */
 	size_t cnt;
 };
 
 /*
- * min, min·step, … up to and including max where a step hits it within rounding. A min of 0 gives 0 and then goes on from
- * `first`. Values are multiples of `unit`.
+ * min, min·step, … up to and including max, if a step hits max within rounding. A min of 0 gives 0
+ * and then continues from `first`. All values are multiples of `unit`.
  */
 void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64_t first,
 		uint64_t unit);
 void sweep_release(struct sweep *s);
 
-/* 0 … cnt-1 in random order, the same for the same *random, which goes on; to be freed. */
+/*
+ * Returns 0 … cnt-1 in random order. Equal values of *random give equal orders; *random advances.
+ * The caller frees the array.
+ */
 size_t *sweep_shuffled(size_t cnt, uint64_t *random);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The list is read again for each number: it is short, and nobody has to keep it. */
+/* The short list is parsed again for each number, so that no state has to be kept. */
 #include "core/tasks.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-/* The range at *at, which is moved behind it and its comma; false: there is none, or it is wrong. */
+/* Parses the range at *at and moves *at past it and its comma; false if there is no valid range. */
 static bool range_read(const char **at, long *from, long *to)
 {
 	char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One condition variable wakes the workers, one tells that the last is done. Waiting is without spinning: a pool that
- * has nothing to do must not take cores from the communication that is measured.
+ * One condition variable wakes the workers, another reports that the last one is done. Nothing
+ * spins, because an idle pool must not take cores from the communication that is measured.
  */
 #include "core/thread_pool.h"
 
@@ -24,8 +24,8 @@ struct thread_pool {
 	pthread_cond_t work, done;
 	struct worker **worker;
 	int cnt;
-	uint64_t turn; /* of work; each worker takes part once */
-	int wanted;    /* threads of this turn, the caller among them */
+	uint64_t turn; /* number of the current work; each worker takes part once */
+	int wanted;    /* threads of this turn, including the caller */
 	int running;
 	bool over;
 	void (*fn)(void *arg, int thread);
@@ -65,7 +65,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Called with the lock held. */
+/* The caller holds the lock. */
 static void thread_pool_grow(struct thread_pool *t, int n)
 {
 	while (t->cnt < n - 1) {

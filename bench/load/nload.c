@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * N threads load (Denis & Trahay 2016, III.D): on both ranks N threads compute in the background while the main thread
- * makes a blocking ping-pong (FUNNELED is enough). Half of the round trip without them is T_comm, with
- * them T_measured; the value ratio is the delay, (T_measured − T_comm) / T_comm, 0 for none, ratio_mean the same of
- * the means. What goes wrong here is the scheduler's, in milliseconds, and not to every message: late_pct of them came
- * 0.5 ms or more behind T_comm, and the time late says how much. All processing units of the node by default; a point has
- * bytes and threads.
+ * N threads load (Denis & Trahay 2016, III.D): on both ranks N threads compute in the background
+ * while the main thread makes a blocking ping-pong (FUNNELED suffices). Half of the round trip is
+ * T_comm without these threads and T_measured with them. The value ratio is the delay, (T_measured
+ * − T_comm) / T_comm, which is 0 for none; ratio_mean is the same from the means. Delays come from
+ * the scheduler: they last milliseconds and affect only some messages. late_pct is the share that
+ * came 0.5 ms or more later than T_comm, and the time "late" is their lateness. The load uses all
+ * processing units of the node by default. A point has bytes and threads.
  */
 #include "core/bench.h"
 
@@ -21,12 +22,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the estimate supposes: a time slice each way when threads are in the way. */
+/* The estimate assumes a time slice in each direction when threads are in the way. */
 #define GUESS_LATENCY_NS 8000000
 
 /*
- * A ping-pong takes a microsecond, a time slice milliseconds. Samples one behind the other would all fall into the same
- * slice, and right behind a synchronisation into one that both ranks have: they are taken at random moments, a few slices
+ * Longest pause before a sample. A ping-pong takes a microsecond, a time slice milliseconds.
+ * Consecutive samples would all fall into the same slice. Immediately after a synchronisation they
+ * would fall into one that both ranks have. So samples are taken at random moments, a few slices
  * apart.
  */
 #define PAUSE_NS 10000000
@@ -89,7 +91,7 @@ static void nload_reference(struct nload *n)
 	c->ops->mark_end(c, 1);
 }
 
-/* What came late, by how much. */
+/* Collects the lateness of late messages. */
 static void find_late(const struct samples *measured, double comm_ns, struct samples *out)
 {
 	size_t i;
@@ -100,7 +102,10 @@ static void find_late(const struct samples *measured, double comm_ns, struct sam
 	}
 }
 
-/* Whether the thread that communicates shares its core with the load is up to these; rank 0's. */
+/*
+ * Writes rank 0's CPUs, which show whether the thread that communicates shares its core with the
+ * load.
+ */
 static void nload_write_cpus(const struct nload *n, struct result_point *point)
 {
 	const struct bench_options *opt = n->run->opt;
@@ -162,7 +167,7 @@ static void nload_point(struct nload *n, size_t idx, uint64_t threads)
 	c->ops->mark_end(c, 1);
 }
 
-/* The threads run over all sizes: what is measured is their presence, not their start. */
+/* The threads run through all sizes, because their presence is measured and not their start. */
 static void nload_threads(struct nload *n, uint64_t threads)
 {
 	struct bench_run *run = n->run;
@@ -192,7 +197,7 @@ static int nload_run(struct bench_run *run)
 	struct nload n;
 
 	nload_init(&n, run);
-	/* Rank 0's number is everybody's, whatever other nodes have. */
+	/* Rank 0's number counts for all ranks, even if other nodes have another one. */
 	n.threads_max = comm_tell(run->comm, n.threads_max);
 	nload_reference(&n);
 	for (threads = 0; threads <= n.threads_max; threads++)

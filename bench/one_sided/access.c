@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Puts and gets (access.h). What they are told is made before; the clock is read around all rounds of a sample. */
+/*
+ * Puts and gets (access.h). Their arguments are prepared in advance. The clock is read before and
+ * after all rounds of a sample.
+ */
 #include "one_sided/access.h"
 
 #include "lib/log.h"
@@ -8,7 +11,7 @@
 #include <stdlib.h>
 
 #define WINDOW_DEFAULT 64 /* OSU's */
-/* Of all places of a window: a container's shared memory, where libraries put it, has 64 MiB by default. */
+/* Memory of a window. Libraries put it into shared memory, 64 MiB by default in a container. */
 #define PLACES_BYTES_MAX (32u << 20)
 
 enum { ORIGIN = 0, TARGET = 1 };
@@ -17,10 +20,11 @@ enum { TAG_DONE = 1 };
 struct access {
 	enum access_kind kind;
 	struct comm_window *window;
-	char *local, *memory; /* of the origin, owned; of the window */
+	char *local;  /* the origin's buffer; owned */
+	char *memory; /* the window's */
 	size_t bytes;
 	uint64_t cnt;
-	struct comm_msg *msg; /* cnt, of local; owned */
+	struct comm_msg *msg; /* cnt messages in local; owned */
 };
 
 uint64_t access_messages(const struct bench_run *run, size_t bytes)
@@ -36,7 +40,7 @@ void access_params(const struct bench_run *run, size_t bytes, struct result_poin
 	result_param(p, "window", access_messages(run, bytes));
 }
 
-/* ---- what is timed ---- */
+/* ---- the timed part ---- */
 
 static void put_rounds(struct comm *c, const struct access *a, uint64_t rounds)
 {
@@ -64,16 +68,16 @@ static void get_rounds(struct comm *c, const struct access *a, uint64_t rounds)
 
 enum { SEED_RIGHT = 23, SEED_WRONG = 42 };
 
-static void fill(const struct access *a, char *places, uint32_t seed)
+static void places_fill(const struct access *a, char *places, uint32_t seed)
 {
 	bench_buffer_fill(places, a->bytes * a->cnt, COMM_CONTIGUOUS, seed);
 }
 
-/* Who reads or writes its own memory of a window does so between lock and unlock. */
+/* A rank accesses its own memory in a window between lock and unlock. */
 static void fill_own(struct comm *c, const struct access *a, uint32_t seed)
 {
 	c->ops->lock(c, a->window, c->rank);
-	fill(a, a->memory, seed);
+	places_fill(a, a->memory, seed);
 	c->ops->unlock(c, a->window, c->rank);
 }
 
@@ -91,7 +95,7 @@ static void check(struct comm *c, const struct access *a)
 
 	if (c->rank == ORIGIN && a->kind == ACCESS_GET) {
 		bench_buffer_check(a->local, a->bytes * a->cnt, COMM_CONTIGUOUS, SEED_RIGHT);
-		fill(a, a->local, SEED_WRONG);
+		places_fill(a, a->local, SEED_WRONG);
 	} else if (c->rank == ORIGIN) {
 		c->ops->send(c, &done, TARGET, TAG_DONE);
 	} else if (a->kind == ACCESS_PUT) {
@@ -123,7 +127,7 @@ static void origin_init(struct access *a)
 	uint64_t i;
 
 	a->local = bench_buffer_new(a->bytes * a->cnt, COMM_CONTIGUOUS);
-	fill(a, a->local, a->kind == ACCESS_PUT ? SEED_RIGHT : SEED_WRONG);
+	places_fill(a, a->local, a->kind == ACCESS_PUT ? SEED_RIGHT : SEED_WRONG);
 	a->msg = xcalloc(a->cnt, sizeof(*a->msg));
 	for (i = 0; i < a->cnt; i++)
 		a->msg[i] = (struct comm_msg){a->local + i * a->bytes, a->bytes, COMM_CONTIGUOUS};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How much a rank reads of another rank's memory when many gets are under way. Method: access.h. */
+/* Bandwidth at which a rank reads another rank's memory with many gets in flight (access.h). */
 #include "one_sided/access.h"
 
 static void get_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How long it takes to read other ranks' memory, until the data are there. Method: access.h. */
+/* Time to read another rank's memory until the data have arrived. Method: access.h. */
 #include "one_sided/access.h"
 
 static void get_latency_measure(struct bench_run *run, size_t bytes, struct samples *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How much a rank writes of another rank's memory when many puts are under way. Method: access.h. */
+/* Bandwidth at which a rank writes another rank's memory with many puts in flight (access.h). */
 #include "one_sided/access.h"
 
 static void put_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)

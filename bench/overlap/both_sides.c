@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Both-sides overlap (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes, waits, then posts an Irecv,
- * computes, waits; rank 1 the same with the receive first, so that sender and receiver of each message compute while it
- * travels. T_measured is half of it; T_comm the same without computation, which is half a ping-pong of such calls.
+ * Both-sides overlap (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes, waits, then
+ * posts an Irecv, computes, waits. Rank 1 does the same with the receive first. So sender and
+ * receiver of each message compute while it travels. T_measured is half of the time. T_comm is the
+ * same without computation, which is half a ping-pong of such calls.
  */
 #include "overlap/map.h"
 

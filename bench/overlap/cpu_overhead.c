@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * CPU overhead (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes and waits, without an ACK: whether the
- * computation was delayed by the communication, not whether the data arrived. T_comm is what a blocking Send
- * takes of the sender's time.
+ * CPU overhead (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes and waits, without an
+ * ACK. This shows whether the communication delayed the computation, not whether the data arrived.
+ * T_comm is the sender's time in a blocking Send.
  */
 #include "overlap/map.h"
 

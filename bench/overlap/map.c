@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sweep over message size × computation time, in blocks: a block is a size, with T_comm before and after its points,
- * since a shared machine drifts. Sizes, and points of a size, come in random order, so that what changes with time does not look
- * like a change with size. The latency is taken once for all.
+ * The sweep over message size × computation time, in blocks. A block is a size with T_comm before
+ * and after its points, because a shared machine drifts. Sizes, and points of a size, come in
+ * random order, so that changes over time do not look like changes with size. The latency is
+ * measured once.
  */
 #include "overlap/map.h"
 
@@ -18,10 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of all messages of a rank in one direction: a machine's memory is shared by its ranks. */
+/* Limit of a rank's messages in one direction, because ranks share a machine's memory. */
 #define MAP_BYTES_MAX (256UL << 20)
 
-/* The latency is the least median of so many measurements: whatever disturbs makes it longer. */
+/* The latency is the least median of several measurements, as any disturbance makes it longer. */
 #define LATENCIES 5
 
 static const uint64_t first_compute_ns = 1000;
@@ -62,7 +63,7 @@ static void axes_release(struct map_axes *a)
 
 /* ---- points ---- */
 
-/* A wrong one of milliseconds, on a busy machine, would take whole columns of the map down to 0. */
+/* A latency wrong by milliseconds, on a busy machine, would shift whole columns of the map to 0. */
 static void measure_latency(struct map *m)
 {
 	double ns;
@@ -136,7 +137,7 @@ static void size_begin(struct map *m)
 		m->in[i] = (struct comm_msg){bench_buffer_new(m->bytes, layout), m->bytes, layout};
 		bench_buffer_fill(m->out[i].buf, m->bytes, layout, map_seed(m, m->comm->rank, i));
 		m->comm->ops->msg_prepare(m->comm, &m->out[i]);
-		/* Touches the pages, too: their first faults are no part of any time. */
+		/* This also touches the pages, so that their first faults are not measured. */
 		bench_buffer_fill(m->in[i].buf, m->bytes, layout, ~map_seed(m, m->comm->rank, i));
 	}
 	if (m->pattern->size_begin)
@@ -155,8 +156,11 @@ static void size_end(struct map *m)
 	}
 }
 
-/* How many of the computation times can be told of this size, by what computation was seen to vary by at the sizes before. */
-static size_t computations_told(const struct map *m, const struct map_axes *a)
+/*
+ * Number of computation times with a known ratio at this size, by the variation of computation at
+ * earlier sizes.
+ */
+static size_t computations_known(const struct map *m, const struct map_axes *a)
 {
 	const struct result *result = m->run->result;
 	double line, comm_ns = stats_quantile(&m->before, 0.5);
@@ -170,8 +174,8 @@ static size_t computations_told(const struct map *m, const struct map_axes *a)
 	return comm_tell(m->comm, cnt);
 }
 
-/* The first `told` computation times. */
-static void map_points(struct map *m, struct map_axes *a, size_t told, size_t done)
+/* Measures the first `known` computation times. */
+static void map_points(struct map *m, struct map_axes *a, size_t known, size_t done)
 {
 	size_t *order = sweep_shuffled(a->compute.cnt, &m->random), i;
 	struct bench_run *run = m->run;
@@ -180,7 +184,7 @@ static void map_points(struct map *m, struct map_axes *a, size_t told, size_t do
 		m->pattern->points_begin(m);
 	for (i = 0; i < a->compute.cnt; i++) {
 		m->compute_ns = a->compute.value[order[i]];
-		if (order[i] < told)
+		if (order[i] < known)
 			map_point(m, &m->cell[order[i]]);
 		if (m->comm->rank == 0 && run->progress)
 			run->progress(run->progress_ctx, done * a->compute.cnt + i + 1,
@@ -191,13 +195,13 @@ static void map_points(struct map *m, struct map_axes *a, size_t told, size_t do
 	free(order);
 }
 
-/* done: how many sizes were before. */
+/* done: number of earlier sizes. */
 static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 {
 	const struct result_axis axes[] = {{"bytes", a->bytes.value[idx]}, {"compute_ns", 0}};
-	size_t told, i;
+	size_t known, i;
 
-	/* Its points share their references, and are there all or not at all. */
+	/* Points of a size share their references, so either all of them exist or none. */
 	if (resume_has_all(m->run, axes, a->compute.value, a->compute.cnt))
 		return;
 	m->bytes = a->bytes.value[idx];
@@ -207,10 +211,10 @@ static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 		measure_pingpong_too(m);
 	measure_reference(m, &m->before);
 	m->warm = true;
-	told = computations_told(m, a);
-	map_points(m, a, told, done);
+	known = computations_known(m, a);
+	map_points(m, a, known, done);
 	measure_reference(m, &m->behind);
-	for (i = 0; m->comm->rank == 0 && i < told; i++)
+	for (i = 0; m->comm->rank == 0 && i < known; i++)
 		map_point_write(m, &m->cell[i], a->compute.value[i]);
 	size_end(m);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is said of a point. T_comm is the median of what was measured before the size's points and after them together; its
- * interval spans the intervals of both, so that what changed meanwhile is in it. The ratio is made of T_comm, T_comp and the
- * median of T_measured - T_comp within pairs. A point has no ratio where T_comm or T_comp is shorter than the clock can tell, or
- * where T_comm's interval is wide beside the shorter one of them: a division by next to nothing says nothing. If T_comm is
- * known well enough for itself, it is T_comp that is too short.
+ * Writes the result of a point. T_comm is the median of the samples before and after the size's
+ * points together. Its interval spans both intervals, so it includes any change in between. The
+ * ratio is made of T_comm, T_comp and the median of T_measured - T_comp within pairs. A point has
+ * no ratio if T_comm or T_comp is too short for the clock, or if T_comm's interval is wide
+ * compared with the shorter one of them, because the ratio would divide by almost nothing. If
+ * T_comm itself is known well enough, the reason is that T_comp is too short.
  */
 #include "overlap/map.h"
 
@@ -15,9 +16,11 @@
 #include <math.h>
 #include <stddef.h>
 
-/* A time of less than so many readings of the clock cannot be told, as a reading is known to a part of itself only. */
+/*
+ * Times below this many clock readings are unknown, as the cost of a reading is only approximate.
+ */
 #define READINGS_LEAST 4
-#define INTERVAL_MOST 0.2 /* of T_comm, over the shorter one of T_comm and T_comp */
+#define INTERVAL_MOST 0.2 /* T_comm's interval over the shorter of T_comm and T_comp */
 
 static double samples_median(const struct samples *s)
 {
@@ -32,7 +35,7 @@ static void samples_append(struct samples *to, const struct samples *from)
 		samples_add(to, from->value[i]);
 }
 
-/* Of T_comm's interval, before and after the points. */
+/* Width of T_comm's interval, over the samples before and after the points. */
 static double reference_width(const struct map *m)
 {
 	struct summary before, behind;
@@ -42,8 +45,8 @@ static double reference_width(const struct map *m)
 	return fmax(before.ci_high, behind.ci_high) - fmin(before.ci_low, behind.ci_low);
 }
 
-/* Why there is no ratio; null: there is one. */
-static const char *blank(const struct map *m, const struct overlap_times *t)
+/* The reason why there is no ratio; null if there is one. */
+static const char *blank_reason(const struct map *m, const struct overlap_times *t)
 {
 	double least = READINGS_LEAST * m->clock_ns, width;
 
@@ -59,7 +62,8 @@ static const char *blank(const struct map *m, const struct overlap_times *t)
 	return NULL;
 }
 
-static void peers(const struct map *m, const struct overlap_times *t, struct result_point *point)
+static void peers_write(const struct map *m, const struct overlap_times *t,
+			struct result_point *point)
 {
 	struct overlap_times by_blocking = *t;
 	struct overlap_ratios r, blocking;
@@ -88,8 +92,9 @@ static void added_find(const struct samples *measured, const struct samples *alo
 		samples_add(out, measured->value[i] - alone->value[i]);
 }
 
-static void interval(const struct map *m, const struct map_cell *cell, const struct samples *added,
-		     const struct overlap_times *t, struct result_point *point)
+static void interval_write(const struct map *m, const struct map_cell *cell,
+			   const struct samples *added, const struct overlap_times *t,
+			   struct result_point *point)
 {
 	struct samples slowest;
 	const struct overlap_samples s = {
@@ -106,19 +111,23 @@ static void interval(const struct map *m, const struct map_cell *cell, const str
 	overlap_ratios(t, &r);
 	overlap_interval(&s, &low, &high);
 	samples_release(&slowest);
-	/* T_comm beside the point may be longer throughout than what the ratio is made of. */
+	/* T_comm beside the point may always be longer than the T_comm of the ratio. */
 	low = fmin(low, r.ratio);
 	high = fmax(high, r.ratio);
 	result_value(point, "ratio_low", low);
 	result_value(point, "ratio_high", high);
-	/* The interval is below 0 by more than it may be off, and by more than the clock's two ends of a time. */
+	/*
+	 * Wrong if the interval is below 0 by more than the tolerance and both clock readings
+	 * explain.
+	 */
 	short_ns = -high * fmin(t->comm, t->comp);
 	if (high < MAP_CLEARLY_BELOW && short_ns > 2 * m->clock_ns)
 		result_value(point, "too_short_ns", short_ns);
 }
 
-static void times(const struct map *m, const struct map_cell *cell, const struct samples *comm,
-		  const struct samples *added, struct result_point *point)
+static void times_write(const struct map *m, const struct map_cell *cell,
+			const struct samples *comm, const struct samples *added,
+			struct result_point *point)
 {
 	result_time(point, "comm", comm);
 	result_time(point, "comm_beside", &cell->beside);
@@ -155,14 +164,14 @@ void map_point_write(struct map *m, const struct map_cell *cell, uint64_t comput
 	result_param(point, "compute_ns", compute_ns);
 	if (m->pattern->params)
 		m->pattern->params(m, point);
-	times(m, cell, &comm, &added, point);
+	times_write(m, cell, &comm, &added, point);
 	result_value(point, "drift", samples_median(&m->behind) / before - 1);
-	why = blank(m, &t);
+	why = blank_reason(m, &t);
 	if (why) {
 		result_param_text(point, "blank", why);
 	} else {
-		peers(m, &t, point);
-		interval(m, cell, &added, &t, point);
+		peers_write(m, &t, point);
+		interval_write(m, cell, &added, &t, point);
 	}
 	samples_release(&added);
 	samples_release(&comm);

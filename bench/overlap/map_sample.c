@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The samples of a point and of its references.
+ * Takes the samples of a point and of its references.
  *
- * A point is sampled in pairs: the sequence and its computation alone, one right after the other. A computation is often a thousand
- * times as long as a message, and its pace changes by more than that: only beside each other do the two differ by the message. Which
- * one comes first is random, so that neither a steady drift nor an interrupt's period favours one of them.
+ * A point is sampled in pairs: the sequence and its computation alone, one immediately after the
+ * other. A computation is often a thousand times as long as a message, and its pace varies by more
+ * than that. Only within a pair is the difference the message. The order within a pair is random,
+ * so that neither a steady drift nor the period of an interrupt favours one of them.
  */
 #include "overlap/map.h"
 
 #include <math.h>
 
-/* measure() warms up with the same body: only its last `cnt` calls are in the result. */
+/*
+ * measure() warms up with the same function, so only the last `cnt` samples belong to the result.
+ */
 static void samples_keep_last(struct samples *s, size_t cnt)
 {
 	struct samples last;
@@ -33,7 +36,7 @@ uint32_t map_seed(const struct map *m, int rank, int idx)
 void map_check_message(struct map *m, const struct comm_msg *msg, int rank, int idx)
 {
 	bench_buffer_check(msg->buf, msg->bytes, msg->layout, map_seed(m, rank, idx));
-	/* The next one brings the same data: without this, one that never arrived would pass. */
+	/* The next message has the same data. Overwriting detects one that never arrives. */
 	bench_buffer_fill(msg->buf, msg->bytes, msg->layout, ~map_seed(m, rank, idx));
 }
 
@@ -54,7 +57,7 @@ static double less_latency(const struct map *m, double ns)
 	return fmax(0, fmax(ns - m->latency_ns, fmin(ns, m->own_ns)));
 }
 
-/* The next sample is taken for what is spent in calls. */
+/* True if the next sample measures the time spent in calls. */
 static bool is_detail(const struct map *m)
 {
 	return m->sample_cnt % MAP_DETAIL_EVERY == 0;
@@ -113,7 +116,7 @@ static double map_computation(struct map *m)
 	m->detail = false;
 	if (m->pattern->computation)
 		return fmax(0, m->pattern->computation(m));
-	/* The others go on to wait for the next synchronisation. */
+	/* The other ranks already wait for the next synchronisation. */
 	if (m->comm->rank != 0 && !m->pattern->all_compute)
 		return 0;
 	map_begin(m);
@@ -126,9 +129,9 @@ static double map_computation(struct map *m)
 	return m->pattern->longest ? m->slowest_ns : ns;
 }
 
-static void toss(struct map *m)
+static void pair_toss(struct map *m)
 {
-	/* Knuth's MMIX generator; its high bits are the good ones. */
+	/* Knuth's MMIX generator. Its high bits have the best quality. */
 	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
 	m->alone_first = m->random >> 63;
 }
@@ -138,7 +141,10 @@ static double (*communication_of(const struct map *m))(struct map *)
 	return m->pattern->communication ? m->pattern->communication : m->pattern->sequence;
 }
 
-/* The synchronisation before another part of a sample, which is the sequence, or prepared like it. */
+/*
+ * Synchronises before the next part of a sample. `prepares`: the part needs the pattern's
+ * preparation.
+ */
 static void next_part(struct map *m, bool prepares)
 {
 	if (prepares && m->pattern->prepare)
@@ -146,7 +152,7 @@ static void next_part(struct map *m, bool prepares)
 	comm_sync(m->comm, 1);
 }
 
-/* Its calls find the caches as a computation leaves them, not as the message before did. */
+/* Measures T_comm with caches as a computation leaves them, not as the previous message did. */
 static void map_beside(struct map *m)
 {
 	uint64_t compute_ns = m->compute_ns;
@@ -183,7 +189,7 @@ static double map_point_sample(struct bench_run *run, void *ctx)
 	samples_add(&m->alone, alone);
 	if (m->slowest_ns > 0)
 		samples_add(&m->slowest, m->slowest_ns);
-	toss(m);
+	pair_toss(m);
 	return measured;
 }
 

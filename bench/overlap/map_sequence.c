@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The parts that the timed sequences are made of. Each reading of the clock takes some ten ns, as much as a tenth of a small
- * message, if the rank does not wait anyhow at that time. So a sample has but one of them in it, which is taken off; what is spent in
- * calls is measured in samples of its own; and ranks whose times are not asked for read no clock.
+ * Building blocks of the timed sequences. Each reading of the clock takes about ten ns, a tenth of
+ * a small message, unless the rank is waiting at that time anyway. So a sample contains only one
+ * reading, which is subtracted. The time in calls is measured in separate samples. Ranks whose
+ * times are not used read no clock.
  */
 #include "overlap/map.h"
 

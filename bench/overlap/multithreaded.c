@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI_THREAD_MULTIPLE, which Denis & Trahay 2016 (VII) left as future work: several threads of rank 0 each
- * post an Isend to their counterpart on rank 1, compute, wait, and wait for its ACK, all at once. T_measured is from the
- * first thread's start to the last one's end; T_comm is the same without computation, T_comp that of the
- * threads alone. bytes is of each thread's message. On fewer cores than threads the computation itself takes longer.
+ * MPI_THREAD_MULTIPLE, which Denis & Trahay 2016 (VII) left as future work. Several threads of
+ * rank 0 each post an Isend to their counterpart on rank 1, compute, wait, and wait for its ACK,
+ * all at once. T_measured is from the first thread's start to the last one's end. T_comm is the
+ * same without computation, T_comp that of the threads alone. bytes is the size of each thread's
+ * message. With fewer cores than threads the computation itself takes longer.
  */
 #include "overlap/map.h"
 
@@ -11,12 +12,12 @@
 
 #include <stdlib.h>
 
-/* Enough to meet in the library's locks; more are the user's to ask for. */
+/* Enough to compete for the library's locks. Users can ask for more. */
 #define THREADS_DEFAULT 2
 
 struct thread_times {
 	uint64_t start_ns, done_ns, end_ns;
-	uint64_t post_ns, wait_ns; /* in samples taken for that */
+	uint64_t post_ns, wait_ns; /* only in samples that time the calls */
 };
 
 struct threads {
@@ -24,7 +25,7 @@ struct threads {
 	struct thread_times *times; /* of each thread */
 };
 
-/* Tags keep the threads' messages apart: nothing else does. */
+/* Only tags separate the threads' messages. */
 static int thread_tag(int thread, enum map_tag tag)
 {
 	return (thread + 1) * 0x100 + (int)tag;
@@ -35,7 +36,10 @@ static int messages(const struct bench_run *run)
 	return run->opt->threads_max ? (int)run->opt->threads_max : THREADS_DEFAULT;
 }
 
-/* Ready first: its sender's clock starts when it has heard so (III.A, thread by thread). */
+/*
+ * Reports ready first. Its sender's clock starts when that message arrives (III.A, for each
+ * thread).
+ */
 static void receive_thread(struct map *m, int thread)
 {
 	struct comm *c = m->comm;
@@ -52,7 +56,7 @@ static void overlap_thread(void *arg, int thread)
 	struct map *m = all->map;
 	struct comm *c = m->comm;
 	uint64_t posted = 0, computed = 0;
-	uint64_t (*now_ns)(struct comm *) = c->ops->now_ns; /* map_now is for one thread */
+	uint64_t (*now_ns)(struct comm *) = c->ops->now_ns; /* map_now supports one thread only */
 	bool detail = m->detail;
 
 	if (c->rank == 1) {
@@ -78,7 +82,7 @@ static void overlap_thread(void *arg, int thread)
 	t->end_ns = now_ns(c);
 }
 
-/* From the first thread's start to the last one's end: starting threads is no part of it. */
+/* Times from the first thread's start to the last one's end, without the creation of threads. */
 static void threads_run(struct map *m, void (*fn)(void *arg, int thread), struct thread_times *sum)
 {
 	struct thread_times *t = xcalloc((size_t)m->message_cnt, sizeof(*t));
@@ -115,7 +119,7 @@ static void compute_thread(void *arg, int thread)
 	struct thread_times *t = &all->times[thread];
 	struct map *m = all->map;
 
-	/* The peer's thread waits for a message meanwhile, as it does in the sequence. */
+	/* The peer's thread waits for a message, as in the sequence. */
 	if (m->comm->rank == 1) {
 		map_tell(m, 0, thread_tag(thread, MAP_TAG_CTS));
 		map_hear(m, 0, thread_tag(thread, MAP_TAG_COMPUTED));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sender-side overlap of non-contiguous data (Denis & Trahay 2016, III.D): as `sender`, with a derived datatype of
- * 32 chars of every 64 on both sides. T_comm is of the same datatype, too.
+ * Sender-side overlap of non-contiguous data (Denis & Trahay 2016, III.D): like `sender`, with a
+ * derived datatype of 32 chars of every 64 on both sides. T_comm uses the same datatype.
  */
 #include "overlap/map.h"
 

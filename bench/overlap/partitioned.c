@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Partitioned requests as they are meant: rank 0 computes the message part by part and says of each that it is ready,
- * so that all but the last can travel during the computation. The last cannot: with n parts the best ratio is 1/n,
- * not 0. T_comm is the same without computation. T_comp is the same slices without the calls.
+ * Partitioned requests in their intended use: rank 0 computes the message part by part and marks
+ * each part as ready. So all parts but the last can travel during the computation. With n parts
+ * the best ratio is 1/n instead of 0. T_comm is the same without computation. T_comp is the same
+ * slices without the calls.
  */
 #include "overlap/map.h"
 
@@ -23,7 +24,7 @@ static void size_end(struct map *m)
 	m->comm->ops->request_free(m->comm, &m->request[0]);
 }
 
-/* The slices add up to compute_ns whatever that is. */
+/* The slices add up to exactly compute_ns. */
 static void compute_slice(struct map *m, int part)
 {
 	uint64_t ns = m->compute_ns * ((uint64_t)part + 1) / PARTS -

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sender-side overlap with persistent requests: as `sender`, but the requests of both sides are made once for each
- * message size and started for each sample. T_comm is the same without computation.
+ * Sender-side overlap with persistent requests: like `sender`, but both sides create their
+ * requests once for each message size and start them for each sample. T_comm is the same without
+ * computation.
  */
 #include "overlap/map.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a thread that does nothing but call the library for progress makes of it: `sender`, with such a thread on both
- * ranks. They run in the sequence only: T_comm and T_comp are without them, so that what they cost counts against them; the
- * time comm_progress is T_comm with them.
+ * The effect of a thread that only calls the library for progress: `sender`, with such a thread on
+ * both ranks. These threads run in the sequence only. T_comm and T_comp are measured without them,
+ * so that their cost counts against them. The time comm_progress is T_comm with them.
  */
 #include "overlap/map.h"
 

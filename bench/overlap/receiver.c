@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Receiver-side overlap (Denis & Trahay 2016, III.D): rank 0 tells rank 1 that it may send (CTS, no data), posts an
- * Irecv, computes, waits; rank 1 sends with a blocking call. T_measured is all of it less the CTS's latency, but no
- * less than until the computation was over: a CTS that travelled beside that took no time. Where the library moves
- * nothing beside a computation, it did so, too, if Wait has to wait: the ratio is then too low by up to that latency
- * over the shorter time.
+ * Receiver-side overlap (Denis & Trahay 2016, III.D): rank 0 sends rank 1 a CTS (clear to send, no
+ * data), posts an Irecv, computes, waits. Rank 1 sends with a blocking call. T_measured is the
+ * whole time minus the CTS's latency, but no less than the time at which the computation was done,
+ * because a CTS that travelled beside it took no additional time. If the library moves nothing
+ * beside a computation and Wait has to wait, the CTS still travelled beside the computation. The
+ * ratio is then too low, by up to that latency over the shorter time.
  */
 #include "overlap/map.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * More than two ranks, which Denis & Trahay 2016 (VII) left as future work: in a ring, every rank posts an Irecv from the
- * one before and an Isend to the next, computes, waits for both. T_measured is the longest of the ranks' times, each
- * from its own start; T_comm the same without computation.
+ * More than two ranks, which Denis & Trahay 2016 (VII) left as future work. In a ring, every rank
+ * posts an Irecv from its predecessor and an Isend to its successor, computes, and waits for both.
+ * T_measured is the longest of the ranks' times, each from its own start. T_comm is the same
+ * without computation.
  */
 #include "overlap/map.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sender-side overlap (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes, waits, and waits for
- * the ACK that rank 1 sends when a blocking receive has got the data. T_measured is all of it less the ACK's latency, but no less than
- * until Wait had returned: an ACK that was there by then took no time.
+ * Sender-side overlap (Denis & Trahay 2016, III.D): rank 0 posts an Isend, computes, waits, and
+ * waits for the ACK that rank 1 sends after a blocking receive of the data. T_measured is the
+ * whole time minus the ACK's latency, but no less than the time at which Wait had returned,
+ * because an ACK that had arrived by then took no additional time.
  */
 #include "overlap/map.h"
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI_Test strewn over the computation, what a library without progress of its own asks of applications (Denis & Trahay
- * 2016, II.B): `sender`, with a Test after every TEST_INTERVAL_NS of it. The time spent in Tests is kept apart; T_comp is the
- * same slices without them: what OSU's formula makes of its T_cpu by taking the Tests off.
+ * MPI_Test sprinkled over the computation, as a library without progress of its own requires
+ * (Denis & Trahay 2016, II.B): `sender`, with a Test after every TEST_INTERVAL_NS of computation.
+ * The time in Tests is reported separately. T_comp is the same slices without Tests. OSU's formula
+ * subtracts the Tests from its T_cpu to the same effect.
  */
 #include "overlap/map.h"
 
-/* Long against a Test that finds nothing (below 1 us), short against a rendezvous of large data. */
+/* Long compared with an unsuccessful Test (below 1 us), short compared with a large rendezvous. */
 #define TEST_INTERVAL_NS 20000
 
-/* True if a Test found the request complete: then there is nothing to wait for. */
+/* Returns true if a Test found the request complete, so that there is nothing to wait for. */
 static bool compute_slices(struct map *m, bool test)
 {
 	uint64_t left = m->compute_ns, slice;
@@ -57,7 +58,7 @@ static double sequence(struct map *m)
 	since = map_now(m);
 	if (!complete)
 		c->ops->wait(c, &m->request[0]);
-	/* Sandia's overhead is all that the calls take of the processor. */
+	/* Sandia's overhead is the processor time of all calls. */
 	map_in_calls(m, m->test_ns, map_now(m) - since);
 	map_own(m);
 	map_hear(m, 1, MAP_TAG_ACK);

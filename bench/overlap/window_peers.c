@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Several requests pending at once to different peers, which Denis & Trahay 2016 (VII) left as future work: rank 0 posts
- * an Isend to every other rank, computes, waits for all and for an ACK of each. T_comm is the same without
- * computation. bytes is of each message.
+ * Several pending requests to different peers, which Denis & Trahay 2016 (VII) left as future
+ * work. Rank 0 posts an Isend to every other rank, computes, waits for all of them and for an ACK
+ * from each rank. T_comm is the same without computation. bytes is the size of each message.
  */
 #include "overlap/map.h"
 

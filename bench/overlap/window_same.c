@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Several requests pending at once to the same peer, which Denis & Trahay 2016 (VII) left as future work: rank 0 posts
- * a window of Isends, computes, waits for all and for one ACK; rank 1 has all its receives posted before. T_comm is
- * the same without computation, since a window of messages is not as many single ones. bytes is of each message.
+ * Several pending requests to the same peer, which Denis & Trahay 2016 (VII) left as future work.
+ * Rank 0 posts a window of Isends, computes, waits for all of them and for one ACK. Rank 1 has
+ * posted all its receives before. T_comm is the same window without computation, because a window
+ * of messages takes another time than as many single messages. bytes is the size of each message.
  */
 #include "overlap/map.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How much a pair of ranks moves one way when many messages are under way. Method: message_window.h. */
+/*
+ * Bandwidth of a pair of ranks in one direction, with many messages in flight (message_window.h).
+ */
 #include "pt2pt/message_window.h"
 
 static void bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)

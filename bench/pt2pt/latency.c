@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ping-pong of contiguous data with blocking calls: half of the round trip, as osu_latency and IMB's PingPong. */
+/*
+ * Ping-pong of contiguous data with blocking calls: half the round trip (osu_latency, IMB
+ * PingPong).
+ */
 #include "core/curve.h"
 
 static void latency_measure(struct bench_run *run, size_t bytes, struct samples *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How many messages several pairs of ranks move together, one way. Method: message_window.h. */
+/* Message rate of several pairs of ranks together, in one direction. Method: message_window.h. */
 #include "pt2pt/message_window.h"
 
 #include "lib/log.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Windows of messages (message_window.h). Requests are prepared before; the clock is read around all rounds of a sample. */
+/*
+ * Windows of messages (message_window.h). Requests are prepared in advance. The clock is read
+ * before and after all rounds of a sample.
+ */
 #include "pt2pt/message_window.h"
 
 #include "lib/log.h"
@@ -15,13 +18,13 @@ static const struct comm_msg nothing = {.buf = NULL, .bytes = 0, .layout = COMM_
 
 struct message_window {
 	struct comm_msg out, in;
-	struct comm_request *send, *recv; /* cnt of each; recv is behind send */
+	struct comm_request *send, *recv; /* cnt each; recv follows send in one array */
 	int cnt, pairs;
-	int peer; /* -1: this rank is of no pair */
+	int peer; /* -1: this rank belongs to no pair */
 	bool sends, receives;
 };
 
-/* Messages in flight of a pair, one way. */
+/* Number of a pair's messages in flight, in one direction. */
 static int message_window_cnt(const struct bench_run *run)
 {
 	return run->opt->window ? (int)run->opt->window : WINDOW_DEFAULT;
@@ -39,7 +42,7 @@ void message_window_params(const struct bench_run *run, size_t bytes, struct res
 	result_param(p, "window", (uint64_t)message_window_cnt(run));
 }
 
-/* ---- what is timed ---- */
+/* ---- the timed part ---- */
 
 static void send_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
 {
@@ -86,13 +89,13 @@ static uint32_t seed_of(int rank)
 	return (uint32_t)rank * 1009 + 11;
 }
 
-static void check(const struct message_window *w)
+static void message_window_check(const struct message_window *w)
 {
 	bench_buffer_check(w->in.buf, w->in.bytes, w->in.layout, seed_of(w->peer));
 	bench_buffer_fill(w->in.buf, w->in.bytes, w->in.layout, ~seed_of(w->peer));
 }
 
-/* The pairs' first ranks are 0 … pairs - 1; on rank 0 the mean of their times. */
+/* The pairs' first ranks are 0 … pairs - 1. Returns the mean of their times on rank 0. */
 static double mean_of_pairs(struct comm *c, const struct message_window *w, uint64_t own_ns)
 {
 	uint64_t *all = c->rank ? NULL : xcalloc((size_t)c->size, sizeof(*all));
@@ -120,7 +123,7 @@ static double message_window_rounds(struct bench_run *run, void *ctx, uint64_t r
 		recv_rounds(c, w, rounds);
 	end_ns = c->ops->now_ns(c);
 	if (run->opt->validate && w->receives)
-		check(w);
+		message_window_check(w);
 	return w->pairs > 1 ? mean_of_pairs(c, w, end_ns - start_ns) : (double)(end_ns - start_ns);
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The eager limit, to the byte. Rank 1 is late with its receive: a blocking send that returns meanwhile was eager, one
- * that waits for the receive was a rendezvous (MPI Advisor, 4.1 and figure 2, has the protocols; that the sender's time
- * tells them apart follows from it). Sizes are doubled until one is not eager, then halved in between. What could be
- * asked of the library's settings is asked here of its behaviour, on whatever transport it took.
+ * Finds the eager limit, to the byte. Rank 1 receives late. A blocking send that returns earlier
+ * was eager, and one that waits for the receive was a rendezvous (the protocols are in MPI
+ * Advisor, 4.1 and figure 2; the use of the sender's time follows from them). Sizes are doubled
+ * until one is not eager, then bisected. The limit follows from the library's behaviour, on
+ * whatever transport it uses, instead of from its settings.
  *
- * Late twice over: in MPI, with calls of Test for another message; and computing. Some libraries take an eager
- * message off the sender only when the receiver is in MPI, which the second limit then tells. A point has receiver ("in_mpi"
- * or "computing"), bytes and delay_ns, the time send, and the value eager (1 or 0).
+ * The receiver is late in two ways: in MPI, with calls of Test for another message, and computing.
+ * Some libraries take an eager message from the sender only when the receiver is in MPI, which the
+ * second limit then shows. A point has the parameters receiver ("in_mpi" or "computing"), bytes
+ * and delay_ns, the time send, and the value eager (1 or 0).
  */
 #include "core/bench.h"
 
@@ -17,11 +19,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SAMPLES 7 /* of a size: a verdict, not a measurement */
-/* The receiver comes so late at least, and so many times what the message takes; a scheduler's tick is no rendezvous. */
+#define SAMPLES 7 /* of a size; enough for a decision */
+/*
+ * The receiver is late by at least DELAY_NS, and by DELAY_TIMES the time of the message. DELAY_NS
+ * is long enough not to take a tick of the scheduler for a rendezvous.
+ */
 #define DELAY_NS 500000
 #define DELAY_TIMES 4
-#define DELAY_SHARE 0.5 /* of it, that tells one from the other */
+#define DELAY_SHARE 0.5 /* of the delay; a longer send was no eager one */
 
 static const uint32_t eager_seed = 13;
 
@@ -36,7 +41,7 @@ struct eager {
 
 static const struct compute late = {.kind = COMPUTE_DEADLINE, .cores = COMPUTE_ONE};
 
-/* Until the sender's word that it is done, which it gives behind its message. */
+/* Calls Test for the delay. The message that it tests for is one that the sender sends last. */
 static void receive_in_mpi(struct comm *c, const struct eager *e)
 {
 	const struct comm_msg none = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
@@ -89,7 +94,7 @@ static double eager_sample(struct bench_run *run, void *ctx)
 	return (double)(end_ns - start_ns);
 }
 
-/* How late the receiver is to come: everybody knows. */
+/* Chooses how late the receiver is; all ranks get the result. */
 static uint64_t choose_delay(struct bench_run *run, size_t bytes)
 {
 	struct samples comm;
@@ -115,7 +120,7 @@ static bool judge(const struct eager *e, const struct samples *send)
 	return eager;
 }
 
-/* Every rank gets to know the answer. */
+/* All ranks get the answer. */
 static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 {
 	struct bench_options opt = *run->opt;
@@ -146,7 +151,10 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	return comm_tell(run->comm, eager);
 }
 
-/* The first size, doubling, that is not eager; 0: all are up to the largest. last: the one before, 0 if none. */
+/*
+ * Returns the first size, by doubling, that is not eager, or 0 if all up to the largest are. *last
+ * is the size before it, or 0.
+ */
 static size_t find_above(struct bench_run *run, bool in_mpi, size_t *last)
 {
 	size_t bytes = run->opt->bytes_min ? run->opt->bytes_min : 1, most = run->opt->bytes_max;
@@ -180,7 +188,10 @@ static int eager_limit_run(struct bench_run *run)
 	return 0;
 }
 
-/* Two searches of twice as many sizes as there are doublings, two measurements of each. */
+/*
+ * Two searches, each of twice as many sizes as there are doublings, and two measurements of each
+ * size.
+ */
 static uint64_t eager_limit_estimate_ns(const struct bench_run *run)
 {
 	double ns = 0;

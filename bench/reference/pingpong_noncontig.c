@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ping-pong of a derived datatype, 32 chars of every 64, with blocking calls: half of the round trip. T_comm of the
- * non-contiguous overlap benchmark.
+ * Ping-pong of a derived datatype, 32 chars of every 64, with blocking calls: half of the round
+ * trip. It is T_comm of the non-contiguous overlap benchmark.
  */
 #include "core/curve.h"
 

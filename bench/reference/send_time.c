@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The sender's processor time: how long a blocking Send keeps rank 0. Small messages are copied and the call returns
- * early, large ones keep the sender until the receiver has them.
+ * The sender's processor time: how long a blocking Send occupies rank 0. Small messages are copied
+ * and the call returns early. Large ones occupy the sender until the receiver has them.
  */
 #include "core/curve.h"
 

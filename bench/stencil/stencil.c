@@ -1,28 +1,35 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Does it hide communication to have several ranks share a core? Ranks of a 2-D stencil compute, then exchange halos with
- * four neighbours (four receives, four sends, one wait for all of them), without any attempt to overlap the two: what
- * overlap there is comes from another rank of the core computing meanwhile. Either phase can be left out, which gives
- * T_comp and T_comm beside T_full. Method: Nigay et al. 2020, section 4.1 and listing 4; for V = 1 … 4 ranks per core.
+ * Shows whether several ranks on a core hide communication. Ranks of a 2-D stencil compute, then
+ * exchange halos with four neighbours (four receives, four sends, one wait for all of them). A
+ * rank does not try to overlap the two, so any overlap comes from another rank of the core that
+ * computes meanwhile. Either phase can be left out, which gives T_comp and T_comm beside T_full.
+ * Method: Nigay et al. 2020, section 4.1 and listing 4, for V = 1 … 4 ranks per core.
  *
- * The grid is a helix: rank r's neighbours are r ± 1 and r ± width, modulo the number of ranks, with the width such that
- * no neighbour is on the same core; of several nodes, among which ranks are dealt out in turn, none on the same node (there
- * was no communication within a node in the paper's runs, section 4.2). The nodes' clocks are corrected for offset and drift. Each core
- * has the same amount of computation whatever V is: a rank's is a V-th of it, always by amount of work, since ranks that
- * compute until a deadline would all compute at once on one core. The messages' size is that of one message.
+ * The grid is a helix: rank r's neighbours are r ± 1 and r ± width, modulo the number of ranks.
+ * The width is chosen so that no neighbour is on the same core. With several nodes, to which ranks
+ * are dealt out in turn, none is on the same node (the paper's runs had no communication within a
+ * node, section 4.2). The nodes' clocks are corrected for offset and drift. Each core has the same
+ * amount of computation for every V, so a rank has a V-th of it. It is always an amount of work,
+ * because ranks that compute until a deadline would all compute at once on one core. The size is
+ * that of one message.
  *
- * "comp", "comm" and "full" are per iteration, from the first rank's start to the last one's end; "waitall" are the
- * single waits of all ranks during "full" (figure 7). The value "overlap" is the paper's three cases on one scale,
- * (T_comp + T_comm − T_full) / min(T_comp, T_comm): 1 if the shorter phase is hidden entirely, 0 if the two are stacked.
- * "comp_stretch" is T_comp over what an undisturbed core needs: well above 1, something else ran, and the rest says little.
+ * "comp", "comm" and "full" are times of an iteration, from the first rank's start to the last
+ * one's end. "waitall" are the single waits of all ranks during "full" (figure 7). The value
+ * "overlap" puts the paper's three cases on one scale, (T_comp + T_comm − T_full) / min(T_comp,
+ * T_comm): 1 if the shorter phase is hidden entirely, 0 if the phases follow each other.
+ * "comp_stretch" is T_comp over the time on an undisturbed core. Well above 1, something else ran,
+ * and the rest means little.
  *
- * Expected. V = 1: 0 on any machine. V >= 2 where a waiting rank gives its core away at once and transfers progress by
- * themselves: 1, and "full" is max(comp, comm). Where nothing progresses outside of calls and a rendezvous takes two
- * steps: partial for V = 2, with two kinds of waits; more for V = 3. Where the cores themselves copy the data (shared
- * memory, loopback), communication is work for the same cores: 0 but for what they idle. Where a waiting rank keeps its
- * core: "comm" in time slices of the scheduler for V >= 2, and what overlap there is hides a loss that need not be;
- * then the library must be told to yield (Open MPI: mpi_yield_when_idle, which mpirun sets when it knows that it
- * oversubscribes; MPICH: MPIR_CVAR_POLLS_BEFORE_YIELD, if it was built with yielding). Both are among a result's factors.
+ * Expected results. V = 1: 0 on any machine. V >= 2, if a waiting rank gives up its core at once
+ * and transfers progress by themselves: 1, and "full" is max(comp, comm). If nothing progresses
+ * outside of calls and a rendezvous takes two steps: partial for V = 2, with two kinds of waits,
+ * and more for V = 3. If the cores themselves copy the data (shared memory, loopback),
+ * communication is work for the same cores: 0, except for their idle time. If a waiting rank keeps
+ * its core: "comm" is in time slices of the scheduler for V >= 2, and any overlap only hides an
+ * avoidable loss. Then the library must be set to yield. (Open MPI: mpi_yield_when_idle, which
+ * mpirun sets when it detects oversubscription. MPICH: MPIR_CVAR_POLLS_BEFORE_YIELD, if it was
+ * built with yielding.) Both are among a result's factors.
  */
 #include "lib/human.h"
 #include "core/bench.h"
@@ -38,11 +45,14 @@
 #include <stdlib.h>
 
 enum { NEIGHBOURS = 4, ROUNDS = 10 };
-/* A halo's side beyond this is rare, and eight times this and more must fit into the memory for each rank. */
+/* Larger halos are rare, and each rank needs at least eight of them in memory. */
 #define HALO_MAX_BYTES (16u << 20)
-/* Share of the longer phase that the shorter one must have for the overlap to be told. */
+/* Least share of the longer phase that the shorter one must have for the overlap to be reported. */
 #define SHORTER_LEAST 0.1
-/* Shorter computations drown in what it takes to switch ranks; less only if the options have no more. */
+/*
+ * Shorter computations drown in the cost of switching ranks. The options' maximum takes
+ * precedence.
+ */
 #define COMPUTE_LEAST_NS 100000.0
 
 enum phase { PHASE_COMP = 0x1, PHASE_COMM = 0x2 };
@@ -55,11 +65,11 @@ struct stencil {
 	uint64_t compute_ns; /* of a rank, each iteration */
 	unsigned int phases;
 	struct node_clock clock;
-	uint64_t skip;	      /* samples whose waits are not kept: warm-up */
+	uint64_t skip;	      /* number of samples whose waits are dropped: the warm-up */
 	struct samples waits; /* this rank's */
 };
 
-/* Over all placements. */
+/* State of the sweep over all placements. */
 struct sweep_state {
 	struct sweep bytes;
 	size_t done, all;
@@ -67,7 +77,10 @@ struct sweep_state {
 
 /* ---- the grid ---- */
 
-/* About square, and no multiple of the number of cores; of several nodes, not of their number, of which that is one. */
+/*
+ * A width for an approximately square grid that is no multiple of the number of cores. With
+ * several nodes it is no multiple of their number, of which the number of cores is a multiple.
+ */
 static int grid_width(struct core_sharing sharing)
 {
 	int width = (int)sqrt(sharing.ranks),
@@ -91,7 +104,7 @@ static void grid_init(struct stencil *s, const struct comm *c, struct core_shari
 
 /* ---- one iteration ---- */
 
-/* What arrives from direction i left as direction i: two ranks may be each other's neighbour more than once. */
+/* A halo keeps its direction i as tag, because two ranks may be neighbours more than once. */
 static void halo_exchange(struct comm *c, struct stencil *s, bool keep)
 {
 	struct comm_request *r = s->request;
@@ -136,7 +149,7 @@ static double iterate(struct bench_run *run, void *ctx)
 static void phase_measure(struct bench_run *run, struct stencil *s, unsigned int phases,
 			  const char *name, struct samples *out)
 {
-	/* skip counts the warm-up */
+	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = iterate, .ctx = s, .warm = true};
 	struct comm *c = run->comm;
 
@@ -162,7 +175,7 @@ static void buffers_init(const struct comm *c, struct stencil *s)
 	bench_buffer_fill(s->out, s->bytes, COMM_CONTIGUOUS, seed_of(c->rank, s->bytes));
 	for (i = 0; i < NEIGHBOURS; i++) {
 		s->in[i] = bench_buffer_new(s->bytes, COMM_CONTIGUOUS);
-		/* Not what is expected: a message that never arrives is noticed. */
+		/* Fill with wrong data, so that a message that never arrives is detected. */
 		bench_buffer_fill(s->in[i], s->bytes, COMM_CONTIGUOUS,
 				  ~seed_of(s->from[i], s->bytes));
 	}
@@ -187,8 +200,8 @@ static void buffers_check(const struct stencil *s)
 }
 
 /*
- * The interval is the widest that the three medians' intervals allow. Where one phase is short beside the other, its end
- * drowns in the other's variation: then nothing is said.
+ * The interval is the widest that the three medians' intervals allow. If one phase is much shorter
+ * than the other, the other's variation hides it, and nothing is reported.
  */
 static void overlap_add(struct result_point *p, const struct samples *comp_ns,
 			const struct samples *comm_ns, const struct samples *full_ns)
@@ -253,7 +266,10 @@ static void size_measure(struct bench_run *run, struct core_sharing sharing, str
 	samples_release(&comm);
 }
 
-/* Of a core, each iteration: in the middle of the options' range, as constant as the paper's (figure 5). */
+/*
+ * Computation of a core in each iteration: the middle of the options' range, constant as in figure
+ * 5.
+ */
 static double core_compute_ns(const struct bench_options *opt)
 {
 	double most = (double)opt->compute_max_ns;
@@ -295,14 +311,15 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 	samples_release(&s.waits);
 }
 
-/* ---- all of them ---- */
+/* ---- all placements ---- */
 
 /*
- * As many cores as can have four ranks each, for all V, so that what differs is V only; as many of each node. With a single
- * core a V of 1 has nobody to talk to: it takes two cores, if there are so many. Returns the number of placements.
+ * Chooses the number of cores, the same for all V so that only V differs: as many as can have four
+ * ranks each, equally many on each node. With a single core, V = 1 has no partner, so it uses two
+ * cores if they exist. Returns the number of placements.
  */
-static int placements(int ranks, int core_cnt, int nodes,
-		      struct core_sharing out[RANKS_PER_CORE_MAX])
+static int placements_choose(int ranks, int core_cnt, int nodes,
+			     struct core_sharing out[RANKS_PER_CORE_MAX])
 {
 	int cores = ranks / RANKS_PER_CORE_MAX, v, cnt = 0;
 
@@ -321,7 +338,7 @@ static int placements(int ranks, int core_cnt, int nodes,
 	return cnt;
 }
 
-/* That each of so many nodes has; known to all. */
+/* The least number of cores of a node; all ranks get the result. */
 static int cores_least(struct comm *c)
 {
 	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), least = UINT64_MAX;
@@ -349,7 +366,8 @@ static int stencil_run(struct bench_run *run)
 	int cnt, i;
 
 	nodes_init(run->comm, &nodes);
-	cnt = placements(run->comm->size, cores_least(run->comm) * nodes.cnt, nodes.cnt, sharing);
+	cnt = placements_choose(run->comm->size, cores_least(run->comm) * nodes.cnt, nodes.cnt,
+				sharing);
 	nodes_release(&nodes);
 	sizes_init(run->opt, &state.bytes);
 	state.all = state.bytes.cnt * (size_t)cnt;
@@ -359,7 +377,7 @@ static int stencil_run(struct bench_run *run)
 	return 0;
 }
 
-/* Each size: communication alone, and both; a message takes 10 µs and ½ ns a byte, of four a rank, on one core. */
+/* For each size, communication alone and both phases. A message takes 10 µs and ½ ns per byte. */
 static uint64_t stencil_estimate_ns(const struct bench_run *run)
 {
 	double total = 0, compute_ns = core_compute_ns(run->opt), wait_ns, one_ns;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A program that reports its own speed: a conjugate-gradient solve whose MFLOP/s come out by MPI_Wtime and by the CPU time
- * of the rank, with V ranks on one core. Nigay et al. 2020 (section 3.1, table 2) saw HPCCG divide the operations of one
- * rank by the time of all ranks of its core. The system is of HPCCG's kind (Heroux et al. 2009): 27-point operator, diagonal
- * 27, others −1, a cube of unknowns per rank stacked along z, right-hand side such that the solution is all ones;
- * which is checked each time. The matrix is not stored. Rank 0's times and speeds are told, as HPCCG does; where `povtrace
- * clock` serves, also by MPIX_Rtime, which is to be the CPU time.
+ * A program that reports its own speed: a conjugate-gradient solve whose MFLOP/s are computed by
+ * MPI_Wtime and by the rank's CPU time, with V ranks on one core. Nigay et al. 2020 (section 3.1,
+ * table 2) saw HPCCG divide the operations of one rank by the time of all ranks of its core. The
+ * system is like HPCCG's (Heroux et al. 2009): a 27-point operator with diagonal 27 and others −1,
+ * a cube of unknowns per rank, stacked along z, and a right-hand side for which the solution is
+ * all ones. The solution is checked each time. The matrix is not stored. Results are rank 0's
+ * times and speeds, as in HPCCG. If `povtrace clock` serves, they include speeds by MPIX_Rtime,
+ * which should equal those by CPU time.
  *
- * Expected for V ranks on a core, where a waiting rank sleeps: the speed by CPU time is that of V = 1, the one by
- * MPI_Wtime a V-th of it. Where it busy-waits, waiting counts as CPU time, and the two come closer; most in the dot
- * product ("ddot"), whose reduction waits for the others. In virtual time an operation is taken to last FLOP_NS.
+ * Expected for V ranks on a core, if a waiting rank sleeps: the speed by CPU time is that of V =
+ * 1, and the speed by MPI_Wtime is a V-th of it. If it polls, waiting counts as CPU time, and the
+ * two are closer. The effect is largest in the dot product ("ddot"), whose reduction waits for the
+ * others. In virtual time an operation takes FLOP_NS.
  */
 #include "core/bench.h"
 #include "core/core_sharing.h"
@@ -31,14 +34,14 @@ enum {
 };
 enum { TAG_UP = 1, TAG_DOWN };
 enum { REQUESTS = 4 }; /* two planes, sent and received */
-/* Operations of one row: of the operator (26 additions, a product, a difference), of a dot product, of an update. */
+/* Operations per row: operator (26 additions, a product, a difference), dot product, update. */
 enum { FLOPS_APPLY = 28, FLOPS_DOT = 2, FLOPS_UPDATE = 2 };
 #define FLOP_NS 1
 #define RESIDUAL_MAX 1e-10 /* relative */
 #define ERROR_MAX 1e-6
 #define NS_PER_S 1e9
 
-/* Cubes with a shell around them: the neighbours' planes below and above, zeros at the sides. */
+/* Vectors are cubes with a shell: the neighbours' planes below and above, zeros at the sides. */
 struct cg {
 	struct comm *comm;
 	struct comm_request request[REQUESTS];
@@ -54,10 +57,10 @@ struct cg_times {
 	uint64_t skip;
 	double worst; /* error of all solves */
 	struct samples wtime, cpu, rtime, ddot_wtime, ddot_cpu, ddot_rtime;
-	bool served; /* by `povtrace clock`: all ranks */
+	bool served; /* `povtrace clock` serves all ranks */
 };
 
-/* Where the cube's n-th line of EDGE unknowns begins within the shell. */
+/* Start of the cube's n-th line of EDGE unknowns, within the cube with its shell. */
 static inline int line_at(int n)
 {
 	return (n / EDGE + 1) * PLANE + (n % EDGE + 1) * STRIDE + 1;
@@ -65,7 +68,7 @@ static inline int line_at(int n)
 
 /* ---- kernels ---- */
 
-/* A clock that sees no code of ours is told. */
+/* Counts operations. In virtual time it also spends their time, as code itself takes none. */
 static void flops_add(struct cg *g, double flops)
 {
 	const struct compute how = {.kind = COMPUTE_WORK, .cores = COMPUTE_ONE};
@@ -87,7 +90,7 @@ static void plane_exchange(struct comm *c, double *send, double *recv, int to, i
 		c->ops->isend(c, &out, to, tag, &r[(*cnt)++]);
 }
 
-/* The lowest plane goes down and becomes the upper shell there, and the other way round. */
+/* Sends the lowest plane down, where it becomes the upper shell, and the highest plane up. */
 static void shell_fill(struct cg *g, double *v)
 {
 	struct comm *c = g->comm;
@@ -110,7 +113,7 @@ static double box_sum(const double *v)
 	return sum;
 }
 
-/* out = A v: what lies outside of the whole stack is 0 and adds nothing. */
+/* Computes out = A v. Values outside of the whole stack are 0 and add nothing. */
 static void operator_apply(struct cg *g, double *v, double *out)
 {
 	int n, i;
@@ -122,7 +125,7 @@ static void operator_apply(struct cg *g, double *v, double *out)
 	flops_add(g, (double)FLOPS_APPLY * ROWS);
 }
 
-static double dot(struct cg *g, const double *a, const double *b)
+static double vectors_dot(struct cg *g, const double *a, const double *b)
 {
 	struct comm *c = g->comm;
 	double start_s = c->ops->wtime(c), sum = 0, all;
@@ -141,8 +144,9 @@ static double dot(struct cg *g, const double *a, const double *b)
 	return all;
 }
 
-/* out = a + factor b; out may be either. */
-static void update(struct cg *g, const double *a, double factor, const double *b, double *out)
+/* Computes out = a + factor b; out may be a or b. */
+static void vector_update(struct cg *g, const double *a, double factor, const double *b,
+			  double *out)
 {
 	int n, i;
 
@@ -186,29 +190,29 @@ static void cg_release(struct cg *g)
 	free(g->b);
 }
 
-/* From x = 0; r = b - A x = b. */
+/* Starts from x = 0, so r = b - A x = b. */
 static void cg_solve(struct cg *g)
 {
 	double rr, rr_old, rr_end, alpha;
 
 	g->flops = g->ddot_flops = g->ddot_wtime_ns = g->ddot_cpu_ns = g->ddot_rtime_ns = 0;
 	cube_set(g->x, 0);
-	update(g, g->b, 0, g->b, g->r);
-	update(g, g->b, 0, g->b, g->p);
-	rr = dot(g, g->r, g->r);
+	vector_update(g, g->b, 0, g->b, g->r);
+	vector_update(g, g->b, 0, g->b, g->p);
+	rr = vectors_dot(g, g->r, g->r);
 	rr_end = rr * RESIDUAL_MAX * RESIDUAL_MAX;
 	for (g->iterations = 0; rr > rr_end && g->iterations < ITERATIONS_MAX; g->iterations++) {
 		operator_apply(g, g->p, g->q);
-		alpha = rr / dot(g, g->p, g->q);
-		update(g, g->x, alpha, g->p, g->x);
-		update(g, g->r, -alpha, g->q, g->r);
+		alpha = rr / vectors_dot(g, g->p, g->q);
+		vector_update(g, g->x, alpha, g->p, g->x);
+		vector_update(g, g->r, -alpha, g->q, g->r);
 		rr_old = rr;
-		rr = dot(g, g->r, g->r);
-		update(g, g->r, rr / rr_old, g->p, g->p);
+		rr = vectors_dot(g, g->r, g->r);
+		vector_update(g, g->r, rr / rr_old, g->p, g->p);
 	}
 }
 
-/* NaN counts as infinitely wrong. */
+/* The largest error; NaN counts as infinite. */
 static double cg_error(const struct cg *g)
 {
 	double worst = 0, e;
@@ -251,7 +255,7 @@ static double solve_measure(struct bench_run *run, void *ctx)
 
 /* ---- V ranks on a core ---- */
 
-/* NaN, which is not written, if that clock was not read. */
+/* NaN, which is not written, if the clock was not read. */
 static double mflops(double flops, const struct samples *time_ns)
 {
 	return time_ns->cnt ? flops / stats_quantile(time_ns, 0.5) * NS_PER_S / 1e6 : NAN;
@@ -279,10 +283,10 @@ static void point_write(struct bench_run *run, const struct cg_times *t, double 
 	result_value(p, "error", worst);
 }
 
-/* The largest error of all ranks, for all of them. */
+/* The largest error of all ranks; all ranks get it. */
 static double worst_tell(struct comm *c, double worst)
 {
-	/* In units that a whole number can carry; what is beyond repair stays so. */
+	/* In units that an integer can carry; a hopeless error is limited. */
 	const double unit = 1e-15, limit = 1e18;
 	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), most = 0;
 	int i;
@@ -294,7 +298,7 @@ static double worst_tell(struct comm *c, double worst)
 	return (double)comm_tell(c, most) * unit;
 }
 
-/* What the sharing of a core is told, and tells. */
+/* Argument and result of core_share. */
 struct cg_sharing {
 	bool served;
 	double worst;
@@ -309,7 +313,7 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 				    &t.ddot_wtime, &t.ddot_cpu, &t.ddot_rtime},
 		       all;
 	double worst;
-	/* skip counts the warm-up */
+	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = solve_measure, .ctx = &t, .warm = true};
 	char name[32];
 	size_t i;
@@ -357,7 +361,7 @@ static int cg_run(struct bench_run *run)
 	return -EPROTO;
 }
 
-/* About 50 iterations of 38 operations a row, one a ns; in each, ranks wait three times. */
+/* About 50 iterations of 38 operations per row at 1 ns each; ranks wait three times in each. */
 static uint64_t cg_estimate_ns(const struct bench_run *run)
 {
 	double total_ns = 0, one_ns;
@@ -373,8 +377,8 @@ static uint64_t cg_estimate_ns(const struct bench_run *run)
 const struct bench bench_cg = {
 	.name = "cg",
 	.group = "timers",
-	.brief =
-		"a conjugate-gradient solve's MFLOP/s by MPI_Wtime and by CPU time when ranks share a core",
+	.brief = "a conjugate-gradient solve's MFLOP/s by MPI_Wtime and by CPU time, with ranks "
+		 "sharing a core",
 	.source = "Nigay et al. 2020, 3.1, table 2",
 	.kind = RESULT_TIMERS,
 	.ranks_min = 1,

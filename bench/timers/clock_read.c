@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What reading a clock takes, on one rank: MPI_Wtime, CPU time of the thread, and where `povtrace clock` serves, MPIX_Rtime and
- * MPIX_Ptime. Nigay et al. 2020 have for their clocks what is done at a switch (figures 3 and 4; of ours: `povtrace clock --cost
- * -o FILE`); where the sums are kept by the kernel, reading them is the other half of the price.
+ * The cost of reading a clock, on one rank: MPI_Wtime, the thread's CPU time and, if `povtrace
+ * clock` serves, MPIX_Rtime and MPIX_Ptime. For their clocks, Nigay et al. 2020 report the cost of
+ * a switch (figures 3 and 4; for ours: `povtrace clock --cost -o FILE`). If the kernel keeps the
+ * sums, reading them is the other half of the price.
  *
- * Each reading is timed by itself, by two of the monotonic clock, so that a rare one that takes long is seen. These take a time of
- * their own, which is in all of the samples: clock "none" has nothing between them.
+ * Each reading is timed separately, between two readings of the monotonic clock, so that rare long
+ * ones are visible. The latter take time themselves, which is part of all samples. The clock
+ * "none" has nothing between them.
  */
 #include "core/bench.h"
 #include "core/estimate.h"

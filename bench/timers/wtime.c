@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What MPI_Wtime says of ranks that share a core. V ranks on one core do the same amount of work each, then meet in a
- * barrier, as in listing 1 of Nigay et al. 2020 (section 3.1, table 1; there the work was a sleep that kept the core,
- * since their ranks are user-level threads; a rank that is a process would let the core go). Each rank reads MPI_Wtime,
- * the monotonic clock and its own CPU time around the work, and MPI_Wtime and CPU time around work and barrier.
+ * Shows what MPI_Wtime reports for ranks that share a core. V ranks on one core do the same amount
+ * of work each, then meet in a barrier, as in listing 1 of Nigay et al. 2020 (section 3.1, table
+ * 1). There the work was a sleep that kept the core, since their ranks are user-level threads; a
+ * rank that is a process would release the core. Each rank reads MPI_Wtime, the monotonic clock
+ * and its own CPU time around the work, and MPI_Wtime and CPU time around work and barrier.
  *
- * Expected with W of work: "cpu" is W for any V; "wtime" and "clock" are W alone and up to V × W shared: by how the
- * scheduler deals out the core, the ranks end together (all V × W, time slices short beside W) or one after the
- * other (W, 2 W … as the paper's user-level threads). "wtime_over_cpu" of the last rank to end is V either way;
- * "wtime_counted", the sum of all ranks' wtime over the time that really passed, is (V + 1) / 2 to V, and "cpu_counted" is 1
- * if nobody else uses the core. "cpu_barrier" is W where a waiting rank sleeps, and more where it busy-waits.
- * Where `povtrace clock` serves, MPIX_Rtime ("rtime") is read beside, around the work, and MPIX_Ptime ("ptime") of the core, all
- * ranks in a section, from the first start to the last end after the barrier. Expected: "rtime" is "cpu", "ptime" the sum
- * of all ranks' "cpu_barrier".
+ * Expected with W of work: "cpu" is W for any V. "wtime" and "clock" are W for a rank alone, and
+ * up to V × W for ranks that share. Depending on the scheduler, the ranks end together (all V × W,
+ * if time slices are short compared with W) or one after the other (W, 2 W …, like the paper's
+ * user-level threads). "wtime_over_cpu" of the last rank to end is V either way. "wtime_counted",
+ * the sum of all ranks' wtime over the elapsed time, is (V + 1) / 2 to V. "cpu_counted" is 1 if no
+ * other process uses the core. "cpu_barrier" is W if a waiting rank sleeps, and more if it polls.
+ * If `povtrace clock` serves, MPIX_Rtime ("rtime") is also read around the work. MPIX_Ptime
+ * ("ptime") of the core is read with all ranks in a section, from the first start to the last end
+ * after the barrier. Expected: "rtime" equals "cpu", and "ptime" is the sum of all ranks'
+ * "cpu_barrier".
  *
- * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
+ * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparison with a
+ * tracer.
  */
 #include "lib/log.h"
 #include "core/bench.h"
@@ -26,12 +30,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Many time slices, which are milliseconds. */
+/* Many time slices, which take milliseconds. */
 #define WORK_LEAST_NS 50000000
 #define NS_PER_S 1e9
-#define WAITS 5 /* of a sample */
+#define WAITS 5 /* in a sample */
 
-/* In the order in which they are shown; MPIX_Ptime is behind MPIX_Rtime. */
+/* In the order of display; MPIX_Ptime follows MPIX_Rtime. */
 enum reading { WTIME, RTIME, CPU, CLOCK, WTIME_BARRIER, CPU_BARRIER, READING_CNT };
 
 static const char *const reading_name[READING_CNT] = {
@@ -46,12 +50,12 @@ static const char *const reading_name[READING_CNT] = {
 struct wtime {
 	uint64_t work_ns, skip;
 	struct samples own[READING_CNT]; /* this rank's */
-	/* On rank 0: first start to last end, and all ranks' work by two clocks. */
+	/* On rank 0: first start to last end, and the sums of all ranks' readings. */
 	struct samples elapsed, wtime_sum, cpu_sum, cpu_barrier_sum, ptime;
-	bool served; /* by `povtrace clock`: all ranks */
+	bool served; /* `povtrace clock` serves all ranks */
 };
 
-/* Of one rank, once. */
+/* One interval of one rank. */
 struct span {
 	uint64_t start_ns, end_ns;
 };
@@ -60,7 +64,7 @@ struct listing {
 	struct span clock, ptime;
 };
 
-/* Less work than this would only say how the time slices fell. */
+/* With less work than this the result would only show how the time slices fell. */
 static uint64_t work_ns_of(const struct bench_options *opt)
 {
 	return opt->compute_max_ns > WORK_LEAST_NS ? opt->compute_max_ns : WORK_LEAST_NS;
@@ -68,7 +72,7 @@ static uint64_t work_ns_of(const struct bench_options *opt)
 
 /* ---- listing 1, once ---- */
 
-static void listing(struct comm *c, uint64_t work_ns, struct listing *l)
+static void listing_run(struct comm *c, uint64_t work_ns, struct listing *l)
 {
 	const struct compute how = {.kind = COMPUTE_WORK, .cores = COMPUTE_ONE};
 	uint64_t rtime_ns, cpu_ns;
@@ -108,7 +112,7 @@ static double listing_measure(struct bench_run *run, void *ctx)
 	struct listing l;
 	int i;
 
-	listing(c, w->work_ns, &l);
+	listing_run(c, w->work_ns, &l);
 	elapsed = span_of_all(c, &l.clock);
 	ptime = span_of_all(c, &l.ptime);
 	wtime_sum = gather_sum(c, (uint64_t)l.value[WTIME]);
@@ -168,7 +172,7 @@ static struct result_point *point_add(struct bench_run *run, const struct wtime 
 	return p;
 }
 
-/* What is of the core and of all ranks together. */
+/* Writes the values of the core and of all ranks together. */
 static void point_share(struct result_point *p, const struct wtime *w)
 {
 	double elapsed = stats_quantile(&w->elapsed, 0.5);
@@ -182,7 +186,7 @@ static void point_share(struct result_point *p, const struct wtime *w)
 				     stats_quantile(&w->cpu_barrier_sum, 0.5));
 }
 
-/* All ranks call it: rank's readings go to rank 0, which writes them. */
+/* All ranks call it. The readings of `rank` go to rank 0, which writes them. */
 static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64_t rank_cpu_ns)
 {
 	struct comm *c = run->comm;
@@ -217,7 +221,7 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	uint64_t *rank_cpu_ns = xcalloc((size_t)c->size, sizeof(*rank_cpu_ns));
 	struct samples all;
 	struct wtime w;
-	/* skip counts the warm-up */
+	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = listing_measure, .ctx = &w, .warm = true};
 	char name[32];
 	int rank;

@@ -173,9 +173,9 @@ masked() { sed -E 's/[0-9]+\.[0-9]+/0.0/g' "$1"; }
 }
 
 @test "compare: wrong usage" {
-	refused 'compare: two result files are wanted, A and B; try "povbench help compare"'
-	refused 'compare: two result files are wanted' a.json
-	refused 'compare: two result files are wanted' a.json a.json a.json
+	refused 'compare: needs two result files, A and B; try "povbench help compare"'
+	refused 'compare: needs two result files' a.json
+	refused 'compare: needs two result files' a.json a.json a.json
 	refused 'compare: no option --jsn; did you mean --json?' a.json a.json --jsn
 }
 

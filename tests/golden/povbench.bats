@@ -91,7 +91,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 @test "an unknown option, and words that are no options" {
 	refused 'sender: no option --hlep; did you mean --help?' sender --hlep
 	refused 'try "povbench help sender"' sender --hlep
-	refused '"x": options only are wanted behind "sender"' sender x
+	refused '"x": only options may follow "sender"' sender x
 	refused 'no benchmark "--quick"' --quick sender
 }
 

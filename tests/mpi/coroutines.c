@@ -2,7 +2,7 @@
 /*
  * Coroutines on stacks of their own (ucontext) that are left and entered within MPI calls, from a program's own
  * reduction operation. Each call that is entered later returns earlier, on whichever stack, as the kernel's return
- * probes want it (PROBES.md).
+ * probes want it (PROBES_RETURNS.md).
  */
 #include <sys/mman.h>
 #include <ucontext.h>

@@ -171,7 +171,7 @@ static char *points_check(struct selftest *t, const char *check)
 	return failure;
 }
 
-/* Leaves out what all maps of a sweep say alike: " for computations of …" and how many points are not told. */
+/* Leaves out what all maps of a sweep say alike: " for computations of …" and how many points are unknown. */
 static void sentence_shorten(char *sentence)
 {
 	char *from, *to;
@@ -182,7 +182,7 @@ static void sentence_shorten(char *sentence)
 		memmove(from, to, strlen(to) + 1);
 	}
 	from = strstr(sentence, "; ");
-	if (from && strstr(from, " points are not told"))
+	if (from && strstr(from, " points are unknown"))
 		*from = '\0';
 }
 

@@ -215,10 +215,10 @@ TEST(judged)
 	assert_sentence(r,
 			"x: overlap at 1 KiB for computations of 100 ns to 2 us, at 2 KiB "
 			"overlap for 500 ns but partial overlap for 1 us but no overlap for 9 us, "
-			"partial overlap at 8 KiB for 1 us; not told at 4 KiB; 1 of 8 points are "
-			"not told");
+			"partial overlap at 8 KiB for 1 us; unknown at 4 KiB; 1 of 8 points are "
+			"unknown");
 	assert_sentence(points(RESULT_MAP, MAP_COLUMNS, "64 20000 100 20000 -"),
-			"x: not told at any size");
+			"x: unknown at every size");
 }
 
 /* Computation times are said once where they are alike, and a run ends where its own would not hold for another size. */
@@ -252,11 +252,11 @@ TEST(intervals)
 		       "4096 1000 1000 1000 0.5 0.4 0.89; 8192 1000 1000 1000 0.3 0.05 0.6;"
 		       "16384 1000 1000 1000 0.9 0.76 1.2; 32768 1000 1000 1000 2 1.26 1.7"),
 		"x: overlap at 1 KiB, partial overlap at 4 KiB, no overlap at 16 KiB, worse "
-		"than one after the other at 32 KiB, for computations of 1 us; not told at 2 KiB, "
-		"8 KiB; 1 of 6 points are not told");
+		"than one after the other at 32 KiB, for computations of 1 us; unknown at 2 KiB, "
+		"8 KiB; 1 of 6 points are unknown");
 }
 
-/* Long computations with short messages say by what computation varies; points left of that line are not told. */
+/* Long computations with short messages say by what computation varies; points left of that line are unknown. */
 TEST(line)
 {
 	struct result *r = result_of(RESULT_MAP);
@@ -279,9 +279,8 @@ TEST(line)
 		result_value(p, "ratio", 0);
 		samples_release(&added);
 	}
-	assert_sentence(r,
-			"x: overlap at 8 KiB for computations of 1 ms; not told at 1 KiB, 2 KiB, "
-			"4 KiB; 3 of 4 points are not told");
+	assert_sentence(r, "x: overlap at 8 KiB for computations of 1 ms; unknown at 1 KiB, 2 KiB, "
+			   "4 KiB; 3 of 4 points are unknown");
 }
 
 /* Both together cannot take less time than one of them alone. */
@@ -306,7 +305,7 @@ TEST(wrong)
 	/* What is not known is not wrong either. */
 	result_value(p, "ratio_low", -2);
 	assert_says(r,
-		    "x: overlap at all sizes for computations of 1 us; 1 of 2 points are not told");
+		    "x: overlap at all sizes for computations of 1 us; 1 of 2 points are unknown");
 	result_free(r);
 }
 
@@ -339,16 +338,15 @@ TEST(load)
 		      "x: messages late by 0.5 ms or more with 1 thread: 5 % of them, by 0.7 ms in "
 		      "the median, and one takes 4.00 times T_comm on average");
 	assert_points(LOAD, "0 1000 3e6 30 3e6 2999; 1 1000 4e6 60 4e6 3999",
-		      "x: not told: 30 % of the messages are late without any load");
+		      "x: unknown: 30 % of the messages are late without any load");
 	/* Messages that take milliseconds without load are not judged. */
 	assert_points(
 		LOAD,
 		"0 5e5 5e5 0 - 0; 1 5e5 2e6 100 1.5e6 3; 1 1000 1000 0 - 0; 2 1000 1000 0 - 0",
 		"x: no message late by 0.5 ms or more with up to 2 threads; one takes up to "
 		"1.00 times T_comm on average (0 threads)");
-	assert_points(
-		LOAD, "0 1.5e6 1.2e6 40 2e6 -0.2; 1 1.5e6 9e6 95 7.5e6 5",
-		"x: not told: without load a message takes 0.5 ms or more, whatever its size");
+	assert_points(LOAD, "0 1.5e6 1.2e6 40 2e6 -0.2; 1 1.5e6 9e6 95 7.5e6 5",
+		      "x: unknown: without load a message takes 0.5 ms or more, whatever its size");
 }
 
 #define BROADCAST \
@@ -405,7 +403,7 @@ TEST(others)
 	points_add(r, "#bytes ~measured", "1 500; 1048576 524288");
 	assert_sentence(r, "x: 0.50 us for 1 B, 2.00 GB/s with 1 MiB");
 	assert_points(RESULT_TIMERS, "#ranks_per_core ~wtime ~cpu", "2 3000 1500",
-		      "x: with 2 ranks on a core MPI_Wtime says 2.00 times the CPU time");
+		      "x: with 2 ranks on a core MPI_Wtime shows 2.00 times the CPU time");
 	r = points(RESULT_COST, "$clock ~reading", "none 20");
 	assert_null(classify_sentence(r));
 	points_add(r, "$clock ~reading", "MPIX_Rtime 50");
@@ -414,5 +412,5 @@ TEST(others)
 		      "#ranks_per_core ~comm ~comp overlap overlap_low overlap_high",
 		      "2 1000 3999 0.9 0.645 1.155; 3 1000 4001 0.5 0.45 0.55;"
 		      "3 1000 3999 0.75 0.5 1; 3 1000 1000 -9 -19 1",
-		      "x: V = 2 is not told, V = 3 overlaps 75 %");
+		      "x: V = 2 is unknown, V = 3 overlaps 75 %");
 }

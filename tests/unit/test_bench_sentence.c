@@ -34,7 +34,7 @@ struct point {
 struct random_map {
 	struct result *result;
 	struct point point[SIZES][TIMES];
-	size_t not_told, wrong;
+	size_t unknown_cnt, wrong;
 };
 
 static uint64_t size_bytes(size_t i)
@@ -73,7 +73,7 @@ static void point_draw(struct random_map *m, size_t size, size_t time, double ar
 	time_add(p, "comm", 10000);
 	time_add(p, "comp", time_ns(time));
 	if (blank) {
-		m->not_told++;
+		m->unknown_cnt++;
 		return;
 	}
 	result_value(p, "ratio", ratio);
@@ -87,7 +87,7 @@ static void point_draw(struct random_map *m, size_t size, size_t time, double ar
 		return;
 	}
 	one->known = one->known && ratio >= -0.1;
-	m->not_told += !one->known;
+	m->unknown_cnt += !one->known;
 }
 
 static void map_draw(struct random_map *m)
@@ -287,17 +287,17 @@ static void read_sentence(const struct random_map *m, const char *at, struct rea
 {
 	*r = (struct reading){0};
 	assert_true(eat(&at, "x: "));
-	if (eat(&at, "not told at any size"))
+	if (eat(&at, "unknown at every size"))
 		r->more_untold = SIZES;
 	else
 		read_claims(&at, r);
 	if (eat(&at, "; eager up to "))
 		read_size(&at);
-	if (eat(&at, "; not told at "))
+	if (eat(&at, "; unknown at "))
 		read_untold(&at, r);
-	if (m->not_told && r->cnt) {
+	if (m->unknown_cnt && r->cnt) {
 		assert_true(eat(&at, "; "));
-		read_count(&at, m->not_told, "not told");
+		read_count(&at, m->unknown_cnt, "unknown");
 	}
 	if (m->wrong) {
 		assert_true(eat(&at, "; "));

@@ -437,7 +437,7 @@ char *library_yield_setting(const struct library *l)
 	return setting_yield(l->trace);
 }
 
-/* kmod-docs/FINDINGS.md says what these were measured to bring. */
+/* kmod-docs/FINDINGS_OVERLAP.md says what these were measured to bring. */
 char *library_progress_setting(const struct library *l, bool between_hosts, bool free_cores)
 {
 	const char *name = NULL;

@@ -9,7 +9,7 @@
  * shared among them. Lock contention (locks.h) and targets outside MPI (passive.h) are told here, too.
  *
  * After A. Kühnal, M.-A. Hermanns, B. Mohr, F. Wolf: Specification of Inefficiency Patterns for MPI-2 One-Sided Communication (Euro-Par
- * 2006), where late complete is a part of "early wait", which is what is told here: see kmod-docs/FINDINGS.md.
+ * 2006), where late complete is a part of "early wait", which is what is told here: see kmod-docs/FINDINGS_MESSAGES.md.
  *
  * What cannot be matched is counted with its reason. Memory is bounded by the epochs that are not over or have one side only; of their
  * sides EPOCHS_KEPT_MAX are kept.

@@ -78,7 +78,7 @@ char *advice_target(const struct findings *f)
 	return text;
 }
 
-/* kmod-docs/FINDINGS.md says what each of these was measured to bring. */
+/* kmod-docs/FINDINGS_OVERLAP.md says what each of these was measured to bring. */
 char *advice_progress(const struct findings *f)
 {
 	char *text = xstrdup(

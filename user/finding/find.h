@@ -29,7 +29,7 @@ void find_queues(struct findings *f);
 void find_file_io(struct findings *f);
 /*
  * Adds to a finding about cores that a process (NULL: kernel threads) held: how much ranks wrote, and advice to print less, if that process may have
- * passed on their output. FINDINGS.md has the rule.
+ * passed on their output. FINDINGS_CORES.md has the rule.
  */
 void printing_add(struct findings *f, const struct model_process *holder, struct finding *found);
 /* Behind all others: sets told_by. */

@@ -3,7 +3,7 @@
  * Counts how many slices of calls a thread would have at each available resolution. Follows the
  * rule of timeline_group.c without its details. Records come in order of their end, a call after
  * the calls inside it. The size of a slice with its arrows and counters was measured
- * (kmod-docs/PERFETTO.md).
+ * (kmod-docs/PERFETTO_LARGE.md).
  */
 #include "timeline/resolution.h"
 

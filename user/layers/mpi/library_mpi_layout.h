@@ -4,7 +4,7 @@
  * program), and finds the memory layout of its objects. It reads the layout from the file itself:
  * from objects with known values, and from the code of functions that return a member. What the
  * file does not show is unknown (POV_OFF_NONE, element width 0), never guessed. Offsets and method:
- * kmod-docs/PROBES.md.
+ * kmod-docs/PROBES_INSIDE.md.
  */
 #ifndef POV_LAYERS_MPI_LIBRARY_MPI_LAYOUT_H
 #define POV_LAYERS_MPI_LIBRARY_MPI_LAYOUT_H

@@ -32,7 +32,7 @@ struct return_sites {
 /*
  * Finds all sites. At each, the stack pointer is the same as at the function's begin. 0 (there may
  * be none: it never returns), or -ENOTSUP if its body cannot be decoded completely: out->why.
- * Method: kmod-docs/PROBES.md. On machines other than x86-64: always -ENOTSUP.
+ * Method: kmod-docs/PROBES_RETURNS.md. On machines other than x86-64: always -ENOTSUP.
  */
 int return_sites_find(const struct elf_file *f, const struct elf_symbol *sym,
 		      struct return_sites *out);
