@@ -41,7 +41,8 @@ bounded() {
 	for name in $("$tool/hostile_trace"); do
 		"$tool/hostile_trace" "$name" | "$make" - x.pov
 		[ "$(stat -c %s x.pov)" -lt 140000 ]
-		bounded "$name" "report --threads" "export -o - -f $format"
+		bounded "$name" "report --threads" "report -o page.html" "export -o - -f $format"
+		[ ! -e page.html ] || [ "$(stat -c %s page.html)" -lt 2000000 ]
 		read -r format other <<<"$other $format"
 		[[ $name != @(objects|numbers|strings) ]] || bounded "$name" "info --json --meta"
 	done

@@ -110,6 +110,9 @@ many() {
 }
 
 report_said() { # what the example in $line must have printed
+	case $line in
+	*.html) [ -s report.html ] && [ ! -s said ] && return ;;
+	esac
 	[ -s said ]
 	case $line in
 	*--threads*) [ "$(section Threads <said | grep -c '^  *[0-9]  ')" = 1 ] ;;

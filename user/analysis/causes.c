@@ -222,6 +222,8 @@ static void states_add(struct causes *a, const struct model_thread *t, uint64_t 
 		until_ns = to_ns;
 		s = line_state(a, t, from_ns, &until_ns, &holder);
 		out->ns[s] += until_ns - from_ns;
+		if (a->waited)
+			a->waited(a->waited_ctx, t, from_ns, until_ns, s);
 		if (s == THREAD_RUNNABLE)
 			held_add(&a->held, t, holder, until_ns - from_ns);
 	}

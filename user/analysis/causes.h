@@ -95,6 +95,10 @@ struct causes {
 	uint32_t nwaiting;
 	struct map
 		held; /* of held_add: who had the core while a thread without one waited for others anyway */
+	/* The caller's: what a thread did in each part of a wait; or NULL. */
+	void (*waited)(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		       enum thread_state s);
+	void *waited_ctx;
 	uint64_t walks; /* waits that were followed */
 	uint64_t told_late; /* waits that became known when others had been followed that may lead through them */
 };

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/log.h"
+#include "lib/text.h"
 #include "cmd/commands.h"
 #include "report/report.h"
 #include "cmd/sources.h"
@@ -20,7 +22,7 @@ struct report_args {
 	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang,
 		findings, times;
 	struct option_list ranks, offsets;
-	const char *section;
+	const char *section, *output;
 	uint64_t top, min;
 	int sort;
 };
@@ -46,10 +48,12 @@ static uint32_t details_of(const struct report_args *a)
 	       (a->all ? DETAIL_ALL : 0);
 }
 
-static int form_print(const struct report *r, const struct report_args *a)
+static int form_print(struct report *r, const struct report_args *a)
 {
 	int err = 0;
 
+	if (a->output)
+		return report_html(r, a->output);
 	if (a->json)
 		err = report_json(r, stdout);
 	else if (a->csv)
@@ -82,6 +86,38 @@ static int report_print(const struct trace_source *source, size_t cnt,
 	return err;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* What a page is asked for, and what it cannot be. */
+static int output_check(const struct report_args *a, int argc, char **argv)
+{
+	size_t n = strlen(a->output);
+
+	if (!text_ends_in(a->output, n, ".html") && !text_ends_in(a->output, n, ".htm")) {
+		log_error(
+			"report: %s: unknown ending; -o writes a page, .html (or .htm); pictures and timelines are povtrace export's",
+			a->output);
+		return -EINVAL;
+	}
+	if (a->json || a->csv || a->traffic || a->threads || a->explain || details_of(a)) {
+		log_error(
+			"report: -o writes a page of its own: with it go only --rank, --top, --min, --sort, --offset and --one-run");
+		return -EINVAL;
+	}
+	for (int i = 0; i < argc; i++)
+		if (same_file(argv[i], a->output)) {
+			log_error("report: %s is the recording itself; name another output",
+				  a->output);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int report_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct report_args *a = opts;
@@ -89,7 +125,7 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		.threads = a->threads,
 		.traffic = a->traffic,
 		.explain = a->explain,
-		.details = details_of(a),
+		.details = a->output ? DETAIL_CALL_SITES : details_of(a),
 		.top = (uint32_t)a->top,
 		.min_pct = (uint32_t)a->min,
 		.sort = (enum report_sort)a->sort,
@@ -110,6 +146,8 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 		log_error("report: --section and --traffic cannot be combined");
 		return 2;
 	}
+	if (a->output && output_check(a, argc, argv))
+		return 2;
 	if (a->section && section_parse(a->section, &opt.section))
 		return 2;
 	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
@@ -127,6 +165,9 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 }
 
 static const struct option_def report_options_table[] = {
+	{"output", 'o', OPTION_STRING, FIELD(output), "FILE.html",
+	 .help = "Write a page to look at in a browser instead: one file with pictures and tables, which refers to nothing else. It appears "
+		 "under its name only when it is complete."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources "
 		 "and in share/doc/povtrace."},
@@ -209,6 +250,8 @@ static const char *const report_examples[] = {
 	"How long ranks, and cores for them, ran between these calls.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
 	"For programs.",
+	"povtrace report run.pov -o report.html",
+	"All of it as one page for a browser, with ranks by time.",
 	"povtrace report node1.pov node2.pov",
 	"A job on two nodes, recorded on each of them.",
 	NULL,
@@ -227,6 +270,9 @@ const struct command cmd_report = {
 		"ranks together; how much shorter the run would be without it (a range: the run "
 		"was replayed; ≤: a limit; –: unknown); what shows it; and what to do. "
 		"kmod-docs/REPORT.md explains all of it.\n\n"
+		"With -o FILE.html it writes a page for a browser: the same, ranks by time, who "
+		"waited for whom, messages and call sites. The page refers to nothing outside "
+		"itself. Causes and waits have the commands that draw their moments.\n\n"
 		"Options print details instead: the evidence by rules, functions with the "
 		"distribution of their durations, collectives, messages, threads, cores, and what "
 		"could not be seen; --all is everything.\n\n"

@@ -117,7 +117,7 @@ static void row_print(const struct columns *c, char *const *cell, FILE *out)
 	for (i = 0; i < last; i++) {
 		pad = c->width[i] - text_chars(cell[i]);
 		fprintf(out, "%*s", (int)gap_before(c, i), "");
-		if (c->align[i] != COLUMNS_LEFT)
+		if (c->align[i] == COLUMNS_RIGHT || c->align[i] == COLUMNS_TIGHT)
 			fprintf(out, "%*s%s", (int)pad, "", cell[i]);
 		else
 			fprintf(out, "%s%*s", cell[i], i + 1 < last ? (int)pad : 0, "");
@@ -147,6 +147,31 @@ void columns_print(const struct columns *c, FILE *out)
 			rule_print(c, out);
 		row_print(c, c->cell + row * c->n, out);
 	}
+}
+
+unsigned int columns_cnt(const struct columns *c)
+{
+	return c->n;
+}
+
+size_t columns_rows(const struct columns *c)
+{
+	return c->n ? c->ncells / c->n : 0;
+}
+
+const char *columns_header(const struct columns *c, unsigned int column)
+{
+	return c->header[column];
+}
+
+enum columns_align columns_align_of(const struct columns *c, unsigned int column)
+{
+	return c->align[column];
+}
+
+const char *columns_at(const struct columns *c, size_t row, unsigned int column)
+{
+	return c->cell[row * c->n + column];
 }
 
 void columns_free(struct columns *c)

@@ -13,6 +13,7 @@ enum columns_align {
 	COLUMNS_LEFT,
 	COLUMNS_RIGHT,
 	COLUMNS_TIGHT, /* right, and close to the column before */
+	COLUMNS_BAR,   /* left; each cell is a bar of as many characters as it is long, or empty */
 };
 
 struct columns;
@@ -28,6 +29,12 @@ void columns_text(struct columns *c, const char *text, unsigned int max);
 /* A line before the next row. */
 void columns_rule(struct columns *c);
 void columns_print(const struct columns *c, FILE *out);
+/* What is in it, for other forms than text: valid as long as the table. */
+unsigned int columns_cnt(const struct columns *c);
+size_t columns_rows(const struct columns *c);
+const char *columns_header(const struct columns *c, unsigned int column);
+enum columns_align columns_align_of(const struct columns *c, unsigned int column);
+const char *columns_at(const struct columns *c, size_t row, unsigned int column);
 void columns_free(struct columns *c);
 
 #endif

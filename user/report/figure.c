@@ -118,8 +118,7 @@ void cell_empty(struct columns *c)
 	columns_cell(c, "%s", "");
 }
 
-/* With its own unit, four digits. */
-static void cell_ns(struct columns *c, uint64_t ns)
+void cell_ns(struct columns *c, uint64_t ns)
 {
 	static const struct text_unit units[] = {{"us", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}};
 	size_t i = 0;

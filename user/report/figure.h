@@ -90,6 +90,7 @@ void figures_lines(const struct figure *f, const void *row, FILE *out);
 
 void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" of nothing */
 void cell_count(struct columns *c, uint64_t n);
+void cell_ns(struct columns *c, uint64_t ns); /* with its own unit, four digits */
 void cell_bytes(struct columns *c, uint64_t bytes);
 void cell_empty(struct columns *c);
 

@@ -37,6 +37,9 @@ void hang_text_release(struct hang_text *t);
 /* Open calls took so much of the recording, or cannot return at all, that the first screen shows them. */
 bool hang_text_matters(const struct report *r);
 
+/* Its groups, or the first of many. Caller frees. */
+struct columns *table_hang(const struct report *r, const struct hang_text *t, uint32_t *shown);
+
 /* ---- between the two files ---- */
 
 /* Each returns text that the caller frees. */

@@ -173,6 +173,10 @@ static void account_conclude(struct report *r)
 		r->efficiency[i] = efficiency_make(&r->account, &r->account.job[i],
 						   &r->findings.app, r->model, r->whatif, partial);
 	reasons_make(&r->reasons, &r->findings, &r->account, r->whatif);
+	/* What it keeps is large, and a page replays the recording once more. */
+	r->too_long = whatif_is_full(r->whatif);
+	whatif_free(r->whatif);
+	r->whatif = NULL;
 }
 
 static uint64_t sort_value(const struct report *r, uint32_t idx)

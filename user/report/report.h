@@ -97,7 +97,8 @@ struct report {
 	struct regions regions;
 	struct switches switches;
 	struct findings findings;
-	struct whatif *whatif;
+	struct whatif *whatif; /* until the account is made */
+	bool too_long;	       /* for that */
 	struct account account;
 	struct efficiency *efficiency; /* of each job; owned */
 	struct reasons reasons;
@@ -152,6 +153,8 @@ void report_close(struct report *r);
 int report_section_check(const struct report *r);
 void report_text(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -errno */
+/* A page of HTML, which appears under its path only when it is whole. 0 or -errno (printed). Replays once more: print nothing after it. */
+int report_html(struct report *r, const char *path);
 /* The traffic alone, which must be there: 0, or -ENODATA (printed). */
 int report_traffic_check(const struct report *r);
 void report_traffic(const struct report *r, FILE *out);

@@ -95,6 +95,7 @@ void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf,
 void text_columns(struct columns *c, FILE *out);
 /* Foreign text, made printable and cut to max characters; before: goes before it, unless it is empty. */
 void text_foreign(FILE *out, const char *before, const char *text, unsigned int max);
+#define TEXT_NOTE_WIDTH 100 /* bytes of a line */
 /* A footnote: indented, wrapped. */
 void text_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same, of what columns mean: only with --explain. */
@@ -111,9 +112,8 @@ void text_who_had_core(const struct report *r, struct columns *c, const struct m
 		       uint64_t least_ns, unsigned int chars);
 
 #define MATRIX_RANKS_MAX 16 /* of a matrix on a page */
-/* From each process shown to each other one: r->nrows × r->nrows cells, row by row; losses make them too low. */
-void text_matrix_of(const struct report *r, const struct pair *cell, const char *name,
-		    uint32_t losses, FILE *out);
+/* A finished matrix and its title, of bytes in that unit. */
+void text_matrix_print(struct columns *c, const char *name, const char *unit, FILE *out);
 
 /* Tables with a row for each process shown; of more than PROCESSES_MANY some, and their sums. */
 void text_process_columns(const struct report *r, struct columns *c, bool pid);
@@ -121,6 +121,78 @@ void text_process_cells(const struct report *r, struct columns *c, uint32_t idx,
 /* The same of a row that sums up several. */
 void text_process_sum(const struct report *r, struct columns *c, const char *name, bool pid);
 void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
+
+/* ---- what text and the page share ---- */
+
+/* Printable, at most max characters; "": not recorded. Caller frees. */
+char *text_command(const struct report *r, unsigned int max);
+/* "0.80 s · 2 ranks · 2 CPUs · 1 node · nothing lost · tracing cost 0.0 %". Caller frees. */
+char *text_facts(const struct report *r);
+/* Which recording this is: when, where, of what. */
+void text_about(const struct report *r, FILE *out);
+/* What makes all else doubtful, and what the launcher and library were told. */
+void text_doubts(const struct report *r, FILE *out);
+void text_no_rank(const struct report *r, FILE *out);
+
+#define EFFICIENCY_JOBS_SHOWN 8
+struct efficiency_factor {
+	const char *name;
+	char text[24]; /* "25 %" */
+	double ratio;
+};
+/* The first one is the product of the others. */
+struct efficiency_factors {
+	struct efficiency_factor factor[5];
+	uint32_t n;
+};
+struct efficiency_factors efficiency_factors_of(const struct report *r, const struct efficiency *e);
+/* False: nothing of that job is known. */
+bool efficiency_is_shown(const struct report *r, uint32_t job);
+
+struct account_bar {
+	const char *name;
+	uint64_t ns;
+	double pct;
+	int class; /* enum account_class; ACCOUNT_CLASSES: all that are too small for a bar of their own */
+};
+/* Returns how many. */
+uint32_t account_bars(const struct report *r, struct account_bar bar[ACCOUNT_CLASSES + 1]);
+
+struct reasons_left {
+	uint32_t n;
+	uint64_t ns;
+};
+/* Those to be shown, and what is left out. Caller frees the list. */
+const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
+				    struct reasons_left *left);
+/* "8 smaller causes, 0.12 s together". Caller frees. */
+char *reasons_left_text(const struct reasons_left *left, bool shown);
+/* "0.31–0.40 s", "≤ 0.20 s", "–". Caller frees. */
+char *reason_gain_text(const struct reason *r);
+/* In text_rank_unit(). Caller frees. */
+char *reason_cost_text(const struct report *r, const struct reason *reason);
+/* What the reasons say nothing of. */
+void text_reasons_doubts(const struct report *r, FILE *out);
+
+/* ---- tables; the caller frees them ---- */
+
+struct columns *table_account_ranks(const struct report *r, uint32_t *shown, uint32_t *all);
+/* NULL: nothing of a known size was sent. */
+struct columns *table_message_sizes(const struct report *r);
+/* What a table of sizes lacks; and messages of which an end is not known. */
+void text_messages_notes(const struct report *r, FILE *out);
+void text_peers_notes(const struct report *r, FILE *out);
+/* From rank to rank; *unit: of the bytes. NULL: no rank shown sent another one anything. */
+struct columns *table_sent_to(const struct report *r, const char **unit);
+/* From each process shown to each other one: r->nrows × r->nrows cells, row by row; losses make them too low. */
+struct columns *table_matrix_of(const struct report *r, const struct pair *cell, uint32_t losses,
+				const char **unit);
+struct call_sites_shown {
+	uint32_t n, shown;
+	bool unnamed; /* of some, no name in the source is known */
+};
+struct columns *table_call_sites(const struct report *r, struct call_sites_shown *what);
+void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out);
 
 /* ---- JSON ---- */
 

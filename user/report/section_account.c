@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where rank time went (analysis/account.h) and how efficient that was: the first screen's upper half, and JSON. */
+/* Where rank time went (analysis/account.h) and how efficient that was: the first screen's upper half, what a page draws, and JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 
 #define BAR_CHARS 24  /* of 100 % */
 #define SHOWN_PCT 0.5 /* a class below is not shown by itself */
-#define JOBS_SHOWN 8
 
 /* In the order of the page. */
 static const struct {
@@ -56,32 +55,53 @@ static char *pct_text(double ratio)
 	return xasprintf(pct > 0 && pct < 9.95 ? "%.1f %%" : "%.0f %%", pct);
 }
 
-static void factor_print(const char *name, const char *mark, double ratio, FILE *out)
+static void factor_add(struct efficiency_factors *f, const char *name, const char *mark,
+		       double ratio)
 {
-	char *text = pct_text(ratio);
+	char *pct = pct_text(ratio);
+	struct efficiency_factor *to = &f->factor[f->n++];
 
-	fprintf(out, "%s %s%s", name, mark, text);
-	free(text);
+	to->name = name;
+	to->ratio = ratio;
+	snprintf(to->text, sizeof(to->text), "%s%s", mark, pct);
+	free(pct);
 }
 
 /* The factors' product is the part of rank time that was computing. */
-static void efficiency_print(const struct report *r, const struct efficiency *e, const char *name,
-			     FILE *out)
+struct efficiency_factors efficiency_factors_of(const struct report *r, const struct efficiency *e)
 {
 	const char *mark = account_mark(r);
 	bool core_known = !isnan(e->had_core);
+	struct efficiency_factors f = {.n = 0};
 
-	factor_print(name, mark, core_known ? e->parallel * e->had_core : e->parallel, out);
-	factor_print(" = load balance", mark, e->load_balance, out);
+	factor_add(&f, r->account.sched ? "Efficiency" : "Parallel efficiency", mark,
+		   core_known ? e->parallel * e->had_core : e->parallel);
+	factor_add(&f, "load balance", mark, e->load_balance);
 	if (isnan(e->transfer)) {
-		factor_print(" × communication", mark, e->communication, out);
+		factor_add(&f, "communication", mark, e->communication);
 	} else {
-		factor_print(" × serialisation", e->partial ? "≤ " : mark, e->serialisation, out);
-		factor_print(" × transfer", e->partial ? "≥ " : mark, e->transfer, out);
+		factor_add(&f, "serialisation", e->partial ? "≤ " : mark, e->serialisation);
+		factor_add(&f, "transfer", e->partial ? "≥ " : mark, e->transfer);
 	}
 	if (core_known)
-		factor_print(" × had a core", mark, e->had_core, out);
+		factor_add(&f, "had a core", mark, e->had_core);
+	return f;
+}
+
+static void efficiency_print(const struct report *r, const struct efficiency *e, const char *name,
+			     FILE *out)
+{
+	struct efficiency_factors f = efficiency_factors_of(r, e);
+
+	fprintf(out, "%s %s", name, f.factor[0].text);
+	for (uint32_t i = 1; i < f.n; i++)
+		fprintf(out, " %s %s %s", i == 1 ? "=" : "×", f.factor[i].name, f.factor[i].text);
 	fputc('\n', out);
+}
+
+bool efficiency_is_shown(const struct report *r, uint32_t job)
+{
+	return r->account.job[job].n && !isnan(r->efficiency[job].parallel);
 }
 
 void text_efficiency(const struct report *r, FILE *out)
@@ -93,14 +113,14 @@ void text_efficiency(const struct report *r, FILE *out)
 	fputc('\n', out);
 	if (jobs > 1)
 		fprintf(out, "%s\n", name);
-	for (uint32_t i = 0; i < jobs && i < JOBS_SHOWN; i++) {
-		if (!r->account.job[i].n || isnan(r->efficiency[i].parallel))
+	for (uint32_t i = 0; i < jobs && i < EFFICIENCY_JOBS_SHOWN; i++) {
+		if (!efficiency_is_shown(r, i))
 			continue;
 		snprintf(job, sizeof(job), "  job %u:", i);
 		efficiency_print(r, &r->efficiency[i], jobs > 1 ? job : name, out);
 	}
-	if (jobs > JOBS_SHOWN)
-		text_note(out, "%u of %u jobs shown; --json has all.", JOBS_SHOWN, jobs);
+	if (jobs > EFFICIENCY_JOBS_SHOWN)
+		text_note(out, "%u of %u jobs shown; --json has all.", EFFICIENCY_JOBS_SHOWN, jobs);
 }
 
 /* ---- where it went ---- */
@@ -118,36 +138,49 @@ struct text_unit text_rank_unit(const struct report *r)
 	return (struct text_unit){"rank-microseconds", 1e3, 2};
 }
 
-static void bar_print(const char *name, uint64_t ns, const struct report *r, FILE *out)
+static void bar_print(const struct account_bar *b, const struct report *r, FILE *out)
 {
 	struct text_unit unit = text_rank_unit(r);
-	double pct = pct_of(ns, r->account.total_ns);
-	int chars = (int)(pct * BAR_CHARS / 100 + 0.5);
-	int pad = 10 - snprintf(NULL, 0, "%.*f", unit.digits, (double)ns / unit.ns);
+	int chars = (int)(b->pct * BAR_CHARS / 100 + 0.5);
+	int pad = 10 - snprintf(NULL, 0, "%.*f", unit.digits, (double)b->ns / unit.ns);
 
-	fprintf(out, "  %-22s %*s%.*f  %3.0f %%%s", name, pad, account_mark(r), unit.digits,
-		(double)ns / unit.ns, pct, chars ? "  " : "");
+	fprintf(out, "  %-22s %*s%.*f  %3.0f %%%s", b->name, pad, account_mark(r), unit.digits,
+		(double)b->ns / unit.ns, b->pct, chars ? "  " : "");
 	while (chars-- > 0)
 		fputs("█", out);
 	fputc('\n', out);
 }
 
-void text_account(const struct report *r, FILE *out)
+uint32_t account_bars(const struct report *r, struct account_bar bar[ACCOUNT_CLASSES + 1])
 {
-	struct text_unit unit = text_rank_unit(r);
 	const struct account *a = &r->account;
 	uint64_t rest_ns = 0;
+	uint32_t n = 0;
 
-	text_section(out, "Where %.*f %s went", unit.digits, (double)a->total_ns / unit.ns,
-		     unit.name);
 	for (int c = 0; c < ACCOUNT_CLASSES; c++) {
-		if (pct_of(a->sum.ns[c], a->total_ns) >= SHOWN_PCT)
-			bar_print(classes[c].name, a->sum.ns[c], r, out);
+		double pct = pct_of(a->sum.ns[c], a->total_ns);
+
+		if (pct >= SHOWN_PCT)
+			bar[n++] = (struct account_bar){classes[c].name, a->sum.ns[c], pct, c};
 		else
 			rest_ns += a->sum.ns[c];
 	}
 	if (pct_of(rest_ns, a->total_ns) >= SHOWN_PCT)
-		bar_print("all else", rest_ns, r, out);
+		bar[n++] = (struct account_bar){"all else", rest_ns, pct_of(rest_ns, a->total_ns),
+						ACCOUNT_CLASSES};
+	return n;
+}
+
+void text_account(const struct report *r, FILE *out)
+{
+	struct text_unit unit = text_rank_unit(r);
+	struct account_bar bar[ACCOUNT_CLASSES + 1];
+	uint32_t n = account_bars(r, bar);
+
+	text_section(out, "Where %.*f %s went", unit.digits, (double)r->account.total_ns / unit.ns,
+		     unit.name);
+	for (uint32_t i = 0; i < n; i++)
+		bar_print(&bar[i], r, out);
 }
 
 /* ---- JSON ---- */

@@ -229,15 +229,16 @@ static const struct account_rank **ranks_list(const struct report *r, uint32_t *
 	return list;
 }
 
-void text_account_ranks(const struct report *r, FILE *out)
+struct columns *table_account_ranks(const struct report *r, uint32_t *shown, uint32_t *all)
 {
 	struct columns *t = columns_new();
 	uint32_t n;
 	const struct account_rank **rank = ranks_list(r, &n);
 	bool many = n > RANKS_MANY && r->opt->top;
-	uint32_t shown = many ? RANKS_SHOWN : n, cells = columns_shown(r);
+	uint32_t cells = columns_shown(r);
 
-	text_section(out, "Ranks, in %% of their time between MPI_Init and MPI_Finalize");
+	*shown = many ? RANKS_SHOWN : n;
+	*all = n;
 	if (many && r->sort == REPORT_SORT_RANK)
 		qsort(rank, n, sizeof(const void *), least_compute);
 	columns_add(t, "rank", COLUMNS_RIGHT);
@@ -249,10 +250,20 @@ void text_account_ranks(const struct report *r, FILE *out)
 		if (cells & 1u << c)
 			columns_add(t, columns[c].name, COLUMNS_RIGHT);
 	columns_add(t, "lost most by", COLUMNS_LEFT);
-	for (uint32_t i = 0; i < shown; i++)
+	for (uint32_t i = 0; i < *shown; i++)
 		rank_row(r, t, rank[i], cells);
+	free(rank);
+	return t;
+}
+
+void text_account_ranks(const struct report *r, FILE *out)
+{
+	uint32_t shown, n;
+	struct columns *t = table_account_ranks(r, &shown, &n);
+
+	text_section(out, "Ranks, in %% of their time between MPI_Init and MPI_Finalize");
 	text_columns(t, out);
-	if (many)
+	if (shown < n)
 		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
 			  n,
 			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
@@ -263,5 +274,4 @@ void text_account_ranks(const struct report *r, FILE *out)
 		"computing: outside MPI, on a core. no core: wanted one and had none. asleep: blocked outside MPI. waiting: "
 		"in MPI, another rank was late. MPI work: in MPI, nobody awaited. transfer: in calls that wait, nobody known "
 		"to be late. apart: still in MPI_Init or already in MPI_Finalize. CPUs: those that it might use.");
-	free(rank);
 }

@@ -89,7 +89,7 @@ void json_call_sites(struct json_out *j, const struct report *r, const bool *wan
 
 /* ---- text ---- */
 
-static void notes(const struct report *r, bool unnamed, FILE *out)
+void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 {
 	char calls[64];
 
@@ -125,18 +125,14 @@ static void site_cells(const struct report *r, const struct figure_table *t,
 	text_rank_cell(r, t->c, model_process_get(r->model, row->most_idx));
 }
 
-void text_call_sites(const struct report *r, FILE *out)
+struct columns *table_call_sites(const struct report *r, struct call_sites_shown *what)
 {
 	struct figure_table t = {site_figures, .facts = r->facts}, spread = t;
 	struct site_total *row;
-	bool unnamed = false;
-	uint32_t n, shown;
 
-	row = site_times_sum(&r->site_times, r->chosen, r->nprocesses, &n);
-	shown = text_rows_shown(r, n, SITES_MANY);
-	text_section(out, "Call sites%s", r->nrows > 1 ? ", over the ranks above" : "");
-	if (!n)
-		text_note(out, "No MPI call of the processes shown was recorded.");
+	row = site_times_sum(&r->site_times, r->chosen, r->nprocesses, &what->n);
+	what->shown = text_rows_shown(r, what->n, SITES_MANY);
+	what->unnamed = false;
 	spread.figures = spread_figures;
 	spread.c = t.c = columns_new();
 	columns_add(t.c, "function", COLUMNS_LEFT);
@@ -146,15 +142,26 @@ void text_call_sites(const struct report *r, FILE *out)
 		figures_columns(&spread);
 		columns_add(t.c, "by", COLUMNS_RIGHT);
 	}
-	for (uint32_t i = 0; i < shown; i++) {
-		unnamed |= row[i].site.module && !sites_find(r->sites, &row[i].site);
+	for (uint32_t i = 0; i < what->shown; i++) {
+		what->unnamed |= row[i].site.module && !sites_find(r->sites, &row[i].site);
 		site_cells(r, &t, &spread, &row[i]);
 	}
-	if (n)
-		columns_print(t.c, out);
-	columns_free(t.c);
-	text_shown_note(out, shown, n);
-	if (n)
-		notes(r, unnamed, out);
 	free(row);
+	return t.c;
+}
+
+void text_call_sites(const struct report *r, FILE *out)
+{
+	struct call_sites_shown what;
+	struct columns *c = table_call_sites(r, &what);
+
+	text_section(out, "Call sites%s", r->nrows > 1 ? ", over the ranks above" : "");
+	if (!what.n)
+		text_note(out, "No MPI call of the processes shown was recorded.");
+	else
+		columns_print(c, out);
+	columns_free(c);
+	text_shown_note(out, what.shown, what.n);
+	if (what.n)
+		text_call_sites_notes(r, what.unnamed, out);
 }

@@ -42,20 +42,27 @@ static void group_row(const struct report *r, struct columns *c, const struct ha
 	columns_cell(c, "%s", g->activity);
 }
 
-static void groups_print(const struct report *r, const struct hang_text *t, FILE *out)
+struct columns *table_hang(const struct report *r, const struct hang_text *t, uint32_t *shown)
 {
-	uint32_t shown = text_rows_shown(r, t->ngroups, GROUPS_SHOWN);
 	struct columns *c = columns_new();
 
+	*shown = text_rows_shown(r, t->ngroups, GROUPS_SHOWN);
 	columns_add(c, "ranks", COLUMNS_LEFT);
 	columns_add(c, "in", COLUMNS_LEFT);
 	columns_add(c, "called at", COLUMNS_LEFT);
 	columns_add(c, "waits for", COLUMNS_LEFT);
 	columns_add(c, "since", COLUMNS_RIGHT);
 	columns_add(c, "", COLUMNS_LEFT);
-	for (uint32_t i = 0; i < shown; i++)
+	for (uint32_t i = 0; i < *shown; i++)
 		group_row(r, c, &t->group[i]);
-	text_columns(c, out);
+	return c;
+}
+
+static void groups_print(const struct report *r, const struct hang_text *t, FILE *out)
+{
+	uint32_t shown;
+
+	text_columns(table_hang(r, t, &shown), out);
 	text_shown_note(out, shown, t->ngroups);
 }
 

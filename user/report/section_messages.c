@@ -194,13 +194,39 @@ static void gap_row(struct columns *c, const bool *used)
 	cell_empty(c);
 }
 
-static void messages_table(const struct message_row *m, const bool *used, const char *mark,
-			   FILE *out)
+/* Which classes have messages of a known size. False: none. */
+static bool classes_used(const struct message_row *m, bool *used)
 {
+	bool any = false;
+
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++) {
+		used[class] = false;
+		for (int b = 0; b < MESSAGE_BUCKETS; b++)
+			used[class] |= m->cnt[class][b] != 0;
+		any |= used[class];
+	}
+	return any;
+}
+
+static bool has_collectives(const struct message_row *m)
+{
+	bool used[MESSAGE_CLASS_CNT];
+
+	return classes_used(m, used) && used[MESSAGE_COLL];
+}
+
+struct columns *table_message_sizes(const struct report *r)
+{
+	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
+	const struct message_row *m = &r->sum.messages;
+	bool used[MESSAGE_CLASS_CNT];
 	int class, b, first = MESSAGE_BUCKETS, last = -1;
-	struct columns *c = columns_new();
+	struct columns *c;
 	uint64_t most = 1;
 
+	if (!classes_used(m, used))
+		return NULL;
+	c = columns_new();
 	for (b = 0; b < MESSAGE_BUCKETS; b++) {
 		if (!bucket_cnt(m, b))
 			continue;
@@ -214,14 +240,14 @@ static void messages_table(const struct message_row *m, const bool *used, const 
 			columns_add(c, message_class_names[class], COLUMNS_RIGHT);
 	}
 	columns_add(c, "total", COLUMNS_RIGHT);
-	columns_add(c, "", COLUMNS_LEFT);
+	columns_add(c, "", COLUMNS_BAR);
 	for (b = first; b <= last; b++) {
 		if (bucket_cnt(m, b))
 			bucket_row(c, m, used, b, most, mark);
 		else if (bucket_cnt(m, b - 1)) /* one line for all empty ones in a row */
 			gap_row(c, used);
 	}
-	text_columns(c, out);
+	return c;
 }
 
 static void peers_note(const struct peers_row *all, FILE *out)
@@ -263,10 +289,10 @@ static void matching_note(const struct match_row *all, FILE *out)
 				  unmatched[why].text);
 }
 
-/* From rank to rank. */
-static void matrix_text(const struct report *r, FILE *out)
+struct columns *table_sent_to(const struct report *r, const char **unit)
 {
 	struct pair *cell = xcalloc((size_t)r->nrows * r->nrows, sizeof(*cell));
+	struct columns *c = NULL;
 	bool any = false;
 
 	for (uint32_t i = 0; i < r->nrows; i++) {
@@ -279,40 +305,59 @@ static void matrix_text(const struct report *r, FILE *out)
 		}
 	}
 	if (any)
-		text_matrix_of(r, cell, "messages", LOSS_OF_CALLS, out);
+		c = table_matrix_of(r, cell, LOSS_OF_CALLS, unit);
 	free(cell);
+	return c;
 }
 
-void text_messages(const struct report *r, FILE *out)
+/* From rank to rank. */
+static void matrix_text(const struct report *r, FILE *out)
+{
+	const char *unit;
+	struct columns *c = table_sent_to(r, &unit);
+
+	if (c)
+		text_matrix_print(c, "messages", unit, out);
+}
+
+void text_messages_notes(const struct report *r, FILE *out)
 {
 	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
-	const struct message_row *all = &r->sum.messages;
-	bool used[MESSAGE_CLASS_CNT] = {false}, any = false;
 	uint64_t unknown = 0;
 	char a[HUMAN_BYTES];
-	int class, b;
 
-	for (class = 0; class < MESSAGE_CLASS_CNT; class ++) {
-		unknown += all->unknown[class];
-		for (b = 0; b < MESSAGE_BUCKETS; b++)
-			used[class] |= all->cnt[class][b] != 0;
-		any |= used[class];
-	}
-	if (!any && !unknown)
-		return;
-	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
-	if (any)
-		messages_table(all, used, mark, out);
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
+		unknown += r->sum.messages.unknown[class];
 	if (unknown)
 		text_note(
 			out,
 			"%s%s more, whose size is not known (their datatype or communicator was not seen).",
 			mark ? mark : "", human_count(a, sizeof(a), unknown));
-	if (used[MESSAGE_COLL])
-		text_explain(r, out,
-			     "coll: what one rank puts into a collective, counted once per rank.");
+}
+
+void text_peers_notes(const struct report *r, FILE *out)
+{
 	peers_note(&r->sum.peers, out);
 	matching_note(&r->sum.matching, out);
+}
+
+void text_messages(const struct report *r, FILE *out)
+{
+	struct columns *c = table_message_sizes(r);
+	uint64_t unknown = 0;
+
+	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
+		unknown += r->sum.messages.unknown[class];
+	if (!c && !unknown)
+		return;
+	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
+	if (c)
+		text_columns(c, out);
+	text_messages_notes(r, out);
+	if (has_collectives(&r->sum.messages))
+		text_explain(r, out,
+			     "coll: what one rank puts into a collective, counted once per rank.");
+	text_peers_notes(r, out);
 	if (r->nranks && r->nrows <= MATRIX_RANKS_MAX)
 		matrix_text(r, out);
 }

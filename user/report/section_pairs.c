@@ -72,8 +72,8 @@ static bool matrix_fill(const struct report *r, const struct pair *pair, uint32_
 	return any;
 }
 
-void text_matrix_of(const struct report *r, const struct pair *cell, const char *name,
-		    uint32_t losses, FILE *out)
+struct columns *table_matrix_of(const struct report *r, const struct pair *cell, uint32_t losses,
+				const char **unit)
 {
 	const char *mark = text_mark(r->lost_shown, losses, 0);
 	struct columns *c = columns_new();
@@ -84,7 +84,7 @@ void text_matrix_of(const struct report *r, const struct pair *cell, const char 
 	for (uint32_t i = 0; i < r->nrows * r->nrows; i++)
 		max = cell[i].bytes > max ? cell[i].bytes : max;
 	u = unit_for(max);
-	text_section(out, "From rank (row) to rank (column), %s: %s", name, u.name);
+	*unit = u.name;
 	columns_add(c, "", COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++)
 		columns_add(c, rank_label(r->model, model_process_get(r->model, r->row[i]), label),
@@ -95,6 +95,12 @@ void text_matrix_of(const struct report *r, const struct pair *cell, const char 
 			bytes_cell(c, cell[i * r->nrows + k].bytes, cell[i * r->nrows + k].messages,
 				   mark, u);
 	}
+	return c;
+}
+
+void text_matrix_print(struct columns *c, const char *name, const char *unit, FILE *out)
+{
+	text_section(out, "From rank (row) to rank (column), %s: %s", name, unit);
 	text_columns(c, out);
 }
 
@@ -112,10 +118,12 @@ static void matrices_print(const struct report *r, bool by_func, FILE *out)
 			continue;
 		cell = xcalloc((size_t)r->nrows * r->nrows, sizeof(*cell));
 		if (matrix_fill(r, pair, n, &pair[i], cell)) {
-			text_matrix_of(r, cell,
-				       by_func ? traffic_func(r, pair[i].func)->name :
-						 "all functions",
-				       LOSS_OF_POSTS, out);
+			const char *unit;
+			struct columns *c = table_matrix_of(r, cell, LOSS_OF_POSTS, &unit);
+
+			text_matrix_print(
+				c, by_func ? traffic_func(r, pair[i].func)->name : "all functions",
+				unit, out);
 			shown++;
 		}
 		free(cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Why rank time was lost, and what to do (finding/reasons.h): the first screen's middle, and JSON. */
+/* Why rank time was lost, and what to do (finding/reasons.h): the first screen's middle, what a page shows of them, and JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +43,7 @@ static void wrapped_print(FILE *out, const char *before, const char *text, unsig
 	}
 }
 
-/* "0.31–0.40 s", "≤ 0.20 s", "–" */
-static char *gain_text(const struct reason *r)
+char *reason_gain_text(const struct reason *r)
 {
 	char low[HUMAN_BYTES], high[HUMAN_BYTES], *unit;
 
@@ -62,6 +61,13 @@ static char *gain_text(const struct reason *r)
 	return xasprintf("%s–%s", low, high);
 }
 
+char *reason_cost_text(const struct report *r, const struct reason *reason)
+{
+	struct text_unit unit = text_rank_unit(r);
+
+	return xasprintf("%s%.*f", account_mark(r), unit.digits, (double)reason->ns / unit.ns);
+}
+
 static void padded_print(FILE *out, const char *text, unsigned int width)
 {
 	unsigned int n = text_chars(text);
@@ -72,12 +78,10 @@ static void padded_print(FILE *out, const char *text, unsigned int width)
 static void reason_print(const struct report *r, const struct reason *reason, uint32_t number,
 			 FILE *out)
 {
-	struct text_unit unit = text_rank_unit(r);
-	char *gain = gain_text(reason), *ns;
+	char *gain = reason_gain_text(reason), *ns = reason_cost_text(r, reason);
 	const char *rest;
 	int bytes;
 
-	ns = xasprintf("%s%.*f", account_mark(r), unit.digits, (double)reason->ns / unit.ns);
 	rest = line_cut(reason->title, TITLE_CHARS, &bytes);
 	fprintf(out, "%3u  %.*s", number, bytes, reason->title);
 	fprintf(out, "%*s",
@@ -102,8 +106,7 @@ static bool is_shown(const struct report *r, const struct reason *reason)
 		reason_most_ns(&r->reasons, reason) * 100 >= r->reasons.run_ns * r->opt->min_pct);
 }
 
-/* What the reasons say nothing of. */
-static void doubts_print(const struct report *r, FILE *out)
+void text_reasons_doubts(const struct report *r, FILE *out)
 {
 	const struct match_row *m = &r->sum.matching;
 	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0;
@@ -128,23 +131,52 @@ static void doubts_print(const struct report *r, FILE *out)
 			  "(--findings).",
 			  human_plural(of, sizeof(of), r->findings.arrivals.uncertain,
 				       "call of collectives", "calls of collectives"));
-	if (whatif_is_full(r->whatif))
+	if (r->too_long)
 		text_note(
 			out,
 			"The recording is too long to be replayed: what mending saves is only known as a limit.");
 }
 
+const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
+				    struct reasons_left *left)
+{
+	uint32_t most = r->opt->details == DETAIL_ALL || !r->opt->top ? UINT32_MAX : REASONS_SHOWN;
+	const struct reason **list = xmalloc((r->reasons.n + 1) * sizeof(const void *));
+
+	*shown = 0;
+	*left = (struct reasons_left){0};
+	for (uint32_t i = 0; i < r->reasons.n; i++) {
+		const struct reason *reason = &r->reasons.reason[i];
+
+		if (*shown < most && is_shown(r, reason)) {
+			list[(*shown)++] = reason;
+		} else if (reason->ns) {
+			left->ns += reason->ns;
+			left->n++;
+		}
+	}
+	return list;
+}
+
+char *reasons_left_text(const struct reasons_left *left, bool shown)
+{
+	char n[80], ns[HUMAN_BYTES];
+
+	return xasprintf("%s, %s together",
+			 human_plural(n, sizeof(n), left->n,
+				      shown ? "smaller cause" : "small cause",
+				      shown ? "smaller causes" : "small causes"),
+			 human_round_ns(ns, sizeof(ns), left->ns));
+}
+
 void text_reasons(const struct report *r, FILE *out)
 {
-	uint32_t most = r->opt->details == DETAIL_ALL || !r->opt->top ? UINT32_MAX : REASONS_SHOWN,
-		 shown = 0, left = 0;
 	struct text_unit unit = text_rank_unit(r);
-	char n[80], ns[HUMAN_BYTES];
-	uint64_t left_ns = 0;
+	struct reasons_left left;
+	uint32_t shown;
+	const struct reason **list = reasons_shown(r, &shown, &left);
 
 	fputs("\nWhy, and what to do", out);
-	for (uint32_t i = 0; i < r->reasons.n; i++)
-		shown += is_shown(r, &r->reasons.reason[i]);
 	if (shown) {
 		fprintf(out, "%*s", (int)(TITLE_CHARS + 5 - strlen("Why, and what to do")), "");
 		padded_print(out,
@@ -155,25 +187,18 @@ void text_reasons(const struct report *r, FILE *out)
 		padded_print(out, "shorter by", 15);
 	}
 	fputc('\n', out);
-	shown = 0;
-	for (uint32_t i = 0; i < r->reasons.n; i++) {
-		const struct reason *reason = &r->reasons.reason[i];
-
-		if (shown < most && is_shown(r, reason)) {
-			reason_print(r, reason, ++shown, out);
-		} else if (reason->ns) {
-			left_ns += reason->ns;
-			left++;
-		}
-	}
+	for (uint32_t i = 0; i < shown; i++)
+		reason_print(r, list[i], i + 1, out);
+	free(list);
 	if (!shown)
 		text_note(out, "Nothing costs %u %% of the run or more.", r->opt->min_pct);
-	if (left)
-		fprintf(out, "     %s, %s together: --all\n",
-			human_plural(n, sizeof(n), left, shown ? "smaller cause" : "small cause",
-				     shown ? "smaller causes" : "small causes"),
-			human_round_ns(ns, sizeof(ns), left_ns));
-	doubts_print(r, out);
+	if (left.n) {
+		char *text = reasons_left_text(&left, shown);
+
+		fprintf(out, "     %s: --all\n", text);
+		free(text);
+	}
+	text_reasons_doubts(r, out);
 }
 
 void json_reasons(struct json_out *j, const struct report *r)

@@ -16,8 +16,8 @@
 #include "trace/trace_kept.h"
 #include "trace/trace_read.h"
 
-#define NOTE_WIDTH 100
 #define SCREEN_WIDTH 100
+#define COMMAND_CHARS 98
 
 /* ---- pieces ---- */
 
@@ -57,7 +57,7 @@ static void note_print(FILE *out, const char *fmt, va_list ap)
 		die("out of memory");
 	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		len = (unsigned int)strlen(word);
-		if (column && column + 1 + len > NOTE_WIDTH) {
+		if (column && column + 1 + len > TEXT_NOTE_WIDTH) {
 			fputc('\n', out);
 			column = 0;
 		}
@@ -191,26 +191,25 @@ static void print_kept(const struct report *r, FILE *out)
 	print_wrapped(out, "trigger", trace_trigger_text(r->trace));
 }
 
-/* Printable; "": not recorded. Caller frees. */
-static char *command_text(const struct report *r)
+char *text_command(const struct report *r, unsigned int max)
 {
 	const json_t *recording = trace_meta_find(r->trace, "recording");
 	const json_t *argv = json_object_get(recording, "argv");
 	char *text = xstrdup(""), *clean;
 
-	for (size_t i = 0; i < json_array_size(argv) && strlen(text) < 400; i++) {
+	for (size_t i = 0; i < json_array_size(argv) && strlen(text) < 4 * (size_t)max; i++) {
 		const char *word = json_string_value(json_array_get(argv, i));
 
 		text = words(text, "%s%s", i ? " " : "", word ? word : "");
 	}
-	clean = text_printable(text, 98);
+	clean = text_printable(text, max);
 	free(text);
 	return clean;
 }
 
 static void print_command(const struct report *r, FILE *out)
 {
-	char *text = command_text(r);
+	char *text = text_command(r, COMMAND_CHARS);
 
 	if (*text)
 		print_line(out, "command", text);
@@ -334,9 +333,8 @@ static void print_doubts(const struct report *r, FILE *out)
 			"LOST");
 }
 
-static void print_head(const struct report *r, FILE *out)
+void text_about(const struct report *r, FILE *out)
 {
-	print_distortion(r, out);
 	for (size_t i = 0; i < r->nsources; i++)
 		print_line(out, i ? "" : "trace", trace_source_name(&r->source[i]));
 	print_when(r, out);
@@ -345,12 +343,17 @@ static void print_head(const struct report *r, FILE *out)
 	print_command(r, out);
 	print_ranks(r, out);
 	print_scheduler(r, out);
+}
+
+static void print_head(const struct report *r, FILE *out)
+{
+	print_distortion(r, out);
+	text_about(r, out);
 	print_doubts(r, out);
 	text_launchers(r, out);
 }
 
-/* "0.80 s · 2 ranks · 2 CPUs · 1 node · nothing lost · tracing cost 0.0 %". Caller frees. */
-static char *facts_text(const struct report *r)
+char *text_facts(const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
 	char wall[HUMAN_BYTES], ranks[64], cpus[64], nodes[64];
@@ -369,11 +372,20 @@ static char *facts_text(const struct report *r)
 	return text;
 }
 
+void text_doubts(const struct report *r, FILE *out)
+{
+	print_kept(r, out);
+	if (!model_get_info(r->model)->sched_all)
+		print_scheduler(r, out);
+	print_doubts(r, out);
+	text_launchers(r, out);
+}
+
 /* The file and the command, and after it, or where there is no room below it, the facts. */
 static void print_short_head(const struct report *r, FILE *out)
 {
 	const char *trace = trace_source_name(r->source), *slash = strrchr(trace, '/');
-	char *facts = facts_text(r), *command = command_text(r), *name, *line;
+	char *facts = text_facts(r), *command = text_command(r, COMMAND_CHARS), *name, *line;
 
 	print_distortion(r, out);
 	name = text_printable(slash ? slash + 1 : trace, 40);
@@ -389,11 +401,7 @@ static void print_short_head(const struct report *r, FILE *out)
 	free(name);
 	free(command);
 	free(facts);
-	print_kept(r, out);
-	if (!model_get_info(r->model)->sched_all)
-		print_scheduler(r, out);
-	print_doubts(r, out);
-	text_launchers(r, out);
+	text_doubts(r, out);
 }
 
 /* Whether functions of a layer below MPI were called: then it may well be that there was no MPI. */
@@ -416,7 +424,7 @@ static bool any_target_lives(const struct report *r)
 	return false;
 }
 
-static void print_no_rank(const struct report *r, FILE *out)
+void text_no_rank(const struct report *r, FILE *out)
 {
 	text_section(out, "No MPI process was seen");
 	if (other_layer_called(r) || model_region_count(r->model)) {
@@ -510,7 +518,7 @@ static void first_screen(const struct report *r, FILE *out)
 {
 	text_ends(r, out);
 	if (!r->nranks)
-		print_no_rank(r, out);
+		text_no_rank(r, out);
 	text_failed(r, out);
 	if (!r->opt->details && hang_text_matters(r))
 		text_hang(r, out);

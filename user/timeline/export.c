@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Exports a file to a file. Where the file system supports it, the output is written without a name
- * (O_TMPFILE), so that not even kill -9 leaves half a file. Elsewhere it has a temporary name.
- */
+/* Exports a file to a file. */
 #include "timeline/export.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/host_clocks.h"
 #include "lib/log.h"
-#include "lib/person.h"
+#include "lib/output_file.h"
 #include "model/model.h"
 #include "site/sites.h"
 #include "trace/trace_join.h"
@@ -26,127 +20,7 @@
 #include "timeline/select.h"
 #include "timeline/timeline.h"
 
-#define FILE_MODE 0600 /* until it gets the recording's mode */
-
-struct output {
-	const char *path;
-	/* temporary name until the file is complete; NULL: none yet, or none needed */
-	char *tmp;
-	bool nameless; /* O_TMPFILE */
-	const struct person *as;
-	FILE *file;
-};
-
-static int output_failed(const char *what, const struct output *o, int err)
-{
-	if (o->as && (err == EACCES || err == EPERM || err == EROFS))
-		log_error(
-			"export: cannot %s %s as %s: %s; name a place that %s may write to (-o), "
-			"or run povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
-			what, o->path, o->as->name, strerror(err), o->as->name);
-	else
-		log_error("export: cannot %s %s: %s", what, o->path, strerror(err));
-	return -err;
-}
-
-/* Only a new or regular file is replaced as a whole; pipes and devices are written to directly. */
-static bool output_is_in_place(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && !S_ISREG(st.st_mode);
-}
-
-static int output_open_tmp(struct output *o)
-{
-	char *copy = xstrdup(o->path);
-	int fd;
-
-	o->tmp = xasprintf("%s.XXXXXX", o->path);
-	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
-	o->nameless = fd >= 0;
-	if (fd < 0)
-		fd = mkostemp(o->tmp, O_CLOEXEC);
-	free(copy);
-	return fd;
-}
-
-static int output_open(struct output *o, const char *path, const struct person *as)
-{
-	int fd;
-
-	*o = (struct output){.path = path, .as = as};
-	if (!strcmp(path, "-")) {
-		o->file = stdout;
-		return 0;
-	}
-	fd = output_is_in_place(path) ? open(path, O_WRONLY | O_CLOEXEC) : output_open_tmp(o);
-	if (fd < 0) {
-		fd = output_failed("create", o, errno);
-		free(o->tmp);
-		return fd;
-	}
-	o->file = fdopen(fd, "w");
-	if (!o->file)
-		die("export: out of memory");
-	return 0;
-}
-
-/* Gives a nameless file its temporary name: linkat() cannot replace an existing file. */
-static int output_link(struct output *o)
-{
-	char fd_path[64];
-
-	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fileno(o->file));
-	for (int tries = 0; tries < 100; tries++) {
-		char *x = o->tmp + strlen(o->tmp) - 6;
-
-		snprintf(x, 7, "%06x",
-			 ((unsigned int)getpid() * 100 + (unsigned int)tries) & 0xffffff);
-		if (!linkat(AT_FDCWD, fd_path, AT_FDCWD, o->tmp, AT_SYMLINK_FOLLOW)) {
-			o->nameless = false;
-			return 0;
-		}
-		if (errno != EEXIST)
-			break;
-	}
-	return output_failed("name", o, errno);
-}
-
-/* The output reveals the recording's data, so it gets the same permissions. */
-static void output_own(struct output *o, const char *pov)
-{
-	struct stat st;
-
-	if (!o->tmp || stat(pov, &st) || !S_ISREG(st.st_mode))
-		return;
-	if (fchmod(fileno(o->file), st.st_mode & 0666))
-		log_warn("export: %s keeps its own mode: %s", o->path, strerror(errno));
-}
-
-/* Gives the file its name after success, else removes it. Returns the first error. */
-static int output_close(struct output *o, int err)
-{
-	bool replaced;
-
-	if (o->file == stdout)
-		return err;
-	if (!err && o->nameless)
-		err = output_link(o);
-	if (fclose(o->file) && !err)
-		err = output_failed("write", o, errno);
-	replaced = !err && o->tmp && !access(o->path, F_OK);
-	if (!err && o->tmp && rename(o->tmp, o->path))
-		err = output_failed("name", o, errno);
-	else if (replaced)
-		log_info("%s existed and was replaced", o->path);
-	if (err && o->tmp && !o->nameless)
-		unlink(o->tmp);
-	free(o->tmp);
-	return err;
-}
-
-static bool files_are_same(const char *a, const char *b)
+static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
@@ -167,32 +41,6 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 			  "--format",
 			  out);
 	return w;
-}
-
-/* Opens and names the output file as its user. The recording is read as the caller. */
-static int output_begin(struct output *o, const char *pov, const char *out, const struct person *as)
-{
-	struct person_act act;
-	int err;
-
-	err = person_act_begin(as, &act);
-	if (err)
-		return err;
-	err = output_open(o, out, as);
-	person_act_end(&act);
-	if (!err)
-		output_own(o, pov);
-	return err;
-}
-
-static int output_end(struct output *o, int err)
-{
-	struct person_act act;
-	int e = person_act_begin(o->as, &act);
-
-	err = output_close(o, err ? err : e);
-	person_act_end(&act);
-	return err;
 }
 
 static uint64_t sources_bytes(const struct trace_source *source, size_t cnt)
@@ -235,7 +83,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	const struct model_options mopt = {.counters = true};
 	struct writer_totals written = {0};
 	struct model *m = NULL;
-	struct output o;
+	struct output_file o;
 	struct trace *t;
 	uint64_t resolution_ns = 0;
 	bool gzip;
@@ -259,10 +107,10 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 		err = resolution_choose(m, &opt->select, sources_bytes(source, cnt),
 					&resolution_ns);
 	if (!err)
-		err = output_begin(&o, source->path, out, opt->as);
+		err = output_file_begin(&o, "export", source->path, out, opt->as);
 	if (!err) {
 		err = timeline_write(m, w, &opt->select, resolution_ns, o.file, gzip, &written);
-		err = output_end(&o, err);
+		err = output_file_end(&o, err);
 	}
 	model_close(m);
 	trace_close(t);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * An interval of a recording in MOMENT_COLUMNS columns of equal length: what each rank's main
- * thread did in each column, and which thread used each CPU most. svg.c draws it. Memory is bounded
- * by the columns, whatever the interval contains.
- * The states follow the rules of the report's account (analysis/app_time.h). MPI_Init and
- * MPI_Finalize count as MPI work here.
+ * A stretch of a recording in MOMENT_COLUMNS columns of equal length: what each rank's main thread did in each, and who had each
+ * CPU most of it. A picture draws it (svg.c). Memory is bounded by the columns, whatever the stretch holds. What ranks did is
+ * analysis/moment_band.h's; here are their calls, the CPUs, and messages.
  */
 #ifndef POV_TIMELINE_MOMENT_H
 #define POV_TIMELINE_MOMENT_H
 
-#include "analysis/app_time.h"
-#include "analysis/holders.h"
 #include "analysis/match.h"
+#include "analysis/moment_band.h"
 #include "lib/map.h"
 #include "model/model.h"
 #include "timeline/writer.h"
@@ -24,44 +21,17 @@
 /* Shorter calls are not stored one by one. With many ranks, this limit is higher. */
 #define MOMENT_CALL_COLUMNS 3
 
-enum moment_state {
-	MOMENT_COMPUTING,
-	MOMENT_NO_CORE,
-	MOMENT_WAITING,
-	MOMENT_MPI,
-	MOMENT_ASLEEP,
-	MOMENT_TRACING,
-	MOMENT_UNKNOWN,
-	MOMENT_STATES,
-};
-
-/* An outermost MPI call, or merged polls, at least MOMENT_CALL_COLUMNS long. */
+/* An outermost MPI call, or polls that were merged, at least MOMENT_CALL_COLUMNS long. */
 struct moment_call {
 	const char *name;
 	uint64_t begin_ns, end_ns;
 	uint64_t polls; /* 0: a call */
 };
 
-/* One column of a rank. */
-struct moment_cell {
-	/* add up to the part of the column in which the thread existed */
-	uint64_t ns[MOMENT_STATES];
-	uint64_t mpi_ns; /* inside MPI calls */
-	/* Until moment_finish(): time that will become tracing. */
-	uint64_t room_ns, taken_ns;
-	uint64_t counted_ns; /* until moment_finish(): will become MPI work */
-	uint64_t polled_ns;  /* until moment_finish(): will become waiting */
-};
-
-struct moment_queue;
-
-struct moment_band {
-	const struct model_process *process;
-	const struct model_thread *thread; /* main thread of the rank; NULL: unknown */
-	struct moment_cell *cell;	   /* MOMENT_COLUMNS cells; owned */
-	struct moment_call *call;	   /* owned */
-	uint32_t ncall, call_room;
-	struct moment_queue *queue; /* states and calls not yet accounted for; owned */
+/* Of a band, in order of their ends. */
+struct moment_calls {
+	struct moment_call *call; /* owned */
+	uint32_t n, room;
 };
 
 /* Owner of a CPU in a column. */
@@ -102,24 +72,20 @@ struct moment_message {
 
 struct moment {
 	struct model_sink sink;
-	struct holders holders; /* has a sink of its own */
+	struct moment_bands bands;  /* its sinks are two more */
+	struct moment_calls *calls; /* by band; owned */
 	const struct model *model;
 	const struct writer_select *select;
 	const struct app_time *app; /* identifies the main threads; settled */
 	uint64_t start_ns;	    /* of the recording */
 	uint64_t from_ns, to_ns;
 	bool sched_recorded, sched_all;
-	struct moment_band *band; /* owned */
-	uint32_t nband, nranks;	  /* nranks: selected ranks; nband: displayed ones */
-	struct moment_band **of_thread;
-	uint32_t nof_thread;
+	uint32_t nranks;	  /* that are selected; of these, bands.nband are shown */
 	struct moment_core *core; /* by CPU; owned */
 	uint32_t ncore;
 	struct map shares; /* cpu << 32 | who → struct moment_share */
 	struct moment_message message[MOMENT_ARROWS_MAX];
-	uint64_t nmessages; /* messages inside the interval; the first ones are in message[] */
-	/* time in which records of calls are missing, summed over rings */
-	uint64_t lost_ns[MOMENT_COLUMNS];
+	uint64_t nmessages; /* that lie within the stretch; the first are in message[] */
 };
 
 /* Sets the interval. 0, or -ENOENT (printed) if it contains nothing to show. */
@@ -136,16 +102,8 @@ bool moment_has_something(const struct moment *mo);
 /* True if the track of this CPU is shown. */
 bool moment_core_shown(const struct moment *mo, uint32_t cpu);
 
-/* Begin of a column; for MOMENT_COLUMNS, the end of the last one. */
-uint64_t moment_column_ns(const struct moment *mo, uint32_t column);
-/* Column that contains this time. */
-uint32_t moment_column(const struct moment *mo, uint64_t ns);
-/*
- * Process that an entry of who[] stands for; NULL: none. *others: threads other than its main one.
- */
+/* Whose name a number of who[] is; NULL: nobody's. *others: its other threads than the main one. */
 const struct model_process *moment_who(const struct moment *mo, uint32_t who, bool *others);
-/* State with the largest part of the column; MOMENT_STATES: the thread did not exist. */
-enum moment_state moment_cell_state(const struct moment_cell *c);
 
 /* ---- moment_core.c ---- */
 
@@ -154,26 +112,5 @@ void moment_core_ran(struct moment *mo, const struct model_thread *t, uint64_t f
 		     uint64_t to_ns, uint16_t cpu, bool rank_shown);
 void moment_cores_finish(struct moment *mo);
 void moment_cores_release(struct moment *mo);
-
-/* ---- moment_band.c; times are clipped to the interval ---- */
-
-enum moment_call_kind {
-	MOMENT_OUTSIDE,
-	MOMENT_WAITS, /* waits for others */
-	MOMENT_POLLS, /* polls that found nothing, and the time between them */
-	MOMENT_WORKS, /* does not wait while running */
-	MOMENT_SETUP, /* does not wait while sleeping either: files, MPI's setup and end */
-};
-
-void moment_band_init(struct moment_band *b, const struct model_process *p,
-		      const struct model_thread *main);
-void moment_band_release(struct moment_band *b);
-/* The thread was in a state. Must be called in time order. */
-void moment_band_state(struct moment *mo, struct moment_band *b, uint64_t from_ns, uint64_t to_ns,
-		       enum thread_state s);
-/* The thread was in an outermost call that has ended. Must be called in order of begin. */
-void moment_band_call(struct moment *mo, struct moment_band *b, uint64_t begin_ns, uint64_t end_ns,
-		      enum moment_call_kind kind);
-void moment_band_finish(struct moment *mo, struct moment_band *b);
 
 #endif

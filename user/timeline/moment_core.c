@@ -20,7 +20,8 @@ static struct moment_core *core_of(struct moment *mo, uint32_t cpu)
 /* Closes the current column. The owner is whoever used most of it, or nobody if most is unknown. */
 static void core_settle(const struct moment *mo, struct moment_core *c)
 {
-	uint64_t rest_ns = moment_column_ns(mo, c->column + 1) - moment_column_ns(mo, c->column);
+	uint64_t rest_ns = moment_column_ns(&mo->bands, c->column + 1) -
+			   moment_column_ns(&mo->bands, c->column);
 	uint64_t most_ns = 0;
 	uint32_t most = MOMENT_NOT_RECORDED;
 
@@ -89,8 +90,8 @@ void moment_core_ran(struct moment *mo, const struct model_thread *t, uint64_t f
 		*share = (struct moment_share){.cpu = cpu, .who = who, .thread = t};
 	share->ns += to_ns - from_ns;
 	c->by_rank |= rank_shown;
-	for (column = moment_column(mo, from_ns); from_ns < to_ns; column++) {
-		uint64_t end_ns = moment_column_ns(mo, column + 1);
+	for (column = moment_column(&mo->bands, from_ns); from_ns < to_ns; column++) {
+		uint64_t end_ns = moment_column_ns(&mo->bands, column + 1);
 
 		end_ns = end_ns < to_ns ? end_ns : to_ns;
 		part_add(mo, c, column, who, end_ns - from_ns);
@@ -101,7 +102,7 @@ void moment_core_ran(struct moment *mo, const struct model_thread *t, uint64_t f
 bool moment_core_shown(const struct moment *mo, uint32_t cpu)
 {
 	return cpu < mo->ncore && mo->core[cpu].who &&
-	       (mo->core[cpu].by_rank || !mo->nband ||
+	       (mo->core[cpu].by_rank || !mo->bands.nband ||
 		model_get_info(mo->model)->nr_cpus <= MOMENT_CPUS_ALL);
 }
 

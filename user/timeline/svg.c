@@ -81,14 +81,15 @@ static struct svg_size svg_size_for(uint32_t n, const struct svg_size *few)
 
 static void picture_layout(struct svg *s)
 {
-	s->rank_size = svg_size_for(s->mo->nband, &(struct svg_size){44, 26, 12});
+	s->rank_size = svg_size_for(s->mo->bands.nband, &(struct svg_size){44, 26, 12});
 	s->cpu_size = svg_size_for(s->ncpu, &(struct svg_size){24, 18, 12});
 	s->mark_y = 56;
 	s->rank_y = s->mark_y + (int)s->nlane * SVG_MARK_PX + (s->nlane ? 4 : 0);
-	s->cpu_y = s->rank_y + (int)s->mo->nband * s->rank_size.pitch + (s->mo->nband > 8 ? 8 : 0);
+	s->cpu_y = s->rank_y + (int)s->mo->bands.nband * s->rank_size.pitch +
+		   (s->mo->bands.nband > 8 ? 8 : 0);
 	s->axis_y = s->cpu_y + (int)s->ncpu * s->cpu_size.pitch + 2;
-	s->arrows = s->mo->nmessages && s->mo->nmessages <= MOMENT_ARROWS_MAX && s->mo->nband > 1 &&
-		    s->mo->nband <= SVG_ARROW_RANKS_MAX;
+	s->arrows = s->mo->nmessages && s->mo->nmessages <= MOMENT_ARROWS_MAX &&
+		    s->mo->bands.nband > 1 && s->mo->bands.nband <= SVG_ARROW_RANKS_MAX;
 }
 
 /* ---- drawing ---- */
@@ -183,11 +184,11 @@ static int findings_pass(struct model *m, struct findings *f, struct coverage *c
 
 static int moment_pass(struct model *m, struct moment *mo, const struct app_time *app)
 {
-	const struct model_sink *sinks[] = {&mo->sink, &mo->holders.sink};
+	const struct model_sink *sinks[] = {&mo->sink, &mo->bands.sink, &mo->bands.holders.sink};
 	int err;
 
 	moment_begin(mo, app);
-	err = model_run(m, sinks, 2);
+	err = model_run(m, sinks, 3);
 	if (err)
 		return err;
 	moment_finish(mo);

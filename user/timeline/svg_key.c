@@ -183,7 +183,7 @@ static void note_put(struct svg *s, char *text)
 
 static void left_out_note(struct svg *s)
 {
-	uint32_t ranks = s->mo->nranks - s->mo->nband;
+	uint32_t ranks = s->mo->nranks - s->mo->bands.nband;
 	char more_ranks[64], more_cpus[64];
 
 	human_plural(more_ranks, sizeof(more_ranks), ranks, "rank", "ranks");
@@ -225,7 +225,7 @@ static void notes_put(struct svg *s)
 void svg_key(struct svg *s)
 {
 	s->key_y = s->axis_y + 30;
-	if (s->mo->nband)
+	if (s->mo->bands.nband)
 		ranks_legend(s);
 	cpus_legend(s);
 	findings_list(s);

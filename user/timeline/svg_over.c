@@ -12,8 +12,8 @@
 /* Index of a process's band; -1: it is not shown. */
 static int band_of(const struct svg *s, const struct model_process *p)
 {
-	for (uint32_t i = 0; i < s->mo->nband; i++)
-		if (s->mo->band[i].process == p)
+	for (uint32_t i = 0; i < s->mo->bands.nband; i++)
+		if (s->mo->bands.band[i].process == p)
 			return (int)i;
 	return -1;
 }

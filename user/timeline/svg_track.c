@@ -17,16 +17,17 @@
 
 const char *svg_state_name(enum moment_state state)
 {
-	static const char *const names[] = {"computing",      "no core", "waiting in MPI",
-					    "working in MPI", "asleep",	 "tracing",
-					    "unknown"};
+	static const char *const names[MOMENT_STATES] = {"computing",	   "no core",
+							 "waiting in MPI", "working in MPI",
+							 "asleep",	   "tracing",
+							 "unknown"};
 
 	return names[state];
 }
 
 const char *svg_state_class(enum moment_state state)
 {
-	static const char *const classes[] = {"c", "q", "w", "x", "a", "t", "u"};
+	static const char *const classes[MOMENT_STATES] = {"c", "q", "w", "x", "a", "t", "u"};
 
 	return classes[state];
 }
@@ -162,7 +163,7 @@ int svg_column(const struct svg *s, uint64_t ns)
 {
 	if (ns <= s->mo->from_ns)
 		return 0;
-	return ns >= s->mo->to_ns ? MOMENT_COLUMNS : (int)moment_column(s->mo, ns);
+	return ns >= s->mo->to_ns ? MOMENT_COLUMNS : (int)moment_column(&s->mo->bands, ns);
 }
 
 static void call_title(struct svg *s, const struct moment_call *c)
@@ -184,6 +185,7 @@ static void call_title(struct svg *s, const struct moment_call *c)
  */
 static void band_calls(struct svg *s, const struct moment_band *b, int y)
 {
+	const struct moment_calls *calls = &s->mo->calls[b - s->mo->bands.band];
 	int line_y = y + s->rank_size.height + 2;
 
 	if (!any_column_passes(has_call, b, 0))
@@ -192,21 +194,21 @@ static void band_calls(struct svg *s, const struct moment_band *b, int y)
 		SVG_LEFT, line_y);
 	strokes_put(s, has_call, b, 0);
 	svg_put(s, "'/>\n");
-	for (uint32_t i = 0; i < b->ncall; i++) {
-		int from = svg_column(s, b->call[i].begin_ns);
-		int to = svg_column(s, b->call[i].end_ns);
+	for (uint32_t i = 0; i < calls->n; i++) {
+		int from = svg_column(s, calls->call[i].begin_ns);
+		int to = svg_column(s, calls->call[i].end_ns);
 
 		svg_put(s, "<path class='m' d='M%d 0h%d'><title>", from, to - from);
-		call_title(s, &b->call[i]);
+		call_title(s, &calls->call[i]);
 		svg_put(s, "</title></path>\n");
 		if (i && from > 0)
 			svg_put(s, "<path class='d' d='M%d 0h1'/>\n", from);
 	}
 	svg_put(s, "</g>\n");
-	for (uint32_t i = 0; i < b->ncall; i++) {
-		const char *name = b->call[i].name;
-		int from = svg_column(s, b->call[i].begin_ns);
-		int to = svg_column(s, b->call[i].end_ns);
+	for (uint32_t i = 0; i < calls->n; i++) {
+		const char *name = calls->call[i].name;
+		int from = svg_column(s, calls->call[i].begin_ns);
+		int to = svg_column(s, calls->call[i].end_ns);
 
 		if (!text_put_if_fits(s, name, from, to, y, &s->rank_size) &&
 		    !strncmp(name, "MPI_", 4))
@@ -232,8 +234,8 @@ static void band_put(struct svg *s, const struct moment_band *b, int y)
 
 void svg_ranks(struct svg *s)
 {
-	for (uint32_t i = 0; i < s->mo->nband; i++)
-		band_put(s, &s->mo->band[i], s->rank_y + (int)i * s->rank_size.pitch);
+	for (uint32_t i = 0; i < s->mo->bands.nband; i++)
+		band_put(s, &s->mo->bands.band[i], s->rank_y + (int)i * s->rank_size.pitch);
 }
 
 /* ---- CPUs ---- */

@@ -1,0 +1,66 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+#
+# Made-up runs of which the truth is known, as scripts for povmake. Loaded after lib.
+
+# A job of $1 ranks, pids 100, 200, …, each on a CPU of its own; MPI_Init ends at 1 ms. Their calls are on stdin, the end at $2 us. Of a
+# job on several nodes, $node is one's name, $first its first rank's number, $world how many all are.
+ranks() { # RANKS END_US <SCRIPT
+	local i
+	cat <<-E
+		meta {"type":"recording","abi":1,"start_ns":1000000,"argv":["mpiexec","./app"],"config":{"sched":"all","irq":false,"rings":$1,"cpus_per_ring":1}}
+		meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}
+		meta {"type":"host","hostname":"${node-n}","kernel":"6.1","machine":"x86_64","cpus":$1}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
+		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
+	E
+	for ((i = 0; i < $1; i++)); do
+		echo "meta {\"type\":\"process\",\"ts_ns\":1000000,\"pid\":$((100 * i + 100)),\"exe\":\"/bin/app\",\"cmdline\":[\"./app\"],\"rank\":$((i + ${first-0})),\"size\":${world-$1},\"job\":\"j\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}]}"
+	done
+	for ((i = 0; i < $1; i++)); do
+		echo "fork ts=$((1000100 + i)) tid=1 child=$((100 * i + 100)) tgid=$((100 * i + 100)) parent_tgid=1 comm=app"
+	done
+	for ((i = 0; i < $1; i++)); do
+		echo "stream $i"
+		echo "switch ts=$((1000200 + i)) cpu=$i prev=0 next=$((100 * i + 100))"
+		call 1 "$i" 1900 100
+	done
+	cat
+	for ((i = 0; i < $1; i++)); do
+		call 9 "$i" "$2" 10
+	done
+	echo "end ts=$((($2 + 20) * 1000)) reason=test"
+}
+
+# call FUNCTION RANK BEGIN_US DURATION_US [ARGUMENTS]
+call() {
+	echo "stream $2"
+	echo "call ts=$((($3 + $4) * 1000)) dur=$(($4 * 1000)) tid=$((100 * $2 + 100)) tgid=$((100 * $2 + 100)) func=$1 cpu=$2 lib=1 args=${5-0,0}"
+}
+barrier() { call 5 "$1" "$2" "$3" 0x44000000; }                       # RANK BEGIN_US DURATION_US
+bcast() { call 6 "$1" "$2" "$3" 0x7f00,8,0x4c000101,0,0x44000000; }   # the root is rank 0
+send() { call 2 "$1" "$2" "$3" "0x7f00,8,0x4c000101,$4,7,0x44000000"; } # … TO
+recv() { call 3 "$1" "$2" "$3" "0x7f00,8,0x4c000101,$4,7,0x44000000,1"; }
+
+# adds_up JSON: classes to each rank's time, ranks to all of it, causes to all that was lost.
+adds_up() {
+	jq -e 'def classes: with_entries(select(.key | endswith("_ns") and . != "total_ns")) | add;
+		(.account | del(.ranks)) as $all | $all.total_ns == ($all | classes) and
+		all(.account.ranks[]; .total_ns == classes) and
+		([.account.ranks[].total_ns] | add // 0) == $all.total_ns and
+		([.account.ranks[] as $r | .ranks[] | select(.pid == $r.pid) | .between_init_and_finalize.window_ns == $r.total_ns - $r.apart_ns] | all) and
+		([.reasons[].cost_ns] | add // 0) == $all.total_ns - $all.computing_ns - $all.outside_ns and
+		all(.reasons[]; .cost_ns == .own_ns + .waited_ns) and
+		([.reasons[].waited_ns] | add // 0) == $all.waiting_ns' "$1" >/dev/null
+}
+
+# A stranger takes the core of rank 0 for half of the 0.8 s that it needs until it sends.
+bystander() {
+	echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=0 comm=bystander"
+	echo "stream 0"
+	echo "waking ts=2100000 tid=100 target=2745 cpu=0 target_cpu=0"
+	echo "switch ts=202000000 cpu=0 prev=100 next=2745 flags=preempted"
+	echo "switch ts=602000000 cpu=0 prev=2745 next=100 state=1"
+	send 0 802000 100 1
+	recv 1 2010 800100 0
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a rank's main thread did, by columns. Its states are known when they end, and so are its calls: both wait in queues until
+ * the other side is known for their time. Neither queue grows beyond queued_max: then the older half is accounted by what is known
+ * of the call, or of the state, that is under way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "analysis/moment_band.h"
+
+struct piece {
+	uint64_t from_ns, to_ns;
+	int what; /* enum thread_state or enum moment_call_kind */
+};
+
+struct pieces {
+	struct piece *piece; /* owned; entries before `first` are done */
+	uint32_t first, n, room;
+};
+
+struct moment_queue {
+	struct pieces states, calls;
+	uint64_t done_ns;     /* accounted for until here */
+	uint64_t calls_until; /* calls are known until here */
+};
+
+static struct piece *pieces_add(struct pieces *q)
+{
+	if (q->first && q->n == q->room) {
+		memmove(q->piece, q->piece + q->first, (q->n - q->first) * sizeof(*q->piece));
+		q->n -= q->first;
+		q->first = 0;
+	}
+	if (q->n == q->room) {
+		q->room = q->room ? 2 * q->room : 64;
+		q->piece = xrealloc(q->piece, q->room * sizeof(*q->piece));
+	}
+	return &q->piece[q->n++];
+}
+
+static bool pieces_full(const struct moment_bands *mb, const struct pieces *q)
+{
+	return q->n - q->first >= mb->queued_max;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- accounting ---- */
+
+static enum moment_state state_of(const struct moment_bands *mb, enum thread_state s,
+				  enum moment_call_kind in)
+{
+	static const enum moment_state runs[] = {
+		[MOMENT_OUTSIDE] = MOMENT_COMPUTING, [MOMENT_WAITS] = MOMENT_WAITING,
+		[MOMENT_POLLS] = MOMENT_WAITING,     [MOMENT_WORKS] = MOMENT_MPI,
+		[MOMENT_SETUP] = MOMENT_MPI,	     [MOMENT_IN_FILES] = MOMENT_FILES,
+		[MOMENT_IN_OPEN] = MOMENT_OPEN,
+	};
+	static const enum moment_state sleeps[] = {
+		[MOMENT_OUTSIDE] = MOMENT_ASLEEP, [MOMENT_WAITS] = MOMENT_WAITING,
+		[MOMENT_POLLS] = MOMENT_ASLEEP,	  [MOMENT_WORKS] = MOMENT_WAITING,
+		[MOMENT_SETUP] = MOMENT_MPI,	  [MOMENT_IN_FILES] = MOMENT_FILES,
+		[MOMENT_IN_OPEN] = MOMENT_OPEN,
+	};
+
+	switch (s) {
+	case THREAD_RUNNING:
+		return runs[in];
+	case THREAD_RUNNABLE:
+		return MOMENT_NO_CORE;
+	case THREAD_BLOCKED:
+		return sleeps[in];
+	default:
+		return mb->sched_recorded || in == MOMENT_OUTSIDE ? MOMENT_UNKNOWN : runs[in];
+	}
+}
+
+/* Spreads a time in which nothing changed over its columns. */
+static void cells_put(const struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
+		      uint64_t to_ns, enum moment_state state, enum moment_call_kind in)
+{
+	uint32_t column = from_ns < to_ns ? moment_column(mb, from_ns) : 0;
+
+	while (from_ns < to_ns) {
+		uint64_t end_ns = earlier(moment_column_ns(mb, ++column), to_ns);
+		struct moment_cell *c = &b->cell[column - 1];
+
+		c->ns[state] += end_ns - from_ns;
+		c->mpi_ns += in == MOMENT_OUTSIDE ? 0 : end_ns - from_ns;
+		if (state == MOMENT_NO_CORE && in != MOMENT_OUTSIDE)
+			c->mpi_no_core_ns += end_ns - from_ns;
+		from_ns = end_ns;
+	}
+}
+
+static void cells_add(const struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
+		      uint64_t to_ns, enum thread_state s, enum moment_call_kind in)
+{
+	uint64_t begin_ns = from_ns, end_ns = to_ns;
+
+	if (mb->by_account) {
+		begin_ns = earlier(later(from_ns, b->from_ns), to_ns);
+		end_ns = later(earlier(to_ns, b->to_ns), begin_ns);
+		cells_put(mb, b, from_ns, begin_ns, MOMENT_APART, MOMENT_OUTSIDE);
+		cells_put(mb, b, end_ns, to_ns, MOMENT_APART, MOMENT_OUTSIDE);
+	}
+	cells_put(mb, b, begin_ns, end_ns, state_of(mb, s, in), in);
+}
+
+/* A state, by the calls that are known to lie in it; the rest is outside. */
+static void state_account(const struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
+			  uint64_t to_ns, enum thread_state s)
+{
+	struct pieces *calls = &b->queue->calls;
+
+	while (from_ns < to_ns) {
+		const struct piece *c = calls->first < calls->n ? &calls->piece[calls->first] :
+								  NULL;
+		uint64_t begin_ns = c ? earlier(later(c->from_ns, from_ns), to_ns) : to_ns;
+		uint64_t end_ns = c ? earlier(later(c->to_ns, begin_ns), to_ns) : to_ns;
+
+		cells_add(mb, b, from_ns, begin_ns, s, MOMENT_OUTSIDE);
+		if (c)
+			cells_add(mb, b, begin_ns, end_ns, s, (enum moment_call_kind)c->what);
+		if (c && c->to_ns <= end_ns)
+			calls->first++;
+		from_ns = end_ns;
+	}
+	b->queue->done_ns = later(b->queue->done_ns, to_ns);
+}
+
+/* What ended by then. */
+static void states_account(const struct moment_bands *mb, struct moment_band *b, uint64_t until_ns)
+{
+	struct moment_queue *q = b->queue;
+
+	for (; q->states.first < q->states.n; q->states.first++) {
+		const struct piece *p = &q->states.piece[q->states.first];
+		uint64_t from_ns = later(p->from_ns, q->done_ns);
+		uint64_t to_ns = earlier(p->to_ns, until_ns);
+
+		if (from_ns < to_ns)
+			state_account(mb, b, from_ns, to_ns, (enum thread_state)p->what);
+		if (p->to_ns > until_ns)
+			return;
+	}
+}
+
+/* The thread has changed its state so often in one call that this waits, or it makes none. */
+static void states_shorten(const struct moment_bands *mb, struct moment_band *b)
+{
+	struct moment_queue *q = b->queue;
+	uint64_t until_ns = q->states.piece[q->states.first + mb->queued_max / 2].to_ns;
+	uint64_t left_ns = model_call_left_since(b->thread);
+
+	if (left_ns < until_ns)
+		*pieces_add(&q->calls) = (struct piece){later(left_ns, q->calls_until), until_ns,
+							MOMENT_WAITS};
+	q->calls_until = later(q->calls_until, until_ns);
+	states_account(mb, b, until_ns);
+}
+
+/* It has run for so many calls without a switch. */
+static void calls_shorten(const struct moment_bands *mb, struct moment_band *b)
+{
+	struct moment_queue *q = b->queue;
+	uint64_t from_ns, to_ns = q->calls.piece[q->calls.first + mb->queued_max / 2].to_ns;
+
+	states_account(mb, b, to_ns);
+	from_ns = later(later(q->done_ns, b->thread->since_ns), mb->from_ns);
+	if (from_ns < to_ns)
+		state_account(mb, b, from_ns, to_ns, b->thread->state);
+	while (q->calls.first < q->calls.n && q->calls.piece[q->calls.first].to_ns <= to_ns)
+		q->calls.first++;
+}
+
+/* ---- callbacks of the moment ---- */
+
+void moment_band_state(struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
+		       uint64_t to_ns, enum thread_state s)
+{
+	struct moment_queue *q = b->queue;
+
+	from_ns = later(from_ns, mb->from_ns);
+	to_ns = earlier(to_ns, mb->to_ns);
+	if (from_ns >= to_ns)
+		return;
+	*pieces_add(&q->states) = (struct piece){from_ns, to_ns, (int)s};
+	states_account(mb, b, q->calls_until);
+	if (pieces_full(mb, &q->states))
+		states_shorten(mb, b);
+}
+
+void moment_band_call(struct moment_bands *mb, struct moment_band *b, uint64_t begin_ns,
+		      uint64_t end_ns, enum moment_call_kind kind)
+{
+	struct moment_queue *q = b->queue;
+
+	begin_ns = later(begin_ns, later(mb->from_ns, q->calls_until));
+	end_ns = earlier(end_ns, mb->to_ns);
+	if (begin_ns >= end_ns)
+		return;
+	*pieces_add(&q->calls) = (struct piece){begin_ns, end_ns, (int)kind};
+	q->calls_until = end_ns;
+	states_account(mb, b, q->calls_until);
+	if (pieces_full(mb, &q->calls))
+		calls_shorten(mb, b);
+}
+
+/* ---- finish ---- */
+
+void moment_band_finish(struct moment_bands *mb, struct moment_band *b)
+{
+	states_account(mb, b, UINT64_MAX);
+}
+
+void moment_band_init(struct moment_band *b, const struct model_process *p,
+		      const struct model_thread *main, uint32_t row)
+{
+	*b = (struct moment_band){.process = p, .thread = main, .row = row};
+	b->queue = xcalloc(1, sizeof(*b->queue));
+}
+
+void moment_band_release(struct moment_band *b)
+{
+	free(b->queue->states.piece);
+	free(b->queue->calls.piece);
+	free(b->queue);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Who waited for whom, and who sent how much to whom, on the page. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/table.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "report/html.h"
+
+#define SHOWN_MAX 200 /* rows, even with --top 0 */
+#define SHADES 5      /* of a matrix */
+#define CELL_PX 12
+#define LABEL_PX 100
+#define LABEL_CHARS 14
+
+static uint32_t shown_of(const struct report *r, size_t n)
+{
+	uint32_t most = r->opt->top && r->opt->top < SHOWN_MAX ? r->opt->top : SHOWN_MAX;
+
+	return n < most ? (uint32_t)n : most;
+}
+
+static void shown_note(struct html *h, uint32_t shown, size_t n)
+{
+	if (shown < n)
+		html_paragraph(h, "note", "%u of %zu shown, the largest.", shown, n);
+}
+
+/* ---- who waited for whom ---- */
+
+/* A pair, or all members of collectives that waited for one. */
+struct wait {
+	uint32_t waiter, late; /* idx of processes; waiter FINDING_NOBODY: all others */
+	const char *why;
+	uint64_t cnt, ns, worst_ns;
+	struct html_moment worst;
+	const struct func_info *in;
+};
+
+struct waits {
+	struct wait *wait; /* owned */
+	size_t n, room;
+};
+
+static void wait_add(struct waits *w, const struct wait *one)
+{
+	if (w->n == w->room) {
+		w->room = w->room ? 2 * w->room : 64;
+		w->wait = xrealloc(w->wait, w->room * sizeof(*w->wait));
+	}
+	w->wait[w->n++] = *one;
+}
+
+static void pairs_add(struct waits *w, const struct report *r, const struct map *pairs,
+		      const char *why)
+{
+	const struct waited_for *p;
+
+	for (size_t at = 0; (p = map_next(pairs, &at, NULL));)
+		if (p->ns && p->waiter < r->nprocesses && r->chosen[p->waiter])
+			wait_add(w, &(struct wait){p->waiter,
+						   p->late,
+						   why,
+						   p->cnt,
+						   p->ns,
+						   p->worst_ns,
+						   {p->worst_from_ns, p->worst_to_ns},
+						   p->worst_in});
+}
+
+static void collectives_add(struct waits *w, const struct report *r)
+{
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct arrival_row *a;
+
+		if (r->row[i] >= r->findings.arrivals.nprocess)
+			continue;
+		a = &r->findings.arrivals.process[r->row[i]];
+		if (a->waited_ns)
+			wait_add(w, &(struct wait){FINDING_NOBODY,
+						   r->row[i],
+						   "came late to collectives",
+						   a->last,
+						   a->waited_ns,
+						   a->worst.waited_ns,
+						   {a->worst.begin_ns - a->worst.late_ns,
+						    a->worst.begin_ns},
+						   a->worst.func});
+	}
+}
+
+static int wait_compare(const void *va, const void *vb)
+{
+	const struct wait *a = va, *b = vb;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->late != b->late)
+		return a->late < b->late ? -1 : 1;
+	if (a->waiter != b->waiter)
+		return a->waiter < b->waiter ? -1 : 1;
+	return strcmp(a->why, b->why);
+}
+
+static void waits_find(struct waits *w, const struct report *r)
+{
+	static const char *const late[LATE_KINDS] = {
+		[LATE_SENDER] = "sent late", [LATE_RECEIVER] = "received late"};
+	static const char *const epochs[EPOCH_KINDS] = {
+		[EPOCH_LATE_POST] = "called MPI_Win_post late",
+		[EPOCH_LATE_COMPLETE] = "called MPI_Win_complete late",
+		[EPOCH_LOCKED] = "held the lock",
+		[EPOCH_NO_PROGRESS] = "did not call MPI",
+	};
+
+	for (int k = 0; k < LATE_KINDS; k++)
+		pairs_add(w, r, &r->findings.late.pairs[k], late[k]);
+	for (int k = 0; k < EPOCH_KINDS; k++)
+		pairs_add(w, r, &r->findings.epochs.waits[k], epochs[k]);
+	collectives_add(w, r);
+	if (w->n)
+		qsort(w->wait, w->n, sizeof(*w->wait), wait_compare);
+}
+
+static void wait_cells(const struct report *r, struct columns *c, const struct wait *w)
+{
+	char *late = html_rank_name(r, w->late);
+	char *waiter = w->waiter == FINDING_NOBODY ? xstrdup("the others") :
+						     html_rank_name(r, w->waiter);
+
+	columns_text(c, waiter, 40);
+	columns_text(c, late, 40);
+	columns_cell(c, "%s", w->why);
+	cell_count(c, w->cnt);
+	cell_ns(c, w->ns);
+	cell_ns(c, w->worst_ns);
+	columns_text(c, w->in ? w->in->name : "", 32);
+	free(waiter);
+	free(late);
+}
+
+static void waits_table(struct html *h, const struct waits *w)
+{
+	static const struct {
+		const char *name;
+		enum columns_align align;
+	} column[] = {{"waited", COLUMNS_LEFT},	 {"for", COLUMNS_LEFT},
+		      {"which", COLUMNS_LEFT},	 {"times", COLUMNS_RIGHT},
+		      {"in all", COLUMNS_RIGHT}, {"longest", COLUMNS_RIGHT},
+		      {"in", COLUMNS_LEFT}};
+	uint32_t shown = shown_of(h->r, w->n);
+	struct html_moment *moment = xcalloc(shown + 1, sizeof(*moment));
+	struct columns *c = columns_new();
+
+	for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+		columns_add(c, column[i].name, column[i].align);
+	for (uint32_t i = 0; i < shown; i++) {
+		wait_cells(h->r, c, &w->wait[i]);
+		moment[i] = w->wait[i].worst;
+	}
+	html_table(h, c, "Who waited for whom, the longest first", moment);
+	shown_note(h, shown, w->n);
+	html_paragraph(
+		h, "note",
+		"In all: the sum over all waits of the pair; of collectives, of all members together that "
+		"were there until this rank came, and times: how often it came last. When: the begin of the longest "
+		"wait; open it for the command that draws it. A rank may itself have waited for another one.");
+	free(moment);
+}
+
+void html_waits(struct html *h)
+{
+	struct waits w = {0};
+
+	waits_find(&w, h->r);
+	html_section_begin(h, "waits", "Who waited for whom");
+	if (w.n)
+		waits_table(h, &w);
+	else
+		html_paragraph(h, NULL, "No rank is known to have waited for another one.");
+	html_section_end(h);
+	free(w.wait);
+}
+
+/* ---- messages ---- */
+
+static int pair_compare(const void *va, const void *vb)
+{
+	const struct pair *a = *(const struct pair *const *)va,
+			  *b = *(const struct pair *const *)vb;
+
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	if (a->messages != b->messages)
+		return a->messages > b->messages ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+/* Those with both ends among the ranks chosen, most bytes first. Caller frees. */
+static const struct pair **pairs_list(const struct html *h, size_t *n)
+{
+	const struct map *pairs = &h->r->sent_to.pairs;
+	const struct pair **list = xmalloc((pairs->cnt + 1) * sizeof(const void *)), *p;
+
+	*n = 0;
+	for (size_t at = 0; (p = map_next(pairs, &at, NULL));)
+		if (h->rows.of[p->from] != MOMENT_NO_ROW && h->rows.of[p->to] != MOMENT_NO_ROW)
+			list[(*n)++] = p;
+	qsort(list, *n, sizeof(const void *), pair_compare);
+	return list;
+}
+
+static void pairs_table(struct html *h, const struct pair **list, size_t n)
+{
+	uint32_t shown = shown_of(h->r, n);
+	struct columns *c = columns_new();
+
+	columns_add(c, "from", COLUMNS_LEFT);
+	columns_add(c, "to", COLUMNS_LEFT);
+	columns_add(c, "messages", COLUMNS_RIGHT);
+	columns_add(c, "bytes", COLUMNS_RIGHT);
+	for (uint32_t i = 0; i < shown; i++) {
+		char *from = html_rank_name(h->r, list[i]->from),
+		     *to = html_rank_name(h->r, list[i]->to);
+
+		columns_text(c, from, 40);
+		columns_text(c, to, 40);
+		columns_mark(c, text_mark(h->r->lost_shown, LOSS_OF_CALLS, 0));
+		cell_count(c, list[i]->messages);
+		columns_mark(c, text_mark(h->r->lost_shown, LOSS_OF_CALLS, 0));
+		cell_bytes(c, list[i]->bytes);
+		free(from);
+		free(to);
+	}
+	html_table(h, c, "Pairs of ranks that sent most", NULL);
+	shown_note(h, shown, n);
+}
+
+/* The sums of rows: rows × rows. Caller frees. */
+static struct pair *folded(const struct html *h, const struct pair **list, size_t n, uint64_t *most)
+{
+	struct pair *cell = xcalloc((size_t)h->rows.n * h->rows.n + 1, sizeof(*cell));
+
+	*most = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct pair *c = &cell[(size_t)h->rows.of[list[i]->from] * h->rows.n +
+				       h->rows.of[list[i]->to]];
+
+		table_row_add(c, list[i], messages);
+		*most = c->bytes > *most ? c->bytes : *most;
+	}
+	return cell;
+}
+
+static void shaded_cell(struct html *h, const struct pair *c, uint32_t from, uint32_t to,
+			uint64_t most)
+{
+	int shade = most ? 1 + (int)((double)c->bytes / (double)most * (SHADES - 1) + 0.5) : 1;
+	char bytes[HUMAN_BYTES], n[64];
+
+	html_put(h, "<rect class=\"m%d\" x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\"><title>",
+		 shade, LABEL_PX + to * CELL_PX, from * CELL_PX, CELL_PX - 1, CELL_PX - 1);
+	html_text(h, "%s → %s: %s in %s", h->rows.label[from], h->rows.label[to],
+		  human_bytes(bytes, sizeof(bytes), c->bytes),
+		  human_plural(n, sizeof(n), c->messages, "message", "messages"));
+	html_put(h, "</title></rect>\n");
+}
+
+static void row_label(struct html *h, uint32_t row)
+{
+	char *label = text_printable(h->rows.label[row], LABEL_CHARS);
+
+	html_put(h, "<text class=\"label\" x=\"%d\" y=\"%u\" style=\"font-size:9px\">",
+		 LABEL_PX - 5, row * CELL_PX + CELL_PX - 3);
+	html_text(h, "%s", label);
+	html_put(h, "</text>\n");
+	free(label);
+}
+
+/* Many rows: cells by how much they are of the largest one. */
+static void shaded_put(struct html *h, const struct pair **list, size_t n)
+{
+	uint32_t rows = h->rows.n;
+	uint64_t most;
+	struct pair *cell = folded(h, list, n, &most);
+	char bytes[HUMAN_BYTES];
+
+	html_paragraph(h, NULL,
+		       "From each %s (down) to each other one (across); the darkest is %s.",
+		       h->rows.folded ? "group of ranks" : "rank",
+		       human_bytes(bytes, sizeof(bytes), most));
+	html_put(
+		h,
+		"<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Message matrix\">"
+		"<svg class=\"matrix\" width=\"%u\" height=\"%u\" role=\"img\" "
+		"aria-label=\"Message matrix; the table after it has the largest pairs\">\n",
+		LABEL_PX + rows * CELL_PX + 2, rows * CELL_PX + 2);
+	html_put(h, "<rect class=\"frame\" x=\"%d\" y=\"0\" width=\"%u\" height=\"%u\"/>\n",
+		 LABEL_PX, rows * CELL_PX, rows * CELL_PX);
+	for (uint32_t from = 0; from < rows; from++) {
+		row_label(h, from);
+		for (uint32_t to = 0; to < rows; to++)
+			if (cell[(size_t)from * rows + to].messages)
+				shaded_cell(h, &cell[(size_t)from * rows + to], from, to, most);
+	}
+	html_put(h, "</svg></div>\n");
+	free(cell);
+}
+
+static void matrix_put(struct html *h)
+{
+	const struct report *r = h->r;
+	const char *unit;
+	struct columns *c;
+	size_t n;
+	const struct pair **list = pairs_list(h, &n);
+
+	html_section_begin(h, "messages", "Messages between ranks");
+	if (!n) {
+		html_paragraph(h, NULL, "No rank is known to have sent another one a message.");
+	} else if (r->nrows <= MATRIX_RANKS_MAX) {
+		c = table_sent_to(r, &unit);
+		html_paragraph(h, NULL, "From rank (down) to rank (across), in %s.", unit);
+		if (c)
+			html_table(h, c, "Bytes from rank to rank", NULL);
+	} else {
+		shaded_put(h, list, n);
+		pairs_table(h, list, n);
+	}
+	html_notes(h, text_peers_notes);
+	html_section_end(h);
+	free(list);
+}
+
+static void sizes_put(struct html *h)
+{
+	struct columns *c = table_message_sizes(h->r);
+
+	html_section_begin(h, "sizes", "Message sizes");
+	if (c)
+		html_table(h, c, "Operations that send, by the bytes they hand over", NULL);
+	else
+		html_paragraph(h, NULL, "No operation that sends was recorded.");
+	html_notes(h, text_messages_notes);
+	html_section_end(h);
+}
+
+void html_messages(struct html *h)
+{
+	matrix_put(h);
+	sizes_put(h);
+}
