@@ -20,7 +20,7 @@
 #include "timeline/select.h"
 #include "timeline/timeline.h"
 
-static bool same_file(const char *a, const char *b)
+static bool files_are_same(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
