@@ -88,7 +88,7 @@ static const struct option_def options[] = {
 	 .help = "Write JSON; its members are described in kmod-docs/ADVISE.md, among the sources and in "
 		 "share/doc/povtrace."},
 	{"only", 0, OPTION_LIST, FIELD(only), "STRATEGY", .words = strategy_words,
-	 .help = "Look at this only; may be given several times:"},
+	 .help = "Look at this only, and at no cause; may be given several times:"},
 	{"measured", 'm', OPTION_LIST, FIELD(measured), "FILE",
 	 .help = "Results of povbench for the same library on this machine, by which a collective's algorithms are compared "
 		 "(`povbench-algorithms` writes them). May be given several times."},
@@ -114,12 +114,14 @@ const struct command cmd_advise = {
 	.brief = "Print settings that would have made a run shorter, and by how much.",
 	.usage = "[options] FILE ...",
 	.details =
-		"Looks at a recording by several strategies, each for one kind of setting: the size up to which messages are sent at once, "
-		"which cores ranks may use, threads per rank, progress while the program computes, and algorithms of collectives. What one finds is told "
-		"with the setting as the library and launcher at hand want it, what it is expected to gain, and what it may cost.\n\n"
+		"Prints first the causes on the first screen of `povtrace report` that a setting removes, with the same numbers and sentences: how ranks are "
+		"bound, how many threads or ranks to start, which variable to set. Then it prints what only its strategies know, each for one kind of setting: the size up to "
+		"which messages are sent at once, places of ranks, threads that wait busily, progress while the program computes, and algorithms of "
+		"collectives; with the setting as the library and launcher at hand want it, what it is expected to gain, and what it may cost. If "
+		"neither has anything, it prints the largest causes, with what to change in the program.\n\n"
 		"The gain is an interval of seconds of the whole run: the recorded run is gone through once more without the waits that the setting "
-		"would take away; who waited for whom stays as it was, and what each rank computed takes the time that it took. Nothing is advised that is not "
-		"sure to gain 1 % of the run; what was looked at without advice is said, with the reason.\n\n"
+		"would take away; who waited for whom stays as it was, and what each rank computed takes the time that it took. A strategy advises only what is "
+		"sure to gain 1 % of the run; others say what they looked at.\n\n"
 		"Needs no privilege. The library's own settings are asked for by MPI_T where it is here as it was recorded.",
 	.examples = examples,
 	.options = options,

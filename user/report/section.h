@@ -26,8 +26,6 @@ void text_reasons(const struct report *r, FILE *out);
 void text_account_ranks(const struct report *r, FILE *out);
 /* Processes that the tables of ranks lack, and those whose time begins later. */
 void text_windows_note(const struct report *r, FILE *out);
-/* In which rank time is printed. */
-struct text_unit text_rank_unit(const struct report *r);
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);
 void text_ranks(const struct report *r, FILE *out);

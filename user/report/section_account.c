@@ -105,22 +105,9 @@ void text_efficiency(const struct report *r, FILE *out)
 
 /* ---- where it went ---- */
 
-struct text_unit text_rank_unit(const struct report *r)
-{
-	uint64_t ns = r->account.total_ns;
-
-	if (ns >= UINT64_C(1000000000000))
-		return (struct text_unit){"rank-seconds", 1e9, 0};
-	if (ns >= UINT64_C(100000000))
-		return (struct text_unit){"rank-seconds", 1e9, ns < UINT64_C(100000000000) ? 2 : 1};
-	if (ns >= 100000)
-		return (struct text_unit){"rank-milliseconds", 1e6, ns < 10000000 ? 2 : 1};
-	return (struct text_unit){"rank-microseconds", 1e3, 2};
-}
-
 static void bar_print(const char *name, uint64_t ns, const struct report *r, FILE *out)
 {
-	struct text_unit unit = text_rank_unit(r);
+	struct account_unit unit = account_unit(&r->account);
 	double pct = pct_of(ns, r->account.total_ns);
 	int chars = (int)(pct * BAR_CHARS / 100 + 0.5);
 	int pad = 10 - snprintf(NULL, 0, "%.*f", unit.digits, (double)ns / unit.ns);
@@ -134,7 +121,7 @@ static void bar_print(const char *name, uint64_t ns, const struct report *r, FIL
 
 void text_account(const struct report *r, FILE *out)
 {
-	struct text_unit unit = text_rank_unit(r);
+	struct account_unit unit = account_unit(&r->account);
 	const struct account *a = &r->account;
 	uint64_t rest_ns = 0;
 
