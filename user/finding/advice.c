@@ -95,17 +95,21 @@ char *advice_against(const struct findings *f, const struct model_thread *waiter
 		       "(AllowedCPUs= of systemd's units)");
 }
 
+/* A thread of the library that calls MPI meanwhile, where it has such. */
+static char *progress_add(const struct findings *f, char *text)
+{
+	if (!setting_has_library(model_get_trace(f->model), "mpich"))
+		return text;
+	return words(text,
+		     "; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
+}
+
 char *advice_target(const struct findings *f)
 {
-	char *text = xstrdup(
-		"the library carried out accesses to this memory only while its owner called MPI: call MPI_Iprobe now and "
-		"then within the computation");
-
-	if (setting_has_library(model_get_trace(f->model), "mpich"))
-		text = words(
-			text,
-			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
-	return text;
+	return progress_add(
+		f,
+		xstrdup("the library carried out accesses to this memory only while its owner called MPI: call MPI_Iprobe now and "
+			"then within the computation"));
 }
 
 /* kmod-docs/FINDINGS.md says what each of these was measured to bring. */
@@ -118,9 +122,5 @@ char *advice_progress(const struct findings *f)
 	if (setting_has_library(model_get_trace(f->model), "openmpi"))
 		text = words(text,
 			     "; where Open MPI uses TCP, mpirun --mca btl_tcp_progress_thread 1");
-	if (setting_has_library(model_get_trace(f->model), "mpich"))
-		text = words(
-			text,
-			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
-	return text;
+	return progress_add(f, text);
 }
