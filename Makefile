@@ -76,21 +76,23 @@ LIBS := $(RECORD_LIBS) $(LINES_LIBS) $(READ_LIBS)
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=$(BPFDIR)/%.bpf.o)
 SKEL := $(if $(BPF_SRC),$(GEN)/povtrace.skel.h)
-LIBPOV_SRC := $(wildcard user/libpov/*.c)
+LIBPOV_SRC := $(wildcard user/clock/libpov/*.c)
 PRELOAD_SRC := $(wildcard user/preload/*.c)
-USER_SRC := $(sort $(filter-out $(LIBPOV_SRC) $(PRELOAD_SRC),$(wildcard user/*.c user/*/*.c)))
+USER_SRC := $(sort $(filter-out $(LIBPOV_SRC) $(PRELOAD_SRC),$(wildcard user/*/*.c user/*/*/*.c)))
 GEN_SRC := $(GEN)/commands.c $(GEN)/layers.c $(GEN)/library_kinds.c $(GEN)/writers.c $(GEN)/strategies.c
 GEN_HDR := $(GEN)/version.h $(SKEL) $(GEN)/clock.skel.h
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/obj/%.o)
 GEN_OBJ := $(GEN_SRC:$(GEN)/%.c=$(BUILD)/obj/gen/%.o)
-MAIN_OBJ := $(BUILD)/obj/main.o
+MAIN_OBJ := $(BUILD)/obj/cmd/main.o
 LIB := $(BUILD)/libpovtrace.a
 LINES_MAIN_OBJ := $(BUILD)/obj/site/lines_main.o
 LINES_OBJ := $(LINES_MAIN_OBJ) $(BUILD)/obj/site/debug_info.o
-MPI_T_OBJ := $(addprefix $(BUILD)/obj/,mpi_t/mpi_t_main.o base/log.o base/alloc.o)
+MPI_T_OBJ := $(addprefix $(BUILD)/obj/,advise/mpi_t_main.o lib/log.o lib/alloc.o)
 LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ)) $(GEN_OBJ)
-RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/attach/launch%.c, \
-	$(wildcard user/elf/*.c user/attach/*.c user/collect/*.c user/clock/*.c))) $(BUILD)/obj/gen/library_kinds.o
+# The recording half. In a layer's folder it is what looks into libraries: library*.c.
+RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/record/launch/%, \
+	$(wildcard user/target/*.c user/target/*/*.c user/record/*.c user/record/*/*.c user/layers/*/library*.c user/clock/*.c))) \
+	$(BUILD)/obj/gen/library_kinds.o
 READ_OBJ := $(filter-out $(RECORD_OBJ) $(LINES_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
@@ -109,13 +111,13 @@ echo '	NULL,'; echo '};'; } >$@.$$$$; $(update)
 endef
 
 $(GEN)/commands.c: FORCE
-	$(call registry,command,commands,commands.h,cmd,$(wildcard user/cmd_*.c))
+	$(call registry,command,commands,cmd/commands.h,cmd,$(wildcard user/cmd/cmd_*.c))
 $(GEN)/layers.c: FORCE
-	$(call registry,layer,layers,layer/layer.h,layer,$(wildcard user/layer/*.c))
+	$(call registry,layer,layers,layers/layer.h,layer,$(wildcard user/layers/*/*.c))
 $(GEN)/library_kinds.c: FORCE
-	$(call registry,library_kind,library_kinds,attach/library_kind.h,library_kind,$(wildcard user/attach/library_*.c))
+	$(call registry,library_kind,library_kinds,target/helper/library_kind.h,library_kind,$(wildcard user/layers/*/library_*.c))
 $(GEN)/writers.c: FORCE
-	$(call registry,writer,writers,writer/writer.h,writer,$(wildcard user/writer/*.c))
+	$(call registry,writer,writers,timeline/writer.h,writer,$(wildcard user/timeline/*.c))
 $(GEN)/strategies.c: FORCE
 	$(call registry,strategy,strategies,advise/advise.h,strategy,$(wildcard user/advise/strategy_*.c))
 $(GEN)/version.h: Makefile
@@ -129,7 +131,7 @@ gen: $(GEN_SRC) $(GEN_HDR)
 BPF_ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/;s/ppc64le/powerpc/;s/riscv64/riscv/')
 BPF_SYSINC := $(shell $(CLANG) -print-multiarch 2>/dev/null || $(CC) -print-multiarch 2>/dev/null)
 BPF_CFLAGS := -g -O2 -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter \
-	-D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -I$(BPFDIR) -idirafter /usr/include/$(BPF_SYSINC)
+	-D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -Iuser -I$(BPFDIR) -idirafter /usr/include/$(BPF_SYSINC)
 
 # Types come from the running kernel where it tells them, else (and with VMLINUX=min) from the few kept
 # here; relocation makes either fit the kernel that they are loaded on.
@@ -308,7 +310,7 @@ mpi-programs: $(MPI_BIN)
 
 live-programs: mpi-programs
 
-include user/libpov/build.mk
+include user/clock/libpov/build.mk
 include bench/build.mk
 include viz/build.mk
 # Programs that need more than the rules above (static, dlopen …) bring their own rules.

@@ -5,8 +5,8 @@
  */
 #include "args.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/cpu_list.h"
 #include "core/json_put.h"
 #include "core/tasks.h"

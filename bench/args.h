@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/option.h"
+#include "lib/option.h"
 #include "core/bench.h"
 
 /* As typed; 0 and null: not. */

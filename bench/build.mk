@@ -9,9 +9,9 @@
 # A new benchmark, bench/<group>/<name>.c, needs no line here.
 
 BENCH_SRC := $(sort $(wildcard bench/*.c bench/*/*.c))
-BENCH_BASE_SRC := $(sort $(wildcard user/base/*.c))
+BENCH_BASE_SRC := $(sort $(wildcard user/lib/*.c))
 # libpov, for the clocks of `povtrace clock`: in the program, which so needs no library to be found.
-BENCH_POV_SRC := $(filter-out %/wtime.c,$(sort $(wildcard user/libpov/*.c)))
+BENCH_POV_SRC := $(filter-out %/wtime.c,$(sort $(wildcard user/clock/libpov/*.c)))
 BENCH_GEN_HDR := $(GEN)/version.h
 # bench first: it has directories of the same names as the tracer.
 BENCH_INC := -D_GNU_SOURCE -Ibench -Iuser -Ibpf -I$(GEN)

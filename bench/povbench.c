@@ -4,8 +4,8 @@
  * launcher; the rest runs on all ranks alike, each reading the same command line, and rank 0 talks.
  */
 #include "args.h"
-#include "base/log.h"
-#include "base/suggest.h"
+#include "lib/log.h"
+#include "lib/suggest.h"
 #include "compare/compare.h"
 #include "core/algorithm.h"
 #include "core/bench.h"

@@ -7,8 +7,8 @@
 #include "run.h"
 
 #include "args.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/algorithm.h"
 #include "core/classify.h"
 #include "core/map_judge.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Call sites of programs that reach MPI by a binding (Fortran, C++): the place in the program, not that in the binding. Each binding's own
- * return address is where its code says (user/elf/binding_steps.h). Where that cannot be told, the place in the binding remains.
+ * return address is where its code says (user/target/elf/binding_steps.h). Where that cannot be told, the place in the binding remains.
  */
 #include "core.bpf.h"
 

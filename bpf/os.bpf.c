@@ -3,7 +3,7 @@
  * What targets have the kernel do to move data: sockets, and copies from process to process. These are calls as those that
  * probes in programs see, in the same frames, so that each lies within the calls under way on its thread. There are several
  * ways to see them, of which a kernel may have none or all; programs are found by their names, which begin with that of a
- * row of os.def (collect/kernel_functions.c).
+ * row of os.def (record/kernel_functions.c).
  */
 #include "core.bpf.h"
 #include "fetch.bpf.h"
@@ -29,7 +29,7 @@
 /* Rows of the layer. */
 enum row {
 #define POV_FUNC(name, group, attributes, signature) ROW_##name,
-#include "os.def"
+#include "layers/os/os.def"
 };
 
 /* State of the current thread, or null for what is no target: all others on this node come by here, too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Probes on the instructions by which a function is left (user/elf/return_sites.h): they see its return as a return probe does, and put
+ * Probes on the instructions by which a function is left (user/target/elf/return_sites.h): they see its return as a return probe does, and put
  * nothing into the stack. A jump to another function ends this one, too, for the other one returns in its place.
  */
 #ifndef POV_PLACE_BPF_H
@@ -60,7 +60,7 @@ static __always_inline bool place_ends(struct pt_regs *ctx, u64 cookie)
 
 #else
 
-/* No such places are known (user/elf/return_sites.h). */
+/* No such places are known (user/target/elf/return_sites.h). */
 static __always_inline bool place_ends(struct pt_regs *ctx, u64 cookie)
 {
 	return false;

@@ -7,8 +7,8 @@
 
 #include "setting.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/classify.h"
 #include "core/classify_list.h"
 #include "core/cpu_set.h"

@@ -4,7 +4,7 @@
  */
 #include "axis.h"
 
-#include "base/human.h"
+#include "lib/human.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@ VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_
 	stats.c)
 VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o $(BUILD)/obj/viz/gen/fabric_page_parts.o \
 	$(sort $(VIZ_BENCH_SRC:%.c=$(BUILD)/obj/%.o))
-VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/base/*.c)))
+VIZ_BASE_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard user/lib/*.c)))
 VIZ_PKG_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
 
 $(GEN)/pictures.c: FORCE

@@ -5,8 +5,8 @@
  */
 #include "cells.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/map_judge.h"
 
 #include <errno.h>

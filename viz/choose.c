@@ -5,8 +5,8 @@
  */
 #include "choose.h"
 
-#include "base/log.h"
-#include "base/suggest.h"
+#include "lib/log.h"
+#include "lib/suggest.h"
 
 #include <errno.h>
 #include <stdlib.h>

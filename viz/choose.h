@@ -8,7 +8,7 @@
 
 #include "picture.h"
 
-#include "base/option.h"
+#include "lib/option.h"
 
 struct choice {
 	struct option_list benchmarks; /* none: all */

@@ -8,8 +8,8 @@
 #include "graph.h"
 #include "launches.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

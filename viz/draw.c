@@ -5,7 +5,7 @@
  */
 #include "draw.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <ctype.h>
 #include <errno.h>

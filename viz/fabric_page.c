@@ -8,8 +8,8 @@
 #include "graph.h"
 #include "replace.h"
 
-#include "base/json_out.h"
-#include "base/log.h"
+#include "lib/json_out.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "replace.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

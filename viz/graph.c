@@ -4,8 +4,8 @@
 
 #include "layout.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <math.h>

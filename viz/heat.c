@@ -10,7 +10,7 @@
 
 #include "table.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "data.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <math.h>
 #include <stdbool.h>

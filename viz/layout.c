@@ -8,7 +8,7 @@
  */
 #include "layout.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "advice.h"
 #include "replace.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "single.h"
 #include "table.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,8 +10,8 @@
 #include "single.h"
 #include "table.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "picture.h"
 #include "single.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,9 +9,9 @@
 #include "page.h"
 #include "gnuplot.h"
 
-#include "base/flush.h"
-#include "base/log.h"
-#include "base/option.h"
+#include "lib/flush.h"
+#include "lib/log.h"
+#include "lib/option.h"
 #include "core/map_judge.h"
 #include "version.h"
 

@@ -2,7 +2,7 @@
 /* It is written into a temporary file beside the wanted one, which takes that one's place at the end. */
 #include "replace.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include "script.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

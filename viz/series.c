@@ -7,9 +7,9 @@
 
 #include "axis.h"
 
-#include "base/human.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <stdint.h>

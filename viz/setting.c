@@ -5,7 +5,7 @@
  */
 #include "setting.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/cpu_set.h"
 
 #include <stdlib.h>

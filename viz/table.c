@@ -2,7 +2,7 @@
 /* A comment such as "# curve: latency, bandwidth; suite.json", each name once. */
 #include "table.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

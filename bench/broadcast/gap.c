@@ -4,7 +4,7 @@
  * a library keeps them without trouble.
  */
 #include "broadcast/gap.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
  */
 #include "broadcast/rooted.h"
 #include "broadcast/algorithms.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/estimate.h"
 #include "core/param_text.h"
 #include "core/rest.h"

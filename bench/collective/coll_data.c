@@ -2,7 +2,7 @@
 /* Which block goes where follows from the operation: `i` of rank r's input is for rank i, where there are several. */
 #include "collective/coll_data.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 /* Of the numbers that are summed; neighbours differ, so that a shifted result is seen. */
 #define PERIOD 1021

@@ -6,7 +6,7 @@
  */
 #include "collective/coll_map.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/start_window.h"
 
 #include <math.h>

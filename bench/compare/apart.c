@@ -8,7 +8,7 @@
 
 #include "compare/random.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/stats.h"
 
 #include <math.h>

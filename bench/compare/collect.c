@@ -7,7 +7,7 @@
 
 #include "compare/points.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/param_text.h"
 #include "core/result_read.h"
 

@@ -10,7 +10,7 @@
 #include "compare/show.h"
 #include "compare/spread.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/param_text.h"
 
 #include <errno.h>

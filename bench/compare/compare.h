@@ -3,7 +3,7 @@
 #ifndef POVBENCH_COMPARE_H
 #define POVBENCH_COMPARE_H
 
-#include "base/option.h"
+#include "lib/option.h"
 
 extern const struct command command_compare;
 

@@ -2,7 +2,7 @@
 /* "B takes 5 % longer" and "A takes 5 % longer" are the same distance from 1: faster is judged by the inverse ratio. */
 #include "compare/condition.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <math.h>

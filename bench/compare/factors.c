@@ -5,7 +5,7 @@
  */
 #include "compare/factors.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/stats.h"
 
 #include <math.h>

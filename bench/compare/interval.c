@@ -2,8 +2,8 @@
 /* See interval.h. */
 #include "compare/interval.h"
 
-#include "base/log.h"
-#include "base/rank_interval.h"
+#include "lib/log.h"
+#include "lib/rank_interval.h"
 #include "core/stats.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include "compare/permute.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <math.h>
 #include <stdlib.h>

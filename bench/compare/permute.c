@@ -7,7 +7,7 @@
 
 #include "compare/random.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  */
 #include "compare/points.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/param_text.h"
 
 #include <math.h>

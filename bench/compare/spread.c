@@ -5,7 +5,7 @@
 #include "compare/apart.h"
 #include "compare/factors.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/param_text.h"
 
 #include <math.h>

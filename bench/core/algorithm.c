@@ -5,7 +5,7 @@
  */
 #include "core/algorithm.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <mpi.h>
 

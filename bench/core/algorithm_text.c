@@ -8,7 +8,7 @@
  */
 #include "core/algorithm.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "core/bench.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/param_text.h"
 
 #define STENCIL_LIKE 4.0  /* factor between T_comm and T_comp */

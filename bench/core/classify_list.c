@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 static int compare(const void *a, const void *b)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/param_text.h"
 
 #define LATE_PCT_LEAST 1.0 /* that so few are late may be the machine's own affair */

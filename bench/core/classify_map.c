@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "core/map_claim.h"
 #include "core/param_text.h"
 

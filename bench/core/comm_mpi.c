@@ -5,10 +5,10 @@
  */
 #include "core/comm_mpi.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/clock.h"
 #include "core/mark.h"
-#include "libpov/pov.h"
+#include "clock/libpov/pov.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Collectives of struct comm in MPI. */
 #include "core/comm_mpi.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <limits.h>
 

@@ -2,7 +2,7 @@
 /* The process behind a rank: where it may run, its threads, its sleep. Made once; all ranks make it together. */
 #include "core/comm_mpi.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  */
 #include "core/comm_mpi.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

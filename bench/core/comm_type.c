@@ -5,7 +5,7 @@
  */
 #include "core/comm_type.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

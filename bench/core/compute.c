@@ -8,7 +8,7 @@
  */
 #include "core/compute.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
 #include "core/thread_pool.h"

@@ -5,7 +5,7 @@
  */
 #include "core/cpu_list.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <hwloc.h>

@@ -2,7 +2,7 @@
 /* The sweep over message sizes; what is timed is the benchmark's. */
 #include "core/curve.h"
 
-#include "base/human.h"
+#include "lib/human.h"
 #include "core/estimate.h"
 #include "core/resume.h"
 #include "core/rounds.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "core/gather.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

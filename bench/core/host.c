@@ -5,7 +5,7 @@
  */
 #include "core/host.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
 #include "core/json_put.h"

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define SHORT_SHARE 0.05 /* T_comm, of T_comp */
 #define LEAST_POINTS 3

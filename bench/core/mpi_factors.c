@@ -6,7 +6,7 @@
  */
 #include "core/mpi_factors.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/comm_mpi.h"
 #include "core/rank_place.h"
 

@@ -2,7 +2,7 @@
 /* Rank 0 gathers what each rank's communicator calls its node, numbers them and tells everybody. */
 #include "core/nodes.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/human.h"
+#include "lib/human.h"
 
 /* "64 KiB", and "8255 B" where a unit would hide bytes. buf has HUMAN_BYTES; it is returned. */
 char *param_bytes(char *buf, size_t bytes, uint64_t value);

@@ -5,7 +5,7 @@
  */
 #include "core/result_file.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/json_put.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  */
 #include "core/result_file.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/json_put.h"
 #include "core/result_read.h"
 #include "core/result_same.h"

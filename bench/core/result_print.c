@@ -5,8 +5,8 @@
  */
 #include "core/result_print.h"
 
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "core/param_text.h"
 
 #include <stdlib.h>

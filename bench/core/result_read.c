@@ -5,7 +5,7 @@
  */
 #include "core/result_read.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "core/result_same.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /* A rank that is not served has no clocks to be compared: all are, or none. */
 #include "core/served.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  */
 #include "core/start_window.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "core/stats.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <math.h>
 #include <stdlib.h>

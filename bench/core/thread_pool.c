@@ -5,7 +5,7 @@
  */
 #include "core/thread_pool.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
  */
 #include "core/bench.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/classify.h"
 #include "core/cpu_list.h"
 #include "core/cpu_set.h"

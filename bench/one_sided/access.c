@@ -2,7 +2,7 @@
 /* Puts and gets (access.h). What they are told is made before; the clock is read around all rounds of a sample. */
 #include "one_sided/access.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/rounds.h"
 
 #include <stdlib.h>

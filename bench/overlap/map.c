@@ -6,7 +6,7 @@
  */
 #include "overlap/map.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/estimate.h"
 #include "core/map_judge.h"
 #include "core/param_text.h"

@@ -7,7 +7,7 @@
  */
 #include "overlap/map.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* How many messages several pairs of ranks move together, one way. Method: message_window.h. */
 #include "pt2pt/message_window.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 

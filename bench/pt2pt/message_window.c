@@ -2,7 +2,7 @@
 /* Windows of messages (message_window.h). Requests are prepared before; the clock is read around all rounds of a sample. */
 #include "pt2pt/message_window.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/rounds.h"
 
 #include <stdlib.h>

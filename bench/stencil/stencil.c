@@ -24,14 +24,14 @@
  * then the library must be told to yield (Open MPI: mpi_yield_when_idle, which mpirun sets when it knows that it
  * oversubscribes; MPICH: MPIR_CVAR_POLLS_BEFORE_YIELD, if it was built with yielding). Both are among a result's factors.
  */
-#include "base/human.h"
+#include "lib/human.h"
 #include "core/bench.h"
 #include "core/core_sharing.h"
 #include "core/estimate.h"
 #include "core/gather.h"
 #include "core/nodes.h"
 #include "core/sweep.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "core/core_sharing.h"
 #include "core/estimate.h"
 #include "core/served.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <math.h>

@@ -16,7 +16,7 @@
  *
  * "rank_cpu_ns" is the CPU time of the rank's main thread since it began, for comparing with a tracer.
  */
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/bench.h"
 #include "core/core_sharing.h"
 #include "core/estimate.h"

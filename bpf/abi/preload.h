@@ -80,7 +80,7 @@ POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES + 16 * POV_BIND
 
 /*
  * A function that is entered by way of the library: a jump takes the place of its first instructions, which stand elsewhere in a form
- * that does the same there (elf/hook_site.h).
+ * that does the same there (target/elf/hook_site.h).
  */
 #define POV_HOOK_CODE 24
 #define POV_HOOK_MOVED 48
@@ -115,7 +115,7 @@ struct pov_preload_setup {
 	pov_u64 calls_until;  /* as the kernel half's: what begins later is not recorded */
 	pov_u64 collector_ns; /* when the collector last said that it lives; 0: it has ended */
 	pov_u64 spin_gap_ns;
-	/* ns a cycle of the CPU's counter, with CYCLES_RATE_BITS (base/cycles.h) behind the point; 0: not known, or not to be used */
+	/* ns a cycle of the CPU's counter, with CYCLES_RATE_BITS (lib/cycles.h) behind the point; 0: not known, or not to be used */
 	pov_u64 cycle_rate;
 	pov_u32 first_row; /* of the top layer's functions, in the recording's table */
 	pov_u32 rows;

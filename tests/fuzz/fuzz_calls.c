@@ -19,17 +19,17 @@
 #include <unistd.h>
 
 #include "abi/event.h"
-#include "base/log.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "layers/func_table.h"
 #include "report/report.h"
 #include "trace/trace_format.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
 #include "trace/trace_write.h"
-#include "writer/args.h"
-#include "writer/meta.h"
-#include "writer/out.h"
-#include "writer/timeline.h"
+#include "timeline/args.h"
+#include "timeline/meta.h"
+#include "timeline/out.h"
+#include "timeline/timeline.h"
 
 #define START 1000
 #define FUNCS_MAX 16

@@ -3,7 +3,7 @@
  * Fuzzes the readers of povtrace fabric, and what is made of what they read. One input has all files, each ended by a line "%%": topology,
  * tables, hosts, CSV, matrix.
  */
-#include "base/log.h"
+#include "lib/log.h"
 #include "fabric/read.h"
 #include "fabric/tables.h"
 #include "fabric/traffic.h"

@@ -5,7 +5,7 @@
  */
 #include "picture.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdint.h>
 #include <stdlib.h>

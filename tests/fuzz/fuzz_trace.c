@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_format.h"
 #include "trace/trace_read.h"

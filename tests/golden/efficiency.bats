@@ -154,6 +154,28 @@ bystander() {
 	jq -e '.efficiency[0].had_core - 0.5 | fabs < 0.01' json
 }
 
+# The same by two processes of one program, one after the other.
+@test "screen: many processes of a program are to blame together" {
+	{
+		for tid in 2745 2746; do echo "task ts=1900000 tid=$tid tgid=$tid state=1 cpu=0 comm=cc1"; done
+		echo "stream 0"
+		echo "waking ts=2100000 tid=100 target=2745 cpu=0 target_cpu=0"
+		echo "waking ts=2200000 tid=100 target=2746 cpu=0 target_cpu=0"
+		echo "switch ts=202000000 cpu=0 prev=100 next=2745 flags=preempted"
+		echo "switch ts=302000000 cpu=0 prev=2745 next=2746 state=1"
+		echo "switch ts=602000000 cpu=0 prev=2746 next=100 state=1"
+		send 0 802000 100 1
+		recv 1 2010 800100 0
+	} | ranks 2 802200 | trace run
+	"$POVTRACE" report run.pov >got
+	grep '^  1  `cc1` (2 processes) had cores that ranks needed  *0.80  *0.40 s$' got
+	grep '^     Rank 0 had no core for 0.40 s, most while `cc1` (pid 2746) ran on CPU 0' got
+	"$POVTRACE" report --json run.pov >json
+	adds_up json
+	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and .processes == 2 and .own_ns == 400000000 and
+		.waited_ns == 400000000 and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
+}
+
 @test "screen: --min chooses, --all shows all" {
 	bystander | ranks 2 802200 | trace run
 	"$POVTRACE" report --min 30 run.pov >got

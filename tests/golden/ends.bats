@@ -112,6 +112,23 @@ ended() {
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ends | map([.kind, .exit_status])')" = '[["unfinished",0],["status",1792],["status",768],["running",null]]' ]
 }
 
+@test "ends: a process that crashes before it is a rank; other signals to such processes are ordinary" {
+	local crash='fork ts=1100000000 tid=50 child=300 tgid=300 parent_tgid=50 comm=app
+	fork ts=1100000000 tid=50 child=301 tgid=301 parent_tgid=50 comm=sleep
+	signal ts=1400000000 tid=300 tgid=300 signo=11 from=3 code=1 ip=0x10abc address=0x8
+	exit ts=1400000000 tid=300 tgid=300 code=139 flags=process
+	exit ts=1400000000 tid=301 tgid=301 code=15 flags=process'
+	echo "$crash" | recording 0 | trace run
+	"$POVTRACE" report run.pov >got
+	grep -x 'Processes that did not end well, the first one first' got
+	grep -x '  ! `app` (pid 300) was killed by SIGSEGV (signal 11) at 0.400 s.*' got
+	[ "$(grep -c '^  ! ' got)" = 1 ]
+	{ ended 0; echo "$crash"; } | recording 1 | trace run
+	"$POVTRACE" report --json run.pov >got.json
+	[ "$(jq -c '.ends | map([.kind, .rank, .pid])' got.json)" = '[["signal",null,300]]' ]
+	"$POVTRACE" export run.pov -o run.json
+}
+
 @test "ends: nothing is said of ranks that end well, nor of a recording that ends before all of them" {
 	{ ended 0; ended 1; } | recording 2 | trace run
 	report_is </dev/null

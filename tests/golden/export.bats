@@ -47,12 +47,12 @@ decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
 
 @test "export: the source calls the protobuf's fields by the schema's names" {
 	cd "$here/../.."
-	grep -ho 'FIELD([a-z0-9_]*, [0-9]*)' user/writer/*.[ch] | sort -u >"$BATS_TEST_TMPDIR/fields"
+	grep -ho 'FIELD([a-z0-9_]*, [0-9]*)' user/timeline/*.[ch] | sort -u >"$BATS_TEST_TMPDIR/fields"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/fields")" -gt 50 ]
 	sed 's/FIELD(\(.*\), \(.*\))/ \1 = \2[; ]/' "$BATS_TEST_TMPDIR/fields" | while read -r field; do
 		grep -q " $field" "$data/perfetto_subset.proto" || { echo "$field"; return 1; }
 	done
-	run -1 grep -n 'pb_[a-z0-9]*([^()]*, [0-9]*[,)]' user/writer/perfetto_pb*.c user/writer/pb_intern.c
+	run -1 grep -n 'pb_[a-z0-9]*([^()]*, [0-9]*[,)]' user/timeline/perfetto_pb*.c user/timeline/pb_intern.c
 }
 
 @test "export: totals are those povtrace info gives" {

@@ -1,36 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 #
-# Dependencies point one way:
-#   abi <- base <- trace <- layer <- model <- {analysis, site} <- {report, writer} <- cmd
-#   abi <- elf <- attach <- collect <- {record, cmd_record, cmd_stat}
-# Each directory may include from the directories (or single headers) named for it, and nothing else of
-# ours. The function table and the recipes made from it (text of bpf/mpi.def) are needed to attach as well
-# as to decode; and record may hand its finished file to the exporter.
+# Dependencies point one way. Each room (a folder of user/, or a file of one) may include what its rule names, and nothing else of ours;
+# "record" stands for the whole folder, "layers/func_table.h" for one header.
+#
+# A layer's folder has two halves: library*.c, which look into libraries, are the recording half's; the rest decodes. What is in
+# layers/ itself serves both. Recording uses of it the table of functions and the recipes made from it.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
 
-# directory: what it may include (besides itself and the system)
+# room: what it may include (besides itself and the system)
 rules="
-base:
-elf: abi base
-trace: abi base
-layer: abi base trace
-model: abi base trace layer
-site: abi base trace layer model
-analysis: abi base trace layer model
-setting: base trace
-finding: abi base trace layer model analysis site setting
-report: abi base trace layer model analysis site finding
-writer: abi base trace layer model analysis site finding
-advise: abi base trace layer model analysis site finding setting mpi_t/mpi_t.h
-mpi_t: base
-attach: abi base elf trace layer/func_table.h
-collect: abi base elf trace attach layer/func_table.h layer/signature.h clock/clock.h
-libpov: abi
-preload: abi base/cycles.h libpov/served.h
-clock: abi base attach collect libpov/page.h
-fabric: abi base
+lib:
+trace: abi lib
+layers: abi lib trace
+layers/*/library*: abi lib target layers/func_table.h
+model: abi lib trace layers
+site: abi lib trace layers model
+analysis: abi lib trace layers model site
+finding: abi lib trace layers model analysis site
+report: abi lib trace layers model analysis site finding
+timeline: abi lib trace layers model analysis site finding
+advise: abi lib trace layers model analysis site finding
+target: abi lib trace layers/func_table.h
+record: abi lib trace target layers/func_table.h layers/signature.h layers/mpi/library_mpi_layout.h clock/clock.h
+preload: abi lib/cycles.h clock/libpov/served.h
+clock: abi lib target record clock/libpov/page.h
+clock/libpov: abi
+fabric: abi lib
 "
 
 # "<file> <included path>" of all our own includes in these files.
@@ -39,21 +36,34 @@ includes() {
 		sed -E 's/^([^:]*):.*include[[:space:]]*"([^"]*)".*/\1 \2/'
 }
 
-while IFS=: read -r dir allowed; do
-	[ -n "$dir" ] && [ -d "user/$dir" ] || continue
-	files=$(tree_files "user/$dir/*.c" "user/$dir/*.h")
-	[ -n "$files" ] || continue
+# room_files ROOM: its sources, without those of rooms within it that have a rule of their own.
+room_files() {
+	local inner
+	inner=$(sed -n "s#^\($1/[^:]*\):.*#\1#p" <<<"$rules" | sed 's#\*#[^/]*#g; s#^#^user/#')
+	case $1 in
+	*'*'*) tree_files "user/$1.[ch]" ;;
+	*) tree_files "user/$1/*.[ch]" ;;
+	esac | grep -vE "${inner:-^$}"
+}
+while IFS=: read -r room allowed; do
+	[ -n "$room" ] || continue
+	files=$(room_files "$room")
+	[ -n "$files" ] || {
+		check "user/$room has sources" none
+		continue
+	}
 	bad=$(includes $files | while read -r file path; do
 		case $path in
+		*.def) continue ;; # rows of a layer's table
 		*/*) from=${path%%/*} ;;
-		*) continue ;; # the skeleton, the version, mpi.def: judged below
+		*) continue ;; # the skeleton, the version
 		esac
-		case " $dir $allowed " in
+		case " ${room%%/*} $allowed " in
 		*" $from "* | *" $path "*) ;;
 		*) echo "$file includes $path" ;;
 		esac
 	done)
-	check "user/$dir includes only:$allowed" "$bad"
+	check "user/$room includes only:$allowed" "$bad"
 done <<<"$rules"
 
 # The model goes one way, too: who there is <- when they were in which state <- what was called <- records in.
@@ -75,21 +85,21 @@ for f in $(tree_files 'user/model/*.c'); do
 done)
 check "each file of the model knows only the steps before its own" "$bad"
 
-reading=$(tree_files 'user/base/*' 'user/trace/*' 'user/layer/*' 'user/model/*' 'user/analysis/*' \
-	'user/finding/*' 'user/report/*' 'user/writer/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/setting/*' 'user/cmd_advise.c' 'user/cmd_report.c' 'user/cmd_diff.c' 'user/cmd_export.c' 'user/cmd_info.c' |
-	grep '\.[ch]$' | grep -vxF user/site/debug_info.c)
+reading=$(tree_files 'user/lib/*' 'user/trace/*' 'user/layers/*' 'user/model/*' 'user/analysis/*' 'user/finding/*' 'user/report/*' \
+	'user/timeline/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd/cmd_'{advise,report,diff,export,info}.c |
+	grep '\.[ch]$' | grep -vE '^user/site/debug_info\.c$|^user/layers/[a-z0-9]*/library')
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
-bad=$(includes $(tree_files 'user/cmd_record.c' 'user/cmd_check.c' 'user/cmd_clock.c' 'user/cmd_dump.c' 'user/watch.[ch]' 'user/record.[ch]' 'user/record_last.[ch]') |
-	grep -E ' (model|analysis|finding|report|writer|layer)/' | grep -vE ' (layer/func_table|layer/mpi_sig|writer/export)\.h')
+bad=$(includes $(tree_files 'user/cmd/cmd_'{record,check,clock,dump}.c user/cmd/{watch,record,record_last}.[ch]) |
+	grep -E ' (model|analysis|finding|report|timeline|layers)/' | grep -vE ' (layers/func_table|timeline/export)\.h')
 check "record, dump, clock and check decode nothing" "$bad"
 
 check "the ABI includes nothing but itself" \
 	"$(grep -nE '#[[:space:]]*include' bpf/abi/*.h | grep -vE '"(event|config|thread)\.h"')"
 
-check "the kernel half includes nothing of the user half" \
-	"$(includes $(tree_files 'bpf/*.c' 'bpf/*.h') | grep -E ' (\.\./|base/|trace/|model/|layer/|writer/|user/)')"
+check "the kernel half includes nothing of the user half but rows of layers" \
+	"$(includes $(tree_files 'bpf/*.c' 'bpf/*.h') | grep -E ' (\.\./|lib/|trace/|model/|layers/|timeline/|user/)' | grep -v '\.def$')"
 
-check "main knows no subcommand" "$(grep -nE '\bcmd_[a-z]+\b' user/main.c)"
+check "main knows no subcommand" "$(grep -nE '\bcmd_[a-z]+\b' user/cmd/main.c)"
 finish

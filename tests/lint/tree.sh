@@ -20,7 +20,7 @@ check "licence texts are there" "$(for l in LGPL-2.1-only BSD-2-Clause GPL-2.0-o
 done)"
 
 # A registered struct is named like its file, since the file names are the registry.
-check "commands are named like their files" "$(for f in $(tree_files 'user/cmd_*.c'); do
+check "commands are named like their files" "$(for f in $(tree_files 'user/cmd/cmd_*.c'); do
 	name=$(basename "$f" .c)
 	grep -q "^const struct command $name = " "$f" || echo "$f: no const struct command $name"
 	grep -q "\.name = \"${name#cmd_}\"" "$f" || echo "$f: not named ${name#cmd_}"

@@ -3,7 +3,7 @@
  * A second witness: counts the MPI calls of a program that keeps no books itself. Loaded by LD_PRELOAD, it
  * stands before the library's functions; each of its own adds one and jumps on to the real one, without a
  * look at the arguments, so that one piece of code does for all (x86-64). Which functions there are comes
- * from bpf/mpi.def, or with -DCOUNT_UCP or -DCOUNT_UCT from those of UCX, whose tables of functions are filled by name, so that
+ * from user/layers/mpi/mpi.def, or with -DCOUNT_UCP or -DCOUNT_UCT from those of UCX, whose tables of functions are filled by name, so that
  * it stands before those, too. What the library calls inside itself mostly does not come by
  * here.
  *
@@ -16,15 +16,15 @@
 #include <dlfcn.h>
 
 #ifdef COUNT_UCP
-#define TABLE "../../bpf/ucp.def"
+#define TABLE "../../user/layers/ucp/ucp.def"
 #define LIBRARIES "libucp.so.0"
 #define BOOKS "count_ucp"
 #elif defined(COUNT_UCT)
-#define TABLE "../../bpf/uct.def"
+#define TABLE "../../user/layers/uct/uct.def"
 #define LIBRARIES "libuct.so.0", "libuct_cma.so.0"
 #define BOOKS "count_uct"
 #else
-#define TABLE "../../bpf/mpi.def"
+#define TABLE "../../user/layers/mpi/mpi.def"
 #define LIBRARIES "libmpi.so.40", "libmpich.so.12"
 #define BOOKS "count_calls"
 #endif

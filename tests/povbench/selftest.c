@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/classify.h"
 #include "core/result_file.h"
 #include "selftest/disturbed.h"

@@ -7,7 +7,7 @@ ifneq ($(shell command -v smpicc),)
 SMPI := build/povbench/smpi
 SMPI_INSTEAD := $(wildcard tests/simgrid/*_smpi.c)
 SMPI_SRC := $(filter-out $(SMPI_INSTEAD:tests/simgrid/%_smpi.c=bench/core/%.c),$(wildcard bench/*.c bench/*/*.c)) \
-	$(SMPI_INSTEAD) $(wildcard user/base/*.c) $(BENCH_POV_SRC)
+	$(SMPI_INSTEAD) $(wildcard user/lib/*.c) $(BENCH_POV_SRC)
 SMPI_OBJ := $(SMPI_SRC:%.c=$(SMPI)/obj/%.o) $(SMPI)/obj/gen/benches.o
 SMPI_FLAGS := -DSMPI_NO_OVERRIDE_MALLOC -include tests/simgrid/smpi_names.h
 SMPI_BIN := $(SMPI)/povbench $(SMPI)/bcast_truth

@@ -6,7 +6,7 @@
  * are no threads: SimGrid runs all ranks in one.
  */
 #include "core/compute.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <simgrid/host.h>
 #include <smpi/smpi.h>

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_write.h"
 
 #define RANKS_MAX 120 /* each has a stream */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "advise/library.h"
-#include "base/human.h"
+#include "lib/human.h"
 #include "model/model.h"
 #include "trace/trace_read.h"
 

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "abi/event.h"
-#include "base/log.h"
-#include "collect/images.h"
-#include "collect/kernel.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "record/images.h"
+#include "record/kernel.h"
+#include "layers/func_table.h"
 #include "trace/trace_write.h"
 
 struct recording {

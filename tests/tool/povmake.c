@@ -50,7 +50,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "tool/povmake/maker.h"
 
 static void script_read(struct script *s, const char *path)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/result_file.h"
 
 struct fixture {

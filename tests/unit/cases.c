@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/test.h"
 #include "unit/trace_help.h"

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/binding_steps.h"
-#include "elf/elf_file.h"
-#include "elf/mpi_library.h"
-#include "elf/passed_table.h"
-#include "elf/probe_site.h"
-#include "elf/sdt_notes.h"
-#include "elf/verbs_ops.h"
-#include "elf/uct_ops.h"
+#include "target/elf/binding_steps.h"
+#include "target/elf/elf_file.h"
+#include "layers/mpi/library_mpi_layout.h"
+#include "target/elf/passed_table.h"
+#include "target/elf/probe_site.h"
+#include "target/elf/sdt_notes.h"
+#include "layers/verbs/library_verbs_ops.h"
+#include "layers/uct/library_uct_ops.h"
 
 #define EXERCISE_SYMBOLS_MAX 256
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "elf/elf_file.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
 #include "unit/test.h"
 #include "unit/trace_help.h"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/log.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "layers/func_table.h"
 
 void fixture_init_layer(struct fixture *f, const struct layer *layer)
 {

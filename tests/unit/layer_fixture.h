@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "abi/event.h"
-#include "layer/layer.h"
+#include "layers/layer.h"
 
 extern const struct layer layer_mpi, layer_ob1, layer_ofi, layer_os, layer_ucp, layer_uct,
 	layer_verbs;

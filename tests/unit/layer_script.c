@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "layers/func_table.h"
 #include "tool/povmake/maker.h"
 #include "unit/layer_fixture.h"
 #include "unit/test.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "unit/test.h"
 
 static struct unit_entry *first, **last = &first;

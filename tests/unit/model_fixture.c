@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "layers/func_table.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
 #include "unit/test.h"

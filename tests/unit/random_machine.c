@@ -2,7 +2,7 @@
 /* What can happen is a do_…() each, on one CPU at a time: it changes the truth and writes what the kernel half would. */
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "unit/random_machine.h"
 #include "unit/test.h"
 

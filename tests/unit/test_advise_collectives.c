@@ -10,7 +10,7 @@
 #include "unit/test.h"
 #include "advise/measured.h"
 #include "advise/shift.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 /* ---- intervals ---- */
 

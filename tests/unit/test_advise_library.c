@@ -17,8 +17,8 @@
 #include "unit/test.h"
 #include "advise/library_file.h"
 #include "advise/library_internal.h"
-#include "base/log.h"
-#include "setting/setting.h"
+#include "finding/setting.h"
+#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/classify.h"
 #include "core/result_file.h"
 

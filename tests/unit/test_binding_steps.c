@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "elf/binding_steps.h"
-#include "elf/elf_file.h"
+#include "target/elf/binding_steps.h"
+#include "target/elf/elf_file.h"
 #include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "attach/code_file.h"
-#include "collect/bindings.h"
-#include "collect/kernel.h"
+#include "target/code_file.h"
+#include "record/probes/bindings.h"
+#include "record/kernel.h"
 
 static struct pov_step table[POV_STEPS], handed[POV_STEPS];
 static uint64_t changes;

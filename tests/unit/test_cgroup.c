@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "attach/cgroup.h"
+#include "target/cgroup.h"
 #include "unit/cases.h"
 #include "unit/trace_help.h"
 

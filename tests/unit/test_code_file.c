@@ -6,10 +6,10 @@
 
 #include "unit/test.h"
 #include "abi/config.h"
-#include "attach/code_file.h"
-#include "attach/inspect_region.h"
-#include "base/log.h"
-#include "elf/elf_file.h"
+#include "target/code_file.h"
+#include "target/helper/inspect_region.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
 
 TEST(ids)
 {

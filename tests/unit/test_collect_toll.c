@@ -10,9 +10,9 @@
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/thread.h"
-#include "collect/limit.h"
-#include "collect/toll_window.h"
-#include "layer/func_table.h"
+#include "record/probes/limit.h"
+#include "record/toll_window.h"
+#include "layers/func_table.h"
 #include "unit/cases.h"
 
 static const struct probe_cost prices = {.call_ns = 10,

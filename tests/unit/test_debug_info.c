@@ -16,8 +16,8 @@
 
 #include "unit/test.h"
 #include "abi/config.h"
-#include "base/log.h"
-#include "elf/elf_file.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
 #include "model/model.h"
 #include "site/debug_info.h"
 #include "site/module_names.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "collect/drops.h"
+#include "record/drops.h"
 #include "trace/trace_text.h"
 #include "unit/trace_help.h"
 

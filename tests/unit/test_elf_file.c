@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "elf/elf_file.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
 #include "unit/elf_exercise.h"
 #include "unit/elf_fixture.h"
 #include "unit/trace_help.h"

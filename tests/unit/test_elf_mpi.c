@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "elf/elf_file.h"
-#include "elf/mpi_library.h"
-#include "elf/probe_site.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
+#include "layers/mpi/library_mpi_layout.h"
+#include "target/elf/probe_site.h"
 #include "unit/elf_fixture.h"
 
 #define LIB_FLAGS "-shared -fPIC -O2 -nostdlib"

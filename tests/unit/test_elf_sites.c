@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "elf/call_sites.h"
-#include "elf/elf_file.h"
-#include "elf/probe_site.h"
-#include "elf/sites_print.h"
+#include "lib/log.h"
+#include "target/elf/call_sites.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/probe_site.h"
+#include "record/sites_print.h"
 #include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)

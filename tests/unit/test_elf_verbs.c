@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "elf/elf_file.h"
-#include "elf/passed_table.h"
-#include "elf/verbs_ops.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/passed_table.h"
+#include "layers/verbs/library_verbs_ops.h"
 #include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "attach/foresee.h"
-#include "attach/inspect.h"
-#include "attach/ld_cache.h"
-#include "base/log.h"
+#include "target/foresee.h"
+#include "target/helper/inspect.h"
+#include "target/ld_cache.h"
+#include "lib/log.h"
 #include "unit/trace_help.h"
 
 static char dir[128];	   /* without links */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "attach/held.h"
-#include "attach/library_kind.h"
+#include "target/held.h"
+#include "target/helper/library_kind.h"
 
 #define MEMORY_BYTES ((size_t)8 << 20)
 #define EDGE ((size_t)1 << 20) /* memory is read in pieces of so much */

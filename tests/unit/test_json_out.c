@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "unit/test.h"
-#include "base/json_out.h"
+#include "lib/json_out.h"
 
 struct doc {
 	char *text;

@@ -10,8 +10,8 @@
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/event.h"
-#include "collect/known.h"
-#include "collect/under_way.h"
+#include "record/flight/known.h"
+#include "record/flight/under_way.h"
 #include "trace/trace_text.h"
 #include "unit/cases.h"
 

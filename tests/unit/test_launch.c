@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "attach/launch.h"
-#include "attach/launch_env.h"
-#include "base/log.h"
-#include "base/person.h"
+#include "record/launch/launch.h"
+#include "record/launch/launch_env.h"
+#include "lib/log.h"
+#include "lib/person.h"
 #include "trace_help.h"
 
 static struct person theirs = {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "base/option.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "lib/option.h"
+#include "layers/func_table.h"
 #include "unit/layer_fixture.h"
 
 #define ROWS_MAX 2048

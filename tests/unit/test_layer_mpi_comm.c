@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "layer/mpi_comm_of_group.h"
+#include "lib/log.h"
+#include "layers/mpi/mpi_comm_of_group.h"
 
 #define RANKS 6
 #define JOB 0

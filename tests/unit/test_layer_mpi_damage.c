@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "layer/func_table.h"
+#include "lib/log.h"
+#include "layers/func_table.h"
 #include "layer_fixture.h"
 
 #define ROUNDS 20000

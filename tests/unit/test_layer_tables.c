@@ -11,14 +11,14 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/json_get.h"
-#include "base/log.h"
-#include "collect/kernel_functions.h"
-#include "elf/elf_file.h"
-#include "elf/fabric_ops.h"
-#include "elf/uct_ops.h"
-#include "layer/func_table.h"
-#include "layer/uct_address.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "record/kernel_functions.h"
+#include "target/elf/elf_file.h"
+#include "layers/ofi/library_ofi_ops.h"
+#include "layers/uct/library_uct_ops.h"
+#include "layers/func_table.h"
+#include "layers/uct/uct_address.h"
 #include "unit/layer_fixture.h"
 
 #define LIBRARIES "/usr/lib/x86_64-linux-gnu/"
@@ -34,7 +34,7 @@
 #if __has_include(<infiniband/verbs.h>)
 #include <infiniband/verbs.h>
 
-/* bpf/work.bpf.c, bpf/verbs.def and user/layer/verbs_conn.c rely on these. */
+/* bpf/work.bpf.c, user/layers/verbs/verbs.def and user/layers/verbs/verbs_conn.c rely on these. */
 TEST(verbs_layouts)
 {
 	LAYOUT(ibv_send_wr, AT(wr_id, 0) && AT(next, 8) && AT(sg_list, 16) && AT(num_sge, 24) &&
@@ -74,7 +74,7 @@ TEST(verbs_layouts)
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-/* elf/fabric_ops.c, bpf/ofi.def and user/layer/ofi_*.c rely on these. */
+/* layers/ofi/library_ofi_ops.c, user/layers/ofi/ofi.def and user/layers/ofi/ofi_*.c rely on these. */
 TEST(ofi_layouts)
 {
 	LAYOUT(fid_ep, AT(msg, 40) && AT(rma, 48) && AT(tagged, 56) && AT(cm, 32));
@@ -157,7 +157,8 @@ static size_t missing_cnt(const char *path, size_t *functions)
 		++*functions;
 		if (func_table_find(syms[i].name) >= 0)
 			continue;
-		print_message("%s exports %s, which bpf/mpi.def lacks\n", path, syms[i].name);
+		print_message("%s exports %s, which user/layers/mpi/mpi.def lacks\n", path,
+			      syms[i].name);
 		missing++;
 	}
 	elf_file_close(f);
@@ -183,7 +184,7 @@ TEST(mpi)
 
 	libs_find(&libs);
 	if (!libs.gl_pathc) {
-		puts("SKIP: no MPI library on this machine to compare bpf/mpi.def with");
+		puts("SKIP: no MPI library on this machine to compare user/layers/mpi/mpi.def with");
 		skip();
 	}
 	for (size_t i = 0; i < libs.gl_pathc; i++) {
@@ -258,7 +259,7 @@ TEST(ucp)
 			continue;
 		functions++;
 		if (func_table_find(name) < 0)
-			fail_msg("bpf/ucp.def lacks %s", name);
+			fail_msg("user/layers/ucp/ucp.def lacks %s", name);
 	}
 	pclose(declared);
 	elf_file_close(lib);
@@ -308,7 +309,7 @@ static size_t exports_check(const char *path)
 			    strstr(sym[i].name, "handler") || !strncmp(sym[i].name, "uct_base_", 9))
 				continue;
 			if (func_table_find(row_name(sym[i].name)) < 0)
-				fail_msg("bpf/uct.def lacks %s", sym[i].name);
+				fail_msg("user/layers/uct/uct.def lacks %s", sym[i].name);
 			found++;
 		}
 	}

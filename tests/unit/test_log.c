@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 static char said[8192];
 

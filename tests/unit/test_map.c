@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "unit/test.h"
-#include "base/map.h"
+#include "lib/map.h"
 #include "unit/trace_help.h"
 
 TEST(replace)

@@ -17,7 +17,7 @@
 #include "analysis/cores.h"
 #include "analysis/holders.h"
 #include "analysis/time_split.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "unit/random_machine.h"
 
 static struct life *life_of(struct machine *s, const struct model_thread *t)

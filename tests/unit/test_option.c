@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/human.h"
-#include "base/log.h"
-#include "base/option.h"
-#include "base/suggest.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/option.h"
+#include "lib/suggest.h"
 #include "unit/cases.h"
 
 #define SECOND 1000000000ull

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/person.h"
+#include "lib/person.h"
 #include "unit/trace_help.h"
 
 #define SOMEBODY 54321 /* a number that nobody has */

@@ -28,7 +28,7 @@
 #include "analysis/site_times.h"
 #include "analysis/storms.h"
 #include "analysis/volumes.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"

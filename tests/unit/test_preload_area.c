@@ -9,10 +9,10 @@
 
 #include "unit/test.h"
 #include "abi/preload.h"
-#include "base/map.h"
-#include "collect/kernel.h"
-#include "collect/preload.h"
-#include "collect/preload_area.h"
+#include "lib/map.h"
+#include "record/kernel.h"
+#include "record/preload/preload.h"
+#include "record/preload/preload_area.h"
 #include "unit/cases.h"
 
 #define FIRST 100

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "unit/test.h"
-#include "collect/cycle_rate.h"
+#include "record/host/cycle_rate.h"
 #include "preload/clock.c"
 #include "preload/loaded.c"
 

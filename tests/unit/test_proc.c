@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "attach/proc.h"
-#include "attach/proc_settings.h"
-#include "base/log.h"
+#include "target/proc.h"
+#include "target/proc_settings.h"
+#include "lib/log.h"
 #include "unit/trace_help.h"
 
 /* Says its pid and stands still: while a program is being executed its environment cannot be read. */

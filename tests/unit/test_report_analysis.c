@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "report/columns.h"
 #include "report/report.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/report.h"
 #include "trace/trace_text.h"
 #include "unit/model_fixture.h"

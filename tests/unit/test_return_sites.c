@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
-#include "elf/elf_file.h"
-#include "elf/return_sites.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/return_sites.h"
 #include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)

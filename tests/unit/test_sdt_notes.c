@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "elf/elf_file.h"
-#include "elf/sdt_arg.h"
-#include "elf/sdt_notes.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/sdt_arg.h"
+#include "target/elf/sdt_notes.h"
 #include "unit/cases.h"
 #include "unit/elf_fixture.h"
 

@@ -6,7 +6,7 @@
 
 #include "unit/test.h"
 #include "analysis/section_pov.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "unit/model_fixture.h"
 
 /* ---- names ---- */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "layer/func_table.h"
-#include "layer/signature.h"
+#include "layers/func_table.h"
+#include "layers/signature.h"
 #include "unit/cases.h"
 
 extern const struct layer layer_mpi;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_format.h"
 #include "trace_help.h"

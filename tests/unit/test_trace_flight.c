@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "trace/trace_flight.h"
 #include "trace_help.h"
 

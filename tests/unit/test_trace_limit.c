@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_limit.h"
 
 #define HEADER 16 /* before each allocation: its size */

@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_join.h"
 #include "trace_help.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_format.h"
 #include "trace/trace_text.h"
 #include "trace_help.h"

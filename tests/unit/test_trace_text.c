@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_text.h"
 #include "unit/cases.h"
 #include "unit/trace_help.h"

@@ -7,10 +7,10 @@
 
 #include "unit/test.h"
 #include "abi/event.h"
-#include "base/log.h"
-#include "collect/trigger.h"
-#include "layer/func_table.h"
-#include "record_last.h"
+#include "lib/log.h"
+#include "record/flight/trigger.h"
+#include "layers/func_table.h"
+#include "cmd/record_last.h"
 #include "unit/cases.h"
 
 #define MS 1000000ull

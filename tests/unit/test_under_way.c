@@ -9,7 +9,7 @@
 
 #include "unit/test.h"
 #include "abi/event.h"
-#include "collect/under_way.h"
+#include "record/flight/under_way.h"
 
 #define CUT 1000
 #define TID 7

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/thread_regs.h"
-#include "attach/unwind.h"
-#include "elf/x86_args.h"
+#include "target/thread_regs.h"
+#include "target/unwind.h"
+#include "target/x86/x86_args.h"
 #include "unit/test.h"
 
 #if defined(__x86_64__)

@@ -37,7 +37,7 @@
 #include "analysis/locks.h"
 #include "analysis/overlap.h"
 #include "analysis/unexpected.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/causes_world.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "writer/pb.h"
-#include "writer/pb_intern.h"
+#include "timeline/pb.h"
+#include "timeline/pb_intern.h"
 
 #define ASSERT_BYTES(b, ...)                                        \
 	do {                                                        \

@@ -11,8 +11,8 @@
 #include <jansson.h>
 
 #include "unit/test.h"
-#include "writer/out.h"
-#include "base/text.h"
+#include "timeline/out.h"
+#include "lib/text.h"
 
 static const char *ended(char *buf, char *end)
 {

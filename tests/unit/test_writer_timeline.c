@@ -37,10 +37,10 @@
 #include "unit/test.h"
 #include "abi/event.h"
 #include "analysis/match.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "unit/cases.h"
-#include "writer/timeline.h"
+#include "timeline/timeline.h"
 
 #define START 1000
 #define THREADS 6

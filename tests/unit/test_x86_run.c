@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "elf/elf_file.h"
-#include "elf/x86_run.h"
+#include "target/elf/elf_file.h"
+#include "target/x86/x86_run.h"
 #include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_format.h"
 #include "unit/test.h"
 

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "layer/layer.h"
+#include "layers/layer.h"
 
 void view_print(const struct layer *layer, const struct call_view *v, FILE *out);
 

@@ -9,7 +9,7 @@
 #include "advise/library.h"
 #include "analysis/whatif.h"
 #include "analysis/host_clocks.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "site/sites.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define NEAR M_SQRT2 /* sizes that differ by no more are compared */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 enum size_rule {
 	SIZE_LARGEST, /* what a member sends or gets */

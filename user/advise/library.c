@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "model/model.h"
-#include "setting/setting.h"
+#include "finding/setting.h"
 #include "trace/trace_read.h"
 
 #define NAME_BYTES 256

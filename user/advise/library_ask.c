@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "advise/library_file.h"
-#include "base/json_get.h"
-#include "base/log.h"
-#include "base/own_file.h"
-#include "base/person.h"
-#include "mpi_t/mpi_t.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/own_file.h"
+#include "lib/person.h"
+#include "advise/mpi_t.h"
 
 #define ANSWER_BYTES_MAX (1u << 20)
 #define VALUE_BYTES_MAX 256

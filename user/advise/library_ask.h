@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Asks an MPI library for its variables: two ranks of povtrace-mpi-t (mpi_t/mpi_t_main.c), by a launcher of that library, with the settings
+ * Asks an MPI library for its variables: two ranks of povtrace-mpi-t (advise/mpi_t_main.c), by a launcher of that library, with the settings
  * that the recorded ranks had. What is run must be what was recorded, and nothing that others could have put there (library_file.h); of the
  * settings only those are passed on that choose among parts of the library, and no value that could be a path. Never through a shell, as
  * the user behind sudo, for at most MPI_T_SECONDS.

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define HEADERS_MAX 256
 #define NOTES_BYTES_MAX 65536

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/json_get.h"
-#include "base/log.h"
-#include "setting/setting.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "finding/setting.h"
 
 #define NAME_BYTES 256
 #define FLAG_SEND_INPLACE 8	/* of btl_*_flags */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 
 #define FORMAT "povbench"
 #define VERSION_MOST 2

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_read.h"
 
 #define CPUS_MAX 65536

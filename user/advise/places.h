@@ -6,7 +6,7 @@
 #ifndef POV_ADVISE_PLACES_H
 #define POV_ADVISE_PLACES_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 enum place_distance { PLACE_CACHE, PLACE_PACKAGE, PLACE_HOST, PLACE_FAR, PLACE_DISTANCES };

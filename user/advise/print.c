@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "advise/library.h"
-#include "base/human.h"
-#include "base/json_out.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/json_out.h"
+#include "lib/text.h"
 
 #define NS_PER_S 1e9
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
-#include "base/rank_interval.h"
+#include "lib/log.h"
+#include "lib/rank_interval.h"
 
 static int value_compare(const void *va, const void *vb)
 {

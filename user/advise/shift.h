@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * By how much values of one kind lie above those of another, whatever their distribution: the interval of all pairs' differences by
- * ranks (base/rank_interval.h).
+ * ranks (lib/rank_interval.h).
  */
 #ifndef POV_ADVISE_SHIFT_H
 #define POV_ADVISE_SHIFT_H

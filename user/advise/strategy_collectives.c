@@ -16,8 +16,8 @@
 #include "advise/advise.h"
 #include "advise/algorithms.h"
 #include "analysis/whatif.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define CELLS_NAMED 3

@@ -16,8 +16,8 @@
 #include "advise/advise.h"
 #include "advise/places.h"
 #include "analysis/whatif.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define RANKS_MAX 512

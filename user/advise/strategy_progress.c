@@ -15,8 +15,8 @@
 #include "advise/library.h"
 #include "analysis/whatif.h"
 #include "analysis/table.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 struct progress_site {

@@ -15,9 +15,9 @@
 #include "advise/advise.h"
 #include "advise/library.h"
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
-#include "setting/setting.h"
+#include "finding/setting.h"
 
 #define BUSY_PART \
 	4 /* a thread computes if it does, or wants to, for one part in so many of the run */

@@ -17,8 +17,8 @@
 #include "advise/library.h"
 #include "advise/threshold_seen.h"
 #include "analysis/whatif.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 /* A call site counts if it has one part in so many of what all cost. */

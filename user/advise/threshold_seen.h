@@ -7,7 +7,7 @@
 #define POV_ADVISE_THRESHOLD_SEEN_H
 
 #include "analysis/match.h"
-#include "base/map.h"
+#include "lib/map.h"
 
 struct threshold_seen {
 	uint64_t messages;

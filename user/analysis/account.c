@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 /* Moves at most ns from one part to another. Returns what is left to be moved. */
 static uint64_t move(uint64_t *from, uint64_t *to, uint64_t ns)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_read.h"
 
 static const struct model_mask none;

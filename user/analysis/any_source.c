@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 /* A message that was received from any source, and what the receiver did then. */
 struct service {

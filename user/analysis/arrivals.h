@@ -8,7 +8,7 @@
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 /* A member's part in a call that they make together. */

@@ -7,7 +7,7 @@
 
 #include "analysis/causes_line.h"
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #define NEAR 8
 

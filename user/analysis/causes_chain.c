@@ -7,7 +7,7 @@
 
 #include "analysis/causes_line.h"
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #define STEPS_MAX 4096 /* of a chain that branches */
 

@@ -10,7 +10,7 @@
 
 #include "analysis/doing.h"
 #include "analysis/windows.h"
-#include "base/map.h"
+#include "lib/map.h"
 
 struct contest {
 	uint32_t idx; /* in the list of all */

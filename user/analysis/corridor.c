@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define ROOM_MIN 64
 #define STEPS 120

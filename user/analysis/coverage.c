@@ -8,7 +8,7 @@
 
 #include "analysis/loss.h"
 #include "analysis/table.h"
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "trace/trace_read.h"
 
 static uint64_t count_of(const json_t *o, const char *key)

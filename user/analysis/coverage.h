@@ -8,7 +8,7 @@
 #define POV_ANALYSIS_COVERAGE_H
 
 #include "abi/config.h"
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 struct coverage_loss {

@@ -7,7 +7,7 @@
 
 #include "analysis/app_time.h"
 #include "analysis/coverage.h"
-#include "base/distortion.h"
+#include "lib/distortion.h"
 
 /* After the replay. Returns the process that it cost most, or NULL: none, or the cost is not known. */
 const struct model_process *distorted_find(const struct coverage *a, const struct app_time *app,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 static double ratio(double part, double whole)
 {

@@ -6,7 +6,7 @@
 #ifndef POV_ANALYSIS_ENDS_H
 #define POV_ANALYSIS_ENDS_H
 
-#include "base/names.h"
+#include "lib/names.h"
 #include "model/model.h"
 
 struct end_owner {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/site_times.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 bool failed_alike(const struct failed_row *a, const struct failed_row *b)
 {

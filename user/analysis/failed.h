@@ -6,7 +6,7 @@
 #ifndef POV_ANALYSIS_FAILED_H
 #define POV_ANALYSIS_FAILED_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 #define FAILED_KEPT_MAX 4096 /* rows */

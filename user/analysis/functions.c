@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 static struct function_row *row_get(struct functions *a, const struct model_thread *t,
 				    const struct func_info *f)

@@ -12,7 +12,7 @@
 #include "analysis/histogram.h"
 #include "analysis/interrupts.h"
 #include "analysis/loss.h"
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 struct function_row {

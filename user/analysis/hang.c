@@ -8,7 +8,7 @@
 #include "abi/event.h"
 #include "analysis/hang_ends.h"
 #include "analysis/table.h"
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "trace/trace_read.h"
 
 #define POLLS_LATELY_NS 10000000 /* polls that ended so long before the recording still go on */

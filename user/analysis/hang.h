@@ -8,7 +8,7 @@
 #define POV_ANALYSIS_HANG_H
 
 #include "analysis/match.h"
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 struct inbox;

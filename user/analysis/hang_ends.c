@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 static uint64_t inbox_key(uint32_t comm_id, uint32_t to)
 {

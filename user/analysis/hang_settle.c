@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/hang_ends.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #define SEND_WAITS_NS 100000000
 

@@ -7,7 +7,7 @@
 #ifndef POV_ANALYSIS_HOLDERS_H
 #define POV_ANALYSIS_HOLDERS_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 #define HOLDERS_RUNS_MAX 16384

@@ -10,7 +10,7 @@
 
 #include "analysis/corridor.h"
 #include "analysis/match.h"
-#include "base/map.h"
+#include "lib/map.h"
 #include "trace/trace_join.h"
 
 /* A sink, matches.sink: all bounds between hosts. */

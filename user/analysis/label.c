@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 const char *rank_label(const struct model *m, const struct model_process *p, char *buf)
 {

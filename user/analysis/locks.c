@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 /* Of a window: locks that are over, and may have been waited for by calls that have not ended; and calls of which that is not known yet. */
 #define OVER_MAX 4096

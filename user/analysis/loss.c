@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "trace/trace_read.h"
 
 const char *const loss_names[LOSS_BITS] = {

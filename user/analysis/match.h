@@ -11,7 +11,7 @@
 #ifndef POV_ANALYSIS_MATCH_H
 #define POV_ANALYSIS_MATCH_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 /* One side of a message. */

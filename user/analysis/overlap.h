@@ -18,7 +18,7 @@
 #define POV_ANALYSIS_OVERLAP_H
 
 #include "analysis/match.h"
-#include "base/map.h"
+#include "lib/map.h"
 
 #define OVERLAP_ROWS_MAX (1u << 16)
 #define OVERLAP_KEPT_MAX (1u << 16)  /* operations that wait for the other end of their messages */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 struct span {
 	uint64_t begin_ns, end_ns;

@@ -7,7 +7,7 @@
 #ifndef POV_ANALYSIS_PHASES_H
 #define POV_ANALYSIS_PHASES_H
 
-#include "base/names.h"
+#include "lib/names.h"
 #include "model/model.h"
 
 struct phases {

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 static bool call_parse(char *p, struct section_edge *out)
 {

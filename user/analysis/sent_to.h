@@ -4,7 +4,7 @@
 #define POV_ANALYSIS_SENT_TO_H
 
 #include "analysis/pairs.h"
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 struct sent_to {

@@ -6,7 +6,7 @@
 #ifndef POV_ANALYSIS_SITE_TIMES_H
 #define POV_ANALYSIS_SITE_TIMES_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 #define SITE_ROWS_MAX 262144 /* kept: a function called from one place by one process */

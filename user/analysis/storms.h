@@ -6,7 +6,7 @@
 #ifndef POV_ANALYSIS_STORMS_H
 #define POV_ANALYSIS_STORMS_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 #define STORM_MIN 256

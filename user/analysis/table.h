@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 /* Makes array[idx] valid; new rows are zero. Returns the array, *n its new length. */
 static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t row_bytes)

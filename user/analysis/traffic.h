@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * How many bytes each process handed to the network, by which device, to whom, and on behalf of which MPI call and phase of
- * the program: the counters that Brown et al. 2014 put into a modified MPI, from posts alone (layer/post.h).
+ * the program: the counters that Brown et al. 2014 put into a modified MPI, from posts alone (layers/post.h).
  *
  * One byte is posted by several layers on its way down. Of those that post to one carrier in a process, the one nearest to the
  * wire counts; posts whose carrier is not known count only in processes that have no others. Which one that is, and whose an end of

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 static uint64_t pair_key(uint32_t waiter, uint32_t late)
 {

@@ -3,7 +3,7 @@
 #ifndef POV_ANALYSIS_WAITED_FOR_H
 #define POV_ANALYSIS_WAITED_FOR_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "model/model.h"
 
 /* What one process waited for another one. */

@@ -7,7 +7,7 @@
 #include "analysis/whatif_internal.h"
 #include "analysis/site_times.h"
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 #define NOBODY UINT32_MAX
 

@@ -4,7 +4,7 @@
 #define POV_ANALYSIS_WHATIF_INTERNAL_H
 
 #include "analysis/whatif.h"
-#include "base/map.h"
+#include "lib/map.h"
 
 /* An outermost call of MPI, or polls that were merged. */
 struct whatif_call {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 /* From at_ns on the clock is ahead of the thread's own time outside MPI. */
 struct ahead {

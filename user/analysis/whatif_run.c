@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
-#include "base/log.h"
+#include "lib/log.h"
 
 /* From at_ns on. */
 struct step {

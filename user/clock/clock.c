@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/launch.h"
-#include "attach/proc.h"
-#include "base/log.h"
+#include "record/launch/launch.h"
+#include "target/proc.h"
+#include "lib/log.h"
 #include "clock.skel.h"
 #include "clock/seats.h"
 #include "clock/serve.h"
-#include "collect/kernel.h"
+#include "record/kernel.h"
 
 #define TEND_NS 250000000ull
 #define FIND_NS 1000000000ull

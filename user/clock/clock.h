@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * `povtrace clock` as its command sees it: serves libpov's pages (abi/clock.h), and tells from time to time what is in them.
- * In povtrace-record.so, by collect/recorder.h.
+ * In povtrace-record.so, by record/recorder.h.
  */
 #ifndef POV_CLOCK_CLOCK_H
 #define POV_CLOCK_CLOCK_H

@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/features.h"
-#include "attach/proc.h"
-#include "base/log.h"
+#include "target/features.h"
+#include "target/proc.h"
+#include "lib/log.h"
 #include "clock.skel.h"
-#include "collect/kernel.h"
-#include "libpov/page.h"
+#include "record/kernel.h"
+#include "clock/libpov/page.h"
 
 #define READY_MOST 256u
 #define READY_LEAST 192u

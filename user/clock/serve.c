@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/proc.h"
-#include "base/log.h"
-#include "base/run_socket.h"
+#include "target/proc.h"
+#include "lib/log.h"
+#include "lib/run_socket.h"
 
 /* ---- answers ---- */
 

@@ -6,7 +6,7 @@
 #ifndef POV_FABRIC_BUILD_H
 #define POV_FABRIC_BUILD_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "fabric/fabric.h"
 
 #include <stddef.h>

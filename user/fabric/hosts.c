@@ -2,8 +2,8 @@
 /* The table of hosts, and which of a host's ports a rank uses. */
 #include "fabric/hosts.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef POV_FABRIC_HOSTS_H
 #define POV_FABRIC_HOSTS_H
 
-#include "base/map.h"
+#include "lib/map.h"
 #include "fabric/fabric.h"
 
 #include <stdio.h>

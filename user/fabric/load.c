@@ -2,7 +2,7 @@
 /* Flows are merged, routed once for each pair of ends, and added to the links on their way. */
 #include "fabric/load.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "fabric/route.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* A load for programs: JSON, and CSV with a row for each half link that carries something. */
 #include "fabric/tables.h"
 
-#include "base/json_out.h"
+#include "lib/json_out.h"
 
 #include <errno.h>
 #include <stdlib.h>

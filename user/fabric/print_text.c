@@ -2,8 +2,8 @@
 /* A load as tables for people. */
 #include "fabric/tables.h"
 
-#include "base/human.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* The CSV of `povtrace report --traffic --csv` (kmod-docs/TRAFFIC.md): columns are found by their names, others are not looked at. */
 #include "fabric/traffic.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

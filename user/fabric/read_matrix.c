@@ -2,8 +2,8 @@
 /* Bytes from rank to rank, a line for each sender. */
 #include "fabric/traffic.h"
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

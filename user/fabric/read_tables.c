@@ -6,7 +6,7 @@
  */
 #include "fabric/read.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <ctype.h>
 #include <errno.h>

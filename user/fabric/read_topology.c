@@ -11,7 +11,7 @@
  */
 #include "fabric/read.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Sorting and summing half links. */
 #include "fabric/tables.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What to do, by what was found; how that is set is told by setting/.
+ * What to do, by what was found; how that is set is said by setting.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
-#include "setting/setting.h"
+#include "finding/setting.h"
 
 #define BUSY_PART \
 	4 /* a thread wants a core of its own if it computes for one part in so many of its rank's life */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks of a job that compute more than others (analysis/app_time.h), or communicate more (analysis/volumes.h, causes.h). */
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 /* What the rank with most has more than the mean, in %. */

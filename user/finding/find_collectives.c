@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks that were late to collective calls, by analysis/arrivals.h. */
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 static char *arrival_text(const struct findings *f, const struct model_process *p,

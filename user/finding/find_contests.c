@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 /* What one kind is made of: which contests, and which of these are one finding. */

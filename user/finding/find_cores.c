@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 enum core_kind { CORE_OTHERS, CORE_RANKS, CORE_OWN };

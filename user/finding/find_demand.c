@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define OVER_PART 10  /* it must last for one part in so many of what a rank lives on average */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks that others waited for in one-sided communication, by analysis/epochs.h and analysis/locks.h. */
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Time in MPI's file calls, by analysis/file_io.h: of all ranks of a trace together. */
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define SMALL_BYTES (1u << 20) /* calls that move less on average are small */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks that others waited for with messages, by analysis/late.h. */
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 /* Those who waited for one process, n of them. */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/human.h"
-#include "base/json_get.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "finding/find.h"
 #include "trace/trace_read.h"
 

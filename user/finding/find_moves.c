@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Threads that were moved between CPUs all the time, and those that were woken late though their core was idle, by analysis/moves.h. */
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define MOVES_MIN 100	/* of a thread … */

@@ -4,8 +4,8 @@
 
 #include "analysis/site_times.h"
 #include "analysis/table.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define SAVED_PART \

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "finding/find.h"
-#include "setting/setting.h"
+#include "finding/setting.h"
 
 #define WRITES_LEAST 1000    /* a rank that wrote less often does not print to speak of */
 #define WRITE_COST_NS 100000 /* passing one on takes less: other work held the cores, too */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Messages that queued at their receiver, by analysis/any_source.h and analysis/unexpected.h. */
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 /* Those who waited for one process, n of them: if only one did, nobody was served before it. */

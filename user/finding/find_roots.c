@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 #define CAUSE_PART 20 /* of what a finding costs: smaller causes are not named */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Storms of small messages, by analysis/storms.h. */
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 static char *storm_text(const struct findings *f, const struct storm *s)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/find.h"
 
 static void (*const find[])(struct findings *f) = {

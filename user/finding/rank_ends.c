@@ -2,13 +2,14 @@
 /* Which ranks did not end well, in which order, and where they were. The words are rank_ends_text.c's. */
 #include "finding/rank_ends.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "abi/event.h"
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_read.h"
 
 const char *const rank_end_kinds[] = {
@@ -116,6 +117,24 @@ static void place_find(const struct rank_ends *e, struct rank_end *end)
 
 /* ---- all ---- */
 
+/* A process that should have become a rank may fail before MPI_Init; of other processes, most signals are ordinary. */
+static bool crashed(const struct model_process *p)
+{
+	if (p->is_rank || !p->is_target || !p->ended_ns || !WIFSIGNALED(p->exit_code))
+		return false;
+	switch (WTERMSIG(p->exit_code)) {
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGILL:
+	case SIGFPE:
+	case SIGABRT:
+	case SIGSYS:
+		return true;
+	default:
+		return p->out_of_memory;
+	}
+}
+
 static int order_compare(const void *va, const void *vb)
 {
 	const struct rank_end *a = va, *b = vb;
@@ -144,9 +163,12 @@ void rank_ends_make(struct rank_ends *e, const struct model *m, const struct las
 
 	*e = (struct rank_ends){.model = m, .calls = calls, .sites = sites};
 	e->end = xcalloc(n + 1, sizeof(*e->end));
-	for (uint32_t i = 0; i < n && model_process_get(m, i)->is_rank; i++) {
-		nranks++;
-		if (!ended_well(e, model_process_get(m, i), &e->end[e->n]))
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_process *p = model_process_get(m, i);
+
+		nranks += p->is_rank;
+		if (p->is_rank ? !ended_well(e, p, &e->end[e->n]) :
+				 crashed(p) && !ended_well(e, p, &e->end[e->n]))
 			e->n++;
 	}
 	qsort(e->end, e->n, sizeof(*e->end), order_compare);

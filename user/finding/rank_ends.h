@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How ranks ended that did not end well: who was first, by what, and in which call. A launcher that ended ranks after one had failed is
- * told of once for all of them.
+ * How ranks ended that did not end well: who was first, by what, and in which call. Other recorded processes that crashed are among
+ * them, for a program may fail before MPI_Init. A launcher that ended ranks after one had failed is reported once for all of them.
  */
 #ifndef POV_FINDING_RANK_ENDS_H
 #define POV_FINDING_RANK_ENDS_H

@@ -7,10 +7,10 @@
 
 #include "abi/event.h"
 #include "analysis/label.h"
-#include "base/human.h"
-#include "base/json_get.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "finding/find.h"
 #include "finding/rank_ends.h"
 #include "trace/trace_read.h"
@@ -35,12 +35,15 @@ static char *words_foreign(char *text, const char *foreign, unsigned int max)
 	return text;
 }
 
-/* "Rank 3 (pid 4711)" */
+/* "Rank 3 (pid 4711)"; of a process that is no rank: "`app` (pid 4711)" */
 static char *words_rank(const struct rank_ends *e, const struct model_process *p)
 {
 	bool hosts = model_get_info(e->model)->nhosts > 1;
 	char label[RANK_LABEL_BYTES];
 
+	if (!p->is_rank)
+		return words(words_foreign(xstrdup("`"), p->name, NAME_CHARS), "` (pid %u%s%s)",
+			     p->host_pid, hosts ? " on " : "", hosts ? p->host : "");
 	return xasprintf("Rank %s (pid %u%s%s)", rank_label(e->model, p, label), p->host_pid,
 			 hosts ? " on " : "", hosts ? p->host : "");
 }

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "lib/names.h"
 #include "finding/reasons_internal.h"
 
 const char *const reason_names[REASON_KINDS] = {
@@ -98,6 +100,29 @@ static uint8_t *holders_sort(const struct model *m)
 	return kind;
 }
 
+/* A build or a monitor is many short processes of a few programs: these are to blame together. */
+static uint32_t *programs_find(const struct model *m, const uint8_t *holder)
+{
+	uint32_t n = model_process_count(m), *program = xcalloc(n + 1, sizeof(*program));
+	struct names names = {0};
+	struct map first = {0}; /* by host and name */
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_process *p = model_process_get(m, i);
+		uint64_t key = (uint64_t)p->host_idx << 32 | names_id(&names, p->name);
+
+		program[i] = i;
+		if (holder[i] != REASON_HELD_BY_OTHER)
+			continue;
+		if (!map_get(&first, key))
+			map_set(&first, key, &program[i]);
+		program[i] = *(const uint32_t *)map_get(&first, key);
+	}
+	map_release(&first);
+	names_release(&names);
+	return program;
+}
+
 enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,
 				  uint32_t *process)
 {
@@ -105,10 +130,10 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 					REASON_HELD_UNKNOWN :
 				holder == waiter ?
 					REASON_HELD_BY_SELF :
-					(enum reason_kind)(r->holder[holder] & ~HOLDER_SMALL);
+					(enum reason_kind)(r->holder[holder] & HOLDER_KIND);
 
-	*process = kind == REASON_HELD_BY_OTHER && !(r->holder[holder] & HOLDER_SMALL) ?
-			   holder :
+	*process = kind == REASON_HELD_BY_OTHER && !reason_is_small(r, holder) ?
+			   r->program[holder] :
 			   FINDING_NOBODY;
 	return kind;
 }
@@ -125,6 +150,13 @@ static uint64_t held_alone_ns(const struct findings *f, const struct held *h)
 	uint64_t waiting_ns = held_get(&f->causes.held, h->waiter, h->holder);
 
 	return h->ns > waiting_ns ? h->ns - waiting_ns : 0;
+}
+
+/* Notes that a process had a core that ranks needed. */
+static void holder_note(struct maker *k, uint32_t holder, uint64_t ns)
+{
+	if (ns && holder != HELD_UNKNOWN)
+		k->r->holder[holder] |= HOLDER_COST;
 }
 
 /* The times at which cores were held end with the window's last call; they are cut to what the account has. */
@@ -150,6 +182,7 @@ static void no_core_add(struct maker *k, const struct account_rank *rank, struct
 			ns += rest_ns;
 			rest_ns = 0;
 		}
+		holder_note(k, held[i]->holder, ns);
 		own_add(k, kind, process, rank->process, ns);
 	}
 	own_add(k, REASON_HELD_UNKNOWN, FINDING_NOBODY, rank->process, rest_ns);
@@ -249,6 +282,8 @@ static void roots_add(struct maker *k)
 		enum reason_kind kind = root_kind(k, c, &process);
 		struct reason *r = ns ? reason_of(k, kind, process) : NULL;
 
+		if (c->kind == CAUSE_NO_CORE)
+			holder_note(k, c->other, ns);
 		given_ns += ns;
 		if (!r)
 			continue;
@@ -374,7 +409,7 @@ static void victims_find(struct maker *k)
 
 bool reason_is_small(const struct reasons *r, uint32_t process)
 {
-	return r->holder[process] & HOLDER_SMALL;
+	return r->holder[r->program[process]] & HOLDER_SMALL;
 }
 
 static int reason_compare(const void *va, const void *vb, void *ctx)
@@ -389,6 +424,20 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 	if (a->kind != b->kind)
 		return (int)a->kind - (int)b->kind;
 	return a->process < b->process ? -1 : a->process > b->process;
+}
+
+/* Of each reason that blames a program, how many of its processes had cores. */
+static void processes_count(struct reasons *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		for (uint32_t p = 0; p < n && r->reason[i].kind == REASON_HELD_BY_OTHER; p++)
+			r->reason[i].processes += r->holder[p] & HOLDER_COST &&
+						  r->program[p] == r->reason[i].process;
+}
+
+bool reason_is_one(const struct reason *r)
+{
+	return r->process != FINDING_NOBODY && r->processes <= 1;
 }
 
 /* ---- all of it ---- */
@@ -408,6 +457,7 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 	struct maker k = {.r = r, .f = f, .a = a};
 
 	*r = (struct reasons){.account = a, .holder = holders_sort(f->model)};
+	r->program = programs_find(f->model, r->holder);
 	for (uint32_t i = 0; i < a->njob; i++) {
 		uint64_t ns = a->job[i].to_ns - a->job[i].from_ns;
 
@@ -418,6 +468,7 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 	kind_merge(r, REASON_COMPUTED);
 	kind_merge(r, REASON_SLEPT);
 	small_merge(r);
+	processes_count(r, model_process_count(f->model));
 	victims_find(&k);
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason *one = &r->reason[i];
@@ -441,5 +492,6 @@ void reasons_release(struct reasons *r)
 	}
 	free(r->reason);
 	free(r->holder);
+	free(r->program);
 	*r = (struct reasons){0};
 }

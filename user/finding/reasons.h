@@ -42,7 +42,9 @@ enum reason_gain {
 
 struct reason {
 	enum reason_kind kind;
-	uint32_t process;   /* idx of the one to blame; FINDING_NOBODY: several */
+	/* idx of the process to blame, or of the first one of the program to blame; FINDING_NOBODY: several */
+	uint32_t process;
+	uint32_t processes; /* REASON_HELD_BY_OTHER: how many of the program had cores */
 	uint64_t ns;	    /* = own_ns + waited_ns */
 	uint64_t own_ns;    /* lost by those to whom it happened */
 	uint64_t waited_ns; /* lost by ranks that waited for these */
@@ -63,6 +65,7 @@ struct reasons {
 	uint64_t lost_ns; /* = the sum of all */
 	uint64_t run_ns;  /* of the longest job */
 	uint8_t *holder;  /* by idx of processes: what kind of holder it is (reasons.c); owned */
+	uint32_t *program; /* by idx of processes: the first process of the same program and host; owned */
 	const struct account *account;
 };
 
@@ -71,6 +74,13 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 void reasons_release(struct reasons *r);
 /* What mending it may save at most: the order of the list. */
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason);
+
+/* Whether one process is to blame, not several of its program, or of many. */
+bool reason_is_one(const struct reason *r);
+/* Makes title, evidence and action (reasons_text.c). */
+void reason_words(const struct reasons *all, struct findings *f, struct reason *r);
+/* Whether a process that had cores is one of those that share a reason. */
+bool reason_is_small(const struct reasons *r, uint32_t process);
 
 #define REASONS_SHOWN 5 /* on the first screen, at most */
 /* Whether mending it may save so much of the run; others are not shown. */
@@ -87,10 +97,5 @@ void reason_print(const struct reasons *r, const struct reason *reason, uint32_t
 		  const char *mark, bool evidence, FILE *out);
 /* Members of an object that is open. */
 void reason_json(struct json_out *j, const struct model *m, const struct reason *reason);
-
-/* Makes title, evidence and action (reasons_text.c). */
-void reason_words(const struct reasons *all, struct findings *f, struct reason *r);
-/* Whether a process that had cores is one of those that share a reason. */
-bool reason_is_small(const struct reasons *r, uint32_t process);
 
 #endif

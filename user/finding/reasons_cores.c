@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "finding/reasons_internal.h"
 
 static bool is_contest(const struct said *s, const struct contest *c)
@@ -16,7 +17,7 @@ static bool is_contest(const struct said *s, const struct contest *c)
 	switch (s->r->kind) {
 	case REASON_HELD_BY_OTHER:
 		return s->r->process == FINDING_NOBODY ? reason_is_small(s->all, by->idx) :
-							 by->idx == s->r->process;
+							 s->all->program[by->idx] == s->r->process;
 	case REASON_HELD_BY_SELF:
 		return by == own;
 	case REASON_HELD_BY_RANK:
@@ -56,6 +57,19 @@ static bool is_bound(const struct said *s, const struct contest *c)
 	return mask && mask->nr == 1;
 }
 
+/* "`clang` (89 processes)"; "`bystander` (pid 2745)" */
+static char *words_program(const struct said *s, char *text)
+{
+	char *name;
+
+	if (reason_is_one(s->r))
+		return words_who(s, text, s->r->process);
+	name = text_printable(model_process_get(s->f->model, s->r->process)->name, 24);
+	text = words(text, "`%s` (%u processes)", name, s->r->processes);
+	free(name);
+	return text;
+}
+
 static char *held_title(const struct said *s, const struct contest *c)
 {
 	char *text = xstrdup("");
@@ -64,8 +78,8 @@ static char *held_title(const struct said *s, const struct contest *c)
 	case REASON_HELD_BY_OTHER:
 		if (s->r->process == FINDING_NOBODY)
 			return words(text, "Other processes ran on cores that ranks needed");
-		text = words_who(s, text, s->r->process);
-		if (!c)
+		text = words_program(s, text);
+		if (!c || !reason_is_one(s->r))
 			return words(text, " had cores that ranks needed");
 		text = words_cpu_of(s, words(text, " ran on "), c);
 		text = words(text, is_bound(s, c) ? ", to which " : ", which ");
@@ -95,7 +109,7 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 	}
 	text = words_who(s, xstrdup(""), s->r->victim);
 	text = words_round(words(text, " had no core for "), s->r->victim_ns);
-	if (c && (s->r->kind == REASON_HELD_BY_RANK || s->r->process == FINDING_NOBODY) &&
+	if (c && (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
 	    s->r->kind != REASON_HELD_BY_SELF) {
 		text = words_who(s, words(text, ", most while "), c->holder->proc->idx);
 		text = words_cpu_of(s, words(text, " ran on "), c);
@@ -154,7 +168,7 @@ static char *other_action(const struct said *s, const struct contest *c)
 {
 	char *plain = reason_sentence(advice_against(s->f, c->waiter, c->holder)), *text;
 
-	if (s->r->process == FINDING_NOBODY)
+	if (!reason_is_one(s->r))
 		return plain;
 	text = reason_advice(s, "core_held_by_others", s->r->process);
 	if (!text || !strcmp(text, plain)) {

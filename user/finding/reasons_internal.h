@@ -6,8 +6,10 @@
 #include "finding/find.h"
 #include "finding/reasons.h"
 
-#define HOLDER_SMALL \
-	0x80 /* in struct reasons.holder, beside its kind: it cost too little to be named */
+/* Flags in struct reasons.holder, beside the kind. */
+#define HOLDER_SMALL 0x80 /* its program cost too little to be named */
+#define HOLDER_COST 0x40  /* it had a core that a rank needed */
+#define HOLDER_KIND 0x3f
 
 /* Why a rank had no core. *process: the one to blame, or FINDING_NOBODY. */
 enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/json_out.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/json_out.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "finding/reasons.h"
 
 #define WIDTH 100
@@ -126,7 +126,9 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 	bool replayed = reason->known == GAIN_REPLAYED;
 
 	json_out_key_string(j, "kind", reason_names[reason->kind]);
-	uint_json(j, "pid", p, p ? p->host_pid : 0);
+	uint_json(j, "pid", p && reason_is_one(reason), p ? p->host_pid : 0);
+	if (reason->kind == REASON_HELD_BY_OTHER)
+		uint_json(j, "processes", p, reason->processes);
 	uint_json(j, "rank", p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
 	json_out_key_uint(j, "cost_ns", reason->ns);
 	json_out_key_uint(j, "own_ns", reason->own_ns);

@@ -2,7 +2,7 @@
 /* The sentences of reasons: what it is, what shows it, what to do. Those about cores are in reasons_cores.c. */
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "finding/reasons_internal.h"
 
 #define ALIKE \

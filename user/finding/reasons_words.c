@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "finding/reasons_internal.h"
 
 #define TOGETHER 1.05 /* times what one rank lost: less is not worth a word */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/human.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/text.h"
 #include "finding/find.h"
 #include "analysis/label.h"
 

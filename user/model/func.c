@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "model/who.h"
 #include "trace/trace_read.h"
 

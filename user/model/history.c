@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "model/what.h"
 
 #define HISTORY_MAX 1024 /* entries; a size that array_grow makes */

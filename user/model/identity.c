@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "model/replay.h"
 
 int model_open(struct trace *t, const struct model_options *opt, struct model **out)

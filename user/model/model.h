@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "layer/layer.h"
+#include "layers/layer.h"
 #include "trace/trace_join.h"
 
 struct trace;
@@ -322,7 +322,7 @@ struct model_within {
 	uint64_t request; /* of a call that starts or completes exactly one: its handle; else 0 */
 };
 
-/* Something that a call of a lower layer posted, or learned of (layer/post.h). Told with its call, behind it. */
+/* Something that a call of a lower layer posted, or learned of (layers/post.h). Told with its call, behind it. */
 struct model_post {
 	const struct call_post *post;
 	const struct model_call *call; /* that did it */

@@ -9,8 +9,8 @@
 
 #include "abi/config.h"
 #include "abi/event.h"
-#include "base/log.h"
-#include "base/map.h"
+#include "lib/log.h"
+#include "lib/map.h"
 #include "model/model.h"
 #include "trace/trace_join.h"
 

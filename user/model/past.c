@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "model/what.h"
 
 #define WAITING_MAX (1u << 16) /* calls and spins */

@@ -2,7 +2,7 @@
 /* Which process is meant by a rank of a job. */
 #include <string.h>
 
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "model/who.h"
 #include "trace/trace_join.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "model/what.h"
 #include "trace/trace_read.h"
 

@@ -16,7 +16,7 @@
 #include "preload/sys.h"
 
 /*
- * By this it is known what this library is (attach/inspect_library.c). Here a process waits, without any system call, until what it has
+ * By this it is known what this library is (target/helper/inspect_library.c). Here a process waits, without any system call, until what it has
  * mapped has been looked at: the kernel half has a probe in it.
  */
 __attribute__((visibility("default"), noinline)) void povtrace_preload(void);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * CLOCK_MONOTONIC for less than half of what reading it takes: the CPU's counter, at the rate that the collector measures all along
- * (collect/cycle_rate.h), from a moment at most a millisecond ago at which both were read. Where the kernel's clock is not made of that
+ * (record/host/cycle_rate.h), from a moment at most a millisecond ago at which both were read. Where the kernel's clock is not made of that
  * counter, the kernel's.
  */
 #ifndef POV_PRELOAD_CLOCK_H
 #define POV_PRELOAD_CLOCK_H
 
-#include "base/cycles.h"
+#include "lib/cycles.h"
 #include "preload/in_process.h"
 
 /* A thread's. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/text.h"
+#include "lib/log.h"
+#include "lib/text.h"
 
 #define COLUMNS_MAX 80
 #define INDENT "  "

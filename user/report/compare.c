@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 const char *const compare_run_names[2] = {"before", "after"};

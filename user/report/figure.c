@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "analysis/functions.h"
-#include "base/human.h"
+#include "lib/human.h"
 
 static uint64_t member(const void *row, size_t at)
 {

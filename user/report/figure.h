@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "base/json_out.h"
+#include "lib/json_out.h"
 #include "report/columns.h"
 
 enum figure_kind {

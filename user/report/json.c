@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 #include "version.h"

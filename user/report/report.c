@@ -11,7 +11,7 @@
 
 #include "analysis/host_clocks.h"
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/figure.h"
 #include "site/sites.h"
 #include "trace/trace_read.h"

@@ -28,7 +28,7 @@
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
 #include "analysis/whatif.h"
-#include "base/rank_list.h"
+#include "lib/rank_list.h"
 #include "finding/finding.h"
 #include "finding/rank_ends.h"
 #include "finding/reasons.h"

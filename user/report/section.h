@@ -7,7 +7,7 @@
 #define POV_REPORT_SECTION_H
 
 #include "analysis/label.h"
-#include "base/text.h"
+#include "lib/text.h"
 #include "report/figure.h"
 #include "report/report.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define SHOWN_PCT 0.5 /* a share below is not shown, nor is a column that has no other */

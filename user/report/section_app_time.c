@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/label.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define RANKS_MANY 16  /* of more, those that computed least are shown, and the range of all */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/loss.h"
-#include "base/human.h"
+#include "lib/human.h"
 #include "report/section.h"
 #include "site/sites.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Who came last to collective calls, how often, and what others waited for it (analysis/arrivals.h). */
-#include "base/human.h"
+#include "lib/human.h"
 #include "report/section.h"
 
 #define ROW struct arrival_row

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define CORES_MANY 64

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/human.h"
+#include "lib/human.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 

@@ -9,6 +9,14 @@
 
 #define ENDS_SHOWN 4 /* lines of the first screen */
 
+static bool only_ranks(const struct rank_ends *e)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (!e->end[i].process->is_rank)
+			return false;
+	return true;
+}
+
 void text_ends(const struct report *r, FILE *out)
 {
 	const struct rank_ends *e = &r->ends;
@@ -17,7 +25,8 @@ void text_ends(const struct report *r, FILE *out)
 
 	if (!e->n)
 		return;
-	text_section(out, "Ranks that did not end well, the first one first");
+	text_section(out, "%s that did not end well, the first one first",
+		     only_ranks(e) ? "Ranks" : "Processes");
 	for (uint32_t i = 0; i < e->n; i++) {
 		text = rank_ends_text(e, i);
 		if (!text)

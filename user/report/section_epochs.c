@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Whose epochs of one-sided communication belong together, and of which that is not known (analysis/epochs.h). */
 #include "analysis/table.h"
-#include "base/human.h"
+#include "lib/human.h"
 #include "report/section.h"
 
 /* Why one has not been matched with its other side: the JSON's member, and in words. */

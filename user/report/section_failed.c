@@ -2,8 +2,8 @@
 /* MPI calls that returned an error (analysis/failed.h). */
 #include <stdlib.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define FAILED_SHOWN 8

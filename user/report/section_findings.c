@@ -2,7 +2,7 @@
 /*
  * What cost ranks most, and who was the cause (finding/finding.h).
  */
-#include "base/human.h"
+#include "lib/human.h"
 #include "report/section.h"
 
 static void uncertain_note(const struct report *r, FILE *out)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define ROW struct function_row

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define RUNNABLE_SHOWN_NS 1000000 /* threads that waited less are left out … */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/json_get.h"
-#include "base/json_out.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/json_out.h"
+#include "lib/log.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 

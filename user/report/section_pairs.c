@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/traffic_label.h"
 
 /* One unit for all cells of a matrix, so that they can be compared at a glance. */

@@ -7,8 +7,8 @@
 
 #include "analysis/label.h"
 #include "analysis/table.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define CORES_MANY 32

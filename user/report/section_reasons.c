@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 static bool is_shown(const struct report *r, const struct reason *reason)

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "base/human.h"
-#include "base/json_get.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "report/section.h"
 
 #define THREADS_MANY 200

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "report/traffic_label.h"
 
 #define ROW struct transfer_row

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/human.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/log.h"
 #include "finding/find.h"
 #include "report/hang_text.h"
 #include "report/section.h"
@@ -508,9 +508,9 @@ static void details_print(const struct report *r, uint32_t wanted, FILE *out)
 
 static void first_screen(const struct report *r, FILE *out)
 {
+	text_ends(r, out);
 	if (!r->nranks)
 		print_no_rank(r, out);
-	text_ends(r, out);
 	text_failed(r, out);
 	if (!r->opt->details && hang_text_matters(r))
 		text_hang(r, out);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define ROW struct traffic_flow
 

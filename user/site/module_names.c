@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "model/model.h"
 
 #define ANSWER_SECONDS 60 /* the first one reads tables of the whole file */

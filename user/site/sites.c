@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/map.h"
-#include "base/own_file.h"
-#include "base/text.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "lib/own_file.h"
+#include "lib/text.h"
 #include "model/model.h"
 #include "site/module_names.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "abi/config.h"
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_join.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_totals.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_join.h"
 #include "trace/trace_joined.h"
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 

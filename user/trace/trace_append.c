@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 static void set_error(struct append_file *f, int err, const char *what)
 {

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
-#include "base/person.h"
+#include "lib/log.h"
+#include "lib/person.h"
 
 static int fail(const char *path, const struct person *as, int err)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_create.h"
 #include "trace/trace_keep.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_totals.h"

@@ -31,7 +31,7 @@ static inline const char *trace_source_name(const struct trace_source *s)
 	return s->temporary ? "(not kept)" : s->path;
 }
 
-#define TRACE_HOSTS_MAX 400 /* numbers above theirs are the timeline's own (writer/timeline.h) */
+#define TRACE_HOSTS_MAX 400 /* numbers above theirs are the timeline's own (timeline/timeline.h) */
 
 /* Process and thread numbers: the host's number above the kernel's own, which are below 1 << TRACE_HOST_SHIFT. */
 #define TRACE_HOST_SHIFT 22

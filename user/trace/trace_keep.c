@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define SHARE 8 /* bytes: a segment has this part of all */
 

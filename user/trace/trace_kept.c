@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/human.h"
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 

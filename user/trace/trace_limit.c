@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 /* jansson 2.14 on 64 bits, with malloc's own; measured and rounded up. */
 #define JSON_OBJECT_BYTES 288

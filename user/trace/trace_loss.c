@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_file.h"
 #include "trace/trace_text.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"

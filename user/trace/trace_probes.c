@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
-#include "base/map.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/map.h"
 
 static void number_add(json_t *to, const json_t *from, const char *key)
 {

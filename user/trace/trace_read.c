@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json_get.h"
-#include "base/log.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"

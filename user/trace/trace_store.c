@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_append.h"
 
 #define POOL_BASE \

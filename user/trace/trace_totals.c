@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/json_get.h"
+#include "lib/json_get.h"
 #include "trace/trace_read.h"
 #include "trace/trace_text.h"
 

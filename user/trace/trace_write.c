@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "abi/event.h"
-#include "base/log.h"
+#include "lib/log.h"
 #include "trace/trace_create.h"
 #include "trace/trace_dump.h"
 #include "trace/trace_keep.h"

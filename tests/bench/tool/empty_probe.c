@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elf/elf_file.h"
-#include "elf/probe_site.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/probe_site.h"
 #include "empty_probe.skel.h"
 
 #define FUNCS_MAX 64

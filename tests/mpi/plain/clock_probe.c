@@ -32,7 +32,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "libpov/pov.h"
+#include "clock/libpov/pov.h"
 
 #define MS 1000000ull
 

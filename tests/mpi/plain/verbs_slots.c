@@ -3,7 +3,7 @@
  * Prints, as a header, which functions of a provider's table the installed libibverbs puts where programs look for them, and some
  * that it calls itself: it is given tables of two functions, which stand where a slot's number has a certain bit, and where not. So
  * nothing here knows the private interface, and the result is a witness for what is read out of the library's code
- * (user/elf/verbs_ops.h).
+ * (user/layers/verbs/library_verbs_ops.h).
  */
 #include <stdbool.h>
 #include <stdint.h>

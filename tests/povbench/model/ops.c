@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define COLD_COMPUTE_NS 1e6
 #define CONTEXT_MIX 0x9e3779b97f4a7c15ull

@@ -5,7 +5,7 @@
  */
 #include "model/sim.h"
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define PART_TAG 65536 /* beyond what benchmarks use */
 

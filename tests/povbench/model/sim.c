@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define STACK_BYTES ((size_t)1 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)

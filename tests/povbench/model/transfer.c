@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 
 #define BLOCK_BYTES 32	/* of COMM_STRIDED, every other one is a gap */
 #define NOTHING_NS 1e-6 /* less than this is rounding */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/bench.h"
 #include "core/classify.h"
 #include "core/map_judge.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/classify_list.h"
 #include "selftest/pattern.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "core/classify_list.h"
 #include "selftest/formula.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layer/func_table.h"
+#include "layers/func_table.h"
 
 /* ---- values ---- */
 

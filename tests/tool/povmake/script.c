@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "lib/log.h"
 #include "tool/povmake/maker.h"
 
 void bad(const struct maker *m, const char *fmt, ...)

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace-mpi-t: what an MPI library tells of itself through its tool interface, as lines of JSON from rank 0. povtrace starts it, by the
+ * library's launcher (advise/library_ask.c); by hand: mpirun -np 2 povtrace-mpi-t /path/of/libmpi.so [PATTERN…]
+ *
+ *	{"library": text}		MPI_Get_library_version
+ *	{"ranks": n}			of MPI_COMM_WORLD; components are opened in MPI_Init, some only if there is somebody to talk to
+ *	{"components": [names]}		shared objects that are still loaded then: what was not chosen has been unloaded
+ *	{"pml": name}			Open MPI's, by whose functions it calls; only if that can be told
+ *	{"name": …, "value": integer or text, "choice": name of the value}
+ *	{"end": number of variables}	the last
+ *
+ * It is not linked with any MPI. Handles are never looked into, only handed back: whether the library declares them as int or as a pointer,
+ * they fit a register. What type a variable has its name says (MPI_Type_get_name).
+ */
+#include <dlfcn.h>
+#include <fnmatch.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+#include "advise/mpi_t.h"
+
+#define NAME_BYTES 256
+#define TEXT_BYTES 65536 /* of a value; libraries announce room, not length */
+#define VERSION_BYTES 8192
+
+typedef uintptr_t handle; /* of any MPI type */
+
+struct library {
+	void *file;
+	int (*init)(int *argc, char ***argv);
+	int (*finalize)(void);
+	int (*version)(char *text, int *len);
+	int (*comm_size)(handle comm, int *size);
+	int (*comm_rank)(handle comm, int *rank);
+	int (*type_name)(handle type, char *name, int *len);
+	int (*t_init)(int required, int *provided);
+	int (*cvar_num)(int *cnt);
+	int (*cvar_info)(int idx, char *name, int *name_len, int *verbosity, handle *type,
+			 handle *choices, char *desc, int *desc_len, int *bind, int *scope);
+	int (*cvar_alloc)(int idx, void *object, handle *out, int *cnt);
+	int (*cvar_read)(handle cvar, void *value);
+	int (*cvar_free)(handle *cvar);
+	int (*enum_info)(handle choices, int *cnt, char *name, int *len);
+	int (*enum_item)(handle choices, int idx, int *value, char *name, int *len);
+};
+
+/* ISO C has no conversion between pointers to data and to functions; dlsym is made for it. */
+static bool function_find(const struct library *l, const char *name, void *function)
+{
+	void *address = dlsym(l->file, name);
+
+	memcpy(function, &address, sizeof(address));
+	if (!address)
+		log_error("this library has no %s", name);
+	return address;
+}
+
+static bool library_load(struct library *l, const char *path)
+{
+	l->file = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	if (!l->file) {
+		log_error("%s", dlerror());
+		return false;
+	}
+	return function_find(l, "MPI_Init", &l->init) &&
+	       function_find(l, "MPI_Finalize", &l->finalize) &&
+	       function_find(l, "MPI_Get_library_version", &l->version) &&
+	       function_find(l, "MPI_Comm_size", &l->comm_size) &&
+	       function_find(l, "MPI_Comm_rank", &l->comm_rank) &&
+	       function_find(l, "MPI_Type_get_name", &l->type_name) &&
+	       function_find(l, "MPI_T_init_thread", &l->t_init) &&
+	       function_find(l, "MPI_T_cvar_get_num", &l->cvar_num) &&
+	       function_find(l, "MPI_T_cvar_get_info", &l->cvar_info) &&
+	       function_find(l, "MPI_T_cvar_handle_alloc", &l->cvar_alloc) &&
+	       function_find(l, "MPI_T_cvar_read", &l->cvar_read) &&
+	       function_find(l, "MPI_T_cvar_handle_free", &l->cvar_free) &&
+	       function_find(l, "MPI_T_enum_get_info", &l->enum_info) &&
+	       function_find(l, "MPI_T_enum_get_item", &l->enum_item);
+}
+
+/* Open MPI's handles are addresses of objects; in the common ABI of MPICH and its descendants they are numbers. */
+static handle comm_world(const struct library *l)
+{
+	void *object = dlsym(l->file, "ompi_mpi_comm_world");
+
+	return object ? (handle)object : 0x44000000;
+}
+
+static void line_say(json_t *line)
+{
+	char *text = json_dumps(line, JSON_COMPACT);
+
+	if (text)
+		puts(text);
+	free(text);
+	json_decref(line);
+}
+
+/* ---- what is in use ---- */
+
+static bool is_component(const char *name)
+{
+	static const char *const kinds[] = {"mca_pml_*", "mca_btl_*",  "mca_mtl_*",
+					    "libucp*",	 "libfabric*", NULL};
+
+	for (int i = 0; kinds[i]; i++) {
+		if (!fnmatch(kinds[i], name, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool has_name(const json_t *list, const char *name)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		if (!strcmp(json_string_value(one), name))
+			return true;
+	}
+	return false;
+}
+
+/* "mca_btl_vader" of "…/mca_btl_vader.so" */
+static json_t *components(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	json_t *list = json_array();
+	char line[8192];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		char *name = strrchr(line, '/');
+
+		if (!name)
+			continue;
+		name++;
+		name[strcspn(name, ".\n")] = '\0';
+		if (is_component(name) && !has_name(list, name))
+			json_array_append_new(list, json_string(name));
+	}
+	if (maps)
+		fclose(maps);
+	return list;
+}
+
+/* The functions of the component that was chosen are in a table that the library exports. */
+static void pml_say(const struct library *l)
+{
+	static const char prefix[] = "mca_pml_";
+	void *const *table = dlsym(l->file, "mca_pml");
+	char name[NAME_BYTES];
+	const char *at = NULL;
+	Dl_info where;
+
+	if (!table || !dladdr(table[0], &where))
+		return;
+	if (where.dli_fname)
+		at = strstr(where.dli_fname, prefix);
+	if (!at && where.dli_sname && where.dli_saddr == table[0])
+		at = strstr(where.dli_sname, prefix);
+	if (!at)
+		return;
+	snprintf(name, sizeof(name), "%s", at + strlen(prefix));
+	name[strcspn(name, "_.")] = '\0';
+	line_say(json_pack("{s:s}", "pml", name));
+}
+
+/* ---- control variables ---- */
+
+struct variable {
+	char name[NAME_BYTES], type[NAME_BYTES];
+	handle choices;
+};
+
+static bool wanted(const char *name, char *const *pattern)
+{
+	bool all = !*pattern;
+
+	for (; *pattern && !all; pattern++)
+		all = !fnmatch(*pattern, name, 0);
+	return all;
+}
+
+/* By the name of the type, one of them. */
+static json_t *number(const char *type, const void *value)
+{
+	static const struct {
+		const char *name;
+		size_t bytes;
+		bool is_signed;
+	} types[] = {
+		{"MPI_INT", sizeof(int), true},
+		{"MPI_UNSIGNED", sizeof(int), false},
+		{"MPI_LONG", sizeof(long), true},
+		{"MPI_UNSIGNED_LONG", sizeof(long), false},
+		{"MPI_UNSIGNED_LONG_LONG", sizeof(long long), false},
+		{"MPI_COUNT", sizeof(long long), true},
+		{"MPI_INT32_T", 4, true},
+		{"MPI_UINT32_T", 4, false},
+		{"MPI_INT64_T", 8, true},
+		{"MPI_UINT64_T", 8, false},
+		{NULL, 0, false},
+	};
+	int64_t wide;
+	int32_t narrow;
+
+	for (int i = 0; types[i].name; i++) {
+		if (strcmp(type, types[i].name))
+			continue;
+		memcpy(&narrow, value, sizeof(narrow));
+		memcpy(&wide, value, sizeof(wide));
+		if (types[i].bytes == sizeof(wide)) /* "no limit" is the largest */
+			return json_integer(wide < 0 && !types[i].is_signed ? INT64_MAX : wide);
+		return json_integer(types[i].is_signed ? narrow : (int64_t)(uint32_t)narrow);
+	}
+	return NULL;
+}
+
+/* Some integers are numbers of named choices. */
+static json_t *choice_name(const struct library *l, handle choices, json_int_t value)
+{
+	char name[NAME_BYTES];
+	int cnt, found, len = (int)sizeof(name);
+
+	if (!choices || l->enum_info(choices, &cnt, name, &len))
+		return NULL;
+	for (int i = 0; i < cnt; i++) {
+		len = (int)sizeof(name);
+		if (!l->enum_item(choices, i, &found, name, &len) && found == value)
+			return json_string(name);
+	}
+	return NULL;
+}
+
+static bool variable_value(const struct library *l, const struct variable *v, handle cvar, int cnt,
+			   char *room)
+{
+	bool is_text = !strcmp(v->type, "MPI_CHAR");
+	json_t *value, *line, *name;
+
+	memset(room, 0, TEXT_BYTES);
+	if (is_text ? cnt >= TEXT_BYTES : cnt != 1)
+		return false;
+	if (l->cvar_read(cvar, room))
+		return false;
+	value = is_text ? json_string(room) : number(v->type, room);
+	if (!value)
+		return false;
+	line = json_pack("{s:s,s:o}", "name", v->name, "value", value);
+	name = is_text ? NULL : choice_name(l, v->choices, json_integer_value(value));
+	if (name)
+		json_object_set_new(line, "choice", name);
+	line_say(line);
+	return true;
+}
+
+static bool variable_say(const struct library *l, int idx, char *const *pattern, char *room)
+{
+	int name_len = NAME_BYTES, type_len = 0, desc_len = 0, verbosity, bind, scope, cnt;
+	struct variable v = {.choices = 0};
+	handle type = 0, cvar = 0;
+	bool said;
+
+	if (l->cvar_info(idx, v.name, &name_len, &verbosity, &type, &v.choices, NULL, &desc_len,
+			 &bind, &scope) ||
+	    !wanted(v.name, pattern) || l->type_name(type, v.type, &type_len) ||
+	    l->cvar_alloc(idx, NULL, &cvar, &cnt))
+		return false;
+	said = variable_value(l, &v, cvar, cnt, room);
+	l->cvar_free(&cvar);
+	return said;
+}
+
+static void variables_say(const struct library *l, char *const *pattern)
+{
+	int provided, cnt = 0, said = 0;
+	char *room = xmalloc(TEXT_BYTES);
+
+	if (!l->t_init(0, &provided) && l->cvar_num(&cnt))
+		cnt = 0;
+	for (int i = 0; i < cnt; i++)
+		said += variable_say(l, i, pattern, room);
+	free(room);
+	line_say(json_pack("{s:i}", "end", said));
+}
+
+static void all_say(const struct library *l, int ranks, char *const *pattern)
+{
+	char version[VERSION_BYTES] = "";
+	json_t *text;
+	int len = 0;
+
+	l->version(version, &len);
+	text = json_string(version);
+	if (text)
+		line_say(json_pack("{s:o}", "library", text));
+	line_say(json_pack("{s:i}", "ranks", ranks));
+	line_say(json_pack("{s:o}", "components", components()));
+	pml_say(l);
+	variables_say(l, pattern);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	int rank = 0, ranks = 0, none = 0;
+	struct library l = {.file = NULL};
+
+	log_set_program("povtrace-mpi-t");
+	if (argc < 2 || *argv[1] != '/') {
+		fputs("usage: mpirun -np 2 povtrace-mpi-t /PATH/OF/LIBRARY [PATTERN...]\n", stderr);
+		return 2;
+	}
+	alarm(MPI_T_SECONDS); /* whoever started it need not be there any more */
+	if (!library_load(&l, argv[1]))
+		return 1;
+	if (l.init(&none, NULL)) {
+		log_error("MPI_Init failed");
+		return 1;
+	}
+	l.comm_rank(comm_world(&l), &rank);
+	l.comm_size(comm_world(&l), &ranks);
+	if (!rank)
+		all_say(&l, ranks, argv + 2);
+	return l.finalize() ? 1 : 0;
+}

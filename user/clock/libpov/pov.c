@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "clock/libpov/pov.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock/libpov/ask.h"
+#include "clock/libpov/page.h"
+
+#define NS_PER_S 1e9
+/* The server says four times a second that it lives. */
+#define ALIVE_NS 2000000000ull
+
+/* ---- what this process has ---- */
+
+/* Set once, by the first that asks; a child has its own. */
+static struct {
+	pthread_mutex_t lock;
+	bool asked, asked_section, forks_seen;
+	const struct pov_clock_process *page; /* NULL: not served, or no longer */
+	struct pov_clock_section *section;
+	const struct pov_clock_core *core;
+	unsigned int cpus;
+	uint64_t beyond_ns; /* what the served clock was ahead of the CPU time */
+	int err;
+	char why[128];
+} pov = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread const struct pov_clock_thread *place
+	__attribute__((tls_model("initial-exec"))); /* this thread's */
+static __thread bool placed __attribute__((tls_model("initial-exec")));
+static __thread uint64_t rank_last_ns, thread_last_ns __attribute__((tls_model("initial-exec")));
+
+static uint64_t cputime_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void in_child(void)
+{
+	pthread_mutex_init(&pov.lock, NULL);
+	pov.asked = pov.asked_section = false;
+	pov.page = NULL;
+	pov.section = NULL;
+	pov.core = NULL;
+	pov.beyond_ns = 0;
+	placed = false;
+	place = NULL;
+	rank_last_ns = thread_last_ns = 0;
+}
+
+static void why_not(int err)
+{
+	pov.err = err;
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		snprintf(pov.why, sizeof(pov.why), "no `povtrace clock` serves on this node");
+	else if (err == -ESRCH)
+		snprintf(pov.why, sizeof(pov.why),
+			 "the `povtrace clock` that runs does not serve this process");
+	else if (err == -EXDEV)
+		snprintf(pov.why, sizeof(pov.why),
+			 "this process has a clock of its own (time namespace)");
+	else if (err == -EPERM)
+		snprintf(pov.why, sizeof(pov.why),
+			 "who serves as `povtrace clock` is not root, as seen from here");
+	else if (err == -EUSERS)
+		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` serves %d processes already",
+			 POV_CLOCK_SEATS);
+	else if (err == -EPROTONOSUPPORT || err == -EPROTO)
+		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` is of another version");
+	else
+		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` cannot be asked: %s",
+			 strerror(-err));
+}
+
+static const struct pov_clock_process *page_ask(void)
+{
+	struct asked a;
+	uint64_t now;
+	int err;
+
+	pthread_mutex_lock(&pov.lock);
+	if (!pov.asked) {
+		if (!pov.forks_seen)
+			pthread_atfork(NULL, NULL, in_child);
+		pov.forks_seen = true;
+		err = ask(POV_CLOCK_WISH_CLOCK, &a);
+		if (err) {
+			why_not(err);
+		} else {
+			const struct pov_clock_process *p = a.page[0];
+
+			pov.beyond_ns = page_rank_ns(p, &now) -
+					cputime_ns(CLOCK_PROCESS_CPUTIME_ID);
+			pov.cpus = a.cpus;
+			__atomic_store_n(&pov.page, p, __ATOMIC_RELEASE);
+		}
+		__atomic_store_n(&pov.asked, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&pov.lock);
+	return pov.page;
+}
+
+/* NULL: not served. */
+static inline const struct pov_clock_process *page_get(void)
+{
+	const struct pov_clock_process *p = __atomic_load_n(&pov.page, __ATOMIC_ACQUIRE);
+
+	if (p || __atomic_load_n(&pov.asked, __ATOMIC_ACQUIRE))
+		return p;
+	return page_ask();
+}
+
+/* The server is gone: from now on by the CPU time. */
+static __attribute__((noinline)) void page_leave(void)
+{
+	pthread_mutex_lock(&pov.lock);
+	if (pov.page)
+		snprintf(pov.why, sizeof(pov.why), "the `povtrace clock` that served has ended");
+	__atomic_store_n(&pov.page, NULL, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&pov.lock);
+}
+
+static inline bool is_alive(const struct pov_clock_process *p, uint64_t now)
+{
+	return now < __atomic_load_n(&p->alive_ns, __ATOMIC_RELAXED) + ALIVE_NS;
+}
+
+static __attribute__((noinline)) const struct pov_clock_thread *
+place_find(const struct pov_clock_process *p)
+{
+	place = page_place(p, (uint32_t)syscall(SYS_gettid));
+	placed = true;
+	return place;
+}
+
+static inline const struct pov_clock_thread *place_get(const struct pov_clock_process *p)
+{
+	return placed ? place : place_find(p);
+}
+
+/* ---- rank and thread ---- */
+
+/* Never goes back for one thread, whatever corrects a clock. */
+static inline uint64_t later(uint64_t *last, uint64_t ns)
+{
+	*last = ns > *last ? ns : *last;
+	return *last;
+}
+
+uint64_t pov_rank_ns(void)
+{
+	const struct pov_clock_process *p = page_get();
+	uint64_t ns, now;
+
+	if (p) {
+		ns = page_rank_ns(p, &now);
+		if (__builtin_expect(!is_alive(p, now), 0)) {
+			page_leave();
+			p = NULL;
+		}
+	}
+	if (!p)
+		ns = cputime_ns(CLOCK_PROCESS_CPUTIME_ID) + pov.beyond_ns;
+	return later(&rank_last_ns, ns);
+}
+
+uint64_t pov_thread_ns(void)
+{
+	const struct pov_clock_process *p = page_get();
+	const struct pov_clock_thread *t = p ? place_get(p) : NULL;
+
+	return later(&thread_last_ns, t && is_alive(p, page_now_ns()) ?
+					      page_thread_ns(t) :
+					      cputime_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
+double MPIX_Rtime(void)
+{
+	return (double)pov_rank_ns() / NS_PER_S;
+}
+
+/* ---- cores ---- */
+
+static bool section_ask(void)
+{
+	struct asked a;
+	int err;
+
+	if (!page_get())
+		return false;
+	pthread_mutex_lock(&pov.lock);
+	if (!pov.asked_section) {
+		pov.asked_section = true;
+		err = ask(POV_CLOCK_WISH_SECTION, &a);
+		if (err) {
+			why_not(err);
+		} else {
+			pov.core = a.page[1];
+			__atomic_store_n(&pov.section, a.page[0], __ATOMIC_RELEASE);
+		}
+	}
+	pthread_mutex_unlock(&pov.lock);
+	return pov.section != NULL;
+}
+
+static inline bool section_is_there(void)
+{
+	return __atomic_load_n(&pov.section, __ATOMIC_ACQUIRE) || section_ask();
+}
+
+/* Begins or ends the section, unless that has been done. */
+static void section_set(bool in)
+{
+	uint64_t *word, was, is;
+
+	if (!section_is_there())
+		return;
+	word = (uint64_t *)&pov.section->word;
+	was = __atomic_load_n(word, __ATOMIC_RELAXED);
+	do {
+		if ((was & 1) == in)
+			return;
+		is = in ? (was >> 1) - page_now_ns() : (was >> 1) + page_now_ns();
+		is = is << 1 | in;
+	} while (!__atomic_compare_exchange_n(word, &was, is, false, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+}
+
+void MPIX_Start_processor_timer(void)
+{
+	section_set(true);
+}
+
+void MPIX_Stop_processor_timer(void)
+{
+	section_set(false);
+}
+
+uint64_t pov_core_ns(void)
+{
+	const struct pov_clock_process *p;
+	const struct pov_clock_thread *t;
+	uint64_t sum, stint, core;
+	uint32_t cpu;
+
+	if (!section_is_there())
+		return UINT64_MAX;
+	p = page_get();
+	t = p ? place_get(p) : NULL;
+	if (!t || !is_alive(p, page_now_ns()))
+		return UINT64_MAX;
+	do { /* within one stint on one core: that core's sum, and what this stint adds to it */
+		stint = __atomic_load_n(&t->sum, __ATOMIC_ACQUIRE);
+		cpu = __atomic_load_n(&t->cpu, __ATOMIC_RELAXED);
+		core = cpu < pov.cpus ? __atomic_load_n(&pov.core[cpu].sum, __ATOMIC_RELAXED) : 0;
+		sum = pov_clock_section_since(
+			__atomic_load_n(&t->section_in, __ATOMIC_RELAXED),
+			pov_clock_section_at(__atomic_load_n(&pov.section->word, __ATOMIC_RELAXED),
+					     page_now_ns()));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&t->sum, __ATOMIC_RELAXED) != stint);
+	return core + (page_thread_runs(stint) ? sum : 0);
+}
+
+double MPIX_Ptime(void)
+{
+	uint64_t ns = pov_core_ns();
+
+	return ns == UINT64_MAX ? NAN : (double)ns / NS_PER_S;
+}
+
+/* ---- which it is ---- */
+
+enum pov_source pov_source(const char **why)
+{
+	const struct pov_clock_process *p = page_get();
+
+	if (p && !is_alive(p, page_now_ns())) {
+		page_leave();
+		p = NULL;
+	}
+	if (why)
+		*why = p ? "" : pov.why;
+	return p ? POV_SOURCE_POVTRACE : POV_SOURCE_CPUTIME;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * povtrace report: where the time of ranks and cores went, from a recording. Only the options are here; the
+ * numbers come from analysis/, their form from report/.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "cmd/commands.h"
+#include "report/report.h"
+#include "cmd/sources.h"
+#include "trace/trace_limit.h"
+
+#define FIELD(name) offsetof(struct report_args, name)
+
+struct report_args {
+	bool json, threads, traffic, csv, explain, one_run;
+	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang,
+		findings, times;
+	struct option_list ranks, offsets;
+	const char *section;
+	uint64_t top, min;
+	int sort;
+};
+
+static const char *const sort_keys[] = {
+	[REPORT_SORT_RANK] = "rank",
+	[REPORT_SORT_RUNNING] = "running",
+	[REPORT_SORT_RUNNABLE] = "runnable",
+	[REPORT_SORT_BLOCKED] = "blocked",
+	[REPORT_SORT_MPI] = "mpi",
+	[REPORT_SORT_POLLING] = "polling",
+	NULL,
+};
+
+static uint32_t details_of(const struct report_args *a)
+{
+	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->collectives ? DETAIL_COLLECTIVES : 0) |
+	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
+	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
+	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
+	       (a->findings ? DETAIL_FINDINGS : 0) | (a->times ? DETAIL_MAIN_TIMES : 0) |
+	       (a->hang ? DETAIL_HANG : 0) | (a->section ? DETAIL_SECTION : 0) |
+	       (a->all ? DETAIL_ALL : 0);
+}
+
+static int form_print(const struct report *r, const struct report_args *a)
+{
+	int err = 0;
+
+	if (a->json)
+		err = report_json(r, stdout);
+	else if (a->csv)
+		err = report_traffic_csv(r, stdout);
+	else if (a->traffic)
+		report_traffic(r, stdout);
+	else
+		report_text(r, stdout);
+	if (err)
+		log_error("report: cannot write: %s", log_unwritten(-err));
+	return err;
+}
+
+static int report_print(const struct trace_source *source, size_t cnt,
+			const struct report_options *opt, const struct report_args *a)
+{
+	struct report r;
+	int err;
+
+	err = report_open(source, cnt, opt, &r);
+	if (err)
+		return err;
+	if (a->traffic)
+		err = report_traffic_check(&r);
+	if (!err)
+		err = report_section_check(&r);
+	if (!err)
+		err = form_print(&r, a);
+	report_close(&r);
+	return err;
+}
+
+static int report_run(const void *opts, int argc, char **argv, int dashdash)
+{
+	const struct report_args *a = opts;
+	struct report_options opt = {
+		.threads = a->threads,
+		.traffic = a->traffic,
+		.explain = a->explain,
+		.details = details_of(a),
+		.top = (uint32_t)a->top,
+		.min_pct = (uint32_t)a->min,
+		.sort = (enum report_sort)a->sort,
+	};
+	struct trace_source *source;
+	int err = 0;
+
+	(void)dashdash;
+	if (argc < 1) {
+		log_error("report: needs a trace file; see \"povtrace report --help\"");
+		return 2;
+	}
+	if (a->csv && (!a->traffic || a->json)) {
+		log_error("report: --csv is a form of --traffic, and not of --json");
+		return 2;
+	}
+	if (a->section && a->traffic) {
+		log_error("report: --section is no part of --traffic");
+		return 2;
+	}
+	if (a->section && section_parse(a->section, &opt.section))
+		return 2;
+	for (size_t i = 0; i < a->ranks.cnt && !err; i++)
+		err = rank_list_parse(a->ranks.item[i], &opt.ranks);
+	source = err ? NULL : sources_parse(argv, argc, &a->offsets, a->one_run);
+	if (!source) {
+		rank_list_release(&opt.ranks);
+		return 2;
+	}
+	trace_limit_memory(argv, argc);
+	err = report_print(source, (size_t)argc, &opt, a);
+	free(source);
+	rank_list_release(&opt.ranks);
+	return err ? 1 : 0;
+}
+
+static const struct option_def report_options_table[] = {
+	{"json", 'j', OPTION_FLAG, FIELD(json),
+	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources and "
+		 "in share/doc/povtrace."},
+	{"findings", 0, OPTION_FLAG, FIELD(findings),
+	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by the rules of kmod-docs/FINDINGS.md."},
+	{"times", 0, OPTION_FLAG, FIELD(times),
+	 .help = "Print what the scheduler saw of each rank's main thread, and who took most of each core."},
+	{"functions", 0, OPTION_FLAG, FIELD(functions),
+	 .help = "Print what was called instead: how often, how long, how it is spread, of all ranks and of each."},
+	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
+	 .help = "Print what was called by the places that it was called from, with function, file and line where the program is "
+		 "here as it was recorded, with debug information (cc -g); and how unequal ranks are there."},
+	{"collectives", 0, OPTION_FLAG, FIELD(collectives),
+	 .help = "Print who came last to collective calls, how often, and how long others waited for it."},
+	{"messages", 0, OPTION_FLAG, FIELD(messages),
+	 .help = "Print how large messages were, who sent how much to whom, and how many were matched."},
+	{"hang", 0, OPTION_FLAG, FIELD(hang),
+	 .help = "Print where each rank was when the recording ended, whom it waited for there, and whether it can go on at all."},
+	{"overlap", 0, OPTION_FLAG, FIELD(overlap),
+	 .help = "Print what of nonblocking operations was left when they were waited for, by call site, and what the "
+		 "computation before could have hidden of it."},
+	{"cores", 0, OPTION_FLAG, FIELD(cores),
+	 .help = "Print where the time of all threads went, what each core ran, who had it while others wanted it, and "
+		 "context switches."},
+	{"coverage", 0, OPTION_FLAG, FIELD(coverage),
+	 .help = "Print what was recorded, what could not be, and what recording cost."},
+	{"all", 'a', OPTION_FLAG, FIELD(all), .help = "Print everything."},
+	{"explain", 'e', OPTION_FLAG, FIELD(explain),
+	 .help = "Say below each table what its columns mean."},
+	{"traffic", 0, OPTION_FLAG, FIELD(traffic),
+	 .help = "Report only what was handed to the network: to whom, by which device, for which MPI "
+		 "function, in which phase; and when the data of nonblocking operations began to move. Wants "
+		 "layers below MPI to be recorded."},
+	{"csv", 0, OPTION_FLAG, FIELD(csv),
+	 .help = "With --traffic: write its rows as CSV; the columns are described in kmod-docs/TRAFFIC.md."},
+	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
+	 .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
+		 "are reported whole."},
+	{"threads", 't', OPTION_FLAG, FIELD(threads),
+	 .help = "Report each thread that computes or calls MPI; with --all each thread."},
+	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
+	 .help = "Rows of long tables: functions, call sites, and ranks or cores if there are many; 0 for all."},
+	{"min", 0, OPTION_U64, FIELD(min), "PERCENT", .dflt = REPORT_MIN_PCT, .max = 100,
+	 .help = "Show causes whose mending may save so much of the run."},
+	{"sort", 's', OPTION_CHOICE, FIELD(sort), "KEY", .dflt = "rank", .choices = sort_keys,
+	 .help = "Order of the ranks: by number, or most of a time first."},
+	{"section", 0, OPTION_STRING, FIELD(section), "SECTION",
+	 .help = "Print the time of a section of the program instead, as its ranks and as the cores see it. SECTION is the name "
+		 "of a phase (MPI_Pcontrol) or of a region; or FROM..TO, from the return of one call to that of another one, "
+		 "such as MPI_Barrier#2..MPI_Barrier#3 (each thread's second and third), or from a time since the "
+		 "recording's start to another one, such as 1.5..2 (seconds)."},
+	{"offset", 0, OPTION_LIST, FIELD(offsets), SOURCES_OFFSET_ARG, .help = SOURCES_OFFSET_HELP},
+	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
+	{0},
+};
+
+static const char *const report_examples[] = {
+	"povtrace report run.pov",
+	"How efficient the run was, where the ranks' time went, why, and what to do.",
+	"povtrace report --findings --times run.pov",
+	"The evidence: what ranks lost by waiting and for whom; what each main thread did; who took the cores.",
+	"povtrace report --functions --messages run.pov",
+	"What was called, and who sent how much to whom.",
+	"povtrace report --rank 0,4-7 --threads run.pov",
+	"Some ranks in detail.",
+	"povtrace report --cores --sort polling --top 5 run.pov",
+	"All threads' time, what cores ran; the ranks that poll most first.",
+	"povtrace report --section MPI_Init..MPI_Finalize run.pov",
+	"How long ranks, and cores for them, ran between these calls.",
+	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
+	"For programs.",
+	"povtrace report node1.pov node2.pov",
+	"A job on two nodes, recorded on each of them.",
+	NULL,
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.brief = "Print where ranks' time went, why, and what to do.",
+	.usage = "[options] FILE ...",
+	.details =
+		"Reads a recording once and prints one screen. \"Efficiency\" is the share of all rank time, between MPI_Init and "
+		"MPI_Finalize, that was computing, with the factors that POP defines and the share of useful time that had a core. Below it, each "
+		"nanosecond of that time has one class. \"Why, and what to do\" has the causes of what was lost: each loss once, at its root, whoever waited; what it "
+		"cost all ranks together; how much shorter the run would be without it (a range: the run was replayed; ≤: a limit; –: unknown); what shows it; "
+		"and what to do. kmod-docs/REPORT.md explains all of it.\n\n"
+		"Options print details instead: the evidence by rules, functions with the distribution of their "
+		"durations, collectives, messages, threads, cores, and what could not be seen; --all is everything.\n\n"
+		"Times of a rank are sums over its threads. A thread is running (on a CPU), runnable (it "
+		"wants a CPU and has none), blocked (it sleeps) or, where records are missing, unknown; "
+		"these add up to its life. MPI time is spent in outermost calls, polls that found nothing "
+		"by the sum of their durations. Polling is running inside a call that waits, or inside a "
+		"poll that found nothing.\n\n"
+		"Where records are missing, figures are marked: ≥ (at least that) or ~ (may be wrong in "
+		"either direction). If tracing cost more than 5 % of any rank's wall time, that is said "
+		"first. Needs no privilege and works on any machine.\n\n"
+		"Several files are recordings of one job on several hosts: they are read together, their times "
+		"related by the messages that the hosts sent each other; or, if these went one way only, by the time of day "
+		"that each host had when it began and ended to record.",
+	.examples = report_examples,
+	.options = report_options_table,
+	.options_bytes = sizeof(struct report_args),
+	.run = report_run,
+};

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Options, signals, whose the command and the file are, and what is said when a recording has ended. The recording itself is
+ * record/session.c.
+ */
+#include "cmd/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/proc_file.h"
+#include "lib/text.h"
+#include "record/recorder.h"
+#include "layers/func_table.h"
+
+#define COMM_BYTES_MAX 16
+
+enum { API_AUTO, API_MULTI, API_PERF };
+static const char *const sched_names[] = {"off", "ranks", "all", NULL};
+enum { CAPTURE_AUTO, CAPTURE_PROBES, CAPTURE_PRELOAD };
+static const char *const capture_names[] = {"auto", "probes", "preload", NULL};
+static const char *const api_names[] = {"auto", "multi", "perf", NULL};
+
+#define FIELD(name) offsetof(struct record_options, name)
+const struct option_def record_option_rows[] = {
+	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
+	 .help = "Attach to a running process, its threads and its children; a launcher's PID attaches to its "
+		 "ranks. May be given several times."},
+	{"all", 'a', OPTION_FLAG, FIELD(all),
+	 .help = "Every MPI process of the node, also those started later."},
+	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
+	 .help = "Stop after this time. The targets go on."},
+	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
+	 .help = "Stop when the file has this size."},
+	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
+	 .help = "Groups of MPI functions, separated by commas; -GROUP takes one away. \"default\" is all but "
+		 "local queries, \"all\" is both. Conversion of handles has to be named (\"all,conv\"), for Open "
+		 "MPI's Fortran bindings convert each handle by a call that would look like the program's. Cheap local calls (those that make, "
+		 "commit and free datatypes) are counted unless their group is named: \"default,type\" records each."},
+	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
+	 .help = "What to record besides MPI, separated by commas, and to show inside the MPI calls that make it: calls to "
+		 "UCX (ucp; uct: what that hands to its transports), the steps of Open MPI's own protocols (ob1), calls to "
+		 "libfabric (ofi), work requests to RDMA adapters (verbs), and what processes have the kernel do to move data, by "
+		 "sockets and by copies from process to process (os). Ranks' times and messages stay those of MPI. \"posts\": "
+		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
+	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
+	 .help = "Functions of any layer to record by name (shell pattern), added to --mpi's and --layers'; alone: only these. May be given "
+		 "several times."},
+	{"no-functions", 0, OPTION_LIST, FIELD(no_functions), "GLOB",
+	 .help = "Functions to leave out. May be given several times."},
+	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
+	 .help = "A function of the program, or of a library that it loads, whose calls are phases of it: shown as such in the "
+		 "timeline, and summed up in the report. FUNC is its symbol (as nm prints it, also that of a static function). May be given "
+		 "several times; \"main\" is the whole program. A function of a Go program, or whose return instructions cannot all be found, is "
+		 "refused by name. An entry and a return cost more than a call does: not for functions that are called all the time."},
+	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
+	 .help = "Scheduler events: of all tasks (so that it is known who took a core), of the targets' "
+		 "threads only, or none."},
+	{"irq", 0, OPTION_FLAG, FIELD(irq), .help = "Record interrupts and softirqs, too."},
+	{"spin-gap", 0, OPTION_SECONDS, FIELD(spin_gap_ns), "TIME", .dflt = "1ms",
+	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record unless they are "
+		 "further apart than this."},
+	{"ring-size", 0, OPTION_BYTES, FIELD(ring_bytes), "BYTES", .max = 1ull << 30,
+	 .help = "Size of each ring between kernel and collector, rounded up to a power of two. If not given: 16M, "
+		 "or less on many CPUs, so that all of them take 256M at most."},
+	{"cpus-per-ring", 0, OPTION_U64, FIELD(cpus_per_ring), "N", .max = 1024,
+	 .help = "CPUs that share a ring. If not given: as many as keep the number of rings at 32 or less."},
+	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
+	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the environment of the "
+		 "shell where sudo was typed. With root, COMMAND runs as root, and the files are root's."},
+	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "auto",
+	 .choices = capture_names,
+	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's processes load, which costs a twentieth, "
+		 "and by probes in those that cannot load it or call MPI past it. \"auto\" is preload if there is a COMMAND, and neither "
+		 "--layers nor --region, which need probes."},
+	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
+	 .help = "What recording may cost a process, of its time over a second. Beyond that its costliest functions that do not wait for others "
+		 "are counted only, or left out until they calm down, and trace and report say so. \"auto\": 5 of what probes cost, and no limit "
+		 "to what processes spend on recording their calls themselves. 0 or \"off\": no limit, every call is recorded."},
+	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
+	 .choices = api_names,
+	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf event each."},
+	{.name = NULL},
+};
+
+/*
+ * Why a function cannot be one: it returns twice or elsewhere, or has no return address. NULL if it can, as far as its name
+ * tells.
+ */
+static const char *region_problem(const char *name)
+{
+	static const char *const odd[] = {"_start",	 "setjmp",     "_setjmp", "sigsetjmp",
+					  "__sigsetjmp", "vfork",      "__vfork", "getcontext",
+					  "setcontext",	 "swapcontext"};
+
+	if (!*name || strpbrk(name, "*?[] "))
+		return "it is no symbol; patterns are not known here";
+	if (strstr(name, ".cold") || !strncmp(name, "_dl_", 4))
+		return "it is not called as functions are";
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		if (!strcmp(name, odd[i]))
+			return "it is not called as functions are";
+	return NULL;
+}
+
+static int regions_check(const char *command, const struct option_list *regions)
+{
+	const char *problem;
+
+	if (regions->cnt > POV_REGIONS_MAX) {
+		log_error("%s: more than %d regions", command, POV_REGIONS_MAX);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < regions->cnt; i++) {
+		problem = region_problem(regions->item[i]);
+		if (problem) {
+			log_error("%s: --region %s: %s", command, regions->item[i], problem);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int options_check(const char *command, const struct record_options *o, int argc,
+			 int dashdash)
+{
+	const char *problem = NULL;
+
+	if (argc && dashdash != 0)
+		problem = "a command to run goes behind --";
+	else if (!argc && !o->pids.cnt && !o->all)
+		problem = "nothing to record: give -- COMMAND, -p PID, or --all";
+	else if (o->user && !argc && strcmp(o->user, "root"))
+		problem =
+			"--user goes with a command (without one, only --user root, for a file of root's)";
+	else if (o->capture == CAPTURE_PRELOAD && (!argc || o->pids.cnt || o->all))
+		problem = "--capture preload is for a command that is launched here";
+	else if (o->capture == CAPTURE_PRELOAD && (o->layers || o->regions.cnt))
+		problem = "--layers and --region need probes (--capture probes)";
+	if (!problem)
+		return regions_check(command, &o->regions);
+	log_error("%s: %s; see `povtrace help %s`", command, problem, command);
+	return -EINVAL;
+}
+
+#define MAX_OVERHEAD_PCT 5
+
+/* 0 or -EINVAL (printed). */
+static int max_overhead_parse(const char *command, const char *text, struct recording *r)
+{
+	char *end;
+	double pct;
+
+	r->max_overhead_pct = !strcmp(text, "auto") ? MAX_OVERHEAD_PCT : 0;
+	if (r->max_overhead_pct > 0 || !strcmp(text, "off"))
+		return 0;
+	pct = strtod(text, &end);
+	if (end == text || *end || !(pct == 0 || (pct >= 0.1 && pct <= 100))) {
+		log_error(
+			"%s: --max-overhead %s: it takes a percentage from 0.1 to 100, auto or off",
+			command, text);
+		return -EINVAL;
+	}
+	r->max_overhead_pct = pct;
+	r->max_overhead_all = true;
+	return 0;
+}
+
+int record_prepare(const char *command, const struct record_options *opt, int argc, char **argv,
+		   int dashdash, struct recording *out)
+{
+	const struct func_choice choice = {
+		.groups = opt->mpi,
+		.layers = opt->layers,
+		.functions = &opt->functions,
+		.no_functions = &opt->no_functions,
+	};
+	struct recording r = {.command = command, .opt = opt, .argv = argv};
+	int status;
+
+	if (options_check(command, opt, argc, dashdash) ||
+	    max_overhead_parse(command, opt->max_overhead, &r))
+		return 2;
+	r.recorded = xcalloc(func_table_count(), sizeof(*r.recorded));
+	r.named = xcalloc(func_table_count(), sizeof(*r.named));
+	if (func_table_select(&choice, r.recorded, r.named))
+		status = 2;
+	else
+		status = watch_prepare(&opt->pids, opt->user, argc, argv, &r.watch);
+	if (status)
+		record_release(&r);
+	else
+		*out = r;
+	return status;
+}
+
+static enum session_preload preload_of(const struct record_options *o, int argc)
+{
+	if (o->capture == CAPTURE_PRELOAD)
+		return SESSION_PRELOAD_MUST;
+	if (o->capture == CAPTURE_PROBES || !argc || o->pids.cnt || o->all || o->layers ||
+	    o->regions.cnt)
+		return SESSION_PRELOAD_NO;
+	return SESSION_PRELOAD_MAY;
+}
+
+int record_run(struct recording *r, const char *path, int fd)
+{
+	const struct record_options *o = r->opt;
+	struct session_options so = {
+		.path = path,
+		.fd = fd,
+		.launch = r->watch.plan.program ? &r->watch.plan : NULL,
+		.pids = r->watch.pids,
+		.pid_cnt = r->watch.pid_cnt,
+		.all = o->all,
+		.recorded = r->recorded,
+		.named = r->named,
+		.region = (const char *const *)o->regions.item,
+		.region_cnt = o->regions.cnt,
+		.groups = o->mpi,
+		.layers = o->layers,
+		.sched = o->sched,
+		.irq = o->irq,
+		.perf_links = o->kernel_api == API_PERF,
+		.preload = preload_of(o, r->watch.plan.program != NULL),
+		.max_overhead_pct = r->max_overhead_pct,
+		.max_overhead_all = r->max_overhead_all,
+		.spin_gap_ns = o->spin_gap_ns,
+		.ring_bytes = o->ring_bytes,
+		.cpus_per_ring = o->cpus_per_ring,
+		.duration_ns = o->duration_ns,
+		.max_bytes = o->max_bytes,
+		.keep = r->keep,
+		.owner = r->watch.owner,
+		.argv = r->argv,
+		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
+	};
+	const struct recorder *half = recorder_load(r->command);
+	struct session_result *res = &r->result;
+	int err;
+
+	*res = (struct session_result){.child_status = -1};
+	if (!half)
+		return -ENOENT;
+	if (r->keep)
+		r->keep->asked = watch_requests();
+	err = half->session_run(&so, watch_signals(), res);
+	if (res->child_pid && watch_reap(res->child_pid, &res->child_status))
+		res->child_pid = 0;
+	return err;
+}
+
+void record_release(struct recording *r)
+{
+	watch_release(&r->watch);
+	free(r->recorded);
+	free(r->named);
+}
+
+/* Regions and layers are asked for also of programs without MPI. */
+static bool mpi_is_wanted(const struct recording *r)
+{
+	const struct record_options *o = r->opt;
+
+	if (!o->mpi && (o->regions.cnt || o->layers))
+		return false;
+	for (size_t i = 0; i < func_table_count(); i++)
+		if (r->recorded[i] && func_table_layer(i)->is_top)
+			return true;
+	return false;
+}
+
+/* Why there is nothing of MPI in it. */
+static void no_mpi_print(const struct recording *r)
+{
+	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+	const char *program = r->watch.plan.program ?: "", *slash = strrchr(program, '/');
+	const char *name = slash ? slash + 1 : program;
+	bool launcher = false;
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
+		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
+	if (!launcher && !mpi_is_wanted(r))
+		return;
+	if (r->result.left_cnt || r->result.child_pid)
+		log_warn("no process had mapped an MPI library by the end of the recording");
+	else if (r->result.child_status == -1 || !r->result.child_status)
+		log_warn(
+			"no MPI process was seen; does the program use MPI, and is its library not stripped? "
+			"try `povtrace check --sites LIBRARY`");
+	else if (launcher && !r->watch.plan.as && !geteuid())
+		log_warn(
+			"the command ended before any MPI process had started: see its own message above; it ran "
+			"as root, which some launchers refuse: --user NAME runs it as somebody else");
+	else
+		log_warn(
+			"the command ended before any MPI process had started: see its own message above");
+}
+
+static void left_append(char **text, char *more)
+{
+	char *longer = xasprintf("%s%s", *text ?: "", more);
+
+	free(*text);
+	free(more);
+	*text = longer;
+}
+
+static void left_name_append(char **names, pid_t pid)
+{
+	size_t len = 0;
+	char *comm = proc_file_read(pid, "comm", COMM_BYTES_MAX, &len);
+	char *name = text_printable(comm && len ? strtok(comm, "\n") ?: "?" : "?", COMM_BYTES_MAX);
+
+	left_append(names, xasprintf("%s%s (%d)", *names ? ", " : "", name, pid));
+	free(name);
+	free(comm);
+}
+
+/* Processes that the command has started, and that outlive it. */
+static void left_print(const struct recording *recording)
+{
+	const struct session_result *r = &recording->result;
+	char *names = NULL, *options = NULL, n[80];
+	uint32_t named = 0;
+
+	for (; named < SESSION_LEFT_MAX && r->left[named]; named++) {
+		left_name_append(&names, r->left[named]);
+		left_append(&options, xasprintf(" -p %d", r->left[named]));
+	}
+	if (names && r->left_cnt > named)
+		left_append(&names, xasprintf(" and %u more", r->left_cnt - named));
+	if (names)
+		log_warn(
+			"the command has ended, but %s that it started %s on, no longer recorded: %s; `povtrace %s%s` would follow %s",
+			human_plural(n, sizeof(n), r->left_cnt, "process", "processes"),
+			r->left_cnt == 1 ? "goes" : "go", names, recording->command, options,
+			r->left_cnt == 1 ? "it" : "them");
+	free(names);
+	free(options);
+}
+
+void record_hints(const struct recording *recording, int err, const char *more_room)
+{
+	const struct session_result *r = &recording->result;
+
+	if (r->child_pid)
+		log_warn("the command goes on, as process %d", r->child_pid);
+	else if (recording->watch.plan.program)
+		left_print(recording);
+	if (r->limited[0])
+		log_warn("%s", r->limited);
+	if (r->exceeded[0])
+		log_warn("%s", r->exceeded);
+	if (r->lost > r->no_area)
+		log_warn(
+			"%llu records were lost because rings were full; try a larger --ring-size, fewer "
+			"--functions, or --sched ranks",
+			(unsigned long long)(r->lost - r->no_area));
+	if (r->no_area)
+		log_warn(
+			"%llu calls are missing, of threads that could get no memory to record them in: a process "
+			"was out of file descriptors (ulimit -n) or of memory, or was not answered in time; "
+			"--capture probes needs neither",
+			(unsigned long long)r->no_area);
+	if (err && r->unstored)
+		log_warn(
+			"the file holds %llu of the %llu records that were seen, the first ones; %s, or record less "
+			"(--max-size, --duration, --mpi, --sched ranks)",
+			(unsigned long long)r->stored.records,
+			(unsigned long long)(r->stored.records + r->unstored),
+			err == -EDQUOT ? "raise the limit (ulimit -f, or the quota)" : more_room);
+	if (!r->ranks && !r->stored.calls && !r->stored.polls &&
+	    (r->stored.records || (r->child_status != -1 && !err)))
+		no_mpi_print(recording);
+}
+
+int record_status(const struct recording *recording)
+{
+	return watch_status(recording->result.child_status);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A layer's table as data, from its LAYER_DEF ("ucp.def"): for the one file that ends in its struct layer, once. */
+#ifndef POV_LAYERS_LAYER_ROWS_H
+#define POV_LAYERS_LAYER_ROWS_H
+
+#include "layers/layer.h"
+#include "layers/signature.h"
+
+static const struct func_row rows[] = {
+#define POV_FUNC(name, group, attrs, sig) {#name, #group, #attrs, sig},
+#include LAYER_DEF
+};
+
+static const struct sig_role roles[] = {
+#define POV_ROLE(role, type, kind) {#role, SIG_##type, SIG_KIND_##kind},
+#include LAYER_DEF
+	{NULL, 0, 0},
+};
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Recognises an MPI implementation in an ELF file (shared or linked statically into a program) and tells
+ * the memory layout of its objects, read out of the file itself: from objects whose value is known, and
+ * from the code of functions that return a member. What the file does not tell is reported as unknown
+ * (POV_OFF_NONE, element width 0), never guessed. Offsets and method: kmod-docs/PROBES.md.
+ */
+#ifndef POV_LAYERS_MPI_LIBRARY_MPI_LAYOUT_H
+#define POV_LAYERS_MPI_LIBRARY_MPI_LAYOUT_H
+
+#include <stdint.h>
+
+#include "abi/config.h"
+
+struct elf_file;
+
+enum mpi_flavour { MPI_NONE = 0, MPI_OPENMPI, MPI_MPICH, MPI_ABI5, MPI_UNKNOWN };
+
+struct mpi_named { /* a predefined object: MPI_COMM_WORLD, MPI_INT, MPI_SUM … */
+	const char *name;
+	uint64_t value; /* handle, or (Open MPI) virtual address in the file's terms */
+	uint32_t size;	/* datatypes: bytes of one element, else 0 */
+};
+
+struct mpi_library {
+	enum mpi_flavour flavour;
+	char version[64];	 /* from the file itself; "" if it does not tell */
+	struct pov_lib layout;	 /* for the kernel half */
+	struct mpi_named *named; /* owned; mpi_library_release */
+	uint32_t named_cnt;
+	char unsure[160]; /* what failed its self-check, for the user; "" if nothing */
+};
+
+/*
+ * 1 if the file holds an MPI implementation and *out is filled, else 0. A file that defines MPI_X but no PMPI_X is
+ * none: it is a tool wrapped around one. Prints nothing.
+ */
+int mpi_library_probe(const struct elf_file *f, struct mpi_library *out);
+void mpi_library_release(struct mpi_library *lib);
+const char *
+mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown", "none" */
+
+#endif

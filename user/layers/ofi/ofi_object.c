@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Addresses are opaque to programs, who hand on what fi_getname gave them; so their bytes are the same at both sides, and so
+ * is a text made of them. How long one is that is neither a socket's nor a text is known by the process's own ones.
+ */
+#include "layers/ofi/ofi_object.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+
+/* Of a binding, rdma/fabric.h. */
+#define FI_RECV (1u << 10)
+#define FI_TRANSMIT (1u << 11)
+
+#define NUMBER_NONE UINT64_MAX /* FI_ADDR_UNSPEC, FI_ADDR_NOTAVAIL */
+
+struct process {
+	struct map objects; /* → struct ofi_object */
+	struct map posted;  /* context → struct posted */
+	uint32_t raw_bytes; /* length of its own addresses of unknown form … */
+	bool raw_differs;   /* … which is not always the same */
+};
+
+/* The endpoints by which something with a context was posted last. */
+struct posted {
+	uint64_t ep[OFI_SIDES];
+};
+
+static void object_free(void *value)
+{
+	struct ofi_object *o = value;
+
+	map_free(&o->addresses, free);
+	free(o);
+}
+
+static void process_free(void *value)
+{
+	struct process *p = value;
+
+	map_free(&p->objects, object_free);
+	map_free(&p->posted, free);
+	free(p);
+}
+
+void ofi_objects_release(struct ofi_objects *s)
+{
+	map_free(&s->processes, process_free);
+}
+
+static struct process *process_of(struct ofi_objects *s, uint32_t pid)
+{
+	return map_make(&s->processes, pid, sizeof(struct process));
+}
+
+static struct ofi_object *object_of(struct ofi_objects *s, uint32_t pid, uint64_t object)
+{
+	return map_make(&process_of(s, pid)->objects, object, sizeof(struct ofi_object));
+}
+
+/* Forgets what was at that address before. */
+static struct ofi_object *object_new(struct ofi_objects *s, uint32_t pid, uint64_t object)
+{
+	struct ofi_object *o = xcalloc(1, sizeof(*o)),
+			  *old = map_set(&process_of(s, pid)->objects, object, o);
+
+	if (old)
+		object_free(old);
+	return o;
+}
+
+/* ---- addresses ---- */
+
+static void sockaddr_text(const char *host, bool is_v6, uint16_t port, struct ofi_address *out)
+{
+	snprintf(out->dest, sizeof(out->dest), "%s", host);
+	snprintf(out->end, sizeof(out->end), is_v6 ? "[%s]:%u" : "%s:%u", host, ntohs(port));
+}
+
+static bool is_text(const uint8_t *addr, uint32_t bytes)
+{
+	uint32_t n = 0;
+
+	while (n < bytes && isprint(addr[n]))
+		n++;
+	return n > 1 && n < bytes && !addr[n];
+}
+
+/* Of a socket, or a text. How long the address is, 0 if it is neither. */
+static uint32_t address_known(const uint8_t *addr, uint32_t bytes, struct ofi_address *out)
+{
+	static const uint8_t zero[8];
+	char host[INET6_ADDRSTRLEN];
+	struct sockaddr_in6 v6;
+	struct sockaddr_in v4;
+	sa_family_t family;
+
+	if (is_text(addr, bytes)) {
+		snprintf(out->end, sizeof(out->end), "%s", (const char *)addr);
+		memcpy(out->dest, out->end, sizeof(out->dest));
+		return (uint32_t)strlen((const char *)addr) + 1;
+	}
+	if (bytes < sizeof(v4))
+		return 0;
+	memcpy(&family, addr, sizeof(family));
+	memcpy(&v4, addr, sizeof(v4));
+	if (family == AF_INET && !memcmp(v4.sin_zero, zero, sizeof(zero))) {
+		inet_ntop(AF_INET, &v4.sin_addr, host, sizeof(host));
+		sockaddr_text(host, false, v4.sin_port, out);
+		return sizeof(v4);
+	}
+	if (family == AF_INET6 && bytes >= sizeof(v6)) {
+		memcpy(&v6, addr, sizeof(v6));
+		inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof(host));
+		sockaddr_text(host, true, v6.sin6_port, out);
+		return sizeof(v6);
+	}
+	return 0;
+}
+
+static void address_hex(const uint8_t *addr, uint32_t bytes, struct ofi_address *out)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		snprintf(out->end + 2 * (size_t)i, sizeof(out->end) - 2 * (size_t)i, "%02x",
+			 addr[i]);
+	memcpy(out->dest, out->end, sizeof(out->dest));
+}
+
+/* The address that begins there, and how long it is; 0 if that is not known. */
+static uint32_t address_read(const struct process *p, const uint8_t *addr, uint32_t bytes,
+			     struct ofi_address *out)
+{
+	uint32_t length = address_known(addr, bytes, out);
+
+	if (length)
+		return length;
+	if (!p->raw_bytes || p->raw_differs || p->raw_bytes > bytes)
+		return 0;
+	address_hex(addr, p->raw_bytes, out);
+	return p->raw_bytes;
+}
+
+/* ---- what calls say ---- */
+
+/* Of enum fi_proto: those that hand what is posted to another provider are left out, and those that choose by peer. */
+static const struct {
+	const char *name;
+	enum post_carrier carrier;
+} protocols[] = {
+	[1] = {"verbs", CARRIER_NIC},
+	[2] = {"iwarp", CARRIER_NIC},
+	[3] = {"ib_ud", CARRIER_NIC},
+	[5] = {"udp", CARRIER_SOCKET},
+	[6] = {"tcp", CARRIER_SOCKET},
+	[11] = {"rxm", 0},
+	[12] = {"rxd", 0},
+	[15] = {"psm2", 0},
+	[16] = {"shm", CARRIER_SHM},
+	[19] = {"xrc", CARRIER_NIC},
+	[20] = {"efa", 0},
+	[21] = {"psm3", 0},
+	[22] = {"rxm", 0},
+	[23] = {"opx", 0},
+	[24] = {"cxi", CARRIER_NIC},
+	[25] = {"tcp", CARRIER_SOCKET},
+	[27] = {"ucx", 0},
+	[28] = {"sm2", CARRIER_SHM},
+};
+
+void ofi_cq_opened(struct ofi_objects *s, uint32_t pid, uint64_t cq, uint32_t format)
+{
+	object_new(s, pid, cq)->format = format;
+}
+
+void ofi_av_opened(struct ofi_objects *s, uint32_t pid, uint64_t av)
+{
+	object_new(s, pid, av);
+}
+
+void ofi_ep_opened(struct ofi_objects *s, uint32_t pid, uint64_t ep, uint32_t protocol)
+{
+	struct ofi_object *o = object_new(s, pid, ep);
+
+	if (protocol >= sizeof(protocols) / sizeof(protocols[0]))
+		return;
+	o->transport = protocols[protocol].name;
+	o->carrier = protocols[protocol].carrier;
+}
+
+void ofi_bound(struct ofi_objects *s, uint32_t pid, uint64_t object, uint64_t to, uint64_t flags)
+{
+	struct ofi_object *o = object_of(s, pid, object);
+
+	if (o->bound_cnt == OFI_BOUND_MAX)
+		return;
+	o->bound[o->bound_cnt].object = to;
+	o->bound[o->bound_cnt].is_for[OFI_TRANSMIT] = flags & FI_TRANSMIT;
+	o->bound[o->bound_cnt++].is_for[OFI_RECEIVE] = flags & FI_RECV;
+}
+
+void ofi_named(struct ofi_objects *s, uint32_t pid, uint64_t ep, const uint8_t *addr,
+	       uint32_t bytes)
+{
+	struct ofi_object *o = object_of(s, pid, ep);
+	struct process *p = process_of(s, pid);
+
+	memset(&o->name, 0, sizeof(o->name));
+	if (address_known(addr, bytes, &o->name))
+		return;
+	p->raw_differs |= p->raw_bytes && p->raw_bytes != bytes;
+	p->raw_bytes = bytes;
+	address_hex(addr, bytes, &o->name);
+}
+
+void ofi_connected(struct ofi_objects *s, uint32_t pid, uint64_t ep, const uint8_t *addr,
+		   uint32_t bytes)
+{
+	struct ofi_object *o = object_of(s, pid, ep);
+
+	memset(&o->peer, 0, sizeof(o->peer));
+	address_read(process_of(s, pid), addr, bytes, &o->peer);
+}
+
+void ofi_handed_on(struct ofi_objects *s, uint32_t pid, uint64_t from, const struct ofi_address *to,
+		   uint64_t inner)
+{
+	struct ofi_object *outer = object_of(s, pid, from), *o = object_of(s, pid, inner);
+
+	if (*o->name.end || *o->peer.end)
+		return;
+	o->name = outer->name;
+	o->peer = *to;
+}
+
+void ofi_inserted(struct ofi_objects *s, uint32_t pid, uint64_t av, const uint8_t *addr,
+		  uint32_t bytes, const uint8_t *numbers, uint32_t cnt)
+{
+	struct ofi_object *o = object_of(s, pid, av);
+	const struct process *p = process_of(s, pid);
+	struct ofi_address *a;
+	uint64_t number;
+	uint32_t length;
+
+	for (uint32_t i = 0, at = 0; i < cnt; i++, at += length) {
+		a = xcalloc(1, sizeof(*a));
+		length = address_read(p, addr + at, bytes - at, a);
+		memcpy(&number, numbers + 8 * (size_t)i, sizeof(number));
+		if (length && number != NUMBER_NONE)
+			a = map_set(&o->addresses, number, a);
+		free(a);
+		if (!length)
+			return;
+	}
+}
+
+void ofi_posted(struct ofi_objects *s, uint32_t pid, uint64_t context, enum ofi_side side,
+		uint64_t ep)
+{
+	struct posted *p = map_make(&process_of(s, pid)->posted, context, sizeof(*p));
+
+	p->ep[side] = ep;
+}
+
+/* ---- what is known ---- */
+
+const struct ofi_object *ofi_object_find(const struct ofi_objects *s, uint32_t pid, uint64_t object)
+{
+	const struct process *p = map_get(&s->processes, pid);
+
+	return p ? map_get(&p->objects, object) : NULL;
+}
+
+const struct ofi_address *ofi_address_find(const struct ofi_objects *s, uint32_t pid, uint64_t ep,
+					   uint64_t number)
+{
+	const struct ofi_object *o = ofi_object_find(s, pid, ep), *av;
+	const struct ofi_address *a;
+
+	if (!o || *o->peer.end)
+		return o ? &o->peer : NULL;
+	for (uint32_t i = 0; i < o->bound_cnt; i++) {
+		av = ofi_object_find(s, pid, o->bound[i].object);
+		a = av ? map_get(&av->addresses, number) : NULL;
+		if (a)
+			return a;
+	}
+	return NULL;
+}
+
+uint64_t ofi_poster_find(const struct ofi_objects *s, uint32_t pid, uint64_t cq, uint64_t context,
+			 enum ofi_side side)
+{
+	const struct process *p = map_get(&s->processes, pid);
+	const struct posted *posted = p ? map_get(&p->posted, context) : NULL;
+	const struct ofi_object *ep = posted ? ofi_object_find(s, pid, posted->ep[side]) : NULL;
+
+	for (uint32_t i = 0; ep && i < ep->bound_cnt; i++)
+		if (ep->bound[i].object == cq && ep->bound[i].is_for[side])
+			return posted->ep[side];
+	return 0;
+}

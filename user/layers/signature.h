@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Rows of the function tables (user/layers/<layer>/<layer>.def), whose grammar is explained in mpi.def: what a function's arguments are
+ * and what the function is, parsed for both halves of the tool, and the parts of the kernel half's recipe that follow
+ * from it in every layer. What roles and attributes there are is the layer's.
+ */
+#ifndef POV_LAYERS_SIGNATURE_H
+#define POV_LAYERS_SIGNATURE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/config.h"
+
+struct func_info;
+
+enum sig_type {
+	SIG_INT,
+	SIG_WIDE,
+	SIG_HANDLE,
+	SIG_STATUS,
+	SIG_PTR,
+	SIG_STRING,
+	SIG_BLOCK, /* a struct of which some bytes are kept, POV_BLOCK_BYTES if no number is told */
+	SIG_RANGE, /* three ints */
+	SIG_IOV,   /* a piece of memory, struct iovec: of a list of them the bytes are summed */
+	SIG_UCT_IOV, /* the same, uct_iov_t */
+	SIG_WORK, /* list of work requests; its length is the queue that it is posted to (OUT: the list that it ends) */
+	SIG_IOV_LIST, /* a struct of which some bytes are kept; it names a list of struct iovec, of which the bytes are summed */
+	SIG_UNKNOWN,  /* a role this version does not know */
+};
+
+/* What an argument means, hence how it is shown. */
+enum sig_kind {
+	SIG_KIND_NUM,
+	SIG_KIND_UNDEF, /* a number or MPI_UNDEFINED */
+	SIG_KIND_FLAG,
+	SIG_KIND_RANK,
+	SIG_KIND_ROOT,
+	SIG_KIND_TAG,
+	SIG_KIND_LEVEL,
+	SIG_KIND_COMM,
+	SIG_KIND_DTYPE,
+	SIG_KIND_REQ,
+	SIG_KIND_HANDLE,
+	SIG_KIND_STATUS,
+	SIG_KIND_ADDR,
+	SIG_KIND_MARK, /* a word of a mark: not shown by itself */
+	SIG_KIND_HEX,
+	SIG_KIND_PARAM,	   /* ucp_request_param_t */
+	SIG_KIND_UCP_TYPE, /* ucp_datatype_t */
+	SIG_KIND_AM_ID,	   /* of an active message of UCX */
+};
+
+enum sig_dir {
+	SIG_VALUE, /* by value, or a pointer that is not followed */
+	SIG_OUT,   /* > */
+	SIG_IN,	   /* < */
+	SIG_INOUT, /* <> */
+	SIG_SUM,   /* + */
+};
+
+#define SIG_TEXT_MAX 320
+
+struct sig_arg {
+	const char *role; /* within the signature's own storage */
+	int16_t role_idx; /* in the layer's list; -1: not in it */
+	uint8_t type;	  /* enum sig_type */
+	uint8_t kind;	  /* enum sig_kind */
+	uint8_t dir;	  /* enum sig_dir */
+	uint8_t len;	  /* enum pov_len */
+	uint8_t len_arg;  /* POV_LEN_ARG, POV_LEN_OUT_ARG */
+	uint8_t root_arg; /* POV_LEN_ROOT_SIZE */
+	uint8_t off;	  /* BLOCK: where in the struct it begins */
+	uint8_t bytes;	  /* of a struct; 0 if it is not told */
+};
+
+struct signature {
+	uint32_t nargs;
+	struct sig_arg arg[POV_CALL_ARGS_MAX];
+	char text[SIG_TEXT_MAX]; /* taken apart; the roles point into it: do not copy the struct */
+};
+
+/* A role that arguments of a layer's functions may have. Lists end with a NULL name. */
+struct sig_role {
+	const char *name;
+	uint8_t type, kind;
+};
+
+/*
+ * Parses a signature. 0, or -EINVAL with *why naming what is wrong (a static text). A role that is not in
+ * the list is no error: its type is SIG_UNKNOWN unless the token tells one.
+ */
+int signature_parse(const char *text, const struct sig_role *roles, struct signature *out,
+		    const char **why);
+
+/* Index of the argument with a role, or -1. */
+int signature_find(const struct signature *sig, const char *role);
+/* The same, and it is passed by value. */
+int signature_find_value(const struct signature *sig, const char *role);
+
+/* Attributes of a row: those that every layer has, and from FUNC_OWN on each layer's own. */
+#define FUNC_WAIT 0x01
+#define FUNC_POLL 0x02
+#define FUNC_LOCAL 0x04
+#define FUNC_INIT 0x08
+#define FUNC_FINAL 0x10
+#define FUNC_BRIEF 0x20
+#define FUNC_OWN 0x100
+struct func_attrs {
+	uint32_t flags; /* FUNC_* */
+	uint8_t learn;	/* enum pov_learn */
+};
+struct func_word { /* lists end with a NULL word */
+	const char *word;
+	uint32_t flag;
+	uint8_t learn;
+};
+/* "WAIT | COMM_FREE" -> *out. -EINVAL if a word is unknown; the known ones are in *out then, too. */
+int func_attrs_parse(const char *text, const struct func_word *own, struct func_attrs *out);
+
+/*
+ * What a row {name, attrs, sig} of a trace's table says, with the layer's roles and words; those of later versions mean
+ * nothing. Also sets how the function waits. 0, or -EINVAL (printed).
+ */
+int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
+		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,
+		   struct func_info *out);
+/* What the private part of a function begins with, for those below. */
+struct func_common {
+	struct signature sig;
+	struct func_attrs attrs;
+};
+/* The same into a private part of so many bytes, the rest 0: one block of memory, and out's. NULL if it is not understood (printed). */
+void *func_priv_parse(const json_t *row, const char *layer, const struct sig_role *roles,
+		      const struct func_word *own, size_t bytes, struct func_info *out);
+void func_priv_free(struct func_info *f);
+/* The role of its first argument, or NULL. */
+const char *func_first_arg_name(const struct func_info *f);
+
+/* The recipe of a function that reads no memory. */
+void recipe_init(const struct signature *sig, struct pov_fn *fn);
+/*
+ * Adds what the signature says is to be read; of arguments for which wants_size (may be NULL) is true, the size of the
+ * datatype. 0, -EINVAL for an unknown role, -E2BIG for too many fetches.
+ */
+int recipe_add_fetches(const struct signature *sig,
+		       bool (*wants_size)(const struct signature *sig, const struct sig_arg *a),
+		       struct pov_fn *fn);
+/* Adds, last, the message that the function is handed; said to be of argument arg. 0, -E2BIG. */
+int recipe_add_message(uint8_t arg, struct pov_fn *fn);
+/*
+ * Adds, last, what a pointer leads to, `bytes` bytes, 32 at most; the pointer is at `off` in what the argument points to. 0,
+ * -E2BIG.
+ */
+int recipe_add_member(uint8_t arg, uint8_t off, uint8_t bytes, struct pov_fn *fn);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The UCP layer: the functions of UCX that an MPI library (or a program) sends, receives and makes progress by, and those that
+ * UCP's messages arrive at. All that a call tells is in its own record, but which process an endpoint leads to (ucp_peer.c). What
+ * the numbers mean (status codes, datatypes, bits of ucp_request_param_t) is part of UCX's ABI since 1.8: ucp/api/ucp.h,
+ * ucs/type/status.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "layers/arena.h"
+#include "layers/call_parts.h"
+#include "layers/ucp/ucp_peer.h"
+#include "layers/ucp/ucs_status.h"
+
+#define LAYER_DEF "layers/ucp/ucp.def"
+#include "layers/layer_rows.h"
+
+/* What a function returns; FUNC_OWN and up. */
+#define RETURNS_VOID 0x100
+#define RETURNS_STATUS 0x200
+#define RETURNS_REQUEST 0x400
+#define RETURNS_NUMBER 0x800
+#define RETURNS_POINTER 0x1000
+#define SENDS 0x2000
+#define RECEIVES 0x4000
+#define ARRIVES 0x8000
+#define SAYS_EAGER 0x10000
+#define SAYS_RTS 0x20000
+#define SAYS_RTR 0x40000
+#define SAYS_DATA 0x80000
+#define SAYS_FIN 0x100000
+/* and LEARNS_* (ucp_peer.h) */
+
+#define PARAM_HAS_DATATYPE 0x08
+#define TYPE_CLASS_BITS 3
+#define TYPE_IOV 2
+
+static const struct func_word words[] = {
+	{"VOID", RETURNS_VOID, 0},
+	{"STATUS", RETURNS_STATUS, 0},
+	{"REQUEST", RETURNS_REQUEST, 0},
+	{"NUMBER", RETURNS_NUMBER, 0},
+	{"POINTER", RETURNS_POINTER, 0},
+	{"SENDS", SENDS, 0},
+	{"RECEIVES", RECEIVES, 0},
+	{"ARRIVES", ARRIVES, 0},
+	{"EAGER", SAYS_EAGER, 0},
+	{"RTS", SAYS_RTS, 0},
+	{"RTR", SAYS_RTR, 0},
+	{"DATA", SAYS_DATA, 0},
+	{"FIN", SAYS_FIN, 0},
+	{"EP", LEARNS_EP, 0},
+	{"ADDRESS", LEARNS_ADDRESS, 0},
+	{NULL, 0, 0},
+};
+
+/* ---- recipes ---- */
+
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+{
+	struct pov_fn fn;
+	int err;
+
+	recipe_init(sig, &fn);
+	if (attrs->flags & FUNC_POLL) {
+		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn.poll_arg = attrs->flags & RETURNS_STATUS ? UCS_STATUS_IN_PROGRESS : 0;
+		fn.poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
+				attrs->flags & RETURNS_NUMBER ? 4 :
+								8;
+		fn.spin_arg = 0; /* the worker, endpoint or request */
+	}
+	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err)
+		err = ucp_learn_recipe(attrs->flags, sig, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
+
+/* ---- the trace's table ---- */
+
+struct ucp_func {
+	struct signature sig;
+	struct func_attrs attrs;
+	char op[48]; /* the name without "ucp_", and an arrival's without "_handler" and what follows */
+	bool is_remote; /* it is about the other side's memory */
+};
+
+static void op_name(const char *function, char *op, size_t bytes)
+{
+	char *tail;
+
+	snprintf(op, bytes, "%s", function + (strncmp(function, "ucp_", 4) ? 0 : 4));
+	tail = strstr(op, "_handler");
+	if (tail)
+		*tail = '\0';
+}
+
+static int func_parse(const json_t *row, struct func_info *out)
+{
+	struct ucp_func *f = func_priv_parse(row, "ucp", roles, words, sizeof(*f), out);
+
+	if (!f)
+		return -EINVAL;
+	op_name(json_get_text(row, "name"), f->op, sizeof(f->op));
+	f->is_remote = !strcmp(json_get_text(row, "group"), "rma");
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+struct layer_decoder {
+	struct arena arena; /* what the current view points to */
+	struct ucp_peers peers;
+	struct call_post post; /* of the current view */
+};
+
+/* A call while it is decoded. */
+struct ucp_call {
+	const struct ucp_func *fn;
+	struct call_parts parts;
+	struct arena *arena;
+	bool has_param;
+	struct {
+		uint32_t op_attr_mask, flags;
+		uint64_t request, callback, datatype;
+	} param; /* the beginning of ucp_request_param_t */
+};
+_Static_assert(sizeof(((struct ucp_call *)0)->param) == POV_BLOCK_BYTES, "as it is recorded");
+
+static struct layer_decoder *decoder_new(void)
+{
+	return xcalloc(1, sizeof(struct layer_decoder));
+}
+
+static void decoder_free(struct layer_decoder *d)
+{
+	if (!d)
+		return;
+	ucp_peers_release(&d->peers);
+	arena_release(&d->arena);
+	free(d);
+}
+
+static bool value_of(const struct ucp_call *c, const char *role, uint64_t *out)
+{
+	return call_parts_value(&c->parts, &c->fn->sig, role, out);
+}
+
+static bool call_open(struct ucp_call *c, const struct func_info *info, const struct pov_call *rec,
+		      struct arena *arena)
+{
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
+
+	*c = (struct ucp_call){.fn = info->priv, .arena = arena};
+	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
+		return false;
+	while (call_parts_field(&c->parts, &at, &head, &data)) {
+		if (head.type != POV_FIELD_IN || head.arg >= c->parts.nargs ||
+		    c->fn->sig.arg[head.arg].kind != SIG_KIND_PARAM ||
+		    head.size != sizeof(c->param))
+			continue;
+		memcpy(&c->param, data, sizeof(c->param));
+		c->has_param = true;
+	}
+	return true;
+}
+
+static const char *type_text(const struct ucp_call *c, uint64_t type)
+{
+	static const char *const classes[1 << TYPE_CLASS_BITS] = {
+		[1] = "strided", [TYPE_IOV] = "iov", [7] = "generic"};
+	const char *class = classes[type & ((1 << TYPE_CLASS_BITS) - 1)];
+
+	if (!(type & ((1 << TYPE_CLASS_BITS) - 1)))
+		return arena_printf(c->arena, "contig(%llu)",
+				    (unsigned long long)(type >> TYPE_CLASS_BITS));
+	return class ? class : arena_printf(c->arena, "0x%llx", (unsigned long long)type);
+}
+
+static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *out)
+{
+	const struct sig_arg *a = &c->fn->sig.arg[arg];
+	uint64_t w = call_parts_word(&c->parts, arg);
+
+	if (a->type == SIG_STRING)
+		return;
+	switch (a->kind) {
+	case SIG_KIND_PARAM:
+		if (c->has_param && c->param.op_attr_mask & PARAM_HAS_DATATYPE)
+			call_view_add(out, "datatype", VALUE_TEXT)->text =
+				type_text(c, c->param.datatype);
+		break;
+	case SIG_KIND_UCP_TYPE:
+		call_view_add(out, a->role, VALUE_TEXT)->text = type_text(c, w);
+		break;
+	case SIG_KIND_NUM:
+		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
+										 (int64_t)w;
+		break;
+	default:
+		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+	}
+}
+
+/* What it returned, and whether that is an error. */
+static void result_show(const struct ucp_call *c, struct call_view *out)
+{
+	uint32_t flags = c->fn->attrs.flags;
+	uint64_t ret = c->parts.rec->ret;
+	int status;
+
+	if (!c->parts.returned)
+		return;
+	if (flags & RETURNS_REQUEST && ret && ret < (uint64_t)UCS_STATUS_LAST) {
+		call_view_add(out, flags & FUNC_POLL ? "result" : "request", VALUE_HEX)->u = ret;
+		return;
+	}
+	if (flags & (RETURNS_STATUS | RETURNS_REQUEST)) {
+		status = flags & RETURNS_STATUS ? (int8_t)ret : (int)(int64_t)ret;
+		call_view_add(out, "status", VALUE_TEXT)->text = ucs_status_text(c->arena, status);
+		out->roles.error = status < 0 ? status : 0;
+	} else if (flags & RETURNS_NUMBER) {
+		call_view_add(out, "result", VALUE_INT)->i = (int32_t)ret;
+	} else if (flags & RETURNS_POINTER) {
+		call_view_add(out, "result", VALUE_HEX)->u = ret;
+	}
+}
+
+/* Bytes in buffer and header, or BYTES_UNKNOWN. */
+static int64_t bytes_of(const struct ucp_call *c)
+{
+	uint64_t count, type = 1 << TYPE_CLASS_BITS, header = 0, bytes;
+
+	value_of(c, "header_length", &header);
+	if (value_of(c, "length", &bytes))
+		goto out;
+	if (!value_of(c, "count", &count))
+		return BYTES_UNKNOWN;
+	if (!value_of(c, "datatype", &type) && signature_find(&c->fn->sig, "param") >= 0) {
+		if (!c->has_param)
+			return BYTES_UNKNOWN;
+		if (c->param.op_attr_mask & PARAM_HAS_DATATYPE)
+			type = c->param.datatype;
+	}
+	if (type & ((1 << TYPE_CLASS_BITS) - 1) ||
+	    __builtin_mul_overflow(count, type >> TYPE_CLASS_BITS, &bytes))
+		return BYTES_UNKNOWN;
+out:
+	if (__builtin_add_overflow(bytes, header, &bytes) || bytes > INT64_MAX)
+		return BYTES_UNKNOWN;
+	return (int64_t)bytes;
+}
+
+/* What an operation on a word of the other side's memory moves. */
+static int64_t atomic_bytes(const struct ucp_call *c)
+{
+	int value = signature_find(&c->fn->sig, "value");
+	uint64_t bytes;
+
+	if (value_of(c, "op_size", &bytes))
+		return bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
+	if (value < 0)
+		return bytes_of(c);
+	return c->fn->sig.arg[value].type == SIG_INT ? 4 : 8;
+}
+
+static void data_show(const struct ucp_call *c, int64_t bytes, struct call_view *out)
+{
+	struct call_roles *r = &out->roles;
+
+	r->sends = c->fn->attrs.flags & SENDS;
+	r->receives = c->fn->attrs.flags & (RECEIVES | ARRIVES);
+	if (!r->sends && !r->receives)
+		return;
+	if (r->sends)
+		r->send_bytes = bytes;
+	else
+		r->recv_bytes = bytes;
+	if (bytes != BYTES_UNKNOWN)
+		call_view_add(out, "bytes", VALUE_INT)->i = bytes;
+}
+
+/* ---- posts ---- */
+
+static enum post_kind kind_of(const struct ucp_func *f)
+{
+	uint32_t flags = f->attrs.flags;
+
+	if (flags & ARRIVES)
+		return POST_ARRIVAL;
+	if (f->is_remote)
+		return flags & SENDS ? POST_WRITE : flags & RECEIVES ? POST_READ : POST_ATOMIC;
+	return flags & SENDS ? POST_SEND : flags & RECEIVES ? POST_RECV : POST_OTHER;
+}
+
+static enum post_step step_of(uint32_t flags)
+{
+	return flags & SAYS_EAGER ? STEP_EAGER :
+	       flags & SAYS_RTS	  ? STEP_RTS :
+	       flags & SAYS_RTR	  ? STEP_RTR :
+	       flags & SAYS_DATA  ? STEP_DATA :
+	       flags & SAYS_FIN	  ? STEP_FIN :
+				    STEP_NONE;
+}
+
+/* The worker that something is posted to: the endpoint's, or an argument's, which arrivals have first. */
+static uint64_t worker_of(const struct ucp_call *c, const struct ucp_ep *ep)
+{
+	uint64_t worker = 0;
+
+	if (ep)
+		return ep->worker;
+	if (c->fn->attrs.flags & ARRIVES)
+		return call_parts_word(&c->parts, 0);
+	value_of(c, "worker", &worker);
+	return worker;
+}
+
+/* What UCP is asked to move, or what came; by what it travels UCP decides later. Or whose an address is. */
+static void post_tell(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
+		      struct layer_decoder *d, struct call_view *out)
+{
+	uint32_t pid = c->parts.rec->tgid;
+	const struct ucp_worker *worker;
+	const struct ucp_ep *ep;
+	uint64_t handle = 0;
+
+	if (!c->parts.returned || (kind == POST_OTHER && !(c->fn->attrs.flags & LEARNS_ADDRESS)))
+		return;
+	value_of(c, "ep", &handle);
+	ep = ucp_ep_find(&d->peers, pid, handle);
+	worker = ucp_worker_find(&d->peers, pid, worker_of(c, ep));
+	d->post = (struct call_post){
+		.kind = kind,
+		.step = step_of(c->fn->attrs.flags),
+		.op = c->fn->op,
+		.local_end = worker && *worker->end ? worker->end : NULL,
+		.remote_end = ep && *ep->remote_end ? ep->remote_end : NULL,
+		.bytes = kind == POST_OTHER ? 0 : bytes,
+		.queue = handle,
+		.failed = out->roles.error < 0,
+	};
+	out->posts = &d->post;
+	out->nposts = 1;
+}
+
+static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
+		   struct call_view *out)
+{
+	enum post_kind kind;
+	struct ucp_call c;
+	int64_t bytes;
+
+	arena_reset(&d->arena);
+	out->nvalues = out->nposts = 0;
+	memset(&out->roles, 0, sizeof(out->roles));
+	if (!call_open(&c, f, call, &d->arena))
+		return;
+	for (uint32_t i = 0; i < c.parts.nargs; i++)
+		arg_show(&c, i, out);
+	result_show(&c, out);
+	kind = kind_of(c.fn);
+	bytes = kind == POST_ATOMIC ? atomic_bytes(&c) : bytes_of(&c);
+	data_show(&c, bytes, out);
+	if (c.parts.returned && out->roles.error >= 0)
+		ucp_learn(&d->peers, c.fn->attrs.flags, &c.fn->sig, &c.parts);
+	post_tell(&c, kind, bytes, d, out);
+	out->roles.poll_found = c.parts.returned && f->polls;
+}
+
+const struct layer layer_ucp = {
+	.name = "ucp",
+	.rows = rows,
+	.row_cnt = sizeof(rows) / sizeof(rows[0]),
+	.roles = roles,
+	.words = words,
+	.recipe = recipe,
+	.nearness = 1,
+	.func_parse = func_parse,
+	.func_release = func_priv_free,
+	.decoder_new = decoder_new,
+	.decoder_free = decoder_free,
+	.decode = decode,
+	.spin_arg_name = func_first_arg_name,
+};

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The UCT layer: UCX's functions that hand data to a transport. The function's name tells the transport, its arguments and
+ * what it returns the bytes, and of an active message the id what it is for: the ids are UCP's, the same in UCX 1.8 to 1.20
+ * (ucp/core/ucp_types.h, ucp_am_id_t). Transport, device and ends are those of the endpoint and its
+ * interface, as they were made (uct_learn.c): some functions serve several transports.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "layers/arena.h"
+#include "layers/call_parts.h"
+#include "layers/ucp/ucs_status.h"
+#include "layers/uct/uct_learn.h"
+
+#define LAYER_DEF "layers/uct/uct.def"
+#include "layers/layer_rows.h"
+
+/* What a function returns, and what becomes of the data; FUNC_OWN and up. */
+#define RETURNS_STATUS 0x100
+#define RETURNS_BYTES 0x200
+#define RETURNS_POINTER 0x400
+#define SENDS 0x800
+#define WRITES 0x1000
+#define READS 0x2000
+#define ATOMIC 0x4000
+#define SAYS_EAGER 0x8000
+#define SAYS_RTS 0x10000
+#define RETURNS_VOID 0x20000
+/* and TEACHES (uct_learn.h) */
+
+#define SHORT_HEADER_BYTES 8 /* passed by value, and sent */
+
+static const struct func_word words[] = {
+	{"STATUS", RETURNS_STATUS, 0},
+	{"BYTES", RETURNS_BYTES, 0},
+	{"POINTER", RETURNS_POINTER, 0},
+	{"SENDS", SENDS, 0},
+	{"WRITES", WRITES, 0},
+	{"READS", READS, 0},
+	{"ATOMIC", ATOMIC, 0},
+	{"EAGER", SAYS_EAGER, 0},
+	{"RTS", SAYS_RTS, 0},
+	{"VOID", RETURNS_VOID, 0},
+	{"IFACE", TEACHES_IFACE, 0},
+	{"IFACE_FREE", TEACHES_IFACE_FREE, 0},
+	{"IFACE_ADDRESS", TEACHES_IFACE_ADDRESS, 0},
+	{"DEVICE_ADDRESS", TEACHES_DEVICE_ADDRESS, 0},
+	{"EP", TEACHES_EP, 0},
+	{"EP_FREE", TEACHES_EP_FREE, 0},
+	{"EP_ADDRESS", TEACHES_EP_ADDRESS, 0},
+	{"EP_PEER", TEACHES_EP_PEER, 0},
+	{NULL, 0, 0},
+};
+
+/*
+ * What data travel by. self is none of these: they stay within the process. Nor is sm, which is part of mm and of self. mm is
+ * posix, sysv and xpmem, scopy is cma and knem; which, the endpoint tells.
+ */
+static const struct {
+	const char *transport;
+	enum post_carrier carrier;
+} carriers[] = {
+	{"rc_verbs", CARRIER_NIC}, {"rc_mlx5", CARRIER_NIC}, {"dc_mlx5", CARRIER_NIC},
+	{"ud_verbs", CARRIER_NIC}, {"ud_mlx5", CARRIER_NIC}, {"gga_mlx5", CARRIER_NIC},
+	{"srd", CARRIER_NIC},	   {"tcp", CARRIER_SOCKET},  {"mm", CARRIER_SHM},
+	{"posix", CARRIER_SHM},	   {"sysv", CARRIER_SHM},    {"xpmem", CARRIER_SHM},
+	{"scopy", CARRIER_CMA},	   {"cma", CARRIER_CMA},     {"knem", CARRIER_CMA},
+};
+
+static const struct {
+	const char *name;
+	enum post_step step;
+} messages[] = {
+	[1] = {"WIREUP", STEP_NONE},
+	[2] = {"EAGER_ONLY", STEP_EAGER},
+	[3] = {"EAGER_FIRST", STEP_EAGER},
+	[4] = {"EAGER_MIDDLE", STEP_EAGER},
+	[6] = {"EAGER_SYNC_ONLY", STEP_EAGER},
+	[7] = {"EAGER_SYNC_FIRST", STEP_EAGER},
+	[8] = {"EAGER_SYNC_ACK", STEP_FIN},
+	[9] = {"RTS", STEP_RTS},
+	[10] = {"ATS", STEP_FIN},
+	[11] = {"RTR", STEP_RTR},
+	[12] = {"DATA", STEP_DATA},
+	[14] = {"OFFLOAD_SYNC_ACK", STEP_FIN},
+	[15] = {"STREAM_DATA", STEP_EAGER},
+	[16] = {"ATP", STEP_FIN},
+	[17] = {"PUT", STEP_NONE},
+	[18] = {"GET_REQ", STEP_NONE},
+	[19] = {"GET_REP", STEP_NONE},
+	[20] = {"ATOMIC_REQ", STEP_NONE},
+	[21] = {"ATOMIC_REP", STEP_NONE},
+	[22] = {"CMPL", STEP_NONE},
+	/* the program's active messages; which of them is which changed with 1.9 */
+	[23] = {"AM", STEP_EAGER},
+	[24] = {"AM", STEP_EAGER},
+	[25] = {"AM", STEP_EAGER},
+	[26] = {"AM", STEP_EAGER},
+};
+#define MESSAGES (sizeof(messages) / sizeof(messages[0]))
+
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+{
+	struct pov_fn fn;
+	int err;
+
+	recipe_init(sig, &fn);
+	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err)
+		err = uct_learn_recipe(attrs->flags & TEACHES, sig, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
+
+/* ---- the trace's table ---- */
+
+struct uct_func {
+	struct signature sig;
+	struct func_attrs attrs;
+	char transport[32], op[32]; /* "rc_verbs", "am_bcopy"; "" if the name is of another form */
+};
+
+/* Takes "uct_rc_verbs_ep_am_bcopy" apart. */
+static void name_parse(const char *name, struct uct_func *f)
+{
+	const char *mid = strstr(name, "_ep_");
+	size_t len = mid ? (size_t)(mid - name) : 0;
+
+	if (strncmp(name, "uct_", 4) || len <= 4 || len - 4 >= sizeof(f->transport) ||
+	    strlen(mid + 4) >= sizeof(f->op))
+		return;
+	memcpy(f->transport, name + 4, len - 4);
+	strcpy(f->op, mid + 4);
+}
+
+static int func_parse(const json_t *row, struct func_info *out)
+{
+	struct uct_func *f = func_priv_parse(row, "uct", roles, words, sizeof(*f), out);
+
+	if (!f)
+		return -EINVAL;
+	name_parse(json_get_text(row, "name"), f);
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+struct layer_decoder {
+	struct arena arena; /* what the current view points to */
+	struct uct_conns conns;
+	struct call_post post; /* of the current view */
+};
+
+/* A call while it is decoded. */
+struct uct_call {
+	const struct uct_func *fn;
+	struct call_parts parts;
+	struct layer_decoder *d;
+	bool has_sum;
+	uint64_t sum;
+	int status; /* 0, in progress, or an error; not of calls that did not return */
+};
+
+static struct layer_decoder *decoder_new(void)
+{
+	return xcalloc(1, sizeof(struct layer_decoder));
+}
+
+static void decoder_free(struct layer_decoder *d)
+{
+	if (!d)
+		return;
+	uct_conns_release(&d->conns);
+	arena_release(&d->arena);
+	free(d);
+}
+
+static int call_status(const struct uct_call *c)
+{
+	uint64_t ret = c->parts.rec->ret;
+
+	if (c->fn->attrs.flags & RETURNS_VOID)
+		return 0;
+	if (c->fn->attrs.flags & RETURNS_STATUS)
+		return (int8_t)ret;
+	/* bytes and addresses are far from the errors, which are the highest words */
+	return ret >= (uint64_t)UCS_STATUS_LAST ? (int)(int64_t)ret : 0;
+}
+
+static bool call_open(struct uct_call *c, const struct func_info *info, const struct pov_call *rec,
+		      struct layer_decoder *d)
+{
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
+
+	*c = (struct uct_call){.fn = info->priv, .d = d};
+	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
+		return false;
+	while (call_parts_field(&c->parts, &at, &head, &data)) {
+		if (head.type != POV_FIELD_SUM || head.arg >= c->parts.nargs ||
+		    head.size != sizeof(c->sum))
+			continue;
+		memcpy(&c->sum, data, sizeof(c->sum));
+		c->has_sum = true;
+	}
+	if (c->parts.returned)
+		c->status = call_status(c);
+	return true;
+}
+
+static bool value_of(const struct uct_call *c, const char *role, uint64_t *out)
+{
+	return call_parts_value(&c->parts, &c->fn->sig, role, out);
+}
+
+/* Of an active message; others have none: 0. */
+static uint8_t message_id(const struct uct_call *c)
+{
+	uint64_t id = 0;
+
+	value_of(c, "id", &id);
+	return (uint8_t)id;
+}
+
+static void arg_show(const struct uct_call *c, uint32_t arg, struct call_view *out)
+{
+	const struct sig_arg *a = &c->fn->sig.arg[arg];
+	uint64_t w = call_parts_word(&c->parts, arg);
+	uint8_t id = message_id(c);
+
+	switch (a->kind) {
+	case SIG_KIND_AM_ID:
+		call_view_add(out, a->role, VALUE_UINT)->u = id;
+		if (id < MESSAGES && messages[id].name)
+			call_view_add(out, "message", VALUE_TEXT)->text = messages[id].name;
+		break;
+	case SIG_KIND_NUM:
+		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
+										 (int64_t)w;
+		break;
+	default:
+		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+	}
+}
+
+static int64_t header_bytes(const struct uct_call *c)
+{
+	int header = signature_find(&c->fn->sig, "header");
+	uint64_t length;
+
+	if (value_of(c, "header_length", &length))
+		return (int64_t)length;
+	return header >= 0 && c->fn->sig.arg[header].type == SIG_WIDE ? SHORT_HEADER_BYTES : 0;
+}
+
+/* Without the header, of which functions that return bytes know nothing. */
+static int64_t payload_bytes(const struct uct_call *c)
+{
+	uint64_t bytes, cnt;
+
+	if (c->fn->attrs.flags & SAYS_RTS) /* the data will be got by the other side */
+		return 0;
+	if (c->fn->attrs.flags & RETURNS_BYTES) {
+		if (!c->parts.returned || c->status < 0)
+			return BYTES_UNKNOWN;
+		bytes = c->parts.rec->ret;
+	} else if (c->fn->attrs.flags & ATOMIC) {
+		int operand = signature_find(&c->fn->sig, "compare");
+
+		if (operand < 0)
+			operand = signature_find(&c->fn->sig, "value");
+		if (operand < 0)
+			return BYTES_UNKNOWN;
+		bytes = c->fn->sig.arg[operand].type == SIG_INT ? 4 : 8;
+	} else if (value_of(c, "iovcnt", &cnt)) {
+		if (cnt && !c->has_sum)
+			return BYTES_UNKNOWN;
+		bytes = c->sum;
+	} else if (!value_of(c, "length", &bytes)) {
+		return BYTES_UNKNOWN;
+	}
+	return bytes <= INT64_MAX / 2 ? (int64_t)bytes : BYTES_UNKNOWN;
+}
+
+static int64_t bytes_of(const struct uct_call *c)
+{
+	int64_t payload = payload_bytes(c);
+
+	return payload == BYTES_UNKNOWN ? payload : header_bytes(c) + payload;
+}
+
+static void result_show(const struct uct_call *c, int64_t bytes, struct call_view *out)
+{
+	uint32_t flags = c->fn->attrs.flags;
+
+	if (flags & SENDS && bytes != BYTES_UNKNOWN && header_bytes(c))
+		call_view_add(out, "payload_bytes", VALUE_INT)->i = payload_bytes(c);
+	if (flags & (SENDS | WRITES | READS | ATOMIC) && bytes != BYTES_UNKNOWN)
+		call_view_add(out, "bytes", VALUE_INT)->i = bytes;
+	if (!c->parts.returned)
+		return;
+	if (flags & RETURNS_STATUS || c->status < 0)
+		call_view_add(out, "status", VALUE_TEXT)->text = ucs_status_text(&c->d->arena,
+										 c->status);
+	out->roles.error = c->status < 0 ? c->status : 0;
+}
+
+static void roles_set(const struct uct_call *c, int64_t bytes, struct call_roles *r)
+{
+	uint32_t flags = c->fn->attrs.flags;
+
+	r->sends = flags & (SENDS | WRITES | ATOMIC);
+	r->receives = flags & (READS | ATOMIC);
+	if (r->sends)
+		r->send_bytes = bytes;
+	if (r->receives)
+		r->recv_bytes = bytes;
+}
+
+/* ---- posts ---- */
+
+static enum post_carrier carrier_of(const char *transport)
+{
+	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
+		if (!strcmp(carriers[i].transport, transport))
+			return carriers[i].carrier;
+	return CARRIER_UNKNOWN;
+}
+
+static enum post_step step_of(const struct uct_call *c)
+{
+	uint8_t id = message_id(c);
+
+	if (c->fn->attrs.flags & SAYS_EAGER)
+		return STEP_EAGER;
+	if (c->fn->attrs.flags & SAYS_RTS)
+		return STEP_RTS;
+	return id < MESSAGES ? messages[id].step : STEP_NONE;
+}
+
+static const char *text_or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+/* What is known of the interface that something is posted to, or that is asked for its address. */
+static void iface_tell(const struct uct_iface *iface, struct call_post *p)
+{
+	p->transport = iface->transport;
+	p->device = text_or_null(iface->device);
+	p->local_end = text_or_null(iface->local.end);
+}
+
+/* The function's name tells the transport, unless its endpoint knows better. */
+static void ends_tell(const struct uct_call *c, struct call_post *p)
+{
+	uint32_t pid = c->parts.rec->tgid;
+	const struct uct_ep *ep = uct_ep_find(&c->d->conns, pid, p->queue);
+	const struct uct_iface *iface = ep ? uct_iface_find(&c->d->conns, pid, ep->iface) : NULL;
+
+	p->transport = c->fn->transport;
+	if (!iface)
+		return;
+	iface_tell(iface, p);
+	if (*ep->local.end)
+		p->local_end = ep->local.end;
+	p->remote_end = text_or_null(ep->remote.end);
+	p->dest = text_or_null(ep->remote.dest);
+}
+
+static bool data_post(const struct uct_call *c, int64_t bytes, struct call_post *p)
+{
+	uint32_t flags = c->fn->attrs.flags;
+	uint64_t ep = 0;
+
+	if (!(flags & (SENDS | WRITES | READS | ATOMIC)))
+		return false;
+	value_of(c, "ep", &ep);
+	*p = (struct call_post){
+		.kind = flags & SENDS  ? POST_SEND :
+			flags & WRITES ? POST_WRITE :
+			flags & READS  ? POST_READ :
+					 POST_ATOMIC,
+		.step = step_of(c),
+		.op = c->fn->op,
+		.bytes = bytes,
+		.queue = ep,
+		.failed = c->status < 0,
+	};
+	ends_tell(c, p);
+	return true;
+}
+
+/* Whose an address is: also of a process that only receives by it. */
+static bool address_post(const struct uct_call *c, struct call_post *p)
+{
+	const struct uct_iface *iface = uct_iface_find(&c->d->conns, c->parts.rec->tgid,
+						       call_parts_word(&c->parts, 0));
+
+	if ((c->fn->attrs.flags & TEACHES) != TEACHES_IFACE_ADDRESS || !iface || !*iface->local.end)
+		return false;
+	*p = (struct call_post){.kind = POST_OTHER, .op = "get_address"};
+	iface_tell(iface, p);
+	return true;
+}
+
+static void post_tell(const struct uct_call *c, int64_t bytes, struct call_view *out)
+{
+	struct call_post *p = &c->d->post;
+
+	if (!c->parts.returned || (!data_post(c, bytes, p) && !address_post(c, p)))
+		return;
+	p->carrier = carrier_of(p->transport);
+	out->posts = p;
+	out->nposts = 1;
+}
+
+static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
+		   struct call_view *out)
+{
+	struct uct_call c;
+	int64_t bytes;
+
+	arena_reset(&d->arena);
+	out->nvalues = out->nposts = 0;
+	memset(&out->roles, 0, sizeof(out->roles));
+	if (!call_open(&c, f, call, d))
+		return;
+	for (uint32_t i = 0; i < c.parts.nargs; i++)
+		arg_show(&c, i, out);
+	bytes = bytes_of(&c);
+	result_show(&c, bytes, out);
+	roles_set(&c, bytes, &out->roles);
+	if (c.parts.returned && c.status >= 0)
+		uct_learn(&d->conns, c.fn->attrs.flags & TEACHES, &c.fn->sig, &c.parts);
+	post_tell(&c, bytes, out);
+}
+
+const struct layer layer_uct = {
+	.name = "uct",
+	.rows = rows,
+	.row_cnt = sizeof(rows) / sizeof(rows[0]),
+	.roles = roles,
+	.words = words,
+	.recipe = recipe,
+	.nearness = 2,
+	.func_parse = func_parse,
+	.func_release = func_priv_free,
+	.decoder_new = decoder_new,
+	.decoder_free = decoder_free,
+	.decode = decode,
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The verbs layer: what is handed to adapters of InfiniBand and its like, and what they say is done: its table, and what is
+ * shown of a call. What a call posts is made in verbs_list.c and verbs_build.c, what it teaches for others in verbs_learn.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "layers/verbs/verbs_call.h"
+#include "layers/verbs/verbs_post.h"
+
+#define LAYER_DEF "layers/verbs/verbs.def"
+#include "layers/layer_rows.h"
+
+static const struct func_word words[] = {
+	{"VOID", RETURNS_VOID, 0},
+	{"ERRNO", RETURNS_ERRNO, 0},
+	{"COUNT", RETURNS_COUNT, 0},
+	{"POINTER", RETURNS_POINTER, 0},
+	{"RECEIVES", RECEIVES, 0},
+	{"NOTE", IS_NOTE, 0},
+	{"CONTEXT", TEACHES_CONTEXT, 0},
+	{"QP", TEACHES_QP, 0},
+	{"QP_ATTR", TEACHES_QP_ATTR, 0},
+	{"AH", TEACHES_AH, 0},
+	{"AH_FREE", TEACHES_AH_FREE, 0},
+	{"START", TEACHES_START, 0},
+	{"REQUEST", TEACHES_REQUEST, 0},
+	{"DATA", TEACHES_DATA, 0},
+	{"ADDRESS", TEACHES_ADDRESS, 0},
+	{"COMPLETE", TEACHES_COMPLETE, 0},
+	{"ABORT", TEACHES_ABORT, 0},
+	{"CQ_FREE", TEACHES_CQ_FREE, 0},
+	{"QP_FREE", TEACHES_QP_FREE, POV_LEARN_TYPE_FREE},
+	{NULL, 0, 0},
+};
+
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+{
+	struct pov_fn fn;
+	int err;
+
+	recipe_init(sig, &fn);
+	if (attrs->flags & FUNC_POLL) {
+		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn.poll_arg = attrs->flags & RETURNS_ERRNO ? ENOENT : 0;
+		fn.poll_bytes = 4;
+		fn.spin_arg = 0; /* the queue */
+	}
+	fn.learn = attrs->learn;
+	err = recipe_add_fetches(sig, NULL, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
+
+/* ---- the trace's table ---- */
+
+static int func_parse(const json_t *row, struct func_info *out)
+{
+	struct verbs_func *f = func_priv_parse(row, "verbs", roles, words, sizeof(*f), out);
+
+	if (!f)
+		return -EINVAL;
+	f->opcode = verbs_build_opcode(out->name);
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+static struct layer_decoder *decoder_new(void)
+{
+	return xcalloc(1, sizeof(struct layer_decoder));
+}
+
+static void decoder_free(struct layer_decoder *d)
+{
+	if (!d)
+		return;
+	arena_release(&d->arena);
+	continuations_release(&d->more);
+	verbs_conns_release(&d->conns);
+	map_free(&d->builds, verbs_build_free);
+	free(d);
+}
+
+static void decoder_meta(struct layer_decoder *d, const json_t *meta)
+{
+	if (json_is_type(meta, "adapters"))
+		verbs_adapters_add(&d->conns.adapters, meta);
+}
+
+static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
+{
+	continuations_add(&d->more, more);
+}
+
+/* ---- what is shown ---- */
+
+static void arg_show(const struct sig_arg *a, uint64_t w, struct call_view *out)
+{
+	if (a->type == SIG_WORK)
+		return;
+	if (a->kind == SIG_KIND_NUM)
+		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
+										 (int64_t)w;
+	else
+		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+}
+
+static void text_show(const char *name, const char *text, struct call_view *out)
+{
+	if (text)
+		call_view_add(out, name, VALUE_TEXT)->text = text;
+}
+
+static void bytes_add(int64_t *to, int64_t bytes)
+{
+	*to = *to == BYTES_UNKNOWN || bytes == BYTES_UNKNOWN ? BYTES_UNKNOWN : *to + bytes;
+}
+
+/* What all posts have in common, by the first one; bytes in all. */
+static void posts_show(struct call_view *out)
+{
+	const struct call_post *first = out->posts;
+	int64_t bytes = 0;
+	bool alike = true;
+
+	if (!out->nposts)
+		return;
+	for (uint32_t i = 0; i < out->nposts; i++) {
+		const struct call_post *p = &out->posts[i];
+
+		alike &= p == first || !strcmp(p->op, first->op);
+		bytes_add(&bytes, p->bytes);
+	}
+	if (out->nposts > 1)
+		call_view_add(out, "requests", VALUE_INT)->i = out->nposts;
+	text_show("op", alike ? first->op : "several", out);
+	if (bytes != BYTES_UNKNOWN)
+		call_view_add(out, "bytes", VALUE_INT)->i = bytes;
+	if (first->kind == POST_COMPLETION)
+		return;
+	if (first->queue)
+		call_view_add(out, "qp_num", VALUE_UINT)->u = first->queue;
+	text_show("device", first->device, out);
+	text_show("dest", first->remote_end ?: first->dest, out);
+}
+
+/* Of an extended queue, which tells no more than this. */
+static void completion_show(const struct verbs_call *c, struct call_view *out)
+{
+	const uint8_t *wc = verbs_call_extended(c);
+
+	if (!wc)
+		return;
+	call_view_add(out, "wr_id", VALUE_HEX)->u = out->posts->id;
+	text_show("status", verbs_wc_ex_status(wc), out);
+}
+
+/* Queue pairs: of what type, and what becomes of them. */
+static void queue_show(const struct verbs_call *c, struct call_view *out)
+{
+	const uint8_t *attr;
+	uint32_t v, mask;
+
+	switch (c->fn->attrs.flags & TEACHES) {
+	case TEACHES_QP:
+		attr = verbs_call_data(c, "attr", 2 * sizeof(v));
+		if (!attr)
+			break;
+		memcpy(&v, attr + sizeof(v), sizeof(v));
+		text_show("qp_type", verbs_qp_type_name(v), out);
+		break;
+	case TEACHES_QP_ATTR:
+		attr = verbs_call_data(c, "attr", VERBS_QP_ATTR_BYTES);
+		mask = (uint32_t)call_parts_word(&c->parts, 2);
+		if (attr && mask & 1) {
+			memcpy(&v, attr, sizeof(v));
+			text_show("qp_state", verbs_qp_state_name(v), out);
+		}
+		break;
+	}
+}
+
+static void result_show(const struct verbs_call *c, struct call_view *out)
+{
+	uint64_t ret = c->parts.rec->ret;
+
+	if (c->fn->attrs.flags & RETURNS_POINTER)
+		call_view_add(out, "result", VALUE_HEX)->u = ret;
+	else if (c->fn->attrs.flags & (RETURNS_ERRNO | RETURNS_COUNT))
+		call_view_add(out, "result", VALUE_INT)->i = (int32_t)ret;
+	if (c->fn->attrs.flags & RETURNS_ERRNO)
+		out->roles.error = (int32_t)ret;
+}
+
+/* Which way the data go that it posts. */
+static void roles_fill(struct call_view *out)
+{
+	struct call_roles *r = &out->roles;
+
+	for (uint32_t i = 0; i < out->nposts; i++) {
+		const struct call_post *p = &out->posts[i];
+
+		if (p->failed)
+			continue;
+		if (p->kind == POST_SEND || p->kind == POST_WRITE) {
+			r->sends = true;
+			bytes_add(&r->send_bytes, p->bytes);
+		} else if (p->kind == POST_READ || p->kind == POST_RECV) {
+			r->receives = true;
+			bytes_add(&r->recv_bytes, p->bytes);
+		}
+	}
+}
+
+static bool has_found(const struct verbs_call *c)
+{
+	int32_t ret = (int32_t)c->parts.rec->ret;
+
+	return c->parts.returned && (c->fn->attrs.flags & RETURNS_ERRNO ? !ret : ret > 0);
+}
+
+static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
+		   struct call_view *out)
+{
+	struct verbs_call c;
+
+	arena_reset(&d->arena);
+	out->nvalues = out->nposts = 0;
+	out->posts = NULL;
+	memset(&out->roles, 0, sizeof(out->roles));
+	if (!verbs_call_open(&c, f, call, d))
+		return;
+	verbs_learn(&c);
+	verbs_list_posts(&c, out);
+	verbs_build_posts(&c, out);
+	verbs_note_posts(&c, out);
+	/* what a static probe is passed is what it posts */
+	for (uint32_t i = 0; i < c.parts.nargs && !(c.fn->attrs.flags & IS_NOTE); i++)
+		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
+	queue_show(&c, out);
+	posts_show(out);
+	completion_show(&c, out);
+	if (c.parts.returned)
+		result_show(&c, out);
+	roles_fill(out);
+	out->roles.poll_found = f->polls && has_found(&c);
+	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
+}
+
+const struct layer layer_verbs = {
+	.name = "verbs",
+	.rows = rows,
+	.row_cnt = sizeof(rows) / sizeof(rows[0]),
+	.roles = roles,
+	.words = words,
+	.uses_adapters = true,
+	.nearness = 3,
+	.recipe = recipe,
+	.func_parse = func_parse,
+	.func_release = func_priv_free,
+	.decoder_new = decoder_new,
+	.decoder_free = decoder_free,
+	.decoder_meta = decoder_meta,
+	.decoder_more = decoder_more,
+	.decode = decode,
+	.spin_arg_name = func_first_arg_name,
+};

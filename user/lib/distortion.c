@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The words; the numbers come from who counted.
+ */
+#include "lib/distortion.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/log.h"
+
+#define MOST 0.5 /* of the cost */
+
+void distortion_add_func(struct distortion *d, const char *name, double cost_ns)
+{
+	unsigned int i = DISTORTION_FUNCS;
+
+	if (cost_ns <= 0)
+		return;
+	d->funcs_ns += cost_ns;
+	while (i && d->func[i - 1].cost_ns < cost_ns) {
+		d->func[i] = d->func[i - 1];
+		i--;
+	}
+	if (i == DISTORTION_FUNCS)
+		return;
+	d->func[i].name = name;
+	d->func[i].cost_ns = cost_ns;
+}
+
+unsigned int distortion_func_cnt(const struct distortion *d)
+{
+	double sum_ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < DISTORTION_FUNCS && d->func[i].name; i++) {
+		if (sum_ns >= MOST * d->funcs_ns)
+			break;
+		sum_ns += d->func[i].cost_ns;
+	}
+	return i;
+}
+
+/* The names, each behind `before`, with `between` from the second on. */
+static char *names(const struct distortion *d, const char *before, const char *between)
+{
+	unsigned int i, n = distortion_func_cnt(d);
+	char *text = xstrdup(""), *longer;
+
+	for (i = 0; i < n; i++) {
+		longer = xasprintf("%s%s%s%s", text, i ? between : "", before, d->func[i].name);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static int digits(double pct)
+{
+	return pct < 9.95;
+}
+
+/* The recorder was too slow, or had the rank's core. */
+static char *recorder_text(const struct distortion *d)
+{
+	bool core = d->core_pct >= d->room_pct;
+	double pct = core ? d->core_pct : d->room_pct;
+
+	return xasprintf(
+		"; %s for %.*f %%: leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, --sched ranks)",
+		core ? "povtrace had its core" : "it waited for room to record", digits(pct), pct);
+}
+
+static char *functions_text(const struct distortion *d)
+{
+	char *which, *options, *text;
+
+	which = names(d, "", ", ");
+	options = names(d, "--no-functions ", " ");
+	text = *which ?
+		       xasprintf(
+			       ", mostly by %s: leave these out with %s, or whole groups with --mpi",
+			       which, options) :
+		       xstrdup("");
+	free(which);
+	free(options);
+	return text;
+}
+
+/* Of what most of it is made, and what to do. */
+static char *remedy_text(const struct distortion *d)
+{
+	const double recording_pct = d->pct - d->core_pct - d->room_pct;
+
+	return d->core_pct > recording_pct || d->room_pct > recording_pct ? recorder_text(d) :
+									    functions_text(d);
+}
+
+char *distortion_text(const struct distortion *d)
+{
+	char *remedy = remedy_text(d), others[64] = "", *text;
+
+	if (d->above > 1)
+		snprintf(others, sizeof(others), " (%u ranks above %.0f %%)", d->above,
+			 DISTORTION_PCT);
+	text = xasprintf("tracing took %s%.*f %% of %s's time%s%s", d->low ? "at least " : "",
+			 digits(d->pct), d->pct, d->who, others, remedy);
+	free(remedy);
+	return text;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Quantities as people read and type them. Formatting needs a buffer of HUMAN_BYTES, always ends it,
+ * and returns it. Parsing returns 0 or -EINVAL (not such a quantity) or -ERANGE (does not fit), says
+ * nothing, and writes *out only on success.
+ */
+#ifndef POV_LIB_HUMAN_H
+#define POV_LIB_HUMAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HUMAN_BYTES 32
+
+/* "0 ns", "999 ns", "1.234 us", "12.346 ms", "1.500 s", "2 min 3 s", "3 h 20 min". */
+char *human_ns(char *buf, size_t bytes, uint64_t ns);
+/* The digits that matter to people: "0.40 s", "12 s", "120 s", "12 ms", "1.2 ms", "34 us", "0 s". */
+char *human_round_ns(char *buf, size_t bytes, uint64_t ns);
+/* "0 B", "1023 B", "1.5 KiB", "64 KiB", "3.2 GiB": three significant digits at most behind KiB. */
+char *human_bytes(char *buf, size_t bytes, uint64_t value);
+/* "1,234,567" */
+char *human_count(char *buf, size_t bytes, uint64_t value);
+/* "1 call", "1,234 calls"; buf: HUMAN_BYTES and the longer word. */
+char *human_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many);
+
+int human_parse_u64(const char *text, uint64_t *out);	/* decimal digits only */
+int human_parse_bytes(const char *text, uint64_t *out); /* 4096, 64K, 64KiB, 1.5M, 2G, 1T */
+int human_parse_ns(const char *text, uint64_t *out);	/* seconds, or with ns us ms s m min h */
+
+#endif

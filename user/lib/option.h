@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * One option table per command: the row yields parsing, checking, help text, man page and shell
+ * completion. Values land in the command's own options struct (zeroed, then defaults applied).
+ */
+#ifndef POV_LIB_OPTION_H
+#define POV_LIB_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum option_type {
+	OPTION_FLAG,	/* bool; no value */
+	OPTION_U64,	/* uint64_t; decimal, checked against min and max */
+	OPTION_BYTES,	/* uint64_t; accepts K, M, G suffixes (1024-based) */
+	OPTION_SECONDS, /* uint64_t nanoseconds; accepts 1.5, 10ms, 2m */
+	OPTION_STRING,	/* const char *, points into argv */
+	OPTION_CHOICE,	/* int: index into choices[] */
+	OPTION_LIST,	/* struct option_list: repeatable string */
+};
+
+struct option_list {
+	const char **item; /* owned by the list; strings point into argv */
+	size_t cnt;
+};
+
+/* A row gives what each option has in this order, and names the rest: {"jobs", 'j', OPTION_U64, AT(jobs), "N", .help = …}. */
+struct option_def {
+	const char *name; /* long name without dashes */
+	char letter;	  /* short name or 0 */
+	enum option_type type;
+	size_t offset;		    /* of the value in the options struct */
+	const char *arg;	    /* name of the value in help, e.g. "FILE" */
+	const char *dflt;	    /* default as the user would type it, or NULL */
+	uint64_t min, max;	    /* U64, BYTES, SECONDS; max 0 = no limit */
+	const char *const *choices; /* CHOICE: NULL-terminated */
+	/* STRING: prints words that the value is made of, after ", " each, for help and completion; or NULL. */
+	void (*words)(FILE *out);
+	const char *help; /* one or more sentences; says the unit */
+};
+
+struct command {
+	const char *name;
+	const char *brief;   /* one line: an imperative sentence */
+	const char *usage;   /* what follows the name, e.g. "[options] FILE" */
+	const char *details; /* paragraphs for help and man page */
+	const char *
+		status; /* what the exit status says; NULL: 0 on success, 1 on failure, 2 on wrong usage */
+	const char *const
+		*examples; /* NULL-terminated pairs: command line, what it does; at least three */
+	const struct option_def *options; /* ends with a NULL name */
+	/* More rows, which several commands have: of a struct that is the first member of the options struct. Or NULL. */
+	const struct option_def *shared;
+	size_t options_bytes; /* size of the options struct */
+	/*
+	 * opts: filled options struct. argv[0..argc-1]: operands left; dashdash: index of the first operand
+	 * behind "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage.
+	 */
+	int (*run)(const void *opts, int argc, char **argv, int dashdash);
+};
+
+/* All rows, first the command's own: from i = 0 on; NULL behind the last. */
+const struct option_def *option_row(const struct command *cmd, size_t i);
+
+/*
+ * Parses argv (argv[0] = command name). 0 on success; -EINVAL after printing what is wrong and how to
+ * get help. *nargs operands are moved to the front of argv. -ECANCELED if help was asked for and printed.
+ */
+int option_parse(const struct command *cmd, int argc, char **argv, void *opts, int *nargs,
+		 int *dashdash);
+
+void command_print_help(const struct command *cmd, FILE *out);
+void command_print_man(const struct command *cmd, FILE *out); /* roff, section 1 */
+/*
+ * For bash. cmds: the words that have options of their own, or NULL. words: others that may stand in front,
+ * NULL-terminated. general: the options in front of and behind all other words, or NULL.
+ */
+void command_print_completion(const struct command *const *cmds, const char *const *words,
+			      const struct command *general, FILE *out);
+/* A number option's min, max, or any value of it, with its unit. */
+void option_limit_text(const struct option_def *def, uint64_t value, char *buf, size_t bytes);
+void option_list_release(struct option_list *list);
+void option_release(const struct command *cmd, void *opts); /* the lists in opts */
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Of processes: as the model of readers has it (model/image.c, model/region.c), so that both come to the same. Calls that tell of
+ * communicators are known_calls.c's.
+ */
+#include "record/flight/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "record/flight/known_calls.h"
+
+#define IMAGES_MAX 4096 /* of one process */
+#define REGIONS_MAX 256 /* that one thread is in; inner ones are left out */
+
+struct known_thread {
+	struct known_process *proc;
+	struct pov_affinity mask; /* its size is 0: not known */
+	struct pov_region *region;
+	uint32_t region_cnt;
+};
+
+struct known_process {
+	uint32_t pid;
+	uint64_t renamed_ns;
+	struct pov_image *image; /* in order of time */
+	uint32_t image_cnt;
+};
+
+struct known {
+	struct map processes; /* by pid */
+	struct map threads;   /* by tid */
+	struct known_calls calls;
+};
+
+struct known *known_new(const struct pov_fn *fns, uint32_t fn_cnt)
+{
+	struct known *k = xcalloc(1, sizeof(*k));
+
+	known_calls_init(&k->calls, fns, fn_cnt);
+	return k;
+}
+
+static void thread_free(void *value)
+{
+	struct known_thread *t = value;
+
+	free(t->region);
+	free(t);
+}
+
+static void process_free(void *value)
+{
+	struct known_process *p = value;
+
+	free(p->image);
+	free(p);
+}
+
+void known_free(struct known *k)
+{
+	if (!k)
+		return;
+	map_free(&k->threads, thread_free);
+	map_free(&k->processes, process_free);
+	known_calls_release(&k->calls);
+	free(k);
+}
+
+static struct known_process *process_make(struct known *k, uint32_t pid)
+{
+	struct known_process *p = map_make(&k->processes, pid, sizeof(*p));
+
+	p->pid = pid;
+	return p;
+}
+
+static struct known_thread *thread_make(struct known *k, uint32_t tid, uint32_t pid)
+{
+	struct known_thread *t = map_make(&k->threads, tid, sizeof(*t));
+
+	t->proc = process_make(k, pid);
+	return t;
+}
+
+static void thread_forget(struct known *k, uint32_t tid)
+{
+	struct known_thread *t = map_remove(&k->threads, tid);
+
+	if (t)
+		thread_free(t);
+}
+
+/* The next of a process's threads, behind *at, or NULL. */
+static bool thread_next(const struct known *k, const struct known_process *p, uint32_t *tid)
+{
+	const struct known_thread *t;
+	size_t at = 0;
+	uint64_t key;
+
+	while ((t = map_next(&k->threads, &at, &key)))
+		if (t->proc == p) {
+			*tid = (uint32_t)key;
+			return true;
+		}
+	return false;
+}
+
+static void threads_forget(struct known *k, const struct known_process *p)
+{
+	uint32_t tid;
+
+	while (thread_next(k, p, &tid))
+		thread_forget(k, tid);
+}
+
+static void process_forget(struct known *k, uint32_t pid)
+{
+	struct known_process *p = map_get(&k->processes, pid);
+
+	known_calls_forget(&k->calls, pid);
+	if (!p)
+		return;
+	threads_forget(k, p);
+	map_remove(&k->processes, pid);
+	process_free(p);
+}
+
+/* ---- mappings ---- */
+
+static void image_add(struct known *k, const struct pov_image *rec)
+{
+	struct known_process *p = process_make(k, rec->tgid);
+	uint32_t kept = 0, skip = p->image_cnt >= IMAGES_MAX ? IMAGES_MAX / 2 : 0;
+
+	for (uint32_t i = skip; i < p->image_cnt; i++)
+		if (p->image[i].start != rec->start) /* else it lies there no more */
+			p->image[kept++] = p->image[i];
+	p->image = xrealloc(p->image, (kept + 1) * sizeof(*p->image));
+	p->image[kept++] = *rec;
+	p->image_cnt = kept;
+}
+
+/* A new process has those of its parent. */
+static void fork_record(struct known *k, const struct pov_fork *rec)
+{
+	struct known_process *parent, *p;
+
+	thread_forget(k, rec->child_tid);
+	if (rec->child_tid != rec->child_tgid)
+		return;
+	process_forget(k, rec->child_tgid);
+	parent = map_get(&k->processes, rec->parent_tgid);
+	if (!parent)
+		return;
+	p = process_make(k, rec->child_tgid);
+	p->image = xcalloc(parent->image_cnt + 1, sizeof(*p->image));
+	for (uint32_t i = 0; i < parent->image_cnt; i++) {
+		p->image[i] = parent->image[i];
+		p->image[i].hdr.tid = p->image[i].tgid = rec->child_tgid;
+	}
+	p->image_cnt = parent->image_cnt;
+}
+
+static void rename_record(struct known *k, const struct pov_task *rec)
+{
+	struct known_process *p = map_get(&k->processes, rec->tgid);
+
+	if (p && rec->hdr.tid == rec->tgid)
+		p->renamed_ns = rec->hdr.ts_ns;
+}
+
+/* The new program's own mappings come before it, behind its name. */
+static void exec_record(struct known *k, const struct pov_task *rec)
+{
+	struct known_process *p = map_get(&k->processes, rec->tgid);
+	uint32_t kept = 0;
+
+	known_calls_forget(&k->calls, rec->tgid);
+	if (!p)
+		return;
+	threads_forget(k, p);
+	for (uint32_t i = 0; i < p->image_cnt; i++)
+		if (p->image[i].hdr.ts_ns >= p->renamed_ns)
+			p->image[kept++] = p->image[i];
+	p->image_cnt = kept;
+}
+
+/* ---- regions ---- */
+
+static void regions_leave(struct known_thread *t, uint64_t sp, bool with_equal)
+{
+	while (t->region_cnt && (t->region[t->region_cnt - 1].sp < sp ||
+				 (with_equal && t->region[t->region_cnt - 1].sp == sp)))
+		t->region_cnt--;
+}
+
+static void region_record(struct known *k, const struct pov_region *rec)
+{
+	struct known_thread *t = thread_make(k, rec->hdr.tid, rec->tgid);
+	bool ends = rec->hdr.flags & POV_REGION_END;
+	uint32_t i = t->region_cnt;
+
+	regions_leave(t, rec->sp, !ends && !(rec->hdr.flags & POV_REGION_CHAINED));
+	if (ends) {
+		for (i = t->region_cnt; i && t->region[i - 1].sp == rec->sp; i--)
+			if (t->region[i - 1].region == rec->region) {
+				t->region_cnt = i - 1;
+				return;
+			}
+		return;
+	}
+	if (t->region_cnt == REGIONS_MAX)
+		return;
+	if (!t->region)
+		t->region = xcalloc(REGIONS_MAX, sizeof(*t->region));
+	t->region[t->region_cnt++] = *rec;
+}
+
+/* ---- in and out ---- */
+
+void known_record(struct known *k, const struct pov_hdr *rec)
+{
+	switch (rec->kind) {
+	case POV_KIND_CALL:
+	case POV_KIND_UNSHOWN:
+	case POV_KIND_MORE:
+		known_calls_record(&k->calls, rec);
+		break;
+	case POV_KIND_REGION:
+		region_record(k, (const struct pov_region *)rec);
+		break;
+	case POV_KIND_FORK:
+		fork_record(k, (const struct pov_fork *)rec);
+		break;
+	case POV_KIND_RENAME:
+		rename_record(k, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_EXEC:
+		exec_record(k, (const struct pov_task *)rec);
+		break;
+	case POV_KIND_EXIT:
+		thread_forget(k, rec->tid);
+		break;
+	case POV_KIND_IMAGE:
+		image_add(k, (const struct pov_image *)rec);
+		break;
+	case POV_KIND_AFFINITY:
+		thread_make(k, rec->tid, ((const struct pov_affinity *)rec)->tgid)->mask = *(
+			const struct pov_affinity *)rec;
+		break;
+	}
+}
+
+void known_prune(struct known *k, bool (*is_gone)(void *ctx, uint32_t pid), void *ctx)
+{
+	uint64_t pid;
+	size_t at = 0;
+
+	while (map_next(&k->processes, &at, &pid))
+		if (is_gone(ctx, (uint32_t)pid)) {
+			process_forget(k, (uint32_t)pid);
+			at = 0; /* the map has changed */
+		}
+	known_calls_prune(&k->calls, is_gone, ctx);
+}
+
+static void thread_tell(const struct known_thread *t, uint64_t begin_ns,
+			void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+{
+	struct pov_affinity mask = t->mask;
+	struct pov_region region;
+
+	if (mask.hdr.size && mask.hdr.ts_ns < begin_ns) {
+		mask.hdr.ts_ns = begin_ns;
+		fn(ctx, &mask.hdr);
+	}
+	for (uint32_t i = 0; i < t->region_cnt && t->region[i].hdr.ts_ns < begin_ns; i++) {
+		region = t->region[i];
+		region.hdr.flags |= POV_REGION_EARLIER;
+		region.hdr.ts_ns = begin_ns;
+		fn(ctx, &region.hdr);
+	}
+}
+
+void known_tell(struct known *k, uint64_t begin_ns,
+		void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+{
+	const struct known_process *p;
+	const struct known_thread *t;
+	struct pov_image image;
+
+	for (size_t at = 0; (p = map_next(&k->processes, &at, NULL));)
+		for (uint32_t i = 0; i < p->image_cnt; i++) {
+			if (p->image[i].hdr.ts_ns >= begin_ns)
+				continue;
+			image = p->image[i];
+			image.hdr.flags = 0;
+			image.hdr.ts_ns = begin_ns;
+			fn(ctx, &image.hdr);
+		}
+	for (size_t at = 0; (t = map_next(&k->threads, &at, NULL));)
+		thread_tell(t, begin_ns, fn, ctx);
+	known_calls_tell(&k->calls, begin_ns, fn, ctx);
+}
+
+uint64_t known_forgotten(const struct known *k)
+{
+	return k->calls.forgotten;
+}

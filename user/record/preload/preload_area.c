@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "record/preload/preload_area.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "abi/preload.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "record/kernel.h"
+#include "record/open_calls.h"
+#include "record/preload/preload.h"
+
+#define COST_PS_MAX 100000000 /* of a call: a thread that says more was interrupted */
+#define FILLS_SHARE 0.125     /* a ring that is fuller than this part of it is taken soon … */
+#define GROW_SHARE \
+	0.5 /* … and than this followed by a larger one; the first one, which is small, already at that */
+#define GROW_BYTES \
+	(4u << 20) /* are made at a time, within a millisecond or two: threads may wait for us */
+#define STRANGE_NS 1000000000ull /* the kernel half tells of a thread's begin long before */
+
+static void memory_make(char *from, size_t bytes)
+{
+	/* before Linux 5.14 who writes first makes it */
+	if (madvise(from, bytes, MADV_POPULATE_WRITE))
+		log_debug("memory for records: %s", strerror(errno));
+}
+
+static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
+{
+	return pov_preload_ring_bytes(a->first, a->few, ring);
+}
+
+static char *ring_memory(const struct thread_area *a, uint32_t ring)
+{
+	return (char *)a->mem + pov_preload_ring_at(ring);
+}
+
+static void rings_tell(struct thread_area *a)
+{
+	__atomic_store_n(&a->mem->rings, ++a->made, __ATOMIC_RELEASE);
+}
+
+void thread_area_fill(struct thread_area *a)
+{
+	if (a->made)
+		return;
+	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES + ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
+	rings_tell(a);
+}
+
+static uint32_t larger_bytes(const struct thread_area *a)
+{
+	uint32_t bytes = a->more_bytes;
+
+	for (uint32_t ring = 1; ring < a->made; ring++)
+		bytes += ring_bytes(a, ring);
+	return bytes;
+}
+
+void thread_area_release(struct thread_area *a)
+{
+	if (a->spare)
+		*a->spare += larger_bytes(a);
+}
+
+/* A part of the ring that follows the one that was just found so full, or nothing if that is there. */
+static void ring_grow(struct thread_area *a, uint32_t ring, double full)
+{
+	uint32_t bytes = ring_bytes(a, a->made), more;
+
+	if (full <= (ring ? GROW_SHARE : FILLS_SHARE) || ring + 1 < a->made || !bytes || !a->spare)
+		return;
+	more = bytes - a->more_bytes < GROW_BYTES ? bytes - a->more_bytes : GROW_BYTES;
+	if (more > *a->spare)
+		return;
+	*a->spare -= more;
+	memory_make(ring_memory(a, a->made) + a->more_bytes,
+		    a->more_bytes + more == bytes ? more + POV_PRELOAD_BEHIND : more);
+	a->more_bytes += more;
+	if (a->more_bytes < bytes)
+		return;
+	a->more_bytes = 0;
+	rings_tell(a);
+}
+
+/* Whether a thread of the process has this number, which then speaks. */
+static bool speaks(struct thread_area *a, uint32_t tid)
+{
+	if (tid == a->who.tid)
+		return tid != 0;
+	if ((uintptr_t)map_get(a->threads, tid) != a->who.tgid)
+		return false;
+	a->who.tid = tid;
+	a->last_begin_ns = 0;
+	return true;
+}
+
+/* So much is copied at once: what follows the record, in the ring or behind it, does not matter. */
+#define PIECE 32
+
+/* Checks a copy, and hands it over. */
+static bool record_give(struct thread_area *a, const struct pov_hdr *shared, size_t bytes,
+			thread_area_fn *fn, void *ctx)
+{
+	_Alignas(8) char copy[PRELOAD_RECORD_MAX + PIECE];
+	struct pov_hdr *rec = (struct pov_hdr *)copy;
+
+	for (size_t i = 0; i < bytes; i += PIECE)
+		memcpy(copy + i, (const char *)shared + i, PIECE);
+	rec->size = bytes; /* the process may have changed it meanwhile */
+	if (!preload_check(rec, bytes, &a->who))
+		return false;
+	if (pov_is_call(rec) && !(rec->flags & POV_CALL_OPEN))
+		a->last_begin_ns = rec->ts_ns - ((struct pov_call *)rec)->dur_ns;
+	fn(ctx, rec);
+	return true;
+}
+
+/* So much at a time is given back to a thread that waits for room, while the rest is still being taken. */
+#define RELEASE_BYTES 16384
+/* Records still lie in the cache of the CPU that wrote them. */
+#define AHEAD_BYTES 512
+
+static void room_give(const struct thread_area *a)
+{
+	__atomic_store_n(&a->mem->tail, a->tail, __ATOMIC_RELEASE);
+}
+
+/* False if nothing is known of who has written the next record, by now. */
+static bool speaker_find(struct thread_area *a, const struct pov_hdr *rec)
+{
+	uint32_t tid = __atomic_load_n(&rec->tid, __ATOMIC_RELAXED);
+
+	if (speaks(a, tid)) {
+		a->strange_ns = 0;
+		return true;
+	}
+	if (!a->strange_ns)
+		a->strange_ns = a->who.until_ns;
+	a->damaged = !tid || a->who.until_ns - a->strange_ns > STRANGE_NS;
+	return false;
+}
+
+static void record_take(struct thread_area *a, const struct pov_hdr *rec, uint64_t bytes,
+			thread_area_fn *fn, void *ctx)
+{
+	uint16_t size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
+
+	a->damaged = size < sizeof(*rec) || size % 8 || size > PRELOAD_RECORD_MAX || size > bytes ||
+		     !record_give(a, rec, size, fn, ctx);
+	a->tail += size;
+	if (!a->damaged && a->tail % RELEASE_BYTES < size)
+		room_give(a);
+}
+
+bool thread_area_fills(const struct thread_area *a)
+{
+	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_RELAXED);
+
+	return !a->damaged && (double)(head - a->tail) > FILLS_SHARE * ring_bytes(a, a->ring);
+}
+
+/* Up to where what was written stands in the ring that is being read: its end, or where the next one was begun. */
+static uint64_t ring_end(struct thread_area *a, uint64_t head)
+{
+	uint32_t begun = __atomic_load_n(&a->mem->ring, __ATOMIC_ACQUIRE);
+	uint64_t end = head;
+
+	if (begun > a->ring)
+		end = __atomic_load_n(&a->mem->ring_from[a->ring + 1], __ATOMIC_RELAXED);
+	a->damaged |= begun < a->ring || begun >= a->made || end < a->tail;
+	return end < head ? end : head; /* it may have been begun after we looked for the head */
+}
+
+/* What is in the ring that is being read, up to a byte; it stops before a record that cannot be taken. */
+static void ring_take(struct thread_area *a, uint64_t end, thread_area_fn *fn, void *ctx)
+{
+	const char *ring = ring_memory(a, a->ring);
+	uint32_t size = ring_bytes(a, a->ring);
+	const struct pov_hdr *rec;
+
+	a->damaged |= end - a->tail > size;
+	while (!a->damaged && a->tail != end) {
+		rec = (const struct pov_hdr *)(ring + (a->tail & (size - 1)));
+		__builtin_prefetch((const char *)rec + AHEAD_BYTES);
+		__builtin_prefetch((const char *)rec + AHEAD_BYTES + 64);
+		if (!speaker_find(a, rec))
+			break;
+		record_take(a, rec, end - a->tail, fn, ctx);
+	}
+}
+
+double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
+{
+	uint64_t head = __atomic_load_n(&a->mem->head, __ATOMIC_ACQUIRE), end;
+	double full = 0, part;
+
+	if (head == a->tail)
+		return 0;
+	a->who.until_ns = kernel_now_ns(); /* it was all written before */
+	for (;;) {
+		end = ring_end(a, head);
+		if (a->damaged)
+			break;
+		part = (double)(end - a->tail) / ring_bytes(a, a->ring);
+		full = part > full ? part : full;
+		ring_take(a, end, fn, ctx);
+		ring_grow(a, a->ring, part);
+		if (a->damaged || a->tail != end || end == head)
+			break;
+		a->ring++;
+	}
+	if (a->damaged) /* its threads are not to wait for room */
+		a->tail = head;
+	room_give(a);
+	return full;
+}
+
+struct ending {
+	struct thread_area *a;
+	thread_area_fn *fn;
+	void *ctx;
+	uint64_t calls;
+	uint8_t flag;
+};
+
+static void on_open(void *ctx, const struct pov_hdr *rec)
+{
+	_Alignas(8) char copy[PRELOAD_RECORD_MAX];
+	struct pov_hdr *mine = (struct pov_hdr *)copy;
+	struct ending *e = ctx;
+	bool call = pov_is_call(rec);
+
+	if (rec->size > sizeof(copy))
+		return;
+	memcpy(copy, rec, rec->size);
+	if (call)
+		mine->flags = (mine->flags & ~POV_CALL_OPEN) | e->flag;
+	/* It returned, and was killed before it could say so. */
+	if (!preload_check(mine, rec->size, &e->a->who) ||
+	    (call && mine->ts_ns - ((struct pov_call *)mine)->dur_ns == e->a->last_begin_ns))
+		return;
+	e->calls += call;
+	e->fn(e->ctx, mine);
+}
+
+static uint64_t open_calls_end(struct thread_area *a, uint64_t end_ns, uint8_t flag,
+			       thread_area_fn *fn, void *ctx)
+{
+	struct ending e = {.a = a, .fn = fn, .ctx = ctx, .flag = flag};
+
+	if (a->damaged)
+		return 0;
+	a->who.until_ns = kernel_now_ns();
+	open_calls_of(&a->mem->state, end_ns, on_open, &e);
+	return e.calls;
+}
+
+uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, thread_area_fn *fn,
+			 void *ctx)
+{
+	return speaks(a, __atomic_load_n(&a->mem->owner, __ATOMIC_ACQUIRE)) ?
+		       open_calls_end(a, end_ns, flag, fn, ctx) :
+		       0;
+}
+
+void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, uint8_t flag,
+			 thread_area_fn *fn, void *ctx)
+{
+	struct pov_preload_area *m = a->mem;
+	uint32_t owner = tid;
+
+	thread_area_take(a, fn, ctx);
+	if (!__atomic_compare_exchange_n(&m->owner, &owner, POV_PRELOAD_BUSY, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	thread_area_take(a, fn, ctx);
+	if (speaks(a, tid))
+		open_calls_end(a, end_ns, flag, fn, ctx);
+	m->state.depth = m->state.spinning = 0;
+	m->state.counting_ns = 0;
+	m->thread_pointer = 0;
+	m->world_state = m->world_answered = a->world_told = POV_PRELOAD_WORLD_NONE;
+	__atomic_store_n(&m->owner, 0, __ATOMIC_RELEASE);
+}
+
+struct untold {
+	struct preload_speaker who;
+	thread_area_fn *fn;
+	void *ctx;
+};
+
+static void on_untold(void *ctx, const struct pov_hdr *rec)
+{
+	_Alignas(8) char copy[PRELOAD_RECORD_MAX];
+	struct pov_hdr *mine = (struct pov_hdr *)copy;
+	struct untold *u = ctx;
+
+	if ((rec->kind != POV_KIND_SPIN && rec->kind != POV_KIND_COUNTED) ||
+	    rec->size > sizeof(copy))
+		return;
+	memcpy(copy, rec, rec->size);
+	if (preload_check(mine, rec->size, &u->who))
+		u->fn(u->ctx, mine);
+}
+
+void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx)
+{
+	struct untold u = {.who = a->who, .fn = fn, .ctx = ctx};
+
+	u.who.until_ns = kernel_now_ns();
+	if (!a->damaged && a->who.tid)
+		open_calls_of(&a->mem->state, u.who.until_ns, on_untold, &u);
+}
+
+/* Nothing is counted more often than once in so many ns. */
+#define COUNT_NS_MIN 10
+
+/* A number that the thread counts: 0 if it has lived too short for it, so that it is nonsense. */
+static uint64_t counted(const pov_u64 *n, uint64_t most)
+{
+	uint64_t value = __atomic_load_n(n, __ATOMIC_RELAXED);
+
+	return value <= most ? value : 0;
+}
+
+void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
+{
+	uint64_t lived_ns = kernel_now_ns() - a->who.since_ns, most = lived_ns / COUNT_NS_MIN;
+	uint64_t cost_ps = counted(&a->mem->cost_ps, COST_PS_MAX);
+	uint64_t counted_ps = counted(&a->mem->counted_ps, COST_PS_MAX);
+	uint64_t brief_ps = counted(&a->mem->brief_ps, COST_PS_MAX);
+
+	for (unsigned int i = 0; i < POV_CLASS_CNT; i++)
+		sum->lost[i] += counted(&a->mem->lost[i], most);
+	sum->no_area += counted(&a->mem->no_area, most);
+	for (unsigned int i = 0; i < POV_MISS_CNT; i++)
+		sum->miss[i] += counted(&a->mem->miss[i], most);
+	sum->folded += counted(&a->mem->folded, most);
+	sum->waits_ns += counted(&a->mem->waits_ns, lived_ns);
+	if (!cost_ps || !counted_ps || !brief_ps)
+		return;
+	sum->cost_ps += cost_ps;
+	sum->counted_ps += counted_ps;
+	sum->brief_ps += brief_ps;
+	sum->cost_cnt++;
+}

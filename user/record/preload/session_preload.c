@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What a session has with processes that record their calls themselves; nothing of it does anything in another session. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "abi/event.h"
+#include "record/launch/launch_env.h"
+#include "lib/log.h"
+#include "record/preload/preload_pool.h"
+#include "record/session.h"
+#include "record/session_priv.h"
+
+/* Their own stream, but for a thread's first call and what initialises MPI, which others have from the kernel half. */
+static void on_record(void *ctx, const struct pov_hdr *rec)
+{
+	struct session *s = ctx;
+
+	if (rec->kind != POV_KIND_CALLER && rec->kind != POV_KIND_INIT) {
+		session_record(s, s->kernel.rings + 1, rec);
+		return;
+	}
+	if (rec->kind == POV_KIND_CALLER)
+		session_record(s, TRACE_STREAM_TASKS, rec);
+	images_control(s->images, rec);
+}
+
+static bool settled(void *ctx, pid_t pid)
+{
+	const struct session *s = ctx;
+
+	return images_answered(s->images, pid);
+}
+
+static void libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx)
+{
+	const struct session *s = ctx;
+
+	images_libraries(s->images, pid, fn, fn_ctx);
+}
+
+static void bindings(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step)
+{
+	const struct session *s = ctx;
+
+	images_bindings(s->images, pid, out, step);
+}
+
+static void program(void *ctx, pid_t pid, const char *path)
+{
+	const struct session *s = ctx;
+
+	images_program(s->images, pid, path);
+}
+
+static void unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
+		     size_t cnt)
+{
+	const struct session *s = ctx;
+
+	images_probe_rows(s->images, pid, lib, row, cnt);
+}
+
+bool session_preload_records(const struct session *s)
+{
+	return s->opt->preload != SESSION_PRELOAD_NO && !s->preload_only_waits;
+}
+
+int session_preload_choose(struct session *s)
+{
+	bool must = s->opt->preload == SESSION_PRELOAD_MUST;
+	char *problem;
+	int err;
+
+	if (!s->opt->launch)
+		return 0;
+	s->preload_library = preload_library_find(s->opt->launch, &problem);
+	if (!problem && session_preload_records(s) && (err = preload_pool_try())) {
+		s->preload_only_waits = true;
+		problem = xasprintf("memory for records cannot be made: %s", log_unwritten(-err));
+	}
+	if (problem && must)
+		log_error("--capture preload: %s", problem);
+	else if (problem && s->preload_only_waits)
+		log_warn("calls are recorded by probes, which cost twenty times as much: %s",
+			 problem);
+	else if (problem && session_preload_records(s))
+		log_warn("calls are recorded by probes, which cost twenty times as much, in all "
+			 "processes of this machine: %s",
+			 problem);
+	else if (problem)
+		log_warn("all processes of this machine get breakpoints while this is recorded: %s",
+			 problem);
+	must &= problem != NULL;
+	free(problem);
+	return must ? -ENOENT : 0;
+}
+
+int session_preload_open(struct session *s)
+{
+	const struct preload_options po = {
+		.library = s->preload_library,
+		.records = session_preload_records(s),
+		.kernel = &s->kernel,
+		.fns = s->fns,
+		.wanted = s->wanted,
+		.spin_gap_ns = s->opt->spin_gap_ns,
+		.record = on_record,
+		.settled = settled,
+		.libraries = libraries,
+		.bindings = bindings,
+		.program = program,
+		.unserved = unserved,
+		.ctx = s,
+	};
+	int err;
+
+	if (!s->preload_library)
+		return 0;
+	err = preload_open(&po, &s->preload);
+	if (!err)
+		s->plan.envp = preload_environment(s->preload, s->opt->launch);
+	return err;
+}
+
+unsigned int session_preload_polled(const struct session *s, struct pollfd *out)
+{
+	return s->preload ? preload_poll(s->preload, out) : 0;
+}
+
+void session_preload_work(struct session *s, const struct pollfd *polled, unsigned int cnt)
+{
+	bool asked = false;
+
+	if (!s->preload)
+		return;
+	preload_say_alive(s->preload, true);
+	for (unsigned int i = 0; i < cnt; i++)
+		asked |= polled[i].revents != 0;
+	if (asked) /* what the kernel half has told of who asks comes first */
+		ring_buffer__consume(s->rings);
+	preload_work(s->preload, polled, cnt);
+	if (s->preload_full || session_preload_fills(s))
+		session_preload_take(s);
+}
+
+bool session_preload_fills(const struct session *s)
+{
+	return s->preload && preload_fills(s->preload);
+}
+
+void session_preload_take(struct session *s)
+{
+	if (s->preload)
+		s->preload_full = preload_consume(s->preload);
+}
+
+void session_preload_identity(struct session *s, const struct pov_hdr *rec)
+{
+	/* Calls of a process that dies after the recording's end are open at that end. */
+	if (!s->preload || (s->end_ns && rec->ts_ns > s->end_ns))
+		return;
+	preload_identity(s->preload, rec);
+}
+
+static void cost_note(struct session *s, const struct preload_counts *counts)
+{
+	uint64_t counted_ps = s->opt->max_overhead_all ? counts->counted_ps : counts->brief_ps;
+
+	if (!counts->cost_cnt)
+		return;
+	s->cost.preload_ns = (double)counts->cost_ps / 1e3 / counts->cost_cnt;
+	s->cost.preload_counted_ns = (double)counted_ps / 1e3 / counts->cost_cnt;
+}
+
+void session_preload_cost(struct session *s)
+{
+	struct preload_counts counts;
+
+	if (!s->preload)
+		return;
+	preload_counts_get(s->preload, &counts);
+	cost_note(s, &counts);
+}
+
+void session_preload_count(struct session *s, uint64_t now_ns)
+{
+	struct preload_counts counts;
+
+	if (!s->preload)
+		return;
+	preload_counts_get(s->preload, &counts);
+	drops_preloaded(&s->drops, &counts, s->writer, now_ns);
+	cost_note(s, &counts);
+}
+
+void session_preload_end(struct session *s)
+{
+	if (!s->preload)
+		return;
+	preload_consume(s->preload);
+	s->res->open_calls += preload_open_calls(s->preload, s->end_ns, on_record, s);
+	preload_say_alive(s->preload, false);
+	session_preload_count(s, s->end_ns);
+}
+
+void session_preload_release(struct session *s)
+{
+	free(s->preload_library);
+	if (!s->preload)
+		return;
+	launch_env_free(s->plan.envp);
+	preload_close(s->preload);
+}

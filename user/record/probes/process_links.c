@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A set is made when its probes are asked for: a process may fork before they are in. Two requests may be about one set, as requests
+ * wait for each other; the second one finds nothing left to do.
+ */
+#include "record/probes/process_links.h"
+
+#include <stdlib.h>
+
+#include "target/code_file.h"
+#include "target/helper/helper.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "record/kernel.h"
+#include "record/known_files.h"
+
+#define SHARED_MIN 32 /* processes with probes of their own would cost more than the others */
+
+/* A process has a handful: its loader and the libraries of the traced layers. */
+struct process_sets {
+	struct link_set *v;
+	size_t cnt;
+	bool orphan;
+};
+
+uint64_t process_links_file_key(uint64_t dev, uint64_t ino)
+{
+	return ino * 0x9e3779b97f4a7c15u ^ dev;
+}
+
+/* ---- sets ---- */
+
+struct link_set *process_links_find(const struct process_links *pl, pid_t pid,
+				    const struct code_file *f)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	for (size_t i = 0; s && i < s->cnt; i++)
+		if (s->v[i].file == f)
+			return &s->v[i];
+	return NULL;
+}
+
+static struct link_set *set_make(struct process_links *pl, pid_t pid, struct code_file *f)
+{
+	struct link_set *set = process_links_find(pl, pid, f);
+	struct process_sets *s;
+
+	if (set)
+		return set;
+	s = map_make(&pl->by_pid, (uint64_t)pid, sizeof(*s));
+	s->v = xrealloc(s->v, (s->cnt + 1) * sizeof(*s->v));
+	s->v[s->cnt] = (struct link_set){.file = f};
+	return &s->v[s->cnt++];
+}
+
+/* One that is still without probes, and is not to get any. */
+static void set_drop(struct process_links *pl, pid_t pid, struct link_set *set)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	free(set->path);
+	*set = s->v[--s->cnt];
+}
+
+static void sets_free(struct process_links *pl, struct process_sets *s)
+{
+	for (size_t i = 0; i < s->cnt; i++) {
+		links_release_behind(&s->v[i].links, pl->leftover);
+		free(s->v[i].path);
+	}
+	free(s->v);
+	free(s);
+}
+
+void process_links_each(const struct process_links *pl,
+			void (*fn)(void *ctx, pid_t pid, struct link_set *set), void *ctx)
+{
+	struct process_sets *s;
+	uint64_t pid;
+
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
+		for (size_t i = 0; i < s->cnt; i++)
+			fn(ctx, (pid_t)pid, &s->v[i]);
+}
+
+struct leaving {
+	struct links **v;
+	size_t cnt;
+};
+
+static void set_leave(void *ctx, pid_t pid, struct link_set *set)
+{
+	struct leaving *l = ctx;
+
+	(void)pid;
+	l->v = xrealloc(l->v, (l->cnt + 1) * sizeof(struct links *));
+	l->v[l->cnt++] = &set->links;
+}
+
+void process_links_leave(struct process_links *pl)
+{
+	struct leaving l = {};
+
+	process_links_each(pl, set_leave, &l);
+	links_leave(l.v, l.cnt, pl->leftover);
+	free(l.v);
+}
+
+void process_links_release(struct process_links *pl)
+{
+	struct process_sets *s;
+
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, NULL));)
+		sets_free(pl, s);
+	map_release(&pl->by_pid);
+	map_release(&pl->others);
+}
+
+/* ---- requests ---- */
+
+static bool set_lacks(const struct link_set *set)
+{
+	return !set || !set->ready_ns || set->covered < json_array_size(set->file->sites);
+}
+
+bool process_links_lack(const struct process_links *pl, pid_t pid, const struct code_file *f)
+{
+	return pl->each && f->sites && !f->is_wide &&
+	       (f->own_sites || (f->left_sites && !pl->is_served(pl->ctx, pid))) &&
+	       set_lacks(process_links_find(pl, pid, f));
+}
+
+static struct code_file *file_of(const struct process_links *pl, const json_t *request)
+{
+	struct code_id id = helper_message_id(json_object_get(request, "file"));
+
+	return code_files_find(&pl->files->files, &id);
+}
+
+/*
+ * The kernel asks each set at every call whether it is meant, and at each change of one of them all sets about all processes. So
+ * from some number of processes on one set serves all who map the file.
+ */
+static bool is_for_all(const struct process_links *pl, const json_t *request,
+		       const struct code_file *f)
+{
+	uint64_t dev = json_get_u64(request, "dev"), ino = json_get_u64(request, "ino");
+	bool shared;
+
+	if (!pl->many || pl->many < pl->many_min || !ino)
+		return false;
+	shared = map_get(&pl->others, process_links_file_key(dev, ino));
+	if (shared && pl->many < SHARED_MIN)
+		return false;
+	if (shared)
+		log_warn(
+			"%s: processes that are not recorded use it, too, and are slowed by its probes as "
+			"those that are: %zu processes are too many for probes of their own",
+			f->path, pl->many);
+	return true;
+}
+
+void process_links_ask(struct process_links *pl, struct code_file *f, json_t *request)
+{
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+	struct link_set *set;
+	bool left;
+
+	json_object_set_new(request, "do", json_string("attach"));
+	json_object_set_new(request, "file",
+			    json_pack("{s:I,s:I,s:I}", "dev", (json_int_t)f->id.dev, "ino",
+				      (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp));
+	if (f->lib && is_for_all(pl, request, f)) {
+		json_object_set_new(request, "wide", json_true());
+	} else {
+		set = set_make(pl, pid, f);
+		set->start = json_get_u64(request, "start");
+		set->end = json_get_u64(request, "end");
+		if (json_object_get(request, "path") && !set->path)
+			set->path = xstrdup(json_get_text(request, "path"));
+	}
+	left = f->left_sites && !pl->is_served(pl->ctx, pid);
+	json_object_set_new(request, "left", json_boolean(left));
+	if (left && !f->left_said)
+		log_info("%s: process %d does not record its calls itself: it gets probes", f->path,
+			 pid);
+	f->left_said |= left;
+	helper_ask(pl->helper, request);
+}
+
+void process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
+			    json_t *rows)
+{
+	json_object_set_new(request, "rows", rows);
+	process_links_ask(pl, f, request);
+}
+
+bool process_links_known(struct process_links *pl, json_t *request)
+{
+	struct code_file *f = file_of(pl, request);
+	const struct link_set *set;
+
+	if (!f || f->is_wide)
+		return true;
+	if (json_get_bool(request, "wide"))
+		return false;
+	set = process_links_find(pl, (pid_t)json_get_int(request, "pid"), f);
+	if (!set) /* it has ended */
+		return true;
+	if (json_object_get(request, "rows") || (set->path && set->links.entry.cnt == 0))
+		return false;
+	if (!set_lacks(set))
+		return true;
+	json_set_int(request, "from", (int64_t)set->covered);
+	return false;
+}
+
+/* The helper gave no answer. */
+static bool request_failed(const json_t *reply)
+{
+	return json_is_string(json_object_get(reply, "failed"));
+}
+
+static void set_take(struct process_links *pl, const json_t *request, const json_t *reply,
+		     struct code_file *f, struct links *links)
+{
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+	struct link_set *set = process_links_find(pl, pid, f);
+	bool failed = request_failed(reply) || json_get_int(reply, "error");
+
+	if (set && !failed) {
+		links_move(&set->links, links);
+		if (json_object_get(request, "rows") && set->ready_ns)
+			return;
+		set->covered = (size_t)json_get_u64(reply, "sites");
+		set->ready_ns = kernel_now_ns();
+	} else if (set && !set->ready_ns) {
+		set_drop(pl, pid, set);
+	}
+}
+
+struct code_file *process_links_reply(struct process_links *pl, const json_t *request,
+				      const json_t *reply, struct links *links)
+{
+	struct code_file *f = file_of(pl, request);
+
+	if (f && request_failed(reply))
+		log_warn("process %lld: %s: probes could not be attached: %s",
+			 (long long)json_get_int(request, "pid"), f->path,
+			 json_get_text(reply, "failed"));
+	if (f && json_object_get(reply, "refused"))
+		known_files_refused(pl->files, f, json_object_get(reply, "failed"),
+				    json_get_text(reply, "refused"));
+	if (f && !json_get_bool(request, "wide"))
+		set_take(pl, request, reply, f, links);
+	else if (f && !request_failed(reply) && !json_get_int(reply, "error"))
+		known_files_widen(pl->files, f, links);
+	links_release_behind(links, pl->leftover);
+	return f;
+}
+
+static json_t *set_request(const struct link_set *set, pid_t pid)
+{
+	return json_pack("{s:i,s:I,s:I,s:s*}", "pid", pid, "start", (json_int_t)set->start, "end",
+			 (json_int_t)set->end, "path", set->path);
+}
+
+/* ---- what becomes of processes ---- */
+
+void process_links_move(struct process_links *pl, pid_t pid, const struct code_file *f,
+			uint64_t start, uint64_t end)
+{
+	struct link_set *set = process_links_find(pl, pid, f);
+
+	if (set) {
+		set->start = start;
+		set->end = end;
+	}
+}
+
+void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns)
+{
+	struct process_sets *from, *to;
+	json_t *request;
+
+	process_links_exit(pl, child); /* of one that had this number before */
+	from = map_get(&pl->by_pid, (uint64_t)parent);
+	if (!from)
+		return;
+	to = map_make(&pl->by_pid, (uint64_t)child, sizeof(*to));
+	to->v = xcalloc(from->cnt + 1, sizeof(*to->v));
+	for (size_t i = 0; i < from->cnt; i++)
+		to->v[to->cnt++] = (struct link_set){
+			.file = from->v[i].file,
+			.start = from->v[i].start,
+			.end = from->v[i].end,
+			.path = from->v[i].path ? xstrdup(from->v[i].path) : NULL,
+			.forked_ns = from->v[i].file->lib ? ts_ns : 0,
+		};
+	for (size_t i = 0; i < to->cnt; i++) {
+		request = set_request(&to->v[i], child);
+		/* A loader's are of use after execve, too. */
+		if (!to->v[i].file->lib)
+			json_set_int(request, "parent", parent);
+		process_links_ask(pl, to->v[i].file, request);
+	}
+}
+
+static void forked_late(struct process_links *pl, pid_t pid, struct link_set *set, uint64_t now_ns)
+{
+	if (!set->forked_ns)
+		return;
+	pl->late(pl->ctx, pid, set->file, set->forked_ns,
+		 (set->ready_ns ?: now_ns) - set->forked_ns);
+	set->forked_ns = 0;
+}
+
+void process_links_call(struct process_links *pl, pid_t pid)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	for (size_t i = 0; s && i < s->cnt; i++)
+		forked_late(pl, pid, &s->v[i], kernel_now_ns());
+}
+
+void process_links_waits(struct process_links *pl, pid_t pid)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	for (size_t i = 0; s && i < s->cnt; i++)
+		s->v[i].forked_ns = 0;
+}
+
+void process_links_orphan(struct process_links *pl, pid_t pid)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	if (s)
+		s->orphan = true;
+}
+
+void process_links_exec(struct process_links *pl, pid_t pid)
+{
+	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
+
+	if (!s)
+		return;
+	/* The kernel has the links at the thread that was the first one: it was another one that executed the program. */
+	if (s->orphan) {
+		sets_free(pl, map_remove(&pl->by_pid, (uint64_t)pid));
+		return;
+	}
+	for (size_t i = 0; i < s->cnt; i++)
+		s->v[i].forked_ns = 0; /* it has not called what it does not map any more */
+}
+
+void process_links_exit(struct process_links *pl, pid_t pid)
+{
+	struct process_sets *s = map_remove(&pl->by_pid, (uint64_t)pid);
+
+	for (size_t i = 0; s && i < s->cnt; i++)
+		if (!s->v[i].ready_ns)
+			forked_late(pl, pid, &s->v[i], kernel_now_ns());
+	if (s)
+		sets_free(pl, s);
+}

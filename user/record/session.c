@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The order matters: kernel half loaded → calibration begun → child at its gate → trace file → helper, which looks at
+ * what the command will load → calibration's records dropped → identity and scheduler live → existing tasks and targets →
+ * all looked at → gate open → loop → probes gone → rings empty → open calls → end. Nothing a target does between two
+ * steps can fall through.
+ */
+#include "record/session.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "abi/event.h"
+#include "target/helper/inspect_note.h"
+#include "target/proc.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "record/open_calls.h"
+#include "record/session_priv.h"
+#include "layers/func_table.h"
+
+#define POLL_MS 10
+#define POLL_CALM_MS \
+	40 /* while there are few records: each look takes the ranks' core for a while */
+#define CALM_RECORDS_PER_MS 50
+#define LOOK_MS 10     /* whether rings of processes fill: that is cheap */
+#define POLL_FULL_MS 1 /* while rings of processes fill fast, or probes are there for moments */
+#define SAMPLE_NS 10000000ull	   /* drops and rings are looked at this often */
+#define FLUSH_AGE_NS 1000000000ull /* blocks older than this go to the file */
+#define SETTLE_NS 10000000000ull   /* to look at all that a command will load, or has loaded */
+#define LIMITS_NS 100000000ull	   /* limits of CPU time are looked at this often */
+#define NICE (-20)
+#define PROGRESS_NS 1000000000ull
+
+/* ---- records ---- */
+
+bool session_is_calibration(const struct pov_hdr *rec)
+{
+	return rec->kind == POV_KIND_COUNTED &&
+	       ((const struct pov_counted *)rec)->func >= func_table_count();
+}
+
+void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec)
+{
+	int err;
+
+	if ((s->end_ns && rec->ts_ns > s->end_ns) || session_is_calibration(rec))
+		return;
+	s->seen++;
+	session_keep_record(s, rec);
+	err = trace_writer_add(s->writer, stream, rec);
+	s->refused += err != 0;
+	if (err && !s->err)
+		s->err = err;
+	if (!err)
+		toll_record(&s->toll, rec);
+}
+
+static int on_ring(void *ctx, void *data, size_t bytes)
+{
+	const struct ring_ctx *r = ctx;
+
+	(void)bytes;
+	if (!r->s->discard)
+		session_record(r->s, r->stream, data);
+	return 0;
+}
+
+static int on_control(void *ctx, void *data, size_t bytes)
+{
+	const struct pov_hdr *rec = data;
+	struct session *s = ctx;
+
+	(void)bytes;
+	if (s->discard)
+		return 0;
+	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
+	    rec->kind != POV_KIND_UNREACHED && rec->kind != POV_KIND_INIT)
+		session_record(s, TRACE_STREAM_TASKS, data);
+	/* Who ends may have initialised MPI just before, and be known no longer after that. */
+	if (rec->kind == POV_KIND_EXIT)
+		session_preload_identity(s, rec);
+	images_control(s->images, data);
+	if (rec->kind != POV_KIND_EXIT)
+		session_preload_identity(s, rec);
+	session_limit_identity(s, rec);
+	session_stack_identity(s, rec);
+	return 0;
+}
+
+static int rings_open(struct session *s)
+{
+	int err;
+
+	s->rings = ring_buffer__new(s->kernel.control_fd, on_control, s, NULL);
+	if (!s->rings)
+		goto fail;
+	for (unsigned int i = 0; i <= s->kernel.rings; i++) {
+		s->ring_ctx[i] = (struct ring_ctx){.s = s, .stream = i};
+		if (ring_buffer__add(s->rings, s->kernel.ring_fd[i], on_ring, &s->ring_ctx[i]))
+			goto fail;
+	}
+	return 0;
+fail:
+	err = -errno;
+	log_error("cannot map the rings: %s", strerror(-err));
+	return err;
+}
+
+static void on_snapshot(void *ctx, const void *task)
+{
+	session_record(ctx, TRACE_STREAM_TASKS, task);
+}
+
+int session_snapshot(struct session *s)
+{
+	return kernel_snapshot(&s->kernel, on_snapshot, s);
+}
+
+static void on_written_before(void *ctx, const void *written)
+{
+	struct pov_written r = *(const struct pov_written *)written;
+
+	r.hdr.flags = POV_WRITTEN_BEGIN;
+	session_record(ctx, TRACE_STREAM_TASKS, &r.hdr);
+}
+
+static void on_written(void *ctx, const void *written)
+{
+	session_record(ctx, TRACE_STREAM_TASKS, written);
+}
+
+static void on_mapping(void *ctx, const struct pov_hdr *rec)
+{
+	session_record(ctx, TRACE_STREAM_TASKS, rec);
+}
+
+static void on_open_call(void *ctx, const struct pov_hdr *rec)
+{
+	session_stack_seen(ctx, rec);
+	session_record(ctx, 0, rec);
+}
+
+/* ---- start, loop, end ---- */
+
+/*
+ * Which functions' brief calls are counted. A call that makes a datatype tells nothing new only if every other one was recorded, and is in
+ * the file: not if such functions are left out, nor in a part of a recording.
+ */
+static void briefs_choose(struct session *s, size_t cnt)
+{
+	bool all_told = !s->opt->keep;
+
+	for (size_t i = 0; i < cnt; i++)
+		all_told &= s->fns[i].made_arg == POV_ARG_NONE || s->opt->recorded[i];
+	for (size_t i = 0; i < cnt; i++)
+		s->fns[i].brief = all_told && s->opt->recorded[i] && !s->opt->named[i] &&
+				  func_table_is_brief(i);
+}
+
+/* Of all functions, and behind them the calibration's. */
+static void recipes_make(struct session *s)
+{
+	size_t cnt = func_table_count();
+
+	s->fns = xcalloc(cnt + CALIBRATE_ROWS, sizeof(*s->fns));
+	s->wanted = xcalloc(cnt, sizeof(*s->wanted));
+	for (size_t i = 0; i < cnt; i++) {
+		func_table_recipe(i, &s->fns[i]);
+		s->wanted[i] = s->opt->recorded[i] ||
+			       (s->fns[i].learn && (func_table_layer(i)->is_top ||
+						    session_records_layer(s, func_table_layer(i))));
+		if (!s->opt->recorded[i])
+			s->fns[i].flags |= POV_FN_SILENT;
+	}
+	briefs_choose(s, cnt);
+	calibrate_recipes(&s->fns[cnt]);
+}
+
+/* Whether all processes get the probes. A launched one that does not wait by itself may have mapped too much before it got its own. */
+static bool is_machine_wide(const struct session *s)
+{
+	return s->opt->all || (s->opt->launch && !s->preload_library);
+}
+
+/* Those of MPI libraries, perf events of a launched command among them (inspect_library.c). */
+static bool probes_lie_in_all(const struct session *s)
+{
+	return is_machine_wide(s) || (s->opt->launch && !session_preload_records(s) &&
+				      s->kernel.programs.api != LINK_MULTI);
+}
+
+static int session_load(struct session *s)
+{
+	const struct session_options *o = s->opt;
+	struct kernel_options ko = {
+		.each = !is_machine_wide(s),
+		.sched = o->sched,
+		.irq = o->irq,
+		.all = o->all,
+		.regions = o->region_cnt > 0,
+		.notes = inspect_notes_wanted(s->wanted),
+		.perf_links = o->perf_links,
+		.spin_gap_ns = o->spin_gap_ns,
+		.ring_bytes = o->ring_bytes,
+		.cpus_per_ring = o->cpus_per_ring,
+		.fns = s->fns,
+		.fn_cnt = func_table_count() + CALIBRATE_ROWS,
+		.wanted = s->wanted,
+		.preload = s->preload_library && session_preload_records(s),
+	};
+	int err;
+
+	err = kernel_load(&ko, &s->kernel);
+	if (err)
+		return err;
+	err = session_preload_open(s);
+	if (err)
+		return err;
+	session_keep_open(s);
+	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
+		log_debug("calibration: %s", strerror(errno));
+	return rings_open(s);
+}
+
+/* Waits for the calibration, and forgets its records. */
+static void session_calibrated(struct session *s)
+{
+	if (calibrate_wait(&s->kernel, &s->calibration, &s->cost))
+		log_debug("calibration: nothing measured");
+	s->discard = true;
+	ring_buffer__consume(s->rings);
+	s->discard = false;
+	kernel_reset_counters(&s->kernel);
+}
+
+static int wait_ms(const struct session *s)
+{
+	return s->preload_full || session_limit_hurries(s) ? POLL_FULL_MS :
+	       s->calm					   ? POLL_CALM_MS :
+							     POLL_MS;
+}
+
+/* Until something comes, or it is time to take what there is: earlier if processes write fast. How many have come, or -1. */
+static int rings_wait(const struct session *s, struct pollfd *polled, unsigned int cnt)
+{
+	int left_ms = wait_ms(s), n;
+
+	do {
+		n = poll(polled, cnt, left_ms < LOOK_MS ? left_ms : LOOK_MS);
+		left_ms -= LOOK_MS;
+	} while (!n && left_ms > 0 && !session_preload_fills(s));
+	return n;
+}
+
+/*
+ * Moves what is in the rings, and what the helper has found; waits some ms for either, or for the command's end,
+ * 1 if that has come. 0 or -errno.
+ */
+static int rings_poll(struct session *s)
+{
+	struct pollfd p[3 + PRELOAD_POLLED] = {{.fd = ring_buffer__epoll_fd(s->rings),
+						.events = POLLIN},
+					       {.fd = images_fd(s->images), .events = POLLIN},
+					       {.fd = s->launch_fd, .events = POLLIN}};
+	unsigned int asking = session_preload_polled(s, p + 3);
+	int n = 0;
+
+	kernel_say_alive(&s->kernel, true);
+	if (rings_wait(s, p, 3 + asking) > 0 && p[0].revents)
+		n = ring_buffer__poll(s->rings, 0);
+	images_poll(s->images);
+	session_preload_work(s, p + 3, asking);
+	return n < 0 && n != -EINTR ? n : p[2].revents != 0;
+}
+
+/*
+ * Until all that has been asked is answered, or it takes too long: what is not looked at by then is looked at when it is
+ * mapped. The rings are emptied meanwhile.
+ */
+static void session_settle(struct session *s, const volatile int *stop)
+{
+	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
+
+	do {
+		rings_poll(s);
+	} while (!images_settled(s->images) && !*stop && kernel_now_ns() < until_ns);
+}
+
+/* Says that processes that ran already are being recorded. Scripts wait for this line. */
+static void say_live(const struct session *s)
+{
+	char n[80], libs[80];
+
+	log_info("recording %s (%s, %" PRIu64 " probes); Ctrl-C ends",
+		 human_plural(n, sizeof(n), images_rank_count(s->images), "MPI process",
+			      "MPI processes"),
+		 human_plural(libs, sizeof(libs), images_library_count(s->images), "library",
+			      "libraries"),
+		 images_probe_count(s->images));
+}
+
+static int session_start(struct session *s, const volatile int *stop)
+{
+	const struct images_wanted wanted = {
+		.function = s->wanted,
+		.region = s->opt->region,
+		.region_cnt = s->opt->region_cnt,
+		.machine_wide = is_machine_wide(s),
+		.waits_wide = s->opt->launch && is_machine_wide(s),
+		.waits = s->preload != NULL,
+		.preload = s->preload && session_preload_records(s),
+		.alone = s->shed,
+		.record = on_mapping,
+		.ctx = s,
+	};
+	struct trace_writer_options wo = {
+		.max_bytes = s->opt->max_bytes,
+		.keep_ns = s->opt->keep ? s->opt->keep->span_ns : 0,
+		.keep_bytes = s->opt->keep ? s->opt->keep->bytes : 0,
+		.as = s->opt->owner,
+		.keep_old = true,
+		.fd = s->opt->fd,
+	};
+	int err;
+
+	err = trace_writer_open(s->opt->path, &wo, &s->writer);
+	if (err)
+		return err;
+	/* Threads wait for its answers, spinning. This thread's only: those that compress and write stay what they are. */
+	s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), NICE))
+		log_debug("priority: %s", strerror(errno));
+	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
+	if (err)
+		return err;
+	if (s->opt->launch || s->opt->all)
+		images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
+	session_calibrated(s);
+	session_limit_start(s);
+	s->start_ns = kernel_now_ns();
+	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
+	session_keep_begin(s);
+	session_meta_begin(s);
+	err = kernel_attach(&s->kernel);
+	session_meta_kernel(s);
+	if (!err && s->opt->sched == POV_SCHED_ALL)
+		err = session_snapshot(s);
+	if (!err)
+		err = session_targets_find(s);
+	if (!err)
+		err = kernel_written(&s->kernel, on_written_before, s);
+	if (!err)
+		session_settle(s, stop);
+	if (!err && (s->opt->pid_cnt || s->opt->all))
+		say_live(s);
+	if (!err && s->launch.pid && *stop) {
+		log_error("ended by a signal before the command was started");
+		err = -EINTR;
+	}
+	if (s->launch.pid)
+		s->launch_fd = (int)syscall(SYS_pidfd_open, s->launch.pid, 0);
+	if (!err && s->launch.pid)
+		err = launch_open_gate(&s->launch, &s->plan);
+	return err < 0 ? err : 0; /* what takes longer is looked after in the loop */
+}
+
+static void progress_show(struct session *s, uint64_t now, bool last)
+{
+	struct trace_writer_stats st;
+	double seconds = (now - s->start_ns) / 1e9, steady = (now - s->loop_ns) / 1e9;
+
+	trace_writer_get_stats(s->writer, &st);
+	if (last)
+		fprintf(stderr, "\r\033[K");
+	else
+		fprintf(stderr,
+			"\rrecording %.0f s: %" PRIu64 " ranks, %" PRIu64 " records, %" PRIu64
+			" lost, %.1f MB, own CPU %.1f %%\033[K",
+			seconds, (uint64_t)images_rank_count(s->images), s->seen, s->drops.total,
+			st.file_bytes / 1e6,
+			100.0 * (session_own_cpu_ns(s) - s->cpu_begun_ns) / 1e9 / steady);
+	fflush(stderr);
+}
+
+/* Why the recording is to end now, or NULL. */
+static const char *over(struct session *s, const volatile int *stop, uint64_t now)
+{
+	size_t alive = 0;
+
+	if (*stop)
+		return "signal";
+	if (s->err)
+		return s->err == -EFBIG	 ? "size limit" :
+		       s->err == -ENOSPC ? "disk full" :
+		       s->err == -EDQUOT ? "file limit" :
+					   "write error";
+	if (s->opt->duration_ns && now - s->start_ns >= s->opt->duration_ns)
+		return "duration";
+	if (launch_executed(&s->launch, &s->plan, 0) < 0) {
+		s->useless = true;
+		return "command not executed";
+	}
+	if (s->launch.pid &&
+	    waitpid(s->launch.pid, &s->res->child_status, WNOHANG) == s->launch.pid) {
+		s->launch.pid = 0;
+		return "command ended";
+	}
+	if (!s->opt->pid_cnt)
+		return NULL;
+	for (size_t i = 0; i < s->opt->pid_cnt; i++)
+		alive += proc_alive(s->opt->pids[i]);
+	return alive ? NULL : "targets ended";
+}
+
+void session_take(struct session *s)
+{
+	ring_buffer__consume(s->rings);
+	session_preload_take(s);
+	drops_take(&s->drops);
+	drops_write(&s->drops, s->writer, kernel_now_ns());
+}
+
+/* What is to be done now and then as long as anything is attached. */
+static void session_sample(struct session *s, uint64_t now)
+{
+	uint64_t elapsed_ns = now - s->sampled_ns;
+
+	s->sampled_ns = now;
+	session_take(s);
+	s->calm = s->seen - s->sampled_seen < CALM_RECORDS_PER_MS * elapsed_ns / 1000000;
+	s->sampled_seen = s->seen;
+	session_keep_work(s, now);
+	images_limits_read(s->images, LIMITS_NS);
+	trace_writer_flush(s->writer, now - FLUSH_AGE_NS);
+}
+
+static int session_loop(struct session *s, const volatile int *stop)
+{
+	uint64_t now;
+	int n;
+
+	s->loop_ns = s->shown_ns = kernel_now_ns();
+	s->cpu_begun_ns = session_own_cpu_ns(s);
+	for (;;) {
+		n = rings_poll(s);
+		if (n < 0) {
+			log_error("rings: %s", strerror(-n));
+			s->res->reason = "ring error";
+			return n;
+		}
+		now = kernel_now_ns();
+		session_limit_tick(s, now);
+		if (!n && now - s->sampled_ns < SAMPLE_NS)
+			continue;
+		session_sample(s, now);
+		if (s->opt->progress && now - s->shown_ns >= PROGRESS_NS) {
+			s->shown_ns = now;
+			progress_show(s, now, false);
+		}
+		s->res->reason = over(s, stop, now);
+		if (s->res->reason)
+			return 0;
+	}
+}
+
+static void toll_sum(struct session *s)
+{
+	struct distortion *d = &s->res->distortion;
+	uint32_t pid;
+	int rank;
+
+	for (uint32_t i = 0; i < images_library_count(s->images); i++)
+		toll_library(&s->toll, images_library_meta(s->images, i));
+	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
+	rank = images_rank_of(s->images, pid);
+	d->low = drops_of(&s->drops, POV_CLASS_CALL) || drops_of(&s->drops, POV_CLASS_SPIN);
+	snprintf(d->who, sizeof(d->who), rank >= 0 ? "rank %d" : "process %d",
+		 rank >= 0 ? rank : (int)pid);
+}
+
+/* Those that no file had. */
+static void regions_say(const struct session *s)
+{
+	for (size_t i = 0; i < s->opt->region_cnt; i++)
+		if (!images_have_region(s->images, s->opt->region[i]))
+			log_warn(
+				"region %s: no recorded program or library has this function; its name must be the "
+				"symbol's (nm FILE); it may have been inlined everywhere, or its file stripped",
+				s->opt->region[i]);
+}
+
+/* What has been asked about processes and files is to be in the recording, though nobody waits for it any more. */
+static void answers_wait(struct session *s)
+{
+	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
+	struct pollfd p = {.events = POLLIN};
+
+	while (!images_settled(s->images) && kernel_now_ns() < until_ns) {
+		p.fd = images_fd(s->images);
+		poll(&p, 1, 100);
+		images_poll(s->images);
+	}
+}
+
+/*
+ * The recording ends at a moment when all of the scheduler is still seen: while its programs are taken away
+ * one by one, what they write no longer fits together.
+ */
+static void session_end(struct session *s)
+{
+	s->cpu_over_ns = session_own_cpu_ns(s);
+	if (s->opt->progress && s->shown_ns)
+		progress_show(s, kernel_now_ns(), true);
+	session_stack_find(s);
+	kernel_written(&s->kernel, on_written, s);
+	s->end_ns = kernel_calls_end(&s->kernel);
+	kernel_say_alive(&s->kernel, false);
+	images_limits_read(s->images, 0);
+	ring_buffer__consume(s->rings);
+	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
+	session_stack_tell(s);
+	session_preload_end(s);
+	session_limit_end(s);
+	if (!s->useless)
+		answers_wait(s);
+	drops_take(&s->drops);
+	drops_write(&s->drops, s->writer, s->end_ns);
+	images_detach(s->images);
+	kernel_detach(&s->kernel);
+	ring_buffer__consume(s->rings);
+	s->res->wall_ns = s->end_ns - s->start_ns;
+	s->res->lost = s->drops.total;
+	s->res->no_area = s->drops.preloaded.no_area;
+	s->res->ranks = images_rank_count(s->images);
+	toll_sum(s);
+	if (!s->useless)
+		regions_say(s);
+	s->res->child_pid = s->useless ? 0 : s->launch.pid;
+	session_meta_end(s);
+}
+
+static int session_finish(struct session *s)
+{
+	int err = s->err == -EFBIG ? 0 : s->err, e;
+	struct stat st;
+
+	trace_writer_drain(s->writer);
+	session_stored_count(s);
+	if (s->useless) {
+		trace_writer_undo(s->writer);
+		s->writer = NULL;
+		s->res->stored = (struct trace_tally){0};
+		s->res->unstored = 0;
+		return -ECANCELED;
+	}
+	e = trace_writer_finish(s->writer);
+	s->writer = NULL;
+	if (!stat(s->opt->path, &st))
+		s->res->file_bytes = st.st_size;
+	return err ? err : e == -EFBIG ? 0 : e;
+}
+
+static void session_release(struct session *s)
+{
+	launch_cancel(&s->launch);
+	session_preload_release(s);
+	session_keep_release(s);
+	session_stack_release(s);
+	if (s->launch_fd >= 0)
+		close(s->launch_fd);
+	ring_buffer__free(s->rings);
+	calibrate_leave(&s->calibration);
+	session_limit_release(s);
+	images_free(s->images);
+	toll_release(&s->toll);
+	kernel_release(&s->kernel);
+	setpriority(PRIO_PROCESS, (id_t)gettid(), s->nice);
+	free(s->fns);
+	free(s->wanted);
+}
+
+int session_run(const struct session_options *opt, const volatile int *stop,
+		struct session_result *out)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+	int err, e;
+
+	memset(out, 0, sizeof(*out));
+	out->child_status = -1;
+	out->reason = "error";
+	s->launch_fd = -1;
+	s->opt = opt;
+	s->res = out;
+	if (opt->launch)
+		s->plan = *opt->launch;
+	recipes_make(s);
+	session_limit_prepare(s);
+	err = session_targets_check(opt);
+	if (!err)
+		err = session_preload_choose(s);
+	if (!err)
+		err = session_load(s);
+	if (!err && probes_lie_in_all(s))
+		err = session_targets_check_all(opt);
+	if (!err && opt->launch)
+		err = launch_start(&s->plan, &s->launch);
+	if (!err) {
+		err = session_start(s, stop);
+		s->useless = err != 0;
+	}
+	if (!err)
+		err = session_loop(s, stop);
+	if (s->images)
+		session_end(s);
+	if (s->writer) {
+		e = session_finish(s);
+		if (!err)
+			err = e;
+		if (!s->launch.pid)
+			session_targets_left(s);
+	}
+	session_release(s);
+	free(s);
+	return err;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Whom a recording is about when it begins: the processes that were asked for with all that they have started, the command, or all. And
+ * who goes on when it has ended.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/proc.h"
+#include "lib/log.h"
+#include "record/session_priv.h"
+
+static void hooked_say(pid_t pid, const char *what_not)
+{
+	log_error(
+		"process %d is recorded by a povtrace that launched it, or was: its MPI functions begin with jumps, which "
+		"breakpoints would break; %s",
+		pid, what_not);
+}
+
+static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	(void)parent;
+	if (!*(pid_t *)ctx && proc_is_hooked(pid))
+		*(pid_t *)ctx = pid;
+	return 0;
+}
+
+int session_targets_check_all(const struct session_options *o)
+{
+	pid_t hooked = 0;
+
+	proc_for_each(hooked_visit, &hooked);
+	if (hooked)
+		hooked_say(
+			hooked,
+			o->all ?
+				"it cannot be recorded by --all until it has ended" :
+				"until it has ended, no command can be recorded by probes in all processes");
+	return hooked ? -EBUSY : 0;
+}
+
+int session_targets_check(const struct session_options *o)
+{
+	for (size_t i = 0; i < o->pid_cnt; i++)
+		if (!proc_alive(o->pids[i])) {
+			log_error("no process %d to attach to", o->pids[i]);
+			return -ESRCH;
+		} else if (proc_is_hooked(o->pids[i])) {
+			hooked_say(o->pids[i], "it cannot be recorded by -p");
+			return -EBUSY;
+		}
+	return 0;
+}
+
+/* The processes that were asked for, and those that they have started. */
+struct family {
+	struct session *s;
+	pid_t *pid;
+	size_t cnt;
+	bool grew;
+};
+
+static int target_add(struct family *f, pid_t pid)
+{
+	int err = kernel_add_target(&f->s->kernel, pid);
+
+	if (err)
+		return err;
+	f->pid = xrealloc(f->pid, (f->cnt + 1) * sizeof(*f->pid));
+	f->pid[f->cnt++] = pid;
+	session_meta_target(f->s, pid);
+	return 0;
+}
+
+/* Adds the processes whose parent is a target. */
+
+static int family_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct family *f = ctx;
+	unsigned int v, child = pid, mother = parent;
+
+	if (proc_is_hooked(pid)) /* of a command that another povtrace launched */
+		return 0;
+	if (bpf_map_lookup_elem(f->s->kernel.targets_fd, &mother, &v) ||
+	    !bpf_map_lookup_elem(f->s->kernel.targets_fd, &child, &v))
+		return 0;
+	f->grew = true;
+	target_add(f, pid);
+	return 0;
+}
+
+static int all_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct session *s = ctx;
+
+	(void)parent;
+	if (pid != getpid())
+		images_scan(s->images, pid);
+	return 0;
+}
+
+/* What they map is looked at once it is known who they all are. */
+static int family_scan(struct family *f)
+{
+	int err = 0;
+
+	images_scan_begin(f->s->images, f->cnt);
+	for (size_t i = 0; i < f->cnt && !err; i++) {
+		err = images_scan(f->s->images, f->pid[i]);
+		if (err > 0 ||
+		    i >= f->s->opt->pid_cnt) /* one that was not asked for may have ended */
+			err = 0;
+		if (err)
+			log_error("no process %d to attach to: %s", f->pid[i], strerror(-err));
+	}
+	images_scan_end(f->s->images);
+	return err;
+}
+
+static int pids_find(struct session *s)
+{
+	struct family f = {.s = s};
+	int err = 0;
+
+	for (size_t i = 0; i < s->opt->pid_cnt && !err; i++)
+		err = target_add(&f, s->opt->pids[i]);
+	do {
+		f.grew = false;
+		if (!err)
+			proc_for_each(family_visit, &f);
+	} while (f.grew);
+	if (!err &&
+	    s->opt->sched == POV_SCHED_RANKS) /* which tells only of those that are targets now */
+		err = session_snapshot(s);
+	if (!err)
+		err = family_scan(&f);
+	free(f.pid);
+	return err;
+}
+
+int session_targets_find(struct session *s)
+{
+	int err = s->opt->pid_cnt ? pids_find(s) : 0;
+
+	if (err)
+		return err;
+	if (s->opt->all) {
+		proc_for_each(all_visit, s);
+		if (s->opt->sched == POV_SCHED_RANKS)
+			err = session_snapshot(s);
+		if (err)
+			return err;
+	}
+	if (s->launch.pid) {
+		err = kernel_add_target(&s->kernel, s->launch.pid);
+		if (err)
+			return err;
+		session_meta_command(s);
+	}
+	return 0;
+}
+
+static int pid_compare(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorted; the caller frees. */
+static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
+{
+	uint32_t key, state, n = 0, room = 0, *last = NULL;
+	int fd = s->kernel.targets_fd;
+	pid_t *alive = NULL;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &state) || state != POV_TARGET_ALIVE ||
+		    !proc_alive((pid_t)key)) /* it has ended since probes are gone */
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 64;
+			alive = xrealloc(alive, room * sizeof(*alive));
+		}
+		alive[n++] = (pid_t)key;
+	}
+	if (n)
+		qsort(alive, n, sizeof(*alive), pid_compare);
+	*cnt = n;
+	return alive;
+}
+
+void session_targets_left(struct session *s)
+{
+	uint32_t cnt, named = 0;
+	pid_t *alive = targets_alive(s, &cnt), parent;
+
+	s->res->left_cnt = cnt;
+	for (uint32_t i = 0; i < cnt && named < SESSION_LEFT_MAX; i++) {
+		parent = proc_parent(alive[i]);
+		if (!bsearch(&parent, alive, cnt, sizeof(*alive), pid_compare))
+			s->res->left[named++] = alive[i];
+	}
+	free(alive);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What elf_file.c (what is loaded), elf_symbols.c (names), elf_function.c and elf_pointer.c share; nobody else includes it. */
+#ifndef POV_TARGET_ELF_ELF_INTERNAL_H
+#define POV_TARGET_ELF_ELF_INTERNAL_H
+
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/elf/elf_file.h"
+
+/* A larger section is not read: no linked program comes near, a sparse file might. */
+#define TABLE_BYTES_MAX (96u << 20)
+
+struct elf_segment { /* a PT_LOAD */
+	uint64_t addr, offset, file_bytes, mem_bytes;
+	bool exec;
+};
+
+struct elf_file {
+	int fd;
+	Elf *elf;
+	uint64_t bytes;
+	struct elf_segment *seg;
+	size_t seg_cnt;
+	struct elf_headers headers;
+	uint64_t dyn_symtab, dyn_strtab, dyn_gnu_hash; /* addresses, 0 if absent */
+	uint64_t frames_addr, frames_bytes;	       /* PT_GNU_EH_FRAME */
+	struct elf_index *index;
+	struct elf_pointers *pointers;
+};
+
+/* False if no file bytes are loaded to that address. */
+bool elf_file_addr_to_offset(const struct elf_file *f, uint64_t addr, uint64_t *offset);
+
+/* A section's bytes, which libelf keeps; NULL if it is of another type, empty, too large or not all in the file. */
+Elf_Data *elf_section_data(Elf_Scn *scn, uint32_t type, uint64_t bytes_max);
+
+struct elf_index *elf_index_new(Elf *elf);
+void elf_index_free(struct elf_index *index);
+
+struct elf_pointers *elf_pointers_new(void);
+void elf_pointers_free(struct elf_pointers *pointers);
+
+#endif

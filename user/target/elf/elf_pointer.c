@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a pointer in a file's data leads to. In a file that may be loaded anywhere, the bytes themselves are mostly zero, and
+ * a relocation tells: one of its own each (SHT_RELA), or an address and bits for those that follow it (SHT_RELR), and
+ * then the bytes tell after all. x86-64.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "target/elf/elf_internal.h"
+
+#define RELR 19			    /* SHT_RELR, which older headers lack */
+#define RELR_BYTES_MAX (256u << 10) /* each word may stand for 63 pointers */
+#define WORD sizeof(uint64_t)
+#define WORD_BITS 63 /* of a bitmap: the lowest bit says that it is one */
+
+struct pointer {
+	uint64_t addr, value;
+};
+
+struct elf_pointers {
+	bool loaded;
+	struct pointer *v; /* sorted by address */
+	size_t cnt, room;
+};
+
+struct elf_pointers *elf_pointers_new(void)
+{
+	return xcalloc(1, sizeof(struct elf_pointers));
+}
+
+void elf_pointers_free(struct elf_pointers *pointers)
+{
+	if (!pointers)
+		return;
+	free(pointers->v);
+	free(pointers);
+}
+
+static void pointer_add(struct elf_pointers *p, uint64_t addr, uint64_t value)
+{
+	if (p->cnt == p->room) {
+		p->room = p->room ? 2 * p->room : 256;
+		p->v = xrealloc(p->v, p->room * sizeof(*p->v));
+	}
+	p->v[p->cnt++] = (struct pointer){addr, value};
+}
+
+static void rela_load(const struct elf_file *f, Elf_Data *relocs)
+{
+	GElf_Rela r;
+
+	for (int i = 0; gelf_getrela(relocs, i, &r); i++)
+		if (GELF_R_TYPE(r.r_info) == R_X86_64_RELATIVE)
+			pointer_add(f->pointers, r.r_offset, (uint64_t)r.r_addend);
+}
+
+static void relr_add(const struct elf_file *f, uint64_t addr)
+{
+	uint64_t value;
+
+	if (elf_file_read_addr(f, addr, &value, sizeof(value)) == sizeof(value))
+		pointer_add(f->pointers, addr, value);
+}
+
+static void relr_load(const struct elf_file *f, const Elf_Data *relocs)
+{
+	uint64_t at = 0, entry;
+
+	for (size_t i = 0; i + WORD <= relocs->d_size; i += WORD) {
+		memcpy(&entry, (const char *)relocs->d_buf + i, WORD);
+		if (!(entry & 1)) {
+			relr_add(f, entry);
+			at = entry + WORD;
+			continue;
+		}
+		for (unsigned int bit = 0; bit < WORD_BITS; bit++)
+			if (entry >> (bit + 1) & 1)
+				relr_add(f, at + bit * WORD);
+		at += WORD_BITS * WORD;
+	}
+}
+
+static int pointer_compare(const void *pa, const void *pb)
+{
+	const struct pointer *a = pa, *b = pb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static void pointers_load(const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+
+	f->pointers->loaded = true;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		data = elf_section_data(scn, SHT_RELA, TABLE_BYTES_MAX);
+		if (data)
+			rela_load(f, data);
+		data = elf_section_data(scn, RELR, RELR_BYTES_MAX);
+		if (data)
+			relr_load(f, data);
+	}
+	if (f->pointers->cnt)
+		qsort(f->pointers->v, f->pointers->cnt, sizeof(*f->pointers->v), pointer_compare);
+}
+
+bool elf_file_pointer(const struct elf_file *f, uint64_t addr, uint64_t *value)
+{
+	const struct pointer key = {.addr = addr}, *found;
+	const struct elf_pointers *p = f->pointers;
+
+	if (!p->loaded)
+		pointers_load(f);
+	found = p->cnt ? bsearch(&key, p->v, p->cnt, sizeof(key), pointer_compare) : NULL;
+	if (!found)
+		return false;
+	*value = found->value;
+	return true;
+}

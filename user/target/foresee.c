@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Follows names as execvp, the shell and ld.so would, as far as can be told without running anything. */
+#include "target/foresee.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/helper/inspect.h"
+#include "target/ld_cache.h"
+#include "lib/log.h"
+
+#define FILES_MAX 1024
+#define WORDS_MAX 400 /* of one script or command string */
+#define SCRIPT_BYTES 32768
+#define DEPTH_MAX 3	      /* scripts that name scripts */
+#define DIRECTORY_DEPTH_MAX 2 /* of plug-ins */
+
+/* Characters between the words of a shell's input, as far as a file name seldom has them. */
+static const char word_ends[] = " \t\r\n;|&()<>\"'`{}[]=:,";
+
+struct foresight {
+	foresee_visit_fn *visit;
+	void *ctx;
+	const char *path, *library_path, *cwd;
+	struct ld_cache cache;
+	unsigned int files;
+	char **plug_in_dir; /* to be followed when all programs have been: how their libraries are probed depends on them */
+	size_t plug_in_dir_cnt;
+};
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static void file_follow(struct foresight *f, const char *path, int depth);
+
+/* ---- libraries ---- */
+
+/* The first file of that name in a list of directories, visited; $ORIGIN is the directory of the file that needs it. */
+static bool needed_in(struct foresight *f, const char *dirs, const char *origin, const char *name)
+{
+	char path[PATH_MAX], *list = xstrdup(dirs ? dirs : ""), *rest = list, *dir;
+	bool found = false;
+
+	while (!found && (dir = strsep(&rest, ":"))) {
+		const char *tail = !strncmp(dir, "$ORIGIN", 7)	 ? dir + 7 :
+				   !strncmp(dir, "${ORIGIN}", 9) ? dir + 9 :
+								   NULL;
+
+		if (!*dir)
+			continue;
+		snprintf(path, sizeof(path), "%s%s/%s", tail ? origin : "", tail ? tail : dir,
+			 name);
+		found = is_file(path);
+	}
+	free(list);
+	if (found)
+		file_follow(f, path, DEPTH_MAX);
+	return found;
+}
+
+static void needed_follow(struct foresight *f, const struct inspected *in, const char *origin,
+			  const char *name)
+{
+	static const char standard[] = "/lib64:/usr/lib64:/lib:/usr/lib";
+	const char *path;
+
+	if (strchr(name, '/')) {
+		file_follow(f, name, DEPTH_MAX);
+		return;
+	}
+	if (needed_in(f, f->library_path, origin, name) || needed_in(f, in->runpath, origin, name))
+		return;
+	/* One name may stand for files of several machines; those that are not ours are plain. */
+	for (size_t i = 0; (path = ld_cache_find(&f->cache, name, i)); i++)
+		file_follow(f, path, DEPTH_MAX);
+	if (!ld_cache_find(&f->cache, name, 0))
+		needed_in(f, standard, origin, name);
+}
+
+/* ---- plug-ins ---- */
+
+/* Libraries that load all that lies in a directory beside them. */
+static const struct {
+	const char *library, *directory;
+} plug_ins[] = {
+	{"libopen-pal.so", "openmpi"},	 {"libopen-pal.so", "pmix"},	{"libpmix.so", "pmix"},
+	{"libpmix.so", "pmix2"},	 {"libhwloc.so", "hwloc"},	{"libucs.so", "ucx"},
+	{"libibverbs.so", "libibverbs"}, {"libfabric.so", "libfabric"},
+};
+
+static void directory_follow(struct foresight *f, const char *path, int depth)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	char *name;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		name = xasprintf("%s/%s", path, e->d_name);
+		if (e->d_type == DT_DIR && depth < DIRECTORY_DEPTH_MAX)
+			directory_follow(f, name, depth + 1);
+		else if (e->d_type == DT_REG && strstr(e->d_name, ".so"))
+			file_follow(f, name, DEPTH_MAX);
+		free(name);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* real: a library's directory. */
+static void plug_ins_note(struct foresight *f, const char *real, const char *name)
+{
+	for (size_t i = 0; i < sizeof(plug_ins) / sizeof(*plug_ins); i++) {
+		if (strncmp(name, plug_ins[i].library, strlen(plug_ins[i].library)))
+			continue;
+		f->plug_in_dir = xrealloc(f->plug_in_dir,
+					  (f->plug_in_dir_cnt + 1) * sizeof(*f->plug_in_dir));
+		f->plug_in_dir[f->plug_in_dir_cnt++] = xasprintf("%s/%s", real,
+								 plug_ins[i].directory);
+	}
+}
+
+/* Plug-ins may need libraries that have further ones. */
+static void plug_ins_follow(struct foresight *f)
+{
+	char *path;
+
+	for (size_t i = 0; i < f->plug_in_dir_cnt; i++) {
+		path = f->plug_in_dir[i];
+		directory_follow(f, path, 0);
+		free(path);
+	}
+	free(f->plug_in_dir);
+}
+
+static void libraries_follow(struct foresight *f, const struct inspected *in, const char *path)
+{
+	char real[PATH_MAX], *slash;
+	json_t *name;
+	size_t i;
+
+	if (!in->needed || !realpath(path, real))
+		return;
+	slash = strrchr(real, '/');
+	*slash = '\0';
+	json_array_foreach(in->needed, i, name) needed_follow(f, in, real, json_string_value(name));
+	plug_ins_note(f, real, slash + 1);
+}
+
+/* ---- words ---- */
+
+static void word_follow(struct foresight *f, const char *word, int depth)
+{
+	char path[PATH_MAX], *dirs, *rest, *dir;
+
+	if (!*word || *word == '-')
+		return;
+	snprintf(path, sizeof(path), "%s%s%s", *word == '/' ? "" : f->cwd, *word == '/' ? "" : "/",
+		 word);
+	if (is_file(path))
+		file_follow(f, path, depth);
+	if (strchr(word, '/'))
+		return;
+	dirs = rest = xstrdup(f->path);
+	while ((dir = strsep(&rest, ":"))) {
+		snprintf(path, sizeof(path), "%s/%s", *dir ? dir : f->cwd, word);
+		if (!access(path, X_OK) && is_file(path)) {
+			file_follow(f, path, depth);
+			break;
+		}
+	}
+	free(dirs);
+}
+
+/* All words of a text. */
+static void words_follow(struct foresight *f, const char *text, int depth)
+{
+	char *copy = xstrdup(text), *word, *rest;
+	unsigned int n = 0;
+
+	for (word = strtok_r(copy, word_ends, &rest); word && n < WORDS_MAX;
+	     word = strtok_r(NULL, word_ends, &rest), n++)
+		word_follow(f, word, depth);
+	free(copy);
+}
+
+static void script_follow(struct foresight *f, const char *path, int depth)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *text;
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	text = xmalloc(SCRIPT_BYTES);
+	n = read(fd, text, SCRIPT_BYTES - 1);
+	close(fd);
+	if (n > 0 && !memchr(text, 0, (size_t)n)) {
+		text[n] = '\0';
+		words_follow(f, text, depth);
+	}
+	free(text);
+}
+
+static void file_follow(struct foresight *f, const char *path, int depth)
+{
+	struct inspected in;
+	int err;
+
+	if (f->files++ >= FILES_MAX)
+		return;
+	err = f->visit(f->ctx, path, &in);
+	if (err == -ENOEXEC && depth < DEPTH_MAX) /* sh script: perhaps */
+		script_follow(f, path, depth + 1);
+	if (!err) {
+		if (in.interpreter[0])
+			file_follow(f, in.interpreter, DEPTH_MAX);
+		if (in.is_script && depth < DEPTH_MAX)
+			script_follow(f, path, depth + 1);
+		libraries_follow(f, &in, path);
+	}
+	inspected_release(&in);
+}
+
+/* ---- */
+
+static const char *text_of(const json_t *o, const char *name, const char *otherwise)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+
+	return s ? s : otherwise;
+}
+
+void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_fn *visit,
+		     void *ctx)
+{
+	const json_t *env = json_object_get(command, "env");
+	struct foresight f = {
+		.visit = visit,
+		.ctx = ctx,
+		.path = text_of(env, "PATH", "/usr/local/bin:/usr/bin:/bin"),
+		.library_path = text_of(env, "LD_LIBRARY_PATH", ""),
+		.cwd = text_of(command, "cwd", "/"),
+	};
+	const char *text;
+	json_t *word;
+	size_t i;
+
+	ld_cache_open(ld_cache, &f.cache);
+	/* First, as the limit of files may be reached: by what is preloaded processes wait for all that is not looked at beforehand. */
+	words_follow(&f, text_of(env, "LD_PRELOAD", ""), 0);
+	json_array_foreach(json_object_get(command, "argv"), i, word)
+	{
+		text = json_string_value(word) ?: "";
+		word_follow(&f, text, 0);
+		words_follow(&f, text, 0); /* --option=file, or what a shell is given */
+	}
+	json_array_foreach(json_object_get(command, "libraries"), i, word)
+		needed_follow(&f, &(struct inspected){0}, "", json_string_value(word) ?: "");
+	plug_ins_follow(&f);
+	ld_cache_close(&f.cache);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Where such objects lie nothing says, so all memory is looked through that a program allocates and has used: at each word, whether
+ * an object could begin there whose pointers all lead into code of one library. Few do, and those are asked about more. The
+ * heap first, then the smaller mappings, for what libraries allocate is small and a program's arrays are not.
+ */
+#include "target/held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/helper/library_kind.h"
+#include "lib/log.h"
+#include "lib/proc_file.h"
+
+#define PAGE_BYTES 4096 /* of x86-64 */
+#define CHUNK_PAGES 256
+#define CHUNK_BYTES ((size_t)CHUNK_PAGES * PAGE_BYTES)
+#define READ_BYTES_MAX (256ull << 20)  /* of one process: 0.1 s */
+#define MAPPED_BYTES_MAX (32ull << 30) /* most of which may be unused */
+#define PAGE_IN_USE (3ull << 62)       /* of a word of pagemap: in memory, or swapped */
+#define PLACES_MAX 1024
+
+struct mapping {
+	uint64_t start, end;
+	bool is_heap;
+};
+
+struct scan {
+	struct held_memory memory;
+	uint64_t text_start, text_end; /* of all code, with what lies between */
+	int pagemap_fd;
+	const struct library_kind *kind;
+	uint64_t read_bytes, mapped_bytes, left_bytes;
+	json_t *places;
+	uint8_t buf[CHUNK_BYTES + PAGE_BYTES]; /* an object may end behind the chunk */
+};
+
+/* ---- what objects ask ---- */
+
+bool held_read(const struct held_memory *m, uint64_t addr, void *buf, size_t bytes)
+{
+	return addr <= INT64_MAX && pread(m->fd, buf, bytes, (off_t)addr) == (ssize_t)bytes;
+}
+
+const struct held_text *held_text_of(const struct held_memory *m, uint64_t addr)
+{
+	for (size_t i = 0; i < m->text_cnt; i++)
+		if (addr >= m->text[i].start && addr < m->text[i].end)
+			return &m->text[i];
+	return NULL;
+}
+
+/* ---- objects ---- */
+
+static uint64_t word_at(const uint8_t *object, size_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, object + offset, sizeof(word));
+	return word;
+}
+
+static void place_add(json_t *places, const char *name, uint64_t addr)
+{
+	json_t *known;
+	size_t i;
+
+	json_array_foreach(places, i, known)
+	{
+		if ((uint64_t)json_integer_value(json_array_get(known, 1)) == addr &&
+		    !strcmp(json_string_value(json_array_get(known, 0)), name))
+			return;
+	}
+	if (json_array_size(places) < PLACES_MAX)
+		json_array_append_new(places, json_pack("[s,I]", name, (json_int_t)addr));
+}
+
+static void object_look(struct scan *s, const struct held_object *kind, const uint8_t *object)
+{
+	const struct held_text *text = held_text_of(&s->memory, word_at(object, kind->always[0]));
+
+	for (size_t i = 1; i < HELD_ALWAYS && kind->always[i]; i++)
+		if (held_text_of(&s->memory, word_at(object, kind->always[i])) != text)
+			return;
+	if (!text || !kind->is_one(&s->memory, object))
+		return;
+	for (size_t i = 0; i < kind->functions->cnt; i++) {
+		uint64_t function = word_at(object, kind->functions->member[i].offset);
+
+		if (held_text_of(&s->memory, function) == text)
+			place_add(s->places, kind->functions->member[i].name, function);
+	}
+}
+
+/* ---- memory ---- */
+
+static void pages_read(struct scan *s, uint64_t start, size_t first, size_t cnt)
+{
+	if (held_read(&s->memory, start + first * PAGE_BYTES, s->buf + first * PAGE_BYTES,
+		      cnt * PAGE_BYTES))
+		s->read_bytes += cnt * PAGE_BYTES;
+}
+
+/* A chunk into buf, zeros where the process has never written. False if there is nothing else in it. */
+static bool chunk_read(struct scan *s, uint64_t start, size_t pages)
+{
+	uint64_t word[CHUNK_PAGES + 1], before = s->read_bytes;
+	ssize_t n = pread(s->pagemap_fd, word, pages * sizeof(*word),
+			  (off_t)(start / PAGE_BYTES * sizeof(*word)));
+	size_t known = n > 0 ? (size_t)n / sizeof(*word) : 0, used = 0;
+
+	for (size_t i = 0; i < known; i++)
+		used += (word[i] & PAGE_IN_USE) != 0;
+	if (!used)
+		return false;
+	memset(s->buf, 0, pages * PAGE_BYTES);
+	for (size_t i = 0, end; i < known; i = end + 1) {
+		for (end = i; end < known && word[end] & PAGE_IN_USE;)
+			end++;
+		if (end > i)
+			pages_read(s, start, i, end - i);
+	}
+	return s->read_bytes > before;
+}
+
+/* Quick: most words are no such pointers. */
+static bool may_be_function(const struct scan *s, uint64_t word)
+{
+	return word >= s->text_start && word < s->text_end;
+}
+
+static void chunk_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	size_t room = end - start < sizeof(s->buf) ? end - start : sizeof(s->buf);
+	size_t first = room < CHUNK_BYTES ? room : CHUNK_BYTES;
+
+	if (!chunk_read(s, start, room / PAGE_BYTES))
+		return;
+	for (const struct held_object *kind = s->kind->held; kind->functions; kind++)
+		for (size_t at = 0; at < first && at + kind->bytes <= room; at += sizeof(uint64_t))
+			if (may_be_function(s, word_at(s->buf + at, kind->always[0])))
+				object_look(s, kind, s->buf + at);
+}
+
+static void mapping_scan(struct scan *s, const struct mapping *m)
+{
+	uint64_t at = m->start;
+
+	s->mapped_bytes += m->end - m->start;
+	if (s->mapped_bytes <= MAPPED_BYTES_MAX)
+		for (; at < m->end && s->read_bytes < READ_BYTES_MAX; at += CHUNK_BYTES)
+			chunk_scan(s, at, m->end);
+	s->left_bytes += at < m->end ? m->end - at : 0;
+}
+
+/* One line of maps; true if it is memory that programs allocate. */
+static bool mapping_parse(const char *line, struct mapping *out)
+{
+	unsigned long long ino;
+	char perm[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %llu %n", &out->start, &out->end,
+		   perm, &ino, &at) != 4)
+		return false;
+	out->is_heap = !strcmp(line + at, "[heap]");
+	return !strncmp(perm, "rw-p", 4) && !ino &&
+	       (!line[at] || out->is_heap || !strncmp(line + at, "[anon:", 6));
+}
+
+static int mapping_compare(const void *pa, const void *pb)
+{
+	const struct mapping *a = pa, *b = pb;
+	uint64_t a_bytes = a->end - a->start, b_bytes = b->end - b->start;
+
+	if (a->is_heap != b->is_heap)
+		return a->is_heap ? -1 : 1;
+	return a_bytes < b_bytes ? -1 : a_bytes > b_bytes;
+}
+
+/* In the order in which they are looked at; NULL with errno. */
+static struct mapping *mappings_read(pid_t pid, size_t *cnt)
+{
+	struct mapping *v = NULL;
+	size_t room = 0, len;
+	char *text = proc_file_read(pid, "maps", SIZE_MAX, &len), *line, *rest;
+
+	if (!text)
+		return NULL;
+	*cnt = 0;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (*cnt == room)
+			v = xrealloc(v, (room = room ? 2 * room : 64) * sizeof(*v));
+		*cnt += mapping_parse(line, &v[*cnt]);
+	}
+	free(text);
+	if (*cnt)
+		qsort(v, *cnt, sizeof(*v), mapping_compare);
+	return v;
+}
+
+static int memory_open(pid_t pid, const char *name)
+{
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void memory_close(struct scan *s)
+{
+	if (s->memory.fd >= 0)
+		close(s->memory.fd);
+	if (s->pagemap_fd >= 0)
+		close(s->pagemap_fd);
+}
+
+static struct scan *scan_new(pid_t pid, const struct library_kind *kind,
+			     const struct held_text *text, size_t text_cnt, json_t *places)
+{
+	struct scan *s = xcalloc(1, sizeof(*s));
+
+	s->memory = (struct held_memory){memory_open(pid, "mem"), text, text_cnt};
+	s->pagemap_fd = memory_open(pid, "pagemap");
+	s->kind = kind;
+	s->places = places;
+	s->text_start = UINT64_MAX;
+	for (size_t i = 0; i < text_cnt; i++) {
+		if (text[i].start < s->text_start)
+			s->text_start = text[i].start;
+		if (text[i].end > s->text_end)
+			s->text_end = text[i].end;
+	}
+	return s;
+}
+
+int held_find(pid_t pid, const struct library_kind *kind, const struct held_text *text,
+	      size_t text_cnt, json_t *places, uint64_t *left_bytes)
+{
+	struct scan *s = scan_new(pid, kind, text, text_cnt, places);
+	struct mapping *v = NULL;
+	size_t cnt = 0;
+	int err = 0;
+
+	if (s->memory.fd < 0 || s->pagemap_fd < 0)
+		err = s->memory.fd < 0 ? s->memory.fd : s->pagemap_fd;
+	else if (!(v = mappings_read(pid, &cnt)))
+		err = -errno;
+	for (size_t i = 0; i < cnt; i++)
+		mapping_scan(s, &v[i]);
+	if (!err)
+		*left_bytes = s->left_bytes;
+	memory_close(s);
+	free(v);
+	free(s);
+	return err;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The collector's side. One request is under way at a time, so that a helper that does not answer is known to be stuck
+ * in that one; the others wait here.
+ */
+#include "target/helper/helper.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "target/code_file.h"
+#include "target/helper/helper_main.h"
+#include "target/probes/links.h"
+#include "lib/fd.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+
+#define LOOK_NS 2000000000ull /* to look at a file; not at files that answer */
+#define ATTACH_NS \
+	60000000000ull /* to attach to one that has been read: slow where each probe is an event */
+#define MEMORY_BYTES (1ull << 30) /* that a helper may use beyond what it inherits */
+
+struct request {
+	json_t *what;
+	struct request *next;
+};
+
+struct helper {
+	const struct inspect_options *opt;
+	const struct code_files *files;
+	helper_reply_fn *reply;
+	helper_known_fn *known;
+	void *ctx;
+	pid_t pid;
+	int sock;
+	struct request *first, **last; /* the first one is under way if busy */
+	bool busy;
+	uint64_t limit_ns;    /* until when it must have said something; 0 = not yet set */
+	uint64_t allowed_ns;  /* how long each next step may take */
+	uint64_t cpu_ns;      /* of those that were replaced */
+	struct links pending; /* descriptors of the file whose reply follows */
+};
+
+/* A hostile file may make it ask for memory without end. */
+static void memory_limit(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	struct rlimit r;
+
+	if (!f)
+		return;
+	if (fscanf(f, "%llu", &pages) == 1 && !getrlimit(RLIMIT_AS, &r)) {
+		r.rlim_cur = pages * (unsigned long long)sysconf(_SC_PAGESIZE) + MEMORY_BYTES;
+		if (r.rlim_max == RLIM_INFINITY || r.rlim_cur < r.rlim_max)
+			setrlimit(RLIMIT_AS, &r);
+	}
+	fclose(f);
+}
+
+/* Threads wait for it, spinning, perhaps on all CPUs: it goes before them. */
+static void priority_raise(void)
+{
+	const struct sched_param p = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p))
+		log_debug("helper: no real-time priority: %s", strerror(errno));
+}
+
+/*
+ * A helper that takes another's place would inherit the links that the collector holds by now, and keep all of it
+ * attached for as long as it lives, which may be longer than the recording when it is stuck.
+ */
+static void others_close(const struct inspect_options *opt, int sock)
+{
+	const int keep[] = {
+		STDIN_FILENO,	      STDOUT_FILENO,
+		STDERR_FILENO,	      sock,
+		opt->calls.entry_fd,  opt->calls.ret_fd,
+		opt->loader.entry_fd, opt->exec.entry_fd,
+		opt->libs_fd,	      opt->regions.entry_fd,
+		opt->regions.ret_fd,  opt->handover.entry_fd,
+		opt->handovers_fd,    opt->note.entry_fd,
+		opt->notes_fd,	      opt->returns.entry_fd,
+	};
+
+	fd_close_others(keep, sizeof(keep) / sizeof(*keep));
+}
+
+static int helper_fork(struct helper *h)
+{
+	int fds[2], err;
+	pid_t parent = getpid();
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
+		err = -errno;
+		log_error("helper: socketpair: %s", strerror(-err));
+		return err;
+	}
+	h->pid = fork();
+	if (h->pid < 0) {
+		err = -errno;
+		log_error("helper: fork: %s", strerror(-err));
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
+	if (!h->pid) {
+		others_close(h->opt, fds[1]);
+		prctl(PR_SET_NAME, "povtrace-helper");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGINT, SIG_IGN); /* the terminal's is for the collector */
+		signal(SIGTERM, SIG_DFL);
+		signal(SIGHUP, SIG_IGN);
+		memory_limit();
+		priority_raise();
+		if (getppid() == parent)
+			helper_main(fds[1], h->opt, (struct code_files *)h->files);
+		_exit(0);
+	}
+	close(fds[1]);
+	h->sock = fds[0];
+	h->busy = false;
+	return 0;
+}
+
+int helper_start(const struct inspect_options *opt, const struct code_files *files,
+		 helper_reply_fn *reply, helper_known_fn *known, void *ctx, struct helper **out)
+{
+	struct helper *h = xcalloc(1, sizeof(*h));
+	int err;
+
+	h->opt = opt;
+	h->files = files;
+	h->reply = reply;
+	h->known = known;
+	h->ctx = ctx;
+	h->last = &h->first;
+	err = helper_fork(h);
+	if (err)
+		free(h);
+	else
+		*out = h;
+	return err;
+}
+
+static void request_drop(struct helper *h)
+{
+	struct request *r = h->first;
+
+	h->first = r->next;
+	if (!h->first)
+		h->last = &h->first;
+	h->busy = false;
+	json_decref(r->what);
+	free(r);
+}
+
+/* The answer to the first request if its helper cannot give one. */
+static void request_fail(struct helper *h, const char *why)
+{
+	json_t *reply = json_pack("{s:b,s:s}", "done", 1, "failed", why);
+
+	h->busy = true; /* what is asked meanwhile waits */
+	h->reply(h->ctx, h->first->what, reply, &h->pending);
+	json_decref(reply);
+	links_release(&h->pending);
+	request_drop(h);
+}
+
+static bool request_is_needless(struct helper *h)
+{
+	bool needless;
+
+	h->busy = true; /* what is asked meanwhile waits */
+	needless = h->known(h->ctx, h->first->what);
+	h->busy = false;
+	return needless;
+}
+
+static void request_send(struct helper *h)
+{
+	while (h->first && !h->busy) {
+		if (request_is_needless(h)) {
+			request_drop(h);
+			continue;
+		}
+		if (h->sock >= 0 && !helper_message_send(h->sock, h->first->what, NULL, 0)) {
+			h->busy = true;
+			h->limit_ns = 0;
+			h->allowed_ns = LOOK_NS;
+			return;
+		}
+		request_fail(h, "no helper process");
+	}
+}
+
+void helper_ask(struct helper *h, json_t *request)
+{
+	struct request *r = xcalloc(1, sizeof(*r));
+
+	r->what = request;
+	*h->last = r;
+	h->last = &r->next;
+	request_send(h);
+}
+
+int helper_fd(const struct helper *h)
+{
+	return h->sock;
+}
+
+bool helper_is_idle(const struct helper *h)
+{
+	return !h->first;
+}
+
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (pid <= 0 || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t helper_cpu_ns(const struct helper *h)
+{
+	return h->cpu_ns + process_cpu_ns(h->pid);
+}
+
+static void helper_replace(struct helper *h, const char *why)
+{
+	h->cpu_ns += process_cpu_ns(h->pid);
+	/* Stuck inside the kernel it may stay for as long as its file system wants; nobody waits for it. */
+	kill(h->pid, SIGKILL);
+	waitpid(h->pid, NULL, WNOHANG);
+	close(h->sock);
+	h->sock = -1;
+	if (helper_fork(h))
+		log_debug("helper: none any more");
+	if (h->first)
+		request_fail(h, why);
+	request_send(h);
+}
+
+static void fd_put(int *place, int fd)
+{
+	if (*place > 0)
+		close(*place);
+	*place = fd;
+}
+
+/* Descriptors come before the reply that they belong to: of the file, of links, or pairs of link and event. */
+static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
+{
+	const json_t *sites = json_object_get(message, "sites"), *site;
+	bool ret = json_get_bool(message, "ret");
+	size_t step = json_get_bool(message, "pairs") ? 2 : 1;
+
+	if (json_get_bool(message, "file") && cnt) {
+		fd_put(&h->pending.file_fd, fds[0]);
+		return;
+	}
+	if (json_get_bool(message, "hooks") && cnt) {
+		fd_put(&h->pending.hooks_fd, fds[0]);
+		return;
+	}
+	for (size_t i = 0; i + step <= cnt; i += step) {
+		site = json_array_get(sites, i / step);
+		perf_probes_add(
+			ret ? &h->pending.ret : &h->pending.entry,
+			&(struct perf_probe){
+				.link_fd = fds[i],
+				.event_fd = step == 2 ? fds[i + 1] : -1,
+				.offset = (uint64_t)json_integer_value(json_array_get(site, 0)),
+				.cookie = (uint64_t)json_integer_value(json_array_get(site, 1)),
+			});
+	}
+}
+
+static void message_handle(struct helper *h, const json_t *message, const int *fds, size_t cnt)
+{
+	if (!h->first || json_object_get(message, "fds")) {
+		fds_take(h, message, fds, cnt);
+		return;
+	}
+	if (json_object_get(message, "attaching")) {
+		h->allowed_ns = ATTACH_NS;
+		return;
+	}
+	h->allowed_ns = LOOK_NS;
+	h->reply(h->ctx, h->first->what, message, &h->pending);
+	links_release(&h->pending);
+	if (json_get_bool(message, "done"))
+		request_drop(h);
+}
+
+void helper_poll(struct helper *h, uint64_t now_ns)
+{
+	int fds[HELPER_FDS_MAX];
+	json_t *message;
+	size_t cnt;
+
+	while (h->sock >= 0 &&
+	       (message = helper_message_receive(h->sock, MSG_DONTWAIT, fds, &cnt))) {
+		message_handle(h, message, fds, cnt);
+		json_decref(message);
+		h->limit_ns = 0;
+		request_send(h);
+	}
+	if (h->sock < 0 || (!h->busy && errno == EAGAIN))
+		return;
+	if (errno != EAGAIN)
+		helper_replace(h, "the helper process ended");
+	else if (!h->limit_ns)
+		h->limit_ns = now_ns + h->allowed_ns;
+	else if (now_ns > h->limit_ns)
+		helper_replace(h, "it does not answer");
+}
+
+void helper_stop(struct helper *h)
+{
+	if (!h)
+		return;
+	while (h->first)
+		request_drop(h);
+	links_release(&h->pending);
+	if (h->sock >= 0)
+		close(h->sock);
+	kill(h->pid, SIGKILL);
+	waitpid(h->pid, NULL, WNOHANG);
+	free(h);
+}
+
+struct code_id helper_message_id(const json_t *message)
+{
+	return (struct code_id){
+		.dev = (uint64_t)json_get_int(message, "dev"),
+		.ino = (uint64_t)json_get_int(message, "ino"),
+		.stamp = (uint64_t)json_get_int(message, "stamp"),
+	};
+}

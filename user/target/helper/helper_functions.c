@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Functions of known libraries that a process has as pointers: those that it has just been given, and those that it was given before the
+ * recording began. Where they are probed is inspect_library.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/code_file.h"
+#include "target/held.h"
+#include "target/helper/helper_service.h"
+#include "target/helper/inspect_library.h"
+#include "target/helper/library_kind.h"
+#include "target/proc.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "layers/func_table.h"
+
+/* ---- functions met at run time ---- */
+
+/* Those of [[row, address]] that lie in a mapping, as [[row, file offset]]. */
+static json_t *places_in(const struct proc_map *map, const json_t *places)
+{
+	json_t *in = json_array(), *place;
+	size_t i;
+
+	json_array_foreach((json_t *)places, i, place)
+	{
+		uint64_t addr = (uint64_t)json_integer_value(json_array_get(place, 1));
+
+		if (addr >= map->start && addr < map->end)
+			json_array_append_new(
+				in, json_pack("[O,I]", json_array_get(place, 0),
+					      (json_int_t)(addr - map->start + map->off)));
+	}
+	return in;
+}
+
+/* More probes are in a known library. */
+static void more_say(struct service *s, struct code_file *f, struct inspected *more)
+{
+	if (!more->library)
+		return;
+	json_array_extend(f->lib->offsets, more->offsets);
+	code_file_add_sites(f, more->sites);
+	service_links_say(s, &more->links);
+	service_say(s, json_pack("{s:{s:i,s:I,s:I,s:I,s:O,s:O?,s:O}}", "added", "lib_id",
+				 f->lib->id, "dev", (json_int_t)f->id.dev, "ino",
+				 (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp, "offsets",
+				 more->offsets, "sites", more->sites, "probes", more->library));
+}
+
+/* places: as inspect_more's. Where one set of probes serves all processes, it gets more of them at once. */
+static void more_look(struct service *s, const char *link, int fd, struct code_file *f,
+		      const json_t *places)
+{
+	struct inspect_options opt = *s->opt;
+	struct inspected more;
+
+	opt.each = opt.each && !f->is_wide;
+	if (!inspect_more(&opt, link, fd, f->lib, places, &more))
+		more_say(s, f, &more);
+	inspected_release(&more);
+}
+
+/* How many of the places lie in a traced library, which they are probed in. */
+static size_t places_serve(struct service *s, json_int_t pid, const struct proc_map *map,
+			   const json_t *places)
+{
+	char link[MAP_LINK_BYTES];
+	struct code_id id = {};
+	struct code_file *f;
+	int fd;
+
+	fd = service_map_look(s, pid, map->start, map->end, link, &id);
+	if (fd < 0)
+		return 0;
+	f = code_files_find(s->files, &id);
+	if (!f || !f->lib) {
+		close(fd);
+		return 0;
+	}
+	more_look(s, link, fd, f, places);
+	close(fd);
+	return json_array_size(places);
+}
+
+/* [[row, address]] of a process, in whichever of its libraries they lie; how many lie in none that is traced. */
+static size_t places_find(struct service *s, json_int_t pid, const struct proc_maps *maps,
+			  const json_t *places)
+{
+	size_t left = json_array_size(places);
+	json_t *in;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		in = places_in(&maps->map[i], places);
+		if (json_array_size(in))
+			left -= places_serve(s, pid, &maps->map[i], in);
+		json_decref(in);
+	}
+	return left;
+}
+
+void service_functions(struct service *s, const json_t *request)
+{
+	const json_t *places = json_object_get(request, "places");
+	json_int_t pid = json_get_int(request, "pid");
+	size_t left = json_array_size(places);
+	struct proc_maps maps;
+
+	if (!proc_maps_read((pid_t)pid, &maps)) {
+		left = places_find(s, pid, &maps, places);
+		proc_maps_release(&maps);
+	}
+	service_say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
+}
+
+/* ---- functions that a process was handed before ---- */
+
+static bool has_library(const struct service *s, const char *layer)
+{
+	for (size_t i = 0; i < s->files->lib_cnt; i++)
+		if (library_has_layer(s->files->lib[i], layer))
+			return true;
+	return false;
+}
+
+/* Where the libraries of a layer have their code in a process. */
+static struct held_text *layer_text(struct service *s, json_int_t pid, const struct proc_maps *maps,
+				    const char *layer, size_t *cnt)
+{
+	struct held_text *text = xcalloc(maps->cnt + 1, sizeof(*text));
+	char link[MAP_LINK_BYTES];
+
+	*cnt = 0;
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const struct proc_map *m = &maps->map[i];
+		struct code_id id = {};
+		struct code_file *f;
+		int fd = service_map_look(s, pid, m->start, m->end, link, &id);
+
+		if (fd < 0)
+			continue;
+		close(fd);
+		f = code_files_find(s->files, &id);
+		if (f && f->lib && library_has_layer(f->lib, layer))
+			text[(*cnt)++] = (struct held_text){m->start, m->end};
+	}
+	return text;
+}
+
+/* Those by name that are wanted, by row. */
+static json_t *rows_of(const struct service *s, const json_t *named)
+{
+	json_t *places = json_array(), *place;
+	size_t i;
+	int row;
+
+	json_array_foreach((json_t *)named, i, place)
+	{
+		row = func_table_find(json_string_value(json_array_get(place, 0)));
+		if (row >= 0 && s->opt->wanted[row])
+			json_array_append_new(places,
+					      json_pack("[i,O]", row, json_array_get(place, 1)));
+	}
+	return places;
+}
+
+static uint64_t kind_held_serve(struct service *s, json_int_t pid, const struct proc_maps *maps,
+				const struct library_kind *kind)
+{
+	json_t *named = json_array(), *places;
+	uint64_t left_bytes = 0;
+	struct held_text *text;
+	size_t cnt;
+	int err;
+
+	text = layer_text(s, pid, maps, kind->layer, &cnt);
+	err = cnt ? held_find((pid_t)pid, kind, text, cnt, named, &left_bytes) : 0;
+	if (err)
+		log_debug("memory of process %lld: %s", (long long)pid, strerror(-err));
+	places = rows_of(s, named);
+	places_find(s, pid, maps, places);
+	json_decref(places);
+	json_decref(named);
+	free(text);
+	return left_bytes;
+}
+
+void service_held(struct service *s, const json_t *request)
+{
+	json_int_t pid = json_get_int(request, "pid");
+	uint64_t left_bytes = 0;
+	struct proc_maps maps;
+
+	if (!proc_maps_read((pid_t)pid, &maps)) {
+		for (size_t i = 0; library_kinds[i]; i++)
+			if (library_kinds[i]->held && has_library(s, library_kinds[i]->layer))
+				left_bytes += kind_held_serve(s, pid, &maps, library_kinds[i]);
+		proc_maps_release(&maps);
+	}
+	service_say(s, json_pack("{s:b,s:I}", "done", 1, "left_bytes", (json_int_t)left_bytes));
+}

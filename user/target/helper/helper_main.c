@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The helper's side. Replies are objects, one a packet:
+ *   {fds: true, ret, pairs}		descriptors of what the next file's reply is about
+ *   {attaching: true}			the file has been read; attaching may take a while
+ *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner, segments, binding, sites, regions, lib_id, copies, offsets, library}}
+ *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}	to "functions" and "held": one a library
+ *   {done: true, …}			the request is answered; of "process": {process: {…}}; of "map" and "path":
+ *					{dev, ino, stamp} of the file, or {error}; of "attach": that, or {dev, ino, stamp,
+ *					sites: how many it has, failed: [function], refused}; of "functions": {elsewhere: how many};
+ *					of "held": {left_bytes: of its memory that was too much to look at}
+ */
+#include "target/helper/helper_main.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "abi/config.h"
+#include "target/code_file.h"
+#include "target/foresee.h"
+#include "target/helper/helper_service.h"
+#include "target/helper/inspect.h"
+#include "target/mpi_world.h"
+#include "target/proc.h"
+#include "target/proc_settings.h"
+#include "target/probes/site_list.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "lib/memory_file.h"
+
+/* ---- messages ---- */
+
+int helper_message_send(int sock, const json_t *message, const int *fds, size_t fd_cnt)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+	char control[CMSG_SPACE(HELPER_FDS_MAX * sizeof(int))] = {0};
+	struct iovec io = {.iov_base = text, .iov_len = text ? strlen(text) : 0};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	if (!text)
+		return -EINVAL;
+	if (fd_cnt) {
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE(fd_cnt * sizeof(int));
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(fd_cnt * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, fd_cnt * sizeof(int));
+	}
+	do
+		n = sendmsg(sock, &m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	free(text);
+	return n < 0 ? -errno : 0;
+}
+
+json_t *helper_message_receive(int sock, int flags, int *fds, size_t *fd_cnt)
+{
+	char control[CMSG_SPACE(HELPER_FDS_MAX * sizeof(int))];
+	struct iovec io = {0};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
+	struct cmsghdr *c;
+	json_t *message;
+	ssize_t n;
+
+	*fd_cnt = 0;
+	do
+		n = recv(sock, NULL, 0, flags | MSG_PEEK | MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0) {
+		errno = n ? errno : 0;
+		return NULL;
+	}
+	io.iov_len = (size_t)n;
+	io.iov_base = xmalloc(io.iov_len);
+	n = recvmsg(sock, &m, flags | MSG_CMSG_CLOEXEC);
+	for (c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		*fd_cnt = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(c), *fd_cnt * sizeof(int));
+	}
+	message = n > 0 ? json_loadb(io.iov_base, (size_t)n, 0, NULL) : NULL;
+	free(io.iov_base);
+	if (!message)
+		errno = EBADMSG;
+	return message;
+}
+
+void service_say(struct service *s, json_t *message)
+{
+	int err = helper_message_send(s->sock, message, NULL, 0);
+
+	json_decref(message);
+	if (err)
+		_exit(1); /* the collector is gone */
+}
+
+/* ---- files ---- */
+
+static void probes_say(struct service *s, bool ret, const struct perf_probes *probes)
+{
+	size_t batch = HELPER_FDS_MAX / 2, n, i;
+	int fds[HELPER_FDS_MAX];
+	json_t *message, *sites;
+	bool pairs;
+
+	for (size_t at = 0; at < probes->cnt; at += n) {
+		pairs = probes->v[at].event_fd >= 0;
+		n = probes->cnt - at < batch ? probes->cnt - at : batch;
+		sites = json_array();
+		for (i = 0; i < n; i++) {
+			json_array_append_new(
+				sites, json_pack("[I,I]", (json_int_t)probes->v[at + i].offset,
+						 (json_int_t)probes->v[at + i].cookie));
+			fds[pairs ? 2 * i : i] = probes->v[at + i].link_fd;
+			if (pairs)
+				fds[2 * i + 1] = probes->v[at + i].event_fd;
+		}
+		message = json_pack("{s:b,s:b,s:b,s:o}", "fds", 1, "ret", ret, "pairs", pairs,
+				    "sites", sites);
+		if (helper_message_send(s->sock, message, fds, pairs ? 2 * n : n))
+			_exit(1);
+		json_decref(message);
+	}
+}
+
+static json_t *id_json(const struct code_id *id)
+{
+	return json_pack("{s:I,s:I,s:I}", "dev", (json_int_t)id->dev, "ino", (json_int_t)id->ino,
+			 "stamp", (json_int_t)id->stamp);
+}
+
+static void file_fd_say(struct service *s, const char *what, int fd)
+{
+	json_t *message = json_pack("{s:b,s:b}", "fds", 1, what, 1);
+
+	if (helper_message_send(s->sock, message, &fd, 1))
+		_exit(1);
+	json_decref(message);
+}
+
+void service_links_say(struct service *s, const struct links *links)
+{
+	if (links->file_fd > 0)
+		file_fd_say(s, "file", links->file_fd);
+	if (links->hooks_fd > 0)
+		file_fd_say(s, "hooks", links->hooks_fd);
+	probes_say(s, false, &links->entry);
+	probes_say(s, true, &links->ret);
+}
+
+static void file_say(struct service *s, const struct code_id *id, const struct stat *st,
+		     const char *path, const struct inspected *in, int lib_id, int err)
+{
+	json_t *f = id_json(id);
+
+	json_object_set_new(f, "path", json_text(path));
+	json_object_set_new(f, "build_id", json_string(in->build_id));
+	json_object_set_new(f, "error", json_integer(err));
+	json_object_set_new(f, "main", json_boolean(in->is_main));
+	json_object_set_new(f, "program", json_boolean(in->interpreter[0] && !in->is_script));
+	json_object_set_new(f, "preload", json_boolean(in->is_preload));
+	json_object_set_new(f, "unwinds", json_boolean(in->unwinds));
+	if (in->interpreter[0])
+		json_object_set_new(f, "interpreter", json_text(in->interpreter));
+	json_set_int(f, "owner", st->st_uid);
+	if (in->segments)
+		json_object_set(f, "segments", in->segments);
+	if (in->binding)
+		json_object_set(f, "binding", in->binding);
+	if (in->sites)
+		json_object_set(f, "sites", in->sites);
+	if (in->regions)
+		json_object_set(f, "regions", in->regions);
+	if (lib_id >= 0) {
+		json_set_int(f, "lib_id", lib_id);
+		json_object_set(f, "copies", in->copies);
+		json_object_set(f, "offsets", in->offsets);
+		json_object_set(f, "library", in->library);
+	}
+	service_links_say(s, &in->links);
+	service_say(s, json_pack("{s:o}", "file", f));
+}
+
+/* Keeps what the next look needs to know: that it has been looked at, and which library numbers are taken. */
+static void file_keep(struct service *s, const struct code_id *id, uid_t owner,
+		      const struct inspected *in, int lib_id)
+{
+	struct code_file *f = xcalloc(1, sizeof(*f));
+	struct library *lib;
+
+	f->id = *id;
+	f->interpreter = in->interpreter[0] ? xstrdup(in->interpreter) : NULL;
+	code_file_add_sites(f, in->sites);
+	f->segments = json_incref(in->segments);
+	code_files_add(s->files, id, f);
+	if (lib_id < 0)
+		return;
+	lib = xcalloc(1, sizeof(*lib));
+	lib->id = lib_id;
+	lib->owner = owner;
+	lib->meta = json_incref(in->library);
+	lib->offsets = json_incref(in->offsets);
+	f->lib = lib;
+	code_files_add_library(s->files, lib);
+}
+
+static int hooks_file(const struct inspected *in)
+{
+	size_t bytes = in->hook_cnt * sizeof(*in->hooks);
+	int fd = memory_file_make(bytes);
+
+	if (fd >= 0 && pwrite(fd, in->hooks, bytes, 0) == (ssize_t)bytes)
+		return fd;
+	log_warn("attach: no memory for the functions that processes record themselves");
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+/*
+ * Looks at an open file and replies, unless that has been done before. path: as its process sees it; open_path: by which
+ * it can be opened here. interpreter: PATH_MAX bytes, of a script; may be NULL. 0 or -errno.
+ */
+static int file_look(struct service *s, int fd, const char *path, const char *open_path,
+		     struct code_id *id, struct inspected *in)
+{
+	uint16_t next = s->files->lib_cnt;
+	const struct code_file *known;
+	struct stat st;
+	int err;
+
+	memset(in, 0, sizeof(*in));
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	*id = code_id_of(&st);
+	known = code_files_find(s->files, id);
+	if (known && known->interpreter)
+		snprintf(in->interpreter, sizeof(in->interpreter), "%s", known->interpreter);
+	if (known)
+		return 0;
+	if (!code_files_have_room(s->files, st.st_uid))
+		next = POV_LIBS_MAX; /* recognised, not attached */
+	err = inspect_file(s->opt, open_path, fd, next, in);
+	if (in->hook_cnt)
+		in->links.hooks_fd = hooks_file(in);
+	if (in->library && s->opt->alone && !in->sites)
+		in->links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	file_say(s, id, &st, path, in, in->library ? next : -1, err);
+	file_keep(s, id, st.st_uid, in, in->library ? next : -1);
+	return err;
+}
+
+static int path_open(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static int path_visit(void *ctx, const char *path, struct inspected *in)
+{
+	int fd = path_open(path), err;
+	struct code_id id;
+
+	if (fd < 0) {
+		memset(in, 0, sizeof(*in));
+		return -errno;
+	}
+	err = file_look(ctx, fd, path, path, &id, in);
+	close(fd);
+	return err;
+}
+
+static void done_say(struct service *s, const struct code_id *id, int err)
+{
+	json_t *m = err ? json_pack("{s:i}", "error", err) : id_json(id);
+
+	json_object_set_new(m, "done", json_true());
+	service_say(s, m);
+}
+
+int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
+		     char link[MAP_LINK_BYTES], struct code_id *id)
+{
+	char path[PATH_MAX];
+	struct inspected in;
+	int fd, err;
+	ssize_t n;
+
+	snprintf(link, MAP_LINK_BYTES, "/proc/%lld/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		 end);
+	fd = path_open(link);
+	if (fd < 0)
+		return -errno;
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	err = file_look(s, fd, path, link, id, &in);
+	inspected_release(&in);
+	/* A file that is no ELF is known now; only one that could not be read is not. */
+	if (id->ino)
+		return fd;
+	close(fd);
+	return err < 0 ? err : -ENOENT;
+}
+
+static void map_serve(struct service *s, const json_t *request)
+{
+	char link[MAP_LINK_BYTES];
+	struct code_id id = {};
+	int fd;
+
+	fd = service_map_look(s, json_get_int(request, "pid"),
+			      (uint64_t)json_get_int(request, "start"),
+			      (uint64_t)json_get_int(request, "end"), link, &id);
+	done_say(s, &id, fd < 0 ? fd : 0);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* As the process sees it: from its own root or working directory. */
+static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
+{
+	snprintf(open_path, bytes, "/proc/%lld/%s/%s", pid, *path == '/' ? "root" : "cwd", path);
+	return path_open(open_path);
+}
+
+static int mapping_open(struct service *s, const json_t *request, const char *pid,
+			char link[MAP_LINK_BYTES], struct code_id *id)
+{
+	return service_map_look(s, json_get_int(request, pid), json_get_u64(request, "start"),
+				json_get_u64(request, "end"), link, id);
+}
+
+/* By its path in the process, or by where that has it mapped. */
+static int place_open(struct service *s, const json_t *request, const char *pid, char *link,
+		      size_t bytes, struct code_id *id)
+{
+	const char *path = json_string_value(json_object_get(request, "path"));
+	char mapped[MAP_LINK_BYTES];
+	struct stat st;
+	int fd;
+
+	if (!path) {
+		fd = mapping_open(s, request, pid, mapped, id);
+		snprintf(link, bytes, "%s", mapped);
+		return fd;
+	}
+	fd = process_path_open(json_get_int(request, pid), path, link, bytes);
+	if (fd >= 0 && !fstat(fd, &st))
+		*id = code_id_of(&st);
+	return fd;
+}
+
+static void attached_say(struct service *s, const struct code_id *id, const struct code_file *f,
+			 const json_t *failed, int err)
+{
+	json_t *m = id_json(id);
+
+	json_object_set_new(m, "done", json_true());
+	json_set_int(m, "sites", f ? (int64_t)json_array_size(f->sites) : 0);
+	json_object_set(m, "failed", (json_t *)failed);
+	if (!f || err == ESRCH)
+		json_set_int(m, "error", -err);
+	else if (err)
+		json_object_set_new(m, "refused", json_string(strerror(err)));
+	service_say(s, m);
+}
+
+/* It reads the code of the program that it runs, and would meet the breakpoints there. */
+static bool is_valgrind(pid_t pid)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, "/valgrind/") != NULL;
+}
+
+/* A process that has been forked maps the file where its parent does, until it executes another one. */
+static void attach_serve(struct service *s, const json_t *request)
+{
+	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
+	const struct site_choice choice = {
+		.from = json_get_u64(request, "from"),
+		.unwinds = *s->opt->unwinds,
+		.left = json_get_bool(request, "left"),
+		.loader = json_object_get(request, "path") != NULL,
+		.rows = json_object_get(request, "rows"),
+	};
+	json_t *failed = json_array();
+	struct code_file *f = NULL;
+	char link[PATH_MAX + 64];
+	struct links links = {};
+	struct code_id id = {};
+	int fd, err;
+
+	if (pid && is_valgrind(pid)) {
+		json_decref(failed);
+		service_say(s, json_pack("{s:b,s:s}", "done", 1, "failed",
+					 "Valgrind would meet the breakpoints"));
+		return;
+	}
+	fd = place_open(s, request, "pid", link, sizeof(link), &id);
+	if (fd < 0 && json_get_int(request, "parent"))
+		fd = place_open(s, request, "parent", link, sizeof(link), &id);
+	err = fd < 0 ? -fd : 0;
+	if (fd >= 0)
+		f = code_files_find(s->files, &id);
+	service_say(s, json_pack("{s:b}", "attaching", 1));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may go meanwhile */
+	if (f)
+		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
+	if (f && !pid)
+		f->is_wide = true;
+	if (f && f->lib && s->opt->alone)
+		links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	service_links_say(s, &links);
+	attached_say(s, &id, f, failed, err);
+	links_release(&links); /* the collector has them */
+	json_decref(failed);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void path_serve(struct service *s, const json_t *request)
+{
+	json_int_t pid = json_get_int(request, "pid");
+	const char *path = json_string_value(json_object_get(request, "path"));
+	char open_path[PATH_MAX + 64], next[256];
+	struct inspected in = {};
+	struct code_id id = {};
+	json_t *m, *last = NULL;
+	int fd;
+
+	for (int depth = 0; depth < 4 && path; depth++) {
+		fd = process_path_open(pid, path, open_path, sizeof(open_path));
+		if (fd < 0)
+			break;
+		json_decref(last);
+		last = json_text(path);
+		file_look(s, fd, path, open_path, &id, &in);
+		close(fd);
+		snprintf(next, sizeof(next), "%s", in.interpreter);
+		inspected_release(&in);
+		path = next[0] ? next : NULL;
+	}
+	m = id_json(&id);
+	json_object_set_new(m, "done", json_true());
+	if (last)
+		json_object_set_new(m, "last", last);
+	service_say(s, m);
+}
+
+static void command_serve(struct service *s, const json_t *request)
+{
+	foresee_command(request, "/etc/ld.so.cache", path_visit, s);
+	service_say(s, json_pack("{s:b}", "done", 1));
+}
+
+/* ---- processes ---- */
+
+/* Where the program lies: what the kernel says is its entry − what its file says. */
+static int exe_bias(pid_t pid, int exe, uint64_t *bias)
+{
+	uint64_t entry;
+	Elf64_Ehdr h;
+
+	if (pread(exe, &h, sizeof(h), 0) != sizeof(h) || proc_auxv_get(pid, AT_ENTRY, &entry))
+		return -ENOEXEC;
+	*bias = entry - h.e_entry;
+	return 0;
+}
+
+/* [[name, address in the file]] of a program and a library; from rank to rank the same. */
+static const json_t *copies_of(struct service *s, int exe, const json_t *copies)
+{
+	struct code_id id;
+	struct stat st;
+	uint64_t key;
+	json_t *known;
+
+	if (fstat(exe, &st))
+		return NULL;
+	id = code_id_of(&st);
+	key = id.ino * 31 + id.stamp * 17 + id.dev + json_array_size(copies);
+	known = map_get(&s->copied, key);
+	if (!known) {
+		known = inspect_copies(exe, copies);
+		map_set(&s->copied, key, known);
+	}
+	return known;
+}
+
+static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
+{
+	const json_t *known = NULL;
+	json_t *out = json_array(), *row;
+	char path[32];
+	uint64_t bias = 0;
+	size_t i;
+	int exe;
+
+	if (!json_array_size(copies))
+		return out;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	exe = path_open(path);
+	if (exe < 0)
+		return out;
+	if (!exe_bias(pid, exe, &bias))
+		known = copies_of(s, exe, copies);
+	json_array_foreach((json_t *)known, i, row)
+	{
+		uint64_t addr = strtoull(json_string_value(json_array_get(row, 1)), NULL, 16);
+
+		json_array_append_new(out, json_pack("[O,o]", json_array_get(row, 0),
+						     json_hex(addr + bias)));
+	}
+	close(exe);
+	return out;
+}
+
+static void settings_say(json_t *process, pid_t pid)
+{
+	unsigned int left_out;
+	json_t *settings = proc_settings_read(pid, &left_out);
+
+	if (!settings)
+		return;
+	json_object_set_new(process, "settings", settings);
+	if (left_out)
+		json_set_int(process, "settings_left_out", left_out);
+}
+
+/* A copy of its parent knows what that knew when it was forked. */
+static bool is_copied(struct service *s, pid_t pid, const json_t *copied)
+{
+	struct mpi_world parents;
+
+	return proc_is_fork(pid) && !mpi_world_ask(&s->worlds, proc_parent(pid), copied, &parents);
+}
+
+static json_t *rank_json(const struct proc_rank *r)
+{
+	return json_pack("{s:s,s:i,s:i,s:s}", "launcher", r->launcher, "rank", r->rank, "size",
+			 r->size, "job", r->job);
+}
+
+/* What a launcher said of a process that MPI says is alone; "use": the launcher of its MPI, where Debian's name for that is found. */
+static json_t *started_json(const struct proc_rank *r, const char *flavour)
+{
+	static const char *const dirs[] = {"/usr/local/bin", "/usr/bin"};
+	json_t *o = rank_json(r);
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		snprintf(path, sizeof(path), "%s/mpirun.%s", dirs[i], flavour);
+		if (!access(path, X_OK))
+			json_object_set_new(o, "use", json_string(strrchr(path, '/') + 1));
+	}
+	return o;
+}
+
+/*
+ * What MPI says comes first; until it says anything, the environment is a hint: `hint`, if the process will be gone before it can be asked. `started` is
+ * what a launcher said of a process that MPI says is alone.
+ */
+static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t *request)
+{
+	const json_t *copied = json_object_get(process, "copied");
+	struct proc_rank rank = {-1, -1, "", ""}, other = {-1, -1, "", ""};
+	bool began = json_get_bool(request, "began"), known, believed;
+	struct mpi_world world;
+	json_t *ranks;
+	int err = mpi_world_ask(&s->worlds, pid, copied, &world);
+
+	known = !err && (began || !is_copied(s, pid, copied));
+	/* Of one that ran before, and that cannot be asked, the environment is all there is. */
+	believed = began ||
+		   (err == -ENOTSUP && json_get_bool(request, "ran") && !proc_is_fork(pid));
+	proc_rank_read(pid, world.flavour, &rank, &other);
+	json_object_set_new(process, "hint", rank_json(&rank));
+	if (!known && !believed)
+		rank = (struct proc_rank){-1, -1, "", ""};
+	if (known && rank.size > 1 && world.size == 1)
+		other = rank;
+	if (known && (world.size == 1 || rank.size != world.size))
+		proc_rank_of(pid, world.flavour, world.rank, world.size, &rank);
+	else if (known)
+		rank.rank = world.rank;
+	ranks = rank_json(&rank);
+	json_object_update(process, ranks);
+	json_decref(ranks);
+	json_object_set_new(process, "initialised", json_boolean(known || believed));
+	json_object_set_new(process, "rank_by",
+			    json_string(known	 ? "mpi" :
+					believed ? "environment" :
+						   ""));
+	if (known && world.size == 1 && other.size > 1)
+		json_object_set_new(process, "started", started_json(&other, world.flavour));
+}
+
+static void spawned_say(json_t *process, pid_t pid)
+{
+	struct proc_rank root;
+	json_t *by;
+
+	if (!proc_spawned_by(pid, &root))
+		return;
+	by = json_object();
+	if (root.rank >= 0) {
+		json_object_set_new(by, "job", json_string(root.job));
+		json_object_set_new(by, "rank", json_integer(root.rank));
+	}
+	json_object_set_new(process, "spawned_by", by);
+}
+
+static void process_serve(struct service *s, const json_t *request)
+{
+	pid_t pid = (pid_t)json_get_int(request, "pid");
+	json_t *m = proc_describe(pid);
+
+	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
+	rank_say(s, m, pid, request);
+	if (json_get_bool(m, "initialised")) {
+		spawned_say(m, pid);
+		settings_say(m, pid);
+	}
+	if (proc_stdout(pid))
+		json_object_set_new(m, "stdout", json_string(proc_stdout(pid)));
+	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
+}
+
+static const struct {
+	const char *name;
+	void (*serve)(struct service *s, const json_t *request);
+} services[] = {
+	{"map", map_serve},	    {"attach", attach_serve},	      {"path", path_serve},
+	{"command", command_serve}, {"functions", service_functions}, {"held", service_held},
+	{"process", process_serve},
+};
+
+static void attaching_say(void *ctx)
+{
+	service_say(ctx, json_pack("{s:b}", "attaching", 1));
+}
+
+void helper_main(int sock, const struct inspect_options *opt, struct code_files *files)
+{
+	struct inspect_options own = *opt;
+	struct service s = {.sock = sock, .opt = &own, .files = files, .worlds.files = files};
+	int fds[HELPER_FDS_MAX];
+	const char *what;
+	json_t *request;
+	size_t cnt;
+
+	own.attaching = attaching_say;
+	own.ctx = &s;
+	while ((request = helper_message_receive(sock, 0, fds, &cnt))) {
+		what = json_string_value(json_object_get(request, "do"));
+		for (size_t i = 0; what && i < sizeof(services) / sizeof(*services); i++)
+			if (!strcmp(services[i].name, what))
+				services[i].serve(&s, request);
+		json_decref(request);
+	}
+}

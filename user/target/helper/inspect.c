@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What a file tells of itself, and the probes by which processes wait. The functions of a traced layer in it are
+ * inspect_library.c's, regions inspect_region.c's.
+ */
+#include "target/helper/inspect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/helper/inspect_library.h"
+#include "target/helper/inspect_region.h"
+#include "target/probes/site_list.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "target/elf/binding_steps.h"
+#include "target/elf/call_sites.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/probe_site.h"
+
+#define CALLERS_MAX 64 /* of a loader's function: glibc has about a dozen */
+
+/* Where a probe meets those who call a function: at its own file's calls if asked for and known, else at its entry. */
+static size_t function_sites(const struct elf_file *elf, const struct elf_symbol *sym,
+			     bool at_calls, struct link_site *sites)
+{
+	uint64_t offsets[CALLERS_MAX];
+	struct probe_site site;
+	size_t cnt = 0;
+
+	if (at_calls)
+		cnt = call_sites_find(elf, sym, offsets, CALLERS_MAX);
+	for (size_t i = 0; i < cnt; i++)
+		sites[i] = (struct link_site){.offset = offsets[i]};
+	if (cnt || !sym->has_offset)
+		return cnt;
+	sites[0] = (struct link_site){
+		.offset = probe_site_choose(elf, sym, 6, &site) ? sym->offset : site.offset,
+	};
+	return 1;
+}
+
+/* Probes that run whenever a function is called, if it is there and the kernel can make threads wait. */
+static void function_attach(const struct inspect_options *opt, enum site_kind kind,
+			    const char *path, const struct elf_file *elf, const char *name,
+			    bool at_calls, struct inspected *out)
+{
+	const struct elf_symbol *sym = elf_file_find(elf, name);
+	struct link_site sites[CALLERS_MAX];
+	size_t cnt;
+	int err = 0;
+
+	if (!sym)
+		return;
+	cnt = function_sites(elf, sym, at_calls, sites);
+	if (!cnt)
+		return;
+	opt->attaching(opt->ctx);
+	site_list_put(opt, kind, path, sites, cnt, out, &err);
+}
+
+static json_t *segments_json(const struct elf_file *elf)
+{
+	json_t *a = json_array();
+	uint64_t offset, addr, bytes;
+
+	for (size_t i = 0; elf_file_exec_segment(elf, i, &offset, &addr, &bytes); i++)
+		json_array_append_new(a, json_pack("[I,I,I]", (json_int_t)offset, (json_int_t)addr,
+						   (json_int_t)bytes));
+	return a;
+}
+
+/* Steps outside of the code segment of the first one are left out. */
+static json_t *binding_json(const struct elf_file *elf)
+{
+	struct binding_step *step;
+	size_t cnt = binding_steps_find(elf, &step);
+	uint64_t offset, addr = 0, bytes = 0;
+	json_t *steps = json_array();
+
+	for (size_t i = 0; cnt && elf_file_exec_segment(elf, i, &offset, &addr, &bytes); i++)
+		if (step[0].addr - addr < bytes)
+			break;
+	for (size_t i = 0; i < cnt; i++) {
+		if (step[i].addr - addr >= bytes)
+			continue;
+		json_array_append_new(steps, json_integer((json_int_t)(step[i].addr - addr)));
+		json_array_append_new(steps, json_integer(step[i].words));
+	}
+	free(step);
+	if (json_array_size(steps) && bytes <= UINT32_MAX)
+		return json_pack("{s:I,s:I,s:o}", "address", (json_int_t)addr, "bytes",
+				 (json_int_t)bytes, "steps", steps);
+	json_decref(steps);
+	return NULL;
+}
+
+static json_t *needed_json(const struct elf_file *elf)
+{
+	json_t *a = json_array();
+	const struct elf_headers *h = elf_file_headers(elf);
+
+	for (size_t i = 0; i < h->needed_cnt; i++)
+		json_array_append_new(a, json_string(h->needed[i]));
+	return a;
+}
+
+/* "#!/bin/sh -e\n" → "/bin/sh"; "" if it is no script. */
+static void shebang_read(int fd, char *buf, size_t bytes)
+{
+	char line[256];
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	char *p = line + 2;
+	size_t len;
+
+	*buf = '\0';
+	if (n < 4 || line[0] != '#' || line[1] != '!')
+		return;
+	line[n] = '\0';
+	p += strspn(p, " \t");
+	len = strcspn(p, " \t\r\n");
+	if (p[0] == '/' && len < bytes)
+		snprintf(buf, bytes, "%.*s", (int)len, p);
+}
+
+/* The tracer's own program is looked at for the loader's sake; it is never recorded. */
+static bool is_own_program(int fd)
+{
+	struct stat own, st;
+
+	return !stat("/proc/self/exe", &own) && !fstat(fd, &st) && own.st_dev == st.st_dev &&
+	       own.st_ino == st.st_ino;
+}
+
+/* No loader runs in it, where a process could wait for probes of its own. */
+static bool is_static(const struct elf_headers *h)
+{
+	return !*h->interpreter && !*h->soname && (!h->dynamic || h->is_pie);
+}
+
+static bool mentions_any(const struct elf_file *elf, const char *const *names)
+{
+	while (*names && !elf_file_mentions(elf, *names))
+		names++;
+	return *names;
+}
+
+/* Names of functions that throw, cancel a thread, or look at the stack. */
+static const char *const unwinding[] = {"__cxa_throw",
+					"_Unwind_RaiseException",
+					"_Unwind_ForcedUnwind",
+					"_Unwind_Backtrace",
+					"backtrace",
+					"pthread_cancel",
+					NULL};
+
+/* It has places where exceptions land, or needs the C++ library: others may throw for it. */
+static bool is_cxx(const struct elf_file *elf)
+{
+	const struct elf_headers *h = elf_file_headers(elf);
+	uint64_t offset, bytes;
+
+	for (size_t i = 0; i < h->needed_cnt; i++)
+		if (!strncmp(h->needed[i], "libstdc++.", 10) ||
+		    !strncmp(h->needed[i], "libc++.", 7))
+			return true;
+	return elf_file_section(elf, ".gcc_except_table", &offset, &bytes);
+}
+
+/*
+ * Exceptions, cancelled threads and looks at the stack go through MPI's functions if a file that uses MPI causes them. The MPI library
+ * itself does not count, nor do C libraries because of pthread_exit: Open MPI's plug-in for MPI-IO names it, and would make all
+ * programs slow.
+ */
+static bool may_unwind(const struct elf_file *elf)
+{
+	static const char *const mpi[] = {"MPI_Init", "MPI_Init_thread", "MPI_Comm_rank",
+					  "MPI_Comm_size", NULL};
+
+	if (!mentions_any(elf, mpi))
+		return false;
+	if (elf_file_headers(elf)->interpreter[0] && elf_file_mentions(elf, "pthread_exit"))
+		return true;
+	return !elf_file_defines(elf, "MPI_Init") && (is_cxx(elf) || mentions_any(elf, unwinding));
+}
+
+static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,
+		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
+{
+	const struct elf_headers *h = elf_file_headers(elf);
+	struct inspect_options all = *opt;
+
+	if (opt->waits && is_static(h)) { /* it cannot wait: its probes go into all processes */
+		all.each = false;
+		opt = &all;
+	}
+	snprintf(out->build_id, sizeof(out->build_id), "%s", h->build_id);
+	snprintf(out->interpreter, sizeof(out->interpreter), "%s", h->interpreter);
+	out->is_main = *h->interpreter || is_static(h);
+	out->runpath = xstrdup(h->runpath);
+	out->needed = needed_json(elf);
+	out->segments = segments_json(elf);
+	out->binding = binding_json(elf);
+	/*
+	 * Only the loader itself calls it, four times for each library. Each perf event takes 0.1 s to be removed, and for each place of a
+	 * process's own the kernel goes through all processes.
+	 */
+	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
+		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf,
+				"_dl_debug_state", opt->loader.api == LINK_MULTI && !opt->each,
+				out);
+	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
+	    elf_file_exports(elf, "fexecve"))
+		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
+	out->unwinds = may_unwind(elf);
+	*opt->unwinds |= out->unwinds;
+	if (opt->region_cnt && !is_own_program(fd))
+		inspect_regions(opt, path, elf, out);
+	return inspect_library(opt, path, elf, lib_id, out);
+}
+
+int inspect_file(const struct inspect_options *opt, const char *path, int fd, uint16_t lib_id,
+		 struct inspected *out)
+{
+	struct elf_file *elf;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	shebang_read(fd, out->interpreter, sizeof(out->interpreter));
+	out->is_script = out->interpreter[0] != '\0';
+	if (out->is_script)
+		return 0;
+	err = elf_file_open_fd(fd, &elf);
+	if (err)
+		return err;
+	err = elf_inspect(opt, path, fd, elf, lib_id, out);
+	elf_file_close(elf);
+	return err;
+}
+
+void inspected_release(struct inspected *in)
+{
+	links_release(&in->links);
+	free(in->runpath);
+	free(in->hooks);
+	json_decref(in->needed);
+	json_decref(in->library);
+	json_decref(in->offsets);
+	json_decref(in->sites);
+	json_decref(in->segments);
+	json_decref(in->binding);
+	json_decref(in->regions);
+	json_decref(in->copies);
+	memset(in, 0, sizeof(*in));
+}
+
+json_t *inspect_copies(int exe_fd, const json_t *copies)
+{
+	json_t *out = json_array(), *row;
+	const struct elf_symbol *copy;
+	struct elf_file *exe;
+	size_t i;
+
+	if (elf_file_open_fd(exe_fd, &exe))
+		return out;
+	if (elf_file_headers(exe)->dynamic && !elf_file_defines(exe, "MPI_Init"))
+		json_array_foreach((json_t *)copies, i, row)
+		{
+			const char *symbol = json_string_value(json_array_get(row, 1));
+
+			copy = symbol ? elf_file_find(exe, symbol) : NULL;
+			if (!copy || !copy->is_object)
+				continue;
+			json_array_append_new(out, json_pack("[O,o]", json_array_get(row, 0),
+							     json_hex(copy->addr)));
+		}
+	elf_file_close(exe);
+	return out;
+}

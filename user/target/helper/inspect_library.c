@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What is missing or refused is kept for the trace's meta objects "library" and "probes", which the report's coverage is made of.
+ * Whether a file is to be traced is seen from what it defines, never from its name.
+ */
+#include "target/helper/inspect_library.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/code_file.h"
+#include "target/helper/inspect_note.h"
+#include "target/helper/library_kind.h"
+#include "target/probes/site_list.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "target/elf/elf_file.h"
+#include "target/elf/hook_site.h"
+#include "target/elf/probe_site.h"
+#include "target/elf/return_sites.h"
+#include "layers/func_table.h"
+
+#define PRELOAD_MARK "povtrace_preload" /* what user/preload/ exports besides functions of MPI */
+
+/* Sites chosen in one library, and the rows that have none. */
+struct site_list {
+	const json_t *tried; /* offsets of earlier ones in the same library, or NULL */
+	struct link_site *site;
+	size_t cnt, room;
+	bool unwinds; /* processes get probes on return instructions, as far as is known by now */
+	struct link_site *ret; /* return instructions; several functions may have the same ones */
+	size_t ret_cnt, ret_room;
+	json_t *missing, *stepped; /* names */
+	unsigned int emulated;
+	const bool *alone; /* by row: functions that get links of their own; NULL: none */
+	/* Probes of functions of the top layer that are left to the processes themselves; NULL: none is. */
+	struct site_list *left;
+	struct pov_hook *hook; /* by which these enter them */
+	size_t hook_cnt, hook_room;
+};
+
+static struct site_list sites_new(const struct inspect_options *opt)
+{
+	return (struct site_list){
+		.alone = opt->alone,
+		.unwinds = *opt->unwinds,
+		.missing = json_array(),
+		.stepped = json_array(),
+	};
+}
+
+static void sites_release(struct site_list *list)
+{
+	free(list->site);
+	free(list->ret);
+	free(list->hook);
+	json_decref(list->missing);
+	json_decref(list->stepped);
+}
+
+static bool site_known(const struct site_list *list, uint64_t offset)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->site[i].offset == offset)
+			return true;
+	for (size_t i = 0; i < json_array_size(list->tried); i++)
+		if ((uint64_t)json_integer_value(json_array_get(list->tried, i)) == offset)
+			return true;
+	return false;
+}
+
+static void return_add(struct site_list *list, uint64_t offset, uint64_t cookie)
+{
+	if (list->ret_cnt == list->ret_room) {
+		list->ret_room = list->ret_room ? 2 * list->ret_room : 256;
+		list->ret = xrealloc(list->ret, list->ret_room * sizeof(*list->ret));
+	}
+	list->ret[list->ret_cnt++] = (struct link_site){.offset = offset, .cookie = cookie};
+}
+
+/* False if its return instructions are not all known. */
+static bool returns_add(struct site_list *list, const struct elf_file *elf,
+			const struct elf_symbol *sym, const struct probe_site *begin,
+			uint64_t cookie)
+{
+	struct return_sites returns;
+	bool fine = !return_sites_follow(elf, sym, &returns);
+
+	for (size_t i = 0; i < returns.cnt; i++)
+		fine &= returns.v[i].offset != begin->offset;
+	for (size_t i = 0; i < returns.cnt && fine; i++)
+		return_add(list, returns.v[i].offset,
+			   cookie | POV_COOKIE_PLACE(POV_PLACE_ENDS, returns.v[i].condition));
+	return_sites_release(&returns);
+	return fine;
+}
+
+/*
+ * The function of a row, which begins at sym. by_returns: its return instructions are looked for, too; not of two of which one may jump to
+ * the other, which looks like a call of the same function again.
+ */
+static void site_add(struct site_list *list, const struct elf_file *elf,
+		     const struct elf_symbol *sym, uint16_t lib_id, size_t row, bool by_returns)
+{
+	const char *name = func_table_get(row)->name;
+	struct probe_site site;
+
+	if (probe_site_choose(elf, sym, 6, &site)) {
+		json_array_append_new(list->missing, json_string(*sym->name ? sym->name : name));
+		return;
+	}
+	if (site_known(list, site.offset))
+		return;
+	by_returns = by_returns && returns_add(list, elf, sym, &site, POV_COOKIE(row, lib_id));
+	if (site.cost == SITE_EMULATED && !(by_returns && list->unwinds))
+		list->emulated++;
+	else
+		json_array_append_new(list->stepped, json_string(name));
+	if (list->cnt == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		list->site = xrealloc(list->site, list->room * sizeof(*list->site));
+	}
+	list->site[list->cnt++] = (struct link_site){
+		.offset = site.offset,
+		.cookie = POV_COOKIE(row, lib_id),
+		.alone = list->alone && list->alone[row],
+		.has_returns = by_returns,
+	};
+}
+
+/* Of a library's inner functions those of one row. */
+static size_t inner_add(struct site_list *list, const struct inner_function *inner, size_t cnt,
+			const struct elf_file *elf, uint16_t lib_id, size_t row)
+{
+	struct elf_symbol sym;
+	size_t found = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (strcmp(inner[i].name, func_table_get(row)->name) ||
+		    !elf_file_function_at(elf, inner[i].addr, &sym))
+			continue;
+		site_add(list, elf, &sym, lib_id, row, true);
+		found++;
+	}
+	return found;
+}
+
+/* Words of a row's signature: its arguments. */
+static pov_u8 arg_cnt(const struct func_row *row)
+{
+	pov_u8 cnt = *row->sig != '\0';
+
+	for (const char *c = row->sig; *c; c++)
+		cnt += *c == ' ';
+	return cnt;
+}
+
+static bool hook_known(const struct site_list *list, const struct pov_hook *h)
+{
+	for (size_t i = 0; i < list->hook_cnt; i++)
+		if (list->hook[i].address == h->address)
+			return true;
+	return false;
+}
+
+/* Processes record its calls themselves: false if its code does not allow that. */
+static bool hook_add(struct site_list *list, const struct elf_file *elf,
+		     const struct elf_symbol *sym, size_t row)
+{
+	const struct func_row *f = func_table_get(row);
+	struct pov_hook h = {
+		.row = (pov_u16)row,
+		.nargs = arg_cnt(f),
+		.flags = !strcmp(f->name, "MPI_Pcontrol") ? POV_HOOK_ANY_ARGS : 0,
+	};
+	char why[96];
+
+	if (hook_site_make(elf, sym, &h, why, sizeof(why))) {
+		log_debug("%s: not entered by a jump: %s", sym->name, why);
+		return false;
+	}
+	if (hook_known(list, &h))
+		return true;
+	if (list->hook_cnt == list->hook_room) {
+		list->hook_room = list->hook_room ? 2 * list->hook_room : 256;
+		list->hook = xrealloc(list->hook, list->hook_room * sizeof(*list->hook));
+	}
+	list->hook[list->hook_cnt++] = h;
+	return true;
+}
+
+static void sites_add(struct site_list *list, const struct library_kind *kind, bool has_inner,
+		      const struct elf_file *elf, uint16_t lib_id, size_t row)
+{
+	const struct elf_symbol *sym[2];
+	unsigned int n = kind->find(elf, func_table_get(row)->name, sym);
+
+	if (n == FUNCTION_ELSEWHERE)
+		return;
+	if (!n && !has_inner)
+		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
+	for (unsigned int i = 0; i < n; i++)
+		site_add(list->left && func_table_layer(row)->is_top &&
+					 hook_add(list, elf, sym[i], row) ?
+				 list->left :
+				 list,
+			 elf, sym[i], lib_id, row, n == 1);
+}
+
+/* A program's own functions come before all that is preloaded: they keep their probes. */
+static bool is_program(const struct elf_file *elf)
+{
+	const struct elf_headers *h = elf_file_headers(elf);
+
+	return !*h->soname && (!h->dynamic || h->is_pie || *h->interpreter);
+}
+
+/* Of the functions, or of those among them that were refused. */
+static json_t *names_json(const struct site_list *list, bool failed_only)
+{
+	json_t *a = json_array();
+	const char *name;
+
+	for (size_t i = 0; i < list->cnt; i++) {
+		name = func_table_get(POV_COOKIE_FUNC(list->site[i].cookie))->name;
+		if (!failed_only || list->site[i].failed)
+			json_array_append_new(a, json_string(name));
+	}
+	return a;
+}
+
+static json_t *offsets_json(const struct site_list *list)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < list->cnt; i++)
+		json_array_append_new(a, json_integer((json_int_t)list->site[i].offset));
+	return a;
+}
+
+/* Attaches, and says how that went: in out->links, out->offsets and members of out->library. How many. */
+static size_t sites_attach(const struct inspect_options *opt, const char *path,
+			   struct site_list *list, struct inspected *out)
+{
+	json_t *m = out->library;
+	size_t attached;
+	int err = 0;
+
+	opt->attaching(opt->ctx);
+	site_list_put(opt, SITE_CALL, path, list->ret, list->ret_cnt, out, &err);
+	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, &err);
+	if (list->left) {
+		site_list_put(opt, SITE_LEFT, path, list->left->ret, list->left->ret_cnt, out,
+			      &err);
+		site_list_put(opt, SITE_LEFT, path, list->left->site, list->left->cnt, out, &err);
+	}
+	out->offsets = offsets_json(list);
+	json_set_int(m, "attached", attached);
+	json_set_int(m, "emulated", list->emulated);
+	json_set_int(m, "stepped", json_array_size(list->stepped));
+	json_object_set(m, "stepped_names", list->stepped);
+	json_object_set(m, "missing", list->missing);
+	json_object_set_new(m, "failed", names_json(list, true));
+	if (err)
+		json_object_set_new(m, "refused", json_string(strerror(err)));
+	return attached;
+}
+
+/* What the trace says of a library before its probes are spoken of. */
+static json_t *library_json(const json_t *facts, const json_t *names, const struct elf_file *elf,
+			    enum link_api api)
+{
+	json_t *m = json_object();
+
+	json_object_set_new(m, "type", json_string("library"));
+	json_object_set_new(m, "build_id", json_string(elf_file_headers(elf)->build_id));
+	json_object_set(m, "layers", (json_t *)names);
+	json_object_update(m, (json_t *)facts);
+	json_object_set_new(m, "link",
+			    json_string(api == LINK_MULTI ? "uprobe_multi" : "perf_event"));
+	return m;
+}
+
+static bool layer_is_wanted(const struct inspect_options *opt, const struct layer *layer)
+{
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			return true;
+	return false;
+}
+
+/* A library of one layer or of several: what is said of it, and how its objects lie, is the top layer's if it is one of them. */
+struct found {
+	struct pov_lib layout;
+	json_t *facts, *layers, *copies; /* layers empty: it is none */
+	struct site_list sites;
+};
+
+static void layer_sites(const struct inspect_options *opt, const struct elf_file *elf,
+			const struct layer *layer, uint16_t lib_id, struct site_list *list)
+{
+	const struct library_kind *kind = library_kind_of(layer);
+	struct inner_function inner[INNER_FUNCTIONS_MAX];
+	size_t inner_cnt = kind->inner ? kind->inner(elf, inner) : 0;
+
+	for (size_t row = 0; row < func_table_count(); row++)
+		if (opt->wanted[row] && func_table_layer(row) == layer)
+			sites_add(list, kind,
+				  inner_add(list, inner, inner_cnt, elf, lib_id, row) > 0, elf,
+				  lib_id, row);
+}
+
+static void layer_look(const struct inspect_options *opt, const struct elf_file *elf,
+		       const struct layer *layer, uint16_t lib_id, struct found *out)
+{
+	const struct library_kind *kind = library_kind_of(layer);
+	struct library_facts facts;
+
+	if (!kind || !layer_is_wanted(opt, layer) || !kind->describe(elf, &facts))
+		return;
+	if (!json_array_size(out->layers) || layer->is_top) {
+		out->layout = facts.layout;
+		json_decref(out->copies);
+		out->copies = json_incref(facts.copies);
+		json_object_update(out->facts, facts.meta);
+	} else {
+		json_object_update_missing(out->facts, facts.meta);
+		if (facts.layout.message_off != POV_OFF_NONE) {
+			out->layout.message_off = facts.layout.message_off;
+			out->layout.message_arg = facts.layout.message_arg;
+		}
+	}
+	json_array_append_new(out->layers, json_string(layer->name));
+	json_decref(facts.meta);
+	json_decref(facts.copies);
+	layer_sites(opt, elf, layer, lib_id, &out->sites);
+}
+
+/* What of it is to be probed, for the kernel half; false if nothing is. */
+static bool handover_recipe(const struct inspect_options *opt, const struct handover *h,
+			    struct pov_handover *out)
+{
+	*out = (struct pov_handover){.arg = h->arg};
+	for (size_t i = 0; i < h->cnt; i++) {
+		int row = func_table_find(h->member[i].name);
+
+		if (row < 0 || !opt->wanted[row])
+			continue;
+		out->member[out->cnt].offset = h->member[i].offset;
+		out->member[out->cnt++].row = (pov_u16)row;
+	}
+	return out->cnt;
+}
+
+static int handover_attach(const struct inspect_options *opt, const char *path,
+			   const struct elf_file *elf, const struct handover *h, uint64_t cookie,
+			   struct inspected *out)
+{
+	const struct elf_symbol *sym = elf_file_find(elf, h->function);
+	struct link_site site = {.cookie = cookie};
+	struct pov_handover recipe;
+	struct probe_site at;
+	int err = 0;
+
+	if (!handover_recipe(opt, h, &recipe))
+		return 0;
+	if (!sym || probe_site_choose(elf, sym, 6, &at))
+		return ENOENT;
+	if (bpf_map_update_elem(opt->handovers_fd, &cookie, &recipe, BPF_ANY))
+		return errno;
+	site.offset = at.offset;
+	site_list_put(opt, SITE_HANDOVER, path, &site, 1, out, &err);
+	return err;
+}
+
+/* Has threads wait where they are given functions that have no probes yet. */
+static void handovers_attach(const struct inspect_options *opt, const char *path,
+			     const struct elf_file *elf, const struct library_kind *kind,
+			     uint16_t lib_id, struct inspected *out)
+{
+	struct handover all[HANDOVERS_MAX];
+	size_t cnt = kind->handovers ? kind->handovers(elf, all) : 0;
+	int err;
+
+	for (size_t i = 0; i < cnt && opt->handover.entry_fd >= 0; i++) {
+		err = handover_attach(opt, path, elf, &all[i], POV_HANDOVER_COOKIE(i, lib_id), out);
+		if (err)
+			log_warn("attach: %s: functions that it is given will not be met: %s",
+				 all[i].function, strerror(err));
+	}
+}
+
+static bool has_site(const struct site_list *list, size_t row)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (POV_COOKIE_FUNC(list->site[i].cookie) == row && !list->site[i].failed)
+			return true;
+	return false;
+}
+
+/* What a library's functions are seen by. */
+struct sight {
+	const struct inspect_options *opt;
+	const struct site_list *sites;
+	bool met; /* at run time */
+};
+
+/* Whether calls of a function are recorded by probes of its own, be they put there now or later. */
+static bool function_is_seen(const void *ctx, const char *function)
+{
+	const struct sight *s = ctx;
+	int row = func_table_find(function);
+
+	return row >= 0 && s->opt->wanted[row] && (s->met || has_site(s->sites, (size_t)row));
+}
+
+/* Static probes stand in for functions that are not seen. How many; also said in members of out->library. */
+static size_t layers_notes(const struct inspect_options *opt, const char *path,
+			   const struct elf_file *elf, const struct found *found, uint16_t lib_id,
+			   struct inspected *out)
+{
+	const struct sight sight = {opt, &found->sites,
+				    json_get_bool(found->facts, "met") &&
+					    opt->handover.entry_fd >= 0};
+	json_t *names = json_array();
+	size_t cnt = 0;
+
+	for (size_t i = 0; layers[i]; i++)
+		if (json_has_text(found->layers, layers[i]->name))
+			cnt += inspect_notes(opt, path, elf, library_kind_of(layers[i]), lib_id,
+					     function_is_seen, &sight, out, names);
+	if (cnt) {
+		json_set_int(out->library, "attached",
+			     json_get_int(out->library, "attached") + (json_int_t)cnt);
+		json_set_int(out->library, "emulated",
+			     json_get_int(out->library, "emulated") + (json_int_t)cnt);
+		json_object_set(out->library, "usdt", names);
+	}
+	json_decref(names);
+	return cnt;
+}
+
+static void layers_handovers(const struct inspect_options *opt, const char *path,
+			     const struct elf_file *elf, const json_t *names, uint16_t lib_id,
+			     struct inspected *out)
+{
+	for (size_t i = 0; layers[i]; i++)
+		if (json_has_text(names, layers[i]->name))
+			handovers_attach(opt, path, elf, library_kind_of(layers[i]), lib_id, out);
+}
+
+/*
+ * Where MPI ends a process waits until its library has been asked who it is. Those that record their calls themselves do that themselves, and
+ * their functions begin with jumps.
+ */
+static void final_waits_attach(const struct inspect_options *opt, const char *path,
+			       const struct elf_file *elf, const struct found *found,
+			       struct inspected *out)
+{
+	static const char *const names[] = {"MPI_Finalize", "MPI_Session_finalize"};
+	const struct elf_symbol *sym[2];
+	struct link_site site = {};
+	struct probe_site at;
+	int err = 0;
+
+	if (found->sites.left || opt->loader.entry_fd < 0 || !json_has_text(found->layers, "mpi"))
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!elf_file_find_mpi(elf, names[i], sym) ||
+		    probe_site_choose(elf, sym[0], 6, &at))
+			continue;
+		site.offset = at.offset;
+		if (site_list_put(opt, SITE_LOADER, path, &site, 1, out, &err) < 1)
+			log_debug("%s: nobody waits there: %s", names[i], strerror(err));
+	}
+}
+
+/* Only processes that are recorded load it: it gets its probes for all of them. */
+static void wait_attach(const struct inspect_options *opt, const char *path,
+			const struct elf_file *elf, struct links *links)
+{
+	static const struct {
+		const char *name;
+		uint64_t cookie;
+	} waits[] = {{PRELOAD_MARK, POV_WAIT_UNREACHED},
+		     {PRELOAD_MARK "_begin", 0},
+		     {PRELOAD_MARK "_fork", POV_WAIT_FORKED}};
+	struct link_site site[sizeof(waits) / sizeof(*waits)] = {};
+	struct probe_site at;
+	size_t cnt = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+		if (!probe_site_choose(elf, elf_file_find(elf, waits[i].name), 6, &at))
+			site[cnt++] = (struct link_site){.offset = at.offset,
+							 .cookie = waits[i].cookie};
+	if (opt->loader.entry_fd >= 0 &&
+	    links_attach(links, &opt->loader, path, site, cnt, &err) < cnt)
+		log_warn("attach: %s: processes in containers will not wait for probes: %s", path,
+			 strerror(err));
+}
+
+/*
+ * Perf events for each process: who waits for its own holds up the end of others (RCU), and that, by a lock, the helper which is to put
+ * them in. A launched process would wait to no end.
+ */
+static bool is_for_all(const struct inspect_options *opt)
+{
+	return opt->waits && !opt->preload && opt->calls.api != LINK_MULTI;
+}
+
+int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
+		    uint16_t lib_id, struct inspected *out)
+{
+	struct inspect_options all = *opt;
+	struct site_list left = sites_new(opt);
+	struct found found = {
+		.facts = json_object(),
+		.layers = json_array(),
+		.sites = sites_new(opt),
+	};
+	uint32_t id = lib_id;
+	size_t attached;
+	int err = 0;
+
+	out->is_preload = elf_file_find(elf, PRELOAD_MARK) != NULL;
+	if (out->is_preload) {
+		wait_attach(opt, path, elf, &out->links);
+		goto out;
+	}
+	if (opt->preload && !is_program(elf))
+		found.sites.left = &left;
+	if (is_for_all(opt)) {
+		all.each = false;
+		opt = &all;
+	}
+	for (size_t i = 0; layers[i]; i++)
+		layer_look(opt, elf, layers[i], lib_id, &found);
+	if (!json_array_size(found.layers))
+		goto out;
+	out->copies = json_incref(found.copies);
+	if (lib_id >= POV_LIBS_MAX) {
+		err = -ENOSPC;
+		goto out;
+	}
+	if (bpf_map_update_elem(opt->libs_fd, &id, &found.layout, BPF_ANY)) {
+		err = -errno;
+		goto out;
+	}
+	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
+	attached = sites_attach(opt, path, &found.sites, out);
+	attached += layers_notes(opt, path, elf, &found, lib_id, out);
+	json_set_int(out->library, "preloaded", (json_int_t)found.sites.hook_cnt);
+	out->hook_cnt = found.sites.hook_cnt;
+	out->hooks = found.sites.hook;
+	found.sites.hook = NULL;
+	err = attached || out->hook_cnt ? 0 : -ENOENT;
+	layers_handovers(opt, path, elf, found.layers, lib_id, out);
+	final_waits_attach(opt, path, elf, &found, out);
+out:
+	json_decref(found.facts);
+	json_decref(found.layers);
+	json_decref(found.copies);
+	sites_release(&found.sites);
+	sites_release(&left);
+	return err;
+}
+
+/* ---- more of a known library ---- */
+
+/* The row of a place if it is to be probed in this library; func_table_count() if not. */
+static size_t row_of(const struct inspect_options *opt, const struct library *lib,
+		     const json_t *place)
+{
+	uint64_t row = (uint64_t)json_integer_value(json_array_get(place, 0));
+
+	if (row < func_table_count() && opt->wanted[row] &&
+	    library_has_layer(lib, func_table_layer(row)->name))
+		return row;
+	return func_table_count();
+}
+
+static void place_add(const struct inspect_options *opt, const struct elf_file *elf,
+		      const struct library *lib, const json_t *place, struct site_list *list)
+{
+	uint64_t offset = (uint64_t)json_integer_value(json_array_get(place, 1)), addr;
+	size_t row = row_of(opt, lib, place);
+	struct elf_symbol sym;
+
+	if (row == func_table_count())
+		return;
+	if (elf_file_offset_to_addr(elf, offset, &addr) || !elf_file_function_at(elf, addr, &sym)) {
+		json_array_append_new(list->missing, json_string(func_table_get(row)->name));
+		return;
+	}
+	site_add(list, elf, &sym, lib->id, row, true);
+}
+
+int inspect_more(const struct inspect_options *opt, const char *path, int fd,
+		 const struct library *lib, const json_t *places, struct inspected *out)
+{
+	struct site_list list;
+	struct elf_file *elf;
+	json_t *place;
+	size_t i;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = elf_file_open_fd(fd, &elf);
+	if (err)
+		return err;
+	list = sites_new(opt);
+	list.tried = lib->offsets;
+	json_array_foreach((json_t *)places, i, place) place_add(opt, elf, lib, place, &list);
+	if (list.cnt || json_array_size(list.missing)) {
+		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
+					 names_json(&list, false));
+		sites_attach(opt, path, &list, out);
+	}
+	sites_release(&list);
+	elf_file_close(elf);
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* A layer and its kind of libraries go by one name. */
+#include "target/helper/library_kind.h"
+
+#include <string.h>
+
+#include "layers/func_table.h"
+
+const struct library_kind *library_kind_of(const struct layer *layer)
+{
+	for (size_t i = 0; library_kinds[i]; i++)
+		if (!strcmp(library_kinds[i]->layer, layer->name))
+			return library_kinds[i];
+	return NULL;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * MPI_Comm_rank and MPI_Comm_size of MPI_COMM_WORLD. A library that is not initialised goes to report an error there, by which this is
+ * known; one that does not check has no members in that communicator.
+ */
+#include "target/mpi_world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/code_file.h"
+#include "target/library_place.h"
+#include "target/proc.h"
+#include "lib/json_get.h"
+#include "target/elf/elf_file.h"
+#include "target/x86/x86_run.h"
+
+struct asking {
+	struct mpi_worlds *worlds;
+	const json_t *copied;
+	int memory; /* of the process */
+	struct mpi_world *out;
+	int err;
+};
+
+#if defined(__x86_64__)
+
+static int memory_read(void *ctx, uint64_t addr, void *to, size_t bytes)
+{
+	const struct asking *a = ctx;
+	ssize_t n = pread(a->memory, to, bytes, (off_t)addr);
+
+	return n == (ssize_t)bytes ? 0 : n < 0 ? -errno : -EFAULT;
+}
+
+/* [name, "0x…", …] of that name. */
+static bool value_find(const json_t *rows, const char *name, uint64_t *value)
+{
+	const json_t *row;
+	const char *n, *text;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		n = json_string_value(json_array_get(row, 0));
+		text = json_string_value(json_array_get(row, 1));
+		if (!n || !text || strcmp(n, name))
+			continue;
+		*value = strtoull(text, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
+/* The handle of MPI_COMM_WORLD in the process. */
+static bool world_find(const struct asking *a, const json_t *library, uint64_t bias,
+		       uint64_t *handle)
+{
+	static const char name[] = "MPI_COMM_WORLD";
+	bool is_pointer = json_get_bool(json_object_get(library, "layout"), "handle_is_pointer");
+
+	if (is_pointer && value_find(a->copied, name, handle))
+		return true;
+	if (!value_find(json_object_get(library, "named"), name, handle))
+		return false;
+	*handle += is_pointer ? bias : 0;
+	return true;
+}
+
+static int question_ask(const struct asking *a, const struct elf_file *f, const char *function,
+			uint64_t bias, uint64_t handle, int32_t *number)
+{
+	const struct x86_memory memory = {memory_read, (void *)a, bias};
+	const struct elf_symbol *sym[2];
+	unsigned int cnt = elf_file_find_mpi(f, function, sym);
+
+	return cnt ? x86_run_question(f, &memory, sym[0]->addr, handle, number) : -ENOTSUP;
+}
+
+static int library_ask(struct asking *a, const struct elf_file *f, const json_t *library,
+		       uint64_t bias)
+{
+	int32_t rank = -1, size = -1;
+	uint64_t handle;
+	int err = world_find(a, library, bias, &handle) ? 0 : -ENOTSUP;
+
+	err = err ?: question_ask(a, f, "MPI_Comm_rank", bias, handle, &rank);
+	err = err ?: question_ask(a, f, "MPI_Comm_size", bias, handle, &size);
+	if (err)
+		return err == -ENOTSUP ? err : -ENOENT;
+	if (rank < 0 || rank >= size)
+		return -ENOENT;
+	a->out->rank = rank;
+	a->out->size = size;
+	return 0;
+}
+
+#else
+
+static int library_ask(struct asking *a, const struct elf_file *f, const json_t *library,
+		       uint64_t bias)
+{
+	(void)a, (void)f, (void)library, (void)bias;
+	return -ENOTSUP;
+}
+
+#endif
+
+static const struct elf_file *file_of(struct mpi_worlds *w, pid_t pid, const struct proc_map *map,
+				      const struct library *lib)
+{
+	struct elf_file *f = map_get(&w->opened, lib->id + 1u);
+	char path[96];
+
+	if (f)
+		return f;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	if (elf_file_open(path, &f))
+		return NULL;
+	map_set(&w->opened, lib->id + 1u, f);
+	return f;
+}
+
+static void on_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
+		     uint64_t bias)
+{
+	const struct elf_file *f;
+	struct asking *a = ctx;
+
+	if (!a->err || !library_has_layer(file->lib, "mpi"))
+		return;
+	f = file_of(a->worlds, pid, map, file->lib);
+	if (f)
+		a->err = library_ask(a, f, file->lib->meta, bias);
+	if (!a->err || !a->out->flavour)
+		a->out->flavour = json_get_text(file->lib->meta, "flavour");
+}
+
+int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct mpi_world *out)
+{
+	struct asking a = {.worlds = w, .copied = copied, .out = out, .err = -ENOENT};
+	char path[32];
+
+	*out = (struct mpi_world){-1, -1, NULL};
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	a.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (a.memory < 0)
+		return -errno;
+	library_place_each(w->files, pid, on_place, &a);
+	close(a.memory);
+	return a.err;
+}

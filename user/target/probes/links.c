@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A uprobe_multi link fails as a whole if one of its sites cannot be probed, so a failing set is halved
+ * until the culprits stand alone. Does not choose sites (target/elf/probe_site.h).
+ */
+#include "target/probes/links.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+
+#define CLOSING_THREADS 256 /* each only waits for the kernel */
+
+static int attach_multi(int prog_fd, bool ret, pid_t pid, const char *path,
+			const struct link_site *sites, size_t cnt, struct perf_probe *out)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path, .uprobe_multi.cnt = cnt,
+		    .uprobe_multi.pid = (__u32)pid,
+		    .uprobe_multi.flags = ret ? BPF_F_UPROBE_MULTI_RETURN : 0);
+	unsigned long *offsets = xcalloc(cnt, sizeof(*offsets));
+	__u64 *cookies = xcalloc(cnt, sizeof(*cookies));
+	int fd;
+
+	for (size_t i = 0; i < cnt; i++) {
+		offsets[i] = sites[i].offset;
+		cookies[i] = sites[i].cookie;
+	}
+	opts.uprobe_multi.offsets = offsets;
+	opts.uprobe_multi.cookies = cookies;
+	fd = bpf_link_create(prog_fd, 0, BPF_TRACE_UPROBE_MULTI, &opts);
+	free(offsets);
+	free(cookies);
+	if (fd < 0)
+		return fd;
+	*out = (struct perf_probe){.event_fd = -1, .link_fd = fd};
+	return 0;
+}
+
+/* One link for cnt sites, or a perf-event uprobe for one of them. */
+static int probe_attach(const struct link_programs *p, const struct perf_probe_kind *kind, bool ret,
+			const char *path, const struct link_site *sites, size_t cnt,
+			struct perf_probe *out)
+{
+	int prog_fd = ret ? p->ret_fd : p->entry_fd;
+
+	return p->api == LINK_MULTI ? attach_multi(prog_fd, ret, p->pid, path, sites, cnt, out) :
+				      perf_probe_attach(kind, prog_fd, ret, p->pid, path,
+							sites->offset, sites->cookie, out);
+}
+
+static void probe_add(struct perf_probes *probes, struct perf_probe p,
+		      const struct link_site *sites, size_t cnt)
+{
+	bool alone = cnt == 1 && sites->alone;
+
+	p.offset = alone ? sites->offset : 0;
+	p.cookie = alone ? sites->cookie : 0;
+	perf_probes_add(probes, &p);
+}
+
+/* At return, then at entry: both or none. */
+static int pair_attach(struct links *links, const struct link_programs *p,
+		       const struct perf_probe_kind *kind, const char *path,
+		       const struct link_site *sites, size_t cnt)
+{
+	bool has_ret = p->ret_fd >= 0;
+	struct perf_probe entry, ret;
+	int err = has_ret ? probe_attach(p, kind, true, path, sites, cnt, &ret) : 0;
+
+	if (err)
+		return err;
+	err = probe_attach(p, kind, false, path, sites, cnt, &entry);
+	if (!err)
+		probe_add(&links->entry, entry, sites, cnt);
+	if (has_ret && err)
+		perf_probe_close(&ret);
+	else if (has_ret)
+		probe_add(&links->ret, ret, sites, cnt);
+	return err;
+}
+
+static size_t multi_attach_all(struct links *links, const struct link_programs *programs,
+			       const char *path, struct link_site *sites, size_t cnt, int *err)
+{
+	size_t half = cnt / 2;
+	int e;
+
+	if (!cnt)
+		return 0;
+	e = pair_attach(links, programs, NULL, path, sites, cnt);
+	if (!e)
+		return cnt;
+	*err = -e;
+	if (cnt == 1 || e == -ESRCH) {
+		for (size_t i = 0; i < cnt; i++)
+			sites[i].failed = true;
+		return 0;
+	}
+	return multi_attach_all(links, programs, path, sites, half, err) +
+	       multi_attach_all(links, programs, path, sites + half, cnt - half, err);
+}
+
+static size_t perf_attach_all(struct links *links, const struct link_programs *programs,
+			      const char *path, struct link_site *sites, size_t cnt, int *err)
+{
+	struct perf_probe_kind kind;
+	size_t attached = 0;
+	int e, fatal = perf_probe_kind_read(&kind);
+
+	for (size_t i = 0; i < cnt; i++) {
+		e = fatal ?: pair_attach(links, programs, &kind, path, &sites[i], 1);
+		fatal = e == -ESRCH ? e : fatal;
+		sites[i].failed = e != 0;
+		attached += !e;
+		if (e)
+			*err = -e;
+	}
+	return attached;
+}
+
+static int by_company(const void *a, const void *b)
+{
+	const struct link_site *x = a, *y = b;
+
+	if (x->alone != y->alone)
+		return x->alone - y->alone;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+size_t links_attach(struct links *links, const struct link_programs *programs, const char *path,
+		    struct link_site *sites, size_t cnt, int *err)
+{
+	size_t together = 0, attached;
+
+	if (programs->api != LINK_MULTI)
+		return perf_attach_all(links, programs, path, sites, cnt, err);
+	if (cnt)
+		qsort(sites, cnt, sizeof(*sites), by_company);
+	while (together < cnt && !sites[together].alone)
+		together++;
+	attached = multi_attach_all(links, programs, path, sites, together, err);
+	for (size_t i = together; i < cnt; i++)
+		attached += multi_attach_all(links, programs, path, &sites[i], 1, err);
+	return attached;
+}
+
+static void links_forget(struct links *links)
+{
+	free(links->entry.v);
+	free(links->ret.v);
+	if (links->file_fd > 0)
+		close(links->file_fd);
+	if (links->hooks_fd > 0)
+		close(links->hooks_fd);
+	memset(links, 0, sizeof(*links));
+}
+
+void links_move(struct links *to, struct links *from)
+{
+	for (size_t i = 0; i < from->entry.cnt; i++)
+		perf_probes_add(&to->entry, &from->entry.v[i]);
+	for (size_t i = 0; i < from->ret.cnt; i++)
+		perf_probes_add(&to->ret, &from->ret.v[i]);
+	if (!to->file_fd) {
+		to->file_fd = from->file_fd;
+		from->file_fd = 0;
+	}
+	if (!to->hooks_fd) {
+		to->hooks_fd = from->hooks_fd;
+		from->hooks_fd = 0;
+	}
+	links_forget(from);
+}
+
+static void probes_close(const struct perf_probes *probes)
+{
+	for (size_t i = 0; i < probes->cnt; i++)
+		perf_probe_close(&probes->v[i]);
+}
+
+void links_release(struct links *links)
+{
+	/* No entry may be seen whose return is not. */
+	probes_close(&links->entry);
+	probes_close(&links->ret);
+	links_forget(links);
+}
+
+/* Probes that nobody needs any more. */
+struct closing {
+	struct perf_probes links;
+	atomic_size_t next;
+};
+
+static void *closing_work(void *arg)
+{
+	struct closing *c = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&c->next, 1)) < c->links.cnt)
+		perf_probe_close(&c->links.v[i]);
+	return NULL;
+}
+
+static void closing_add(struct closing *c, const struct perf_probes *probes,
+			struct leftover_probes *leftover)
+{
+	for (size_t i = 0; i < probes->cnt; i++)
+		perf_probes_add(probes->v[i].event_fd >= 0 ? &leftover->probes : &c->links,
+				&probes->v[i]);
+}
+
+static void closing_do(struct closing *c)
+{
+	pthread_t thread[CLOSING_THREADS];
+	size_t threads = 0;
+
+	while (threads < CLOSING_THREADS && threads + 1 < c->links.cnt &&
+	       !pthread_create(&thread[threads], NULL, closing_work, c))
+		threads++;
+	closing_work(c);
+	while (threads)
+		pthread_join(thread[--threads], NULL);
+	free(c->links.v);
+}
+
+void links_close(struct perf_probes *probes)
+{
+	struct closing c = {.links = *probes};
+
+	memset(probes, 0, sizeof(*probes));
+	closing_do(&c);
+}
+
+void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover)
+{
+	struct closing c = {};
+
+	for (size_t i = 0; i < cnt; i++) {
+		closing_add(&c, &links[i]->entry, leftover);
+		closing_add(&c, &links[i]->ret, leftover);
+		links_forget(links[i]);
+	}
+	closing_do(&c);
+}
+
+/* Closings in threads of their own. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t over;
+	size_t cnt;
+} behind = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void behind_count(int change)
+{
+	pthread_mutex_lock(&behind.lock);
+	behind.cnt += (size_t)change;
+	if (!behind.cnt)
+		pthread_cond_broadcast(&behind.over);
+	pthread_mutex_unlock(&behind.lock);
+}
+
+static void *closing_behind(void *arg)
+{
+	struct closing *c = arg;
+
+	closing_do(c);
+	free(c);
+	behind_count(-1);
+	return NULL;
+}
+
+void links_release_behind(struct links *links, struct leftover_probes *leftover)
+{
+	struct closing *c = xcalloc(1, sizeof(*c));
+	pthread_t thread;
+
+	closing_add(c, &links->entry, leftover);
+	closing_add(c, &links->ret, leftover);
+	links_forget(links);
+	behind_count(1);
+	if (!c->links.cnt || pthread_create(&thread, NULL, closing_behind, c))
+		closing_behind(c);
+	else
+		pthread_detach(thread);
+}
+
+void links_wait(void)
+{
+	pthread_mutex_lock(&behind.lock);
+	while (behind.cnt)
+		pthread_cond_wait(&behind.over, &behind.lock);
+	pthread_mutex_unlock(&behind.lock);
+}

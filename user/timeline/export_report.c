@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What export says on stderr when it has written a timeline: how much is in it, what is not, and what would make it smaller.
+ */
+#include <string.h>
+
+#include "lib/human.h"
+#include "lib/log.h"
+#include "timeline/export.h"
+#include "timeline/timeline.h"
+
+#define LARGE_BYTES 100000000
+#define BROWSER_BYTES 700000000
+
+/* "20 us" rather than "20.000 us". */
+static void resolution_text(char *buf, size_t bytes, uint64_t ns)
+{
+	if (ns % 1000)
+		human_ns(buf, bytes, ns);
+	else if (ns % 1000000)
+		snprintf(buf, bytes, "%llu us", (unsigned long long)ns / 1000);
+	else
+		snprintf(buf, bytes, "%llu ms", (unsigned long long)ns / 1000000);
+}
+
+static void posts_report(const struct writer_totals *t)
+{
+	char posts[64], completions[64], arrivals[64], messages[64], n[HUMAN_BYTES];
+
+	if (t->posts + t->completions + t->arrivals)
+		log_info("below MPI: %s, %s, %s, %s",
+			 human_plural(posts, sizeof(posts), t->posts, "post", "posts"),
+			 human_plural(completions, sizeof(completions), t->completions,
+				      "completion", "completions"),
+			 human_plural(arrivals, sizeof(arrivals), t->arrivals, "arrival",
+				      "arrivals"),
+			 human_plural(messages, sizeof(messages), t->messages, "message",
+				      "messages"));
+	if (t->messages_hidden)
+		log_warn("%s messages are not shown: more than %d of a rank overlap",
+			 human_count(n, sizeof(n), t->messages_hidden), TIMELINE_LANES_MAX);
+}
+
+static const char *smaller(const struct writer_totals *t)
+{
+	if (t->resolution_ns)
+		return "a longer --resolution draws more calls together";
+	return "without --detail all, short calls are drawn together";
+}
+
+/* format: as for export_timeline(). */
+static void large_report(const char *out, const char *format, const struct writer_totals *t)
+{
+	const char *browser = "ui.perfetto.dev is quick with some 200 MB";
+	bool gzip;
+	const struct writer *w = writer_find(format ?: out, &gzip);
+
+	if (t->raw_bytes < LARGE_BYTES)
+		return;
+	if (t->raw_bytes > BROWSER_BYTES)
+		browser =
+			"more than ui.perfetto.dev can take, for it has 2 GB of memory and needs two to four times the file; "
+			"\"trace_processor_shell server http FILE\" has all memory";
+	if (w && !strcmp(w->name, "json"))
+		log_info(
+			"this is large: %s. Perfetto's own format shows the same in a fraction of it (-o FILE.pftrace, or --format "
+			"pftrace); --from and --to choose a part of the time",
+			browser);
+	else
+		log_info(
+			"this is large: %s. --from and --to choose a part of the time, --rank and --function a part of the calls; %s",
+			browser, smaller(t));
+}
+
+/* What is drawn together, or not at all, since the recording is large. */
+static void resolution_report(const struct writer_totals *t)
+{
+	char ns[HUMAN_BYTES], calls[HUMAN_BYTES], slices[HUMAN_BYTES], arrows[HUMAN_BYTES],
+		values[HUMAN_BYTES];
+
+	if (!t->groups)
+		return;
+	resolution_text(ns, sizeof(ns), t->resolution_ns);
+	log_info(
+		"calls shorter than %s that follow each other are drawn as one slice, with their number, time and bytes: %s calls "
+		"in %s slices; --detail all draws each",
+		ns, human_count(calls, sizeof(calls), t->grouped),
+		human_count(slices, sizeof(slices), t->groups));
+	if (t->arrows_hidden || t->counters_hidden)
+		log_info("%s arrows between such calls and %s values of counters are left out",
+			 human_count(arrows, sizeof(arrows), t->arrows_hidden),
+			 human_count(values, sizeof(values), t->counters_hidden));
+}
+
+static void picture_report(const char *where, const struct writer_totals *t)
+{
+	char arrows[64], findings[64], bytes[HUMAN_BYTES];
+
+	log_info("wrote %s: a picture with %s and %s, %s", where,
+		 human_plural(arrows, sizeof(arrows), t->arrows, "arrow", "arrows"),
+		 human_plural(findings, sizeof(findings), t->findings, "finding", "findings"),
+		 human_bytes(bytes, sizeof(bytes), t->bytes));
+}
+
+void export_report(const char *out, const char *format, const struct writer_totals *t)
+{
+	bool gzip;
+	const struct writer *w = writer_find(format ?: out, &gzip);
+	const char *where = strcmp(out, "-") ? out : "to stdout";
+	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
+	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
+
+	if (w && w->picture) {
+		picture_report(where, t);
+		return;
+	}
+	log_info("wrote %s: %s, %s, %s, %s, %s, %s", where,
+		 human_plural(slices, sizeof(slices), t->slices, "slice", "slices"),
+		 human_plural(arrows, sizeof(arrows), t->flows, "arrow", "arrows"),
+		 human_plural(counters, sizeof(counters), t->counters, "counter value",
+			      "counter values"),
+		 human_plural(switches, sizeof(switches), t->switches, "switch", "switches"),
+		 human_plural(wakings, sizeof(wakings), t->wakings, "wake-up", "wake-ups"),
+		 human_bytes(bytes, sizeof(bytes), t->bytes));
+	resolution_report(t);
+	large_report(out, format, t);
+	if (t->merged)
+		log_info(
+			"%s more switches are merged into these: of threads that wait busily (--every-switch shows them)",
+			human_count(n, sizeof(n), t->merged));
+	posts_report(t);
+	if (t->misplaced)
+		log_warn("%s slices would overlap others on their track and became instants "
+			 "(argument \"misplaced\"): the recording is damaged",
+			 human_count(n, sizeof(n), t->misplaced));
+	if (t->early)
+		log_warn("%s slices began before the recording and are cut at its start",
+			 human_count(n, sizeof(n), t->early));
+	if (t->arrows_reversed)
+		log_warn("%s messages are without arrow: by the clocks of their hosts they were "
+			 "received before they were sent",
+			 human_count(n, sizeof(n), t->arrows_reversed));
+	if (t->findings_hidden)
+		log_info(
+			"%s findings are not shown: more than %d of a kind overlap; the report has all",
+			human_count(n, sizeof(n), t->findings_hidden), TIMELINE_FINDINGS_MAX);
+	if (t->undecided)
+		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
+			 "around them",
+			 human_count(n, sizeof(n), t->undecided));
+}

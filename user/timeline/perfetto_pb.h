@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by the files that make Perfetto's native format: perfetto_pb.c (slices, counters), perfetto_pb_names.c
+ * (identities, tracks) and perfetto_pb_sched.c (scheduler events). Field numbers: tests/data/perfetto_subset.proto.
+ */
+#ifndef POV_TIMELINE_PERFETTO_PB_H
+#define POV_TIMELINE_PERFETTO_PB_H
+
+#include "timeline/out.h"
+#include "timeline/pb.h"
+#include "timeline/timeline.h"
+
+#define PB_SEQUENCE_ID 1
+#define PB_UUID_FIRST 16 /* tracks below are groups; small numbers are the most frequent, threads */
+
+struct intern;
+struct pb_sched;
+
+struct pb_func {
+	uint32_t gen, name_iid, group_iid;
+};
+
+struct pb_writer {
+	struct out *out;
+	struct pb_sched *sched;
+	struct intern *intern;
+	int64_t boot_ns;
+	uint64_t start_ns;
+	uint32_t njobs;
+	uint64_t uuid_next;
+	bool group_told[TRACK_KIND_CNT];
+	struct pb_func *func; /* by id; valid if gen is the current one */
+	uint32_t gen;
+	struct model *model;
+	const struct model_process **parent; /* all processes by pid; NULL until needed */
+	uint32_t nparents;
+	struct pb packet;
+	size_t event_at;      /* of the TrackEvent in packet */
+	struct pb body, item; /* what other packets are of, and a message in it */
+	struct pb fresh;      /* InternedData of the event */
+};
+
+/* boot_ns: what turns the model's times into BOOTTIME. preempt: the reader will know the state R+. */
+struct pb_sched *pb_sched_new(struct out *out, int64_t boot_ns, bool preempt);
+void pb_sched_switch(void *ctx, const struct sched_switch *s); /* timeline_ops */
+void pb_sched_waking(void *ctx, const struct sched_waking *w);
+void pb_sched_lost(void *ctx, uint32_t cpu);
+/* Writes what is pending and frees. */
+void pb_sched_finish(struct pb_sched *ps);
+
+/* Appends one TracePacket to the Trace. */
+static inline void pb_packet_write(struct out *out, const struct pb *packet)
+{
+	uint8_t head[1 + PB_VARINT_BYTES];
+	uint8_t *end;
+
+	head[0] = FIELD(packet, 1) << 3 | PB_BYTES;
+	end = pb_put_varint(head + 1, pb_len(packet));
+	out_write(out, head, (size_t)(end - head));
+	out_write(out, packet->base, pb_len(packet));
+}
+
+/* Writes a packet whose field is w->body; ts_ns 0: without a time. For what is not frequent; events are built in place. */
+void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
+
+/* Of perfetto_pb_names.c */
+void pb_track_root_write(struct pb_writer *w);
+void pb_track_tell(struct pb_writer *w, struct track *t); /* once; gives it its uuid */
+void pb_process(void *ctx, const struct model_process *p, int32_t order); /* timeline_ops */
+void pb_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by the picture's parts: svg.c (its content, and the whole), svg_put.c (text and numbers), svg_style.c (colours), svg_track.c (ranks and
+ * CPUs), svg_over.c (arrows and times), svg_key.c (legend, findings, notes). Nobody else includes it.
+ */
+#ifndef POV_TIMELINE_SVG_H
+#define POV_TIMELINE_SVG_H
+
+#include "finding/finding.h"
+#include "timeline/moment.h"
+#include "timeline/out.h"
+
+#define SVG_WIDTH 1000
+#define SVG_LEFT 108 /* of the columns, which are a pixel each */
+#define SVG_RIGHT (SVG_LEFT + MOMENT_COLUMNS)
+#define SVG_TEXT_PX 12
+#define SVG_FINDINGS_MAX 5
+#define SVG_MARK_PX 20	       /* a lane of their marks */
+#define SVG_ARROW_RANKS_MAX 24 /* among more ranks, arrows are not followed by eye */
+
+/* What has a CPU, as the legend and the colours tell it apart. */
+enum svg_who {
+	SVG_WHO_IDLE,
+	SVG_WHO_MAIN,
+	SVG_WHO_OTHERS,
+	SVG_WHO_PROCESS,
+	SVG_WHO_KERNEL,
+	SVG_WHO_POVTRACE,
+	SVG_WHO_NOT_RECORDED,
+	SVG_WHO_CNT,
+};
+
+/* Heights of a kind of track, by how many there are. */
+struct svg_size {
+	int pitch, height, text_px;
+};
+
+struct svg_finding {
+	const struct finding *finding;
+	uint32_t first, last; /* columns of its longest part */
+	uint32_t lane;
+};
+
+struct svg {
+	struct out *out;
+	const struct moment *mo;
+	const char *command;
+	uint32_t njobs;
+	struct svg_finding finding[SVG_FINDINGS_MAX];
+	uint32_t nfinding, nlane;
+	uint32_t cpu[MOMENT_CPUS_MAX], ncpu; /* those that are shown */
+	uint32_t cpus_hidden;
+	struct svg_size rank_size, cpu_size;
+	int mark_y, rank_y, cpu_y, axis_y, key_y, height;
+	int key_x;   /* of the legend: where its next item begins */
+	bool arrows; /* few enough */
+	bool state_seen[MOMENT_STATES];
+	bool who_seen[SVG_WHO_CNT];
+	uint64_t stretches; /* of one state or one process that were drawn */
+};
+
+/* ---- svg_put.c ---- */
+
+/* One call puts less than OUT_ROOM_BYTES. */
+void svg_put(struct svg *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Foreign text, escaped, at most max characters. */
+void svg_put_text(struct svg *s, const char *text, unsigned int max);
+/* The same of text_printable()'s text, of which it takes so many bytes. */
+void svg_put_bytes(struct svg *s, const char *text, size_t bytes);
+/* How wide a text is, roughly: never too little. */
+int svg_text_width(const char *text, int px);
+/* Times as people write them: "12.345 ms", with the digits that a step needs, rounded. */
+struct svg_unit {
+	uint64_t ns;
+	const char *name;
+	int decimals;
+};
+struct svg_unit svg_unit_of(uint64_t last_ns, uint64_t step_ns);
+char *svg_time(char *buf, size_t bytes, uint64_t ns, const struct svg_unit *u);
+/* "rank 3", with its job and host if there are several. Caller frees. */
+char *svg_rank_name(const struct svg *s, const struct model_process *p);
+
+/* ---- svg_track.c ---- */
+
+void svg_ranks(struct svg *s);
+void svg_cpus(struct svg *s);
+/* Where a time lies, in columns; MOMENT_COLUMNS: at the end. */
+int svg_column(const struct svg *s, uint64_t ns);
+const char *svg_state_name(enum moment_state state);
+const char *svg_state_class(enum moment_state state);
+
+/* ---- svg_style.c ---- */
+
+void svg_style(struct svg *s);
+
+/* ---- svg_over.c ---- */
+
+void svg_arrows(struct svg *s);
+void svg_axis(struct svg *s);
+
+/* ---- svg_key.c ---- */
+
+/* Marks of findings, above the ranks. */
+void svg_finding_marks(struct svg *s);
+void svg_key(struct svg *s);
+
+#endif

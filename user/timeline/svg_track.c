@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * The tracks of a picture: ranks and CPUs. A run of columns of one kind is one stroke, and all strokes of a kind on a track are one
+ * path, whose title says how long that was.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/human.h"
+#include "lib/log.h"
+#include "timeline/svg.h"
+
+#define TINTS 3	     /* of ranks on CPUs */
+#define LABEL_MAX 15 /* characters beside a track */
+#define NAME_MAX_CHARS 60
+
+const char *svg_state_name(enum moment_state state)
+{
+	static const char *const names[] = {"computing",      "no core", "waiting in MPI",
+					    "working in MPI", "asleep",	 "tracing",
+					    "unknown"};
+
+	return names[state];
+}
+
+const char *svg_state_class(enum moment_state state)
+{
+	static const char *const classes[] = {"c", "q", "w", "x", "a", "t", "u"};
+
+	return classes[state];
+}
+
+/* ---- strokes ---- */
+
+typedef bool (*column_test)(const void *of, uint32_t column, uint32_t what);
+
+/* Whether any column passes. */
+static bool passes(column_test is, const void *of, uint32_t what)
+{
+	for (uint32_t i = 0; i < MOMENT_COLUMNS; i++)
+		if (is(of, i, what))
+			return true;
+	return false;
+}
+
+/* The columns that pass a test, as a path's data. Returns how many strokes that are. */
+static uint64_t strokes_put(struct svg *s, column_test is, const void *of, uint32_t what)
+{
+	uint32_t from = 0, to = 0;
+	uint64_t n = 0;
+
+	while (from < MOMENT_COLUMNS) {
+		uint32_t end = from;
+
+		while (end < MOMENT_COLUMNS && is(of, end, what))
+			end++;
+		if (end > from) {
+			svg_put(s, n ? "m%u 0h%u" : "M%u 0h%u", from - to, end - from);
+			to = end;
+			n++;
+		}
+		from = end + 1;
+	}
+	return n;
+}
+
+static bool has_state(const void *of, uint32_t column, uint32_t what)
+{
+	const struct moment_band *b = of;
+
+	return moment_cell_state(&b->cell[column]) == (enum moment_state)what;
+}
+
+static bool has_call(const void *of, uint32_t column, uint32_t what)
+{
+	const struct moment_cell *c = &((const struct moment_band *)of)->cell[column];
+	uint64_t all_ns = 0;
+
+	(void)what;
+	for (int i = 0; i < MOMENT_STATES; i++)
+		all_ns += c->ns[i];
+	return c->mpi_ns && 2 * c->mpi_ns >= all_ns;
+}
+
+static bool has_who(const void *of, uint32_t column, uint32_t what)
+{
+	return ((const struct moment_core *)of)->who[column] == what;
+}
+
+/* "12.345 ms (30.6 %)" */
+static void share_put(struct svg *s, uint64_t ns)
+{
+	char text[HUMAN_BYTES];
+	uint64_t all_ns = s->mo->to_ns - s->mo->from_ns;
+
+	svg_put(s, "%s (%.1f %%)", human_ns(text, sizeof(text), ns),
+		100 * (double)ns / (double)all_ns);
+}
+
+/* Beside a track. */
+static void label_put(struct svg *s, const char *name, int y, const struct svg_size *size)
+{
+	svg_put(s, "<text class='e' x='%d' y='%d' style='font-size:%dpx'>", SVG_LEFT - 8,
+		y + size->height / 2 + size->text_px * 3 / 8, size->text_px);
+	svg_put_text(s, name, LABEL_MAX);
+	svg_put(s, "</text>\n");
+}
+
+/* Within one, between two columns, if there is room for it. */
+static bool text_fits(struct svg *s, const char *text, int from, int to, int y,
+		      const struct svg_size *size)
+{
+	if (size->height < size->text_px || svg_text_width(text, size->text_px) > to - from - 4)
+		return false;
+	svg_put(s, "<text class='i' x='%d' y='%d' style='font-size:%dpx'>",
+		SVG_LEFT + (from + to) / 2, y + size->height / 2 + size->text_px * 3 / 8,
+		size->text_px);
+	svg_put_text(s, text, NAME_MAX_CHARS);
+	svg_put(s, "</text>\n");
+	return true;
+}
+
+/* ---- ranks ---- */
+
+/* What the band shows, for those who do not see it. */
+static void band_describe(struct svg *s, const struct moment_band *b, const char *name,
+			  const uint64_t *ns)
+{
+	const char *sep = ": ";
+
+	svg_put(s, "<g role='img' aria-label='%s, pid %u", name, b->process->host_pid);
+	for (int state = 0; state < MOMENT_STATES; state++) {
+		if (!ns[state])
+			continue;
+		svg_put(s, "%s%s ", sep, svg_state_name((enum moment_state)state));
+		share_put(s, ns[state]);
+		sep = ", ";
+	}
+	svg_put(s, "'>\n");
+}
+
+static void band_states(struct svg *s, const struct moment_band *b, const char *name,
+			const uint64_t *ns, int y)
+{
+	svg_put(s, "<g transform='translate(%d,%d)' stroke-width='%d'>\n", SVG_LEFT,
+		y + s->rank_size.height / 2, s->rank_size.height);
+	for (uint32_t state = 0; state < MOMENT_STATES; state++) {
+		if (!passes(has_state, b, state))
+			continue;
+		s->state_seen[state] = true;
+		svg_put(s, "<path class='%s' d='", svg_state_class((enum moment_state)state));
+		s->stretches += strokes_put(s, has_state, b, state);
+		svg_put(s, "'><title>%s: %s, ", name, svg_state_name((enum moment_state)state));
+		share_put(s, ns[state]);
+		svg_put(s, "</title></path>\n");
+	}
+	svg_put(s, "</g>\n");
+}
+
+int svg_column(const struct svg *s, uint64_t ns)
+{
+	if (ns <= s->mo->from_ns)
+		return 0;
+	return ns >= s->mo->to_ns ? MOMENT_COLUMNS : (int)moment_column(s->mo, ns);
+}
+
+static void call_title(struct svg *s, const struct moment_call *c)
+{
+	uint64_t begin_ns = c->begin_ns > s->mo->start_ns ? c->begin_ns - s->mo->start_ns : 0;
+	struct svg_unit unit = svg_unit_of(begin_ns, 1);
+	char from[HUMAN_BYTES], lasts[HUMAN_BYTES];
+
+	svg_put_text(s, c->name, NAME_MAX_CHARS);
+	if (c->polls)
+		svg_put(s, " ×%" PRIu64, c->polls);
+	svg_put(s, ": %s, from %s on", human_ns(lasts, sizeof(lasts), c->end_ns - c->begin_ns),
+		svg_time(from, sizeof(from), begin_ns, &unit));
+}
+
+/* The line below a band says when it was in MPI; a gap of one pixel parts calls that are long enough. */
+static void band_calls(struct svg *s, const struct moment_band *b, int y)
+{
+	int line_y = y + s->rank_size.height + 2;
+
+	if (!passes(has_call, b, 0))
+		return;
+	svg_put(s, "<g transform='translate(%d,%d.5)' stroke-width='3'>\n<path class='m' d='",
+		SVG_LEFT, line_y);
+	strokes_put(s, has_call, b, 0);
+	svg_put(s, "'/>\n");
+	for (uint32_t i = 0; i < b->ncall; i++) {
+		int from = svg_column(s, b->call[i].begin_ns);
+		int to = svg_column(s, b->call[i].end_ns);
+
+		svg_put(s, "<path class='m' d='M%d 0h%d'><title>", from, to - from);
+		call_title(s, &b->call[i]);
+		svg_put(s, "</title></path>\n");
+		if (i && from > 0)
+			svg_put(s, "<path class='d' d='M%d 0h1'/>\n", from);
+	}
+	svg_put(s, "</g>\n");
+	for (uint32_t i = 0; i < b->ncall; i++) {
+		const char *name = b->call[i].name;
+		int from = svg_column(s, b->call[i].begin_ns);
+		int to = svg_column(s, b->call[i].end_ns);
+
+		if (!text_fits(s, name, from, to, y, &s->rank_size) && !strncmp(name, "MPI_", 4))
+			text_fits(s, name + 4, from, to, y, &s->rank_size);
+	}
+}
+
+static void band_put(struct svg *s, const struct moment_band *b, int y)
+{
+	uint64_t ns[MOMENT_STATES] = {0};
+	char *name = svg_rank_name(s, b->process);
+
+	for (uint32_t i = 0; i < MOMENT_COLUMNS; i++)
+		for (int state = 0; state < MOMENT_STATES; state++)
+			ns[state] += b->cell[i].ns[state];
+	band_describe(s, b, name, ns);
+	label_put(s, name, y, &s->rank_size);
+	band_states(s, b, name, ns, y);
+	band_calls(s, b, y);
+	svg_put(s, "</g>\n");
+	free(name);
+}
+
+void svg_ranks(struct svg *s)
+{
+	for (uint32_t i = 0; i < s->mo->nband; i++)
+		band_put(s, &s->mo->band[i], s->rank_y + (int)i * s->rank_size.pitch);
+}
+
+/* ---- CPUs ---- */
+
+/* What a process on a CPU is; also the number of its colour, if it is a rank. */
+static enum svg_who who_is(const struct svg *s, const struct moment_share *share, uint32_t *tint)
+{
+	const struct model_process *p;
+	bool others;
+
+	if (share->who == MOMENT_IDLE)
+		return SVG_WHO_IDLE;
+	p = moment_who(s->mo, share->who, &others);
+	if (p && p->is_rank) {
+		*tint = p->idx % TINTS; /* ranks come first */
+		return others ? SVG_WHO_OTHERS : SVG_WHO_MAIN;
+	}
+	if (model_thread_records(s->mo->model, share->thread))
+		return SVG_WHO_POVTRACE;
+	return share->thread->kthread ? SVG_WHO_KERNEL : SVG_WHO_PROCESS;
+}
+
+/* "rank 0", "rank 0, others", "stress". Caller frees. */
+static char *who_name(const struct svg *s, const struct moment_share *share)
+{
+	const struct model_process *p;
+	bool others = false;
+	char *rank, *name;
+
+	p = moment_who(s->mo, share->who, &others);
+	if (!p || !p->is_rank)
+		return xstrdup(p && *p->name ? p->name : share->thread->comm);
+	rank = svg_rank_name(s, p);
+	name = others ? xasprintf("%s, others", rank) : xstrdup(rank);
+	free(rank);
+	return name;
+}
+
+static void who_labels(struct svg *s, const struct moment_core *c, uint32_t who, const char *name,
+		       int y)
+{
+	for (uint32_t from = 0, to; from < MOMENT_COLUMNS; from = to) {
+		for (to = from + 1; to < MOMENT_COLUMNS && c->who[to] == c->who[from];)
+			to++;
+		if (c->who[from] == who)
+			text_fits(s, name, (int)from, (int)to, y, &s->cpu_size);
+	}
+}
+
+static void who_put(struct svg *s, uint32_t cpu, const struct moment_share *share, int y)
+{
+	static const char *const classes[] = {"", "r", "s", "p", "k", "t", "u"};
+	const struct moment_core *c = &s->mo->core[cpu];
+	uint32_t tint = UINT32_MAX;
+	enum svg_who is = who_is(s, share, &tint);
+	char *name;
+
+	if (is == SVG_WHO_IDLE)
+		return;
+	s->who_seen[is] = true;
+	name = who_name(s, share);
+	svg_put(s, "<g transform='translate(%d,%d)'><path class='%s", SVG_LEFT,
+		y + s->cpu_size.height / 2, classes[is]);
+	if (tint != UINT32_MAX)
+		svg_put(s, "%u", tint);
+	svg_put(s, "' stroke-width='%d' d='", s->cpu_size.height);
+	s->stretches += strokes_put(s, has_who, c, share->who);
+	svg_put(s, "'><title>");
+	svg_put_text(s, name, NAME_MAX_CHARS);
+	if (is != SVG_WHO_MAIN && is != SVG_WHO_OTHERS)
+		svg_put(s, " (pid %u)", share->thread->proc->host_pid);
+	svg_put(s, ": ");
+	share_put(s, share->ns);
+	svg_put(s, "</title></path></g>\n");
+	who_labels(s, c, share->who, name, y);
+	free(name);
+}
+
+static void unrecorded_put(struct svg *s, const struct moment_core *c, int y)
+{
+	if (!passes(has_who, c, MOMENT_NOT_RECORDED))
+		return;
+	s->who_seen[SVG_WHO_NOT_RECORDED] = true;
+	svg_put(s, "<g transform='translate(%d,%d)'><path class='u' stroke-width='%d' d='",
+		SVG_LEFT, y + s->cpu_size.height / 2, s->cpu_size.height);
+	s->stretches += strokes_put(s, has_who, c, MOMENT_NOT_RECORDED);
+	svg_put(s, "'><title>not recorded</title></path></g>\n");
+}
+
+static int share_compare(const void *va, const void *vb)
+{
+	const struct moment_share *a = *(const struct moment_share *const *)va;
+	const struct moment_share *b = *(const struct moment_share *const *)vb;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return a->who < b->who ? -1 : a->who > b->who;
+}
+
+/* All, by CPU. Caller frees. */
+static const struct moment_share **shares_list(const struct moment *mo, size_t *n)
+{
+	const struct moment_share **list = xcalloc(mo->shares.cnt + 1, sizeof(*list)), *share;
+
+	*n = 0;
+	for (size_t at = 0; (share = map_next(&mo->shares, &at, NULL));)
+		list[(*n)++] = share;
+	qsort(list, *n, sizeof(*list), share_compare);
+	return list;
+}
+
+static char *cpu_name(const struct svg *s, uint32_t cpu)
+{
+	const struct model_host *host;
+	uint32_t local;
+
+	if (model_get_info(s->mo->model)->nhosts < 2)
+		return xasprintf("CPU %u", cpu);
+	host = model_host_of_cpu(s->mo->model, cpu, &local);
+	return xasprintf("%s CPU %u", host->label, local);
+}
+
+void svg_cpus(struct svg *s)
+{
+	size_t n, at = 0;
+	const struct moment_share **shares = shares_list(s->mo, &n);
+
+	for (uint32_t i = 0; i < s->ncpu; i++) {
+		int y = s->cpu_y + (int)i * s->cpu_size.pitch;
+		const struct moment_core *c = &s->mo->core[s->cpu[i]];
+		char *name = cpu_name(s, s->cpu[i]);
+
+		label_put(s, name, y, &s->cpu_size);
+		free(name);
+		while (at < n && shares[at]->cpu < s->cpu[i])
+			at++;
+		for (; at < n && shares[at]->cpu == s->cpu[i]; at++)
+			if (passes(has_who, c, shares[at]->who))
+				who_put(s, s->cpu[i], shares[at], y);
+		unrecorded_put(s, c, y);
+		svg_put(s, "<rect class='f' x='%d.5' y='%d.5' width='%d' height='%d'/>\n",
+			SVG_LEFT - 1, y - 1, MOMENT_COLUMNS + 1, s->cpu_size.height + 1);
+	}
+	free(shares);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * What both Perfetto formats share: which tracks there are, which slices lie on them and how they nest,
+ * which scheduler events and arrows are told. A format only encodes what arrives at its timeline_ops, so
+ * that both show the same and can be compared by their totals. Memory is bounded by threads, CPUs and
+ * the bounds TIMELINE_*_MAX.
+ *
+ * Guarantees to the format: a slice lies within its parent or behind its sibling, and slice_end() comes
+ * innermost first. Slices of a track come in order of their begin, a parent before its children, but for
+ * parents the model could tell only after some of their children; these begin before those, never at
+ * the same time. Messages (TRACK_MESSAGE) come in any order, each with its end behind it. The switches of a CPU form a chain: each
+ * one's prev is the one before's next.
+ */
+#ifndef POV_TIMELINE_TIMELINE_H
+#define POV_TIMELINE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/distortion.h"
+#include "model/model.h"
+#include "timeline/args.h"
+#include "timeline/writer.h"
+
+#define FUNC_IDS 65536		  /* of struct func_info: fewer */
+#define TIMELINE_WAKES_MAX 131072 /* wake-ups kept until both threads' calls are known */
+#define TIMELINE_PAIRS_MAX 131072 /* posts that wait for their completion, and the reverse */
+#define TIMELINE_LANES_MAX 16	  /* tracks for the messages of a layer in a process */
+#define TIMELINE_FINDINGS_MAX 8	  /* tracks for the findings of a kind */
+/* Process and threads that stand for povtrace itself; beyond any pid the kernel gives out (2^22). */
+#define TIMELINE_PID 2000000000u
+#define TIMELINE_TRACK_TID 2000000001u	    /* + number of the track */
+#define TIMELINE_DISTORTION_PID 2003000000u /* stands above all if tracing cost much */
+#define TIMELINE_FINDINGS_PID 2004000000u   /* stands above the ranks */
+#define TIMELINE_UNRECORDED_TID 2001000000u /* + CPU */
+#define TIMELINE_IDLE_TID 2002000000u /* + CPU; where a format has no idle thread of its own */
+
+struct sites;
+
+enum track_kind {
+	TRACK_THREAD,	 /* slices of a thread */
+	TRACK_RECORDING, /* one slice: the recording */
+	TRACK_LOST,	 /* where records were lost: per ring and class */
+	TRACK_IRQ,	 /* interrupts of a CPU, hard or soft */
+	TRACK_IN_FLIGHT, /* counter: bytes of a process */
+	TRACK_RUNNABLE,	 /* counter: threads waiting for a CPU */
+	TRACK_PHASE, /* phases that a thread marks, of one level; or its regions, of one depth */
+	TRACK_DISTORTION, /* one slice: what tracing cost */
+	TRACK_MESSAGE,	  /* messages of a protocol in a process, of one layer */
+	TRACK_POST,	  /* posts, completions or arrivals of a thread, of one layer */
+	TRACK_FINDING,	  /* findings of a kind */
+	TRACK_COUNTED,	  /* calls of a thread that were counted */
+	TRACK_TRACING,	  /* when a thread waited for povtrace */
+	TRACK_KIND_CNT,
+};
+
+struct track_slice {
+	uint64_t begin_ns, end_ns; /* end UINT64_MAX: never */
+	uint8_t depth;
+};
+
+struct track_late;
+
+struct track {
+	enum track_kind kind;
+	uint32_t pid, tid; /* as written; tid of TRACK_THREAD, and of tracks of slices */
+	uint32_t order;	   /* among its kind: CPU, ring × class … */
+	uint64_t uuid;	   /* for the format: 0 until it declared the track */
+	char *name;	   /* NULL for threads; owned */
+	struct track_slice *stack;
+	uint32_t depth, room;
+	uint64_t last_begin_ns, max_end_ns; /* over all slices so far */
+	struct track_late *late;	    /* NULL unless children came before their parent */
+	struct track_thin *thin; /* of a counter whose values are thinned out, else NULL */
+};
+
+struct slice {
+	uint64_t begin_ns, end_ns;
+	bool open;	/* no end is known; end_ns = last time it was seen open */
+	bool instant;	/* shown as such, at begin_ns */
+	bool with_open; /* begins together with an open one that it lies in */
+	const char *name, *category;
+	const char *
+		activity; /* what calls of many functions have in common, for their colour; or NULL */
+	const struct func_info *func; /* name and category are its own; else NULL */
+	bool few_names;		      /* without func: the name is one of few that come again */
+	uint64_t flow_out, flow_in;   /* id of the arrow that leaves or arrives; 0 none */
+	const struct writer_args *args;
+};
+
+struct sched_task {
+	uint32_t tid, tgid; /* as written; tid 0 is idle */
+	const char *comm;
+	bool untold; /* the format has not been told of it: it turned up by surprise */
+};
+
+#define SCHED_PREEMPTED 0x100
+struct sched_switch {
+	uint64_t ts_ns;
+	uint32_t cpu;
+	bool first; /* of this CPU */
+	struct sched_task prev, next;
+	uint32_t prev_state; /* as sched_switch reports it since 4.14: one bit, or SCHED_PREEMPTED */
+	uint16_t prev_prio, next_prio;
+};
+
+struct sched_waking {
+	uint64_t ts_ns;
+	uint32_t cpu, target_cpu;
+	uint16_t prio;
+	struct sched_task waker, target;
+	bool waker_current; /* the last switch of this CPU was to the waker */
+	bool by_interrupt;  /* which hit the waker */
+};
+
+/* What a format does with what it is told; NULL: nothing. */
+struct timeline_ops {
+	/* Tells the format of a process or thread; again when its name has changed. Late ones are untold. */
+	void (*process)(void *ctx, const struct model_process *p, int32_t order);
+	void (*thread)(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns);
+	void (*slice)(void *ctx, struct track *t, const struct slice *s);
+	void (*slice_end)(void *ctx, struct track *t, uint64_t ts_ns);
+	void (*counter)(void *ctx, struct track *t, uint64_t ts_ns, int64_t value);
+	void (*sched_switch)(void *ctx, const struct sched_switch *s);
+	void (*sched_waking)(void *ctx, const struct sched_waking *w);
+	void (*sched_lost)(void *ctx, uint32_t cpu); /* events of this CPU are missing about here */
+};
+
+struct timeline_options {
+	const struct writer_select *select;
+	const struct writer_args *recording; /* what is to be said of it */
+	uint64_t start_ns, end_ns;	     /* of the recording */
+	uint64_t floor_ns;		     /* what begins earlier is shown as beginning then */
+	bool slices, sched;		     /* what this pass tells */
+	bool sched_recorded, sched_all;
+	uint32_t rings, cpus_per_ring; /* 0: unknown */
+	uint32_t nr_cpus;
+	const struct model *model; /* to name CPUs by; may be NULL */
+	struct poll_cost poll_cost;
+	struct sites *sites; /* names of call sites; NULL: none are known */
+	/* Calls that are shorter are drawn together (timeline_group.c), arrows and counters thinned out; 0: none */
+	uint64_t resolution_ns;
+};
+
+struct findings;
+struct match;
+struct rank_ends;
+struct timeline;
+
+/* From the model's own facts. */
+void timeline_options_fill(struct timeline_options *opt, struct model *m,
+			   const struct writer_select *sel, const struct writer_args *recording);
+
+/* opt, ops and ctx are borrowed until timeline_free(). */
+struct timeline *timeline_new(const struct timeline_options *opt, const struct timeline_ops *ops,
+			      void *ctx, struct writer_totals *totals);
+/*
+ * Identities, before the replay. Their user pointers are the timeline's until timeline_free(). Threads and
+ * processes that turn up later (their records were lost) are told at the end, when it is known who they are.
+ */
+void timeline_add_process(struct timeline *tl, struct model_process *p);
+void timeline_add_thread(struct timeline *tl, struct model_thread *t);
+void timeline_add_model(struct timeline *tl, struct model *m);
+/* After the replay: those that turned up in it without doing anything that is shown. */
+void timeline_add_stragglers(struct timeline *tl, struct model *m);
+/* A message: of timeline_arrow.c; ctx is the timeline. */
+void tl_arrow_message(void *ctx, const struct match *m);
+const struct model_sink *timeline_get_sink(struct timeline *tl);
+/* The recording as one slice. */
+void timeline_add_recording(struct timeline *tl);
+/* That tracing cost much: text over the whole time, above all else. Before timeline_finish(). */
+void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
+/* By index, those that are selected. Caller frees. */
+bool *timeline_processes_shown(const struct timeline *tl, const struct model *m);
+/* What was found of the replay, selected ranks' only. Before timeline_finish(). */
+void timeline_add_findings(struct timeline *tl, const struct findings *all);
+/* How ranks ended; shown: by index of processes. Before timeline_finish(). */
+void timeline_add_ends(struct timeline *tl, const struct rank_ends *e, const bool *shown);
+/* Ends what is still to be ended. Once, after the replay. */
+void timeline_finish(struct timeline *tl);
+void timeline_free(struct timeline *tl);
+
+/* Identities, replay, finish: one pass of the model through ops. 0 or -errno. */
+int timeline_run(struct model *m, const struct timeline_options *opt,
+		 const struct timeline_ops *ops, void *ctx, struct writer_totals *totals);
+
+#endif

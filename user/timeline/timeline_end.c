@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* How ranks ended that did not end well (finding/rank_ends.h): an instant on the track of the thread whose calls say where, at that time. */
+#include <stdlib.h>
+
+#include "analysis/label.h"
+#include "lib/log.h"
+#include "finding/rank_ends.h"
+#include "timeline/timeline_priv.h"
+
+static void end_write(struct timeline *tl, const struct rank_ends *e, const struct rank_end *end)
+{
+	char *text = rank_end_text(e, end), *name = rank_end_short(end);
+	struct slice s = {.begin_ns = end->at_ns,
+			  .end_ns = end->at_ns,
+			  .instant = true,
+			  .few_names = true,
+			  .name = name,
+			  .category = "end",
+			  .args = &tl->args};
+
+	args_reset(&tl->args);
+	args_add_text(&tl->args, "text", text);
+	args_add_text(&tl->args, "kind", rank_end_kinds[end->kind]);
+	tl->ops->slice(tl->ctx, &tl_thread_of(tl, (struct model_thread *)end->thread)->track, &s);
+	tl->totals->instants++;
+	free(text);
+	free(name);
+}
+
+void timeline_add_ends(struct timeline *tl, const struct rank_ends *e, const bool *shown)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct rank_end *end = &e->end[i];
+
+		if (end->kind != RANK_END_RUNNING && end->thread && shown[end->process->idx] &&
+		    tl_in_window(tl, end->at_ns))
+			end_write(tl, e, end);
+	}
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by the timeline's parts: timeline.c (what is told), timeline_names.c (identities), timeline_track.c
+ * (nesting), timeline_call.c (calls and polls), timeline_group.c (short ones, drawn together), timeline_thin.c (arrows and counters,
+ * thinned out), timeline_phase.c (phases of programs), timeline_counted.c (calls that were counted), timeline_sched.c (switches and wake-ups), timeline_yield.c (switches that are merged), timeline_wake.c (arrows),
+ * timeline_post.c (posts), timeline_pair.c (arrows to their completions), timeline_message.c (messages made of them), timeline_arrow.c (arrows of
+ * MPI's messages and operations), timeline_finding.c, timeline_end.c. Nobody else includes it.
+ */
+#ifndef POV_TIMELINE_TIMELINE_PRIV_H
+#define POV_TIMELINE_TIMELINE_PRIV_H
+
+#include <sys/queue.h>
+
+#include "lib/map.h"
+#include "timeline/timeline.h"
+
+struct tl_counted;
+struct tl_group;
+struct tl_messages;
+struct tl_pairs;
+struct tl_phases;
+struct tl_post_track;
+struct tl_yield;
+
+/* Wakes by a thread, by time; and those of it that brought it on a CPU, by that time. */
+enum arrow_kind { ARROW_MESSAGE, ARROW_OPERATION, ARROW_WAKE, ARROW_KINDS };
+enum wake_end_kind { WAKE_OUT, WAKE_IN, WAKE_ENDS };
+STAILQ_HEAD(wake_queue, wake);
+TAILQ_HEAD(wake_list, wake);
+
+/* Hangs on model_thread.user. */
+struct tl_thread {
+	struct model_thread *model;
+	struct track track;
+	struct tl_phases *phases;	   /* NULL: it marks none */
+	struct tl_post_track *post_tracks; /* a list */
+	struct track *tracing;		   /* NULL: it has not waited for povtrace */
+	struct tl_counted *counted;	   /* NULL: it has counted no calls; owned */
+	struct tl_group *group;		   /* short calls; NULL: it has made none; owned */
+	uint64_t arrow_ns[ARROW_KINDS];	   /* begin of its last one between short calls; 0: none */
+	bool told;			   /* to the format */
+	struct model_process *proc;	   /* as its slices say */
+	char comm[16];			   /* as last told */
+	int32_t run_cpu;		   /* CPU it was switched to, -1 none known */
+	int32_t yield_cpu;		   /* CPU whose switches with it are held back, -1 none */
+	uint64_t yielded_ns;		   /* when it last left a CPU, ready to run; 0: it slept */
+	uint64_t call_ns;		   /* end of the call or spin last told */
+	uint64_t ready_ns;		   /* when it last left a CPU or was woken; 0 not known */
+	bool blocked;			   /* its last switch put it to sleep */
+	bool has_slices;
+	bool outer_seen;
+	uint64_t outer_end_ns;	  /* of the last call or spin that is not within another */
+	struct wake *pending_run; /* woken from sleep, not yet on a CPU */
+	struct wake_queue wakes[WAKE_ENDS];
+	uint64_t forgotten; /* wakes by it given up undecided */
+};
+
+struct tl_cpu {
+	bool seen;
+	struct sched_task next; /* of the last switch; comm in next_comm */
+	char next_comm[16];
+	struct tl_thread *thread; /* next, unless idle or not recorded */
+	uint16_t next_prio;
+	uint64_t last_ns;
+	bool unrecorded_told;
+	struct track *irq[2]; /* hard, soft */
+	struct track *runnable;
+	struct tl_yield *yield; /* NULL: none yet. Owned */
+};
+
+struct timeline {
+	struct timeline_options opt;
+	const struct timeline_ops *ops;
+	void *ctx;
+	struct writer_totals *totals;
+	struct model_sink sink;
+	uint64_t from_ns, to_ns; /* absolute; to UINT64_MAX = end */
+
+	struct tl_thread **thread;
+	uint32_t nthreads, thread_room;
+	uint32_t nprocesses;
+	struct tl_cpu *cpu;
+	uint32_t ncpus;
+	struct track **track; /* those that are no thread's */
+	uint32_t ntracks, track_room;
+	struct map track_of[TRACK_KIND_CNT]; /* the same by pid << 32 | order; of several the last */
+	bool self_told;			     /* the process that stands for povtrace */
+
+	int8_t *func_shown; /* by function id: 0 unknown, 1 shown, -1 hidden */
+	struct writer_args args;
+	struct wake_list wakes; /* oldest first */
+	uint32_t nwakes;
+	uint64_t flow_id;
+	uint64_t pairs_since_ns;      /* ends of arrows that lie before are forgotten */
+	struct tl_pairs *pairs;	      /* NULL: nothing was posted … */
+	struct tl_messages *messages; /* … or no message */
+};
+
+static inline bool tl_in_window(const struct timeline *tl, uint64_t ts_ns)
+{
+	return ts_ns >= tl->from_ns && ts_ns <= tl->to_ns;
+}
+
+/* For keys of several words. */
+static inline uint64_t tl_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+/* Of timeline_track.c: writes a slice, or the instant that stands for it if it has no place: then false. */
+bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
+		  bool orphan);
+void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
+void tl_track_release(struct track *t);
+
+/* Of timeline_names.c */
+char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
+struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
+struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
+/* Of povtrace's own process: tells of that, too. name: owned from here on. */
+struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t pid, uint32_t order,
+			   char *name);
+struct track *tl_track_find(const struct timeline *tl, enum track_kind kind, uint32_t pid,
+			    uint32_t order);
+/* Processes that stand for povtrace; the one that its tracks and stretches belong to: only if there are any. */
+void tl_own_process_tell(struct timeline *tl, uint32_t pid, const char *name, int32_t order);
+void tl_self_tell(struct timeline *tl);
+void tl_thread_event(void *ctx, const struct model_thread *t, uint64_t ts_ns);
+void tl_identities_complete(struct timeline *tl);
+
+/* Of timeline_call.c */
+struct tl_thread *tl_caller_of(struct timeline *tl, struct model_thread *t);
+bool tl_call_selected(struct timeline *tl, const struct model_call *c);
+void tl_call(void *ctx, const struct model_call *c);
+void tl_spin(void *ctx, const struct model_spin *sp);
+
+/* Of timeline_group.c: a call, or polls that were merged, as a group of short calls counts it. */
+#define TL_BRIEF_PARTS 4
+#define TL_BYTES 4 /* values in bytes that calls show, of different meaning */
+struct tl_brief {
+	bool fits; /* into groups; else only depth and orphan are set */
+	bool orphan, empty_polls;
+	uint8_t depth;
+	uint64_t begin_ns, end_ns;
+	uint32_t sized; /* bit of each of bytes that the call has */
+	uint64_t bytes[TL_BYTES];
+	const struct state_times *split;
+	const char *activity;
+	uint32_t nparts;
+	struct tl_brief_part {
+		const struct func_info *func;
+		uint64_t cnt, busy_ns;
+	} part[TL_BRIEF_PARTS];
+};
+void tl_brief_from_call(const struct timeline *tl, const struct model_call *c, bool orphan,
+			const char *activity, struct tl_brief *out);
+void tl_brief_from_spin(const struct timeline *tl, const struct model_spin *sp, bool orphan,
+			const char *activity, struct tl_brief *out);
+/* Takes it into the thread's pending group. False if it does not belong there: then that has been drawn. */
+bool tl_group_join(struct timeline *tl, struct tl_thread *th, const struct tl_brief *b);
+/* Begins a group with it, whose slice would be s. False if it fits into none: it is to be drawn. */
+bool tl_group_begin(struct tl_thread *th, const struct slice *s, const struct tl_brief *b);
+void tl_group_flush(struct timeline *tl, struct tl_thread *th);
+
+/* Of timeline_thin.c. brief: all calls that the arrow belongs to are shorter than the resolution. */
+bool tl_arrow_drawn(struct timeline *tl, const struct model_thread *from, enum arrow_kind kind,
+		    uint64_t from_ns, bool brief);
+void tl_counter_add(struct timeline *tl, struct track *t, uint64_t ts_ns, int64_t value);
+void tl_counter_flush(struct timeline *tl, struct track *t);
+
+/* Of timeline_phase.c */
+void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call *mark);
+void tl_region(struct timeline *tl, struct tl_thread *th,
+	       const struct model_region *r); /* that has ended */
+void tl_phases_finish(struct timeline *tl, struct tl_thread *th);
+void tl_phases_free(struct tl_thread *th);
+
+/* Of timeline_counted.c. Of a function that is shown. */
+void tl_counted_add(struct timeline *tl, struct tl_thread *th, const struct model_counted *m);
+void tl_counted_finish(struct timeline *tl, struct tl_thread *th);
+
+/* Of timeline_post.c. Of a call that is shown. */
+#define TL_POST_NAME_BYTES 48
+void tl_post(struct timeline *tl, struct tl_thread *th, const struct model_post *p);
+void tl_post_tracks_free(struct tl_thread *th);
+/* The MPI call that a post was made in: its name, or that there is none. */
+const char *tl_post_mpi_call(const struct model_post *p);
+
+/* Of timeline_pair.c. s: the slice of the post or completion, placed on t. */
+void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
+		 const struct model_post *p);
+/* What happened until then is not known. */
+void tl_pairs_forget(struct timeline *tl, uint64_t until_ns);
+void tl_pairs_free(struct timeline *tl);
+
+/* Of timeline.c: what is selected */
+bool tl_process_shown(const struct timeline *tl, const struct model_process *p);
+bool tl_func_shown(struct timeline *tl, const struct func_info *f);
+bool tl_interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns);
+bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f);
+
+/* Of timeline_arrow.c; ctx is the timeline. */
+void tl_arrow_operation(void *ctx, const struct model_operation *o);
+
+/* Of timeline_message.c. s: the slice of the step. */
+void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slice *s,
+		    const struct model_post *p);
+void tl_messages_finish(struct timeline *tl);
+void tl_messages_free(struct timeline *tl);
+
+/* Of timeline_sched.c */
+void tl_switch_write(struct timeline *tl, const struct model_switch *m);
+void tl_on_switch(void *ctx, const struct model_switch *s);
+void tl_on_waking(void *ctx, const struct model_waking *w);
+void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
+
+/* Of timeline_yield.c */
+/* What it has to know of calls, in whatever pass; ctx is the timeline. */
+void tl_yield_call(void *ctx, const struct model_call *c);
+void tl_yield_spin(void *ctx, const struct model_spin *sp);
+/* A thread has left its CPU, after tl_yield_hold. */
+void tl_yield_left(struct tl_thread *th, const struct model_switch *s);
+/* Whether it keeps the switch, which it writes later. */
+bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
+/* Writes what is held back: before anything else is written of the CPU, or of the thread. */
+void tl_yield_flush(struct timeline *tl, uint32_t cpu);
+void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t);
+void tl_yield_flush_all(struct timeline *tl);
+
+/* Of timeline_wake.c */
+void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
+		 uint64_t ts_ns, uint32_t cpu);
+void tl_wake_run(struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);
+/* A slice of this thread began and ended there. */
+struct wake_slice {
+	uint64_t begin_ns, end_ns;
+	bool shown;  /* it was written */
+	bool orphan; /* what it lies in has not been told yet */
+};
+void tl_wake_slice(struct timeline *tl, struct tl_thread *t, const struct wake_slice *s);
+void tl_wake_finish(struct timeline *tl);
+void tl_wakes_free(struct timeline *tl);
+
+#endif

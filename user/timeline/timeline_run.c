@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Connects a timeline with a model: what the recording's own description says, and one pass.
+ */
+#include <stdlib.h>
+
+#include "analysis/distorted.h"
+#include "analysis/polls.h"
+#include "lib/json_get.h"
+#include "finding/finding.h"
+#include "finding/rank_ends.h"
+#include "trace/trace_read.h"
+#include "timeline/timeline.h"
+
+void timeline_options_fill(struct timeline_options *opt, struct model *m,
+			   const struct writer_select *sel, const struct writer_args *recording)
+{
+	const struct model_info *info = model_get_info(m);
+	struct trace *t = model_get_trace(m);
+	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
+
+	*opt = (struct timeline_options){
+		.select = sel,
+		.recording = recording,
+		.start_ns = info->start_ns,
+		.end_ns = info->end_ns,
+		.sched_recorded = info->sched_recorded,
+		.sched_all = info->sched_all,
+		.rings = json_get_u32(config, "rings"),
+		.cpus_per_ring = json_get_u32(config, "cpus_per_ring"),
+		.poll_cost = poll_cost_read(t),
+		.nr_cpus = info->nr_cpus < 65536 ? info->nr_cpus : 0,
+		.model = m,
+	};
+}
+
+/* What is only known when all has been told. */
+static void conclude(struct timeline *tl, struct model *m, const struct coverage *coverage,
+		     struct findings *findings, const struct last_calls *calls)
+{
+	bool *chosen = timeline_processes_shown(tl, m);
+	struct rank_ends ends;
+	struct distortion d;
+
+	if (distorted_find(coverage, &findings->app, m, &d) && distortion_matters(&d))
+		timeline_add_distortion(tl, &d);
+	findings_make(findings, m, chosen);
+	timeline_add_findings(tl, findings);
+	rank_ends_make(&ends, m, calls, findings->sites);
+	timeline_add_ends(tl, &ends, chosen);
+	rank_ends_release(&ends);
+	free(chosen);
+}
+
+int timeline_run(struct model *m, const struct timeline_options *opt,
+		 const struct timeline_ops *ops, void *ctx, struct writer_totals *totals)
+{
+	struct timeline *tl = timeline_new(opt, ops, ctx, totals);
+	struct coverage coverage;
+	struct findings findings;
+	struct last_calls calls;
+	const struct model_sink *sinks[3 + FINDING_SINKS_MAX] = {timeline_get_sink(tl),
+								 &coverage.sink, &calls.sink};
+	uint32_t n;
+	int err;
+
+	timeline_add_model(tl, m);
+	if (opt->slices)
+		timeline_add_recording(tl);
+	coverage_init(&coverage);
+	last_calls_init(&calls);
+	findings_init(&findings);
+	findings.sites = opt->sites;
+	findings.app.coverage = &coverage;
+	findings.matched = tl_arrow_message;
+	findings.matched_ctx = tl;
+	n = 3 + findings_sinks(&findings, sinks + 3);
+	err = model_run(m, sinks, opt->slices ? n : 1);
+	if (!err && opt->slices)
+		conclude(tl, m, &coverage, &findings, &calls);
+	if (!err) {
+		timeline_add_stragglers(tl, m);
+		timeline_finish(tl);
+	}
+	last_calls_release(&calls);
+	findings_release(&findings);
+	coverage_release(&coverage);
+	timeline_free(tl);
+	return err;
+}
