@@ -384,56 +384,14 @@ format:
 
 # ---- demo ----
 
-# As its own user under sudo, as povtrace itself does it with the command that it records.
-
-demo: deps
-	$(Q)$(MAKE) $(JOBS) all
-	$(Q)mkdir -p $(DEMO); $(GIVE)
+# The makefile is read again when what was missing is installed.
+demo:
+	$(Q).ci/demo.sh begin; $(GIVE)
+	$(Q).ci/demo.sh step "install what is missing" .ci/deps.sh
+	$(Q).ci/demo.sh step "build" $(MAKE) $(JOBS) all
 	$(Q)$(MAKE) demo-run
-
-# The N-thread load, traced: its threads compute on the ranks' cores, then away from them. On few CPUs there is no such place: the same
-# ping-pong without a load. At last without the tracer, for a map of overlap: what tracing costs would show in it.
-DEMO := build/demo
-DEMO_MPI := $(firstword $(MPIS))
-DEMO_ROOT := $(if $(BEHIND),,$(if $(filter 0,$(shell id -u)),--allow-run-as-root))
-DEMO_MPIRUN := mpirun.$(DEMO_MPI) -np 2 $(if $(filter openmpi,$(DEMO_MPI)),$(DEMO_ROOT) --oversubscribe)
-DEMO_BIND := $(if $(filter openmpi,$(DEMO_MPI)),--bind-to core,-bind-to core)
-DEMO_BENCH := build/povbench/$(DEMO_MPI)/povbench
-DEMO_AWAY := $(if $(shell [ $$(nproc) -lt 6 ] || echo yes),nload -b -t 2,pingpong) -m 1K:1K
-DEMO_AS := $(if $(BEHIND),sudo -u $(SUDO_USER) --)
-DEMO_SVG = $(if $(shell command -v gnuplot),$(DEMO)/sender.svg)
 demo-run: all
-	@[ -n "$(DEMO_MPI)" ] || { echo "make: no MPI here (make deps installs one)" >&2; exit 1; }
-	@mkdir -p $(DEMO)
-	@rm -f $(DEMO)/*
-	build/povtrace record -o $(DEMO)/demo.pov -- $(DEMO_MPIRUN) $(DEMO_BIND) $(DEMO_BENCH) nload -m 1K:1K -t 2 -i 20
-	build/povtrace record -o $(DEMO)/away.pov -- $(DEMO_MPIRUN) $(DEMO_BIND) $(DEMO_BENCH) $(DEMO_AWAY) -i 20
-	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.json
-	build/povtrace export $(DEMO)/demo.pov -o $(DEMO)/demo.pftrace
-	build/povtrace export $(DEMO)/away.pov -o $(DEMO)/away.pftrace
-	$(DEMO_AS) $(DEMO_MPIRUN) $(DEMO_BENCH) sender --quick -m 4K:4M -o $(DEMO)/sender.json
-	$(DEMO_AS) build/povplot --words $(DEMO)/sender.json $(DEMO_SVG:%=-o %)
-	@echo
-	@echo "A ping-pong while threads compute on the ranks' cores:"
-	build/povtrace report $(DEMO)/demo.pov
-	@echo
-	@$(if $(filter nload,$(DEMO_AWAY)),echo "The same while they compute elsewhere:",\
-		echo "The same without these threads, for which there is no room elsewhere on $$(nproc) CPUs:")
-	build/povtrace report $(DEMO)/away.pov
-	@echo
-	@echo "What the second one finds, if nothing else runs here, povbench does before it measures: the ping-pong itself is in"
-	@echo "the tracks \"phases\" of the timeline."
-	@echo
-	@echo "In $(DEMO):"
-	@echo "  demo.pftrace  the timeline of the first: open it at https://ui.perfetto.dev (nothing is uploaded);"
-	@echo "                what povbench was at is in the tracks \"phases\" of ranks 0 and 1"
-	@echo "  demo.json     the same for other tools"
-	@echo "  away.pftrace  the timeline of the second"
-	@echo "  demo.pov      the recordings: build/povtrace report --all $(DEMO)/demo.pov"
-	@echo "  away.pov"
-	@echo "  sender.json   what povbench measures of overlap, without the tracer: build/povplot list $(DEMO)/sender.json"
-	@$(if $(DEMO_SVG),echo "  sender.svg    a map of it: open it in a browser",\
-		echo "No map of it was drawn: gnuplot is not installed.")
+	$(Q).ci/demo.sh run $(firstword $(MPIS))
 
 # ---- installing ----
 

@@ -184,7 +184,8 @@ demo() {
 	status=$?
 	[ $status = 0 ] || tail -n 40 "$kept/demo.log" | sed 's/^/# /'
 	holds "make demo: status" test $status = 0
-	holds "make demo: the recording saw both ranks" grep -qE 'demo\.pov: .*: 2 MPI processes, .*, 0 lost,' "$kept/demo.log"
+	holds "make demo: the recording saw both ranks" grep -qE 'demo\.pov: .*: 2 MPI processes, .*, 0 lost,' "$demo/log"
+	holds "make demo: prints at most 60 lines" test "$(wc -l <"$kept/demo.log")" -le 60
 	for f in demo.pov demo.json demo.pftrace away.pov away.pftrace sender.json sender.svg; do
 		holds "make demo: leaves $f" test -s "$demo/$f"
 	done

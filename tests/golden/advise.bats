@@ -86,7 +86,8 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	grep "No advice" out
 	grep "threshold .*of the messages that were matched with their receives, none waited for the other side" out
 	grep "progress .*of the messages that were matched .*, none was waited for in MPI because" out
-	grep "cores .*while they used MPI, no rank wanted a core that another rank had" out
+	grep "^No setting is known for the largest causes (see povtrace report)" out
+	grep -A1 "^  2  Rank 0 computes while rank 1 waits (MPI_Barrier)" out | grep "→ Share the work before MPI_Barrier among the ranks\."
 }
 
 # Rank 0 posts a receive, computes for 4 ms and waits for it; rank 1 is in its send all the time, and then computes for 4 ms to the barrier.
@@ -131,8 +132,8 @@ turns() {
 	turns 0 0 | job one | trace run
 	advise --json run.pov >out.json
 	cat out.json
-	jq -e '.advice[0].strategy == "cores" and .advice[0].evidence.shared_ns > 30e6 and .advice[0].evidence.other_idle_ns == .advice[0].evidence.shared_ns' out.json
-	of cores .setting | grep -- "-bind-to core:1"
+	jq -e '.causes[0] | .kind == "core_held_by_rank" and .number == 1 and .by_setting and .cost_ns > 30e6 and .shorter_high_ns > 15e6' out.json
+	jq -r '.causes[0].action' out.json | grep -- "-bind-to core:1"
 }
 
 @test "two ranks that have moved to one core themselves" {
@@ -140,19 +141,18 @@ turns() {
 	advise run.pov >out
 	cat out
 	grep "No advice" out
-	grep "cores .*for 38.000 ms ranks wanted a core .* the program itself had moved them to one CPU" out
+	grep -A1 "^  1  Ranks took cores from each other" out | grep "→ The program itself has moved these ranks to one CPU"
 }
 
-@test "where records are missing nothing is advised" {
+@test "where records are missing no strategy advises, and causes are marked" {
 	{
 		echo "lost ts=30000000 since=20000000 cnt=7 ring=0 class=call"
 		turns 0 0
 	} | job one | trace run
 	advise run.pov >out
 	cat out
-	grep "^Records are missing: .*; nothing is advised" out
-	grep "No advice" out
-	grep 'cores .*; records are missing, so that no gain is sure by "mpiexec -bind-to core:1"' out
+	grep "^Records are missing: .*; no strategy advises anything" out
+	grep -E "^  1  Ranks took cores from each other +~[0-9.]+ " out
 	[ "$(advise --json run.pov | jq -c '[.advice, .distorted]')" = "[[],false]" ]
 	advise --json run.pov | jq -e '.missing | length > 0'
 }
@@ -184,13 +184,81 @@ turns() {
 	# 95 % of 150 of 200: 68.6 to 80.5 % (Wilson), of a run of 200.7 ms in which both CPUs computed
 	jq -e '.run_ns as $run | .advice[] | select(.strategy == "threads") | (.gain_low_ns / $run * 1000 | round) == 686 and (.gain_high_ns / $run * 1000 | round) == 805' out.json
 	of threads .setting | grep "OMP_NUM_THREADS=1 (it was 2)"
+	# the strategy is printed with the cause that it mends, and nowhere else
+	jq -e '.causes[0].kind == "core_held_by_own_thread" and (.advice | map(.cause)) == [1]' out.json
+	advise run.pov >out
+	cat out
+	[ "$(grep -c OMP_NUM_THREADS=1 out)" = 1 ]
+	sed -n '/^  1  Other threads of a rank/,/^$/p' out | grep "set: OMP_NUM_THREADS=1"
+	no "^ ! threads" out
+	no "^   threads " out
+	advise --only threads run.pov | grep "^ ! threads: expected to gain 0.138 to "
+}
+
+# Rank 1 computes by four more threads on the core of the one that communicates, which rank 0 waits for. No sample lies in an OpenMP runtime.
+@test "threads that take the core of the one that communicates: the report and advise say the same" {
+	{
+		for i in 1 2 3 4; do
+			echo "fork ts=$((1310000 + i)) tid=200 child=$((200 + i)) tgid=200 parent_tgid=200 comm=app"
+		done
+		echo "stream 1"
+		for i in 1 2 3 4; do
+			echo "waking ts=$((1311000 + i)) tid=200 target=$((200 + i)) cpu=1 target_cpu=1 flags=new"
+		done
+		for ((i = 0; i < 50; i++)); do
+			echo "sample ts=$((1200000 + i * 2000000 + 1000000)) tid=$((200 + i % 5)) tgid=200 ip=0x1000"
+			echo "switch ts=$((3200000 + i * 2000000)) cpu=1 prev=$((200 + i % 5)) next=$((200 + (i + 1) % 5)) flags=preempted"
+		done
+		call 2 200 101300 100 "$(message 1024 0)"
+		call 3 100 2000 99500 "$(message 1024 1),1"
+		finalize 102000
+	} | job | trace run
+	advise run.pov >out
+	"$POVTRACE" report run.pov >report
+	cat out report
+	no "No advice" out
+	grep "^  1  Other threads of a rank took its main thread's core" out
+	grep "→ Start fewer threads (OMP_NUM_THREADS): there are not two cores for each rank\." out
+	# word for word
+	[ "$(sed -n '/^  1  /,/→/p' out)" = "$(sed -n '/^  1  /,/→/p' report)" ]
+	no "^   threads " out
+}
+
+# What is on the report's first screen, as JSON.
+first_screen() {
+	"$POVTRACE" report --json "$1" | jq -c '([.efficiency[].span_ns] | max) as $run | ([.account.ranks | length, 1] | max) as $ranks |
+		[.reasons[] | select((.shorter_high_ns // (.cost_ns / $ranks | floor)) * 100 >= $run)][:5]'
+}
+same_causes() {
+	first_screen run.pov >want
+	advise --json run.pov | jq -c '.causes | map(del(.number))' >got
+	diff want got
+	n=$((n + $(jq length got)))
+}
+
+@test "advise has the causes of the report's first screen, with the same members, whatever was recorded" {
+	local seed script n=0
+	for script in "$data"/report_run.txt "$data"/export_*.txt; do
+		echo "$script"
+		"$make" "$script" run.pov
+		same_causes
+	done
+	for seed in $(seq ${POV_RANDOM_FROM:-1} ${POV_RANDOM_TO:-6}); do
+		echo "seed $seed"
+		"$tool/random_trace" "$seed" | trace run
+		same_causes
+	done
+	echo "$n causes"
+	[ $n -gt 5 ]
 }
 
 @test "one strategy only; wrong ones, and files that are not there" {
 	rounds 4000 | job | trace run
-	[ "$(advise --only cores --json run.pov | jq -c '[.advice[].strategy, .none[].strategy]')" = '["cores"]' ]
+	[ "$(advise --only mapping --json run.pov | jq -c '[.causes, .advice[].strategy, .none[].strategy]')" = '[[],"mapping"]' ]
 	run -2 advise --only nothing run.pov
 	[[ "$output" == *'no strategy is called "nothing"; these exist:'* && "$output" == *mapping* ]]
+	advise --only mapping run.pov >out
+	no "cause" out
 	run -1 advise missing.pov
 	[[ "$output" == *missing.pov* ]]
 	run -2 advise
@@ -199,7 +267,7 @@ turns() {
 
 @test "without the scheduler, and without messages" {
 	sed 's/"sched":"all"/"sched":"off"/' <(rounds 0 | job) | grep -v ^switch | trace run
-	advise run.pov | grep "cores .*was not recorded"
+	advise run.pov | grep "^The scheduler was not recorded: who had cores is unknown\.$"
 	{ finalize 202000; } | job | trace run
 	advise run.pov | grep "threshold .*no message was matched"
 }

@@ -211,12 +211,11 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 	grep -q 'threshold no message was matched with its receive' got
 	grep -q 'mapping fewer than three ranks: exchanging places changes nothing, and others are not looked at' got
 	grep -q 'threads no rank had more threads that computed for one part in 4 of the run than CPUs for them' got
-	grep -q 'cores while they used MPI, no rank wanted a core that another rank had' got
 	# nothing is denied of what was not recorded
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' passive.txt | trace off
 	advised off.pov >got
 	grep -q 'threads which threads computed was not recorded (--sched)' got
-	grep -q 'cores who had the cores was not recorded (--sched all)' got
+	grep -q 'The scheduler was not recorded: who had cores is unknown\.' got
 	sed '/"process"/d; /^call/d' passive.txt | trace nobody
 	[ "$(advised nobody.pov)" = 'No MPI process was recorded: nothing was looked at. ' ]
 }
@@ -251,6 +250,12 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 		advice_of ranks_share_cores | grep -x 'there are more ranks than cores: start fewer, or use more hosts'
 		advice_of oversubscribed | grep -x 'start fewer threads (OMP_NUM_THREADS) or ranks'
 	done
+	# a rank with a second thread that computes wants two; if there are not as many, each gets what there is
+	local thread='/^affinity ts=1310000 tid=200/a fork ts=1311000 tid=100 child=101 tgid=100 parent_tgid=100 comm=app\nwaking ts=1312000 tid=100 target=101 cpu=1 target_cpu=1 flags=new\nswitch ts=1313000 cpu=1 prev=0 next=101'
+	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":4/; $thread"
+	advice_of ranks_share_cores | grep -x 'give each rank 2 cores of its own (mpiexec -bind-to core:2)'
+	turns 0-1 0-1 "$thread"
+	advice_of ranks_share_cores | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1)'
 	# given a CPU each, and moved to one by the program
 	turns 0 1
 	advice_of ranks_share_cores | grep '^the program itself has moved these ranks to one CPU: .* no binding by the launcher keeps them apart$'
@@ -267,8 +272,24 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 @test "advise: no more cores than there are" {
 	turns 0-1 0-1 's/"cpus":2/"cpus":1/'
 	advised turns.pov >got
-	grep -q 'No advice' got
-	grep -q 'cores .*binding does not give each a core of its own' got
+	no 'No advice' got
+	grep -q '→ There are more ranks than cores: start fewer, or use more hosts\.' got
+}
+
+# Rank 1 polls in a barrier on the core that rank 0 needs to get there.
+@test "a cause says how ranks that wait leave the core, where there are too few" {
+	local openmpi='s/"flavour":"mpich","version":"4.0.2"/"flavour":"openmpi","version":"4.1.4"/; s/"launcher":"hydra"/"launcher":"openmpi","settings":{SET}/' calls
+	calls='/^call ts=43100000 .*tid=100 /i call ts=42490000 dur=390000 tid=100 tgid=100 func=5 cpu=0 lib=1 args=0x44000000\ncall ts=42500000 dur=40000000 tid=200 tgid=200 func=5 cpu=0 lib=1 args=0x44000000'
+	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":1/; ${openmpi/SET/}; $calls"
+	advised turns.pov | tee got
+	grep -q '→ There are more ranks than cores: start fewer, or use more hosts, or let who waits leave the core to others: mpirun --mca mpi_yield_when_idle 1\.' got
+	# not where it is set, nor where there is a core for each
+	turns 0-1 0-1 "s/\"cpus\":2/\"cpus\":1/; ${openmpi/SET/\"OMPI_MCA_mpi_yield_when_idle\":\"1\"}; $calls"
+	advised turns.pov | tee got | no yield
+	grep -q 'or use more hosts\. ' got
+	turns 0-1 0-1 "${openmpi/SET/}; $calls"
+	advised turns.pov | tee got | no yield
+	grep -q '→ Give each rank 1 core of its own (mpirun --map-by slot:PE=1 --bind-to core)\.' got
 }
 
 @test "report: MPI calls that failed are on the first screen, with function, place, error class and rank" {

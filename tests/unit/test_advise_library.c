@@ -17,6 +17,7 @@
 #include "unit/test.h"
 #include "advise/library_file.h"
 #include "advise/library_internal.h"
+#include "finding/setting.h"
 #include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
@@ -84,8 +85,8 @@ static void all_print(struct play *p)
 	setting_print(out, "progress", library_progress_setting(p->l, true, false));
 	setting_print(out, "with cores", library_progress_setting(p->l, true, true));
 	setting_print(out, "within a host", library_progress_setting(p->l, false, true));
-	setting_print(out, "yield", library_yield_setting(p->l));
-	setting_print(out, "binding", library_binding_setting(p->l, 2));
+	setting_print(out, "yield", setting_yield(p->l->trace));
+	setting_print(out, "binding", setting_cores(p->l->trace, 2));
 	if (library_environment(p->l, "OMP_NUM_THREADS"))
 		fprintf(out, "threads: %s\n", library_environment(p->l, "OMP_NUM_THREADS"));
 	if (library_not_asked(p->l))

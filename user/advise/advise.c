@@ -92,11 +92,22 @@ static void doubts_find(struct advise *a)
 	(void)distorted_find(&a->coverage, &a->findings.app, a->model, &a->distortion);
 }
 
+/* As the report does. One strategy alone has no causes beside it. */
+static void causes_find(struct advise *a)
+{
+	account_make(&a->account, a->model, &a->findings.app, &a->findings.causes);
+	reasons_make(&a->reasons, &a->findings, &a->account, a->whatif);
+	while (!a->opt->nonly && a->ncause < a->reasons.n && a->ncause < REASONS_SHOWN &&
+	       reason_matters(&a->reasons, &a->reasons.reason[a->ncause], 100 / ADVICE_PART))
+		a->ncause++;
+}
+
 static void conclude(struct advise *a)
 {
 	findings_make(&a->findings, a->model, NULL);
 	doubts_find(a);
 	a->run_ns = run_ns_of(a);
+	causes_find(a);
 	for (size_t i = 0; strategies[i]; i++) {
 		if (a->data[i])
 			strategies[i]->conclude(a->data[i], a);
@@ -193,6 +204,8 @@ void advise_close(struct advise *a)
 		free(a->none[--a->nnone].text);
 	free(a->none);
 	sites_free(a->findings.sites);
+	reasons_release(&a->reasons);
+	account_release(&a->account);
 	findings_release(&a->findings);
 	coverage_release(&a->coverage);
 	losses_release(&a->losses);
@@ -205,8 +218,21 @@ void advise_close(struct advise *a)
 
 /* ---- conclusions ---- */
 
+/* The number of the cause that a strategy mends; 0: there is none. */
+static uint32_t cause_of(const struct advise *a, const struct strategy *s)
+{
+	for (uint32_t i = 0; s->mends && i < a->ncause; i++)
+		if (a->reasons.reason[i].kind == s->cause && a->reasons.reason[i].by_setting)
+			return i + 1;
+	return 0;
+}
+
 void advise_nothing(struct advise *a, const struct strategy *s, char *text)
 {
+	if (cause_of(a, s)) { /* which has said what to set */
+		free(text);
+		return;
+	}
 	a->none = xrealloc(a->none, (a->nnone + 1) * sizeof(*a->none));
 	a->none[a->nnone++] = (struct no_advice){s, text};
 }
@@ -218,7 +244,8 @@ void advise_add(struct advise *a, const struct advice *advice)
 	least_ns = least_ns > ADVICE_NS ? least_ns : ADVICE_NS;
 	if (!a->lost && advice->gain.low_ns >= least_ns) {
 		a->advice = xrealloc(a->advice, (a->nadvice + 1) * sizeof(*a->advice));
-		a->advice[a->nadvice++] = *advice;
+		a->advice[a->nadvice] = *advice;
+		a->advice[a->nadvice++].cause = cause_of(a, advice->strategy);
 		return;
 	}
 	if (a->lost)

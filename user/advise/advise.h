@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Advice from a recording: settings that would make the run shorter, each with what it rests on and what it is expected to gain. As in MPI
- * Advisor (Gallardo et al. 2015, section 4) each strategy is a component of its own: one file, advise/strategy_<name>.c, ending in one
+ * Advice from a recording: settings that would make the run shorter, each with what it rests on and what it is expected to gain. First come the
+ * causes on the report's first screen whose action is a setting (finding/reasons.h): the same list, numbers and sentences. Then comes what only
+ * strategies know. As in MPI Advisor (Gallardo et al. 2015, section 4) each strategy is a component of its own: one file, advise/strategy_<name>.c, ending in one
  * const struct strategy, which keeps its own data, has its own rule, and writes its own text. What several need is here and in
  * whatif.h (the run without certain waits) and library.h (the MPI library at hand, and its settings).
  *
@@ -16,6 +17,7 @@
 #include "analysis/distorted.h"
 #include "analysis/loss.h"
 #include "finding/finding.h"
+#include "finding/reasons.h"
 #include "model/model.h"
 
 struct library;
@@ -37,6 +39,7 @@ struct advice {
 	char *setting; /* what to set, as typed; owned */
 	char *warning; /* what else it may do: memory, CPU time; or NULL; owned */
 	struct gain gain;
+	uint32_t cause; /* number of the cause on the first screen that it is printed with; 0: none */
 	/* For --json: numbers that the text is made of. */
 	struct advice_number {
 		const char *name; /* with its unit */
@@ -64,6 +67,9 @@ struct advise {
 	const struct model *model;
 	struct findings findings; /* with all that the report's are made of */
 	struct whatif *whatif;
+	struct account account;
+	struct reasons reasons; /* why rank time was lost, as the report has it */
+	uint32_t ncause; /* so many of them, from the first on, are on the first screen; 0 with --only */
 	struct library *library;
 	struct measured measured; /* none, if no file was given */
 	struct coverage coverage;
@@ -82,6 +88,9 @@ struct strategy {
 	const char *name;   /* as --only has it */
 	const char *brief;  /* one line: what it looks at */
 	const char *source; /* where the method is from */
+	/* It says how to mend that kind of cause: it is printed with such a cause, and not beside it. */
+	bool mends;
+	enum reason_kind cause;
 	/* Its data, before the replay; to be told of by its sink. */
 	void *(*begin)(struct advise *a);
 	void (*release)(void *data);
@@ -101,7 +110,10 @@ int advise_open(const struct trace_source *source, size_t nsources,
 		const struct advise_options *opt, struct advise *a);
 void advise_close(struct advise *a);
 
-/* Takes over what advice owns. Becomes advise_nothing if the gain is too small, or records are missing. */
+/*
+ * Takes over what advice owns. Becomes advise_nothing if the gain is too small, or records are missing. Joins the cause that its strategy mends,
+ * if there is one.
+ */
 void advise_add(struct advise *a, const struct advice *advice);
 /* Takes over text. */
 void advise_nothing(struct advise *a, const struct strategy *s, char *text);

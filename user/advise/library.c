@@ -425,18 +425,6 @@ enum library_path library_path(const struct library *l, bool between_hosts)
 
 /* ---- settings that are no thresholds ---- */
 
-char *library_binding_setting(const struct library *l, uint32_t cores)
-{
-	return setting_cores(l->trace, cores);
-}
-
-char *library_yield_setting(const struct library *l)
-{
-	if (l->family == LIBRARY_OPENMPI && library_variable(l, "mpi_yield_when_idle").value == 1)
-		return NULL;
-	return setting_yield(l->trace);
-}
-
 /* kmod-docs/FINDINGS_OVERLAP.md says what these were measured to bring. */
 char *library_progress_setting(const struct library *l, bool between_hosts, bool free_cores)
 {

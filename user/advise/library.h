@@ -75,10 +75,6 @@ char *library_threshold_setting(const struct library *l, bool between_hosts, uin
 uint64_t library_threshold_memory(const struct library *l, bool between_hosts, uint64_t bytes,
 				  uint32_t peers, char **text);
 
-/* How each rank gets n cores of its own, as typed to the launcher at hand. Caller frees. */
-char *library_binding_setting(const struct library *l, uint32_t cores);
-/* How waiting ranks leave their core, or NULL if there is no such setting or it is set. Caller frees. */
-char *library_yield_setting(const struct library *l);
 /* How data moves while nobody calls MPI, or NULL: no setting is known for this path. free_cores: each rank has one to spare. Caller frees. */
 char *library_progress_setting(const struct library *l, bool between_hosts, bool free_cores);
 /* OMP_NUM_THREADS and the like, as the ranks' environment has them; NULL: not set or not recorded. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "advise/library.h"
+#include "lib/human.h"
 #include "lib/json_out.h"
 #include "lib/text.h"
 
@@ -28,13 +29,65 @@ static void advice_print(const struct advise *a, const struct advice *d, FILE *o
 {
 	double share = a->run_ns ? 100.0 / (double)a->run_ns : 0;
 
-	fprintf(out, "\n ! %s: expected to gain %.3f to %.3f s (%.0f to %.0f %% of the run)\n",
-		d->strategy->name, seconds(d->gain.low_ns), seconds(d->gain.high_ns),
-		share * (double)d->gain.low_ns, share * (double)d->gain.high_ns);
-	line_print(out, "   ", d->text);
-	line_print(out, "   set: ", d->setting);
+	fprintf(out, "%s%s: expected to gain %.3f to %.3f s (%.0f to %.0f %% of the run)\n",
+		d->cause ? "     " : "\n ! ", d->strategy->name, seconds(d->gain.low_ns),
+		seconds(d->gain.high_ns), share * (double)d->gain.low_ns,
+		share * (double)d->gain.high_ns);
+	line_print(out, d->cause ? "     " : "   ", d->text);
+	line_print(out, d->cause ? "     set: " : "   set: ", d->setting);
 	if (d->warning)
-		line_print(out, "   but: ", d->warning);
+		line_print(out, d->cause ? "     but: " : "   but: ", d->warning);
+}
+
+/* "~" if what causes cost may be wrong. */
+static const char *cause_mark(const struct advise *a)
+{
+	return a->lost & (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES) ? "~" : "";
+}
+
+/* Causes that a setting mends, or the others without their evidence, under their numbers in the report. Returns how many. */
+static uint32_t causes_print(const struct advise *a, bool by_setting, const char *title, FILE *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->ncause; i++) {
+		if (a->reasons.reason[i].by_setting != by_setting)
+			continue;
+		if (!n++)
+			reasons_head_print(&a->reasons, title, true, out);
+		reason_print(&a->reasons, &a->reasons.reason[i], i + 1, cause_mark(a), by_setting,
+			     out);
+		for (uint32_t k = 0; k < a->nadvice; k++)
+			if (a->advice[k].cause == i + 1)
+				advice_print(a, &a->advice[k], out);
+	}
+	return n;
+}
+
+static uint32_t strategies_print(const struct advise *a, FILE *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->nadvice; i++) {
+		if (a->advice[i].cause)
+			continue;
+		advice_print(a, &a->advice[i], out);
+		n++;
+	}
+	return n;
+}
+
+/* No setting is known; what the program could do instead. */
+static void nothing_print(const struct advise *a, FILE *out)
+{
+	fprintf(out,
+		"\nNo advice: of what was looked at, no setting is sure to gain %d %% of the run.\n",
+		100 / ADVICE_PART);
+	if (!causes_print(a, false,
+			  "No setting is known for the largest causes (see povtrace report)",
+			  out) &&
+	    !a->opt->nonly)
+		fprintf(out, "No cause costs %d %% of the run or more.\n", 100 / ADVICE_PART);
 }
 
 /* What is to be known before anything is believed. */
@@ -48,8 +101,13 @@ static void doubts_print(const struct advise *a, FILE *out)
 			if (a->lost & 1u << bit)
 				fprintf(out, "%s%s", n++ ? ", " : ": ", loss_names[bit]);
 		}
-		fputs("; nothing is advised. povtrace report --coverage says more.\n", out);
+		fputs("; no strategy advises anything. povtrace report --coverage says more.\n",
+		      out);
 	}
+	if (!model_get_info(a->model)->sched_all && !a->opt->nonly)
+		fprintf(out, "%s: who had cores is unknown.\n",
+			a->account.sched ? "Only switches of recorded processes were recorded" :
+					   "The scheduler was not recorded");
 	if (!distortion_matters(&a->distortion))
 		return;
 	text = distortion_text(&a->distortion);
@@ -59,7 +117,8 @@ static void doubts_print(const struct advise *a, FILE *out)
 
 void advise_text(const struct advise *a, FILE *out)
 {
-	uint32_t ranks = 0;
+	uint32_t ranks = 0, n;
+	char others[80];
 
 	for (uint32_t i = 0; i < model_process_count(a->model); i++)
 		ranks += model_process_get(a->model, i)->is_rank;
@@ -73,14 +132,15 @@ void advise_text(const struct advise *a, FILE *out)
 		fprintf(out, ", %s", library_name(a->library));
 	fputc('\n', out);
 	doubts_print(a, out);
-	if (!a->nadvice)
-		fprintf(out,
-			"\nNo advice: of what was looked at, no setting is sure to gain %d %% of the run.\n"
-			"What is not a setting of the library or launcher: povtrace report says what cost time, and what to do.\n",
-			100 / ADVICE_PART);
-	for (uint32_t i = 0; i < a->nadvice; i++)
-		advice_print(a, &a->advice[i], out);
-	if (a->nadvice > 1)
+	n = causes_print(a, true, "Causes with a setting, numbered as in povtrace report", out);
+	if (n && n < a->ncause)
+		fprintf(out, "     No setting is known for %s: povtrace report.\n",
+			human_plural(others, sizeof(others), a->ncause - n, "other cause",
+				     "other causes"));
+	n += strategies_print(a, out);
+	if (!n)
+		nothing_print(a, out);
+	if (n > 1)
 		fputs("\nGains may be of the same time: they do not add up. Follow the first, record again.\n",
 		      out);
 	if (a->nnone)
@@ -95,6 +155,8 @@ static void advice_json(struct json_out *j, const struct advice *d)
 {
 	json_out_object_begin(j);
 	json_out_key_string(j, "strategy", d->strategy->name);
+	if (d->cause)
+		json_out_key_uint(j, "cause", d->cause);
 	json_out_key_string(j, "text", d->text);
 	json_out_key_string(j, "setting", d->setting);
 	if (d->warning)
@@ -122,6 +184,14 @@ int advise_json(const struct advise *a, FILE *out)
 	}
 	json_out_array_end(j);
 	json_out_key_bool(j, "distorted", distortion_matters(&a->distortion));
+	json_out_key_array(j, "causes");
+	for (uint32_t i = 0; i < a->ncause; i++) {
+		json_out_object_begin(j);
+		json_out_key_uint(j, "number", i + 1);
+		reason_json(j, a->model, &a->reasons.reason[i]);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
 	json_out_key_array(j, "advice");
 	for (uint32_t i = 0; i < a->nadvice; i++)
 		advice_json(j, &a->advice[i]);

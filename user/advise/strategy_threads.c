@@ -17,6 +17,7 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 #include "finding/find.h"
+#include "finding/setting.h"
 
 #define BUSY_PART \
 	4 /* a thread computes if it does, or wants to, for one part in so many of the run */
@@ -249,7 +250,7 @@ static void group_advise(struct threads *t, const struct threads_group *g)
 	const char *set = library_environment(t->a->library, "OMP_NUM_THREADS");
 	char *binding = allotted_cores_each(t->a->model) < each ?
 				NULL :
-				library_binding_setting(t->a->library, each);
+				setting_cores(model_get_trace(t->a->model), each);
 	struct advice d = {
 		.strategy = &strategy_threads,
 		.gain = gain_of(t, g),
@@ -307,6 +308,8 @@ const struct strategy strategy_threads = {
 	.name = "threads",
 	.brief = "threads per rank, against the cores that they may use",
 	.source = "Gallardo et al. 2015 (MPI Advisor), 4.4; Wilson 1927",
+	.mends = true,
+	.cause = REASON_HELD_BY_SELF,
 	.begin = begin,
 	.release = release,
 	.sink = sink,

@@ -161,3 +161,18 @@ void account_release(struct account *a)
 	free(a->job);
 	*a = (struct account){0};
 }
+
+struct account_unit account_unit(const struct account *a)
+{
+	uint64_t ns = a->total_ns;
+
+	if (ns >= UINT64_C(1000000000000))
+		return (struct account_unit){"rank-seconds", "rank-seconds", 1e9, 0};
+	if (ns >= UINT64_C(100000000))
+		return (struct account_unit){"rank-seconds", "rank-seconds", 1e9,
+					     ns < UINT64_C(100000000000) ? 2 : 1};
+	if (ns >= 100000)
+		return (struct account_unit){"rank-milliseconds", "rank-ms", 1e6,
+					     ns < 10000000 ? 2 : 1};
+	return (struct account_unit){"rank-microseconds", "rank-us", 1e3, 2};
+}

@@ -68,6 +68,14 @@ const struct account_rank *account_of(const struct account *a, uint32_t process)
 const struct account_rank *account_of_job(const struct account *a, const struct account_job *j,
 					  uint32_t process);
 
+/* One unit, and one precision, for all times of an account. */
+struct account_unit {
+	const char *name, *brief; /* "rank-milliseconds", "rank-ms" */
+	double ns;
+	int digits;
+};
+struct account_unit account_unit(const struct account *a);
+
 /* The account of one thread, without ACCOUNT_APART; waiting: what it did while other ranks were late. */
 struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
 				  bool sched);

@@ -248,21 +248,6 @@ void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struc
 	}
 }
 
-uint64_t whatif_in_mpi_ns(const struct whatif *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
-{
-	const struct whatif_line *l = thread < w->nline ? &w->line[thread] : NULL;
-	uint32_t i = calls_begun(w, thread, from_ns);
-	uint64_t sum_ns = 0;
-
-	for (i -= i > 0; l && i < l->ncall && l->call[i].begin_ns < to_ns; i++) {
-		uint64_t begin_ns = later(l->call[i].begin_ns, from_ns);
-		uint64_t end_ns = l->call[i].end_ns < to_ns ? l->call[i].end_ns : to_ns;
-
-		sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
-	}
-	return sum_ns;
-}
-
 /* ---- collectives ---- */
 
 /* By the data: who needs what others have. MPI_Ibcast and MPI_Bcast_c, too. */
@@ -313,39 +298,10 @@ static void on_joint(void *ctx, const struct arrival_joint *j)
 
 /* ---- cores ---- */
 
-static void on_switch(void *ctx, const struct model_switch *s)
-{
-	struct whatif *w = ctx;
-	struct whatif_cpu *c = table_row(w->cpu, w->ncpu, s->cpu);
-
-	if (c->is_idle)
-		c->idle[c->nidle++ % IDLE_KEPT].to_ns = s->ts_ns;
-	c->is_idle = s->next->idle;
-	if (c->is_idle)
-		c->idle[c->nidle % IDLE_KEPT].from_ns = s->ts_ns;
-}
-
-/* Of a stretch. */
-static uint64_t idle_ns_of(const struct whatif_cpu *c, uint64_t from_ns, uint64_t to_ns)
-{
-	uint32_t first = c->nidle > IDLE_KEPT - 1 ? c->nidle - (IDLE_KEPT - 1) : 0;
-	uint64_t sum_ns = 0;
-
-	for (uint32_t i = first; i < c->nidle + c->is_idle; i++) {
-		uint64_t begin_ns = later(c->idle[i % IDLE_KEPT].from_ns, from_ns);
-		uint64_t end_ns = i < c->nidle ? c->idle[i % IDLE_KEPT].to_ns : to_ns;
-
-		end_ns = end_ns < to_ns ? end_ns : to_ns;
-		sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
-	}
-	return sum_ns;
-}
-
 static void on_no_core(void *ctx, const struct model_thread *waiter,
 		       const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns)
 {
 	struct whatif *w = ctx;
-	const struct model_host *h = model_host_get(w->model, waiter->proc->host_idx);
 	struct whatif_no_core *n;
 
 	if (w->no_core_tell)
@@ -359,9 +315,6 @@ static void on_no_core(void *ctx, const struct model_thread *waiter,
 		.thread = waiter->idx,
 		.holder = holder ? holder->idx : NOBODY,
 	};
-	for (uint32_t cpu = h->cpu_base;
-	     w->room_bytes == SIZE_MAX && cpu < h->cpu_base + h->nr_cpus && cpu < w->ncpu; cpu++)
-		n->idle_ns = later(n->idle_ns, idle_ns_of(&w->cpu[cpu], from_ns, to_ns));
 	w->nno_core++;
 }
 
@@ -507,7 +460,6 @@ struct whatif *whatif_new(const struct model *m)
 		.ctx = w,
 		.call = on_call,
 		.spin = on_spin,
-		.on_switch = on_switch,
 	};
 	return w;
 }
@@ -549,7 +501,6 @@ void whatif_free(struct whatif *w)
 	free(w->site_next);
 	map_release(&w->site_of);
 	map_free(&w->transfer, free);
-	free(w->cpu);
 	free(w->event);
 	free(w);
 }

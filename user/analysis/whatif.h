@@ -54,7 +54,6 @@ static inline uint64_t whatif_rest_ns(const struct whatif_dep *d)
 /* A stretch in which a thread had no core. */
 struct whatif_no_core {
 	uint64_t from_ns, to_ns;
-	uint64_t idle_ns; /* of it another CPU of the host was idle, the one of which that was longest */
 	uint32_t thread; /* idx */
 	uint32_t holder; /* idx of the thread that had it, or UINT32_MAX */
 };
@@ -88,10 +87,7 @@ struct whatif_change {
 };
 
 struct whatif *whatif_new(const struct model *m);
-/*
- * Bounds the memory that the recording's calls and messages take. If they need more, nothing more is kept, and whatif_is_full. Does without
- * whatif_no_core.idle_ns, which takes time on machines with many CPUs.
- */
+/* Bounds the memory that the recording's calls and messages take. If they need more, nothing more is kept, and whatif_is_full. */
 void whatif_limit(struct whatif *w, size_t bytes);
 bool whatif_is_full(const struct whatif *w);
 void whatif_free(struct whatif *w);
@@ -122,9 +118,6 @@ uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_ho
 /* Each message that is in it, as what its receive waited for. */
 void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
 		     void *ctx);
-/* How long a thread was in outermost calls of MPI, or between polls that found nothing, in a stretch. */
-uint64_t whatif_in_mpi_ns(const struct whatif *w, uint32_t thread, uint64_t from_ns,
-			  uint64_t to_ns);
 
 struct whatif_site {
 	const struct func_info *func;

@@ -59,16 +59,6 @@ struct whatif_joint {
 	int64_t last_ns;
 };
 
-/* Idle stretches of a CPU: the last ones. */
-#define IDLE_KEPT 64
-struct whatif_cpu {
-	struct {
-		uint64_t from_ns, to_ns;
-	} idle[IDLE_KEPT];
-	uint32_t nidle; /* ever */
-	bool is_idle;
-};
-
 /* The last of some times. */
 #define TIMES_KEPT 31
 struct whatif_times {
@@ -100,9 +90,7 @@ struct whatif {
 	struct map site_of;  /* hash → index + 1 of the last one with it */
 	uint32_t *site_next; /* the next one of the same hash, + 1; 0: none */
 	uint32_t site_next_room;
-	struct map transfer; /* size, hosts → struct whatif_transfer */
-	struct whatif_cpu *cpu;
-	uint32_t ncpu;
+	struct map transfer;	    /* size, hosts → struct whatif_transfer */
 	struct whatif_event *event; /* in order of end, thread, begin; made by whatif_settle */
 	size_t nevent;
 	bool settled;

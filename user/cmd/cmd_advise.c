@@ -91,7 +91,7 @@ static const struct option_def options[] = {
 	 .help = "Write JSON; its members are described in kmod-docs/ADVISE.md, among the sources "
 		 "and in share/doc/povtrace."},
 	{"only", 0, OPTION_LIST, FIELD(only), "STRATEGY", .words = strategy_words,
-	 .help = "Use only this strategy; may be given several times:"},
+	 .help = "Use only this strategy, and no cause; may be given several times:"},
 	{"measured", 'm', OPTION_LIST, FIELD(measured), "FILE",
 	 .help = "Results of povbench for the same library on this machine, for comparing a "
 		 "collective's algorithms (`povbench-algorithms` writes them). May be "
@@ -119,16 +119,20 @@ const struct command cmd_advise = {
 	.brief = "Print settings that would have made a run shorter, and by how much.",
 	.usage = "[options] FILE ...",
 	.details =
-		"Looks at a recording by several strategies, each for one kind of setting: the "
-		"size up to which messages are sent at once, which cores ranks may use, threads "
-		"per rank, progress while the program computes, and algorithms of collectives. "
-		"Each one that finds something prints the setting in the syntax of the library and "
-		"launcher used, what it is expected to gain, and what it may cost.\n\n"
+		"Prints first the causes on the first screen of `povtrace report` that a setting "
+		"removes, with the same numbers and sentences: how ranks are bound, how many "
+		"threads or ranks to start, which variable to set. Then it prints what only its "
+		"strategies know, each for one kind of setting: the size up to which messages are "
+		"sent at once, places of ranks, threads that wait busily, progress while the "
+		"program computes, and algorithms of collectives. Each prints the setting in the "
+		"syntax of the library and launcher used, what it is expected to gain, and what it "
+		"may cost. If neither has anything, it prints the largest causes, with what to "
+		"change in the program.\n\n"
 		"The gain is an interval in seconds of the whole run. The recorded run is replayed "
 		"without the waits that the setting would remove; who waited for whom stays as it "
-		"was, and each rank's computation takes the time that it took. A setting is "
-		"advised only if it is sure to gain 1 % of the run. The other strategies are "
-		"listed with the reason why they advise nothing.\n\n"
+		"was, and each rank's computation takes the time that it took. A strategy advises "
+		"only what is sure to gain 1 % of the run; the others are listed with the reason "
+		"why they advise nothing.\n\n"
 		"Needs no privilege. If the recorded library is installed here, its settings are "
 		"read through MPI_T.",
 	.examples = examples,

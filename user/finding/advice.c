@@ -9,6 +9,9 @@
 #include "finding/find.h"
 #include "finding/setting.h"
 
+#define BUSY_PART \
+	4 /* a thread wants a core of its own if it computes for one part in so many of its rank's life */
+
 /* Puts what is to be set behind text, and frees it. */
 static char *setting_add(char *text, char *setting)
 {
@@ -27,25 +30,52 @@ char *advice_cores(const struct findings *f, const char *whom, uint32_t n)
 	return words(setting_add(text, setting_cores(model_get_trace(f->model), n)), ")");
 }
 
+/* Of the rank with most of them: threads that compute for a part of its life that deserves a core. */
+static uint32_t threads_busy(const struct findings *f)
+{
+	uint32_t *busy = xcalloc(model_process_count(f->model) + 1, sizeof(*busy)), most = 1;
+
+	for (uint32_t i = 0; i < f->app.nthread && i < model_thread_count(f->model); i++) {
+		const struct model_process *p = model_thread_get(f->model, i)->proc;
+
+		if (!p->is_rank ||
+		    f->app.thread[i].compute_ns * BUSY_PART < p->end_ns - p->start_ns)
+			continue;
+		busy[p->idx]++;
+		most = busy[p->idx] > most ? busy[p->idx] : most;
+	}
+	free(busy);
+	return most;
+}
+
 char *advice_apart(const struct findings *f, const struct model_process *a,
 		   const struct model_process *b)
 {
-	char *text;
+	uint32_t most = allotted_cores_each(f->model), n = threads_busy(f);
 
 	if (allotted_apart(&f->allotted, a, b))
 		return xstrdup(
 			"the program itself has moved these ranks to one CPU: they were given CPUs of their own, "
 			"and no binding by the launcher keeps them apart");
-	text = advice_cores(f, "each rank", 1);
-	return text ? text :
+	return most ? advice_cores(f, "each rank", n < most ? n : most) :
 		      xstrdup("there are more ranks than cores: start fewer, or use more hosts");
 }
 
-char *advice_yield(const struct findings *f, char *text)
+char *advice_threads(const struct findings *f)
+{
+	char *text = advice_cores(f, "the rank", 2);
+
+	if (!text)
+		return xstrdup(
+			"start fewer threads (OMP_NUM_THREADS): there are not two cores for each rank");
+	return words(text, ", that is for two busy threads, or start fewer (OMP_NUM_THREADS)");
+}
+
+char *advice_yield(const struct findings *f, char *text, const char *before)
 {
 	char *setting = setting_yield(model_get_trace(f->model));
 
-	return setting ? setting_add(text, setting) : text;
+	return setting ? setting_add(words(text, "%s", before), setting) : text;
 }
 
 char *advice_against(const struct findings *f, const struct model_thread *waiter,
@@ -65,17 +95,21 @@ char *advice_against(const struct findings *f, const struct model_thread *waiter
 		       "(AllowedCPUs= of systemd's units)");
 }
 
+/* A thread of the library that calls MPI meanwhile, where it has such. */
+static char *progress_add(const struct findings *f, char *text)
+{
+	if (!setting_has_library(model_get_trace(f->model), "mpich"))
+		return text;
+	return words(text,
+		     "; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
+}
+
 char *advice_target(const struct findings *f)
 {
-	char *text = xstrdup(
-		"the library carried out accesses to this memory only while its owner called MPI: call MPI_Iprobe now and "
-		"then within the computation");
-
-	if (setting_has_library(model_get_trace(f->model), "mpich"))
-		text = words(
-			text,
-			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
-	return text;
+	return progress_add(
+		f,
+		xstrdup("the library carried out accesses to this memory only while its owner called MPI: call MPI_Iprobe now and "
+			"then within the computation"));
 }
 
 /* kmod-docs/FINDINGS_OVERLAP.md says what each of these was measured to bring. */
@@ -88,9 +122,5 @@ char *advice_progress(const struct findings *f)
 	if (setting_has_library(model_get_trace(f->model), "openmpi"))
 		text = words(text,
 			     "; where Open MPI uses TCP, mpirun --mca btl_tcp_progress_thread 1");
-	if (setting_has_library(model_get_trace(f->model), "mpich"))
-		text = words(
-			text,
-			"; or, with a free core for each rank's thread, MPIR_CVAR_ASYNC_PROGRESS=1");
-	return text;
+	return progress_add(f, text);
 }

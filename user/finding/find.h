@@ -72,8 +72,10 @@ char *advice_cores(const struct findings *f, const char *whom, uint32_t n);
 /* All of the advice for two ranks that want the same core; or what stands against it. */
 char *advice_apart(const struct findings *f, const struct model_process *a,
 		   const struct model_process *b);
-/* How who waits leaves the core to others; nothing if no setting is known, or it is in force. */
-char *advice_yield(const struct findings *f, char *text);
+/* For threads of one rank that want the same core: all of the advice. */
+char *advice_threads(const struct findings *f);
+/* How who waits leaves the core to others, after `before`; nothing if no setting is known, or it is in force. */
+char *advice_yield(const struct findings *f, char *text, const char *before);
 /* How data moves without the program's calls, or with more of them: all of the advice. */
 char *advice_progress(const struct findings *f);
 /* How accesses to a rank's memory are carried out while it computes: all of the advice. */

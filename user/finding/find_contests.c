@@ -253,15 +253,11 @@ static char *polling_advice(const struct findings *f, const struct contest *c, u
 {
 	char *text = is_own(c) ? advice_cores(f, "the rank", 2) :
 				 advice_apart(f, c->waiter->proc, c->holder->proc);
-	char *yield = advice_yield(f, xstrdup(""));
 
 	(void)n;
 	if (!text)
 		text = xstrdup("start fewer threads: there are not two cores for each rank");
-	if (*yield)
-		text = words(text, ", or let who waits leave the core to others: %s", yield);
-	free(yield);
-	return text;
+	return advice_yield(f, text, ", or let who waits leave the core to others: ");
 }
 
 /* ---- the list ---- */

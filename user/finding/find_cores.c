@@ -156,16 +156,6 @@ static char *losers_text(const struct findings *f, const struct loser *l, uint32
 	return words_more(text, n);
 }
 
-static char *advice_threads(const struct findings *f)
-{
-	char *text = advice_cores(f, "the rank", 2);
-
-	if (!text)
-		return xstrdup(
-			"start fewer threads (OMP_NUM_THREADS): there are not two cores for each rank");
-	return words(text, ", that is for two busy threads, or start fewer (OMP_NUM_THREADS)");
-}
-
 /* The parts that a finding is made of, and when the longest was. */
 static void parts_take(const struct findings *f, const uint64_t *cost_ns, const struct loser *l,
 		       struct finding *found)

@@ -71,17 +71,14 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 	uint32_t ranks = ranks_in(f, mask, named);
 	uint32_t each = (uint32_t)((double)k->want_ns / (double)k->over_ns / (ranks ? ranks : 1) +
 				   0.5);
-	char *yield = advice_yield(f, xstrdup(""));
 	char *text = ranks > 1 && allotted_apart(&f->allotted, named[0], named[1]) ?
 			     advice_apart(f, named[0], named[1]) :
 			     advice_cores(f, "each rank", each ? each : 1);
 
 	text = words(text ? words(text, ", or ") : xstrdup(""),
 		     "start fewer threads (OMP_NUM_THREADS) or ranks");
-	if (ranks > 1 && *yield)
-		text = words(text, "; ranks that poll leave the core to others by %s", yield);
-	free(yield);
-	return text;
+	return ranks > 1 ? advice_yield(f, text, "; ranks that poll leave the core to others by ") :
+			   text;
 }
 
 /* What sets of CPUs within it have cost, no CPU twice. */

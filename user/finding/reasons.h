@@ -6,6 +6,8 @@
 #ifndef POV_FINDING_REASONS_H
 #define POV_FINDING_REASONS_H
 
+#include <stdio.h>
+
 #include "analysis/account.h"
 #include "analysis/whatif.h"
 #include "finding/finding.h"
@@ -54,6 +56,7 @@ struct reason {
 	uint64_t low_ns, high_ns;
 	char *title, *evidence,
 		*action; /* sentences, owned; evidence without text: ""; action: or NULL */
+	bool by_setting; /* the action sets something, of the launcher, the environment or the system: the program stays as it is */
 };
 
 struct reasons {
@@ -78,5 +81,25 @@ bool reason_is_one(const struct reason *r);
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r);
 /* Whether a process that had cores is one of those that share a reason. */
 bool reason_is_small(const struct reasons *r, uint32_t process);
+
+#define REASONS_SHOWN 5 /* on the first screen, at most */
+/* Whether mending it may save so much of the run; others are not shown. */
+bool reason_matters(const struct reasons *r, const struct reason *reason, uint32_t min_pct);
+
+/* ---- as text and JSON (reasons_print.c) ---- */
+
+struct json_out;
+
+/* The line above them: what the numbers are, after the title; without them, the title. */
+/* "0.31–0.40 s", "≤ 0.20 s", "–". Caller frees. */
+char *reason_gain_text(const struct reason *r);
+/* In account_unit(), after mark. Caller frees. */
+char *reason_cost_text(const struct reasons *r, const struct reason *reason, const char *mark);
+void reasons_head_print(const struct reasons *r, const char *title, bool numbers, FILE *out);
+/* One of them, also without its evidence. mark: before its cost, if that may be wrong. */
+void reason_print(const struct reasons *r, const struct reason *reason, uint32_t number,
+		  const char *mark, bool evidence, FILE *out);
+/* Members of an object that is open. */
+void reason_json(struct json_out *j, const struct model *m, const struct reason *reason);
 
 #endif

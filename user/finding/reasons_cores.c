@@ -151,18 +151,25 @@ static char *off_action(const struct said *s, const struct contest *c)
 	return reason_sentence(words(text, "a cpuset (AllowedCPUs= of systemd's units)"));
 }
 
-static char *held_action(const struct said *s, const struct contest *c)
+/* What two ranks may do that want the same core. The program may have put them there: then no setting helps. */
+static void ranks_action(const struct said *s, const struct contest *c)
 {
-	char *text = NULL, *plain = NULL;
+	const struct model_process *waiter = c->waiter->proc, *holder = c->holder->proc;
+	char *text = advice_apart(s->f, waiter, holder);
 
-	if (s->r->kind == REASON_HELD_BY_SELF)
-		return reason_advice(s, "threads_share_cores", FINDING_NOBODY);
-	if (s->r->kind == REASON_HELD_BY_RANK)
-		text = reason_advice(s, "ranks_share_cores", FINDING_NOBODY);
-	if (c && !text)
-		plain = reason_sentence(advice_against(s->f, c->waiter, c->holder));
-	if (s->r->kind != REASON_HELD_BY_OTHER || !reason_is_one(s->r) || !c)
-		return text ? text : plain;
+	s->r->by_setting = !allotted_apart(&s->f->allotted, waiter, holder);
+	if (s->r->by_setting && c->holds == DOING_POLL && !allotted_cores_each(s->f->model))
+		text = advice_yield(s->f, text, ", or let who waits leave the core to others: ");
+	s->r->action = reason_sentence(text);
+}
+
+/* Of a process that may have passed on ranks' output the rule says more. */
+static char *other_action(const struct said *s, const struct contest *c)
+{
+	char *plain = reason_sentence(advice_against(s->f, c->waiter, c->holder)), *text;
+
+	if (!reason_is_one(s->r))
+		return plain;
 	text = reason_advice(s, "core_held_by_others", s->r->process);
 	if (!text || !strcmp(text, plain)) {
 		free(text);
@@ -172,11 +179,24 @@ static char *held_action(const struct said *s, const struct contest *c)
 	return text;
 }
 
+static void held_action(const struct said *s, const struct contest *c)
+{
+	s->r->by_setting = true;
+	if (s->r->kind == REASON_HELD_BY_SELF)
+		s->r->action = reason_sentence(advice_threads(s->f));
+	else if (!c)
+		s->r->by_setting = false;
+	else if (s->r->kind == REASON_HELD_BY_RANK)
+		ranks_action(s, c);
+	else
+		s->r->action = other_action(s, c);
+}
+
 void reason_held_words(const struct said *s)
 {
 	const struct contest *c = contest_find(s);
 
 	s->r->title = reason_title(held_title(s, c));
 	s->r->evidence = held_evidence(s, c);
-	s->r->action = held_action(s, c);
+	held_action(s, c);
 }

@@ -60,3 +60,8 @@ uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)
 {
 	return reason->known == GAIN_UNKNOWN ? reason_share_ns(r, reason) : reason->high_ns;
 }
+
+bool reason_matters(const struct reasons *r, const struct reason *reason, uint32_t min_pct)
+{
+	return reason->ns && reason_most_ns(r, reason) * 100 >= r->run_ns * min_pct;
+}

@@ -146,8 +146,7 @@ static const struct {
 			     "See which calls: povtrace report --functions."},
 	[REASON_TRANSFER] = {"Messages and collectives take time, with nobody late",
 			     "was in such calls for ", "them",
-			     "See which: povtrace report --functions --messages; povtrace advise "
-			     "looks for settings."},
+			     "See which: povtrace report --functions --messages."},
 	[REASON_FILE_IO] = {"Ranks read and write files", "was in MPI_File calls for ", "them",
 			    "See which calls: povtrace report --functions."},
 	[REASON_APART] = {"Ranks do not start and end together",

@@ -110,7 +110,7 @@ static void stack_put(struct html *h, const struct account_bar *bar, uint32_t n)
 
 static void bar_row(struct html *h, const struct account_bar *b)
 {
-	struct text_unit unit = text_rank_unit(h->r);
+	struct account_unit unit = account_unit(&h->r->account);
 
 	html_put(h, "<tr><th scope=\"row\">");
 	html_text(h, "%s", b->name);
@@ -139,7 +139,7 @@ static void ranks_put(struct html *h)
 void html_account(struct html *h)
 {
 	const struct report *r = h->r;
-	struct text_unit unit = text_rank_unit(r);
+	struct account_unit unit = account_unit(&r->account);
 	struct account_bar bar[ACCOUNT_CLASSES + 1];
 	uint32_t n = account_bars(r, bar);
 	char *title = r->account.nrank ?
@@ -171,8 +171,8 @@ void html_account(struct html *h)
 static void cause_put(struct html *h, const struct reason *reason, uint32_t number)
 {
 	const struct report *r = h->r;
-	struct text_unit unit = text_rank_unit(r);
-	char *cost = reason_cost_text(r, reason), *gain = reason_gain_text(reason);
+	struct account_unit unit = account_unit(&r->account);
+	char *cost = reason_cost_text(&r->reasons, reason, account_mark(r)), *gain = reason_gain_text(reason);
 	double share = r->account.total_ns ? (double)reason->ns / (double)r->account.total_ns : 0;
 
 	html_put(h, "<li><article aria-labelledby=\"cause-%u\"><h3 id=\"cause-%u\">", number,

@@ -26,8 +26,6 @@ void text_reasons(const struct report *r, FILE *out);
 void text_account_ranks(const struct report *r, FILE *out);
 /* Processes that the tables of ranks lack, and those whose time begins later. */
 void text_windows_note(const struct report *r, FILE *out);
-/* In which rank time is printed. */
-struct text_unit text_rank_unit(const struct report *r);
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);
 void text_ranks(const struct report *r, FILE *out);
@@ -167,10 +165,6 @@ const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
 				    struct reasons_left *left);
 /* "8 smaller causes, 0.12 s together". Caller frees. */
 char *reasons_left_text(const struct reasons_left *left, bool shown);
-/* "0.31–0.40 s", "≤ 0.20 s", "–". Caller frees. */
-char *reason_gain_text(const struct reason *r);
-/* In text_rank_unit(). Caller frees. */
-char *reason_cost_text(const struct report *r, const struct reason *reason);
 /* What the reasons say nothing of. */
 void text_reasons_doubts(const struct report *r, FILE *out);
 

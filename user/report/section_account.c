@@ -125,22 +125,9 @@ void text_efficiency(const struct report *r, FILE *out)
 
 /* ---- where it went ---- */
 
-struct text_unit text_rank_unit(const struct report *r)
-{
-	uint64_t ns = r->account.total_ns;
-
-	if (ns >= UINT64_C(1000000000000))
-		return (struct text_unit){"rank-seconds", 1e9, 0};
-	if (ns >= UINT64_C(100000000))
-		return (struct text_unit){"rank-seconds", 1e9, ns < UINT64_C(100000000000) ? 2 : 1};
-	if (ns >= 100000)
-		return (struct text_unit){"rank-milliseconds", 1e6, ns < 10000000 ? 2 : 1};
-	return (struct text_unit){"rank-microseconds", 1e3, 2};
-}
-
 static void bar_print(const struct account_bar *b, const struct report *r, FILE *out)
 {
-	struct text_unit unit = text_rank_unit(r);
+	struct account_unit unit = account_unit(&r->account);
 	int chars = (int)(b->pct * BAR_CHARS / 100 + 0.5);
 	int pad = 10 - snprintf(NULL, 0, "%.*f", unit.digits, (double)b->ns / unit.ns);
 
@@ -173,7 +160,7 @@ uint32_t account_bars(const struct report *r, struct account_bar bar[ACCOUNT_CLA
 
 void text_account(const struct report *r, FILE *out)
 {
-	struct text_unit unit = text_rank_unit(r);
+	struct account_unit unit = account_unit(&r->account);
 	struct account_bar bar[ACCOUNT_CLASSES + 1];
 	uint32_t n = account_bars(r, bar);
 
