@@ -90,11 +90,11 @@ bool reason_matters(const struct reasons *r, const struct reason *reason, uint32
 
 struct json_out;
 
-/* The line above them: what the numbers are, after the title; without them, the title. */
 /* "0.31–0.40 s", "≤ 0.20 s", "–". Caller frees. */
 char *reason_gain_text(const struct reason *r);
 /* In account_unit(), after mark. Caller frees. */
 char *reason_cost_text(const struct reasons *r, const struct reason *reason, const char *mark);
+/* The line above them: what the numbers are, after the title; without them, the title. */
 void reasons_head_print(const struct reasons *r, const char *title, bool numbers, FILE *out);
 /* One of them, also without its evidence. mark: before its cost, if that may be wrong. */
 void reason_print(const struct reasons *r, const struct reason *reason, uint32_t number,

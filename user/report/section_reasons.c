@@ -7,8 +7,6 @@
 #include "lib/log.h"
 #include "report/section.h"
 
-#define REASONS_SHOWN 5
-
 static bool is_shown(const struct report *r, const struct reason *reason)
 {
 	return reason_matters(&r->reasons, reason,
