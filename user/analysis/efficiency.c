@@ -41,29 +41,45 @@ static double longest_of(const struct account *a, const struct account_job *j,
 	return ns;
 }
 
+/* What the longest path tells. It is made of calls, U of what remains of the time beside tracing: they differ a little. */
+static void path_factors(struct efficiency *e, double most_ns, double longest_ns)
+{
+	double span_ns = (double)e->span_ns, ideal_ns = longest_ns;
+
+	ideal_ns = ideal_ns < most_ns ? most_ns : ideal_ns > span_ns ? span_ns : ideal_ns;
+	e->serialisation = most_ns / ideal_ns;
+	e->transfer = ideal_ns / span_ns;
+}
+
 struct efficiency efficiency_make(const struct account *a, const struct account_job *j,
 				  const struct app_time *app, const struct model *m,
 				  struct whatif *w, bool partial)
 {
-	double sum = 0, most = 0, span = (double)(j->to_ns - j->from_ns), ideal;
-	struct efficiency e = {.serialisation = NAN, .transfer = NAN, .partial = partial};
+	double most_ns = 0, span_ns = (double)(j->to_ns - j->from_ns), sum_ns;
+	struct efficiency e = {
+		.ranks = j->n,
+		.span_ns = j->to_ns - j->from_ns,
+		.outside_ns = account_outside_ns(&j->sum),
+		.serialisation = NAN,
+		.transfer = NAN,
+		.partial = partial,
+	};
 
 	for (uint32_t i = j->first; i < j->first + j->n; i++) {
 		double ns = (double)account_outside_ns(&a->rank[i].row);
 
-		sum += ns;
-		most = ns > most ? ns : most;
+		most_ns = ns > most_ns ? ns : most_ns;
 	}
-	e.parallel = ratio(sum, span * j->n);
-	e.load_balance = ratio(sum, most * j->n);
-	e.communication = ratio(most, span);
-	e.had_core = a->sched ? ratio((double)j->sum.ns[ACCOUNT_COMPUTING], sum) : NAN;
-	if (!w || whatif_is_full(w) || most <= 0)
-		return e;
-	/* The path is made of calls, U of what remains of the time beside tracing: they differ a little. */
-	ideal = longest_of(a, j, app, m, w);
-	ideal = ideal < most ? most : ideal > span ? span : ideal;
-	e.serialisation = most / ideal;
-	e.transfer = ideal / span;
+	sum_ns = (double)e.outside_ns;
+	e.parallel = ratio(sum_ns, span_ns * j->n);
+	e.load_balance = ratio(sum_ns, most_ns * j->n);
+	e.communication = ratio(most_ns, span_ns);
+	e.had_core = a->sched ? ratio((double)j->sum.ns[ACCOUNT_COMPUTING], sum_ns) : NAN;
+	if (most_ns <= 0)
+		e.unknown = EFFICIENCY_NOTHING_OUTSIDE;
+	else if (!w || whatif_is_full(w))
+		e.unknown = EFFICIENCY_TOO_LONG;
+	else
+		path_factors(&e, most_ns, longest_of(a, j, app, m, w));
 	return e;
 }

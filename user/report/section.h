@@ -16,10 +16,18 @@ extern const struct figure time_figures[];		     /* of a struct time_row */
 extern const struct figure app_figures[], app_mpi_figures[]; /* of a struct app_thread */
 extern const struct figure switches_object[];		     /* of a struct switch_row */
 extern const struct figure overhead_object[];		     /* of a struct coverage_hits */
+extern const struct figure efficiency_figures[];	     /* of a struct efficiency */
+
+/* Losses after which classes of the account, and what is made of them, may be wrong. */
+#define LOSS_OF_ACCOUNT (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES)
 
 void text_launchers(const struct report *r, FILE *out);
 /* "~" if records are missing, by which classes of the account may be wrong; or "". */
 const char *account_mark(const struct report *r);
+/* What is missing of a job's efficiency. */
+uint32_t efficiency_lost(const struct report *r, uint32_t job);
+/* Members of an object that is open. */
+void json_efficiency_members(struct json_out *j, const struct efficiency *e, uint32_t facts);
 void text_efficiency(const struct report *r, FILE *out);
 void text_account(const struct report *r, FILE *out);
 void text_reasons(const struct report *r, FILE *out);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where rank time went (analysis/account.h) and how efficient that was: the first screen's upper half, and JSON. */
-#include <math.h>
+/* Where rank time went (analysis/account.h): the bars of the first screen, and JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 
 #define BAR_CHARS 24  /* of 100 % */
 #define SHOWN_PCT 0.5 /* a class below is not shown by itself */
-#define JOBS_SHOWN 8
 
 /* In the order of the page. */
 static const struct {
@@ -43,64 +41,7 @@ const char *account_mark(const struct report *r)
 
 	for (uint32_t i = 0; i < r->account.nrank; i++)
 		lost |= r->lost[r->account.rank[i].process];
-	return lost & (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES) ? "~" : "";
-}
-
-/* ---- efficiency ---- */
-
-/* 25 %, 2.5 %, 0 % */
-static char *pct_text(double ratio)
-{
-	double pct = 100 * ratio;
-
-	return xasprintf(pct > 0 && pct < 9.95 ? "%.1f %%" : "%.0f %%", pct);
-}
-
-static void factor_print(const char *name, const char *mark, double ratio, FILE *out)
-{
-	char *text = pct_text(ratio);
-
-	fprintf(out, "%s %s%s", name, mark, text);
-	free(text);
-}
-
-/* The factors' product is the part of rank time that was computing. */
-static void efficiency_print(const struct report *r, const struct efficiency *e, const char *name,
-			     FILE *out)
-{
-	const char *mark = account_mark(r);
-	bool core_known = !isnan(e->had_core);
-
-	factor_print(name, mark, core_known ? e->parallel * e->had_core : e->parallel, out);
-	factor_print(" = load balance", mark, e->load_balance, out);
-	if (isnan(e->transfer)) {
-		factor_print(" × communication", mark, e->communication, out);
-	} else {
-		factor_print(" × serialisation", e->partial ? "≤ " : mark, e->serialisation, out);
-		factor_print(" × transfer", e->partial ? "≥ " : mark, e->transfer, out);
-	}
-	if (core_known)
-		factor_print(" × had a core", mark, e->had_core, out);
-	fputc('\n', out);
-}
-
-void text_efficiency(const struct report *r, FILE *out)
-{
-	const char *name = r->account.sched ? "Efficiency" : "Parallel efficiency";
-	uint32_t jobs = r->account.njob;
-	char job[32];
-
-	fputc('\n', out);
-	if (jobs > 1)
-		fprintf(out, "%s\n", name);
-	for (uint32_t i = 0; i < jobs && i < JOBS_SHOWN; i++) {
-		if (!r->account.job[i].n || isnan(r->efficiency[i].parallel))
-			continue;
-		snprintf(job, sizeof(job), "  job %u:", i);
-		efficiency_print(r, &r->efficiency[i], jobs > 1 ? job : name, out);
-	}
-	if (jobs > JOBS_SHOWN)
-		text_note(out, "%u of %u jobs shown; --json has all.", JOBS_SHOWN, jobs);
+	return lost & LOSS_OF_ACCOUNT ? "~" : "";
 }
 
 /* ---- where it went ---- */
@@ -180,28 +121,4 @@ void json_account(struct json_out *j, const struct report *r)
 	}
 	json_out_array_end(j);
 	json_out_object_end(j);
-}
-
-/* NaN becomes null. */
-void json_efficiency(struct json_out *j, const struct report *r)
-{
-	json_out_key_array(j, "efficiency");
-	for (uint32_t i = 0; i < r->account.njob; i++) {
-		const struct account_job *job = &r->account.job[i];
-		const struct efficiency *e = &r->efficiency[i];
-
-		json_out_object_begin(j);
-		json_out_key_uint(j, "job", i);
-		json_out_key_uint(j, "ranks", job->n);
-		json_out_key_uint(j, "span_ns", job->to_ns - job->from_ns);
-		json_out_key_double(j, "parallel_efficiency", e->parallel);
-		json_out_key_double(j, "load_balance", e->load_balance);
-		json_out_key_double(j, "communication_efficiency", e->communication);
-		json_out_key_double(j, "serialisation_efficiency", e->serialisation);
-		json_out_key_double(j, "transfer_efficiency", e->transfer);
-		json_out_key_double(j, "had_core", e->had_core);
-		json_out_key_bool(j, "path_is_whole", !e->partial);
-		json_out_object_end(j);
-	}
-	json_out_array_end(j);
 }
