@@ -10,17 +10,18 @@
 #include "lib/log.h"
 #include "cmd/commands.h"
 #include "report/report.h"
+#include "cmd/report_scaling.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
-	bool json, threads, traffic, csv, explain, one_run;
+	bool json, threads, traffic, csv, explain, one_run, scaling, weak;
 	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang,
 		findings, times;
 	struct option_list ranks, offsets;
-	const char *section;
+	const char *section, *output;
 	uint64_t top, min;
 	int sort;
 };
@@ -82,6 +83,29 @@ static int report_print(const struct trace_source *source, size_t cnt,
 	return err;
 }
 
+/* Whether they go together. */
+static bool scaling_is_alone(const struct report_args *a)
+{
+	if (!a->scaling && (a->weak || a->output)) {
+		log_error("report: %s is a part of --scaling", a->weak ? "--weak" : "--output");
+		return false;
+	}
+	if (!a->scaling || !(details_of(a) || a->threads || a->traffic || a->csv || a->explain ||
+			     a->ranks.cnt || a->offsets.cnt))
+		return true;
+	log_error(
+		"report: --scaling is a table of its own: only --weak, --output, --json and --one-run go with it");
+	return false;
+}
+
+static int scaling_run(const struct report_args *a, int argc, char **argv, int dashdash)
+{
+	const struct report_scaling_options o = {
+		.json = a->json, .weak = a->weak, .one_run = a->one_run, .output = a->output};
+
+	return report_scaling(&o, argc, argv, dashdash);
+}
+
 static int report_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct report_args *a = opts;
@@ -97,11 +121,14 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace_source *source;
 	int err = 0;
 
-	(void)dashdash;
 	if (argc < 1) {
 		log_error("report: needs a trace file; see \"povtrace report --help\"");
 		return 2;
 	}
+	if (!scaling_is_alone(a))
+		return 2;
+	if (a->scaling)
+		return scaling_run(a, argc, argv, dashdash);
 	if (a->csv && (!a->traffic || a->json)) {
 		log_error("report: --csv is a form of --traffic, and not of --json");
 		return 2;
@@ -162,6 +189,13 @@ static const struct option_def report_options_table[] = {
 		 "layers below MPI to be recorded."},
 	{"csv", 0, OPTION_FLAG, FIELD(csv),
 	 .help = "With --traffic: write its rows as CSV; the columns are described in kmod-docs/TRAFFIC.md."},
+	{"scaling", 0, OPTION_FLAG, FIELD(scaling),
+	 .help = "Print instead how efficient several runs of one program were, by their numbers of ranks, and how it scales: "
+		 "kmod-docs/REPORT.md, \"Scaling\". Each FILE is a run; if runs have several files, put -- between those of one run and the next."},
+	{"weak", 0, OPTION_FLAG, FIELD(weak),
+	 .help = "With --scaling: the work grows with the number of ranks. Without it, every run is taken to do the same work."},
+	{"output", 'o', OPTION_STRING, FIELD(output), "FILE.svg",
+	 .help = "With --scaling: also write a picture of it, efficiencies against ranks."},
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Report these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). Cores "
 		 "are reported whole."},
@@ -200,13 +234,15 @@ static const char *const report_examples[] = {
 	"For programs.",
 	"povtrace report node1.pov node2.pov",
 	"A job on two nodes, recorded on each of them.",
+	"povtrace report --scaling -o scaling.svg ranks2.pov ranks4.pov ranks8.pov",
+	"How well a program uses more ranks, and which efficiency falls.",
 	NULL,
 };
 
 const struct command cmd_report = {
 	.name = "report",
 	.brief = "Print where ranks' time went, why, and what to do.",
-	.usage = "[options] FILE ...",
+	.usage = "[options] FILE ... | --scaling FILE ... [-- FILE ...] ...",
 	.details =
 		"Reads a recording once and prints one screen. \"Efficiency\" is the share of all rank time, between MPI_Init and "
 		"MPI_Finalize, that was computing, with the factors that POP defines and the share of useful time that had a core. Below it, each "

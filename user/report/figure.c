@@ -14,9 +14,11 @@ static uint64_t member(const void *row, size_t at)
 	return *(const uint64_t *)((const char *)row + at);
 }
 
-static double real_member(const struct figure *f, const void *row)
+double figure_real(const struct figure *f, const void *row)
 {
-	return *(const double *)((const char *)row + f->at);
+	const void *at = (const char *)row + f->at;
+
+	return *(const double *)at;
 }
 
 static bool is_real(const struct figure *f)
@@ -52,7 +54,7 @@ static void value_print(struct json_out *j, const struct figure *f, const void *
 	if (f->kind == FIGURE_MEAN)
 		json_out_double(j, function_row_mean(row)); /* NaN: null */
 	else if (is_real(f))
-		json_out_double(j, real_member(f, row));
+		json_out_double(j, figure_real(f, row));
 	else if (!value_get(f, row, &v))
 		json_out_null(j);
 	else
@@ -190,7 +192,7 @@ static void value_cell(const struct figure_table *t, const struct figure *f, con
 	uint64_t v;
 
 	if (is_real(f))
-		cell_real(t->c, f, real_member(f, row));
+		cell_real(t->c, f, figure_real(f, row));
 	else if (!value_get(f, row, &v) || (f->no_zero && !v) || (f->kind == FIGURE_RATE && !whole))
 		columns_cell(t->c, "-");
 	else if (f->kind == FIGURE_COUNT)

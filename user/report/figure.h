@@ -90,6 +90,8 @@ void figures_cells(const struct figure_table *t, const void *row, uint64_t whole
 /* One of them, without its share. */
 void figure_cell(const struct figure_table *t, const struct figure *f, const void *row,
 		 uint64_t whole, uint32_t lost);
+/* The value of a FIGURE_RATIO or FIGURE_FACTOR. */
+double figure_real(const struct figure *f, const void *row);
 /* "~", "≥", "≤", or NULL. */
 const char *figure_mark(const struct figure *f, uint32_t lost);
 /* A ratio as people read it: "25 %", "2.5 %", "0 %". Returns buf. */

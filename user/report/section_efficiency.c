@@ -42,7 +42,7 @@ static void factor_print(const char *before, const struct figure *f, const struc
 {
 	const char *mark = figure_mark(f, lost);
 	char buf[RATIO_BYTES];
-	double ratio = *(const double *)((const char *)e + f->at);
+	double ratio = figure_real(f, e);
 
 	if (isnan(ratio))
 		return;
