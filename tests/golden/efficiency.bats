@@ -400,3 +400,37 @@ for l in sys.stdin:
 	disk_is_full 1 "$POVTRACE" report --scaling one.pov two.pov
 	run -2 "$POVTRACE" report --scaling
 }
+
+@test "diff: efficiencies, as the reports have them" {
+	three_runs
+	"$POVTRACE" diff two.pov four.pov >got
+	sed -n '/^  efficiency/,/^$/p' got | diff -u - /dev/fd/3 3<<-'END'
+		  efficiency           before  after  points
+		  parallel efficiency    62 %   25 %   -37.5
+		  load balance           83 %  100 %   +16.7
+		  serialisation         100 %   25 %   -75.0
+		  transfer               75 %  100 %   +25.0
+		  had a core            100 %  100 %       .
+		  Efficiencies are those of all ranks of each run.
+
+	END
+	"$POVTRACE" diff --json two.pov four.pov >json
+	for run in before:two after:four; do
+		diff <("$POVTRACE" report --json ${run#*:}.pov | jq -S '.efficiency[0] | del(.job)') \
+			<(jq -S ".efficiency[0].${run%:*} | del(.incomplete)" json)
+	done
+	jq -e '.efficiency[0] as $p | $p.job == 0 and ($p.change | length == 6 and (to_entries | all(.value == $p.after[.key] - $p.before[.key])))' json
+	# what is a limit, lost or not known in one run is so in both
+	grep -v 'tgid=300 func=2 ' four.txt >unmatched.txt
+	"$make" unmatched.txt unmatched.pov
+	"$POVTRACE" diff four.pov unmatched.pov | tr -s ' ' >got
+	grep -q '^ serialisation 25 % ≤33 % ~+8.3$' got
+	grep -q '^ transfer 100 % ≥75 % ~-25.0$' got
+	grep -q '^ load balance 100 % 100 % \.$' got
+	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' two.txt | trace off
+	"$POVTRACE" diff two.pov off.pov | tr -s ' ' | grep -q '^ had a core 100 % - -$'
+	[ "$("$POVTRACE" diff --json two.pov off.pov | jq -c '.efficiency[0] | [.before.had_core, .after.had_core, .change.had_core]')" = '[1,null,null]' ]
+	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' two.txt | trace lost
+	"$POVTRACE" diff lost.pov two.pov | tr -s ' ' | grep -q '^ load balance ~83 % 83 % \.$'
+	[ "$("$POVTRACE" diff --json lost.pov two.pov | jq -c '.efficiency[0].before | [.incomplete, .path_is_whole]')" = '[["call"],false]' ]
+}

@@ -107,7 +107,7 @@ const struct command cmd_diff = {
 	.brief = "Print what changed from one run to another.",
 	.usage = "[options] BEFORE AFTER | BEFORE ... -- AFTER ...",
 	.details =
-		"Reads two runs and compares what `povtrace report` says of each: the times of all ranks together, what ranks lost by waiting (by "
+		"Reads two runs and compares what `povtrace report` says of each: efficiencies, the times of all ranks together, what ranks lost by waiting (by "
 		"kind of finding), the times of each rank, calls and time of each function, and what was sent. In each table what "
 		"changed most comes first. Ranks belong together by job and rank; ranks that only one run has are left out everywhere, and "
 		"that is said.\n\n"
