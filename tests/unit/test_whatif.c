@@ -247,14 +247,17 @@ static uint64_t last_of(const uint64_t *ns)
 /* The longest path, by whatif.h. */
 static uint64_t longest_of(struct world *w)
 {
-	struct whatif_span *span = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*span));
+	struct whatif_part *part = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*part));
+	struct whatif_stretch whole[RANKS];
 	uint64_t ns;
 
-	assert_non_null(span);
-	for (int i = 0; i < RANKS; i++)
-		span[w->thread[i].idx] = (struct whatif_span){START, w->now[i], true};
-	ns = whatif_longest_ns(w->whatif, span);
-	free(span);
+	assert_non_null(part);
+	for (int i = 0; i < RANKS; i++) {
+		whole[i] = (struct whatif_stretch){START, w->now[i]};
+		part[w->thread[i].idx] = (struct whatif_part){&whole[i], 1, true, true};
+	}
+	ns = whatif_longest_ns(w->whatif, part);
+	free(part);
 	return ns;
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/account.h"
 
 struct whatif;
+struct whatif_part;
 
 /* Why serialisation and transfer are unknown. */
 enum efficiency_unknown {
@@ -42,5 +43,16 @@ struct efficiency {
 struct efficiency efficiency_make(const struct account *a, const struct account_job *j,
 				  const struct app_time *app, const struct model *m,
 				  struct whatif *w, bool partial);
+
+/* What the factors are made of. */
+struct efficiency_sums {
+	uint64_t ranks, span_ns, outside_ns, computing_ns; /* n, T, ΣU, and of that on a core */
+	uint64_t most_ns;				   /* max(U) */
+	bool sched;
+};
+void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *row);
+/* The same of a part of the job, which whatif_longest_ns can tell the longest path of. */
+struct efficiency efficiency_of(const struct efficiency_sums *s, struct whatif *w,
+				const struct whatif_part *part, bool partial);
 
 #endif
