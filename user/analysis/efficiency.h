@@ -24,6 +24,7 @@ enum efficiency_unknown {
 	EFFICIENCY_KNOWN,
 	EFFICIENCY_NOTHING_OUTSIDE, /* no rank was ever outside MPI */
 	EFFICIENCY_TOO_LONG,	    /* the replay has no room for so many calls and messages */
+	EFFICIENCY_NOT_REPLAYED,    /* of a part: too many others are larger (parts.h) */
 };
 
 struct efficiency {

@@ -18,8 +18,8 @@
 
 struct report_args {
 	bool json, threads, traffic, csv, explain, one_run, scaling, weak;
-	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang,
-		findings, times;
+	bool functions, regions, collectives, messages, overlap, cores, coverage, all, call_sites,
+		hang, findings, times;
 	struct option_list ranks, offsets;
 	const char *section, *output;
 	uint64_t top, min;
@@ -38,7 +38,8 @@ static const char *const sort_keys[] = {
 
 static uint32_t details_of(const struct report_args *a)
 {
-	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->collectives ? DETAIL_COLLECTIVES : 0) |
+	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->regions ? DETAIL_REGIONS : 0) |
+	       (a->collectives ? DETAIL_COLLECTIVES : 0) |
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
@@ -163,6 +164,9 @@ static const struct option_def report_options_table[] = {
 	 .help = "Print what the scheduler saw of each rank's main thread, and who took most of each core."},
 	{"functions", 0, OPTION_FLAG, FIELD(functions),
 	 .help = "Print what was called instead: how often, how long, how it is spread, of all ranks and of each."},
+	{"regions", 0, OPTION_FLAG, FIELD(regions),
+	 .help = "Print how efficient ranks were in each phase of the program (MPI_Pcontrol) and each of its functions that is a region "
+		 "(record --region), and how long they were in these."},
 	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
 	 .help = "Print what was called by the places that it was called from, with function, file and line where the program is "
 		 "here as it was recorded, with debug information (cc -g); and how unequal ranks are there."},

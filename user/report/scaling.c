@@ -84,10 +84,6 @@ static const char *const unknown_runs[] = {
 	[SCALING_NO_MPI] = "no_mpi",
 	[SCALING_NO_WINDOW] = "no_window",
 };
-static const char *const unknown_paths[] = {
-	[EFFICIENCY_NOTHING_OUTSIDE] = "nothing_outside_mpi",
-	[EFFICIENCY_TOO_LONG] = "too_long",
-};
 
 static void run_print(struct json_out *j, const struct scaling_run *run)
 {
@@ -107,7 +103,6 @@ static void run_print(struct json_out *j, const struct scaling_run *run)
 	if (known) {
 		json_out_object_begin(j);
 		json_efficiency_members(j, &run->e, 0);
-		json_out_key_string(j, "path_unknown", unknown_paths[run->e.unknown]);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);

@@ -93,8 +93,16 @@ void text_efficiency(const struct report *r, FILE *out)
 
 void json_efficiency_members(struct json_out *j, const struct efficiency *e, uint32_t facts)
 {
+	/* NULL: they are known. */
+	static const char *const unknown[] = {
+		[EFFICIENCY_NOTHING_OUTSIDE] = "nothing_outside_mpi",
+		[EFFICIENCY_TOO_LONG] = "too_long",
+		[EFFICIENCY_NOT_REPLAYED] = "not_replayed",
+	};
+
 	figures_json(j, efficiency_figures, e, facts);
 	json_out_key_bool(j, "path_is_whole", !e->partial);
+	json_out_key_string(j, "path_unknown", unknown[e->unknown]);
 }
 
 void json_efficiency(struct json_out *j, const struct report *r)
