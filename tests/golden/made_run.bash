@@ -3,15 +3,16 @@
 #
 # Made-up runs of which the truth is known, as scripts for povmake. Loaded after lib.
 
-# A job of $1 ranks, pids 100, 200, …, each on a CPU of its own; MPI_Init ends at 1 ms. Their calls are on stdin, the end at $2 us. Of a
+# A job of $1 ranks, pids 100, 200, …, each on a CPU of its own; MPI_Init ends at 2 ms. $regions: names of
+# regions; $early: prints what rank $1 does before MPI_Init. Their calls are on stdin, the end at $2 us. Of a
 # job on several nodes, $node is one's name, $first its first rank's number, $world how many all are.
 ranks() { # RANKS END_US <SCRIPT
 	local i
 	cat <<-E
-		meta {"type":"recording","abi":1,"start_ns":1000000,"argv":["mpiexec","./app"],"config":{"sched":"all","irq":false,"rings":$1,"cpus_per_ring":1}}
+		meta {"type":"recording","abi":1,"start_ns":1000000,"argv":["mpiexec","./app"],"config":{"sched":"all","irq":false,"rings":$1,"cpus_per_ring":1,"regions":[${regions-}]}}
 		meta {"type":"clocks","monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000}
 		meta {"type":"host","hostname":"${node-n}","kernel":"6.1","machine":"x86_64","cpus":$1}
-		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
+		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""},{"id":10,"name":"MPI_Pcontrol","group":"init","attrs":"NONE","sig":"level mark mark2 mark3 mark4"}]}
 		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
 	E
 	for ((i = 0; i < $1; i++)); do
@@ -23,6 +24,7 @@ ranks() { # RANKS END_US <SCRIPT
 	for ((i = 0; i < $1; i++)); do
 		echo "stream $i"
 		echo "switch ts=$((1000200 + i)) cpu=$i prev=0 next=$((100 * i + 100))"
+		[ -z "${early-}" ] || "$early" "$i"
 		call 1 "$i" 1900 100
 	done
 	cat

@@ -122,7 +122,7 @@ report_said() { # what the example in $line must have printed
 }
 
 @test "report: the help's examples do what they say" {
-	cp run.pov node1.pov && cp run.pov node2.pov
+	for copy in node1 node2 ranks2 ranks4 ranks8; do cp run.pov $copy.pov; done
 	each_example report report_said
 }
 

@@ -41,6 +41,10 @@ struct world {
 	uint64_t now[RANKS];	 /* each rank's time, recorded … */
 	uint64_t other[RANKS];	 /* … and changed */
 	uint64_t outside[RANKS]; /* the longest path of time outside MPI that leads to it */
+	uint64_t inside[RANKS];	 /* the same, of time in a part of the program */
+	uint64_t since[RANKS];	 /* when it last entered that part; 0: it is not in it */
+	struct whatif_stretch stretch[RANKS][STEPS];
+	uint32_t nstretch[RANKS];
 	uint64_t carried[RANKS]; /* changed: when the last transfer that it began is over */
 	uint64_t seed;
 };
@@ -171,6 +175,7 @@ static void message(struct world *w, int from, int to, enum sends how)
 	told_match(w, end_of(w, from, &send_func, s, s, end_ns),
 		   end_of(w, to, &recv_func, r, r, end_ns), 8);
 	w->outside[to] = most(w->outside[to], w->outside[from]);
+	w->inside[to] = most(w->inside[to], w->inside[from]);
 	w->now[from] = w->now[to] = end_ns;
 	s = w->other[from];
 	r = w->other[to];
@@ -185,11 +190,12 @@ static void message(struct world *w, int from, int to, enum sends how)
 
 static void meet(struct world *w)
 {
-	uint64_t last = 0, other = 0, outside = 0;
+	uint64_t last = 0, other = 0, outside = 0, inside = 0;
 
 	for (int i = 0; i < RANKS; i++) {
 		last = most(last, w->now[i]);
 		outside = most(outside, w->outside[i]);
+		inside = most(inside, w->inside[i]);
 		other = most(other, w->other[i]);
 	}
 	told_barrier(w, w->now, last + BARRIER_NS);
@@ -197,7 +203,30 @@ static void meet(struct world *w)
 		w->now[i] = last + BARRIER_NS;
 		w->other[i] = other + BARRIER_NS;
 		w->outside[i] = outside;
+		w->inside[i] = inside;
 	}
+}
+
+/* The rank enters the part of the program, or leaves it. */
+static void part_toggle(struct world *w, int rank, uint64_t ts_ns)
+{
+	uint64_t since = w->since[rank];
+
+	w->since[rank] = since ? 0 : ts_ns;
+	if (since && since < ts_ns)
+		w->stretch[rank][w->nstretch[rank]++] = (struct whatif_stretch){since, ts_ns};
+}
+
+/* Outside MPI for so long; it may enter or leave the part meanwhile. */
+static void outside(struct world *w, int rank, uint64_t ns)
+{
+	uint64_t before_ns = dice(w, (uint32_t)ns + 1);
+
+	w->outside[rank] += ns;
+	w->inside[rank] += w->since[rank] ? before_ns : 0;
+	if (!dice(w, 3))
+		part_toggle(w, rank, w->now[rank] + before_ns);
+	w->inside[rank] += w->since[rank] ? ns - before_ns : 0;
 }
 
 /* Computes, part of it without a core, which the changed run gives. */
@@ -207,9 +236,9 @@ static void compute(struct world *w, int rank, bool changed)
 
 	if (lost_ns)
 		told_no_core(w, rank, (rank + 1) % RANKS, w->now[rank], w->now[rank] + lost_ns);
+	outside(w, rank, ns + lost_ns);
 	w->now[rank] += ns + lost_ns;
 	w->other[rank] += ns + (changed ? 0 : lost_ns);
-	w->outside[rank] += ns + lost_ns;
 }
 
 static bool sends_at_once(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
@@ -247,14 +276,35 @@ static uint64_t last_of(const uint64_t *ns)
 /* The longest path, by whatif.h. */
 static uint64_t longest_of(struct world *w)
 {
-	struct whatif_span *span = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*span));
+	struct whatif_part *part = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*part));
+	struct whatif_stretch whole[RANKS];
 	uint64_t ns;
 
-	assert_non_null(span);
-	for (int i = 0; i < RANKS; i++)
-		span[w->thread[i].idx] = (struct whatif_span){START, w->now[i], true};
-	ns = whatif_longest_ns(w->whatif, span);
-	free(span);
+	assert_non_null(part);
+	for (int i = 0; i < RANKS; i++) {
+		whole[i] = (struct whatif_stretch){START, w->now[i]};
+		part[w->thread[i].idx] = (struct whatif_part){&whole[i], 1, true, true};
+	}
+	ns = whatif_longest_ns(w->whatif, part);
+	free(part);
+	return ns;
+}
+
+/* The same of the part. */
+static uint64_t longest_inside(struct world *w)
+{
+	struct whatif_part *part = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*part));
+	uint64_t ns;
+
+	assert_non_null(part);
+	for (int i = 0; i < RANKS; i++) {
+		if (w->since[i])
+			part_toggle(w, i, w->now[i]);
+		part[w->thread[i].idx] = (struct whatif_part){w->stretch[i], w->nstretch[i], true,
+							      true};
+	}
+	ns = whatif_longest_ns(w->whatif, part);
+	free(part);
 	return ns;
 }
 
@@ -288,6 +338,8 @@ TEST(random)
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
 		assert_true(gain_ns > 0 || (how == SENDS_WAIT && !cores));
 		assert_int_equal(longest_of(&w), last_of(w.outside));
+		assert_int_equal(longest_inside(&w), last_of(w.inside));
+		assert_true(last_of(w.inside) > 0 && last_of(w.inside) < last_of(w.outside));
 		/* once more, and with nothing left out */
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
 		assert_int_equal(whatif_run(w.whatif, &(struct whatif_change){.ctx = NULL}), 0);

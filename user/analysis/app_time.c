@@ -11,9 +11,7 @@
 /* What a thread had done when its process's MPI_Init ended, and when it began to finalize; and in calls between. */
 struct app_mark {
 	struct state_times from, to;
-	struct state_times wait, work, io; /* in calls; running of polls is in wait */
-	double outer_ns, inner_ns; /* recording calls that lie in no other one, and in others */
-	uint64_t room_ns, taken_ns;
+	struct app_sums sums; /* without life */
 	bool ended;
 };
 
@@ -119,7 +117,8 @@ static void recording_add(struct app_time *a, const struct model_thread *t, bool
 	struct app_mark *m = mark_row(a, t);
 
 	if (!m->ended && a->coverage)
-		*(inner ? &m->inner_ns : &m->outer_ns) += coverage_made_cost(a->coverage, made);
+		*(inner ? &m->sums.inner_ns : &m->sums.outer_ns) += coverage_made_cost(a->coverage,
+										       made);
 }
 
 static void call_recorded(struct app_time *a, const struct model_call *c)
@@ -140,7 +139,7 @@ static uint64_t within(struct app_time *a, const struct model_thread *t, uint64_
 
 static void on_room(void *ctx, const struct model_room *r)
 {
-	mark_row(ctx, r->thread)->room_ns += within(ctx, r->thread, r->begin_ns, r->end_ns);
+	mark_row(ctx, r->thread)->sums.room_ns += within(ctx, r->thread, r->begin_ns, r->end_ns);
 }
 
 static void on_held(void *ctx, const struct model_thread *waiter, const struct model_thread *holder,
@@ -153,7 +152,7 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 		a->held_tell(a->held_ctx, waiter, holder, from_ns, to_ns);
 	ns = within(a, waiter, from_ns, to_ns);
 	if (holder && model_thread_records(a->model, holder))
-		mark_row(a, waiter)->taken_ns += ns;
+		mark_row(a, waiter)->sums.taken_ns += ns;
 	else if (ns && waiter->proc->is_rank)
 		held_add(&a->held, waiter, holder, ns);
 }
@@ -187,9 +186,9 @@ static void on_call(void *ctx, const struct model_call *c)
 	m = mark_row(a, c->thread);
 	if (m->ended)
 		return;
-	table_row_add(c->func->file_io ? &m->io :
-		      c->func->waits   ? &m->wait :
-					 &m->work,
+	table_row_add(c->func->file_io ? &m->sums.io :
+		      c->func->waits   ? &m->sums.wait :
+					 &m->sums.work,
 		      &c->split, ns);
 	row = thread_row(a, c->thread);
 	row->mpi_ns += c->end_ns - c->begin_ns;
@@ -214,9 +213,10 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	m = mark_row(a, s->thread);
 	if (m->ended)
 		return;
-	m->wait.ns[THREAD_RUNNING] += s->computes ? s->running_ns : s->split.ns[THREAD_RUNNING];
-	m->wait.ns[THREAD_RUNNABLE] += s->computes ? 0 : s->split.ns[THREAD_RUNNABLE];
-	m->wait.ns[THREAD_UNKNOWN] += s->computes ? 0 : s->split.ns[THREAD_UNKNOWN];
+	m->sums.wait.ns[THREAD_RUNNING] += s->computes ? s->running_ns :
+							 s->split.ns[THREAD_RUNNING];
+	m->sums.wait.ns[THREAD_RUNNABLE] += s->computes ? 0 : s->split.ns[THREAD_RUNNABLE];
+	m->sums.wait.ns[THREAD_UNKNOWN] += s->computes ? 0 : s->split.ns[THREAD_UNKNOWN];
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
 }
@@ -231,7 +231,7 @@ static void on_counted(void *ctx, const struct model_counted *c)
 		      &(struct coverage_made){c->func, c->lib, c->preloaded, .counted = c->calls});
 	if (c->nested || !func_is_top(c->func) || m->ended)
 		return;
-	m->work.ns[THREAD_RUNNING] += c->busy_ns;
+	m->sums.work.ns[THREAD_RUNNING] += c->busy_ns;
 	thread_row(a, c->thread)->mpi_ns += c->busy_ns;
 	thread_row(a, c->thread)->calls += c->calls;
 }
@@ -249,36 +249,64 @@ static void on_start(void *ctx, const struct model *m)
 	a->model = a->windows.model = m;
 }
 
-/* ---- the account ---- */
-
-/* *left is what is not given away yet. */
-static uint64_t part(uint64_t ns, uint64_t *left)
-{
-	uint64_t got = ns < *left ? ns : *left;
-
-	*left -= got;
-	return got;
-}
-
-/* Takes so much, as far as it is there, from the first part, what is lacking from the next one, …: how much that is. */
-static uint64_t take_from(uint64_t *const *parts, int cnt, uint64_t ns)
-{
-	uint64_t got = 0;
-
-	for (int i = 0; i < cnt && got < ns; i++)
-		got += part(ns - got, parts[i]);
-	return got;
-}
-
-static uint64_t whole_ns(double ns)
-{
-	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
-}
+/* ---- stretches ---- */
 
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
+
+/* Up to a moment within the window, or to its end. */
+static struct app_sums sums_at(const struct app_mark *m, const struct model_thread *t,
+			       uint64_t ts_ns)
+{
+	struct app_sums sums = m->sums;
+
+	sums.life = m->ended ? m->to : times_at(t, ts_ns);
+	return sums;
+}
+
+static const struct app_mark *mark_find(const struct app_time *a, const struct model_thread *t)
+{
+	static const struct app_mark none;
+
+	return t->idx < a->nmark ? &a->mark[t->idx] : &none;
+}
+
+void app_time_enter(const struct app_time *a, const struct model_thread *t, uint64_t ts_ns,
+		    struct app_entry *out)
+{
+	*out = (struct app_entry){ts_ns, sums_at(mark_find(a, t), t, ts_ns)};
+}
+
+static void states_add(struct state_times *to, const struct state_times *from,
+		       const struct state_times *until)
+{
+	for (int s = 0; s < THREAD_STATE_CNT; s++)
+		to->ns[s] += minus(until->ns[s], from->ns[s]);
+}
+
+/* If the window has begun since, from there. */
+void app_time_leave(const struct app_time *a, const struct model_thread *t,
+		    const struct app_entry *entry, uint64_t ts_ns, struct app_sums *sums)
+{
+	const struct app_mark *m = mark_find(a, t);
+	bool begun_since = t->idx < a->nthread && a->thread[t->idx].from_ns > entry->ts_ns;
+	const struct app_sums at_window = {.life = m->from};
+	const struct app_sums *from = begun_since ? &at_window : &entry->sums;
+	const struct app_sums until = sums_at(m, t, ts_ns);
+
+	states_add(&sums->life, &from->life, &until.life);
+	states_add(&sums->wait, &from->wait, &until.wait);
+	states_add(&sums->work, &from->work, &until.work);
+	states_add(&sums->io, &from->io, &until.io);
+	sums->outer_ns += until.outer_ns - from->outer_ns;
+	sums->inner_ns += until.inner_ns - from->inner_ns;
+	sums->room_ns += minus(until.room_ns, from->room_ns);
+	sums->taken_ns += minus(until.taken_ns, from->taken_ns);
+}
+
+/* ---- the end ---- */
 
 /* As far as is known: of one that nothing was seen of, calls may have been lost. */
 static bool uses_mpi(const struct app_time *a, const struct model_process *p)
@@ -287,43 +315,24 @@ static bool uses_mpi(const struct app_time *a, const struct model_process *p)
 	       (p->idx < a->windows.nprocess && a->windows.process[p->idx].is != WINDOW_NONE);
 }
 
-/* From the parts that it lies in. What is recorded at a call's begin and end is mostly outside of the time that is measured of it. */
-static void tracing_part(struct app_thread *row, const struct app_mark *m)
+/* Its times, once it is known when they begin and end. */
+static void row_finish(struct app_thread *row, const struct app_sums *sums)
 {
-	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
-	uint64_t *const inner[] = {&row->work_ns, &row->wait_ns, &row->unknown_ns};
-	uint64_t *const room[] = {&row->asleep_ns, &row->no_core_ns, &row->compute_ns,
-				  &row->unknown_ns};
-	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
+	const struct app_thread was = *row;
 
-	row->recording_ns = take_from(outer, 2, whole_ns(m->outer_ns)) +
-			    take_from(inner, 3, whole_ns(m->inner_ns));
-	row->taken_ns = take_from(taken, 2, m->taken_ns);
-	row->room_ns = take_from(room, 4, m->room_ns);
-	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
+	*row = app_time_of(sums, minus(was.to_ns, was.from_ns));
+	row->from_ns = was.from_ns;
+	row->to_ns = was.to_ns;
+	row->open_ns = was.open_ns;
+	row->mpi_ns = was.mpi_ns;
+	row->calls = was.calls;
 }
 
-/* Which of the time without a core, and of that which is unknown, was in calls. */
-static void in_calls_part(struct app_thread *row, const struct app_mark *m)
-{
-	uint64_t no_core_ns = row->no_core_ns, unknown_ns = row->unknown_ns;
-
-	row->mpi_no_core_ns = part(m->wait.ns[THREAD_RUNNABLE] + m->work.ns[THREAD_RUNNABLE] +
-					   m->io.ns[THREAD_RUNNABLE],
-				   &no_core_ns);
-	row->unknown_wait_ns = part(m->wait.ns[THREAD_UNKNOWN], &unknown_ns);
-	row->unknown_work_ns = part(m->work.ns[THREAD_UNKNOWN], &unknown_ns);
-	row->unknown_io_ns = part(m->io.ns[THREAD_UNKNOWN], &unknown_ns);
-}
-
-/* What was known when the window began may have been refuted since: no part is more than what is left. */
 static void thread_finish(struct app_time *a, const struct model_thread *t)
 {
 	struct app_thread *row = thread_row(a, t);
 	struct app_mark *m = mark_row(a, t);
 	struct app_process *p;
-	const struct state_times *in_wait = &m->wait, *in_work = &m->work, *in_io = &m->io;
-	uint64_t ns[THREAD_STATE_CNT], left, in_mpi_ns;
 
 	if (!uses_mpi(a, t->proc)) {
 		*row = (struct app_thread){0};
@@ -335,24 +344,9 @@ static void thread_finish(struct app_time *a, const struct model_thread *t)
 	}
 	if (row->from_ns < t->start_ns)
 		row->from_ns = t->start_ns;
-	row->window_ns = left = minus(row->to_ns, row->from_ns);
-	for (int s = 0; s < THREAD_STATE_CNT; s++)
-		ns[s] = minus(m->to.ns[s], m->from.ns[s]);
-	in_mpi_ns = in_wait->ns[THREAD_RUNNING] + in_work->ns[THREAD_RUNNING] +
-		    in_io->ns[THREAD_RUNNING];
-	row->no_core_ns = part(ns[THREAD_RUNNABLE], &left);
-	row->work_ns = part(in_work->ns[THREAD_RUNNING], &left);
-	row->wait_ns = part(in_wait->ns[THREAD_RUNNING], &left);
-	row->io_ns = part(in_io->ns[THREAD_RUNNING], &left);
-	row->compute_ns = part(minus(ns[THREAD_RUNNING], in_mpi_ns), &left);
-	in_mpi_ns = in_wait->ns[THREAD_BLOCKED] + in_work->ns[THREAD_BLOCKED];
-	row->wait_ns += part(in_mpi_ns, &left);
-	row->io_ns += part(in_io->ns[THREAD_BLOCKED], &left);
-	in_mpi_ns += in_io->ns[THREAD_BLOCKED];
-	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
-	row->unknown_ns = left;
-	tracing_part(row, m);
-	in_calls_part(row, m);
+	m->sums.life = (struct state_times){{0}};
+	states_add(&m->sums.life, &m->from, &m->to);
+	row_finish(row, &m->sums);
 	p = table_row(a->process, a->nprocess, t->proc->idx);
 	p->computed_ns += row->compute_ns;
 	p->in_mpi_ns += row->work_ns + row->wait_ns;

@@ -39,6 +39,20 @@ struct app_thread {
 	uint64_t calls; /* and polls */
 };
 
+/* What a thread did up to a moment, or between two. */
+struct app_sums {
+	struct state_times life;
+	struct state_times wait, work, io; /* in calls; running of polls is in wait */
+	double outer_ns, inner_ns; /* recording calls that lie in no other one, and in others */
+	uint64_t room_ns, taken_ns;
+};
+
+/* Where a stretch of a thread begins. */
+struct app_entry {
+	uint64_t ts_ns;
+	struct app_sums sums;
+};
+
 struct app_process {
 	uint32_t main; /* idx of the thread that called MPI_Init; else of the one with most calls, or of the process */
 	bool has_main;
@@ -70,5 +84,16 @@ struct app_time {
 /* Has the holders tell it who had the core. */
 void app_time_init(struct app_time *a, struct holders *holders);
 void app_time_release(struct app_time *a);
+
+/*
+ * A stretch of a thread, at moments that the replay has come to: where it begins, and where it ends. Adds to *sums what the thread did in it while
+ * its process used MPI.
+ */
+void app_time_enter(const struct app_time *a, const struct model_thread *t, uint64_t ts_ns,
+		    struct app_entry *out);
+void app_time_leave(const struct app_time *a, const struct model_thread *t,
+		    const struct app_entry *entry, uint64_t ts_ns, struct app_sums *sums);
+/* The same as of a thread: its times, from window_ns to unknown_io_ns, add up to window_ns. */
+struct app_thread app_time_of(const struct app_sums *sums, uint64_t window_ns);
 
 #endif

@@ -14,56 +14,84 @@ static double ratio(double part, double whole)
 }
 
 /* All threads of the job lead the path on; only ranks' main threads end it. */
-static struct whatif_span *spans_make(const struct account *a, const struct account_job *j,
-				      const struct app_time *app, const struct model *m)
+static struct whatif_part *whole_make(const struct account *a, const struct account_job *j,
+				      const struct app_time *app, const struct model *m,
+				      struct whatif_stretch *window)
 {
 	uint32_t n = model_thread_count(m);
-	struct whatif_span *span = xcalloc(n + 1, sizeof(*span));
+	struct whatif_part *part = xcalloc(n + 1, sizeof(*part));
 
 	for (uint32_t i = 0; i < n && i < app->nthread; i++) {
 		const struct account_rank *r = account_of_job(a, j,
 							      model_thread_get(m, i)->proc->idx);
 
+		window[i] = (struct whatif_stretch){app->thread[i].from_ns, app->thread[i].to_ns};
 		if (r && app->thread[i].window_ns)
-			span[i] = (struct whatif_span){app->thread[i].from_ns, app->thread[i].to_ns,
-						       i == r->thread};
+			part[i] = (struct whatif_part){&window[i], 1, true, i == r->thread};
 	}
-	return span;
+	return part;
 }
 
-static double longest_of(const struct account *a, const struct account_job *j,
-			 const struct app_time *app, const struct model *m, struct whatif *w)
+/* The path is made of calls, U of what remains of the time beside tracing: they differ a little. */
+static void path_factors(struct efficiency *e, double most_ns, double longest_ns)
 {
-	struct whatif_span *span = spans_make(a, j, app, m);
-	double ns = (double)whatif_longest_ns(w, span);
+	double span_ns = (double)e->span_ns, ideal_ns = longest_ns;
 
-	free(span);
-	return ns;
+	ideal_ns = ideal_ns < most_ns ? most_ns : ideal_ns > span_ns ? span_ns : ideal_ns;
+	e->serialisation = most_ns / ideal_ns;
+	e->transfer = ideal_ns / span_ns;
+}
+
+struct efficiency efficiency_of(const struct efficiency_sums *s, struct whatif *w,
+				const struct whatif_part *part, bool partial)
+{
+	double sum_ns = (double)s->outside_ns, most_ns = (double)s->most_ns;
+	double n = (double)s->ranks, span_ns = (double)s->span_ns;
+	struct efficiency e = {
+		.ranks = s->ranks,
+		.span_ns = s->span_ns,
+		.outside_ns = s->outside_ns,
+		.parallel = ratio(sum_ns, span_ns * n),
+		.load_balance = ratio(sum_ns, most_ns * n),
+		.communication = ratio(most_ns, span_ns),
+		.had_core = s->sched ? ratio((double)s->computing_ns, sum_ns) : NAN,
+		.serialisation = NAN,
+		.transfer = NAN,
+		.partial = partial,
+	};
+
+	if (most_ns <= 0)
+		e.unknown = EFFICIENCY_NOTHING_OUTSIDE;
+	else if (!w || whatif_is_full(w))
+		e.unknown = EFFICIENCY_TOO_LONG;
+	else
+		path_factors(&e, most_ns, (double)whatif_longest_ns(w, part));
+	return e;
+}
+
+void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *row)
+{
+	uint64_t outside_ns = account_outside_ns(row);
+
+	s->outside_ns += outside_ns;
+	s->computing_ns += row->ns[ACCOUNT_COMPUTING];
+	s->most_ns = outside_ns > s->most_ns ? outside_ns : s->most_ns;
+	s->ranks++;
 }
 
 struct efficiency efficiency_make(const struct account *a, const struct account_job *j,
 				  const struct app_time *app, const struct model *m,
 				  struct whatif *w, bool partial)
 {
-	double sum = 0, most = 0, span = (double)(j->to_ns - j->from_ns), ideal;
-	struct efficiency e = {.serialisation = NAN, .transfer = NAN, .partial = partial};
+	struct whatif_stretch *window = xcalloc(model_thread_count(m) + 1, sizeof(*window));
+	struct whatif_part *part = whole_make(a, j, app, m, window);
+	struct efficiency_sums sums = {.span_ns = j->to_ns - j->from_ns, .sched = a->sched};
+	struct efficiency e;
 
-	for (uint32_t i = j->first; i < j->first + j->n; i++) {
-		double ns = (double)account_outside_ns(&a->rank[i].row);
-
-		sum += ns;
-		most = ns > most ? ns : most;
-	}
-	e.parallel = ratio(sum, span * j->n);
-	e.load_balance = ratio(sum, most * j->n);
-	e.communication = ratio(most, span);
-	e.had_core = a->sched ? ratio((double)j->sum.ns[ACCOUNT_COMPUTING], sum) : NAN;
-	if (!w || whatif_is_full(w) || most <= 0)
-		return e;
-	/* The path is made of calls, U of what remains of the time beside tracing: they differ a little. */
-	ideal = longest_of(a, j, app, m, w);
-	ideal = ideal < most ? most : ideal > span ? span : ideal;
-	e.serialisation = most / ideal;
-	e.transfer = ideal / span;
+	for (uint32_t i = j->first; i < j->first + j->n; i++)
+		efficiency_rank_add(&sums, &a->rank[i].row);
+	e = efficiency_of(&sums, w, part, partial);
+	free(part);
+	free(window);
 	return e;
 }

@@ -30,6 +30,8 @@ extern const char *const loss_names[LOSS_BITS]; /* by bit */
 #define LOSS_UNANNOUNCED (1u << LOSS_BITS)
 /* With LOSS_COUNTED: and nothing is said of these calls' bytes. */
 #define LOSS_COUNTED_BYTES (1u << (LOSS_BITS + 1))
+/* Not lost, but not matched: messages or collectives that are in no path from rank to rank. */
+#define LOSS_OF_PATH (1u << (LOSS_BITS + 2))
 
 #define LOSS_LEFT_OUT (LOSS_COUNTED | LOSS_DETACHED)
 

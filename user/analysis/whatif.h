@@ -98,16 +98,22 @@ void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *
 
 /* After the replay: by how many ns the last thread's last call would end earlier. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
-/* When a thread counts; to_ns 0: never. is_end: the path may end with it. */
-struct whatif_span {
+/* When the time of a thread outside MPI counts. */
+struct whatif_stretch {
 	uint64_t from_ns, to_ns;
-	bool is_end;
+};
+struct whatif_part {
+	const struct whatif_stretch
+		*stretch; /* in order of time, none of which overlap; the caller's */
+	uint32_t n;
+	bool leads; /* the path goes on through it, whether its time counts or not */
+	bool ends;  /* and may end with it */
 };
 /*
- * The longest path of time outside MPI through messages and collectives: how long the run would take on a network whose transfers take no
- * time. Messages lead from send to receive; of collectives, those must wait that need the others' data. span: by idx of threads.
+ * The longest path of such time through messages and collectives: how long the run, or a part of it, would take on a network whose transfers take no
+ * time. Messages lead from send to receive; of collectives, those must wait that need the others' data. part: by idx of threads.
  */
-uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_span *span);
+uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_part *part);
 /* Each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
 void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
 /*

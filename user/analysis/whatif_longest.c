@@ -8,20 +8,24 @@
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
 
-/* From at_ns on the clock is ahead of the thread's own time outside MPI. */
+/* From at_ns on the clock is ahead of the thread's own time that counts. */
 struct ahead {
 	uint64_t at_ns, ns;
 };
 
 struct clock {
-	uint64_t *in_mpi_ns; /* until the end of each call, within the span */
+	uint64_t *in_mpi_ns; /* until the end of each call */
+	/* Of each stretch: what counts until it begins, and the thread's time in MPI by then. */
+	struct {
+		uint64_t counted_ns, in_mpi_ns;
+	} * before;
 	struct ahead *ahead;
 	uint32_t nahead, room;
 };
 
 struct longest {
 	const struct whatif *w;
-	const struct whatif_span *span;
+	const struct whatif_part *part;
 	struct clock *clock; /* by idx of threads */
 	uint32_t nthread;
 };
@@ -31,42 +35,18 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t overlap_ns(const struct whatif_call *c, const struct whatif_span *s, uint64_t to_ns)
+static uint64_t minus(uint64_t a, uint64_t b)
 {
-	uint64_t from_ns = later(c->begin_ns, s->from_ns);
-
-	to_ns = c->end_ns < to_ns ? c->end_ns : to_ns;
-	return !c->computes && to_ns > from_ns ? to_ns - from_ns : 0;
+	return a > b ? a - b : 0;
 }
 
-static void clocks_make(struct longest *l)
-{
-	l->clock = xcalloc(l->nthread + 1, sizeof(*l->clock));
-	for (uint32_t i = 0; i < l->w->nline; i++) {
-		const struct whatif_line *line = &l->w->line[i];
-		uint64_t sum_ns = 0;
-
-		if (i >= l->nthread || !l->span[i].to_ns)
-			continue;
-		l->clock[i].in_mpi_ns = xmalloc((line->ncall + 1) * sizeof(uint64_t));
-		for (uint32_t k = 0; k < line->ncall; k++) {
-			sum_ns += overlap_ns(&line->call[k], &l->span[i], l->span[i].to_ns);
-			l->clock[i].in_mpi_ns[k] = sum_ns;
-		}
-	}
-}
-
-/* Time outside MPI until then. */
-static uint64_t outside_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
+/* Time in MPI until then. */
+static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
 	const struct whatif_line *line = thread < l->w->nline ? &l->w->line[thread] : NULL;
-	const struct whatif_span *s = &l->span[thread];
 	uint32_t lo = 0, hi = line ? line->ncall : 0;
-	uint64_t in_ns;
+	uint64_t ns;
 
-	ts_ns = ts_ns < s->to_ns ? ts_ns : s->to_ns;
-	if (ts_ns <= s->from_ns)
-		return 0;
 	while (lo < hi) { /* the first call that ends later */
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -75,10 +55,61 @@ static uint64_t outside_ns(const struct longest *l, uint32_t thread, uint64_t ts
 		else
 			hi = mid;
 	}
-	in_ns = lo ? l->clock[thread].in_mpi_ns[lo - 1] : 0;
-	if (line && lo < line->ncall)
-		in_ns += overlap_ns(&line->call[lo], s, ts_ns);
-	return ts_ns - s->from_ns > in_ns ? ts_ns - s->from_ns - in_ns : 0;
+	ns = lo ? l->clock[thread].in_mpi_ns[lo - 1] : 0;
+	if (line && lo < line->ncall && !line->call[lo].computes)
+		ns += minus(ts_ns, line->call[lo].begin_ns);
+	return ns;
+}
+
+/* What counts of a stretch until then. */
+static uint64_t stretch_ns(const struct longest *l, uint32_t thread, uint32_t i, uint64_t ts_ns)
+{
+	const struct whatif_stretch *s = &l->part[thread].stretch[i];
+	uint64_t to_ns = ts_ns < s->to_ns ? ts_ns : s->to_ns;
+
+	return minus(to_ns - s->from_ns,
+		     in_mpi_ns(l, thread, to_ns) - l->clock[thread].before[i].in_mpi_ns);
+}
+
+static void clock_make(struct longest *l, uint32_t thread)
+{
+	const struct whatif_line *line = thread < l->w->nline ? &l->w->line[thread] : NULL;
+	const struct whatif_part *p = &l->part[thread];
+	struct clock *c = &l->clock[thread];
+	uint32_t ncall = line ? line->ncall : 0;
+	uint64_t ns = 0;
+
+	c->in_mpi_ns = xmalloc((ncall + 1) * sizeof(uint64_t));
+	c->before = xmalloc((p->n + 1) * sizeof(*c->before));
+	for (uint32_t i = 0; i < ncall; i++) {
+		ns += line->call[i].computes ? 0 : line->call[i].end_ns - line->call[i].begin_ns;
+		c->in_mpi_ns[i] = ns;
+	}
+	ns = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		c->before[i].counted_ns = ns;
+		c->before[i].in_mpi_ns = in_mpi_ns(l, thread, p->stretch[i].from_ns);
+		ns += stretch_ns(l, thread, i, UINT64_MAX);
+	}
+}
+
+/* Time that counts until then. */
+static uint64_t counted_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
+{
+	const struct whatif_part *p = &l->part[thread];
+	uint32_t lo = 0, hi = p->n;
+
+	while (lo < hi) { /* the first stretch that begins then or later */
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (p->stretch[mid].from_ns < ts_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? l->clock[thread].before[lo - 1].counted_ns +
+			       stretch_ns(l, thread, lo - 1, ts_ns) :
+		    0;
 }
 
 static uint64_t clock_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
@@ -94,13 +125,13 @@ static uint64_t clock_ns(const struct longest *l, uint32_t thread, uint64_t ts_n
 		else
 			hi = mid;
 	}
-	return outside_ns(l, thread, ts_ns) + (lo ? c->ahead[lo - 1].ns : 0);
+	return counted_ns(l, thread, ts_ns) + (lo ? c->ahead[lo - 1].ns : 0);
 }
 
 static void clock_set(struct longest *l, uint32_t thread, uint64_t at_ns, uint64_t ns)
 {
 	struct clock *c = &l->clock[thread];
-	uint64_t own_ns = outside_ns(l, thread, at_ns);
+	uint64_t own_ns = counted_ns(l, thread, at_ns);
 
 	if (ns <= clock_ns(l, thread, at_ns))
 		return;
@@ -113,7 +144,7 @@ static void clock_set(struct longest *l, uint32_t thread, uint64_t at_ns, uint64
 
 static bool counts(const struct longest *l, uint32_t thread)
 {
-	return thread < l->nthread && l->span[thread].to_ns;
+	return thread < l->nthread && l->part[thread].leads;
 }
 
 /* The latest clock of those that a member had to wait for. */
@@ -158,21 +189,25 @@ static void event_follow(struct longest *l, const struct whatif_event *e)
 	}
 }
 
-uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_span *span)
+uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_part *part)
 {
-	struct longest l = {.w = w, .span = span, .nthread = model_thread_count(w->model)};
+	struct longest l = {.w = w, .part = part, .nthread = model_thread_count(w->model)};
 	uint64_t most_ns = 0;
 
 	whatif_settle(w);
-	clocks_make(&l);
+	l.clock = xcalloc(l.nthread + 1, sizeof(*l.clock));
+	for (uint32_t i = 0; i < l.nthread; i++)
+		if (part[i].leads)
+			clock_make(&l, i);
 	for (uint32_t i = 0; i < w->njoint; i++)
 		w->joint[i].begun = w->joint[i].last_ns = 0;
 	for (size_t i = 0; i < w->nevent; i++)
 		event_follow(&l, &w->event[i]);
 	for (uint32_t i = 0; i < l.nthread; i++) {
-		if (span[i].to_ns && span[i].is_end)
-			most_ns = later(most_ns, clock_ns(&l, i, span[i].to_ns));
+		if (part[i].leads && part[i].ends)
+			most_ns = later(most_ns, clock_ns(&l, i, UINT64_MAX));
 		free(l.clock[i].in_mpi_ns);
+		free(l.clock[i].before);
 		free(l.clock[i].ahead);
 	}
 	free(l.clock);

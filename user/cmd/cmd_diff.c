@@ -107,8 +107,8 @@ const struct command cmd_diff = {
 	.brief = "Print what changed from one run to another.",
 	.usage = "[options] BEFORE AFTER | BEFORE ... -- AFTER ...",
 	.details =
-		"Reads two runs and compares what `povtrace report` prints for each: the times of "
-		"all ranks together, what ranks lost by waiting (by kind of finding), the times of "
+		"Reads two runs and compares what `povtrace report` prints for each: efficiencies, "
+		"the times of all ranks together, what ranks lost by waiting (by kind of finding), the times of "
 		"each rank, calls and time of each function, and what was sent. Each table lists "
 		"the largest changes first. Ranks are matched by job and rank; ranks that only one "
 		"run has are left out everywhere, with a note.\n\n"

@@ -12,15 +12,16 @@
 #include "lib/text.h"
 #include "cmd/commands.h"
 #include "report/report.h"
+#include "cmd/report_scaling.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
-	bool json, threads, traffic, csv, explain, one_run;
-	bool functions, collectives, messages, overlap, cores, coverage, all, call_sites, hang,
-		findings, times;
+	bool json, threads, traffic, csv, explain, one_run, scaling, weak;
+	bool functions, regions, collectives, messages, overlap, cores, coverage, all, call_sites,
+		hang, findings, times;
 	struct option_list ranks, offsets;
 	const char *section, *output;
 	uint64_t top, min;
@@ -39,7 +40,8 @@ static const char *const sort_keys[] = {
 
 static uint32_t details_of(const struct report_args *a)
 {
-	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->collectives ? DETAIL_COLLECTIVES : 0) |
+	return (a->functions ? DETAIL_FUNCTIONS : 0) | (a->regions ? DETAIL_REGIONS : 0) |
+	       (a->collectives ? DETAIL_COLLECTIVES : 0) |
 	       (a->messages ? DETAIL_MESSAGES | DETAIL_POSTS : 0) |
 	       (a->overlap ? DETAIL_OVERLAP : 0) | (a->cores ? DETAIL_TIMES | DETAIL_CORES : 0) |
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
@@ -118,6 +120,29 @@ static int output_check(const struct report_args *a, int argc, char **argv)
 	return 0;
 }
 
+/* Whether they go together. */
+static bool scaling_is_alone(const struct report_args *a)
+{
+	if (!a->scaling && a->weak) {
+		log_error("report: --weak needs --scaling");
+		return false;
+	}
+	if (!a->scaling || !(details_of(a) || a->threads || a->traffic || a->csv || a->explain ||
+			     a->ranks.cnt || a->offsets.cnt))
+		return true;
+	log_error(
+		"report: --scaling is a table of its own: only --weak, --output, --json and --one-run go with it");
+	return false;
+}
+
+static int scaling_run(const struct report_args *a, int argc, char **argv, int dashdash)
+{
+	const struct report_scaling_options o = {
+		.json = a->json, .weak = a->weak, .one_run = a->one_run, .output = a->output};
+
+	return report_scaling(&o, argc, argv, dashdash);
+}
+
 static int report_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct report_args *a = opts;
@@ -133,11 +158,14 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace_source *source;
 	int err = 0;
 
-	(void)dashdash;
 	if (argc < 1) {
 		log_error("report: give a trace file; see `povtrace help report`");
 		return 2;
 	}
+	if (!scaling_is_alone(a))
+		return 2;
+	if (a->scaling)
+		return scaling_run(a, argc, argv, dashdash);
 	if (a->csv && (!a->traffic || a->json)) {
 		log_error("report: --csv needs --traffic and cannot be combined with --json");
 		return 2;
@@ -165,9 +193,10 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 }
 
 static const struct option_def report_options_table[] = {
-	{"output", 'o', OPTION_STRING, FIELD(output), "FILE.html",
-	 .help = "Write a page to look at in a browser instead: one file with pictures and tables, which refers to nothing else. It appears "
-		 "under its name only when it is complete."},
+	{"output", 'o', OPTION_STRING, FIELD(output), "FILE",
+	 .help = "Write a page for a browser (.html) instead: one file with pictures and tables, "
+		 "without references. With --scaling: also write a picture (.svg) of efficiencies "
+		 "against ranks. FILE appears only when it is complete."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources "
 		 "and in share/doc/povtrace."},
@@ -180,6 +209,9 @@ static const struct option_def report_options_table[] = {
 	{"functions", 0, OPTION_FLAG, FIELD(functions),
 	 .help = "Print what was called instead: how often, how long, how it is spread, of all "
 		 "ranks and of each."},
+	{"regions", 0, OPTION_FLAG, FIELD(regions),
+	 .help = "Print how efficient ranks were in each phase of the program (MPI_Pcontrol) and "
+		 "in each region (record --region), and how long they were in these."},
 	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
 	 .help = "Print what was called by the places that it was called from, with function, file "
 		 "and line where the program is here as it was recorded, with debug information "
@@ -211,6 +243,13 @@ static const struct option_def report_options_table[] = {
 	{"csv", 0, OPTION_FLAG, FIELD(csv),
 	 .help = "With --traffic: write its rows as CSV, whose columns are described in "
 		 "kmod-docs/TRAFFIC.md."},
+	{"scaling", 0, OPTION_FLAG, FIELD(scaling),
+	 .help = "Compare runs of one program with different numbers of ranks: efficiencies and "
+		 "speedup (kmod-docs/REPORT.md, \"Scaling\"). Each FILE is a run; if runs have "
+		 "several files, put -- between those of one run and the next."},
+	{"weak", 0, OPTION_FLAG, FIELD(weak),
+	 .help = "With --scaling: the work grows with the number of ranks. Without it, every run "
+		 "is assumed to do the same work."},
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Report only these ranks: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3). "
 		 "Cores are reported whole."},
@@ -254,13 +293,15 @@ static const char *const report_examples[] = {
 	"All of it as one page for a browser, with ranks by time.",
 	"povtrace report node1.pov node2.pov",
 	"A job on two nodes, recorded on each of them.",
+	"povtrace report --scaling -o scaling.svg ranks2.pov ranks4.pov ranks8.pov",
+	"How well a program uses more ranks, and which efficiency falls.",
 	NULL,
 };
 
 const struct command cmd_report = {
 	.name = "report",
 	.brief = "Print where ranks' time went, why, and what to do.",
-	.usage = "[options] FILE ...",
+	.usage = "[options] FILE ... | --scaling FILE ... [-- FILE ...] ...",
 	.details =
 		"Reads a recording once and prints one screen. \"Efficiency\" is the share of all "
 		"rank time, between MPI_Init and MPI_Finalize, that was computing, with the "

@@ -117,6 +117,7 @@ int compare_json(const struct compare *c, FILE *out)
 	run_print(j, c, BEFORE);
 	run_print(j, c, AFTER);
 	json_out_key_uint(j, "ranks_compared", c->ranks.n);
+	compare_efficiency_json(j, c);
 	json_out_key_object(j, "all");
 	row_print(j, c, time_figures, c->all.row);
 	json_out_object_end(j);

@@ -437,6 +437,7 @@ void compare_text(const struct compare *c, uint32_t top, FILE *out)
 	print_doubts(c, AFTER, out);
 	print_recorded(c, out);
 	print_ranks_note(c, out);
+	compare_efficiency_text(c, out);
 	print_all(c, out);
 	if (c->ranks.n) {
 		print_findings(c, top, out);

@@ -14,6 +14,18 @@ static uint64_t member(const void *row, size_t at)
 	return *(const uint64_t *)((const char *)row + at);
 }
 
+double figure_real(const struct figure *f, const void *row)
+{
+	const void *at = (const char *)row + f->at;
+
+	return *(const double *)at;
+}
+
+static bool is_real(const struct figure *f)
+{
+	return f->kind == FIGURE_RATIO || f->kind == FIGURE_FACTOR;
+}
+
 /* False: there is none. */
 static bool value_get(const struct figure *f, const void *row, uint64_t *out)
 {
@@ -41,6 +53,8 @@ static void value_print(struct json_out *j, const struct figure *f, const void *
 
 	if (f->kind == FIGURE_MEAN)
 		json_out_double(j, function_row_mean(row)); /* NaN: null */
+	else if (is_real(f))
+		json_out_double(j, figure_real(f, row));
 	else if (!value_get(f, row, &v))
 		json_out_null(j);
 	else
@@ -83,6 +97,21 @@ struct text_unit text_unit_for(uint64_t max_ns)
 const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong)
 {
 	return lost & wrong ? "~" : lost & low ? "≥" : NULL;
+}
+
+const char *figure_mark(const struct figure *f, uint32_t lost)
+{
+	const char *mark = text_mark(lost, f->low, f->wrong);
+
+	return mark ? mark : lost & f->high ? "≤" : NULL;
+}
+
+char *ratio_text(char *buf, size_t bytes, double ratio)
+{
+	double pct = 100 * ratio;
+
+	snprintf(buf, bytes, pct > 0 && pct < 9.95 ? "%.1f %%" : "%.0f %%", pct);
+	return buf;
 }
 
 static void cell_time(struct columns *c, uint64_t ns, struct text_unit u)
@@ -144,12 +173,26 @@ static void cell_sizes(struct columns *c, uint64_t bytes, uint64_t unknown)
 		columns_cell(c, "%s%s", unknown ? ">" : "", human_bytes(buf, sizeof(buf), bytes));
 }
 
-static void figure_cell(const struct figure_table *t, const struct figure *f, const void *row,
-			uint64_t whole)
+static void cell_real(struct columns *c, const struct figure *f, double v)
+{
+	char buf[RATIO_BYTES];
+
+	if (isnan(v))
+		columns_cell(c, "-");
+	else if (f->kind == FIGURE_RATIO)
+		columns_cell(c, "%s", ratio_text(buf, sizeof(buf), v));
+	else
+		columns_cell(c, "%.2f", v);
+}
+
+static void value_cell(const struct figure_table *t, const struct figure *f, const void *row,
+		       uint64_t whole)
 {
 	uint64_t v;
 
-	if (!value_get(f, row, &v) || (f->no_zero && !v) || (f->kind == FIGURE_RATE && !whole))
+	if (is_real(f))
+		cell_real(t->c, f, figure_real(f, row));
+	else if (!value_get(f, row, &v) || (f->no_zero && !v) || (f->kind == FIGURE_RATE && !whole))
 		columns_cell(t->c, "-");
 	else if (f->kind == FIGURE_COUNT)
 		cell_count(t->c, v);
@@ -161,6 +204,14 @@ static void figure_cell(const struct figure_table *t, const struct figure *f, co
 		columns_cell(t->c, "%.1f", (double)v * 1e9 / (double)whole);
 	else
 		cell_ns(t->c, v);
+}
+
+void figure_cell(const struct figure_table *t, const struct figure *f, const void *row,
+		 uint64_t whole, uint32_t lost)
+{
+	columns_mark(t->c, figure_mark(f, lost));
+	value_cell(t, f, row, whole);
+	columns_mark(t->c, NULL);
 }
 
 void figures_columns(const struct figure_table *t)
@@ -184,9 +235,8 @@ void figures_cells(const struct figure_table *t, const void *row, uint64_t whole
 	for (f = t->figures; f->kind; f++) {
 		if (f->shown & ~t->facts)
 			continue;
-		columns_mark(t->c, text_mark(lost, f->low, f->wrong));
 		if (f->header)
-			figure_cell(t, f, row, whole);
+			figure_cell(t, f, row, whole, lost);
 		columns_mark(t->c, text_mark(lost, f->low, f->wrong | f->share_wrong));
 		if (f->share)
 			cell_pct(t->c, member(row, f->at),

@@ -26,6 +26,8 @@ enum figure_kind {
 	FIGURE_QUANTILE, /* at: struct histogram; of: percent */
 	FIGURE_BYTES,	 /* of: member that counts those of unknown size */
 	FIGURE_RATE,	 /* per second of the whole */
+	FIGURE_RATIO,	 /* at: a double, NAN if unknown: percent in text */
+	FIGURE_FACTOR,	 /* the same: a number with two digits */
 	FIGURE_TABLE, /* JSON only: the figures of table sub, of the struct at: an object; without a key, members */
 };
 
@@ -50,8 +52,8 @@ struct figure {
 	const char *share;  /* header of one more column, "at" in percent, or NULL */
 	size_t of;	    /* of what: an offset, or FIGURE_WHOLE */
 
-	/* Losses (analysis/loss.h): too low; wrong in either direction; after which the share is wrong, too. */
-	uint32_t low, wrong, share_wrong;
+	/* Losses (analysis/loss.h): too low; too high; wrong in either direction; after which the share is wrong, too. */
+	uint32_t low, high, wrong, share_wrong;
 	/* Facts without which it is null, and without which the text has no such column. */
 	uint32_t known, shown;
 
@@ -85,6 +87,16 @@ struct figure_table {
 void figures_columns(const struct figure_table *t);
 /* whole: see FIGURE_WHOLE; lost: what is missing of the row. */
 void figures_cells(const struct figure_table *t, const void *row, uint64_t whole, uint32_t lost);
+/* One of them, without its share. */
+void figure_cell(const struct figure_table *t, const struct figure *f, const void *row,
+		 uint64_t whole, uint32_t lost);
+/* The value of a FIGURE_RATIO or FIGURE_FACTOR. */
+double figure_real(const struct figure *f, const void *row);
+/* "~", "≥", "≤", or NULL. */
+const char *figure_mark(const struct figure *f, uint32_t lost);
+/* A ratio as people read it: "25 %", "2.5 %", "0 %". Returns buf. */
+#define RATIO_BYTES 32
+char *ratio_text(char *buf, size_t bytes, double ratio);
 /* A line for each of them that is not zero. */
 void figures_lines(const struct figure *f, const void *row, FILE *out);
 

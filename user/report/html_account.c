@@ -44,7 +44,7 @@ static void factor_put(struct html *h, const struct efficiency_factor *f, uint32
 
 static void job_put(struct html *h, uint32_t job)
 {
-	struct efficiency_factors f = efficiency_factors_of(h->r, &h->r->efficiency[job]);
+	struct efficiency_factors f = efficiency_factors_of(h->r, job);
 
 	if (h->r->account.njob > 1)
 		html_put(h, "<h3>Job %u</h3>\n", job);

@@ -355,6 +355,7 @@ int report_json(const struct report *r, FILE *out)
 	json_hang(j, r);
 	json_account(j, r);
 	json_efficiency(j, r);
+	json_parts(j, r);
 	json_reasons(j, r);
 	json_findings(j, r);
 	json_causes(j, r);

@@ -16,7 +16,7 @@
 #include "site/sites.h"
 #include "trace/trace_read.h"
 
-#define OWN_SINKS_MAX 20
+#define OWN_SINKS_MAX 21
 /* What the replay may keep: longer recordings are not replayed. A part of what trace_limit.h allows. */
 #define REPLAY_BASE (20u << 20)
 #define REPLAY_RATIO 20
@@ -27,8 +27,7 @@ static void on_match(void *ctx, const struct match *m)
 	whatif_match(((struct report *)ctx)->whatif, m);
 }
 
-/* What the run would be without some waits. */
-static void replay_init(struct report *r)
+static size_t replay_bytes(const struct report *r)
 {
 	uint64_t bytes = REPLAY_BASE;
 	struct stat st;
@@ -36,8 +35,14 @@ static void replay_init(struct report *r)
 	for (size_t i = 0; i < r->nsources; i++)
 		if (!stat(r->source[i].path, &st) && st.st_size > 0)
 			bytes += REPLAY_RATIO * (uint64_t)st.st_size;
+	return bytes < REPLAY_MOST ? bytes : REPLAY_MOST;
+}
+
+/* What the run would be without some waits. */
+static void replay_init(struct report *r)
+{
 	r->whatif = whatif_new(r->model);
-	whatif_limit(r->whatif, bytes < REPLAY_MOST ? bytes : REPLAY_MOST);
+	whatif_limit(r->whatif, replay_bytes(r));
 	whatif_attach(r->whatif, &r->findings.arrivals, &r->findings.holders);
 	r->findings.matched = on_match;
 	r->findings.matched_ctx = r;
@@ -65,6 +70,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	switches_init(&r->switches);
 	findings_init(&r->findings);
 	replay_init(r);
+	parts_init(&r->parts, &r->findings.app, replay_bytes(r));
 	failed_init(&r->failed);
 	hang_init(&r->hang, &r->findings.late.matches);
 	interrupts_init(&r->interrupts, &r->findings.app.windows);
@@ -79,6 +85,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
 	n += findings_sinks(&r->findings, sinks + n);
+	sinks[n++] = &r->parts.sink; /* after the sums that it takes from */
 	sinks[n++] = whatif_sink(r->whatif);
 	sinks[n++] = &r->hang.sink;	  /* after the matches that it is told of */
 	sinks[n++] = &r->interrupts.sink; /* behind what tells the windows */
@@ -172,6 +179,7 @@ static void account_conclude(struct report *r)
 	for (uint32_t i = 0; i < r->account.njob; i++)
 		r->efficiency[i] = efficiency_make(&r->account, &r->account.job[i],
 						   &r->findings.app, r->model, r->whatif, partial);
+	parts_conclude(&r->parts, &r->account, r->whatif, partial);
 	reasons_make(&r->reasons, &r->findings, &r->account, r->whatif);
 	/* What it keeps is large, and a page replays the recording once more. */
 	r->too_long = whatif_is_full(r->whatif);
@@ -302,6 +310,7 @@ void report_close(struct report *r)
 	switches_release(&r->switches);
 	reasons_release(&r->reasons);
 	free(r->efficiency);
+	parts_release(&r->parts);
 	account_release(&r->account);
 	whatif_free(r->whatif);
 	findings_release(&r->findings);

@@ -18,6 +18,7 @@
 #include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
+#include "analysis/parts.h"
 #include "analysis/peers.h"
 #include "analysis/regions.h"
 #include "analysis/section_pov.h"
@@ -101,6 +102,7 @@ struct report {
 	bool too_long;	       /* for that */
 	struct account account;
 	struct efficiency *efficiency; /* of each job; owned */
+	struct parts parts;
 	struct reasons reasons;
 	struct last_calls last_calls;
 	struct rank_ends ends;

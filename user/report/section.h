@@ -16,10 +16,18 @@ extern const struct figure time_figures[];		     /* of a struct time_row */
 extern const struct figure app_figures[], app_mpi_figures[]; /* of a struct app_thread */
 extern const struct figure switches_object[];		     /* of a struct switch_row */
 extern const struct figure overhead_object[];		     /* of a struct coverage_hits */
+extern const struct figure efficiency_figures[];	     /* of a struct efficiency */
+
+/* Losses after which classes of the account, and what is made of them, may be wrong. */
+#define LOSS_OF_ACCOUNT (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES)
 
 void text_launchers(const struct report *r, FILE *out);
 /* "~" if records are missing, by which classes of the account may be wrong; or "". */
 const char *account_mark(const struct report *r);
+/* What is missing of a job's efficiency. */
+uint32_t efficiency_lost(const struct report *r, uint32_t job);
+/* Members of an object that is open. */
+void json_efficiency_members(struct json_out *j, const struct efficiency *e, uint32_t facts);
 void text_efficiency(const struct report *r, FILE *out);
 void text_account(const struct report *r, FILE *out);
 void text_reasons(const struct report *r, FILE *out);
@@ -42,6 +50,7 @@ void text_matrix(const struct report *r, FILE *out);
 void text_functions(const struct report *r, FILE *out);
 void text_rank_functions(const struct report *r, FILE *out);
 void text_regions(const struct report *r, FILE *out);
+void text_parts(const struct report *r, FILE *out);
 void text_messages(const struct report *r, FILE *out);
 void text_collectives(const struct report *r, FILE *out);
 void text_posts(const struct report *r, FILE *out);
@@ -74,6 +83,7 @@ void json_failed(struct json_out *j, const struct report *r);
 void json_hang(struct json_out *j, const struct report *r);
 void json_account(struct json_out *j, const struct report *r);
 void json_efficiency(struct json_out *j, const struct report *r);
+void json_parts(struct json_out *j, const struct report *r);
 void json_reasons(struct json_out *j, const struct report *r);
 void json_findings(struct json_out *j, const struct report *r);
 void json_holders(struct json_out *j, const struct report *r, uint32_t process);
@@ -143,7 +153,7 @@ struct efficiency_factors {
 	struct efficiency_factor factor[5];
 	uint32_t n;
 };
-struct efficiency_factors efficiency_factors_of(const struct report *r, const struct efficiency *e);
+struct efficiency_factors efficiency_factors_of(const struct report *r, uint32_t job);
 /* False: nothing of that job is known. */
 bool efficiency_is_shown(const struct report *r, uint32_t job);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where rank time went (analysis/account.h) and how efficient that was: the first screen's upper half, what a page draws, and JSON. */
-#include <math.h>
+/* Where rank time went (analysis/account.h): the bars of the first screen and of a page, and JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,85 +41,7 @@ const char *account_mark(const struct report *r)
 
 	for (uint32_t i = 0; i < r->account.nrank; i++)
 		lost |= r->lost[r->account.rank[i].process];
-	return lost & (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES) ? "~" : "";
-}
-
-/* ---- efficiency ---- */
-
-/* 25 %, 2.5 %, 0 % */
-static char *pct_text(double ratio)
-{
-	double pct = 100 * ratio;
-
-	return xasprintf(pct > 0 && pct < 9.95 ? "%.1f %%" : "%.0f %%", pct);
-}
-
-static void factor_add(struct efficiency_factors *f, const char *name, const char *mark,
-		       double ratio)
-{
-	char *pct = pct_text(ratio);
-	struct efficiency_factor *to = &f->factor[f->n++];
-
-	to->name = name;
-	to->ratio = ratio;
-	snprintf(to->text, sizeof(to->text), "%s%s", mark, pct);
-	free(pct);
-}
-
-/* The factors' product is the part of rank time that was computing. */
-struct efficiency_factors efficiency_factors_of(const struct report *r, const struct efficiency *e)
-{
-	const char *mark = account_mark(r);
-	bool core_known = !isnan(e->had_core);
-	struct efficiency_factors f = {.n = 0};
-
-	factor_add(&f, r->account.sched ? "Efficiency" : "Parallel efficiency", mark,
-		   core_known ? e->parallel * e->had_core : e->parallel);
-	factor_add(&f, "load balance", mark, e->load_balance);
-	if (isnan(e->transfer)) {
-		factor_add(&f, "communication", mark, e->communication);
-	} else {
-		factor_add(&f, "serialisation", e->partial ? "≤ " : mark, e->serialisation);
-		factor_add(&f, "transfer", e->partial ? "≥ " : mark, e->transfer);
-	}
-	if (core_known)
-		factor_add(&f, "had a core", mark, e->had_core);
-	return f;
-}
-
-static void efficiency_print(const struct report *r, const struct efficiency *e, const char *name,
-			     FILE *out)
-{
-	struct efficiency_factors f = efficiency_factors_of(r, e);
-
-	fprintf(out, "%s %s", name, f.factor[0].text);
-	for (uint32_t i = 1; i < f.n; i++)
-		fprintf(out, " %s %s %s", i == 1 ? "=" : "×", f.factor[i].name, f.factor[i].text);
-	fputc('\n', out);
-}
-
-bool efficiency_is_shown(const struct report *r, uint32_t job)
-{
-	return r->account.job[job].n && !isnan(r->efficiency[job].parallel);
-}
-
-void text_efficiency(const struct report *r, FILE *out)
-{
-	const char *name = r->account.sched ? "Efficiency" : "Parallel efficiency";
-	uint32_t jobs = r->account.njob;
-	char job[32];
-
-	fputc('\n', out);
-	if (jobs > 1)
-		fprintf(out, "%s\n", name);
-	for (uint32_t i = 0; i < jobs && i < EFFICIENCY_JOBS_SHOWN; i++) {
-		if (!efficiency_is_shown(r, i))
-			continue;
-		snprintf(job, sizeof(job), "  job %u:", i);
-		efficiency_print(r, &r->efficiency[i], jobs > 1 ? job : name, out);
-	}
-	if (jobs > EFFICIENCY_JOBS_SHOWN)
-		text_note(out, "%u of %u jobs shown; --json has all.", EFFICIENCY_JOBS_SHOWN, jobs);
+	return lost & LOSS_OF_ACCOUNT ? "~" : "";
 }
 
 /* ---- where it went ---- */
@@ -200,28 +121,4 @@ void json_account(struct json_out *j, const struct report *r)
 	}
 	json_out_array_end(j);
 	json_out_object_end(j);
-}
-
-/* NaN becomes null. */
-void json_efficiency(struct json_out *j, const struct report *r)
-{
-	json_out_key_array(j, "efficiency");
-	for (uint32_t i = 0; i < r->account.njob; i++) {
-		const struct account_job *job = &r->account.job[i];
-		const struct efficiency *e = &r->efficiency[i];
-
-		json_out_object_begin(j);
-		json_out_key_uint(j, "job", i);
-		json_out_key_uint(j, "ranks", job->n);
-		json_out_key_uint(j, "span_ns", job->to_ns - job->from_ns);
-		json_out_key_double(j, "parallel_efficiency", e->parallel);
-		json_out_key_double(j, "load_balance", e->load_balance);
-		json_out_key_double(j, "communication_efficiency", e->communication);
-		json_out_key_double(j, "serialisation_efficiency", e->serialisation);
-		json_out_key_double(j, "transfer_efficiency", e->transfer);
-		json_out_key_double(j, "had_core", e->had_core);
-		json_out_key_bool(j, "path_is_whole", !e->partial);
-		json_out_object_end(j);
-	}
-	json_out_array_end(j);
 }

@@ -95,7 +95,10 @@ void text_regions(const struct report *r, FILE *out)
 
 	if (!model_region_count(r->model))
 		return;
-	text_section(out, "Regions%s", r->nrows > 1 ? ", over the ranks above" : "");
+	text_section(out, "Regions%s",
+		     r->nrows < 2		       ? "" :
+		     r->opt->details == DETAIL_REGIONS ? ", over all ranks reported" :
+							 ", over the ranks above");
 	t.c = columns_new();
 	columns_add(t.c, "region", COLUMNS_LEFT);
 	columns_add(t.c, r->nranks ? "ranks" : "processes", COLUMNS_RIGHT);

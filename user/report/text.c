@@ -490,6 +490,7 @@ static const struct {
 	{DETAIL_THREADS, text_threads, false},
 	{DETAIL_TIMES, text_polls, false},
 	{DETAIL_REGIONS, text_regions, false},
+	{DETAIL_REGIONS, text_parts, false},
 	{DETAIL_FUNCTIONS, text_functions, false},
 	{DETAIL_FUNCTIONS, text_rank_functions, false},
 	{DETAIL_CALL_SITES, text_call_sites, false},

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Where a thread's time went, from what is summed up of it: app_time_of. */
+#include "analysis/app_time.h"
+
+/* *left is what is not given away yet. */
+static uint64_t part(uint64_t ns, uint64_t *left)
+{
+	uint64_t got = ns < *left ? ns : *left;
+
+	*left -= got;
+	return got;
+}
+
+/* Takes so much, as far as it is there, from the first part, what is lacking from the next one, …: how much that is. */
+static uint64_t take_from(uint64_t *const *parts, int cnt, uint64_t ns)
+{
+	uint64_t got = 0;
+
+	for (int i = 0; i < cnt && got < ns; i++)
+		got += part(ns - got, parts[i]);
+	return got;
+}
+
+static uint64_t whole_ns(double ns)
+{
+	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* From the parts that it lies in. What is recorded at a call's begin and end is mostly outside of the time that is measured of it. */
+static void tracing_part(struct app_thread *row, const struct app_sums *s)
+{
+	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
+	uint64_t *const inner[] = {&row->work_ns, &row->wait_ns, &row->unknown_ns};
+	uint64_t *const room[] = {&row->asleep_ns, &row->no_core_ns, &row->compute_ns,
+				  &row->unknown_ns};
+	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
+
+	row->recording_ns = take_from(outer, 2, whole_ns(s->outer_ns)) +
+			    take_from(inner, 3, whole_ns(s->inner_ns));
+	row->taken_ns = take_from(taken, 2, s->taken_ns);
+	row->room_ns = take_from(room, 4, s->room_ns);
+	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
+}
+
+/* Which of the time without a core, and of that which is unknown, was in calls. */
+static void in_calls_part(struct app_thread *row, const struct app_sums *s)
+{
+	uint64_t no_core_ns = row->no_core_ns, unknown_ns = row->unknown_ns;
+
+	row->mpi_no_core_ns = part(s->wait.ns[THREAD_RUNNABLE] + s->work.ns[THREAD_RUNNABLE] +
+					   s->io.ns[THREAD_RUNNABLE],
+				   &no_core_ns);
+	row->unknown_wait_ns = part(s->wait.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_work_ns = part(s->work.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_io_ns = part(s->io.ns[THREAD_UNKNOWN], &unknown_ns);
+}
+
+/* What was known when the window began may have been refuted since: no part is more than what is left. */
+struct app_thread app_time_of(const struct app_sums *s, uint64_t window_ns)
+{
+	struct app_thread out = {.window_ns = window_ns}, *row = &out;
+	const uint64_t *ns = s->life.ns;
+	uint64_t left = window_ns, in_mpi_ns;
+
+	in_mpi_ns = s->wait.ns[THREAD_RUNNING] + s->work.ns[THREAD_RUNNING] +
+		    s->io.ns[THREAD_RUNNING];
+	row->no_core_ns = part(ns[THREAD_RUNNABLE], &left);
+	row->work_ns = part(s->work.ns[THREAD_RUNNING], &left);
+	row->wait_ns = part(s->wait.ns[THREAD_RUNNING], &left);
+	row->io_ns = part(s->io.ns[THREAD_RUNNING], &left);
+	row->compute_ns = part(minus(ns[THREAD_RUNNING], in_mpi_ns), &left);
+	in_mpi_ns = s->wait.ns[THREAD_BLOCKED] + s->work.ns[THREAD_BLOCKED];
+	row->wait_ns += part(in_mpi_ns, &left);
+	row->io_ns += part(s->io.ns[THREAD_BLOCKED], &left);
+	in_mpi_ns += s->io.ns[THREAD_BLOCKED];
+	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
+	row->unknown_ns = left;
+	tracing_part(row, s);
+	in_calls_part(row, s);
+	return out;
+}
