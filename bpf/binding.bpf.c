@@ -7,15 +7,23 @@
  */
 #include "core.bpf.h"
 
-static __always_inline u32 step_words(const struct pov_step *step, u32 file, u32 offset)
+/* The words of the step at a place, which are 0 if there is none; -1: it is another one. */
+__noinline int step_at(u32 place, u32 file, u32 offset)
+{
+	const struct pov_step *s = &binding_steps[index_mask(place, POV_STEPS)];
+
+	return !s->words || (s->offset == offset && s->file == file) ? s->words : -1;
+}
+
+static __always_inline u32 step_words(u32 file, u32 offset)
 {
 	u32 place = POV_STEP_PLACE(file, offset), i;
+	int words;
 
 	for (i = 0; i < POV_STEP_TRIES; i++) {
-		const struct pov_step *s = &step[index_mask(place + i, POV_STEPS)];
-
-		if (!s->words || (s->offset == offset && s->file == file))
-			return s->words;
+		words = step_at(place + i, file, offset);
+		if (words >= 0)
+			return words;
 	}
 	return 0;
 }
@@ -37,7 +45,7 @@ __noinline int binding_words(struct pov_thread *t, u64 site)
 		const struct pov_binding *b = &bindings->v[i];
 
 		if (site - b->start < b->bytes)
-			return step_words(binding_steps, b->file, site - b->start);
+			return step_words(b->file, site - b->start);
 	}
 	return -1;
 }

@@ -328,6 +328,20 @@ static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
 	return 0;
 }
 
+/*
+ * A perf event's return probe runs in every process that has any return probe in the function, not only in its own
+ * (uretprobe_perf_func does not filter). Linux 6.13 no longer does that: 4d756095d399 asks at entry.
+ */
+static __always_inline bool return_is_foreign(struct pt_regs *ctx)
+{
+	u32 tgid;
+
+	if (cfg.multi)
+		return false;
+	tgid = POV_COOKIE_TGID(bpf_get_attach_cookie(ctx));
+	return tgid && tgid != bpf_get_current_pid_tgid() >> 32;
+}
+
 SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
@@ -338,6 +352,8 @@ int call_return(struct pt_regs *ctx)
 
 	stay_on_own_stack(ctx);
 	if (calls_until && calls_over(bpf_ktime_get_ns()))
+		return 0;
+	if (return_is_foreign(ctx))
 		return 0;
 	t = thread_here(ctx);
 	if (!t)
@@ -394,8 +410,11 @@ static __always_inline bool call_returned(struct pt_regs *ctx, struct pov_thread
 	return true;
 }
 
-/* Runs at a return instruction of functions that have no return probe (POV_PLACE_BEGINS). */
-SEC("uprobe")
+/*
+ * Runs at a return instruction of functions that have no return probe (POV_PLACE_BEGINS). Loaded when
+ * the first such probe is attached (user/target/late_program.h).
+ */
+SEC("late")
 int call_left(struct pt_regs *ctx)
 {
 	struct pov_thread *t;

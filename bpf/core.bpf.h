@@ -307,6 +307,9 @@ static __always_inline u16 task_cpu(struct task_struct *p)
 		i__;                                                          \
 	})
 
+/* True if any recipe has this fetch. Newer verifiers do not even look at code that no recipe needs. */
+#define fetch_exists(op) (cfg.fetches >> (op)&1)
+
 /*
  * Reads in the kernel fail on unmapped memory; within a process they do not
  * (user/preload/in_process.h).
@@ -440,19 +443,17 @@ static __always_inline u64 entry_sp(struct pt_regs *ctx)
  */
 u64 frame_site_among(u64 return_instances, u64 sp);
 
-static __always_inline u64 frame_site(struct task_struct *p, u64 sp)
+/* Those of thread p, which must not have exited. */
+static __always_inline u64 return_instances(struct task_struct *p)
 {
-	return frame_site_among((u64)BPF_CORE_READ(p, utask, return_instances), sp);
+	return (u64)BPF_CORE_READ(p, utask, return_instances);
 }
 
-/* Looks up the site of a call in flight, unless it is known. Thread p must not have exited. */
-static __always_inline void frame_site_find(struct task_struct *p, struct pov_frame *f)
-{
-	struct pov_call *c = frame_call(f);
-
-	if (!c->site)
-		c->site = f->ret ?: frame_site(p, f->sp);
-}
+/*
+ * Looks up where the call in frame idx, which is in flight, was made, unless that is known.
+ * (return_probe.bpf.c)
+ */
+int frame_site_find(struct pov_thread *t, u32 idx, u64 return_instances);
 
 /*
  * Ends the current thread's regions that its program left without returning, given its stack

@@ -335,7 +335,7 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	n = fetch_len(t, idx, fn, fe);
 	if (n < 0)
 		return 0;
-	if (op == POV_FETCH_IOV_LIST) {
+	if (op == POV_FETCH_IOV_LIST && fetch_exists(POV_FETCH_IOV_LIST)) {
 		list = (u64 *)t->more; /* not on the stack: a call chain is limited to 512 bytes */
 		if (bpf_probe_read_user(list, 24, (void *)p)) {
 			frame_call(f)->hdr.flags |= POV_CALL_FAULT;
@@ -344,7 +344,8 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 		p = list[0];
 		n = list[2] > IOV_MAX ? IOV_MAX + 1 : list[2];
 	}
-	if (op == POV_FETCH_IOV || op == POV_FETCH_IOV_LIST) {
+	if ((op == POV_FETCH_IOV && fetch_exists(POV_FETCH_IOV)) ||
+	    (op == POV_FETCH_IOV_LIST && fetch_exists(POV_FETCH_IOV_LIST))) {
 		fetch_iov(f, fe, p, n);
 		return 0;
 	}
@@ -445,9 +446,9 @@ __noinline int fetch_nth(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now
 	lib = lib_find(lib_id);
 	if (!lib)
 		return -1;
-	if (fe->op == POV_FETCH_MESSAGE)
+	if (fe->op == POV_FETCH_MESSAGE && fetch_exists(POV_FETCH_MESSAGE))
 		fetch_message(t, idx, fe->arg);
-	else if (fe->op == POV_FETCH_MEMBER)
+	else if (fe->op == POV_FETCH_MEMBER && fetch_exists(POV_FETCH_MEMBER))
 		fetch_member(t, idx, fe->arg, fe->off, fe->bytes);
 	else if (pov_fetch_is_one(fe))
 		fetch_one(t, f, fe, lib);

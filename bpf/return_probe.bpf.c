@@ -26,4 +26,18 @@ __noinline u64 frame_site_among(u64 return_instances, u64 sp)
 	return 0;
 }
 
+__noinline int frame_site_find(struct pov_thread *t, u32 idx, u64 return_instances)
+{
+	struct pov_frame *f;
+	struct pov_call *c;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	c = frame_call(f);
+	if (!c->site)
+		c->site = f->ret ?: frame_site_among(return_instances, f->sp);
+	return 0;
+}
+
 char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

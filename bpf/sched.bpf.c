@@ -20,6 +20,23 @@ __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 	return emit(&b, sizeof(b), POV_CLASS_SCHED);
 }
 
+/* Apart from the loop over a thread's frames, so that the verifier goes through it once. */
+__noinline int call_announce(struct pov_thread *t, u32 idx, u64 return_instances, u64 now)
+{
+	struct pov_frame *f;
+	struct pov_call *c;
+
+	if (!t || idx >= POV_CALL_DEPTH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	c = frame_call(f);
+	f->announced = 1;
+	frame_site_find(t, idx, return_instances);
+	if (bindings_exist())
+		site_leave_bindings(t, idx);
+	return begin_emit(t->tid, c->tgid, (u64)c->func << 32 | c->depth, c->hdr.ts_ns, now);
+}
+
 /*
  * Writes a pov_call_begin for each call in flight of this thread that has none yet. Also records
  * its call site, in case it never returns.
@@ -27,8 +44,6 @@ __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 now)
 {
 	struct pov_thread *t = thread_find(p, tid);
-	struct pov_frame *f;
-	struct pov_call *c;
 	u32 i;
 
 	if (!t)
@@ -38,15 +53,8 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)
 			break;
-		f = frame_at(t, i);
-		if (f->announced)
-			continue;
-		f->announced = 1;
-		c = (struct pov_call *)f->rec;
-		frame_site_find(p, f);
-		if (bindings_exist())
-			site_leave_bindings(t, i);
-		begin_emit(t->tid, c->tgid, (u64)c->func << 32 | c->depth, c->hdr.ts_ns, now);
+		if (!frame_at(t, i)->announced)
+			call_announce(t, i, return_instances(p), now);
 	}
 }
 

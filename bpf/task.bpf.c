@@ -296,7 +296,7 @@ static __always_inline void open_call_place(struct task_struct *p, u32 tid, bool
 
 	if (!t || !t->depth)
 		return;
-	frame_site_find(p, frame_at(t, 0));
+	frame_site_find(t, 0, return_instances(p));
 	if (self && bindings_exist())
 		site_leave_bindings(t, 0);
 }
@@ -413,6 +413,7 @@ int thread_dump(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct pov_thread *t;
+	u64 instances;
 	u32 i;
 
 	if (!p)
@@ -433,10 +434,11 @@ int thread_dump(struct bpf_iter__task *ctx)
 	}
 	if (!t->depth && !t->spinning && !t->counting_ns)
 		return 0;
+	instances = return_instances(p);
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= t->depth)
 			break;
-		frame_site_find(p, frame_at(t, i));
+		frame_site_find(t, i, instances);
 	}
 	bpf_seq_write(ctx->meta->seq, t, sizeof(*t));
 	return 0;

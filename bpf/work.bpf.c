@@ -244,7 +244,7 @@ __noinline u64 work_fetch(struct pov_thread *t, u32 idx, u32 what)
 	u64 next;
 	u8 *data;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
+	if (!fetch_exists(POV_FETCH_WORK) || !t || idx >= POV_CALL_DEPTH_MAX)
 		return 0;
 	f = frame_at(t, idx);
 	data = field_begin(f, POV_FIELD_WORK, arg, 1, sizeof(struct pov_work));
@@ -271,7 +271,7 @@ __noinline int work_list(struct pov_thread *t, u32 idx, u32 what, u64 p, u64 now
 	u64 queue;
 	u8 *data;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
+	if (!fetch_exists(POV_FETCH_WORK) || !t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	f = frame_at(t, idx);
 	/* removes the first request's field, the only one, which is written again with more */
@@ -302,7 +302,7 @@ __noinline int work_accepted(struct pov_thread *t, u32 idx, u32 what)
 	struct pov_frame *f;
 	u8 *data;
 
-	if (!t || idx >= POV_CALL_DEPTH_MAX)
+	if (!fetch_exists(POV_FETCH_ACCEPTED) || !t || idx >= POV_CALL_DEPTH_MAX)
 		return -1;
 	f = frame_at(t, idx);
 	if (!(u32)frame_call(f)->ret ||

@@ -34,6 +34,10 @@ enum pov_place {
 #define POV_PLACE(cookie) ((pov_u8)((cookie) >> 32))
 #define POV_PLACE_CONDITION(cookie) ((pov_u8)((cookie) >> 40))
 
+/* A return probe has no place. If it is a perf event of one process, its cookie has that process instead; otherwise 0. */
+#define POV_COOKIE_PROCESS(cookie, tgid) ((pov_u32)(cookie) | (pov_u64)(tgid) << 32)
+#define POV_COOKIE_TGID(cookie) ((pov_u32)((cookie) >> 32))
+
 /*
  * Bindings are libraries between a program and MPI's C functions. For a return address inside a
  * binding, a step gives the distance from the stack pointer there to the binding's own return
@@ -161,8 +165,9 @@ struct pov_fetch {
 /* True if the fetch runs when the call returns, false if it runs when the call begins. */
 static inline int pov_fetch_at_return(const struct pov_fetch *fe)
 {
-	return fe->op == POV_FETCH_OUT || fe->op == POV_FETCH_ACCEPTED ||
-	       fe->op == POV_FETCH_MEMBER;
+	return (1u << POV_FETCH_OUT | 1u << POV_FETCH_ACCEPTED | 1u << POV_FETCH_MEMBER) >>
+		       (fe->op & 31) &
+	       1;
 }
 
 /* True for a single element of up to POV_FETCH_ONE_BYTES; false for arrays and larger elements. */
@@ -394,7 +399,8 @@ struct pov_config {
 	pov_u32 cpus;	    /* possible CPUs: number of valid bits in a CPU mask */
 	pov_u32 kernel_row; /* first of the kernel's own functions in the function table */
 	pov_u8 regions;	    /* the user declared functions of the program regions */
-	pov_u8 pad[7];
+	pov_u8 pad[3];
+	pov_u32 fetches; /* bits: each enum pov_fetch_op that some recipe has */
 };
 POV_ABI_SIZE(pov_config, 56);
 

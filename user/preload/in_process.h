@@ -76,6 +76,7 @@ static inline long program_read(void *to, u64 bytes, u64 from)
  */
 bool program_readable(u64 from, u64 bytes);
 #define memory_readable program_readable
+#define fetch_exists(op) true
 #define bpf_probe_read_user(to, bytes, from) program_read(to, bytes, (u64)(from))
 #define bpf_core_enum_value_exists(type, value) 1
 #define bpf_loop(cnt, step, ctx, flags)               \

@@ -86,7 +86,7 @@ int images_new(struct kernel *k, const struct images_wanted *wanted, struct trac
 	im->waits = wanted->waits;
 	im->inspect = (struct inspect_options){
 		.calls = k->programs,
-		.returns = entry_only(k->returns_fd, k->programs.api),
+		.returns = k->returns,
 		.unwinds = &im->unwinds,
 		.loader = entry_only(wanted->machine_wide && !wanted->waits_wide ? -1 :
 										   k->loader_fd,

@@ -20,6 +20,7 @@
 #include "lib/log.h"
 #include "lib/own_state.h"
 #include "record/place_samples.h"
+#include "layers/func_table.h"
 #include "povtrace.skel.h"
 
 #define PID_NAMESPACE_FIRST 0xEFFFFFFCu /* PROC_PID_INIT_INO */
@@ -29,6 +30,9 @@
 /* for a thread that waits for an answer; the helper has less time */
 #define WAIT_NS 10000000000ull
 #define RINGS_BYTES (256ull << 20) /* of all rings together, at most */
+/* entries of BPF maps of processes: so many for each CPU, and at least */
+#define PROCESSES_PER_CPU 1024u
+#define PROCESSES_MIN 8192u
 #define END_AHEAD_NS 1000000ull	   /* the programs learn the end this long before it */
 
 /* Prints without a buffer, because the verifier's log may have megabytes. */
@@ -184,8 +188,8 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.region_place, opt->regions);
 	bpf_program__set_autoload(s->progs.call_note, opt->notes);
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
-	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait);
-	bpf_program__set_autoload(s->progs.handover_wait, k->features.wait);
+	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait && !opt->each);
+	bpf_program__set_autoload(s->progs.handover_wait, k->features.wait && opt->handovers);
 	if (k->programs.api == LINK_MULTI) {
 		bpf_program__set_expected_attach_type(s->progs.loader_wait, BPF_TRACE_UPROBE_MULTI);
 		bpf_program__set_expected_attach_type(s->progs.exec_wait, BPF_TRACE_UPROBE_MULTI);
@@ -207,6 +211,17 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	}
 }
 
+/* What recipes of functions that can have probes have the kernel half read: bits. */
+static uint32_t fetches_find(const struct kernel_options *opt)
+{
+	uint32_t fetches = 0;
+
+	for (size_t i = 0; i < func_table_count(); i++)
+		for (int f = 0; opt->wanted[i] && f < opt->fns[i].nfetch; f++)
+			fetches |= 1u << opt->fns[i].fetch[f].op;
+	return fetches;
+}
+
 static void constants_set(struct kernel *k, const struct kernel_options *opt)
 {
 	struct pov_config *c = (struct pov_config *)&k->skel->rodata->cfg;
@@ -224,6 +239,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->kernel_row = kernel_functions_row();
 	c->preload = opt->preload;
 	c->regions = opt->regions;
+	c->fetches = fetches_find(opt);
 }
 
 /* Sets up the kernel half with or without yield pages. 0 or -errno. */
@@ -238,6 +254,20 @@ static int yield_pages_set(struct kernel *k)
 	return bpf_map__reuse_fd(map, k->yield.fd);
 }
 
+/* These are made whole at once, which takes 2 ms each for 65,536 processes. A small machine has fewer. */
+static void process_maps_size(struct kernel *k)
+{
+	struct bpf_map *const maps[] = {k->skel->maps.asked, k->skel->maps.answered,
+					k->skel->maps.waiting, k->skel->maps.preload_loaded,
+					k->skel->maps.handed};
+	uint32_t cnt = PROCESSES_PER_CPU * (uint32_t)libbpf_num_possible_cpus();
+
+	cnt = cnt < PROCESSES_MIN ? PROCESSES_MIN : cnt;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		if (cnt < bpf_map__max_entries(maps[i]))
+			bpf_map__set_max_entries(maps[i], cnt);
+}
+
 static int recipes_set(struct kernel *k, const struct kernel_options *opt)
 {
 	int fd = bpf_map__fd(k->skel->maps.fns), err = 0;
@@ -247,6 +277,12 @@ static int recipes_set(struct kernel *k, const struct kernel_options *opt)
 	if (err)
 		log_error("cannot configure the BPF programs: %s", strerror(-err));
 	return err;
+}
+
+/* -1: it is not loaded. */
+static int program_fd(const struct bpf_program *prog)
+{
+	return bpf_program__autoload(prog) ? bpf_program__fd(prog) : -1;
 }
 
 static void maps_take(struct kernel *k, const struct kernel_options *opt)
@@ -271,14 +307,13 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->drops = (volatile uint64_t *)k->skel->bss->drops;
 	k->programs.entry_fd = bpf_program__fd(k->skel->progs.call_entry);
 	k->programs.ret_fd = bpf_program__fd(k->skel->progs.call_return);
-	k->returns_fd = bpf_program__fd(k->skel->progs.call_left);
-	k->note_fd = opt->notes ? bpf_program__fd(k->skel->progs.call_note) : -1;
+	k->note_fd = program_fd(k->skel->progs.call_note);
 	k->regions = (struct link_programs){.entry_fd = -1, .ret_fd = -1, .api = k->programs.api};
 	if (opt->regions)
 		k->regions.entry_fd = bpf_program__fd(k->skel->progs.region_place);
-	k->loader_fd = k->features.wait ? bpf_program__fd(k->skel->progs.loader_wait) : -1;
-	k->exec_fd = k->features.wait ? bpf_program__fd(k->skel->progs.exec_wait) : -1;
-	k->handover_fd = k->features.wait ? bpf_program__fd(k->skel->progs.handover_wait) : -1;
+	k->loader_fd = program_fd(k->skel->progs.loader_wait);
+	k->exec_fd = program_fd(k->skel->progs.exec_wait);
+	k->handover_fd = program_fd(k->skel->progs.handover_wait);
 }
 
 int kernel_load(const struct kernel_options *opt, struct kernel *k)
@@ -303,7 +338,8 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	if (err)
 		return err;
 	yield_pages_make(&k->yield);
-	k->skel = povtrace__open();
+	k->returns = late_program_new();
+	k->skel = k->returns ? povtrace__open() : NULL;
 	if (!k->skel) {
 		err = -errno;
 		log_error("cannot open the BPF programs: %s", strerror(-err));
@@ -313,6 +349,7 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k)
 	kernel_functions_choose(&k->functions, k->skel->obj, opt->wanted);
 	constants_set(k, opt);
 	bpf_map__set_max_entries(k->skel->maps.fns, opt->fn_cnt);
+	process_maps_size(k);
 	err = yield_pages_set(k) ?: povtrace__load(k->skel);
 	if (err) {
 		log_error("cannot load the BPF programs: %s; `povtrace -v -v record …` shows why, "
@@ -434,6 +471,8 @@ void kernel_release(struct kernel *k)
 		k->leftover.rings_fd = fcntl(bpf_map__fd(k->skel->maps.rings), F_DUPFD_CLOEXEC, 0);
 		k->leftover.rings = k->leftover.rings_fd < 0 ? 0 : k->rings + 1;
 	}
+	late_program_free(k->returns);
+	k->returns = NULL;
 	povtrace__destroy(k->skel);
 	k->skel = NULL;
 	yield_pages_release(&k->yield);

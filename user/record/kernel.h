@@ -13,6 +13,7 @@
 
 #include "abi/config.h"
 #include "target/features.h"
+#include "target/late_program.h"
 #include "target/probes/links.h"
 #include "record/kernel_functions.h"
 #include "record/yield_pages.h"
@@ -25,6 +26,7 @@ struct kernel_options {
 	bool irq, all;
 	bool regions;	 /* probe functions that are regions */
 	bool notes;	 /* attach to static probes */
+	bool handovers;	 /* libraries may be handed functions at run time (library_kind.h) */
 	bool each;	 /* each process gets its own probes */
 	bool perf_links; /* use perf-event uprobes even where uprobe_multi works */
 	uint64_t spin_gap_ns;
@@ -51,7 +53,7 @@ struct kernel {
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
 		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd, slots_fd;
 	int note_fd; /* program for static probes; -1: they are not used */
-	/* Programs that make threads wait; -1: this kernel cannot. */
+	/* Programs that make threads wait; -1: this kernel cannot, or none is needed. */
 	int loader_fd, exec_fd, handover_fd;
 	int bindings_fd;
 	struct pov_step *binding_steps; /* POV_STEPS */
@@ -61,7 +63,7 @@ struct kernel {
 	uint64_t *calls_until_too; /* second place for the end of the recording of calls, or NULL */
 	uint64_t recursions;	   /* counted before the recording */
 	struct link_programs programs; /* for library probes */
-	int returns_fd;		       /* program at return instructions */
+	struct late_program *returns;  /* program at return instructions */
 	struct link_programs regions;  /* for regions */
 	/* probes that are still to be removed; kernel_release takes care of them */
 	struct leftover_probes leftover;

@@ -24,6 +24,7 @@
 
 #include "abi/event.h"
 #include "target/helper/inspect_note.h"
+#include "target/helper/library_kind.h"
 #include "target/proc.h"
 #include "lib/human.h"
 #include "lib/log.h"
@@ -219,6 +220,7 @@ static int session_load(struct session *s)
 		.all = o->all,
 		.regions = o->region_cnt > 0,
 		.notes = inspect_notes_wanted(s->wanted),
+		.handovers = library_kind_hands_over(s->wanted),
 		.perf_links = o->perf_links,
 		.spin_gap_ns = o->spin_gap_ns,
 		.ring_bytes = o->ring_bytes,

@@ -88,7 +88,7 @@ static void priority_raise(void)
  */
 static void others_close(const struct inspect_options *opt, int sock)
 {
-	const int keep[] = {
+	const int own[] = {
 		STDIN_FILENO,	      STDOUT_FILENO,
 		STDERR_FILENO,	      sock,
 		opt->calls.entry_fd,  opt->calls.ret_fd,
@@ -96,10 +96,15 @@ static void others_close(const struct inspect_options *opt, int sock)
 		opt->libs_fd,	      opt->regions.entry_fd,
 		opt->regions.ret_fd,  opt->handover.entry_fd,
 		opt->handovers_fd,    opt->note.entry_fd,
-		opt->notes_fd,	      opt->returns.entry_fd,
+		opt->notes_fd,
 	};
+	size_t cnt = sizeof(own) / sizeof(*own);
+	int keep[sizeof(own) / sizeof(*own) + LATE_PROGRAM_FDS_MAX];
 
-	fd_close_others(keep, sizeof(keep) / sizeof(*keep));
+	memcpy(keep, own, sizeof(own));
+	if (opt->returns)
+		cnt += late_program_needs(opt->returns, keep + cnt);
+	fd_close_others(keep, cnt);
 }
 
 static int helper_fork(struct helper *h)

@@ -15,13 +15,14 @@
 #include <sys/stat.h>
 
 #include "abi/preload.h"
+#include "target/late_program.h"
 #include "target/probes/links.h"
 
 /* What to attach, and how. */
 struct inspect_options {
 	struct link_programs calls; /* entry and return of the wanted functions */
 	/* for return instructions, where return probes would do harm */
-	struct link_programs returns;
+	struct late_program *returns;
 	/* set once any inspected file may unwind the stack through MPI's functions */
 	bool *unwinds;
 	/* Programs that make threads wait. entry_fd -1: this kernel cannot. */

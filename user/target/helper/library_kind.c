@@ -13,3 +13,15 @@ const struct library_kind *library_kind_of(const struct layer *layer)
 			return library_kinds[i];
 	return NULL;
 }
+
+bool library_kind_hands_over(const bool *wanted)
+{
+	const struct library_kind *kind;
+
+	for (size_t i = 0; i < func_table_count(); i++) {
+		kind = wanted[i] ? library_kind_of(func_table_layer(i)) : NULL;
+		if (kind && kind->handovers)
+			return true;
+	}
+	return false;
+}

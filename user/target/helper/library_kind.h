@@ -108,5 +108,7 @@ struct library_kind {
 
 extern const struct library_kind *const library_kinds[]; /* generated; ends with NULL */
 const struct library_kind *library_kind_of(const struct layer *layer); /* NULL if it has none */
+/* Whether libraries of any wanted row of the function table can have handovers. */
+bool library_kind_hands_over(const bool *wanted);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/config.h"
 #include "lib/log.h"
 
 #define CLOSING_THREADS 256 /* each thread only waits for the kernel */
@@ -42,6 +43,18 @@ static int attach_multi(int prog_fd, bool ret, pid_t pid, const char *path,
 	return 0;
 }
 
+/*
+ * Before Linux 6.13 the kernel runs a process's return probe in other processes, too. The program
+ * recognises them by the cookie.
+ */
+static int attach_perf(const struct perf_probe_kind *kind, int prog_fd, bool ret, pid_t pid,
+		       const char *path, const struct link_site *site, struct perf_probe *out)
+{
+	uint64_t cookie = ret ? POV_COOKIE_PROCESS(site->cookie, pid) : site->cookie;
+
+	return perf_probe_attach(kind, prog_fd, ret, pid, path, site->offset, cookie, out);
+}
+
 /* Attaches one link for cnt sites, or a perf-event uprobe for one site. */
 static int probe_attach(const struct link_programs *p, const struct perf_probe_kind *kind, bool ret,
 			const char *path, const struct link_site *sites, size_t cnt,
@@ -50,8 +63,7 @@ static int probe_attach(const struct link_programs *p, const struct perf_probe_k
 	int prog_fd = ret ? p->ret_fd : p->entry_fd;
 
 	return p->api == LINK_MULTI ? attach_multi(prog_fd, ret, p->pid, path, sites, cnt, out) :
-				      perf_probe_attach(kind, prog_fd, ret, p->pid, path,
-							sites->offset, sites->cookie, out);
+				      attach_perf(kind, prog_fd, ret, p->pid, path, sites, out);
 }
 
 static void probe_add(struct perf_probes *probes, struct perf_probe p,

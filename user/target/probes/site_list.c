@@ -33,9 +33,10 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* Attaches at return instructions, which several functions may share. */
-static void returns_attach(const struct link_programs *p, const char *path,
+static void returns_attach(const struct inspect_options *opt, pid_t pid, const char *path,
 			   const struct link_site *sites, size_t cnt, struct links *links, int *err)
 {
+	struct link_programs p = {.ret_fd = -1, .api = opt->calls.api, .pid = pid};
 	struct link_site *v = xcalloc(cnt + 1, sizeof(*v));
 	size_t n = 0, kept = 0;
 
@@ -46,7 +47,10 @@ static void returns_attach(const struct link_programs *p, const char *path,
 	for (size_t i = 0; i < n; i++)
 		if (!i || v[i].offset != v[i - 1].offset)
 			v[kept++] = v[i];
-	links_attach(links, p, path, v, kept, err);
+	if (kept && (p.entry_fd = late_program_fd(opt->returns)) < 0)
+		*err = -p.entry_fd;
+	else
+		links_attach(links, &p, path, v, kept, err);
 	free(v);
 }
 
@@ -87,11 +91,11 @@ static size_t calls_attach(const struct inspect_options *opt, pid_t pid, bool un
 			   const char *path, struct link_site *sites, size_t cnt,
 			   struct links *links, int *err)
 {
-	struct link_programs pair = opt->calls, entry = opt->calls, returns = opt->returns;
+	struct link_programs pair = opt->calls, entry = opt->calls;
 	size_t pairs = 0, entries = 0;
 
 	entry.ret_fd = -1;
-	pair.pid = entry.pid = returns.pid = pid;
+	pair.pid = entry.pid = pid;
 	cnt = returns_choose(sites, cnt, unwinds);
 	if (cnt)
 		qsort(sites, cnt, sizeof(*sites), by_place);
@@ -100,7 +104,7 @@ static size_t calls_attach(const struct inspect_options *opt, pid_t pid, bool un
 	while (pairs + entries < cnt &&
 	       POV_PLACE(sites[pairs + entries].cookie) == POV_PLACE_BEGINS)
 		entries++;
-	returns_attach(&returns, path, sites, cnt, links, err);
+	returns_attach(opt, pid, path, sites, cnt, links, err);
 	return links_attach(links, &entry, path, sites + pairs, entries, err) +
 	       links_attach(links, &pair, path, sites, pairs, err);
 }
