@@ -33,7 +33,7 @@
 /* entries of BPF maps of processes: so many for each CPU, and at least */
 #define PROCESSES_PER_CPU 1024u
 #define PROCESSES_MIN 8192u
-#define END_AHEAD_NS 1000000ull	   /* the programs learn the end this long before it */
+#define END_AHEAD_NS 1000000ull /* the programs learn the end this long before it */
 
 /* Prints without a buffer, because the verifier's log may have megabytes. */
 static int libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)

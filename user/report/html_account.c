@@ -172,7 +172,8 @@ static void cause_put(struct html *h, const struct reason *reason, uint32_t numb
 {
 	const struct report *r = h->r;
 	struct account_unit unit = account_unit(&r->account);
-	char *cost = reason_cost_text(&r->reasons, reason, account_mark(r)), *gain = reason_gain_text(reason);
+	char *cost = reason_cost_text(&r->reasons, reason, account_mark(r)),
+	     *gain = reason_gain_text(reason);
 	double share = r->account.total_ns ? (double)reason->ns / (double)r->account.total_ns : 0;
 
 	html_put(h, "<li><article aria-labelledby=\"cause-%u\"><h3 id=\"cause-%u\">", number,
