@@ -341,12 +341,12 @@ for l in sys.stdin:
 	fails 1 'junk.pov' "$POVTRACE" report --scaling one.pov junk.pov
 	sed '/"type":"process"/d; /^call/d' one.txt | trace none
 	fails 1 'of 2 runs, only one has MPI ranks' "$POVTRACE" report --scaling one.pov none.pov
-	fails 2 'are one file' "$POVTRACE" report --scaling one.pov -- two.pov two.pov
+	fails 2 'are the same file' "$POVTRACE" report --scaling one.pov -- two.pov two.pov
 	fails 2 'one run has none' "$POVTRACE" report --scaling one.pov -- -- two.pov
 	fails 2 'one run has none' "$POVTRACE" report --scaling one.pov two.pov --
 	fails 2 'must end in .svg' "$POVTRACE" report --scaling -o x.png one.pov two.pov
-	fails 2 'is a part of --scaling' "$POVTRACE" report --weak one.pov
-	fails 2 'is a part of --scaling' "$POVTRACE" report -o x.svg one.pov
+	fails 2 '--weak needs --scaling' "$POVTRACE" report --weak one.pov
+	fails 2 'unknown ending' "$POVTRACE" report -o x.svg one.pov
 	fails 2 'a table of its own' "$POVTRACE" report --scaling --rank 0 one.pov two.pov
 	fails 2 'a table of its own' "$POVTRACE" report --scaling --functions one.pov two.pov
 	fails 1 'cannot create absent/x.svg' "$POVTRACE" report --scaling -o absent/x.svg one.pov two.pov

@@ -211,7 +211,7 @@ static const struct option_def report_options_table[] = {
 		 "ranks and of each."},
 	{"regions", 0, OPTION_FLAG, FIELD(regions),
 	 .help = "Print how efficient ranks were in each phase of the program (MPI_Pcontrol) and "
-		 "in each region (record --region), and how long they were in these."},
+		 "in each region, and how long they were in these."},
 	{"callsite", 0, OPTION_FLAG, FIELD(call_sites),
 	 .help = "Print what was called by the places that it was called from, with function, file "
 		 "and line where the program is here as it was recorded, with debug information "
