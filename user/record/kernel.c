@@ -217,7 +217,7 @@ static uint32_t fetches_find(const struct kernel_options *opt)
 	uint32_t fetches = 0;
 
 	for (size_t i = 0; i < func_table_count(); i++)
-		for (int f = 0; opt->wanted[i] && f < opt->fns[i].nfetch; f++)
+		for (int f = 0; (!opt->wanted || opt->wanted[i]) && f < opt->fns[i].nfetch; f++)
 			fetches |= 1u << opt->fns[i].fetch[f].op;
 	return fetches;
 }
