@@ -52,7 +52,7 @@ settled() { # PID TICKS
 }
 
 stop() {
-	kill -KILL $(cat "$T/pids") "$launched" 2>/dev/null
+	kill -KILL $(ours $(cat "$T/pids") "$launched") 2>/dev/null
 	wait "$launched" 2>/dev/null
 }
 
@@ -60,7 +60,7 @@ stop() {
 record_stop() {
 	kill -INT "$tracer"
 	wait "$tracer"
-	kill -KILL $(cat "$T/pids") 2>/dev/null
+	kill -KILL $(ours $(cat "$T/pids")) 2>/dev/null
 	"$pov" report --hang "$T/run.pov" >"$T/hang" 2>>"$T/err"
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 }

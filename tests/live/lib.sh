@@ -21,11 +21,22 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_tcp_if_include
 [[ $0 != */live/* ]] || export OMPI_MCA_mpi_yield_when_idle=1
 
 T=$(mktemp -d)
-started=() # processes of ours that may still be alive at the end
+export POV_TEST_DIR=$T # in the environment of all that this test starts
+started=()             # processes of ours that may still be alive at the end
+
+# ours PID…: prints those that this test has started and that are alive. The kernel soon gives numbers of ended processes to those of
+# other tests, so whoever kills a process that may have ended asks first.
+ours() {
+	local pid
+	for pid; do
+		grep -qsz "^POV_TEST_DIR=$T\$" "/proc/$pid/environ" || grep -qs "^PPid:[[:space:]]*$$\$" "/proc/$pid/status" &&
+			echo "$pid"
+	done
+}
 
 at_exit() {
-	local pid dir
-	for pid in ${started[@]+"${started[@]}"}; do kill -9 "$pid" 2>/dev/null; done
+	local dir
+	kill -9 $(ours ${started[@]+"${started[@]}"}) 2>/dev/null
 	for dir in "$T/small" "$T/stuck"; do mountpoint -q "$dir" && umount -l "$dir"; done
 	[ -n "${POV_KEEP-}" ] && echo "# kept: $T" || rm -rf "$T"
 }
@@ -269,7 +280,7 @@ services_say() { # NAME WORD: whether each of its ranks has said this
 stop_services() {
 	local name
 	for name; do
-		kill -TERM $(cat "$T/$name.pids") 2>/dev/null
+		kill -TERM $(ours $(cat "$T/$name.pids")) 2>/dev/null
 		wait "${jobs_of[$name]}"
 	done
 }
