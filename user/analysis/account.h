@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The account: where each nanosecond of a rank's main thread went between MPI_Init and MPI_Finalize. It takes app_time.h's times
- * apart by what causes.h knows of waits, and measures nothing itself. Each nanosecond has one class; the classes add up to the time.
+ * The account: where each nanosecond of a rank's main thread went between MPI_Init and
+ * MPI_Finalize. It splits the times of app_time.h by what causes.h knows of waits, and measures
+ * nothing itself. Each nanosecond has one class; the classes add up to the total time.
  *
- * A job's ranks share one span, from the first end of MPI_Init to the last begin of MPI_Finalize. ACCOUNT_APART is what a rank lacks of
- * it: the rank was still in MPI_Init, already in MPI_Finalize, or dead.
+ * All ranks of a job share one span, from the first end of MPI_Init to the last begin of
+ * MPI_Finalize. ACCOUNT_APART is the part of the span in which a rank was still in MPI_Init,
+ * already in MPI_Finalize, or dead.
  */
 #ifndef POV_ANALYSIS_ACCOUNT_H
 #define POV_ANALYSIS_ACCOUNT_H
@@ -17,14 +19,15 @@ enum account_class {
 	ACCOUNT_OUTSIDE,     /* outside MPI; the scheduler was not recorded */
 	ACCOUNT_NO_CORE,     /* outside MPI, runnable */
 	ACCOUNT_ASLEEP,	     /* outside MPI, blocked */
-	ACCOUNT_MPI_WORK,    /* in MPI, running, nothing awaited */
+	ACCOUNT_MPI_WORK,    /* in MPI, running, waiting for nothing */
 	ACCOUNT_MPI_NO_CORE, /* in MPI, runnable, and no rank was late */
 	ACCOUNT_WAITING,     /* in MPI, another rank was late */
-	ACCOUNT_TRANSFER,    /* in a call that waits, and no rank is known to be late */
-	ACCOUNT_FILE_IO,     /* in MPI_File calls */
-	ACCOUNT_TRACING,     /* povtrace took it */
-	ACCOUNT_OPEN,	     /* in a call that had not returned at the end */
-	ACCOUNT_UNKNOWN,     /* records are missing */
+	/* in a call that waits, and no rank is known to be late */
+	ACCOUNT_TRANSFER,
+	ACCOUNT_FILE_IO, /* in MPI_File calls */
+	ACCOUNT_TRACING, /* tracing overhead */
+	ACCOUNT_OPEN,	 /* in a call that had not returned at the end */
+	ACCOUNT_UNKNOWN, /* records are missing */
 	ACCOUNT_APART,
 	ACCOUNT_CLASSES,
 };
@@ -34,19 +37,21 @@ struct account_row {
 };
 
 struct account_rank {
-	uint32_t process, thread; /* idx */
-	struct account_row row;	  /* of its main thread; its sum is the job's span */
+	uint32_t process, thread; /* idx of the process and its main thread */
+	/* of the main thread; its sum is the job's span */
+	struct account_row row;
 };
 
 struct account_job {
-	uint32_t first, n;	 /* of struct account.rank */
+	/* the job's ranks: index of the first in account.rank, and their number */
+	uint32_t first, n;
 	uint64_t from_ns, to_ns; /* the span */
 	struct account_row sum;
 };
 
 struct account {
-	struct account_rank
-		*rank; /* in order of processes; those without a window are left out; owned */
+	/* in order of processes, without those that have no window; owned */
+	struct account_rank *rank;
 	uint32_t nrank;
 	struct account_job *job; /* owned */
 	uint32_t njob;
@@ -60,15 +65,15 @@ void account_make(struct account *a, const struct model *m, const struct app_tim
 		  const struct causes *causes);
 void account_release(struct account *a);
 uint64_t account_total_ns(const struct account_row *row);
-/* Time outside MPI: what other tools call useful. */
+/* Time outside MPI; other tools call it useful time. */
 uint64_t account_outside_ns(const struct account_row *row);
-/* Of a rank; NULL: it is not in the account. */
+/* Looks up a process's rank. NULL: it is not in the account. */
 const struct account_rank *account_of(const struct account *a, uint32_t process);
-/* The same of the ranks of one job. */
+/* Looks up a process among the ranks of one job. NULL: it is not there. */
 const struct account_rank *account_of_job(const struct account *a, const struct account_job *j,
 					  uint32_t process);
 
-/* One unit, and one precision, for all times of an account. */
+/* The unit and the number of digits for all times of an account. */
 struct account_unit {
 	const char *name, *brief; /* "rank-milliseconds", "rank-ms" */
 	double ns;
@@ -76,7 +81,10 @@ struct account_unit {
 };
 struct account_unit account_unit(const struct account *a);
 
-/* The account of one thread, without ACCOUNT_APART; waiting: what it did while other ranks were late. */
+/*
+ * The account of one thread, without ACCOUNT_APART. waiting: what the thread did while other ranks
+ * were late.
+ */
 struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
 				  bool sched);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who was late to collective calls that block, and how long others were in them by then. The n-th collective call of each member of a
- * communicator belongs together, as MPI demands the same order of all; and so do those of a window: that make, fence and free it.
- * Members that are in the call wait for those that are not, until these have called or they could leave before (a reduction's leaf, a
- * broadcast's root); where several are missing, that is shared among them.
+ * Who was late to blocking collective calls, and how long the others had waited by then. The n-th
+ * collective calls of all members of a communicator belong together, as MPI demands the same order
+ * on all members. The same holds for calls that make, fence and free a window. Members in the call
+ * wait for the missing ones until these have called, or until they can leave before (a reduction's
+ * leaf, a broadcast's root). If several members are missing, the wait is shared among them.
  */
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
@@ -11,28 +12,32 @@
 #include "lib/map.h"
 #include "model/model.h"
 
-/* A member's part in a call that they make together. */
+/* One member's call of a collective. */
 struct arrival_call {
 	const struct model_thread *thread;
 	const struct func_info *func;
 	struct model_site site;
 	uint64_t begin_ns, end_ns;
-	int64_t send_bytes, recv_bytes; /* of call_roles */
-	bool waits;			/* the call itself, not a later one */
-	bool root;			/* of a call that has one */
+	int64_t send_bytes, recv_bytes; /* see call_roles */
+	bool waits;			/* the call itself waits, not a later one */
+	bool root;			/* this member is the root */
 };
 
-/* A stretch in which as many were there, and as many were missing. */
+/* A stretch in which the number of present and missing members stayed the same. */
 struct arrival_step {
 	uint64_t from_ns, to_ns;
-	uint64_t each_ns; /* what each missing one was waited for, by all together */
+	/* how long the present members together waited for each missing one */
+	uint64_t each_ns;
 };
 
-/* Those who are missing in a step are those whose call begins when it ends, or later. */
+/*
+ * One collective call of all members. A member is missing in a step if its call begins at the
+ * step's end or later.
+ */
 struct arrival_joint {
 	const struct arrival_call *call; /* in order of begin */
 	uint32_t calls;
-	const struct arrival_step *step; /* in which anybody waited, in order */
+	const struct arrival_step *step; /* steps in which a member waited, in order */
 	uint32_t steps;
 };
 
@@ -41,35 +46,39 @@ struct arrival {
 	const struct func_info *func;
 	struct model_site site;
 	uint64_t begin_ns;
-	uint64_t late_ns;   /* behind the first member's */
-	uint64_t waited_ns; /* by all others together: its share */
+	uint64_t late_ns; /* delay after the first member's call */
+	/* this member's share of the time that all others together waited */
+	uint64_t waited_ns;
 };
 
-/* Of a process. */
+/* Lateness of one process. */
 struct arrival_row {
-	uint64_t calls;	      /* of all members together, that it took part in */
-	uint64_t last;	      /* of these, to which it came last */
-	uint64_t waited_ns;   /* of all others, for it */
-	struct arrival worst; /* by waited_ns */
+	uint64_t calls;	      /* collective calls that it took part in */
+	uint64_t last;	      /* part of calls, those in which it came last */
+	uint64_t waited_ns;   /* how long all others together waited for it */
+	struct arrival worst; /* the call with the largest waited_ns */
 };
 
 struct arrivals {
 	struct model_sink sink;
-	void (*tell)(void *ctx, const struct arrival_joint *
-					j); /* the caller's: each that anybody waited in; or NULL */
+	/* the caller's, or NULL: called with each collective in which a member waited */
+	void (*tell)(void *ctx, const struct arrival_joint *j);
 	void *ctx;
-	bool tell_all;		     /* … also those that nobody waited in */
+	/* also call tell for collectives in which no member waited */
+	bool tell_all;
 	struct map comms;	     /* communicator, window → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;
 	const struct model *model;
-	bool lost; /* records of calls */
-	uint64_t uncertain; /* calls of which it is not known which belong together: a call before may not have been recorded */
+	bool lost; /* records of calls were lost */
+	/* calls whose partners are unknown, as an earlier call may not have been recorded */
+	uint64_t uncertain;
 };
 
-#define ARRIVALS_KEPT_MAX 1024 /* of a communicator, that wait for members */
+/* calls kept per communicator that wait for members */
+#define ARRIVALS_KEPT_MAX 1024
 
-/* Puts calls in order of begin, and finds the steps; the caller frees them. */
+/* Sorts the calls by begin and finds the steps. The caller frees the steps. */
 struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps);
 
 void arrivals_init(struct arrivals *a);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Why those who were waited for were late. While a process is waited for, from the begin of the wait to the begin of the call that
- * ends it, its thread that makes that call computes, has no core, sleeps, is in MPI, or waits itself for somebody who is late. Such
- * waits are followed, at the same moment, to who does not wait: the root. What is waited for is shared out over the roots' causes
- * to the nanosecond: all of them together cost what late.h, arrivals.h and epochs.h say that was waited.
+ * Why late processes were late. A process is waited for from the begin of the wait to the begin of
+ * the call that ends it. During that time, the thread that makes this call computes, has no core,
+ * sleeps, is in MPI, or itself waits for another late process. Such nested waits are followed, at
+ * the same moment, to a process that does not wait: the root. The waiting time is divided among the
+ * roots' causes to the nanosecond. All causes together cost the waiting that late.h, arrivals.h and
+ * epochs.h report.
  *
- * A wait is followed when CAUSES_QUEUED_MAX later ones are known, or at the end; what threads did is kept of the last CAUSES_KEPT_MAX
- * states, calls and waits.
+ * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. Only the last
+ * CAUSES_KEPT_MAX states, calls and waits of threads are kept.
  */
 #ifndef POV_ANALYSIS_CAUSES_H
 #define POV_ANALYSIS_CAUSES_H
@@ -21,17 +23,21 @@
 
 enum cause_kind {
 	CAUSE_COMPUTED, /* ran outside MPI */
-	CAUSE_NO_CORE,	/* was runnable, in MPI or outside: another one had the core */
-	CAUSE_SLEPT,	/* was blocked outside MPI */
-	CAUSE_OUTSIDE,	/* was outside MPI; its state is not known */
-	CAUSE_MPI,	/* was in an MPI call, and nobody is known to have been late to it */
-	CAUSE_POLLED,	/* made polls that found nothing */
-	CAUSE_UNKNOWN,	/* not recorded or not kept; a chain too long, or a circle */
-	CAUSE_WAITED,	/* waited for another process: never of a root */
+	/* was runnable, in MPI or outside: another thread had the core */
+	CAUSE_NO_CORE,
+	CAUSE_SLEPT,   /* was blocked outside MPI */
+	CAUSE_OUTSIDE, /* was outside MPI in an unknown state */
+	/* was in an MPI call, and no process is known to have been late to it */
+	CAUSE_MPI,
+	CAUSE_POLLED, /* made polls that found nothing */
+	/* not recorded or not kept; or the chain of waits was too long or circular */
+	CAUSE_UNKNOWN,
+	/* waited for another process; never the cause of a root */
+	CAUSE_WAITED,
 	CAUSE_KINDS,
 };
 
-/* How others waited for it. */
+/* How others waited for a late process. */
 enum cause_wait {
 	CAUSE_LATE_SENDER,
 	CAUSE_LATE_RECEIVER,
@@ -42,72 +48,94 @@ enum cause_wait {
 
 #define CAUSE_NOBODY UINT32_MAX
 
-/* Of a cause, a wait that it cost much in. */
+/* The wait in which a cause cost most. */
 struct cause_worst {
 	uint64_t ns;
 	enum cause_wait how;
-	uint64_t from_ns, to_ns; /* from its first stretch to its last one in that wait */
-	/* idx of processes, of the longest stretch: who waited (but for collectives), who was late, whom that one waited for, …, the root */
+	/* from the cause's first stretch in that wait to its last one */
+	uint64_t from_ns, to_ns;
+	/*
+	 * idx of the processes in the longest stretch: the waiter (except in collectives), the late
+	 * process, the process that this one waited for, …, the root
+	 */
 	uint32_t chain[CAUSES_CHAIN_MAX + 1];
 	uint32_t nchain;
-	const struct func_info *after; /* the root's next call behind it, or NULL */
-	uint64_t after_ns;	       /* when that began */
-	struct model_site after_site;  /* where it was made */
-	/* The call of one that waited, and where it was made; NULL: not known. */
+	/* the root's first call after the stretch, or NULL */
+	const struct func_info *after;
+	uint64_t after_ns;	      /* begin of that call */
+	struct model_site after_site; /* call site of that call */
+	/* The call that waited, and its call site. NULL: unknown. */
 	const struct func_info *waits_in;
 	struct model_site waits_at;
 };
 
 struct cause {
-	uint32_t process; /* idx */
+	uint32_t process; /* idx of the process that caused the wait */
 	enum cause_kind kind;
-	uint32_t other; /* NO_CORE: idx of the process that had it; WAITED: that was waited for; or CAUSE_NOBODY */
+	/*
+	 * CAUSE_NO_CORE: idx of the process that had the core. CAUSE_WAITED: idx of the process
+	 * that was waited for. CAUSE_NOBODY: none or unknown.
+	 */
+	uint32_t other;
 	uint64_t ns;
-	uint64_t cnt;	     /* waits that it is a cause of */
-	uint64_t through_ns; /* of ns: lost by those who waited for others that waited for it */
-	struct cause_worst worst, /* by ns */
-		farthest;	  /* by what was lost in it through others; ns 0: none */
+	uint64_t cnt; /* number of waits that it caused */
+	/* part of ns lost indirectly: by waiters whose late process itself waited */
+	uint64_t through_ns;
+	/* worst: by ns. farthest: by ns lost indirectly; its ns is 0 if there was none. */
+	struct cause_worst worst, farthest;
 };
 
-/* Of a process: what its threads did in calls of the top layer, and in that part of it in which others were late. */
+/*
+ * What a process's threads did in calls of the top layer, and in the part of these in which others
+ * were late.
+ */
 struct blame {
 	struct state_times calls;
 	struct state_times waited[CAUSE_WAITS];
 };
 
 struct causes {
-	struct model_sink sink; /* to be told behind those of late, arrivals, epochs and holders */
+	/* must run after the sinks of late, arrivals, epochs and holders */
+	struct model_sink sink;
 	struct causes_thread *thread; /* by idx; owned */
 	uint32_t nthread;
-	struct causes_queued *queue; /* waits to be followed; owned */
+	struct causes_queued *queue; /* waits not yet followed; owned */
 	uint32_t nqueue;
-	uint64_t kept;		   /* entries of all threads */
-	uint64_t since_ns, now_ns; /* what was before is not kept; the latest that is */
-	struct map roots;	   /* process, kind, other → struct cause */
-	struct map direct
-		[CAUSE_WAITS]; /* the same of what the late one did itself, by how it was waited for */
-	struct cause_row **touched; /* of the wait that is followed; owned */
+	uint64_t kept; /* entries kept for all threads */
+	/* Nothing before since_ns is kept. now_ns: the latest time that was reported. */
+	uint64_t since_ns, now_ns;
+	struct map roots; /* process, kind, other → struct cause */
+	/* the same for what the late process did itself, by kind of wait */
+	struct map direct[CAUSE_WAITS];
+	/* rows touched by the wait that is being followed; owned */
+	struct cause_row **touched;
 	uint32_t touched_room;
 	struct blame *process; /* by idx; owned */
 	uint32_t nprocess;
-	struct state_times
-		*waiting; /* by idx of threads: what they did while they waited for others; owned */
+	/* what threads did while they waited for others; by idx of threads; owned */
+	struct state_times *waiting;
 	uint32_t nwaiting;
-	struct map
-		held; /* of held_add: who had the core while a thread without one waited for others anyway */
-	/* The caller's: what a thread did in each part of a wait; or NULL. */
+	/*
+	 * see held_add: who had the core while a thread without one was waiting for others anyway
+	 */
+	struct map held;
+	/* The caller's, or NULL: called with what a thread did in each part of a wait. */
 	void (*waited)(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		       enum thread_state s);
 	void *waited_ctx;
-	uint64_t walks; /* waits that were followed */
-	uint64_t told_late; /* waits that became known when others had been followed that may lead through them */
+	uint64_t walks; /* number of waits that were followed */
+	/* waits that became known after others that may lead through them had been followed */
+	uint64_t told_late;
 };
 
-/* Takes over what the four tell. */
+/* Installs callbacks in all four analyses. */
 void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,
 		 struct epochs *epochs, struct holders *holders);
 void causes_release(struct causes *a);
-/* Those of a map of it: by process, the costliest first. Caller frees. */
+/*
+ * Lists the causes in one of the maps above, by process, costliest first. The caller frees the
+ * list.
+ */
 struct cause *causes_list(const struct map *of, uint32_t *n);
 const struct blame *causes_blame(const struct causes *a, uint32_t process);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who had the core, and what both were doing: while a thread of a rank was runnable, another thread ran on the CPU that it waited for. Of
- * each two threads on a CPU: how long one waited for the other, by what each did (doing.h). A thread's waiting lies in one call or outside all;
- * of a stretch that the other ran, and that lies in the waiting in part only, each activity is taken in proportion. Only what is waited
- * while the process uses MPI counts (windows.h).
+ * Who had the core and what both threads were doing, while a rank's thread was runnable and another
+ * thread ran on the CPU that it waited for. For each pair of threads on a CPU it sums how long one
+ * waited for the other, by what each was doing (doing.h). A thread's waiting lies in one call or
+ * outside all calls. If only part of the other thread's run overlaps the waiting, each of its
+ * activities counts in proportion. Only waiting while the process uses MPI counts (windows.h).
  */
 #ifndef POV_ANALYSIS_CONTESTS_H
 #define POV_ANALYSIS_CONTESTS_H
@@ -13,14 +14,15 @@
 #include "lib/map.h"
 
 struct contest {
-	uint32_t idx; /* in the list of all */
+	uint32_t idx; /* index in the list of all contests */
 	const struct model_thread *waiter, *holder;
 	uint16_t cpu;
-	enum doing waits, holds; /* what they were doing */
+	enum doing waits, holds; /* what the waiter and the holder were doing */
 	uint64_t ns, cnt;
-	uint64_t worst_ns,
-		worst_from_ns; /* the longest that it waited without a break, while that one ran */
-	const struct func_info *waits_in, *holds_in; /* then: the calls, or NULL */
+	/* The longest time without a break that the waiter waited while the holder ran. */
+	uint64_t worst_ns, worst_from_ns;
+	/* The calls at the time of the longest wait, or NULL. */
+	const struct func_info *waits_in, *holds_in;
 };
 
 struct contest_core;
@@ -37,10 +39,10 @@ struct contests {
 	struct map sums; /* struct contest */
 };
 
-/* windows: of a sink that is told before this one. */
+/* The sink of windows must run before this one. */
 void contests_init(struct contests *a, const struct windows *windows);
 void contests_release(struct contests *a);
-/* All, those of one process's waiting together, the longest first. Caller frees. */
+/* All contests, grouped by the waiter's process, longest first. The caller frees the list. */
 struct contest *contests_list(const struct contests *a, uint32_t *n);
 
 #endif

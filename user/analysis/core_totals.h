@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What each CPU has run so far, and for whom, up to any present moment: what it ran between two moments is the difference of what
- * was so at each. From the first switch on it; where it is not known what a CPU runs, nothing is counted.
+ * What each CPU has run so far, and for whom, up to the present moment of the replay. The
+ * difference between two moments is what ran between them. Counting starts with a CPU's first
+ * switch. Nothing is counted while it is unknown what a CPU runs.
  */
 #ifndef POV_ANALYSIS_CORE_TOTALS_H
 #define POV_ANALYSIS_CORE_TOTALS_H
@@ -9,8 +10,8 @@
 #include "model/model.h"
 
 struct core_total {
-	uint64_t own_ns;   /* threads of the process asked for */
-	uint64_t ranks_ns; /* of other ranks */
+	uint64_t own_ns;   /* threads of the process in question */
+	uint64_t ranks_ns; /* threads of other ranks */
 	uint64_t other_ns; /* other tasks */
 	uint64_t idle_ns;
 };
@@ -24,10 +25,10 @@ struct core_totals {
 	uint32_t nprocess;
 };
 
-/* Is told of what the sinks of whoever uses it are told. */
+/* Forward the reports of the caller's sinks to these two. */
 void core_totals_switch(struct core_totals *a, const struct model_switch *s);
 void core_totals_lost(struct core_totals *a, const struct model_lost *l);
-/* Up to ts_ns, which no later switch on the CPU may precede. */
+/* Totals up to ts_ns. No later switch on the CPU may be earlier than that. */
 struct core_total core_totals_at(struct core_totals *a, uint16_t cpu,
 				 const struct model_process *own, uint64_t ts_ns);
 void core_totals_release(struct core_totals *a);

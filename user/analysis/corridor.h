@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How far two clocks are apart, by bounds from messages: nothing arrives before it is sent, so each message one way says that the difference
- * of the clocks was at least something at its time, each message back that it was at most something. All straight lines (offset
- * and drift) between these bounds are possible; the one that is chosen has the drift in the middle of those possible, and of the lines
- * of that drift the one in the middle. How far the truth can be from it is known, too.
+ * How far two clocks are apart, from bounds that messages set. Nothing arrives before it is sent.
+ * So each message in one direction sets a lower bound on the difference of the clocks at its time,
+ * and each message back sets an upper bound. Every straight line (offset and drift) between these
+ * bounds is possible. The chosen line has the middle of the possible drifts, and is the middle one
+ * of the lines with that drift. The uncertainty is how far the truth can be from it.
  *
- * Method: A. Duda, G. Harrus, Y. Haddad, G. Bernard, "Estimating Global Time in Distributed Systems", ICDCS 1987 (convex hulls). Memory:
- * the corners of the two hulls, of which straight clocks have some dozens.
+ * Method: A. Duda, G. Harrus, Y. Haddad, G. Bernard, "Estimating Global Time in Distributed
+ * Systems", ICDCS 1987 (convex hulls). Memory is bounded by the corners of the two hulls; straight
+ * clocks have some dozens.
  */
 #ifndef POV_ANALYSIS_CORRIDOR_H
 #define POV_ANALYSIS_CORRIDOR_H
@@ -14,10 +16,10 @@
 #include <stdint.h>
 
 struct bound {
-	double at_ns, apart_ns; /* since the first bound; against the first bound */
+	double at_ns, apart_ns; /* both relative to the first bound */
 };
 
-/* From one side. */
+/* Bounds of one side, lower or upper. */
 struct bounds {
 	struct bound *bound; /* owned */
 	uint32_t cnt, room;
@@ -25,34 +27,40 @@ struct bounds {
 };
 
 struct corridor {
-	struct bounds least, most; /* most: with the signs of differences changed */
+	/* most holds differences with their signs changed */
+	struct bounds least, most;
 	uint64_t first_ns;
 	int64_t first_apart_ns;
 };
 
-/* Clocks that differ by more than this in drift are none that anybody uses (NTP slews by half of it). */
+/* Largest drift considered; no clock in use drifts by more (NTP slews by half of it). */
 #define CORRIDOR_DRIFT_MAX 1e-3
 
 enum corridor_state {
-	CORRIDOR_OPEN, /* no bounds from both sides */
+	CORRIDOR_OPEN, /* bounds from at most one side */
 	CORRIDOR_LINE,
-	CORRIDOR_CLOSED, /* no straight line fits between them */
+	CORRIDOR_CLOSED, /* no straight line fits between the bounds */
 };
 
 struct corridor_line {
-	double apart_ns;       /* at from_ns */
-	double drift;	       /* what that changes in a nanosecond */
-	double uncertainty_ns; /* the truth is not farther from it, from from_ns to to_ns */
-	double violated_ns; /* of CORRIDOR_CLOSED: by how much some bound is violated by any line */
+	double apart_ns; /* difference at from_ns */
+	double drift;	 /* change of the difference, in ns per ns */
+	/* largest distance from the truth between from_ns and to_ns */
+	double uncertainty_ns;
+	/* CORRIDOR_CLOSED: any line violates some bound by at least this much */
+	double violated_ns;
 };
 
-/* At a time the clocks were at least or at most so far apart. */
+/*
+ * Adds a bound: at at_ns the clocks were at least (corridor_least) or at most (corridor_most)
+ * apart_ns apart.
+ */
 void corridor_least(struct corridor *c, uint64_t at_ns, int64_t apart_ns);
 void corridor_most(struct corridor *c, uint64_t at_ns, int64_t apart_ns);
-/* out: of CORRIDOR_LINE all but violated_ns, of CORRIDOR_CLOSED only that. */
+/* CORRIDOR_LINE sets all of *out except violated_ns; CORRIDOR_CLOSED sets only violated_ns. */
 enum corridor_state corridor_line(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
 				  struct corridor_line *out);
-/* How far the truth can be from a line (apart_ns, drift) that is between the bounds. */
+/* How far the truth can be from a line (apart_ns, drift) that lies between the bounds. */
 double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
 			    const struct corridor_line *line);
 void corridor_release(struct corridor *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the recording could see, what it missed, and what it cost: attached libraries, losses by class
- * with their times, misses, and the tracer's own overhead (probe hits × calibrated cost, which is
- * higher where the kernel single-steps the probed instruction).
+ * What the recording could see, what it missed, and what it cost: attached libraries, losses by
+ * class with their times, misses, and tracing overhead. Overhead is probe hits × calibrated cost;
+ * the cost is higher where the kernel single-steps the probed instruction.
  */
 #ifndef POV_ANALYSIS_COVERAGE_H
 #define POV_ANALYSIS_COVERAGE_H
@@ -13,25 +13,36 @@
 
 struct coverage_loss {
 	uint64_t cnt;
-	uint64_t stretches;	    /* LOST records */
-	uint64_t first_ns, last_ns; /* of all stretches */
+	uint64_t stretches; /* number of LOST records */
+	/* begin of the first stretch and end of the last one */
+	uint64_t first_ns, last_ns;
 };
 
 struct coverage_hits {
-	uint64_t calls; /* probe pairs hit: recorded calls of any depth */
-	uint64_t polls; /* merged into spins */
-	uint64_t preloaded; /* calls and polls that the process has recorded itself, without a probe; in none of these */
-	uint64_t preloaded_polls; /* of preloaded: polls */
-	uint64_t preloaded_counted; /* calls that the process has counted itself; in none of the others */
-	uint64_t counted;	/* probe pairs hit by calls that were counted only: not in calls */
-	uint64_t stepped;	/* of calls and polls: the probed instruction is single-stepped */
-	uint64_t stepped_polls; /* of stepped: polls */
-	uint64_t kernel; /* calls and polls within the kernel (layer os): what they cost is not calibrated */
-	uint64_t switches; /* scheduler records its threads caused */
-	uint64_t cost_ns;  /* by calibrated costs */
+	/* recorded calls of any depth, each of which hit a pair of probes */
+	uint64_t calls;
+	/* polls merged into spins, each of which hit a pair of probes */
+	uint64_t polls;
+	/*
+	 * Calls and polls that the process recorded itself, without a probe. They are in none of
+	 * the other members.
+	 */
+	uint64_t preloaded;
+	uint64_t preloaded_polls; /* part of preloaded: polls */
+	/* Calls that the process counted itself. They are in none of the other members. */
+	uint64_t preloaded_counted;
+	/* calls that were only counted, each of which hit a pair of probes; not in calls */
+	uint64_t counted;
+	/* part of calls and polls: the probed instruction is single-stepped */
+	uint64_t stepped;
+	uint64_t stepped_polls; /* part of stepped: polls */
+	/* calls and polls inside the kernel (layer os), whose cost is not calibrated */
+	uint64_t kernel;
+	uint64_t switches; /* scheduler records that its threads caused */
+	uint64_t cost_ns;  /* total cost by calibration */
 };
 
-/* What is called, or polled in vain, some times. */
+/* How often a function was called, polled in vain, and counted. */
 struct coverage_made {
 	const struct func_info *func;
 	uint16_t lib;
@@ -40,42 +51,51 @@ struct coverage_made {
 };
 
 struct coverage_library {
-	const char *path, *build_id, *flavour, *version, *link; /* "" if not told */
+	/* "" if unknown */
+	const char *path, *build_id, *flavour, *version, *link;
 	uint64_t attached, missing, failed, emulated, stepped;
-	uint64_t preloaded; /* functions whose calls processes record themselves */
+	/* functions whose calls the processes record themselves */
+	uint64_t preloaded;
 	uint64_t id;
-	const char *refused;			    /* why probes failed, "" if none did */
+	const char *refused;			    /* why probes failed; "" if none failed */
 	const json_t *missing_names, *failed_names; /* arrays or NULL; borrowed */
 };
 
-/* A process had begun to run a library before probes were in it. */
+/* A process that began to run a library before its probes were attached. */
 struct coverage_late {
-	uint64_t ts_ns, late_ns; /* when it mapped it, and for how long it was unseen */
+	/* When the process mapped the library, and how long the library ran without probes. */
+	uint64_t ts_ns, late_ns;
 	uint32_t pid;
-	const char *path; /* "" if the library is not told */
+	const char *path; /* "" if the library is unknown */
 };
 
-/* What became of a function by the limit on the cost of tracing. */
+/* What the overhead limit did to a function. */
 struct coverage_limit {
 	const struct func_info *func;
-	uint64_t counted_ns, detached_ns; /* how long */
+	/* how long it was only counted, and how long its probes were detached */
+	uint64_t counted_ns, detached_ns;
 	uint64_t first_ns, last_ns;
-	uint64_t calls; /* counted, of whatever process */
-	/* the most that tracing took of a process's time when it was given up further, and whose */
+	uint64_t calls; /* counted calls of all processes */
+	/* The highest share of a process's time that tracing took when the limit acted. */
 	double cost;
-	const struct model_process *proc; /* NULL: not known */
+	const struct model_process *proc; /* The process with that share. NULL: unknown. */
 };
 
 struct coverage {
 	struct model_sink sink;
-	double limit; /* part of a process's time that tracing may cost; 0: no limit */
-	bool limit_all; /* of what processes spend on recording their calls themselves, too, not of probes only */
-	struct coverage_limit *limited; /* by function id, func NULL of those that were not; owned */
-	uint32_t nlimited;		/* allocated */
-	struct coverage_limit
-		exceeded; /* counted_ns: for how long the limit was not held; 0: never */
-	struct coverage_loss loss[POV_CLASS_CNT]; /* by the LOST records */
-	struct model_lost *lost;		  /* the first ones; owned */
+	/* share of a process's time that tracing may cost; 0: no limit */
+	double limit;
+	/* The limit also covers the calls that processes record themselves, not only probes. */
+	bool limit_all;
+	/* By function id; func is NULL for functions that were not limited; owned. */
+	struct coverage_limit *limited;
+	uint32_t nlimited; /* allocated */
+	/* counted_ns: how long the limit was exceeded; 0: never */
+	struct coverage_limit exceeded;
+	/* from the LOST records */
+	struct coverage_loss loss[POV_CLASS_CNT];
+	/* the first COVERAGE_LOST_MAX LOST records; owned */
+	struct model_lost *lost;
 	uint32_t nlost;
 	struct coverage_hits *process;	  /* by idx; owned */
 	uint32_t nprocess;		  /* allocated */
@@ -85,43 +105,57 @@ struct coverage {
 	uint32_t nlibrary;
 	struct coverage_late *late; /* owned */
 	uint32_t nlate;
-	struct map stepped;				 /* key of (library, function) → marker */
-	bool calibrated;				 /* a probe_cost block is there */
-	double call_ns, spin_ns, stepped_ns, counted_ns; /* 0 if not measured */
-	bool has_preload;	   /* some processes recorded their calls themselves: */
-	double preload_ns;	   /* what that adds to one; 0 if not measured */
-	double preload_counted_ns; /* the same of one that is counted only */
-	uint64_t preload_wait_ns;  /* threads waited for room to record, together */
-	uint64_t preload_no_area; /* of the lost calls, those of threads that could get no memory to record them in */
-	uint64_t preload_missed; /* functions that processes could not record themselves, and that got probes there */
-	uint64_t preload_damaged; /* of these threads nothing was taken from some time on */
+	struct map stepped; /* (library, function) → marker */
+	bool calibrated;    /* the trace has a probe_cost block */
+	/*
+	 * cost of a recorded call, a poll, a single-stepped hit and a counted call; 0 if not
+	 * measured
+	 */
+	double call_ns, spin_ns, stepped_ns, counted_ns;
+	/* some processes recorded their calls themselves */
+	bool has_preload;
+	/* cost of a call that a process records itself; 0 if not measured */
+	double preload_ns;
+	/* cost of a call that a process only counts itself; 0 if not measured */
+	double preload_counted_ns;
+	/* total time that threads waited for room to record */
+	uint64_t preload_wait_ns;
+	/* lost calls of threads that got no memory to record in */
+	uint64_t preload_no_area;
+	/* functions that processes could not record themselves, which got probes instead */
+	uint64_t preload_missed;
+	/* threads whose buffer was damaged; nothing was read from it after that */
+	uint64_t preload_damaged;
 	bool has_end;
 	const char *end_reason;
-	uint64_t lost_cnt[POV_CLASS_CNT]; /* as the end block counts, or LOST records if more */
-	const json_t *misses, *stats;	  /* objects of the end block, or NULL; borrowed */
-	uint64_t questions, wait_ns;	  /* of threads about files; their wait for answers */
+	/* the count in the end block, or that of the LOST records if larger */
+	uint64_t lost_cnt[POV_CLASS_CNT];
+	const json_t *misses, *stats; /* objects of the end block, or NULL; borrowed */
+	/* Questions of threads about files, and how long they waited for answers. */
+	uint64_t questions, wait_ns;
 	uint64_t own_cpu_ns;
-	bool own_cpu_split; /* of own_cpu_ns these are known: */
-	uint64_t own_cpu_start_ns,
-		own_cpu_stop_ns; /* before the recording ran, and from its end on */
+	/* own_cpu_start_ns and own_cpu_stop_ns are known */
+	bool own_cpu_split;
+	/* parts of own_cpu_ns: before the recording ran, and from its end on */
+	uint64_t own_cpu_start_ns, own_cpu_stop_ns;
 	uint64_t open_calls, unwound_calls;
 };
 
-#define COVERAGE_LOST_MAX 1000 /* stretches kept one by one */
+#define COVERAGE_LOST_MAX 1000 /* LOST records that are kept individually */
 
-/* CPU time of the recorder while the recording ran; all of it if the parts are not known. */
+/* The recorder's CPU time while the recording ran; all of its CPU time if the parts are unknown. */
 uint64_t coverage_own_cpu_steady(const struct coverage *a);
-/* Processes that hit probes. */
+/* Number of processes that hit probes. */
 uint32_t coverage_probed(const struct coverage *a);
-/* What single-stepping adds to a hit, by the calibration; 0 if that is not known. */
+/* What single-stepping adds to a hit, by calibration; 0 if unknown. */
 double coverage_step_ns(const struct coverage *a);
-/* Whether probes came late for a library of this process. */
+/* True if probes came late for a library of this process. */
 bool coverage_was_late(const struct coverage *a, const struct model_process *p);
-/* ns that hits cost by the calibration; 0 if there is none. */
+/* Cost of the hits in ns, by calibration; 0 if not calibrated. */
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h);
-/* Of that, by polls that found nothing. */
+/* The part of coverage_cost that polls caused which found nothing. */
 double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *h);
-/* ns that calls of a function cost which are recorded, polled in vain, and counted. */
+/* Cost in ns of a function's recorded calls, empty polls and counted calls. */
 double coverage_made_cost(const struct coverage *a, const struct coverage_made *made);
 void coverage_init(struct coverage *a);
 void coverage_release(struct coverage *a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether tracing distorted a recording: what it took of each rank's main thread between MPI_Init and MPI_Finalize (app_time.h).
+ * Whether tracing distorted a recording: the time that tracing took from each rank's main thread
+ * between MPI_Init and MPI_Finalize (app_time.h).
  */
 #ifndef POV_ANALYSIS_DISTORTED_H
 #define POV_ANALYSIS_DISTORTED_H
@@ -9,7 +10,10 @@
 #include "analysis/coverage.h"
 #include "lib/distortion.h"
 
-/* After the replay. Returns the process that it cost most, or NULL: none, or the cost is not known. */
+/*
+ * Call after the replay. Returns the process that lost most to tracing. NULL: none, or the cost is
+ * unknown.
+ */
 const struct model_process *distorted_find(const struct coverage *a, const struct app_time *app,
 					   const struct model *m, struct distortion *out);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What threads did in stretches of their lives: outside MPI, working in a call of it, or polling there. A call is known when it has
- * ended, which may be long after a stretch that lies in it: a stretch is told once all calls that can lie in it are known. The
- * outermost call says it; from the first to the last of polls that found nothing a thread polls.
+ * What threads did in stretches of their lives: they were outside MPI, working in an MPI call, or
+ * polling in one. A call is known only once it has ended, which may be long after a stretch inside
+ * it. So a stretch is reported once all calls that can overlap it are known. The outermost call
+ * decides. A thread polls from the first to the last of several polls that found nothing.
  */
 #ifndef POV_ANALYSIS_DOING_H
 #define POV_ANALYSIS_DOING_H
@@ -10,9 +11,10 @@
 #include "model/model.h"
 
 enum doing {
-	DOING_OWN,     /* outside MPI */
-	DOING_WORK,    /* in a call of MPI that does not wait */
-	DOING_POLL,    /* in a call that waits, or one that found nothing after the other */
+	DOING_OWN,  /* outside MPI */
+	DOING_WORK, /* in an MPI call that does not wait */
+	/* in a call that waits, or in a run of polls that found nothing */
+	DOING_POLL,
 	DOING_UNKNOWN, /* records of calls are missing */
 	DOING_CNT,
 };
@@ -20,32 +22,42 @@ enum doing {
 struct stretch {
 	const struct model_thread *thread;
 	uint64_t from_ns, to_ns;
-	uint64_t ns[DOING_CNT];	      /* once it is told: they add up to its length */
-	const struct func_info *func; /* of the call that took most of it, or NULL */
+	/* Set once the stretch is reported; the sum is its length. */
+	uint64_t ns[DOING_CNT];
+	/* the call that took most of the stretch, or NULL */
+	const struct func_info *func;
 	uint64_t func_ns;
-	void *user;	      /* whose stretch it is */
-	struct stretch *next; /* of the same thread */
+	void *user;	      /* the caller's data */
+	struct stretch *next; /* next stretch of the same thread */
 };
 
-/* Of a thread, those that are not known yet. More would be calls of minutes in which it changes its state all the time. */
+/*
+ * Stretches of a thread that are not yet reported. To exceed this, a call would have to last
+ * minutes while its thread changes state all the time.
+ */
 #define DOING_KEPT_MAX 65536
-#define DOING_KEPT_MAX_OWN 1024 /* of a thread that has made no call so far */
+/* the same for a thread that has made no call so far */
+#define DOING_KEPT_MAX_OWN 1024
 
 struct doing_thread;
 
 struct doings {
 	struct doing_thread *thread; /* by idx; owned */
 	uint32_t nthread;
-	void (*known)(void *ctx, const struct stretch *s); /* which is freed then */
+	/* called with each finished stretch, which is freed afterwards */
+	void (*known)(void *ctx, const struct stretch *s);
 	void *ctx;
 };
 
 void doings_init(struct doings *a, void (*known)(void *ctx, const struct stretch *s), void *ctx);
 void doings_release(struct doings *a);
-/* A stretch that has just ended: all running since it got a CPU, or all waiting for one. Nothing else is told meanwhile. */
+/*
+ * Adds a stretch that has just ended: a run since the thread got a CPU, or a wait for one. Call
+ * this before any later event is reported.
+ */
 void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		void *user);
-/* What the model's sinks are told. */
+/* Forward the reports of the model's sinks to these. */
 void doings_call(struct doings *a, const struct model_call *c);
 void doings_spin(struct doings *a, const struct model_spin *s);
 void doings_lost(struct doings *a, const struct model_lost *l);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Waiting for the other side of point-to-point messages that had not called yet. Late sender: a call waits to complete a receive
- * whose send has not been posted; it is waited for until that begins. Late receiver: a call waits to complete a send, and is still in it
- * when the receive is posted. Of a call that completes several, no time counts twice: what one has been told to have
- * cost is not told of the next one.
+ * Waiting for the other side of a point-to-point message that had not called yet. Late sender: a
+ * call waits to complete a receive whose send has not been posted; it waits until the send begins.
+ * Late receiver: a call waits to complete a send and is still in progress when the receive is
+ * posted. If a call completes several operations, no time counts twice: the cost reported for one
+ * is left out of the next.
  */
 #ifndef POV_ANALYSIS_LATE_H
 #define POV_ANALYSIS_LATE_H
@@ -13,7 +14,10 @@
 
 enum late_kind { LATE_SENDER, LATE_RECEIVER, LATE_KINDS };
 
-/* A stretch in which a call of a thread waited, and the call that it waited for: that begins when the stretch ends. */
+/*
+ * A stretch in which a call waited, and the call that it waited for. That call begins when the
+ * stretch ends.
+ */
 struct late_wait {
 	enum late_kind kind;
 	const struct model_thread *waiter;
@@ -22,21 +26,23 @@ struct late_wait {
 };
 
 struct late_pairs {
-	struct matches matches;				   /* its sink is this analysis's */
-	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
+	struct matches matches; /* its sink is the sink of this analysis */
+	/* the caller's, or NULL: called with each match */
+	void (*matched)(void *ctx, const struct match *m);
 	void *matched_ctx;
-	void (*tell)(void *ctx, const struct late_wait *w); /* the caller's: each; or NULL */
+	/* the caller's, or NULL: called with each wait */
+	void (*tell)(void *ctx, const struct late_wait *w);
 	void *ctx;
-	struct map pairs[LATE_KINDS]; /* of waited_for.h */
-	uint64_t uncertain
-		[ASSUMED_CNT]; /* messages that are only assumed to belong together: not looked at */
+	struct map pairs[LATE_KINDS]; /* see waited_for.h */
+	/* messages that are matched only by assumption; they are not analysed */
+	uint64_t uncertain[ASSUMED_CNT];
 	struct late_thread *thread; /* by idx; owned */
 	uint32_t nthread;
 };
 
 /*
- * How long a message was waited for: LATE_SENDER by its receive, LATE_RECEIVER by its send. 0: not. Those of one call that completes
- * several lie in one another.
+ * How long the receive (LATE_SENDER) or the send (LATE_RECEIVER) of a message waited for its other
+ * side. 0: it did not wait. The waits of one call that completes several messages overlap.
  */
 uint64_t late_ns(const struct match *m, enum late_kind kind);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which send belongs to which receive. MPI keeps messages of one sender, one receiver, one communicator and one tag in order: the
- * n-th send of these, in the order in which they were posted, goes to the n-th such receive, a wildcard counting as what its
- * status says that it has received (MPI standard, Semantics of Point-to-Point Communication, Order). A receive that took
- * anything and whose status nobody asked for is matched if only one message can be meant.
+ * Matches each send with its receive. MPI keeps messages of one sender, one receiver, one
+ * communicator and one tag in order: in posting order, the n-th such send goes to the n-th such
+ * receive. A wildcard receive counts with the source and tag that its status reports (MPI standard,
+ * Semantics of Point-to-Point Communication, Order). A wildcard receive whose status the program
+ * did not ask for is matched if only one message is possible.
  *
- * What cannot be matched is counted with its reason, and never guessed. Memory is bounded by what is under way or has one end
- * only; of that, MATCH_KEPT_MAX ends are kept.
+ * Unmatched ends are counted with the reason; nothing is guessed. Memory is bounded by the
+ * operations in flight and the ends that have no other end yet; at most MATCH_KEPT_MAX of those
+ * ends are kept.
  */
 #ifndef POV_ANALYSIS_MATCH_H
 #define POV_ANALYSIS_MATCH_H
@@ -17,23 +19,35 @@
 /* One side of a message. */
 struct match_end {
 	const struct model_process *process;
-	const struct model_thread *thread;    /* that posted it */
-	const struct model_thread *completer; /* that learned that it is over; NULL: nobody did */
-	const struct func_info *func;	      /* that described it: MPI_Send_init, not MPI_Start */
-	uint64_t begin_ns, posted_ns;	      /* of the call that posted it */
-	uint64_t completing_ns,
-		end_ns; /* of the call that completed it: the same if it blocks; 0 without completer */
+	const struct model_thread *thread; /* thread that posted it */
+	/* thread that learned of its completion; NULL: none did */
+	const struct model_thread *completer;
+	/* call that described it: MPI_Send_init, not MPI_Start */
+	const struct func_info *func;
+	uint64_t begin_ns, posted_ns; /* begin and end of the call that posted it */
+	/*
+	 * Begin and end of the call that completed it; a blocking call both posts and completes. 0
+	 * without a completer.
+	 */
+	uint64_t completing_ns, end_ns;
 	uint32_t place, end_place; /* of model_operation */
-	int64_t bytes;		   /* of call_roles and status; or BYTES_UNKNOWN */
-	bool any_source;	   /* a receive from MPI_ANY_SOURCE */
+	/* from call_roles and the status, or BYTES_UNKNOWN */
+	int64_t bytes;
+	bool any_source; /* a receive from MPI_ANY_SOURCE */
 };
 
-/* That two ends belong together is right only if */
+/* What a match takes for granted. The match is right only if the assumption holds. */
 enum match_assumed {
 	ASSUMED_NOTHING,
-	ASSUMED_WHOLE, /* none was under way when the recording began, or where records were lost */
-	ASSUMED_CANCELLED, /* what was to be cancelled was: nobody asked for the status */
-	ASSUMED_SKIPPED, /* none of those before them, whose other end was not known, was theirs */
+	/* No operation was in flight when the recording began, or where records were lost. */
+	ASSUMED_WHOLE,
+	/*
+	 * The program tried to cancel an operation and did not ask for the status. The cancellation
+	 * succeeded.
+	 */
+	ASSUMED_CANCELLED,
+	/* None of the earlier ends without a known other end belongs to this match. */
+	ASSUMED_SKIPPED,
 	ASSUMED_CNT,
 };
 
@@ -41,26 +55,36 @@ struct match {
 	struct match_end send, recv;
 	int32_t tag;
 	uint32_t comm_id; /* of call_roles */
-	int64_t bytes; /* that were sent; as the receive's status has it if the send does not tell */
+	/* bytes sent; as in the receive's status if the send does not report them */
+	int64_t bytes;
 	enum match_assumed assumed;
 };
 
 enum match_why {
 	MATCHED,
-	MATCH_PEER_UNKNOWN, /* model_message.why */
+	MATCH_PEER_UNKNOWN, /* see model_message.why */
 	MATCH_NO_PEER,	    /* the other process is not in the trace */
-	MATCH_NO_OTHER, /* the other end is not in the trace: never posted, or not while it was recorded */
-	MATCH_STATUS, /* from any source or with any tag, several messages were possible, and the status was not asked for */
-	MATCH_BEHIND, /* one of these may have taken its message */
-	MATCH_CONFLICT, /* what would belong together contradicts itself */
-	MATCH_TOO_MANY, /* ends without another were kept already */
+	/*
+	 * The other end is not in the trace: it was never posted, or not while the recording ran.
+	 */
+	MATCH_NO_OTHER,
+	/*
+	 * The receive takes any source or any tag, several messages were possible, and the program
+	 * did not ask for the status.
+	 */
+	MATCH_STATUS,
+	/* an earlier receive with an unknown status may have taken its message */
+	MATCH_BEHIND,
+	/* posting order pairs ends that do not fit: more bytes sent than received */
+	MATCH_CONFLICT,
+	MATCH_TOO_MANY, /* the limit of kept ends was reached */
 	MATCH_WHY_CNT,
 };
 
-/* Of the ends of a process. */
+/* Message ends of one process, by outcome. */
 struct match_row {
 	uint64_t sends[MATCH_WHY_CNT], recvs[MATCH_WHY_CNT];
-	uint64_t assumed; /* of sends[MATCHED] + recvs[MATCHED] */
+	uint64_t assumed; /* part of sends[MATCHED] + recvs[MATCHED] */
 };
 
 #define MATCH_KEPT_MAX (1u << 16)
@@ -69,9 +93,12 @@ struct inbox;
 
 struct matches {
 	struct model_sink sink;
-	void (*tell)(void *ctx, const struct match *m); /* the caller's: each, once it is found */
+	/* the caller's: called with each match as it is found */
+	void (*tell)(void *ctx, const struct match *m);
 	void *ctx;
-	/* The caller's: what is left in an inbox at the end, when all that can be matched is; or NULL. */
+	/*
+	 * The caller's, or NULL: called at the end for each inbox that still holds unmatched ends.
+	 */
 	void (*left)(void *ctx, const struct matches *a, const struct inbox *in);
 	void *left_ctx;
 	const struct model *model;
@@ -80,25 +107,32 @@ struct matches {
 	uint32_t nprocess;
 	struct match_row *row; /* by idx; owned */
 	uint32_t nrow;
-	struct map
-		unknown_to; /* communicators in which something was sent to nobody knows whom: → the matches */
-	struct map skipped
-		[2]; /* receives, sends with an unknown peer: communicator, process → the matches */
-	struct inbox **waiting; /* for calls that may still be told; owned */
+	/* Communicators in which a message was sent to an unknown receiver → the matches. */
+	struct map unknown_to;
+	/* Receives [0] and sends [1] with an unknown peer: communicator, process → the matches. */
+	struct map skipped[2];
+	/* inboxes that wait for calls not yet reported; owned */
+	struct inbox **waiting;
 	uint32_t nwaiting, waiting_room;
-	struct match_posted *told[2]; /* of the operation that was told last: its send, its receive */
-	uint32_t kept;		      /* ends */
+	/* Send [0] and receive [1] of the operation that the model reported last. */
+	struct match_posted *told[2];
+	uint32_t kept; /* ends that are kept */
 	uint32_t events;
-	bool lost;	   /* records of calls */
-	bool clocks_apart; /* of hosts: what one sent by some time is not known before all is told */
-	bool full;	   /* what comes is not kept any more */
-	bool over;	   /* nothing more will be told */
+	bool lost; /* records of calls were lost */
+	/*
+	 * The hosts' clocks differ: sends before a given time are complete only at the end of the
+	 * replay.
+	 */
+	bool clocks_apart;
+	/* the limit was reached: later ends are not kept */
+	bool full;
+	bool over; /* the replay has ended */
 };
 
 /* tell may be NULL. */
 void matches_init(struct matches *a, void (*tell)(void *ctx, const struct match *m), void *ctx);
 void matches_release(struct matches *a);
-/* Those of a process; zeros if it has none. */
+/* Row of a process; zeros if it has none. */
 const struct match_row *matches_of(const struct matches *a, uint32_t idx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What MPI calls cost by the place in the program that they were made from, and how unequal that is among processes. Calls that the
- * library made inside its own are left out. Polls that were merged count for the place of the first one.
+ * The cost of MPI calls by call site, and its imbalance among processes. Calls that the library
+ * makes inside its own calls are left out. Merged polls count for the site of the first one.
  */
 #ifndef POV_ANALYSIS_SITE_TIMES_H
 #define POV_ANALYSIS_SITE_TIMES_H
@@ -9,32 +9,39 @@
 #include "lib/map.h"
 #include "model/model.h"
 
-#define SITE_ROWS_MAX 262144 /* kept: a function called from one place by one process */
+/* rows kept; each is a function called from one site by one process */
+#define SITE_ROWS_MAX 262144
 
 struct site_sums {
-	uint64_t calls, polls; /* polls: of the calls, those that found nothing and were merged */
-	uint64_t total_ns;     /* entry to return; of unfinished calls as far as seen */
-	uint64_t max_ns;       /* of the calls that returned and were recorded one by one */
+	/* polls: part of calls, those that found nothing and were merged */
+	uint64_t calls, polls;
+	/* entry to return; for unfinished calls, the time that was seen */
+	uint64_t total_ns;
+	/* longest call that returned and was recorded individually */
+	uint64_t max_ns;
 };
 
 struct site_row {
 	const struct func_info *func;
-	struct model_site site; /* address 0 if the module is known: it differs among processes */
+	/* address 0 if the module is known, as addresses differ among processes */
+	struct model_site site;
 	uint32_t process_idx;
 	struct site_sums sums;
-	struct site_row *next; /* of the same hash */
+	struct site_row *next; /* next row with the same hash */
 };
 
-/* A function and a place, over processes. */
+/* A function and a call site, summed over processes. */
 struct site_total {
 	const struct func_info *func;
 	struct model_site site;
 	struct site_sums sums;
-	uint32_t processes; /* that called it there */
-	uint64_t least_ns; /* total_ns of the process where that is least; 0 if one never called it … */
-	uint64_t mean_ns;  /* … over all of them … */
-	uint64_t most_ns;  /* … and of the one where it is most */
-	uint32_t most_idx; /* which that is */
+	/* number of processes that called the function there */
+	uint32_t processes;
+	/* smallest total_ns of any process; 0 if one never called the function there */
+	uint64_t least_ns;
+	uint64_t mean_ns;  /* mean total_ns over all processes */
+	uint64_t most_ns;  /* largest total_ns of any process */
+	uint32_t most_idx; /* idx of the process with the largest total_ns */
 };
 
 struct site_times {
@@ -42,15 +49,18 @@ struct site_times {
 	struct map by_key;
 	struct site_row **row; /* owned */
 	uint32_t nrow, rows_cap;
-	uint64_t left_out; /* calls from further places than can be kept */
+	uint64_t left_out; /* calls from sites for which there was no room */
 };
 
-/* 0: the same place, in whichever process, and whichever object stands for its file. */
+/* Returns 0 if both are the same place, in any process and whichever object stands for its file. */
 int site_compare(const struct model_site *a, const struct model_site *b);
 
 void site_times_init(struct site_times *a);
 void site_times_release(struct site_times *a);
-/* Over the processes wanted (by their idx, n of them), most total time first. After the replay. Caller frees. */
+/*
+ * Sums over the wanted processes (by idx, n of them), most total time first. Call after the replay.
+ * The caller frees the list.
+ */
 struct site_total *site_times_sum(const struct site_times *a, const bool *wanted, uint32_t n,
 				  uint32_t *ntotal);
 

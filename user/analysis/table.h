@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Rows by index of process or thread, which may grow in number while the model replays, and their sums.
+ * Growable arrays of rows, indexed by process or thread, and the sums of such rows. The model may
+ * add processes and threads during the replay.
  */
 #ifndef POV_ANALYSIS_TABLE_H
 #define POV_ANALYSIS_TABLE_H
@@ -11,7 +12,7 @@
 
 #include "lib/log.h"
 
-/* Makes array[idx] valid; new rows are zero. Returns the array, *n its new length. */
+/* Makes array[idx] valid; new rows are zero. Returns the array and writes its new length to *n. */
 static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t row_bytes)
 {
 	uint32_t want;
@@ -25,7 +26,7 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 	return array;
 }
 
-/* The row idx, which it makes valid. */
+/* The row with this idx, which becomes valid if it was not. */
 #define table_row(array, n, idx) \
 	(&((array) = table_reserve((array), &(n), (idx), sizeof(*(array))))[idx])
 
@@ -35,7 +36,9 @@ static inline void table_sums_add(void *to, const void *from, size_t at, size_t 
 		*(uint64_t *)((char *)to + at) += *(const uint64_t *)((const char *)from + at);
 }
 
-/* Adds one row to another: the members from `first` to the last one, all of which are uint64_t. */
+/*
+ * Adds one row to another: the members from `first` to the last one. All of these must be uint64_t.
+ */
 #define table_row_add(to, from, first) \
 	table_sums_add((to), (from), offsetof(__typeof__(*(to)), first), sizeof(*(to)))
 
