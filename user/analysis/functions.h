@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What each function cost, per process and over all ranks. Calls that a library makes to its own layer inside one of
- * its calls are not in the statistics, but counted apart. Polls that found
- * nothing are merged when recorded: they are in calls, total and mean, and not in the distribution. Of calls that
- * did not return (open, unwound) only the count is certain: they are in calls and total, not in mean and
- * distribution.
+ * The cost of each function, per process and over all ranks. Calls that a library makes to its own
+ * layer inside one of its calls are counted separately and are not in the statistics. Polls that
+ * found nothing are merged when recorded: they are in calls, total and mean, but not in the
+ * distribution. Calls that did not return (open, unwound) have no certain duration: they are in
+ * calls and total, but not in mean and distribution.
  */
 #ifndef POV_ANALYSIS_FUNCTIONS_H
 #define POV_ANALYSIS_FUNCTIONS_H
@@ -18,50 +18,69 @@
 struct function_row {
 	const struct func_info *func;
 	uint32_t process_idx;
-	uint32_t left_out;	    /* bits of LOSS_LEFT_OUT; after the replay */
-	struct histogram durations; /* without open, unwound and end_only calls and empty polls */
-	/* Sums from here on: */
-	uint64_t calls;	   /* returned, counted, open, unwound and empty polls */
-	uint64_t polls;	   /* of these, empty polls merged into spins */
-	uint64_t inner;	   /* of these, made inside calls of another layer */
-	uint64_t open;	   /* of these, not returned */
-	uint64_t unwound;  /* of these, left without returning; never open as well */
-	uint64_t counted;  /* of these, counted and not recorded: without durations of their own */
-	uint64_t end_only; /* of these, of which only the return was seen: without a duration */
-	uint64_t total_ns; /* entry to return, added up */
-	uint64_t unfinished_ns;	  /* of this, open and unwound calls, as far as seen */
-	struct state_times split; /* of total_ns without empty polls and counted calls */
-	uint64_t send_bytes;	  /* handed over */
-	uint64_t recv_bytes;	  /* arrived if the status told, else the capacity posted */
-	uint64_t unknown_sends, unknown_recvs; /* operations whose size is not known */
+	uint32_t left_out; /* bits of LOSS_LEFT_OUT; after the replay */
+	/*
+	 * Durations of individual calls, without open, unwound and end_only calls and empty polls.
+	 */
+	struct histogram durations;
+	/* All members below are sums. */
+	/* returned, counted, open and unwound calls, and empty polls */
+	uint64_t calls;
+	uint64_t polls; /* part of calls: empty polls merged into spins */
+	/* part of calls: made inside calls of another layer */
+	uint64_t inner;
+	uint64_t open; /* part of calls: not returned */
+	/* part of calls: left without returning; none of these is in open */
+	uint64_t unwound;
+	/* part of calls: counted but not recorded, so without individual durations */
+	uint64_t counted;
+	/* part of calls: only the return was seen, so without a duration */
+	uint64_t end_only;
+	uint64_t total_ns; /* time from entry to return */
+	/* part of total_ns: open and unwound calls, as far as seen */
+	uint64_t unfinished_ns;
+	/* states of the thread during total_ns, without empty polls and counted calls */
+	struct state_times split;
+	uint64_t send_bytes; /* bytes handed over */
+	/* bytes that arrived if the status reported them, else the capacity posted */
+	uint64_t recv_bytes;
+	uint64_t unknown_sends, unknown_recvs; /* operations of unknown size */
 	uint64_t errors;		       /* calls that returned an error */
-	uint64_t interrupted_ns; /* of total_ns, interrupts and softirqs on top of it; without empty polls */
-	uint64_t nested_calls; /* made inside calls of the same layer: not in the above */
+	/* part of total_ns: interrupts and softirqs that ran on top of it; without empty polls */
+	uint64_t interrupted_ns;
+	/* calls made inside calls of the same layer, in none of the members above */
+	uint64_t nested_calls;
 	uint64_t nested_ns;
 };
 
 struct functions {
 	struct model_sink sink;
-	const struct interrupts *interrupts; /* the caller's, or NULL: not asked for */
+	/* the caller's; NULL: interrupts are not wanted */
+	const struct interrupts *interrupts;
 	struct map by_key;
-	struct function_row **row; /* owned; after the replay: most total time first */
+	/* after the replay: most total time first; owned */
+	struct function_row **row;
 	uint32_t nrow, rows_cap;
-	struct map left_out; /* functions that were left out for a time, by id: → LOSS_LEFT_OUT's */
+	/* Functions that the overhead limit left out for a time: id → bits of LOSS_LEFT_OUT. */
+	struct map left_out;
 };
 
 void functions_init(struct functions *a, const struct interrupts *interrupts);
 void functions_release(struct functions *a);
 /*
- * One row per function over the processes wanted (by their idx, n of them), most total time first. After the
- * replay. The list is the caller's: functions_sum_free.
+ * One row per function, summed over the wanted processes (by their idx, n of them), most total time
+ * first. Call after the replay. The caller frees the list with functions_sum_free.
  */
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
 				    uint32_t *nrow);
-/* Mean duration of the calls that returned, empty polls among them; NaN if there are none. */
+/* Mean duration of the calls that returned, including empty polls; NaN if there are none. */
 double function_row_mean(const struct function_row *f);
-/* More than 1 % of the calls were counted, and not recorded: of the distribution only the longest is known. */
+/*
+ * True if more than 1 % of the calls were counted but not recorded. Then only the maximum of the
+ * distribution is known.
+ */
 bool function_row_mostly_counted(const struct function_row *f);
-/* Of what is missing (bits of analysis/loss.h), what touches this function. */
+/* The part of the missing records (bits of analysis/loss.h) that affects this function. */
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost);
 void functions_sum_free(struct function_row **row, uint32_t nrow);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Distribution of durations in little memory: 64 equal buckets to each power of two, so that a
- * quantile is within 0.8 % of the true one. Values below 64 are exact, and so are count, sum, minimum and
+ * Distribution of durations in little memory: each power of two has 64 equal buckets, so a quantile
+ * is within 0.8 % of the true value. Values below 64 are exact, and so are count, sum, minimum and
  * maximum. A zeroed struct is an empty histogram.
  */
 #ifndef POV_ANALYSIS_HISTOGRAM_H
@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-#define HISTOGRAM_PAGES 59 /* 0…63, and one for each power of two above */
+/* one for 0…63, and one for each power of two above */
+#define HISTOGRAM_PAGES 59
 #define HISTOGRAM_PAGE_BUCKETS 64
 
 struct histogram {
@@ -20,8 +21,8 @@ struct histogram {
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 /*
- * The smallest value that pct percent of all values do not exceed; 0 if there is none. Exact where that is the
- * minimum (pct 0) or the maximum (pct 100).
+ * The smallest value that pct percent of all values do not exceed; 0 if the histogram is empty.
+ * Exact for pct 0 (the minimum) and pct 100 (the maximum).
  */
 uint64_t histogram_quantile(const struct histogram *h, double pct);
 void histogram_release(struct histogram *h);

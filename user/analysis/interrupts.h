@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What interrupts and softirqs took of ranks' threads that ran (record --irq), while their processes use MPI (windows.h). A softirq counts
- * without the interrupts that were served within it. That time is part of what the threads did: computed, or called MPI.
+ * Time that interrupts and softirqs took from ranks' running threads (record --irq), while their
+ * processes use MPI (windows.h). A softirq counts without the interrupts served inside it. This
+ * time is part of what the threads did: computing, or calling MPI.
  */
 #ifndef POV_ANALYSIS_INTERRUPTS_H
 #define POV_ANALYSIS_INTERRUPTS_H
 
 #include "analysis/windows.h"
 
-/* So many of the last of a thread, or a CPU, are known: those within MPI_Finalize are taken back when that ends; and interrupts_within. */
+/*
+ * Interrupts that are kept of each thread and each CPU, the last ones. interrupts_within needs
+ * them. They are also needed to take back those inside MPI_Finalize when that call ends.
+ */
 #define INTERRUPTS_KEPT 4096
 
 struct interrupts_row {
@@ -21,15 +25,18 @@ struct interrupts {
 	struct interrupts_thread *thread; /* by idx; owned */
 	struct interrupts_core *core;	  /* by CPU; owned */
 	uint32_t nthread, ncore;
-	bool recorded; /* some were */
+	bool recorded; /* the recording has interrupts */
 };
 
-/* windows: of a sink that is told before this one. */
+/* The sink of windows must run before this one. */
 void interrupts_init(struct interrupts *a, const struct windows *windows);
 void interrupts_release(struct interrupts *a);
-/* Of a thread; zeros if it had none. */
+/* Interrupts of a thread; zeros if it had none. */
 struct interrupts_row interrupts_of(const struct interrupts *a, uint32_t thread);
-/* Of a rank's thread, those that began within these times, of the last INTERRUPTS_KEPT; in or outside of its process's use of MPI. */
+/*
+ * Interrupts of a rank's thread that began in a span of time, whether its process used MPI then or
+ * not. Only the last INTERRUPTS_KEPT are known.
+ */
 struct interrupts_row interrupts_within(const struct interrupts *a, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns);
 

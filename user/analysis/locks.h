@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who held the lock of a window at a target that another origin waited for (MPI_Win_lock, MPI_Win_lock_all). Calls do not say when a
- * lock is acquired: some libraries do it in MPI_Win_lock, some only there where the target is the process itself, and with the first flush
- * or unlock where it is another one; of MPI_Win_lock_all also with the first access to each target. If one of two locks of different
- * processes at one target is exclusive, and a call of one returns only when the other one has begun to unlock, then it is certain that the
- * call waited
+ * Who held the lock of a window at a target while another origin waited for it (MPI_Win_lock,
+ * MPI_Win_lock_all). Calls do not show when a lock is acquired. Some libraries acquire it in
+ * MPI_Win_lock. Others do that only if the target is the process itself; for another target they
+ * acquire it with the first flush or unlock. MPI_Win_lock_all may also acquire it with the first
+ * access to each target.
  *
- *	from when the other one had flushed an access: that cannot be done without the lock;
- *	from when the other one's MPI_Win_lock had returned, if that one is the target itself, or if the call is MPI_Win_lock, too, and of a process
- *	that is not the target: this library acquires locks of other processes there.
+ * Take two locks of different processes at one target, one of them exclusive, where a call of one
+ * returns only after the other has begun to unlock. Then the call certainly waited
  *
- * What only looks like it is counted, and not blamed on anybody. Where several shared ones are held, a moment is shared among their holders.
+ *	from when the other process had flushed an access, which cannot be done without the lock;
+ *	from when the other process's MPI_Win_lock had returned, if that process is the target. The
+ *	same holds if the call is MPI_Win_lock too, and its process is not the target: this library
+ *	acquires locks of other processes there.
  *
- * After M.-A. Hermanns, M. Geimer, B. Mohr, F. Wolf: Trace-Based Detection of Lock Contention in MPI One-Sided Communication (Tools for High
- * Performance Computing 2016).
+ * Cases that only look like a wait are counted and blamed on no process. If several shared locks
+ * are held, a moment is shared among their holders.
+ *
+ * After M.-A. Hermanns, M. Geimer, B. Mohr, F. Wolf: Trace-Based Detection of Lock Contention in
+ * MPI One-Sided Communication (Tools for High Performance Computing 2016).
  */
 #ifndef POV_ANALYSIS_LOCKS_H
 #define POV_ANALYSIS_LOCKS_H
@@ -22,7 +27,7 @@
 
 struct locks {
 	struct model_sink sink;
-	struct epochs *epochs; /* which it tells */
+	struct epochs *epochs; /* the analysis that waits are reported to */
 	const struct model *model;
 	struct map windows; /* communicator, number → struct lock_window */
 };
