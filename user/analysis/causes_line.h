@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What causes.c keeps and causes_chain.c follows: of each thread what it did when, in three tracks that do not depend on each other,
- * and waits, each of which several threads and those who are to follow it may refer to.
+ * State that causes.c keeps and causes_chain.c follows. Each thread has three independent tracks of
+ * what it did and when. Waits are shared: several threads, and queued waits that are yet to be
+ * followed, may refer to one.
  */
 #ifndef POV_ANALYSIS_CAUSES_LINE_H
 #define POV_ANALYSIS_CAUSES_LINE_H
 
 #include "analysis/causes.h"
 
-/* A wait: for one process, or for those who are missing. */
+/* A wait for one process, or for the missing members of a collective. */
 struct causes_wait {
 	uint32_t refs;
 	enum cause_wait how;
-	const struct model_thread *waiter; /* NULL: all members that are there */
+	const struct model_thread *waiter; /* NULL: all members that are present */
 	struct wait_member {
 		const struct model_thread *thread;
-		uint64_t begin_ns; /* until then it is waited for */
-	} * member;		   /* in order of begin; behind the wait itself */
+		uint64_t begin_ns; /* the member is waited for until this time */
+	} * member;		   /* in order of begin; stored after the wait itself */
 	struct wait_step {
 		uint64_t from_ns, to_ns;
-		uint64_t before_ns,
-			ns; /* what each missing one is waited for: in all steps before, and in this one */
-	} * step;	    /* behind these */
+		/*
+		 * How long each missing member is waited for: in all earlier steps, and in this
+		 * step.
+		 */
+		uint64_t before_ns, ns;
+	} * step; /* stored after the members */
 	uint32_t members, steps;
 };
 
@@ -33,37 +37,43 @@ struct line_entry {
 			const struct func_info *func; /* NULL: polls */
 			struct model_site site;
 		};
-		struct causes_wait *wait; /* LINE_WAITS; a reference */
+		struct causes_wait *wait; /* LINE_WAITS; counts in causes_wait.refs */
 	};
-	const struct model_thread *holder; /* LINE_STATES: of RUNNABLE, or NULL */
+	/* LINE_STATES, if THREAD_RUNNABLE: thread that had the core, or NULL */
+	const struct model_thread *holder;
 };
 
 enum line_track { LINE_STATES, LINE_CALLS, LINE_WAITS, LINE_TRACKS };
 
-/* A thread. */
+/* Tracks of a thread. */
 struct causes_thread {
 	struct line {
 		struct line_entry *entry; /* in order of time; owned */
 		uint32_t n, room;
-		uint32_t last; /* what line_find found: where it looks first */
+		/* index of the last entry that line_find found; the next search starts there */
+		uint32_t last;
 	} line[LINE_TRACKS];
-	uint64_t asked_ns; /* until when it has been followed */
+	/* latest time up to which a wait for it has been followed */
+	uint64_t asked_ns;
 };
 
-/* Waiting for a member. */
+/* A wait for one member that is to be followed. */
 struct causes_queued {
-	struct causes_wait *wait; /* a reference */
+	struct causes_wait *wait; /* counts in causes_wait.refs */
 	uint32_t member;
 };
 
-/* The last one that begins at ts or before, or NULL. */
+/* The last entry that begins at ts_ns or before, or NULL. */
 const struct line_entry *line_find(struct line *l, uint64_t ts_ns);
-/* What covers ts, or NULL; *until is brought forward to where that changes. */
+/* The entry that covers ts_ns, or NULL. Lowers *until_ns to the time at which that changes. */
 const struct line_entry *line_at(struct line *l, uint64_t ts_ns, uint64_t *until_ns);
-/* What a thread did at ts, and who had its core if it was runnable, or NULL; *until is brought forward to where that changes. */
+/*
+ * State of a thread at ts_ns. *holder: thread that had its core if it was runnable, or NULL. Lowers
+ * *until_ns to the time at which either changes.
+ */
 enum thread_state line_state(struct causes *a, const struct model_thread *t, uint64_t ts_ns,
 			     uint64_t *until_ns, const struct model_thread **holder);
-/* Finds the roots of a wait, and adds what they cost. */
+/* Finds the roots of a wait and adds what they cost. */
 void causes_follow(struct causes *a, const struct causes_queued *q);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ends of messages in the order in which they were posted. All that a process receives in a communicator is an inbox; what one
- * sender sends there with one tag, a lane of it: a queue of sends and one of receives, first to first. Receives that may take from
- * several lanes wait beside them, until it is known which it was.
+ * Message ends in posting order. An inbox is everything that one process receives in one
+ * communicator. A lane of it is what one sender sends there with one tag: a queue of sends and a
+ * queue of receives, matched first to first. Receives that may take from several lanes wait beside
+ * the lanes until it is known which lane it was.
  */
 #ifndef POV_ANALYSIS_MATCH_LANE_H
 #define POV_ANALYSIS_MATCH_LANE_H
@@ -10,18 +11,22 @@
 #include "analysis/match.h"
 
 struct match_posted {
-	struct match_posted *prev, *next; /* in order of posting */
-	struct match_posted *replaced; /* match.c: posted earlier by a request of the same name */
+	struct match_posted *prev, *next; /* in posting order */
+	/* match.c: an end posted earlier by a request with the same handle */
+	struct match_posted *replaced;
 	struct match_end end;
-	uint64_t order_ns; /* begin of the call that posted it; of the probe that has matched it */
+	/* begin of the call that posted it, or of the probe that matched it */
+	uint64_t order_ns;
 	bool sends;
-	bool over;	/* it was completed: end is what came of it */
-	bool cancelled; /* somebody tried to */
-	bool in_doubt;	/* and nobody asked whether it was */
+	bool over;	/* it was completed, and `end` is final */
+	bool cancelled; /* the program tried to cancel it */
+	/* it was to be cancelled, and the program did not ask whether it was */
+	bool in_doubt;
 	struct inbox *inbox;
-	struct lane *lane; /* of it; NULL: it may take from several */
-	int64_t from;	   /* idx of the sender, or FROM_ANY */
-	int32_t tag;	   /* or TAG_ANY */
+	/* lane of the inbox; NULL: it may take from several */
+	struct lane *lane;
+	int64_t from; /* idx of the sender, or FROM_ANY */
+	int32_t tag;  /* tag, or TAG_ANY */
 };
 #define FROM_ANY (-1)
 
@@ -37,39 +42,48 @@ struct lane {
 };
 
 struct inbox {
-	uint32_t comm_id, to;	  /* idx */
-	struct map lanes;	  /* from, tag → struct lane */
-	size_t sweep_at;	  /* lanes, of which those that are empty are to be freed */
+	uint32_t comm_id, to; /* idx */
+	struct map lanes;     /* from, tag → struct lane */
+	/* number of lanes at which the empty ones are freed */
+	size_t sweep_at;
 	struct posted_queue wild; /* receives that may take from several lanes */
-	bool blocked;		  /* an earlier one of these may take what a receive waits for */
-	bool waits;		  /* is on the list of those that wait */
-	bool doubtful; /* nobody asked whether something was cancelled, or had its message */
+	/* an earlier wildcard receive may take what a receive waits for */
+	bool blocked;
+	bool waits; /* the inbox is in matches.waiting */
+	/* The program did not ask whether something was cancelled or had its message. */
+	bool doubtful;
 };
 
-/* Made if need be. */
+/* Creates the inbox if needed. */
 struct inbox *match_inbox(struct matches *a, uint32_t comm_id, uint32_t to);
 void match_inboxes_release(struct matches *a);
-/* Takes its place, by inbox, from and tag; takes over what is posted. */
+/* Queues an end by its inbox, from and tag. Takes ownership of p. */
 void match_post(struct matches *a, struct match_posted *p);
-/* It is over, and from and tag are what they turned out to be: tells what can be told now, and may free it. */
+/*
+ * The operation is over, and from and tag are final. Reports the matches that are certain now. May
+ * free p.
+ */
 void match_over(struct matches *a, struct match_posted *p, int64_t from, int32_t tag);
-/* Nothing came of it: it was cancelled, or completed with an error. Frees it. */
+/* Drops an end that was cancelled or completed with an error. Frees p. */
 void match_withdraw(struct matches *a, struct match_posted *p);
-/* It is over, a receive, and either cancelled or not, which nobody asked: told when nothing may come that it could have taken. May free it. */
+/*
+ * The receive is over, but the program did not ask whether it was cancelled. It is settled once no
+ * message can come that it could have taken. May free p.
+ */
 void match_in_doubt(struct matches *a, struct match_posted *p);
-/* Looks again at those that wait for calls that may still be told. */
+/* Retries the inboxes that wait for calls not yet reported. */
 void match_look(struct matches *a);
-/* Nothing more will come. */
+/* Settles everything; no more calls will come. */
 void match_finish(struct matches *a);
 
 /* ---- match.c ---- */
 
 void match_count(struct matches *a, const struct match_posted *p, enum match_why why);
-/* No call that posted an earlier one may still be told. */
+/* True if no unreported call can have posted an earlier end in the same process. */
 bool match_settled(const struct matches *a, const struct match_posted *p);
-/* No call that began earlier will be told. */
+/* All calls that began before this time have been reported. */
 uint64_t match_told_until(const struct matches *a);
-/* doubtful: something before it was cancelled, or was not. */
+/* doubtful: something before the match may or may not have been cancelled. */
 enum match_assumed match_assumed(const struct matches *a, const struct match *m, bool doubtful);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How large the pieces are that the ranks hand over: one count per sending operation of the program, by
- * powers of two of its bytes. A collective counts once per rank that puts data in, with all it puts in.
+ * Sizes of the messages that ranks send: one count per sending operation of the program, by powers
+ * of two of its bytes. A collective counts once per rank that contributes data, with all the data
+ * of that rank.
  */
 #ifndef POV_ANALYSIS_MESSAGES_H
 #define POV_ANALYSIS_MESSAGES_H
@@ -10,7 +11,7 @@
 
 enum message_class {
 	MESSAGE_P2P,  /* groups p2p and part */
-	MESSAGE_COLL, /* coll, neigh */
+	MESSAGE_COLL, /* groups coll and neigh */
 	MESSAGE_RMA,
 	MESSAGE_IO,
 	MESSAGE_OTHER,
@@ -18,23 +19,24 @@ enum message_class {
 };
 extern const char *const message_class_names[MESSAGE_CLASS_CNT];
 
-#define MESSAGE_BUCKETS 65 /* 0: no bytes; b: 2^(b-1) … 2^b - 1 bytes */
+/* bucket 0: no bytes; bucket b: 2^(b-1) … 2^b - 1 bytes */
+#define MESSAGE_BUCKETS 65
 
 struct message_row {
 	uint64_t cnt[MESSAGE_CLASS_CNT][MESSAGE_BUCKETS];
 	uint64_t bytes[MESSAGE_CLASS_CNT][MESSAGE_BUCKETS];
-	uint64_t unknown[MESSAGE_CLASS_CNT]; /* sent, but the size is not known */
+	uint64_t unknown[MESSAGE_CLASS_CNT]; /* operations of unknown size */
 };
 
 struct messages {
 	struct model_sink sink;
-	struct message_row **process; /* by idx, NULL: none; owned */
+	struct message_row **process; /* by idx, NULL: it sent nothing; owned */
 	uint32_t nprocess;
 };
 
 void messages_init(struct messages *a);
 void messages_release(struct messages *a);
-/* Those of a process; zeros if it sent none. */
+/* Row of a process; zeros if it sent nothing. */
 const struct message_row *messages_of(const struct messages *a, uint32_t idx);
 
 #endif

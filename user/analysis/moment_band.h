@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A stretch of a recording in columns of equal length: what each rank's main thread did in each. Each rank has a band; several bands may
- * share a row of cells, which then holds their sums. The picture of a moment (timeline/svg.c) and the page of a report draw it. Memory is
- * bounded by columns and rows, and a bounded queue for each rank, whatever the stretch holds.
+ * What each rank's main thread did in a stretch of a recording, in columns of equal length. Each
+ * rank has a band. Several bands may share a row of cells, which then holds their sums. The picture
+ * of a moment (timeline/svg.c) and the page of a report draw it. Memory is bounded by columns,
+ * rows, and a bounded queue per rank, whatever the stretch holds.
  *
- * The states follow the rules of app_time.h; with waits (moment_bands_waited()), those of the account (account.h). MPI_Init and
- * MPI_Finalize count as work of MPI here.
+ * The states follow the rules of app_time.h; with waits from moment_bands_waited(), those of the
+ * account (account.h). MPI_Init and MPI_Finalize count as work in MPI.
  */
 #ifndef POV_ANALYSIS_MOMENT_BAND_H
 #define POV_ANALYSIS_MOMENT_BAND_H
@@ -22,8 +23,12 @@ enum moment_state {
 	MOMENT_ASLEEP,
 	MOMENT_TRACING,
 	MOMENT_UNKNOWN,
-	/* Only by the account; without it these are waiting, waiting, and work of MPI. */
-	MOMENT_LATE, /* waiting for a rank that is late; then MOMENT_WAITING is for others: transfer */
+	/*
+	 * The states below exist only with the account. Without it, the first two are
+	 * MOMENT_WAITING, and file calls are MOMENT_MPI.
+	 */
+	/* waiting for a rank that is late; MOMENT_WAITING is then the rest, transfer */
+	MOMENT_LATE,
 	MOMENT_OPEN, /* in a call that had not returned at the end */
 	MOMENT_FILES,
 	MOMENT_APART, /* not between MPI_Init and MPI_Finalize */
@@ -32,31 +37,40 @@ enum moment_state {
 
 /* One column of a row. */
 struct moment_cell {
-	uint64_t ns[MOMENT_STATES]; /* they add up to the part of the column in which the threads lived */
-	uint64_t mpi_ns;	    /* in calls of MPI */
-	uint64_t room_ns, taken_ns;	/* until moment_bands_finish(): to become tracing … */
-	uint64_t counted_ns, polled_ns; /* … work of MPI, and waiting */
-	uint64_t mpi_no_core_ns;	/* part of ns[MOMENT_NO_CORE]: in calls */
-	uint64_t late_ns,
-		late_no_core_ns; /* until then: of waits for late ranks, and without a core */
+	/* the sum is the part of the column in which the threads lived */
+	uint64_t ns[MOMENT_STATES];
+	uint64_t mpi_ns; /* in MPI calls */
+	/* Until moment_bands_finish(): time that is to become MOMENT_TRACING. */
+	uint64_t room_ns, taken_ns;
+	/*
+	 * Until moment_bands_finish(): time that is to become MOMENT_MPI (counted calls) and
+	 * MOMENT_WAITING (polls).
+	 */
+	uint64_t counted_ns, polled_ns;
+	uint64_t mpi_no_core_ns; /* part of ns[MOMENT_NO_CORE]: in MPI calls */
+	/*
+	 * Until moment_bands_finish(): waits for late ranks, with a core or asleep, and without a
+	 * core.
+	 */
+	uint64_t late_ns, late_no_core_ns;
 };
 
 struct moment_queue;
 
 struct moment_band {
 	const struct model_process *process;
-	const struct model_thread *thread; /* its main thread; NULL: none is known */
-	struct moment_cell *cell;	   /* of its row */
+	const struct model_thread *thread; /* the main thread; NULL: unknown */
+	struct moment_cell *cell;	   /* the cells of its row */
 	uint32_t row;
-	uint64_t from_ns, to_ns;    /* its time between MPI_Init and MPI_Finalize */
-	struct moment_queue *queue; /* what is not accounted yet; owned */
+	uint64_t from_ns, to_ns;    /* time between MPI_Init and MPI_Finalize */
+	struct moment_queue *queue; /* states and calls not yet accounted; owned */
 };
 
 #define MOMENT_NO_ROW UINT32_MAX
 
 struct moment_bands {
 	struct model_sink sink;
-	struct holders holders; /* its sink is one, too */
+	struct holders holders; /* its sink must run as well */
 	const struct model *model;
 	uint64_t from_ns, to_ns;
 	uint32_t columns;
@@ -68,42 +82,51 @@ struct moment_bands {
 	uint32_t nof_thread;
 	struct moment_cell *cell; /* row by row; owned */
 	uint32_t nrow;
-	uint32_t queued_max; /* pieces that wait in a queue */
-	uint64_t *lost_ns; /* by column: in which records of calls are missing, of each ring; owned */
+	uint32_t queued_max; /* most entries of a queue */
+	/* by column: time in which records of calls are missing, summed over the losses; owned */
+	uint64_t *lost_ns;
 };
 
-/* row: by idx of processes, the row that a process's band lies in, or MOMENT_NO_ROW: it has none. The app is settled. */
+/*
+ * row: by idx of processes, the row of each process's band, or MOMENT_NO_ROW if it has none. app
+ * must be complete.
+ */
 void moment_bands_init(struct moment_bands *mb, const struct model *m, const struct app_time *app,
 		       const uint32_t *row, uint32_t nrow);
-/* The stretch: before the replay. It has a nanosecond for each column at least. */
+/* Sets the stretch, which must have at least one nanosecond per column. Call before the replay. */
 void moment_bands_stretch(struct moment_bands *mb, uint64_t from_ns, uint64_t to_ns,
 			  uint32_t columns);
-/* What a thread did in a part of a wait for a late rank: causes tells it, as its ctx. In any order of time. */
+/*
+ * Callback for causes.waited, with the bands as ctx: what a thread did in a part of a wait for a
+ * late rank. Calls may come in any order of time.
+ */
 void moment_bands_waited(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 			 enum thread_state s);
-/* After the replay. */
+/* Completes all cells. Call after the replay. */
 void moment_bands_finish(struct moment_bands *mb);
 void moment_bands_release(struct moment_bands *mb);
-/* The band of a main thread; NULL: none. */
+/* Band of a main thread. NULL: there is none. */
 struct moment_band *moment_band_of(const struct moment_bands *mb, const struct model_thread *t);
 
-/* Where a column begins; as many as there are: the end. */
+/* Begin of a column. For the number of columns, it is the end of the stretch. */
 uint64_t moment_column_ns(const struct moment_bands *mb, uint32_t column);
-/* The column that a time of the stretch lies in. */
+/* Column of a time inside the stretch. */
 uint32_t moment_column(const struct moment_bands *mb, uint64_t ns);
-/* A time, or the end of the stretch that it lies beyond. */
+/* Clips a time to the stretch. */
 uint64_t moment_clip(const struct moment_bands *mb, uint64_t ns);
-/* The state that took most of a column; MOMENT_STATES: no thread lived. */
+/* State that took most of a column's time. MOMENT_STATES: no thread lived. */
 enum moment_state moment_cell_state(const struct moment_cell *c);
 
-/* ---- moment_band.c; times are clipped to the stretch ---- */
+/* ---- moment_band.c; all times are clipped to the stretch ---- */
 
 enum moment_call_kind {
 	MOMENT_OUTSIDE,
-	MOMENT_WAITS, /* it waits for others */
-	MOMENT_POLLS, /* polls that found nothing, and what lies between them */
-	MOMENT_WORKS, /* it does not wait while it runs */
-	MOMENT_SETUP, /* it does not wait when it sleeps either: begin and end of MPI */
+	MOMENT_WAITS, /* the call waits for others */
+	/* polls that found nothing, and the time between them */
+	MOMENT_POLLS,
+	MOMENT_WORKS, /* the call does not wait while it runs */
+	/* begin or end of MPI: the call does not wait, even while it sleeps */
+	MOMENT_SETUP,
 	MOMENT_IN_FILES,
 	MOMENT_IN_OPEN,
 };
@@ -111,13 +134,13 @@ enum moment_call_kind {
 void moment_band_init(struct moment_band *b, const struct model_process *p,
 		      const struct model_thread *main, uint32_t row);
 void moment_band_release(struct moment_band *b);
-/* The thread was in a state. In order of time. */
+/* Adds a state of the thread. Call in order of time. */
 void moment_band_state(struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
 		       uint64_t to_ns, enum thread_state s);
-/* It was in an outermost call, which has ended. In order of their begin. */
+/* Adds an outermost call that has ended. Call in order of begin. */
 void moment_band_call(struct moment_bands *mb, struct moment_band *b, uint64_t begin_ns,
 		      uint64_t end_ns, enum moment_call_kind kind);
-/* Accounts what still waits in the queue. */
+/* Accounts everything that is still queued. */
 void moment_band_finish(struct moment_bands *mb, struct moment_band *b);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How threads of ranks came to run: how long after they were woken, and how often on another CPU than before. The waiting for a CPU in
- * which a thread was moved is what the moves cost at least: what it finds cold there, nobody tells.
+ * How ranks' threads got a CPU: how long after a wake-up they ran, and how often on another CPU
+ * than before. The time that a thread waited for a CPU while it was moved is the least cost of its
+ * moves. The cost of cold caches on the new CPU is unknown.
  *
- * Held back: a thread that had to leave its CPU could have gone on, and the CPU was idle. The scheduler does that to none but those whose
- * group of processes has used up its CPU time (cgroups' cpu.max, cpu.cfs_quota_us). Threads of it that are woken meanwhile wait, too.
+ * Held back: a thread had to leave its CPU although it could have gone on, and the CPU was idle.
+ * The scheduler does that only to threads whose group of processes has used up its CPU time
+ * (cgroups' cpu.max, cpu.cfs_quota_us). Threads of the group that are woken meanwhile wait, too.
  */
 #ifndef POV_ANALYSIS_MOVES_H
 #define POV_ANALYSIS_MOVES_H
@@ -12,38 +14,51 @@
 #include "analysis/histogram.h"
 #include "model/model.h"
 
-#define WAKEUP_SLOW_NS 100000 /* from a wake-up until it runs, though the core was idle */
-#define HELD_BACK_NS \
-	1000000 /* that a CPU was idle while the thread that had left it could have gone on */
+/* A wake-up is slow if the thread runs this long after it or later, although the core was idle. */
+#define WAKEUP_SLOW_NS 100000
+/*
+ * A thread is held back if the CPU that it left was idle for this long while it could have gone on.
+ */
+#define HELD_BACK_NS 1000000
 
 struct moves_thread {
-	uint64_t moves, back; /* back: to the CPU that it was moved away from last */
+	/* back: moves to the CPU that the last move had left */
+	uint64_t moves, back;
 	uint64_t moves_wait_ns;
-	uint64_t worst_ns, worst_from_ns; /* of these waits */
-	uint32_t from_cpu;		  /* of the last move; valid if moves */
-	bool moved;			  /* in its waiting, which is under way */
-	uint64_t woken_ns;		  /* 0: it was not woken since it ran */
-	/* Since when it may wait for a CPU, 0: it does not, and how long that one had been idle by then. */
+	/* the longest wait in which the thread was moved */
+	uint64_t worst_ns, worst_from_ns;
+	/* CPU that the last move left; valid if moves > 0 */
+	uint32_t from_cpu;
+	bool moved; /* the thread was moved in the current wait */
+	/* time of the wake-up; 0: it was not woken since it ran */
+	uint64_t woken_ns;
+	/*
+	 * Since when it may wait for a CPU, and how long that CPU had been idle in total by then.
+	 * wants_ns 0: it does not wait.
+	 */
 	uint64_t wants_ns, wants_idle_ns;
 	uint16_t wants_cpu;
-	bool wants_woken; /* it was woken then; else it left that CPU */
+	/* it waits since a wake-up; else since it left that CPU */
+	bool wants_woken;
 };
 
 struct moves_process {
-	struct histogram wakeups; /* ns from each until it ran */
-	uint64_t slow, slow_ns;	  /* WAKEUP_SLOW_NS or more, on an idle core */
+	struct histogram wakeups; /* ns from each wake-up until the thread ran */
+	/* wake-ups that took WAKEUP_SLOW_NS or more on an idle core */
+	uint64_t slow, slow_ns;
 	uint64_t worst_ns, worst_from_ns;
 	uint32_t worst_cpu;
-	uint64_t held_back,
-		held_back_ns; /* HELD_BACK_NS or more, of those that had left their CPU … */
-	uint64_t held_back_woken, held_back_woken_ns; /* … and those that were woken */
+	/* Threads held back for HELD_BACK_NS or more after they had left their CPU. */
+	uint64_t held_back, held_back_ns;
+	/* Threads held back for HELD_BACK_NS or more after a wake-up. */
+	uint64_t held_back_woken, held_back_woken_ns;
 	uint64_t held_worst_ns, held_worst_from_ns;
 	uint32_t held_worst_cpu;
 };
 
 struct moves_core {
-	uint64_t idle_since_ns; /* 0: it is not idle */
-	uint64_t idle_ns;	/* before that */
+	uint64_t idle_since_ns; /* 0: the CPU is not idle */
+	uint64_t idle_ns;	/* total idle time before that */
 };
 
 struct moves {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What is kept of nonblocking operations until it is known when the other side had posted, and what is made of it then. */
+/*
+ * Nonblocking operations, kept until it is known when the other side had posted, and what is
+ * computed from them then.
+ */
 #ifndef POV_ANALYSIS_OVERLAP_SETTLE_H
 #define POV_ANALYSIS_OVERLAP_SETTLE_H
 
 #include "analysis/overlap.h"
 
-/* How long a thread had been outside MPI, and running there, at a moment. */
+/* A thread's time outside MPI up to a moment, and the part of it in which the thread ran. */
 struct overlap_position {
 	uint64_t outside_ns, computing_ns;
 };
@@ -21,28 +24,41 @@ struct overlap_thread {
 	struct overlap_away *away; /* the last ones, in a ring; owned; NULL: none */
 	uint64_t naway;
 	uint64_t mpi_ns, mpi_running_ns;
-	uint64_t used_ns; /* position.computing_ns up to which computation has been said to hide something */
-	struct map calls; /* by begin: struct overlap_call, not owned */
+	/*
+	 * Computation up to this position (computing_ns of an overlap_position) already hides
+	 * something.
+	 */
+	uint64_t used_ns;
+	/* begin of a call → struct overlap_call, not owned */
+	struct map calls;
 };
 
 struct overlap_op {
 	struct overlap_key key;
 	uint64_t begin_ns, posted_ns;
-	uint64_t computed_from_ns;	   /* position.computing_ns */
-	uint64_t outside_ns, computing_ns; /* until the completing call began */
+	/* computing_ns of the position where the operation was posted */
+	uint64_t computed_from_ns;
+	/* from the start call to the begin of the completing call */
+	uint64_t outside_ns, computing_ns;
 	int64_t bytes;
-	bool sends, receives; /* what is not known yet of their other ends */
-	bool unsure;	      /* and never will be */
-	uint64_t other_begin_ns; /* the latest of the calls that posted the other ends; 0: none is known */
-	uint64_t other_end_ns; /* when its receiver, which waited for it, had it; or 0 */
-	uint64_t other_away_ns; /* how long the other side was runnable, while this one waited for what it had posted */
+	/* the other end of its send, or of its receive, is not known yet */
+	bool sends, receives;
+	bool unsure; /* the other end will never be known */
+	/* begin of the latest call that posted the other end; 0: unknown */
+	uint64_t other_begin_ns;
+	/*
+	 * When the receiver, which was waiting, had the message. 0: unknown, or it was not waiting.
+	 */
+	uint64_t other_end_ns;
+	/* How long the other side was runnable while this side waited for what it had posted. */
+	uint64_t other_away_ns;
 	bool other_host;
 };
 
-/* What messages of a size took. */
+/* Durations of messages of one size. */
 struct overlap_alone {
 	uint64_t ns[OVERLAP_ALONE_MAX];	    /* the last ones, in a ring */
-	uint64_t sorted[OVERLAP_ALONE_MAX]; /* the same */
+	uint64_t sorted[OVERLAP_ALONE_MAX]; /* the same times, sorted */
 	uint64_t cnt;
 };
 
@@ -56,12 +72,13 @@ struct overlap_call {
 	struct overlap_call *prev, *next;
 	uint32_t thread; /* idx */
 	uint64_t begin_ns, end_ns;
-	uint64_t runnable_ns; /* of it */
+	/* part of the call in which the thread was runnable */
+	uint64_t runnable_ns;
 	uint32_t nop;
 	struct overlap_op op[];
 };
 
-/* Counts the operations of a call into their rows. */
+/* Adds the operations of a call to their rows. */
 void overlap_call_settle(struct overlaps *a, const struct overlap_call *c);
 
 #endif

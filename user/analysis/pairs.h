@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who sent how much to whom: the traffic between processes of the trace, in the direction in which the bytes went, whoever posted. What
- * went to or came from elsewhere is not in it.
+ * Traffic between processes of the trace, in the direction in which the bytes went, whichever side
+ * posted. Traffic with processes outside the trace is not included.
  */
 #ifndef POV_ANALYSIS_PAIRS_H
 #define POV_ANALYSIS_PAIRS_H
@@ -9,14 +9,15 @@
 #include "analysis/traffic.h"
 
 struct pair {
-	uint32_t from, to;	/* idx of processes */
-	uint32_t context, func; /* of traffic_key, for which they are told apart; of the poster */
+	uint32_t from, to; /* idx of processes */
+	/* The poster's context and function (see traffic_key), if rows are split by them. */
+	uint32_t context, func;
 	uint64_t messages, bytes, unknown;
 };
 
 /*
- * Of posts of the processes wanted (by idx, n of them), most bytes first; by_func: a row for each function, else for both ends
- * only. After the replay. Caller frees.
+ * Sums up the posts of the wanted processes (by idx, n of them), most bytes first. by_func: one row
+ * per pair and function; else one row per pair. Call after the replay. The caller frees the list.
  */
 struct pair *pairs_find(const struct traffic *a, const bool *wanted, uint32_t n, bool by_func,
 			uint32_t *npair);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What parts.c keeps of the replay, and parts_conclude.c makes rows of. */
+/* State that parts.c keeps during the replay and parts_conclude.c turns into rows. */
 #ifndef POV_ANALYSIS_PARTS_INTERNAL_H
 #define POV_ANALYSIS_PARTS_INTERNAL_H
 
@@ -7,22 +7,23 @@
 #include "analysis/phases.h"
 #include "analysis/whatif.h"
 
-/* A thread in one part. */
+/* The visits of a thread to one part. */
 struct part_visits {
 	bool in;
-	struct app_entry entry;		/* of the visit under way */
-	struct app_sums sums;		/* of those that are over */
-	struct whatif_stretch *stretch; /* the same; owned */
+	struct app_entry entry;		/* begin of the current visit */
+	struct app_sums sums;		/* sums of the visits that are over */
+	struct whatif_stretch *stretch; /* stretches of the visits that are over; owned */
 	uint32_t n, room;
 };
 
 struct part_thread {
-	struct part_visits **part; /* by id, NULL: never in it; owned */
+	struct part_visits **part; /* by id, NULL: never in the part; owned */
 	uint32_t npart;
-	uint32_t open[PHASE_LEVELS]; /* names of phases; 0: none */
+	/* open phases by level: numbers of names; 0: none */
+	uint32_t open[PHASE_LEVELS];
 };
 
-/* NULL: it was never in it. */
+/* NULL: the thread was never in the part. */
 static inline const struct part_visits *part_visits_of(const struct parts *a, uint32_t thread,
 						       uint32_t id)
 {

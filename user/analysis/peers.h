@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether it is known who the ranks are that a process exchanges messages with: of each message, sent or received, its peer's rank
- * in MPI_COMM_WORLD, or why that is not known.
+ * How well the peers of each process are known: for each message, sent or received, whether the
+ * peer's rank in MPI_COMM_WORLD is known, or why it is not.
  */
 #ifndef POV_ANALYSIS_PEERS_H
 #define POV_ANALYSIS_PEERS_H
@@ -9,8 +9,9 @@
 #include "model/model.h"
 
 struct peers_row {
-	uint64_t messages;	       /* = Σ by */
-	uint64_t by[PEER_UNKNOWN_CNT]; /* why it is not known, or PEER_KNOWN */
+	uint64_t messages; /* sum of `by` */
+	/* by enum value: PEER_KNOWN, or why the peer is unknown */
+	uint64_t by[PEER_UNKNOWN_CNT];
 };
 
 struct peers {
@@ -21,7 +22,7 @@ struct peers {
 
 void peers_init(struct peers *a);
 void peers_release(struct peers *a);
-/* Those of a process; zeros if it exchanged none. */
+/* Row of a process; zeros if it exchanged no messages. */
 const struct peers_row *peers_of(const struct peers *a, uint32_t idx);
 
 #endif

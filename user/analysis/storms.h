@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Storms of small messages: one rank sends another one at least STORM_MIN messages of at most STORM_BYTES each, one close behind the other,
- * and receives none of it meanwhile: they could be one message.
+ * Storms of small messages: one rank sends another at least STORM_MIN messages of at most
+ * STORM_BYTES each, in quick succession, and receives nothing from it meanwhile. They could be one
+ * message.
  */
 #ifndef POV_ANALYSIS_STORMS_H
 #define POV_ANALYSIS_STORMS_H
@@ -11,18 +12,22 @@
 
 #define STORM_MIN 256
 #define STORM_BYTES 256
-#define STORM_GAP_NS 50000 /* from the end of one call that sends to the begin of the next */
+/* longest gap, from the end of one sending call to the begin of the next */
+#define STORM_GAP_NS 50000
 
-/* What one process sent another one. */
+/* Storms that one process sent to another. */
 struct storm {
-	const struct model_process *sender, *receiver; /* receiver NULL: it is not in the trace */
-	const struct func_info *func; /* that sent all of them; NULL: several did */
+	/* receiver NULL: not in the trace */
+	const struct model_process *sender, *receiver;
+	/* function that sent all of them; NULL: several did */
+	const struct func_info *func;
 	int32_t peer_world;
-	uint64_t storms, messages, bytes, ns;	    /* ns: in the calls that send them */
-	uint64_t worst, worst_from_ns, worst_to_ns; /* messages of the longest one */
+	uint64_t storms, messages, bytes, ns; /* ns: time in the sending calls */
+	/* worst: number of messages of the longest storm */
+	uint64_t worst, worst_from_ns, worst_to_ns;
 	struct {
 		uint64_t messages, bytes, ns, from_ns, to_ns;
-	} now; /* under way */
+	} now; /* the current run of messages */
 };
 
 struct storms {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How often threads left their CPU, and moved. Counted as the kernel counts: a voluntary switch is to
- * sleep; an involuntary one leaves the thread runnable (preempted, or it yielded).
+ * How often threads left their CPU and migrated. Counted as the kernel does: after a voluntary
+ * switch the thread sleeps; after an involuntary one it is still runnable (preempted, or it
+ * yielded).
  */
 #ifndef POV_ANALYSIS_SWITCHES_H
 #define POV_ANALYSIS_SWITCHES_H
@@ -9,10 +10,10 @@
 #include "model/model.h"
 
 struct switch_row {
-	uint64_t switches; /* = voluntary + involuntary */
+	uint64_t switches; /* voluntary + involuntary */
 	uint64_t voluntary, involuntary;
 	uint64_t migrations;
-	uint64_t wakeups; /* of its threads */
+	uint64_t wakeups; /* wake-ups of its threads */
 };
 
 struct switches {

@@ -2,9 +2,10 @@
 /*
  * Where the time of each thread and process went.
  *
- * MPI time: outermost calls from entry to return, and the polls merged into spins by the sum of their own
- * durations. Polling: running inside a call that waits, or inside a poll that found nothing. A process's
- * row is the sum over its threads; its wall is its life within the recording.
+ * MPI time is that of outermost calls, from entry to return, plus the own durations of the polls
+ * merged into spins. Polling means running inside a call that waits, or inside a poll that found
+ * nothing. A process's row is the sum over its threads; its wall time is its life within the
+ * recording.
  */
 #ifndef POV_ANALYSIS_TIME_SPLIT_H
 #define POV_ANALYSIS_TIME_SPLIT_H
@@ -13,24 +14,27 @@
 #include "model/model.h"
 
 struct time_row {
-	uint64_t wall_ns;	 /* life */
-	uint64_t waits_until_ns; /* inner: end of the waiting call under way */
-	uint64_t walls_ns;	 /* wall_ns, but added up where rows are, as all that follow */
-	uint64_t thread_ns;	 /* sum of the threads' lives; = sum of times */
+	uint64_t wall_ns;	 /* length of its life */
+	uint64_t waits_until_ns; /* internal: end of the current waiting call */
+	uint64_t walls_ns;	 /* sum of wall_ns when rows are added up */
+	/* sum of the threads' lives; also the sum of times */
+	uint64_t thread_ns;
 	uint64_t threads;
 	struct state_times times;
-	uint64_t calls;		/* outermost ones, merged polls not among them */
-	uint64_t open_calls;	/* of these, had not returned */
-	uint64_t unwound_calls; /* of these, were left without returning */
+	uint64_t calls;		/* outermost calls, without merged polls */
+	uint64_t open_calls;	/* part of calls: had not returned */
+	uint64_t unwound_calls; /* part of calls: left without returning */
 	uint64_t nested_calls;
-	uint64_t polls; /* merged into spins: found nothing */
+	/* polls that found nothing and were merged into spins */
+	uint64_t polls;
 	uint64_t spins;
-	uint64_t counted; /* outermost ones that were counted, and not recorded one by one */
+	/* outermost calls that were counted but not recorded individually */
+	uint64_t counted;
 	uint64_t call_ns, spin_ns, counted_ns;
-	uint64_t mpi_ns;	       /* their sum */
-	struct state_times call_split; /* of call_ns */
+	uint64_t mpi_ns;	       /* call_ns + spin_ns + counted_ns */
+	struct state_times call_split; /* states of the threads during call_ns */
 	uint64_t polling_ns;
-	struct poll_times poll; /* of the spins; inside_ns = spin_ns */
+	struct poll_times poll; /* times of the spins; its inside_ns is spin_ns */
 };
 
 struct time_split {
@@ -40,7 +44,7 @@ struct time_split {
 	struct poll_cost poll_cost;
 };
 
-/* Adds all sums; wall_ns becomes the longest. */
+/* Adds up all sums; wall_ns becomes the longest one. */
 void time_row_add(struct time_row *to, const struct time_row *from);
 
 void time_split_init(struct time_split *a);

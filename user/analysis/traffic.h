@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How many bytes each process handed to the network, by which device, to whom, and on behalf of which MPI call and phase of
- * the program: the counters that Brown et al. 2014 put into a modified MPI, from posts alone (layers/post.h).
+ * How many bytes each process handed to the network: by which device, to whom, and for which MPI
+ * call and phase of the program. These are the counters that Brown et al. 2014 put into a modified
+ * MPI, computed from posts alone (layers/post.h).
  *
- * One byte is posted by several layers on its way down. Of those that post to one carrier in a process, the one nearest to the
- * wire counts; posts whose carrier is not known count only in processes that have no others. Which one that is, and whose an end of
- * a connection is, is known at the end.
+ * Several layers post the same byte on its way down. Among the layers that post to one carrier in a
+ * process, the one nearest to the wire counts. Posts with an unknown carrier count only in
+ * processes that have no others. Which layer counts, and who owns an end of a connection, is known
+ * only at the end.
  *
- * Received bytes: those that the process read; those that it saw arrive, of carriers whose layers tell that; of others what the other
- * side sent, if that is in the trace; and what the other side wrote into its memory. None is counted twice.
+ * Received bytes have four sources: those that the process read; those that it saw arrive, for
+ * carriers whose layers report arrivals; for other carriers, those that the other side sent, if it
+ * is in the trace; and those that the other side wrote into the process's memory. None is counted
+ * twice.
  */
 #ifndef POV_ANALYSIS_TRAFFIC_H
 #define POV_ANALYSIS_TRAFFIC_H
@@ -16,27 +20,28 @@
 #include "analysis/ends.h"
 #include "analysis/phases.h"
 
-/* What was under way where something was posted. */
+/* What the thread was doing when something was posted. */
 enum traffic_context {
-	TRAFFIC_IN_CALL,    /* of MPI */
-	TRAFFIC_BACKGROUND, /* in none, on this thread */
-	TRAFFIC_UNCLEAR,    /* its record is missing */
+	TRAFFIC_IN_CALL,    /* in an MPI call */
+	TRAFFIC_BACKGROUND, /* in no MPI call on this thread */
+	TRAFFIC_UNCLEAR,    /* the record of the call is missing */
 };
 
-/* Texts are numbers of traffic.names; 0: not known, or none. */
+/* Texts are numbers in traffic.names; 0: unknown or none. */
 struct traffic_key {
 	uint32_t process; /* idx */
 	uint32_t layer, carrier, transport, device, dest;
 	uint32_t step; /* enum post_step */
 	uint32_t remote_end;
-	int32_t peer;	  /* idx of the process at the other side; -1: not known */
+	/* idx of the process on the other side; -1: unknown */
+	int32_t peer;
 	uint32_t context; /* enum traffic_context */
-	uint32_t func;	  /* IN_CALL: its id */
-	uint32_t thread;  /* BACKGROUND: its name */
+	uint32_t func;	  /* TRAFFIC_IN_CALL: id of the function */
+	uint32_t thread;  /* TRAFFIC_BACKGROUND: name of the thread */
 	uint32_t phase, region;
 };
 
-/* Members of the key by which rows are told apart (traffic_by). */
+/* Members of the key that traffic_by tells rows apart by. */
 #define TRAFFIC_BY_PROCESS (1u << 0)
 #define TRAFFIC_BY_CARRIER (1u << 1) /* and transport */
 #define TRAFFIC_BY_LAYER (1u << 2)
@@ -47,10 +52,10 @@ struct traffic_key {
 #define TRAFFIC_BY_PHASE (1u << 7)   /* and region */
 #define TRAFFIC_BY_STEP (1u << 8)
 
-/* All posts of a row, whether they count or not, by enum post_kind. */
+/* All posts of a row by enum post_kind, whether they count or not. */
 struct traffic_posts {
 	uint64_t cnt[POST_KIND_CNT], bytes[POST_KIND_CNT], unknown[POST_KIND_CNT];
-	uint64_t failed; /* not in the others */
+	uint64_t failed; /* failed posts, in none of the others */
 };
 
 struct traffic_row {
@@ -59,31 +64,34 @@ struct traffic_row {
 	bool counts, arrivals_count;
 };
 
-/* What counts of them. */
+/* The posts of a group that count. */
 struct traffic_flow {
-	uint64_t posts;				 /* that move data: sent, read, or both */
-	uint64_t sent, sent_bytes, sent_unknown; /* unknown: of these, those of unknown size */
+	uint64_t posts; /* posts that move data: sent, read, or both */
+	/* sent_unknown: part of sent, posts of unknown size */
+	uint64_t sent, sent_bytes, sent_unknown;
 	uint64_t read, read_bytes, read_unknown;
 	uint64_t arrived, arrived_bytes, arrived_unknown;
 	uint64_t failed;
-	uint64_t moved_bytes;				      /* sent and read */
-	uint64_t call_bytes, background_bytes, unclear_bytes; /* of these, by context */
+	uint64_t moved_bytes; /* bytes sent and read */
+	/* parts of moved_bytes by context */
+	uint64_t call_bytes, background_bytes, unclear_bytes;
 };
 
 struct traffic_group {
-	struct traffic_key key; /* members that were not asked for are 0, peer -1 */
+	/* members that are not told apart are 0, peer is -1 */
+	struct traffic_key key;
 	struct traffic_flow flow;
 };
 
-/* What a process received, by how that is known. */
+/* Bytes that a process received, by how they are known. */
 struct traffic_received {
 	uint64_t read_bytes, arrived_bytes;
-	uint64_t sent_bytes, written_bytes; /* by the other sides */
+	uint64_t sent_bytes, written_bytes; /* bytes that the other sides sent, and wrote */
 	uint64_t total_bytes;
-	uint64_t unknown; /* of unknown size */
+	uint64_t unknown; /* receptions of unknown size */
 };
 
-/* A layer that posts to a carrier in a process. */
+/* A layer that posts to one carrier in one process. */
 struct traffic_layer {
 	uint32_t process, carrier, layer;
 	uint8_t nearness;
@@ -94,34 +102,38 @@ struct traffic_layer {
 struct traffic {
 	struct model_sink sink;
 	struct names names;
-	struct phases phases;  /* that the program marks … */
-	struct phases regions; /* … and functions of it that are to be regions */
+	struct phases phases;  /* phases that the program marks */
+	struct phases regions; /* functions of the program that are regions */
 	struct ends ends;
-	struct map by_key;	 /* the last row with a hash */
+	struct map by_key;	 /* hash → the last row with it */
 	struct traffic_row *row; /* owned */
-	uint32_t *same_hash;	 /* by row: the next one, + 1; owned */
+	/* by row: index + 1 of the next row with the same hash; owned */
+	uint32_t *same_hash;
 	uint32_t nrow, rows_cap, same_cap;
-	struct traffic_layer *layer; /* by process, carrier, layer; owned; after the replay */
+	/* after the replay: by process, carrier, layer; owned */
+	struct traffic_layer *layer;
 	uint32_t nlayer, layers_cap;
-	uint8_t *nearness; /* by layer's name; owned */
+	uint8_t *nearness; /* by number of the layer's name; owned */
 	uint32_t nnearness;
-	struct traffic_received *received; /* by process idx; owned; after the replay */
-	uint64_t posts;			   /* of all kinds */
-	const struct func_info **func;	   /* by id, those that keys name; owned */
-	uint32_t nfunc;			   /* allocated */
+	struct traffic_received *received; /* after the replay: by idx of processes; owned */
+	uint64_t posts;			   /* posts of all kinds */
+	/* by id: the functions that keys refer to; owned */
+	const struct func_info **func;
+	uint32_t nfunc; /* allocated */
 };
 
 void traffic_init(struct traffic *a);
 void traffic_release(struct traffic *a);
 
-/* So that its id may be told as a function. */
+/* Registers a function, so that keys can refer to it by its id. */
 void traffic_func_note(struct traffic *a, const struct func_info *f);
-/* After the replay. NULL if it posted none. */
+/* Call after the replay. NULL: the layer posted nothing there. */
 const struct traffic_layer *traffic_layer_find(const struct traffic *a, uint32_t process,
 					       uint32_t carrier, uint32_t layer);
 /*
- * What counts, of the processes wanted (by idx, n of them), with a row for each combination of the key's members in `by`; by
- * process, then most moved bytes first. After the replay. Caller frees.
+ * The traffic that counts of the wanted processes (by idx, n of them), one row for each combination
+ * of the key's members in `by`. Sorted by process, then most moved bytes first. Call after the
+ * replay. The caller frees the list.
  */
 struct traffic_group *traffic_by(const struct traffic *a, const bool *wanted, uint32_t n,
 				 uint32_t by, uint32_t *ngroup);

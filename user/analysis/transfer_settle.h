@@ -1,43 +1,48 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What is kept of transfers until all is known, and what is made of it then. */
+/* Transfers, kept until everything is known, and what is computed from them then. */
 #ifndef POV_ANALYSIS_TRANSFER_SETTLE_H
 #define POV_ANALYSIS_TRANSFER_SETTLE_H
 
 #include "analysis/transfer_start.h"
 
-/* Something of MPI that may post: what is asked for, and all that it may be mistaken for. */
+/*
+ * An MPI operation that may post: those that are analysed, and all that they may be mistaken for.
+ */
 struct transfer_op {
 	uint64_t begin_ns, posted_ns, completing_ns, end_ns;
 	uint64_t request;
 	int64_t bytes;
 	int32_t peer_job, peer_world; /* or -1 */
-	int32_t peer;		      /* idx of the process, once that is known; or -1 */
-	int32_t source, tag;	      /* receives between two: in the communicator; or -1 */
+	int32_t peer;		      /* idx of the process once it is known, or -1 */
+	/* Receives between two processes: source in the communicator and tag; or -1. */
+	int32_t source, tag;
 	uint16_t func;
 	bool sends, receives;
 	bool wanted;
 	bool p2p;
-	bool doubtful;		/* another one is in its way */
-	bool envelope_doubtful; /* another receive may have its source and tag */
+	/* another operation may be mistaken for this one */
+	bool doubtful;
+	/* another receive may have the same source and tag */
+	bool envelope_doubtful;
 };
 
 struct transfer_post {
 	uint64_t ns;
 	uint64_t message;
 	int64_t bytes;
-	uint32_t end, layer, thread; /* numbers of names */
+	uint32_t end, layer, thread; /* numbers in traffic.names */
 	uint32_t in_func;	     /* id + 1, or 0 */
 	int32_t peer;
 	uint8_t kind, step, carrier;
 };
 
-/* Data that came. */
+/* Data that arrived. */
 struct transfer_arrival {
 	uint64_t ns;
 	uint64_t message;
 	int64_t bytes;
-	uint32_t end, layer; /* numbers of names */
-	int32_t source, tag; /* of call_post */
+	uint32_t end, layer; /* numbers in traffic.names */
+	int32_t source, tag; /* see call_post */
 	int32_t peer;
 	uint8_t carrier;
 	bool has_envelope;
@@ -52,19 +57,23 @@ struct transfer_process {
 	uint32_t narrival, arrival_cap;
 	struct transfer_row *row;
 	uint32_t nrow, rows_cap;
-	struct map outstanding; /* request → its operation, owned, until it is told as over */
-	bool forgotten;		/* there were too many requests */
-	uint64_t until_ns;	/* not 0: nothing is kept from then on */
+	/* Request → its operation, owned, until the operation is reported as over. */
+	struct map outstanding;
+	bool forgotten;	   /* there were too many requests */
+	uint64_t until_ns; /* if not 0: nothing is kept from this time on */
 };
 
-/* Its row; valid until the next is counted. */
+/* Counts an operation in its row and returns the row. The row is valid until the next call. */
 struct transfer_row *transfer_count(struct transfer_process *p, const struct transfer_op *op,
 				    enum transfer_when w);
-/* Whose data come: made ready once peers are known, and the operations' doubts. */
+/*
+ * Finds which receive each arrival belongs to. Call once peers and the operations' doubts are
+ * known.
+ */
 void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, uint32_t process);
-/* When all data of a receive had come; 0: not known. */
+/* When all data of a receive had arrived. 0: unknown. */
 uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op);
-/* Of a struct transfer_start: fills its rows. Returns 0. */
+/* Fills the rows of a struct transfer_start. Returns 0. */
 int transfer_settle(void *ctx, const struct model *m);
 
 #endif

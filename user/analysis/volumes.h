@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How many bytes each process moves by MPI: what it sends and what it receives. Point-to-point messages count at both ends, by what the
- * call that sends them says, if it says to whom; collectives and one-sided operations by the process's own arguments, once their call has returned without an error.
+ * Bytes that each process moves by MPI: what it sends and what it receives. Point-to-point messages
+ * count at both ends, with the size that the sending call reports, if it names the receiver.
+ * Collectives and one-sided operations count with the process's own arguments, once their call has
+ * returned without an error.
  */
 #ifndef POV_ANALYSIS_VOLUMES_H
 #define POV_ANALYSIS_VOLUMES_H

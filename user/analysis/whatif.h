@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The run as it would have been without certain waits. Of the recording it keeps who waited for what: which call could not end before another
- * thread had begun a call of its own (a message's other end; the members of a collective), and when calls began. whatif_run goes
- * through these in order of time and tells how much earlier each thread is then: what a thread does between calls takes the time that it took, a
- * call ends as long behind the last thing that it waited for as it did, and waits that are left out shift all that depends on them. So a rank
- * gains nothing by being faster to a barrier that another one reaches late.
+ * Predicts the run as it would have been without certain waits. It keeps who waited for what: which
+ * call could not end before another thread had begun a call of its own (a message's other end, the
+ * members of a collective). It also keeps when calls began. whatif_run replays this in order of
+ * time and finds how much earlier each thread would have been. Time between calls stays as
+ * recorded. A call ends as long after the last thing that it waited for as it did in the recording.
+ * Waits that are left out shift everything that depends on them. So a rank gains nothing by being
+ * faster to a barrier that another rank reaches late.
  *
- * Known from simulators that replay traces, as Dimemas (Labarta et al. 1996); here transfers take the time that they took.
+ * The method is known from simulators that replay traces, such as Dimemas (Labarta et al. 1996).
+ * Here transfers take the time that they took in the recording.
  */
 #ifndef POV_ANALYSIS_WHATIF_H
 #define POV_ANALYSIS_WHATIF_H
@@ -16,9 +19,14 @@
 #include "analysis/match.h"
 
 enum whatif_kind {
-	WHATIF_SEND_POSTED, /* a receive could not be over before its send was posted */
-	WHATIF_RECV_POSTED, /* a send was completed only after its receive was posted */
-	/* Both were posted, this side waited, and the other thread was outside MPI: it went on when that called MPI again. */
+	/* a receive could not end before its send was posted */
+	WHATIF_SEND_POSTED,
+	/* a send was completed only after its receive was posted */
+	WHATIF_RECV_POSTED,
+	/*
+	 * Both sides were posted and this side waited, but the other thread was outside MPI. The
+	 * transfer went on when that thread called MPI again.
+	 */
 	WHATIF_PEER_IN_MPI,
 };
 
@@ -26,17 +34,24 @@ enum whatif_kind {
 struct whatif_dep {
 	enum whatif_kind kind;
 	uint64_t begin_ns, end_ns; /* of the call that completes this side of the message */
-	uint64_t on_ns;		   /* when the other thread began the call that was waited for */
-	uint64_t both_ns;	   /* when both sides were posted */
-	int64_t bytes;		   /* or BYTES_UNKNOWN */
-	uint32_t thread, on;	   /* idx of threads */
-	uint32_t site;		   /* of the call that posted the send: of whatif_site */
-	bool sends;		   /* this side */
+	/* when the other thread began the call that this side waited for */
+	uint64_t on_ns;
+	uint64_t both_ns; /* when both sides were posted */
+	int64_t bytes;	  /* or BYTES_UNKNOWN */
+	/* idx of the waiting thread and of the thread that it waited for */
+	uint32_t thread, on;
+	/* call that posted the send: index for whatif_site */
+	uint32_t site;
+	bool sends; /* this side is the sender */
 	bool other_host;
-	bool stood_still; /* the other side waited for this call to begin: its WHATIF_PEER_IN_MPI */
+	/* the other side's WHATIF_PEER_IN_MPI: it waited for this call to begin */
+	bool stood_still;
 };
 
-/* How long: of what could go on without the other one, from when both sides were posted. */
+/*
+ * How long the call waited. For WHATIF_PEER_IN_MPI this counts only from when both sides were
+ * posted.
+ */
 static inline uint64_t whatif_waited_ns(const struct whatif_dep *d)
 {
 	uint64_t from_ns = d->kind == WHATIF_PEER_IN_MPI && d->both_ns > d->begin_ns ? d->both_ns :
@@ -45,7 +60,7 @@ static inline uint64_t whatif_waited_ns(const struct whatif_dep *d)
 	return d->on_ns > from_ns ? d->on_ns - from_ns : 0;
 }
 
-/* And how long the call took behind that. */
+/* How long the call went on after the wait. */
 static inline uint64_t whatif_rest_ns(const struct whatif_dep *d)
 {
 	return d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
@@ -60,68 +75,87 @@ struct whatif_no_core {
 
 struct whatif;
 
-/* How a wait, and the call that it is in, would have been; 0: as they were. */
+/* How a wait and its call would have been. Zeros leave both as they were. */
 struct whatif_instead {
-	int64_t extra_ns; /* by how much the call takes longer (less than 0: shorter, down to no time behind its waits), also if the wait is kept */
 	/*
-	 * Of a receive that waits for its send (WHATIF_SEND_POSTED): how much of its time is a transfer that goes on while it is not called. It begins
-	 * as the send does, behind the others of that thread; so a receive that comes late finds the data there.
+	 * How much longer the call takes. Negative: shorter, at most until no time is left after
+	 * its waits. This applies even if the wait is kept.
+	 */
+	int64_t extra_ns;
+	/*
+	 * For a receive that waits for its send (WHATIF_SEND_POSTED): the part of its time that is
+	 * a transfer which goes on outside the receive call. The transfer begins with the send,
+	 * after earlier transfers of the sending thread. So a late receive finds its data ready.
 	 */
 	int64_t transfer_ns;
 };
 
-/* What is to be different. Either may be NULL: nothing is. */
+/* The change to simulate. Each callback may be NULL: then it changes nothing. */
 struct whatif_change {
-	/* Whether a wait is left out; *instead: what else is different. */
+	/* Returns true if the wait is left out. *instead describes other changes. */
 	bool (*leave_out)(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead);
-	/* How many ns of it are left out. */
+	/* Returns how many ns of the stretch without a core are left out. */
 	uint64_t (*give_core)(void *ctx, const struct whatif_no_core *n);
 	/*
-	 * Also what is left out of the others in a call shortens it: behind what it waited for, a transfer or a collective goes on only as
-	 * they do.
+	 * What give_core leaves out of the other participants also shortens a call. After its
+	 * waits, a transfer or collective proceeds only as fast as they do.
 	 */
 	bool with_others;
-	/* By how many ns a member's call of a collective is shorter (less than 0: longer). own_ns: what it took, from when all had come that came before its end. */
+	/*
+	 * Returns how many ns shorter a member's call of a collective is (negative: longer).
+	 * own_ns: its duration after the arrival of the last member that came before its end.
+	 */
 	int64_t (*shorten)(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns);
 	void *ctx;
 };
 
 struct whatif *whatif_new(const struct model *m);
-/* Bounds the memory that the recording's calls and messages take. If they need more, nothing more is kept, and whatif_is_full. */
+/*
+ * Bounds the memory for the recording's calls and messages. If they need more, everything is
+ * dropped and whatif_is_full returns true.
+ */
 void whatif_limit(struct whatif *w, size_t bytes);
 bool whatif_is_full(const struct whatif *w);
 void whatif_free(struct whatif *w);
 const struct model_sink *whatif_sink(struct whatif *w);
 void whatif_match(struct whatif *w, const struct match *m);
-/* Listens to the analyses that tell of collectives and of cores, before the replay; who listened before still does. */
+/*
+ * Installs callbacks in the analyses of collectives and of cores. Call before the replay. The
+ * previous callbacks are still called.
+ */
 void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *holders);
 
-/* After the replay: by how many ns the last thread's last call would end earlier. */
+/* How many ns earlier the last call of all threads would end. Call after the replay. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
-/* When the time of a thread outside MPI counts. */
+/* A stretch of a thread. Its time outside MPI counts for the longest path. */
 struct whatif_stretch {
 	uint64_t from_ns, to_ns;
 };
 struct whatif_part {
-	const struct whatif_stretch
-		*stretch; /* in order of time, none of which overlap; the caller's */
+	/* in order of time, without overlaps; the caller's */
+	const struct whatif_stretch *stretch;
 	uint32_t n;
-	bool leads; /* the path goes on through it, whether its time counts or not */
-	bool ends;  /* and may end with it */
+	/* the path may lead through this thread, whether its time counts or not */
+	bool leads;
+	bool ends; /* the path may also end with this thread */
 };
 /*
- * The longest path of such time through messages and collectives: how long the run, or a part of it, would take on a network whose transfers take no
- * time. Messages lead from send to receive; of collectives, those must wait that need the others' data. part: by idx of threads.
+ * The longest path of counted time through messages and collectives. It is the duration that the
+ * run, or a part of it, would have on a network whose transfers take no time. Messages lead from
+ * send to receive. In a collective, a member waits if it needs the others' data. part: by idx of
+ * threads.
  */
 uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_part *part);
-/* Each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
+/* Calls tell for each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
 void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
 /*
- * How long such a message takes once both sides are in MPI: the median of the last 31 of this very size where both were in the calls
- * that complete it when the later side had been posted; if there was none, of those that had stood still, from then on. 0: none was seen.
+ * How long such a message takes once both sides are in MPI. This is the median of the last 31
+ * messages of exactly this size whose two sides were in the completing calls when the later side
+ * was posted. If there was none, it is the median of those that had stood still, from when they
+ * went on. 0: none was seen.
  */
 uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host);
-/* Each message that is in it, as what its receive waited for. */
+/* Calls tell for each message, as the wait of its receive for its send. */
 void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
 		     void *ctx);
 

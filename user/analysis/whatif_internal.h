@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What whatif.c keeps of the recording, and whatif_run.c goes through. */
+/* What whatif.c keeps of the recording for whatif_run.c. */
 #ifndef POV_ANALYSIS_WHATIF_INTERNAL_H
 #define POV_ANALYSIS_WHATIF_INTERNAL_H
 
 #include "analysis/whatif.h"
 #include "lib/map.h"
 
-/* An outermost call of MPI, or polls that were merged. */
+/* An outermost MPI call, or a run of merged polls. */
 struct whatif_call {
 	uint64_t begin_ns, end_ns;
 	uint32_t site;
-	bool computes; /* polls within a computation */
+	bool computes; /* polls inside a computation */
 };
 
 struct whatif_line {
-	struct whatif_call *call; /* in order; owned */
+	struct whatif_call *call; /* in order of time; owned */
 	uint32_t ncall, room;
 };
 
 enum { SEND, RECV, SIDES };
 
 struct whatif_side {
-	uint64_t begin_ns;		/* of the call that posted it */
-	uint64_t completing_ns, end_ns; /* of the call that completed it; end 0: nobody did */
-	uint64_t peer_in_ns;		/* WHATIF_PEER_IN_MPI: when; 0: it did not wait for that */
-	uint32_t thread, completer;	/* idx */
+	uint64_t begin_ns; /* begin of the call that posted this side */
+	/* Begin and end of the call that completed this side. end_ns 0: no call did. */
+	uint64_t completing_ns, end_ns;
+	/* Time of WHATIF_PEER_IN_MPI. 0: this side did not wait for that. */
+	uint64_t peer_in_ns;
+	/* idx of the threads that posted and completed this side */
+	uint32_t thread, completer;
 };
 
 struct whatif_message {
@@ -34,48 +37,54 @@ struct whatif_message {
 	bool other_host;
 };
 
-/* A member of a collective, or one side of a message, by when it was over. */
+/* A member of a collective, or one side of a message, at the time when it ended. */
 struct whatif_event {
-	uint64_t end_ns, begin_ns; /* of the call */
+	uint64_t end_ns, begin_ns; /* end and begin of the call */
 	uint32_t thread;
 	uint32_t of;  /* index of member or message */
-	uint8_t side; /* of the message, or SIDES: a member */
+	uint8_t side; /* side of the message, or SIDES for a member */
 };
 
 struct whatif_member {
 	uint64_t begin_ns, end_ns;
 	uint32_t thread, joint;
-	bool root; /* of a call that has one */
+	bool root; /* this member is the root */
 };
 
-/* Who must wait for whom. */
+/* Which members of a collective must wait for which. */
 enum whatif_flow { FLOW_ALL, FLOW_FROM_ROOT, FLOW_TO_ROOT };
 
 struct whatif_joint {
-	uint32_t first, n; /* members, in order of begin */
+	/* index of the first member and their number; members are in order of begin */
+	uint32_t first, n;
 	enum whatif_flow flow;
-	/* of a run: how many of them have begun by the time it has come to, and the latest of these begins as it would have been */
+	/*
+	 * State of a run: how many members have begun so far, and the latest of their begins as it
+	 * would have been.
+	 */
 	uint32_t begun;
 	int64_t last_ns;
 };
 
-/* The last of some times. */
+/* The last TIMES_KEPT of some durations. */
 #define TIMES_KEPT 31
 struct whatif_times {
 	uint64_t ns[TIMES_KEPT];
-	uint32_t n; /* ever */
+	uint32_t n; /* durations ever added */
 };
 
-/* Of messages of one size: from when both sides were in MPI to the end of the receive. */
+/* Durations of messages of one size, from when both sides were in MPI to the end of the receive. */
 struct whatif_transfer {
-	struct whatif_times alone;   /* nobody was outside of MPI from when both were posted */
-	struct whatif_times resumed; /* one was: from when it called again */
+	/* both sides stayed in MPI after both were posted */
+	struct whatif_times alone;
+	/* one side was outside MPI; counted from when it called MPI again */
+	struct whatif_times resumed;
 };
 
 struct whatif {
 	const struct model *model;
 	struct model_sink sink;
-	struct whatif_line *line; /* by idx of thread; owned */
+	struct whatif_line *line; /* by idx of threads; owned */
 	uint32_t nline;
 	struct whatif_message *message;
 	size_t nmessage, message_room;
@@ -83,20 +92,24 @@ struct whatif {
 	uint32_t nmember, member_room;
 	struct whatif_joint *joint;
 	uint32_t njoint, joint_room;
-	struct whatif_no_core *no_core; /* in order of to_ns, of each thread */
+	struct whatif_no_core *no_core; /* in order of to_ns within each thread */
 	size_t nno_core, no_core_room;
 	struct whatif_site *site;
 	uint32_t nsite, site_room;
-	struct map site_of;  /* hash → index + 1 of the last one with it */
-	uint32_t *site_next; /* the next one of the same hash, + 1; 0: none */
+	/* hash → index + 1 of the last site with that hash */
+	struct map site_of;
+	/* index + 1 of the next site with the same hash; 0: none */
+	uint32_t *site_next;
 	uint32_t site_next_room;
-	struct map transfer;	    /* size, hosts → struct whatif_transfer */
-	struct whatif_event *event; /* in order of end, thread, begin; made by whatif_settle */
+	struct map transfer; /* size, hosts → struct whatif_transfer */
+	/* in order of end, thread and begin; made by whatif_settle */
+	struct whatif_event *event;
 	size_t nevent;
 	bool settled;
-	size_t room_bytes; /* left; SIZE_MAX: not bounded */
+	/* bytes that may still be used; SIZE_MAX: unlimited */
+	size_t room_bytes;
 	bool full;
-	/* who listened before */
+	/* The callbacks that the analyses had before; they are called as well. */
 	void (*joint_tell)(void *ctx, const struct arrival_joint *j);
 	void *joint_ctx;
 	void (*no_core_tell)(void *ctx, const struct model_thread *waiter,
@@ -104,9 +117,9 @@ struct whatif {
 	void *no_core_ctx;
 };
 
-/* Once, before the first run. */
+/* Prepares the runs; only the first call does anything. */
 void whatif_settle(struct whatif *w);
-/* The wait of one side of a message; false: it did not wait for that. */
+/* Describes the wait of one side of a message. False: that side did not wait for this. */
 bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind kind,
 		   struct whatif_dep *out);
 
