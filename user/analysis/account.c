@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See account.h. Each class is moved out of one of app_time.h's parts, so that the sum stays what it was. */
+/*
+ * See account.h. Each class takes its time from one of app_time.h's parts, so that the sum is
+ * unchanged.
+ */
 #include "analysis/account.h"
 
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 
-/* Moves at most ns from one part to another. Returns what is left to be moved. */
+/* Moves at most ns from one part to another. Returns how much could not be moved. */
 static uint64_t move(uint64_t *from, uint64_t *to, uint64_t ns)
 {
 	uint64_t moved = ns < *from ? ns : *from;
@@ -18,7 +21,10 @@ static uint64_t move(uint64_t *from, uint64_t *to, uint64_t ns)
 	return ns - moved;
 }
 
-/* Late ranks: first out of calls that wait, then out of others. Without a core, it waited all the same. */
+/*
+ * Moves the waiting for late ranks: first out of calls that wait, then out of other calls. A thread
+ * without a core was waiting all the same.
+ */
 static void waiting_move(struct account_row *row, const struct state_times *waiting)
 {
 	uint64_t *ns = row->ns, no_core_ns = waiting->ns[THREAD_RUNNABLE], left = 0;
@@ -69,7 +75,7 @@ uint64_t account_outside_ns(const struct account_row *row)
 	       row->ns[ACCOUNT_ASLEEP];
 }
 
-/* They are in order of processes. */
+/* Binary search: ranks are in order of processes. */
 static const struct account_rank *rank_find(const struct account *a, uint32_t first, uint32_t n,
 					    uint32_t process)
 {

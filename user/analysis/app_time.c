@@ -8,10 +8,13 @@
 #include "analysis/coverage.h"
 #include "analysis/table.h"
 
-/* What a thread had done when its process's MPI_Init ended, and when it began to finalize; and in calls between. */
+/*
+ * A thread's times when its process's MPI_Init ended and when it began to finalize, and its sums in
+ * between.
+ */
 struct app_mark {
 	struct state_times from, to;
-	struct app_sums sums; /* without life */
+	struct app_sums sums; /* sums.life is unused */
 	bool ended;
 };
 
@@ -58,7 +61,10 @@ static void init_ends(struct app_time *a, const struct model_call *c)
 	}
 }
 
-/* Other threads than the one that finalizes count until that is over, for what they did meanwhile is not their library's end. */
+/*
+ * Ends the window. Threads other than the one that finalizes count until MPI_Finalize is over, as
+ * their time meanwhile is not library shutdown.
+ */
 static void finalize_ends(struct app_time *a, const struct model_call *c)
 {
 	struct app_process *p = table_row(a->process, a->nprocess, c->thread->proc->idx);
@@ -81,7 +87,10 @@ static void finalize_ends(struct app_time *a, const struct model_call *c)
 	}
 }
 
-/* The first that is seen of a process: from there on its time counts; of other threads, from when it is over. */
+/*
+ * Starts the window at the first call or poll of a process whose begin of MPI was not seen. The
+ * thread's own time counts from the begin of that call, that of other threads from its end.
+ */
 static void found(struct app_time *a, const struct model_thread *self, uint64_t begin_ns,
 		  uint64_t end_ns, const struct state_times *split)
 {
@@ -109,7 +118,7 @@ static void open_add(struct app_time *a, const struct model_call *c)
 	thread_row(a, c->thread)->open_ns += ns;
 }
 
-/* ---- what tracing took ---- */
+/* ---- tracing overhead ---- */
 
 static void recording_add(struct app_time *a, const struct model_thread *t, bool inner,
 			  const struct coverage_made *made)
@@ -127,7 +136,7 @@ static void call_recorded(struct app_time *a, const struct model_call *c)
 		      &(struct coverage_made){c->func, c->lib, c->preloaded, .calls = 1});
 }
 
-/* The part of a stretch that lies in the window, as far as that is known by now. */
+/* The part of a stretch that lies in the window, as far as the window is known now. */
 static uint64_t within(struct app_time *a, const struct model_thread *t, uint64_t from_ns,
 		       uint64_t to_ns)
 {
@@ -221,7 +230,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	thread_row(a, s->thread)->calls += s->cnt;
 }
 
-/* They run: functions that wait are not counted. */
+/* Counted calls count as running: functions that wait are never just counted. */
 static void on_counted(void *ctx, const struct model_counted *c)
 {
 	struct app_time *a = ctx;
@@ -256,7 +265,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Up to a moment within the window, or to its end. */
+/* Sums up to a moment inside the window, or up to the window's end. */
 static struct app_sums sums_at(const struct app_mark *m, const struct model_thread *t,
 			       uint64_t ts_ns)
 {
@@ -286,7 +295,7 @@ static void states_add(struct state_times *to, const struct state_times *from,
 		to->ns[s] += minus(until->ns[s], from->ns[s]);
 }
 
-/* If the window has begun since, from there. */
+/* If the window has begun since the entry, counts from the window's begin. */
 void app_time_leave(const struct app_time *a, const struct model_thread *t,
 		    const struct app_entry *entry, uint64_t ts_ns, struct app_sums *sums)
 {
@@ -308,14 +317,17 @@ void app_time_leave(const struct app_time *a, const struct model_thread *t,
 
 /* ---- the end ---- */
 
-/* As far as is known: of one that nothing was seen of, calls may have been lost. */
+/*
+ * True if the process may use MPI. If records are missing, a process without calls may have made
+ * some.
+ */
 static bool uses_mpi(const struct app_time *a, const struct model_process *p)
 {
 	return a->lost || model_ran_before(a->model, p) ||
 	       (p->idx < a->windows.nprocess && a->windows.process[p->idx].is != WINDOW_NONE);
 }
 
-/* Its times, once it is known when they begin and end. */
+/* Computes a thread's times once the window's begin and end are known. */
 static void row_finish(struct app_thread *row, const struct app_sums *sums)
 {
 	const struct app_thread was = *row;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where a thread's time went, from what is summed up of it: app_time_of. */
+/* app_time_of: splits the sums of a thread into its times. */
 #include "analysis/app_time.h"
 
-/* *left is what is not given away yet. */
+/* Takes at most ns out of *left. Returns what it took. */
 static uint64_t part(uint64_t ns, uint64_t *left)
 {
 	uint64_t got = ns < *left ? ns : *left;
@@ -11,7 +11,7 @@ static uint64_t part(uint64_t ns, uint64_t *left)
 	return got;
 }
 
-/* Takes so much, as far as it is there, from the first part, what is lacking from the next one, …: how much that is. */
+/* Takes ns from the parts in turn, as far as they suffice. Returns what it took. */
 static uint64_t take_from(uint64_t *const *parts, int cnt, uint64_t ns)
 {
 	uint64_t got = 0;
@@ -31,7 +31,10 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* From the parts that it lies in. What is recorded at a call's begin and end is mostly outside of the time that is measured of it. */
+/*
+ * Takes the overhead out of the parts that contain it. The recording at a call's begin and end lies
+ * mostly outside the measured time of the call.
+ */
 static void tracing_part(struct app_thread *row, const struct app_sums *s)
 {
 	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
@@ -47,7 +50,7 @@ static void tracing_part(struct app_thread *row, const struct app_sums *s)
 	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
 }
 
-/* Which of the time without a core, and of that which is unknown, was in calls. */
+/* Finds which part of no_core_ns and of unknown_ns was in calls. */
 static void in_calls_part(struct app_thread *row, const struct app_sums *s)
 {
 	uint64_t no_core_ns = row->no_core_ns, unknown_ns = row->unknown_ns;
@@ -60,7 +63,10 @@ static void in_calls_part(struct app_thread *row, const struct app_sums *s)
 	row->unknown_io_ns = part(s->io.ns[THREAD_UNKNOWN], &unknown_ns);
 }
 
-/* What was known when the window began may have been refuted since: no part is more than what is left. */
+/*
+ * Later records may have refuted what was known when the window began. So no part takes more than
+ * what is left.
+ */
 struct app_thread app_time_of(const struct app_sums *s, uint64_t window_ns)
 {
 	struct app_thread out = {.window_ns = window_ns}, *row = &out;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What processes post and complete, from the model's calls, operations and messages. Who belongs together: match_lane.c. */
+/*
+ * Collects what processes post and complete, from the model's calls, operations and messages.
+ * match_lane.c matches the ends.
+ */
 #include "analysis/match.h"
 
 #include <stdlib.h>
@@ -8,13 +11,14 @@
 #include "analysis/match_lane.h"
 #include "analysis/table.h"
 
-#define LOOK_EVERY 1024 /* calls between looks at those that wait */
+#define LOOK_EVERY 1024 /* calls between two retries of waiting inboxes */
 
-/* What a process has posted by requests and not completed. */
+/* Operations that a process has posted by requests and not completed. */
 struct match_process {
-	struct map posted[2]; /* sends, receives: request → struct match_posted, owned by its inbox */
+	/* [0] sends, [1] receives: request → struct match_posted, owned by its inbox */
+	struct map posted[2];
 	const struct model_thread *caller;
-	bool several; /* threads have made calls */
+	bool several; /* several threads have made calls */
 };
 
 static struct match_process *process_of(struct matches *a, const struct model_process *p)
@@ -22,13 +26,16 @@ static struct match_process *process_of(struct matches *a, const struct model_pr
 	return table_row(a->process, a->nprocess, p->idx);
 }
 
-/* Whether several threads of the process make calls, so that these may be told in another order than that of their begin. */
+/*
+ * True if several threads of the process make calls. Then calls may be reported in another order
+ * than that of their begin.
+ */
 static bool match_by_threads(const struct matches *a, const struct model_process *p)
 {
 	return p->idx < a->nprocess && a->process[p->idx].several;
 }
 
-/* Records of it that would have come first may be missing. */
+/* True if earlier records of the process may be missing. */
 static bool may_miss(const struct matches *a, const struct model_process *p)
 {
 	return a->lost || model_ran_before(a->model, p);
@@ -60,7 +67,7 @@ static uint64_t end_key(const struct model_process *p, uint32_t comm_id)
 	return (uint64_t)comm_id << 32 | p->idx;
 }
 
-/* Ends that would have come first may have been left out, for nobody knew whose. */
+/* True if earlier ends may have been left out because their peer was unknown. */
 static bool is_behind_skipped(const struct matches *a, const struct match *m)
 {
 	return map_get(&a->skipped[false], end_key(m->recv.process, m->comm_id)) ||
@@ -88,15 +95,15 @@ void match_count(struct matches *a, const struct match_posted *p, enum match_why
 	count(a, p->end.process, p->sends, why);
 }
 
-/* ---- what is posted ---- */
+/* ---- posting ---- */
 
-/* One end of a message as the call that posts it describes it, or a completed one. */
+/* One end of a message, as described by the call that posts it or by a completed message. */
 struct described {
 	bool sends, any_source;
 	int32_t peer, tag, peer_world, peer_job;
 	enum peer_unknown why;
 	int64_t bytes;
-	uint64_t matched_ns; /* of call_roles */
+	uint64_t matched_ns; /* see call_roles */
 };
 
 static struct described send_of(const struct call_roles *r)
@@ -141,7 +148,7 @@ static struct described message_of(const struct model_message *msg)
 	};
 }
 
-/* The other process; NULL: counted why not. */
+/* The other process. NULL: unknown; the end is counted with the reason. */
 static const struct model_process *peer_of(struct matches *a, const struct model_process *self,
 					   const struct described *d, uint32_t comm_id)
 {
@@ -161,7 +168,7 @@ static const struct model_process *peer_of(struct matches *a, const struct model
 	return peer;
 }
 
-/* NULL: it is not to be matched, and counted if it is a message. */
+/* NULL: the end cannot be matched; it is counted if it is a message. */
 static struct match_posted *posted_new(struct matches *a, const struct match_end *end,
 				       const struct described *d, uint32_t comm_id)
 {
@@ -196,8 +203,9 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 }
 
 /*
- * What a process posted by a request, in a call that began then, and has not completed; it is taken out. A request's name may be in
- * use again before the call that completed the one before it has returned.
+ * Removes and returns the operation that a process posted with this request, in a call that began
+ * at begin_ns. A request's handle may be reused before the call that completed the previous
+ * operation has returned.
  */
 static struct match_posted *posted_take(struct map *posted, uint64_t request, uint64_t begin_ns,
 					uint32_t place)
@@ -225,7 +233,8 @@ static void posted_keep(struct matches *a, struct map *posted, uint64_t request,
 	lost = before ? before->replaced : NULL;
 	if (!lost)
 		return;
-	before->replaced = NULL; /* its completion was not seen, but it is over by now */
+	/* its completion was not seen, but it must be over by now */
+	before->replaced = NULL;
 	match_over(a, lost, FROM_ANY, TAG_ANY);
 }
 
@@ -255,7 +264,9 @@ static void request_posts(struct matches *a, const struct model_call *c, uint64_
 	}
 }
 
-/* Whether it is cancelled the status of the call tells that completes it. */
+/*
+ * Marks an operation as perhaps cancelled. The status of the completing call shows whether it was.
+ */
 static void request_cancelled(struct match_process *proc, const struct call_request *q)
 {
 	for (int way = 0; q->op && way < 2; way++) {
@@ -268,7 +279,7 @@ static void request_cancelled(struct match_process *proc, const struct call_requ
 	}
 }
 
-/* What it was to move is moved, whenever that may be. */
+/* The freed operation still moves its data, at an unknown time. */
 static void request_freed(struct matches *a, struct match_process *proc,
 			  const struct call_request *q)
 {
@@ -308,9 +319,12 @@ static void on_call(void *ctx, const struct model_call *c)
 	}
 }
 
-/* ---- what is over ---- */
+/* ---- completion ---- */
 
-/* What the last operation was to have moved, and no message told of: nothing came of it. */
+/*
+ * Withdraws what the last operation was to move if no message was reported for it: nothing came of
+ * it.
+ */
 static void told_end(struct matches *a)
 {
 	for (int way = 0; way < 2; way++) {
@@ -378,7 +392,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	a->lost |= model_lost_calls(l, "p2p req part") || l->class == POV_CLASS_MORE;
 }
 
-/* What messages do not relate is known no better than clocks are set. */
+/* Without messages between two hosts, their clocks agree only as well as they were set. */
 static bool clocks_apart(const struct model *m)
 {
 	for (uint32_t i = 1; i < model_get_info(m)->nhosts; i++)

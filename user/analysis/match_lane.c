@@ -36,7 +36,7 @@ static void queue_remove(struct posted_queue *q, struct match_posted *p)
 	q->cnt--;
 }
 
-/* The first one is no more. */
+/* Removes and frees the first end. */
 static void queue_drop(struct matches *a, struct posted_queue *q)
 {
 	struct match_posted *p = q->first;
@@ -75,7 +75,7 @@ static struct lane *lane_of(struct inbox *in, uint32_t from, int32_t tag)
 	return l;
 }
 
-/* A program may use each tag but once. */
+/* Frees empty lanes, as a program may use each tag only once. */
 static void lanes_sweep(struct inbox *in)
 {
 	struct map left = {0};
@@ -109,7 +109,7 @@ static void wait_for_calls(struct matches *a, struct inbox *in)
 	a->nwaiting++;
 }
 
-/* ---- first to first ---- */
+/* ---- matching first to first ---- */
 
 static bool may_take(const struct match_posted *wild, const struct lane *l)
 {
@@ -117,7 +117,7 @@ static bool may_take(const struct match_posted *wild, const struct lane *l)
 	       (wild->tag == TAG_ANY || wild->tag == l->tag);
 }
 
-/* A receive that was posted earlier may take it. */
+/* True if a wildcard receive that was posted earlier may take the message. */
 static bool is_blocked(const struct inbox *in, const struct lane *l, const struct match_posted *r)
 {
 	for (const struct match_posted *w = in->wild.first; w && is_before(w, r); w = w->next)
@@ -141,7 +141,7 @@ static void pair(struct matches *a, struct inbox *in, struct lane *l)
 
 	m.assumed = match_assumed(a, &m, in->doubtful);
 	if (one_clock && r->end.completer && r->end.end_ns < s->end.begin_ns) {
-		/* it was sent before the recording began, or the record is lost */
+		/* the message was sent before the recording began, or its record is lost */
 		match_count(a, r, MATCH_NO_OTHER);
 		queue_drop(a, &l->recvs);
 		return;
@@ -199,13 +199,18 @@ static void wild_known(struct matches *a, struct match_posted *w, uint32_t from,
 	lane_settle(a, in, l);
 }
 
-/* When a send began, where that can be compared with what the receiver does: on one host; else 0. */
+/*
+ * Begin of a send if it is comparable with the receiver's times, that is, on the same host; else 0.
+ */
 static uint64_t begun_ns(const struct match_posted *s, const struct model_process *to)
 {
 	return s->end.process->host_idx == to->host_idx ? s->end.begin_ns : 0;
 }
 
-/* A lane has a send that the wildcard may have taken: one more than receives that were posted earlier. */
+/*
+ * True if the lane has a send that the wildcard may have taken: one beyond those that earlier
+ * receives take.
+ */
 static bool is_candidate(const struct lane *l, const struct match_posted *w)
 {
 	const struct match_posted *s = l->sends.first, *r = l->recvs.first;
@@ -217,7 +222,10 @@ static bool is_candidate(const struct lane *l, const struct match_posted *w)
 	return s && begun_ns(s, w->end.process) < w->end.end_ns;
 }
 
-/* Of a receive that nobody completed (its request was freed) it is not known when it gets its message. */
+/*
+ * False if some receive was never completed (its request was freed): the time of its message is
+ * unknown.
+ */
 static bool all_completed(const struct posted_queue *q)
 {
 	const struct match_posted *p = q->first;
@@ -227,13 +235,14 @@ static bool all_completed(const struct posted_queue *q)
 	return !p;
 }
 
-/* The ends in an inbox that were posted up to some time. */
+/* The ends in an inbox that were posted up to a given time. */
 struct tally {
 	uint64_t until_ns;
-	uint64_t last_ns; /* end of the last one of these receives */
-	uint64_t next_ns; /* of one of the first behind them; UINT64_MAX: none is over */
+	uint64_t last_ns; /* latest end of these receives */
+	/* earliest end of the first receives after them; UINT64_MAX: none is over */
+	uint64_t next_ns;
 	uint32_t sends, recvs;
-	bool over; /* all of them */
+	bool over; /* all of these ends are over */
 };
 
 static void tally_recvs(struct tally *t, const struct posted_queue *q)
@@ -287,8 +296,9 @@ static void inbox_give_up(struct matches *a, struct inbox *in, uint64_t until_ns
 }
 
 /*
- * By some time all receives that were posted had their messages, and these were as many as had been sent: nobody will know which receive
- * took what, but what comes later is clear again.
+ * Looks for a time at which all posted receives had their messages, and as many messages had been
+ * sent. Which receive took which message remains unknown, but everything later is unambiguous
+ * again.
  */
 static bool drained(struct matches *a, struct inbox *in, uint64_t told_ns)
 {
@@ -308,7 +318,7 @@ static bool drained(struct matches *a, struct inbox *in, uint64_t told_ns)
 	return false;
 }
 
-/* How many lanes have something for it to take; *found is one of them. */
+/* Number of lanes with a message that the receive may take; *found is one of them. */
 static uint32_t candidates(const struct inbox *in, const struct match_posted *w,
 			   struct lane **found)
 {
@@ -324,7 +334,10 @@ static uint32_t candidates(const struct inbox *in, const struct match_posted *w,
 	return cnt;
 }
 
-/* The first wildcard, whose status nobody asked for: by what there is to take. Whether it is settled. */
+/*
+ * Settles the first wildcard receive whose status the program did not ask for, by the messages
+ * available to it. Returns false if it cannot be settled yet.
+ */
 static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 {
 	bool sent_anywhere = map_get(&a->unknown_to, in->comm_id);
@@ -351,7 +364,7 @@ static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 	return true;
 }
 
-/* ---- what comes in ---- */
+/* ---- incoming ends ---- */
 
 void match_post(struct matches *a, struct match_posted *p)
 {
@@ -362,7 +375,7 @@ void match_post(struct matches *a, struct match_posted *p)
 	a->kept++;
 }
 
-/* What it has waited for may be told now. */
+/* Settles what may have waited for the end that left. */
 static void left(struct matches *a, struct inbox *in, bool wild, struct lane *l)
 {
 	if (!wild)
@@ -430,14 +443,14 @@ void match_look(struct matches *a)
 	free(waited);
 }
 
-/* When sends were over that nobody waited for is not known. */
+/* Ends all sends: it is unknown when sends without a completer were over. */
 static void sends_end(struct lane *l)
 {
 	for (struct match_posted *p = l->sends.first; p; p = p->next)
 		p->over = true;
 }
 
-/* As much was sent as was received: no wildcard took any of it. */
+/* Settles a lane with as many sends as receives: no wildcard took any of its messages. */
 static void lane_settle_alone(struct matches *a, struct inbox *in, struct lane *l)
 {
 	const struct posted_queue none = {0}, wild = in->wild;
