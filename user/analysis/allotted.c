@@ -60,7 +60,10 @@ static bool same_core(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "package"), json_object_get(b, "package"));
 }
 
-/* Cores of a host; CPUs, if its topology is unknown (of several hosts it is). */
+/*
+ * Number of cores of a host. If its topology is unknown, as it is with several hosts, the number of
+ * CPUs.
+ */
 static uint32_t cores_of(const struct model *m, uint32_t host_idx)
 {
 	const json_t *host = trace_meta_find(model_get_trace(m), "host");
@@ -79,7 +82,10 @@ static uint32_t cores_of(const struct model *m, uint32_t host_idx)
 	return cores;
 }
 
-/* Ranks are in order of job, host and rank: one job after the other may have used the same cores. */
+/*
+ * Ranks are in order of job, host and rank. Jobs count separately, as one may have used the cores
+ * after the other.
+ */
 uint32_t allotted_cores_each(const struct model *m)
 {
 	uint32_t n = model_process_count(m), least = UINT32_MAX, end, each;

@@ -7,7 +7,7 @@
 
 #include "lib/log.h"
 
-/* A message that was received from any source, and what the receiver did then. */
+/* A message that was received from any source. */
 struct service {
 	uint32_t from;		   /* idx */
 	uint64_t asked_ns, got_ns; /* begin and end of the call that completed the receive */
@@ -18,7 +18,7 @@ struct server {
 	uint32_t n;
 };
 
-/* The last message from a sender to a server: when it came into the queue, and left it. */
+/* The last message from a sender to a server: when it entered and left the queue. */
 struct queued {
 	uint64_t sent_ns, taken_ns;
 };
@@ -53,7 +53,7 @@ void any_source_match(struct any_source *a, const struct match *m)
 	q->taken_ns = r->completing_ns;
 }
 
-/* How much of a time the server was at messages of others. */
+/* How much of a stretch the server spent on messages of other ranks. */
 static uint64_t at_others_ns(const struct server *s, uint32_t waiter, uint64_t from_ns,
 			     uint64_t to_ns)
 {

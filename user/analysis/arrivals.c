@@ -7,7 +7,7 @@
 
 #include "analysis/table.h"
 
-/* The n-th call on a communicator or window. */
+/* The n-th call of all members on a communicator or window. */
 struct joint_call {
 	struct joint_call *next;
 	uint64_t number;
@@ -16,12 +16,12 @@ struct joint_call {
 };
 
 struct arrival_comm {
-	struct map made;	  /* process idx → how many calls it has made, + 1 */
-	struct joint_call *first; /* by number */
+	struct map made;	  /* process idx → number of calls it has made */
+	struct joint_call *first; /* in order of number */
 	uint32_t kept;
 };
 
-/* ---- together ---- */
+/* ---- joint calls ---- */
 
 static int begin_compare(const void *va, const void *vb)
 {
@@ -57,7 +57,7 @@ static int time_compare(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
-/* When those who wait leave, in order. */
+/* Times at which the waiting members leave, in order. */
 static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint32_t *n)
 {
 	uint64_t *leave_ns = xmalloc(calls * sizeof(*leave_ns));
@@ -70,7 +70,10 @@ static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint
 	return leave_ns;
 }
 
-/* From one arrival or leaving to the next, those who are there wait for those who are not, for all of these alike. */
+/*
+ * Each step lasts from one arrival or departure to the next. The present members wait for all
+ * missing ones alike.
+ */
 struct arrival_step *arrival_steps(struct arrival_call *call, uint32_t calls, uint32_t *nsteps)
 {
 	struct arrival_step *step = xmalloc(2 * calls * sizeof(*step));
@@ -116,7 +119,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	free(step);
 }
 
-/* ---- as they come ---- */
+/* ---- incoming calls ---- */
 
 static void joint_drop(struct arrival_comm *c, struct joint_call **link)
 {
@@ -157,7 +160,7 @@ static bool goes_on(const struct call_roles *r)
 	return false;
 }
 
-/* Those of a window are in an order of their own. */
+/* Calls on a window have an order of their own. */
 static bool is_together(const struct func_info *f, const struct call_roles *r, uint64_t *of)
 {
 	*of = r->comm_id;
@@ -190,7 +193,8 @@ static void on_call(void *ctx, const struct model_call *k)
 	map_set(&c->made, k->thread->proc->idx, (void *)number);
 	link = joint_of(c, number, (uint32_t)r->comm_all);
 	j = *link;
-	if (r->has_root && r->root == PEER_NULL) /* beside the root of an intercommunicator */
+	/* a process in the root's group of an intercommunicator that is not the root */
+	if (r->has_root && r->root == PEER_NULL)
 		j->members -= j->members > 1;
 	else if (j->cnt < j->members)
 		j->call[j->cnt++] = (struct arrival_call){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See causes.h. Keeps what threads did, and the waits that are to be followed (causes_chain.c). */
+/* See causes.h. Keeps what threads did, and the waits to be followed (causes_chain.c). */
 #include "analysis/causes.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ const struct line_entry *line_find(struct line *l, uint64_t ts_ns)
 {
 	uint32_t lo = 0, hi = l->n, mid;
 
-	/* What is asked for next lies mostly there, or a little behind. */
+	/* The next query is mostly at the last entry or shortly after it. */
 	if (l->last < hi && l->entry[l->last].from_ns <= ts_ns) {
 		for (lo = l->last + 1; lo < hi && lo - l->last <= NEAR; lo++)
 			if (l->entry[lo].from_ns > ts_ns) {
@@ -27,7 +27,7 @@ const struct line_entry *line_find(struct line *l, uint64_t ts_ns)
 	} else if (l->last < hi) {
 		hi = l->last;
 	}
-	while (lo < hi) { /* the first one that begins later */
+	while (lo < hi) { /* finds the first entry that begins later */
 		mid = lo + (hi - lo) / 2;
 		if (l->entry[mid].from_ns <= ts_ns)
 			lo = mid + 1;
@@ -62,7 +62,7 @@ enum thread_state line_state(struct causes *a, const struct model_thread *t, uin
 	if (e)
 		return e->state;
 	if (ts_ns >= t->since_ns && t->state != THREAD_DEAD)
-		return t->state; /* it is under way */
+		return t->state; /* the state is still current */
 	if (t->since_ns > ts_ns && t->since_ns < *until_ns)
 		*until_ns = t->since_ns;
 	return THREAD_UNKNOWN;
@@ -74,7 +74,7 @@ static void wait_put(struct causes_wait *w)
 		free(w);
 }
 
-/* What ended before. */
+/* Drops entries that ended before until_ns. */
 static uint32_t line_drop(struct line *l, enum line_track track, uint64_t until_ns)
 {
 	uint32_t old = 0;
@@ -90,7 +90,7 @@ static uint32_t line_drop(struct line *l, enum line_track track, uint64_t until_
 	return old;
 }
 
-/* Follows those that began before, and forgets what ended before. */
+/* Follows the waits that began before until_ns and forgets what ended before it. */
 static void forget(struct causes *a, uint64_t until_ns)
 {
 	uint32_t left = 0;
@@ -211,7 +211,7 @@ static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 	a->queue[a->nqueue++] = (struct causes_queued){w, member};
 }
 
-/* What a thread did in a stretch, by what is known now. */
+/* What a thread did in a stretch, as far as is known now. */
 static void states_add(struct causes *a, const struct model_thread *t, uint64_t from_ns,
 		       uint64_t to_ns, struct state_times *out)
 {
@@ -229,7 +229,7 @@ static void states_add(struct causes *a, const struct model_thread *t, uint64_t 
 	}
 }
 
-/* A thread waited. */
+/* Records that a thread waited. */
 static void waiter_add(struct causes *a, const struct model_thread *t, struct causes_wait *w,
 		       uint64_t from_ns, uint64_t to_ns)
 {
@@ -259,7 +259,7 @@ static void on_late(void *ctx, const struct late_wait *l)
 	wait_put(w);
 }
 
-/* waiter: the only one, or NULL. */
+/* waiter: the only waiter; NULL: all members that wait. */
 static void joint_add(struct causes *a, enum cause_wait how, const struct model_thread *waiter,
 		      const struct arrival_joint *j)
 {

@@ -128,7 +128,7 @@ struct causes {
 	uint64_t told_late;
 };
 
-/* Installs callbacks in all four analyses. */
+/* Replaces the callbacks of all four analyses. */
 void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,
 		 struct epochs *epochs, struct holders *holders);
 void causes_release(struct causes *a);

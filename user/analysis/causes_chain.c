@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Follows a wait to its roots. What each moment of it costs is a sum over time, a weight; where several are missing, it is split into as
- * many weights, which add up to it to the nanosecond: floor((c + 0) / n) + … + floor((c + n − 1) / n) = c.
+ * Follows a wait to its roots. The cost of a wait is a sum over time, called a weight. If several
+ * members are missing, the weight is split into that many weights, which add up to it to the
+ * nanosecond: floor((c + 0) / n) + … + floor((c + n − 1) / n) = c.
  */
 #include <stdlib.h>
 
@@ -9,28 +10,34 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 
-#define STEPS_MAX 4096 /* of a chain that branches */
+#define STEPS_MAX 4096 /* limit for chains that branch */
 
 struct weight {
-	const struct causes_wait *wait; /* what it costs to wait for one; NULL: a part of: */
+	/*
+	 * The cost of waiting for one member. NULL: this weight is part number `part` of `parts` of
+	 * the weight `of`.
+	 */
+	const struct causes_wait *wait;
 	struct weight *of;
 	uint32_t parts, part;
-	uint64_t asked_ns, until_ns; /* what cost_until() was asked last, and said */
+	uint64_t asked_ns, until_ns; /* argument and result of the last cost_until() */
 };
 
-/* What a cause costs in the wait that is followed: all of it, or what is lost through others. */
+/* What a cause costs in the wait being followed: in total, or lost through others. */
 struct share {
-	struct cause_worst found;	   /* its ns, and all but what comes after it */
-	uint64_t stretch_ns;		   /* the longest one, … */
-	const struct model_thread *thread; /* … which is of this one, and of found.chain */
+	/* its cost, and everything except the call after it */
+	struct cause_worst found;
+	uint64_t stretch_ns; /* length of the longest stretch */
+	/* the root in the longest stretch; found.chain is its chain */
+	const struct model_thread *thread;
 };
 
 enum { ALL, THROUGH, SHARES };
 
-/* In a map of causes. */
+/* Value in a map of causes. */
 struct cause_row {
 	struct cause cause;
-	uint64_t walk; /* that share is of */
+	uint64_t walk; /* number of the walk that share belongs to */
 	struct share share[SHARES];
 };
 
@@ -42,14 +49,14 @@ struct walk {
 	uint32_t ntouched;
 };
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
 static uint64_t wait_cost_until(const struct causes_wait *w, uint64_t ts_ns)
 {
 	uint32_t lo = 0, hi = w->steps, mid;
 	const struct wait_step *s;
 
-	while (lo < hi) { /* the first one that begins later */
+	while (lo < hi) { /* finds the first step that begins later */
 		mid = lo + (hi - lo) / 2;
 		if (w->step[mid].from_ns <= ts_ns)
 			lo = mid + 1;
@@ -75,7 +82,9 @@ static uint64_t cost_until(struct weight *w, uint64_t ts_ns)
 	return w->until_ns;
 }
 
-/* Of a stretch that begins where the last one ended, mostly. */
+/*
+ * Cost of a stretch. It mostly begins where the previous one ended, so that cost_until() is cached.
+ */
 static uint64_t cost(struct weight *w, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t until_from_ns = cost_until(w, from_ns);
@@ -83,7 +92,7 @@ static uint64_t cost(struct weight *w, uint64_t from_ns, uint64_t to_ns)
 	return cost_until(w, to_ns) - until_from_ns;
 }
 
-/* ---- whom it is charged to ---- */
+/* ---- charging ---- */
 
 static struct cause_row *row_of(struct walk *k, struct map *in, uint32_t process,
 				enum cause_kind kind, uint32_t other)
@@ -151,7 +160,7 @@ static void charge_all(struct walk *k, enum cause_kind kind, uint32_t other, uin
 		charge(k, &k->a->direct[k->wait->how], kind, other, from_ns, to_ns, ns);
 }
 
-/* The call that its root made next. */
+/* Finds the root's first call after the stretch. */
 static void after_find(const struct causes *a, const struct model_thread *t, struct cause_worst *w)
 {
 	struct line *l = &a->thread[t->idx].line[LINE_CALLS];
@@ -166,7 +175,7 @@ static void after_find(const struct causes *a, const struct model_thread *t, str
 	w->after_site = e->site;
 }
 
-/* The call in which one waited: the waiter, or the member of a collective that came first. */
+/* Finds the call that waited: that of the waiter, or that of the first member of a collective. */
 static void waits_in_find(const struct causes *a, const struct causes_wait *wait,
 			  struct cause_worst *w)
 {
@@ -217,7 +226,10 @@ static enum cause_kind kind_of(const struct line_entry *call, enum thread_state 
 				     CAUSE_OUTSIDE;
 }
 
-/* From a time on, in no wait; brings *to forward to where it does something else. */
+/*
+ * Charges what the last thread of the path did from from_ns on, while it was in no wait. Lowers
+ * *to_ns to the time at which it did something else.
+ */
 static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight *w)
 {
 	const struct model_thread *t = k->path[k->npath - 1];
@@ -245,7 +257,7 @@ static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight
 static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		   struct weight *w);
 
-/* It waits for those who are missing, for all of them alike. */
+/* Follows the missing members of a wait, each for an equal part. */
 static void follow_wait(struct walk *k, const struct causes_wait *wait, uint64_t from_ns,
 			uint64_t to_ns, struct weight *w)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See contests.h. When a thread has left its CPU, all that wait there have waited for it: a piece for each of them, which counts when
- * it is known what both were doing.
+ * See contests.h. When a thread leaves its CPU, every thread that waits there has waited for it.
+ * Each of these waits becomes a piece, which counts once it is known what both threads were doing.
  */
 #include "analysis/contests.h"
 
@@ -9,33 +9,37 @@
 
 #include "analysis/table.h"
 
-/* A part of the waiting of one thread, while one other ran. */
+/* A part of one thread's waiting, during which one other thread ran. */
 struct piece {
 	const struct model_thread *waiter, *holder;
 	uint64_t from_ns, ns;
 	uint16_t cpu;
-	bool refuted;		  /* it did not wait, as was learned later */
-	uint8_t open;		  /* sides that are not known: 2 … 0 */
-	enum doing waits;	  /* once known … */
-	uint64_t held[DOING_CNT]; /* … as this, of ns */
+	/* later records show that the thread did not wait */
+	bool refuted;
+	/* number of sides that are still unknown: 2 … 0 */
+	uint8_t open;
+	enum doing waits; /* once known: what the waiter was doing */
+	/* once known: how ns splits into what the holder was doing */
+	uint64_t held[DOING_CNT];
 	const struct func_info *waits_in, *holds_in;
 	struct piece *next_of_waiter, *next_of_holder;
 };
 
 struct waiting {
 	const struct model_thread *thread;
-	uint64_t since_ns; /* here */
+	uint64_t since_ns; /* start of the waiting on this CPU */
 };
 
 struct contest_core {
 	struct waiting *waiting; /* owned */
 	uint32_t n, room;
-	const struct model_thread *runs; /* NULL: not known */
-	struct piece *early; /* of who runs: those that waited have been moved elsewhere */
+	const struct model_thread *runs; /* thread that runs now; NULL: unknown */
+	/* Pieces of the running thread whose waiters have already been moved elsewhere. */
+	struct piece *early;
 };
 
 struct contest_thread {
-	struct piece *pieces; /* of its waiting, which is under way */
+	struct piece *pieces; /* pieces of its current waiting */
 };
 
 static struct contest_core *core_of(struct contests *a, uint16_t cpu)
@@ -71,7 +75,9 @@ static void sum_add(struct contests *a, const struct piece *p, enum doing holds)
 	c->holds_in = p->holds_in;
 }
 
-/* One side of it is known, or never will be. */
+/*
+ * One side of the piece has become known, or never will be. Counts the piece after the second side.
+ */
 static void piece_settle(struct contests *a, struct piece *p)
 {
 	bool counts;
@@ -85,7 +91,9 @@ static void piece_settle(struct contests *a, struct piece *p)
 	free(p);
 }
 
-/* Of a list, by waiter or by holder: there was no waiting, or nobody knows. */
+/*
+ * Refutes a list of pieces, linked by waiter or by holder: there was no waiting, or it is unknown.
+ */
 static void refute(struct contests *a, struct piece *p, bool by_waiter)
 {
 	for (struct piece *next; p; p = next) {
@@ -145,7 +153,7 @@ static void on_known(void *ctx, const struct stretch *s)
 
 /* ---- pieces ---- */
 
-/* Adds to the list what w waited for the holder, which ran from … to. */
+/* Adds the waiting of w for the holder, which ran from from_ns to to_ns, to the list. */
 static void piece_add(struct contests *a, const struct waiting *w,
 		      const struct model_thread *holder, uint16_t cpu, uint64_t from_ns,
 		      uint64_t to_ns, struct piece **list)
@@ -184,7 +192,7 @@ static void ran(struct contests *a, const struct model_thread *t, uint64_t from_
 		const struct waiting *w = &c->waiting[i];
 
 		if (w->thread->state != THREAD_RUNNABLE || w->thread->cpu != cpu)
-			continue; /* it waited for no time at all */
+			continue; /* the waiting had no length */
 		if (!t->idle && w->thread != t)
 			piece_add(a, w, t, cpu, from_ns, to_ns, &list);
 		c->waiting[left++] = *w;
@@ -194,7 +202,7 @@ static void ran(struct contests *a, const struct model_thread *t, uint64_t from_
 		doings_ask(&a->doings, t, from_ns, to_ns, list);
 }
 
-/* ---- who waits where ---- */
+/* ---- waiting threads ---- */
 
 static void waits_add(struct contests *a, const struct model_thread *t, uint64_t since_ns)
 {
@@ -216,7 +224,10 @@ static void waits_add(struct contests *a, const struct model_thread *t, uint64_t
 	c->waiting[c->n++] = (struct waiting){t, since_ns};
 }
 
-/* It waits there no longer. Whoever runs there still is who it has waited for last: on its way elsewhere, or where the recording ends. */
+/*
+ * Ends a thread's waiting on a CPU. The thread that still runs there is the last one that it waited
+ * for: it moves to another CPU, or the recording ends.
+ */
 static void waits_end(struct contests *a, const struct model_thread *t, uint16_t cpu,
 		      uint64_t until_ns)
 {
@@ -234,7 +245,7 @@ static void waits_end(struct contests *a, const struct model_thread *t, uint16_t
 	}
 }
 
-/* What was learned of its waiting: it is over, or it was none. */
+/* A thread's waiting is over (truly), or turned out not to be waiting. */
 static void waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
 		   uint64_t to_ns, bool truly)
 {
@@ -265,7 +276,8 @@ static void on_switch(void *ctx, const struct model_switch *s)
 {
 	struct contest_core *c = core_of(ctx, s->cpu);
 
-	refute(ctx, c->early, false); /* what ran before is over, and was not known to run */
+	/* the thread that ran before is gone and was not known to run */
+	refute(ctx, c->early, false);
 	c->early = NULL;
 	c->runs = s->next;
 	waits_add(ctx, s->prev, s->ts_ns);
@@ -276,7 +288,7 @@ static void on_waking(void *ctx, const struct model_waking *w)
 	waits_add(ctx, w->target, w->ts_ns);
 }
 
-/* From here on it waits for another CPU. */
+/* From here on, the thread waits for another CPU. */
 static void on_migrate(void *ctx, const struct model_migrate *g)
 {
 	if (g->thread->proc->is_rank)
@@ -305,7 +317,7 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 	doings_exit(&((struct contests *)ctx)->doings, t);
 }
 
-/* Nothing more will be told. */
+/* Settles everything, as no more records will come. */
 static void pieces_end(struct contests *a)
 {
 	for (uint32_t i = 0; i < a->nthread; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Sums of what has ended, and what is under way. */
+/* Adds up the runs that have ended and the current one. */
 #include "analysis/core_totals.h"
 
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 #include "analysis/table.h"
 
 struct core_run {
-	struct core_total ended;	/* of all processes; own_ns is core_run_process's */
-	const struct model_thread *now; /* NULL: not known */
+	/* all processes; own_ns is kept in core_run_process */
+	struct core_total ended;
+	const struct model_thread *now; /* thread that runs now; NULL: unknown */
 	uint64_t since_ns;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Adds up the running intervals by process and CPU.
+ * Adds up running time by process and CPU.
  */
 #include "analysis/cores.h"
 

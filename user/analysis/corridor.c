@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * For a drift b, the bounds leave of the difference at the first bound's time what lies between the highest of the lower ones and the
- * lowest of the upper ones, each followed back along b. The width of that is a concave function of b, and everything here is
- * found by searching along it.
+ * Each drift b leaves a range for the difference at the first bound's time: from the highest lower
+ * bound to the lowest upper bound, each projected back along b. The width of this range is a
+ * concave function of b. Everything here is found by searching along b.
  */
 #include "analysis/corridor.h"
 
@@ -14,7 +14,8 @@
 
 #define ROOM_MIN 64
 #define STEPS 120
-#define ROUNDING_NS 2 /* of the times of both ends of a message */
+/* rounding of the times of a message's two ends */
+#define ROUNDING_NS 2
 
 /* ---- hulls ---- */
 
@@ -34,7 +35,7 @@ static bool is_below(const struct bound *a, const struct bound *b, const struct 
 	       (c->apart_ns - a->apart_ns) * (b->at_ns - a->at_ns);
 }
 
-/* Keeps the corners of the upper hull: a line that is above these is above all. */
+/* Keeps the corners of the upper hull: a line above all corners is above all bounds. */
 static void hull_make(struct bounds *s)
 {
 	uint32_t n = 0;
@@ -91,9 +92,9 @@ void corridor_release(struct corridor *c)
 	free(c->most.bound);
 }
 
-/* ---- lines of one drift ---- */
+/* ---- lines of a given drift ---- */
 
-/* The highest of the bounds, followed along the drift to a time. */
+/* The highest bound, projected along the drift to a time. */
 static double highest(const struct bounds *s, double drift, double at_ns)
 {
 	double most = -INFINITY;
@@ -103,7 +104,7 @@ static double highest(const struct bounds *s, double drift, double at_ns)
 	return most;
 }
 
-/* What the clocks can be apart at a time, if that changes by the drift. */
+/* The least difference of the clocks at a time, for a given drift. */
 static double least_at(const struct corridor *c, double drift, double at_ns)
 {
 	return highest(&c->least, drift, at_ns);
@@ -116,7 +117,7 @@ static double most_at(const struct corridor *c, double drift, double at_ns)
 
 static double width(const struct corridor *c, double drift, double at_ns)
 {
-	(void)at_ns; /* the same at any time */
+	(void)at_ns; /* the width is the same at any time */
 	return most_at(c, drift, 0) - least_at(c, drift, 0);
 }
 
@@ -131,7 +132,7 @@ struct drifts {
 	double low, high;
 };
 
-/* Where a concave function of the drift is largest. */
+/* Finds the drift with the largest value of a concave function. */
 static double drift_of_most(const struct corridor *c, struct drifts d, double at_ns,
 			    double (*f)(const struct corridor *c, double drift, double at_ns))
 {
@@ -146,7 +147,7 @@ static double drift_of_most(const struct corridor *c, struct drifts d, double at
 	return (d.low + d.high) / 2;
 }
 
-/* The drift farthest from one that is possible, towards another one, that is possible as well. */
+/* The last possible drift on the way from a possible drift to another one. */
 static double drift_edge(const struct corridor *c, double possible, double other)
 {
 	if (width(c, other, 0) >= 0)
@@ -159,7 +160,7 @@ static double drift_edge(const struct corridor *c, double possible, double other
 	return possible;
 }
 
-/* How far the truth can be from a difference, at a time. */
+/* How far the truth can be from a given difference at a time. */
 static double farthest(const struct corridor *c, struct drifts possible, double at_ns,
 		       double apart_ns)
 {
@@ -169,7 +170,7 @@ static double farthest(const struct corridor *c, struct drifts possible, double 
 	return fmax(most - apart_ns, apart_ns - least);
 }
 
-/* Whether there is any. */
+/* Finds the range of possible drifts. False: there is none. */
 static bool drifts_possible(const struct corridor *c, struct drifts *d, double *widest_ns)
 {
 	double drift;
