@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reads the tracer's own account from the meta blocks and counts losses and hits in the replay.
+ * Reads the recorder's own figures from the meta blocks, and counts losses and hits during the
+ * replay.
  */
 #include "analysis/coverage.h"
 
@@ -54,7 +55,8 @@ static void hits_add(struct coverage *a, const struct model_thread *t,
 		     const struct coverage_made *m)
 {
 	made_add(a, m, hits_of(a, t));
-	if (t->proc->is_rank) /* others are not what ranks are distorted by */
+	/* the calls of other processes do not distort ranks */
+	if (t->proc->is_rank)
 		made_add(a, m, table_row(a->func, a->nfunc, m->func->id));
 }
 
@@ -90,7 +92,8 @@ static void on_counted(void *ctx, const struct model_counted *c)
 
 	hits_add(a, c->thread,
 		 &(struct coverage_made){c->func, c->lib, c->preloaded, 0, 0, c->calls});
-	if (c->func->id < a->nlimited && a->limited[c->func->id].func) /* others are brief */
+	/* functions without limit records are only counted for a short time */
+	if (c->func->id < a->nlimited && a->limited[c->func->id].func)
 		a->limited[c->func->id].calls += c->calls;
 }
 
@@ -114,7 +117,7 @@ static void on_limit(void *ctx, const struct model_limit *l)
 	}
 }
 
-/* Two probes, as of a call. A return is single-stepped. */
+/* A region hits two probes, like a call. The return probe is single-stepped. */
 static void on_region(void *ctx, const struct model_region *r)
 {
 	struct coverage_hits *h;
@@ -198,7 +201,7 @@ static void library_read(struct coverage *a, const json_t *meta)
 	l->failed_names = json_object_get(meta, "failed");
 }
 
-/* Libraries are told before who was late for them. */
+/* The meta blocks of libraries come before those of processes that were late for them. */
 static void late_read(struct coverage *a, const json_t *meta)
 {
 	uint64_t id = count_of(meta, "library");

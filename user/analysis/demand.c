@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See demand.h. What threads want is known when they are woken and when they leave a CPU. */
+/* See demand.h. A thread's demand changes when it is woken and when it leaves a CPU. */
 #include "analysis/demand.h"
 
 #include <stdlib.h>
@@ -15,8 +15,10 @@ struct demand_thread {
 	bool has_mask;
 	enum want want;
 	uint32_t mask;
-	uint64_t over_before_ns; /* of its mask, when it began to want */
-	uint64_t over_ns;	 /* of its mask, while it wanted; of the mask it has now */
+	/* oversubscribed time of its mask when it began to want a CPU */
+	uint64_t over_before_ns;
+	/* oversubscribed time of its current mask while it wanted a CPU */
+	uint64_t over_ns;
 };
 
 bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer)
@@ -74,7 +76,10 @@ static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_b
 	k->worst_from_ns = k->over_since_ns;
 }
 
-/* A thread with this mask begins or ceases to want a CPU, or to have one. */
+/*
+ * Updates all masks that contain this one, when a thread with this mask changes what it wants or
+ * has.
+ */
 static void masks_count(struct demand *a, uint32_t mask, uint64_t ts_ns, int by, int runs_by)
 {
 	const struct demand_mask *k = &a->mask[mask];
@@ -112,7 +117,7 @@ static void look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
 								    WANTS_NONE);
 }
 
-/* Its threads begin or cease to count with the call that begins or ends MPI. */
+/* Threads of a process begin and cease to count with the calls that begin and end MPI. */
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct demand *a = ctx;
@@ -133,7 +138,7 @@ static void on_call(void *ctx, const struct model_call *c)
 
 /* ---- masks ---- */
 
-/* Those who want a CPU count in it, too. */
+/* Initialises a mask, and counts the threads that already want a CPU of it. */
 static void mask_fill(struct demand *a, uint32_t mask, uint64_t ts_ns)
 {
 	struct demand_mask *k = &a->mask[mask];
@@ -153,7 +158,10 @@ static void within_add(struct demand *a, uint32_t inner, uint32_t outer)
 	k->within[k->nwithin++] = outer;
 }
 
-/* The union has all of its host's within it. */
+/*
+ * Links the mask to the masks that contain it and to those that it contains. The union contains all
+ * masks of its host.
+ */
 static void mask_place(struct demand *a, uint32_t mask)
 {
 	const struct demand_mask *k = &a->mask[mask], *other;
@@ -194,7 +202,7 @@ static uint32_t mask_find(struct demand *a, const struct model_affinity *f, bool
 	return mask_add(a, f, all);
 }
 
-/* The union grows: what was counted of it before stays. */
+/* Adds CPUs to the union. What was counted for it before stays. */
 static void all_widen(struct demand *a, const struct model_affinity *f)
 {
 	uint32_t all = mask_find(a, f, true);
@@ -236,7 +244,8 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 
 static void on_switch(void *ctx, const struct model_switch *s)
 {
-	look(ctx, s->next, s->ts_ns); /* first: the CPU was theirs all the time */
+	/* the next thread comes first, as the CPU was in use all the time */
+	look(ctx, s->next, s->ts_ns);
 	look(ctx, s->prev, s->ts_ns);
 }
 

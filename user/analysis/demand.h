@@ -58,8 +58,8 @@ bool demand_within(const struct demand_mask *inner, const struct demand_mask *ou
 /* The last mask that a thread had; NULL: unknown. */
 const struct demand_mask *demand_mask_of(const struct demand *a, const struct model_thread *t);
 /*
- * How long a thread with this mask was among threads that wanted more CPUs than the mask has. 0:
- * the thread never had this mask.
+ * How long a thread wanted a CPU while this mask, its last one, was oversubscribed. 0: the thread's
+ * last mask is another one.
  */
 uint64_t demand_of_thread(const struct demand *a, const struct model_thread *t, uint32_t mask);
 

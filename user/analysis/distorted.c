@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which functions cost it is from coverage's hits, without polls that found nothing: whoever makes them would have waited anyway.
+ * Finds the functions that cost most from the hits in coverage. Polls that found nothing are left
+ * out: their callers would have waited anyway.
  */
 #include "analysis/distorted.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See doing.h. Calls of a thread are told in order of their begin: what ended before one that is told is known. */
+/*
+ * See doing.h. A thread's calls are reported in order of their begin. So everything that ended
+ * before the begin of a reported call is known.
+ */
 #include "analysis/doing.h"
 
 #include <stdlib.h>
@@ -8,10 +11,10 @@
 #include "analysis/table.h"
 
 struct doing_thread {
-	struct stretch *first, *last; /* not known yet, in order of time */
+	struct stretch *first, *last; /* stretches not yet reported, in order of time */
 	uint32_t cnt;
-	bool calls; /* it has made some */
-	/* Told of the stretch that is under way, which began at since_ns: */
+	bool calls; /* it has made calls */
+	/* What the reported calls contribute to the current stretch, which began at since_ns. */
 	uint64_t since_ns, ns[DOING_CNT], func_ns;
 	const struct func_info *func;
 };
@@ -40,7 +43,7 @@ static void rest_unknown(struct stretch *s)
 	s->ns[DOING_UNKNOWN] = all_ns > in_ns ? all_ns - in_ns : 0;
 }
 
-/* The first of its thread's is known. */
+/* Reports the first stretch of a thread. */
 static void first_tell(struct doings *a, struct doing_thread *row)
 {
 	struct stretch *s = row->first;
@@ -72,12 +75,13 @@ void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns
 		first_tell(a, row);
 	if (row->cnt <= (row->calls ? DOING_KEPT_MAX : DOING_KEPT_MAX_OWN))
 		return;
-	if (row->calls) /* what it is in may not have been told yet */
+	/* the call that it is in may not have been reported yet */
+	if (row->calls)
 		rest_unknown(row->first);
 	first_tell(a, row);
 }
 
-/* An outermost call, or polls that were merged. */
+/* Adds an outermost call, or a run of merged polls. */
 static void told(struct doings *a, const struct model_thread *t, uint64_t begin_ns, uint64_t end_ns,
 		 enum doing doing, const struct func_info *func)
 {

@@ -13,7 +13,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-/* All threads of the job lead the path on; only ranks' main threads end it. */
+/* The path may lead through all threads of the job. It ends only in ranks' main threads. */
 static struct whatif_part *whole_make(const struct account *a, const struct account_job *j,
 				      const struct app_time *app, const struct model *m,
 				      struct whatif_stretch *window)
@@ -32,7 +32,10 @@ static struct whatif_part *whole_make(const struct account *a, const struct acco
 	return part;
 }
 
-/* The path is made of calls, U of what remains of the time beside tracing: they differ a little. */
+/*
+ * The path consists of calls, while U is what remains of the time besides tracing. So they differ a
+ * little, and the path is clamped.
+ */
 static void path_factors(struct efficiency *e, double most_ns, double longest_ns)
 {
 	double span_ns = (double)e->span_ns, ideal_ns = longest_ns;

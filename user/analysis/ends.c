@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A list of pairs. Addresses such as 127.0.0.1 are on every machine: of several owners, one on the same machine is taken.
+ * A sorted list of pairs. Addresses such as 127.0.0.1 exist on every machine: if an end has several
+ * owners, the one on the same machine is taken.
  */
 #include "analysis/ends.h"
 

@@ -7,27 +7,30 @@
 
 #include "analysis/table.h"
 
-/* An access: from start to complete. An exposure: from post to wait. */
+/* An access lasts from start to complete, an exposure from post to wait. */
 enum side { ACCESS, EXPOSURE, SIDES };
 
-/* A process that takes part in it on the other side. */
+/* A process on the other side of the epoch. */
 struct other {
-	struct epoch *epoch;	  /* of an access: the exposure, … */
-	uint32_t place;		  /* … and which of its others this access is */
-	struct arrival_call call; /* that is waited for: post, or complete */
+	struct epoch *epoch; /* of an access: the matching exposure */
+	/* of an access: its index among the others of that exposure */
+	uint32_t place;
+	/* the call that is waited for: post or complete */
+	struct arrival_call call;
 };
 
 struct epoch {
-	struct epoch *next, **link; /* of the window's */
+	struct epoch *next, **link; /* list of the window's epochs */
 	enum side side;
 	struct arrival_call begin, end;
-	bool over;	  /* end is known */
-	uint32_t missing; /* of others: their calls are not known yet */
+	bool over; /* `end` is known */
+	/* number of others whose calls are not known yet */
+	uint32_t missing;
 	uint32_t n;
 	struct other other[];
 };
 
-/* The others of epochs of one side that wait for their other side: between one origin and one target. */
+/* Entries of one side's epochs that wait for their other side, for one origin and one target. */
 struct queue {
 	struct queued {
 		struct epoch *epoch;
@@ -42,11 +45,11 @@ struct pair {
 
 struct epoch_window {
 	struct map pairs;	 /* origin, target → struct pair */
-	struct map begun[SIDES]; /* process idx → its epoch that is not over */
-	struct epoch *epochs;	 /* owned */
+	struct map begun[SIDES]; /* process idx → its epoch in progress */
+	struct epoch *epochs;	 /* list of all epochs; owned */
 };
 
-/* ---- who waited ---- */
+/* ---- waits ---- */
 
 struct arrival_call epoch_call(const struct model_call *k, bool waits)
 {
@@ -83,7 +86,7 @@ void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *cal
 	free(step);
 }
 
-/* One call of an epoch, and those of the others. */
+/* Reports a wait of one call of an epoch for the calls of the others. */
 static void epoch_tell(struct epochs *a, enum epoch_kind kind, const struct epoch *e,
 		       const struct arrival_call *waiter)
 {
@@ -107,7 +110,7 @@ static void epoch_free(struct epochs *a, struct epoch *e)
 	free(e);
 }
 
-/* If all that it waited for is known. */
+/* Reports the epoch's waits and frees it, if everything that it waited for is known. */
 static void epoch_settle(struct epochs *a, struct epoch *e)
 {
 	if (!e->over || e->missing)
@@ -121,7 +124,7 @@ static void epoch_settle(struct epochs *a, struct epoch *e)
 	epoch_free(a, e);
 }
 
-/* An exposure learns when one of its origins called MPI_Win_complete. */
+/* Tells an exposure when one of its origins called MPI_Win_complete. */
 static void complete_tell(struct epochs *a, const struct other *exposure,
 			  const struct arrival_call *complete)
 {
@@ -166,7 +169,9 @@ static void queue_put(struct queue *q, struct queued what)
 	q->entry[q->n++] = what;
 }
 
-/* One that names another process: it belongs to the first one of that one's that is left. */
+/*
+ * Matches an epoch, for one process that it names, with the first unmatched epoch of that process.
+ */
 static void side_add(struct epochs *a, struct epoch_window *w, struct epoch *e, uint32_t place,
 		     int32_t self, int32_t named)
 {
@@ -211,7 +216,7 @@ static uint64_t *row_of(struct epochs *a, enum side side, const struct model_pro
 	return side == ACCESS ? r->accesses : r->exposures;
 }
 
-/* Why nothing can be said of an epoch that begins. */
+/* Why an epoch that begins cannot be matched. EPOCH_MATCHED: it can. */
 static enum epoch_why why_not(struct epochs *a, const struct model_call *k)
 {
 	const struct call_window *c = k->view->roles.window;
@@ -240,7 +245,7 @@ static void on_begin(struct epochs *a, struct epoch_window *w, enum side side,
 	}
 	e = epoch_new(a, w, side, k);
 	(void)map_set(&w->begun[side], k->thread->proc->idx, e);
-	/* It is not over, and stays. */
+	/* an earlier epoch that never ended stays in the list */
 	for (uint32_t i = 0; i < c->ngroup; i++)
 		side_add(a, w, e, i, c->rank, c->group[i]);
 }
@@ -299,7 +304,7 @@ static void on_start(void *ctx, const struct model *m)
 	((struct epochs *)ctx)->model = m;
 }
 
-/* Those whose other side never came. */
+/* Counts the epochs whose other side never came. */
 static int on_finish(void *ctx, const struct model *m)
 {
 	const struct epoch_window *w;

@@ -15,7 +15,7 @@ bool failed_alike(const struct failed_row *a, const struct failed_row *b)
 	       !site_compare(&a->site, &b->site);
 }
 
-/* By the class: MPICH's codes differ from one failure to the next. */
+/* Uses the error class if it is known, as MPICH's codes differ from one failure to the next. */
 static uint64_t key_of(const struct model_call *c)
 {
 	const struct call_roles *r = &c->view->roles;
@@ -26,7 +26,7 @@ static uint64_t key_of(const struct model_call *c)
 	return hash ^ (c->site.offset + c->site.address + error) * UINT64_C(0xff51afd7ed558ccd);
 }
 
-/* Of the few that share a hash the first one's row counts: those that are not alike are left out. */
+/* If several rows share a hash, only the first has a row; the others are left out (NULL). */
 static struct failed_row *row_of(struct failed *a, const struct model_call *c)
 {
 	const struct failed_row own = {

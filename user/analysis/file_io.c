@@ -7,7 +7,7 @@
 
 #include "analysis/table.h"
 
-/* It returns when its data have been moved, as far as its caller is concerned. */
+/* True if the call returns when its data have been moved, as far as the caller is concerned. */
 static bool moves_at_once(const struct model_call *c)
 {
 	size_t len = strlen(c->func->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One row per process and function; the sum over ranks is made at the end.
+ * One row per process and function. The sums over ranks are made at the end.
  */
 #include "analysis/functions.h"
 
@@ -35,7 +35,8 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 	struct function_row *r = ctx;
 
 	(void)c;
-	(void)func; /* it counts for the call that set it off */
+	/* the operation counts for the call that triggered it */
+	(void)func;
 	if (roles->sends && roles->send_bytes >= 0)
 		r->send_bytes += (uint64_t)roles->send_bytes;
 	else
@@ -64,7 +65,8 @@ static void on_call(void *ctx, const struct model_call *c)
 	if (a->interrupts)
 		r->interrupted_ns +=
 			interrupts_within(a->interrupts, c->thread->idx, c->begin_ns, c->end_ns).ns;
-	if (c->open || c->unwound) { /* when it was left is not known: its duration is none */
+	/* the end of the call is unknown, so it has no duration */
+	if (c->open || c->unwound) {
 		r->open += c->open;
 		r->unwound += !c->open;
 		r->unfinished_ns += dur_ns;
@@ -146,7 +148,8 @@ bool function_row_mostly_counted(const struct function_row *f)
 uint32_t function_row_lost(const struct function_row *f, uint32_t lost)
 {
 	lost &= ~LOSS_LEFT_OUT | f->left_out;
-	if (lost & LOSS_COUNTED && !func_is_top(f->func)) /* func->moves is of the top layer's */
+	/* func->moves is known only for the top layer */
+	if (lost & LOSS_COUNTED && !func_is_top(f->func))
 		lost |= LOSS_COUNTED_BYTES;
 	return f->func->polls ? lost : lost & ~LOSS_SPIN;
 }

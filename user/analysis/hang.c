@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What threads are in, and what is kept for the question whom they wait for (hang_settle.c). */
+/* Finds what threads are in, and keeps what hang_settle.c needs to find whom they wait for. */
 #include "analysis/hang.h"
 
 #include <stdlib.h>
@@ -11,9 +11,10 @@
 #include "lib/json_get.h"
 #include "trace/trace_read.h"
 
-#define POLLS_LATELY_NS 10000000 /* polls that ended so long before the recording still go on */
+/* polls that ended this shortly before the end of the recording count as ongoing */
+#define POLLS_LATELY_NS 10000000
 
-/* Processes that have a lock of a window at a target and have not unlocked it. */
+/* Processes that hold the lock of a window at a target. */
 struct hang_lock {
 	struct map holder; /* process idx → struct model_process */
 };
@@ -49,7 +50,7 @@ static bool has_request(const struct call_roles *r, enum request_event event)
 	return false;
 }
 
-/* All members of its communicator call it, in the same order. */
+/* True if all members of the communicator make this call in the same order. */
 static bool is_collective(const struct func_info *f, const struct call_roles *r)
 {
 	static const char *const others[] = {"MPI_Comm_idup", "MPI_Win_create", "MPI_Win_allocate",
@@ -72,7 +73,7 @@ static const struct call_window *window_of(const struct call_roles *r)
 	return r->window ? r->window : r->open ? r->open->window : NULL;
 }
 
-/* Of a communicator, or of a window that exists; 0: it is none, or which one is unknown. */
+/* Key of a communicator, or of an existing window. 0: neither, or it is unknown which one. */
 static uint64_t joint_key(const struct func_info *f, const struct call_roles *r)
 {
 	const struct call_window *w = window_of(r);
@@ -95,7 +96,7 @@ static void members_keep(struct hang_joint *j, const struct call_open *open)
 	j->size = (int32_t)open->nmembers;
 }
 
-/* Returns the call's number, 0 if it is none of these. */
+/* Returns the call's number, or 0 if it is not made together. */
 static uint64_t joint_count(struct hang *h, const struct model_call *c, uint64_t key)
 {
 	const struct call_roles *r = &c->view->roles;
@@ -167,7 +168,10 @@ static void message_want(struct hang *h, struct hang_thread *t, bool sends,
 		w->process = model_peer(h->model, t->thread->proc, job, world);
 }
 
-/* Gives back when its buffer may be used again, which may be only when it is received. */
+/*
+ * True if the completion may depend on the receiver: it shows that the buffer may be reused, which
+ * may be only once the message is received.
+ */
 static bool send_may_wait(const struct func_info *f)
 {
 	return strcmp(f->name, "MPI_Bsend") != 0 && strcmp(f->name, "MPI_Rsend") != 0 &&
@@ -183,7 +187,7 @@ static bool one_of(const char *name, const char *const *of)
 	return false;
 }
 
-/* Those that no member can leave before all have come, whatever is handed over. */
+/* True for calls that no member can leave before all have come, whatever the arguments. */
 static bool waits_for_all(const char *name)
 {
 	static const char *const all[] = {"MPI_Barrier",
@@ -290,7 +294,7 @@ static void wants_find(struct hang *h, struct hang_thread *t, const struct model
 		 !strncmp(c->func->name, "MPI_Waitsome", 12);
 }
 
-/* ---- as they come ---- */
+/* ---- incoming records ---- */
 
 static struct hang_thread *thread_of(struct hang *h, const struct model_thread *t)
 {
@@ -354,7 +358,7 @@ static void call_opened(struct hang *h, struct hang_thread *t, const struct mode
 		h->longest_ns = c->end_ns - c->begin_ns;
 }
 
-/* A thread's last records: its end, or the recording's. */
+/* Also valid for a thread's last records, at its end or at the recording's. */
 static bool thread_lives(const struct model_thread *t)
 {
 	return t->state != THREAD_DEAD;
@@ -411,7 +415,7 @@ static void on_sample(void *ctx, const struct model_sample *s)
 		table_row(h->thread, h->nthread, s->thread->idx)->at = s->at;
 }
 
-/* Of threads outside MPI: what they did since. */
+/* Adds up what threads outside MPI did since their last call. */
 static void on_state(void *ctx, const struct model_thread *mt, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
 {
@@ -436,7 +440,7 @@ static void on_start(void *ctx, const struct model *m)
 	((struct hang *)ctx)->model = m;
 }
 
-/* Polls that ended some time ago are over: the thread is outside MPI since. */
+/* Polls that ended some time ago are over: since then, the thread is outside MPI. */
 static void polls_end(struct hang_thread *t, uint64_t end_ns)
 {
 	uint64_t polled_until_ns = t->since_ns + t->times.ns[THREAD_UNKNOWN] +
@@ -451,7 +455,7 @@ static void polls_end(struct hang_thread *t, uint64_t end_ns)
 	memset(&t->times, 0, sizeof(t->times));
 }
 
-/* A rank that made no call that was recorded: its main thread is outside MPI, as far as that is known. */
+/* For a rank without recorded calls: its main thread is outside MPI, as far as is known. */
 static void silent_add(struct hang *h, const struct model_thread *t)
 {
 	const struct model_process *p = t->proc;
@@ -466,7 +470,7 @@ static void silent_add(struct hang *h, const struct model_thread *t)
 	own->times = t->times;
 }
 
-/* Calls that never made a record, and what else could make a conclusion false. */
+/* Finds calls that never made a record, and anything else that could make a conclusion wrong. */
 static void doubts_find(struct hang *h, const struct model *m)
 {
 	static const char *const missed[] = {"depth", "threads", "wait"};
@@ -481,7 +485,7 @@ static void doubts_find(struct hang *h, const struct model *m)
 	h->cut = !model_get_info(m)->complete;
 }
 
-/* A thread that has ended is in no call. */
+/* Threads that have ended are in no call. */
 static int on_finish(void *ctx, const struct model *m)
 {
 	struct hang *h = ctx;

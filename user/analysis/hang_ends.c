@@ -41,7 +41,7 @@ static void queue_take(struct hang *h, const struct inbox *in, const struct post
 	}
 }
 
-/* A wildcard that is over has taken some message, whose it is unknown. */
+/* True if some wildcard receive is over: it has taken an unknown message. */
 static bool wild_is_over(const struct inbox *in)
 {
 	for (const struct match_posted *p = in->wild.first; p; p = p->next)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Log-linear histogram; pages come into being when a value falls into them.
+ * Log-linear histogram. Pages are allocated when the first value falls into them.
  */
 #include "analysis/histogram.h"
 

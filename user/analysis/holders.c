@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See holders.h. What a CPU has run lately is a ring of stretches; when a thread has got its core, it is looked through, newest first. */
+/*
+ * See holders.h. A ring per CPU keeps its last runs. When a thread gets its core, the ring is
+ * searched from the newest run on.
+ */
 #include "analysis/holders.h"
 
 #include <stdlib.h>
@@ -14,10 +17,12 @@ struct run {
 };
 
 struct holders_core {
-	struct run *run; /* owned; room is a power of two */
+	/* ring of the last runs; its size is a power of two; owned */
+	struct run *run;
 	uint32_t room;
-	uint64_t cnt;	/* of all time: the last ones are kept */
-	struct run now; /* under way, without an end; thread NULL: not known */
+	uint64_t cnt; /* runs ever added; the last ones are kept */
+	/* the current run, without an end; thread NULL: unknown */
+	struct run now;
 };
 
 static struct holders_core *core_of(struct holders *a, uint16_t cpu)
@@ -27,8 +32,8 @@ static struct holders_core *core_of(struct holders *a, uint16_t cpu)
 
 static void run_add(struct holders_core *c, const struct run *r)
 {
-	if (c->cnt >= c->room &&
-	    c->room < HOLDERS_RUNS_MAX) { /* it is in order, having never gone round */
+	/* the ring has not wrapped yet, so it is in order */
+	if (c->cnt >= c->room && c->room < HOLDERS_RUNS_MAX) {
 		c->room = c->room ? c->room * 2 : 64;
 		c->run = xrealloc(c->run, c->room * sizeof(*c->run));
 	}
@@ -40,9 +45,9 @@ static void on_switch(void *ctx, const struct model_switch *s)
 	core_of(ctx, s->cpu)->now = (struct run){.from_ns = s->ts_ns, .thread = s->next};
 }
 
-/* ---- whose waiting ---- */
+/* ---- waiting ---- */
 
-/* What was between two times; thread NULL: nobody is known to have run. */
+/* Adds a stretch in which `thread` held the core. NULL: no known thread ran. */
 static void hold(struct holders *a, const struct model_thread *waiter,
 		 const struct model_thread *thread, uint64_t from_ns, uint64_t to_ns)
 {
@@ -67,7 +72,10 @@ static void hold(struct holders *a, const struct model_thread *waiter,
 	h->ns += to_ns - from_ns;
 }
 
-/* The part of a stretch that lies in the waiting; how much of that is left before it. */
+/*
+ * Adds the part of a run that lies in the waiting. Lowers *to_ns to where the rest of the waiting
+ * ends.
+ */
 static void take(struct holders *a, const struct model_thread *waiter, const struct run *r,
 		 uint64_t from_ns, uint64_t *to_ns)
 {
@@ -81,7 +89,10 @@ static void take(struct holders *a, const struct model_thread *waiter, const str
 	*to_ns = begin_ns;
 }
 
-/* A stretch of waiting for a CPU; who runs there now is in no stretch yet. */
+/*
+ * Finds the holders for a stretch of waiting for a CPU. The thread that runs there now is not in
+ * the ring yet.
+ */
 static void settle(struct holders *a, const struct model_thread *t, uint64_t from_ns,
 		   uint64_t to_ns, uint16_t cpu)
 {
@@ -125,14 +136,14 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	}
 }
 
-/* From here on it waits for another CPU. */
+/* From here on, the thread waits for another CPU. */
 static void on_migrate(void *ctx, const struct model_migrate *g)
 {
 	if (g->thread->state == THREAD_RUNNABLE && g->thread->proc->is_target)
 		settle(ctx, g->thread, g->thread->since_ns, g->ts_ns, g->orig_cpu);
 }
 
-/* What has run since is not known. */
+/* It is unknown what has run since. */
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct holders *a = ctx;

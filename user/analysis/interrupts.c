@@ -10,10 +10,10 @@ struct interrupt {
 	uint64_t begin_ns, ns;
 };
 
-/* The last ones; the oldest is overwritten. */
+/* A ring of the last interrupts. */
 struct interrupt_ring {
 	struct interrupt kept[INTERRUPTS_KEPT];
-	uint32_t n; /* that ever were */
+	uint32_t n; /* number of interrupts ever added */
 };
 
 struct interrupts_thread {
@@ -30,7 +30,7 @@ static void ring_add(struct interrupt_ring *r, uint64_t begin_ns, uint64_t ns)
 	r->kept[r->n++ % INTERRUPTS_KEPT] = (struct interrupt){begin_ns, ns};
 }
 
-/* Those that began within these times, both included. */
+/* Interrupts that began within these times, both included. */
 static struct interrupts_row ring_within(const struct interrupt_ring *r, uint64_t from_ns,
 					 uint64_t to_ns)
 {
@@ -73,7 +73,7 @@ static void on_irq(void *ctx, const struct model_irq *i)
 	t->row.ns += ns;
 }
 
-/* Those within MPI_Finalize were counted, as nobody knew of it yet. */
+/* Takes back the interrupts inside MPI_Finalize, which were counted before that call was known. */
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct interrupts *a = ctx;

@@ -71,7 +71,8 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		return;
 	if (l->ts_ns > a->lost_ns)
 		a->lost_ns = l->ts_ns;
-	a->lost |= !l->left_out; /* what begins or ends MPI is never left out */
+	/* calls that begin or end MPI are never left out */
+	a->lost |= !l->left_out;
 }
 
 static void on_start(void *ctx, const struct model *m)

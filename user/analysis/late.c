@@ -6,12 +6,12 @@
 
 #include "analysis/table.h"
 
-/* A call that waited, and how far its waiting has been told. */
+/* A call that waited, and the time up to which its waiting has been reported. */
 struct late_call {
 	uint64_t begin_ns, told_ns;
 };
 
-/* The last ones of a thread: messages of several may become known by turns. */
+/* Last calls kept per thread, as messages of several calls may become known in turn. */
 #define CALLS 8
 struct late_thread {
 	struct late_call call[CALLS];
