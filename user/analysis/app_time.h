@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where each thread's time went while its process used MPI (windows.h). This is what the program
- * does itself, without the startup and shutdown of the library. If the begin of MPI was not seen,
- * the time counts from the thread's start; if the process does not finalize, it counts to the
- * thread's end.
+ * Splits each thread's time while its process used MPI (windows.h). This is what the program does
+ * itself, without the startup and shutdown of the library. If the begin of MPI was not seen, the
+ * time counts from the thread's start; if the process does not finalize, it counts to the thread's
+ * end.
  *
  * Only outermost calls count as time in MPI. Running is waiting in a call that waits
  * (func_info.waits) and in a poll that found nothing; sleeping is waiting in any call. Time between
@@ -56,7 +56,7 @@ struct app_thread {
 	uint64_t calls; /* calls and polls */
 };
 
-/* What a thread did up to a moment, or between two moments. */
+/* Activity of a thread up to a moment, or between two moments. */
 struct app_sums {
 	struct state_times life;
 	/* in calls; wait also holds the running time of polls */

@@ -211,7 +211,7 @@ static void queue_add(struct causes *a, struct causes_wait *w, uint32_t member)
 	a->queue[a->nqueue++] = (struct causes_queued){w, member};
 }
 
-/* What a thread did in a stretch, as far as is known now. */
+/* Adds up a thread's states in a stretch, as far as they are known now. */
 static void states_add(struct causes *a, const struct model_thread *t, uint64_t from_ns,
 		       uint64_t to_ns, struct state_times *out)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Why late processes were late. A process is waited for from the begin of the wait to the begin of
- * the call that ends it. During that time, the thread that makes this call computes, has no core,
- * sleeps, is in MPI, or itself waits for another late process. Such nested waits are followed, at
- * the same moment, to a process that does not wait: the root. The waiting time is divided among the
- * roots' causes to the nanosecond. All causes together cost the waiting that late.h, arrivals.h and
- * epochs.h report.
+ * Finds out why late processes were late. A process is waited for from the begin of the wait to the
+ * begin of the call that ends it. During that time, the thread that makes this call computes, has
+ * no core, sleeps, is in MPI, or itself waits for another late process. Such nested waits are
+ * followed, at the same moment, to a process that does not wait: the root. The waiting time is
+ * divided among the roots' causes to the nanosecond. All causes together cost the waiting that
+ * late.h, arrivals.h and epochs.h report.
  *
  * A wait is followed once CAUSES_QUEUED_MAX later ones are known, or at the end. Only the last
  * CAUSES_KEPT_MAX states, calls and waits of threads are kept.
@@ -86,7 +86,7 @@ struct cause {
 };
 
 /*
- * What a process's threads did in calls of the top layer, and in the part of these in which others
+ * States of a process's threads in calls of the top layer, and in the part of these in which others
  * were late.
  */
 struct blame {

@@ -23,7 +23,7 @@ struct weight {
 	uint64_t asked_ns, until_ns; /* argument and result of the last cost_until() */
 };
 
-/* What a cause costs in the wait being followed: in total, or lost through others. */
+/* Cost of a cause in the wait being followed: in total, or lost through others. */
 struct share {
 	/* its cost, and everything except the call after it */
 	struct cause_worst found;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What each CPU has run so far, and for whom, up to the present moment of the replay. The
+ * Sums up what each CPU has run, and for whom, up to the present moment of the replay. The
  * difference between two moments is what ran between them. Counting starts with a CPU's first
  * switch. Nothing is counted while it is unknown what a CPU runs.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the recording could see, what it missed, and what it cost: attached libraries, losses by
- * class with their times, misses, and tracing overhead. Overhead is probe hits × calibrated cost;
- * the cost is higher where the kernel single-steps the probed instruction.
+ * Reports what the recording could see, what it missed, and what it cost: attached libraries,
+ * losses by class with their times, misses, and tracing overhead. Overhead is probe hits ×
+ * calibrated cost; the cost is higher where the kernel single-steps the probed instruction.
  */
 #ifndef POV_ANALYSIS_COVERAGE_H
 #define POV_ANALYSIS_COVERAGE_H
@@ -69,7 +69,7 @@ struct coverage_late {
 	const char *path; /* "" if the library is unknown */
 };
 
-/* What the overhead limit did to a function. */
+/* Effect of the overhead limit on a function. */
 struct coverage_limit {
 	const struct func_info *func;
 	/* how long it was only counted, and how long its probes were detached */
@@ -147,7 +147,7 @@ struct coverage {
 uint64_t coverage_own_cpu_steady(const struct coverage *a);
 /* Number of processes that hit probes. */
 uint32_t coverage_probed(const struct coverage *a);
-/* What single-stepping adds to a hit, by calibration; 0 if unknown. */
+/* Cost that single-stepping adds to a hit, by calibration; 0 if unknown. */
 double coverage_step_ns(const struct coverage *a);
 /* True if probes came late for a library of this process. */
 bool coverage_was_late(const struct coverage *a, const struct model_process *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How many threads of ranks wanted CPUs at once, against the CPUs that they may use. This is kept
- * for each affinity mask that threads have, and for the union of each host's masks. A mask is
+ * Compares how many threads of ranks wanted CPUs at once with the CPUs that they may use. This is
+ * kept for each affinity mask that threads have, and for the union of each host's masks. A mask is
  * oversubscribed while all of its CPUs run threads that may use no other CPU, and more such threads
  * are runnable. These threads lose that time to each other. Threads count while their process uses
  * MPI (windows.h), and in MPI_Finalize.

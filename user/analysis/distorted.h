@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether tracing distorted a recording: the time that tracing took from each rank's main thread
- * between MPI_Init and MPI_Finalize (app_time.h).
+ * Finds whether tracing distorted a recording: the time that tracing took from each rank's main
+ * thread between MPI_Init and MPI_Finalize (app_time.h).
  */
 #ifndef POV_ANALYSIS_DISTORTED_H
 #define POV_ANALYSIS_DISTORTED_H

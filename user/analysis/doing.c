@@ -14,7 +14,7 @@ struct doing_thread {
 	struct stretch *first, *last; /* stretches not yet reported, in order of time */
 	uint32_t cnt;
 	bool calls; /* it has made calls */
-	/* What the reported calls contribute to the current stretch, which began at since_ns. */
+	/* Contribution of the reported calls to the current stretch, which began at since_ns. */
 	uint64_t since_ns, ns[DOING_CNT], func_ns;
 	const struct func_info *func;
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What threads did in stretches of their lives: they were outside MPI, working in an MPI call, or
- * polling in one. A call is known only once it has ended, which may be long after a stretch inside
- * it. So a stretch is reported once all calls that can overlap it are known. The outermost call
- * decides. A thread polls from the first to the last of several polls that found nothing.
+ * Finds what threads did in stretches of their lives: they were outside MPI, working in an MPI
+ * call, or polling in one. A call is known only once it has ended, which may be long after a
+ * stretch inside it. So a stretch is reported once all calls that can overlap it are known. The
+ * outermost call decides. A thread polls from the first to the last of several polls that found
+ * nothing.
  */
 #ifndef POV_ANALYSIS_DOING_H
 #define POV_ANALYSIS_DOING_H

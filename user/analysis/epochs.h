@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who waited for whom in one-sided communication (MPI standard, One-Sided Communications,
+ * Finds who waited for whom in one-sided communication (MPI standard, One-Sided Communications,
  * Synchronization Calls). Fences are in arrivals.h.
  *
  * Late post: an origin is in MPI_Win_start (or in MPI_Win_complete, if its library waits there),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What processes did in MPI's file calls (MPI_File_*): how long, how many bytes, and by which
+ * Sums up MPI's file calls (MPI_File_*) of each process: how long, how many bytes, and by which
  * calls. A call that has not returned counts with its time and no bytes. Some calls only start a
  * transfer (MPI_File_iwrite, MPI_File_write_all_begin). Their bytes count, but in no rate, as their
  * own time is unrelated to it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where ranks are when the recording ends, and whom they wait for. An open call shows what it waits
- * for: a message, a receiver, the other members of a communicator. The records before it show which
- * of these have not happened. Nothing is concluded if missing records could contradict it.
+ * Finds where ranks are when the recording ends, and whom they wait for. An open call shows what it
+ * waits for: a message, a receiver, the other members of a communicator. The records before it show
+ * which of these have not happened. Nothing is concluded if missing records could contradict it.
  */
 #ifndef POV_ANALYSIS_HANG_H
 #define POV_ANALYSIS_HANG_H
@@ -22,7 +22,7 @@ enum hang_kind {
 	HANG_OTHER,    /* unknown */
 };
 
-/* Whether the other side of a wait was seen. */
+/* State of the other side of a wait. */
 enum hang_other {
 	/* unknown, as records that could show it are missing */
 	HANG_UNKNOWN,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whom threads wait for, and who can never go on. */
+/* Finds whom threads wait for, and which can never go on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool has_own_end(const struct hang_thread *t, const struct hang_want *w)
 	return t->func == w->func && (w->kind == HANG_RECV || w->kind == HANG_SEND) && w->comm_id;
 }
 
-/* What an open call itself sends or receives is in no list of what was posted. */
+/* Adds what open calls themselves send or receive, which is in no list of posted operations. */
 static void ends_add_open(struct hang *h, const struct hang_thread *t)
 {
 	const struct model_process *self = t->thread->proc;
@@ -45,7 +45,7 @@ static bool tags_fit(int32_t a, int32_t b)
 	return a == TAG_ANY || b == TAG_ANY || a == b;
 }
 
-/* Ends of the other kind that fit to one with this sender and tag. */
+/* Number of ends of the other kind that fit an end with this sender and tag. */
 static uint32_t ends_that_fit(const struct hang_inbox *in, bool sends, int64_t from, int32_t tag)
 {
 	uint32_t cnt = 0;
@@ -59,7 +59,7 @@ static uint32_t ends_that_fit(const struct hang_inbox *in, bool sends, int64_t f
 	return cnt;
 }
 
-/* All members of a communicator of that size are in the trace, with all their calls. */
+/* True if all members of a communicator of this size are in the trace, with all their calls. */
 static bool all_recorded(const struct hang *h, int32_t job, int32_t size)
 {
 	int32_t cnt = 0;
@@ -124,7 +124,9 @@ bool hang_other_message(const struct hang *h, const struct model_process *from,
 
 /* ---- calls together ---- */
 
-/* All its members are in the trace, with all their calls; they may be of several jobs. */
+/*
+ * True if all members are in the trace, with all their calls. The members may be of several jobs.
+ */
 static bool members_recorded(const struct hang *h, const struct model_process *self,
 			     const struct hang_joint *j)
 {
@@ -177,7 +179,10 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
 	}
 }
 
-/* So long, and not only waiting for a core: a library that would take a message before it is received, or deliver it, has had time to. */
+/*
+ * True if the call has lasted this long without merely waiting for a core. A library that takes
+ * messages before they are received, or delivers them, has had time to do so.
+ */
 static bool worked(const struct hang_thread *t)
 {
 	const struct state_times *s = &t->times;
@@ -238,7 +243,10 @@ static bool thread_is_stuck(const struct hang *h, const struct hang_thread *t)
 	return t->nwant;
 }
 
-/* Takes out who may go on: once those that they wait for may. Returns whether any was. */
+/*
+ * Clears `stuck` of processes that may go on because those that they wait for may. Returns whether
+ * any was cleared.
+ */
 static bool stuck_lessen(struct hang *h)
 {
 	uint32_t *stuck = xcalloc(h->nprocess + 1, sizeof(*stuck));
@@ -280,7 +288,10 @@ void hang_settle(struct hang *h)
 		;
 }
 
-/* Whom a process that cannot go on waits for, who cannot either; NONE: for those who have ended. */
+/*
+ * A stuck process that a stuck process waits for. NONE: it waits only for processes that have
+ * ended.
+ */
 #define NONE UINT32_MAX
 static uint32_t next_stuck(const struct hang *h, uint32_t process)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which threads held the core while a thread of a recorded process was runnable, and for how long:
- * those that ran on the CPU that it waited for. Only the last HOLDERS_RUNS_MAX runs of each CPU are
- * kept. Waiting before these, and waiting with no known holder, is counted separately.
+ * Finds which threads held the core while a thread of a recorded process was runnable, and for how
+ * long. These are the threads that ran on the CPU that it waited for. Only the last
+ * HOLDERS_RUNS_MAX runs of each CPU are kept. Waiting before these, and waiting with no known
+ * holder, is counted separately.
  */
 #ifndef POV_ANALYSIS_HOLDERS_H
 #define POV_ANALYSIS_HOLDERS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See host_clocks.h. Each line tells what is to be added to a host's times, at from_ns and from then on, to make them those of the host that it goes by. */
+/*
+ * See host_clocks.h. A line is what must be added to a host's times, from from_ns on, to convert
+ * them to the times of its reference host.
+ */
 #include "analysis/host_clocks.h"
 
 #include <math.h>
@@ -8,11 +11,12 @@
 #include "lib/log.h"
 #include "trace/trace_read.h"
 
-/* Two hosts. */
+/* A pair of hosts. */
 struct pair {
 	uint32_t low, high;
 	uint64_t messages;
-	const struct corridor *corridor; /* of what is to be added to the higher one's times */
+	/* bounds what must be added to the higher host's times */
+	const struct corridor *corridor;
 	enum corridor_state state;
 	struct corridor_line line;
 };
@@ -62,7 +66,7 @@ struct search {
 	struct pair *pair; /* owned */
 	uint32_t npairs;
 	struct trace_clock_fit *host;
-	bool *done; /* host's clock is settled; owned */
+	bool *done; /* by host: its clock is settled; owned */
 };
 
 static void pairs_take(struct search *s, const struct host_clocks *a)
@@ -82,7 +86,9 @@ static void pairs_take(struct search *s, const struct host_clocks *a)
 	}
 }
 
-/* Of the pairs that relate a host to one that is settled, the one that does it best. NULL: none does. */
+/*
+ * The pair with the smallest uncertainty that relates a host to a settled one. NULL: there is none.
+ */
 static const struct pair *pair_next(const struct search *s)
 {
 	const struct pair *best = NULL;
@@ -94,7 +100,7 @@ static const struct pair *pair_next(const struct search *s)
 	return best;
 }
 
-/* A host that no messages relate to those before it. */
+/* Settles a host that no messages relate to the settled hosts. */
 static void host_leave(struct search *s, uint32_t host)
 {
 	struct trace_clock_fit *fit = &s->host[host];
@@ -106,8 +112,8 @@ static void host_leave(struct search *s, uint32_t host)
 }
 
 /*
- * What a pair's bounds say of a host of it, whose other host is settled: of what is to be added to its times to make them those that the
- * other one's are by now.
+ * Adds one pair's bounds on a host's clock, where the pair's other host is settled. They bound what
+ * must be added to the host's times to convert them to the corrected times of the other host.
  */
 static void bounds_take(struct corridor *to, const struct search *s, const struct pair *p,
 			uint32_t host, bool least)
@@ -132,7 +138,7 @@ static void bounds_take(struct corridor *to, const struct search *s, const struc
 	}
 }
 
-/* What a host's messages with all that are settled say, or those of one pair. */
+/* Collects the bounds from a host's messages with all settled hosts, or from one pair only. */
 static void bounds_collect(struct corridor *to, const struct search *s, uint32_t host,
 			   const struct pair *only)
 {
@@ -146,7 +152,10 @@ static void bounds_collect(struct corridor *to, const struct search *s, uint32_t
 	}
 }
 
-/* By its messages with all that are settled, if they go together; else by those of the pair. How exactly, the pair tells. */
+/*
+ * Settles a host from its messages with all settled hosts if these are consistent, else from the
+ * pair's messages. The uncertainty is that of the pair.
+ */
 static void host_settle(struct search *s, const struct pair *pair)
 {
 	uint32_t host = s->done[pair->low] ? pair->high : pair->low;
@@ -157,7 +166,7 @@ static void host_settle(struct search *s, const struct pair *pair)
 	bounds_collect(&own, s, host, pair);
 	bounds_collect(&all, s, host, NULL);
 	if (corridor_line(&own, s->from_ns, s->to_ns, &line) != CORRIDOR_LINE) {
-		host_leave(s, host); /* drifts too much, all together */
+		host_leave(s, host); /* the drifts add up to more than is possible */
 	} else {
 		if (corridor_line(&all, s->from_ns, s->to_ns, &by_all) == CORRIDOR_LINE)
 			line = by_all;
@@ -208,14 +217,17 @@ void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *
 
 /* ---- reading ---- */
 
-/* A clock was wrong by more than is unknown of it now. */
+/* True if a clock was wrong by more than its uncertainty now. */
 static bool was_far_off(const struct trace_clock_fit *fit, double span_ns)
 {
 	return fmax(fabs(fit->apart_ns), fabs(fit->apart_ns + fit->drift * span_ns)) >
 	       fit->uncertainty_ns;
 }
 
-/* By the messages, matched with the clocks as they are. *far_off is set if some clock was. */
+/*
+ * Corrects the clocks by the messages, which are matched with the clocks as they are. Sets *far_off
+ * if some clock was far off.
+ */
 static int clocks_correct_once(struct trace *t, const bool *given, uint32_t cnt, bool *far_off)
 {
 	struct trace_clock_fit *fit = xcalloc(cnt, sizeof(*fit));

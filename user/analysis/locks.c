@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See locks.h. Calls come in order of their end, whosever they are. So when one that may have waited comes, all who had the lock by then are
- * known, and since when; but whether they were about to unlock it, only when they have called again.
+ * See locks.h. Calls of all processes come in order of their end. So when a call comes that may
+ * have waited, all processes that had the lock by then are known, and since when. But whether they
+ * were about to unlock it is known only once they have called again.
  */
 #include "analysis/locks.h"
 
@@ -11,22 +12,29 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 
-/* Of a window: locks that are over, and may have been waited for by calls that have not ended; and calls of which that is not known yet. */
+/*
+ * Limits per window: ended locks that calls in progress may have waited for, and calls whose wait
+ * is not yet decided.
+ */
 #define OVER_MAX 4096
 #define WAITING_MAX 1024
 
-/* A lock that a process has at a target, from lock to unlock. */
+/* A lock of a process at a target, from lock to unlock. */
 struct held {
 	const struct model_process *process;
-	int32_t target; /* or PEER_ANY */
+	int32_t target; /* rank, or PEER_ANY */
 	bool exclusive;
-	bool local;	    /* the target is the process itself */
-	bool of_all;	    /* made for a target of MPI_Win_lock_all that was accessed */
-	bool accessed;	    /* something is to be done at the target */
-	uint64_t called_ns; /* begin of the last call of the process on the window */
-	uint64_t locked_ns; /* end of the call to lock; or UINT64_MAX: nothing is certain by that */
-	uint64_t flushed_ns;	    /* end of the first flush of an access; or UINT64_MAX */
-	struct arrival_call unlock; /* once it is over */
+	bool local; /* the target is the process itself */
+	/* entry for one accessed target of MPI_Win_lock_all */
+	bool of_all;
+	bool accessed; /* an access to the target is to be done */
+	/* begin of the process's last call on the window */
+	uint64_t called_ns;
+	/* end of the call that locks. UINT64_MAX: it proves nothing. */
+	uint64_t locked_ns;
+	/* end of the first flush after an access, or UINT64_MAX */
+	uint64_t flushed_ns;
+	struct arrival_call unlock; /* the call that unlocks, once there is one */
 };
 
 struct held_list {
@@ -39,19 +47,20 @@ struct waiting {
 	struct arrival_call call;
 	int32_t target;
 	bool exclusive;
-	bool locks;  /* MPI_Win_lock, or _all; or a later one */
-	bool remote; /* the target is one other process */
+	/* the call is MPI_Win_lock or MPI_Win_lock_all; else a later call */
+	bool locks;
+	bool remote; /* the target is a single other process */
 };
 
 struct lock_window {
-	struct map open;	 /* process idx → struct held_list: what it has */
-	uint32_t exclusive;	 /* of these */
-	struct held_list over;	 /* in order of the end of unlock */
-	struct waiting *waiting; /* owned; WAITING_MAX */
+	struct map open;	 /* process idx → struct held_list: its locks */
+	uint32_t exclusive;	 /* number of exclusive locks in `open` */
+	struct held_list over;	 /* ended locks, in order of the end of unlock */
+	struct waiting *waiting; /* WAITING_MAX entries; owned */
 	uint32_t nwaiting;
 };
 
-/* ---- who waited ---- */
+/* ---- waits ---- */
 
 static bool targets_meet(int32_t a, int32_t b)
 {
@@ -64,14 +73,16 @@ static bool excludes(const struct held *h, const struct waiting *w)
 	       targets_meet(h->target, w->target);
 }
 
-/* It excludes the call, and was unlocked while that waited. */
+/* True if the lock excludes the call, and its unlock began during the call. */
 static bool stands_in_way(const struct held *h, const struct waiting *w)
 {
 	return excludes(h, w) && h->unlock.begin_ns > w->call.begin_ns &&
 	       h->unlock.begin_ns <= w->call.end_ns;
 }
 
-/* Those that were not unlocked when the call began: i of these, from the last one on; or NULL. */
+/*
+ * The i-th ended lock, from the last one on, if it was not unlocked when the call began; else NULL.
+ */
 static const struct held *over_since(const struct lock_window *l, const struct waiting *w,
 				     uint32_t i)
 {
@@ -80,7 +91,10 @@ static const struct held *over_since(const struct lock_window *l, const struct w
 	return h && h->unlock.end_ns > w->call.begin_ns ? h : NULL;
 }
 
-/* Since when it was surely held, by which this call could not have it. */
+/*
+ * Time since which the lock was certainly held, so that the call could not acquire it. UINT64_MAX:
+ * never.
+ */
 static uint64_t held_since_ns(const struct held *h, const struct waiting *w)
 {
 	if (!w->locks && w->target == PEER_ANY)
@@ -90,7 +104,10 @@ static uint64_t held_since_ns(const struct held *h, const struct waiting *w)
 	return h->flushed_ns;
 }
 
-/* From a moment on these have it, until *to: who they are. */
+/*
+ * Finds the processes that hold the lock from from_ns on. Lowers *to_ns to the time at which that
+ * set changes.
+ */
 static uint32_t holders_at(const struct lock_window *l, const struct waiting *w, uint64_t from_ns,
 			   uint64_t *to_ns, struct arrival_call *call)
 {
@@ -112,7 +129,7 @@ static uint32_t holders_at(const struct lock_window *l, const struct waiting *w,
 	return n;
 }
 
-/* One stands in its way of which it is not known whether it was held by then. */
+/* True if a lock stands in the way of the call, and it is unknown whether it was held by then. */
 static bool is_doubtful(const struct lock_window *l, const struct waiting *w)
 {
 	const struct held *h;
@@ -143,7 +160,8 @@ static void waiting_settle(struct locks *a, const struct lock_window *l, const s
 		call[0] = w->call;
 		call[0].begin_ns = from_ns;
 		for (uint32_t i = 1; i <= n; i++)
-			call[i].begin_ns = to_ns; /* of this stretch */
+			/* end of this stretch */
+			call[i].begin_ns = to_ns;
 		epochs_add(a->epochs, EPOCH_LOCKED, call, n + 1);
 		waited = true;
 	}
@@ -153,9 +171,9 @@ static void waiting_settle(struct locks *a, const struct lock_window *l, const s
 	free(call);
 }
 
-/* ---- as they come ---- */
+/* ---- incoming calls ---- */
 
-/* Who has it may be about to unlock it: a call that does has begun, and has not ended. */
+/* True if a holder may be about to unlock: it may be in a call that unlocks and has not ended. */
 static bool is_open(const struct lock_window *l, const struct waiting *w)
 {
 	const struct held_list *own;
@@ -169,7 +187,7 @@ static bool is_open(const struct lock_window *l, const struct waiting *w)
 	return false;
 }
 
-/* Those of which it is known; and the first ones in any case. */
+/* Settles the calls that are decided, and the first ones in any case. */
 static void settle(struct locks *a, struct lock_window *l, uint32_t first)
 {
 	uint32_t n = 0;
@@ -205,7 +223,7 @@ static void unlock(struct lock_window *l, struct held_list *own, struct held *h,
 	*h = own->held[--own->n];
 }
 
-/* Of those of a process the one at a target, or NULL. */
+/* The process's lock at a target, or NULL. */
 static struct held *held_find(const struct held_list *own, int32_t target)
 {
 	for (uint32_t i = 0; i < own->n; i++)
@@ -258,7 +276,7 @@ static void on_lock(struct locks *a, struct lock_window *l, struct held_list *ow
 	*old = h;
 }
 
-/* Where all targets are locked each one is looked at by itself. */
+/* The process's lock at a target. If all targets are locked, it makes an entry for this target. */
 static struct held *held_at(struct held_list *own, int32_t target)
 {
 	const struct held *all = held_find(own, PEER_ANY);
@@ -291,7 +309,7 @@ static void on_later(struct locks *a, struct lock_window *l, struct held_list *o
 			continue;
 		if (c->event == WIN_FLUSH && h->accessed && k->end_ns < h->flushed_ns)
 			h->flushed_ns = k->end_ns;
-		/* that of all is of none that was locked by itself */
+		/* an unlock of all targets does not unlock a target that was locked separately */
 		if (c->event == WIN_UNLOCK && (c->target == h->target || h->of_all))
 			unlock(l, own, h, k);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who held the lock of a window at a target while another origin waited for it (MPI_Win_lock,
+ * Finds who held the lock of a window at a target while another origin waited for it (MPI_Win_lock,
  * MPI_Win_lock_all). Calls do not show when a lock is acquired. Some libraries acquire it in
  * MPI_Win_lock. Others do that only if the target is the process itself; for another target they
  * acquire it with the first flush or unlock. MPI_Win_lock_all may also acquire it with the first

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Keeps the times of the LOST records, and what the end block and the reader say is missing besides.
+ * Keeps the times of LOST records, and what the end block and the reader report as missing.
  */
 #include "analysis/loss.h"
 
@@ -44,7 +44,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	struct losses *a = ctx;
 	uint64_t from_ns;
 
-	if (l->class >= POV_CLASS_CNT) { /* of a newer recorder: it may be anything */
+	if (l->class >= POV_CLASS_CNT) { /* a newer recorder's class: it may be anything */
 		a->everywhere |= LOSS_MISSED;
 		return;
 	}
@@ -59,7 +59,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		*table_row(a->ring, a->nring, l->ring) = true;
 }
 
-/* By number or by name; -1: of a newer recorder. */
+/* Class by number or by name. -1: a newer recorder's class. */
 static int class_index(const json_t *v)
 {
 	int i;
@@ -87,7 +87,7 @@ void losses_counted(const json_t *end, uint64_t cnt[POV_CLASS_CNT])
 	}
 }
 
-/* Losses that the recorder counted, but no record tells the time of. */
+/* Finds losses that the recorder counted but that have no record with a time. */
 static void counted_read(struct losses *a, const json_t *end)
 {
 	uint64_t cnt[POV_CLASS_CNT];
@@ -99,15 +99,15 @@ static void counted_read(struct losses *a, const json_t *end)
 	}
 }
 
-/* What never became a record. A name that is not known here may mean anything. */
+/* Finds events that never became records. An unknown name may mean anything. */
 static void misses_read(struct losses *a, const json_t *end)
 {
 	static const struct {
 		const char *name;
 		uint32_t bits;
 	} known[] = {
-		{"depth", 0},	 /* nested calls only, which no sum has */
-		{"no_entry", 0}, /* had begun before the recording */
+		{"depth", 0},	 /* only nested calls, which are in no sum */
+		{"no_entry", 0}, /* the calls began before the recording */
 		{"wait", LOSS_MISSED_CALLS},
 		{"threads", LOSS_MISSED_CALLS},
 	};
@@ -170,7 +170,7 @@ uint32_t losses_of_core(const struct losses *a, uint32_t cpu)
 	if (a->class[POV_CLASS_TASK].n)
 		bits |= LOSS_TASK;
 	for (i = 0; i < a->nring; i++) {
-		/* the rescue ring, the last one, has no CPU of its own */
+		/* the rescue ring, the last one, belongs to no CPU */
 		if (a->ring[i] && (i == ring || !a->cpus_per_ring || i >= a->rings))
 			bits |= LOSS_SCHED;
 	}

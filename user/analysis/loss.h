@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which classes of records are missing, and when, so that no report presents an incomplete figure
+ * Finds which classes of records are missing, and when. So no report presents an incomplete figure
  * as complete. A loss is known by its ring and its time. A record lies on the ring of the CPU on
  * which the thread ran, so any process that lived at that time may be affected.
  */
@@ -89,9 +89,9 @@ struct losses {
 void losses_counted(const json_t *end, uint64_t cnt[POV_CLASS_CNT]);
 void losses_init(struct losses *a);
 void losses_release(struct losses *a);
-/* What is missing in a span of time. Call after the replay. */
+/* Returns the bits for what is missing in a span of time. Call after the replay. */
 uint32_t losses_in(const struct losses *a, uint64_t from_ns, uint64_t to_ns);
-/* What is missing of a CPU's activity. Call after the replay. */
+/* Returns the bits for what is missing of a CPU's activity. Call after the replay. */
 uint32_t losses_of_core(const struct losses *a, uint32_t cpu);
 
 #endif

@@ -36,7 +36,7 @@ struct match_end {
 	bool any_source; /* a receive from MPI_ANY_SOURCE */
 };
 
-/* What a match takes for granted. The match is right only if the assumption holds. */
+/* Assumption of a match. The match is right only if it holds. */
 enum match_assumed {
 	ASSUMED_NOTHING,
 	/* No operation was in flight when the recording began, or where records were lost. */

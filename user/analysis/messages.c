@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Histogram of what sending operations hand over.
+ * Histogram of the sizes of sending operations.
  */
 #include "analysis/messages.h"
 

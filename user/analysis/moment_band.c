@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a rank's main thread did, by columns. Its states are known when they end, and so are its calls: both wait in queues until
- * the other side is known for their time. Neither queue grows beyond queued_max: then the older half is accounted by what is known
- * of the call, or of the state, that is under way.
+ * Accounts what a rank's main thread did, by columns. A state or a call is known only when it ends.
+ * So both wait in queues until the other kind is known for their time. No queue grows beyond
+ * queued_max: then its older half is accounted with what is known of the current call or state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@ struct piece {
 };
 
 struct pieces {
-	struct piece *piece; /* owned; entries before `first` are done */
+	struct piece *piece; /* entries before `first` are done; owned */
 	uint32_t first, n, room;
 };
 
 struct moment_queue {
 	struct pieces states, calls;
-	uint64_t done_ns;     /* accounted for until here */
-	uint64_t calls_until; /* calls are known until here */
+	uint64_t done_ns;     /* everything before is accounted */
+	uint64_t calls_until; /* calls before are known */
 };
 
 static struct piece *pieces_add(struct pieces *q)
@@ -85,7 +85,7 @@ static enum moment_state state_of(const struct moment_bands *mb, enum thread_sta
 	}
 }
 
-/* Spreads a time in which nothing changed over its columns. */
+/* Adds a time in which nothing changed to its columns. */
 static void cells_put(const struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
 		      uint64_t to_ns, enum moment_state state, enum moment_call_kind in)
 {
@@ -117,7 +117,7 @@ static void cells_add(const struct moment_bands *mb, struct moment_band *b, uint
 	cells_put(mb, b, begin_ns, end_ns, state_of(mb, s, in), in);
 }
 
-/* A state, by the calls that are known to lie in it; the rest is outside. */
+/* Accounts a state by the known calls inside it. The rest is outside MPI. */
 static void state_account(const struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
 			  uint64_t to_ns, enum thread_state s)
 {
@@ -139,7 +139,7 @@ static void state_account(const struct moment_bands *mb, struct moment_band *b, 
 	b->queue->done_ns = later(b->queue->done_ns, to_ns);
 }
 
-/* What ended by then. */
+/* Accounts the states up to until_ns. */
 static void states_account(const struct moment_bands *mb, struct moment_band *b, uint64_t until_ns)
 {
 	struct moment_queue *q = b->queue;
@@ -156,7 +156,10 @@ static void states_account(const struct moment_bands *mb, struct moment_band *b,
 	}
 }
 
-/* The thread has changed its state so often in one call that this waits, or it makes none. */
+/*
+ * Shortens the queue of states: the thread changed its state very often in one call, or it makes no
+ * calls.
+ */
 static void states_shorten(const struct moment_bands *mb, struct moment_band *b)
 {
 	struct moment_queue *q = b->queue;
@@ -170,7 +173,7 @@ static void states_shorten(const struct moment_bands *mb, struct moment_band *b)
 	states_account(mb, b, until_ns);
 }
 
-/* It has run for so many calls without a switch. */
+/* Shortens the queue of calls: the thread made very many calls without a switch. */
 static void calls_shorten(const struct moment_bands *mb, struct moment_band *b)
 {
 	struct moment_queue *q = b->queue;
@@ -184,7 +187,7 @@ static void calls_shorten(const struct moment_bands *mb, struct moment_band *b)
 		q->calls.first++;
 }
 
-/* ---- callbacks of the moment ---- */
+/* ---- callbacks ---- */
 
 void moment_band_state(struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
 		       uint64_t to_ns, enum thread_state s)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What each rank's main thread did in a stretch of a recording, in columns of equal length. Each
- * rank has a band. Several bands may share a row of cells, which then holds their sums. The picture
- * of a moment (timeline/svg.c) and the page of a report draw it. Memory is bounded by columns,
- * rows, and a bounded queue per rank, whatever the stretch holds.
+ * Splits a stretch of a recording into columns of equal length, and sums up what each rank's main
+ * thread did in each. Each rank has a band. Several bands may share a row of cells, which then
+ * holds their sums. The picture of a moment (timeline/svg.c) and the page of a report draw it.
+ * Memory is bounded by columns, rows, and a bounded queue per rank, whatever the stretch holds.
  *
  * The states follow the rules of app_time.h; with waits from moment_bands_waited(), those of the
  * account (account.h). MPI_Init and MPI_Finalize count as work in MPI.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What the model tells of ranks, for their bands (moment_band.h). */
+/* Passes the model's records of ranks to their bands (moment_band.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,9 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 
-/* Pieces that wait: of all bands together, and of each at most and at least. */
+/*
+ * Limits on queued pieces: of all bands together, and per band the largest and the smallest limit.
+ */
 #define QUEUED_ALL (64u * 16384)
 #define QUEUED_MOST 16384
 #define QUEUED_LEAST 256
@@ -53,7 +55,7 @@ struct moment_band *moment_band_of(const struct moment_bands *mb, const struct m
 	return t->idx < mb->nof_thread ? mb->of_thread[t->idx] : NULL;
 }
 
-/* ---- what the model tells ---- */
+/* ---- records of the model ---- */
 
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
@@ -87,7 +89,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	moment_band_call(mb, b, c->begin_ns, c->end_ns, kind_of(mb, c));
 }
 
-/* Adds ns, which are spread evenly from a time to another, to a member of the cells that these lie in. */
+/* Spreads ns evenly from one time to another and adds them to a member of the cells in between. */
 static void cells_spread(const struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
 			 uint64_t to_ns, uint64_t ns, size_t member)
 {
@@ -107,7 +109,7 @@ static void cells_spread(const struct moment_bands *mb, struct moment_band *b, u
 	}
 }
 
-/* Polls that lie in a computation wait for as long as they take themselves. */
+/* Polls inside a computation wait only for their own duration. */
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct moment_bands *mb = ctx;
@@ -153,7 +155,7 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 			     offsetof(struct moment_cell, taken_ns));
 }
 
-/* Calls are missing: what looks like computing may have been one. */
+/* Calls are missing, so what looks like computing may have been a call. */
 static void on_lost(void *ctx, const struct model_lost *l)
 {
 	struct moment_bands *mb = ctx;
@@ -194,7 +196,7 @@ static void cell_move(struct moment_cell *c, enum moment_state from, enum moment
 	*ns -= moved;
 }
 
-/* As the account does: without a core, the thread waited all the same. */
+/* Follows the account: a thread without a core was waiting all the same. */
 static void late_settle(struct moment_cell *c)
 {
 	static const enum moment_state from[] = {MOMENT_WAITING, MOMENT_OPEN, MOMENT_FILES,
@@ -209,7 +211,10 @@ static void late_settle(struct moment_cell *c)
 		cell_move(c, from[i], MOMENT_LATE, &late_ns);
 }
 
-/* From the parts that it lies in: in the order of app_time.c, and then from what is left. */
+/*
+ * Takes each part from the states that contain it, in the order of app_time.c, and then from what
+ * is left.
+ */
 static void cell_settle(struct moment_cell *c, uint64_t lost_ns)
 {
 	static const enum moment_state room[] = {MOMENT_ASLEEP,	 MOMENT_NO_CORE, MOMENT_COMPUTING,

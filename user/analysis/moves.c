@@ -36,7 +36,7 @@ static void on_waking(void *ctx, const struct model_waking *w)
 	wants_set(ctx, w->target, w->ts_ns, w->target->cpu, true);
 }
 
-/* It has been woken, and runs now. */
+/* A thread that was woken runs now. */
 static void woken_add(struct moves *a, const struct model_switch *s, uint64_t woken_ns,
 		      uint64_t idle_since_ns)
 {
@@ -73,7 +73,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 		wants_set(a, s->prev, s->ts_ns, s->cpu, false);
 }
 
-/* It was runnable since it wanted a CPU, until then. */
+/* The thread was runnable from wants_ns to to_ns. */
 static void held_back_add(struct moves *a, const struct model_thread *t, uint64_t to_ns)
 {
 	struct moves_process *p = table_row(a->process, a->nprocess, t->proc->idx);
@@ -134,7 +134,7 @@ static int on_finish(void *ctx, const struct model *m)
 {
 	struct moves *a = ctx;
 
-	/* all rows up to these are valid */
+	/* make all rows valid */
 	(void)table_row(a->thread, a->nthread, model_thread_count(m));
 	(void)table_row(a->process, a->nprocess, model_process_count(m));
 	return 0;

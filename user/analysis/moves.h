@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How ranks' threads got a CPU: how long after a wake-up they ran, and how often on another CPU
- * than before. The time that a thread waited for a CPU while it was moved is the least cost of its
- * moves. The cost of cold caches on the new CPU is unknown.
+ * Finds how ranks' threads got a CPU: how long after a wake-up they ran, and how often on another
+ * CPU than before. The time that a thread waited for a CPU while it was moved is the least cost of
+ * its moves. The cost of cold caches on the new CPU is unknown.
  *
  * Held back: a thread had to leave its CPU although it could have gone on, and the CPU was idle.
  * The scheduler does that only to threads whose group of processes has used up its CPU time

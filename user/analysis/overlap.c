@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Follows operations from the call that starts them to the one that completes them, and waits for their messages to be matched. */
+/*
+ * Follows operations from the call that starts them to the call that completes them, and waits for
+ * their messages to be matched.
+ */
 #include "analysis/overlap_settle.h"
 
 #include <stdlib.h>
 
 #include "analysis/table.h"
 
-/* The call that started what a request stands for. */
+/* The call that started a request's operation. */
 struct overlap_start {
 	const struct model_thread *thread;
 	uint64_t begin_ns;
@@ -24,9 +27,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* ---- where a thread's time outside MPI goes ---- */
+/* ---- time outside MPI ---- */
 
-/* Until ts_ns, not before what has been told of its states. */
+/* Running time up to ts_ns, or up to the last reported state if that is later. */
 static uint64_t running_until(const struct model_thread *t, uint64_t ts_ns)
 {
 	uint64_t ns = t->times.ns[THREAD_RUNNING];
@@ -57,12 +60,13 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	if (s != THREAD_RUNNABLE || !t->proc->is_rank)
 		return;
 	row = thread_of(a, t);
-	if (row->naway < OVERLAP_AWAY_MAX && !(row->naway & (row->naway - 1))) /* most have few */
+	/* grows in powers of two, as most threads have few */
+	if (row->naway < OVERLAP_AWAY_MAX && !(row->naway & (row->naway - 1)))
 		row->away = xrealloc(row->away, (2 * row->naway + 1) * sizeof(*row->away));
 	row->away[row->naway++ % OVERLAP_AWAY_MAX] = (struct overlap_away){from_ns, to_ns};
 }
 
-/* As far as it is kept. */
+/* Time without a core between two times, as far as it is kept. */
 static uint64_t away_ns(const struct overlaps *a, const struct model_thread *t, uint64_t from_ns,
 			uint64_t to_ns)
 {
@@ -70,7 +74,7 @@ static uint64_t away_ns(const struct overlaps *a, const struct model_thread *t, 
 	uint64_t ns = 0;
 
 	for (uint64_t i = 0; row && i < row->naway && i < OVERLAP_AWAY_MAX;
-	     i++) { /* the last one first */
+	     i++) { /* from the newest one on */
 		const struct overlap_away *w = &row->away[(row->naway - 1 - i) % OVERLAP_AWAY_MAX];
 
 		if (w->to_ns <= from_ns)
@@ -81,7 +85,10 @@ static uint64_t away_ns(const struct overlaps *a, const struct model_thread *t, 
 	return ns;
 }
 
-/* Polls far from each other are a computation's, which asks now and then; what lies between them is its own. */
+/*
+ * Polls far apart belong to a computation that asks now and then. The time between them is the
+ * program's own.
+ */
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct overlaps *a = ctx;
@@ -118,7 +125,7 @@ static bool is_p2p(const struct func_info *f)
 	return !strcmp(f->group, "p2p");
 }
 
-/* BYTES_UNKNOWN; 0 also of what is no message. */
+/* Size of the operation, or BYTES_UNKNOWN. 0 also if it is no message. */
 static int64_t op_bytes(const struct call_request *q)
 {
 	const struct call_roles *r = &q->op->roles;
@@ -146,7 +153,7 @@ static uint32_t bucket_of(int64_t bytes)
 			   0;
 }
 
-/* s: what started it, or NULL. */
+/* s: the call that started the operation, or NULL. */
 static void op_fill(struct overlap_op *op, const struct model_call *c, const struct call_request *q,
 		    const struct overlap_start *s, struct overlap_position now)
 {
@@ -270,7 +277,10 @@ static struct overlap_call *call_of(const struct overlaps *a, const struct match
 	return map_get(&a->thread[e->completer->idx].calls, e->completing_ns);
 }
 
-/* One of those of a call that the same call started is as good as another, if they are of one size. */
+/*
+ * Finds the operation of a message end. Operations that the same call started are interchangeable
+ * if they have one size.
+ */
 static struct overlap_op *op_of(struct overlap_call *c, const struct match_end *e, bool sends)
 {
 	struct overlap_op *found = NULL;
@@ -315,14 +325,14 @@ static void end_found(struct overlaps *a, const struct match *m, bool sends)
 		call_over(a, c);
 }
 
-/* It was in MPI from the call that posted to the end of the one that completed. */
+/* True if the thread was in MPI from the call that posted to the end of the call that completed. */
 static bool computed_nothing(const struct match_end *e)
 {
 	return e->completer && (e->completing_ns == e->begin_ns ||
 				e->completing_ns < e->posted_ns + OVERLAP_LEAST_NS);
 }
 
-/* In place of the oldest one, if there is no room. */
+/* Adds a time. Replaces the oldest one if the ring is full. */
 static void alone_add(struct overlap_alone *alone, uint64_t ns)
 {
 	uint64_t *oldest = &alone->ns[alone->cnt % OVERLAP_ALONE_MAX], *s = alone->sorted;
@@ -331,7 +341,7 @@ static void alone_add(struct overlap_alone *alone, uint64_t ns)
 	if (n == OVERLAP_ALONE_MAX)
 		for (at = 0; s[at] != *oldest;)
 			at++;
-	/* its place moves to where the new one belongs */
+	/* moves the replaced entry to where the new time belongs */
 	for (; at && s[at - 1] > ns; at--)
 		s[at] = s[at - 1];
 	for (; at + 1 < n && s[at + 1] < ns; at++)
@@ -340,7 +350,10 @@ static void alone_add(struct overlap_alone *alone, uint64_t ns)
 	alone->cnt++;
 }
 
-/* Before the message was sent, or so little later that its time is still that of the message. */
+/*
+ * True if the receiver waited before the message was sent, or so little later that the time is
+ * still that of the message.
+ */
 static bool receiver_waited(const struct match *m)
 {
 	return less(m->recv.completing_ns, m->send.begin_ns) * OVERLAP_WAITED_PART <=

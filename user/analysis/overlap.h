@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How much of their transfers nonblocking operations hid behind computation, and how much was left
- * when they were waited for. The time between the call that starts an operation and the call that
- * completes it is the program's own (outside MPI) or spent in other calls. The completing call has
- * three parts:
+ * Finds how much of their transfers nonblocking operations hid behind computation, and how much was
+ * left when they were waited for. The time between the call that starts an operation and the call
+ * that completes it is the program's own (outside MPI) or spent in other calls. The completing call
+ * has three parts:
  *	- until the other side had posted its end: lateness (analysis/late.h);
  *	- time in which one of the sides was runnable without a core: not a matter of overlap;
  *	- the rest: what is left of the transfer. Overlap would have saved it, as far as there was
@@ -35,12 +35,9 @@
 #define OVERLAP_KEPT_MAX (1u << 16)
 #define OVERLAP_SIZES_MAX (1u << 14) /* message sizes with a known T_comm */
 #define OVERLAP_ALONE_MAX 31	     /* times kept per message size, the last ones */
-/* What is left counts from here on; anything below is the cost of the calls. */
+/* Least remainder that counts; anything below is the cost of the calls. */
 #define OVERLAP_LEAST_NS 10000
-/*
- * What is left also counts only from this percentage of the preceding computation on; less is not
- * worth hiding.
- */
+/* Least remainder that counts, in % of the preceding computation; less is not worth hiding. */
 #define OVERLAP_LEAST_PCT 1
 /* T_comp must be at least T_comm divided by this. */
 #define OVERLAP_COMPUTED_PART 10
@@ -51,7 +48,7 @@
 
 #define OVERLAP_BUCKET_UNKNOWN 65
 
-/* What all operations of a row have in common. */
+/* Properties that all operations of a row share. */
 struct overlap_key {
 	/* the function that described the operation, and the one that completed it */
 	const struct func_info *start, *done;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What an operation hid and what was left of it, and the sums of that. */
+/* Computes how much of an operation was hidden and how much was left, and sums this up. */
 #include "analysis/overlap_settle.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "analysis/site_times.h"
 #include "analysis/table.h"
 
-/* What a message of so many bytes takes; 0: not known. */
+/* Time that a message of this size takes. 0: unknown. */
 static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_host)
 {
 	const struct overlap_alone *alone =
@@ -35,7 +35,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The same of places that are the same. */
+/* The same value for sites that compare equal. */
 static uint64_t place_of(const struct model_site *s)
 {
 	return s->module ? s->offset : s->address;
@@ -50,7 +50,7 @@ static uint64_t key_hash(const struct overlap_key *k)
 	return mix(hash, place_of(&k->done_site));
 }
 
-/* NULL: there is no room. */
+/* NULL: there is no room for another row. */
 static struct overlap_row *row_of(struct map *rows, uint32_t *nrow, const struct overlap_key *key)
 {
 	uint64_t hash = key_hash(key);
@@ -70,7 +70,7 @@ static struct overlap_row *row_of(struct map *rows, uint32_t *nrow, const struct
 
 /* ---- one call ---- */
 
-/* How far others had not posted, from its begin on. */
+/* End of the part of the call in which others had not posted yet. */
 static uint64_t late_until(const struct overlap_call *c)
 {
 	uint64_t ns = c->begin_ns;
@@ -99,7 +99,7 @@ static bool is_sure(const struct overlap_call *c)
 	return true;
 }
 
-/* What one of them has of what is left: by bytes, if all are known. */
+/* Share of one operation in what is left: by bytes if all sizes are known, else equal parts. */
 static uint64_t share_of(const struct overlap_call *c, uint32_t i, uint64_t left_ns)
 {
 	double bytes = 0;
@@ -113,7 +113,10 @@ static uint64_t share_of(const struct overlap_call *c, uint32_t i, uint64_t left
 			   left_ns / c->nop;
 }
 
-/* Of that much, what computation would have hidden that hides nothing else yet: the earliest that there is. */
+/*
+ * The part of left_ns that computation could have hidden. Uses the earliest computation that hides
+ * nothing else yet.
+ */
 static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 			 const struct overlap_op *op, uint64_t left_ns)
 {
@@ -123,7 +126,8 @@ static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 	if (t->used_ns > from_ns)
 		from_ns = t->used_ns;
 	room_ns = to_ns > from_ns ? to_ns - from_ns : 0;
-	if (op->other_begin_ns > op->posted_ns) { /* from then on only */
+	/* computation counts only after the other side had posted */
+	if (op->other_begin_ns > op->posted_ns) {
 		uint64_t most_ns = op->other_begin_ns < c->begin_ns ?
 					   c->begin_ns - op->other_begin_ns :
 					   0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What was sent goes to the peer, what was read comes from it.
+ * Bytes that a process sent go to its peer; bytes that it read come from the peer.
  */
 #include "analysis/pairs.h"
 
@@ -30,7 +30,7 @@ static int bytes_compare(const void *va, const void *vb)
 	return ends_compare(a, b);
 }
 
-/* Both directions of a group. */
+/* Splits a group into its two directions. */
 static uint32_t group_split(const struct traffic_group *g, bool by_func, struct pair *out)
 {
 	const struct traffic_flow *f = &g->flow;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* When each thread of a rank was in which phase and region, and what it did there. */
+/* Records when each thread of a rank was in which phase and region, and what it did there. */
 #include "analysis/parts.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool stretch_room(struct parts *a, struct part_visits *v)
 	return true;
 }
 
-/* In order of time, whatever a damaged recording has. */
+/* Keeps stretches in order of time, even if the recording is damaged. */
 static void stretch_add(struct parts *a, struct part_visits *v, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t last_ns = v->n ? v->stretch[v->n - 1].to_ns : 0;
@@ -72,7 +72,7 @@ static void thread_leave(struct parts *a, const struct model_thread *t, uint64_t
 			part_leave(a, t, id, ts_ns);
 }
 
-/* ---- what the model tells ---- */
+/* ---- records of the model ---- */
 
 static void on_region(void *ctx, const struct model_region *r)
 {
@@ -92,7 +92,7 @@ static bool is_open(const struct part_thread *t, uint32_t name)
 	return false;
 }
 
-/* 0: there are too many. */
+/* Number of a phase's name. 0: there are too many phases. */
 static uint32_t phase_name(struct parts *a, const char *text)
 {
 	uint32_t name = names_id(&a->phases, text);
@@ -103,7 +103,7 @@ static uint32_t phase_name(struct parts *a, const char *text)
 	return 0;
 }
 
-/* A phase begins, or what is open at its level ends; finer ones end with it. */
+/* Begins a phase, or ends the open phase at its level. Finer phases end with it. */
 static void phases_change(struct parts *a, const struct model_thread *t, uint32_t level,
 			  uint32_t name, uint64_t ts_ns)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Efficiencies of parts, from when threads were in them. First of all without the longest path, then of the largest with it. */
+/*
+ * Computes the efficiencies of parts from the times that threads were in them: first all parts
+ * without the longest path, then the largest parts with it.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +11,7 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 
-/* A part in a job. */
+/* A part in one job. */
 struct place {
 	const struct parts *a;
 	const struct account *account;
@@ -16,13 +19,13 @@ struct place {
 	uint32_t id;
 };
 
-/* Stretches that are allocated together. */
+/* Stretches in one allocation. */
 struct stretches {
 	struct whatif_stretch *s;
 	uint32_t n;
 };
 
-/* A thread's, within its window. Returns how many, and puts them at out. */
+/* Clips a thread's stretches to its window. Writes them to out and returns their number. */
 static uint32_t thread_clip(const struct place *p, uint32_t thread, struct whatif_stretch *out)
 {
 	const struct part_visits *v = part_visits_of(p->a, thread, p->id);
@@ -56,7 +59,7 @@ static uint64_t stretches_ns(const struct stretches *all)
 	return ns;
 }
 
-/* ---- how long it was ---- */
+/* ---- duration ---- */
 
 static int stretch_compare(const void *va, const void *vb)
 {
@@ -67,7 +70,7 @@ static int stretch_compare(const void *va, const void *vb)
 	return 0;
 }
 
-/* How long any of them lasted. Sorts them. */
+/* Length of the union of all stretches. Sorts them. */
 static uint64_t any_ns(struct stretches *all)
 {
 	uint64_t ns = 0, until_ns = 0;
@@ -85,7 +88,7 @@ static uint64_t any_ns(struct stretches *all)
 	return ns;
 }
 
-/* Adds a rank to the sums, and its stretches to all. */
+/* Adds a rank to the sums, and its stretches to `all`. */
 static void rank_add(const struct place *p, const struct account_rank *r, struct stretches *all,
 		     struct efficiency_sums *sums)
 {
@@ -102,7 +105,7 @@ static void rank_add(const struct place *p, const struct account_rank *r, struct
 	all->n += own.n;
 }
 
-/* Without the longest path. False: none of the job's ranks was in it. */
+/* Makes the sums, without the longest path. False: none of the job's ranks was in the part. */
 static bool sums_make(const struct place *p, struct efficiency_sums *sums, struct part_row *row)
 {
 	uint32_t end = p->job->first + p->job->n, most = 0;
@@ -128,7 +131,9 @@ static bool sums_make(const struct place *p, struct efficiency_sums *sums, struc
 
 /* ---- the longest path ---- */
 
-/* All threads of the job lead it on, with the time that they were in the part; main threads end it. */
+/*
+ * All threads of the job lead the path on, with their time in the part. Only main threads end it.
+ */
 static struct whatif_part *paths_make(const struct place *p, struct stretches *all)
 {
 	uint32_t n = model_thread_count(p->a->model), most = 0;
@@ -193,7 +198,7 @@ static void row_add(struct parts *a, const struct place *p, uint32_t job, bool p
 	a->row[a->nrow++] = row;
 }
 
-/* Of those whose path is not known, the one that ranks were in longest; NULL: there is none. */
+/* The part that ranks spent most time in, of those whose path is unknown. NULL: there is none. */
 static struct part_row *largest(const struct parts *a)
 {
 	struct part_row *most = NULL;

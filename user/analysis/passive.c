@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See passive.h. Calls come in order of their end, so that a call of the target in which the wait ended may come later than the call that
- * waited. That is settled when no earlier call of the target can come.
+ * See passive.h. Calls come in order of their end. So the target's call that ended a wait may come
+ * later than the call that waited. A wait is settled once no earlier call of the target can come.
  */
 #include "analysis/passive.h"
 
@@ -16,31 +16,36 @@ struct span {
 };
 
 struct passive_process {
-	struct span call[PASSIVE_CALLS_KEPT]; /* outermost ones, and polls that were merged: a ring */
-	uint64_t calls;			      /* ever */
+	/* ring of the last outermost calls and merged polls */
+	struct span call[PASSIVE_CALLS_KEPT];
+	uint64_t calls; /* number of calls ever added */
 };
 
-/* A process that one process accesses on one window. */
+/* The targets that one process accesses on one window. */
 struct accessed {
 	const struct model_process **target; /* owned */
 	uint32_t n, room;
-	bool unknown; /* and others */
+	bool unknown; /* there were further or unknown targets */
 };
 
 struct passive_window {
-	struct map accessed; /* process idx → struct accessed, since it was last synchronised */
-	const struct model_process *locker; /* the first */
-	bool others;			    /* other processes lock it, too */
-	bool exclusive;			    /* some lock is */
+	/* process idx → struct accessed, since its last synchronisation */
+	struct map accessed;
+	const struct model_process *locker; /* process that locked the window last */
+	bool others;			    /* several processes lock the window */
+	bool exclusive;			    /* some lock is exclusive */
 };
 
-/* What is known of a target of a call. */
+/* State of one target of a call. */
 struct target {
 	const struct model_process *process;
-	uint64_t in_until_ns; /* end of its calls that began before, or begin of the call */
-	uint64_t called_ns;   /* begin of its first call after that, or UINT64_MAX */
+	/* end of the target's calls that began before this call; at least the begin of this call */
+	uint64_t in_until_ns;
+	/* begin of the target's first later call, or UINT64_MAX */
+	uint64_t called_ns;
 	const struct model_thread *caller;
-	bool unknown; /* earlier calls of it are not kept any more */
+	/* earlier calls of the target are not kept any more */
+	bool unknown;
 };
 
 struct passive_call {
@@ -77,7 +82,7 @@ static void target_begin(struct passive *a, struct target *t, const struct model
 	t->unknown = !reaches;
 }
 
-/* Of a call for several targets: the one whose call let it return. */
+/* For a call with several targets: the target whose call let it return. */
 static const struct target *target_last(const struct passive_call *w)
 {
 	const struct target *last = NULL;
@@ -125,7 +130,7 @@ static bool may_change(const struct passive *a, const struct passive_call *w)
 	return false;
 }
 
-/* Those that nothing can change; and the first ones in any case. */
+/* Settles the calls that nothing can change any more, and the first ones in any case. */
 static void settle(struct passive *a, uint32_t first)
 {
 	uint32_t left = 0;
@@ -199,7 +204,10 @@ static void window_lock(struct passive_window *l, const struct model_call *k)
 	l->locker = k->thread->proc;
 }
 
-/* All that were accessed are done; those of single targets stay, which harms only certainty. */
+/*
+ * All accesses are done. Accesses that were synchronised for single targets stay in the list, which
+ * only makes fewer waits certain.
+ */
 static void synchronised(struct passive *a, struct passive_window *l, const struct model_call *k,
 			 struct accessed *s)
 {
@@ -227,7 +235,7 @@ static void on_window(struct passive *a, const struct model_call *k)
 		waiting_add(a, l, k, &target, 1);
 }
 
-/* ---- as they come ---- */
+/* ---- incoming calls ---- */
 
 static void process_told(struct passive *a, const struct model_thread *t, struct span of)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Counts the model's messages by what is known of their peers. */
+/* Counts the model's messages by how well their peers are known. */
 #include "analysis/peers.h"
 
 #include <stdlib.h>

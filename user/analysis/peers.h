@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How well the peers of each process are known: for each message, sent or received, whether the
- * peer's rank in MPI_COMM_WORLD is known, or why it is not.
+ * Counts how well the peers of each process are known: for each message, sent or received, whether
+ * the peer's rank in MPI_COMM_WORLD is known, or why it is not.
  */
 #ifndef POV_ANALYSIS_PEERS_H
 #define POV_ANALYSIS_PEERS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A ring of changes by process, looked through from the newest.
+ * Keeps a ring of changes per process, which is searched from the newest one on.
  */
 #include "analysis/phases.h"
 
@@ -11,19 +11,20 @@
 #define CHANGES_KEPT 256
 
 struct thread_phases {
-	uint32_t open[PHASE_LEVELS]; /* names; 0: none */
-	bool any;		     /* ever */
+	uint32_t open[PHASE_LEVELS]; /* numbers of names by level; 0: none */
+	bool any;		     /* the thread ever had a phase */
 };
 
 struct phase_change {
 	uint64_t ts_ns;
 	uint32_t thread_idx;
-	uint32_t innermost; /* from then on */
+	uint32_t innermost; /* innermost phase from then on */
 };
 
 struct process_phases {
-	struct phase_change change[CHANGES_KEPT]; /* a ring */
-	uint64_t n;				  /* ever made */
+	/* ring of the last changes */
+	struct phase_change change[CHANGES_KEPT];
+	uint64_t n; /* number of changes ever made */
 };
 
 static void change_add(struct phases *a, const struct model_thread *t, uint64_t ts_ns,

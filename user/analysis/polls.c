@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A spin's record has its span, its polls and the sum of their durations; the calibration has what one poll costs.
+ * The record of a spin has its span, the number of its polls and the sum of their durations. The
+ * calibration has the cost of one poll.
  */
 #include "analysis/polls.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A call of MPI belongs to the regions that its thread entered before it began and has not left when it is told.
+ * An MPI call belongs to the regions that its thread entered before the call began, and has not
+ * left when the call is reported.
  */
 #include "analysis/regions.h"
 
@@ -13,7 +14,7 @@ static struct region_row *row_of(struct regions *a, const struct model_thread *t
 	return table_row(a->row, a->nrow, t->proc->idx * a->nregion + region);
 }
 
-/* A thread's outermost call of a region begins, or has ended: then since_ns is 0. */
+/* Sets the begin of a thread's outermost call of a region, or 0 once that call has ended. */
 static void since_set(struct regions *a, const struct model_region *r, uint64_t since_ns)
 {
 	uint64_t **since = table_row(a->thread_since, a->nthread, r->thread->idx);
@@ -91,7 +92,7 @@ void regions_release(struct regions *a)
 	free(a->row);
 }
 
-/* A process's row of a region; zeros if it was never in it. */
+/* Row of a process and region; zeros if the process was never in the region. */
 static const struct region_row *regions_row(const struct regions *a, uint32_t process_idx,
 					    uint32_t region)
 {

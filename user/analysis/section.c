@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Two dots make a span; what begins with a digit is a time. */
+/* Two dots make a span. Text that begins with a digit is a time. */
 #include "analysis/section.h"
 
 #include <ctype.h>
@@ -27,7 +27,7 @@ static bool call_parse(char *p, struct section_edge *out)
 	return *p;
 }
 
-/* What stands between two pointers; nothing is no edge. */
+/* Parses the text between two pointers. Empty text is no edge. */
 static bool edge_parse(const char *p, const char *end, struct section_edge *out)
 {
 	size_t bytes = (size_t)(end - p);
@@ -59,7 +59,8 @@ int section_parse(const char *text, struct section *out)
 	if (!good) {
 		log_error(
 			"--section \"%s\": not a section; try the name of a phase or region, "
-			"MPI_Barrier#2..MPI_Barrier#3 (from the return of a thread's second call to that of its third), or "
+			"MPI_Barrier#2..MPI_Barrier#3 (from the return of a thread's second call to "
+			"that of its third), or "
 			"1.5..2 (seconds)",
 			text);
 		return -EINVAL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Each thread's time is counted up to some moment, in its state and at its place since then. It is counted further when either changes,
- * and when the thread or another one of its process enters or leaves the section.
+ * Each thread's time is counted up to some moment. Since then, its state and its place have not
+ * changed. Counting continues when either changes, and when the thread or another one of its
+ * process enters or leaves the section.
  */
 #include "analysis/section_pov.h"
 
@@ -12,18 +13,21 @@
 
 struct section_thread {
 	bool known, in;
-	uint64_t counted_ns;	    /* all before is counted */
-	uint16_t place;		    /* the CPU where it has been since then … */
-	struct core_total at_place; /* … and what that had run by then */
-	uint64_t calls[2];	    /* of the functions that the edges name */
-	bool passed[2];		    /* the edges */
-	uint8_t levels;		    /* of phases: those that have the section's name, as bits */
-	uint32_t regions;	    /* open ones of that name */
+	uint64_t counted_ns; /* all time before is counted */
+	/* CPU where the thread has been since counted_ns */
+	uint16_t place;
+	struct core_total at_place; /* what that CPU had run by counted_ns */
+	/* calls of the functions that the two edges name */
+	uint64_t calls[2];
+	bool passed[2]; /* the edge has been passed */
+	/* bit mask of the levels whose phase has the section's name */
+	uint8_t levels;
+	uint32_t regions; /* number of open regions of that name */
 };
 
 struct section_process {
-	uint32_t in;	  /* of its threads */
-	uint32_t *thread; /* all of them, by index; owned */
+	uint32_t in;	  /* number of its threads in the section */
+	uint32_t *thread; /* idx of all its threads; owned */
 	uint32_t nthread, room;
 };
 
@@ -44,7 +48,7 @@ static void place_set(struct section_pov *a, const struct model_thread *t, struc
 	s->at_place = core_totals_at(&a->totals, cpu, t->proc, ts_ns);
 }
 
-/* A thread of a recorded process appears. */
+/* Adds a new thread of a recorded process. */
 static void thread_add(struct section_pov *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	struct section_thread *s = table_row(a->thread, a->nthread, t->idx);
@@ -66,7 +70,7 @@ static void thread_add(struct section_pov *a, const struct model_thread *t, uint
 		table_row(a->row, a->nrow, t->proc->idx)->entered++;
 }
 
-/* NULL: none of ours. */
+/* NULL: the thread is not followed. */
 static struct section_thread *thread_of(const struct section_pov *a, const struct model_thread *t)
 {
 	return t->idx < a->nthread && a->thread[t->idx].known ? &a->thread[t->idx] : NULL;
@@ -74,13 +78,13 @@ static struct section_thread *thread_of(const struct section_pov *a, const struc
 
 /* ---- counting ---- */
 
-/* By how much a sum grew; what it had counted of a run that was refuted is gone from it. */
+/* Growth of a sum. A sum shrinks when a counted run is refuted; then the growth is 0. */
 static uint64_t grown(uint64_t from_ns, uint64_t to_ns)
 {
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* What its place ran for so long, while the thread was there and did not run. */
+/* Counts what a CPU ran for ns, while the thread was there and did not run. */
 static void place_count(struct section_core_row *row, const struct core_total *from,
 			const struct core_total *to, uint64_t ns)
 {
@@ -90,7 +94,7 @@ static void place_count(struct section_core_row *row, const struct core_total *f
 	uint64_t idle_ns = grown(from->idle_ns, to->idle_ns);
 	uint64_t known_ns = own_ns + ranks_ns + other_ns + idle_ns;
 
-	if (known_ns > ns) { /* it cannot have run two at once */
+	if (known_ns > ns) { /* a CPU cannot run two threads at once */
 		row->unknown_ns += ns;
 		return;
 	}
@@ -118,7 +122,7 @@ static void section_count(struct section_pov *a, const struct model_thread *t,
 		place_count(place, &s->at_place, now, ns);
 }
 
-/* Up to to_ns, from where it is counted, the thread was in one state, at one place. */
+/* Counts up to to_ns: since counted_ns, the thread was in one state at one place. */
 static void count(struct section_pov *a, const struct model_thread *t, struct section_thread *s,
 		  uint64_t to_ns, enum thread_state state, uint16_t cpu)
 {
@@ -138,7 +142,7 @@ static void count(struct section_pov *a, const struct model_thread *t, struct se
 	s->at_place = now;
 }
 
-/* In the state that it is in. */
+/* Counts up to ts_ns in the thread's current state. */
 static void count_now(struct section_pov *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	struct section_thread *s = thread_of(a, t);
@@ -162,8 +166,8 @@ static void enter_or_leave(struct section_pov *a, const struct model_thread *t,
 
 	if (s->in == is_in(a, s))
 		return;
-	process_count(a, p,
-		      ts_ns); /* for the others, too, it matters whether some thread is in it */
+	/* other threads also depend on whether some thread is inside */
+	process_count(a, p, ts_ns);
 	s->in = !s->in;
 	p->in += s->in ? 1 : -1u;
 	if (s->in)
@@ -185,7 +189,7 @@ static void edge_reach(struct section_pov *a, int edge)
 	}
 }
 
-/* Edges that are times come to pass when something is told of later ones. */
+/* Passes edges that are times, once a later record comes. */
 static void now_is(struct section_pov *a, uint64_t ts_ns)
 {
 	for (int i = 0; i < 2; i++)
@@ -193,7 +197,7 @@ static void now_is(struct section_pov *a, uint64_t ts_ns)
 			edge_reach(a, i);
 }
 
-/* ---- what the model tells ---- */
+/* ---- records of the model ---- */
 
 static void on_thread(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 {
@@ -214,7 +218,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 		count(ctx, t, s, to_ns, state, cpu);
 }
 
-/* From now on a thread that does not run is at another place. */
+/* From now on, a thread that does not run is at another place. */
 static void moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu, uint64_t ts_ns)
 {
 	struct section_thread *s = thread_of(a, t);
@@ -300,7 +304,10 @@ static void on_region(void *ctx, const struct model_region *r)
 	enter_or_leave(a, r->thread, s, begins ? r->begin_ns : r->end_ns);
 }
 
-/* The thread's life is over, or the recording: if it should have left the section first, that is said. */
+/*
+ * Ends a thread's life or the recording. Counts the section as open if the thread should have left
+ * it before.
+ */
 static void life_end(struct section_pov *a, const struct model_thread *t, struct section_thread *s)
 {
 	if (!s->in)

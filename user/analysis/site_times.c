@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One row per process, function and place. Of several hosts, and after a file was read anew, the same file is more than one module:
- * sums go by what it is, not by which object stands for it.
+ * One row per process, function and call site. With several hosts, or after a file was read anew,
+ * one file may be several modules. So sums are made by the file's identity, not by the module
+ * object.
  */
 #include "analysis/site_times.h"
 
@@ -79,7 +80,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	}
 }
 
-/* A place in no known file is behind all others. */
+/* Places in no known file come last. */
 static int module_compare(const struct model_module *a, const struct model_module *b)
 {
 	int order;
@@ -112,7 +113,7 @@ static int place_compare(const struct site_row *a, const struct site_row *b)
 	return order ? order : site_compare(&a->site, &b->site);
 }
 
-/* Rows of one place follow each other, of one process, too. */
+/* Sorts rows by place, then by process. */
 static int row_compare(const void *va, const void *vb)
 {
 	const struct site_row *a = *(const struct site_row *const *)va,
@@ -142,7 +143,7 @@ static void sums_add(struct site_sums *to, const struct site_sums *from)
 	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
 }
 
-/* One process has done that much there. */
+/* Adds the time of one process at this place. */
 static void process_add(struct site_total *t, uint32_t idx, uint64_t ns)
 {
 	if (!t->processes || ns < t->least_ns)
@@ -154,7 +155,7 @@ static void process_add(struct site_total *t, uint32_t idx, uint64_t ns)
 	t->processes++;
 }
 
-/* Of rows of one place, n of them; of processes in all. */
+/* Sums n rows of one place. processes: number of all wanted processes. */
 static struct site_total total_of(struct site_row *const *row, uint32_t n, uint32_t processes)
 {
 	struct site_total t = {.func = row[0]->func, .site = row[0]->site};

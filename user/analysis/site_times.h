@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The cost of MPI calls by call site, and its imbalance among processes. Calls that the library
- * makes inside its own calls are left out. Merged polls count for the site of the first one.
+ * Sums up the cost of MPI calls by call site, and its imbalance among processes. Calls that the
+ * library makes inside its own calls are left out. Merged polls count for the site of the first
+ * one.
  */
 #ifndef POV_ANALYSIS_SITE_TIMES_H
 #define POV_ANALYSIS_SITE_TIMES_H

@@ -43,8 +43,8 @@ static int on_finish(void *ctx, const struct model *m)
 		table_row_add(table_row(a->process, a->nprocess, t->proc->idx), thread_row(a, t),
 			      switches);
 	}
-	(void)table_row(a->process, a->nprocess,
-			model_process_count(m)); /* all up to it are valid */
+	/* makes all rows valid */
+	(void)table_row(a->process, a->nprocess, model_process_count(m));
 	return 0;
 }
 

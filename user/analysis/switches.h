@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How often threads left their CPU and migrated. Counted as the kernel does: after a voluntary
- * switch the thread sleeps; after an involuntary one it is still runnable (preempted, or it
- * yielded).
+ * Counts how often threads left their CPU and migrated. Counted as the kernel does: after a
+ * voluntary switch the thread sleeps; after an involuntary one it is still runnable (preempted, or
+ * it yielded).
  */
 #ifndef POV_ANALYSIS_SWITCHES_H
 #define POV_ANALYSIS_SWITCHES_H

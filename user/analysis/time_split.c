@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sums up the model's thread times, and from its calls what share of them was MPI and polling.
+ * Sums up the model's thread times, and the share of MPI and of polling in them.
  */
 #include "analysis/time_split.h"
 
@@ -19,7 +19,10 @@ static void on_call(void *ctx, const struct model_call *c)
 
 	if (!func_is_top(c->func))
 		return;
-	/* Parents come first, so a nested call that waits inside one that does is not counted twice. */
+	/*
+	 * Outer calls come first, so a nested call that waits inside another call that waits does
+	 * not count twice.
+	 */
 	if (c->func->waits && c->begin_ns >= r->waits_until_ns) {
 		r->polling_ns += c->split.ns[THREAD_RUNNING];
 		r->waits_until_ns = c->end_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where the time of each thread and process went.
+ * Splits the time of each thread and process.
  *
  * MPI time is that of outermost calls, from entry to return, plus the own durations of the polls
  * merged into spins. Polling means running inside a call that waits, or inside a poll that found

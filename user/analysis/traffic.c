@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A row for each combination that occurs; rows are put together for whoever asks. Which layer counts, and what was received:
- * traffic_settle.c.
+ * Keeps a row for each combination that occurs. Rows are summed on request. traffic_settle.c
+ * decides which layer counts and what was received.
  */
 #include "analysis/traffic.h"
 
@@ -170,7 +170,7 @@ static void flow_of(const struct traffic_row *r, struct traffic_flow *f)
 		f->unclear_bytes = f->moved_bytes;
 }
 
-/* The key with what is not asked for taken out. */
+/* Clears the members of the key that are not asked for. */
 static void key_reduce(struct traffic_key *k, uint32_t by)
 {
 	k->remote_end = 0;

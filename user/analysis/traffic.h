@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How many bytes each process handed to the network: by which device, to whom, and for which MPI
- * call and phase of the program. These are the counters that Brown et al. 2014 put into a modified
- * MPI, computed from posts alone (layers/post.h).
+ * Counts the bytes that each process handed to the network: by which device, to whom, and for which
+ * MPI call and phase of the program. These are the counters that Brown et al. 2014 put into a
+ * modified MPI, computed from posts alone (layers/post.h).
  *
  * Several layers post the same byte on its way down. Among the layers that post to one carrier in a
  * process, the one nearest to the wire counts. Posts with an unknown carrier count only in
@@ -20,7 +20,7 @@
 #include "analysis/ends.h"
 #include "analysis/phases.h"
 
-/* What the thread was doing when something was posted. */
+/* Activity of the thread when something was posted. */
 enum traffic_context {
 	TRAFFIC_IN_CALL,    /* in an MPI call */
 	TRAFFIC_BACKGROUND, /* in no MPI call on this thread */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Layers are chosen by process and carrier, for what the process itself moves and for what it sees arrive each on its own: the layer that
- * knows the one need not know the other.
+ * A layer is chosen for each process and carrier. The choice is made separately for what the
+ * process moves itself and for what it sees arrive: the layer that knows one need not know the
+ * other.
  */
 #include "analysis/traffic_settle.h"
 
@@ -57,7 +58,7 @@ static uint64_t relevant(const struct traffic_layer *l, bool arrivals)
 	return arrivals ? l->posts.cnt[POST_ARRIVAL] : data_posts(&l->posts);
 }
 
-/* Of two equally near, the one that posts more: they do not lie above each other. */
+/* Of two equally near layers, the one that posts more is better: neither lies above the other. */
 static bool is_better(const struct traffic_layer *l, const struct traffic_layer *than,
 		      bool arrivals)
 {
@@ -78,7 +79,10 @@ static struct traffic_layer *best_of(struct traffic_layer *from, const struct tr
 	return best;
 }
 
-/* Of one process: the layers of each carrier; those of no known one come first, and count if there are no others. */
+/*
+ * Chooses one layer per carrier of a process. Layers of unknown carriers come first, and count only
+ * if there are no others.
+ */
 static void process_choose(struct traffic_layer *from, struct traffic_layer *end, bool arrivals)
 {
 	struct traffic_layer *next, *best, *unknown = NULL;
@@ -131,9 +135,12 @@ static void rows_mark(struct traffic *a)
 	}
 }
 
-/* ---- what was received ---- */
+/* ---- received bytes ---- */
 
-/* Whether what the peer is sent by this carrier is among what it saw arrive. */
+/*
+ * Finds the processes and carriers for which arrivals count, so that what is sent to them is
+ * already included.
+ */
 static bool *arrivals_seen(const struct traffic *a, uint32_t nprocess)
 {
 	bool *seen = xcalloc((size_t)nprocess * CARRIER_CNT, sizeof(*seen));
@@ -144,7 +151,7 @@ static bool *arrivals_seen(const struct traffic *a, uint32_t nprocess)
 		if (!l->arrivals_count)
 			continue;
 		seen[l->process * CARRIER_CNT + l->carrier] = true;
-		/* One side may not know what the other one does: rather too few than twice. */
+		/* one side may not know the other's carrier; rather count too little than twice */
 		seen[l->process * CARRIER_CNT + CARRIER_UNKNOWN] = true;
 		for (int c = 0; l->carrier == CARRIER_UNKNOWN && c < CARRIER_CNT; c++)
 			seen[l->process * CARRIER_CNT + (uint32_t)c] = true;

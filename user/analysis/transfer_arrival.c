@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* When the data of receives had come: see transfer_start.h. */
+/* Finds when the data of receives had arrived: see transfer_start.h. */
 #include <stdlib.h>
 
 #include "analysis/transfer_settle.h"
@@ -17,8 +17,8 @@ static bool is_named(const struct transfer_arrival *v)
 }
 
 /*
- * What comes is seen by each layer that it goes through: those arrivals stay that say whose they are; if there are none, those of the
- * layers that count.
+ * Every layer that data pass through sees them arrive. Only arrivals that name their receive are
+ * kept. If there are none, those of the layers that count are kept.
  */
 void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, uint32_t process)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Decides which post was an operation's first with data, now that it is known which layers count and whose ends are whose.
+ * Finds each operation's first post with data, once it is known which layers count and who owns
+ * which end.
  */
 #include "analysis/transfer_settle.h"
 
@@ -8,7 +9,10 @@
 
 #include "analysis/table.h"
 
-/* A post of so many is data, however large the message: no protocol's own messages are. */
+/*
+ * A post of this many bytes is data, however large the message is: no protocol messages are that
+ * large.
+ */
 #define DATA_BYTES 4096
 
 /* ---- the first post of data ---- */
@@ -43,7 +47,9 @@ static void ops_compare(struct transfer_op *a, struct transfer_op *b)
 		a->envelope_doubtful = b->envelope_doubtful = true;
 }
 
-/* Each with those that are still under way when it begins. Operations are in order of that. */
+/*
+ * Compares each operation with those in progress when it begins. Operations are in order of begin.
+ */
 static void doubts_find(struct transfer_process *p)
 {
 	struct transfer_op **active = xcalloc(p->nop, sizeof(struct transfer_op *));
@@ -76,7 +82,7 @@ static bool carries(const struct transfer_op *op, const struct transfer_post *po
 	return post->step != STEP_NONE || post->bytes >= least;
 }
 
-/* doubt: there is one of unknown size before, or instead of it. */
+/* *doubt: a post of unknown size comes before the result, or may be the one looked for. */
 static const struct transfer_post *first_post(const struct transfer_process *p,
 					      const struct transfer_op *op, bool by_request,
 					      bool *doubt)
@@ -105,7 +111,7 @@ static const struct transfer_post *first_post(const struct transfer_process *p,
 	return NULL;
 }
 
-/* Something may be missing of it, or of what is in its way. */
+/* True if records of the operation, or of others that may be mistaken for it, may be missing. */
 static bool has_gap(const struct transfer_start *a, const struct transfer_process *p,
 		    const struct transfer_op *op)
 {
@@ -193,7 +199,7 @@ static void peers_find(struct transfer_start *a, const struct model *m, uint32_t
 					    (enum post_carrier)p->post[i].carrier);
 }
 
-/* Leaves the posts of the layers that count. */
+/* Keeps only the posts of the layers that count. */
 static void posts_choose(struct transfer_start *a, uint32_t process)
 {
 	struct transfer_process *p = a->process[process];

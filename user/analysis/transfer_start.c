@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Keeps what may matter, up to a bound; what it means is decided at the end (transfer_settle.c).
+ * Keeps everything that may matter, up to a limit. transfer_settle.c decides at the end what it
+ * means.
  */
 #include "analysis/transfer_settle.h"
 
@@ -17,7 +18,7 @@ static struct transfer_process *process_of(struct transfer_start *a, const struc
 	return *p;
 }
 
-/* Whether there is room for one more; else from this moment on nothing of the process can be told. */
+/* True if there is room for one more. Else nothing is known of the process from this moment on. */
 static bool keep(struct transfer_start *a, struct transfer_process *p, uint64_t ns)
 {
 	if (a->kept < TRANSFERS_KEPT_MAX && !p->until_ns) {
@@ -34,7 +35,7 @@ static bool is_p2p(const struct func_info *f)
 	return !strcmp(f->group, "p2p") || !strcmp(f->group, "part");
 }
 
-/* What is no message of two may send and receive, whatever its arguments say. */
+/* Operations other than point-to-point may send and receive, whatever their arguments say. */
 static void directions_set(struct transfer_op *op, const struct func_info *f,
 			   const struct call_roles *r)
 {
@@ -77,7 +78,7 @@ static void op_add(struct transfer_start *a, struct transfer_process *p,
 	p->nop++;
 }
 
-/* ---- what is told ---- */
+/* ---- incoming records ---- */
 
 static void request_started(struct transfer_start *a, const struct model_call *c,
 			    const struct call_request *r)
@@ -108,7 +109,7 @@ static void request_over(struct transfer_start *a, const struct model_call *c,
 	free(started);
 	if (r->op)
 		return;
-	/* Whatever it was, it had begun unseen. */
+	/* an operation whose begin was not seen may be anything */
 	op_add(a, p,
 	       &(struct transfer_op){.end_ns = c->end_ns,
 				     .sends = true,
@@ -120,7 +121,10 @@ static void request_over(struct transfer_start *a, const struct model_call *c,
 				     .tag = -1});
 }
 
-/* Calls that move data though they have none of the program's: barriers, synchronisation of windows, making of communicators. */
+/*
+ * True for calls that move data without moving the program's data: barriers, synchronisation of
+ * windows, creation of communicators.
+ */
 static bool may_post(const struct func_info *f)
 {
 	static const char *const groups[] = {"coll", "neigh", "rma", "comm", "topo", "init", "io"};
@@ -184,7 +188,9 @@ static void on_operation(void *ctx, const struct model_operation *o)
 			op.tag = told ? o->completion->tag : r->recv_tag;
 		}
 		op.bytes = r->sends ? r->send_bytes : told ? o->completion->bytes : r->recv_bytes;
-		/* without a request: one that the library called over when it began */
+		/*
+		 * without a request: an operation that the library reported as over when it began
+		 */
 		op.wanted = (o->completion || !o->func->waits) && op.bytes &&
 			    (r->sends ? r->peer : r->recv_peer) != PEER_NULL;
 	}
@@ -197,7 +203,7 @@ static void arrival_keep(struct transfer_start *a, const struct model_post *p)
 	const struct call_post *post = p->post;
 	struct names *names = &a->traffic->names;
 
-	/* libraries give the messages of their collectives tags below 0 */
+	/* libraries give the messages of their collectives negative tags */
 	if (!post->bytes || (post->has_envelope && post->tag < 0) ||
 	    !keep(a, proc, p->call->begin_ns))
 		return;

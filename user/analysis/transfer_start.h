@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * When the data of nonblocking point-to-point operations began to move: in the call that started
- * the operation, while the program computed, or only when it waited. These are the cases of Denis &
- * Trahay 2016, told apart from the trace alone by the process's first post that carries data of the
- * operation.
+ * Finds when the data of nonblocking point-to-point operations began to move: in the call that
+ * started the operation, while the program computed, or only when it waited. These are the cases of
+ * Denis & Trahay 2016, told apart from the trace alone by the process's first post that carries
+ * data of the operation.
  *
  * A post is attributed to an operation only without doubt. Either it names the operation's request,
  * or no other operation in progress in the process moves data in the same direction with the same

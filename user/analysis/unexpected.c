@@ -7,7 +7,7 @@
 
 #include "analysis/table.h"
 
-/* How many were received later than that. */
+/* Number of messages received after ts_ns. */
 static uint32_t taken_since(const struct unexpected *u, uint64_t ts_ns)
 {
 	uint32_t low = 0, high = u->ntaken;
@@ -27,7 +27,7 @@ static void taken_add(struct unexpected *u, uint64_t ts_ns)
 {
 	uint64_t *at;
 
-	/* half of them at once: moving all for each one would take long */
+	/* drop half of them at once: moving all for each new one would be slow */
 	if (u->ntaken == UNEXPECTED_KEPT) {
 		u->ntaken /= 2;
 		memmove(u->taken, u->taken + u->ntaken, u->ntaken * sizeof(u->taken[0]));

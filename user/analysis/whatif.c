@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See whatif.h: what is kept of the recording. */
+/* See whatif.h: keeps what is needed of the recording. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,14 +11,14 @@
 
 #define NOBODY UINT32_MAX
 
-/* Room for one more at the end. */
+/* Grows the array if needed, and returns the place for one more entry at its end. */
 #define grown(array, n, room)                                                                     \
 	((array) = (n) < (room) ? (array) :                                                       \
 				  xrealloc((array),                                               \
 					   ((room) = (room) ? (room)*2 : 64) * sizeof(*(array))), \
 	 &(array)[(n)])
 
-/* Keeps nothing of the recording any more. */
+/* Frees everything that was kept of the recording. */
 static void recording_drop(struct whatif *w)
 {
 	for (uint32_t i = 0; i < w->nline; i++)
@@ -37,7 +37,7 @@ static void recording_drop(struct whatif *w)
 	w->nmessage = w->message_room = w->nno_core = w->no_core_room = 0;
 }
 
-/* Whether there is room for one more thing of so many bytes. */
+/* True if there is room for another entry of this size. Else drops everything. */
 static bool room_take(struct whatif *w, size_t bytes)
 {
 	if (!w->full && w->room_bytes < bytes) {
@@ -111,7 +111,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 			 s->computes);
 }
 
-/* How many of a thread's calls begin by then. */
+/* Number of a thread's calls that begin at ts_ns or earlier. */
 static uint32_t calls_begun(const struct whatif *w, uint32_t thread, uint64_t ts_ns)
 {
 	const struct whatif_line *l = thread < w->nline ? &w->line[thread] : NULL;
@@ -184,7 +184,10 @@ static struct whatif_transfer *transfer_of(struct whatif *w, const struct whatif
 			sizeof(struct whatif_transfer));
 }
 
-/* Both were in the call that completes their side when the later one had posted. */
+/*
+ * Adds a message's duration if both sides were in their completing calls when the later side had
+ * been posted.
+ */
 static void alone_add(struct whatif *w, const struct whatif_message *m)
 {
 	uint64_t both_ns = both_ns_of(m);
@@ -217,12 +220,13 @@ void whatif_match(struct whatif *w, const struct match *m)
 	*out = (struct whatif_message){
 		.side = {side_of(&m->send), side_of(&m->recv)},
 		.bytes = m->bytes,
-		/* The call that posted it has been told: it is over. */
+		/* the call that posted it is over, as it has been reported */
 		.site = at ? w->line[m->send.thread->idx].call[at - 1].site : 0,
 		.other_host = m->send.process->host_idx != m->recv.process->host_idx,
 	};
 	if (!at)
-		return; /* of a thread whose calls were not told: nothing can be said of it */
+		/* the thread's calls were not reported, so nothing is known of it */
+		return;
 	w->nmessage++;
 	alone_add(w, out);
 }
@@ -250,7 +254,10 @@ void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struc
 
 /* ---- collectives ---- */
 
-/* By the data: who needs what others have. MPI_Ibcast and MPI_Bcast_c, too. */
+/*
+ * Derives the flow from the data that members need from each other. Covers names such as MPI_Ibcast
+ * and MPI_Bcast_c, too.
+ */
 static enum whatif_flow flow_of(const struct func_info *f)
 {
 	static const struct {
@@ -318,7 +325,7 @@ static void on_no_core(void *ctx, const struct model_thread *waiter,
 	w->nno_core++;
 }
 
-/* ---- what waited for what ---- */
+/* ---- dependencies ---- */
 
 bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind kind,
 		   struct whatif_dep *out)
@@ -348,8 +355,9 @@ bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind ki
 }
 
 /*
- * This side was in its completing call and both were posted: when the other one next called MPI, if it was outside then, and for longer
- * than such a message takes: than others of this size, or than this one from then on.
+ * For a side that was in its completing call with both sides posted: the time when the other thread
+ * called MPI next. 0 unless the other thread was outside MPI for longer than such a message takes.
+ * That duration is learned from other messages of this size, or else from the rest of this one.
  */
 static uint64_t peer_in_ns_of(const struct whatif *w, const struct whatif_message *m, int side)
 {

@@ -30,7 +30,7 @@ enum whatif_kind {
 	WHATIF_PEER_IN_MPI,
 };
 
-/* What a call waited for. */
+/* Something that a call waited for. */
 struct whatif_dep {
 	enum whatif_kind kind;
 	uint64_t begin_ns, end_ns; /* of the call that completes this side of the message */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What whatif.c keeps of the recording for whatif_run.c. */
+/* State that whatif.c keeps of the recording for whatif_run.c. */
 #ifndef POV_ANALYSIS_WHATIF_INTERNAL_H
 #define POV_ANALYSIS_WHATIF_INTERNAL_H
 
@@ -51,7 +51,7 @@ struct whatif_member {
 	bool root; /* this member is the root */
 };
 
-/* Which members of a collective must wait for which. */
+/* Dependencies among the members of a collective. */
 enum whatif_flow { FLOW_ALL, FLOW_FROM_ROOT, FLOW_TO_ROOT };
 
 struct whatif_joint {

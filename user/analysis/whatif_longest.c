@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See whatif_longest_ns. Each thread has a clock that stands still while it is in MPI. A call that had to wait for others sets it to the
- * latest of theirs, each as it was when that one called. The method is OTF-CPT's (Protze et al. 2022), done afterwards.
+ * See whatif_longest_ns. Each thread has a clock that stands still while the thread is in MPI. A
+ * call that had to wait for others sets the clock to the latest of theirs, each as of the time when
+ * that thread called. The method is that of OTF-CPT (Protze et al. 2022), applied after the run.
  */
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
 
-/* From at_ns on the clock is ahead of the thread's own time that counts. */
+/* From at_ns on, the clock is this far ahead of the thread's own counted time. */
 struct ahead {
 	uint64_t at_ns, ns;
 };
 
 struct clock {
-	uint64_t *in_mpi_ns; /* until the end of each call */
-	/* Of each stretch: what counts until it begins, and the thread's time in MPI by then. */
+	/* time in MPI up to the end of each call; owned */
+	uint64_t *in_mpi_ns;
+	/* For each stretch: the counted time and the time in MPI up to its begin. */
 	struct {
 		uint64_t counted_ns, in_mpi_ns;
 	} * before;
@@ -40,14 +42,14 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Time in MPI until then. */
+/* Time in MPI up to ts_ns. */
 static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
 	const struct whatif_line *line = thread < l->w->nline ? &l->w->line[thread] : NULL;
 	uint32_t lo = 0, hi = line ? line->ncall : 0;
 	uint64_t ns;
 
-	while (lo < hi) { /* the first call that ends later */
+	while (lo < hi) { /* finds the first call that ends later */
 		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (line->call[mid].end_ns <= ts_ns)
@@ -61,7 +63,7 @@ static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_
 	return ns;
 }
 
-/* What counts of a stretch until then. */
+/* Counted time of a stretch up to ts_ns. */
 static uint64_t stretch_ns(const struct longest *l, uint32_t thread, uint32_t i, uint64_t ts_ns)
 {
 	const struct whatif_stretch *s = &l->part[thread].stretch[i];
@@ -93,13 +95,14 @@ static void clock_make(struct longest *l, uint32_t thread)
 	}
 }
 
-/* Time that counts until then. */
+/* Counted time up to ts_ns. */
 static uint64_t counted_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
 	const struct whatif_part *p = &l->part[thread];
 	uint32_t lo = 0, hi = p->n;
 
-	while (lo < hi) { /* the first stretch that begins then or later */
+	/* finds the first stretch that begins then or later */
+	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
 		if (p->stretch[mid].from_ns < ts_ns)
@@ -147,7 +150,7 @@ static bool counts(const struct longest *l, uint32_t thread)
 	return thread < l->nthread && l->part[thread].leads;
 }
 
-/* The latest clock of those that a member had to wait for. */
+/* The latest clock of the members that this member had to wait for. */
 static uint64_t joint_ns(const struct longest *l, struct whatif_joint *j,
 			 const struct whatif_member *own, uint64_t end_ns)
 {
@@ -161,7 +164,7 @@ static uint64_t joint_ns(const struct longest *l, struct whatif_joint *j,
 		return own != root && root->begin_ns <= end_ns && counts(l, root->thread) ?
 			       clock_ns(l, root->thread, root->begin_ns) :
 			       0;
-	/* Events come in order of their ends, so each one sees those who came since the last one. */
+	/* events come in order of end, so each one sees the members that came since the last one */
 	for (; j->begun < j->n && first[j->begun].begin_ns <= end_ns; j->begun++) {
 		const struct whatif_member *m = &first[j->begun];
 

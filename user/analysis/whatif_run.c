@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See whatif.h: the recording gone through with a change. Of each thread its lead is known: how much earlier it is than it was, after each call
- * that waited for something; between these it grows by what is given of cores. A call's end:
+ * See whatif.h: replays the recording with a change. A thread's lead is how much earlier it is than
+ * it was. It is set at each call that waited for something; between such calls it grows by the core
+ * time that is given. The end of a call:
  *
- *	recorded	end  = ready  + rest	ready:  the latest of the call's begin and of what it waited for
- *	changed		end' = ready' + rest	ready': the latest of the same, each earlier by its thread's lead then,
- *						but for what is left out
+ *	recorded	end  = ready  + rest
+ *	changed		end' = ready' + rest
+ *
+ * ready is the latest of the call's begin and of what it waited for. ready' is the latest of the
+ * same times, each earlier by its thread's lead at that time, without what is left out.
  */
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
 
-/* From at_ns on. */
+/* State of a thread from at_ns on. */
 struct step {
 	uint64_t at_ns;
 	int64_t lead_ns;
-	int64_t given_ns; /* of cores, by then */
+	int64_t given_ns; /* core time given by then */
 };
 
-/* Of a stretch without a core what is left out, and all together by its end. */
+/* Time left out of a stretch without a core, and the sum up to its end. */
 struct given {
 	uint64_t from_ns, to_ns;
 	int64_t ns, sum_ns;
@@ -28,10 +31,11 @@ struct given {
 struct lead {
 	struct step *step;
 	uint32_t nstep, room;
-	const struct given *given; /* of the run's */
+	const struct given *given; /* entries of run.given */
 	uint32_t ngiven;
-	uint32_t looked_at; /* of given: what was asked for last */
-	int64_t carried_ns; /* when the last transfer that it began is over */
+	uint32_t looked_at; /* index in `given` of the last query */
+	/* end of the last transfer that the thread began */
+	int64_t carried_ns;
 };
 
 struct run {
@@ -46,7 +50,7 @@ struct run {
 
 #define NEAR 8
 
-/* The first stretch that ends later. Mostly that is the one asked for last, or a little behind. */
+/* The first stretch that ends later. It is mostly that of the last query or shortly after it. */
 static uint32_t given_find(struct lead *l, uint64_t ts_ns)
 {
 	uint32_t lo = l->looked_at, hi = l->ngiven;
@@ -69,7 +73,7 @@ static uint32_t given_find(struct lead *l, uint64_t ts_ns)
 	return lo;
 }
 
-/* What was given by then; of a stretch that is under way in proportion. */
+/* Core time given by ts_ns. A stretch in progress counts in proportion. */
 static int64_t given_ns(struct lead *l, uint64_t ts_ns)
 {
 	uint32_t lo = l->ngiven ? given_find(l, ts_ns) : 0;
@@ -90,7 +94,7 @@ static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 	struct lead *l = &r->thread[thread];
 	uint32_t lo = 0, hi = l->nstep;
 
-	/* What is asked for lies mostly behind the last one. */
+	/* queries are mostly after the last step */
 	if (hi && l->step[hi - 1].at_ns <= ts_ns)
 		lo = hi;
 	while (lo < hi) {
@@ -106,7 +110,7 @@ static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - l->step[lo - 1].given_ns;
 }
 
-/* When something would have been. */
+/* When something would have happened. */
 static int64_t moved_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 {
 	return (int64_t)ts_ns - lead_ns(r, thread, ts_ns);
@@ -128,12 +132,12 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* A call, as it was and as it would have been. */
+/* A call as it was, and as it would have been. */
 struct call_end {
 	int64_t ready_ns, moved_ns, extra_ns;
 };
 
-/* When the data are there of a send that is not waited for. */
+/* When the data of a send arrive that is not waited for. */
 static int64_t carried_ns(struct run *r, const struct whatif_dep *d, int64_t transfer_ns)
 {
 	struct lead *from = &r->thread[d->on];
@@ -164,7 +168,7 @@ static void message_add(struct run *r, const struct whatif_event *e, struct call
 	}
 }
 
-/* Those who had come when this one left. */
+/* Adds the members that had arrived when this one left. */
 static void member_add(struct run *r, const struct whatif_event *e, struct call_end *c)
 {
 	struct whatif_joint *j = &r->w->joint[r->w->member[e->of].joint];
@@ -183,7 +187,7 @@ static void member_add(struct run *r, const struct whatif_event *e, struct call_
 	c->moved_ns = later(c->moved_ns, j->last_ns);
 }
 
-/* Of others in a call, how many are looked at at most. */
+/* How many other participants of a call are looked at. */
 #define OTHERS_MAX 64
 
 static int64_t given_within(const struct run *r, uint32_t thread, int64_t from_ns, uint64_t to_ns)
@@ -193,7 +197,7 @@ static int64_t given_within(const struct run *r, uint32_t thread, int64_t from_n
 	return given_ns(l, to_ns) - given_ns(l, (uint64_t)from_ns);
 }
 
-/* The most that is given to one of those who take part in a call, from a time to its end. */
+/* The most core time given to another participant of the call, from from_ns to the call's end. */
 static int64_t given_others(const struct run *r, const struct whatif_event *e, int64_t from_ns)
 {
 	const struct whatif_joint *j;
@@ -209,7 +213,7 @@ static int64_t given_others(const struct run *r, const struct whatif_event *e, i
 	return most_ns;
 }
 
-/* All that one call completes: events first … end - 1. */
+/* Replays all that one call completes: events first … end - 1. */
 static void call_end(struct run *r, size_t first, size_t end)
 {
 	const struct whatif_event *e = &r->w->event[first];
@@ -268,7 +272,7 @@ static void cores_give(struct run *r)
 	}
 }
 
-/* When the last call of all was over, and when it would have been. */
+/* How much earlier the last of all calls would have ended. */
 static uint64_t gain_of(const struct run *r)
 {
 	int64_t last_ns = 0, moved = 0;

@@ -6,7 +6,10 @@
 
 #include "analysis/table.h"
 
-/* Programs may ask MPI something before they begin it, and one that was not seen to begin may open another session. */
+/*
+ * Programs may query MPI before they begin it. A process whose begin was not seen may also open
+ * another session.
+ */
 static bool was_open(const struct windows *w, const struct window *row,
 		     const struct model_process *p)
 {
@@ -47,7 +50,7 @@ enum window_change windows_spin(struct windows *w, const struct model_spin *s)
 {
 	struct window *row = table_row(w->process, w->nprocess, s->thread->proc->idx);
 
-	/* of one that ran before, it says nothing that is not known */
+	/* for a process that ran before the recording, polls add nothing new */
 	return model_ran_before(w->model, s->thread->proc) ? WINDOW_STAYS :
 							     used(row, false, s->begin_ns);
 }
