@@ -60,7 +60,7 @@ struct account {
 	bool sched;	   /* the scheduler was recorded */
 };
 
-/* After the replay. */
+/* Makes the account. Call after the replay. */
 void account_make(struct account *a, const struct model *m, const struct app_time *app,
 		  const struct causes *causes);
 void account_release(struct account *a);

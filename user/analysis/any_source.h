@@ -5,7 +5,8 @@
  * queued from the begin of the call that sends it until the receiver calls what completes its
  * receive. The receiver is busy with a rank's message from the end of the call that received it
  * until its next such call. The result is the sender's waiting (analysis/late.h), for its message
- * to be taken or for an answer, while its message was queued and the receiver was busy with others.
+ * to be taken or for an answer. It counts while the message was queued and the receiver was busy
+ * with others.
  *
  * A receive from one rank after a probe of any source does not count as one from any source. If a
  * call completes several receives, the time that the receiver spends on the first ones before the

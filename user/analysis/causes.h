@@ -42,7 +42,7 @@ enum cause_wait {
 	CAUSE_LATE_SENDER,
 	CAUSE_LATE_RECEIVER,
 	CAUSE_COLLECTIVE,
-	CAUSE_EPOCH, /* + enum epoch_kind */
+	CAUSE_EPOCH, /* add the enum epoch_kind */
 	CAUSE_WAITS = CAUSE_EPOCH + EPOCH_KINDS,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds who had the core, and what both threads were doing, while a rank's thread was runnable and
- * another thread ran on the CPU that it waited for. For each pair of threads on a CPU it sums how
+ * Finds who had the core while a rank's thread was runnable and another thread ran on the CPU that
+ * it waited for, and what both threads were doing. For each pair of threads on a CPU it sums how
  * long one waited for the other, by what each was doing (doing.h). A thread's waiting lies in one
  * call or outside all calls. If only part of the other thread's run overlaps the waiting, each of
  * its activities counts in proportion. Only waiting while the process uses MPI counts (windows.h).

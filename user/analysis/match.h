@@ -30,7 +30,8 @@ struct match_end {
 	 * without a completer.
 	 */
 	uint64_t completing_ns, end_ns;
-	uint32_t place, end_place; /* of model_operation */
+	/* index among the operations that the posting, and the completing, call handled */
+	uint32_t place, end_place;
 	/* from call_roles and the status, or BYTES_UNKNOWN */
 	int64_t bytes;
 	bool any_source; /* a receive from MPI_ANY_SOURCE */

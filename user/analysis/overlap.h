@@ -15,10 +15,10 @@
  * call and the wait. For a send, the wait lasts until its receiver had the message, if the receiver
  * was already waiting.
  *
- * T_comm is the median of the last messages of exactly this size, on one host or between hosts,
- * from the begin of the send to the end of the receive. Only messages count whose receiver was
- * waiting before the send, or at most a hundredth of T_comm later, and whose sender computed
- * nothing meanwhile.
+ * T_comm is the median duration of the last messages of exactly this size, on one host or between
+ * hosts. A duration lasts from the begin of the send to the end of the receive. Only messages count
+ * whose receiver was waiting before the send, or at most a hundredth of T_comm later, and whose
+ * sender computed nothing meanwhile.
  *
  * The ratio covers only calls that complete this one operation, if such messages had been seen by
  * then and T_comp is at least a tenth of T_comm. Without computation there is nothing to hide

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Splits the time of merged polls. From the entry of the first poll to the return of the last, a
- * thread is in the library, in the overhead that recording adds to each poll, or in between: in its
- * own code, or off the CPU. Reports and timelines both use this split, so that they agree.
+ * thread is in one of three places. It is in the library, in the overhead that recording adds to
+ * each poll, or in between: in its own code, or off the CPU. Reports and timelines both use this
+ * split, so that they agree.
  */
 #ifndef POV_ANALYSIS_POLLS_H
 #define POV_ANALYSIS_POLLS_H

@@ -43,13 +43,14 @@ struct traffic_key {
 
 /* Members of the key that traffic_by tells rows apart by. */
 #define TRAFFIC_BY_PROCESS (1u << 0)
-#define TRAFFIC_BY_CARRIER (1u << 1) /* and transport */
+#define TRAFFIC_BY_CARRIER (1u << 1) /* tells carrier and transport apart */
 #define TRAFFIC_BY_LAYER (1u << 2)
 #define TRAFFIC_BY_DEVICE (1u << 3)
 #define TRAFFIC_BY_DEST (1u << 4)
 #define TRAFFIC_BY_PEER (1u << 5)
-#define TRAFFIC_BY_CONTEXT (1u << 6) /* with function or thread */
-#define TRAFFIC_BY_PHASE (1u << 7)   /* and region */
+/* tells context, and its function or thread, apart */
+#define TRAFFIC_BY_CONTEXT (1u << 6)
+#define TRAFFIC_BY_PHASE (1u << 7) /* tells phase and region apart */
 #define TRAFFIC_BY_STEP (1u << 8)
 
 /* All posts of a row by enum post_kind, whether they count or not. */

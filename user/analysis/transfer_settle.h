@@ -31,7 +31,7 @@ struct transfer_post {
 	uint64_t message;
 	int64_t bytes;
 	uint32_t end, layer, thread; /* numbers in traffic.names */
-	uint32_t in_func;	     /* id + 1, or 0 */
+	uint32_t in_func;	     /* id of the MPI function + 1, or 0 */
 	int32_t peer;
 	uint8_t kind, step, carrier;
 };

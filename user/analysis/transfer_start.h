@@ -7,8 +7,8 @@
  *
  * A post is attributed to an operation only without doubt. Either it names the operation's request,
  * or no other operation in progress in the process moves data in the same direction with the same
- * peer, as far as peers are known. A sender's posts belong to its sends, a receiver's reads to its
- * receives. Protocol messages are not data.
+ * peer. Peers are compared as far as they are known. A sender's posts belong to its sends, a
+ * receiver's reads to its receives. Protocol messages are not data.
  *
  * For receives, this also finds when the last of their data had arrived. An arrival is attributed
  * by its request, by its envelope (source and tag), or by its peer if nothing else was due from

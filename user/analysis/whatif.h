@@ -33,7 +33,8 @@ enum whatif_kind {
 /* Something that a call waited for. */
 struct whatif_dep {
 	enum whatif_kind kind;
-	uint64_t begin_ns, end_ns; /* of the call that completes this side of the message */
+	/* begin and end of the call that completes this side of the message */
+	uint64_t begin_ns, end_ns;
 	/* when the other thread began the call that this side waited for */
 	uint64_t on_ns;
 	uint64_t both_ns; /* when both sides were posted */
