@@ -67,8 +67,8 @@ struct hang_thread {
 	bool before;
 	bool any; /* one of its wants is enough for it to go on */
 	/*
-	 * Set by hang_settle: the call was in progress before the recording, no records of calls
-	 * were lost, and the thread had time to work. Then a want whose other side is unknown is
+	 * Set by hang_settle: the call lasted for all of the recording, no records of calls were
+	 * lost, and the thread had time to work. Then a want whose other side is unknown is
 	 * presumed to be unmet.
 	 */
 	bool presumed;
@@ -89,7 +89,9 @@ struct hang_thread {
 	/* idx of the processes that have not done what the thread waits for; owned */
 	uint32_t *waits_for;
 	uint32_t nwaits_for;
-	/* Set by hang_settle: the processes that the thread waits for can never do it. */
+	/*
+	 * Set by hang_settle: the thread can never go on, as what it waits for can never be done.
+	 */
 	bool stuck;
 };
 

@@ -55,7 +55,7 @@ enum match_assumed {
 struct match {
 	struct match_end send, recv;
 	int32_t tag;
-	uint32_t comm_id; /* of call_roles */
+	uint32_t comm_id; /* see call_roles */
 	/* bytes sent; as in the receive's status if the send does not report them */
 	int64_t bytes;
 	enum match_assumed assumed;
