@@ -33,7 +33,7 @@ void text_efficiency(const struct report *r, FILE *out);
 void text_account(const struct report *r, FILE *out);
 void text_reasons(const struct report *r, FILE *out);
 void text_account_ranks(const struct report *r, FILE *out);
-/* Notes which processes the tables of ranks lack, and which ranks start late. */
+/* Notes processes that the tables of ranks lack, and ranks whose MPI_Init was not recorded. */
 void text_windows_note(const struct report *r, FILE *out);
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);
