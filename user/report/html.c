@@ -35,10 +35,11 @@ static const struct {
 
 /* The policy forbids scripts and external files, whatever names a trace contains. */
 static const char head_begin[] =
-	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-	"http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-	"'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, "
-	"initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" "
+	"content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
 
 /* Hatching for the classes of page.css, so that states differ without colours, too. */
 static const char patterns[] =

@@ -153,10 +153,10 @@ void html_account(struct html *h)
 		stack_put(h, bar, n);
 		html_put(h,
 			 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
-			 "aria-label=\"Classes of rank time\"><table><caption>Classes of rank "
-			 "time</caption><thead><tr><th scope=\"col\">class</th><th scope=\"col\" "
-			 "class=\"n\">%s</th><th scope=\"col\" "
-			 "class=\"n\">share</th><th></th></tr></thead><tbody>\n",
+			 "aria-label=\"Classes of rank time\">"
+			 "<table><caption>Classes of rank time</caption><thead><tr>"
+			 "<th scope=\"col\">class</th><th scope=\"col\" class=\"n\">%s</th>"
+			 "<th scope=\"col\" class=\"n\">share</th><th></th></tr></thead><tbody>\n",
 			 unit.name);
 		for (uint32_t i = 0; i < n; i++)
 			bar_row(h, &bar[i]);

@@ -341,8 +341,9 @@ static void picture_put(struct html *h)
 	int pitch = row_pitch(lines), height = pitch - (pitch > 12 ? 4 : 2);
 
 	html_put(h,
-		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Ranks by "
-		 "time\"><svg class=\"map\" viewBox=\"0 0 %d %d\" role=\"group\" "
+		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+		 "aria-label=\"Ranks by time\">"
+		 "<svg class=\"map\" viewBox=\"0 0 %d %d\" role=\"group\" "
 		 "aria-label=\"Ranks by time\">\n",
 		 WIDTH_PX, (int)lines * pitch + 26);
 	lines_put(h, pitch, height);

@@ -296,8 +296,9 @@ static void shaded_put(struct html *h, const struct pair **list, size_t n)
 		       h->rows.folded ? "group of ranks" : "rank",
 		       human_bytes(bytes, sizeof(bytes), most));
 	html_put(h,
-		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Message "
-		 "matrix\"><svg class=\"matrix\" width=\"%u\" height=\"%u\" role=\"img\" "
+		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+		 "aria-label=\"Message matrix\">"
+		 "<svg class=\"matrix\" width=\"%u\" height=\"%u\" role=\"img\" "
 		 "aria-label=\"Message matrix; the table after it has the largest pairs\">\n",
 		 LABEL_PX + rows * CELL_PX + 2, rows * CELL_PX + 2);
 	html_put(h, "<rect class=\"frame\" x=\"%d\" y=\"0\" width=\"%u\" height=\"%u\"/>\n",

@@ -73,8 +73,8 @@ void html_paragraph(struct html *h, const char *class, const char *fmt, ...)
 void html_section_begin(struct html *h, const char *id, const char *title)
 {
 	html_put(h,
-		 "<section id=\"%s\" aria-labelledby=\"%s-title\" tabindex=\"-1\">\n<h2 "
-		 "id=\"%s-title\">",
+		 "<section id=\"%s\" aria-labelledby=\"%s-title\" tabindex=\"-1\">\n"
+		 "<h2 id=\"%s-title\">",
 		 id, id, id);
 	html_text(h, "%s", title);
 	html_put(h, "</h2>\n");

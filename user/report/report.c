@@ -182,7 +182,7 @@ static void account_conclude(struct report *r)
 						   &r->findings.app, r->model, r->whatif, partial);
 	parts_conclude(&r->parts, &r->account, r->whatif, partial);
 	reasons_make(&r->reasons, &r->findings, &r->account, r->whatif);
-	/* Frees its memory now: it is large, and a page replays the recording once more. */
+	/* Its memory is large, and a page replays the recording once more: free it now. */
 	r->too_long = whatif_is_full(r->whatif);
 	whatif_free(r->whatif);
 	r->whatif = NULL;

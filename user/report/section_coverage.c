@@ -304,8 +304,8 @@ static void losses_print(const struct report *r, FILE *out)
 	if (v->preload_no_area)
 		fprintf(out,
 			"             %s of threads that could get no memory to record in: too "
-			"few file\n             "
-			"descriptors (ulimit -n), no memory, or no answer in time\n",
+			"few file\n"
+			"             descriptors (ulimit -n), no memory, or no answer in time\n",
 			human_plural(calls, sizeof(calls), v->preload_no_area, "call is",
 				     "calls are"));
 	if (lost > v->preload_no_area)
@@ -360,15 +360,15 @@ static void limit_print(const struct report *r, FILE *out)
 	if (any)
 		fprintf(out,
 			"             of all processes, by record --max-overhead %g: single "
-			"calls, their messages and some bytes\n             "
-			"are missing there; --max-overhead off records them\n",
+			"calls, their messages and some bytes\n"
+			"             are missing there; --max-overhead off records them\n",
 			100 * v->limit);
 	if (!v->exceeded.counted_ns)
 		return;
 	fprintf(out,
 		"  EXCEEDED   --max-overhead %g for %s, by functions that are never left "
-		"out:\n             "
-		"at most ",
+		"out:\n"
+		"             at most ",
 		100 * v->limit, human_ns(ns, sizeof(ns), v->exceeded.counted_ns));
 	limit_cost_print(r, &v->exceeded, out);
 }

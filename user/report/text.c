@@ -327,14 +327,14 @@ static void print_doubts(const struct report *r, FILE *out)
 	if (r->left_out_only)
 		fprintf(out,
 			"  %-10s calls were left out by --max-overhead (see Coverage): figures "
-			"marked ≥ are at least that,\n             "
-			"those marked ~ may be wrong in either direction\n",
+			"marked ≥ are at least that,\n"
+			"             those marked ~ may be wrong in either direction\n",
 			"LEFT OUT");
 	else if (r->lost_any)
 		fprintf(out,
 			"  %-10s records are missing (see Coverage): figures marked ≥ are at "
-			"least that, those marked ~\n             "
-			"may be wrong in either direction\n",
+			"least that, those marked ~\n"
+			"             may be wrong in either direction\n",
 			"LOST");
 }
 
@@ -559,12 +559,13 @@ void report_text(const struct report *r, FILE *out)
 				      (r->opt->threads ? DETAIL_MAIN_TIMES : 0),
 			      out);
 		fputs(r->source->temporary ?
-			      "\n  "
-			      "More is told by `povtrace report` of a recording that is kept "
+			      "\n"
+			      "  More is told by `povtrace report` of a recording that is kept "
 			      "(`povtrace record`).\n" :
 			      "\nMore: povtrace report --findings | --times | --functions | "
-			      "--messages | --all; povtrace advise;\npovtrace export makes a "
-			      "timeline; how to read this: povtrace help report\n",
+			      "--messages | --all; povtrace advise;\n"
+			      "povtrace export makes a timeline; how to read this: "
+			      "povtrace help report\n",
 		      out);
 		return;
 	}
