@@ -15,8 +15,8 @@
 #include "finding/setting.h"
 
 #define WRITES_LEAST 1000 /* a rank with fewer write calls does not print much */
-#define WRITE_COST_NS \
-	100000 /* forwarding one write takes less; beyond this, other work held the cores */
+/* Forwarding one write takes less than this. If a holder cost more, other work held the cores. */
+#define WRITE_COST_NS 100000
 #define ANCESTORS_MAX 64
 
 static const char *stdout_of(const struct model_process *p)

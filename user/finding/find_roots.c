@@ -120,9 +120,7 @@ char *words_causes(const struct findings *f, char *text, enum cause_wait how, ui
 	uint32_t n;
 	const struct cause *c = causes_of(f->direct[how], f->ndirect[how], process, &n, &sum_ns);
 
-	/*
-	 * Causes cover all waiters, cost_ns only those that count: skip unless both are the same.
-	 */
+	/* Causes cover all waiters, cost_ns only those that count. Skips causes if both differ. */
 	if (sum_ns != cost_ns)
 		return text;
 	return causes_words(f, words(text, "; meanwhile it "), c, n, sum_ns);

@@ -15,9 +15,11 @@ extern const char *const compare_run_names[2];
 
 /* One row of a comparison. Pointers for a run are NULL if that run lacks the item. */
 struct compare_row {
-	/* name of the function, kind of the findings, or class of the messages; NULL for ranks */
-	const char *name,
-		*layer;	   /* layer of the function; "" for findings and messages, NULL for ranks */
+	/*
+	 * name: name of the function, kind of the findings, or class of the messages; NULL for
+	 * ranks. layer: layer of the function; "" for findings and messages; NULL for ranks.
+	 */
+	const char *name, *layer;
 	const void *at[2]; /* the run's row that the figures read */
 	uint32_t lost[2];  /* records missing from the run's row: bits of analysis/loss.h */
 	const struct model_process *process[2]; /* process of the rank; NULL in other tables */
