@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What to do, by what was found; how that is set is said by setting.c.
- */
+/* Chooses the advice for each kind of finding. setting.c phrases how to set it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +7,10 @@
 #include "finding/find.h"
 #include "finding/setting.h"
 
-#define BUSY_PART \
-	4 /* a thread wants a core of its own if it computes for one part in so many of its rank's life */
+/* A thread that computes for at least 1/BUSY_PART of its rank's life wants a core of its own. */
+#define BUSY_PART 4
 
-/* Puts what is to be set behind text, and frees it. */
+/* Appends setting to text and frees it. */
 static char *setting_add(char *text, char *setting)
 {
 	text = words(text, "%s", setting);
@@ -30,7 +28,7 @@ char *advice_cores(const struct findings *f, const char *whom, uint32_t n)
 	return words(setting_add(text, setting_cores(model_get_trace(f->model), n)), ")");
 }
 
-/* Of the rank with most of them: threads that compute for a part of its life that deserves a core. */
+/* Largest number of busy threads (see BUSY_PART) in any rank; at least 1. */
 static uint32_t threads_busy(const struct findings *f)
 {
 	uint32_t *busy = xcalloc(model_process_count(f->model) + 1, sizeof(*busy)), most = 1;
@@ -55,8 +53,8 @@ char *advice_apart(const struct findings *f, const struct model_process *a,
 
 	if (allotted_apart(&f->allotted, a, b))
 		return xstrdup(
-			"the program itself has moved these ranks to one CPU: they were given CPUs of their own, "
-			"and no binding by the launcher keeps them apart");
+			"the program itself has moved these ranks to one CPU: they were given "
+			"CPUs of their own, and no binding by the launcher keeps them apart");
 	return most ? advice_cores(f, "each rank", n < most ? n : most) :
 		      xstrdup("there are more ranks than cores: start fewer, or use more hosts");
 }
@@ -67,7 +65,8 @@ char *advice_threads(const struct findings *f)
 
 	if (!text)
 		return xstrdup(
-			"start fewer threads (OMP_NUM_THREADS): there are not two cores for each rank");
+			"start fewer threads (OMP_NUM_THREADS): there are not two cores for each "
+			"rank");
 	return words(text, ", that is for two busy threads, or start fewer (OMP_NUM_THREADS)");
 }
 
@@ -85,8 +84,8 @@ char *advice_against(const struct findings *f, const struct model_thread *waiter
 		return advice_apart(f, waiter->proc, holder->proc);
 	if (model_thread_records(f->model, holder))
 		return xstrdup(
-			"tracing itself took the cores: leave one CPU to it, without ranks, or record less "
-			"(-f, --no-functions, --sched ranks)");
+			"tracing itself took the cores: leave one CPU to it, without ranks, or "
+			"record less (-f, --no-functions, --sched ranks)");
 	if (holder->kthread)
 		return xstrdup(
 			"keep the kernel's work off the ranks' CPUs: isolcpus= and irqaffinity= "
@@ -95,7 +94,7 @@ char *advice_against(const struct findings *f, const struct model_thread *waiter
 		       "(AllowedCPUs= of systemd's units)");
 }
 
-/* A thread of the library that calls MPI meanwhile, where it has such. */
+/* Appends how to enable the library's progress thread, if it has one. */
 static char *progress_add(const struct findings *f, char *text)
 {
 	if (!setting_has_library(model_get_trace(f->model), "mpich"))
@@ -107,17 +106,16 @@ static char *progress_add(const struct findings *f, char *text)
 char *advice_target(const struct findings *f)
 {
 	return progress_add(
-		f,
-		xstrdup("the library carried out accesses to this memory only while its owner called MPI: call MPI_Iprobe now and "
-			"then within the computation"));
+		f, xstrdup("the library carried out accesses to this memory only while its owner "
+			   "called MPI: call MPI_Iprobe now and then within the computation"));
 }
 
-/* kmod-docs/FINDINGS_OVERLAP.md says what each of these was measured to bring. */
+/* kmod-docs/FINDINGS_OVERLAP.md has the measured effect of each of these. */
 char *advice_progress(const struct findings *f)
 {
 	char *text = xstrdup(
-		"MPI moved the data only while it was called: call MPI_Testall now and then within the "
-		"computation");
+		"MPI moved the data only while it was called: call MPI_Testall now and then "
+		"within the computation");
 
 	if (setting_has_library(model_get_trace(f->model), "openmpi"))
 		text = words(text,

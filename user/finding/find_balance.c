@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks of a job that compute more than others (analysis/app_time.h), or communicate more (analysis/volumes.h, causes.h). */
+/*
+ * Finds ranks that compute more than the others of their job (analysis/app_time.h), or communicate
+ * more (analysis/volumes.h, analysis/causes.h).
+ */
 #include "lib/human.h"
 #include "lib/log.h"
 #include "finding/find.h"
 
-/* What the rank with most has more than the mean, in %. */
+/* Thresholds: how much the top rank must exceed the mean, in percent. */
 #define COMPUTE_PCT 10
-#define MOVED_PCT 50	   /* bytes … */
-#define COMMUNICATE_PCT 25 /* … and the time that this took */
-#define NS_PER_BYTE 1000   /* bytes that would have moved more slowly are not what took that time */
+#define MOVED_PCT 50	   /* bytes moved */
+#define COMMUNICATE_PCT 25 /* time that moving them took */
+/* If the extra bytes would need more ns per byte than this, they do not explain the extra time. */
+#define NS_PER_BYTE 1000
 
-/* One job's ranks that began to use MPI while they were recorded, by a figure of them. */
+/* Statistics of one figure over a job's ranks. Counts only ranks whose MPI_Init was recorded. */
 struct job {
-	uint32_t first, end; /* idx of processes */
+	uint32_t first, end; /* range of process indices */
 	uint64_t (*of)(const struct findings *f, uint32_t idx);
-	uint32_t n, most, least; /* how many; idx */
+	uint32_t n, most, least; /* number of ranks; process indices of the extremes */
 	uint64_t sum, most_value, mean;
-	uint64_t open_ns; /* of the others: in calls that had not returned */
+	uint64_t open_ns; /* time of all ranks but most in calls that had not returned */
 };
 
 static bool is_known(const struct findings *f, uint32_t idx)
@@ -52,13 +56,16 @@ static bool is_above(const struct job *j, uint64_t more, uint64_t pct)
 	       (double)j->most_value * j->n * 100 >= (double)(j->sum + more) * (double)(100 + pct);
 }
 
-/* Whether it is, whatever the others would have done if their calls had returned at once. */
+/* True even if the other ranks' time in open calls is added to their figure. */
 static bool is_above_in_time(const struct job *j, uint64_t pct)
 {
 	return is_above(j, j->open_ns, pct);
 }
 
-/* What those that count would wait less; time in calls that had not returned proves nothing. */
+/*
+ * How much less the ranks that count would wait. Adds time in open calls to the other ranks'
+ * figure.
+ */
 static uint64_t saved_by(const struct findings *f, const struct job *j)
 {
 	uint64_t ns = 0;
@@ -121,7 +128,10 @@ static void compute_find(struct findings *f, uint32_t first, uint32_t end)
 
 /* ---- communication ---- */
 
-/* In MPI, but for waiting for others and for a core, and for calls that have not returned: whom they wait for is unknown. */
+/*
+ * Time in MPI without waiting for ranks or for a core. Excludes open calls: it is unknown for whom
+ * they wait.
+ */
 static uint64_t communicated(const struct findings *f, uint32_t idx)
 {
 	const struct blame *b = causes_blame(&f->causes, idx);
@@ -139,7 +149,7 @@ static uint64_t moved(const struct findings *f, uint32_t idx)
 	return f->volumes.bytes[idx];
 }
 
-/* A rank that moved few bytes is in MPI for another reason. */
+/* False if the rank moved so few extra bytes that it must be in MPI for another reason. */
 static bool bytes_explain(const struct job *bytes, const struct job *j)
 {
 	return (bytes->most_value - bytes->mean) * NS_PER_BYTE >= j->most_value - j->mean;
@@ -167,20 +177,19 @@ static void communicate_find(struct findings *f, uint32_t first, uint32_t end)
 
 	if (bytes.most == j.most && is_above(&bytes, 0, MOVED_PCT) &&
 	    is_above_in_time(&j, COMMUNICATE_PCT) && bytes_explain(&bytes, &j))
-		finding_add(
-			f,
-			&(struct finding){
-				.kind = "communication_imbalance",
-				.cost_ns = saved_ns,
-				.text = communicate_text(f, &bytes, &j, saved_ns),
-				.advice = xstrdup(
-					"spread what this rank sends and receives over several, or let a "
-					"collective do it, which goes by way of other ranks"),
-				.process = j.most,
-			});
+		finding_add(f, &(struct finding){
+				       .kind = "communication_imbalance",
+				       .cost_ns = saved_ns,
+				       .text = communicate_text(f, &bytes, &j, saved_ns),
+				       .advice = xstrdup(
+					       "spread what this rank sends and receives over "
+					       "several, or let a collective do it, which goes by "
+					       "way of other ranks"),
+				       .process = j.most,
+			       });
 }
 
-/* Ranks are in order of their jobs. */
+/* Relies on ranks being sorted by job. */
 void find_balance(struct findings *f)
 {
 	uint32_t n = model_process_count(f->model), end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks that were late to collective calls, by analysis/arrivals.h. */
+/* Finds ranks that were late to collective calls (analysis/arrivals.h). */
 #include "lib/log.h"
 #include "finding/find.h"
 

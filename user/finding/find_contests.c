@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Cores that were wanted, by what both threads were doing (analysis/contests.h). */
+/* Finds contests for cores, classified by the activity of both threads (analysis/contests.h). */
 #include <stdlib.h>
 
 #include "analysis/label.h"
 #include "lib/log.h"
 #include "finding/find.h"
 
-/* What one kind is made of: which contests, and which of these are one finding. */
+/* A kind of finding. is() selects its contests. Those with the same group() form one finding. */
 struct kind {
 	const char *name;
 	bool (*is)(const struct findings *f, const struct contest *c);
@@ -71,7 +71,7 @@ static char *words_doing(char *text, enum doing d, const struct func_info *func)
 							    "MPI");
 }
 
-/* Whoever held the core, threads of one process each after the other: "thread 12 1.2 ms, thread 13 1 ms; and 2 more". */
+/* Threads that held the core: "12 1.2 ms, 13 1 ms; and 2 more" */
 static char *words_threads(char *text, const struct contest *c, uint32_t n)
 {
 	uint32_t cnt = 0;
@@ -197,7 +197,7 @@ static uint32_t by_holding_process(const struct contest *c)
 	return c->holder->proc->idx;
 }
 
-/* Whether most of the longest stretch of a contest lies within that time. */
+/* True if more than half of the contest's longest stretch lies within that time. */
 static bool mostly_within(const struct contest *c, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t begin_ns = c->worst_from_ns, end_ns = c->worst_from_ns + c->worst_ns;
@@ -207,7 +207,10 @@ static bool mostly_within(const struct contest *c, uint64_t from_ns, uint64_t to
 	return end_ns > begin_ns && 2 * (end_ns - begin_ns) > c->worst_ns;
 }
 
-/* Whether the one that polled at a time waited for the one that wanted the core, by what else was found of both. */
+/*
+ * True if the polling holder waited for the thread that wanted its core. Uses late senders and late
+ * arrivals as evidence.
+ */
 static bool waited_for(const struct findings *f, const struct contest *c)
 {
 	const struct waited_for *l = waited_for_get(&f->late.pairs[LATE_SENDER],

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cores that others had while threads of ranks wanted them, by analysis/contests.h. Kernel threads are one culprit, and so are
- * processes none of which cost enough alone.
+ * Finds cores that other threads held while threads of ranks wanted them (analysis/contests.h). All
+ * kernel threads count as one culprit. So do all processes that cost too little for a finding of
+ * their own.
  */
 #include <stdlib.h>
 
@@ -11,16 +12,16 @@
 
 enum core_kind { CORE_OTHERS, CORE_RANKS, CORE_OWN };
 
-/* Culprits of CORE_OTHERS that are no single process. */
+/* Culprits of CORE_OTHERS other than a single process. */
 enum { CULPRIT_KERNEL = -1, CULPRIT_SMALL = -2 };
 
-/* What one process lost to another one. */
+/* Time that one process lost to one culprit. */
 struct loser {
 	enum core_kind kind;
-	int64_t culprit;			    /* idx, or as above; 0 but for CORE_OTHERS */
-	uint32_t waiter;			    /* idx */
-	const struct model_thread *holder, *thread; /* of the longest part */
-	uint64_t ns, part_ns;
+	int64_t culprit; /* process index or CULPRIT_*; 0 unless CORE_OTHERS */
+	uint32_t waiter; /* process index */
+	const struct model_thread *holder, *thread; /* threads of the costliest contest */
+	uint64_t ns, part_ns;			    /* sum; costliest contest */
 };
 
 static bool loser_is(const struct loser *l, const struct loser *other)
@@ -43,7 +44,7 @@ static int loser_compare(const void *va, const void *vb)
 	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
 }
 
-/* What each process cost as a holder; by idx. Caller frees. */
+/* Cost of each process as a holder, by process index. Caller frees. */
 static uint64_t *costs_sum(const struct findings *f)
 {
 	uint64_t *ns = xcalloc(model_process_count(f->model) + 1, sizeof(*ns));
@@ -54,7 +55,7 @@ static uint64_t *costs_sum(const struct findings *f)
 	return ns;
 }
 
-/* What a part of the waiting is part of, without the time. */
+/* The loser that a contest belongs to, without times. */
 static struct loser loser_of(const struct findings *f, const struct contest *part,
 			     const uint64_t *cost_ns)
 {
@@ -73,7 +74,7 @@ static struct loser loser_of(const struct findings *f, const struct contest *par
 static struct loser *losers_find(const struct findings *f, const uint64_t *cost_ns, uint32_t *n)
 {
 	struct loser *list = xmalloc((f->ncontest + 1) * sizeof(*list));
-	uint32_t first = 0; /* of the same waiting process */
+	uint32_t first = 0; /* first entry of this waiting process */
 
 	*n = 0;
 	for (uint32_t i = 0; i < f->ncontest; i++) {
@@ -99,7 +100,7 @@ static struct loser *losers_find(const struct findings *f, const uint64_t *cost_
 	return list;
 }
 
-/* The CPU on which they lost most. */
+/* Appends the CPU on which the n losers lost most. */
 static char *words_most_cpu(const struct findings *f, char *text, const struct loser *l, uint32_t n)
 {
 	uint32_t cpu = 0, cpus = model_get_info(f->model)->nr_cpus;
@@ -133,7 +134,7 @@ static char *loser_text(const struct findings *f, char *text, const struct loser
 	return text;
 }
 
-/* Those who lost for one reason, n of them. */
+/* Sentence about n losers with the same kind and culprit. */
 static char *losers_text(const struct findings *f, const struct loser *l, uint32_t n, uint64_t ns)
 {
 	static const char *const what[] = {
@@ -156,7 +157,7 @@ static char *losers_text(const struct findings *f, const struct loser *l, uint32
 	return words_more(text, n);
 }
 
-/* The parts that a finding is made of, and when the longest was. */
+/* Sets the contests of a finding, and the time of the longest stretch. */
 static void parts_take(const struct findings *f, const uint64_t *cost_ns, const struct loser *l,
 		       struct finding *found)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* More threads than CPUs that they may use, by analysis/demand.h. What a smaller set of CPUs explains is not told of a larger one. */
+/*
+ * Finds sets of CPUs that more threads want than there are CPUs (analysis/demand.h). Reports no set
+ * whose cost smaller sets within it explain.
+ */
 #include <stdlib.h>
 
 #include "analysis/label.h"
 #include "lib/log.h"
 #include "finding/find.h"
 
-#define OVER_PART 10  /* it must last for one part in so many of what a rank lives on average */
-#define EXPLAINED 0.9 /* of what a set of CPUs costs, by sets within it: it is none of its own */
+#define OVER_PART 10  /* demand must exceed a set for 1/OVER_PART of its busy time */
+#define EXPLAINED 0.9 /* drop a set if sets within it explain more than this part of its cost */
 
 static char *words_cpus(const struct findings *f, char *text, const struct demand_mask *k)
 {
@@ -18,7 +21,7 @@ static char *words_cpus(const struct findings *f, char *text, const struct deman
 	return text;
 }
 
-/* Whose threads these are; returns how many processes. */
+/* Processes whose threads want CPUs of the set. Returns their number, and the first NAMED. */
 static uint32_t ranks_in(const struct findings *f, uint32_t mask,
 			 const struct model_process **named)
 {
@@ -81,7 +84,7 @@ static char *demand_advice(const struct findings *f, uint32_t mask)
 			   text;
 }
 
-/* What sets of CPUs within it have cost, no CPU twice. */
+/* Cost of the reported sets within a set. Counts no CPU twice. */
 static uint64_t explained_ns(const struct findings *f, const bool *told, uint32_t mask)
 {
 	const struct demand_mask *m = f->demand.mask;
@@ -103,7 +106,7 @@ static int size_compare(const void *va, const void *vb, void *ctx)
 	return (int)a->all - (int)b->all;
 }
 
-/* What those who want CPUs of a set lost to each other. Caller frees. */
+/* Contests between threads that want only CPUs of the set. Caller frees. */
 static uint32_t *contests_in(const struct findings *f, const struct demand_mask *k, uint32_t *n)
 {
 	uint32_t *list = xmalloc((f->ncontest + 1) * sizeof(*list));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks that others waited for in one-sided communication, by analysis/epochs.h and analysis/locks.h. */
+/* Finds ranks that others waited for in one-sided communication (analysis/epochs.h, locks.h). */
 #include "lib/log.h"
 #include "finding/find.h"
 
 static const struct {
-	const char *kind, *before, *behind; /* who was late */
+	const char *kind, *before, *behind; /* words around the late rank */
 } kinds[EPOCH_KINDS] = {
 	[EPOCH_LATE_POST] = {"late_post", "to access memory of ",
 			     ", which had not called MPI_Win_post yet"},
@@ -15,7 +15,7 @@ static const struct {
 			       ", which was outside MPI until then"},
 };
 
-/* Those who waited for one process, n of them. */
+/* Adds a finding about the n ranks that waited for one process. */
 static void epoch_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
 {
 	const struct waited_for all = waited_for_sum(w, n);

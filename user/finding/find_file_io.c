@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Time in MPI's file calls, by analysis/file_io.h: of all ranks of a trace together. */
+/* Finds time in MPI's file calls, all ranks of a trace together (analysis/file_io.h). */
 #include "lib/human.h"
 #include "lib/log.h"
 #include "finding/find.h"
 
-#define SMALL_BYTES (1u << 20) /* calls that move less on average are small */
+#define SMALL_BYTES (1u << 20) /* calls that move fewer bytes on average are small */
 
 /* "; wrote 320 MiB by 40 calls, at 291 MiB/s a rank while in them" */
 static char *flow_words(char *text, const char *did, const struct file_flow *f)
@@ -49,8 +49,8 @@ static char *file_io_advice(const struct file_io_row *all)
 	if (!is_small(writes ? &all->written : &all->read))
 		return NULL;
 	return xasprintf(
-		"%s more at once, or by collective calls (MPI_File_%s_all), by which libraries put the pieces of "
-		"all ranks together",
+		"%s more at once, or by collective calls (MPI_File_%s_all), by which libraries "
+		"put the pieces of all ranks together",
 		writes ? "write" : "read", writes ? "write" : "read");
 }
 

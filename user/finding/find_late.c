@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks that others waited for with messages, by analysis/late.h. */
+/* Finds ranks that others waited for because they sent or received late (analysis/late.h). */
 #include "lib/log.h"
 #include "finding/find.h"
 
-/* Those who waited for one process, n of them. */
+/* Adds a finding about the n ranks that waited for one process. */
 static void late_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
 {
 	const struct waited_for all = waited_for_sum(w, n);

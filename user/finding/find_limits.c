@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ranks that a limit of CPU time held back: by the kernel's account of the group, which the recorder has read; without one, by what only such a
- * limit does (analysis/moves.h).
+ * Finds ranks that a CPU time limit throttled. The evidence is the kernel's statistics of the
+ * control group, which the recorder has read. Without them, it is behaviour that only such a limit
+ * causes (analysis/moves.h).
  */
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@ static char *advice(void)
 		"cgroup (CPUQuota= of systemd's units, cpu limits of containers)");
 }
 
-/* The longest time that a core of theirs was idle. */
+/* Returns the row with the longer time that a core was idle. */
 static const struct moves_process *longer(const struct moves_process *a,
 					  const struct moves_process *b)
 {
@@ -38,18 +39,18 @@ static char *words_idle(const struct findings *f, char *text, const struct moves
 	return words(text, " on cpu %s", cpu_label(f->model, row->held_worst_cpu, cpu));
 }
 
-/* ---- by the kernel's account ---- */
+/* ---- by the kernel's statistics ---- */
 
 struct group {
 	const json_t *meta;
-	uint32_t n; /* its ranks whose loss counts */
+	uint32_t n; /* number of its ranks whose losses count */
 	const struct model_process *first;
 	const struct moves_process *worst;
 	uint64_t idle_ns;
 	char *names; /* owned */
 };
 
-/* A number stands for one process at a time. */
+/* A pid may be reused: picks the process that lived while the group was watched. */
 static const struct model_process *member_of(const struct findings *f, const json_t *meta,
 					     const json_t *pid)
 {
@@ -126,7 +127,7 @@ static void group_find(struct findings *f, const json_t *meta)
 		       });
 }
 
-/* ---- by what was seen ---- */
+/* ---- by behaviour ---- */
 
 static void held_back_find(struct findings *f, const struct model_process *p)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Threads that were moved between CPUs all the time, and those that were woken late though their core was idle, by analysis/moves.h. */
+/*
+ * Finds threads that moved between CPUs all the time, and processes whose threads woke late though
+ * their core was idle (analysis/moves.h).
+ */
 #include "analysis/label.h"
 #include "lib/log.h"
 #include "finding/find.h"
 
-#define MOVES_MIN 100	/* of a thread … */
-#define MOVES_PER_S 100 /* … and so often, while it ran or wanted to */
+#define MOVES_MIN 100	/* moves of a thread */
+#define MOVES_PER_S 100 /* moves per second that the thread ran or wanted to run */
 
 static char *moves_text(const struct findings *f, const struct model_thread *t,
 			const struct moves_thread *row, double seconds)
@@ -71,22 +74,21 @@ static void wakeups_find(struct findings *f, const struct model_process *p)
 {
 	const struct moves_process *row = &f->moves.process[p->idx];
 
-	if (!row->slow || row->held_back ||
-	    f->limited[p->idx]) /* who is held back is woken late for that reason */
+	/* A CPU time limit explains why a throttled process wakes late. */
+	if (!row->slow || row->held_back || f->limited[p->idx])
 		return;
-	finding_add(
-		f,
-		&(struct finding){
-			.kind = "slow_wakeups",
-			.cost_ns = row->slow_ns,
-			.text = wakeups_text(f, p, row),
-			.advice = xstrdup(
-				"keep idle cores awake (a request on /dev/cpu_dma_latency), or poll "
-				"instead of sleeping; in a virtual machine its host decides"),
-			.process = p->idx,
-			.from_ns = row->worst_from_ns,
-			.to_ns = row->worst_from_ns + row->worst_ns,
-		});
+	finding_add(f, &(struct finding){
+			       .kind = "slow_wakeups",
+			       .cost_ns = row->slow_ns,
+			       .text = wakeups_text(f, p, row),
+			       .advice = xstrdup(
+				       "keep idle cores awake (a request on "
+				       "/dev/cpu_dma_latency), or poll instead of sleeping; in a "
+				       "virtual machine its host decides"),
+			       .process = p->idx,
+			       .from_ns = row->worst_from_ns,
+			       .to_ns = row->worst_from_ns + row->worst_ns,
+		       });
 }
 
 void find_moves(struct findings *f)

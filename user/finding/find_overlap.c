@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Transfers of nonblocking operations that went on only when they were waited for, by analysis/overlap.h. */
+/*
+ * Finds nonblocking operations whose transfers made progress only while the program waited for them
+ * (analysis/overlap.h).
+ */
 #include <stdlib.h>
 
 #include "analysis/site_times.h"
@@ -8,10 +11,10 @@
 #include "lib/log.h"
 #include "finding/find.h"
 
-#define SAVED_PART \
-	4 /* of so many operations one at least must have had to wait for what could have been hidden */
+/* At least 1/SAVED_PART of the operations must have waited for a transfer that could be hidden. */
+#define SAVED_PART 4
 
-/* Rows whose operations the same call completes are of one finding. */
+/* Rows whose operations complete in the same call form one finding. */
 static bool together(const struct overlap_row *a, const struct overlap_row *b)
 {
 	return a->key.done == b->key.done && !site_compare(&a->key.done_site, &b->key.done_site);
@@ -27,7 +30,7 @@ static int row_compare(const void *va, const void *vb)
 	return site_compare(&a->done_site, &b->done_site);
 }
 
-/* "MPI_Irecv, MPI_Isend": of n rows. */
+/* "MPI_Irecv, MPI_Isend": functions that started the operations of n rows */
 static char *starts_text(char *text, const struct overlap_row *r, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -41,7 +44,10 @@ static char *starts_text(char *text, const struct overlap_row *r, uint32_t n)
 	return text;
 }
 
-/* What posts tell of the functions that started them: how many began to move their data only when they were waited for. */
+/*
+ * Appends how many operations began to move their data only in the wait, according to the posts of
+ * the functions that started them.
+ */
 static char *posts_text(const struct findings *f, char *text, const struct overlap_row *r,
 			uint32_t n)
 {
@@ -61,10 +67,10 @@ static char *posts_text(const struct findings *f, char *text, const struct overl
 	}
 	if (!in_wait)
 		return text;
-	return words(
-		text,
-		"; by posts, %llu of %llu such operations began to move their data only when waited for",
-		(unsigned long long)in_wait, (unsigned long long)told);
+	return words(text,
+		     "; by posts, %llu of %llu such operations began to move their data only when "
+		     "waited for",
+		     (unsigned long long)in_wait, (unsigned long long)told);
 }
 
 static struct overlap_row sum_of(const struct overlap_row *r, uint32_t n)
@@ -111,7 +117,7 @@ void find_overlap(struct findings *f)
 			end++;
 		sum = sum_of(&list[i], end - i);
 		if (sum.saved_cnt < sum.cnt / SAVED_PART)
-			continue; /* now and then is not how it works */
+			continue;
 		finding_add(f, &(struct finding){
 				       .kind = "no_overlap",
 				       .cost_ns = sum.saved_ns,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Output of ranks, where those that pass it on held their cores: the launcher, or the kernel's workers behind terminals. The kernel counts all that
- * a process writes, to files and sockets, too. How much of a holder's time printing cost is unknown, so the sentence puts the figures side by side.
+ * Extends findings about held cores if the holder may have forwarded output of ranks: the launcher,
+ * or the kernel's workers that serve terminals. The kernel's write counters include files and
+ * sockets. It is unknown how much of a holder's time printing cost, so the sentence puts both
+ * figures side by side.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,9 @@
 #include "finding/find.h"
 #include "finding/setting.h"
 
-#define WRITES_LEAST 1000    /* a rank that wrote less often does not print to speak of */
-#define WRITE_COST_NS 100000 /* passing one on takes less: other work held the cores, too */
+#define WRITES_LEAST 1000 /* a rank with fewer write calls does not print much */
+/* Forwarding one write takes less than this. If a holder cost more, other work held the cores. */
+#define WRITE_COST_NS 100000
 #define ANCESTORS_MAX 64
 
 static const char *stdout_of(const struct model_process *p)
@@ -31,7 +34,10 @@ static bool is_recorder(const struct model_process *p)
 	return !strncmp(p->name, "povtrace", strlen("povtrace"));
 }
 
-/* The launcher if the rank descends from it, else NULL. launcher NULL: the rank's ancestor that wrote most often. */
+/*
+ * Returns launcher if the rank descends from it, else NULL. With launcher NULL, returns the rank's
+ * ancestor with the most write calls.
+ */
 static const struct model_process *ancestor_find(const struct model *m,
 						 const struct model_process *rank,
 						 const struct model_process *launcher)
@@ -49,7 +55,10 @@ static const struct model_process *ancestor_find(const struct model *m,
 	return most;
 }
 
-/* Whether unbound workers took most of the time that kernel threads held cores: they move what is written to terminals. */
+/*
+ * True if unbound workers took most of the time that kernel threads held cores. These workers
+ * forward terminal output.
+ */
 static bool workers_held(const struct findings *f, const struct finding *found)
 {
 	uint64_t workers_ns = 0;
@@ -63,7 +72,7 @@ static bool workers_held(const struct findings *f, const struct finding *found)
 	return 2 * workers_ns > found->cost_ns;
 }
 
-/* launcher NULL: the kernel's workers. */
+/* True if the rank prints through launcher, or through the kernel's workers if launcher is NULL. */
 static bool prints_by(const struct findings *f, const struct model_process *p,
 		      const struct model_process *launcher)
 {
@@ -114,8 +123,9 @@ static char *printing_advice(const struct findings *f)
 	char *setting = setting_output(model_get_trace(f->model)), *text;
 
 	text = xasprintf(
-		"if this is what ranks print: print less often, or let each rank write a file of its own%s, and compare; "
-		"options of the launcher for files leave the work with the launcher",
+		"if this is what ranks print: print less often, or let each rank write a file of "
+		"its own%s, and compare; options of the launcher for files leave the work with "
+		"the launcher",
 		setting);
 	free(setting);
 	return text;

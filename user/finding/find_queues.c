@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Messages that queued at their receiver, by analysis/any_source.h and analysis/unexpected.h. */
+/* Finds messages that queued at their receiver (analysis/any_source.h, analysis/unexpected.h). */
 #include "lib/human.h"
 #include "lib/log.h"
 #include "finding/find.h"
 
-/* Those who waited for one process, n of them: if only one did, nobody was served before it. */
+/*
+ * Adds a finding about the n ranks that waited for one process. A single rank is no queue: no other
+ * was served before it.
+ */
 static void any_source_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
 {
 	const struct waited_for all = waited_for_sum(w, n);
@@ -16,19 +19,18 @@ static void any_source_add(struct findings *f, int kind, const struct waited_for
 	text = words_ns(xstrdup("ranks waited "), "", all.ns, " for ");
 	text = words_process(f, text, model_process_get(f->model, all.late));
 	text = words(text, ", which received from any source and was at what others had sent it");
-	finding_add(
-		f,
-		&(struct finding){
-			.kind = "any_source_queue",
-			.cost_ns = all.ns,
-			.text = words_waiters(f, text, w, n),
-			.advice = xstrdup(
-				"hand out larger pieces of work, or the next one before it is asked "
-				"for; or share what this rank does among several"),
-			.process = all.late,
-			.from_ns = all.worst_from_ns,
-			.to_ns = all.worst_to_ns,
-		});
+	finding_add(f,
+		    &(struct finding){
+			    .kind = "any_source_queue",
+			    .cost_ns = all.ns,
+			    .text = words_waiters(f, text, w, n),
+			    .advice = xstrdup(
+				    "hand out larger pieces of work, or the next one before it is "
+				    "asked for; or share what this rank does among several"),
+			    .process = all.late,
+			    .from_ns = all.worst_from_ns,
+			    .to_ns = all.worst_to_ns,
+		    });
 }
 
 static void unexpected_add(struct findings *f, const struct unexpected *u)
@@ -45,19 +47,18 @@ static void unexpected_add(struct findings *f, const struct unexpected *u)
 	if (u->behind >= UNEXPECTED_KEPT / 2)
 		text = words(text, " or more");
 	text = words(words_when(f, text, u->behind_from_ns), ")");
-	finding_add(
-		f,
-		&(struct finding){
-			.kind = "unexpected_messages",
-			.cost_ns = u->ns,
-			.text = text,
-			.advice = xstrdup(
-				"post the receives before the messages come (MPI_Irecv), or let the "
-				"senders wait for a word of the receiver now and then"),
-			.process = u->process->idx,
-			.from_ns = u->behind_from_ns,
-			.to_ns = u->behind_to_ns,
-		});
+	finding_add(f,
+		    &(struct finding){
+			    .kind = "unexpected_messages",
+			    .cost_ns = u->ns,
+			    .text = text,
+			    .advice = xstrdup(
+				    "post the receives before the messages come (MPI_Irecv), or "
+				    "let the senders wait for a word of the receiver now and then"),
+			    .process = u->process->idx,
+			    .from_ns = u->behind_from_ns,
+			    .to_ns = u->behind_to_ns,
+		    });
 }
 
 void find_queues(struct findings *f)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Why ranks were late, by analysis/causes.h: words for the findings on who was late, and findings of ranks that made others wait through
- * others.
+ * Explains why ranks were late (analysis/causes.h). Provides words for the findings about late
+ * ranks. Finds ranks that made others wait indirectly, through further ranks.
  */
 #include <stdlib.h>
 
 #include "lib/log.h"
 #include "finding/find.h"
 
-#define CAUSE_PART 20 /* of what a finding costs: smaller causes are not named */
+#define CAUSE_PART 20 /* names no cause below 1/CAUSE_PART of the finding's cost */
 
 static const char *const did[CAUSE_KINDS] = {
 	[CAUSE_COMPUTED] = "computed",
@@ -21,7 +21,7 @@ static const char *const did[CAUSE_KINDS] = {
 	[CAUSE_WAITED] = "waited itself",
 };
 
-/* Who had the core, or whom it waited for. */
+/* Appends the process that had the core, or the process waited for. */
 static char *other_words(const struct findings *f, char *text, const struct cause *c)
 {
 	const struct model_process *p = model_process_get(f->model, c->other);
@@ -35,7 +35,7 @@ static char *other_words(const struct findings *f, char *text, const struct caus
 	return words(words_process(f, text, p), " had it");
 }
 
-/* Those of a process in a list that is in order of processes. */
+/* Finds the causes of a process in a list sorted by process. */
 static const struct cause *causes_of(const struct cause *list, uint32_t n, uint32_t process,
 				     uint32_t *found, uint64_t *sum_ns)
 {
@@ -50,12 +50,12 @@ static const struct cause *causes_of(const struct cause *list, uint32_t n, uint3
 	return first;
 }
 
-/* Causes of one kind. */
+/* Sum of the causes of one kind. */
 struct kind_sum {
 	enum cause_kind kind;
 	uint64_t ns;
-	const struct cause *most; /* with an `other` */
-	uint32_t others;
+	const struct cause *most; /* first one with an `other`, or NULL */
+	uint32_t others;	  /* number of causes */
 };
 
 static int kind_compare(const void *va, const void *vb)
@@ -67,7 +67,7 @@ static int kind_compare(const void *va, const void *vb)
 	return (int)a->kind - (int)b->kind;
 }
 
-/* n of them, the costliest first. */
+/* Sums n causes by kind, costliest kind first. */
 static void kinds_sum(const struct cause *c, uint32_t n, struct kind_sum *sum)
 {
 	for (int kind = 0; kind < CAUSE_KINDS; kind++)
@@ -83,7 +83,10 @@ static void kinds_sum(const struct cause *c, uint32_t n, struct kind_sum *sum)
 	qsort(sum, CAUSE_KINDS, sizeof(*sum), kind_compare);
 }
 
-/* The time is that of all who waited, added up: as nanoseconds it would be taken for the late one's own. */
+/*
+ * Prints a share, because the time is the sum over all waiters. In ns it would look like the late
+ * rank's own time.
+ */
 static char *words_share(char *text, const char *before, uint64_t ns, uint64_t sum_ns)
 {
 	return words(text, "%s%.0f %%", before, 100 * (double)ns / (double)sum_ns);
@@ -117,12 +120,16 @@ char *words_causes(const struct findings *f, char *text, enum cause_wait how, ui
 	uint32_t n;
 	const struct cause *c = causes_of(f->direct[how], f->ndirect[how], process, &n, &sum_ns);
 
-	if (sum_ns != cost_ns) /* of all waiters, not only of those that are shown */
+	/* Causes cover all waiters, cost_ns only those that count. Skips causes if both differ. */
+	if (sum_ns != cost_ns)
 		return text;
 	return causes_words(f, words(text, "; meanwhile it "), c, n, sum_ns);
 }
 
-/* "; most, 200.000 ms, when rank 2 waited for rank 1, that for rank 0, which computed before MPI_Send at 0.620 s" */
+/*
+ * "; most, 200.000 ms, when rank 2 waited for rank 1, that for rank 0, which computed before
+ * MPI_Send at 0.620 s"
+ */
 static char *farthest_words(const struct findings *f, char *text, const struct cause *c)
 {
 	const struct cause_worst *w = &c->farthest;
@@ -142,7 +149,7 @@ static char *farthest_words(const struct findings *f, char *text, const struct c
 	return words_when(f, text, w->from_ns);
 }
 
-/* The costliest by what was lost through others. */
+/* Returns the cause with the most time lost through further ranks. */
 static const struct cause *farthest(const struct cause *c, uint32_t n)
 {
 	const struct cause *most = c;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Findings that tell of the same time: a rank that is preempted in MPI by a process that is told of for all that it took, threads that
- * share a core where it is known what for. Of each kind those come first that say most of the cause; what they tell of nearly
- * all of is not told again where there is little room.
+ * Marks findings about time that other findings explain better. Example: a rank is preempted in MPI
+ * by a process, and another finding covers all time that this process took. The kinds below are in
+ * order of how much they say about the cause. If earlier kinds cover nearly all time of a finding,
+ * short outputs leave it out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@ static const char *const kinds[] = {
 	"preempted_in_mpi",	"polling_holds_core",
 };
 
-/* The kind that tells of most of it, if those before tell of nearly all. teller: of each contest, or NULL. */
+/*
+ * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all. teller:
+ * kind that covers each contest, or NULL.
+ */
 static const char *told_by(const struct findings *f, const struct finding *found,
 			   const char *const *teller)
 {

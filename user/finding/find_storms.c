@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Storms of small messages, by analysis/storms.h. */
+/* Finds storms of small messages (analysis/storms.h). */
 #include "lib/human.h"
 #include "lib/log.h"
 #include "finding/find.h"
@@ -34,8 +34,8 @@ void find_storms(struct findings *f)
 				.cost_ns = s->ns,
 				.text = storm_text(f, s),
 				.advice = xstrdup(
-					"pack what goes to one rank into one message (MPI_Pack, a derived "
-					"datatype, a buffer of the program's own)"),
+					"pack what goes to one rank into one message (MPI_Pack, a "
+					"derived datatype, a buffer of the program's own)"),
 				.process = s->sender->idx,
 				.from_ns = s->worst_from_ns,
 				.to_ns = s->worst_to_ns,

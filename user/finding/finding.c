@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The list of findings, and the analyses that they are made of. */
+/* Runs the analyses and makes the list of findings. */
 #include "finding/finding.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void findings_init(struct findings *f)
 	locks_init(&f->locks, &f->epochs);
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
-	app_time_init(&f->app, &f->holders); /* of the holders it hears before others do */
+	app_time_init(&f->app, &f->holders); /* hooks holders last, so it is notified first */
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds);
 	contests_init(&f->contests, &f->app.windows);
@@ -92,15 +92,15 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 {
 	uint32_t n = 0;
 
-	sinks[n++] = &f->app.sink; /* before those that ask it whether MPI is in use */
+	sinks[n++] = &f->app.sink; /* before the sinks that query its windows */
 	sinks[n++] = &f->holders.sink;
 	sinks[n++] = &f->arrivals.sink;
-	sinks[n++] = &f->overlaps.sink; /* before the matches that it is told of */
+	sinks[n++] = &f->overlaps.sink; /* before late.matches, which calls it */
 	sinks[n++] = &f->late.matches.sink;
 	sinks[n++] = &f->epochs.sink;
 	sinks[n++] = &f->locks.sink;
 	sinks[n++] = &f->passive.sink;
-	sinks[n++] = &f->causes.sink; /* behind those */
+	sinks[n++] = &f->causes.sink; /* after the sinks that it combines */
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;
 	sinks[n++] = &f->allotted.sink;

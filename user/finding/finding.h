@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What cost ranks most, and who was the cause. Each kind of finding has a rule (kmod-docs/FINDINGS.md) and says what ranks lost by it,
- * added up. Costs of different findings may be of the same time: a rank is late because somebody held its core; they are never
- * added. The analyses that they are made of are sinks of one replay.
+ * Findings report what cost ranks most time, and which process caused it. Each kind of finding has
+ * a rule (kmod-docs/FINDINGS.md). Its cost is the sum over all ranks that lost time. Different
+ * findings may cover the same time: a rank is late because another process held its core. Never add
+ * their costs. All analyses behind the findings are sinks of one replay.
  */
 #ifndef POV_FINDING_FINDING_H
 #define POV_FINDING_FINDING_H
@@ -28,22 +29,24 @@
 #include "model/model.h"
 #include "site/sites.h"
 
-#define FINDING_NS 1000000 /* what cost less is none … */
-#define FINDING_PART \
-	200 /* … nor is what cost less than one part in so many of what a rank lives on average */
+/* A finding that costs less than this many ns is dropped. */
+#define FINDING_NS 1000000
+/* A finding that costs less than 1/FINDING_PART of a rank's mean lifetime is dropped, too. */
+#define FINDING_PART 200
 
+/* For process indices: several processes are to blame, or none. */
 #define FINDING_NOBODY UINT32_MAX
 
 struct finding {
-	const char *kind; /* its name, as in JSON and documents */
-	uint64_t cost_ns; /* of all ranks that lost by it */
-	char *text;	  /* one sentence without an end mark: who, whom, how much; owned */
-	char *advice;	  /* what to do about it, or NULL; owned */
-	uint32_t process; /* idx of whoever is the cause; or FINDING_NOBODY: several are, or it is none */
-	uint64_t from_ns, to_ns; /* of the longest part of it; both 0: it is at no certain time */
-	uint32_t *contest, ncontest; /* what it tells of: indices of findings.contest; owned */
-	const char *
-		told_by; /* the kind of another one that tells of nearly all of this time, and better; or NULL */
+	const char *kind;	 /* name of the rule, as in JSON and documents */
+	uint64_t cost_ns;	 /* sum over all ranks that lost time */
+	char *text;		 /* one sentence without full stop: who, whom, how much; owned */
+	char *advice;		 /* how to fix it, or NULL; owned */
+	uint32_t process;	 /* index of the process to blame, or FINDING_NOBODY */
+	uint64_t from_ns, to_ns; /* longest occurrence; both 0: no particular time */
+	uint32_t *contest, ncontest; /* its contests: indices of findings.contest; owned */
+	/* kind of findings that cover nearly all of this time and explain it better, or NULL */
+	const char *told_by;
 };
 
 #define FINDING_SINKS_MAX 20
@@ -59,12 +62,13 @@ struct findings {
 	struct epochs epochs;
 	struct locks locks;
 	struct passive passive;
-	void (*matched)(void *ctx, const struct match *m); /* the caller's: each match; or NULL */
+	/* the caller's callback for each match, or NULL */
+	void (*matched)(void *ctx, const struct match *m);
 	void *matched_ctx;
 	struct causes causes;
 	struct any_source any_source;
 	struct unexpecteds unexpecteds;
-	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of its maps; owned */
+	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of the maps of causes; owned */
 	uint32_t nroot, ndirect[CAUSE_WAITS];
 	struct contests contests;
 	struct contest *contest; /* contests_list; owned */
@@ -76,20 +80,22 @@ struct findings {
 	struct overlaps overlaps;
 	struct volumes volumes;
 	struct file_io file_io;
-	struct sites *sites;			/* the caller's, for names of places; or NULL */
-	const struct transfer_start *transfers; /* the caller's, settled; or NULL */
-	const bool *chosen; /* by process index: whose loss counts; NULL: all ranks' */
-	bool *limited; /* by process index: a limit of CPU time held it back, says the kernel; owned */
-	struct finding *finding; /* owned; the costliest first */
+	struct sites *sites;			/* for names of code locations; borrowed; or NULL */
+	const struct transfer_start *transfers; /* settled; borrowed; or NULL */
+	/* by process index: losses of this process count; NULL: losses of all ranks count */
+	const bool *chosen;
+	/* by process index: the kernel reports that a CPU time limit throttled it; owned */
+	bool *limited;
+	struct finding *finding; /* costliest first; owned */
 	uint32_t n;
-	uint64_t least_ns; /* what cost less is none */
+	uint64_t least_ns; /* findings that cost less are dropped */
 };
 
 void findings_init(struct findings *f);
 void findings_release(struct findings *f);
-/* Those that the replay must tell; room for FINDING_SINKS_MAX. Returns how many. */
+/* Stores the sinks for the replay. sinks has room for FINDING_SINKS_MAX. Returns their number. */
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks);
-/* Once, after the replay. chosen must outlive f. */
+/* Makes the findings. Call it once, after the replay. chosen must outlive f. */
 void findings_make(struct findings *f, const struct model *m, const bool *chosen);
 
 #endif

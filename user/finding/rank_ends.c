@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which ranks did not end well, in which order, and where they were. The words are rank_ends_text.c's. */
+/*
+ * Finds the ranks that did not end well, their order, and where they were. rank_ends_text.c writes
+ * the sentences.
+ */
 #include "finding/rank_ends.h"
 
 #include <signal.h>
@@ -18,7 +21,7 @@ const char *const rank_end_kinds[] = {
 	[RANK_END_RUNNING] = "running",
 };
 
-/* Whether it ended well; if not, all but where. */
+/* Returns true if the process ended well. Otherwise, fills end except for the location. */
 static bool ended_well(const struct rank_ends *e, const struct model_process *p,
 		       struct rank_end *end)
 {
@@ -76,7 +79,7 @@ static const struct model_thread *main_thread(const struct model *m, const struc
 	return NULL;
 }
 
-/* Of a signal to the process, and of an exit, it does not matter which thread; the main one says most. */
+/* For a signal to the whole process, or an exit, prefers the main thread: its calls say most. */
 static const struct model_thread *thread_of(const struct rank_ends *e, const struct rank_end *end)
 {
 	const struct last_calls_process *calls = last_calls_of_process(e->calls, end->process);
@@ -117,7 +120,7 @@ static void place_find(const struct rank_ends *e, struct rank_end *end)
 
 /* ---- all ---- */
 
-/* A process that should have become a rank may fail before MPI_Init; of other processes, most signals are ordinary. */
+/* Detects processes that may have failed before MPI_Init. Other signals than these are ordinary. */
 static bool crashed(const struct model_process *p)
 {
 	if (p->is_rank || !p->is_target || !p->ended_ns || !WIFSIGNALED(p->exit_code))
@@ -147,7 +150,10 @@ static int order_compare(const void *va, const void *vb)
 	return a->process->idx < b->process->idx ? -1 : a->process->idx > b->process->idx;
 }
 
-/* Where all ranks go on, the recording just ended before them, unless it waited for their launcher. */
+/*
+ * True if all ranks still ran and the recording simply ended before them, not because the launcher
+ * ended.
+ */
 static bool only_running(const struct rank_ends *e, uint32_t nranks)
 {
 	const json_t *over = trace_meta_find(model_get_trace((struct model *)e->model), "end");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How ranks ended that did not end well: who was first, by what, and in which call. Other recorded processes that crashed are among
- * them, for a program may fail before MPI_Init. A launcher that ended ranks after one had failed is reported once for all of them.
+ * Reports ranks that did not end well: in which order, why, and in which call. The list includes
+ * other recorded processes that crashed, because a program may fail before MPI_Init. If a launcher
+ * killed several ranks after one had failed, one sentence covers them all.
  */
 #ifndef POV_FINDING_RANK_ENDS_H
 #define POV_FINDING_RANK_ENDS_H
@@ -13,47 +14,52 @@
 enum rank_end_kind {
 	RANK_END_ABORT,	     /* called MPI_Abort */
 	RANK_END_SIGNAL,     /* was killed */
-	RANK_END_STATUS,     /* exited with another status than 0 */
-	RANK_END_UNFINISHED, /* exited with 0, but without MPI_Finalize */
-	RANK_END_RUNNING,    /* had not ended when the recording did */
+	RANK_END_STATUS,     /* exited with a nonzero status */
+	RANK_END_UNFINISHED, /* exited with status 0, but without MPI_Finalize */
+	RANK_END_RUNNING,    /* still ran when the recording ended */
 };
 
 struct rank_end {
 	enum rank_end_kind kind;
 	const struct model_process *process;
-	const struct model_thread *thread; /* whose calls say where; NULL: unknown */
-	uint64_t at_ns;			   /* RUNNING: the recording's end */
-	bool by_launcher; /* its launcher killed it, after another rank had not ended well */
-	struct last_call
-		call; /* that the thread was in, or the last one before; func NULL: unknown */
-	bool in_call;
-	struct model_site at; /* the instruction that failed; address 0: none, or unknown */
+	const struct model_thread *thread; /* thread that call belongs to; NULL: unknown */
+	/* time of the MPI_Abort, the signal or the exit; RANK_END_RUNNING: end of the recording */
+	uint64_t at_ns;
+	bool by_launcher; /* its launcher killed it after another process had not ended well */
+	/* call that the thread was in, or its last call before; func NULL: unknown */
+	struct last_call call;
+	bool in_call;	      /* the thread was in call */
+	struct model_site at; /* instruction that faulted; address 0: none, or unknown */
 };
 
 struct rank_ends {
 	const struct model *model;
-	const struct last_calls *calls; /* the caller's */
-	struct sites *sites;		/* the caller's, for names of places; or NULL */
-	struct rank_end *end;		/* owned; who was first comes first */
+	const struct last_calls *calls; /* borrowed */
+	struct sites *sites;		/* for names of code locations; borrowed; or NULL */
+	struct rank_end *end;		/* in order of time, RANK_END_RUNNING last; owned */
 	uint32_t n;
 };
 
-/* After the replay. */
+/* Makes the list. Call it after the replay. */
 void rank_ends_make(struct rank_ends *e, const struct model *m, const struct last_calls *calls,
 		    struct sites *sites);
 void rank_ends_release(struct rank_ends *e);
-/* "abort", "signal", "status", "unfinished", "running" */
+/* Names by enum rank_end_kind: "abort", "signal", "status", "unfinished", "running". */
 extern const char *const rank_end_kinds[];
 
-/* One sentence without an end mark about one of them. Caller frees. */
+/* One sentence without full stop about one end. Caller frees. */
 char *rank_end_text(const struct rank_ends *e, const struct rank_end *end);
-/* "killed by SIGSEGV (signal 11)": the same in a few words. Caller frees. */
+/* A short form: "killed by SIGSEGV (signal 11)". Caller frees. */
 char *rank_end_short(const struct rank_end *end);
-/* Where an instruction is: "solve (app.c:41)", "solve+0x1f (app)", "app+0x1f", an address. Caller frees. */
+/*
+ * Location of an instruction: "solve (app.c:41)", "solve+0x1f (app)", "app+0x1f", or an address.
+ * Caller frees.
+ */
 char *rank_end_place(const struct rank_ends *e, const struct model_site *at);
 /*
- * One sentence about a rank, or about all that are told of together with it: those that a launcher killed by the same signal, those
- * that had not ended. NULL: an earlier one has told of this rank. Caller frees.
+ * One sentence about end i, or about its whole group. Ranks that a launcher killed with the same
+ * signal form a group. So do those that still ran. NULL: the sentence of an earlier end covers this
+ * one. Caller frees.
  */
 char *rank_ends_text(const struct rank_ends *e, uint32_t i);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The words of rank_ends.c. Each sentence says what was recorded, and no cause that was not. */
+/*
+ * Writes the sentences about rank_ends.c's results. They state only recorded facts, and guess no
+ * causes.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,7 @@
 
 #define NAME_CHARS 24
 #define GROUP_CHARS 60
-#define LABELS_NAMED 8 /* ranks of a group */
+#define LABELS_NAMED 8 /* most ranks of a group that a sentence names */
 
 static const char *base_name(const char *path)
 {
@@ -35,7 +38,7 @@ static char *words_foreign(char *text, const char *foreign, unsigned int max)
 	return text;
 }
 
-/* "Rank 3 (pid 4711)"; of a process that is no rank: "`app` (pid 4711)" */
+/* "Rank 3 (pid 4711)"; "`app` (pid 4711)" for other processes */
 static char *words_rank(const struct rank_ends *e, const struct model_process *p)
 {
 	bool hosts = model_get_info(e->model)->nhosts > 1;
@@ -75,7 +78,9 @@ static char *words_call_site(const struct rank_ends *e, char *text, const struct
 	return words(text, ":%u)", name->line);
 }
 
-/* Places of calls are the instruction behind, this is the instruction itself. */
+/*
+ * sites_find() expects a return address, one past the call. This address is the instruction itself.
+ */
 char *rank_end_place(const struct rank_ends *e, const struct model_site *at)
 {
 	const struct model_site behind = {at->address + 1, at->module, at->offset + 1};
@@ -146,7 +151,10 @@ static char *words_sender(const struct rank_ends *e, char *text, const struct mo
 	return words(text, " (pid %u)", s->sender_pid);
 }
 
-/* The control group that it was in, if the kernel killed processes there for lack of memory. */
+/*
+ * Returns metadata of the process's control group if the kernel killed processes there for lack of
+ * memory.
+ */
 static const json_t *memory_limit_of(const struct rank_ends *e, const struct model_process *p)
 {
 	const struct trace *t = model_get_trace((struct model *)e->model);
@@ -207,7 +215,7 @@ static char *words_status(char *text, const struct model_process *p)
 	return words(text, "exited with status %d", WEXITSTATUS(p->exit_code));
 }
 
-/* What became of a rank that called MPI_Abort. */
+/* Appends how a rank ended after it had called MPI_Abort. */
 static char *words_after_abort(const struct rank_ends *e, char *text, const struct model_process *p)
 {
 	if (p->killed_by || (p->ended_ns && WIFSIGNALED(p->exit_code)))

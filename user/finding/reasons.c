@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See reasons.h: which reason each lost nanosecond belongs to. What mending saves is in reasons_gain.c, sentences are in reasons_text.c. */
+/*
+ * Assigns each lost nanosecond to a reason (reasons.h). reasons_gain.c estimates savings,
+ * reasons_text.c writes the sentences.
+ */
 #include "finding/reasons.h"
 
 #include <stdlib.h>
@@ -27,9 +30,9 @@ const char *const reason_names[REASON_KINDS] = {
 	[REASON_UNKNOWN] = "unknown",
 };
 
-/* What one rank lost itself for one reason. */
+/* Time that one rank lost itself for one reason. */
 struct own_loss {
-	uint32_t kind; /* later: which reason */
+	uint32_t kind; /* enum reason_kind; after victims_find() an index of reasons.reason */
 	uint32_t process, victim;
 	uint64_t ns;
 };
@@ -74,7 +77,7 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 	k->own[k->nown++] = (struct own_loss){kind, process, victim, ns};
 }
 
-/* What each process is as a holder of cores. */
+/* Returns the kind of each process as a holder of cores. */
 static uint8_t *holders_sort(const struct model *m)
 {
 	uint32_t n = model_process_count(m);
@@ -100,7 +103,9 @@ static uint8_t *holders_sort(const struct model *m)
 	return kind;
 }
 
-/* A build or a monitor is many short processes of a few programs: these are to blame together. */
+/*
+ * A build or a monitor runs many short processes of a few programs. Blames each program as a whole.
+ */
 static uint32_t *programs_find(const struct model *m, const uint8_t *holder)
 {
 	uint32_t n = model_process_count(m), *program = xcalloc(n + 1, sizeof(*program));
@@ -138,13 +143,13 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 	return kind;
 }
 
-/* ns of `have` in proportion, if there must be no more than `want` of all. */
+/* Scales ns down in proportion if have, the sum of all, exceeds want. */
 static uint64_t scaled(uint64_t ns, uint64_t have, uint64_t want)
 {
 	return have > want ? (uint64_t)((unsigned __int128)ns * want / have) : ns;
 }
 
-/* What a holder cost while nobody was late anyway. */
+/* Cost of a holder, without the time in which the waiter waited for another rank anyway. */
 static uint64_t held_alone_ns(const struct findings *f, const struct held *h)
 {
 	uint64_t waiting_ns = held_get(&f->causes.held, h->waiter, h->holder);
@@ -152,14 +157,17 @@ static uint64_t held_alone_ns(const struct findings *f, const struct held *h)
 	return h->ns > waiting_ns ? h->ns - waiting_ns : 0;
 }
 
-/* Notes that a process had a core that ranks needed. */
+/* Marks a process that had a core that ranks needed. */
 static void holder_note(struct maker *k, uint32_t holder, uint64_t ns)
 {
 	if (ns && holder != HELD_UNKNOWN)
 		k->r->holder[holder] |= HOLDER_COST;
 }
 
-/* The times at which cores were held end with the window's last call; they are cut to what the account has. */
+/*
+ * Held times end with the window's last call, so their sum may exceed the account. Scales them to
+ * fit.
+ */
 static void no_core_add(struct maker *k, const struct account_rank *rank, struct held *const *held,
 			uint32_t n)
 {
@@ -170,7 +178,10 @@ static void no_core_add(struct maker *k, const struct account_rank *rank, struct
 		have_ns += held_alone_ns(k->f, held[i]);
 	for (uint32_t i = 0; i < n; i++)
 		given_ns += scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
-	/* What is left of rounding goes to the first; what nobody is known to have had, to nobody. */
+	/*
+	 * The first holder gets the rounding error. Time without a known holder is
+	 * REASON_HELD_UNKNOWN.
+	 */
 	rest_ns = want_ns - given_ns;
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t ns = scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
@@ -197,7 +208,7 @@ static int held_compare(const void *va, const void *vb)
 	return a->holder < b->holder ? -1 : a->holder > b->holder;
 }
 
-/* All that is known of held cores, by threads that waited. */
+/* All records of held cores, sorted by waiting thread and holder. */
 static struct held **held_list(const struct findings *f, uint32_t *n)
 {
 	struct held **list = xmalloc((f->app.held.cnt + 1) * sizeof(struct held *)), *h;
@@ -268,7 +279,10 @@ static enum reason_kind root_kind(const struct maker *k, const struct cause *c, 
 	}
 }
 
-/* Waits of threads that are in no account are left out in proportion; those that were not followed have no known reason. */
+/*
+ * Adds waiting time to the reasons at its roots. Some waits belong to threads outside the account,
+ * so it scales the roots to the account. Waits without a root get REASON_UNKNOWN.
+ */
 static void roots_add(struct maker *k)
 {
 	uint64_t want_ns = k->a->sum.ns[ACCOUNT_WAITING], have_ns = 0, given_ns = 0;
@@ -294,7 +308,7 @@ static void roots_add(struct maker *k)
 		reason_of(k, REASON_UNKNOWN, FINDING_NOBODY)->waited_ns += want_ns - given_ns;
 }
 
-/* ---- what is one ---- */
+/* ---- merging reasons ---- */
 
 static void reason_merge(struct reason *to, const struct reason *from)
 {
@@ -304,9 +318,9 @@ static void reason_merge(struct reason *to, const struct reason *from)
 		to->root = from->root;
 }
 
-#define NAMED_PART 100 /* of the run: a process that cost each rank less is not named */
+#define NAMED_PART 100 /* names no program that cost each rank less than run / NAMED_PART */
 
-/* Processes that had cores, but cost little, share one reason. */
+/* Merges programs that had cores but cost little into one reason. */
 static void small_merge(struct reasons *r)
 {
 	uint32_t left = 0, together = UINT32_MAX;
@@ -332,7 +346,10 @@ static void small_merge(struct reasons *r)
 	r->n = left;
 }
 
-/* A rank to blame for more than half of what a kind cost is named; the others share one reason. */
+/*
+ * Keeps a rank that is to blame for more than half the cost of a kind. Merges all others of the
+ * kind.
+ */
 static void kind_merge(struct reasons *r, enum reason_kind kind)
 {
 	uint64_t sum_ns = 0;
@@ -359,7 +376,7 @@ static void kind_merge(struct reasons *r, enum reason_kind kind)
 	r->n = left;
 }
 
-/* The reason that a loss has become part of. */
+/* Index of the reason that a loss has been merged into. */
 static uint32_t reason_find(const struct reasons *r, uint32_t kind, uint32_t process)
 {
 	uint32_t together = 0;
@@ -384,7 +401,7 @@ static int own_compare(const void *va, const void *vb)
 	return a->victim < b->victim ? -1 : a->victim > b->victim;
 }
 
-/* Of each reason, the rank that lost most itself. */
+/* Finds the rank that lost most by each reason. Frees k->own. */
 static void victims_find(struct maker *k)
 {
 	uint32_t end;
@@ -426,7 +443,7 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 	return a->process < b->process ? -1 : a->process > b->process;
 }
 
-/* Of each reason that blames a program, how many of its processes had cores. */
+/* Counts the processes that had cores, for each reason that blames a program. */
 static void processes_count(struct reasons *r, uint32_t n)
 {
 	for (uint32_t i = 0; i < r->n; i++)
@@ -440,11 +457,14 @@ bool reason_is_one(const struct reason *r)
 	return r->process != FINDING_NOBODY && r->processes <= 1;
 }
 
-/* ---- all of it ---- */
+/* ---- making the list ---- */
 
-#define REPLAYED_PART 100 /* of the run: what costs less is not replayed */
+#define REPLAYED_PART 100 /* replays no reason that costs less than run / REPLAYED_PART */
 
-/* All ranks lost so much by it, or one did, for which others need not have waited. */
+/*
+ * True if the loss is large on average over all ranks, or for one rank even if no other waited for
+ * it.
+ */
 static bool is_replayed(const struct reasons *r, const struct reason *one)
 {
 	uint64_t least_ns = r->run_ns / REPLAYED_PART;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The sentences of reasons about cores that others had. */
+/* Writes title, evidence and action of reasons about cores that others had. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_contest(const struct said *s, const struct contest *c)
 	}
 }
 
-/* Of contests of this reason, of the rank that lost most by it, the one that cost most; NULL: none is kept. */
+/* Returns the costliest contest of this reason's victim; NULL: none is recorded. */
 static const struct contest *contest_find(const struct said *s)
 {
 	const struct contest *most = NULL;
@@ -123,7 +123,7 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 		s, text, reason_has_others(s->r) ? FINDING_NOBODY : s->r->victim, "it"));
 }
 
-/* All CPUs of a host but one; NULL: there is no other. Caller frees. */
+/* All CPUs of the host but the contested one; NULL: there is no other. Caller frees. */
 static char *other_cpus(const struct said *s, const struct contest *c)
 {
 	const struct model_host *h = model_host_get(s->f->model, c->waiter->proc->host_idx);
@@ -139,7 +139,7 @@ static char *other_cpus(const struct said *s, const struct contest *c)
 	return text;
 }
 
-/* Where nothing more particular is known than that it should be kept away. */
+/* General advice to keep the holder off the CPU. */
 static char *off_action(const struct said *s, const struct contest *c)
 {
 	char *cpus = other_cpus(s, c);
@@ -151,7 +151,10 @@ static char *off_action(const struct said *s, const struct contest *c)
 	return reason_sentence(words(text, "a cpuset (AllowedCPUs= of systemd's units)"));
 }
 
-/* What two ranks may do that want the same core. The program may have put them there: then no setting helps. */
+/*
+ * Advice for two ranks that want the same core. If the program itself put them there, no setting
+ * helps.
+ */
 static void ranks_action(const struct said *s, const struct contest *c)
 {
 	const struct model_process *waiter = c->waiter->proc, *holder = c->holder->proc;
@@ -163,7 +166,10 @@ static void ranks_action(const struct said *s, const struct contest *c)
 	s->r->action = reason_sentence(text);
 }
 
-/* Of a process that may have passed on ranks' output the rule says more. */
+/*
+ * Prefers the advice of rule core_held_by_others, which knows processes that forwarded ranks'
+ * output.
+ */
 static char *other_action(const struct said *s, const struct contest *c)
 {
 	char *plain = reason_sentence(advice_against(s->f, c->waiter, c->holder)), *text;

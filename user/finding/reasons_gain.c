@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* By how much the run would be shorter without a reason (reasons.h). */
+/* Estimates how much shorter the run would be without a reason (reasons.h). */
 #include "finding/reasons_internal.h"
 
 struct mended {

@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What reasons.c and its parts share: reasons_gain.c (what mending saves), and the sentences (reasons_text.c, reasons_cores.c, reasons_words.c). */
+/*
+ * Shared by reasons.c, reasons_gain.c (estimates the saving), and the files that write the
+ * sentences: reasons_text.c, reasons_cores.c and reasons_words.c.
+ */
 #ifndef POV_FINDING_REASONS_INTERNAL_H
 #define POV_FINDING_REASONS_INTERNAL_H
 
 #include "finding/find.h"
 #include "finding/reasons.h"
 
-/* Flags in struct reasons.holder, beside the kind. */
-#define HOLDER_SMALL 0x80 /* its program cost too little to be named */
-#define HOLDER_COST 0x40  /* it had a core that a rank needed */
+/* Flags in reasons.holder, and the mask of the kind. */
+#define HOLDER_SMALL 0x80 /* its program cost too little to name */
+#define HOLDER_COST 0x40  /* it ran on a core that a rank needed */
 #define HOLDER_KIND 0x3f
 
-/* Why a rank had no core. *process: the one to blame, or FINDING_NOBODY. */
+/*
+ * Returns why waiter had no core while holder had it (process indices; holder may be HELD_UNKNOWN).
+ * *process: process to blame, or FINDING_NOBODY.
+ */
 enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,
 				  uint32_t *process);
-/* Whether ranks had no core. */
+/* True if this kind means that ranks had no core. */
 bool reason_is_held(enum reason_kind kind);
-/* Its cost, shared by all ranks. */
+/* The reason's cost divided by the number of ranks. */
 uint64_t reason_share_ns(const struct reasons *r, const struct reason *reason);
-/* By how much the run would be shorter. */
+/* Sets known, low_ns and high_ns of a reason. w may be NULL: then nothing is replayed. */
 void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
 		      struct whatif *w);
 
 /* ---- sentences ---- */
 
+/* Input for the sentences of one reason. */
 struct said {
 	const struct reasons *all;
 	struct findings *f;
@@ -31,27 +38,30 @@ struct said {
 	struct reason *r;
 };
 
-/* Title, evidence and action of reasons about cores. */
+/* Makes title, evidence and action of a reason about cores. */
 void reason_held_words(const struct said *s);
-/* Whether more than one rank lost by it. */
+/* True if ranks other than the victim lost time, too. */
 bool reason_has_others(const struct reason *r);
-/* The only other rank of a job of two, or FINDING_NOBODY. */
+/* The other rank if the account has exactly two, else FINDING_NOBODY. */
 uint32_t reason_other_rank(const struct said *s, uint32_t process);
-/* Takes over text; begins it with a capital and ends it with a point. */
+/* Takes over text, capitalises it and adds a full stop. */
 char *reason_sentence(char *text);
-char *reason_title(char *text); /* only the capital */
-/* What a finding of that kind that blames that process advises; NULL: nothing. Caller frees. */
+char *reason_title(char *text); /* the same without full stop */
+/* Advice of a finding of that kind that blames that process; NULL: none. Caller frees. */
 char *reason_advice(const struct said *s, const char *kind, uint32_t process);
 
-/* As in find.h: each frees text and returns what is to be used instead. */
+/* As in find.h, each appends to text, frees it and returns the new text. */
 char *words_round(char *text, uint64_t ns);
 /* "rank 3"; "`bystander` (pid 2745)" */
 char *words_who(const struct said *s, char *text, uint32_t process);
-/* " (MPI_Recv, app.c:21)": where others waited for it most; nothing if that is unknown. */
+/* " (MPI_Recv, app.c:21)": call of the costliest wait; nothing if unknown */
 char *words_waited_in(const struct said *s, char *text);
-/* "MPI_Send (app.c:17)": the call that ended the costliest wait; after `before`, if it is known. */
+/* "MPI_Send (app.c:17)", after before: call that ended the costliest wait; nothing if unknown */
 char *words_next_call(const struct said *s, char *text, const char *before);
-/* "; rank 1 waited 0.40 s for it (MPI_Recv, app.c:21)"; late: the rank that was waited for, or FINDING_NOBODY. */
+/*
+ * "; rank 1 waited 0.40 s for it (MPI_Recv, app.c:21)"; nothing if nobody waited. late: process
+ * waited for, or FINDING_NOBODY. whom: "it", "them".
+ */
 char *words_wait_for(const struct said *s, char *text, uint32_t late, const char *whom);
 
 #endif

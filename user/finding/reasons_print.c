@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Reasons as text, as they stand on the report's first screen, and as JSON (kmod-docs/REPORT.md, "reasons"). */
+/* Prints reasons as on the report's first screen, and as JSON (kmod-docs/REPORT.md, "reasons"). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "finding/reasons.h"
 
 #define WIDTH 100
-#define TITLE_CHARS 68 /* before the numbers */
+#define TITLE_CHARS 68 /* width of the title column, left of the numbers */
 
-/* The part of text that fits; cuts at a blank. Returns where the next part begins. */
+/* Cuts text at a blank so that it fits. *bytes: length of the part. Returns the next part. */
 static const char *line_cut(const char *text, unsigned int most, int *bytes)
 {
 	const char *blank = NULL, *p = text;
@@ -29,7 +29,7 @@ static const char *line_cut(const char *text, unsigned int most, int *bytes)
 	return *p == ' ' ? p + 1 : p;
 }
 
-/* before goes before the first line, as many blanks before the others. */
+/* Prefixes the first line with before, and indents the others as far. */
 static void wrapped_print(FILE *out, const char *before, const char *text, unsigned int most)
 {
 	unsigned int indent = text_chars(before);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The sentences of reasons: what it is, what shows it, what to do. Those about cores are in reasons_cores.c. */
+/* Writes title, evidence and action of reasons. reasons_cores.c has those about cores. */
 #include <stdlib.h>
 
 #include "lib/log.h"
 #include "finding/reasons_internal.h"
 
-#define ALIKE \
-	1.1 /* a rank that computed less than so much of the mean computed as much as others */
+/* A rank that computed up to this factor times the mean computed as much as the others. */
+#define ALIKE 1.1
 
 /* ---- a rank that others wait for ---- */
 
@@ -20,7 +20,7 @@ static uint64_t computed_ns(const struct account_rank *r)
 	return class_ns(r, ACCOUNT_COMPUTING) + class_ns(r, ACCOUNT_OUTSIDE);
 }
 
-/* Of all ranks but one. */
+/* Mean computing time of all ranks but one. */
 static uint64_t mean_computed_ns(const struct said *s, uint32_t but)
 {
 	uint64_t sum_ns = 0, n = 0;
@@ -39,7 +39,10 @@ static bool is_late_sender(const struct said *s)
 	return s->r->root && s->r->root->worst.how == CAUSE_LATE_SENDER;
 }
 
-/* What is sent late could be sent in parts; what all meet after could be shared. */
+/*
+ * more: the rank computed more than the others, so sharing work helps. For a late sender, sending
+ * in parts helps.
+ */
 static char *computed_action(const struct said *s, bool more)
 {
 	char *text;
@@ -57,7 +60,7 @@ static char *computed_action(const struct said *s, bool more)
 		words(text, ", each as soon as it is ready, so that ranks compute at once"));
 }
 
-/* "rank 1 0.20 s" of two; "the others 0.20 s on average" */
+/* ", rank 1 0.20 s" if there are two ranks; ", the others 0.20 s on average" */
 static char *words_others_computed(const struct said *s, char *text, uint32_t who)
 {
 	uint32_t other = reason_other_rank(s, who);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Parts of the sentences of reasons (reasons_internal.h). */
+/* Phrases shared by the sentences of reasons (reasons_internal.h). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/text.h"
 #include "finding/reasons_internal.h"
 
-#define TOGETHER 1.05 /* times what one rank lost: less is not worth a word */
+#define TOGETHER 1.05 /* mentions other ranks if all lost more than this factor times the victim */
 
 bool reason_has_others(const struct reason *r)
 {

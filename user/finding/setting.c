@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See setting.h. kmod-docs/FINDINGS_OVERLAP.md and ADVISE.md list which settings were tried, and their
- * measured effect.
+ * See setting.h. kmod-docs/FINDINGS_OVERLAP.md and ADVISE.md list which settings were tried, and
+ * their measured effect.
  */
 #include "finding/setting.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What findings on ranks that waited for another one have in common. */
+/* Shared by the findings about ranks that waited for another rank. */
 #include <stdlib.h>
 
 #include "finding/find.h"

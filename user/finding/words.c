@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See find.h. */
+/* Builds the sentences of findings piece by piece (find.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

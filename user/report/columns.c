@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Lays out a table.
- */
+/* Stores the cells of a table and prints it with aligned columns. */
 #include "report/columns.h"
 
 #include <stdarg.h>
@@ -20,10 +18,10 @@ struct columns {
 	enum columns_align align[COLUMNS_MAX];
 	unsigned int width[COLUMNS_MAX];
 	unsigned int n;
-	const char *mark; /* of the next cell; NULL: none */
+	const char *mark; /* prefix of the next cell; NULL: none */
 	char **cell;	  /* row by row; owned */
 	size_t ncells, cells_cap;
-	bool *rule; /* by row */
+	bool *rule; /* by row: draw a line above it; owned */
 	size_t rules_cap;
 };
 

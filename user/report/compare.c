@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds the ranks that both runs have before either is replayed, so that all that the reports add up is theirs alone, and then
- * puts in one row what belongs together.
+ * Finds the ranks that are in both runs before it replays either run, so that all sums of the
+ * reports cover only these ranks. Then it pairs the rows of both reports.
  */
 #include "report/compare.h"
 
@@ -69,7 +69,7 @@ static struct compare_row *row_add(struct compare_rows *rows)
 	return &rows->row[rows->n++];
 }
 
-/* The row of a name, made if there is none. */
+/* Returns the row with this layer and name. Adds it if there is none. */
 static struct compare_row *row_named(struct compare_rows *rows, const char *layer, const char *name)
 {
 	struct compare_row *row;
@@ -88,7 +88,7 @@ struct order {
 	const struct figure *figures;
 };
 
-/* The largest change among the figures of a kind. */
+/* Largest change among the figures of one kind. */
 static uint64_t largest(const struct order *o, const struct compare_row *row, enum figure_kind kind)
 {
 	uint64_t most = 0, by;
@@ -118,7 +118,7 @@ static int row_compare(const void *va, const void *vb, void *ctx)
 	return (int)a->process[BEFORE]->idx - (int)b->process[BEFORE]->idx;
 }
 
-/* What changed most first; of rows alike, by name or rank. */
+/* Sorts by change, largest first, then by name or rank. */
 static void rows_sort(const struct compare *c, struct compare_rows *rows,
 		      const struct figure *figures)
 {
@@ -147,7 +147,10 @@ static int rank_sort(const void *va, const void *vb)
 	return rank_compare(a, b) ?: (int)a->idx - (int)b->idx;
 }
 
-/* Those of which the rank is known and asked for; *others: how many others are asked for. The caller frees. */
+/*
+ * Chosen ranks with a known number, sorted by job and rank. *others: chosen ranks without one.
+ * Caller frees.
+ */
 static const struct model_process **ranks_of(const struct model *m, const struct rank_list *chosen,
 					     uint32_t *n, uint32_t *others)
 {
@@ -181,7 +184,7 @@ static void list_add(struct rank_list *l, int32_t job, int32_t rank)
 	l->range[l->n++] = (struct rank_range){job, rank, rank};
 }
 
-/* The ranks of both, into rows, and as what each report is to choose. */
+/* Adds a row for each rank in both runs, and chooses these ranks in the options of both reports. */
 static void ranks_pair(struct compare *c, const struct rank_list *chosen)
 {
 	const struct model_process **p[2];
@@ -217,7 +220,10 @@ static bool has_ranks(const struct model *m)
 	return model_process_count(m) && model_process_get(m, 0)->is_rank;
 }
 
-/* The ranks that both have. Of runs without any rank all recorded processes are compared, as one. */
+/*
+ * Chooses the ranks in both runs. If neither run has ranks, compares the sum of all recorded
+ * processes.
+ */
 static int ranks_choose(struct compare *c, const struct rank_list *chosen)
 {
 	bool before = has_ranks(c->run[BEFORE].model), after = has_ranks(c->run[AFTER].model);
@@ -249,7 +255,10 @@ static void ranks_fill(struct compare *c)
 	}
 }
 
-/* Of the same ranks their main threads, where these are known. */
+/*
+ * Fills the rows of main threads of the same ranks. A run's pointer stays NULL if its main thread
+ * is unknown.
+ */
 static void app_fill(struct compare *c)
 {
 	struct compare_row *all = row_add(&c->app_all);
@@ -289,14 +298,14 @@ static void functions_fill(struct compare *c)
 							    f->func->name);
 
 			row->at[run] = f;
-			for (int k = BEFORE; k <= AFTER;
-			     k++) /* also of a run that did not call it */
+			/* Sets lost for both runs: one of them may not have called it. */
+			for (int k = BEFORE; k <= AFTER; k++)
 				row->lost[k] = function_row_lost(f, c->run[k].lost_shown);
 		}
 	}
 }
 
-/* Adds up the findings of each kind; the first of a kind is its costliest. */
+/* Sums the findings of each kind. Findings are sorted, so the first of a kind is its costliest. */
 static void findings_fill(struct compare *c)
 {
 	for (int run = BEFORE; run <= AFTER; run++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two runs side by side: what the report says of each, of the ranks that are in both (by job and rank), functions by layer and name,
- * findings by kind. What changed most comes first. The JSON's members are described in kmod-docs/DIFF.md.
+ * Compares the reports of two runs. It covers only ranks that are in both runs. Ranks match by job
+ * and rank, functions by layer and name, findings by kind. The largest changes come first.
+ * kmod-docs/DIFF.md describes the members of the JSON.
  */
 #ifndef POV_REPORT_COMPARE_H
 #define POV_REPORT_COMPARE_H
@@ -12,14 +13,17 @@
 enum { BEFORE, AFTER };
 extern const char *const compare_run_names[2];
 
-/* What is in one run, in the other one, or in both: NULL where it is not. */
+/* One row of a comparison. Pointers for a run are NULL if that run lacks the item. */
 struct compare_row {
-	const char *name,
-		*layer;	   /* of a function; of a finding its kind, of messages their class */
-	const void *at[2]; /* rows that the figures are of */
-	uint32_t lost[2];  /* what is missing of them */
-	const struct model_process *process[2]; /* of a rank */
-	const char *text[2];			/* of a finding: of the costliest of its kind */
+	/*
+	 * name: name of the function, kind of the findings, or class of the messages; NULL for
+	 * ranks. layer: layer of the function; "" for findings and messages; NULL for ranks.
+	 */
+	const char *name, *layer;
+	const void *at[2]; /* the run's row that the figures read */
+	uint32_t lost[2];  /* records missing from the run's row: bits of analysis/loss.h */
+	const struct model_process *process[2]; /* process of the rank; NULL in other tables */
+	const char *text[2];			/* text of the costliest finding of this kind */
 };
 
 struct compare_rows {
@@ -27,10 +31,12 @@ struct compare_rows {
 	uint32_t n;
 };
 
+/* All findings of one kind in one run, added up. */
 struct compare_finding {
-	uint64_t count, cost_ns; /* of one kind */
+	uint64_t count, cost_ns;
 };
 
+/* All messages of one class in one run, added up. unknown: messages of unknown size. */
 struct compare_messages {
 	uint64_t count, bytes, unknown;
 };
@@ -38,43 +44,50 @@ struct compare_messages {
 struct compare {
 	struct report_options opt[2];
 	struct report run[2];
-	uint32_t only[2]; /* ranks of that run that the other one has not, or whose number is not known */
-	struct compare_rows all, ranks; /* one row: all ranks, added up; and each */
-	struct compare_rows app_all,
-		app_ranks; /* the same of main threads between MPI_Init and MPI_Finalize */
+	/* ranks of each run that the other run lacks, or whose rank number is unknown */
+	uint32_t only[2];
+	/* all: one row, the sum of all ranks; ranks: one row per rank */
+	struct compare_rows all, ranks;
+	/* like all and ranks, but main threads only, between MPI_Init and MPI_Finalize */
+	struct compare_rows app_all, app_ranks;
 	struct compare_rows functions, findings, messages;
-	struct function_row **function[2]; /* owned, as all that follows */
+	/* The rows above point into run and into the members below. */
+	struct function_row **function[2]; /* owned */
 	uint32_t nfunction[2];
-	struct compare_finding *finding[2];
+	struct compare_finding *finding[2]; /* owned */
 	struct compare_messages sent[2][MESSAGE_CLASS_CNT];
 	struct app_thread app_sum[2];
 };
 
-/* Figures of a struct function_row, compare_finding, compare_messages; all and ranks have time_figures, app_… app_figures (report/section.h). */
+/*
+ * Figures of struct function_row, compare_finding and compare_messages. The tables all and ranks
+ * use time_figures, app_all and app_ranks use app_figures (report/section.h).
+ */
 extern const struct figure compare_functions[], compare_findings[], compare_sent[];
 
 /* One figure in both runs. */
 struct change {
-	bool known[2]; /* false: it is not known in that run; where there is no row, it is known to be 0 */
+	bool known[2]; /* false: unknown in that run; a run without a row has the known value 0 */
 	uint64_t value[2];
-	int64_t by; /* after - before; if both are known */
+	int64_t by; /* after - before, or 0 unless both are known */
 };
 struct change compare_change(const struct compare *c, const struct figure *f,
 			     const struct compare_row *row);
 
 /*
- * Reads both runs; each may be several recordings of one job. chosen: these ranks only; empty: all. 0 or -errno (printed); -ENOENT:
- * no rank is in both. The sources and chosen must outlive it.
+ * Reads both runs. A run may be several recordings of one job. Compares the ranks in chosen, or all
+ * ranks if chosen is empty. Returns 0 or -errno (printed); -ENOENT: no rank is in both runs. The
+ * sources and chosen must outlive c.
  */
 int compare_open(const struct trace_source *const source[2], const size_t nsources[2],
 		 const struct rank_list *chosen, struct compare *c);
 void compare_close(struct compare *c);
 
-/* Of long tables `top` rows; 0: all. */
+/* top: rows shown of each long table; 0: all. */
 void compare_text(const struct compare *c, uint32_t top, FILE *out);
 int compare_json(const struct compare *c, FILE *out); /* 0 or -errno */
 
-/* Parts of them: the efficiencies of each job that both have. */
+/* Print the efficiencies of each job that is in both runs. Part of the two functions above. */
 void compare_efficiency_text(const struct compare *c, FILE *out);
 void compare_efficiency_json(struct json_out *j, const struct compare *c);
 

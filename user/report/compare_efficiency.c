@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The efficiencies of two runs side by side: of each job that both have, always over all of its ranks. */
+/* Compares the efficiencies of each job in both runs. They always cover all ranks of a job. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static uint32_t jobs_in_both(const struct compare *c)
 	return before < after ? before : after;
 }
 
-/* False: one of them has no rank of it between MPI_Init and MPI_Finalize. */
+/* False if one of the runs has no rank of the job between MPI_Init and MPI_Finalize. */
 static bool both_get(const struct compare *c, uint32_t job, struct both *out)
 {
 	for (int run = BEFORE; run <= AFTER; run++) {
@@ -38,7 +38,7 @@ static bool both_get(const struct compare *c, uint32_t job, struct both *out)
 
 /* ---- text ---- */
 
-/* In points of a percent; in doubt if either of its ends is. */
+/* Adds the change in percentage points. Marks it as doubtful if either value is. */
 static void change_cell(struct columns *c, const struct figure *f, const struct both *b)
 {
 	double by = 100 * (figure_real(f, b->e[AFTER]) - figure_real(f, b->e[BEFORE]));
@@ -54,7 +54,7 @@ static void change_cell(struct columns *c, const struct figure *f, const struct 
 	columns_mark(c, NULL);
 }
 
-/* Communication is shown where its factors are not known. */
+/* Hides communication if its factors, serialisation and transfer, are known. */
 static bool is_shown(const struct figure *f, const struct both *b)
 {
 	bool path_known = !isnan(b->e[BEFORE]->transfer) && !isnan(b->e[AFTER]->transfer);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Two runs side by side as JSON. Its members are described in kmod-docs/DIFF.md, which changes with them.
- */
+/* Prints the comparison of two runs as JSON. Keep kmod-docs/DIFF.md up to date with its members. */
 #include <math.h>
 
 #include "report/compare.h"
@@ -33,7 +31,7 @@ static void change_print(struct json_out *j, const struct compare *c, const stru
 	json_out_object_end(j);
 }
 
-/* The figures of one run, into an object that is open: null where there is no row. */
+/* Writes the figures of one run as a member of the open object; null if the run has no row. */
 static void side_print(struct json_out *j, const struct compare *c, const struct figure *figures,
 		       const struct compare_row *row, int run)
 {
@@ -63,7 +61,7 @@ static void row_print(struct json_out *j, const struct compare *c, const struct 
 	change_print(j, c, figures, row, true);
 }
 
-/* names: what the name of a row, and its layer, are called; NULL: it has none. */
+/* name, layer: keys for the row's name and layer; NULL: no such member. */
 static void rows_print(struct json_out *j, const struct compare *c, const char *key,
 		       const struct compare_rows *rows, const struct figure *figures,
 		       const char *name, const char *layer)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Two runs side by side as text, on one screen: what changed most first, and of long tables only that.
- */
+/* Prints the comparison of two runs on one screen. Long tables show only the largest changes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +9,9 @@
 #include "report/section.h"
 #include "trace/trace_read.h"
 
-#define TEXTS_SHOWN 3 /* of findings */
+#define TEXTS_SHOWN 3 /* sentences of findings */
 
-/* A table of rows, each of which shows its figures' values before and after; brief: only after. */
+/* A table with the values of figures before and after. brief: only after, and the change. */
 struct table {
 	const struct compare *c;
 	const struct figure *figures;
@@ -40,7 +38,7 @@ static char *value_text(const struct table *t, const struct figure *f, uint64_t 
 	return xstrdup(human_count(buf, sizeof(buf), v));
 }
 
-/* What the losses of one run do to a figure. */
+/* Mark of a figure for the losses of one run. */
 static const char *mark_of(const struct figure *f, const struct compare_row *row, int run)
 {
 	return text_mark(row->lost[run], f->low, f->wrong);
@@ -61,7 +59,7 @@ static void value_cell(const struct table *t, const struct figure *f, const stru
 	free(text);
 }
 
-/* A change is in doubt if either of its ends is. */
+/* Marks a change as doubtful if either of its values is. */
 static void change_mark(const struct table *t, const struct figure *f,
 			const struct compare_row *row)
 {
@@ -99,7 +97,7 @@ static void pct_cell(const struct table *t, const struct figure *f, const struct
 	}
 }
 
-/* name: before the first one's header, or NULL. */
+/* name: prefix of the first header, or NULL. */
 static void figure_columns(const struct table *t, const char *name)
 {
 	char *before = xasprintf("%s%sbefore", name ? name : "", name ? " " : "");
@@ -131,7 +129,7 @@ static bool is_shown(const struct compare *c, const struct figure *f)
 	return !(f->shown & ~(c->run[BEFORE].facts | c->run[AFTER].facts));
 }
 
-/* NULL: it is in the JSON only. */
+/* Returns the column's name; NULL: JSON only. */
 static const char *name_of(const struct figure *f)
 {
 	return f->header ? f->header : f->share;
@@ -193,7 +191,7 @@ static bool row_changed(const struct table *t, const struct compare_row *row)
 	return false;
 }
 
-/* Rows are in order: those that did not change are the last. top 0: all. */
+/* Number of rows to show. Relies on unchanged rows being last. top 0: all. */
 static uint32_t rows_shown(const struct table *t, const struct compare_rows *rows, uint32_t top)
 {
 	uint32_t n = 0;
@@ -232,7 +230,7 @@ static void print_run(const struct compare *c, int run, FILE *out)
 		human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"));
 }
 
-/* What is not as it should be with a run. */
+/* Notes reasons to doubt a run. */
 static void print_doubts(const struct compare *c, int run, FILE *out)
 {
 	const struct report *r = &c->run[run];
@@ -249,11 +247,10 @@ static void print_doubts(const struct compare *c, int run, FILE *out)
 	if (trace_get_summary(r->trace)->bad_blocks)
 		text_note(out, "DAMAGED (%s): blocks of the file are left out.", name);
 	if (r->lost_shown & LOSS_OF_ANY)
-		text_note(
-			out,
-			"LOST (%s): records are missing: figures marked ≥ are at least that, those marked ~ may be "
-			"wrong in either direction.",
-			name);
+		text_note(out,
+			  "LOST (%s): records are missing: figures marked ≥ are at least that, "
+			  "those marked ~ may be wrong in either direction.",
+			  name);
 }
 
 static const char *config_text(const struct report *r, const char *key)
@@ -264,7 +261,7 @@ static const char *config_text(const struct report *r, const char *key)
 	return text ? text : "";
 }
 
-/* What was recorded of one run only has not changed. */
+/* Notes different recording options: data that only one run recorded is no change. */
 static void print_recorded(const struct compare *c, FILE *out)
 {
 	static const char *const keys[][2] = {
@@ -275,10 +272,10 @@ static void print_recorded(const struct compare *c, FILE *out)
 		const char *after = config_text(&c->run[AFTER], keys[i][0]);
 
 		if (strcmp(before, after))
-			text_note(
-				out,
-				"Not recorded alike: %s was \"%.60s\" and then \"%.60s\"; what only one of them has is not comparable.",
-				keys[i][1], before, after);
+			text_note(out,
+				  "Not recorded alike: %s was \"%.60s\" and then \"%.60s\"; what "
+				  "only one of them has is not comparable.",
+				  keys[i][1], before, after);
 	}
 }
 
@@ -298,7 +295,7 @@ static void print_ranks_note(const struct compare *c, FILE *out)
 
 /* ---- sections ---- */
 
-/* As a line, which has more room than a column. */
+/* Name of a figure in print_lines(), which has more room than a column. */
 static const char *line_name(const struct figure *f)
 {
 	static const char *const names[][2] = {{"wall_ns", "wall, longest"},
@@ -311,7 +308,7 @@ static const char *line_name(const struct figure *f)
 	return name_of(f);
 }
 
-/* What is one row: a line for each figure. */
+/* Prints the only row as a table with one line per figure. */
 static void print_lines(const struct compare *c, const struct compare_rows *rows,
 			const struct figure *figures, const char *what, FILE *out)
 {
@@ -331,7 +328,7 @@ static void print_lines(const struct compare *c, const struct compare_rows *rows
 	text_columns(t.cols, out);
 }
 
-/* Without the scheduler's records in both, only what calls tell. */
+/* Figures of main threads. Unless both runs recorded the scheduler, only those from MPI calls. */
 static const struct figure *app_figures_for(const struct compare *c)
 {
 	return c->run[BEFORE].facts & c->run[AFTER].facts & FACT_SCHED ? app_figures :
@@ -368,7 +365,7 @@ static void print_ranks(const struct compare *c, uint32_t top, FILE *out)
 	columns_free(t.cols);
 }
 
-/* The rows' names, and their figures. */
+/* Adds columns and cells: the name of each row, then its figures. */
 static void named_cells(const struct table *t, const struct compare_rows *rows, const char *what,
 			uint32_t shown)
 {

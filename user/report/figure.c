@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Walks the tables of figures, and knows how each kind looks in either form.
- */
+/* Formats rows as text and JSON by their tables of figures. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -26,7 +24,7 @@ static bool is_real(const struct figure *f)
 	return f->kind == FIGURE_RATIO || f->kind == FIGURE_FACTOR;
 }
 
-/* False: there is none. */
+/* False if the value is unknown. *out is 0 or meaningless then. */
 static bool value_get(const struct figure *f, const void *row, uint64_t *out)
 {
 	const struct histogram *h = (const struct histogram *)((const char *)row + f->at);

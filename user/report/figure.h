@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A figure is one number of a row: a time, a count, bytes. Each section of the report has a table of its
- * figures; the JSON's members and the text's columns, cells and marks all follow from it, in its order. Sums need
- * no table: table_row_add (analysis/table.h) adds whatever members a row has.
+ * A figure is one number of a row: a time, a count, bytes. Each section of the report has a table
+ * of its figures. The table determines the members of the JSON and the columns, cells and marks of
+ * the text, and their order. Sums need no table: table_row_add (analysis/table.h) adds whatever
+ * members a row has.
  *
  *	#define ROW struct switch_row
  *	const struct figure switch_figures[] = {
@@ -18,55 +19,67 @@
 #include "report/columns.h"
 
 enum figure_kind {
-	FIGURE_END, /* of a table */
+	FIGURE_END, /* ends a table */
 	FIGURE_COUNT,
-	FIGURE_TIME,	 /* in the unit of the text's table */
-	FIGURE_NS,	 /* in a unit of its own */
-	FIGURE_MEAN,	 /* the row is a struct function_row: mean duration of its calls */
+	FIGURE_TIME,	 /* ns; the text prints it in the unit of its table */
+	FIGURE_NS,	 /* ns; the text chooses a unit for each cell */
+	FIGURE_MEAN,	 /* mean duration of calls; the row is a struct function_row */
 	FIGURE_QUANTILE, /* at: struct histogram; of: percent */
-	FIGURE_BYTES,	 /* of: member that counts those of unknown size */
-	FIGURE_RATE,	 /* per second of the whole */
-	FIGURE_RATIO,	 /* at: a double, NAN if unknown: percent in text */
-	FIGURE_FACTOR,	 /* the same: a number with two digits */
-	FIGURE_TABLE, /* JSON only: the figures of table sub, of the struct at: an object; without a key, members */
+	FIGURE_BYTES,	 /* of: member that counts the messages of unknown size */
+	FIGURE_RATE,	 /* count per second of the row's whole */
+	FIGURE_RATIO,	 /* at: a double, NAN if unknown; the text prints percent */
+	FIGURE_FACTOR,	 /* at: a double, NAN if unknown; the text prints two decimals */
+	/*
+	 * JSON only: applies the table sub to the struct at `at`. With a key this makes an object.
+	 * Without a key its members go into the enclosing object.
+	 */
+	FIGURE_TABLE,
 };
 
-#define FIGURE_WHOLE SIZE_MAX /* of what is handed to figures_cells, and no member */
+/* For figure.of: percent of figures_cells' argument whole, not of a member. */
+#define FIGURE_WHOLE SIZE_MAX
 
-/* What must hold for a figure to be known or shown: struct report's facts. */
+/* Conditions for a figure to be known or shown: bits of report.facts. */
 #define FACT_SCHED (1u << 0)	  /* the scheduler was recorded */
-#define FACT_UNKNOWN (1u << 1)	  /* but not all states are known */
-#define FACT_POLL_COST (1u << 2)  /* what a poll's probes cost is calibrated */
+#define FACT_UNKNOWN (1u << 1)	  /* some thread states are unknown */
+#define FACT_POLL_COST (1u << 2)  /* the cost of a poll's probes is calibrated */
 #define FACT_PROCESSES (1u << 3)  /* rows are processes, not threads */
-#define FACT_HIT_COST (1u << 4)	  /* what a probe's hit costs is calibrated */
-#define FACT_INTERRUPTS (1u << 5) /* some were recorded */
+#define FACT_HIT_COST (1u << 4)	  /* the cost of a probe hit is calibrated */
+#define FACT_INTERRUPTS (1u << 5) /* interrupts were recorded */
 #define FACT_FILE_IO (1u << 7)	  /* some rank called MPI_File_* */
-#define FACT_COUNTED (1u << 6)	  /* some calls were counted, and not recorded */
-#define FACT_TRACING (1u << 8)	  /* tracing took 1 % of a rank's time, or more */
+#define FACT_COUNTED (1u << 6)	  /* some calls were counted but not recorded */
+#define FACT_TRACING (1u << 8)	  /* tracing took 1 % or more of a rank's time */
 
 struct figure {
 	enum figure_kind kind;
 	const char *key;    /* JSON member; NULL: text only */
-	const char *header; /* column; NULL: JSON only, or the share alone */
-	size_t at;	    /* offset in the row, of a uint64_t or what the kind says */
-	const char *share;  /* header of one more column, "at" in percent, or NULL */
-	size_t of;	    /* of what: an offset, or FIGURE_WHOLE */
+	const char *header; /* column of the value; NULL: the share's column only, or JSON only */
+	size_t at;	    /* offset in the row of a uint64_t, or of the type that kind requires */
+	const char *share;  /* header of a column with the value in percent, or NULL */
+	size_t of;	    /* percent of this: a member's offset, or FIGURE_WHOLE; see also kind */
 
-	/* Losses (analysis/loss.h): too low; too high; wrong in either direction; after which the share is wrong, too. */
+	/*
+	 * Losses (analysis/loss.h) that make the value too low, too high, or wrong in either
+	 * direction. share_wrong: further losses that make only the share wrong.
+	 */
 	uint32_t low, high, wrong, share_wrong;
-	/* Facts without which it is null, and without which the text has no such column. */
+	/*
+	 * Required facts. Unless all of known hold, JSON has null. Unless all of shown hold, the
+	 * text has no column.
+	 */
 	uint32_t known, shown;
 
-	bool no_zero;		/* text: "-" */
-	const char *one, *many; /* text: no column, but a line that says "1 <one>" or "3 <many>" */
-	const struct figure *sub; /* of FIGURE_TABLE */
+	bool no_zero; /* the text prints "-" for 0 */
+	/* For figures_lines(): prints a line "<header> 1 <one>" or "<header> 3 <many>". */
+	const char *one, *many;
+	const struct figure *sub; /* the table of a FIGURE_TABLE */
 };
 
-/* For tables of figures of struct ROW, a macro of theirs. */
+/* Set members at and of. The file that defines the table defines ROW as the type of its rows. */
 #define AT(member) .at = offsetof(ROW, member)
 #define OF(member) .of = offsetof(ROW, member)
 
-/* One unit, and one precision, for all times of a table. */
+/* One unit and one precision for all times of a table. digits: decimals. */
 struct text_unit {
 	const char *name;
 	double ns;
@@ -74,10 +87,10 @@ struct text_unit {
 };
 struct text_unit text_unit_for(uint64_t max_ns);
 
-/* The members of a row, into an object that is open. */
+/* Writes the figures of a row as members of the open object. */
 void figures_json(struct json_out *j, const struct figure *f, const void *row, uint32_t facts);
 
-/* A table of the text that has columns for figures. */
+/* A text table with columns for figures. */
 struct figure_table {
 	const struct figure *figures;
 	struct columns *c;
@@ -85,30 +98,31 @@ struct figure_table {
 	uint32_t facts;
 };
 void figures_columns(const struct figure_table *t);
-/* whole: see FIGURE_WHOLE; lost: what is missing of the row. */
+/* whole: see FIGURE_WHOLE; lost: records missing from the row, bits of analysis/loss.h. */
 void figures_cells(const struct figure_table *t, const void *row, uint64_t whole, uint32_t lost);
-/* One of them, without its share. */
+/* Adds the cell of one figure, without its share. */
 void figure_cell(const struct figure_table *t, const struct figure *f, const void *row,
 		 uint64_t whole, uint32_t lost);
-/* The value of a FIGURE_RATIO or FIGURE_FACTOR. */
+/* Returns the value of a FIGURE_RATIO or FIGURE_FACTOR. */
 double figure_real(const struct figure *f, const void *row);
-/* "~", "≥", "≤", or NULL. */
+/* Returns "~", "≥", "≤" or NULL, by what the losses do to the figure. */
 const char *figure_mark(const struct figure *f, uint32_t lost);
-/* A ratio as people read it: "25 %", "2.5 %", "0 %". Returns buf. */
+/* Formats a ratio as "25 %", "2.5 %" or "0 %". Returns buf. */
 #define RATIO_BYTES 32
 char *ratio_text(char *buf, size_t bytes, double ratio);
-/* A line for each of them that is not zero. */
+/* Prints a line for each nonzero figure that has member one. */
 void figures_lines(const struct figure *f, const void *row, FILE *out);
 
-void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" of nothing */
+void cell_pct(struct columns *c, uint64_t part, uint64_t whole); /* "-" if whole is 0 */
 void cell_count(struct columns *c, uint64_t n);
-void cell_ns(struct columns *c, uint64_t ns); /* with its own unit, four digits */
+void cell_ns(struct columns *c, uint64_t ns); /* in a unit of its own, four digits */
 void cell_bytes(struct columns *c, uint64_t bytes);
 void cell_empty(struct columns *c);
 
 /*
- * The mark of a figure from which records are missing, or NULL: bits of analysis/loss.h that are missing, those
- * that make it too low, those after which it may be wrong in either direction.
+ * Returns "~" if lost has a bit of wrong, "≥" if it has a bit of low, else NULL. All three are bits
+ * of analysis/loss.h. lost: the missing records; low: losses that make the figure too low; wrong:
+ * losses that may make it wrong in either direction.
  */
 const char *text_mark(uint32_t lost, uint32_t low, uint32_t wrong);
 

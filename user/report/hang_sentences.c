@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is wrong, or whom ranks wait for. A sentence says what the records prove, and no more; one that the recording could only prove with
- * records that it lacks says which these are.
+ * Writes sentences about faults and about ranks that others wait for. A sentence states only what
+ * the records prove. If a proof would need records that the recording lacks, the sentence names
+ * them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +13,17 @@
 #include "report/hang_text.h"
 #include "report/section.h"
 
-#define SENTENCES_OF_A_KIND 4 /* more of them are counted */
-#define RANKS_NAMED 12	      /* ranges of a list */
+#define SENTENCES_OF_A_KIND 4 /* most sentences of one kind */
+#define RANKS_NAMED 12	      /* most ranges in a list of ranks */
 #define CYCLE_NAMED 8
-#define MISSING_NAMED 3 /* with where they are */
+#define MISSING_NAMED 3 /* up to this many missing ranks, tells where each one is */
 
 struct telling {
 	const struct report *r;
 	const struct hang *h;
 	struct hang_text *out;
-	bool *in_cycle;	 /* by process idx */
-	bool *mentioned; /* threads whose waiting was said, by idx */
+	bool *in_cycle;	 /* by process index: is in a reported cycle */
+	bool *mentioned; /* by index of hang.thread: a sentence covers its wait */
 };
 
 static void say(struct telling *s, const char *kind, bool certain, char *text)
@@ -98,7 +99,7 @@ static char *capital(char *text)
 
 /* ---- where a process is ---- */
 
-/* That is in a call, or else any. */
+/* Returns a thread of the process in a call, or else any thread. */
 static const struct hang_thread *thread_of(const struct hang *h, const struct model_process *p)
 {
 	const struct hang_thread *found = NULL;
@@ -187,7 +188,7 @@ static char *where_text(const struct telling *s, const struct model_process *p)
 	return t->func ? call_text(s->r, t) : outside_text(s->r, t);
 }
 
-/* ---- calls together ---- */
+/* ---- collective calls ---- */
 
 struct members {
 	const struct model_process **p;
@@ -233,7 +234,7 @@ static const struct hang_want *joint_want(const struct hang_thread *t, uint64_t 
 	return NULL;
 }
 
-/* Of those in open calls on it, with that number; 0: of the same function. */
+/* Members in an open call with that number; number 0: in an open call of the same function. */
 static struct members members_in(const struct telling *s, const struct hang_want *w,
 				 uint64_t number)
 {
@@ -258,7 +259,7 @@ static char *joint_name(const struct hang_joint *j, const struct hang_want *w)
 	return text;
 }
 
-/* Members that have called another function where this one is to be called. */
+/* Reports members that made different calls with the same number. Returns true if any did. */
 static bool mismatch_say(struct telling *s, const struct hang_thread *t, const struct hang_want *w)
 {
 	const struct hang_joint *j = map_get(&s->h->joints, w->joint);
@@ -289,7 +290,8 @@ static bool mismatch_say(struct telling *s, const struct hang_thread *t, const s
 		other_at = place_in(s->r, &other->site);
 		say(s, "mismatch", true,
 		    capital(xasprintf(
-			    "%s called %s%s, %s %s%s, both as call %llu on %s: all members must make the same calls in the same order",
+			    "%s called %s%s, %s %s%s, both as call %llu on %s: all members must "
+			    "make the same calls in the same order",
 			    a, w->func->name, at, b, other->func->name, other_at,
 			    (unsigned long long)w->number, on)));
 		free(on);
@@ -303,7 +305,10 @@ static bool mismatch_say(struct telling *s, const struct hang_thread *t, const s
 	return other;
 }
 
-/* Members that have not made that call. known: by their numbers; else those that are not in it now. */
+/*
+ * Members that have not made that call. known: judges by call numbers, else by who is in the call
+ * now.
+ */
 static struct members members_missing(const struct telling *s, const struct hang_thread *t,
 				      const struct hang_want *w, bool known, uint32_t *unrecorded)
 {
@@ -376,7 +381,7 @@ static void missing_say(struct telling *s, const struct hang_thread *t, const st
 	free(at);
 }
 
-/* Each such call once. */
+/* Reports each collective call once. */
 static void together_say(struct telling *s)
 {
 	for (uint32_t i = 0; i < s->h->nthread; i++) {
@@ -402,7 +407,7 @@ static void together_say(struct telling *s)
 
 /* ---- cycles ---- */
 
-/* What a thread of one member waits for of the next one. */
+/* Returns what a thread in a cycle waits for from the next process; NULL: unknown. */
 static const struct hang_want *want_of_next(const struct hang_thread *t,
 					    const struct model_process *next)
 {
@@ -457,7 +462,7 @@ static char *link_text(const struct telling *s, uint32_t process, uint32_t next,
 	return text;
 }
 
-/* What keeps them from going on, and what could help. */
+/* Says why the ranks of a cycle cannot go on, and what could help. */
 static char *cycle_end_text(const struct cycle *c)
 {
 	char ns[HUMAN_BYTES], *text;
@@ -465,17 +470,17 @@ static char *cycle_end_text(const struct cycle *c)
 	human_ns(ns, sizeof(ns), c->least_ns);
 	if (c->presumed)
 		return xasprintf(
-			". None of them went on in the %s of the recording; what they sent before it was not seen",
+			". None of them went on in the %s of the recording; what they sent before "
+			"it was not seen",
 			ns);
 	text = xstrdup(". None of them can go on");
 	if (c->by_send)
-		text = join(
-			text,
-			xstrdup("; the library did not take the messages that are sent before they are received"));
+		text = join(text,
+			    xstrdup("; the library did not take the messages that are sent before "
+				    "they are received"));
 	if (c->multiple)
-		text = join(
-			text,
-			xstrdup(", unless another thread of theirs calls MPI (they may: MPI_THREAD_MULTIPLE)"));
+		text = join(text, xstrdup(", unless another thread of theirs calls MPI (they may: "
+					  "MPI_THREAD_MULTIPLE)"));
 	return text;
 }
 
@@ -519,7 +524,7 @@ static bool same_message(const struct hang_want *a, const struct hang_want *b)
 	       a->peer == b->peer && a->tag == b->tag && a->comm_id == b->comm_id;
 }
 
-/* All that wait for the same of the same one; marks them. */
+/* Returns all ranks that wait for the same message. Marks their threads as mentioned. */
 static struct members message_waiters(struct telling *s, const struct hang_want *w, uint32_t from)
 {
 	struct members m = {0};
@@ -590,7 +595,7 @@ static void message_say(struct telling *s, const struct hang_thread *t, const st
 	free(m.p);
 }
 
-/* A message that may come from anybody. */
+/* True for a receive from any rank when nobody has sent a matching message. */
 static bool nobody_sends(const struct hang_want *w)
 {
 	return w->kind == HANG_RECV && w->other == HANG_UNSEEN && !w->process;
@@ -620,7 +625,7 @@ static void messages_say(struct telling *s)
 	}
 }
 
-/* ---- what else ---- */
+/* ---- other sentences ---- */
 
 static bool is_stopped(const struct hang_thread *t)
 {
@@ -640,7 +645,8 @@ static void stopped_say(struct telling *s)
 		who = ranks_text(s->r, m.p, m.n);
 		say(s, "stopped", true,
 		    capital(xasprintf(
-			    "%s %s stopped by a signal (SIGSTOP, a terminal) or a debugger; SIGCONT lets %s go on",
+			    "%s %s stopped by a signal (SIGSTOP, a terminal) or a debugger; "
+			    "SIGCONT lets %s go on",
 			    who, m.n == 1 ? "is" : "are", m.n == 1 ? "it" : "them")));
 		free(who);
 	}
@@ -683,7 +689,7 @@ static bool in_file(const struct hang_thread *t)
 	       ((t->nwant && t->want->kind == HANG_FILE) || !strcmp(t->func->group, "io"));
 }
 
-/* All of them: none is left that could be waited for by others. */
+/* Reports only if all ranks are in I/O. Otherwise, ranks may wait for one that is not. */
 static void files_say(struct telling *s)
 {
 	struct members files = {0}, all = {0};
@@ -707,9 +713,9 @@ static void files_say(struct telling *s)
 		who = ranks_text(s->r, files.p, files.n);
 		say(s, "io", false,
 		    capital(asleep == files.n ?
-				    xasprintf(
-					    "%s %s in uninterruptible sleep in the kernel, as in input and output",
-					    who, files.n == 1 ? "is" : "are all") :
+				    xasprintf("%s %s in uninterruptible sleep in the kernel, as "
+					      "in input and output",
+					      who, files.n == 1 ? "is" : "are all") :
 				    xasprintf("%s %s in input and output", who,
 					      files.n == 1 ? "is" : "are all")));
 		free(who);
@@ -730,8 +736,12 @@ static void unseen_say(struct telling *s)
 	if (before)
 		say(s, "unseen", false,
 		    xstrdup(s->h->lost ?
-				    "Not seen: records of calls were lost. So which messages are missing, and how many calls members of a communicator have made together, is unknown" :
-				    "Not seen: what ranks did before the recording began. So which messages are missing, and how many calls members of a communicator have made together, is unknown"));
+				    "Not seen: records of calls were lost. So which messages are "
+				    "missing, and how many calls members of a communicator have "
+				    "made together, is unknown" :
+				    "Not seen: what ranks did before the recording began. So "
+				    "which messages are missing, and how many calls members of a "
+				    "communicator have made together, is unknown"));
 }
 
 void hang_sentences_make(const struct report *r, struct hang_text *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Groups of ranks; what is said of them is in hang_sentences.c. */
+/* Groups ranks by state. hang_sentences.c writes the sentences about them. */
 #include "report/hang_text.h"
 
 #include <stdlib.h>
@@ -10,9 +10,11 @@
 #include "report/section.h"
 #include "site/sites.h"
 
-#define MATTERS_NS 100000000 /* a call that is open so long … */
-#define MATTERS_SHARE 4	     /* … and this part of the recording */
+/* An open call matters from this length on, and from this part of the recording on. */
+#define MATTERS_NS 100000000
+#define MATTERS_SHARE 4
 
+/* Bits of a task's state in Linux (include/linux/sched.h). */
 #define TASK_STOPPED 0x4u
 #define TASK_TRACED 0x8u
 #define TASK_UNINTERRUPTIBLE 0x2u
@@ -233,7 +235,7 @@ static int thread_compare(const void *va, const void *vb, void *ctx)
 	return a->idx < b->idx ? -1 : a->idx > b->idx;
 }
 
-/* If another thread of its process is in a call, one that is outside says nothing about the rank. */
+/* Skips threads outside MPI if another thread of the process is in a call: that one tells more. */
 static bool thread_counts(const struct report *r, const struct hang_thread *t)
 {
 	const struct model_process *p = t->thread->proc;

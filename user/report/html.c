@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The page as a whole (html.h), its head, and its last table. */
+/* Writes the whole page (html.h): its head, the order of its parts, call sites and coverage. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 #define TITLE_CHARS 80
 #define ENDS_SHOWN 8
 
-/* Made by make of page.css. */
+/* The Makefile generates this from page.css. */
 extern const char report_style[];
 
-/* In the order of the page. */
+/* Parts with an entry in the navigation, in the order of the page. */
 static const struct {
 	const char *id, *name;
 } parts[] = {
@@ -33,14 +33,15 @@ static const struct {
 
 /* ---- head ---- */
 
-/* Nothing may be loaded, nor any script run, whatever a name in a trace does. Patterns are told apart without colours. */
+/* The policy forbids scripts and external files, whatever names a trace contains. */
 static const char head_begin[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" "
+	"content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
 
-/* Hatching, by the classes of page.css. */
+/* Hatching for the classes of page.css, so that states differ without colours, too. */
 static const char patterns[] =
 	"<svg width=\"0\" height=\"0\" class=\"defs\" aria-hidden=\"true\"><defs>\n"
 #define PATTERN(id, marks)                                                                 \
@@ -91,9 +92,8 @@ static void ends_put(struct html *h)
 
 		if (text && shown < ENDS_SHOWN) {
 			if (!shown++)
-				html_put(
-					h,
-					"<h2>Ranks that did not end well, the first one first</h2>\n");
+				html_put(h, "<h2>Ranks that did not end well, the first one "
+					    "first</h2>\n");
 			html_paragraph(h, "bad", "%s.", text);
 		} else if (text) {
 			hidden++;
@@ -121,7 +121,8 @@ static void hang_put(struct html *h)
 		html_paragraph(
 			h, NULL, "%s",
 			h->r->hang.cut ?
-				"Unknown: the file is cut off, and calls that had not returned are not in it." :
+				"Unknown: the file is cut off, and calls that had not returned "
+				"are not in it." :
 				"No rank that had called MPI was left.");
 	hang_text_release(&t);
 }
@@ -172,17 +173,17 @@ static void sites_put(struct html *h)
 	if (what.n && what.unnamed)
 		html_paragraph(
 			h, "note",
-			"FILE+0x…: its name in the source is not known here. That takes the file as it was "
-			"recorded, with debug information (cc -g), in it or installed beside.");
+			"FILE+0x…: its name in the source is not known here. That takes the file "
+			"as it was recorded, with debug information (cc -g), in it or installed "
+			"beside.");
 	html_section_end(h);
 }
 
 static void coverage_put(struct html *h)
 {
 	html_section_begin(h, "coverage", "Coverage");
-	html_put(
-		h,
-		"<details><summary>What was recorded, what could not be, and what recording cost</summary>\n");
+	html_put(h, "<details><summary>What was recorded, what could not be, and what recording "
+		    "cost</summary>\n");
 	html_preformatted(h, text_coverage);
 	html_put(h, "</details>\n");
 	html_section_end(h);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The report as a page: one HTML file without scripts or references to anything outside. Its parts: html.c (the whole, and its head),
- * html_put.c (text, tables, commands), html_rows.c (which ranks share a row), html_account.c (efficiency, account, causes), html_map.c
- * and html_stretches.c (ranks by time), html_pairs.c (who waited for whom, messages). Numbers and tables are those of the text, from section.h. Nobody else
- * includes this.
+ * The report as one HTML file without scripts or references to external files. Its numbers and
+ * tables are those of the text, from section.h. Only these parts of the page include this header:
+ *	html.c			the whole page, and its head
+ *	html_put.c		text, tables, commands
+ *	html_rows.c		assigns ranks to rows
+ *	html_account.c		efficiency, account, causes
+ *	html_map.c, html_stretches.c	ranks over time
+ *	html_pairs.c		which ranks waited for which; messages
  */
 #ifndef POV_REPORT_HTML_H
 #define POV_REPORT_HTML_H
@@ -11,69 +15,72 @@
 #include "analysis/moment_band.h"
 #include "report/section.h"
 
-/* Rows of the map and of large matrices: ranks, or several of them together. */
+/* Rows of the map and of large matrices. A row is one rank, or several that share it. */
 #define HTML_ROWS_MAX 64
 struct html_rows {
-	uint32_t *of; /* by idx of processes; MOMENT_NO_ROW: none; owned */
+	uint32_t *of; /* row by process index; MOMENT_NO_ROW: no row; owned */
 	uint32_t n;
-	char **label;	 /* of each row: "rank 3", "ranks 4–7"; owned */
-	uint32_t *ranks; /* how many share it; owned */
-	uint32_t *host;	 /* of its first rank; owned */
-	bool folded;	 /* ranks share rows */
-	bool by_node;	 /* and only those of a node; rows of a node are neighbours */
+	char **label;	 /* by row: "rank 3", "ranks 4–7"; owned */
+	uint32_t *ranks; /* by row: number of ranks that share it; owned */
+	uint32_t *host;	 /* by row: host of its first rank; owned */
+	bool folded;	 /* some ranks share a row */
+	bool by_node;	 /* only ranks of one node share a row; a node's rows are adjacent */
 };
 
 struct html {
 	FILE *out;
 	const struct report *r;
-	char *recordings; /* for commands: files and options, quoted for a shell; owned. NULL: not kept */
+	/* files and options for commands, quoted for a shell; owned; NULL: recording is not kept */
+	char *recordings;
 	struct html_rows rows;
-	struct moment_bands bands; /* without columns: there is no map */
+	struct moment_bands bands; /* no columns: the page has no map */
 };
 
 /* ---- html_put.c ---- */
 
-/* Markup, and numbers: no text of a trace. */
+/* Prints markup and numbers unescaped. Never pass text from a trace. */
 void html_put(struct html *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Text, escaped: for elements and attributes. What is not printable becomes '?'. */
+/* Prints escaped text, for elements and attributes. Unprintable characters become '?'. */
 void html_text(struct html *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A paragraph of text; class may be NULL. */
+/* Prints a paragraph of escaped text. class may be NULL. */
 void html_paragraph(struct html *h, const char *class, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A section with its heading; id: of the page's own. */
+/* Begins a section with its heading. id: a literal of the page, not text from a trace. */
 void html_section_begin(struct html *h, const char *id, const char *title);
 void html_section_end(struct html *h);
-/* What a text form of a section prints, as paragraphs. */
+/* Runs a print function of the text report and puts its output as paragraphs. */
 void html_notes(struct html *h, void (*print)(const struct report *r, FILE *out));
-/* The same as it is, in lines. */
+/* Like html_notes(), but keeps the lines as they are. */
 void html_preformatted(struct html *h, void (*print)(const struct report *r, FILE *out));
-/* Text that was printed to memory, as paragraphs: wrapped lines are joined. Frees it. */
+/* Puts printed text as paragraphs and joins wrapped lines. Frees text. */
 void html_printed(struct html *h, char *text);
-/*
- * A finished table, which it frees: its first column names the rows. moment: of each row, from and to, for a last column of commands; or
- * NULL. A row whose `to` is 0 has none.
- */
+/* A part of the recording, in the trace's time. */
 struct html_moment {
 	uint64_t from_ns, to_ns;
 };
+/*
+ * Prints a finished table and frees it. Its first column names the rows. moment, unless NULL, has
+ * one entry per row and adds a last column with a command for each. A row whose to_ns is 0 has no
+ * command.
+ */
 void html_table(struct html *h, struct columns *c, const char *caption,
 		const struct html_moment *moment);
-/* The command that draws a moment, as text to copy; nothing if the recording is not kept. */
+/* Prints the command that draws a moment, for copying. Prints nothing if h->recordings is NULL. */
 void html_command(struct html *h, struct html_moment at);
-/* A moment and a quarter more at either side, so that its ends are seen. */
+/* Widens a moment by a quarter on each side, so that a picture shows its ends. */
 struct html_moment html_around(const struct report *r, struct html_moment at);
-/* A stroke in an SVG: the class of a state or of an account's class (page.css). */
+/* Draws a bar in an SVG. class: a thread state or a class of the account, as in page.css. */
 void html_stroke(struct html *h, const char *class, double x, double y, double width,
 		 double height);
-/* "3", "1:3": see rank_label(); with "rank " before. Caller frees. */
+/* "rank 3", "rank 1:3" (see rank_label()); "app (pid 4711)" if it has no rank. Caller frees. */
 char *html_rank_name(const struct report *r, uint32_t process);
-/* Quoted for a shell where that is needed. Caller frees. */
+/* Quotes a word for a shell if it needs quoting. Caller frees. */
 char *html_quoted(const char *word);
 
 /* ---- html_rows.c ---- */
 
 void html_rows_make(struct html_rows *rows, const struct report *r);
-/* From the first one of a node's rows: how many it has. */
+/* Returns the number of rows of a node. first: the node's first row. */
 uint32_t html_rows_of_node(const struct html_rows *rows, uint32_t first);
 void html_rows_release(struct html_rows *rows);
 
@@ -87,12 +94,12 @@ void html_causes(struct html *h);
 
 #define HTML_MAP_COLUMNS 176
 
-/* Replays the recording once more. 0 or -errno (printed). */
+/* Replays the recording once more. Returns 0 or -errno (printed). */
 int html_map_replay(struct html *h);
 void html_map(struct html *h);
-/* The columns of a row. */
+/* Returns the cells of a row, one per column. */
 const struct moment_cell *html_map_row(const struct html *h, uint32_t row);
-/* A state (enum moment_state) in the words of the account. */
+/* Returns the account's name for a state (enum moment_state). */
 const char *html_map_state(const struct html *h, int state);
 
 /* ---- html_stretches.c ---- */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The page's middle: how efficient the run was, where rank time went, why, and what to do. */
+/* Writes the middle of the page: efficiency, where rank time went, why, and what to do. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "lib/log.h"
 #include "report/html.h"
 
-#define WIDE 1000 /* of the bar across the page */
-#define BAR 240	  /* of a bar in a table */
-#define NAME_PX 8 /* a character of a name in a bar, roughly */
+#define WIDE 1000 /* width of the bar across the page */
+#define BAR 240	  /* width of a full bar in a table */
+#define NAME_PX 8 /* approximate width of a character in a bar */
 
 static const char *class_of(int class)
 {
@@ -84,7 +84,7 @@ void html_efficiency(struct html *h)
 
 /* ---- where it went ---- */
 
-/* One bar across the page, with the names of parts that are wide enough. */
+/* Draws one bar across the page. Parts that are wide enough carry their name. */
 static void stack_put(struct html *h, const struct account_bar *bar, uint32_t n)
 {
 	double at = 0;
@@ -151,12 +151,13 @@ void html_account(struct html *h)
 	free(title);
 	if (r->account.nrank) {
 		stack_put(h, bar, n);
-		html_put(
-			h,
-			"<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Classes of rank time\"><table><caption>Classes of rank time</caption><thead><tr>"
-			"<th scope=\"col\">class</th><th scope=\"col\" class=\"n\">%s</th>"
-			"<th scope=\"col\" class=\"n\">share</th><th></th></tr></thead><tbody>\n",
-			unit.name);
+		html_put(h,
+			 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+			 "aria-label=\"Classes of rank time\">"
+			 "<table><caption>Classes of rank time</caption><thead><tr>"
+			 "<th scope=\"col\">class</th><th scope=\"col\" class=\"n\">%s</th>"
+			 "<th scope=\"col\" class=\"n\">share</th><th></th></tr></thead><tbody>\n",
+			 unit.name);
 		for (uint32_t i = 0; i < n; i++)
 			bar_row(h, &bar[i]);
 		html_put(h, "</tbody></table></div>\n");
@@ -179,11 +180,10 @@ static void cause_put(struct html *h, const struct reason *reason, uint32_t numb
 	html_put(h, "<li><article aria-labelledby=\"cause-%u\"><h3 id=\"cause-%u\">", number,
 		 number);
 	html_text(h, "%s", reason->title);
-	html_put(
-		h,
-		"</h3>\n<p class=\"cost\"><span><b>%s</b> %s</span><svg class=\"bar\" width=\"100\" "
-		"height=\"8\" aria-hidden=\"true\">",
-		cost, unit.name);
+	html_put(h,
+		 "</h3>\n<p class=\"cost\"><span><b>%s</b> %s</span><svg class=\"bar\" "
+		 "width=\"100\" height=\"8\" aria-hidden=\"true\">",
+		 cost, unit.name);
 	html_stroke(h, "ground", 0, 0, 100, 8);
 	html_stroke(h, "x", 0, 0, 100 * share, 8);
 	html_put(h, "</svg> <span>shorter by <b>%s</b></span></p>\n", gain);

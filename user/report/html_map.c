@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ranks by time: each column of a row has the look of what took most of it. It takes a second pass of the model, by when the ranks'
- * main threads and the time between MPI_Init and MPI_Finalize are known.
+ * Draws ranks over time. Each column of a row shows the state that took most of it. This needs a
+ * second replay, because the first one finds the ranks' main threads and their times between
+ * MPI_Init and MPI_Finalize.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 
 /* ---- gathering ---- */
 
-/* From the first begin of all jobs' spans to the last end. */
+/* From the first job's begin to the last job's end. */
 static void span_find(const struct account *a, uint64_t *from_ns, uint64_t *to_ns)
 {
 	*from_ns = UINT64_MAX;
@@ -33,7 +34,7 @@ static void span_find(const struct account *a, uint64_t *from_ns, uint64_t *to_n
 	}
 }
 
-/* What knows of waits for late ranks (finding/finding.c), once more, to learn when they were. */
+/* The analyses that find waits for late ranks, as in finding/finding.c. Here they report when. */
 struct map_waits {
 	struct holders holders;
 	struct arrivals arrivals;
@@ -46,7 +47,7 @@ struct map_waits {
 
 #define MAP_SINKS 9
 
-/* Returns how many sinks that are. */
+/* Returns the number of sinks. */
 static uint32_t waits_init(struct map_waits *w, struct moment_bands *bands,
 			   const struct model_sink **sinks)
 {
@@ -108,7 +109,7 @@ const struct moment_cell *html_map_row(const struct html *h, uint32_t row)
 
 /* ---- names ---- */
 
-/* In the account's order. */
+/* The account's order of states. */
 static const enum moment_state order[MOMENT_STATES] = {
 	MOMENT_COMPUTING, MOMENT_NO_CORE, MOMENT_ASLEEP, MOMENT_MPI,
 	MOMENT_LATE,	  MOMENT_WAITING, MOMENT_FILES,	 MOMENT_TRACING,
@@ -146,7 +147,7 @@ static int row_pitch(uint32_t n)
 	return n <= 8 ? 30 : n <= 24 ? 20 : 12;
 }
 
-/* The columns that a state took most of, as a path's data. Returns how many strokes that are. */
+/* Prints path data: a stroke for each run of columns with that state. Returns their number. */
 static uint32_t strokes_put(struct html *h, const struct moment_cell *cell, int state)
 {
 	uint32_t n = 0;
@@ -172,7 +173,7 @@ static bool state_in(const struct moment_cell *cell, int state)
 	return false;
 }
 
-/* What is drawn in a row of the picture. */
+/* One line of the picture. */
 struct line {
 	const struct moment_cell *cell;
 	const char *label;
@@ -230,7 +231,7 @@ static void line_put(struct html *h, const struct line *l, int y, int height)
 	free(label);
 }
 
-/* A node: the sum of its rows, n from the first one on. */
+/* Draws a node as the sum of its n rows from first on. */
 static void node_put(struct html *h, uint32_t first, uint32_t n, int y, int height)
 {
 	struct moment_cell *sum = xcalloc(HTML_MAP_COLUMNS, sizeof(*sum));
@@ -246,7 +247,7 @@ static void node_put(struct html *h, uint32_t first, uint32_t n, int y, int heig
 	free(sum);
 }
 
-/* The rows, and before those of a node its own, instead of which it stands if there is one only. */
+/* Draws all rows. A node has a line of its own before its rows, or instead of its only row. */
 static void lines_put(struct html *h, int pitch, int height)
 {
 	uint32_t lines = 0;
@@ -264,7 +265,7 @@ static void lines_put(struct html *h, int pitch, int height)
 	}
 }
 
-/* How many lines that are. */
+/* Number of lines that lines_put() draws. */
 static uint32_t lines_cnt(const struct html *h)
 {
 	uint32_t lines = 0;
@@ -276,7 +277,7 @@ static uint32_t lines_cnt(const struct html *h)
 	return lines;
 }
 
-/* A round step of which there are 5 to 12 in the stretch. */
+/* Smallest step of 2, 5 or 10 times a power of ten that divides ns into at most ten parts. */
 static uint64_t axis_step(uint64_t ns)
 {
 	static const int times[] = {2, 5, 10};
@@ -339,11 +340,12 @@ static void picture_put(struct html *h)
 	uint32_t lines = lines_cnt(h);
 	int pitch = row_pitch(lines), height = pitch - (pitch > 12 ? 4 : 2);
 
-	html_put(
-		h,
-		"<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Ranks by time\">"
-		"<svg class=\"map\" viewBox=\"0 0 %d %d\" role=\"group\" aria-label=\"Ranks by time\">\n",
-		WIDTH_PX, (int)lines * pitch + 26);
+	html_put(h,
+		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+		 "aria-label=\"Ranks by time\">"
+		 "<svg class=\"map\" viewBox=\"0 0 %d %d\" role=\"group\" "
+		 "aria-label=\"Ranks by time\">\n",
+		 WIDTH_PX, (int)lines * pitch + 26);
 	lines_put(h, pitch, height);
 	axis_put(h, (int)lines * pitch);
 	html_put(h, "</svg></div>\n");
@@ -362,14 +364,15 @@ void html_map(struct html *h)
 	}
 	html_paragraph(
 		h, NULL,
-		"Each column shows what took most of %s between MPI_Init and MPI_Finalize; times are since the "
-		"recording began.",
+		"Each column shows what took most of %s between MPI_Init and MPI_Finalize; times "
+		"are since the recording began.",
 		human_round_ns(each, sizeof(each),
 			       (h->bands.to_ns - h->bands.from_ns) / HTML_MAP_COLUMNS));
 	if (h->rows.folded)
 		html_paragraph(
 			h, "note",
-			"%u ranks are more than %d, so they are drawn together: %s; --rank LIST chooses some.",
+			"%u ranks are more than %d, so they are drawn together: %s; --rank LIST "
+			"chooses some.",
 			h->bands.nband, HTML_ROWS_MAX,
 			h->rows.by_node ? "each node, and groups of its ranks where there is room" :
 					  "groups of neighbours");

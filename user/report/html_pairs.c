@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Who waited for whom, and who sent how much to whom, on the page. */
+/*
+ * Writes the page's parts about pairs of ranks: who waited for whom, and who sent how much to whom.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +10,8 @@
 #include "lib/log.h"
 #include "report/html.h"
 
-#define SHOWN_MAX 200 /* rows, even with --top 0 */
-#define SHADES 5      /* of a matrix */
+#define SHOWN_MAX 200 /* most rows of a table, even with --top 0 */
+#define SHADES 5      /* shades of a matrix, as in page.css */
 #define CELL_PX 12
 #define LABEL_PX 100
 #define LABEL_CHARS 14
@@ -29,9 +31,9 @@ static void shown_note(struct html *h, uint32_t shown, size_t n)
 
 /* ---- who waited for whom ---- */
 
-/* A pair, or all members of collectives that waited for one. */
+/* Waits of one rank for another, or of all members of collective calls for one rank. */
 struct wait {
-	uint32_t waiter, late; /* idx of processes; waiter FINDING_NOBODY: all others */
+	uint32_t waiter, late; /* process indices; waiter FINDING_NOBODY: all others */
 	const char *why;
 	uint64_t cnt, ns, worst_ns;
 	struct html_moment worst;
@@ -163,9 +165,10 @@ static void waits_table(struct html *h, const struct waits *w)
 	shown_note(h, shown, w->n);
 	html_paragraph(
 		h, "note",
-		"In all: the sum over all waits of the pair; of collectives, of all members together that "
-		"were there until this rank came, and times: how often it came last. When: the begin of the longest "
-		"wait; open it for the command that draws it. A rank may itself have waited for another one.");
+		"In all: the sum over all waits of the pair; of collectives, of all members "
+		"together that were there until this rank came, and times: how often it came "
+		"last. When: the begin of the longest wait; open it for the command that draws "
+		"it. A rank may itself have waited for another one.");
 	free(moment);
 }
 
@@ -199,7 +202,7 @@ static int pair_compare(const void *va, const void *vb)
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Those with both ends among the ranks chosen, most bytes first. Caller frees. */
+/* Pairs with both ends among the ranks shown, most bytes first. Caller frees. */
 static const struct pair **pairs_list(const struct html *h, size_t *n)
 {
 	const struct map *pairs = &h->r->sent_to.pairs;
@@ -239,7 +242,7 @@ static void pairs_table(struct html *h, const struct pair **list, size_t n)
 	shown_note(h, shown, n);
 }
 
-/* The sums of rows: rows × rows. Caller frees. */
+/* Sums the pairs into a matrix of rows × rows cells. *most: bytes of the largest. Caller frees. */
 static struct pair *folded(const struct html *h, const struct pair **list, size_t n, uint64_t *most)
 {
 	struct pair *cell = xcalloc((size_t)h->rows.n * h->rows.n + 1, sizeof(*cell));
@@ -280,7 +283,7 @@ static void row_label(struct html *h, uint32_t row)
 	free(label);
 }
 
-/* Many rows: cells by how much they are of the largest one. */
+/* Draws a large matrix. A cell's shade shows its size relative to the largest cell. */
 static void shaded_put(struct html *h, const struct pair **list, size_t n)
 {
 	uint32_t rows = h->rows.n;
@@ -292,12 +295,12 @@ static void shaded_put(struct html *h, const struct pair **list, size_t n)
 		       "From each %s (down) to each other one (across); the darkest is %s.",
 		       h->rows.folded ? "group of ranks" : "rank",
 		       human_bytes(bytes, sizeof(bytes), most));
-	html_put(
-		h,
-		"<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Message matrix\">"
-		"<svg class=\"matrix\" width=\"%u\" height=\"%u\" role=\"img\" "
-		"aria-label=\"Message matrix; the table after it has the largest pairs\">\n",
-		LABEL_PX + rows * CELL_PX + 2, rows * CELL_PX + 2);
+	html_put(h,
+		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+		 "aria-label=\"Message matrix\">"
+		 "<svg class=\"matrix\" width=\"%u\" height=\"%u\" role=\"img\" "
+		 "aria-label=\"Message matrix; the table after it has the largest pairs\">\n",
+		 LABEL_PX + rows * CELL_PX + 2, rows * CELL_PX + 2);
 	html_put(h, "<rect class=\"frame\" x=\"%d\" y=\"0\" width=\"%u\" height=\"%u\"/>\n",
 		 LABEL_PX, rows * CELL_PX, rows * CELL_PX);
 	for (uint32_t from = 0; from < rows; from++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What all parts of the page are written with. Whatever may come from a trace goes through html_text(). */
+/* Output functions of all parts of the page. All text from a trace must go through html_text(). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "lib/text.h"
 #include "report/html.h"
 
-#define LINE_MAX_CHARS 4000 /* of one text: names are short, sentences as well */
+#define LINE_MAX_CHARS 4000 /* cuts each text here; names and sentences are shorter */
 
 /* ---- text ---- */
 
@@ -72,10 +72,10 @@ void html_paragraph(struct html *h, const char *class, const char *fmt, ...)
 
 void html_section_begin(struct html *h, const char *id, const char *title)
 {
-	html_put(
-		h,
-		"<section id=\"%s\" aria-labelledby=\"%s-title\" tabindex=\"-1\">\n<h2 id=\"%s-title\">",
-		id, id, id);
+	html_put(h,
+		 "<section id=\"%s\" aria-labelledby=\"%s-title\" tabindex=\"-1\">\n"
+		 "<h2 id=\"%s-title\">",
+		 id, id, id);
 	html_text(h, "%s", title);
 	html_put(h, "</h2>\n");
 }
@@ -85,9 +85,12 @@ void html_section_end(struct html *h)
 	html_put(h, "</section>\n");
 }
 
-/* ---- what text forms print ---- */
+/* ---- output of the text report ---- */
 
-/* Whether a line goes on with the one before: it is indented deeper, or its first word did not fit there. */
+/*
+ * True if a line continues the one before: it is indented further, or its first word did not fit
+ * there.
+ */
 static bool line_continues(const char *before, const char *line)
 {
 	size_t indent = strspn(line, " ");
@@ -113,7 +116,7 @@ void html_printed(struct html *h, char *text)
 	free(text);
 }
 
-/* Caller frees. */
+/* Runs print and returns its output. Caller frees. */
 static char *printed(const struct report *r, void (*print)(const struct report *r, FILE *out))
 {
 	char *text;
@@ -164,7 +167,7 @@ char *html_quoted(const char *word)
 	return text;
 }
 
-/* Digits after the point for a hundredth of ns. */
+/* Number of decimals, in seconds, that resolves a hundredth of ns. */
 static int digits_for(uint64_t ns)
 {
 	uint64_t step = 1000000000;

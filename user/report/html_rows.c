@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which ranks share a row. Up to HTML_ROWS_MAX have one each. Of more, neighbours on a node share one, as many as are needed; with many
- * nodes, a node is a row. If there are more nodes than rows, neighbours share one wherever they are.
+ * Assigns ranks to rows. Up to HTML_ROWS_MAX ranks have a row each. With more ranks, neighbours on
+ * a node share a row. With many nodes, a node is one row. If there are more nodes than rows,
+ * neighbours share a row across nodes.
  */
 #include <stdlib.h>
 
@@ -18,7 +19,9 @@ static uint32_t host_of(const struct report *r, uint32_t process)
 	return model_process_get(r->model, process)->host_idx;
 }
 
-/* The ranks of the report's choice on a node, or on all (MOMENT_NO_ROW), in order. Returns how many. */
+/*
+ * Lists the shown ranks of a node, or of all nodes (MOMENT_NO_ROW), in order. Returns their number.
+ */
 static uint32_t ranks_list(const struct report *r, uint32_t host, uint32_t *list)
 {
 	uint32_t n = 0;
@@ -30,7 +33,7 @@ static uint32_t ranks_list(const struct report *r, uint32_t host, uint32_t *list
 	return n;
 }
 
-/* "ranks 4–7"; "ranks 4…10" if not all between are among them. */
+/* "ranks 4–7"; "ranks 4…10" if the group skips ranks in between */
 static char *group_label(const struct report *r, const uint32_t *rank, uint32_t n)
 {
 	const struct model_process *first = model_process_get(r->model, rank[0]),
@@ -44,7 +47,7 @@ static char *group_label(const struct report *r, const uint32_t *rank, uint32_t 
 			 rank_label(r->model, last, b));
 }
 
-/* Groups of so many neighbours. */
+/* Adds rows of `each` neighbours. */
 static void groups_add(struct html_rows *rows, const struct report *r, const uint32_t *rank,
 		       uint32_t n, uint32_t each)
 {
@@ -60,7 +63,7 @@ static void groups_add(struct html_rows *rows, const struct report *r, const uin
 	}
 }
 
-/* Nodes that have no rank have no row. */
+/* Adds the rows of all nodes. A node without ranks has no row. */
 static void nodes_add(struct html_rows *rows, const struct report *r, uint32_t *rank)
 {
 	uint32_t nhosts = model_get_info(r->model)->nhosts;

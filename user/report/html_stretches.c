@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Below the map: when most rank time was lost. */
+/* Writes the table below the map: when most rank time was lost. */
 #include <stdlib.h>
 
 #include "lib/log.h"
@@ -7,9 +7,9 @@
 
 #define STRETCHES_SHOWN 5
 
-/* Columns side by side, in each of which less than half of rank time was computing. */
+/* Adjacent columns. In each one, computing took less than half of the rank time. */
 struct lost_stretch {
-	uint32_t first, end; /* columns */
+	uint32_t first, end; /* range of columns; end is exclusive */
 	uint64_t ns[MOMENT_STATES], lost_ns, all_ns;
 };
 
@@ -94,7 +94,8 @@ void html_stretches(struct html *h)
 			stretch_row(h, c, &found[i], &moment[i]);
 		html_table(
 			h, c,
-			"Where most was lost: stretches in which ranks computed less than half of their time",
+			"Where most was lost: stretches in which ranks computed less than half of "
+			"their time",
 			moment);
 		if (shown < n)
 			html_paragraph(h, "note", "%u of %u shown.", shown, n);

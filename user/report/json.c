@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The report as JSON: what is no section's own. Its members are described in kmod-docs/REPORT.md, which changes
- * with them; members may be added under the same schema_version, never change their meaning.
+ * Prints the report as JSON, except for the members that sections write. Keep kmod-docs/REPORT.md
+ * up to date with the members. New members may appear under the same schema_version. Existing ones
+ * must keep their meaning.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ uint64_t json_since_start(const struct report *r, uint64_t ts_ns)
 	return ts_ns > start_ns ? ts_ns - start_ns : 0;
 }
 
-/* A JSON value of the trace's own, handed through. */
+/* Copies a JSON value from the trace. */
 static void value_print(struct json_out *j, const json_t *v)
 {
 	const char *key;
@@ -62,7 +63,7 @@ static void value_print(struct json_out *j, const json_t *v)
 	}
 }
 
-/* Depth is bounded by hand: what comes from a trace may nest deeper than the writer takes. */
+/* Checks the depth, because values from a trace may nest deeper than the writer allows. */
 static bool shallow(const json_t *v, int depth)
 {
 	const char *key;
@@ -148,7 +149,7 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	free(text);
 }
 
-/* By what a host's times were moved. */
+/* Writes how a host's clock offset was found. */
 static void clock_print(struct json_out *j, const struct model *m, const struct model_host *h)
 {
 	bool known = h->clock_by == TRACE_CLOCK_MESSAGES;
@@ -167,7 +168,7 @@ static void clock_print(struct json_out *j, const struct model *m, const struct 
 	json_out_key_uint(j, "clock_violated_ns", h->clock_violated_ns);
 }
 
-/* Of a joined trace: its recordings. */
+/* Writes the recordings of a joined trace. */
 static void hosts_print(struct json_out *j, const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);

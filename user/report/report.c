@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Runs the analyses and chooses what is shown.
- */
+/* Runs the analyses and chooses the processes shown. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -17,7 +15,10 @@
 #include "trace/trace_read.h"
 
 #define OWN_SINKS_MAX 21
-/* What the replay may keep: longer recordings are not replayed. A part of what trace_limit.h allows. */
+/*
+ * Memory limits of whatif, in bytes: longer recordings are not replayed. They are a part of the
+ * limit in trace_limit.h. RATIO is per byte of the trace file.
+ */
 #define REPLAY_BASE (20u << 20)
 #define REPLAY_RATIO 20
 #define REPLAY_MOST (UINT64_C(256) << 20)
@@ -38,7 +39,7 @@ static size_t replay_bytes(const struct report *r)
 	return bytes < REPLAY_MOST ? bytes : REPLAY_MOST;
 }
 
-/* What the run would be without some waits. */
+/* Prepares whatif, which replays the run without some waits. */
 static void replay_init(struct report *r)
 {
 	r->whatif = whatif_new(r->model);
@@ -48,7 +49,7 @@ static void replay_init(struct report *r)
 	r->findings.matched_ctx = r;
 }
 
-/* sinks: room for all. Returns how many they are. */
+/* sinks: room for all. Returns their number. */
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
@@ -87,8 +88,8 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	n += findings_sinks(&r->findings, sinks + n);
 	sinks[n++] = &r->parts.sink; /* after the sums that it takes from */
 	sinks[n++] = whatif_sink(r->whatif);
-	sinks[n++] = &r->hang.sink;	  /* after the matches that it is told of */
-	sinks[n++] = &r->interrupts.sink; /* behind what tells the windows */
+	sinks[n++] = &r->hang.sink;	  /* after the matches that it uses */
+	sinks[n++] = &r->interrupts.sink; /* after the sink that finds the windows */
 	return n;
 }
 
@@ -126,7 +127,7 @@ static void sums_make(struct report *r)
 	}
 }
 
-/* What is missing, of whom, and what tracing cost. */
+/* Finds missing records by process, and the cost of tracing. */
 static void doubts_find(struct report *r)
 {
 	const struct model_process *p;
@@ -155,7 +156,7 @@ static void doubts_find(struct report *r)
 		}
 }
 
-/* Whether some message or collective is not known to belong together with its others. */
+/* True if some message or collective call could not be matched with its partners. */
 static bool path_is_partial(const struct report *r)
 {
 	uint64_t matched = 0, ends = 0;
@@ -181,7 +182,7 @@ static void account_conclude(struct report *r)
 						   &r->findings.app, r->model, r->whatif, partial);
 	parts_conclude(&r->parts, &r->account, r->whatif, partial);
 	reasons_make(&r->reasons, &r->findings, &r->account, r->whatif);
-	/* What it keeps is large, and a page replays the recording once more. */
+	/* Its memory is large, and a page replays the recording once more: free it now. */
 	r->too_long = whatif_is_full(r->whatif);
 	whatif_free(r->whatif);
 	r->whatif = NULL;
@@ -230,13 +231,12 @@ static int rows_choose(struct report *r)
 		r->row[r->nrows++] = i;
 	}
 	if (r->nranks && !r->nrows) {
-		log_error(
-			"report: none of the ranks asked for is in %s; it has %u: run without --rank "
-			"to see them",
-			r->source->path, r->nranks);
+		log_error("report: none of the ranks asked for is in %s; it has %u: run without "
+			  "--rank to see them",
+			  r->source->path, r->nranks);
 		return -ENOENT;
 	}
-	/* Of many processes without ranks, kernel threads would come first. */
+	/* Sorted by rank, many processes without ranks would begin with kernel threads. */
 	r->sort = r->opt->sort;
 	if (!r->nranks && r->nrows > PROCESSES_MANY && r->sort == REPORT_SORT_RANK)
 		r->sort = REPORT_SORT_RUNNING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The report: one replay of a trace through all analyses, and its two forms, text and JSON. The JSON's
- * members are described in kmod-docs/REPORT.md.
+ * The report replays a trace once through all analyses and prints the results as text, JSON, CSV or
+ * HTML. kmod-docs/REPORT.md describes the members of the JSON.
  */
 #ifndef POV_REPORT_REPORT_H
 #define POV_REPORT_REPORT_H
@@ -45,12 +45,13 @@ enum report_sort {
 	REPORT_SORT_POLLING,
 };
 
-#define PROCESSES_MANY 32 /* more than these are summed up, and the most telling shown */
+/* With more processes than this, tables show only some of them, and the sum of all. */
+#define PROCESSES_MANY 32
 
-/* Details of the text, on demand. */
+/* Optional parts of the text. */
 enum report_detail {
 	DETAIL_TIMES = 1 << 0,
-	DETAIL_THREADS = 1 << 1, /* if there is also report_options.threads */
+	DETAIL_THREADS = 1 << 1, /* requires report_options.threads, too */
 	DETAIL_REGIONS = 1 << 2,
 	DETAIL_FUNCTIONS = 1 << 3,
 	DETAIL_COLLECTIVES = 1 << 4,
@@ -60,7 +61,7 @@ enum report_detail {
 	DETAIL_COVERAGE = 1 << 8,
 	DETAIL_CALL_SITES = 1 << 9,
 	DETAIL_OVERLAP = 1 << 10,
-	DETAIL_SECTION = 1 << 11, /* if there is one */
+	DETAIL_SECTION = 1 << 11, /* requires report_options.section, too */
 	DETAIL_HANG = 1 << 12,
 	DETAIL_FINDINGS = 1 << 13,
 	DETAIL_MAIN_TIMES = 1 << 14,
@@ -70,23 +71,23 @@ enum report_detail {
 struct report_options {
 	struct rank_list ranks; /* empty: all */
 	bool threads;
-	bool traffic;	  /* this alone */
-	bool explain;	  /* say what columns mean */
-	uint32_t details; /* bits of enum report_detail; 0: the first screen */
-	uint32_t top;	  /* rows of long tables; 0: all */
-#define REPORT_TOP "15"	  /* unless somebody wants more */
-	uint32_t min_pct; /* of the run: reasons that cost less are not shown */
-#define REPORT_MIN_PCT "1"
+	bool traffic;	   /* print only the traffic */
+	bool explain;	   /* explain the columns */
+	uint32_t details;  /* bits of enum report_detail; 0: the first screen */
+	uint32_t top;	   /* rows shown of long tables; 0: all */
+#define REPORT_TOP "15"	   /* default of top */
+	uint32_t min_pct;  /* hide reasons that cost less than this percentage of the run */
+#define REPORT_MIN_PCT "1" /* default of min_pct */
 	enum report_sort sort;
-	struct section section; /* text NULL: none */
+	struct section section; /* section.text NULL: no section */
 };
 
 struct report {
-	const struct trace_source *source; /* recordings that are read together, nsources of them */
+	const struct trace_source *source; /* nsources recordings, read together */
 	size_t nsources;
 	const struct report_options *opt;
-	enum report_sort
-		sort; /* as asked for; without ranks and of many processes by running, if nothing was */
+	/* opt->sort; but many processes without ranks are sorted by running unless opt says else */
+	enum report_sort sort;
 	struct trace *trace;
 	struct model *model;
 	struct time_split time;
@@ -98,10 +99,10 @@ struct report {
 	struct regions regions;
 	struct switches switches;
 	struct findings findings;
-	struct whatif *whatif; /* until the account is made */
-	bool too_long;	       /* for that */
+	struct whatif *whatif; /* NULL once the account is made */
+	bool too_long;	       /* the recording is too long for whatif to replay */
 	struct account account;
-	struct efficiency *efficiency; /* of each job; owned */
+	struct efficiency *efficiency; /* by job; owned */
 	struct parts parts;
 	struct reasons reasons;
 	struct last_calls last_calls;
@@ -111,20 +112,21 @@ struct report {
 	struct interrupts interrupts;
 	struct traffic traffic;
 	struct transfer_start transfers;
-	struct site_times site_times; /* empty unless asked for */
-	struct sites *sites;	      /* names of places in the program */
+	struct site_times site_times; /* empty without DETAIL_CALL_SITES */
+	struct sites *sites;	      /* names of code locations */
 	struct section_pov section_pov;
 	struct coverage coverage;
 	struct losses losses;
 	struct distortion distortion;
-	const struct model_process *distorted; /* the one that it cost most, or NULL */
-	uint32_t facts;			       /* that hold: bits of report/figure.h */
-	uint32_t nranks;		       /* in the trace */
-	uint32_t *row; /* processes shown, by index, in order: chosen ranks; without any, the targets */
+	const struct model_process *distorted; /* process that tracing slowed most, or NULL */
+	uint32_t facts;			       /* FACT_* bits of report/figure.h */
+	uint32_t nranks;		       /* number of ranks in the trace */
+	/* indices of the processes shown, sorted: chosen ranks, or targets without ranks; owned */
+	uint32_t *row;
 	uint32_t nrows;
-	bool *chosen; /* by process index: shown */
+	bool *chosen; /* by process index: true if shown; owned */
 	uint32_t nprocesses;
-	struct { /* of the processes shown */
+	struct { /* sums of the processes shown */
 		struct time_row time;
 		struct switch_row switches;
 		struct message_row messages;
@@ -132,34 +134,41 @@ struct report {
 		struct match_row matching;
 		struct coverage_hits hits;
 	} sum;
-	/* By process index: what is missing of its life, bits of analysis/loss.h, and LOSS_UNANNOUNCED. */
+	/*
+	 * Records missing from each process's life, by process index: bits of analysis/loss.h
+	 * including LOSS_UNANNOUNCED. Owned.
+	 */
 	uint32_t *lost;
-	uint32_t lost_shown; /* of any process shown */
-	bool lost_any;	     /* some figure is marked */
-	bool left_out_only; /* of these, all because of what the limit on tracing's cost has left out */
+	uint32_t lost_shown; /* union of lost over the processes shown */
+	bool lost_any;	     /* some figure has a mark */
+	bool left_out_only;  /* all marks are due to calls left out by the limit on tracing cost */
 };
 
-/* Opens and replays. 0 or -errno (printed). source and opt must outlive the report. */
+/* Opens and replays. Returns 0 or -errno (printed). source and opt must outlive the report. */
 int report_open(const struct trace_source *source, size_t nsources,
 		const struct report_options *opt, struct report *r);
 /*
- * The same in two steps: opens and learns who there is (r->model), and replays. In between opt->ranks may be chosen. After an error of
- * the second, or instead of it, report_close.
+ * report_open() in two steps. report_identify() opens the trace and finds its processes (r->model).
+ * Then the caller may set opt->ranks and call report_replay(). If the caller skips report_replay(),
+ * or if that fails, it must call report_close(). Both return 0 or -errno (printed).
  */
 int report_identify(const struct trace_source *source, size_t nsources,
 		    const struct report_options *opt, struct report *r);
 int report_replay(struct report *r);
 void report_close(struct report *r);
 
-/* Somebody who is reported was in the section asked for: 0, or -ENOENT (printed). */
+/* 0 if a process shown entered opt->section, or no section is set; else -ENOENT (printed). */
 int report_section_check(const struct report *r);
 void report_text(const struct report *r, FILE *out);
 int report_json(const struct report *r, FILE *out); /* 0 or -errno */
-/* A page of HTML, which appears under its path only when it is whole. 0 or -errno (printed). Replays once more: print nothing after it. */
+/*
+ * Writes a page of HTML, which appears at path only when it is complete. Replays the recording once
+ * more: do not print the report after this. Returns 0 or -errno (printed).
+ */
 int report_html(struct report *r, const char *path);
-/* The traffic alone, which must be there: 0, or -ENODATA (printed). */
+/* Returns 0 if the trace has traffic, else -ENODATA (printed). The next two print only that. */
 int report_traffic_check(const struct report *r);
 void report_traffic(const struct report *r, FILE *out);
-int report_traffic_csv(const struct report *r, FILE *out);
+int report_traffic_csv(const struct report *r, FILE *out); /* 0 or -EIO */
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Takes from the report of each run what scaling compares, and writes it as JSON. scaling_text.c has the text. */
+/*
+ * Extracts efficiencies from the report of each run, and writes JSON. scaling_text.c writes text.
+ */
 #include "report/scaling.h"
 
 #include <stdlib.h>
@@ -79,7 +81,7 @@ int scaling_read(struct scaling *s, const struct trace_source *source, size_t ns
 
 /* ---- JSON ---- */
 
-/* NULL: it is known. */
+/* Reasons why a run is unknown; NULL: it is known. */
 static const char *const unknown_runs[] = {
 	[SCALING_NO_MPI] = "no_mpi",
 	[SCALING_NO_WINDOW] = "no_window",

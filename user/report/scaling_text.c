@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How a program scales, as text: a column for each run, below it what is not known, and why. */
+/* Prints how a program scales: a column for each run; below the table, what is unknown and why. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,15 @@
 
 #define TABLE_WIDTH 100
 #define NAME_CHARS 16
-#define LABEL_CHARS 24 /* of the first column */
-#define COLUMN_CHARS 9 /* of a run: "not known" */
+#define LABEL_CHARS 24 /* width of the first column */
+#define COLUMN_CHARS 9 /* smallest width of a run's column: fits "not known" */
 #define COMMAND_CHARS 60
 
 /* ---- the table ---- */
 
-/* Lines in their order. What is indented is a factor of the line above that is not. */
+/*
+ * Lines in order of output. An indented line is a factor of the nearest less indented line above.
+ */
 static const struct {
 	const char *key;
 	const char *name;
@@ -61,7 +63,7 @@ static void run_cell(const struct scaling *s, const struct figure_table *t,
 		figure_cell(t, f, row, 0, own ? run->lost : scaling_lost(s, run));
 }
 
-/* The end of a long name, where names of runs differ. Caller frees. */
+/* Keeps the end of a long name, because names of runs differ there. Caller frees. */
 static char *name_cut(const char *name)
 {
 	char *clean = text_printable(name, 4096), *cut;
@@ -99,7 +101,7 @@ static void table_print(const struct scaling *s, uint32_t first, uint32_t n, FIL
 	text_columns(t.c, out);
 }
 
-/* How many columns, from that of a run on, fit beside each other. */
+/* Number of columns that fit into one table, from run first on. */
 static uint32_t table_runs(const struct scaling *s, uint32_t first)
 {
 	unsigned int width = LABEL_CHARS, chars;
@@ -116,7 +118,7 @@ static uint32_t table_runs(const struct scaling *s, uint32_t first)
 	return i - first;
 }
 
-/* ---- what is to be said of it ---- */
+/* ---- notes ---- */
 
 static bool has_unknown_core(const struct scaling_run *r)
 {
@@ -158,7 +160,7 @@ static bool is_distorted(const struct scaling_run *r)
 	return r->distorted;
 }
 
-/* "a.pov, b.pov"; NULL: none. Caller frees. */
+/* Runs that match: "a.pov, b.pov"; NULL: none. Caller frees. */
 static char *names_of(const struct scaling *s, bool (*is)(const struct scaling_run *r))
 {
 	char *text = NULL, *name;
@@ -175,7 +177,7 @@ static char *names_of(const struct scaling *s, bool (*is)(const struct scaling_r
 
 static const struct {
 	bool (*is)(const struct scaling_run *r);
-	const char *before, *after; /* the names */
+	const char *before, *after; /* text around the names of the runs */
 } notes[] = {
 	{is_distorted,
 	 "DISTORTED: ", ": tracing cost so much that these times are not the program's own."},
@@ -185,7 +187,8 @@ static const struct {
 	{has_nothing_outside, "",
 	 ": no rank was ever outside MPI, so there is nothing to divide by."},
 	{is_too_long, "",
-	 ": serialisation and transfer are not known, for there are more calls and messages than the replay has room for."},
+	 ": serialisation and transfer are not known, for there are more calls and messages than "
+	 "the replay has room for."},
 	{has_unknown_core, "",
 	 ": whether ranks had a core is not known, for the scheduler was not recorded."},
 	{has_partial_path, "≤, ≥: not all messages and collectives are matched in ",
@@ -205,7 +208,7 @@ static void notes_print(const struct scaling *s, FILE *out)
 	}
 }
 
-/* Another program, or as far as its command line tells, other work. */
+/* Notes runs of another program, or with another command line and so maybe other work. */
 static void programs_print(const struct scaling *s, FILE *out)
 {
 	const struct scaling_run *first = &s->run[0];
@@ -218,10 +221,10 @@ static void programs_print(const struct scaling *s, FILE *out)
 		char *wanted = text_printable(first->program, COMMAND_CHARS);
 
 		if (strcmp(run->program, first->program) != 0)
-			text_note(
-				out,
-				"%s is a run of another program (%s, not %s): what relates it to the others means nothing.",
-				name, program, wanted);
+			text_note(out,
+				  "%s is a run of another program (%s, not %s): what relates it "
+				  "to the others means nothing.",
+				  name, program, wanted);
 		else
 			other_work |= strcmp(run->command, first->command) != 0;
 		free(name);
@@ -248,11 +251,10 @@ void scaling_text(const struct scaling *s, FILE *out)
 	uint32_t n;
 
 	fprintf(out, "Scaling of %s: %u runs, relative to %s\n", program, s->n, first);
-	text_note(
-		out,
-		s->weak ?
-			"Weak scaling: the work is taken to grow with the number of ranks." :
-			"Strong scaling: every run is taken to do the same work. If the work grows with the number of ranks: --weak.");
+	text_note(out,
+		  s->weak ? "Weak scaling: the work is taken to grow with the number of ranks." :
+			    "Strong scaling: every run is taken to do the same work. If the work "
+			    "grows with the number of ranks: --weak.");
 	for (uint32_t i = 0; i < s->n; i += n) {
 		n = table_runs(s, i);
 		table_print(s, i, n, out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The report's sections: section_<name>.c holds a section's table of figures and its two forms. Here is what each
- * gives out, and what all of them use (text.c, json.c).
+ * The report's sections. section_<name>.c has the table of figures of a section and prints it as
+ * text and JSON. This header declares the functions of all sections, and the helpers that they
+ * share (text.c, json.c).
  */
 #ifndef POV_REPORT_SECTION_H
 #define POV_REPORT_SECTION_H
@@ -11,28 +12,28 @@
 #include "report/figure.h"
 #include "report/report.h"
 
-extern const struct figure split_figures[];		     /* of a struct state_times */
-extern const struct figure time_figures[];		     /* of a struct time_row */
-extern const struct figure app_figures[], app_mpi_figures[]; /* of a struct app_thread */
-extern const struct figure switches_object[];		     /* of a struct switch_row */
-extern const struct figure overhead_object[];		     /* of a struct coverage_hits */
-extern const struct figure efficiency_figures[];	     /* of a struct efficiency */
+extern const struct figure split_figures[];		     /* rows: struct state_times */
+extern const struct figure time_figures[];		     /* rows: struct time_row */
+extern const struct figure app_figures[], app_mpi_figures[]; /* rows: struct app_thread */
+extern const struct figure switches_object[];		     /* rows: struct switch_row */
+extern const struct figure overhead_object[];		     /* rows: struct coverage_hits */
+extern const struct figure efficiency_figures[];	     /* rows: struct efficiency */
 
-/* Losses after which classes of the account, and what is made of them, may be wrong. */
+/* Losses that may make the account's classes, and all figures derived from them, wrong. */
 #define LOSS_OF_ACCOUNT (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES)
 
 void text_launchers(const struct report *r, FILE *out);
-/* "~" if records are missing, by which classes of the account may be wrong; or "". */
+/* Returns "~" if missing records may make the account's classes wrong, else "". */
 const char *account_mark(const struct report *r);
-/* What is missing of a job's efficiency. */
+/* Returns the losses of a job's efficiency: bits of analysis/loss.h. */
 uint32_t efficiency_lost(const struct report *r, uint32_t job);
-/* Members of an object that is open. */
+/* Writes members of the open object. */
 void json_efficiency_members(struct json_out *j, const struct efficiency *e, uint32_t facts);
 void text_efficiency(const struct report *r, FILE *out);
 void text_account(const struct report *r, FILE *out);
 void text_reasons(const struct report *r, FILE *out);
 void text_account_ranks(const struct report *r, FILE *out);
-/* Processes that the tables of ranks lack, and those whose time begins later. */
+/* Notes processes that the tables of ranks lack, and ranks whose MPI_Init was not recorded. */
 void text_windows_note(const struct report *r, FILE *out);
 void text_app_time(const struct report *r, FILE *out);
 void text_takers(const struct report *r, FILE *out);
@@ -65,7 +66,7 @@ void text_epochs(const struct report *r, FILE *out);
 void text_section_pov(const struct report *r, FILE *out);
 
 void json_launchers(struct json_out *j, const struct report *r);
-/* Members of an object that is open; lost: what is missing of whom they are. */
+/* These write members of the open object. lost: records missing from the row's processes. */
 void json_functions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
@@ -99,46 +100,53 @@ void json_section_pov(struct json_out *j, const struct report *r);
 /* ---- text ---- */
 
 void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A finished table, which it frees. */
+/* Prints a finished table and frees it. */
 void text_columns(struct columns *c, FILE *out);
-/* Foreign text, made printable and cut to max characters; before: goes before it, unless it is empty. */
+/* Prints text from a trace: made printable, cut to max characters, after before unless empty. */
 void text_foreign(FILE *out, const char *before, const char *text, unsigned int max);
-#define TEXT_NOTE_WIDTH 100 /* bytes of a line */
-/* A footnote: indented, wrapped. */
+#define TEXT_NOTE_WIDTH 100 /* bytes per line */
+/* Prints an indented, wrapped note. */
 void text_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same, of what columns mean: only with --explain. */
+/* Like text_note(), but only with --explain. Explains what columns mean. */
 void text_explain(const struct report *r, FILE *out, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Rows a long table shows: all, or opt->top of more than `many`. */
+/* Returns how many of n rows to show: all n up to many rows, else at most opt->top. */
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
-/* Says so if these are not all. */
+/* Prints a note if shown < n. */
 void text_shown_note(FILE *out, uint32_t shown, uint32_t n);
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p);
 
-/* A cell: who had the core while a thread wanted it, of those who had it for least_ns or longer; cut to chars. */
+/*
+ * Adds a cell with the processes that had the core while thread t wanted it. Omits those that had
+ * it for less than least_ns. Cut to chars.
+ */
 void text_who_had_core(const struct report *r, struct columns *c, const struct model_thread *t,
 		       uint64_t least_ns, unsigned int chars);
 
-#define MATRIX_RANKS_MAX 16 /* of a matrix on a page */
-/* A finished matrix and its title, of bytes in that unit. */
+/* Largest matrix that the text prints, in ranks. */
+#define MATRIX_RANKS_MAX 16
+/* Prints a finished matrix with its title and frees it. unit: unit of the bytes. */
 void text_matrix_print(struct columns *c, const char *name, const char *unit, FILE *out);
 
-/* Tables with a row for each process shown; of more than PROCESSES_MANY some, and their sums. */
+/*
+ * For tables with a row for each process shown. With more than PROCESSES_MANY processes, they show
+ * some of them and the sum.
+ */
 void text_process_columns(const struct report *r, struct columns *c, bool pid);
 void text_process_cells(const struct report *r, struct columns *c, uint32_t idx, bool pid);
-/* The same of a row that sums up several. */
+/* Adds the same cells for a row that sums several processes. */
 void text_process_sum(const struct report *r, struct columns *c, const char *name, bool pid);
 void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
 
-/* ---- what text and the page share ---- */
+/* ---- shared by the text and the page ---- */
 
-/* Printable, at most max characters; "": not recorded. Caller frees. */
+/* The recorded command: printable, at most max characters; "": not recorded. Caller frees. */
 char *text_command(const struct report *r, unsigned int max);
 /* "0.80 s · 2 ranks · 2 CPUs · 1 node · nothing lost · tracing cost 0.0 %". Caller frees. */
 char *text_facts(const struct report *r);
-/* Which recording this is: when, where, of what. */
+/* Prints when, where and of which command the recording was made. */
 void text_about(const struct report *r, FILE *out);
-/* What makes all else doubtful, and what the launcher and library were told. */
+/* Prints reasons to doubt the report, and ranks that a wrong launcher started. */
 void text_doubts(const struct report *r, FILE *out);
 void text_no_rank(const struct report *r, FILE *out);
 
@@ -154,59 +162,64 @@ struct efficiency_factors {
 	uint32_t n;
 };
 struct efficiency_factors efficiency_factors_of(const struct report *r, uint32_t job);
-/* False: nothing of that job is known. */
+/* False if nothing is known about that job's efficiency. */
 bool efficiency_is_shown(const struct report *r, uint32_t job);
 
 struct account_bar {
 	const char *name;
 	uint64_t ns;
 	double pct;
-	int class; /* enum account_class; ACCOUNT_CLASSES: all that are too small for a bar of their own */
+	int class; /* enum account_class; ACCOUNT_CLASSES: sum of all classes too small for a bar */
 };
-/* Returns how many. */
+/* Fills bar and returns the number of bars. */
 uint32_t account_bars(const struct report *r, struct account_bar bar[ACCOUNT_CLASSES + 1]);
 
+/* Reasons that the list does not show: their number and their sum. */
 struct reasons_left {
 	uint32_t n;
 	uint64_t ns;
 };
-/* Those to be shown, and what is left out. Caller frees the list. */
+/* Returns the *shown reasons to show, and sums the others in *left. Caller frees the list. */
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
 				    struct reasons_left *left);
-/* "8 smaller causes, 0.12 s together". Caller frees. */
+/* "8 smaller causes, 0.12 s together"; shown: larger causes are shown. Caller frees. */
 char *reasons_left_text(const struct reasons_left *left, bool shown);
-/* What the reasons say nothing of. */
+/* Notes gaps in the data behind the reasons: unrecorded states, unmatched messages. */
 void text_reasons_doubts(const struct report *r, FILE *out);
 
 /* ---- tables; the caller frees them ---- */
 
 struct columns *table_account_ranks(const struct report *r, uint32_t *shown, uint32_t *all);
-/* NULL: nothing of a known size was sent. */
+/* NULL: no message of known size was sent. */
 struct columns *table_message_sizes(const struct report *r);
-/* What a table of sizes lacks; and messages of which an end is not known. */
+/* Notes how many messages of unknown size the table of sizes lacks. */
 void text_messages_notes(const struct report *r, FILE *out);
+/* Notes how many messages have an unknown other end or no match. */
 void text_peers_notes(const struct report *r, FILE *out);
-/* From rank to rank; *unit: of the bytes. NULL: no rank shown sent another one anything. */
+/* Bytes sent from rank to rank, in *unit. NULL: no rank shown sent anything to another. */
 struct columns *table_sent_to(const struct report *r, const char **unit);
-/* From each process shown to each other one: r->nrows × r->nrows cells, row by row; losses make them too low. */
+/*
+ * Bytes from each process shown to each other, in *unit. cell: r->nrows × r->nrows cells, row by
+ * row. losses: bits of analysis/loss.h that make the cells too low.
+ */
 struct columns *table_matrix_of(const struct report *r, const struct pair *cell, uint32_t losses,
 				const char **unit);
 struct call_sites_shown {
 	uint32_t n, shown;
-	bool unnamed; /* of some, no name in the source is known */
+	bool unnamed; /* some call site has no known source location */
 };
 struct columns *table_call_sites(const struct report *r, struct call_sites_shown *what);
 void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out);
 
 /* ---- JSON ---- */
 
-/* Of a moment: ns since the recording's start. */
+/* Converts a trace time to ns since the recording's start. */
 uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
-/* A member whose value is the trace's own, handed through. */
+/* Copies a JSON value from the trace into a member; null if it is nested too deeply. */
 void json_key_value(struct json_out *j, const char *key, const json_t *v);
-/* null if not known. */
+/* Writes null unless known. */
 void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
-/* "incomplete": what records are missing of an object's figures; bits of analysis/loss.h. */
+/* Writes member "incomplete": names of the losses in lost, bits of analysis/loss.h. */
 void json_incomplete(struct json_out *j, uint32_t lost);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where rank time went (analysis/account.h): the bars of the first screen and of a page, and JSON. */
+/* Shows where rank time went (analysis/account.h): bars of the first screen and of a page; JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 #include "lib/log.h"
 #include "report/section.h"
 
-#define BAR_CHARS 24  /* of 100 % */
-#define SHOWN_PCT 0.5 /* a class below is not shown by itself */
+#define BAR_CHARS 24  /* length of a 100 % bar */
+#define SHOWN_PCT 0.5 /* merges classes below this share of rank time */
 
-/* In the order of the page. */
+/* In order of output. */
 static const struct {
 	const char *key, *name;
 } classes[ACCOUNT_CLASSES] = {
@@ -34,7 +34,7 @@ static double pct_of(uint64_t ns, uint64_t total_ns)
 	return total_ns ? 100 * (double)ns / (double)total_ns : 0;
 }
 
-/* All ranks are in the account, whichever are shown. */
+/* Considers all ranks of the account, not only those shown. */
 const char *account_mark(const struct report *r)
 {
 	uint32_t lost = 0;

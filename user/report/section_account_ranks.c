@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The first screen's table of ranks: each one's account (analysis/account.h), and by what it lost most. */
+/*
+ * Makes the first screen's table of ranks: the account of each (analysis/account.h), and its
+ * largest loss.
+ */
 #include <stdlib.h>
 
 #include "analysis/label.h"
 #include "lib/log.h"
 #include "report/section.h"
 
-#define SHOWN_PCT 0.5 /* a share below is not shown, nor is a column that has no other */
-#define MOST_PCT 5    /* what a rank lost less by is not named */
-#define RANKS_MANY 16 /* of more, those that computed least are shown */
-#define RANKS_SHOWN 8 /* of these */
+#define SHOWN_PCT 0.5 /* hides smaller shares, and columns that have only smaller shares */
+#define MOST_PCT 5    /* names no loss below this share of the rank's time */
+#define RANKS_MANY 16 /* with more ranks, shows only those that computed least */
+#define RANKS_SHOWN 8 /* number of ranks shown then */
 #define MOST_CHARS 40
-#define RANGES_SHOWN 2 /* of the CPUs that a thread is bound to */
+#define RANGES_SHOWN 2 /* ranges of CPUs that a thread is bound to */
 
 static double pct_of(uint64_t ns, uint64_t total_ns)
 {
 	return total_ns ? 100 * (double)ns / (double)total_ns : 0;
 }
 
-/* The columns, each a sum of classes. */
+/* Columns. Each is the sum of one class or two. */
 static const struct {
 	const char *name;
 	enum account_class class, also;
@@ -45,7 +48,7 @@ static uint64_t column_ns(const struct account_row *row, size_t c)
 	       (columns[c].also != columns[c].class ? row->ns[columns[c].also] : 0);
 }
 
-/* Bits of columns that are always shown, or in which some rank has something. */
+/* Bit mask of the columns that are always shown, or in which some rank has a share to show. */
 static uint32_t columns_shown(const struct report *r)
 {
 	uint32_t shown = 0;
@@ -85,7 +88,7 @@ static const struct model_process *holder_most(const struct report *r,
 	return most ? model_process_get(r->model, most->holder) : NULL;
 }
 
-/* The rank whose messages it waited for longest; NULL: others, or none. */
+/* The rank whose messages it waited for longest; NULL unless that is half of its waiting time. */
 static const struct model_process *late_most(const struct report *r,
 					     const struct account_rank *rank)
 {
@@ -143,7 +146,7 @@ static char *waiting_text(const struct report *r, const struct account_rank *ran
 	return text;
 }
 
-/* By what a rank lost most. Caller frees. */
+/* Describes the largest loss of a rank. Caller frees. */
 static char *most_text(const struct report *r, const struct account_rank *rank)
 {
 	static const char *const said[COLUMNS_CNT] = {
@@ -168,7 +171,7 @@ static char *most_text(const struct report *r, const struct account_rank *rank)
 			   xstrdup(said[most]);
 }
 
-/* "cpu 0-3": the CPUs that its main thread may use; "any". */
+/* CPUs that the rank's main thread may use: "0-3", or "any" */
 static void bound_cell(const struct report *r, struct columns *t, const struct account_rank *rank)
 {
 	const struct demand_mask *k = demand_mask_of(&r->findings.demand,
@@ -214,7 +217,7 @@ static int least_compute(const void *va, const void *vb)
 	return a->process < b->process ? -1 : a->process > b->process;
 }
 
-/* Those chosen, in the order of rows. Caller frees. */
+/* Ranks shown, in the order of r->row. Caller frees. */
 static const struct account_rank **ranks_list(const struct report *r, uint32_t *n)
 {
 	const struct account_rank **list = xmalloc((r->nrows + 1) * sizeof(const void *));
@@ -271,7 +274,8 @@ void text_account_ranks(const struct report *r, FILE *out)
 	text_windows_note(r, out);
 	text_explain(
 		r, out,
-		"computing: outside MPI, on a core. no core: wanted one and had none. asleep: blocked outside MPI. waiting: "
-		"in MPI, another rank was late. MPI work: in MPI, nobody awaited. transfer: in calls that wait, nobody known "
-		"to be late. apart: still in MPI_Init or already in MPI_Finalize. CPUs: those that it might use.");
+		"computing: outside MPI, on a core. no core: wanted one and had none. asleep: "
+		"blocked outside MPI. waiting: in MPI, another rank was late. MPI work: in MPI, "
+		"nobody awaited. transfer: in calls that wait, nobody known to be late. apart: "
+		"still in MPI_Init or already in MPI_Finalize. CPUs: those that it might use.");
 }

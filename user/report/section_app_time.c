@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * A table of ranks: what each rank's main thread did between MPI_Init and MPI_Finalize.
- */
+/* Shows what each rank's main thread did between MPI_Init and MPI_Finalize. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +8,13 @@
 #include "lib/log.h"
 #include "report/section.h"
 
-#define RANKS_MANY 16  /* of more, those that computed least are shown, and the range of all */
-#define RANKS_SHOWN 8  /* of these */
-#define BUSY_PART 100  /* a thread that ran less than one part of its time slept */
-#define RANGES_SHOWN 4 /* of the CPUs that a thread is bound to */
+#define RANKS_MANY 16  /* with more ranks, shows only those that computed least */
+#define RANKS_SHOWN 8  /* number of ranks shown then */
+#define BUSY_PART 100  /* a thread that ran less than 1/BUSY_PART of its time counts as asleep */
+#define RANGES_SHOWN 4 /* ranges of CPUs that a thread is bound to */
 #define HOLDER_CHARS 38
-#define TRACING_CHARS 9 /* of its column */
-#define HELD_PART 200	/* who had the core for less is not named */
+#define TRACING_CHARS 9 /* width of the tracing column */
+#define HELD_PART 200	/* names no holder of the core below 1/HELD_PART of the window */
 
 #define PART(member) AT(member), .of = offsetof(ROW, window_ns)
 #define STATES .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES | LOSS_UNANNOUNCED
@@ -43,7 +41,7 @@ const struct figure app_figures[] = {
 	{0},
 };
 
-/* Without the scheduler's records. */
+/* Figures of the text if the scheduler was not recorded. */
 const struct figure app_mpi_figures[] = {
 	{FIGURE_TIME, NULL, "time", AT(window_ns), .wrong = LOSS_OF_LIVES},
 	{FIGURE_TIME, "mpi_ns", .share = "in MPI", PART(mpi_ns), .low = LOSS_OF_CALLS},
@@ -87,7 +85,7 @@ void json_app_process(struct json_out *j, const struct report *r, uint32_t idx)
 
 /* ---- ranks ---- */
 
-/* "0-3": the CPUs that it may use; "any" of its host's. */
+/* CPUs that the thread may use: "0-3", or "any" */
 static void bound_cell(const struct report *r, struct columns *c, const struct model_thread *t)
 {
 	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
@@ -133,7 +131,7 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 					  (r->facts & FACT_TRACING ? TRACING_CHARS : 0));
 }
 
-/* A thread worth a row: the main one; with --threads, those that compute or call MPI. */
+/* True for main threads and, with --threads, for those that compute or call MPI. */
 static bool has_row(const struct report *r, const struct model_thread *t)
 {
 	const struct app_thread *row = &r->findings.app.thread[t->idx];
@@ -195,7 +193,7 @@ static double range_get(const struct range *g, int which)
 	return !g->n ? 0 : which == 0 ? g->min : which == 1 ? g->sum / g->n : g->max;
 }
 
-/* Of all ranks shown: of a figure, or of its share. */
+/* Range of a figure, or of its share, over all ranks shown. */
 static struct range range_of(const struct report *r, const struct figure *f, bool share)
 {
 	struct range g = {0};
@@ -212,7 +210,7 @@ static struct range range_of(const struct report *r, const struct figure *f, boo
 	return g;
 }
 
-/* Each column by itself. */
+/* Adds the row of minima, means or maxima. Each column stands by itself. */
 static void range_row(const struct report *r, const struct figure_table *t, int which)
 {
 	static const char *const name[] = {"min", "mean", "max"};
@@ -270,7 +268,7 @@ void text_windows_note(const struct report *r, FILE *out)
 	free(name);
 }
 
-/* What the table leaves out. */
+/* Notes time and threads that the table leaves out. */
 static void left_out_note(const struct report *r, FILE *out)
 {
 	uint64_t init_ns = 0, finalize_ns = 0, ran_ns = 0;
@@ -334,11 +332,12 @@ static void interrupts_note(const struct report *r, FILE *out)
 		of = model_process_get(r->model, r->row[i]);
 	}
 	if (of)
-		text_note(
-			out,
-			"Interrupts took %s of the time that a main thread ran, on average; most of rank %s: %s by %llu.",
-			human_ns(ns, sizeof(ns), all.ns / n), rank_label(r->model, of, label),
-			human_ns(most_ns, sizeof(most_ns), most.ns), (unsigned long long)most.cnt);
+		text_note(out,
+			  "Interrupts took %s of the time that a main thread ran, on average; "
+			  "most of rank %s: %s by %llu.",
+			  human_ns(ns, sizeof(ns), all.ns / n), rank_label(r->model, of, label),
+			  human_ns(most_ns, sizeof(most_ns), most.ns),
+			  (unsigned long long)most.cnt);
 }
 
 static uint64_t longest_window_ns(const struct report *r)
@@ -410,11 +409,13 @@ void text_app_time(const struct report *r, FILE *out)
 	interrupts_note(r, out);
 	text_explain(
 		r, out,
-		"compute: running outside MPI. MPI work: running in MPI calls that do not wait for others. MPI "
-		"wait: running in those that do, in and between polls that found nothing and are less than 5 us apart, or "
-		"asleep in MPI. file I/O: in MPI_File calls. no core: wanted one and had none. asleep: blocked outside "
-		"MPI. %swho had the core: while it had none. bound to: the CPUs that it might use at last.",
+		"compute: running outside MPI. MPI work: running in MPI calls that do not wait "
+		"for others. MPI wait: running in those that do, in and between polls that found "
+		"nothing and are less than 5 us apart, or asleep in MPI. file I/O: in MPI_File "
+		"calls. no core: wanted one and had none. asleep: blocked outside MPI. %swho had "
+		"the core: while it had none. bound to: the CPUs that it might use at last.",
 		r->facts & FACT_TRACING ?
-			"tracing: what povtrace took: recording its calls, waiting for room for that, and the core while povtrace had it. " :
+			"tracing: what povtrace took: recording its calls, waiting for room for "
+			"that, and the core while povtrace had it. " :
 			"");
 }

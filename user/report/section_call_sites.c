@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * MPI's functions by the places that they were called from (--callsite).
- */
+/* Shows MPI functions by call site (--callsite). */
 #include <stdlib.h>
 
 #include "analysis/loss.h"
@@ -9,7 +7,7 @@
 #include "report/section.h"
 #include "site/sites.h"
 
-#define SITES_MANY 0 /* --top holds for any number */
+#define SITES_MANY 0 /* --top limits a table of any length */
 #define ROW struct site_total
 #define CALLS .low = LOSS_OF_CALLS
 
@@ -22,7 +20,7 @@ static const struct figure site_figures[] = {
 	{0},
 };
 
-/* Of total_ns, over the ranks; the one where it is most is named behind them. */
+/* Range of total_ns over the ranks. The column after it names the rank with the maximum. */
 static const struct figure spread_figures[] = {
 	{FIGURE_NS, "min_ns", "min", AT(least_ns), CALLS},
 	{FIGURE_NS, "mean_ns", "mean", AT(mean_ns), CALLS},
@@ -96,14 +94,13 @@ void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 	if (r->nrows > 1)
 		text_explain(
 			r, out,
-			"min, mean, max: of the total, over the %u ranks above; those that made no such call count as 0. by: where it is "
-			"max.",
+			"min, mean, max: of the total, over the %u ranks above; those that made "
+			"no such call count as 0. by: where it is max.",
 			r->nrows);
 	if (unnamed)
-		text_note(
-			out,
-			"FILE+0x…: its name in the source is not known here. That takes the file as it was recorded, with debug information "
-			"(cc -g), in it or installed beside; with symbols alone, it is FUNCTION+0x….");
+		text_note(out, "FILE+0x…: its name in the source is not known here. That takes the "
+			       "file as it was recorded, with debug information (cc -g), in it or "
+			       "installed beside; with symbols alone, it is FUNCTION+0x….");
 	if (r->site_times.left_out)
 		text_note(out, "%s from further places are not in this table.",
 			  human_plural(calls, sizeof(calls), r->site_times.left_out, "call",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Why ranks waited in MPI calls: of each rank what its calls waited for, and over all ranks the causes that this goes back to
+ * Writes JSON: what each rank's MPI calls waited for, and the root causes over all ranks
  * (analysis/causes.h).
  */
 #include "report/section.h"
@@ -25,7 +25,7 @@ static uint64_t at_most(uint64_t ns, uint64_t most_ns)
 	return ns < most_ns ? ns : most_ns;
 }
 
-/* Of an open object: the time of a rank's calls. */
+/* Writes a member of the open object: how a rank's time in MPI calls splits. */
 void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 {
 	const struct blame *b = causes_blame(&r->findings.causes, process);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Who came last to collective calls, how often, and what others waited for it (analysis/arrivals.h). */
+/*
+ * Shows which ranks came last to collective calls, and how long others waited
+ * (analysis/arrivals.h).
+ */
 #include "lib/human.h"
 #include "report/section.h"
 
@@ -64,9 +67,8 @@ void text_collectives(const struct report *r, FILE *out)
 	}
 	text_columns(t.c, out);
 	text_processes_note(r, out, shown);
-	text_explain(
-		r, out,
-		"calls: collective calls that block and of which every member's was recorded. others waited: of the "
-		"members that were in the call, until this rank called; where several were missing, shared among "
-		"them.");
+	text_explain(r, out,
+		     "calls: collective calls that block and of which every member's was "
+		     "recorded. others waited: of the members that were in the call, until this "
+		     "rank called; where several were missing, shared among them.");
 }

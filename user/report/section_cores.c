@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The core's point of view: what each CPU ran, and which ranks ran where.
- */
+/* The core's point of view: shows what each CPU ran, and on which CPUs ranks ran. */
 #include <stdlib.h>
 
 #include "analysis/table.h"
@@ -9,11 +7,11 @@
 #include "report/section.h"
 
 #define CORES_MANY 64
-#define MATRIX_CPUS 14 /* more columns do not fit */
+#define MATRIX_CPUS 14 /* most columns that fit on a line */
 #define MATRIX_RANKS 32
 #define TAKERS 3
 #define TAKERS_CORES_MANY 16
-#define LIST_CPUS 8 /* CPUs named for one rank */
+#define LIST_CPUS 8 /* most CPUs named for one rank */
 
 #define ROW struct core_row
 #define PART "%", FIGURE_WHOLE, .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES
@@ -73,14 +71,14 @@ static bool ran_rank(const struct report *r, uint32_t cpu)
 	return r->cores.core[cpu].seen && r->cores.core[cpu].rank_ns;
 }
 
-/* The rank that ran longest on a CPU. */
+/* Adds a cell with the rank that ran longest on a CPU. */
 static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu)
 {
 	char label[RANK_LABEL_BYTES];
 	uint64_t ns, best_ns = 0;
 	uint32_t i, best = 0;
 
-	for (i = 0; i < r->nranks; i++) { /* ranks come first */
+	for (i = 0; i < r->nranks; i++) { /* ranks have the lowest indices */
 		ns = cores_share_ns(&r->cores, i, cpu);
 		if (ns > best_ns) {
 			best_ns = ns;
@@ -103,7 +101,10 @@ static void sum_row(const struct report *r, const struct figure_table *t, const 
 	cell_empty(t->c);
 }
 
-/* All CPUs, or of many those that ran a rank, and of many of these the first ones. */
+/*
+ * Adds rows for all CPUs. With many CPUs, shows only those that ran a rank, and at most opt->top of
+ * many such CPUs.
+ */
 static void core_rows(const struct report *r, const struct figure_table *t)
 {
 	struct core_row sum = {0}, rest = {0};
@@ -157,8 +158,8 @@ void text_cores(const struct report *r, FILE *out)
 	text_columns(t.c, out);
 	text_explain(
 		r, out,
-		"targets: recorded processes that are no rank (launchers, helpers). others: all other tasks. "
-		"unknown: %s The five add up to the wall time.",
+		"targets: recorded processes that are no rank (launchers, helpers). others: all "
+		"other tasks. unknown: %s The five add up to the wall time.",
 		model_get_info(r->model)->sched_all ?
 			"before a CPU's first record, and where records were lost." :
 			"nothing recorded says what ran: other tasks, or none (--sched all would).");
@@ -166,7 +167,7 @@ void text_cores(const struct report *r, FILE *out)
 
 /* ---- who took most of each core ---- */
 
-/* Processes by the time that they ran on a CPU, the longest first: at most TAKERS. */
+/* Finds up to TAKERS processes that ran longest on a CPU, longest first. Returns their number. */
 static uint32_t takers_find(const struct report *r, uint32_t cpu, uint32_t taker[TAKERS])
 {
 	uint32_t n = 0, k;

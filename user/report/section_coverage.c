@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What was seen, what could not be seen, and what seeing cost.
- */
+/* Shows what was recorded, what could not be recorded, and the cost of recording. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -33,7 +31,7 @@ const struct figure overhead_object[] = {
 	{0},
 };
 
-/* What makes figures doubtful, and how often. */
+/* Counts of events that make figures doubtful. */
 #define ROW struct coverage
 static const struct figure call_doubts[] = {
 	{FIGURE_COUNT, "open_calls", "open", AT(open_calls),
@@ -57,8 +55,10 @@ static const struct figure record_doubts[] = {
 	 .one = "thread was seen without a record of its birth",
 	 .many = "threads were seen without a record of their birth"},
 	{FIGURE_COUNT, "contradictions", "conflicts", AT(contradictions),
-	 .one = "time, the kernel told nothing of a switch or wake-up in between: the state counts as unknown",
-	 .many = "times, the kernel told nothing of a switch or wake-up in between: the states count as unknown"},
+	 .one = "time, the kernel told nothing of a switch or wake-up in between: the state "
+		"counts as unknown",
+	 .many = "times, the kernel told nothing of a switch or wake-up in between: the states "
+		 "count as unknown"},
 	{FIGURE_COUNT, "bad_records", "left out", AT(bad_records), .one = "record is malformed",
 	 .many = "records are malformed"},
 	{FIGURE_COUNT, "unknown_records", "left out", AT(unknown_records),
@@ -144,7 +144,7 @@ static void json_limit_process(struct json_out *j, const struct coverage_limit *
 	json_known_uint(j, "pid", l->proc, l->proc ? l->proc->host_pid : 0);
 }
 
-/* What became of functions by record --max-overhead. */
+/* Writes which functions record --max-overhead counted or left out. */
 static void json_limit(struct json_out *j, const struct report *r)
 {
 	const struct coverage *v = &r->coverage;
@@ -303,7 +303,8 @@ static void losses_print(const struct report *r, FILE *out)
 	}
 	if (v->preload_no_area)
 		fprintf(out,
-			"             %s of threads that could get no memory to record in: too few file\n"
+			"             %s of threads that could get no memory to record in: too "
+			"few file\n"
 			"             descriptors (ulimit -n), no memory, or no answer in time\n",
 			human_plural(calls, sizeof(calls), v->preload_no_area, "call is",
 				     "calls are"));
@@ -314,7 +315,7 @@ static void losses_print(const struct report *r, FILE *out)
 			v->has_end ? "" : ", as far as the file goes");
 }
 
-/* ", for tracing took 48 % of rank 1's time" */
+/* "tracing took 48.0 % of rank 1's time" */
 static void limit_cost_print(const struct report *r, const struct coverage_limit *l, FILE *out)
 {
 	char label[RANK_LABEL_BYTES];
@@ -358,18 +359,23 @@ static void limit_print(const struct report *r, FILE *out)
 	}
 	if (any)
 		fprintf(out,
-			"             of all processes, by record --max-overhead %g: single calls, their messages and some bytes\n"
+			"             of all processes, by record --max-overhead %g: single "
+			"calls, their messages and some bytes\n"
 			"             are missing there; --max-overhead off records them\n",
 			100 * v->limit);
 	if (!v->exceeded.counted_ns)
 		return;
 	fprintf(out,
-		"  EXCEEDED   --max-overhead %g for %s, by functions that are never left out:\n             at most ",
+		"  EXCEEDED   --max-overhead %g for %s, by functions that are never left "
+		"out:\n"
+		"             at most ",
 		100 * v->limit, human_ns(ns, sizeof(ns), v->exceeded.counted_ns));
 	limit_cost_print(r, &v->exceeded, out);
 }
 
-/* What a miss means; a name of a newer recorder is shown as it is. */
+/*
+ * Explains a kind of miss. Returns names that it does not know, from newer recorders, as they are.
+ */
 static const char *miss_text(const char *name)
 {
 	static const struct {
@@ -379,7 +385,8 @@ static const char *miss_text(const char *name)
 		{"threads", "calls not recorded because there was no room for another thread"},
 		{"no_entry", "calls that had begun before attaching, left out"},
 		{"wait",
-		 "files that programs ran before they had been looked at: first calls may be missing"},
+		 "files that programs ran before they had been looked at: first calls may be "
+		 "missing"},
 		{"recursion",
 		 "events not recorded because the kernel was in a probe on that CPU already"},
 	};
@@ -440,7 +447,8 @@ static void waits_print(const struct coverage *v, FILE *out)
 
 	if (v->questions)
 		fprintf(out,
-			"  waits      threads asked %s time%s for files to be looked at, and waited %s in all\n",
+			"  waits      threads asked %s time%s for files to be looked at, and "
+			"waited %s in all\n",
 			human_count(cnt, sizeof(cnt), v->questions), v->questions == 1 ? "" : "s",
 			human_ns(ns, sizeof(ns), v->wait_ns));
 }
@@ -519,12 +527,13 @@ static void overhead_print(const struct report *r, FILE *out)
 	fputc('\n', out);
 	if (h->kernel)
 		fprintf(out,
-			"             %s calls and polls within the kernel (layer os) are not in this: their cost is not calibrated\n",
+			"             %s calls and polls within the kernel (layer os) are not in "
+			"this: their cost is not calibrated\n",
 			human_count(a, sizeof(a), h->kernel));
 	worst_print(r, out);
 }
 
-/* What recording by the processes themselves had to bear with. */
+/* Notes problems of processes that record their own calls. */
 static void preload_print(const struct coverage *v, FILE *out)
 {
 	char a[HUMAN_BYTES];
@@ -556,8 +565,8 @@ static void own_cpu_print(const struct report *r, FILE *out)
 	human_ns(steady, sizeof(steady), coverage_own_cpu_steady(v));
 	if (v->own_cpu_split)
 		fprintf(out,
-			"  own CPU    the tracer itself: start %s, recording %s (%.2f %% of one CPU), "
-			"stop %s\n",
+			"  own CPU    the tracer itself: start %s, recording %s (%.2f %% of one "
+			"CPU), stop %s\n",
 			human_ns(start, sizeof(start), v->own_cpu_start_ns), steady, pct,
 			human_ns(stop, sizeof(stop), v->own_cpu_stop_ns));
 	else

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How efficient each job was (analysis/efficiency.h): the first screen's line, a page's factors, and JSON. */
+/*
+ * Shows how efficient each job was (analysis/efficiency.h): first screen, factors for the page,
+ * JSON.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,7 +37,7 @@ uint32_t efficiency_lost(const struct report *r, uint32_t job)
 
 /* ---- text ---- */
 
-/* "50 %", "≤ 50 %", "~50 %" */
+/* Adds a factor with text "50 %", "≤ 50 %" or "~50 %". */
 static void factor_add(struct efficiency_factors *to, const char *name, const char *mark,
 		       double ratio)
 {
@@ -106,7 +109,7 @@ void text_efficiency(const struct report *r, FILE *out)
 
 void json_efficiency_members(struct json_out *j, const struct efficiency *e, uint32_t facts)
 {
-	/* NULL: they are known. */
+	/* Why serialisation and transfer are unknown; NULL: they are known. */
 	static const char *const unknown[] = {
 		[EFFICIENCY_NOTHING_OUTSIDE] = "nothing_outside_mpi",
 		[EFFICIENCY_TOO_LONG] = "too_long",

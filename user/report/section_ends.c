@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks that did not end well (finding/rank_ends.h). */
+/* Shows the ranks that did not end well (finding/rank_ends.h). */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "report/section.h"
 #include "trace/trace_join.h"
 
-#define ENDS_SHOWN 4 /* lines of the first screen */
+#define ENDS_SHOWN 4 /* most lines on the first screen */
 
 static bool only_ranks(const struct rank_ends *e)
 {

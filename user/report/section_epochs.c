@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Whose epochs of one-sided communication belong together, and of which that is not known (analysis/epochs.h). */
+/*
+ * Shows how many epochs of one-sided communication have a matching other side (analysis/epochs.h).
+ */
 #include "analysis/table.h"
 #include "lib/human.h"
 #include "report/section.h"
 
-/* Why one has not been matched with its other side: the JSON's member, and in words. */
+/* Reasons why an epoch has no match: key of the JSON, and text. */
 static const struct {
 	const char *key, *text;
 } unmatched[EPOCH_WHY_CNT] = {
@@ -12,8 +14,8 @@ static const struct {
 				  "how their window was made was not recorded"},
 	[EPOCH_GROUP_UNKNOWN] = {"group_unknown", "who is in their group is not known"},
 	[EPOCH_UNCERTAIN] = {"uncertain",
-			     "of ranks that ran before the recording began or after records of calls "
-			     "were lost: which belong together is not certain"},
+			     "of ranks that ran before the recording began or after records of "
+			     "calls were lost: which belong together is not certain"},
 	[EPOCH_NO_OTHER] = {"no_other_side",
 			    "the other side was never begun, or not while it was recorded"},
 	[EPOCH_TOO_MANY] = {"too_many", "when too many were waiting for their other side"},
@@ -70,7 +72,7 @@ static void unmatched_note(const struct epoch_row *all, FILE *out)
 				  unmatched[why].text);
 }
 
-/* What of them cannot be looked at for lateness. */
+/* Notes only the epochs and locks whose lateness is unknown. */
 void text_epochs(const struct report *r, FILE *out)
 {
 	struct epoch_row all = {0};
@@ -83,8 +85,8 @@ void text_epochs(const struct report *r, FILE *out)
 	text_section(out, "One-sided communication: what is not looked at for lateness");
 	unmatched_note(&all, out);
 	if (all.doubtful)
-		text_note(
-			out,
-			"%s may have waited for a lock, but whether another rank had it by then is not known.",
-			human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
+		text_note(out,
+			  "%s may have waited for a lock, but whether another rank had it by then "
+			  "is not known.",
+			  human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
 }

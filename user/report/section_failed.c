@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* MPI calls that returned an error (analysis/failed.h). */
+/* Shows MPI calls that returned an error (analysis/failed.h). */
 #include <stdlib.h>
 
 #include "lib/human.h"
@@ -9,7 +9,7 @@
 #define FAILED_SHOWN 8
 #define RANKS_NAMED 4
 
-/* Those that are alike, from the i-th on; of the ranks shown only these are counted. */
+/* Returns the number of rows like row i, from i on. *cnt, *first_ns: only calls of ranks shown. */
 static uint32_t alike(const struct report *r, uint32_t i, uint64_t *cnt, uint64_t *first_ns)
 {
 	const struct failed *a = &r->failed;

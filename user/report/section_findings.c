@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What cost ranks most, and who was the cause (finding/finding.h).
- */
+/* Prints the findings (finding/finding.h), and notes about time that they do not cover. */
 #include "lib/human.h"
 #include "report/section.h"
 
@@ -45,7 +43,7 @@ static void followed_note(const struct report *r, FILE *out)
 				       "waits"));
 }
 
-/* --top 0: also those that tell of time that others told of. */
+/* Prints the findings. Only --top 0 includes those whose time other findings explain. */
 static uint32_t print_shown(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
@@ -80,7 +78,7 @@ static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 				       "more findings tell"));
 }
 
-/* What the list of findings says nothing of. */
+/* Notes what the analyses could not examine. */
 static void unseen_note(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
@@ -100,8 +98,8 @@ static void unseen_note(const struct report *r, FILE *out)
 	if (r->findings.app.lost)
 		text_note(
 			out,
-			"Not looked at, for records are missing: balance, and progress at targets of "
-			"one-sided communication.");
+			"Not looked at, for records are missing: balance, and progress at targets "
+			"of one-sided communication.");
 	if (ends > matched)
 		text_note(
 			out,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What was called, and how long it took.
- */
+/* Shows the functions that were called, and how long they took. */
 #include <stdlib.h>
 
 #include "analysis/table.h"
@@ -10,7 +8,7 @@
 #include "report/section.h"
 
 #define ROW struct function_row
-#define CALLS .low = LOSS_OF_CALLS & ~LOSS_COUNTED /* these are in it */
+#define CALLS .low = LOSS_OF_CALLS & ~LOSS_COUNTED /* counted calls are included */
 #define SINGLE .low = LOSS_OF_CALLS
 #define MEANS .wrong = LOSS_OF_CALLS
 #define SIZES .wrong = (LOSS_OF_BYTES & ~LOSS_COUNTED) | LOSS_COUNTED_BYTES
@@ -74,7 +72,7 @@ void json_functions(struct json_out *j, const struct report *r, const bool *want
 
 /* ---- text ---- */
 
-/* lost: what is missing of the processes that it sums up. */
+/* lost: records missing from the processes that f sums. */
 static void function_cells(const struct figure_table *t, const struct function_row *f,
 			   uint64_t wall_ns, uint32_t lost)
 {
@@ -86,21 +84,23 @@ static void columns_explain(const struct report *r, FILE *out, const struct func
 {
 	text_explain(
 		r, out,
-		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found nothing and were merged when "
-		"recorded; they are in calls, total and mean, not in p50, p99 and max. p50 and p99 are "
-		"within 0.8 %%.");
+		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found "
+		"nothing and were merged when recorded; they are in calls, total and mean, not in "
+		"p50, p99 and max. p50 and p99 are within 0.8 %%.");
 	text_explain(
 		r, out,
-		"sent: bytes handed over. received: bytes that arrived where the call's status tells, else the "
-		"capacity posted. A persistent operation counts each time it is started.%s",
+		"sent: bytes handed over. received: bytes that arrived where the call's status "
+		"tells, else the capacity posted. A persistent operation counts each time it is "
+		"started.%s",
 		sum->unknown_sends + sum->unknown_recvs ?
 			" > and ?: more, whose size is not known." :
 			"");
 	if (sum->counted)
 		text_explain(
 			r, out,
-			"counted: of the calls, those that were counted instead of recorded: calls of cheap functions that took "
-			"less than 2 us and succeeded (--mpi default,type records each), and what --max-overhead gave up; they are in "
+			"counted: of the calls, those that were counted instead of recorded: "
+			"calls of cheap functions that took less than 2 us and succeeded (--mpi "
+			"default,type records each), and what --max-overhead gave up; they are in "
 			"calls, total and mean, not in p50, p99 and max.");
 }
 
@@ -115,13 +115,14 @@ static const struct {
 	{offsetof(ROW, open), "", "call had", "calls had",
 	 "not returned: in calls, and in total as far as seen."},
 	{offsetof(ROW, unwound), "", "call was", "calls were",
-	 "left without returning (longjmp, exception, exit): in calls, and in total up to when that was noticed."},
+	 "left without returning (longjmp, exception, exit): in calls, and in total up to when "
+	 "that was noticed."},
 	{offsetof(ROW, end_only), "", "call was", "calls were",
 	 "seen only to return: in calls; how long they took is not known."},
 	{offsetof(ROW, errors), "", "call returned", "calls returned", "an error."},
 };
 
-/* layer: as of functions_table. */
+/* layer: see functions_table(). */
 static void function_notes(const struct report *r, FILE *out, const char *layer,
 			   const struct function_row *sum)
 {
@@ -146,7 +147,9 @@ static bool in_table(const struct function_row *f, const char *layer)
 	return func_is_top(f->func) ? !layer : layer && !strcmp(f->func->layer_name, layer);
 }
 
-/* The functions of a layer below MPI, by its name, or of MPI (NULL). False if none was called. */
+/*
+ * Prints the functions of a layer below MPI, or of MPI if layer is NULL. False if none was called.
+ */
 static bool functions_table(const struct report *r, struct function_row *const *row, uint32_t n,
 			    const char *layer, FILE *out)
 {
@@ -182,7 +185,7 @@ static bool functions_table(const struct report *r, struct function_row *const *
 	return called;
 }
 
-/* Where there are ranks, the tables are theirs. */
+/* If there are ranks, the tables contain only these. Notes the calls of other processes. */
 static void others_note(const struct report *r, FILE *out)
 {
 	uint64_t calls = 0;
@@ -196,7 +199,7 @@ static void others_note(const struct report *r, FILE *out)
 			  human_plural(a, sizeof(a), calls, "call", "calls"));
 }
 
-/* Whether a row is the first one of its layer, which is not MPI. */
+/* True if this row is the first one of a layer below MPI. */
 static bool is_first_of_layer(struct function_row *const *row, uint32_t at)
 {
 	if (func_is_top(row[at]->func))
@@ -222,13 +225,13 @@ void text_functions(const struct report *r, FILE *out)
 	functions_sum_free(row, n);
 }
 
-/* How many functions of each rank are shown. */
+/* Number of functions shown for each rank. */
 static uint32_t per_rank_top(const struct report *r)
 {
 	return r->nrows < 2 ? 0 : r->nrows <= 8 ? 5 : r->nrows <= 32 ? 3 : 0;
 }
 
-/* False if the rank called none. */
+/* Adds the rows of a rank. False if it called no function. */
 static bool rank_rows(const struct report *r, const struct figure_table *t, uint32_t idx,
 		      struct function_row *const *row, uint32_t n)
 {

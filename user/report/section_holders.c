@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Who had the core while threads of ranks wanted it.
- */
+/* Shows which threads had the core while threads of ranks wanted it. */
 #include <stdlib.h>
 
 #include "lib/human.h"
 #include "lib/log.h"
 #include "report/section.h"
 
-#define RUNNABLE_SHOWN_NS 1000000 /* threads that waited less are left out … */
-#define RUNNABLE_SHOWN_PART \
-	1000 /* … as are those that waited less than one part of so many of the process's life */
+/* Hides threads that waited less than this many ns, or this part of their process's life. */
+#define RUNNABLE_SHOWN_NS 1000000
+#define RUNNABLE_SHOWN_PART 1000
 
-/* Of one thread: who held its core, a row for each process, and for each thread of its own. */
+/* One holder of a thread's core: a process, or a thread of the waiter's own process. */
 struct held_by {
 	const struct model_thread *thread; /* NULL: nobody, the core was idle */
 	uint64_t ns;
@@ -24,7 +22,7 @@ static bool is_same(const struct model_thread *waiter, const struct model_thread
 	return a == b || (a && b && a->proc == b->proc && a->proc != waiter->proc && !a->kthread);
 }
 
-/* Sums up in place; the longest first. */
+/* Merges equal holders in place, longest first. Returns their number. */
 static uint32_t held_sum(const struct model_thread *waiter, struct held_by *by, uint32_t n)
 {
 	uint32_t kept = 0, k;
@@ -47,7 +45,10 @@ static uint32_t held_sum(const struct model_thread *waiter, struct held_by *by, 
 	return kept;
 }
 
-/* Of r->findings.held those of one waiter, which begin at at. *n: how many these are. */
+/*
+ * Holders of the waiter whose n entries of r->findings.held begin at `at`. *kept: holders. Caller
+ * frees.
+ */
 static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n, uint32_t *kept)
 {
 	const struct holder *list = r->findings.held;
@@ -67,7 +68,7 @@ static struct held_by *held_of(const struct report *r, uint32_t at, uint32_t *n,
 
 /* ---- text ---- */
 
-/* The time in which nobody had it takes its place in the list, which has room for one more. */
+/* Inserts the time in which nobody had the core. The list must have room for one more. */
 static uint32_t idle_add(const struct model_thread *waiter, struct held_by *by, uint32_t n,
 			 uint64_t idle_ns)
 {
@@ -101,8 +102,8 @@ static char *holder_text(const struct report *r, const struct model_thread *wait
 }
 
 struct holders_limit {
-	uint32_t most;	   /* named */
-	uint64_t least_ns; /* who held it for less is not */
+	uint32_t most;	   /* most holders named */
+	uint64_t least_ns; /* names no holder below this */
 	unsigned int chars;
 };
 
@@ -193,9 +194,9 @@ void text_holders(const struct report *r, FILE *out)
 	text_columns(c, out);
 	text_explain(
 		r, out,
-		"without: runnable. %%: of the process's life. Threads that were so for less than 1 ms "
-		"or 0.1 %% are left out; who held a core for long (--json: all) is named by process, of the "
-		"same process by thread.");
+		"without: runnable. %%: of the process's life. Threads that were so for less than "
+		"1 ms or 0.1 %% are left out; who held a core for long (--json: all) is named by "
+		"process, of the same process by thread.");
 }
 
 /* ---- JSON ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Wrong launchers: processes that MPI says are alone, although a launcher has given each of them another rank of one job. Leftover variables
- * say the same of all who have them, and what a rank has started inherits that rank's: neither is one.
+ * Detects wrong launchers: MPI reports that each process is alone, although a launcher has given
+ * each one a different rank of one job. Leftover environment variables give all processes the same
+ * rank, so they do not count. Neither do variables that a rank's children inherit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 struct group {
 	const json_t *started, *library;
 	uint32_t cnt;
-	bool differ; /* in the launcher's ranks */
+	bool differ; /* the launcher gave them different ranks */
 };
 
 struct groups {
@@ -25,7 +26,7 @@ struct groups {
 	uint32_t cnt;
 };
 
-/* The process's first library of MPI. */
+/* Returns the first MPI library of a process; NULL: none. */
 static const json_t *library_of(const struct report *r, const json_t *process)
 {
 	const json_t *libs = json_object_get(process, "libs"), *meta, *names;
@@ -73,7 +74,7 @@ static struct groups groups_make(const struct report *r)
 	return g;
 }
 
-/* Relatives of MPICH have its flavour, and lie in directories of their makers' names. */
+/* Derivatives of MPICH share its flavour. Their paths contain the vendor's name. */
 static const char *library_name(const json_t *library)
 {
 	const char *flavour = json_get_text(library, "flavour"),
@@ -101,7 +102,7 @@ static const char *launcher_name(const json_t *started)
 	return "a launcher";
 }
 
-/* The caller frees. */
+/* Caller frees. */
 static char *group_text(const struct group *g)
 {
 	const char *version = json_get_text(g->library, "version"),

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * How large the messages were, and whether it is known who exchanged them.
- */
+/* Shows the sizes of messages, and how many of them have an unknown other end or no match. */
 #include <stdlib.h>
 
 #include "lib/human.h"
@@ -10,7 +8,7 @@
 
 #define BAR_WIDTH 24
 
-/* Why a peer is not known: the JSON's member, and in words. */
+/* Reasons why a peer is unknown: key of the JSON, and text. */
 static const struct {
 	const char *key, *text;
 } unknown_peer[PEER_UNKNOWN_CNT] = {
@@ -29,7 +27,7 @@ static const struct {
 				   "what was recorded of their communicator contradicts itself"},
 };
 
-/* Why a send or receive has not been matched with its other end: the same. */
+/* Reasons why a send or receive has no match: key of the JSON, and text. */
 static const struct {
 	const char *key, *text;
 } unmatched[MATCH_WHY_CNT] = {
@@ -39,7 +37,8 @@ static const struct {
 			    "never received or never sent, or not while it was recorded"},
 	[MATCH_STATUS] =
 		{"no_status",
-		 "from any source or with any tag, without a status, and several messages were possible"},
+		 "from any source or with any tag, without a status, and several messages were "
+		 "possible"},
 	[MATCH_BEHIND] = {"behind_no_status", "one of these may have taken their message"},
 	[MATCH_CONFLICT] = {"contradiction", "what would belong together contradicts itself"},
 	[MATCH_TOO_MANY] = {"too_many", "when too many were waiting for their other end"},
@@ -47,7 +46,7 @@ static const struct {
 
 /* ---- JSON ---- */
 
-/* b: a bucket, or -1: of unknown size. */
+/* b: a bucket, or -1 for messages of unknown size. */
 static void size_print(struct json_out *j, const struct message_row *m, int class, int b,
 		       uint32_t lost)
 {
@@ -194,7 +193,7 @@ static void gap_row(struct columns *c, const bool *used)
 	cell_empty(c);
 }
 
-/* Which classes have messages of a known size. False: none. */
+/* Sets used for each class that has messages of known size. False if there is none. */
 static bool classes_used(const struct message_row *m, bool *used)
 {
 	bool any = false;
@@ -244,7 +243,7 @@ struct columns *table_message_sizes(const struct report *r)
 	for (b = first; b <= last; b++) {
 		if (bucket_cnt(m, b))
 			bucket_row(c, m, used, b, most, mark);
-		else if (bucket_cnt(m, b - 1)) /* one line for all empty ones in a row */
+		else if (bucket_cnt(m, b - 1)) /* one line for adjacent empty buckets */
 			gap_row(c, used);
 	}
 	return c;
@@ -277,11 +276,11 @@ static void matching_note(const struct match_row *all, FILE *out)
 	}
 	if (!left)
 		return;
-	text_note(
-		out,
-		"%s of %s are not matched with the other end of their message, and not looked at for lateness:",
-		human_count(cnt, sizeof(cnt), left),
-		human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
+	text_note(out,
+		  "%s of %s are not matched with the other end of their message, and not looked "
+		  "at for lateness:",
+		  human_count(cnt, sizeof(cnt), left),
+		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
 	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
 		if (all->sends[why] + all->recvs[why])
 			text_note(out, "  %s: %s",
@@ -310,7 +309,6 @@ struct columns *table_sent_to(const struct report *r, const char **unit)
 	return c;
 }
 
-/* From rank to rank. */
 static void matrix_text(const struct report *r, FILE *out)
 {
 	const char *unit;
@@ -329,10 +327,10 @@ void text_messages_notes(const struct report *r, FILE *out)
 	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
 		unknown += r->sum.messages.unknown[class];
 	if (unknown)
-		text_note(
-			out,
-			"%s%s more, whose size is not known (their datatype or communicator was not seen).",
-			mark ? mark : "", human_count(a, sizeof(a), unknown));
+		text_note(out,
+			  "%s%s more, whose size is not known (their datatype or communicator was "
+			  "not seen).",
+			  mark ? mark : "", human_count(a, sizeof(a), unknown));
 }
 
 void text_peers_notes(const struct report *r, FILE *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What nonblocking operations hid behind computation, by where they are started and completed.
+ * Shows how well computation hid nonblocking operations, by the locations that start and complete
+ * them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +137,8 @@ static void print_table(const struct report *r, const struct overlap_row *list, 
 	all = text_unit_for(saved_ns);
 	text_section(
 		out,
-		"Overlap: what nonblocking operations left to be waited for (means in %s, saved in %s)",
+		"Overlap: what nonblocking operations left to be waited for (means in %s, saved "
+		"in %s)",
 		each.name, all.name);
 	columns_add(c, "started by", COLUMNS_LEFT);
 	columns_add(c, "completed by", COLUMNS_LEFT);
@@ -172,10 +174,11 @@ void text_overlap(const struct report *r, FILE *out)
 	text_shown_note(out, shown, n);
 	text_explain(
 		r, out,
-		"outside: between the start and the completing call, not in MPI. wait: in the completing call; late: of that "
-		"until the other side had posted; left: the rest, but for time without a core. ratio: as povbench's, 0: the "
-		"shorter of transfer and computation was hidden, 1: one came after the other; - : nothing to compare with. "
-		"saved: what of left computation could have hidden.");
+		"outside: between the start and the completing call, not in MPI. wait: in the "
+		"completing call; late: of that until the other side had posted; left: the rest, "
+		"but for time without a core. ratio: as povbench's, 0: the shorter of transfer "
+		"and computation was hidden, 1: one came after the other; - : nothing to compare "
+		"with. saved: what of left computation could have hidden.");
 	if (unsure)
 		text_note(
 			out,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Matrices: from rank to rank, and by device, over all and for each function of MPI.
- */
+/* Shows the traffic from rank to rank, in total and for each MPI function; and by device. */
 #include <stdlib.h>
 
 #include "lib/log.h"
@@ -39,7 +37,7 @@ static void bytes_cell(struct columns *c, uint64_t bytes, bool any, const char *
 	columns_mark(c, NULL);
 }
 
-/* Of the rows shown, a process's place; r->nrows if it has none. */
+/* Returns the index of a process in r->row; r->nrows if it is not shown. */
 static uint32_t place_of(const struct report *r, uint32_t process)
 {
 	uint32_t i;
@@ -54,7 +52,9 @@ static bool same_context(const struct pair *a, const struct pair *b)
 	return a->context == b->context && a->func == b->func;
 }
 
-/* Those pairs that are of the context of `first`; a matrix of nrows × nrows cells. False: there are none. */
+/*
+ * Fills nrows × nrows cells with the pairs of the same context as first. False if there are none.
+ */
 static bool matrix_fill(const struct report *r, const struct pair *pair, uint32_t n,
 			const struct pair *first, struct pair *cell)
 {
@@ -104,7 +104,7 @@ void text_matrix_print(struct columns *c, const char *name, const char *unit, FI
 	text_columns(c, out);
 }
 
-/* A matrix for each context that is not among those before it. */
+/* Prints one matrix for each context. */
 static void matrices_print(const struct report *r, bool by_func, FILE *out)
 {
 	uint32_t n, shown = 0, k;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How efficient ranks were in each phase and region (analysis/parts.h). */
+/* Shows how efficient ranks were in each phase and region (analysis/parts.h). */
 #include <math.h>
 
 #include "lib/human.h"
 #include "report/section.h"
 
 #define ROWS_MANY 32
-#define FIRST_ROWS 5 /* of the first screen */
+#define FIRST_ROWS 5 /* most rows on the first screen */
 #define NAME_CHARS 25
 
 #define ROW struct part_row
@@ -42,7 +42,7 @@ static uint32_t rows_count(const struct report *r, bool phases)
 	return n;
 }
 
-/* Why serialisation and transfer of some are not known. */
+/* Notes why serialisation and transfer are unknown for some parts. */
 static void unknown_note(const struct report *r, bool phases, FILE *out)
 {
 	bool too_long = false, too_many = false;
@@ -56,13 +56,13 @@ static void unknown_note(const struct report *r, bool phases, FILE *out)
 		too_many |= row->e.unknown == EFFICIENCY_NOT_REPLAYED;
 	}
 	if (too_long)
-		text_note(
-			out,
-			"Serialisation and transfer are not known: there are more calls and messages than the replay has room for.");
+		text_note(out, "Serialisation and transfer are not known: there are more calls "
+			       "and messages than the replay has room for.");
 	else if (too_many)
 		text_note(
 			out,
-			"Serialisation and transfer are known of those %u phases and regions only that ranks were in longest.",
+			"Serialisation and transfer are known of those %u phases and regions only "
+			"that ranks were in longest.",
 			PARTS_PATHS_MAX);
 }
 
@@ -110,11 +110,11 @@ static void text_parts_first(const struct report *r, FILE *out)
 
 	table_print(r, false, FIRST_ROWS, out);
 	if (n)
-		text_note(
-			out,
-			"The program marked %s: povtrace report --regions prints how efficient ranks were in %s.",
-			human_plural(phases, sizeof(phases), n, "phase", "phases"),
-			n == 1 ? "it" : "each");
+		text_note(out,
+			  "The program marked %s: povtrace report --regions prints how efficient "
+			  "ranks were in %s.",
+			  human_plural(phases, sizeof(phases), n, "phase", "phases"),
+			  n == 1 ? "it" : "each");
 }
 
 void text_parts(const struct report *r, FILE *out)
@@ -128,19 +128,21 @@ void text_parts(const struct report *r, FILE *out)
 	if (r->parts.full)
 		text_note(
 			out,
-			"Efficiencies of phases and regions are not known: they were entered more often than there is room for.");
+			"Efficiencies of phases and regions are not known: they were entered more "
+			"often than there is room for.");
 	if (r->parts.left_out)
 		text_note(out, "Phases beyond the first %u names are left out.", PARTS_MAX);
 	if (!r->parts.nrow && !r->parts.full && !model_region_count(r->model) &&
 	    r->opt->details == DETAIL_REGIONS)
-		text_note(
-			out,
-			"The program marked no phases (MPI_Pcontrol), and no function was recorded as a region (record --region).");
+		text_note(out, "The program marked no phases (MPI_Pcontrol), and no function was "
+			       "recorded as a region (record --region).");
 	if (r->parts.nrow)
 		text_explain(
 			r, out,
-			"Of ranks whose main thread was in it. time: while any of them was in it. inside: the share of that time that each was in it, on "
-			"average. parallel = balance × serial. × transfer: time outside MPI, of all that time. had core: the share of time outside MPI that had one.");
+			"Of ranks whose main thread was in it. time: while any of them was in it. "
+			"inside: the share of that time that each was in it, on average. parallel "
+			"= balance × serial. × transfer: time outside MPI, of all that time. had "
+			"core: the share of time outside MPI that had one.");
 }
 
 /* ---- JSON ---- */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What each rank handed to the network, in one line.
- */
+/* Shows how much each rank handed to the network, one line per rank. */
 #include <stdlib.h>
 
 #include "analysis/table.h"
@@ -23,7 +21,7 @@ static const struct figure post_figures[] = {
 	{0},
 };
 
-/* By what it went: "tcp 1.2 MiB (os), cma 3 MiB (os)"; adds up the flow. Caller frees. */
+/* Lists transports: "tcp 1.2 MiB (os), cma 3 MiB (os)". Adds the groups to flow. Caller frees. */
 static char *ways_of(const struct report *r, const struct traffic_group *g, uint32_t n,
 		     struct traffic_flow *flow)
 {
@@ -44,7 +42,7 @@ static char *ways_of(const struct report *r, const struct traffic_group *g, uint
 	return text;
 }
 
-/* Groups of a process follow each other, in order of processes. */
+/* Finds the groups of a process. Relies on groups being sorted by process. */
 static uint32_t groups_of(const struct traffic_group *g, uint32_t n, uint32_t process,
 			  uint32_t *first)
 {
@@ -70,9 +68,10 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 
 	text_explain(
 		r, out,
-		"Of each carrier the layer nearest to the wire counts, here in parentheses. %%MPI, %%other: of the bytes sent "
-		"and read, those posted inside calls of MPI, and in none. received: read, seen to arrive, or sent "
-		"or written by other processes of the trace.%s",
+		"Of each carrier the layer nearest to the wire counts, here in parentheses. "
+		"%%MPI, %%other: of the bytes sent and read, those posted inside calls of MPI, "
+		"and in none. received: read, seen to arrive, or sent or written by other "
+		"processes of the trace.%s",
 		r->opt->traffic ? "" :
 				  " --traffic shows whereto, for which function, in which phase.");
 	if (unknown)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The time of one section of the program (report --section): what the ranks had of it, and what the cores.
- */
+/* Shows the time of one section of the program (report --section) as ranks and as cores see it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -49,7 +47,9 @@ static const struct figure core_figures[] = {
 };
 #undef ROW
 
-/* Whose time is asked for: of all, whatever was chosen, for a core is shared by all. */
+/*
+ * True for processes whose time counts: all ranks, not only those shown, because they share cores.
+ */
 static bool is_one(const struct report *r, uint32_t idx)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
@@ -57,7 +57,7 @@ static bool is_one(const struct report *r, uint32_t idx)
 	return r->nranks ? p->is_rank : p->is_target && p->pid;
 }
 
-/* The core's point of view, and how many had part in it. */
+/* Time of the section from a core's point of view. *ranks: number of ranks that took part. */
 static uint64_t core_pov_ns(const struct report *r, uint32_t cpu, uint32_t *ranks)
 {
 	uint64_t sum = 0, ns;
@@ -78,10 +78,10 @@ int report_section_check(const struct report *r)
 	for (uint32_t i = 0; i < r->nrows; i++)
 		if (section_pov_row(&r->section_pov, r->row[i])->entered)
 			return 0;
-	log_error(
-		"report: --section \"%s\": nobody who is reported was in it; the report without it shows which functions "
-		"were called how often, and which regions there are, a timeline the phases",
-		r->opt->section.text);
+	log_error("report: --section \"%s\": nobody who is reported was in it; the report without "
+		  "it shows which functions were called how often, and which regions there are, a "
+		  "timeline the phases",
+		  r->opt->section.text);
 	return -ENOENT;
 }
 
@@ -258,7 +258,9 @@ void text_section_pov(const struct report *r, FILE *out)
 	text_of_cores(r, out);
 	text_explain(
 		r, out,
-		"Of the threads in the section, added up. wall: as MPI_Wtime would say. rank-POV: of that, they ran. other thr: the rank's "
-		"other threads ran meanwhile. here: they were on that core: ran, waited to run, or had run there last; whom "
-		"the core ran then. core-POV: how long ranks that were in the section ran on that core, over all ranks.");
+		"Of the threads in the section, added up. wall: as MPI_Wtime would say. rank-POV: "
+		"of that, they ran. other thr: the rank's other threads ran meanwhile. here: they "
+		"were on that core: ran, waited to run, or had run there last; whom the core ran "
+		"then. core-POV: how long ranks that were in the section ran on that core, over "
+		"all ranks.");
 }

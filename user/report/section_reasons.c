@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Why rank time was lost, and what to do (finding/reasons.h): the first screen's middle, what a page shows of them, and JSON. */
+/*
+ * Shows why rank time was lost, and what to do (finding/reasons.h): middle of the first screen,
+ * list for the page, and JSON.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,12 +29,12 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  r->account.sched ? "Only switches of recorded processes were recorded" :
 					     "The scheduler was not recorded");
 	if (ends > matched)
-		text_note(
-			out,
-			"%s of %s could not be matched: waiting for those counts as transfer (--messages).",
-			human_count(left, sizeof(left), ends - matched),
-			human_plural(of, sizeof(of), ends, "send or receive",
-				     "sends and receives"));
+		text_note(out,
+			  "%s of %s could not be matched: waiting for those counts as transfer "
+			  "(--messages).",
+			  human_count(left, sizeof(left), ends - matched),
+			  human_plural(of, sizeof(of), ends, "send or receive",
+				       "sends and receives"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
 			  "%s may belong to others: waiting in them counts as transfer "
@@ -39,9 +42,9 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  human_plural(of, sizeof(of), r->findings.arrivals.uncertain,
 				       "call of collectives", "calls of collectives"));
 	if (r->too_long)
-		text_note(
-			out,
-			"The recording is too long to be replayed: what mending saves is only known as a limit.");
+		text_note(out,
+			  "The recording is too long to be replayed: what mending saves is only "
+			  "known as a limit.");
 }
 
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,

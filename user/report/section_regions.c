@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The program's own functions that are regions, in the order that they were given to record.
- */
+/* Shows the program's functions recorded as regions, in the order of record's options. */
 #include <string.h>
 
 #include "lib/human.h"
@@ -28,7 +26,7 @@ static const struct figure region_figures[] = {
 	{0},
 };
 
-/* Whether some file had the function, and it was probed there. */
+/* True if some recorded file had the function, and it was probed there. */
 static bool is_found(const struct report *r, uint32_t region)
 {
 	const char *name = model_region_name(r->model, region);
@@ -67,24 +65,24 @@ static void notes(const struct report *r, const struct region_row *all, FILE *ou
 
 	for (uint32_t i = 0; i < model_region_count(r->model); i++)
 		if (!is_found(r, i))
-			text_note(
-				out,
-				"%s: no recorded program or library has this function where it can be probed.",
-				model_region_name(r->model, i));
+			text_note(out,
+				  "%s: no recorded program or library has this function where it "
+				  "can be probed.",
+				  model_region_name(r->model, i));
 	if (all->open)
 		text_note(out, "%s when the thread or the recording ended: as far as seen.",
 			  human_plural(a, sizeof(a), all->open, "call was under way",
 				       "calls were under way"));
 	if (all->unwound)
-		text_note(
-			out,
-			"%s without returning (longjmp, an exception, exec): up to when that was noticed.",
-			human_plural(a, sizeof(a), all->unwound, "call was left",
-				     "calls were left"));
+		text_note(out,
+			  "%s without returning (longjmp, an exception, exec): up to when that "
+			  "was noticed.",
+			  human_plural(a, sizeof(a), all->unwound, "call was left",
+				       "calls were left"));
 	text_explain(
 		r, out,
-		"time: of all threads added up; a region within another one is in the times of both. nested: from within a call of the "
-		"same function, not in the times.");
+		"time: of all threads added up; a region within another one is in the times of "
+		"both. nested: from within a call of the same function, not in the times.");
 }
 
 void text_regions(const struct report *r, FILE *out)

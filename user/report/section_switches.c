@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * How often threads were switched, moved and woken.
- */
+/* Shows how often threads were switched, moved and woken. */
 #include "report/section.h"
 
 #define ROW struct switch_row
@@ -47,6 +45,6 @@ void text_switches(const struct report *r, FILE *out)
 	text_processes_note(r, out, shown);
 	text_explain(
 		r, out,
-		"voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: of wall time. "
-		"migrations: to another CPU.");
+		"voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: "
+		"of wall time. migrations: to another CPU.");
 }

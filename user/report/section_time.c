@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The rank's point of view: where its threads' time went. Of merged polls, the time from the first to the last of
- * each run, which the timeline shows as one slice, and what it is made of.
+ * The rank's point of view: shows where its threads' time went. Splits runs of merged polls, which
+ * the timeline shows as one slice, into their parts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static int u64_compare(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
-/* For each member by itself the value that pct percent of the ranks do not exceed: the row is no rank's. */
+/* Returns the pct percentile of each member over the ranks shown. The row is no single rank's. */
 static struct time_row across(const struct report *r, unsigned int pct)
 {
 	uint64_t *v = xcalloc(r->nrows, sizeof(*v));
@@ -113,24 +113,24 @@ static void rank_notes(const struct report *r, FILE *out)
 {
 	bool sched = r->facts & FACT_SCHED;
 
-	text_explain(
-		r, out,
-		"wall: the process's life within the recording. thr time: its threads' lives added up%s.",
-		sched ? ", which the next columns split; % is of that" : "");
+	text_explain(r, out,
+		     "wall: the process's life within the recording. thr time: its threads' lives "
+		     "added up%s.",
+		     sched ? ", which the next columns split; % is of that" : "");
 	if (sched)
-		text_explain(
-			r, out,
-			"running: on a CPU. runnable: wanted one (woken or preempted) and had none. "
-			"blocked: slept.%s",
-			r->facts & FACT_UNKNOWN ?
-				" unkn: not known, before a thread's first record, and where scheduler "
-				"records are missing." :
-				"");
+		text_explain(r, out,
+			     "running: on a CPU. runnable: wanted one (woken or preempted) and "
+			     "had none. blocked: slept.%s",
+			     r->facts & FACT_UNKNOWN ?
+				     " unkn: not known, before a thread's first record, and where "
+				     "scheduler records are missing." :
+				     "");
 	text_explain(
 		r, out,
-		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: above 100 if "
-		"several threads were in MPI at once.",
-		sched ? " polling: running inside a call that waits, or inside a poll that found nothing." :
+		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: "
+		"above 100 if several threads were in MPI at once.",
+		sched ? " polling: running inside a call that waits, or inside a poll that found "
+			"nothing." :
 			"");
 	if (r->nrows > PROCESSES_MANY)
 		text_explain(r, out, "min, med, max: of each column by itself.");
@@ -181,7 +181,7 @@ void text_ranks(const struct report *r, FILE *out)
 	t = time_table(r);
 	text_section(out, "%s: where the threads' time went (%s)",
 		     r->nranks ? "Ranks" : "Recorded processes", t.unit.name);
-	text_process_columns(r, t.c, !r->nranks); /* a rank's pid is told with its switches */
+	text_process_columns(r, t.c, !r->nranks); /* section_switches.c shows the pids of ranks */
 	columns_add(t.c, "thr", COLUMNS_RIGHT);
 	figures_columns(&t);
 	rank_rows(r, &t, shown);
@@ -206,7 +206,7 @@ static void thread_row(const struct report *r, const struct figure_table *t,
 	figures_cells(t, row, 0, lost);
 }
 
-/* In the order of their processes. */
+/* Adds up to `most` threads in the order of their processes. Returns their number. */
 static uint32_t thread_rows(const struct report *r, const struct figure_table *t, uint32_t most)
 {
 	uint32_t i, k, shown = 0;
@@ -293,10 +293,11 @@ void text_polls(const struct report *r, FILE *out)
 	text_columns(t.c, out);
 	text_explain(
 		r, out,
-		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own durations, "
-		"which MPI and polling above count. %sbetween: the program's own code, and time off the CPU%s.",
-		cost ? "probes: polls x calibrated cost, as far as it lies between the polls: without "
-		       "tracing it would not be. " :
+		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own "
+		"durations, which MPI and polling above count. %sbetween: the program's own code, "
+		"and time off the CPU%s.",
+		cost ? "probes: polls x calibrated cost, as far as it lies between the polls: "
+		       "without tracing it would not be. " :
 		       "",
 		cost ? "" : "; the probes too, for their cost was not calibrated");
 }

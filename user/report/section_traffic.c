@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The traffic by what it was for, and by where it went.
- */
+/* Shows the traffic by MPI function and phase, by protocol step, and by destination. */
 #include <stdlib.h>
 
 #include "report/traffic_label.h"
@@ -30,14 +28,14 @@ static const struct figure destination_figures[] = {
 	{0},
 };
 
-/* The text is the cell's. */
+/* Adds a cell and frees text. */
 static void foreign_cell(struct columns *c, char *text, unsigned int max)
 {
 	columns_text(c, text, max);
 	free(text);
 }
 
-/* Columns that would be empty are left out. */
+/* Optional columns: shown unless they would be empty. */
 struct context_columns {
 	bool phase, region;
 };
@@ -101,7 +99,7 @@ static void contexts(const struct report *r, FILE *out)
 	free(g);
 }
 
-/* By what protocol the library sends what each phase is about, where a layer that knows it counts. */
+/* Shows the protocol steps of each phase. Only some layers record the step. */
 static void protocols(const struct report *r, FILE *out)
 {
 	struct figure_table t = {context_figures, columns_new(), .facts = r->facts};
@@ -136,8 +134,9 @@ static void protocols(const struct report *r, FILE *out)
 	text_shown_note(out, shown, kept);
 	text_explain(
 		r, out,
-		"step: eager is a message sent at once; of a rendezvous RTS announces it, RTR says "
-		"that the receiver is ready, data are its data, FIN that all of them have been moved.");
+		"step: eager is a message sent at once; of a rendezvous RTS announces it, RTR "
+		"says that the receiver is ready, data are its data, FIN that all of them have "
+		"been moved.");
 }
 
 static void destinations(const struct report *r, FILE *out)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * When the data of nonblocking operations began to move.
- */
+/* Shows when the data of nonblocking operations began to move. */
 #include <stdlib.h>
 
 #include "analysis/table.h"
@@ -28,7 +26,7 @@ static const struct figure transfer_figures[] = {
 	{0},
 };
 
-/* By function, over the processes shown. */
+/* Sums the rows by function over the processes shown. Caller frees. */
 static struct transfer_row *rows_sum(const struct report *r, uint32_t *n)
 {
 	struct transfer_row *sum = xcalloc(r->transfers.nrow, sizeof(*sum));
@@ -124,13 +122,13 @@ static void early_note(const struct report *r, const struct transfer_row *row, F
 
 	if (!row->early)
 		return;
-	text_note(
-		out,
-		"%s: of %s whose data were seen to arrive, %s had them all %s (mean) before the call that completed it",
-		traffic_func(r, row->func)->name,
-		human_plural(come, sizeof(come), row->come, "operation", "operations"),
-		human_count(early, sizeof(early), row->early),
-		human_ns(mean, sizeof(mean), row->early_ns / row->early));
+	text_note(out,
+		  "%s: of %s whose data were seen to arrive, %s had them all %s (mean) before the "
+		  "call that completed it",
+		  traffic_func(r, row->func)->name,
+		  human_plural(come, sizeof(come), row->come, "operation", "operations"),
+		  human_count(early, sizeof(early), row->early),
+		  human_ns(mean, sizeof(mean), row->early_ns / row->early));
 }
 
 static void transfer_bytes(struct columns *c, const struct transfer_row *row)
@@ -166,10 +164,11 @@ void text_transfers(const struct report *r, FILE *out)
 			early_note(r, &sum[i], out);
 		text_explain(
 			r, out,
-			"Operations by the first post that carries their data: in the call that started them, "
-			"meanwhile, in the call that completed them. not here: this process posted no data; the "
-			"other side moves them, or a layer that is not recorded. cannot be told: several were "
-			"under way, sizes are not known, or records are missing.");
+			"Operations by the first post that carries their data: in the call that "
+			"started them, meanwhile, in the call that completed them. not here: this "
+			"process posted no data; the other side moves them, or a layer that is "
+			"not recorded. cannot be told: several were under way, sizes are not "
+			"known, or records are missing.");
 	}
 	free(sum);
 }

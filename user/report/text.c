@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The report as text: its head, and what all parts use.
- */
+/* Prints the report as text: its head, the order of its parts, and the helpers of all sections. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -184,7 +182,10 @@ static void print_wrapped(FILE *out, const char *label, char *text)
 	free(text);
 }
 
-/* That it is a part of a longer recording: what was before is not in it, and not "nothing". */
+/*
+ * Notes that the trace is a part of a longer recording, so readers do not take missing time for
+ * idle time.
+ */
 static void print_kept(const struct report *r, FILE *out)
 {
 	print_wrapped(out, "part", trace_kept_text(r->trace));
@@ -251,7 +252,7 @@ static void print_scheduler(const struct report *r, FILE *out)
 			"and cores are not known");
 }
 
-/* Before all else: what follows is not what the program does by itself. */
+/* Comes first: with this much tracing cost, no figure below is the program's own. */
 static void print_distortion(const struct report *r, FILE *out)
 {
 	char *text;
@@ -265,7 +266,7 @@ static void print_distortion(const struct report *r, FILE *out)
 	free(text);
 }
 
-/* By what a host's times were moved. The caller frees it. */
+/* Describes how a host's clock offset was found. Caller frees. */
 static char *clock_text(const struct model *m, const struct model_host *h)
 {
 	const char *by = model_host_get(m, h->clock_host)->label;
@@ -284,7 +285,9 @@ static char *clock_text(const struct model *m, const struct model_host *h)
 	return xstrdup("by the time of day: no messages both ways tell more");
 }
 
-/* Of several: how the times of the others were brought to the first one's clock. */
+/*
+ * Prints all hosts. For further hosts, adds how their times were moved to the first host's clock.
+ */
 static void print_hosts(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
@@ -306,30 +309,32 @@ static void print_hosts(const struct report *r, FILE *out)
 	}
 }
 
-/* What makes all that follows doubtful. */
+/* Prints reasons to doubt all figures of the report. */
 static void print_doubts(const struct report *r, FILE *out)
 {
 	const struct trace_summary *sum = trace_get_summary(r->trace);
 
 	if (!model_get_info(r->model)->complete)
 		fprintf(out,
-			"  %-10s the file is cut off: the recording did not end in order; what follows is "
-			"true up to there\n",
+			"  %-10s the file is cut off: the recording did not end in order; what "
+			"follows is true up to there\n",
 			"INCOMPLETE");
 	if (sum->bad_blocks)
 		fprintf(out,
-			"  %-10s %llu blocks of the file are damaged and left out: sums are too low, times "
-			"unknown there\n",
+			"  %-10s %llu blocks of the file are damaged and left out: sums are too "
+			"low, times unknown there\n",
 			"DAMAGED", (unsigned long long)sum->bad_blocks);
 	if (r->left_out_only)
 		fprintf(out,
-			"  %-10s calls were left out by --max-overhead (see Coverage): figures marked ≥ are at least that,\n"
+			"  %-10s calls were left out by --max-overhead (see Coverage): figures "
+			"marked ≥ are at least that,\n"
 			"             those marked ~ may be wrong in either direction\n",
 			"LEFT OUT");
 	else if (r->lost_any)
 		fprintf(out,
-			"  %-10s records are missing (see Coverage): figures marked ≥ are at least that, those "
-			"marked ~\n             may be wrong in either direction\n",
+			"  %-10s records are missing (see Coverage): figures marked ≥ are at "
+			"least that, those marked ~\n"
+			"             may be wrong in either direction\n",
 			"LOST");
 }
 
@@ -381,7 +386,7 @@ void text_doubts(const struct report *r, FILE *out)
 	text_launchers(r, out);
 }
 
-/* The file and the command, and after it, or where there is no room below it, the facts. */
+/* Prints file and command on one line, and the facts to the right, or below if they do not fit. */
 static void print_short_head(const struct report *r, FILE *out)
 {
 	const char *trace = trace_source_name(r->source), *slash = strrchr(trace, '/');
@@ -404,7 +409,7 @@ static void print_short_head(const struct report *r, FILE *out)
 	text_doubts(r, out);
 }
 
-/* Whether functions of a layer below MPI were called: then it may well be that there was no MPI. */
+/* True if functions of a layer below MPI were called. Then the program may not use MPI at all. */
 static bool other_layer_called(const struct report *r)
 {
 	for (uint32_t i = 0; i < r->functions.nrow; i++)
@@ -436,27 +441,29 @@ void text_no_rank(const struct report *r, FILE *out)
 	if (any_target_lives(r)) {
 		text_note(
 			out,
-			"None had initialised MPI by the end of the recording, or attaching to its library failed (see "
-			"Coverage below). Recorded processes still ran then: a command that goes on in the background is followed with "
-			"povtrace record -p PID. Check also that the MPI program runs on this host, and what \"povtrace check\" says.");
+			"None had initialised MPI by the end of the recording, or attaching to "
+			"its library failed (see Coverage below). Recorded processes still ran "
+			"then: a command that goes on in the background is followed with povtrace "
+			"record -p PID. Check also that the MPI program runs on this host, and "
+			"what \"povtrace check\" says.");
 		return;
 	}
-	text_note(
-		out,
-		"No recorded process initialised MPI, or attaching to its library failed (see "
-		"Coverage below). Check that the command starts the MPI program on this host; that a "
-		"static program keeps its symbol table (nm PROGRAM | grep MPI_Init); that a running "
-		"program was named with -p, or all with --all; and what \"povtrace check\" says.");
+	text_note(out,
+		  "No recorded process initialised MPI, or attaching to its library failed (see "
+		  "Coverage below). Check that the command starts the MPI program on this host; "
+		  "that a static program keeps its symbol table (nm PROGRAM | grep MPI_Init); "
+		  "that a running program was named with -p, or all with --all; and what "
+		  "\"povtrace check\" says.");
 }
 
 int report_traffic_check(const struct report *r)
 {
 	if (r->traffic.posts)
 		return 0;
-	log_error(
-		"report: %s: tells of no posts to a network; they are recorded with the layers below MPI that make "
-		"them: povtrace record --layers posts, or one of them by its name (Open MPI's own shared memory: posts,ob1)",
-		r->source->path);
+	log_error("report: %s: tells of no posts to a network; they are recorded with the layers "
+		  "below MPI that make them: povtrace record --layers posts, or one of them by "
+		  "its name (Open MPI's own shared memory: posts,ob1)",
+		  r->source->path);
 	return -ENODATA;
 }
 
@@ -477,7 +484,7 @@ static void print_main_times(const struct report *r, FILE *out)
 		text_takers(r, out);
 }
 
-/* Details in their order: those asked for, or all. */
+/* All details, in order of output. */
 static const struct {
 	uint32_t detail;
 	void (*print)(const struct report *r, FILE *out);
@@ -552,9 +559,13 @@ void report_text(const struct report *r, FILE *out)
 				      (r->opt->threads ? DETAIL_MAIN_TIMES : 0),
 			      out);
 		fputs(r->source->temporary ?
-			      "\n  More is told by `povtrace report` of a recording that is kept (`povtrace record`).\n" :
-			      "\nMore: povtrace report --findings | --times | --functions | --messages | --all; povtrace advise;\n"
-			      "povtrace export makes a timeline; how to read this: povtrace help report\n",
+			      "\n"
+			      "  More is told by `povtrace report` of a recording that is kept "
+			      "(`povtrace record`).\n" :
+			      "\nMore: povtrace report --findings | --times | --functions | "
+			      "--messages | --all; povtrace advise;\n"
+			      "povtrace export makes a timeline; how to read this: "
+			      "povtrace help report\n",
 		      out);
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The traffic's rows as CSV (RFC 4180), for spreadsheets: the same as the JSON's traffic.rows; what is not known is empty.
+ * Prints the traffic's rows as CSV (RFC 4180) for spreadsheets. The rows are those of the JSON's
+ * traffic.rows. Unknown fields are empty.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The traffic's member of the JSON.
- */
+/* Writes the JSON's member "traffic". */
 #include <stdlib.h>
 
 #include "analysis/pairs.h"
 #include "report/traffic_label.h"
 
-/* Who: "rank", "job", "pid" with that before their names. */
+/* key: names of the members for rank, job and pid. */
 static void process_print(struct json_out *j, const struct report *r, int32_t idx,
 			  const char *const key[3])
 {
@@ -89,7 +87,7 @@ static void contexts_print(struct json_out *j, const struct report *r)
 	free(g);
 }
 
-/* What each layer posts, whether it counts or not. */
+/* Writes the posts of each layer, including layers that do not count in the sums. */
 static void layers_print(struct json_out *j, const struct report *r)
 {
 	static const char *const kinds[POST_KIND_CNT] = {

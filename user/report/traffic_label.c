@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What is not known is said so, and never left out.
- */
+/* Labels for the traffic. Unknown parts have a label, too, so that no row is left out. */
 #include "report/traffic_label.h"
 
 #include <stdlib.h>
