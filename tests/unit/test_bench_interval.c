@@ -41,7 +41,8 @@ static void fill_added(struct samples *s, double added)
 
 struct medians {
 	double before, after, beside, comp;
-	double added, added_less; /* by what T_comp may be at least and at most */
+	/* Time added to the least and to the largest possible T_comp. */
+	double added, added_less;
 };
 
 /* Computes the interval for samples with these medians. */
