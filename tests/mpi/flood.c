@@ -18,7 +18,8 @@
  *			CLOCK_MONOTONIC, of a period within each long call
  *	flood nonstop	three threads that call MPI without a pause, with nested calls, until
  *			SIGTERM. At any moment most of them are in a call, so errors at the
- *			beginning or the end of a recording show at once. Prints "nonstop PID" when it has started
+ *			beginning or the end of a recording show at once. Prints "nonstop PID"
+ *			when it has started
  */
 #include <signal.h>
 
