@@ -5,14 +5,14 @@
  *
  *   source               the source, and the reason for it
  *   work MS [THREADS]    computes for MS of CPU time per thread, with sleeps; rank and cpu: by
- *                        and by the kernel
- *   move MS              reads the clocks for MS while another process moves it from CPU to CPU every
- *                        ms; ran: by its own account, the sum of intervals between consecutive
+ *                        libpov and by the kernel
+ *   move MS              reads the clocks for MS while another process moves it from CPU to CPU
+ *                        every ms; ran: by its own account, the sum of intervals between consecutive
  *                        clock readings that are no more than 20 us apart
  *   section MS           MS of CPU time within a section, as much outside; core: time of its CPU,
  *                        mine: its own time within
- *   sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own account, as
- *                        in move
+ *   sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own account,
+ *                        as in move
  *   reads N SWITCHES     at least N readings, next to two threads of its own that wake each other,
  *                        until the kernel has switched the process that often. Checks how long 99 %
  *                        of them take, and that they never go back nor grow faster than all threads
@@ -20,8 +20,8 @@
  *   pairs N              two processes wake each other N times outside and N times within their
  *                        sections
  *   fork MS              after MS of work, a child's clocks: its own, not its parent's
- *   wait FILE            reads until FILE exists or the source changes; prints the source before and
- *                        after
+ *   wait FILE            reads until FILE exists or the source changes; prints the source before
+ *                        and after
  *   write                tries to write to its page
  */
 #define EXPECT_WITHOUT_MPI

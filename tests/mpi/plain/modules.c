@@ -3,9 +3,10 @@
  * A host without MPI that loads plug-ins (tests/mpi/plugin/module.c), each with its own MPI, as an
  * interpreter does. Each word of its command line is a step for all open plug-ins:
  *
- *   local:FILE   opens another one in a local scope; global:FILE, deep:FILE (RTLD_DEEPBIND), new:FILE
- *                (dlmopen)
- *   found:FILE   uses the MPI library that is in memory, if there is one, or else opens FILE for all
+ *   local:FILE   opens another one in a local scope; global:FILE, deep:FILE (RTLD_DEEPBIND),
+ *                new:FILE (dlmopen)
+ *   found:FILE   uses the MPI library that is in memory, if there is one, or else opens FILE
+ *                for all
  *   keep:FILE    opens a library that is not a plug-in, and never closes it
  *   begin        begins MPI
  *   run:N        calls MPI N times

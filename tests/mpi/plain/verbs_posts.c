@@ -5,8 +5,8 @@
  *
  *	find [wait]	calls prime numbers of its functions, in each of the ways in which they are
  *			passed, by libibverbs' own inline functions: lines "function calls". wait:
- *			prints "ready" when everything has been passed, and goes on at the end of its
- *			input
+ *			prints "ready" when everything has been passed, and goes on at the end of
+ *			its input
  *	pieces		requests whose memory pieces are before them, after them and far away,
  *			aligned or not, where readable memory begins or ends; and lists of several
  *			requests: requests and bytes of each post
