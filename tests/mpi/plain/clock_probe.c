@@ -7,8 +7,8 @@
  *   work MS [THREADS]    computes for MS of CPU time per thread, with sleeps; rank and cpu: by
  *                        libpov and by the kernel
  *   move MS              reads the clocks for MS while another process moves it from CPU to CPU
- *                        every ms; ran: by its own account, the sum of intervals between consecutive
- *                        clock readings that are no more than 20 us apart
+ *                        every ms; ran: by its own account, the sum of intervals between
+ *                        consecutive clock readings that are no more than 20 us apart
  *   section MS           MS of CPU time within a section, as much outside; core: time of its CPU,
  *                        mine: its own time within
  *   sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own account,
