@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Fuzzes what is made of calls: layers decode them, the model says what lies in what, the timeline and the report show it. The
- * input is no file but a script of bytes, of which each is something: functions of any layer, some with the arguments of another, and
- * records of calls, continuations, regions, polls and losses, with few threads, queues and numbers, so that they meet. Both formats
- * of the timeline must tell the same.
+ * Fuzzes the processing of calls: layers decode them, the model nests them, the timeline and the
+ * report show them. The input is not a file but a script of bytes, and every byte is valid. It
+ * makes functions of any layer, some with the signature of another one. It makes records of calls,
+ * continuations, regions, polls and losses, with few threads, queues and numbers, so that they
+ * interact. Both formats of the timeline must have the same totals.
  *
- *	input	what is made of it: 0 a timeline, 1 the same in both formats, 2 reports
- *		number of functions; each: its layer, its row (2 bytes), 0, or 1 and the row whose signature it gets instead
- *		records: what it is, thread, ns since the one before, then as in records_add()
- *	word	below 0x80 itself; below 0xc0 an address; below 0xe0 one of extremes; else the 8 bytes that follow
+ *	input	output: 0 a timeline, 1 all formats of the timeline, 2 reports
+ *		number of functions; each: its layer, its row (2 bytes), 0, or 1 and the row whose
+ *		signature it gets instead
+ *		records: kind, thread, ns since the previous one, then as in records_add()
+ *	word	below 0x80 itself; below 0xc0 an address; below 0xe0 one of extremes; else the
+ *		8 bytes that follow
  */
 #include <errno.h>
 #include <stdint.h>
@@ -117,7 +120,7 @@ static void file_begin(struct file *f, int fd)
 	}
 }
 
-/* Writes a meta object, and frees its text. */
+/* Writes a meta object and frees its text. */
 static void meta_put(struct file *f, char *json)
 {
 	trace_writer_meta(f->w, json);
@@ -157,7 +160,7 @@ static void func_put(struct file *f, struct input *in, unsigned int id)
 
 /* ---- records ---- */
 
-/* Data of a call or of its continuation: how many bytes, and these. */
+/* Takes data of a call or its continuation: a length, then the bytes. */
 static size_t data_take(struct input *in, void *out, size_t room)
 {
 	size_t bytes = byte(in), have = (size_t)(in->end - in->at);
@@ -268,7 +271,7 @@ static void other_put(struct file *f, struct input *in, struct pov_hdr hdr)
 	record_put(f, &l.hdr, 0);
 }
 
-/* Calls that were counted, and that somebody decided so. */
+/* Adds calls that were only counted, and the record of that decision. */
 static void limit_put(struct file *f, struct input *in, struct pov_hdr hdr, uint32_t tgid)
 {
 	struct pov_counted c = {.hdr = hdr, .tgid = tgid, .func = byte(in) % FUNCS_MAX};
@@ -337,7 +340,7 @@ static void file_make(int fd, struct input *in)
 		abort();
 }
 
-/* ---- what is made of it ---- */
+/* ---- outputs ---- */
 
 static void timeline_make(struct model *m, const struct writer *w, FILE *nowhere,
 			  struct writer_totals *totals)
@@ -355,14 +358,14 @@ static void timeline_make(struct model *m, const struct writer *w, FILE *nowhere
 	if ((err && !(w->picture && err == -ENOENT)) || out_finish(out, &totals->bytes))
 		abort();
 	free(recording);
-	if (w->picture) /* which may have nothing to show, and counts other things */
+	if (w->picture) /* a picture may have nothing to show, and counts other things */
 		return;
 	if (totals->slices != totals->calls + totals->spins + totals->counted + totals->irqs +
 				      totals->markers + totals->phases + totals->posts +
 				      totals->completions + totals->arrivals + totals->messages -
 				      totals->misplaced)
 		abort();
-	totals->bytes = totals->early = 0; /* the formats' own */
+	totals->bytes = totals->early = 0; /* these differ between formats */
 }
 
 static void timelines_make(const struct trace_source *source, bool compare, FILE *nowhere)

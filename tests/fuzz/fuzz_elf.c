@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * libFuzzer: damaged ELF files. Random bytes are hardly ever one, so most inputs are taken as changes to a small
- * real file that is always at hand: the kernel's vDSO. Those that begin like an ELF file are taken as they are.
+ * Fuzzes the reading of ELF files. Random bytes are hardly ever an ELF file. So most inputs are
+ * changes to a small real file that is always available: the kernel's vDSO. Inputs that begin like
+ * an ELF file are used unchanged.
  */
 #include <elf.h>
 #include <stdbool.h>
@@ -34,7 +35,10 @@ static size_t vdso_copy(uint8_t *image)
 	return bytes;
 }
 
-/* Each change: where (3 bytes), what (1 byte). The last byte cuts the file. */
+/*
+ * Applies the changes, each with an offset (3 bytes) and a value (1 byte). The last byte may cut
+ * the file.
+ */
 static size_t image_make(const uint8_t *data, size_t bytes, uint8_t *image)
 {
 	bool is_file = bytes > SELFMAG && !memcmp(data, ELFMAG, SELFMAG);

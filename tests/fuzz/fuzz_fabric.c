@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Fuzzes the readers of povtrace fabric, and what is made of what they read. One input has all files, each ended by a line "%%": topology,
- * tables, hosts, CSV, matrix.
+ * Fuzzes the readers of povtrace fabric and the output made from what they read. One input has all
+ * files, each ended by a line "%%": topology, tables, hosts, CSV, matrix.
  */
 #include "lib/log.h"
 #include "fabric/read.h"
@@ -17,7 +17,7 @@ struct rest {
 	size_t len;
 };
 
-/* The next file. */
+/* Opens the next file of the input. */
 static FILE *part(struct rest *r)
 {
 	static const char end[] = "%%\n";

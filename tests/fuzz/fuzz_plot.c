@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Fuzzes the reading of benchmark results and the writing of scripts from them: every result is given to every picture that
- * takes it, alone and with all others. gnuplot is not run.
+ * Fuzzes the reading of benchmark results and the writing of plot scripts. Each result goes to
+ * every picture that takes it, alone and together with all others. gnuplot is not run.
  */
 #include "picture.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Fuzzes the reading of trace files. The first byte chooses: the file as it is; the file with all
- * its checksums put right, so that what lies behind them is reached; or the payload of an event
- * block by itself. Every record that comes out is printed, so that a count trusted wrongly is
- * found.
+ * Fuzzes the reading of trace files. The first byte selects what is read: the file as it is; the
+ * file with all its checksums corrected, to reach the code after that check; or the payload of a
+ * single event block. Every record is printed, which exposes a count that was trusted wrongly.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@
 
 static FILE *nowhere;
 
-/* Makes headers and payloads agree, block after block, and numbers the blocks. */
+/* Makes headers and payloads of all blocks consistent, and numbers the blocks. */
 static void put_right(uint8_t *data, size_t len)
 {
 	struct trace_file_header file;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that never return: one rank waits in MPI_Sendrecv for a message that never comes, and dies there.
- * The message that it sends by this call tells the other rank that it is in the call.
- * Usage: abort HOW, with HOW one of
+ * Calls that never return: one rank waits in MPI_Sendrecv for a message that never comes, and dies
+ * there. The message that it sends by this call tells the other rank that it is in the call. Usage:
+ * abort HOW, with HOW one of
+ *
  *   abort  rank 1 calls MPI_Abort while rank 0 waits
  *   kill   rank 0 kills rank 1, which waits, by SIGKILL
  *   exit   another thread of rank 1 calls _exit(7) while rank 1 waits
@@ -23,7 +24,7 @@ static void books_write(void)
 	expect_write("abort", rank);
 }
 
-/* Both ranks exchange 17 messages first, so that there is something to lose. */
+/* Exchanges 17 messages first, so that there is something to lose. */
 static void exchange(void)
 {
 	REPEAT(17, CALL(MPI_Sendrecv, other, 53, 53, buf, 53, MPI_CHAR, other, 3, buf, 53, MPI_CHAR,
@@ -40,7 +41,7 @@ static void wait_for_ever(void)
 		     MPI_STATUS_IGNORE);
 }
 
-/* The pid of the other rank, which is in wait_for_ever(). */
+/* Returns the pid of the other rank, which is in wait_for_ever(). */
 static int waiting_pid(void)
 {
 	int pid;
@@ -63,8 +64,8 @@ static void *exit_when_told(void *arg)
 }
 
 /*
- * MPICH 4.2 returns and leaves the rest to its launcher, which may kill us at any moment: both books are ready
- * before the call.
+ * MPICH 4.2 returns and leaves the rest to its launcher, which may kill us at any moment. So both
+ * versions of the books are ready before the call.
  */
 static void by_abort(void)
 {
@@ -112,7 +113,7 @@ static void on_error(MPI_Comm *comm, int *code, ...)
 static void by_jump(void)
 {
 	MPI_Errhandler handler;
-	volatile int i; /* lives across the jump */
+	volatile int i; /* must survive the jump */
 
 	DO(MPI_Comm_create_errhandler, on_error, &handler);
 	DO(MPI_Comm_set_errhandler, MPI_COMM_WORLD, handler);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * All arguments of a call arrive: those of MPI_Pcontrol, of which there are any number of any kind, with a PMPI tool that prints them
- * (tests/mpi/plugin/pmpi_tool.c) or without one; and those on the stack of functions that have more than six.
+ * All arguments of a call arrive. MPI_Pcontrol has any number of any type, with a PMPI tool that
+ * prints them (tests/mpi/plugin/pmpi_tool.c) or without one. Functions with more than six arguments
+ * have some on the stack.
  */
 #include "plugin/pair.h"
 
@@ -36,7 +37,7 @@ static void graph(void)
 	MUST(in == 100 + left);
 }
 
-/* Twelve arguments, and ten. */
+/* Calls with twelve arguments, and with ten. */
 static void exchange(int turn)
 {
 	int left = (rank + size - 1) % size, right = (rank + 1) % size, out = turn + rank, in = -1;

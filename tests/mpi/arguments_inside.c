@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The same with the tool in the program itself. */
+/* Like arguments.c, with the tool in the program itself. */
 #include "arguments.c"
 #include "plugin/pmpi_tool.c"

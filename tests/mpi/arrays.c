@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Arrays of which only the sum is kept.
- *	arrays long	of lengths around where the kernel half takes other ways. Prints "longsum
- *			LENGTH SUM" for each
- *	arrays again	a process that is one of two ranks, and then executes a program of its own,
- *			where the communicator of all has one member and, in MPICH, the same handle.
- *			Neither asks for the size there: what is known of the first one's says
- *			nothing of the second one's. Prints "again PID SUM" for the counts that each
- *			program hands over
+ * Arrays of which only the sum is recorded.
+ *
+ *	arrays long	lengths near the limits where the kernel half changes its method. Prints
+ *			"longsum LENGTH SUM" for each
+ *	arrays again	a process that is one of two ranks and then executes another program, where
+ *			the communicator of all has one member and, in MPICH, the same handle.
+ *			Neither program asks for the size there, so knowledge about the first must
+ *			not apply to the second. Prints "again PID SUM" for the counts that each
+ *			program passes
  */
 #include "expect.h"
 
@@ -39,7 +40,7 @@ static int long_arrays(int *argc, char ***argv)
 	return 0;
 }
 
-/* What the launcher told this program is not for the next one. */
+/* Removes the launcher's variables, which are not meant for the next program. */
 static void environment_clean(void)
 {
 	static const char *const prefixes[] = {"PMI",	"HYD",	"MPI_", "MPIR",

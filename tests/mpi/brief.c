@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Cheap local calls between others: rounds of datatypes that are made, committed and freed, and a collective call in each. Among them are
- * two calls that fail, and one that frees a datatype whose attribute's destructor calls MPI for some milliseconds. Each round sends itself an
- * element of a datatype whose handle the round before had for another one: 4 to 12 bytes; and those of two datatypes, made alike of different ones with
- * one handle: 8 and 16.
+ * Cheap local calls among others: rounds of datatypes that are created, committed and freed, with a
+ * collective call in each. Two of the calls fail, and one frees a datatype whose attribute
+ * destructor calls MPI for some milliseconds. In each round the rank sends itself an element of a
+ * datatype whose handle was another datatype's in the round before: 4 to 12 bytes. It also sends
+ * those of two datatypes that were created alike from different ones with one handle: 8 and 16
+ * bytes.
  *
  * brief ROUNDS
  */

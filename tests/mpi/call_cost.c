@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How long MPI calls take, so that runs with and without probes can be compared. Calls to itself, so
- * that nothing but the library is measured: no peer, no waiting, no scheduler.
+ * Measures how long MPI calls take, to compare runs with and without probes. The rank calls itself,
+ * so that only the library is measured: no peer, no waiting, no scheduler.
  *
  * Usage: call_cost self|mix [SAMPLES [ROUNDS]]
  *   self  a round is MPI_Isend, MPI_Recv, MPI_Wait
- *   mix   a round is what a stencil code does: 2 × Irecv, 2 × Isend, Waitall, every 4th round an Allreduce,
- *         every 16th a Bcast, with sizes, tags and peers that vary as they do there
+ *   mix   a round is like a stencil code: 2 × Irecv, 2 × Isend, Waitall, every 4th round an
+ *         Allreduce, every 16th a Bcast, with sizes, tags and peers that vary likewise
  *
- * Prints one line: ns per call (median of the samples), the smallest sample, calls made in all.
+ * Prints one line: ns per call (median of the samples), the smallest sample, total number of calls.
  */
 #include "expect.h"
 
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 
 	MUST(samples >= 1 && samples <= SAMPLES_MAX && rounds >= 1);
 	expect_init(&argc, &argv);
-	for (int s = -2; s < samples; s++) { /* two to warm up */
+	for (int s = -2; s < samples; s++) { /* two samples warm up */
 		calls = 0;
 		begin = now_ns();
 		for (unsigned long i = 0; i < rounds; i++)

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sections of a program, marked as phases for the tracer, and what clocks that the program reads
- * itself say of them: MPI_Wtime, and the CPU time of the thread. "witness" gets a line for each
- * section of each rank: times from inside and from outside.
- *	cg			solves a Poisson equation by conjugate gradients. One dimension, so
- *				that a product with the matrix takes two neighbours' values; the
- *				sections are the whole solution, "solve", and in it the inner
- *				products, "ddot". Prints, for rank 0, the times that a benchmark of
- *				that kind would, and the speed that follows from them
- *	cg busy SECONDS		each rank computes until it has used so much CPU time, in the
- *				section "busy", between two barriers, the second of which is in the
- *				section "together"
+ * Sections of a program, marked as phases for the tracer, and their times by clocks that the
+ * program reads itself: MPI_Wtime, and the thread's CPU time. "witness" gets a line for each
+ * section of each rank, with the times from inside and from outside.
+ *
+ *	cg		solves a Poisson equation by conjugate gradients, in one dimension, so that
+ *			a product with the matrix needs two neighbours' values. The sections are the
+ *			whole solution, "solve", and the inner products in it, "ddot". Rank 0 prints
+ *			the times that such a benchmark would, and the resulting speed
+ *	cg busy SECONDS	each rank uses that much CPU time in the section "busy", between two
+ *			barriers. The second barrier is in the section "together"
  */
 #include <math.h>
 
 #include "../../bpf/abi/mark.h"
 #include "expect.h"
 
-#define UNKNOWNS 200003 /* of a rank */
+#define UNKNOWNS 200003 /* per rank */
 #define ITERATIONS 211
 
-enum { INSIDE, OUTSIDE }; /* of the marks: the section lies between */
+enum { INSIDE, OUTSIDE }; /* inside or outside the marks, which enclose the section */
 
 struct section {
 	const char *name;
-	int level;		    /* of the phase */
-	double wall_s[2], cpu_s[2]; /* over all times that it was begun and ended */
+	int level; /* level of the phase */
+	/* Sums over all executions. */
+	double wall_s[2], cpu_s[2];
 };
 
 static void section_read(struct section *w, int where, int sign)
@@ -51,7 +51,7 @@ static void section_end(struct section *w)
 	section_read(w, OUTSIDE, 1);
 }
 
-/* One line a section, of one rank: times from inside and from outside. */
+/* Writes one line per section of this rank: times from inside and from outside. */
 static void sections_write(const struct section *w, int n)
 {
 	FILE *f = expect_open("witness", rank);
@@ -81,7 +81,7 @@ static double ddot(const double *x, const double *y)
 	return all;
 }
 
-/* What lies beside this rank's part of x, 0 outside. */
+/* Gets the values next to this rank's part of x, 0 outside. */
 static void neighbours(const double *x, double *left, double *right)
 {
 	int before = rank ? rank - 1 : MPI_PROC_NULL;
@@ -103,7 +103,7 @@ static void product(const double *x, double *y)
 		y[i] = 2.01 * x[i] - (i ? x[i - 1] : left) - (i + 1 < n ? x[i + 1] : right);
 }
 
-/* y = a y + b x */
+/* Computes y = a y + b x. */
 static void add(double *y, double a, const double *x, double b)
 {
 	for (int i = 0; i < n; i++)
@@ -151,7 +151,7 @@ static void solve_all(void)
 	section_begin(&solve_sections[OUTER]);
 	rest = solve(x, ITERATIONS);
 	section_end(&solve_sections[OUTER]);
-	MUST(rest < sqrt((double)n * size)); /* it got nearer */
+	MUST(rest < sqrt((double)n * size)); /* the residual has decreased */
 	if (!rank) {
 		speed_print("total", &solve_sections[OUTER], 15.0 * n * ITERATIONS);
 		speed_print("ddot", &solve_sections[INNER], 2.0 * n * (2 * ITERATIONS + 1));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Collectives: rooted, symmetric, vector, nonblocking, neighbourhood, and the large-count forms where
- * the library has them. `sent` and `received` are what this rank's own arguments name: a vector's
- * total, nothing for the buffer that is not significant here.
+ * Collectives: rooted, symmetric, vector, nonblocking, neighbourhood, and large-count forms where
+ * the library has them. `sent` and `received` follow from this rank's own arguments: the total of a
+ * vector, nothing for a buffer that is not significant here.
  */
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ static void rooted(void)
 			0, WORLD));
 }
 
-/* Rank r contributes base + r elements to everybody; total is what all contribute together. */
+/* Lays out base + r elements from each rank r. Returns the total. */
 static int lay_out(int base)
 {
 	int total = 0;
@@ -105,8 +105,8 @@ static void nonblocking(void)
 }
 
 /*
- * Arguments that mean nothing at a rank need not be anything there: datatypes and lengths that are
- * significant at the root only, and those of what MPI_IN_PLACE stands for. Here they lead nowhere.
+ * Arguments that are not significant at a rank may be invalid: datatypes and lengths that only
+ * matter at the root, and those that MPI_IN_PLACE replaces. Here they point nowhere.
  */
 static void meaningless(void)
 {
@@ -130,7 +130,10 @@ static void meaningless(void)
 	MOVE(MPI_Allgather, 4, size * 4, MPI_IN_PLACE, 0, none, all, 1, MPI_INT, WORLD);
 }
 
-/* On a ring every rank has two neighbours, left and right (the same rank twice when there are two). */
+/*
+ * On a ring each rank has two neighbours, left and right (the same rank twice if there are two
+ * ranks).
+ */
 static void neighbours_cart(void)
 {
 	int dims[1] = {size}, periods[1] = {1}, two[2] = {179, 181}, at[2] = {0, 181};
@@ -142,13 +145,13 @@ static void neighbours_cart(void)
 			ring));
 	REPEAT(19, MOVE(MPI_Neighbor_alltoall, 2 * 193, 2 * 193, a, 193, MPI_CHAR, b, 193, MPI_CHAR,
 			ring));
-	/* what goes left comes in from the right */
+	/* data sent to the left arrive from the right */
 	REPEAT(17, MOVE(MPI_Neighbor_alltoallv, 360, 360, a, two, at, MPI_CHAR, b, swapped, at,
 			MPI_CHAR, ring));
 	DO(MPI_Comm_free, &ring);
 }
 
-/* Rank r sends to r+1 only; rank 0 also to itself: degrees differ between ranks. */
+/* Rank r sends to r+1 only; rank 0 also to itself, so that degrees differ. */
 static void neighbours_graph(void)
 {
 	int src[2] = {(rank + size - 1) % size, 0}, dst[2] = {(rank + 1) % size, 0};

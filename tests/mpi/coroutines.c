@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Coroutines on stacks of their own (ucontext) that are left and entered within MPI calls, from a program's own
- * reduction operation. Each call that is entered later returns earlier, on whichever stack, as the kernel's return
- * probes want it (PROBES_RETURNS.md).
+ * Coroutines with separate stacks (ucontext) that are left and entered within MPI calls, from a
+ * program's own reduction operation. A call that is entered later returns earlier, on any stack, as
+ * the kernel's return probes require (PROBES_RETURNS.md).
  */
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -13,7 +13,8 @@
 #define ROUNDS 101
 
 static ucontext_t main_context, context[2];
-static ucontext_t *resume_from, *resume_to; /* what the operation does, if anything */
+/* contexts that the operation switches between, if any */
+static ucontext_t *resume_from, *resume_to;
 static MPI_Op op;
 
 static void combine(void *in, void *inout, int *len, MPI_Datatype *type)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * counting DIRECTORY: MPI calls without end, and after each one more in DIRECTORY/<rank>, a 64-bit number in memory that outlives
- * the process. Whoever is killed has made that many calls in this loop, or one more.
+ * counting DIRECTORY: makes MPI calls without end. After each call it increments DIRECTORY/<rank>,
+ * a 64-bit number in memory that outlives the process. A killed rank has made that many calls in
+ * this loop, or one more.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether the library sends messages eagerly: eager_cut POLLS:SAYS:BYTES... Rank 0 sends BYTES to rank 1, which does not begin to
- * receive until the send has returned, or until it has waited in vain. Meanwhile it is in MPI (POLLS is "polls") or not ("sleeps").
- * SAYS is what is expected: "eager" waits for the send as long as that may take on a busy machine, "waits" for PAUSE_MS only. Rank 0
- * prints each word with what happened. A third and further ranks do nothing.
+ * Whether the library sends messages eagerly: eager_cut POLLS:SAYS:BYTES... Rank 0 sends BYTES to
+ * rank 1. Rank 1 starts to receive once the send has returned, or after a time without success.
+ * Meanwhile it is in MPI (POLLS is "polls") or not ("sleeps"). SAYS is the expectation: "eager"
+ * waits for the send as long as it may take on a busy machine, "waits" only for PAUSE_MS. Rank 0
+ * prints each word with the result. Further ranks do nothing.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,12 +15,12 @@
 #define PAUSE_MS 200
 #define PATIENCE_MS 30000
 
-/* Shared by both ranks: whether rank 1 is in its pause, and whether the send has returned. */
+/* Shared by both ranks: rank 1 is in its pause, and the send has returned. */
 static volatile struct shared {
 	int pausing, returned;
 } * shared;
 
-/* Memory that both ranks share without MPI's help. */
+/* Creates memory that both ranks share without MPI. */
 static void share(void)
 {
 	char path[] = "/tmp/eager_cut.XXXXXX";
@@ -52,7 +53,7 @@ static int returned_in_time(int polls, double ms)
 	return shared->returned;
 }
 
-/* On both ranks. */
+/* Runs on both ranks. */
 static int is_eager(int bytes, int polls, double ms)
 {
 	char *data = calloc(bytes, 1);
@@ -61,7 +62,7 @@ static int is_eager(int bytes, int polls, double ms)
 	shared->pausing = shared->returned = 0;
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 0) {
-		while (!shared->pausing) /* rank 1 has left the barrier */
+		while (!shared->pausing) /* until rank 1 has left the barrier */
 			sleep_ms(0.1);
 		MPI_Send(data, bytes, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
 		shared->returned = 1;

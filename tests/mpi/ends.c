@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One rank does not end well while the others wait for it. Comments in capitals mark lines that tests look for.
+ * One rank does not end well while the others wait for it. Comments in capitals mark lines that
+ * tests look for.
+ *
  * Usage: ends HOW, with HOW one of
  *   segv        writes to an address that does not exist, outside of MPI
- *   segv_in     hands MPI_Send a buffer that does not exist
+ *   segv_in     passes a buffer that does not exist to MPI_Send
  *   abort       calls abort()
  *   mpi_abort   calls MPI_Abort with 3
  *   exit        exits with status 0 without MPI_Finalize
@@ -19,7 +21,7 @@
 #include <unistd.h>
 
 #define BUF_BYTES (4 << 20)
-#define EAGER_BYTES 256 /* which the sender copies itself */
+#define EAGER_BYTES 256 /* small enough for the sender to copy */
 
 static char buf[BUF_BYTES];
 static volatile int sink;
@@ -36,7 +38,7 @@ __attribute__((noinline)) static void write_nowhere(void)
 	*nowhere = 1; /* FAULT */
 }
 
-/* Its message tells rank 0 that it is in the call. */
+/* The message tells rank 0 that this rank is in the call. */
 static void by_kill(void)
 {
 	int pid = getpid(), never;

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One-sided communication where one rank is late: epochs MILLISECONDS. Five scenes of ROUNDS rounds each; in one round of each
- * scene the last rank sleeps for MILLISECONDS,
+ * One-sided communication with a late rank: epochs MILLISECONDS. There are five scenes of ROUNDS
+ * rounds each. In one round of each scene the last rank sleeps for MILLISECONDS:
+ *
  *	fence		before a fence
- *	post		before it exposes its memory to the others, which have called MPI_Win_start and have something to put
- *	complete	before it ends its access to the memory of the others, which are in MPI_Win_wait
- *	lock		while it has an exclusive lock at rank 0 and has put something there, when the others want that lock, too
- *	lock_shared	the same, where the others want a shared one
- * epochs-notes gets a line for each call that may wait or ends another's waiting: rank, scene and round, call, begin, end.
+ *	post		before it exposes its memory to the others, which have called MPI_Win_start
+ *			and have something to put
+ *	complete	before it ends its access to the memory of the others, which are in
+ *			MPI_Win_wait
+ *	lock		while it has an exclusive lock at rank 0 and has put something there, when
+ *			the others want that lock as well
+ *	lock_shared	same, where the others want a shared lock
+ *
+ * epochs-notes gets a line for each call that may wait or that ends another rank's waiting: rank,
+ * scene and round, call, begin, end.
  */
 #include "planted.h"
 
@@ -26,7 +32,7 @@ static void disturb(void)
 		sleep_ms(planted_ms);
 }
 
-/* Makes a call, which is the last argument, and notes it. */
+/* Makes a call, the last argument, and notes it. */
 #define NOTED(what, make)                                                                   \
 	do {                                                                                \
 		unsigned long long begin_ns = now_ns();                                     \
@@ -77,7 +83,7 @@ static void complete(void)
 	NOTED("complete", DO(MPI_Win_complete, win));
 }
 
-/* The late rank has the lock first; a barrier tells the others when. */
+/* The late rank gets the lock first; a barrier tells the others. */
 static void lock(void)
 {
 	if (rank != late) {

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How a test program keeps its own books: every MPI call goes through CALL() or a relative of it, which
- * counts the call and its bytes under (function, peer) and then makes it. At the end each rank writes
- * one JSON line per (function, peer); the live tests compare the tracer's numbers with these.
+ * Bookkeeping of test programs. Every MPI call goes through CALL() or a similar macro. The macro
+ * counts the call and its bytes under (function, peer) and then makes the call. At the end each
+ * rank writes one JSON line per (function, peer). The live tests compare the tracer's numbers with
+ * these.
  *
  * Lines go to $POV_EXPECT/<program>.<rank>.<pid>.jsonl if that is set, else to stdout in one write.
- * `peer` is null for calls that have none, "nobody" for MPI_PROC_NULL. `empty` are polls that found nothing (part of `calls`).
- * `cut` are calls that never returned to their caller: still open at the end, or jumped out of.
- * `sent` is what the call hands over; `received` the capacity it offers, or what its status told.
+ * `peer` is null for calls without one, "nobody" for MPI_PROC_NULL. `empty` counts polls that found
+ * nothing (part of `calls`). `cut` counts calls that never returned to their caller: still open at
+ * the end, or left by a jump. `sent` is what the calls pass; `received` is the capacity that they
+ * offer, or what their status reported.
  */
 #ifndef TESTS_MPI_EXPECT_H
 #define TESTS_MPI_EXPECT_H
 
-#ifndef EXPECT_WITHOUT_MPI /* a program that meets MPI only at run time, or never */
+#ifndef EXPECT_WITHOUT_MPI /* a program that loads MPI only at run time, or never */
 #include <mpi.h>
 #else
 #define MPI_PROC_NULL (-1)
@@ -25,7 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* gcc takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED, small numbers cast to pointers, for empty arrays */
+/*
+ * gcc takes MPI_STATUSES_IGNORE and MPI_UNWEIGHTED, small numbers cast to pointers, for empty
+ * arrays.
+ */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #pragma GCC diagnostic ignored "-Wstringop-overread"
@@ -35,7 +40,7 @@
 #define NO_PEER (-1000000)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
-/* Stops the job if a condition fails: the books would not be worth reading. */
+/* Stops the job if a condition fails, because the books would be wrong. */
 #define MUST(cond)                                                                         \
 	do {                                                                               \
 		if (!(cond)) {                                                             \
@@ -59,7 +64,7 @@ static inline unsigned long long now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Uses so much CPU time of this thread. */
+/* Uses that much CPU time of this thread. */
 static inline void compute_ms(double ms)
 {
 	unsigned long long until = clock_ns(CLOCK_THREAD_CPUTIME_ID) +
@@ -131,24 +136,27 @@ static inline void expect_add_cut(const char *fn, int peer)
 	pthread_mutex_unlock(&expect_lock);
 }
 
-/* One call with a peer and bytes; without a peer; with neither. Each yields the MPI return value. */
+/* A call with a peer and bytes; without a peer; with neither. Each yields the MPI return value. */
 #define CALL(fn, peer, sent, received, ...) \
 	(expect_add(#fn, peer, 1, sent, received, 0), fn(__VA_ARGS__))
 #define MOVE(fn, sent, received, ...) CALL(fn, NO_PEER, sent, received, __VA_ARGS__)
 #define DO(fn, ...) CALL(fn, NO_PEER, 0, 0, __VA_ARGS__)
 
-/* The same call so many times. */
+/* Repeats a call. */
 #define REPEAT(times, call)                          \
 	do {                                         \
 		for (int i_ = 0; i_ < (times); i_++) \
 			(void)(call);                \
 	} while (0)
 
-/* A call that will not return: killed in it, or jumped out of. Books are written before, if need be. */
+/*
+ * A call that will not return: the process is killed in it, or jumps out of it. If necessary, books
+ * are written before.
+ */
 #define CUT(fn, peer, sent, received) \
 	(expect_add(#fn, peer, 1, sent, received, 0), expect_add_cut(#fn, peer))
 
-/* A poll; `found` is evaluated after the call and tells whether it found something. */
+/* A poll; `found` is evaluated after the call and is true if it found something. */
 #define POLL(fn, found, ...)                                 \
 	do {                                                 \
 		fn(__VA_ARGS__);                             \
@@ -160,7 +168,7 @@ static inline void expect_add_cut(const char *fn, int peer)
 		POLL(fn, found, __VA_ARGS__); \
 	while (!(found))
 
-/* Instead of a program that needs a newer MPI. */
+/* Replaces a program that needs a newer MPI. */
 #define NEEDS(fn)                                                                             \
 	int main(void)                                                                        \
 	{                                                                                     \
@@ -169,7 +177,7 @@ static inline void expect_add_cut(const char *fn, int peer)
 		return 77;                                                                    \
 	}
 
-/* The file of this rank's books, or "" if they go to stdout. */
+/* Sets the path of this rank's books, or "" if they go to stdout. */
 static inline void expect_path(char path[512], const char *prog, int rank)
 {
 	const char *dir = getenv("POV_EXPECT");
@@ -197,7 +205,7 @@ static inline void expect_close(FILE *f)
 		perror("expect: write");
 }
 
-/* $POV_EXPECT/<name>.<rank> */
+/* Opens $POV_EXPECT/<name>.<rank> for writing. */
 static inline FILE *expect_open_plain(const char *name, int rank)
 {
 	char path[512];
@@ -239,7 +247,7 @@ static inline void expect_write(const char *prog, int rank)
 #ifndef EXPECT_WITHOUT_MPI
 static int rank, size; /* in MPI_COMM_WORLD */
 
-/* Starts MPI and learns rank and size, counting what that takes. */
+/* Starts MPI and gets rank and size. Counts the calls for that. */
 static inline void expect_init(int *argc, char ***argv)
 {
 	DO(MPI_Init, argc, argv);
@@ -247,7 +255,7 @@ static inline void expect_init(int *argc, char ***argv)
 	DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
 }
 
-/* The same for threads; exits with 77 if the library does not allow what they need. */
+/* Same for threads; exits with 77 if the library does not support the level. */
 static inline void expect_init_thread(int *argc, char ***argv, int level)
 {
 	int got;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * first_call THREADS	so many threads, one after the other, that call MPI twice each. Prints the ns of each one's first call, and of
- *			its second, a line a thread
+ * first_call THREADS	starts that many threads, one after the other, that call MPI twice each.
+ *			Prints the ns of each thread's first and second call, one line per thread
  * first_call pause	initialises MPI and does nothing until it is killed
  */
 #include <mpi.h>

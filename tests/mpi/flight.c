@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * flight PAUSE_US COUNT: numbered calls, for a recorder that keeps the newest part. Each rank exchanges messages with itself,
- * with such pauses, in a communicator made at the very start; the tag is the message's number. Before every 47th one all ranks
- * meet in MPI_Allreduce. SIGUSR1 makes a rank stay away from the next meeting until SIGUSR2. SIGTERM to any rank ends the job.
+ * flight PAUSE_US COUNT: numbered calls, for a recorder that keeps the newest part. Each rank
+ * exchanges messages with itself, with pauses of PAUSE_US, in a communicator created at the start.
+ * The tag is the message's number. Before every 47th message all ranks meet in MPI_Allreduce.
+ * SIGUSR1 keeps a rank from the next meeting until SIGUSR2. SIGTERM to any rank ends the job.
  *
- * Prints "flight RANK PID" when it is under way, and "late RANK" when a rank stays away. In $POV_EXPECT, meeting.RANK says which
- * meeting a rank went to last, and flight.RANK has a line for each message: number (hexadecimal), times before and after the
- * call (CLOCK_MONOTONIC, ns).
+ * Prints "flight RANK PID" when it has started, and "late RANK" when a rank stays away. In
+ * $POV_EXPECT, meeting.RANK has the last meeting of a rank. flight.RANK has a line for each
+ * message: number (hexadecimal), times before and after the call (CLOCK_MONOTONIC, ns).
  */
 #include <signal.h>
 
@@ -23,7 +24,7 @@ static void on_signal(int sig)
 		late = sig == SIGUSR1;
 }
 
-/* Complete whenever the process is killed. */
+/* The file is complete whenever the process is killed. */
 static FILE *book_open(const char *name)
 {
 	FILE *f = expect_open_plain(name, rank);

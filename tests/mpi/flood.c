@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls of a rank to itself, as fast as they come.
- *	flood ROUNDS		each round sends a message and receives it (three calls that must be
- *				recorded one by one) and polls for one that never comes. At the end
- *				each rank prints: flood, rank, calls made, ns taken
+ * Calls of a rank to itself, as fast as possible.
+ *
+ *	flood ROUNDS	each round sends and receives a message (three calls that must be recorded
+ *			one by one) and polls for one that never comes. At the end each rank
+ *			prints: flood, rank, calls made, ns taken
  *	flood storm SECONDS [CALM_SECONDS]
- *				for so long, and then, for so long, a hundred rounds a second: a
- *				message, and tests of both ends until they are there. Every
- *				thousandth round ends with a call that waits for others as far as
- *				its kind goes, an MPI_Allreduce of this rank alone. Rank 0 prints
- *				when the storm was over: CLOCK_MONOTONIC, ns
- *	flood idle TESTS	tests a receive so often that nothing arrives for, then sends itself
- *				the message and tests on until it is there. What the library polls
- *				inside those tests is nested in them
- *	flood hidden		long calls within which thousands of short ones are made, so that
- *				where rings are small the records of long ones are lost, too. Prints
- *				"long BEGIN END", CLOCK_MONOTONIC, of a stretch within each long one
- *	flood nonstop		three threads that call MPI without a pause, one call within
- *				another, until SIGTERM: at any moment most of them are in a call, so
- *				that whatever is wrong about the beginning or the end of a recording
- *				shows at once. Prints "nonstop PID" when it is under way
+ *			as fast as possible for SECONDS, then a hundred rounds a second for
+ *			CALM_SECONDS: a message, and tests of both ends until they complete. Every
+ *			thousandth round ends with an MPI_Allreduce of this rank alone, which by its
+ *			kind waits for others. Rank 0 prints the storm's end (CLOCK_MONOTONIC, ns)
+ *	flood idle TESTS
+ *			tests a receive that often without a message, then sends itself the message
+ *			and tests until it arrives. The library's polls in those tests are nested
+ *	flood hidden	long calls that contain thousands of short ones, so that with small rings
+ *			the records of long calls are lost as well. Prints "long BEGIN END",
+ *			CLOCK_MONOTONIC, of a period within each long call
+ *	flood nonstop	three threads that call MPI without a pause, with nested calls, until
+ *			SIGTERM. At any moment most of them are in a call, so errors at the
+ *			beginning or the end of a recording show at once. Prints "nonstop PID"
+ *			when it has started
  */
 #include <signal.h>
 
@@ -32,8 +32,8 @@
 #define THREADS 3
 
 static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];
-static unsigned long rounds, tests, empty,
-	waits; /* in the books at the end, which must not slow it down */
+/* These enter the books only at the end, so that bookkeeping does not slow the loop. */
+static unsigned long rounds, tests, empty, waits;
 
 static void flood(char **args)
 {

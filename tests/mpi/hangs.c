@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * hangs KIND: two ranks (of "cycle", four) that hang in one way. Each says "at RANK PID" before. With SIGUSR1 rank 1 of "late" makes the call that was missing, so that both
- * ranks end well.
+ * hangs KIND: two ranks ("cycle": four) that hang in one way. Each prints "at RANK PID" before. On
+ * SIGUSR1, rank 1 of "late" makes the missing call, so that both ranks end normally.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STAYS __asm__ volatile("") /* the call before is no jump, so that it returns here */
+/* keeps the call before from becoming a jump, so that it returns here */
+#define STAYS __asm__ volatile("")
 
 static volatile sig_atomic_t told;
 #define LARGE (4 << 20) /* bytes of a message that waits for its receiver */
@@ -24,7 +25,7 @@ static void on_told(int sig)
 	told = 1;
 }
 
-/* Outside MPI until it is told to go on. */
+/* Stays outside MPI until it gets the signal. */
 static void away(void)
 {
 	while (!told)
@@ -39,7 +40,10 @@ static void late(void)
 	STAYS;
 }
 
-/* Ranks and tags as constants, each in a call of its own: so they can be read where the library does not keep them. */
+/*
+ * Ranks and tags are constants, each in a separate call, so that they can be read where the library
+ * does not keep them.
+ */
 static void tag(void)
 {
 	if (rank == 1) {
@@ -89,7 +93,7 @@ static void stopped(void)
 	STAYS;
 }
 
-/* Different collectives on one communicator. */
+/* Calls different collectives on one communicator. */
 static void mismatch(void)
 {
 	if (rank == 1) {
@@ -101,7 +105,7 @@ static void mismatch(void)
 	}
 }
 
-/* What rank 0 waits for was sent on another communicator. */
+/* Rank 0 waits for a message that was sent on another communicator. */
 static void comm(void)
 {
 	MPI_Comm one, other;
@@ -145,7 +149,7 @@ static void lock(void)
 	STAYS;
 }
 
-/* Rank 1 reads what nobody writes. */
+/* Rank 1 reads from a pipe that nobody writes to. */
 static void input(void)
 {
 	int end[2];
@@ -156,7 +160,7 @@ static void input(void)
 	STAYS;
 }
 
-/* No hang: rank 1 is late to every call, until it is told to end. */
+/* No hang: rank 1 is late to every call, until the signal. */
 static void slow(void)
 {
 	int end = 0, sum;
@@ -177,7 +181,7 @@ static void *receives(void *nothing)
 	return nothing;
 }
 
-/* The second thread of rank 0 is in a call, the first one waits for it. */
+/* The second thread of rank 0 is in a call, and the first one waits for that thread. */
 static void thread(void)
 {
 	pthread_t t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Files: the library's I/O half calls other MPI functions while it works, which must show as nested
- * calls and not as the program's own. Usage: io [DIRECTORY]
+ * Files: the library's I/O half calls other MPI functions. These must appear as nested calls and
+ * not as the program's own. Usage: io [DIRECTORY]
  */
 #include "expect.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A rank with threads that have little room. Prints, when MPI runs and all threads have called it, what the process has of address
- * space, for a limit to be made of it. Usage: limits THREADS CALLS HOW [STACK-BYTES]
+ * A rank with threads that have little memory. When MPI runs and all threads have called it, it
+ * prints the process's address space, to derive a limit from it. Usage: limits THREADS CALLS HOW
+ * [STACK-BYTES]
+ *
  *	together	all threads live at once
- *	turns	one thread after the other
- *	detached	nobody waits for them but by a count
- *	files	together, when every descriptor is taken
- *	locked	together, when all memory that is mapped is locked (mlockall)
+ *	turns		one thread after the other
+ *	detached	only a counter waits for the threads
+ *	files		together, with all descriptors in use
+ *	locked		together, with all mapped memory locked (mlockall)
  */
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -82,7 +84,7 @@ static void run_turns(const pthread_attr_t *attr)
 	}
 }
 
-/* At most eight are alive, so that stacks do not add up by luck. */
+/* At most eight are alive, so that stacks do not accumulate by chance. */
 static void run_detached(pthread_attr_t *attr)
 {
 	pthread_t t;
@@ -97,7 +99,10 @@ static void run_detached(pthread_attr_t *attr)
 		sched_yield();
 }
 
-/* Takes all descriptors that the process may have; poll needs a limit that is no lower than those in use. */
+/*
+ * Takes all descriptors of the process. poll() needs a limit that is no lower than the number in
+ * use.
+ */
 static void files_take(int taken[FILES])
 {
 	struct rlimit few;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Communicators made in every way that MPI knows, and in each a ring of messages. Every rank writes a line for each call that
- * has peers to $POV_EXPECT/said.<rank>: its own world rank, the function, the tag (its number), the
- * world ranks of destination and source (-1: it has none), which it has found out by asking, and
- * how the communicator was made. Needs 4 ranks or more.
+ * Communicators created in every way that MPI offers, with a ring of messages in each. Each rank
+ * writes a line for each call with peers to $POV_EXPECT/said.<rank>: its own world rank, the
+ * function, the tag (its number), the world ranks of destination and source as reported by the
+ * library (-1: none), and how the communicator was created. Needs 4 ranks or more.
  */
 #include "random_comms.h"
 
@@ -16,7 +16,7 @@ static void say(const char *fn, int dest, int source, const char *how)
 	fprintf(said, "%d\t%s\t%d\t%d\t%d\t%s\n", rank, fn, tag, dest, source, how);
 }
 
-/* The rank in the world of a member whom this rank may send to, or -1. */
+/* Returns the world rank of a member that this rank may send to, or -1. */
 static int world_of(const struct comm *c, int member)
 {
 	for (int i = 0; i < size; i++)
@@ -25,7 +25,7 @@ static int world_of(const struct comm *c, int member)
 	return -1;
 }
 
-/* Each sends to the next one, waiting for whoever sends. */
+/* Each member sends to the next one and receives from the one before. */
 static void ring(const struct comm *c)
 {
 	int me = c->place[rank], next, last, n = 0, out = 1, in = 0;
@@ -52,7 +52,7 @@ static void ring(const struct comm *c)
 	MOVE(MPI_Allreduce, 4, 4, &out, &in, 1, MPI_INT, MPI_SUM, c->handle);
 }
 
-/* Between the groups, those that have one of their number on the other side. */
+/* Exchanges messages between the groups, among ranks with a counterpart on the other side. */
 static void across(const struct comm *c)
 {
 	int me = c->place[rank], out[RANKS_MAX] = {0}, in[RANKS_MAX], n;
@@ -78,7 +78,7 @@ static void all_use(void)
 	all.cnt = 0;
 }
 
-/* Parts of parts, and copies of copies. */
+/* Adds parts of parts, and copies of copies. */
 static void add_nested(void)
 {
 	int dims[2] = {2, size / 2}, periods[2] = {1, 0}, rows[2] = {0, 1}, columns[2] = {1, 0};
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	MUST(size >= 4 && size <= RANKS_MAX);
 	said = expect_open_plain("said", rank);
 	comm_add(&all, "self", MPI_COMM_SELF, rank);
-	for (int i = 0; i < 3; i++) { /* handles are used again */
+	for (int i = 0; i < 3; i++) { /* reuses handles */
 		comms_make(&all, i == 0, false);
 		all_use();
 		DO(MPI_Comm_free, &all.meet);

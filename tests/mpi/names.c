@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which MPI functions a program can see, and where: names of MPI functions on standard input, one a line. Prints each that is found by
- * dlsym(RTLD_DEFAULT), with the file that has it, and does without functions that the library lacks: weak references, and one by
- * lazy binding, which ends the program once it is called. Usage: names [FILE of tests/mpi/plugin/unfinished.c]
+ * Which MPI functions a program can see, and where. Reads names of MPI functions from standard
+ * input, one per line. Prints each name that dlsym(RTLD_DEFAULT) finds, with its file. It also
+ * copes with functions that the library lacks: weak references, and one by lazy binding, which ends
+ * the program if it is called. Usage: names [FILE of tests/mpi/plugin/unfinished.c]
  */
 #include <dlfcn.h>
 
@@ -42,7 +43,7 @@ static void names_print(void)
 	}
 }
 
-/* The address that the program itself has for a function that the library has is the library's. */
+/* The program's address of a library function must be that in the library. */
 static void weak_print(void)
 {
 	printf("weak: MPI_Isendrecv_replace %d, MPI_Comm_create_from_group %d, MPI_Status_get_error %d\n",

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two ranks that exchange messages of BYTES: overlap SCENE,... MICROSECONDS BYTES. First some round trips by blocking calls, then
- * ROUNDS rounds of each scene:
+ * Two ranks that exchange messages of BYTES: overlap SCENE,... MICROSECONDS BYTES. Some round trips
+ * by blocking calls come first, then ROUNDS rounds of each scene:
+ *
  *	waitall		Irecv, Isend, a computation of MICROSECONDS, Waitall
- *	persistent	the same, by Startall
+ *	persistent	same, by Startall
  *	blocking	the computation, Sendrecv
- * overlap-times gets a line for each rank and round: rank, scene and round, when it began to start the operations, when it had
- * started them, when it began to wait and when that was over.
+ *
+ * overlap-times gets a line for each rank and round: rank, scene and round, when it began and ended
+ * starting the operations, when it began and ended waiting.
  */
 #include "planted.h"
 
@@ -83,7 +85,7 @@ static void trip(int from)
 		     MPI_STATUS_IGNORE);
 }
 
-/* With their numbers in the notes. */
+/* The last member is the scene's number in the notes. */
 static const struct scene scenes[] = {{"waitall", start_both, 0},
 				      {"persistent", start_persistent, 1},
 				      {"blocking", start_nothing, 2}};

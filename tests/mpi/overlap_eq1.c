@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Equation (1) of Denis & Trahay 2016 (III.B) by hand, for sender-side overlap (III.D), two ranks: overlap_eq1 BYTES MICROSECONDS…
- * For each computation time a line: bytes, microseconds, the ratio, its 95 % confidence interval by resampling, T_comm and
- * the ACK's latency in us. It shares nothing with povbench but the paper. T_comm is the sequence without computation, one
- * sample after the other: right after a computation it takes longer.
+ * Equation (1) of Denis & Trahay 2016 (III.B) by hand, for sender-side overlap (III.D), two ranks:
+ * overlap_eq1 BYTES MICROSECONDS… Prints a line for each computation time: bytes, microseconds, the
+ * ratio, its 95 % confidence interval by resampling, T_comm and the ACK's latency in us. It shares
+ * only the paper with povbench. T_comm is the sequence without computation, one sample after the
+ * other; directly after a computation it takes longer.
  */
 #include "expect.h"
 
@@ -37,7 +38,7 @@ static void receive(int cnt, int tag)
 	MPI_Recv(buf, cnt, MPI_CHAR, !rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 begins when rank 1 has said that it is there (III.A). */
+/* Rank 0 begins when rank 1 has signalled that it is ready (III.A). */
 static double sequence(double us)
 {
 	double began;
@@ -83,7 +84,7 @@ static void take(double *samples, int cnt, double (*what)(double us), double us)
 		samples[i] = what(us);
 }
 
-/* Of the samples, or of as many that are drawn from them. */
+/* Returns the median of the samples, or of a resample of the same size. */
 static double median_of(const double *v, int resample)
 {
 	double copy[SAMPLES];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Point-to-point in all its forms between ranks 0 and 1, each in its own prime number: blocking,
- * nonblocking, synchronous, buffered, ready, combined, probed, matched, persistent, cancelled, to
- * nobody. Polls are counted as found and empty. More ranks only take part in the barriers.
+ * Point-to-point communication in all forms between ranks 0 and 1, each with its own prime number
+ * of calls: blocking, nonblocking, synchronous, buffered, ready, combined, probed, matched,
+ * persistent, cancelled, to MPI_PROC_NULL. Polls are counted as successful and empty. Further ranks
+ * only take part in the barriers.
  */
 #include "expect.h"
 
@@ -29,7 +30,7 @@ static void blocking(void)
 			SEND(MPI_Send, 1009, MPI_CHAR, 1009, 7);
 			continue;
 		}
-		/* offers more than arrives; the status tells what came from whom */
+		/* offers more than arrives; the status has size and source */
 		CALL(MPI_Recv, 0, 0, 1009, in[0], 1021, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,
 		     WORLD, &st);
 		MUST(st.MPI_SOURCE == 0 && st.MPI_TAG == 7);
@@ -98,7 +99,7 @@ static void combined(void)
 	}
 }
 
-/* Rank 0 sends, and dawdles before, so that the receiver's polls find nothing many times first. */
+/* Rank 0 sends after a delay, so that the receiver's polls find nothing many times first. */
 static int sends(int us, int bytes, int tag)
 {
 	if (rank)

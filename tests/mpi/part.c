@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Partitioned messages from rank 0 to rank 1, each in its own prime number: partitions marked ready one by
- * one, in ranges and in lists; polled for one by one, or waited for as a whole. Needs MPI 4.
+ * Partitioned messages from rank 0 to rank 1, each with its own prime number of rounds. Partitions
+ * are marked ready one by one, in ranges and in lists. The receiver polls for single ones or waits
+ * for all. Needs MPI 4.
  */
 #include "expect.h"
 #include "exports.h"
 
 #define PARTS 7
-/* With Open MPI 5.0.7 a receiver waits for ever as soon as two requests exist at once. */
+/* With Open MPI 5.0.7, a receiver waits for ever as soon as two requests exist at once. */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
 #define HALVES 1
 #else
@@ -22,7 +23,10 @@ static char text[HALVES][5 * 101];
 	CALL(fn, !rank, 0, 0, data, parts, cnt, type, !rank, tag, MPI_COMM_WORLD, MPI_INFO_NULL, \
 	     req)
 
-/* Ready backwards and late, so that the receiver's polls find nothing at first. */
+/*
+ * Partitions become ready in reverse order and late, so that the receiver's polls find nothing at
+ * first.
+ */
 static void singly(void)
 {
 	MPI_Request req;
@@ -45,7 +49,7 @@ static void singly(void)
 	DO(MPI_Request_free, &req);
 }
 
-/* Two messages at once. */
+/* Sends two messages at once. */
 static void in_groups(void)
 {
 	MPI_Request req[HALVES];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One-sided communication whose target is outside MPI: passive MILLISECONDS. In each scene rank 0 sleeps that long, and the last rank puts
- * something into its memory and synchronises,
+ * One-sided communication whose target is outside MPI: passive MILLISECONDS. In each scene rank 0
+ * sleeps that long, and the last rank puts something into its memory and synchronises:
+ *
  *	flush		by MPI_Win_flush
  *	flush_all	by MPI_Win_flush_all
  *	unlock		by MPI_Win_unlock

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A ping-pong as the usual suites make it: many round trips one after the other between two looks
- * at the clock. Written apart from povbench, and shares nothing with it: what both say of the same
- * message must agree. It asks for the thread level that povbench asks for, as that alone may make
- * small messages half as slow again (Open MPI 4.1).
+ * A ping-pong like those of the usual suites: many round trips between two readings of the clock.
+ * It is independent of povbench, and both must agree about the same message. It requests povbench's
+ * thread level, because that alone can make small messages half as slow again (Open MPI 4.1).
  *
  * Usage: pingpong BYTES [ROUNDS [BATCHES]]
  * Prints nanoseconds of half a round trip: the median of the batches' means.
@@ -39,7 +38,7 @@ int main(int argc, char **argv)
 	MUST(out && in);
 	memset(out, rank + 1, (size_t)bytes);
 	memset(in, 0, (size_t)bytes);
-	for (int i = -1; i < batches; i++) /* one to warm up */
+	for (int i = -1; i < batches; i++) /* one batch warms up */
 		took_ns[i < 0 ? 0 : i] = batch_ns(bytes, rounds);
 	if (rank == 0)
 		printf("%.1f\n", median(took_ns, batches));

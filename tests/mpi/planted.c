@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A rank that is late once by a known time: planted SCENE,... MILLISECONDS [compute]. Each scene has ROUNDS rounds. In one of
- * them rank 1 sleeps for MILLISECONDS, or computes (uses that much CPU time),
+ * A rank that is late once by a known time: planted SCENE,... MILLISECONDS [compute]. Each scene
+ * has ROUNDS rounds. In one of them rank 1 sleeps for MILLISECONDS, or computes (uses that much CPU
+ * time):
+ *
  *	collective	before an Allreduce that rank 0 is in
  *	sender		before a send that rank 0 receives
- *	waitall		the same, where rank 0 waits for a receive and a send together
+ *	waitall		same, where rank 0 waits for a receive and a send together
  *	receiver	before it receives what rank 0 sends by Ssend
- *	nothing		never; as sender
+ *	nothing		never; otherwise like sender
  *	chain		three ranks: 0 sends to 1, 1 sends to 2, and rank 0 is late
- * planted-begins gets a line for each rank and round: rank, round, when the call that may wait began, how long the rank had been
- * without a core by then (by the kernel's account), scene.
+ *
+ * planted-begins gets a line for each rank and round: rank, round, begin of the call that may wait,
+ * how long the rank had been without a core by then (by the kernel's account), scene.
  */
 #include "planted.h"
 
@@ -18,7 +21,7 @@
 
 static int computes;
 static double planted_ms;
-static unsigned long long began_ns; /* the call that may wait */
+static unsigned long long began_ns; /* begin of the call that may wait */
 
 static void collective(void)
 {
@@ -77,7 +80,7 @@ static void rounds(void)
 	}
 }
 
-/* With the rank that is late. */
+/* The last member is the rank that is late. */
 static const struct scene scenes[] = {{"collective", collective, 1}, {"sender", sender, 1},
 				      {"waitall", waitall, 1},	     {"receiver", receiver, 1},
 				      {"nothing", sender, -1},	     {"chain", chain, 0}};

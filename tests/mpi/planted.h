@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the programs with planted troubles share: scenes, messages, and the notes that each rank
+ * Shared by the programs with planted problems: scenes, messages, and the notes that each rank
  * takes of itself.
  */
 #ifndef TESTS_MPI_PLANTED_H
@@ -17,7 +17,7 @@ struct scene {
 };
 
 static FILE *notes;
-static const struct scene *scene; /* which one runs */
+static const struct scene *scene; /* the scene that runs */
 
 static inline void sleep_ms(double ms)
 {
@@ -32,7 +32,7 @@ static inline void work(void)
 		x = x * 1.0000001 + 1e-9;
 }
 
-/* How long a thread of this process has waited for a CPU, by the kernel's account. */
+/* Returns how long a thread of this process has waited for a CPU, by the kernel's account. */
 static inline unsigned long long schedstat_wait_ns(int tid)
 {
 	unsigned long long run_ns, wait_ns;
@@ -67,7 +67,7 @@ static inline void pass(int from, int to, int bytes)
 		recv_from(from, bytes, 5);
 }
 
-/* Whether a list with commas has a word. */
+/* Whether a comma-separated list contains a word. */
 static inline int list_has(const char *list, const char *word)
 {
 	size_t len = strlen(word);
@@ -78,7 +78,7 @@ static inline int list_has(const char *list, const char *word)
 	return 0;
 }
 
-/* Runs those scenes that a list names, each after a barrier and by way of `play`. */
+/* Runs the scenes that a list names, each after a barrier and through `play`. */
 #define SCENES_RUN(scenes, list, play) scenes_run(scenes, ARRAY_SIZE(scenes), list, play)
 static inline void scenes_run(const struct scene *s, size_t cnt, const char *list,
 			      void (*play)(void))

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Programs that a setting makes faster: planted_advice WHAT ROUNDS [BYTES [FILE]]. Two ranks; what they compute is CPU time.
- *	threshold	rank 0 sends BYTES, which rank 1 receives when it has computed for 2 ms; then rank 0 computes as long: at the same time
- *			only if its send does not wait for the receive
- *	ready		the same, but rank 1 receives first
- *	progress	rank 0 posts a receive of BYTES, computes for 3 ms and waits for it; rank 1 sends them, then computes as long and answers: at the
- *			same time only if its send is over while rank 0 computes
- *	tested		the same, with MPI_Test every 50 us of computation
+ * Programs that a setting makes faster: planted_advice WHAT ROUNDS [BYTES [FILE]]. Two ranks;
+ * computation uses CPU time.
+ *
+ *	threshold	rank 0 sends BYTES, and rank 1 receives them after computing for 2 ms. Rank
+ *			0 then computes as long. Both compute at the same time only if the send does
+ *			not wait for the receive
+ *	ready		same, but rank 1 receives first
+ *	progress	rank 0 posts a receive of BYTES, computes for 3 ms and waits for it. Rank 1
+ *			sends them, then computes as long and answers. Both compute at the same time
+ *			only if the send ends while rank 0 computes
+ *	tested		same, with MPI_Test every 50 us of computation
  *	pairs		both compute for 4 ms and exchange 8 bytes
- *	solve		an iteration of conjugate gradients, as for its calls and what it reads: three vectors of BYTES, two sums over all ranks, two exchanges
- *	threads		the threads (OMP_NUM_THREADS) share 400 us of work, ten times one after the
- *			other, and the ranks add up a number. Threads that have done their part wait
- *			busily for the others, as OpenMP does that believes to have the cores for
- *			itself
+ *	solve		the calls and memory accesses of an iteration of conjugate gradients: three
+ *			vectors of BYTES, two sums over all ranks, two exchanges
+ *	threads		the threads (OMP_NUM_THREADS) share 400 us of work, ten times in sequence,
+ *			and the ranks add up a number. Threads that have done their part wait busily
+ *			for the others, like an OpenMP runtime that assumes exclusive cores
  *	bcast, allreduce	of BYTES, each after 50 us of computation
+ *
  * Four ranks:
- *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times, then once with one of the other pair (0 2, 1 3)
- * With FILE each rank writes its pid to FILE.ready.RANK and begins when FILE is there. Rank 0 prints how long the rounds took, in ns.
+ *	pairs4		each exchanges BYTES with the other one of its pair (0 1, 2 3) ten times,
+ *			then once with one of the other pair (0 2, 1 3)
+ *
+ * With FILE each rank writes its pid to FILE.ready.RANK and begins when FILE exists. Rank 0 prints
+ * the time of the rounds, in ns.
  */
 #include <omp.h>
 
@@ -43,7 +51,7 @@ static void exchange_with(int other, int n)
 		     MPI_STATUS_IGNORE);
 }
 
-/* The argument: receives first. */
+/* The scene's argument: rank 1 receives first. */
 static void send_and_compute(void)
 {
 	if (rank == 0)
@@ -56,7 +64,7 @@ static void send_and_compute(void)
 	exchange_with(!rank, 8);
 }
 
-/* The argument: tests. */
+/* The scene's argument: rank 0 tests while it computes. */
 static void receive_and_compute(void)
 {
 	MPI_Request request;
@@ -142,7 +150,7 @@ static void allreduce(void)
 		      MPI_COMM_WORLD);
 }
 
-/* FILE.ready.RANK gets the pid of a rank that is there. */
+/* Writes this rank's pid to FILE.ready.RANK and waits for FILE. */
 static void wait_for(const char *file)
 {
 	char path[512];

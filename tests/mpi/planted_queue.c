@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Messages that queue at rank 0: planted_queue SCENE,... N MILLISECONDS.
- *	named	the others ask rank 0 for something N times each; it receives from one after the
- *		other, and works MILLISECONDS for each
- *	master	the same, where rank 0 receives from any source
- *	early	N messages that come MILLISECONDS before their receives are completed
- *	pile	rank 1 sends PILE messages with different tags; rank 0 receives them when all have come, the last one first
- *	posted	the same, into receives that rank 0 has posted before
- * planted-queue gets lines: "serves RANK from to" by rank 0, "waits RANK from to" by the others, "early 1 from to".
+ *
+ *	named	the others send N requests each to rank 0. It receives from one after the other, and
+ *		works MILLISECONDS for each
+ *	master	same, but rank 0 receives from any source
+ *	early	N messages that arrive MILLISECONDS before their receives complete
+ *	pile	rank 1 sends PILE messages with different tags. Rank 0 receives them when all have
+ *		arrived, the last one first
+ *	posted	same, into receives that rank 0 has posted before
+ *
+ * planted-queue gets lines: "serves RANK from to" by rank 0, "waits RANK from to" by the others,
+ * "early 1 from to".
  */
 #include "planted.h"
 
@@ -19,7 +23,7 @@ static char room[PILE][BYTES];
 static int cnt;
 static double ms;
 
-/* A message is there when the one after it has been received. */
+/* A message has arrived when the one after it has been received. */
 static void early(void)
 {
 	for (int i = 0; i < cnt && rank < 2; i++) {
@@ -82,7 +86,7 @@ static void queue(void)
 		serve(scene->arg);
 }
 
-/* The message with TAG_LAST comes after all others. */
+/* The message with TAG_LAST arrives after all others. */
 static void pile(void)
 {
 	static MPI_Request reqs[PILE];

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two ranks and troubles with CPUs, of known size: planted_sched SCENE,... MILLISECONDS.
- *	starve	rank 0 waits four times as long for a message on CPU 0, where two threads of its own compute; rank 1 has CPU 1
- *	share	both ranks compute on CPU 0 for MILLISECONDS of CPU time each
- *	spin	both on CPU 0: rank 0 computes so long before it sends what rank 1 polls for
- *	over	three threads of rank 0 compute so long each on CPU 0; rank 1, on CPU 1, sleeps
- *	preempt	rank 0 waits so long for a message on CPU 0, where somebody else is to compute; rank 1 has CPU 1
+ * Two ranks and CPU problems of known size: planted_sched SCENE,... MILLISECONDS. Below, T is
+ * MILLISECONDS.
+ *
+ *	starve	rank 0 waits 4 T for a message on CPU 0, where two of its own threads compute; rank
+ *		1 has CPU 1
+ *	share	both ranks compute on CPU 0 for T of CPU time each
+ *	spin	both on CPU 0: rank 0 computes for T before it sends what rank 1 polls for
+ *	over	three threads of rank 0 compute for T each on CPU 0; rank 1, on CPU 1, sleeps
+ *	preempt	rank 0 waits T for a message on CPU 0, where another program should compute; rank 1
+ *		has CPU 1
  *	storm	rank 0 moves MOVES times from one CPU to the other
- *	tiny	rank 0 sends rank 1 TINY messages of 8 bytes in a row and gets an answer, TINY_ROUNDS times
+ *	tiny	rank 0 sends rank 1 TINY messages of 8 bytes in a row and gets an answer,
+ *		TINY_ROUNDS times
  *	funnel	every rank sends rank 0 FUNNELS messages of FUNNEL bytes
- *	nothing	each has its own CPU, computes so long and gets a message
- *	hog	for so long, a thread of each rank computes, another sleeps and computes by turns,
- *		and the main one communicates. Few wake-ups a second: on each that preempts, the
- *		kernel charges the woken thread from the moment of waking, some us before it runs
- *	hog1	the same without the one that sleeps
+ *	nothing	each has its own CPU, computes for T and gets a message
+ *	hog	for T, one thread of each rank computes, another sleeps and computes by turns, and
+ *		the main thread communicates. There are few wake-ups a second: at each one that
+ *		preempts, the kernel charges the woken thread from the moment of waking, some us
+ *		before it runs
+ *	hog1	same, without the thread that sleeps
+ *
  * planted-waits gets a line for each thread: {"scene", "rank", "pid", "tid", "role", "wall_ns",
- * "cpu_ns" by its own clock, "wait_ns": how long it waited for a CPU by the kernel's account,
- * "moves", "sent_ns": how long the tiny messages took to send}.
+ * "cpu_ns" by its own clock, "wait_ns": time it waited for a CPU by the kernel's account, "moves",
+ * "sent_ns": time to send the tiny messages}.
  */
 #include <sched.h>
 
@@ -35,7 +42,7 @@ struct account {
 	unsigned long long wall_ns, cpu_ns, wait_ns, moves, sent_ns;
 };
 
-static struct account accounts[THREADS_MAX + 1]; /* the first one: of the thread that calls MPI */
+static struct account accounts[THREADS_MAX + 1]; /* [0]: the thread that calls MPI */
 static double ms;
 static volatile int stop;
 
@@ -218,7 +225,7 @@ static void hog(void)
 	pthread_t t[2];
 
 	account_begin(&accounts[0], "communicate");
-	accounts[0].wait_ns = 0; /* of all its life */
+	accounts[0].wait_ns = 0; /* over its whole life */
 	for (int i = 0; i < scene->arg; i++)
 		MUST(!pthread_create(&t[i], NULL, i ? doze : compute_long, &accounts[i + 1]));
 	while (go) {

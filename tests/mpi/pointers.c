@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI by function pointers beside calls by name, as ctypes, cffi, numba-mpi and PMPI tools do. Usage: pointers HOW
- *	handle	dlsym of a handle of the library that is loaded (RTLD_NOLOAD, RTLD_LOCAL)
- *	table	a static table, which the loader fills
- *	early	pointers of dlsym(RTLD_NEXT), taken by a constructor before anything has run
- *	symbols	addresses from the library's own table of symbols, past dlsym
- *	new	a handle of dlmopen: another copy of the library, which is only asked
+ * MPI through function pointers in addition to calls by name, as in ctypes, cffi, numba-mpi and
+ * PMPI tools. Usage: pointers HOW
+ *
+ *	handle	dlsym() of a handle of the loaded library (RTLD_NOLOAD, RTLD_LOCAL)
+ *	table	a static table that the loader fills
+ *	early	pointers from dlsym(RTLD_NEXT), taken by a constructor before anything has run
+ *	symbols	addresses from the library's own symbol table, without dlsym()
+ *	new	a handle of dlmopen(): another copy of the library, which is only asked
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -56,7 +58,10 @@ struct symbols {
 	const char *names;
 };
 
-/* The table of symbols ends where that of names begins in what linkers write. */
+/*
+ * Linkers place the string table directly after the symbol table, which gives the symbol table's
+ * end.
+ */
 static void *by_symbols(void *scope, const char *name)
 {
 	const struct link_map *map = scope;

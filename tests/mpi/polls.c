@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Polls that look like the last one and are another: rank 0 polls the smaller of two receives, then from the same memory, without a call
- * in between, the larger one, whose message comes first. In the end it polls with several functions in turn. Prints "polls N": those
- * that found nothing.
+ * Polls that look like the previous one but differ: rank 0 polls the smaller of two receives, then,
+ * from the same memory and without a call in between, the larger one, whose message comes first. In
+ * the end it polls with several functions in turn. Prints "polls N": the number of polls that found
+ * nothing.
  */
 #include "expect.h"
 
@@ -15,7 +16,7 @@ static char small[SMALL], large[LARGE];
 static MPI_Request small_req, large_req;
 static long polls;
 
-/* Lets rank 1 send one. */
+/* Makes rank 1 send a message. */
 static void go(void)
 {
 	MPI_Send(NULL, 0, MPI_CHAR, 1, 0, MPI_COMM_WORLD);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ranks that print a line after each barrier, and a thread of each that does the same. Each rank asks the kernel what it has written
- * (/proc/self/io), and writes "RANK PID BYTES CALLS" to $POV_EXPECT/written.RANK, with that line included. It writes nothing after that.
- * Usage: prints [DIR]. With DIR it first writes much, waits until DIR/go exists, and says what it has written since; then it waits for DIR/over.
+ * Ranks that print a line after each barrier, each with a thread that does the same. Each rank asks
+ * the kernel what it has written (/proc/self/io), and writes "RANK PID BYTES CALLS" to
+ * $POV_EXPECT/written.RANK, including that line itself. It writes nothing after that. Usage: prints
+ * [DIR]. With DIR it first writes much, waits until DIR/go exists, and counts what it has written
+ * since; then it waits for DIR/over.
  */
 #include <fcntl.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Messages of given sizes between two ranks, one at a time: so many of each size each way, half of them by MPI_Send, the others
- * by MPI_Isend; and one synchronous one each way. Which protocol each must go by, the test works out from the library's settings.
+ * Messages of given sizes between two ranks, one at a time: MESSAGES of each size in each
+ * direction, half of them by MPI_Send, the others by MPI_Isend; and one synchronous message in each
+ * direction. The test derives each message's protocol from the library's settings.
  *
  * Usage: protocols MESSAGES BYTES…
  */

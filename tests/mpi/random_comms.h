@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Communicators of all kinds, with who has which rank in them. */
+/* Communicators of all kinds, and the ranks of their members. */
 #ifndef TESTS_MPI_RANDOM_COMMS_H
 #define TESTS_MPI_RANDOM_COMMS_H
 
@@ -12,19 +12,21 @@
 
 struct comm {
 	MPI_Comm handle;
-	int place[RANKS_MAX]; /* by rank in MPI_COMM_WORLD: its rank in it, or -1 */
-	int side[RANKS_MAX]; /* of an intercommunicator; which of several that were made together */
+	/* By rank in MPI_COMM_WORLD: its rank in the communicator, or -1. */
+	int place[RANKS_MAX];
+	/* The side in an intercommunicator, or which of several communicators made together. */
+	int side[RANKS_MAX];
 	bool inter;
-	const char *made; /* how */
+	const char *made; /* how it was made */
 };
 
 struct comms {
-	MPI_Comm meet; /* where nobody sends */
+	MPI_Comm meet; /* carries no messages */
 	struct comm comm[COMMS_MAX];
 	int cnt;
 };
 
-/* Who has which rank is asked, not assumed. */
+/* Asks the library for the members' ranks instead of assuming them. */
 static void comm_add(struct comms *a, const char *made, MPI_Comm handle, int side)
 {
 	struct comm *c = &a->comm[a->cnt++];
@@ -68,7 +70,10 @@ static void comm_add_topologies(struct comms *a, bool reorder)
 	comm_add(a, "dist_graph", made, 0);
 }
 
-/* All but rank 0, backwards; then each half by itself, at the same time and with the same tag. */
+/*
+ * Makes communicators of all ranks but rank 0 in reverse order; then one of each half, at the same
+ * time and with the same tag.
+ */
 static void comm_add_groups(struct comms *a)
 {
 	int half = rank < size / 2;
@@ -88,14 +93,14 @@ static void comm_add_groups(struct comms *a)
 	comm_add(a, "create_group", made, 0);
 	DO(MPI_Comm_create_group, MPI_COMM_WORLD, side, 9, &made);
 	comm_add(a, "create_group of halves", made, half);
-	DO(MPI_Comm_create_group, MPI_COMM_WORLD, side, 9, &made); /* the same once more */
+	DO(MPI_Comm_create_group, MPI_COMM_WORLD, side, 9, &made); /* the same again */
 	comm_add(a, "create_group of halves", made, half);
 	DO(MPI_Group_free, &world);
 	DO(MPI_Group_free, &some);
 	DO(MPI_Group_free, &side);
 }
 
-/* world: MPI_COMM_WORLD, too; reorder: topologies may give other ranks */
+/* world: includes MPI_COMM_WORLD; reorder: topologies may change ranks. */
 static void comms_make(struct comms *a, bool world, bool reorder)
 {
 	int half = rank < size / 2;

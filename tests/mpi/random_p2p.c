@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * random_p2p SEED THREADS EPOCHS: messages at random, by all that MPI has for them, and the truth about who got which.
+ * random_p2p SEED THREADS EPOCHS: random messages by all functions that MPI has for them, and the
+ * truth about their receivers.
  *
- * All ranks draw the same schedule from the seed, a list of steps in one order, and each does its own in that order. A step that
- * may block needs only what steps before it have posted, so that nothing can deadlock: a receive that some kind of message may
- * satisfy (a class: those of one sender and tag, or whatever a wildcard takes) waits only if more of these have been sent than
- * receives were posted before it. In an epoch, all receives of a class look alike, and at its end all is received. Each
- * thread has communicators and a schedule of its own.
+ * All ranks draw the same schedule from the seed: a list of steps in one order. Each rank runs its
+ * own steps in that order. A step that may block only needs what earlier steps have posted, so
+ * there are no deadlocks. A class is the messages of one sender and tag, or whatever a wildcard
+ * takes. A receive of a class waits only if more messages of the class have been sent than receives
+ * were posted before it. In an epoch, all receives of a class are alike, and at its end everything
+ * has been received. Each thread has separate communicators and a separate schedule.
  *
- * Every rank writes a line for each end of a message to $POV_EXPECT/random.<rank>: send or recv, rank, thread, clock before and
- * after the call that posted it, its place among those that this call started, the message (sender, its thread, number),
- * whether anybody could tell from the calls alone which it was, and how the communicator was made.
+ * Each rank writes a line for each end of a message to $POV_EXPECT/random.<rank>: send or recv,
+ * rank, thread, clock before and after the call that posted it, its place among those that this
+ * call started, the message (sender, its thread, number), whether the calls alone determine the
+ * message, and how the communicator was created.
  */
 #include "random_schedule.h"
 
@@ -35,7 +38,7 @@ static void truth_say(struct worker *w, const char *end, const struct op *op, co
 		(op)->after_ns = now_ns();   \
 	} while (0)
 
-/* Where it goes to and comes from, and its memory. */
+/* Sets up an operation's peers and memory. */
 static void op_begin(struct worker *w, struct op *op)
 {
 	const struct comm *c = &w->comms.comm[op->comm];
@@ -156,7 +159,7 @@ static void exchange(struct worker *w, struct op *op)
 		TIMED(op,
 		      MPI_Sendrecv(op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->in,
 				   MESSAGE_MAX, MPI_BYTE, op->src, op->tag, op->handle, status));
-	} else { /* in place: all of a ring have as much */
+	} else { /* in place: all messages of a ring have the same size */
 		TIMED(op, MPI_Sendrecv_replace(op->out, op->bytes, MPI_BYTE, op->dest, op->tag,
 					       op->src, op->tag, op->handle, status));
 		memcpy(op->in, op->out, sizeof(head));
@@ -165,9 +168,9 @@ static void exchange(struct worker *w, struct op *op)
 	truth_say(w, "recv", op, op->in);
 }
 
-/* ---- persistent ones ---- */
+/* ---- persistent requests ---- */
 
-/* A request that was used before, or a new one. */
+/* Gets a request that was used before, or a new one. */
 static void persistent_get(struct worker *w, struct op *op)
 {
 	for (int i = 0; i < w->nidle; i++) {
@@ -199,7 +202,7 @@ static void persistent_put(struct worker *w, struct op *op)
 	op->in = op->out = NULL;
 }
 
-/* n of them by one call. */
+/* Starts n persistent requests by one call. */
 static void persistent_start(struct worker *w, struct op *op, int n)
 {
 	MPI_Request req[GROUP_MAX];
@@ -237,14 +240,14 @@ static void completed(struct worker *w, struct op *op)
 		persistent_put(w, op);
 }
 
-/* One, in one of many ways. */
+/* Completes an operation in one of many ways. */
 static void finish(struct worker *w, struct op *op)
 {
 	MPI_Status st, *status = op->asked ? &st : MPI_STATUS_IGNORE;
 	MPI_Status *statuses = op->asked ? &st : MPI_STATUSES_IGNORE;
 	int way = dice(&w->own, 5), done = 0, at;
 
-	if (op->freed) /* no call completes it */
+	if (op->freed) /* no call will complete it */
 		MPI_Request_free(&op->req);
 	else if (way == 0)
 		while (!done)
@@ -260,7 +263,7 @@ static void finish(struct worker *w, struct op *op)
 	completed(w, op);
 }
 
-/* All of a rank's own, together. */
+/* Completes all of this rank's operations together. */
 static void finish_all(struct worker *w)
 {
 	static __thread MPI_Request req[OPS_MAX];
@@ -281,7 +284,7 @@ static void finish_all(struct worker *w)
 		else
 			MPI_Waitany(n, req, at, st);
 		for (int i = 0; i < cnt; i++) {
-			req[at[i]] = MPI_REQUEST_NULL; /* persistent ones may be freed now */
+			req[at[i]] = MPI_REQUEST_NULL; /* persistent requests may be freed now */
 			completed(w, which[at[i]]);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What random_p2p.c does: schedules drawn at random, the same in all ranks, of messages in communicators of all kinds. How a schedule keeps from
- * deadlocks is told there.
+ * Schedules of random_p2p.c: drawn at random, the same in all ranks, of messages in communicators
+ * of all kinds. random_p2p.c describes how a schedule avoids deadlocks.
  */
 #ifndef TESTS_MPI_RANDOM_SCHEDULE_H
 #define TESTS_MPI_RANDOM_SCHEDULE_H
@@ -23,16 +23,16 @@
 #define SMALL_MAX 1000
 #define MESSAGE_MAX 70000
 
-/* Modes: sends that block, that do not, and that persist; … */
+/* Modes: blocking, nonblocking and persistent sends; … */
 enum { SEND, SSEND, BSEND, RSEND };
 enum { ISEND = 4, ISSEND, IBSEND, IRSEND };
 enum { SEND_INIT = 8, SSEND_INIT, BSEND_INIT, RSEND_INIT };
 /*
- * … receives that block: CANCEL_RECV is posted again if it was cancelled, CANCELLED is of what
- * nobody sends; …
+ * … blocking receives: CANCEL_RECV is posted again if it was cancelled, CANCELLED is for a message
+ * that nobody sends; …
  */
 enum { RECV = 12, PROBE_RECV, IPROBE_RECV, MPROBE_MRECV, IMPROBE_MRECV, CANCEL_RECV, CANCELLED };
-/* … those that do not; and both at once. */
+/* … nonblocking and persistent receives; and exchanges. */
 enum { MPROBE_IMRECV = 19, IRECV, RECV_INIT, SENDRECV, SENDRECV_REPLACE };
 
 static inline bool mode_receives(int m)
@@ -56,41 +56,46 @@ static inline bool mode_exchanges(int m)
 }
 
 struct op {
-	int mode, comm, from, to, tag, bytes, any_source, any_tag; /* ranks in MPI_COMM_WORLD */
-	int source; /* from sends to to, and receives from source: SENDRECV */
-	bool asked; /* for the status */
-	bool freed; /* its request: nobody waits for it */
-	bool known; /* which message it is follows from the calls */
+	/* from and to are ranks in MPI_COMM_WORLD. */
+	int mode, comm, from, to, tag, bytes, any_source, any_tag;
+	/* SENDRECV: from sends to to, and receives from source. */
+	int source;
+	bool asked; /* its status is requested */
+	bool freed; /* its request is freed, and nobody waits for it */
+	bool known; /* the calls alone determine the message */
 	bool open;
-	int before; /* of its class, sent (or received) before it */
+	int before; /* number of earlier sends (or receives) of its class */
 
-	/* In this rank only: what MPI needs for it, and what became of it. */
+	/* In this rank only: what MPI needs for it, and the result. */
 	MPI_Comm handle;
 	int dest, src, match; /* ranks and tag, or wildcards */
 	MPI_Request req;
 	char *out, *in;
-	unsigned long long before_ns, after_ns; /* the call that posted it */
+	unsigned long long before_ns, after_ns; /* clock before and after the call that posted it */
 	int place;
 	bool pending;
 };
 
 struct step {
 	enum { POST, FINISH, FINISH_ALL, BARRIER } what;
-	int op, cnt; /* several persistent ones, started by one call */
+	int op, cnt; /* cnt: persistent requests started by one call */
 };
 
-/* Messages that the same receives may take: of a sender and a tag, or of any of these. */
+/*
+ * A class is the messages that the same receives may take: of one sender and tag, or of any of
+ * these.
+ */
 enum shape { EXACT, ANY_SOURCE, ANY_TAG, ANY };
 struct class
 {
 	int sent, received;
-	int ready; /* receives that were posted before all ranks met */
+	int ready; /* receives posted before all ranks met */
 	struct op like;
 };
 
 struct worker {
 	int number, tid, epochs, serial;
-	uint64_t same, own; /* states of dice: for all ranks, for this one */
+	uint64_t same, own; /* dice states: same on all ranks, own of this one */
 	FILE *truth;
 	struct comms comms;
 	enum shape shape[COMMS_MAX];
@@ -113,7 +118,7 @@ static int any_of(struct worker *w, int n)
 	return dice(&w->same, n);
 }
 
-/* Who does it. */
+/* Returns the rank that makes the call. */
 static int op_rank(const struct op *op)
 {
 	return mode_receives(op->mode) && !mode_exchanges(op->mode) ? op->to : op->from;
@@ -130,7 +135,7 @@ static struct class *class_of(struct worker *w, const struct op *op)
 	return &w->class[op->comm][op->to][from][tag];
 }
 
-/* Any sender, receiver, communicator and tag; who: takes part in it, or -1. */
+/* Draws sender, receiver, communicator and tag. who takes part in it; -1: anyone. */
 static struct op lane_draw(struct worker *w, int who)
 {
 	struct op op = {.known = true};
@@ -155,7 +160,7 @@ static void step_add(struct worker *w, struct step s)
 	w->step[w->nsteps++] = s;
 }
 
-/* Counts it, and keeps it. */
+/* Counts an operation and stores it. */
 static int op_add(struct worker *w, struct op op)
 {
 	struct class *c = class_of(w, &op);
@@ -208,7 +213,7 @@ static void recv_draw(struct worker *w)
 		post(w, op);
 }
 
-/* By one call, of one rank. */
+/* Draws several persistent requests that one rank starts by one call. */
 static void group_draw(struct worker *w)
 {
 	int who = any_of(w, size), n = 1 + any_of(w, GROUP_MAX), first = w->nops;
@@ -217,14 +222,18 @@ static void group_draw(struct worker *w)
 		struct op op = lane_draw(w, who);
 		bool sends = op.from == who && (op.to != who || any_of(w, 2));
 
-		op.bytes = HEAD_BYTES + any_of(w, 3) * 100; /* so that requests are used again */
+		/* few sizes, so that requests are reused */
+		op.bytes = HEAD_BYTES + any_of(w, 3) * 100;
 		op.mode = sends ? SEND_INIT + any_of(w, 3) : RECV_INIT;
 		op_add(w, op);
 	}
 	step_add(w, (struct step){POST, first, n});
 }
 
-/* A ring of ranks, or one by itself, each of which sends and receives at the same time. */
+/*
+ * Draws a ring of ranks, possibly of a single one, each of which sends and receives at the same
+ * time.
+ */
 static void exchange_draw(struct worker *w)
 {
 	struct op op = lane_draw(w, -1);
@@ -254,7 +263,7 @@ static void exchange_draw(struct worker *w)
 	}
 }
 
-/* Both block, and need each other. */
+/* Draws a send and a receive that both block and need each other. */
 static void meeting_draw(struct worker *w)
 {
 	struct op op = lane_draw(w, -1);
@@ -275,13 +284,13 @@ static void cancelled_draw(struct worker *w)
 	if (w->shape[op.comm] != EXACT)
 		return;
 	op.tag = TAG_UNSENT;
-	op.asked |= w->number == 0; /* what is cancelled unseen leaves the rest in doubt */
+	op.asked |= w->number == 0; /* an unobserved cancellation makes later matches uncertain */
 	op.mode = CANCELLED;
 	step_add(w, (struct step){POST, w->nops, 1});
 	w->op[w->nops++] = op;
 }
 
-/* If it can be over by now, whatever the ranks' order in time. */
+/* Finishes an operation if it can be complete by now in any timing of the ranks. */
 static void finish_draw(struct worker *w)
 {
 	int i = w->nops ? any_of(w, w->nops) : 0;
@@ -309,7 +318,7 @@ static void schedule_begin(struct worker *w)
 		w->shape[i] = any_of(w, 2) ? EXACT : any_of(w, ANY + 1);
 }
 
-/* Receives for ready sends. */
+/* Posts receives for ready sends. */
 static void schedule_ready(struct worker *w)
 {
 	for (int i = 0; i < 12; i++) {
@@ -360,8 +369,8 @@ static void schedule_epoch(struct worker *w)
 }
 
 /*
- * One rank gets messages from any source, or with any tag as well, and asks for no status. All are there before: which is which can be
- * known only if one sender, with one tag, has sent them all.
+ * One rank receives messages from any source, possibly with any tag, and requests no status. All
+ * messages arrive before. Their identity is only known if one sender, with one tag, sent them all.
  */
 static void schedule_blind(struct worker *w)
 {

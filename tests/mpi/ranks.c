@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who is a rank, for tests/live/ranks.test: ranks MODE [FILE].
+ * Which processes are ranks, for tests/live/ranks.test: ranks MODE [FILE].
  *
  *	talk	a ring of messages
- *	fork	the same; before, each rank forks children that ask MPI for their rank, and do not finalise it
- *	forked	the process itself does not initialise MPI, its child does, and talks
+ *	fork	same; before that, each rank forks children that ask MPI for their rank and do not
+ *		finalise it
+ *	forked	the process itself does not initialise MPI; its child does, and talks
  *	never	asks whether MPI is initialised
  *	dies	is killed as soon as MPI_Init has returned
- *	title	has forked a child, has overwritten its arguments and environment in memory, as setproctitle does, and talks until FILE is there
+ *	title	has forked a child and overwritten its arguments and environment in memory, as
+ *		setproctitle does; talks until FILE exists
  *
  * Prints "rank R of S: PID" once it is initialised, and "child PID" of each child.
  */
@@ -46,7 +48,7 @@ static void talk(int messages)
 			     (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* With a child of its own, which is no rank either. */
+/* Runs in a child, which forks another one. Neither is a rank. */
 static void child(void)
 {
 	int rank;
@@ -71,7 +73,7 @@ static void children_make(void)
 	}
 }
 
-/* It ends with its parent. */
+/* Forks a child that ends with its parent. */
 static void child_stay(void)
 {
 	pid_t pid = fork();
@@ -94,7 +96,7 @@ static void title_set(char **argv)
 	for (v = argv + 1; *v; v++)
 		end = *v + strlen(*v);
 	for (v = environ; *v; v++, cnt++)
-		if (*v == end + 1) /* the library has set others, elsewhere */
+		if (*v == end + 1) /* the library has set other variables elsewhere */
 			end = *v + strlen(*v);
 	copy = calloc(cnt + 1, sizeof(*copy));
 	for (size_t i = 0; i < cnt; i++)

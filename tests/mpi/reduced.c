@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What real programs do that reports once told wrongly: reduced MODE [FILE].
+ * Actions of real programs that reports once got wrong: reduced MODE [FILE].
  *
  *	failed	each rank sends 22 times to a rank that does not exist, and goes on
- *	file	each rank writes 32 pieces of 1 MiB into FILE, and reads 16 of them
- *	busy	barriers, by more ranks than there are cores
+ *	file	each rank writes 32 pieces of 1 MiB to FILE, and reads 16 of them
+ *	busy	barriers, with more ranks than cores
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions to be recorded as regions, called and left in all ways that there are. Each counts its own calls, which are printed at the end:
- * rank, function, calls, of these nested, unwound, open. The last rank ends within a region.
+ * Functions to record as regions, entered and left in all possible ways. Each counts its own calls,
+ * which are printed at the end: rank, function, calls, and of these nested, unwound, open. The last
+ * rank ends within a region.
  * Usage: regions LIBRARY (build/mpi/plain/region_library.so)
  */
 #include <dlfcn.h>
@@ -38,7 +39,7 @@ static struct region *called(const char *name)
 	return r;
 }
 
-/* The only one that exchanges messages. */
+/* The only region that exchanges messages. */
 REGION void region_exchange(int n)
 {
 	int got = 0;
@@ -49,7 +50,7 @@ REGION void region_exchange(int n)
 	sink = got;
 }
 
-/* Found in .symtab alone. */
+/* Only in .symtab. */
 REGION static void region_hidden(int n)
 {
 	called(__func__);
@@ -84,7 +85,7 @@ REGION void region_landing(int n)
 	sink = n;
 }
 
-/* Ends by a jump to the other one: both return at once, with one stack pointer. */
+/* Ends with a jump to the other region: both return at once, with one stack pointer. */
 REGION void region_tail(int n)
 {
 	called(__func__);
@@ -143,7 +144,7 @@ int main(int argc, char **argv)
 	called(__func__);
 	expect_init(&argc, &argv);
 	MUST(argc == 2 && !pthread_create(&thread, NULL, thread_run, NULL));
-	pthread_join(thread, NULL); /* one after the other: the numbers have no locks */
+	pthread_join(thread, NULL); /* one after the other, because the counts have no locks */
 	for (int i = 0; i < HIDDEN; i++)
 		region_hidden(i);
 	for (int i = 0; i < EXCHANGES; i++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A request's handle in use again before the call that completed it has returned. One thread waits for a
- * receive and, behind it, a generalized request, whose free function is called inside that Waitall when the
- * receive's handle is free already: it lets the other thread start a send, which the library gives the same handle.
- * A library that lets nobody in meanwhile is not waited for; the books are the same.
+ * A request's handle is reused before the call that completed it has returned. One thread waits for
+ * a receive and then a generalized request. That request's free function is called inside the
+ * Waitall, when the receive's handle is already free. It lets the other thread start a send, to
+ * which the library gives the same handle. If the library admits no other thread meanwhile, the
+ * test does not wait for it; the books are the same.
  */
 #include "expect.h"
 

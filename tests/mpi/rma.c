@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One-sided communication: fences, locks, general active target, atomics. The target of an operation
- * is its peer; it makes no call of its own for it.
+ * One-sided communication: fences, locks, general active target, atomics. The target of an
+ * operation is its peer and makes no call for it.
  */
 #include "expect.h"
 
@@ -9,7 +9,7 @@ static double local[512], *window;
 static int other;
 static MPI_Win win;
 
-/* So many doubles to or from that place of the other's window; more arguments follow. */
+/* Moves cnt doubles to or from a place in the other rank's window; more arguments follow. */
 #define PUT(fn, cnt, at, ...) \
 	CALL(fn, other, (cnt)*8, 0, local, cnt, MPI_DOUBLE, other, at, cnt, MPI_DOUBLE, __VA_ARGS__)
 #define GET(fn, cnt, at, ...) \

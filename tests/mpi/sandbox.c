@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Programs that confine themselves by seccomp. A system call that is not allowed kills the process. Usage: sandbox HOW
- *	few	after MPI_Init: no new files, sockets, memory that is shared or of a file, processes, signals, nor BPF
- *	strict	after MPI_Init and a first exchange: nothing but what an exchange and the end of a process need
- *	mode1	a thread: read, write and exit alone (SECCOMP_MODE_STRICT), for calls within the process
- *	calm	after MPI_Init: no new sockets, programs, nor what MPI never needs; then to the end of MPI
- *	trap	as few, but a handler counts what is refused: nothing
+ * Programs that confine themselves with seccomp. A forbidden system call kills the process. Usage:
+ * sandbox HOW
+ *
+ *	few	after MPI_Init: no new files, sockets, shared or file memory, processes, signals,
+ *		BPF
+ *	strict	after MPI_Init and a first exchange: only what an exchange and the end of a process
+ *		need
+ *	mode1	a thread: only read, write and exit (SECCOMP_MODE_STRICT), for calls within the
+ *		process
+ *	calm	after MPI_Init: no new sockets, programs, nor calls that MPI never needs; then to
+ *		the end of MPI
+ *	trap	as few, but a handler counts refused calls: there must be none
  *	before	as few, before MPI_Init, without what MPI itself needs there
- *	run PROGRAM [ARG…]	the same for a program that is executed then
+ *	run PROGRAM [ARG…]	same, for a program that is then executed
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -29,21 +35,21 @@ static struct sock_filter filter[FILTER_MAX];
 static unsigned short filter_cnt;
 static volatile sig_atomic_t refused;
 
-/* What MPI itself does not need before it has begun, either, but tools might. */
+/* Calls that MPI does not need even before it has begun, but that tools might use. */
 static const int never[] = {
 	SYS_memfd_create, SYS_bpf,	     SYS_perf_event_open,
 	SYS_ptrace,	  SYS_kcmp,	     SYS_userfaultfd,
 	SYS_pidfd_open,	  SYS_pidfd_getfd,   SYS_rt_tgsigqueueinfo,
 	SYS_membarrier,	  SYS_pkey_mprotect,
 };
-/* Once it runs. */
+/* Calls that MPI does not need once it runs. */
 static const int not_calm[] = {SYS_socket, SYS_connect, SYS_bind, SYS_execve, SYS_fork, SYS_vfork};
 static const int not_later[] = {
 	SYS_openat, SYS_open,	SYS_creat,   SYS_shmget,  SYS_shmat,	 SYS_dup,
 	SYS_dup2,   SYS_dup3,	SYS_recvmsg, SYS_sendmsg, SYS_kill,	 SYS_tgkill,
 	SYS_prctl,  SYS_mremap, SYS_ioctl,   SYS_fcntl,	  SYS_ftruncate, SYS_rt_sigaction,
 };
-/* An exchange through shared memory, memory for malloc, writing the books, and the end. */
+/* Calls for an exchange through shared memory, malloc, writing the books, and the end. */
 static const int enough[] = {
 	SYS_read,	   SYS_write,	     SYS_writev,
 	SYS_poll,	   SYS_epoll_wait,   SYS_futex,
@@ -73,7 +79,7 @@ static void filter_numbers(const int *numbers, size_t cnt, unsigned int action)
 		filter_number(numbers[i], action);
 }
 
-/* mmap: none that is shared or of a file. */
+/* Filters mmap: no shared memory and no file mappings. */
 static void filter_mmap(unsigned int action)
 {
 	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5));
@@ -159,7 +165,7 @@ static void exchange_in_threads(void)
 		MUST(!pthread_join(t[i], NULL));
 }
 
-/* Without the end of MPI, and with the books that are open already. */
+/* Exits without MPI_Finalize; writes to books that are already open. */
 static void leave(FILE *books, const char *text)
 {
 	static char line[64];
@@ -203,7 +209,7 @@ static void run_strict(void)
 	leave(books, "strict");
 }
 
-/* Calls that stay within the process: their records are written without the kernel. */
+/* Makes calls that stay within the process; their records are written without the kernel. */
 static void *run_mode1(void *arg)
 {
 	static const char line[] = "mode1\n";
@@ -222,7 +228,7 @@ static void *run_mode1(void *arg)
 	return arg;
 }
 
-/* Only a thread of its own can end, as a mode of one thread does not let it end the process. */
+/* Runs in a separate thread, because that mode does not let its thread end the process. */
 static void run_mode1_thread(void)
 {
 	pthread_t t;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * scribble SEED: a rank that writes nonsense where its calls are recorded without probes, again and again between calls, and ends as
- * if nothing were: whole pages of noise, single words, and what were records with other sizes and kinds. Says how much it wrote.
+ * scribble SEED: a rank that writes nonsense to where its calls are recorded without probes,
+ * repeatedly between calls, and ends normally. It writes pages of noise, single words, and records
+ * with changed sizes and kinds. Prints how much it wrote.
  */
 #include <stdint.h>
 
@@ -17,7 +18,7 @@ static uint64_t draw(void)
 	return state >> 16;
 }
 
-/* Where the recorder's memory is mapped, and how long that is; 0: nowhere. */
+/* Returns where the recorder's memory is mapped, and its length; NULL: nowhere. */
 static uint64_t *target_find(size_t *words)
 {
 	unsigned long long from, to;
@@ -45,13 +46,13 @@ static void scribble(uint64_t *p, size_t words)
 	case 0: /* a record's length, kind and flags */
 		p[at] = (p[at] & ~0xffffull) | (draw() & 0xffff);
 		break;
-	case 1: /* how far it is written, or taken, or anything else in front */
+	case 1: /* written or taken position, or anything else at the front */
 		p[draw() % 32] = draw() % 2 ? draw() : p[0] + draw() % 100000;
 		break;
 	case 2:
 		p[at] = draw() << 32 ^ draw();
 		break;
-	default: /* behind the state of the calls under way, which this process itself follows */
+	default: /* after the state of calls in flight, which this process itself uses */
 		for (i = 0; i < 512 && at + i < words; i++)
 			if (at + i >= 16384 / 8)
 				p[at + i] = draw() << 32 ^ draw();

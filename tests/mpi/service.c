@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A job that is already running when it gets watched. Each rank sends itself messages at about 1 kHz
- * for ever. SIGUSR1 makes it call MPI_Allreduce on its own in addition, SIGUSR2 makes it stop that
- * again: these calls lie between two marks, and their number is known. A second thread calls
- * MPI_Sendrecv_replace between the marks. SIGTERM ends it in order.
+ * A job that is already running when the recorder attaches. Each rank sends itself messages at
+ * about 1 kHz for ever. On SIGUSR1 it also calls MPI_Allreduce on its own, until SIGUSR2. These
+ * calls lie between two marks and their number is known. A second thread calls MPI_Sendrecv_replace
+ * between the marks. SIGTERM ends the job normally.
  *
- * Prints "service RANK PID" on stdout when it is under way, and the books at the end, which hold only
- * what was called between the marks.
+ * Prints "service RANK PID" on stdout when it has started, and the books at the end. The books only
+ * have the calls between the marks.
  */
 #include <signal.h>
 

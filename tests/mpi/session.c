@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sessions instead of MPI_Init: opened one within the other and one after the other, communicators made from
- * their process sets, messages in these. MPI_COMM_WORLD does not exist. Needs MPI 4.
+ * Sessions instead of MPI_Init: nested and one after the other, with communicators made from their
+ * process sets and messages in these. MPI_COMM_WORLD does not exist. Needs MPI 4.
  */
 #include "expect.h"
 #include "exports.h"
@@ -46,7 +46,7 @@ static void talk(MPI_Comm c, int times)
 		MOVE(MPI_Allgather, 17, 17 * size, buf[0], 17, MPI_CHAR, buf[1], 17, MPI_CHAR, c);
 }
 
-/* MPICH 4.0 cannot begin again once the last session has ended: the outer one stays. */
+/* MPICH 4.0 cannot start again after the last session has ended, so the outer one stays. */
 static void session(MPI_Session outer)
 {
 	MPI_Session inner;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls MPI from many places, and notes of each where it is and how often it was called from there: a line "sites FUNCTION
- * NAME LINE CALLS" of each rank, in POV_EXPECT/sites.<rank>. Each is on one line, in functions that are inlined and that
- * are not, and in loops.
+ * Calls MPI from many places, and counts the calls at each: a line "sites FUNCTION NAME LINE CALLS"
+ * of each rank, in POV_EXPECT/sites.<rank>. Each call is on one line, in functions that are inlined
+ * and that are not, and in loops.
  */
 #include "expect.h"
 
@@ -20,7 +20,7 @@ static void note(const char *mpi, const char *function, int line)
 	place[line] = (struct place){mpi, function, line, place[line].calls + 1};
 }
 
-/* The compiler must not make one call of two. */
+/* Keeps the compiler from merging two calls. */
 #define HERE(name, ...)                                       \
 	(note(#name, __func__, __LINE__), name(__VA_ARGS__)); \
 	__asm__ volatile("# " #name " %0" ::"i"(__LINE__))
@@ -67,7 +67,7 @@ static void notes_write(void)
 int main(int argc, char **argv)
 {
 	HERE(MPI_Init, &argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank); /* is not recorded unless asked for */
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank); /* not recorded by default */
 	exchange(17);
 	for (int i = 0; i < 7 + 4 * rank; i++) {
 		HERE(MPI_Send, &i, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Calls that do not wait for others, to and from this rank alone: sizes ROUNDS SECONDS. ROUNDS rounds come in a burst, and
- * then a hundred each second for SECONDS. Bytes come from counts of predefined and derived datatypes, of int and MPI_Count, to MPI_PROC_NULL, one-sided, of a
- * single element, and of a collective. Prints how many bytes a message of the derived datatype has.
+ * Calls that do not wait for others, to and from this rank alone: sizes ROUNDS SECONDS. ROUNDS
+ * rounds come in a burst, then a hundred a second for SECONDS. Sizes come from counts of predefined
+ * and derived datatypes, of int and MPI_Count, to MPI_PROC_NULL, one-sided, of a single element,
+ * and of a collective. Prints the bytes of a message of the derived datatype.
  */
 #include "expect.h"
 
 #define DOUBLES 26
 #define ELEMENTS 64
 
-static MPI_Datatype every_other; /* of that many doubles */
+static MPI_Datatype every_other; /* every other one of DOUBLES doubles */
 static MPI_Win win;
 
 static void finish(MPI_Request *req)
@@ -29,7 +30,7 @@ static void send_to_self(const void *out, void *in, int cnt, MPI_Datatype type, 
 	finish(&req[1]);
 }
 
-/* Starts it, and finishes it. */
+/* Starts a request and completes it. */
 #define FINISH(call) (call, finish(&req))
 
 static void messages(void)
@@ -46,7 +47,7 @@ static void messages(void)
 		    MPI_COMM_WORLD, &req));
 }
 
-/* Counts that are MPI_Count. */
+/* Calls with counts of type MPI_Count. */
 static void large_counts(void)
 {
 #if MPI_VERSION >= 4

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Two jobs that meet: the parents' ranks spawn CHILDREN processes of the program named on the
- * command line (this one by another name), talk to them across the intercommunicator and in a
- * merged communicator, and part. With a second word, "each", every parent does so alone, all at
- * once. If the library cannot spawn, the refusal is a call like any other: the ranks end in order
- * and say "spawn: REASON" on stdout.
+ * Two jobs that meet. The parents' ranks spawn CHILDREN processes of the program named on the
+ * command line (this one by another name). Both talk across the intercommunicator and in a merged
+ * communicator, and part. With a second word, "each", every parent does so alone, all at once. If
+ * the library cannot spawn, the refusal is a call like any other. The ranks then end normally and
+ * print "spawn: REASON" on stdout.
  */
 #include "expect.h"
 
@@ -12,9 +12,9 @@
 #define CHILDREN 3
 
 static char buf[2048];
-static int parents = PARENTS; /* of these children */
+static int parents = PARENTS; /* of this rank's children */
 
-/* All ranks or none: a library may tell the root only. */
+/* Spawns on all ranks or none: a library may report an error to the root only. */
 static MPI_Comm spawn(char *program, MPI_Comm by)
 {
 	char text[MPI_MAX_ERROR_STRING];
@@ -53,7 +53,7 @@ static void ring(int times, int me, int n, int tag, MPI_Comm comm)
 			   &other, 1, MPI_INT, (me + n - 1) % n, tag, comm, MPI_STATUS_IGNORE));
 }
 
-/* Parent 0 talks to child 0, 1 to 1; the last child hears from both. */
+/* Parent 0 talks to child 0, 1 to 1; the last child gets messages from both. */
 static void parent(MPI_Comm children)
 {
 	int me = parents > 1 ? rank : 0;
@@ -65,7 +65,7 @@ static void parent(MPI_Comm children)
 			me ? MPI_PROC_NULL : MPI_ROOT, children));
 }
 
-/* First in their own world, which the parents have no part in. */
+/* The children communicate first in their own world, without the parents. */
 static void child(MPI_Comm others)
 {
 	MUST(size == CHILDREN);
@@ -81,7 +81,7 @@ static void child(MPI_Comm others)
 	REPEAT(23, MOVE(MPI_Bcast, 0, 229, buf, 229, MPI_CHAR, 0, others));
 }
 
-/* In one communicator: parents first, then children. */
+/* Communicates in one communicator: parents first, then children. */
 static void together(MPI_Comm other_side, int high)
 {
 	MPI_Comm all;

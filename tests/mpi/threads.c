@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Threads that call MPI.
- *	threads		five of each of two ranks at once (MPI_THREAD_MULTIPLE), each 211 times with
- *			its own tag; then generations of short-lived ones, more than stay alive at
- *			any time, make three calls each; then, where root may choose them, some
- *			whose numbers equal the main thread's modulo 1024
- *	threads leave	how they end: each rank has one that ends early, one that computes and one
- *			that sleeps until the process ends below them
- *	threads HOW	that first call MPI when the process is no longer as it was when MPI began.
- *			HOW:
- *		plain	as it was
- *		files	it may open no file more
- *		title	its environment is written over, as by programs that have a title of their
- *			own
+ *
+ *	threads		five on each of two ranks at once (MPI_THREAD_MULTIPLE), each 211 times with
+ *			its own tag. Then generations of short-lived ones, more than are alive at
+ *			any time, make three calls each. Then, where root may choose tids, some
+ *			whose tid equals the main thread's modulo 1024
+ *	threads leave	how threads end: on each rank one ends early, one computes and one sleeps
+ *			until the process ends
+ *	threads HOW	threads that first call MPI after the process has changed. HOW:
+ *		plain	unchanged
+ *		files	it may open no more files
+ *		title	its environment is overwritten, as by programs that set their title
  *		signals	they are interrupted every 0.1 ms; system calls are restarted
  */
 #include <fcntl.h>
@@ -64,7 +63,10 @@ static void run(void *(*body)(void *), int base)
 		pthread_join(t[i], NULL);
 }
 
-/* The next thread made on this machine, if nobody else makes one first, has the given number. */
+/*
+ * Requests a tid for the next thread on this machine, which it gets if nobody else creates one
+ * first.
+ */
 static int next_tid(int tid)
 {
 	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY), n;
@@ -178,7 +180,7 @@ static void late(const char *how)
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	if (files)
 		files_allow(0);
-	if (!strcmp(how, "title") && value) /* more of it other libraries would miss */
+	if (!strcmp(how, "title") && value) /* other libraries would miss more of it */
 		memset(value, '-', strlen(value));
 	for (int i = 0; i < LATE; i++) {
 		done = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Derived datatypes: one of every constructor, each sent a prime number of times, so that the bytes of
- * a message tell whether its datatype's size was known. Extents and holes must not count, only data.
+ * Derived datatypes: one of every constructor, each sent a prime number of times. The bytes of a
+ * message show whether its datatype's size was known. Only data must count, without extents and
+ * holes.
  */
 #include "expect.h"
 
@@ -15,7 +16,7 @@ struct particle {
 
 static char buf[65536];
 
-/* Sends `times` messages of cnt elements, each holding `bytes` of data, from rank 0 to rank 1. */
+/* Sends `times` messages of cnt elements, each with `bytes` of data, from rank 0 to rank 1. */
 static void ship(MPI_Datatype type, int cnt, int bytes, int times)
 {
 	MPI_Status st;
@@ -86,7 +87,7 @@ static void structured(void)
 	ship_and_free(t, 1, 140, 41);
 }
 
-/* Types that are predefined but larger than one word: pairs for MINLOC, complex numbers. */
+/* Sends predefined types larger than one word: pairs for MINLOC, complex numbers. */
 static void predefined(void)
 {
 	ship(MPI_DOUBLE_INT, 3, 12, 43);

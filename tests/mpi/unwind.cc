@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 //
-// Whoever leaves an MPI call otherwise than by returning: C++ exceptions out of callbacks, cancellation of a thread, longjmp; and who
-// looks at the stack from within a call. Objects on the stack are destroyed, and the program goes on. Usage: unwind HOW
-//	handler	an error handler throws, out of calls of several functions, also nested in a second level of functions
-//	op	a user's operation throws out of MPI_Reduce_local
-//	attr	a delete callback throws out of MPI_Comm_delete_attr
+// Ways to leave an MPI call other than returning: C++ exceptions from callbacks, cancellation of a
+// thread, longjmp; and reading the stack from within a call. Objects on the stack are destroyed, and
+// the program goes on. Usage: unwind HOW
+//	handler	an error handler throws, from calls of several functions, also from a nested level of
+//		functions
+//	op	a user's operation throws from MPI_Reduce_local
+//	attr	a delete callback throws from MPI_Comm_delete_attr
 //	thread	threads whose error handler throws, at the same time
 //	cancel	a thread that waits in MPI_Recv is cancelled
 //	exit	a thread leaves by pthread_exit in an error handler
 //	jump	an error handler leaves by longjmp
-//	trace	an error handler looks at the stack down to main
+//	trace	an error handler reads the stack down to main
 #include <csetjmp>
 #include <cstdint>
 #include <execinfo.h>
@@ -50,7 +52,7 @@ static void op_throw(void *, void *, int *, MPI_Datatype *)
 	throw 42;
 }
 
-// Once: MPI asks again when it ends.
+// Throws once: MPI calls it again when it ends.
 static int attr_throw(MPI_Comm, int, void *, void *)
 {
 	static int thrown;
@@ -206,7 +208,7 @@ static void *receiver(void *)
 	return nullptr;
 }
 
-// It spins in MPI_Recv when it has used CPU time since it said that it is about to call.
+// The thread spins in MPI_Recv if it has used CPU time since it announced the call.
 static void wait_inside(pthread_t t)
 {
 	unsigned long long begin;
@@ -219,7 +221,7 @@ static void wait_inside(pthread_t t)
 		usleep(1000);
 }
 
-// MPI may be left locked: the books are written, and no MPI is called any more.
+// MPI may be left locked: the books are written, and MPI is not called again.
 static void run_cancel(void)
 {
 	pthread_t t;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Waits until it is told by SIGUSR1, and calls MPI_Get_version CALLS times, for which MPI need not be initialized: so it is a
- * program with an MPI library that takes no time to start. With "fork" it then forks a child that calls nothing of MPI and ends with
- * status 7, and another one that calls MPI_Get_version until SIGTERM.
+ * Waits for SIGUSR1 and calls MPI_Get_version CALLS times. MPI need not be initialized for that, so
+ * this is a program with an MPI library that starts immediately. With "fork" it then forks a child
+ * that makes no MPI call and ends with status 7, and another one that calls MPI_Get_version until
+ * SIGTERM.
  *
- * Usage: versions CALLS [fork]. Prints "ready PID", "called CALLS", "quiet child STATUS", "calling child PID".
+ * Usage: versions CALLS [fork]. Prints "ready PID", "called CALLS", "quiet child STATUS", "calling
+ * child PID".
  */
 #include <mpi.h>
 #include <signal.h>

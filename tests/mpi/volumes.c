@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * volumes BYTES ROUNDS: an all-to-all exchange, a broadcast, a halo exchange on a ring, and a shift along it by nonblocking operations, each
- * ROUNDS times in a phase of its own. Volumes follow from arithmetic: rank 0 prints for each phase its name, the function that moves
- * the data, and the bytes that have to go from rank to rank. Before, all pairs have met, so that connections are made outside the
- * phases.
+ * volumes BYTES ROUNDS: an all-to-all exchange, a broadcast, a halo exchange on a ring, and a shift
+ * along it by nonblocking operations, each ROUNDS times in a separate phase. The volumes follow
+ * from arithmetic: rank 0 prints for each phase its name, the function that moves the data, and the
+ * bytes that must go from rank to rank. Before that, all pairs communicate, so that connections are
+ * made outside the phases.
  */
 #include "../../bpf/abi/mark.h"
 #include "expect.h"

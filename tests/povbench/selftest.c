@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povbench_selftest [BENCHMARK | disturbed SEEDS]: runs every benchmark of the registry on models of communication
- * (model/model.h) whose overlap, delays and steals are set. The benchmark must find what cases.txt
- * computes from the settings, as one would on paper. The sweeps are small, since on the model every
- * sample is like the others; data are validated on the way. Nothing here looks at a real clock, so
- * that it passes or fails alike everywhere. To be run in the root of the source tree. `disturbed`: disturbed.h.
+ * povbench_selftest [BENCHMARK | disturbed SEEDS]: runs every benchmark of the registry on models
+ * of communication (model/model.h) with known overlap, delays and steals. The benchmark must find
+ * what cases.txt computes from the settings, as one would on paper. The sweeps are small, since on
+ * the model all samples are alike. Data are validated on the way. No real clock is involved, so the
+ * result is the same everywhere. Run it in the root of the source tree. `disturbed` is described in
+ * disturbed.h.
  *
  *   machine NAME [MACHINE…] SETTING=FORMULA…   settings of the model and options of the benchmark;
  *                                              those of other machines come first
@@ -16,8 +17,8 @@
  *   case BENCHMARK[,BENCHMARK…]
  *     MACHINE[,MACHINE…] | CHECK [FORMULA] | [SENTENCE]
  *                                              `want` is the FORMULA; the classification must give
- *                                              the SENTENCE; of a map, without computation times
- *                                              in it, these are not compared
+ *                                              the SENTENCE; for a map, parts about computation
+ *                                              times are ignored unless it has them
  */
 #include <errno.h>
 #include <math.h>
@@ -36,7 +37,7 @@
 
 /* ---- cases.txt ---- */
 
-/* A line that defines something: "KIND NAME REST". */
+/* A definition's line: "KIND NAME REST". */
 static struct definition *definition_new(char *line)
 {
 	struct definition *d = xcalloc(1, sizeof(*d));
@@ -93,7 +94,7 @@ static void definitions_free(struct definition *d)
 	}
 }
 
-/* Whether the name is in a list separated by commas. */
+/* Whether a comma-separated list contains the name. */
 static bool list_has(const char *list, const char *name)
 {
 	size_t len = strlen(name);
@@ -108,7 +109,7 @@ static bool list_has(const char *list, const char *name)
 
 /* ---- one case ---- */
 
-/* Returns what fails at the current point, or null. A NaN never is what it should be. */
+/* Returns what fails at the current point, or NULL. A NaN always fails. */
 static char *line_check(const struct selftest *t, char *line)
 {
 	char *tolerance = strstr(line, " ± "), *right = strstr(line, " = ");
@@ -130,7 +131,7 @@ static char *line_check(const struct selftest *t, char *line)
 	return failure;
 }
 
-/* Returns what fails first, or null. */
+/* Returns the first failure, or NULL. */
 static char *check_run(struct selftest *t, const char *name)
 {
 	const struct definition *check = definition_find(t, "check", name);
@@ -171,7 +172,10 @@ static char *points_check(struct selftest *t, const char *check)
 	return failure;
 }
 
-/* Leaves out what all maps of a sweep say alike: " for computations of …" and how many points are unknown. */
+/*
+ * Removes the parts that all maps of a sweep share: " for computations of …" and the number of
+ * unknown points.
+ */
 static void sentence_shorten(char *sentence)
 {
 	char *from, *to;
@@ -222,7 +226,10 @@ static void machine_set(struct selftest *t, const char *name)
 	free(words);
 }
 
-/* Latencies are short beside all messages and computations: the benchmarks neglect them, too. */
+/*
+ * Latencies are short compared with messages and computations, because benchmarks neglect them as
+ * well.
+ */
 static void selftest_init(struct selftest *t)
 {
 	model_settings_init(&t->model);
@@ -259,7 +266,7 @@ static int selftest_rank(struct comm *c, void *ctx)
 	return t->bench->run(&run);
 }
 
-/* `check` may have the case's formula after it. Returns the condition that fails, or null. */
+/* `check` may be followed by the case's formula. Returns the condition that fails, or NULL. */
 static char *case_run(struct selftest *t, const char *machine, const char *check,
 		      const char *sentence)
 {
@@ -290,7 +297,7 @@ static char *case_run(struct selftest *t, const char *machine, const char *check
 	return failure;
 }
 
-/* ---- all ---- */
+/* ---- all cases ---- */
 
 struct tally {
 	int passed, failed;
@@ -328,7 +335,7 @@ static void row_run(struct selftest *t, const char *row, struct tally *y)
 	free(copy);
 }
 
-/* Returns how many rows it has. */
+/* Returns the number of the benchmark's rows. */
 static int bench_test(struct selftest *t, struct tally *y)
 {
 	const struct definition *d;
@@ -350,7 +357,7 @@ static int bench_test(struct selftest *t, struct tally *y)
 	return cnt;
 }
 
-/* A case whose benchmark was renamed would else be forgotten in silence. */
+/* Reports cases whose benchmark does not exist, for example after a rename. */
 static void check_cases(const struct selftest *t, struct tally *y)
 {
 	const struct definition *d;

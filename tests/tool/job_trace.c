@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * job_trace [-r RANKS] [-c NS] MILLIONS OUT.pov: makes the trace of a made-up job, so many million records of it, the same at every time; for
- * measuring what reads traces. Ranks compute (for 40 us, or NS), each on a CPU of its own, exchange messages on a ring (Irecv, Isend, Waitall), and every
- * tenth time make an Allreduce. Who has to wait for long sleeps and is woken by whom it waited for; now and then a
- * kernel thread takes the CPU for a moment. Half of the records are calls, the rest is what the scheduler does.
+ * job_trace [-r RANKS] [-c NS] MILLIONS OUT.pov: writes the trace of an artificial job with that
+ * many million records, identical in every run. It serves to measure readers of traces. Each rank
+ * has its own CPU. Ranks compute (for 40 us, or NS) and exchange messages on a ring (Irecv, Isend,
+ * Waitall). Every tenth step they call Allreduce. A rank that has to wait for long sleeps and is
+ * woken by the rank it waited for. Now and then a kernel thread takes the CPU for a moment. Half of
+ * the records are calls; the others are scheduler events.
  */
 #include <getopt.h>
 #include <stdarg.h>
@@ -17,10 +19,11 @@
 #include "lib/log.h"
 #include "trace/trace_write.h"
 
-#define RANKS_MAX 120 /* each has a stream */
+#define RANKS_MAX 120 /* one stream per rank */
 #define PID 40000
 #define LAUNCHER (PID - 1)
-#define KWORKER 300 /* of a CPU: more by its number */
+/* tid of CPU 0's kernel thread; that of CPU n is n higher. */
+#define KWORKER 300
 #define START_NS UINT64_C(86400000000000)
 #define WORLD 0x44000000
 #define DOUBLE 0x4c00080b
@@ -28,12 +31,12 @@
 
 enum { FUNC_IRECV = 1, FUNC_ISEND, FUNC_WAITALL, FUNC_ALLREDUCE };
 
-/* What a rank does in one step: when. */
+/* Times of one step of a rank. */
 struct step {
-	uint64_t preempted_ns;	   /* 0: not */
-	uint64_t posted_ns[2];	   /* Irecv, Isend have returned */
-	uint64_t begin_ns, end_ns; /* of the call that waits */
-	uint64_t woken_ns;	   /* 0: it does not sleep */
+	uint64_t preempted_ns;	   /* 0: not preempted */
+	uint64_t posted_ns[2];	   /* when Irecv and Isend returned */
+	uint64_t begin_ns, end_ns; /* the call that waits */
+	uint64_t woken_ns;	   /* 0: the rank does not sleep */
 };
 
 struct job {
@@ -42,7 +45,7 @@ struct job {
 	uint64_t random, records, iteration, compute_ns;
 	uint64_t now_ns[RANKS_MAX];
 	struct step step[RANKS_MAX];
-	uint64_t record[64]; /* being made */
+	uint64_t record[64]; /* the record under construction */
 };
 
 static uint64_t rnd(struct job *j, uint64_t below)
@@ -53,7 +56,7 @@ static uint64_t rnd(struct job *j, uint64_t below)
 	return j->random % below;
 }
 
-/* Most near the mean, a few several times as long. */
+/* Returns times mostly near the mean; a few are several times as long. */
 static uint64_t noisy(struct job *j, uint64_t mean)
 {
 	uint64_t ns = mean * 3 / 4 + rnd(j, mean / 2 + 1);
@@ -130,7 +133,7 @@ static void *field_add(struct pov_call *c, uint8_t type, uint8_t arg, uint16_t s
 	return f + 1;
 }
 
-/* ---- one step of all ranks: when … ---- */
+/* ---- times of one step of all ranks … ---- */
 
 static int left(const struct job *j, int rank)
 {
@@ -142,7 +145,7 @@ static int right(const struct job *j, int rank)
 	return (rank + 1) % j->nranks;
 }
 
-/* It waits until what lets it go on happens, and sleeps if that takes long. */
+/* Ends the wait at the event that it waits for. The rank sleeps if that takes long. */
 static void step_wait(struct step *s, uint64_t until_ns)
 {
 	s->woken_ns = until_ns > s->begin_ns + 5000 ? until_ns : 0;
@@ -167,7 +170,7 @@ static void exchange_plan(struct job *j)
 		step_wait(&j->step[r], j->step[left(j, r)].posted_ns[1] - 50);
 }
 
-/* Returns who comes last. */
+/* Returns the rank that arrives last. */
 static int allreduce_plan(struct job *j)
 {
 	int last = 0;
@@ -313,7 +316,7 @@ static void task_put(struct job *j, uint32_t tid, uint32_t ppid, int cpu, const 
 	record_add(j, TRACE_STREAM_TASKS);
 }
 
-/* It is started during the recording, so that nothing of it was missed. */
+/* Starts the rank during the recording, so that the trace has all of its life. */
 static void rank_start(struct job *j, int r)
 {
 	uint64_t ns = START_NS + 1000 + 100 * (uint64_t)r;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What povtrace knows of the MPI library of a recording (advise/library.h), for tests that compare it with what the library does:
+ * Prints what povtrace knows of a recording's MPI library (advise/library.h). Tests compare it with
+ * the library's behaviour.
  *
  *	library_print FILE within|between BYTES [no-ask]
  *
- * One line each: name, path, threshold and alone ("-" if not told, else the bytes, who said it, and the variable), the setting for
- * BYTES, the memory that takes with one peer, and why the library was not asked.
+ * One line each: name, path, threshold and alone ("-" if unknown, else the bytes, their source and
+ * the variable), the setting for BYTES, the memory that it takes with one peer, the progress
+ * setting, and why the library was not asked.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * matches FILE…: each message of which both ends are known, one a line: of the send and of the receive rank, thread, begin of the
- * call that posted it by its host's clock and place in this call; then tag, bytes, and whether it was assumed. Behind these how
- * many ends were not matched: "not", rank, send or recv, reason (enum match_why), how many.
+ * matches FILE…: prints each message with both ends known, one per line. The send and then the
+ * receive have rank, thread, begin of the posting call by its host's clock, and place in this call.
+ * The tag, the bytes and the assumption (enum match_assumed) follow. The last lines count unmatched
+ * ends: "not", rank, send or recv, reason (enum match_why), number.
  */
 #include <stdio.h>
 #include <stdlib.h>

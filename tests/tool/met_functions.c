@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * met_functions [--perf] TRACE PROGRAM: has probes put into functions of a running program that no symbol names,
- * as what is handed over to it is (POV_KIND_HANDED), and prints what was recorded of its calls at each stage. The
- * program (tests/mpi/plain/met.c) says their addresses, and takes a step for each line that it is given. Tests only.
+ * met_functions [--perf] TRACE PROGRAM: puts probes into functions of a running program that have
+ * no symbol, in the same way as into functions passed to it (POV_KIND_HANDED). It prints the calls
+ * recorded at each stage. The program (tests/mpi/plain/met.c) prints the addresses and takes a step
+ * for each input line. For tests only.
  */
 #include <bpf/libbpf.h>
 #include <inttypes.h>
@@ -31,8 +32,11 @@ struct recording {
 struct program {
 	pid_t pid;
 	FILE *to, *from;
-	uint64_t hidden, inside,
-		own; /* addresses: a function, its second instruction, one of the program itself */
+	/*
+	 * Addresses: a function, the function's second instruction, a function of the program
+	 * itself.
+	 */
+	uint64_t hidden, inside, own;
 };
 
 static int on_record(void *ctx, void *data, size_t bytes)
@@ -126,7 +130,10 @@ static void program_start(struct program *p, const char *path)
 	      path);
 }
 
-/* Has the program make n calls of its hidden function and n of a named one, and prints what has been recorded of both so far. */
+/*
+ * Makes the program call its hidden function n times and a named one n times. Prints what was
+ * recorded of both so far.
+ */
 static void step(struct recording *r, struct program *p, const char *stage, int n)
 {
 	int done;

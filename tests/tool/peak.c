@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * peak COMMAND…: runs it, and prints to descriptor 3 how much memory it took at most (KiB resident) and its exit
- * status, 128 more for a signal. Tests only.
+ * peak COMMAND…: runs the command. Prints its peak memory (KiB resident) and its exit status to
+ * descriptor 3; for a signal, the status is 128 plus its number. For tests only.
  */
 #include <stdio.h>
 #include <sys/resource.h>

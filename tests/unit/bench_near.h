@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Real numbers that must be equal but for rounding; older cmocka compares no doubles. Not true of NaN. */
+/*
+ * Comparison of real numbers up to rounding; older cmocka compares no doubles. A NaN always fails.
+ */
 #ifndef POV_BENCH_NEAR_H
 #define POV_BENCH_NEAR_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A directory, a result and the factors of its file. Included by the tests of results after unit/test.h. */
+/*
+ * A directory, a result and the factors of its file, for tests of results. Include unit/test.h
+ * first.
+ */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
@@ -15,7 +18,7 @@ struct fixture {
 	char dir[64], *path;
 	json_t *options;
 	struct result_about about;
-	struct result *r, *other; /* other: of another benchmark; both without points */
+	struct result *r, *other; /* other is of another benchmark; both are without points */
 };
 
 static inline int setup(void **state)
@@ -48,7 +51,7 @@ static inline int teardown(void **state)
 	struct fixture *f = *state;
 
 	unlink(f->path);
-	/* Fails, and so does the test, if anything else was left there. */
+	/* Fails the test if the directory is not empty. */
 	if (rmdir(f->dir))
 		return -1;
 	result_free(f->r);
@@ -96,7 +99,7 @@ static inline struct result_file *open_file(struct fixture *f, const char *host,
 	return file;
 }
 
-/* Leaves a file with one launch, which has the result. */
+/* Writes a file with one launch, which has the result. */
 static inline void write_result(struct fixture *f)
 {
 	struct result_file *file = open_file(f, "here", false);
@@ -105,13 +108,13 @@ static inline void write_result(struct fixture *f)
 	result_file_free(file);
 }
 
-/* The idx-th launch's results; borrowed. */
+/* Returns the idx-th launch's results; borrowed. */
 static inline json_t *results_of(const json_t *root, size_t idx)
 {
 	return json_object_get(json_array_get(json_object_get(root, "launches"), idx), "results");
 }
 
-/* The file has so many launches, and so many results in all of them together. */
+/* Asserts the file's number of launches, and of results in all of them together. */
 static inline void assert_holds(const char *path, size_t launches, size_t results)
 {
 	json_t *read = json_load_file(path, 0, NULL);

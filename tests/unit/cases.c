@@ -19,7 +19,7 @@ const struct pov_hdr *cases_record(const char *line)
 	size_t len = strcspn(line, " ");
 	char *args, *lines[] = {(char *)line};
 
-	m.script = (struct script){lines, 1}; /* for messages */
+	m.script = (struct script){lines, 1}; /* bad() prints the line */
 	while ((k = record_kind_next(k)) && (strncmp(k->name, line, len) != 0 || k->name[len]))
 		;
 	if (!k)
@@ -36,14 +36,14 @@ struct preset {
 };
 
 struct reader {
-	char *at; /* rest of the file */
+	char *at; /* unread rest of the file */
 	struct preset preset[PRESETS_MAX];
 	uint32_t npreset;
-	FILE *fresh; /* the file with the output that came of it */
+	FILE *fresh; /* the file as it would be with the present output */
 	uint32_t failed;
 };
 
-/* The next line without its end, or NULL. */
+/* Returns the next line without its newline, or NULL. */
 static char *line_next(struct reader *r)
 {
 	char *line = r->at, *end;
@@ -96,7 +96,7 @@ static void lines_add(struct reader *r, struct script *to, char *line)
 	line_add(r, to, line);
 }
 
-/* Expected output of a case, up to the first line that is not indented. The caller frees. */
+/* Reads a case's expected output, up to the first line that is not indented. Caller frees. */
 static char *expected_read(struct reader *r)
 {
 	char *text = NULL;
@@ -120,7 +120,7 @@ static char *output_plain(const struct script *lines, cases_play *play)
 	return text;
 }
 
-/* Short lines of output share one, as those of a case may. */
+/* Joins short lines of output, as the lines of a case may be joined. */
 static char *output_of(const struct script *lines, cases_play *play)
 {
 	char *plain = output_plain(lines, play), *text = NULL, *line, *end;
@@ -159,7 +159,7 @@ static void case_check(struct reader *r, const char *name, const struct script *
 	free(got);
 }
 
-/* "LINE -> OUTPUT", or several of them: a case each. */
+/* Checks the cases of a line with one or more "LINE -> OUTPUT". */
 static void pairs_check(struct reader *r, char *line, cases_play *play)
 {
 	const char *separator = "";
@@ -251,7 +251,7 @@ void cases_run(const char *name, cases_play *play)
 
 /* ---- lines of words ---- */
 
-#define PARTS_MAX 4 /* of a repeat */
+#define PARTS_MAX 4 /* parts of a repeat */
 
 bool word_is(const char *a, const char *b)
 {

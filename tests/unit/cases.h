@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Tests as text: tests/unit/cases/NAME.txt holds what happens and, beside it, the output that is expected.
+ * Tests as text: tests/unit/cases/NAME.txt has the input of each case next to its expected output.
  *
  *   # comment, anywhere but in expected output
  *   preset NAME      a list of lines that cases share
@@ -8,17 +8,18 @@
  *   use PRESET       the lines of a preset
  *   LINE             of the module's own language; " ; " separates several on one line
  *   expect
- *     LINE           exactly what the module's driver prints, indented by two spaces; short lines share one
- *   LINE -> OUTPUT   a case in short: the driver plays LINE alone and prints OUTPUT, without a
+ *     LINE           exactly what the module's driver prints, indented by two spaces; short lines
+ *                    are joined by " ; "
+ *   LINE -> OUTPUT   a short case: the driver plays LINE alone and prints OUTPUT, without a
  *                    newline; " ; " separates several
  *
- * If the output differs, the test prints both, and with POV_GOLDEN_UPDATE=1 it rewrites the file.
+ * If the output differs, the test prints both. With POV_GOLDEN_UPDATE=1 it also rewrites the file.
  *
- * cases_each() reads languages whose lines are words. It knows two lines of its own:
+ * cases_each() reads languages whose lines are words. It handles two lines itself:
  *
- *   show WORD…                          what the driver prints; cases_shows() asks for it
- *   repeat N step NS: LINE, LINE…       all times are NS later each round; in numbers "+i" adds the
- *                                       round, from 0 on
+ *   show WORD…                          what the driver prints; cases_shows() tests for it
+ *   repeat N step NS: LINE, LINE…       all times are NS later in each round; "+i" in a number adds
+ *                                       the round, from 0 on
  */
 #ifndef POV_TESTS_CASES_H
 #define POV_TESTS_CASES_H
@@ -27,17 +28,14 @@
 
 #include "tool/povmake/maker.h"
 
-/* Plays the lines of one case and prints what comes of it. */
+/* Plays the lines of one case and prints the result. */
 typedef void cases_play(const struct script *lines, FILE *out);
 
-/*
- * A record as povmake has it; its tgid is its tid, unless the line gives one. Valid until the next
- * one.
- */
+/* Returns a record in povmake's syntax. Its tgid defaults to its tid. Valid until the next call. */
 const struct pov_hdr *cases_record(const char *line);
 
 void cases_run(const char *name, cases_play *play);
-/* What follows the first word, if it is that one; else NULL. */
+/* Returns the rest of the line if its first word is `word`, else NULL. */
 const char *words_after(const char *line, const char *word);
 
 /* ---- lines of words ---- */
@@ -46,7 +44,7 @@ const char *words_after(const char *line, const char *word);
 
 struct cases_line {
 	char *copy;
-	const char *word[CASES_WORDS + 1]; /* NULL after the last one */
+	const char *word[CASES_WORDS + 1]; /* ends with NULL */
 	uint64_t shift_ns, round;
 };
 
@@ -57,9 +55,9 @@ bool cases_shows(const struct script *lines, const char *word);
 bool word_is(const char *a, const char *b);
 uint64_t cases_number(const struct cases_line *l, const char *word);
 uint64_t cases_time(const struct cases_line *l, const char *word);
-/* BEGIN..END; without END it is 0. */
+/* Reads BEGIN..END; without END, it is 0. */
 void cases_span(const struct cases_line *l, const char *word, uint64_t *begin_ns, uint64_t *end_ns);
-/* The first i below n for which an expression of i is that word. */
+/* The first i below n for which the expression of i equals the word. */
 #define cases_index(word, n, expression)                                  \
 	({                                                                \
 		const char *wanted = (word);                              \
@@ -73,7 +71,7 @@ void cases_span(const struct cases_line *l, const char *word, uint64_t *begin_ns
 
 /* ---- output ---- */
 
-/* Prints " NAME=VALUE" for each that is not 0, and ends the line. */
+/* Prints " NAME=VALUE" for each value except 0, and ends the line. */
 #define cases_figures(out, ...)                       \
 	do {                                          \
 		cases_figures_part(out, __VA_ARGS__); \
@@ -87,8 +85,8 @@ struct cases_figure {
 };
 void cases_figures_print(FILE *out, const struct cases_figure *f);
 /*
- * Text, each line with a space before it: such lines stay alone. Up to the line with until, without
- * those with but; NULL: all.
+ * Prints text, each line after a space, which keeps lines from being joined. Stops at the first
+ * line that contains `until`, and leaves out lines that contain `but`; NULL: none does.
  */
 void cases_text(FILE *out, char *text, const char *until, const char *but);
 

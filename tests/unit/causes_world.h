@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Ranks of which analysis/causes.h is told by hand what they did, without a replay. */
+/* Ranks whose activity is passed to analysis/causes.h directly, without a replay. */
 #ifndef POV_TESTS_CAUSES_WORLD_H
 #define POV_TESTS_CAUSES_WORLD_H
 
@@ -22,7 +22,7 @@ struct causes_world {
 };
 
 void causes_world_open(struct causes_world *w);
-/* Nothing more is told. */
+/* Ends the input. */
 void causes_world_end(struct causes_world *w);
 void causes_world_close(struct causes_world *w);
 
@@ -30,17 +30,19 @@ void told_state(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_
 		enum thread_state s);
 void told_call(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
 void told_polls(struct causes_world *w, int rank, uint64_t begin_ns, uint64_t end_ns);
-/* A rank waits from a time on to receive what another one sends later. */
+/* A rank waits from from_ns to receive what another rank sends at sent_ns. */
 void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender, uint64_t sent_ns);
-/* A member's part in a collective call of so many. */
+/* A rank's part in a collective call of `members` ranks. */
 void told_join(struct causes_world *w, int rank, uint32_t comm, int members, uint64_t begin_ns,
 	       uint64_t end_ns);
 
-/* Time in a map of causes. CAUSE_NOBODY: of all processes; CAUSE_KINDS: of all kinds. */
+/*
+ * Returns the time in a map of causes. CAUSE_NOBODY: of all processes; CAUSE_KINDS: of all kinds.
+ */
 uint64_t causes_world_ns(const struct map *of, uint32_t process, int kind);
-/* The same of the roots. */
+/* Like causes_world_ns(), for the map of root causes. */
 uint64_t causes_world_root_ns(struct causes_world *w, uint32_t process, int kind);
-/* All that was waited. */
+/* Returns the total waiting time. */
 uint64_t causes_world_waited_ns(struct causes_world *w);
 
 #endif

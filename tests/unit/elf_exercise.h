@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Asks an ELF file, however damaged, everything there is to ask. For the unit test and the fuzzer. */
+/* Calls all readers of an ELF file, however damaged. For the unit test and the fuzzer. */
 #ifndef POV_TESTS_ELF_EXERCISE_H
 #define POV_TESTS_ELF_EXERCISE_H
 
@@ -17,7 +17,10 @@
 
 #define EXERCISE_SYMBOLS_MAX 256
 
-/* A sum over all that was told, so that no byte of it may be uninitialised or out of bounds. */
+/*
+ * Returns a sum over all results, so that a result with uninitialised or out-of-bounds bytes is
+ * detected.
+ */
 static inline unsigned long elf_exercise(const struct elf_file *f)
 {
 	const struct elf_headers *h = elf_file_headers(f);

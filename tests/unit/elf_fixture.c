@@ -38,7 +38,7 @@ char *fixture_write(const char *name, const void *bytes, size_t cnt)
 	return path;
 }
 
-/* The number of what was made of this source with these flags; *cnt if it is new. */
+/* Returns the number of the output for this source and these flags; *cnt if it is new. */
 static size_t built_find(const char *source, const char *flags, size_t *cnt)
 {
 	static char *built[64];

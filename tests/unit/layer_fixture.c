@@ -115,7 +115,7 @@ void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ..
 	c->func = id;
 	c->nargs = n;
 	c->lib = FIXTURE_LIB;
-	c->ret = 0xdead00000000ull | ret; /* the upper half means nothing */
+	c->ret = 0xdead00000000ull | ret; /* the upper half is ignored */
 	va_start(ap, n);
 	for (uint32_t i = 0; i < n; i++)
 		c->args[i] = va_arg(ap, uint64_t);
@@ -165,7 +165,7 @@ void rec_decode(struct fixture *f)
 {
 	const struct pov_call *c = rec_call(f);
 
-	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not rely on what was there */
+	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not read old contents */
 	f->view.roles_only = false;
 	f->layer->decode(f->d, &f->funcs[c->func], c, &f->view);
 }

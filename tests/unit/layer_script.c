@@ -15,18 +15,19 @@ struct layer_script {
 	char *path;
 	struct maker m;
 	struct fixture f;
-	struct layer_decoder *cut, *terse; /* decode the shortened records, and roles only */
+	/* Decoders of the shortened records, and of roles only. */
+	struct layer_decoder *cut, *terse;
 	const struct layer *layer;
-	json_t *prelude;   /* meta objects of every test */
+	json_t *prelude;   /* meta objects for each test */
 	bool open;	   /* a test has begun */
-	char *call, *view; /* the last call's line, and its view */
+	char *call, *view; /* the last call's line and its view */
 	size_t call_line, wrong;
 	char expected[65536];
 };
 
 static struct layer_script script;
 
-/* Drops the lines of view that nothing is expected of. */
+/* Removes the view's lines that the expected text does not cover. */
 static void view_select(char *view, const char *expected)
 {
 	char *to = view, *next;
@@ -124,7 +125,7 @@ static void left_out(struct layer_script *s, const char *group)
 	s->layer->decoder_left_out(s->terse, &f);
 }
 
-/* Makes a record of pairs; those in defaults count if they are not given. */
+/* Makes a record from pairs. Missing ones are taken from defaults. */
 static void record_make(struct layer_script *s, uint8_t kind, const char *defaults,
 			const char *pairs)
 {
@@ -147,7 +148,7 @@ static void more_hand(struct layer_script *s, const char *pairs)
 	free(defaults);
 }
 
-/* The view as text; the caller frees. */
+/* Returns the view as text; caller frees. */
 static char *call_decode(struct layer_script *s, struct layer_decoder *d,
 			 const struct pov_call *call, bool roles_only)
 {
@@ -155,7 +156,7 @@ static char *call_decode(struct layer_script *s, struct layer_decoder *d,
 	char *text;
 	FILE *out = open_memstream(&text, &bytes);
 
-	memset(&s->f.view, 0xa5, sizeof(s->f.view)); /* decoding must not rely on what was there */
+	memset(&s->f.view, 0xa5, sizeof(s->f.view)); /* decoding must not read old contents */
 	s->f.view.roles_only = roles_only;
 	s->layer->decode(d, &s->f.funcs[call->func], call, &s->f.view);
 	view_print(s->layer, &s->f.view, out);
@@ -245,7 +246,7 @@ static void line_do(struct layer_script *s, char *line)
 		expected_add(s, expected + strlen(" -> "));
 }
 
-/* Joins lines that end with a backslash, and does them. */
+/* Joins lines that end with a backslash and runs them. */
 static void lines_do(struct layer_script *s)
 {
 	char text[65536];

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Call records and what a layer makes of them, in tests/unit/layer/NAME.calls. A line is one of
+ * Call records and their expected decoding by a layer, in tests/unit/layer/NAME.calls. A line is
+ * one of
  *
  *   # comment
- *   layer NAME                    which layer decodes what follows
- *   test NAME [openmpi|mpich]     a new decoder begins; with that library and process of layer_fixture.c
- *   meta JSON                     the decoder gets a meta object; above the first test: each decoder
- *   left_out GROUP                the decoder hears that calls of such a function are left out
+ *   layer NAME                    the layer that decodes what follows
+ *   test NAME [openmpi|mpich]     starts a new decoder, with that library and process of
+ *                                 layer_fixture.c
+ *   meta JSON                     passes a meta object; before the first test: to each decoder
+ *   left_out GROUP                tells the decoder that calls of such a function are left out
  *   more type=in arg=1 …          a continuation of the next call
- *   FUNCTION args=… in=… …        a call, as povmake writes it; ts is 1000 ns after the call before, unless it is given
- *   <tab>post send …              the expected view of that call, as view_print prints it; "none": no posts and the like
+ *   FUNCTION args=… in=… …        a call, in povmake's syntax; ts defaults to 1000 ns after the
+ *                                 previous call
+ *   <tab>post send …              the expected view of that call, as view_print prints it; "none":
+ *                                 no posts, requests or similar lines
  *   FUNCTION args=… -> post …     both in one line, if the view is one line
  *
- * A call without expected lines is not checked. If no expected line begins with "values", the values are not checked;
- * "roles" likewise. Two tabs continue an expected line, and a backslash at its end continues any other line.
+ * A call without expected lines is not checked. If no expected line begins with "values", the
+ * values are not checked; the same holds for "roles". Two tabs continue an expected line. A
+ * backslash at the end continues any other line.
  *
- * Each record is decoded once more for roles only, which must make no difference to them, and once for each shorter size, so
- * that AddressSanitizer sees reads past its end.
+ * Each record is also decoded for roles only, which must give the same roles. It is decoded once
+ * more in each shorter size, so that AddressSanitizer sees reads past its end.
  */
 #ifndef POV_TESTS_LAYER_SCRIPT_H
 #define POV_TESTS_LAYER_SCRIPT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * unit [FILE [TEST]]: runs the tests of tests/unit/FILE.c, or one of them; without an argument it lists the files.
+ * unit [FILE [TEST]]: runs the tests of tests/unit/FILE.c, or one of them. Without an argument it
+ * lists the files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,9 @@ int unit_quiet(void **state)
 	return 0;
 }
 
-/* Length of the name within a path: "test_map" of "tests/unit/test_map.c". */
+/*
+ * Finds the file's name in a path ("test_map" in "tests/unit/test_map.c") and returns its length.
+ */
 static int stem(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');

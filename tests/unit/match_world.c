@@ -28,14 +28,17 @@ static uint32_t dice(struct match_world *w, uint32_t n)
 	return (uint32_t)((w->seed >> 11) % n);
 }
 
-/* ---- what the analysis says ---- */
+/* ---- results of the analysis ---- */
 
 static uint64_t side_key(uint64_t begin_ns, uint32_t place, bool sends)
 {
 	return begin_ns << 8 | place << 1 | sends;
 }
 
-/* The first one of a call in which several may have been posted, that is in this lane and has not been told yet. */
+/*
+ * Finds the side of a match. A call may have posted several; the first one counts that has this
+ * lane and is not found yet.
+ */
 static struct side *side_find(struct match_world *w, const struct match *m, bool sends)
 {
 	const struct match_end *e = sends ? &m->send : &m->recv;
@@ -65,7 +68,7 @@ static void on_match(void *ctx, const struct match *m)
 	assert_int_equal(m->assumed != ASSUMED_NOTHING, w->assumed);
 }
 
-/* ---- what the model tells ---- */
+/* ---- input of the analysis ---- */
 
 static struct call_roles roles_of(const struct side *s)
 {
@@ -179,7 +182,7 @@ static struct side *take(struct side **list, const struct side *for_it)
 	return NULL;
 }
 
-/* What is sent is buffered. */
+/* All sends are buffered. */
 static void deliver(struct match_world *w, struct side *s)
 {
 	struct rank *to = &w->rank[s->sends ? s->peer : s->rank];
@@ -193,7 +196,7 @@ static void deliver(struct match_world *w, struct side *s)
 		unite(w, s->sends ? s : other, s->sends ? other : s);
 }
 
-/* What somebody waits for, if there is such a one. */
+/* Aims a send at a receive that waits, if there is one. */
 static void send_choose(struct match_world *w, struct side *s)
 {
 	uint32_t first = dice(w, RANKS);
@@ -232,7 +235,7 @@ static struct side *side_new(struct match_world *w, int rank, bool sends, uint32
 	return s;
 }
 
-/* ---- what ranks do ---- */
+/* ---- actions of ranks ---- */
 
 static void do_send(struct match_world *w, int rank)
 {
@@ -244,7 +247,7 @@ static void do_send(struct match_world *w, int rank)
 	deliver(w, s);
 }
 
-/* Its message is there, or somebody who is not blocked can send it. */
+/* Whether a receive may block: its message is there, or a rank that is not blocked can send it. */
 static bool may_block(const struct match_world *w, const struct side *r)
 {
 	uint32_t free = 0;
@@ -270,7 +273,7 @@ static void do_recv(struct match_world *w, int rank)
 	free(s);
 }
 
-/* As many as one call can start; one may be an Isend or Irecv as well. */
+/* Starts up to START_MAX requests by one call. A single one may be an Isend or Irecv as well. */
 static void do_start(struct match_world *w, int rank)
 {
 	uint32_t n = 1 + dice(w, START_MAX);
@@ -304,7 +307,7 @@ static void do_start(struct match_world *w, int rank)
 	}
 }
 
-/* A call about the request of one. */
+/* Passes a call about one request. */
 static void request_tell(struct match_world *w, const struct side *s, const struct func_info *f,
 			 enum request_event event)
 {
@@ -318,7 +321,7 @@ static void request_tell(struct match_world *w, const struct side *s, const stru
 	match_world_call(w, s->rank, f, w->now, &roles);
 }
 
-/* Out of those that are posted. */
+/* Removes a receive from the posted ones. */
 static void withdraw(struct match_world *w, const struct side *s)
 {
 	struct side **at = &w->rank[s->rank].posted;
@@ -329,7 +332,10 @@ static void withdraw(struct match_world *w, const struct side *s)
 		*at = s->next;
 }
 
-/* Of those that are over any one; of those that are not, a receive may be cancelled. Or the request is freed. */
+/*
+ * Completes a request that is over, or frees it. Now and then it cancels a receive that is not
+ * over, or frees the request of one.
+ */
 static void do_wait(struct match_world *w, int rank, uint32_t i)
 {
 	struct rank *k = &w->rank[rank];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A small MPI that knows which send belongs to which receive: it has the two queues that real ones have, of receives that were posted
- * and of messages that nobody expected, and ranks that do at random whatever is legal. It tells analysis/match.h what a model would,
- * and asserts that each message that is found is a true one.
+ * A small MPI that knows which send belongs to which receive. Like a real one, it has two queues:
+ * posted receives and unexpected messages. Its ranks take random legal actions. It passes to
+ * analysis/match.h what a model would, and asserts that each match found is a true one.
  */
 #ifndef POV_TESTS_MATCH_WORLD_H
 #define POV_TESTS_MATCH_WORLD_H
@@ -11,32 +11,35 @@
 #include "unit/model_fixture.h"
 
 #define RANKS 5
-#define OPEN_MAX 64 /* requests of a rank */
+#define OPEN_MAX 64 /* requests per rank */
 
 extern const struct func_info match_world_isend, match_world_wait;
 
-/* One end, in the truth. */
+/* The truth about one end of a message. */
 struct side {
-	struct side *next;  /* in a queue */
-	struct side *older; /* of all */
-	uint64_t request;   /* 0: the call blocks */
+	struct side *next;  /* next in its queue */
+	struct side *older; /* list of all sides */
+	uint64_t request;   /* 0: blocking call */
 	uint64_t begin_ns, posted_ns;
 	uint32_t place;
-	int rank, peer, comm,
-		tag; /* peer and tag of a receive: or PEER_ANY, TAG_ANY; once it is over, those it got */
+	/*
+	 * Peer and tag of a receive may be PEER_ANY and TAG_ANY. Once it is over, they are those
+	 * received.
+	 */
+	int rank, peer, comm, tag;
 	bool sends, over;
-	bool asked; /* for the status */
-	bool freed; /* its request was freed: no call completes it */
+	bool asked; /* its status was requested */
+	bool freed; /* its request was freed, so no call completes it */
 	bool found;
 	struct side *other;
-	struct call_roles roles; /* as it was posted */
+	struct call_roles roles; /* as posted */
 };
 
 struct rank {
-	struct side *posted, *unexpected; /* in order */
+	struct side *posted, *unexpected; /* in posting order and arrival order */
 	struct side *request[OPEN_MAX];
 	uint32_t nrequests;
-	struct side *blocked; /* in a receive */
+	struct side *blocked; /* the receive that it is blocked in */
 };
 
 struct match_world {
@@ -45,31 +48,37 @@ struct match_world {
 	struct model_thread thread[RANKS];
 	struct rank rank[RANKS];
 	struct side *newest;
-	struct map by_begin; /* begin, place → struct side */
+	struct map by_begin; /* (begin, place) → struct side */
 	uint64_t now, request;
 	uint64_t seed;
 	bool ask_always, any;
-	bool assumed;	      /* what is told, all of it */
-	uint32_t told, truly; /* messages */
+	bool assumed;	      /* all matches must be reported as assumed */
+	uint32_t told, truly; /* messages matched: reported, and in truth */
 };
 
-/* any: some receives take what comes from any source or with any tag. ask_always: for the status of each. */
+/*
+ * any: some receives take messages from any source or with any tag. ask_always: each receive asks
+ * for its status.
+ */
 void match_world_open(struct match_world *w, uint64_t seed, bool any, bool ask_always);
 void match_world_close(struct match_world *w);
-/* A rank does something. */
+/* Makes a rank do something. */
 void match_world_step(struct match_world *w);
-/* Everybody gets what it is blocked for, and then waits for all that is over. */
+/* Ends all blocking receives, then waits for all requests that are over. */
 void match_world_drain(struct match_world *w);
 
 /* ---- one by one ---- */
 
-/* Tells of a call. */
+/* Passes a call to the analysis. */
 void match_world_call(struct match_world *w, int rank, const struct func_info *f, uint64_t begin_ns,
 		      const struct call_roles *roles);
-/* Posts one end, from or to peer; with a request if started. Of a receive nobody asks for the status. */
+/*
+ * Posts one end, from or to peer; with a request if `started`. A receive does not ask for its
+ * status.
+ */
 struct side *match_world_post(struct match_world *w, int rank, bool sends, int peer, bool started);
 void match_world_complete(struct match_world *w, const struct side *s);
-/* A receive that has got nothing yet is cancelled; nobody asks whether it was. */
+/* Cancels a receive that has no message yet. Nobody asks if the cancellation succeeded. */
 void match_world_cancel(struct match_world *w, struct side *r);
 
 #endif

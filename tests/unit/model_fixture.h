@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A small trace written record by record, replayed through the model, and what the model told as text, one
- * line an event.
+ * A small trace, written record by record and replayed through the model. The model's events become
+ * text, one line each.
  */
 #ifndef POV_TESTS_MODEL_FIXTURE_H
 #define POV_TESTS_MODEL_FIXTURE_H
@@ -16,8 +16,10 @@
 
 struct mfix {
 	char path[64];
-	uint64_t spoil; /* not 0: a byte of an event block is changed before the file is opened */
-	int cut;	/* not 0: the event block before this one is taken out of it */
+	/* If not 0, a byte of an event block is changed before the file is opened. */
+	uint64_t spoil;
+	/* If not 0, event block number `cut` - 1 is removed from the file. */
+	int cut;
 	struct trace_writer *writer;
 	struct trace *trace;
 	struct model *model;
@@ -27,23 +29,29 @@ struct mfix {
 	FILE *out;
 };
 
-/* config: members of the recording's config object, e.g. "\"sched\":\"all\",\"rings\":2". Starts at 1000. */
+/*
+ * config: members of the recording's config object, such as "\"sched\":\"all\",\"rings\":2". The
+ * recording starts at 1000.
+ */
 void mfix_begin(struct mfix *f, const char *config);
 void mfix_meta(struct mfix *f, const char *json);
 void mfix_functions(struct mfix *f); /* the built-in table */
 void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const char *name);
 void mfix_end(struct mfix *f, uint64_t ts_ns); /* end block */
-/* Closes the writer, opens trace and model. */
+/* Closes the writer; opens trace and model. */
 void mfix_open(struct mfix *f, bool counters);
-/* Begins and opens a trace of n ranks. The test tells an analysis what their threads do; nothing that they did is missing. */
+/*
+ * Begins and opens a trace of n ranks without losses. The test itself passes the threads' activity
+ * to an analysis.
+ */
 void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thread *thread);
-/* Replays; the text is in f->text. */
+/* Replays the trace; the text is in f->text. */
 void mfix_run(struct mfix *f);
 void mfix_release(struct mfix *f);
 
 uint16_t mfix_func(const char *name);
 
-/* Any one: all of its header but the flags is filled in. */
+/* Adds any record. Fills in its header except the flags. */
 void put_record(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
 		uint32_t tid, uint64_t ts);
 void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
@@ -54,7 +62,7 @@ void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code
 #define PREEMPTED (-1)
 #define SLEEPS 1
 #define DIES 0x80
-/* state: PREEMPTED or the bits */
+/* state: PREEMPTED or the state bits */
 void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int state, uint32_t next);
 void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
 		uint16_t target_cpu);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What can happen is a do_…() each, on one CPU at a time: it changes the truth and writes what the kernel half would. */
+/*
+ * Each possible event has a function do_…(), which acts on one CPU. It changes the truth and writes
+ * the records that the kernel half would write.
+ */
 #include <stdlib.h>
 
 #include "lib/log.h"
@@ -56,7 +59,7 @@ static void gaps_move(struct machine *s)
 	s->gap_begin[cpu] = s->lost[cpu] = 0;
 }
 
-/* ---- what can happen ---- */
+/* ---- events ---- */
 
 static struct life *life_new(struct machine *s, uint32_t tid, uint32_t tgid, int state,
 			     uint16_t cpu)
@@ -313,7 +316,7 @@ void machine_run(struct machine *s, int steps)
 	root = life_new(s, ROOT_TID, ROOT_TID, RUN, 0);
 	s->on_cpu[0] = root;
 	put_task(&s->f, s->now, ROOT_TID, ROOT_TID, 0, 1, 0, "root");
-	put_switch(&s->f, s->now, 1, 0, 0, 99); /* proves that switches are seen from here on */
+	put_switch(&s->f, s->now, 1, 0, 0, 99); /* proves that switches are recorded from here on */
 	put_switch(&s->f, s->now, 1, 99, SLEEPS, 0);
 	for (i = 0; i < steps; i++) {
 		s->now += 1 + rnd(s, rnd(s, 10) ? 20 : 500);

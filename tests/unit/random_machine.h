@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A made-up machine: threads that live, run, wait, call, post, poll and enter regions at random. It writes the records of that, some of
- * which it loses if it is told to, and keeps the truth.
+ * An artificial machine: threads that live, run, wait, call, post, poll and enter regions at
+ * random. It writes the records of that and keeps the truth. It may lose some records.
  */
 #ifndef POV_TESTS_RANDOM_MACHINE_H
 #define POV_TESTS_RANDOM_MACHINE_H
@@ -16,7 +16,7 @@
 #define EVENTS_MAX 60000
 #define START 1000
 #define REGION_DEPTH 3
-#define POSTS_MAX 3 /* of a call */
+#define POSTS_MAX 3 /* per call */
 
 enum { RUN = THREAD_RUNNING, QUEUE = THREAD_RUNNABLE, SLEEP = THREAD_BLOCKED, GONE = THREAD_DEAD };
 
@@ -34,7 +34,7 @@ struct life {
 		struct state_times at_begin;
 		bool announced, is_top;
 	} call[4];
-	int regions; /* under way, one in the other */
+	int regions; /* nested regions in progress */
 	struct {
 		uint64_t begin;
 		struct state_times at_begin;
@@ -42,10 +42,10 @@ struct life {
 	bool spinning;
 	uint64_t spin_begin;
 	struct state_times at_spin;
-	uint64_t last_begin; /* told by the model */
+	uint64_t last_begin; /* as reported by the model */
 };
 
-/* The truth about a call, spin or region, found again by thread, kind and begin. */
+/* The truth about a call, spin or region. It is found by thread, kind and begin. */
 struct event {
 	uint32_t tid;
 	uint64_t begin, end;
@@ -54,11 +54,12 @@ struct event {
 	struct state_times split;
 };
 
-/* The truth about a post, whose id is its index. */
+/* The truth about a post. Its id is its index. */
 struct post {
 	uint32_t tid;
-	uint64_t within;    /* begin of the outermost call of MPI around it; 0: none */
-	uint64_t outermost; /* begin of the outermost call of all; 0: none */
+	/* Begin of the outermost MPI call around it; 0: none. */
+	uint64_t within;
+	uint64_t outermost; /* begin of the outermost call around it; 0: none */
 	int64_t bytes;
 	bool told;
 };
@@ -68,24 +69,26 @@ struct machine {
 	uint64_t now;
 	struct life life[LIVES_MAX];
 	uint32_t nlives;
-	struct life *by_tid[TIDS]; /* the living one */
+	struct life *by_tid[TIDS]; /* the living thread with that tid */
 	struct life *on_cpu[CPUS]; /* NULL: idle */
 	struct event event[EVENTS_MAX];
 	uint32_t nevents, nregion_events;
 	struct post post[EVENTS_MAX];
 	uint32_t nposts;
 	struct mfix f;
-	/* losses */
+	/* Losses. */
 	bool lossy;			      /* records may be missing */
-	bool damaged;			      /* because a block of the file is */
-	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: none open */
-	uint64_t known_running;		      /* told by the model, over all threads but idle */
-	uint64_t ordered, last_ordered;	      /* told in order of begin; begin of the last */
+	bool damaged;			      /* the reason is a damaged block of the file */
+	uint64_t gap_begin[CPUS], lost[CPUS]; /* gap_begin 0: no open gap */
+	/* Running time reported by the model, over all threads except idle. */
+	uint64_t known_running;
+	/* Events reported in order of begin, and the begin of the last one. */
+	uint64_t ordered, last_ordered;
 };
 
-/* Between mfix_begin and mfix_end of s->f; random, lossy and damaged are the caller's. */
+/* Call between mfix_begin and mfix_end of s->f. The caller sets random, lossy and damaged. */
 void machine_run(struct machine *s, int steps);
-/* What a thread did until now counts; from now on it is in that state. */
+/* Adds up the thread's state until now and puts it into the given state. */
 void machine_to_state(struct machine *s, struct life *t, int state);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * cmocka, with tests that register themselves. All files are one program; its argument names the file whose tests to run.
+ * cmocka, with tests that register themselves. All files are one program; its argument names the
+ * file whose tests to run.
  *
  *   TEST(name) { … }                        a test
- *   TEST_WITH(name, setup, teardown) { … }  a test with its own fixture; *state is what setup put there
+ *   TEST_WITH(name, setup, teardown) { … }  a test with its own fixture; setup sets *state
  *   EACH_TEST(setup, teardown);             once: a fixture for each TEST of this file
  *   ALL_TESTS(setup, teardown);             once: a fixture around all tests of this file together
  *
- * setup and teardown are int f(void **state), NULL for none; they return 0 or fail the test.
+ * setup and teardown are int f(void **state), or NULL for none. They return 0 or fail the test.
  */
 #ifndef POV_UNIT_TEST_H
 #define POV_UNIT_TEST_H
@@ -23,14 +24,14 @@ enum unit_kind { UNIT_TEST, UNIT_EACH, UNIT_ALL };
 
 struct unit_entry {
 	enum unit_kind kind;
-	const char *file; /* as the compiler was given it */
+	const char *file; /* path as passed to the compiler */
 	struct CMUnitTest test;
 	struct unit_entry *next;
 };
 
 void unit_register(struct unit_entry *e);
 
-/* A setup for ALL_TESTS: messages of the code under test are not printed. */
+/* Setup for ALL_TESTS: silences the messages of the code under test. */
 int unit_quiet(void **state);
 
 #define UNIT_REGISTER(id, kind_, name_, func, up, down)                                  \

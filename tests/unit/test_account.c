@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The account of a thread: by hand, and at random that it adds up whatever the parts are. */
+/* The account of a thread: cases by hand, and random ones whose parts must add up. */
 #include <string.h>
 
 #include "unit/test.h"
@@ -18,7 +18,7 @@ static uint64_t some(void)
 	return below(3) ? below(1000) : 0;
 }
 
-/* What app_time.h says of a thread: parts are parts of what they should be. */
+/* Makes a thread as app_time.h describes it: parts do not exceed their whole. */
 static struct app_thread random_thread(void)
 {
 	struct app_thread t = {
@@ -94,7 +94,7 @@ TEST(classes)
 	assert_int_equal(row.ns[ACCOUNT_UNKNOWN], 200);
 	assert_int_equal(row.ns[ACCOUNT_OUTSIDE], 0);
 	assert_int_equal(account_outside_ns(&row), 170);
-	/* Without the scheduler, what is outside MPI is known to be so. */
+	/* Without scheduler records, time outside MPI is known as such. */
 	row = by_hand(false);
 	assert_int_equal(row.ns[ACCOUNT_UNKNOWN], 0);
 	assert_int_equal(row.ns[ACCOUNT_OUTSIDE], 200);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the strategy collectives is made of: intervals over launches, and result files of povbench,
- * damaged ones among them. Its own time of calls is in test_whatif.c.
+ * Parts of the strategy `collectives`: intervals over launches, and povbench's result files, some
+ * of them damaged. The own time of calls is tested in test_whatif.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,10 @@
 
 /* ---- intervals ---- */
 
-/* The tails of Mann and Whitney's distribution are tabulated: 5 and 5 values, 5 %: 2; 7 and 7: 8; 8 and 6: 8; 10 and 10: 23. */
+/*
+ * Tails of the Mann-Whitney distribution from tables. 5 and 5 values at 5 %: 2; 7 and 7: 8; 8 and
+ * 6: 8; 10 and 10: 23.
+ */
 TEST(shift_of_tables)
 {
 	static const struct {
@@ -24,7 +27,7 @@ TEST(shift_of_tables)
 	struct shift s;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		/* All pairs' differences are different whole numbers: 0, 1, 2 … */
+		/* The differences of all pairs are the distinct whole numbers 0, 1, 2 … */
 		for (uint32_t k = 0; k < known[i].na; k++)
 			a[k] = (double)(k * known[i].nb);
 		for (uint32_t k = 0; k < known[i].nb; k++)
@@ -49,7 +52,7 @@ TEST(shift_needs)
 	assert_int_equal(shift_needs(0), 0);
 }
 
-/* Of equal ones no more than the level says are told apart. */
+/* No more than the level's share of equal samples are reported as different. */
 TEST(shift_of_equal_ones)
 {
 	uint64_t random = 7;
@@ -114,7 +117,7 @@ TEST(measured)
 	assert_string_equal(m.point[0].name, "ring");
 	assert_int_equal(m.point[1].bytes, 64);
 	assert_true(m.point[0].median_ns == 1234.5);
-	assert_true(m.point[0].busy); /* 41 of 2 × 1000 */
+	assert_true(m.point[0].busy); /* waited 41 of 2 × 1000 ns */
 	assert_true(m.point[0].launch->several_hosts);
 	assert_string_equal(m.point[0].launch->library, "Open MPI v4.1.4");
 	measured_release(&m);
@@ -123,7 +126,7 @@ TEST(measured)
 	measured_release(&m);
 }
 
-/* A file is unusable, or only some of it is. */
+/* Files that are unusable, and files with an unusable part. */
 TEST(measured_hostile)
 {
 	static const char *const unusable[] = {
@@ -151,7 +154,7 @@ TEST(measured_hostile)
 		FILE_OF(LAUNCH(RESULT("allreduce_latency", "2", "", POINT("8", "1e300")))),
 		FILE_OF(LAUNCH(RESULT("allreduce_latency", "2", "", POINT("8.5", "1")))),
 		FILE_OF(LAUNCH(RESULT("allreduce_latency", "2", "", "7,null,[],{\"bytes\":8}"))),
-		/* would be typed */
+		/* text that would become part of a command */
 		FILE_OF(LAUNCH(RESULT("allreduce_latency", "2", "\"algorithm\":\"1; rm x\"",
 				      POINT("8", "1")))),
 		FILE_OF(LAUNCH(
@@ -174,7 +177,7 @@ TEST(measured_hostile)
 	measured_release(&m);
 }
 
-/* Every byte of a good file in turn becomes another one. */
+/* Replaces each byte of a good file in turn. */
 TEST(measured_spoiled)
 {
 	static const char good[] = FILE_OF(

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is made of a recording's own words on its MPI library, and of the library's (lines of
- * povtrace-mpi-t), as text (cases.h). No library is run here; tests/live/threshold.test compares
- * the same with what libraries do.
+ * What povtrace concludes from a recording's data about its MPI library, and from lines of
+ * povtrace-mpi-t (cases.h). No library runs here. tests/live/threshold.test compares the same with
+ * real libraries.
  *
  *   meta JSON               an object of the recording
  *   said JSON               a line of povtrace-mpi-t; without one the library is not asked
- *   show paths|asked        paths only; the library may be asked
+ *   show paths|asked        only paths; the library may be asked
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 
-#define NUMBER_IN 10000	      /* bytes of the threshold that is asked for, within a host … */
+#define NUMBER_IN 10000	      /* threshold in bytes, within a host … */
 #define NUMBER_BETWEEN 100000 /* … and between hosts */
 
 struct play {
@@ -152,7 +152,7 @@ TEST(passes)
 	assert_true(library_ask_passes("OMPI_MCA_btl", "self,tcp"));
 	assert_true(library_ask_passes("OMPI_MCA_btl_vader_eager_limit", "8192"));
 	assert_true(library_ask_passes("UCX_TLS", "^ib"));
-	/* Paths, programs, and what is not known. */
+	/* Paths, programs and unknown variables are refused. */
 	assert_false(library_ask_passes("OMPI_MCA_btl", "/tmp/x"));
 	assert_false(library_ask_passes("OMPI_MCA_btl", "$(x)"));
 	assert_false(library_ask_passes("OMPI_MCA_mca_base_component_path", "x"));
@@ -187,7 +187,7 @@ TEST(trust)
 	is_refused("/usr", "", "no regular file");
 	is_refused("/bin/sh", "00", "another build ID");
 	is_refused(path, "00", "another build ID");
-	/* Anybody may write to this directory. */
+	/* Anyone may write to this directory. */
 	is_refused(path, "", "/tmp may be written by others");
 	unlink(path);
 	why = library_file_distrust("/bin/sh", "", geteuid());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Algorithms that MPICH tells of in a description, as its versions print them. */
+/* Algorithms in descriptions of variables, as versions of MPICH print them. */
 #include <stdlib.h>
 #include <string.h>
 

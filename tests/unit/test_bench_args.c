@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What a command line means to a benchmark: whose sizes go without saying. */
+/* What a command line means to a benchmark, and the sizes that it uses by default. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ TEST(sizes)
 	assert_sizes(&step, "latency", 0, 4 << 20, 4);
 }
 
-/* 0: as the benchmark has it. */
+/* 0 stands for the benchmark's default. */
 TEST(window_and_pairs)
 {
 	const struct args none = {0}, typed = {.window = 3, .pairs = 2};

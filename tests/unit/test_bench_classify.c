@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Sentences: the rules of classify.h at their edges. */
+/* Sentences: the rules of classify.h at their limits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,8 @@ static void column_add(struct result_point *p, const char *column, const char *t
 }
 
 /*
- * Adds points that are given as text: "64 1000 -; 128 2000 3" is two points, and "-" is no value. A column "$x" is a
- * text parameter, "#x" a whole number that is one, "~x" a time and "x" a value.
+ * Adds points given as text: "64 1000 -; 128 2000 3" is two points, and "-" is no value. A column
+ * "$x" is a text parameter, "#x" an integer parameter, "~x" a time and "x" a value.
  */
 static void points_add(struct result *r, const char *columns, const char *text)
 {
@@ -101,7 +101,7 @@ static void map_add(struct result *r, uint64_t bytes, double comp, double ratio,
 	result_value(p, "ratio", ratio);
 }
 
-/* A map with one point for each size, where the two times are alike. */
+/* Makes a map with one point per size, with equal communication and computation times. */
 static struct result *map_of(const double *ratio, size_t cnt, uint64_t first, uint64_t factor)
 {
 	struct result *r = result_of(RESULT_MAP);
@@ -125,7 +125,7 @@ TEST(runs)
 	assert_sentence(MAP(1024, 2, 1.26, 7), "x: worse than one after the other at all sizes");
 	assert_sentence(MAP(1024, 2, 1, 1, 0.5, 0.5, 0, 0),
 			"x: no overlap up to 2 KiB, partial overlap up to 8 KiB, overlap above");
-	/* "No overlap" hides nothing that is worse. */
+	/* "No overlap" does not cover anything worse. */
 	assert_sentence(MAP(1024, 2, 1, 1, 3),
 			"x: no overlap up to 2 KiB, worse than one after the other above");
 	/* A size that differs from its neighbours is not smoothed away. */
@@ -136,7 +136,9 @@ TEST(runs)
 	assert_sentence(MAP(1024, 2, 1, 0, 0), "x: no overlap up to 1 KiB, overlap above");
 }
 
-/* Sizes from 1 KiB on, computations as long as T_comm and twice that; waits are shares of T_comm. */
+/*
+ * Makes sizes from 1 KiB on. Computations take T_comm and twice that; waits are shares of T_comm.
+ */
 static struct result *waits_of(const double *ratio, const double *wait, size_t cnt, uint64_t factor)
 {
 	struct result *r = result_of(RESULT_MAP);
@@ -167,12 +169,12 @@ TEST(eager)
 	/* The sizes are too far apart to find the change. */
 	assert_sentence(WAITS(8, R(0, 1, 1), R(0, 1, 1)),
 			"x: overlap up to 1 KiB, no overlap above");
-	/* Eager messages end within a run, or there is one run only. */
+	/* The eager messages end within a run, or there is only one run. */
 	assert_sentence(WAITS(2, R(0.5, 0.5, 1, 1), R(0, 1, 1, 1)),
 			"x: partial overlap up to 2 KiB, no overlap above; eager up to 1 KiB");
 	assert_sentence(WAITS(2, R(1, 1, 1), R(0, 0, 1)),
 			"x: no overlap at all sizes; eager up to 2 KiB");
-	/* They end with a later run. */
+	/* The eager messages end with a later run. */
 	assert_sentence(
 		WAITS(2, R(0, 0, 0.5, 0.5, 1, 1), R(0, 0, 0, 0, 1, 1)),
 		"x: overlap up to 2 KiB, partial overlap up to 8 KiB (eager), no overlap above");
@@ -184,7 +186,7 @@ TEST(eager)
 			"x: overlap up to 2 KiB, no overlap above");
 }
 
-/* Without waits of sends, only two runs tell eager messages. */
+/* Without waits of sends, eager messages are only recognized by two runs. */
 TEST(eager_by_overlap)
 {
 	assert_sentence(MAP(1024, 2, 0, 0, 0, 1, 1),
@@ -198,7 +200,7 @@ TEST(eager_by_overlap)
 			"x: overlap up to 1 KiB, no overlap up to 4 KiB, overlap above");
 }
 
-/* All points of a size that are known count, whatever their computation time. */
+/* All known points of a size count, whatever their computation time. */
 TEST(judged)
 {
 	struct result *r =
@@ -221,7 +223,9 @@ TEST(judged)
 			"x: unknown at every size");
 }
 
-/* Computation times are said once where they are alike, and a run ends where its own would not hold for another size. */
+/*
+ * Equal computation times appear once. A run ends where its times would not hold for another size.
+ */
 TEST(computation_times)
 {
 	assert_sentence(
@@ -234,7 +238,7 @@ TEST(computation_times)
 		       "1024 1000 9 9 0; 2048 2000 9 9 0; 4096 2000 9 9 1"),
 		"x: overlap up to 2 KiB (eager) for computations of 1 us to 2 us, no overlap "
 		"above for 2 us");
-	/* The point of 2 KiB and 2 us holds neither claim, and contradicts one. */
+	/* The point at 2 KiB and 2 us holds neither claim and contradicts one. */
 	assert_sentence(
 		points(RESULT_MAP, MAP_COLUMNS,
 		       "1024 1000 9 9 0 0 0; 1024 2000 9 9 0 0 0; 2048 1000 9 9 0 0 0;"
@@ -243,7 +247,7 @@ TEST(computation_times)
 		"1 us");
 }
 
-/* A claim is held by what holds it at both ends of the interval; one that is wider than 0.5 says nothing. */
+/* A point holds a claim if both ends of its interval do. An interval wider than 0.5 is unknown. */
 TEST(intervals)
 {
 	assert_sentence(
@@ -256,7 +260,10 @@ TEST(intervals)
 		"8 KiB; 1 of 6 points are unknown");
 }
 
-/* Long computations with short messages say by what computation varies; points left of that line are unknown. */
+/*
+ * Long computations with short messages show how much computation varies. Points left of that line
+ * are unknown.
+ */
 TEST(line)
 {
 	struct result *r = result_of(RESULT_MAP);
@@ -268,7 +275,9 @@ TEST(line)
 		int k;
 
 		samples_init(&added);
-		/* Of 6 samples the interval is all of them, 1 us: the line is at 2 us of 1 ms. */
+		/*
+		 * The interval of 6 samples covers all of them, 1 us. The line is at 2 us for 1 ms.
+		 */
 		for (k = 0; k < 6; k++)
 			samples_add(&added, 200 * k);
 		result_param(p, "bytes", 1024u << i);
@@ -283,7 +292,7 @@ TEST(line)
 			   "4 KiB; 3 of 4 points are unknown");
 }
 
-/* Both together cannot take less time than one of them alone. */
+/* Both together cannot take less time than either alone. */
 TEST(wrong)
 {
 	struct result *r =
@@ -302,7 +311,7 @@ TEST(wrong)
 		"x: overlap at all sizes for computations of 1 us; 1 of 2 points are "
 		"wrong: both together took less time than one of them alone; disturbed: "
 		"its ranks slept");
-	/* What is not known is not wrong either. */
+	/* An unknown point is not wrong. */
 	result_value(p, "ratio_low", -2);
 	assert_says(r,
 		    "x: overlap at all sizes for computations of 1 us; 1 of 2 points are unknown");
@@ -333,7 +342,7 @@ TEST(load)
 		"3 1000 2000 10 4000000 1; 4 1000 8001000 90 8000000 8000",
 		"x: messages late by 0.5 ms or more with 2 to 4 threads, worst with 4: 90 % of "
 		"them, by 8.0 ms in the median, and one takes 8001 times T_comm on average");
-	/* The slowest message on average is not late, and has no time of being so. */
+	/* The slowest message on average is not late and has no lateness. */
 	assert_points(LOAD, "0 1000 1000 0 - 0; 1 1000 4000 5 700000 3; 2 1000 400000 0 - 399",
 		      "x: messages late by 0.5 ms or more with 1 thread: 5 % of them, by 0.7 ms in "
 		      "the median, and one takes 4.00 times T_comm on average");
@@ -376,7 +385,7 @@ TEST(protocol)
 	assert_null(classify_sentence(r));
 	points_add(r, PROTOCOL, "in_mpi 1 1; in_mpi 64 1");
 	assert_says(r, "x: eager up to 64 bytes at least");
-	/* The first size that is not eager ends it, whatever larger ones are. */
+	/* The first size that is not eager is the limit, whatever the larger ones are. */
 	points_add(r, PROTOCOL, "in_mpi 128 0; in_mpi 96 1; in_mpi 97 0; in_mpi 512 1");
 	points_add(r, PROTOCOL, "computing 1 1; computing 97 0");
 	assert_says(r, "x: eager up to 96 bytes, rendezvous from 97 on");
@@ -389,7 +398,7 @@ TEST(protocol)
 	points_add(r, PROTOCOL, "in_mpi 1 0");
 	assert_sentence(r, "x: rendezvous from 1 byte on");
 	assert_points(RESULT_PROTOCOL, PROTOCOL, "in_mpi 1 1", "x: eager up to 1 byte at least");
-	/* Nothing is said of sizes that were not tried. */
+	/* Sizes that were not tried are not mentioned. */
 	assert_points(RESULT_PROTOCOL, PROTOCOL, "in_mpi 2048 1; in_mpi 8192 1; computing 2048 0",
 		      "x: eager up to 8192 bytes at least; while the receiver computes not "
 		      "even 2048 bytes");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a comparison says of made-up launches: ranks and permutations against what is known of them, equal launches that must
- * not be called different, and planted ones that must be found.
+ * Comparison of artificial launches: ranks and permutations against known values, equal launches
+ * that must not be called different, and planted differences that must be found.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,10 @@
 #define POINTS 40
 #define TRIALS 40
 
-/* Lower critical values of U for 5 %, two-sided (Hollander & Wolfe, table A.5, less the least sum of ranks), and one. */
+/*
+ * Lower critical values of U for 5 %, two-sided, plus one (Hollander & Wolfe, table A.5, less the
+ * smallest sum of ranks).
+ */
 TEST(ranks)
 {
 	static const struct {
@@ -34,7 +37,7 @@ TEST(ranks)
 		assert_int_equal(interval_rank(rows[i].n, rows[i].m), rows[i].rank);
 		assert_int_equal(interval_rank(rows[i].m, rows[i].n), rows[i].rank);
 	}
-	/* The normal distribution goes on where counting ends. */
+	/* The normal approximation continues where exact counting ends. */
 	assert_true(fabs((double)interval_rank(60, 60) - (double)interval_rank(61, 60)) < 45);
 }
 
@@ -48,7 +51,7 @@ TEST(interval)
 	assert_near(r.high, 210.0 / 98, 1e-12);
 }
 
-/* How often a 95 % interval holds the true ratio. */
+/* Counts how often a 95 % interval contains the true ratio. */
 TEST(coverage)
 {
 	size_t held = 0, i, k;
@@ -68,7 +71,7 @@ TEST(coverage)
 	assert_in_range(held, 18900, 19200); /* 94.5 to 96 % */
 }
 
-/* Exact p where the sets are entirely apart: only they themselves, and all exchanged, show as much. */
+/* Exact p for sets that are fully apart: only this arrangement and its exchange are as extreme. */
 TEST(permutations)
 {
 	const double value[] = {0, 0.01, 0.02, 0.03, 0.5,  0.51, 0.52, 0.53,  /* apart */
@@ -90,9 +93,9 @@ TEST(permutations)
 
 struct planted {
 	double slow;	      /* factor of all times */
-	double point;	      /* of the first point's */
-	size_t every;	      /* each so-manieth launch is */
-	double by;	      /* so many times as slow */
+	double point;	      /* factor of the first point */
+	size_t every;	      /* every n-th launch … */
+	double by;	      /* … is slower by this factor */
 	double noise, single; /* standard deviation of launches, and of each point */
 };
 
@@ -174,7 +177,7 @@ static void trial_end(struct trial *t)
 	free(t->b);
 }
 
-/* Whether the comparison says of any point, or of all, that it differs, or that launches do within a file. */
+/* Whether the comparison calls any point, or all together, different, or launches within a file. */
 static bool calls_different(const struct trial *t)
 {
 	const struct judgement *j = &t->j[0];
@@ -204,7 +207,7 @@ TEST_WITH(equal, setup, teardown)
 	}
 }
 
-/* All a tenth slower, or one point of many: launches vary by 2 %. */
+/* All points slower by a tenth, or one of many points; launches vary by 2 %. */
 TEST_WITH(slower, setup, teardown)
 {
 	static const struct {
@@ -229,7 +232,7 @@ TEST_WITH(slower, setup, teardown)
 	}
 }
 
-/* Whether the file's third, sixth … launches are named, and no other. */
+/* Whether exactly the file's third, sixth … launches are named. */
 static bool every_third_named(const json_t *spread, size_t launches)
 {
 	const json_t *list = json_object_get(json_array_get(spread, 0), "launches"), *one;
@@ -273,7 +276,10 @@ TEST_WITH(every_third, setup, teardown)
 	assert_in_range(named, 38, TRIALS);
 }
 
-/* Single launches have no verdict, and intervals of their own; a few have none, either. */
+/*
+ * Single launches have no verdict and use their own intervals. A few launches have no verdict
+ * either.
+ */
 TEST_WITH(few, setup, teardown)
 {
 	const struct planted twice = {2, 1, 0, 1, 0.02, 0.005};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Lists of CPUs are written and read. */
+/* Writing and reading of CPU lists. */
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Estimates: what --point-time does not limit is in them, and what waiting costs on this machine. */
+/*
+ * Estimates: they include what --point-time does not limit, and the cost of waiting on this
+ * machine.
+ */
 #include <string.h>
 
 #include "unit/test.h"
@@ -31,9 +34,9 @@ TEST(point)
 	struct bench_options opt = options();
 
 	assert_near(estimate_point_ns(&opt, 0.1 * MS), 52 * 0.1 * MS, 1);
-	/* Two to warm up; then the time is over, when one more has begun. */
+	/* Two samples warm up. Then the time ends after one more has begun. */
 	assert_near(estimate_point_ns(&opt, 1 * MS), 23 * MS, 1);
-	/* Two are taken however long they take. */
+	/* Two samples are taken, however long they take. */
 	assert_near(estimate_point_ns(&opt, 50 * MS), 4 * 50 * MS, 1);
 	opt.ci_pct = 2.5;
 	assert_near(estimate_point_ns(&opt, 0.01 * MS), 1002 * 0.01 * MS, 1);
@@ -50,10 +53,10 @@ TEST(waits)
 	assert_near(estimate_wait_ns(&run, 3), 8 * MS, 0);
 	assert_near(estimate_shared_wait_ns(&run, 1), 0, 0);
 	assert_near(estimate_shared_wait_ns(&run, 4), 3 * 8 * MS, 0);
-	m.node_ranks = 2; /* the others have a node of their own */
+	m.node_ranks = 2; /* the other ranks are on another node */
 	assert_false(estimate_crowded(&m, 4));
 	m.node_ranks = 4;
-	m.shared_ns = 20000; /* it yields */
+	m.shared_ns = 20000; /* waiting yields the core */
 	assert_false(estimate_crowded(&m, 4));
 	assert_near(estimate_wait_ns(&run, 3), 0, 0);
 	run.machine = NULL;
@@ -75,7 +78,7 @@ static double estimate_of(const char *name, int ranks, const struct estimate_mac
 	return (double)benches[i]->estimate_ns(&run);
 }
 
-/* Samples of 50 ms and more are not cut short by a limit of 20. */
+/* A limit of 20 ms does not cut samples of 50 ms and more. */
 TEST(benchmarks)
 {
 	struct estimate_machine m = {.node_ranks = 4, .core_cnt = 2, .shared_ns = 8 * MS};
@@ -100,7 +103,7 @@ static int probe_rank(struct comm *c, void *ctx)
 	return 0;
 }
 
-/* A synchronisation is two messages, of 50 us each here, and nobody is in the way. */
+/* A synchronisation is two messages of 50 us each here, and no rank is in the way. */
 TEST(probe)
 {
 	struct estimate_machine m;

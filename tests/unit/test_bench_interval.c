@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Intervals of ratios, by samples whose ratio is known; and warming up until times fall no more. */
+/* Intervals of ratios, from samples with a known ratio; and warming up until times stop falling. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static double uniform(void)
 	return (double)(seed >> 11) * 0x1p-53;
 }
 
-/* Times as they are: never below the median's half, with a tail. Their median is `median`. */
+/* Fills in realistic times with the given median: bounded below at 0.9 of it, with a tail. */
 static void fill(struct samples *s, double median)
 {
 	size_t i;
@@ -29,7 +29,7 @@ static void fill(struct samples *s, double median)
 		samples_add(s, median * (0.9 + 0.1 * log(1 / (1 - uniform())) / log(2)));
 }
 
-/* What pairs differ by, whose median is `added`. */
+/* Fills in the differences of pairs, with median `added`. */
 static void fill_added(struct samples *s, double added)
 {
 	size_t i;
@@ -41,10 +41,11 @@ static void fill_added(struct samples *s, double added)
 
 struct medians {
 	double before, after, beside, comp;
-	double added, added_less; /* by what T_comp may be at least and at most */
+	/* Time added to the least and to the largest possible T_comp. */
+	double added, added_less;
 };
 
-/* The interval for samples with these medians. */
+/* Computes the interval for samples with these medians. */
 static void interval_of(const struct medians *m, double *low, double *high)
 {
 	struct samples s[6];
@@ -63,7 +64,7 @@ static void interval_of(const struct medians *m, double *low, double *high)
 		samples_release(&s[i]);
 }
 
-/* 95 % of intervals have the truth in them; T_comm's own percent makes it some more. */
+/* 95 % of the intervals contain the truth; the percent added for T_comm makes it slightly more. */
 TEST(covers)
 {
 	static const double added[] = {0, 500, 1000, 1800};
@@ -79,10 +80,13 @@ TEST(covers)
 		covered += low <= truth && truth <= high;
 	}
 	assert_in_range(covered, TRIALS * 93 / 100, TRIALS);
-	assert_true(covered < TRIALS); /* or they are so wide that they say nothing */
+	assert_true(covered < TRIALS); /* otherwise they are too wide to be useful */
 }
 
-/* The interval has all that may be: what T_comm was in between, what cold caches cost, and which rank was waited for. */
+/*
+ * The interval covers all possibilities: T_comm in between, the cost of cold caches, and the rank
+ * that was waited for.
+ */
 TEST(spans)
 {
 	static const struct medians drift = {1000, 1400, 1200, 5000, 1200, 1200};
@@ -107,7 +111,7 @@ TEST(spans)
 	assert_true(high - low < 0.2);
 }
 
-/* A pace that changes for both of a pair is not in it. */
+/* A change of pace that affects both of a pair does not widen the interval. */
 TEST(pairs)
 {
 	struct samples comm, comp, added;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Launches in one file: added one by one, with the same options, and resumed where they were broken off. */
+/*
+ * Launches in one file: added one by one, with the same options, and resumed after an interruption.
+ */
 #include <errno.h>
 #include <math.h>
 
@@ -9,7 +11,7 @@
 
 EACH_TEST(setup, teardown);
 
-/* A new launch has nothing of those before it. */
+/* A new launch contains nothing of earlier ones. */
 TEST(launches)
 {
 	struct fixture *f = *state;
@@ -39,7 +41,7 @@ TEST(launches)
 	json_decref(read);
 }
 
-/* The same benchmark and ranks want the same options in all launches. */
+/* All launches need the same options for the same benchmark and ranks. */
 TEST(options)
 {
 	struct fixture *f = *state;
@@ -64,7 +66,8 @@ TEST(resume_result)
 {
 	struct fixture *f = *state;
 	struct result_about receiver = f->about;
-	struct result_file *file = open_file(f, "here", true); /* begins, as there is none yet */
+	/* begins a launch, since there is none yet */
+	struct result_file *file = open_file(f, "here", true);
 	json_t *read;
 
 	assert_false(result_file_holds(file));
@@ -85,7 +88,7 @@ TEST(resume_result)
 	json_decref(read);
 }
 
-/* Points that were written before the end are taken, each at its place, and the rest is measured. */
+/* Points written before the interruption are reused, each in its place; the others are measured. */
 TEST(resume_point)
 {
 	static const struct result_axis first = {"bytes", 64}, second = {"bytes", 128};
@@ -119,7 +122,7 @@ TEST(resume_point)
 	result_free(r);
 }
 
-/* A file of the first version is one launch, and gets further ones. */
+/* A file of version 1 is one launch and takes further ones. */
 TEST(first_version)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Why a point of a map has no ratio, from the times that it was made of. */
+/* Why a point of a map has no ratio, from its times. */
 #include <math.h>
 
 #include "unit/test.h"
@@ -9,7 +9,7 @@
 
 #define CLOCK_NS 25.0
 
-/* 100 samples from ns to ns + width. */
+/* Fills in 100 samples from ns to ns + width. */
 static void spread(struct samples *out, double ns, double width)
 {
 	int i;
@@ -19,7 +19,7 @@ static void spread(struct samples *out, double ns, double width)
 		samples_add(out, ns + width * i / 99);
 }
 
-/* T_comm of `before`, and after the points longer by `more`. */
+/* T_comm is `before`, and longer by `more` after the points. */
 static void assert_blank(double before, double more, double comp_ns, const char *expected)
 {
 	const struct result_about about = {

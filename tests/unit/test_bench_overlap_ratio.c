@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Everybody's overlap figures of one measurement. Besides cases by hand, the conversions from equation (1) hold all
- * over the space where nothing is clamped: they are derived from the formulas, not from the code.
+ * The overlap figures of all benchmarks for one measurement. Besides cases by hand, the conversions
+ * from equation (1) must hold wherever nothing is clamped. They are derived from the formulas, not
+ * from the code.
  */
 #include <math.h>
 
@@ -23,7 +24,7 @@ static struct overlap_ratios ratios_of(double comm, double comp, double measured
 TEST(ends)
 {
 	static const struct {
-		double measured; /* 100 of communication, 300 of computation */
+		double measured; /* communication takes 100, computation 300 */
 		struct overlap_ratios r;
 	} rows[] = {
 		/* perfect: imb_pct cannot reach 100 here */
@@ -31,7 +32,7 @@ TEST(ends)
 		 {.ratio = 0, .osu_pct = 100, .imb_pct = 100.0 / 3, .imb_io_pct = 100, .mpiperf = 1}},
 		/* one after the other */
 		{400, {.ratio = 1, .osu_pct = 0, .imb_pct = 0, .imb_io_pct = 0, .mpiperf = 0}},
-		/* worse: ours and mpiperf's say how much */
+		/* worse: only our ratio and mpiperf's show by how much */
 		{600, {.ratio = 3, .osu_pct = 0, .imb_pct = 0, .imb_io_pct = 0, .mpiperf = -2}},
 		/* T_comm measured too long */
 		{250,
@@ -88,8 +89,8 @@ TEST(own_terms)
 }
 
 /*
- * The computation of 300 took 320 with its Tests, 20 of them. OSU's code has the 320 and takes the 20 off: so have
- * we, without Tests to begin with. And it is clamped below only.
+ * The computation of 300 took 320 including 20 of Tests. OSU's code measures 320 and subtracts 20.
+ * We measure without Tests in the first place. OSU's figure is clamped below only.
  */
 TEST(osu)
 {

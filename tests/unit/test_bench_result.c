@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Results: what is put in is read back, and printed. */
+/* Results: values are read back as stored, and printed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ TEST(numbers)
 	result_free(NULL);
 }
 
-/* By bytes, then by window, whatever order the points came in. */
+/* Sorted by bytes, then by window, in whatever order the points came. */
 TEST(sorted)
 {
 	static const uint64_t added[][2] = {{64, 2}, {8, 3}, {64, 1}, {8, 1}};
@@ -57,7 +57,7 @@ TEST(sorted)
 	}
 }
 
-/* The time "measured" of the first point; borrowed. */
+/* Returns the time "measured" of the first point; borrowed. */
 static json_t *first_time(struct result *r)
 {
 	json_t *point = json_array_get(json_object_get(result_json(r), "points"), 0);
@@ -130,7 +130,7 @@ static void assert_prints(struct result *r, const char *expected)
 	free(text);
 }
 
-/* Parameters are printed as users type them; one rank is no ranks. */
+/* Parameters are printed as users type them. A single rank is not printed. */
 TEST(print_one)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The file of results: read back as written, whole at every moment, and with one set of factors. */
+/*
+ * The file of results: it reads back as written, is complete at every moment, and has one set of
+ * factors.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +13,7 @@
 
 EACH_TEST(setup, teardown);
 
-/* But for the digits that the file leaves out. */
+/* Compares without the digits that the file omits. */
 static void assert_same(const json_t *a, const json_t *b)
 {
 	char *x = json_dumps(a, JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
@@ -27,7 +30,8 @@ TEST(round_trip)
 	struct result_file *file = open_file(f, "here", false);
 	json_t *read;
 
-	assert_int_not_equal(access(f->path, F_OK), 0); /* nothing measured, nothing written */
+	/* without a measurement no file is written */
+	assert_int_not_equal(access(f->path, F_OK), 0);
 	add_point(f->r, 64);
 	result_sentence_set(f->r, "no overlap");
 	assert_false(result_file_has(file, &f->about));
@@ -43,7 +47,7 @@ TEST(round_trip)
 	json_decref(read);
 }
 
-/* What opening a file that was written "here" gives with these factors. */
+/* Opens a file that was written "here" with these factors, and returns the error. */
 static int open_with(struct fixture *f, json_t *changed)
 {
 	struct result_file *file;
@@ -54,10 +58,10 @@ static int open_with(struct fixture *f, json_t *changed)
 	return err;
 }
 
-/* What decides a measurement must be the same, and what differs by itself need not. */
+/* Factors that determine a measurement must be equal; those that vary by themselves may differ. */
 TEST(factors)
 {
-	/* null: is missing */
+	/* NULL: missing */
 	static const struct {
 		const char *factor, *value;
 		int err;
@@ -106,7 +110,7 @@ static json_t *places(const char *first, const char *second, const char *third)
 	return all;
 }
 
-/* The ranks that two runs have in common are bound alike; the file knows the places of all. */
+/* The ranks common to two runs must have the same bindings. The file keeps the bindings of all. */
 TEST(binding)
 {
 	struct fixture *f = *state;
@@ -123,7 +127,7 @@ TEST(binding)
 	assert_int_equal(open_with(f, places("0", "1", "2")), 0);
 }
 
-/* MPICH's launcher gives every process a variable that looks like a user's. */
+/* MPICH's launcher gives each process a variable that looks like a user's. */
 TEST(environment)
 {
 	static const struct {
@@ -150,7 +154,7 @@ TEST(environment)
 	json_decref(all);
 }
 
-/* A bad place is found before anything is measured, and the search leaves nothing there. */
+/* A bad path is found before anything is measured, and the check leaves nothing behind. */
 TEST(unwritable)
 {
 	struct fixture *f = *state;
@@ -164,7 +168,10 @@ TEST(unwritable)
 	free(inside);
 }
 
-/* The place goes away during the measurement: the next write has what the last one could not write. */
+/*
+ * The directory disappears during the measurement. The next write includes what the last one could
+ * not.
+ */
 TEST(lost_place)
 {
 	struct fixture *f = *state;
@@ -178,7 +185,7 @@ TEST(lost_place)
 	result_file_free(file);
 }
 
-/* Two runs at once, from an empty place: the file has what both measured. */
+/* Two runs at once that start without a file: the file has the results of both. */
 TEST(two_runs)
 {
 	struct fixture *f = *state;
@@ -196,7 +203,7 @@ TEST(two_runs)
 	result_file_free(two);
 }
 
-/* The other run measures under other conditions: each has a file. */
+/* The other run measures under other conditions: each has its own file. */
 TEST(two_machines)
 {
 	struct fixture *f = *state;
@@ -215,7 +222,7 @@ TEST(two_machines)
 	result_file_free(two);
 }
 
-/* A file of something else is refused, and stays as it is. */
+/* A foreign file is refused and stays as it is. */
 TEST(foreign_file)
 {
 	static const char *const texts[] = {

@@ -43,7 +43,7 @@ TEST(numbers)
 	assert_numbers("7", 6, "");
 }
 
-/* Reports that are made up: of each test the first `bad` are far off. */
+/* Artificial reports: the first `bad` tests are far off. */
 struct script {
 	struct bench_options opt;
 	size_t bad;
@@ -69,7 +69,7 @@ static double report(const struct rooted_case *rc, void *ctx)
 		return 1e9;
 	test = (at - warm) / REPORTS_OF_A_TEST;
 	at = (at - warm) % REPORTS_OF_A_TEST;
-	/* Each test is nearer to steady than the one before. */
+	/* Each test is steadier than the one before. */
 	return test < s->bad && at % 2 ? 1000 + 100.0 * (double)(s->bad - test) : 1000;
 }
 
@@ -103,8 +103,8 @@ static void run_made_up(struct script *s, size_t bad, uint64_t warmup)
 }
 
 /*
- * What warms up is so many operations, and in no sample. The outcome is that of the steadiest test,
- * the last.
+ * Warm-up is a number of operations that are in no sample. The outcome is that of the steadiest
+ * test, which is the last.
  */
 TEST(reports)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Sentences of random maps against each of their points: what is read in the sentence must hold for every point that is known, and what
- * a point holds must be read there. The sentence is parsed, and the rules are stated here once more.
+ * Sentences of random maps, checked against each of their points. A claim of the sentence must hold
+ * for every known point, and every claim that a point holds must be in the sentence. The test
+ * parses the sentence and states the rules independently.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void time_add(struct result_point *p, const char *name, double ns)
 	samples_release(&s);
 }
 
-/* Around a ratio that some neighbours have in common, as in real maps. */
+/* Draws a point around a ratio that some neighbours share, as in real maps. */
 static void point_draw(struct random_map *m, size_t size, size_t time, double around)
 {
 	struct point *one = &m->point[size][time];
@@ -116,8 +117,9 @@ enum class { OVERLAP, PARTIAL, NONE, WORSE, CLASSES };
 
 struct claim {
 	enum class class;
-	size_t from, to;  /* sizes */
-	double low, high; /* ns; NaN: said at the end for all */
+	size_t from, to; /* indices of sizes */
+	/* In ns; NaN: stated once at the end for all. */
+	double low, high;
 };
 
 struct reading {
@@ -175,7 +177,7 @@ static double read_time(const char **at)
 	return round(value * 1e6);
 }
 
-/* Leaves them NaN if none are given. */
+/* Sets both to NaN if the text has no times. */
 static void read_times(const char **at, double *low, double *high)
 {
 	*low = *high = NAN;
@@ -310,8 +312,8 @@ static void read_sentence(const struct random_map *m, const char *at, struct rea
 /* ---- what must hold ---- */
 
 static const struct {
-	double holds_low, holds_high; /* both ends are within: a claim is held */
-	double low, high;	      /* no part is within: it is contradicted */
+	double holds_low, holds_high; /* both ends within: the point holds the claim */
+	double low, high;	      /* nothing within: the point contradicts the claim */
 } classes[CLASSES] = {
 	[OVERLAP] = {-INFINITY, 0.25, -INFINITY, 0.25},
 	[PARTIAL] = {0.1, 0.9, 0.1, 0.9},
@@ -336,7 +338,7 @@ static bool in_range(const struct claim *c, size_t time)
 	return time_ns(time) >= c->low && time_ns(time) <= c->high;
 }
 
-/* Nothing contradicts it, and each of its sizes has something that holds it. */
+/* Whether no point contradicts the claim and each of its sizes has a point that holds it. */
 static bool claim_is_right(const struct random_map *m, const struct claim *c)
 {
 	size_t size, time, held;
@@ -358,7 +360,7 @@ static bool claim_is_right(const struct random_map *m, const struct claim *c)
 	return c->from <= c->to;
 }
 
-/* A point that holds something is in a claim. */
+/* Whether a point that holds a claim is in one. */
 static bool point_is_told(const struct random_map *m, const struct reading *r, size_t size,
 			  size_t time)
 {
@@ -419,6 +421,6 @@ TEST(random_maps)
 		free(sentence);
 		result_free(m.result);
 	}
-	/* Or none of these was tried. */
+	/* otherwise none of these was tried */
 	assert_true(mixed > MAPS / 10);
 }

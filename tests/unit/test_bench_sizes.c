@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Curves as tables in the shape of the OSU benchmarks: what is no row begins with '#', sizes are plain numbers. */
+/*
+ * Curves as tables in the format of the OSU benchmarks: other lines than rows begin with '#', and
+ * sizes are plain numbers.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +77,7 @@ TEST(rate)
 		"1                        10.00    10000000       0.100       0.394          64\n\n");
 }
 
-/* What one row only has is a column of all. */
+/* A value that only one row has gets a column in all. */
 TEST(pairs)
 {
 	struct result *r = curve(*state, "message_rate", "windows in pairs");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which ranks share a node; clocks of several nodes; a common start, and what comes late to it. */
+/* Ranks that share a node; clocks of several nodes; a common start, and late ranks. */
 #include <string.h>
 
 #include "unit/test.h"
@@ -79,7 +79,7 @@ static double offset_at(int node, double first_ns)
 	return node * (SKEW_NS + DRIFT * first_ns);
 }
 
-/* For how long rank 0's time is known behind the last measurement, and how far it is off then. */
+/* Measures how long rank 0's time stays known after the last measurement, and its error then. */
 static int follow(struct comm *c, void *ctx)
 {
 	double *off_ns = ctx;
@@ -115,7 +115,7 @@ TEST(clocks)
 struct start {
 	double began_ns[RANKS]; /* by rank 0's clock */
 	uint64_t late_cnt, kept_cnt;
-	uint64_t margin_ns; /* to begin with; 0: as measured */
+	uint64_t margin_ns; /* initial margin; 0: as measured */
 	int call_cnt;
 	struct comm *comm[RANKS];
 	struct start_window *window[RANKS];
@@ -176,7 +176,10 @@ TEST(start)
 		assert_near(s.began_ns[i], s.began_ns[0], 10);
 }
 
-/* The word takes 2 µs: with less than that, all but rank 0 are late, until the margin is long enough. */
+/*
+ * The start message takes 2 µs. With a shorter margin, all ranks but rank 0 are late, until the
+ * margin is long enough.
+ */
 TEST(late)
 {
 	struct model_settings m = machine(3, false);
@@ -193,7 +196,7 @@ TEST(late)
 		assert_near(s.began_ns[i], s.began_ns[0], WINDOW_LATE_NS + 10);
 }
 
-/* Where it never is, a sample is taken all the same in the end. */
+/* If the margin never suffices, a sample is still taken in the end. */
 TEST(always_late)
 {
 	struct model_settings m = machine(3, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Summaries: order statistics, the median's interval, and when it is narrow enough. */
+/* Summaries: order statistics, the median's interval, and when that is narrow enough. */
 #include <math.h>
 
 #include "unit/test.h"
@@ -8,7 +8,7 @@
 
 #define EXACT 1e-9
 
-/* 1 … n, in an order that is not sorted (n must not be a multiple of 7). */
+/* Adds 1 … n in unsorted order (n must not be a multiple of 7). */
 static void fill_ranks(struct samples *s, size_t n)
 {
 	size_t i;
@@ -20,7 +20,9 @@ static void fill_ranks(struct samples *s, size_t n)
 
 TEST(interval_ranks)
 {
-	/* By hand from ⌊(n−1.96√n)/2⌋ and ⌈1+(n+1.96√n)/2⌉; a sample's value is its rank. */
+	/*
+	 * Computed by hand from ⌊(n−1.96√n)/2⌋ and ⌈1+(n+1.96√n)/2⌉; a sample's value is its rank.
+	 */
 	static const struct {
 		size_t cnt;
 		double low, high;
@@ -57,9 +59,9 @@ TEST(summary)
 	assert_near(sum.p99, 100, EXACT);
 	assert_near(sum.max, 101, EXACT);
 	assert_near(sum.mean, 51, EXACT);
-	/* Of 1 … n: n(n+1)/12, with n−1 in the denominator. */
+	/* The variance of 1 … n is n(n+1)/12, with n−1 in the denominator. */
 	assert_near(sum.sd, sqrt(101.0 * 102 / 12), 1e-9);
-	/* The order they were taken in is kept. */
+	/* The samples keep the order in which they were taken. */
 	assert_near(s.value[1], 8, EXACT);
 	samples_release(&s);
 }
@@ -98,14 +100,14 @@ TEST(settled)
 	struct samples s;
 	int i;
 
-	/* 1 … 50: median 25.5, interval 18 … 33, so ±7.5 of 25.5: 29.4 %. */
+	/* 1 … 50 has median 25.5 and interval 18 … 33, which is ±7.5 of 25.5, or 29.4 %. */
 	fill_ranks(&s, 50);
 	assert_true(stats_settled(&s, 29.5));
 	assert_false(stats_settled(&s, 29.3));
 	samples_clear(&s);
 	for (i = 0; i < 5; i++)
 		samples_add(&s, 100);
-	assert_false(stats_settled(&s, 5)); /* too few to tell */
+	assert_false(stats_settled(&s, 5)); /* too few samples */
 	samples_add(&s, 100);
 	assert_true(stats_settled(&s, 5));
 	samples_release(&s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The axes: powers of two are met exactly, nothing comes twice, limits and units hold. */
+/* Axes: they hit powers of two exactly, have no duplicates, and respect limits and units. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ TEST(values)
 		{0, 100, 10, 1, " 0 1 10 100"},
 		{0, 0, 2, 1, " 0"},
 		{8, 64, M_SQRT2, 8, " 8 16 24 32 48 64"},
-		/* 1 and 2 are no multiples of 8, and 0 was not asked for. */
+		/* 1 and 2 are no multiples of 8, and 0 was not requested. */
 		{1, 32, 2, 8, " 8 16 32"},
 	};
 	struct sweep s;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How far above the stack pointer a binding's return address lies at its calls: of functions written for it, and of installed bindings against
- * what readelf says of the tables by which exceptions find their frames.
+ * How far a binding's return address is above the stack pointer at its calls. Checked for functions
+ * written for the test, and for installed bindings against readelf's output of the exception unwind
+ * tables.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,11 +79,14 @@ TEST(written)
 
 struct frame_row {
 	uint64_t addr;
-	unsigned int
-		offset; /* of the frame's address above the stack pointer; 0: it is told otherwise */
+	/* Offset of the frame's address above the stack pointer; 0: stated in another way. */
+	unsigned int offset;
 };
 
-/* By readelf, in order of address as far as each function goes; the functions are in no order. */
+/*
+ * Reads the rows from readelf. They are sorted by address within each function; the functions are
+ * not.
+ */
 static size_t frame_rows(const char *path, struct frame_row **out)
 {
 	unsigned long long addr, start, end;
@@ -124,7 +128,7 @@ static int row_compare(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* Rows that begin at the same place say the same. */
+/* Rows with the same address have the same offset. */
 static unsigned int offset_at(const struct frame_row *row, size_t cnt, uint64_t addr)
 {
 	size_t i = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Where processes have bindings: what is mapped over another file, forks, ends; and what the steps' table has of them. */
+/*
+ * Locations of bindings in processes: mappings over another file, forks, exits; and the contents of
+ * the table of steps.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@ static struct kernel kernel = {
 static struct bindings b = {.kernel = &kernel};
 static struct code_file f08, mpifh, other;
 
-/* Code of so many bytes from 0x1000 on, which lies at the same offset. */
+/* Makes a file with that many bytes of code from 0x1000 on, at the same file offset. */
 static void file_make(struct code_file *f, int bytes, json_t *steps)
 {
 	*f = (struct code_file){.segments = json_pack("[[i,i,i]]", 0x1000, 0x1000, bytes)};
@@ -30,7 +33,7 @@ static void file_drop(struct code_file *f)
 	json_decref(f->binding);
 }
 
-/* "start+bytes=file …" of a process. */
+/* Returns "start+bytes=file …" of a process. */
 static const char *ranges(pid_t pid)
 {
 	static char text[256];
@@ -81,7 +84,7 @@ TEST(processes)
 	assert_int_equal(changes, 8);
 }
 
-/* No more than half of the table, so that each of its steps is found soon. */
+/* Uses at most half of the table, so that each of its steps is found soon. */
 TEST(table)
 {
 	struct code_file large;

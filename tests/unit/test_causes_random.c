@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Why those who were waited for were late, on random schedules: the causes are found once more here, moment by moment, by what is true
- * at each of them.
+ * Why the ranks waited for were late, on random schedules. The test derives the causes
+ * independently, moment by moment, from the state at each of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,15 @@
 #define UNIT 100 /* ns */
 #define NS(at) (START + (uint64_t)(at)*UNIT)
 
-/* What is true at each moment. */
+/* The state at each moment. */
 struct truth {
 	struct {
-		uint8_t state, in; /* in: 1 a call, 2 polls */
-		int wait;	   /* of wait[], + 1 */
+		uint8_t state, in; /* in = 1: a call, 2: polls */
+		int wait;	   /* index in wait[] + 1 */
 	} at[RANKS][SPAN];
 	struct {
 		uint32_t members, late[RANKS];
-		uint64_t begin[RANKS]; /* of late ones */
+		uint64_t begin[RANKS]; /* begin of the late ranks */
 	} wait[RANKS * SLOTS];
 	int waits;
 	double ns[RANKS][CAUSE_KINDS];
@@ -62,7 +62,7 @@ static void mark_call(struct truth *t, int rank, uint64_t from, uint64_t to, uin
 	}
 }
 
-/* A rank is in a call, or in polls, or waits for a message of another one. */
+/* Puts a rank into a call, into polls, or into a wait for another rank's message. */
 static void random_single(struct causes_world *w, struct truth *t, int rank, uint64_t slot)
 {
 	uint64_t from = slot + below(80), to = from + 2 + below(100), sent;
@@ -85,7 +85,7 @@ static void random_single(struct causes_world *w, struct truth *t, int rank, uin
 	told_receive(w, rank, NS(from), (int)other, NS(sent));
 }
 
-/* Ranks 0 to members - 1 are in a collective call; some leave early. */
+/* Puts ranks 0 to members - 1 into a collective call; some leave early. */
 static void random_joint(struct causes_world *w, struct truth *t, int members, uint64_t slot)
 {
 	uint64_t begin[RANKS], end, last = 0;
@@ -117,7 +117,7 @@ static uint8_t kind_at(const struct truth *t, uint32_t rank, uint64_t x)
 					outside[s];
 }
 
-/* Shares a moment that somebody waited out over those who are missing. */
+/* Divides a moment of waiting among the missing ranks. */
 static void blame_at(struct truth *t, int wait, uint64_t x, double share, uint32_t path,
 		     uint32_t waiter)
 {
@@ -131,7 +131,7 @@ static void blame_at(struct truth *t, int wait, uint64_t x, double share, uint32
 		if (t->wait[wait - 1].begin[i] <= x)
 			continue;
 		if (path & 1u << late)
-			t->ns[waiter][CAUSE_UNKNOWN] += share / missing; /* a circle */
+			t->ns[waiter][CAUSE_UNKNOWN] += share / missing; /* a cycle */
 		else if (t->at[late][x].wait)
 			blame_at(t, t->at[late][x].wait, x, share / missing, path | 1u << late,
 				 late);
@@ -176,7 +176,7 @@ TEST(random)
 			direct_ns += causes_world_ns(&w.causes.direct[how], CAUSE_NOBODY,
 						     CAUSE_KINDS);
 		assert_int_equal(direct_ns, causes_world_waited_ns(&w));
-		/* what arrivals shares out is cut to whole nanoseconds */
+		/* shares of arrivals are truncated to whole nanoseconds */
 		for (uint32_t i = 0; i < RANKS; i++)
 			for (int kind = 0; kind < CAUSE_KINDS; kind++) {
 				double got = (double)causes_world_root_ns(&w, i, kind),
@@ -191,7 +191,7 @@ TEST(random)
 	free(t);
 }
 
-/* More than is kept: what is followed is followed in time, and the sum stays right. */
+/* More waits than are kept: following them must not take too long, and the sum stays right. */
 TEST(many)
 {
 	struct causes_world w;

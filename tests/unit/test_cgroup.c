@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where the CPU time and memory of a process are limited, in both versions of control groups; what their
- * files say: cases/cgroup.txt.
+ * Limits of a process's CPU time and memory, in both versions of control groups, and the contents
+ * of their files: cases/cgroup.txt.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,11 @@ static const struct {
 	{"both", FIRST SECOND},
 	{"nothing", ""},
 	{"nonsense", "nonsense\n36 25\n - \n"},
-	/* in a container: what is mounted is a group in the middle */
+	/* in a container: the mounted directory is a group in the middle */
 	{"middle", "29 22 0:25 /pod/7 /cg rw - cgroup2 cgroup2 rw\n"},
 };
 
-/* dir MOUNTS GROUPS, memory_dir MOUNTS GROUPS */
+/* Runs dir MOUNTS GROUPS, or memory_dir MOUNTS GROUPS. */
 static void dir_print(const char *name, const char *groups, const char *controller, FILE *out)
 {
 	size_t root = 0, i = 0;
@@ -73,7 +73,7 @@ static void memory_print(const char *dir, FILE *out)
 		fprintf(out, "%llu kills", (unsigned long long)kills);
 }
 
-/* limit FILE=TEXT…, throttling FILE=TEXT…, memory FILE=TEXT… */
+/* Runs limit FILE=TEXT…, throttling FILE=TEXT… or memory FILE=TEXT…. */
 static void files_print(const char *command, char *files, FILE *out)
 {
 	static const char *const names[] = {
@@ -96,7 +96,7 @@ static void files_print(const char *command, char *files, FILE *out)
 		unlink(temp_path(names[i]));
 }
 
-/* "|" is the end of a line. */
+/* "|" ends a line. */
 static void play(const struct script *lines, FILE *out)
 {
 	char *line = lines->line[0], *save = NULL, *command, *name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Files with code, by their ids; and which of their symbols are a function that is to be a region.
+ * Files with code and their ids; and which of their symbols belong to a function selected as
+ * region.
  */
 #include <sys/sysmacros.h>
 
@@ -30,7 +31,7 @@ TEST(ids)
 	code_files_release(&files);
 }
 
-/* Device numbers beyond 8 bits of minor, and contents rewritten under the same number. */
+/* Device numbers beyond 8 bits of minor, and contents rewritten under the same inode number. */
 TEST(stat)
 {
 	const struct stat a = {.st_dev = makedev(259, 70000),
@@ -107,14 +108,14 @@ TEST(region_names)
 	assert_false(region_is("solve2", "solve"));
 	assert_false(region_is("sol", "solve"));
 	assert_false(region_is("a_solve", "solve"));
-	/* jumped to, or called by the rest of the function */
+	/* parts that the rest of the function jumps to or calls */
 	assert_false(region_is("solve.cold", "solve"));
 	assert_false(region_is("solve.part.0", "solve"));
 	assert_false(region_is("solve.constprop.0.cold", "solve"));
 	assert_false(region_is("solve.isra.0.part.0", "solve"));
 }
 
-/* Whether a file may have it is known by its names alone. */
+/* A file's names alone show whether it may contain a region. */
 TEST(region_mentions)
 {
 	const struct elf_symbol *sym;

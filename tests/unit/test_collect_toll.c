@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What tracing cost each process (cases/toll.txt), the sentence made of it, and the limit on it
+ * The tracing overhead of each process (cases/toll.txt), the sentence about it, and the limit on it
  * (cases/limit.txt).
  */
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct probe_cost prices = {.call_ns = 10,
 					 .preload_counted_ns = 1,
 					 .samples = 1};
 
-/* A thread of process 30 that polls, and has made calls that it counted and did not report. */
+/* Adds a thread of process 30 that polls and has made calls that were counted but not reported. */
 static void gathered(struct toll *t, uint64_t polls, uint64_t counted)
 {
 	struct pov_thread thread = {.tid = 31, .tgid = 30, .spinning = 1};
@@ -151,7 +151,7 @@ TEST(text)
 
 /* ---- the limit ---- */
 
-/* Two functions that cost much, a small one, and one that waits for others. */
+/* Two expensive functions, a cheap one, and one that waits for others. */
 enum { HOT, WARM, SMALL, WAITS, FUNCS };
 
 static const char *const func_names[FUNCS] = {"HOT", "WARM", "SMALL", "WAITS"};
@@ -186,7 +186,7 @@ static size_t costs_read(char *text, struct limit_cost *cost)
 	return cnt;
 }
 
-/* look COSTS, or sampled COSTS, where what detached functions would cost is known. */
+/* Runs look COSTS, or sampled COSTS, in which the cost of detached functions is known. */
 static void limit_look(struct limit *limit, char *line, FILE *out)
 {
 	struct limit_change change[FUNCS];

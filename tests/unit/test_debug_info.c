@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Call sites of programs that print where each one is: compiled in several ways, run, and looked
- * up. Files that are gone, another's, or damaged give no name and do no harm.
- * golden/call_sites.bats compares with addr2line.
+ * Call sites of programs that print each of them: compiled in several ways, run, and looked up.
+ * Files that are missing, foreign or damaged give no name and do no harm. golden/call_sites.bats
+ * compares with addr2line.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "unit/elf_fixture.h"
 #include "unit/trace_help.h"
 
-/* Prints for each call where it returns to, as an offset in the file, the function and the line. */
+/* Prints each call's return address as an offset in the file, the function and the line. */
 static const char program[] =
 	"#include <stdio.h>\n"
 	"extern char __executable_start;\n"
@@ -64,7 +64,7 @@ static struct {
 	uint32_t line;
 } place[CALLS];
 
-/* What the program at path says of itself. */
+/* Runs the program at path and reads what it prints. */
 static void places_read(const char *path)
 {
 	FILE *out = popen(path, "re");
@@ -105,8 +105,8 @@ static int open_it(const char *path, const char *build_id, struct debug_info **o
 }
 
 /*
- * A new look at the file, for one offset: "FUNCTION LINE FILE" or, without debug information,
- * "FUNCTION+OFFSET"; or "none".
+ * Opens the file again and looks up one offset. Returns "FUNCTION LINE FILE" or, without debug
+ * information, "FUNCTION+OFFSET"; or "none".
  */
 static const char *found_at(const char *path, uint64_t offset)
 {
@@ -125,7 +125,7 @@ static const char *found_at(const char *path, uint64_t offset)
 	return text;
 }
 
-/* sh -c of the words, in the directory of path, which is $f there. */
+/* Runs the words with sh -c in the directory of path. $f is path there. */
 static void command(const char *path, const char *words)
 {
 	char *cmd = xasprintf("f=%s; cd \"$(dirname $f)\" && %s", path, words);
@@ -135,7 +135,7 @@ static void command(const char *path, const char *words)
 	free(cmd);
 }
 
-/* Every line, and every function, is the one that the program says. */
+/* Asserts that each line and function is the one that the program printed. */
 static void assert_found(const char *path)
 {
 	char *id = build_id_of(path);
@@ -170,7 +170,7 @@ TEST(lines)
 	}
 }
 
-/* Functions of MPI's C++ bindings, which compilers put into the program's own. */
+/* Functions of MPI's C++ bindings, which compilers inline into the program's own functions. */
 static const char cxx_program[] =
 	"#include <stdio.h>\n"
 	"extern char __executable_start;\n"
@@ -219,7 +219,7 @@ TEST(bindings)
 	}
 }
 
-/* It makes no table of addresses. */
+/* clang writes no table of addresses. */
 TEST(clang)
 {
 	char *path;
@@ -233,7 +233,7 @@ TEST(clang)
 	free(path);
 }
 
-/* Stripped, with its debug information in a file of its own beside it; then with another program's there. */
+/* A stripped file with separate debug information next to it; then with another program's. */
 TEST(separate)
 {
 	char *path;
@@ -255,7 +255,7 @@ static void assert_function(const char *path, int call, const char *function)
 	assert_memory_equal(found_at(path, place[call].offset), function, strlen(function));
 }
 
-/* Without debug information: the function, and how far from its begin. */
+/* Without debug information: the function and the offset from its begin. */
 TEST(symbols)
 {
 	char *path = program_build("-O0 -Wl,-z,noseparate-code"), wanted[64];
@@ -271,7 +271,7 @@ TEST(symbols)
 	free(path);
 }
 
-/* Symbols as a compiler of C++ makes them, and one that only looks so. */
+/* Symbols in the C++ mangling, and one that only resembles it. */
 TEST(mangled)
 {
 	static const struct {
@@ -322,9 +322,9 @@ TEST(refused)
 	free(id);
 }
 
-/* ---- in a process of its own ---- */
+/* ---- in a separate process ---- */
 
-/* What was built with this test. */
+/* Returns the povtrace-lines that was built with this test. */
 static const char *lines_program(void)
 {
 	static char path[PATH_MAX + 32];
@@ -352,7 +352,7 @@ static const char *found_by(const char *with, const char *path, const char *buil
 	strcpy(text, "none");
 	if (found)
 		snprintf(text, sizeof(text), "%s %u", function, a.line);
-	/* It can be asked again, whatever came of it. */
+	/* It can be asked again, whatever the answer. */
 	assert_int_equal(module_names_find(&n, offset, &a, function, source), found);
 	module_names_stop(&n);
 	return text;
@@ -379,7 +379,7 @@ TEST(process)
 	assert_string_equal(found_by("/bin/true", path, id, 0, at), "none");
 	assert_string_equal(found_by("/usr/bin/yes", path, id, 0, at), "none");
 	assert_string_equal(found_by(lines, path, "00", 0, at), "none");
-	/* By its stamp, if it has no build ID. */
+	/* Without a build ID, the stamp identifies the file. */
 	assert_string_equal(found_by(lines, path, "", 0, at), "none");
 	assert_string_equal(found_by(lines, path, "", stamp, at), wanted);
 	assert_string_equal(found_by(lines, path, "", stamp + 1, at), "none");
@@ -394,7 +394,7 @@ TEST(process)
 
 #define DAMAGED 60
 
-/* Some bytes are others; it ends early. What is found is not judged, only that an answer comes, or none. */
+/* Some bytes are changed and the file may end early. Any answer, or none, is accepted. */
 TEST(damaged)
 {
 	char *path = program_build("-g -O2"), *bad;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Losses as records: each with bounds of what is missing, each counted once. */
+/* Losses as records: each has bounds of what is missing, and each is counted once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int begin(void **state)
 	return trace_writer_open(temp_path("drops.pov"), &plain, &writer);
 }
 
-/* As the kernel half notes it (bpf/drop.bpf.c). */
+/* Notes a loss as the kernel half does (bpf/drop.bpf.c). */
 static void note(unsigned int ring, unsigned int class, uint64_t cnt, uint64_t begin_ns)
 {
 	words[POV_COUNT_DROP(ring, class)] =
@@ -61,7 +61,7 @@ static void losses_are(const char *wanted)
 	free(got.words);
 }
 
-/* A call that began long before its record found no room; its begin is rounded down to a unit. */
+/* A call that began long before its record was lost. Its begin is rounded down to a unit. */
 TEST(bounds)
 {
 	note(1, POV_CLASS_CALL, 3, START + 123456789);
@@ -71,7 +71,7 @@ TEST(bounds)
 	assert_int_equal(d.total, 3);
 }
 
-/* What fits into no word is missing since the recording began, for all that is known. */
+/* A loss without a time may have happened at any time since the recording began. */
 TEST(timeless)
 {
 	counters[POV_COUNT_DROP(RINGS, POV_CLASS_SCHED)] = 7;
@@ -83,7 +83,7 @@ TEST(timeless)
 	assert_int_equal(d.total, 9);
 }
 
-/* What began past the recording's end is no part of it. */
+/* A loss after the recording's end is not part of it. */
 TEST(past_the_end)
 {
 	uint64_t end_ns = START + 1000 * UNIT;

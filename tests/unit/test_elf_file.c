@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Symbols, names and bytes of ELF files made for it; and files that are damaged, foreign or no files at all. */
+/*
+ * Symbols, names and bytes of ELF files made for the test, and of files that are damaged, foreign
+ * or no files at all.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +28,7 @@ static const char lib_source[] =
 	"int absent(int);\n"
 	"int caller(int a) { return absent(a) + later[a]; }\n";
 
-/* Where a function begins is known of stripped files, too, and of nothing else in them. */
+/* In stripped files, only the begin of functions is known. */
 TEST(function_at)
 {
 	static const char *const flags[] = {LIB_FLAGS " -fasynchronous-unwind-tables",
@@ -54,7 +57,10 @@ TEST(function_at)
 	elf_file_close(f);
 }
 
-/* d defined, x exported, s in the symbol table: F function, O object, b bytes in the file. */
+/*
+ * Asserts a symbol's properties: d defined, x exported, s in the symbol table, F function, O
+ * object, b bytes in the file.
+ */
 static void symbol_is(const struct elf_file *f, const char *name, const char *wanted)
 {
 	const struct elf_symbol *s = elf_file_find(f, name);
@@ -178,7 +184,7 @@ TEST(static_program)
 
 	assert_false(elf_file_headers(f)->dynamic);
 	symbol_is(f, "PMPI_Init", "dsFb");
-	/* The tail of another name, as linkers store it, is not that name. */
+	/* Linkers store a name as the tail of another; that is not a symbol of this name. */
 	symbol_is(f, "MPI_Init", "");
 	symbol_is(f, "_start", "dsFb");
 	elf_file_close(f);
@@ -220,10 +226,10 @@ TEST(refused)
 	free(path);
 	assert_int_equal(mkfifo(temp_path("fifo"), 0600), 0);
 	assert_int_equal(elf_file_open(temp_path("fifo"), &f),
-			 -ENOEXEC); /* does not wait for a writer */
+			 -ENOEXEC); /* must not wait for a writer */
 }
 
-/* Opens and asks everything; only that it ends well is asserted. */
+/* Opens the file and calls all readers. Only a normal end is asserted. */
 static unsigned int survive(const void *bytes, size_t cnt)
 {
 	struct elf_file *f = fixture_open_bytes(bytes, cnt);
@@ -269,7 +275,7 @@ TEST(flipped)
 		memcpy(copy, image, cnt);
 		for (int k = 0; k < 4; k++) {
 			random_next(&x);
-			/* Every other hit among the headers and tables of the first pages. */
+			/* Every other change hits the headers and tables of the first pages. */
 			copy[(x >> 8) % (k & 1 ? cnt : 1024)] = (uint8_t)x;
 		}
 		opened += survive(copy, cnt);
@@ -279,7 +285,7 @@ TEST(flipped)
 	free(image);
 }
 
-/* A file that claims to be enormous (and is, but holds nothing) must not make us allocate that much. */
+/* A file that claims to be huge (and is, but is empty) must not cause large allocations. */
 TEST(sparse)
 {
 	size_t cnt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * MPI libraries, made up and real. The made-up ones have members at places we choose, so that what is learned from
- * their code can be compared; the real ones are those installed, if any.
+ * MPI libraries, artificial and real. The artificial ones have members at chosen offsets, to check
+ * what is derived from their code. The real ones are those installed, if any.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,10 @@
 #define MULTIARCH "aarch64-linux-gnu"
 #endif
 
-/* Arguments: context, rank, local group, remote group, offset of the count, of a datatype's size. */
+/*
+ * Macros: offsets of context, rank, local group, remote group, the group's count and a datatype's
+ * size.
+ */
 static const char openmpi_source[] =
 	"struct group { char pad[COUNT]; int count; };\n"
 	"struct comm { char head[256]; char more[256]; };\n"
@@ -61,7 +64,7 @@ static int member(FILE *out, const char *name, uint32_t off)
 	return off == POV_OFF_NONE ? 0 : fprintf(out, " %s=%u", name, off);
 }
 
-/* What a probe found, as text; members that are unknown are left out. */
+/* Prints what a probe found; unknown members are omitted. */
 static void library_print(const struct elf_file *f, const struct mpi_library *lib, FILE *out)
 {
 	static const char *const names[] = {"MPI_COMM_WORLD", "MPI_REQUEST_NULL", "MPI_INT",
@@ -96,7 +99,7 @@ static void library_print(const struct elf_file *f, const struct mpi_library *li
 
 struct library_case {
 	const char *name, *source, *flags, *text;
-	const char *unsure; /* part of it; NULL: it is sure */
+	const char *unsure; /* part of the doubt; NULL: none */
 };
 
 #define NAMED " ompi_mpi_comm_world:0 ompi_mpi_int:4 ompi_mpi_double:8 ompi_mpi_double_int:12"
@@ -124,7 +127,7 @@ static const struct library_case libraries[] = {
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 context=224/4 rank=228"
 	 " group=248 remote=256 count=16" NAMED,
 	 NULL},
-	/* members elsewhere: the probe believes the code, and says so */
+	/* members at other offsets: the probe trusts the code and reports that */
 	{"ompi9.c", openmpi_source,
 	 "-DCONTEXT=64 -DRANK=72 -DLOCAL=80 -DREMOTE=96 -DCOUNT=32 -DSIZE=40 -DGROUP='*n=g->count'",
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=40 context=64/4 rank=72"
@@ -135,7 +138,7 @@ static const struct library_case libraries[] = {
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24 context=224/4 rank=228"
 	 " group=248 remote=256" NAMED,
 	 "communicator's size"},
-	/* the code cannot be understood; a type's size is in data */
+	/* the code cannot be understood; a type's size comes from data */
 	{"ompi0.c", openmpi_source, OPENMPI_4 "-DGROUP='*n=g->count' -O0",
 	 "openmpi \"4.9.1\" handle=8 status=24 pointers type_size=24" NAMED, "communicator's rank"},
 	{"mpich.c", mpich_source, "", MPICH("4.3.2"), NULL},
@@ -181,7 +184,7 @@ TEST(libraries)
 	struct elf_file *f = fixture_open("tool.c", tool, LIB_FLAGS);
 	struct mpi_library lib;
 
-	/* What wraps MPI is no library. */
+	/* A wrapper of MPI is no library. */
 	assert_int_equal(mpi_library_probe(f, &lib), 0);
 	elf_file_close(f);
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Probe sites of functions written for it, one for each rule: what may be skipped, what may not, what the
- * kernel emulates or refuses, and what jumps where. One assembly file holds them all.
+ * Probe sites of functions written for the test, one per rule: what may be skipped, what must not,
+ * what the kernel emulates or refuses, and what jumps where. One assembly file holds them all.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static const struct site_case cases[] = {
 	{"to_start", "endbr64\n0: push %rbx\npop %rbx\ndec %edi\njne to_start\nret", 6, 0, 4, E,
 	 "emulated"},
 	{"dead_reg", "mov %esi, %r9d\npush %rbx\n" TAIL, 5, 0, 3, E, "emulated"},
-	/* not moved: what would be skipped matters */
+	/* not moved: a skipped instruction would matter */
 	{"live_arg", "mov %esi, %r9d\npush %rbx\n" TAIL, 6, 0, 0, S, "overwrites an argument"},
 	{"live_byte", "mov $1, %dl\npush %rbx\n" TAIL, 6, 0, 0, S, "overwrites an argument"},
 	{"implicit", "cqo\npush %rbx\n" TAIL, 6, 0, 0, S, "overwrites an argument"},
@@ -83,7 +83,7 @@ static const struct site_case cases[] = {
 	{"far_push",
 	 "mov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\nmov $1, %rax\npush %rbx\n" TAIL,
 	 6, 0, 0, S, "within reach"},
-	/* not moved: something comes from elsewhere */
+	/* not moved: control comes from elsewhere */
 	{"back_to_site", "endbr64\n1: push %rbx\npop %rbx\ndec %edi\njne 1b\nret", 6, 0, 0, S,
 	 "branch lands behind the start"},
 	{"back_between", "endbr64\n1: mov %edi, %eax\npush %rbx\npop %rbx\njmp 1b", 6, 0, 0, S,
@@ -138,7 +138,7 @@ static char *cases_source(void)
 		free(all);
 		all = more;
 	}
-	/* No size: nothing is known of where it ends. */
+	/* Without a size, its end is unknown. */
 	more = xasprintf(
 		"%s.globl unsized\n.type unsized,@function\nunsized: endbr64\npush %%rbx\nret\n"
 		".data\n.globl datum\n.type datum,@object\n.size datum,8\ndatum: .quad 5\n"
@@ -198,7 +198,7 @@ TEST(odd_symbols)
 	s.size = UINT64_MAX;
 	assert_int_equal(probe_site_choose(lib, &s, 6, &site), 0);
 	assert_int_equal(site.skipped, 0);
-	s.size = 1ul << 19; /* ends behind the file */
+	s.size = 1ul << 19; /* ends after the file's end */
 	assert_int_equal(probe_site_choose(lib, &s, 6, &site), 0);
 	assert_int_equal(site.skipped, 0);
 }
@@ -255,8 +255,8 @@ TEST(print)
 #define F ".section .note.GNU-stack,\"\"\n.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n"
 
 /*
- * Which places call a function, as distances from it: direct calls and jumps, not bytes of other
- * instructions.
+ * Which instructions call a function, as distances from it: direct calls and jumps, not bytes
+ * within other instructions.
  */
 TEST(calls)
 {
@@ -265,14 +265,14 @@ TEST(calls)
 		size_t max;
 		const char *at;
 	} rows[] = {
-		/* a call; within an immediate, where the distance is right by itself; a jump */
+		/* a call; bytes in an immediate whose distance fits by chance; a jump */
 		{F "call f\nmovabs $0xfffffff3e8, %rax\njmp f\ncall *%rax\nret\n", 8, " 1"},
 		{F "1: call f\nnop\n.byte 0xe9\n.long f-.-4\nret\n", 8, " 1 7"},
 		{F "lea f(%rip), %rax\ncall *%rax\nret\n", 8, ""},
-		/* too many: none rather than some */
+		/* too many: none instead of some */
 		{F "call f\ncall f\ncall f\nret\n", 2, ""},
 		{F "call f\ncall f\ncall f\nret\n", 3, " 1 6 11"},
-		/* no code in the middle: what follows may be read wrongly */
+		/* invalid code in the middle: the rest may be misread */
 		{F "call f\nret\n.byte 0x06\ncall f\nret\n", 8, ""},
 	};
 

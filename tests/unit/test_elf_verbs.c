@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions of verbs providers, installed ones and one made for it. The installed libibverbs is the
- * witness of the tables' layout: it gets a table of numbers and shows which of them it puts where
- * programs look.
+ * Functions of verbs providers, both installed ones and one made for the test. The installed
+ * libibverbs confirms the layout of the tables: it gets a table of numbers and shows where it puts
+ * which of them.
  */
 #include <dlfcn.h>
 #include <glob.h>
@@ -83,7 +83,7 @@ TEST(slots)
 
 #endif
 
-/* Of any other function that has the shape, nothing is believed. */
+/* Other functions with the same shape are not trusted. */
 TEST(no_slots)
 {
 	struct elf_file *self;
@@ -97,7 +97,9 @@ TEST(no_slots)
 	elf_file_close(self);
 }
 
-/* Each is a function, and none is missing. Returns how many poll. */
+/*
+ * Asserts that each is a function and that none is missing. Returns the number of poll functions.
+ */
 static unsigned int functions_check(const struct elf_file *provider, const char *path,
 				    const struct verbs_function *functions, size_t cnt)
 {
@@ -130,8 +132,7 @@ TEST(providers)
 		cnt = verbs_functions_find(provider, &slots, functions, FUNCTIONS_MAX, &tables);
 		polls = functions_check(provider, found.gl_pathv[i], functions, cnt);
 		/*
-		 * By the version of the completions mlx5 has two functions, each with its own
-		 * table.
+		 * mlx5 has two functions, for two versions of completions, each with its own table.
 		 */
 		if (strstr(found.gl_pathv[i], "mlx5"))
 			assert_true(polls == 2 && tables >= 2);
@@ -142,7 +143,10 @@ TEST(providers)
 	globfree(&found);
 }
 
-/* A provider that reads where its tables are: from a variable, and from what it keeps of the adapters that it registers. */
+/*
+ * A provider that reads its tables' addresses from a variable, and from its data about the adapters
+ * that it registers.
+ */
 static const char kept_source[] =
 	"typedef void fn(void);\n"
 	"struct ops { fn *slot[76]; };\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Fabrics read from text, routes through them, and what flows put on their links: cases/fabric.txt.
+ * Fabrics read from text, routes through them, and the load of flows on their links:
+ * cases/fabric.txt.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct world {
 	FILE *writing;
 };
 
-/* A line of a file, with its "\n", "\r" and "\t". */
+/* Adds a line to the file and expands its "\n", "\r" and "\t". */
 static void file_add(struct world *w, const char *text)
 {
 	static const char escapes[] = "nrt", meant[] = "\n\r\t";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What a command will load, told from made directories and a made ld.so.cache. What files hold is made up by the visitor
- * here, by their names: "libx needs liby" is all that the search has to go by.
+ * Which files a command will load, from artificial directories and an artificial ld.so.cache. The
+ * visitor derives each file's contents from its name, such as "libx needs liby". The search uses
+ * nothing else.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "lib/log.h"
 #include "unit/trace_help.h"
 
-static char dir[128];	   /* without links */
-static char visited[2048]; /* the names below dir, with a blank before each */
+static char dir[128];	   /* without symbolic links */
+static char visited[2048]; /* names below dir, with a blank before each */
 
 static const char *at(const char *name)
 {
@@ -65,7 +66,7 @@ static int visit(void *ctx, const char *path, struct inspected *in)
 	return 0;
 }
 
-/* A cache in today's format with one name for two files. */
+/* Writes a cache in the present format with one name for two files. */
 static void cache_make(void)
 {
 	struct {
@@ -115,7 +116,7 @@ static void foresee_is(const char *argv, const char *preload, const char *wanted
 	assert_string_equal(visited, wanted);
 }
 
-/* The cache does not know of which machine its libraries are: both are looked at. */
+/* The cache does not record its libraries' machine, so both are visited. */
 #define APP " bin/app ld.so lib/libnear.so path/libpath.so other/libcached.so cached/libcached.so"
 
 TEST(commands)
@@ -125,7 +126,7 @@ TEST(commands)
 		   " sh bin/launcher" APP);
 	foresee_is("[\"--wrapper=bin/app\"]", NULL, APP);
 	foresee_is("[\"./job.sh\"]", NULL, " job.sh sh bin/launcher" APP);
-	/* The limit of files may be reached by the others. */
+	/* The others may reach the limit of files. */
 	foresee_is("[\"launcher\"]", at("lib/libnear.so"),
 		   " lib/libnear.so path/libpath.so bin/launcher");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Clocks related by messages: hosts with clocks of known offset and drift, and messages that took
- * random times. Whatever these were, the reported uncertainty holds the truth.
+ * Clocks related by messages: hosts with clocks of known offset and drift, and messages with random
+ * latencies. The reported uncertainty must always contain the truth.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static struct trace_clock_fit fit[HOSTS];
 static struct world {
 	struct host_clocks clocks;
 	struct model_process process[HOSTS];
-	double ahead_ns[HOSTS],
-		drift[HOSTS]; /* of its clock, against the true time, at BEGIN_NS and from then on */
+	/* Offset of a host's clock from the true time at BEGIN_NS, and its drift from then on. */
+	double ahead_ns[HOSTS], drift[HOSTS];
 	uint64_t seed;
 	double span_ns;
 	struct match sent[MESSAGES];
@@ -49,13 +49,13 @@ static void world_open(uint64_t seed, double span_ns)
 	}
 }
 
-/* What a host's clock shows at a time, ns since BEGIN_NS. */
+/* Returns what a host's clock shows at a time, in ns since BEGIN_NS. */
 static double shown(uint32_t host, double ns)
 {
 	return ns + w.ahead_ns[host] + w.drift[host] * ns;
 }
 
-/* What must be added to what it shows then, to have the true time. */
+/* Returns what must be added to the clock's reading to get the true time. */
 static double truth(uint32_t host, double shown_ns)
 {
 	return (shown_ns - w.ahead_ns[host]) / (1 + w.drift[host]) - shown_ns;
@@ -77,7 +77,7 @@ static void message(uint32_t from, uint32_t to, double at_ns, double took_ns)
 	w.clocks.matches.tell(w.clocks.matches.ctx, &m);
 }
 
-/* Now and then something comes between. */
+/* Returns a latency that is occasionally disturbed. */
 static double latency(double least_ns)
 {
 	return least_ns - log(any(1e-9, 1)) * any(0, 20) * least_ns;
@@ -95,7 +95,7 @@ static void traffic(uint32_t a, uint32_t b, uint32_t messages, double least_ns)
 	}
 }
 
-/* Gives up the world. given: bits of hosts. */
+/* Runs the analysis and releases its data. given_bits: hosts with a given clock. */
 static void found(uint32_t given_bits)
 {
 	bool given[HOSTS];
@@ -107,7 +107,7 @@ static void found(uint32_t given_bits)
 	host_clocks_release(&w.clocks);
 }
 
-/* How far a host's corrected times are from the true ones, at most. */
+/* Returns the largest error of a host's corrected times. */
 static double error_of(uint32_t host)
 {
 	double most = 0;
@@ -129,7 +129,7 @@ static double corrected(uint32_t host, uint64_t ns)
 	return (double)(int64_t)(ns - BEGIN_NS) + fit[host].apart_ns + fit[host].drift * since_ns;
 }
 
-/* No message arrives before it is sent. */
+/* Asserts that no message arrives before it is sent. */
 static void none_reversed(void)
 {
 	for (uint32_t i = 0; i < w.nsent; i++) {
@@ -141,7 +141,10 @@ static void none_reversed(void)
 	}
 }
 
-/* The host's clock is related to another host's, and the reported uncertainty holds the truth. */
+/*
+ * Asserts that the host's clock is related to another host's, and that the reported uncertainty
+ * contains the truth.
+ */
 static void is_related(uint32_t host, uint32_t to)
 {
 	assert_int_equal(fit[host].by, TRACE_CLOCK_MESSAGES);
@@ -180,7 +183,10 @@ TEST(within_uncertainty)
 	}
 }
 
-/* Messages one way take 1 ms more: by half of that the clock is wrong, and nobody could know. */
+/*
+ * Messages in one direction take 1 ms more. The clock is off by half of that, which cannot be
+ * detected.
+ */
 TEST(asymmetric)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -196,7 +202,7 @@ TEST(asymmetric)
 	}
 }
 
-/* However narrow it is between the bounds, the line is. */
+/* The line lies between the bounds, however narrow the gap is. */
 TEST(between)
 {
 	struct corridor_line line;
@@ -237,7 +243,10 @@ TEST(one_way)
 	assert_true(fit[1].violated_ns == 0);
 }
 
-/* A clock that is set by 1 ms in the middle: no line is nearer than half of that to both parts. */
+/*
+ * A clock that is set by 1 ms in the middle. Any line is off by at least half of that in one of the
+ * parts.
+ */
 TEST(clock_set)
 {
 	world_open(1, 1e9);
@@ -251,7 +260,10 @@ TEST(clock_set)
 	assert_true(fit[1].violated_ns > 2e5 && fit[1].violated_ns < 5e5);
 }
 
-/* What is only assumed to belong together, or to be over, counts for nothing; nor what stays on a host. */
+/*
+ * Messages that are only assumed to match or to be complete do not count, nor do messages within a
+ * host.
+ */
 TEST(left_out)
 {
 	const struct model_thread completer = {0};
@@ -272,7 +284,10 @@ TEST(left_out)
 
 /* ---- many ---- */
 
-/* By 3, whose messages are quick, not by those that came straight. */
+/*
+ * Hosts are related through host 3, whose messages are fast, rather than by direct but slow
+ * messages.
+ */
 TEST(tree)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -282,7 +297,7 @@ TEST(tree)
 		traffic(2, 1, 1000, 1000);
 		traffic(0, 1, 1000, 500000);
 		traffic(0, 2, 1000, 500000);
-		traffic(4, 5, 1000, 1000); /* nobody else's */
+		traffic(4, 5, 1000, 1000); /* these two have no messages with others */
 		found(0);
 		for (uint32_t i = 1; i <= 3; i++) {
 			is_related(i, 0);
@@ -296,7 +311,10 @@ TEST(tree)
 	}
 }
 
-/* Each pair's middle is off by as much as it may be: two of them together would turn the third one's messages round. */
+/*
+ * Each pair's middle is as wrong as it can be. Two pairs together would reverse the third pair's
+ * messages.
+ */
 TEST(triangle)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -316,7 +334,7 @@ TEST(triangle)
 	}
 }
 
-/* A clock that the user has set stays, and others go by it. */
+/* A clock set by the user stays, and others are related to it. */
 TEST(given)
 {
 	world_open(1, 1e9);

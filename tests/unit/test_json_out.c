@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The JSON writer: exact text for each style, and any bytes give a document that reads back. */
+/* The JSON writer: exact text in each style. Any bytes give a document that can be read back. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ TEST(strings)
 	check_string("\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf",
 		     "\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"
 		     "\"\n");
-	/* Overlong, surrogate, beyond Unicode, stray and cut-off bytes. */
+	/* Overlong, surrogate, beyond Unicode, stray and truncated bytes. */
 	check_string("\xc0\x80", "\"" BAD BAD "\"\n");
 	check_string("\xe0\x9f\xbf", "\"" BAD BAD BAD "\"\n");
 	check_string("\xed\xa0\x80", "\"" BAD BAD BAD "\"\n");
@@ -118,7 +118,7 @@ TEST(strings)
 	check_string("x\xe2\x82", "\"x" BAD BAD "\"\n");
 }
 
-/* Every buffer boundary gets crossed by something; an independent reader must accept it all. */
+/* Some value crosses each buffer boundary. An independent reader must accept everything. */
 TEST(large)
 {
 	struct doc d;

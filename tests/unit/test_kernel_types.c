@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The look-up in the kernel's types, on types that libbpf wrote; and on damaged files. */
+/* Look-up in the kernel's types, on types that libbpf wrote, and on damaged files. */
 #include <stdlib.h>
 
 #include <bpf/btf.h>
@@ -10,7 +10,7 @@
 
 static int func, tracepoint;
 
-/* One type of each kind, so that a search has to step over all. */
+/* Adds one type of each kind, so that a search has to skip all of them. */
 static void kinds_add(struct btf *btf)
 {
 	int i = btf__add_int(btf, "int", 4, BTF_INT_SIGNED), s, proto;
@@ -93,7 +93,7 @@ TEST(damaged)
 		file_store(temp_path("damaged"), data, n);
 		assert_true(kernel_types_open(temp_path("damaged"), &t) < 0);
 	}
-	/* each byte damaged: found or not, but never read outside */
+	/* each byte damaged: any result, but no read out of bounds */
 	for (size_t i = 0; i < bytes; i++) {
 		data[i] ^= 0xff;
 		file_store(temp_path("damaged"), data, bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A file that begins in the middle repeats what came before: mappings, masks, regions, calls about communicators; through
- * fork, exec and exit. And calls that are under way at a moment. cases/known.txt
+ * A file that begins in the middle repeats earlier facts: mappings, masks, regions, calls about
+ * communicators, through fork, exec and exit. It also has the calls in flight at that moment.
+ * cases/known.txt
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "trace/trace_text.h"
 #include "unit/cases.h"
 
-/* Function 1 teaches something, function 0 does not. */
+/* Calls of function 1 are repeated, those of function 0 are not. */
 static const struct pov_fn fns[2] = {[1] = {.learn = POV_LEARN_MEMBERS}};
 
 static void on_told(void *ctx, const struct pov_hdr *rec)
@@ -25,7 +26,10 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 	fputc('\n', ctx);
 }
 
-/* RECORD, "tell NS", "under_way NS" (what is under way then, of the records that follow), "end". */
+/*
+ * Runs RECORD, "tell NS", "end", or "under_way NS": from the following records, the calls in flight
+ * then.
+ */
 static void play(const struct script *lines, FILE *out)
 {
 	struct known *known = known_new(fns, 2);

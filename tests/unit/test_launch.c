@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The command's program and environment, its gate, and that nothing waits for a child that does not come. */
+/*
+ * The command's program and environment, its gate, and that nothing waits for a child that does not
+ * come.
+ */
 #include <stdlib.h>
 
 #include <errno.h>
@@ -19,7 +22,7 @@
 static struct person theirs = {
 	.uid = 54321, .gid = 54322, .name = "ann", .home = "/home/ann", .shell = "/bin/zsh"};
 
-/* wanted: "NAME=VALUE", and "NAME" for a variable that is not set */
+/* wanted: "NAME=VALUE", or "NAME" for a variable that is not set */
 static void env_is(char **env, const char *wanted)
 {
 	char text[512] = "", *names = xstrdup(wanted), *save = NULL, *name;
@@ -36,7 +39,7 @@ static void env_is(char **env, const char *wanted)
 	launch_env_free(env);
 }
 
-/* What sudo made of it is dropped, what was added since stays. */
+/* Changes made by sudo are dropped; what was added later stays. */
 TEST(environment)
 {
 	static const char before[] = "PATH=/opt/mpi/bin:/usr/bin\0LD_LIBRARY_PATH=/opt/mpi/lib\0"
@@ -63,7 +66,10 @@ TEST(environment)
 	       "HOME=/home/ann LOGNAME=ann SHELL=/bin/zsh");
 }
 
-/* Another user's, without a shell of that user above us: ours, but for who it is. */
+/*
+ * For another user without a shell of that user above us: our environment, with that user's
+ * identity.
+ */
 TEST(environment_of_another)
 {
 	setenv("PATH", "/usr/bin:/bin", 1);
@@ -79,7 +85,7 @@ static const char *script(const char *name, mode_t mode)
 {
 	const char *path = temp_path(name);
 
-	file_store(path, "exit 7\n", 7); /* no "#!": a shell's all the same */
+	file_store(path, "exit 7\n", 7); /* no "#!": run by a shell nevertheless */
 	chmod(path, mode);
 	return path;
 }
@@ -125,7 +131,7 @@ TEST(runs)
 	assert_true(launch_reap(l.pid, 10000, &status));
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
-	/* Gone since it was found. */
+	/* The program disappears after it was found. */
 	assert_int_equal(launch_start(&plan, &l), 0);
 	unlink(plan.program);
 	assert_true(launch_open_gate(&l, &plan) >= 0 || !l.pid);
@@ -144,7 +150,10 @@ static void start_stopped(struct launch_plan *plan, struct launch *l)
 	assert_int_equal(waitpid(l->pid, &status, WUNTRACED), l->pid);
 }
 
-/* As one that NSS modules or a dead file server hold up: neither the gate nor the end waits for it. */
+/*
+ * A child that is stopped, as by NSS modules or a dead file server: neither the gate nor the end
+ * waits for it.
+ */
 TEST(stopped)
 {
 	struct launch_plan plan;
@@ -158,7 +167,7 @@ TEST(stopped)
 	kill(l.pid, SIGCONT);
 	assert_int_equal(launch_executed(&l, &plan, 10000), 0);
 	assert_true(launch_reap(l.pid, 10000, &status));
-	/* Given up before it began, and after. */
+	/* Cancelled before it began, and after. */
 	for (int open = 0; open < 2; open++) {
 		start_stopped(&plan, &l);
 		if (open)

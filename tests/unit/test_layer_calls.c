@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What layers make of call records: tests/unit/layer/NAME.calls, see layer_script.h. */
+/* Decoding of call records by layers: tests/unit/layer/NAME.calls, see layer_script.h. */
 #include "unit/layer_script.h"
 #include "unit/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Choosing functions: groups, globs, and what is refused. */
+/* Choosing functions: groups, globs, and refused choices. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static bool selected[ROWS_MAX], named[ROWS_MAX];
 
-/* The words of --mpi, --layers, -f and --no-functions. */
+/* Takes the arguments of --mpi, --layers, -f and --no-functions. */
 static int choose(const char *groups, const char *layer_names, const char *function,
 		  const char *no_function)
 {
@@ -96,7 +96,7 @@ TEST(choices)
 	}
 }
 
-/* Brief calls are counted unless their function was named. */
+/* Brief calls are only counted unless their function was named. */
 TEST(named)
 {
 	static const struct {
@@ -131,7 +131,7 @@ TEST(counts)
 	assert_int_equal(cnt_chosen(mpi, "conv", NULL, NULL, NULL), mpi->row_cnt - dflt - local);
 	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "MPI_Wtime", NULL), 1);
 	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "ialltoall*", NULL), 6);
-	/* Other layers are added to MPI's choice, whatever that is. */
+	/* Other layers are added to any choice of MPI functions. */
 	ucps = cnt_chosen(ucp, NULL, "ucp", NULL, NULL);
 	assert_true(ucps > 50 && ucps < ucp->row_cnt);
 	assert_int_equal(cnt_of(mpi), dflt);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Groups, and communicators made by calls that arrive in any order, some of them never. */
+/* Groups, and communicators created by calls that arrive in any order or not at all. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,13 +55,13 @@ static void makings_end(struct mpi_making **m)
 	}
 }
 
-/* The world's ranks of these, or all but these. */
+/* Returns a group of these world ranks, or of all others. */
 static struct mpi_group *ranks_of(const int32_t *ranks, int32_t n, bool but)
 {
 	return mpi_group_of_ranks(mpi_communicator_group(world, false), ranks, n, but);
 }
 
-/* The member of this rank: its number in the world, or -why if it is unknown. */
+/* Returns the world rank of a communicator's rank, or -why if it is unknown. */
 static int peer(struct mpi_communicator *c, int rank)
 {
 	struct mpi_member who;
@@ -119,7 +119,7 @@ TEST(groups)
 	mpi_group_unref(b);
 }
 
-/* What is made of a split that not all have called yet is known as soon as they have. */
+/* A split's communicators are complete as soon as all ranks have called it. */
 TEST(split_late)
 {
 	static const int32_t last[] = {1};
@@ -144,7 +144,10 @@ TEST(split_late)
 	makings_end(m);
 }
 
-/* Ranks make communicators one after the other, in random order, and some calls are lost: nobody is taken for another. */
+/*
+ * Ranks create communicators in random order and some calls are lost. No rank may be mistaken for
+ * another.
+ */
 TEST(random)
 {
 	uint64_t random = 1, ns = 0;
@@ -189,7 +192,10 @@ TEST(random)
 	}
 }
 
-/* What members say of themselves fills in what the calls do not tell, and must fit what they do. */
+/*
+ * Members' reports about themselves fill in what the calls do not show, and must agree with the
+ * calls.
+ */
 TEST(reports)
 {
 	struct mpi_communicator *c =
@@ -229,7 +235,7 @@ TEST(merge)
 	mpi_group_unref(b);
 }
 
-/* Makings that wait for ever are given up, and what they have made goes with them. */
+/* Creations that stay incomplete are given up, and so are the communicators made by them. */
 TEST(given_up)
 {
 	struct mpi_communicator *first = NULL, *c;
@@ -249,7 +255,7 @@ TEST(given_up)
 	mpi_communicator_unref(first);
 }
 
-/* Copies of copies and parts of parts of which one member alone is in the trace: as many as a program likes to make. */
+/* Copies of copies and parts of parts, with only one member in the trace: any number of them. */
 TEST(long_chain)
 {
 	const struct mpi_part part = {.who = {JOB, 0}, .takes_part = true};
@@ -276,7 +282,10 @@ TEST(long_chain)
 	}
 }
 
-/* Two sides that name each other's leaders; one side may be made of the other's members, which must not go round. */
+/*
+ * Two sides that name each other's leaders. One side may consist of the other's members, which must
+ * not cause a cycle.
+ */
 TEST(leaders)
 {
 	static const int32_t low[] = {0, 1}, high[] = {2, 3};
@@ -294,7 +303,7 @@ TEST(leaders)
 	}
 	remote = mpi_making_remote(m[0]);
 	assert_int_equal(member_of(remote, 0), -PEER_UNKNOWN_MEMBERS);
-	round = mpi_communicator_new(all, remote, NULL); /* not known yet, and made of m[0] */
+	round = mpi_communicator_new(all, remote, NULL); /* not known yet; depends on m[0] */
 	loop[0] = mpi_making_join(round, &before[2], "Intercomm_create", &part, 10, true);
 	loop[1] = m[0];
 	mpi_making_lead(loop[0], member(5), member(0), 7);
@@ -311,7 +320,7 @@ TEST(leaders)
 	}
 }
 
-/* A call by which members of a group make a communicator by themselves. */
+/* A call by which only the members of a group create a communicator. */
 static struct mpi_communicator *group_call(struct mpi_group *g, int rank, int tag, uint64_t ns)
 {
 	const struct mpi_group_call call = {
@@ -327,7 +336,10 @@ static struct mpi_communicator *group_call(struct mpi_group *g, int rank, int ta
 	return mpi_group_makings_join(mpi_comms_of_groups(all), all, &call);
 }
 
-/* Two groups at the same time, one of them twice, and with another tag; then once more, after a call of one member was lost. */
+/*
+ * Two groups at once, one of them twice and also with another tag; then again, after one member's
+ * call was lost.
+ */
 TEST(of_group)
 {
 	static const int32_t low[] = {1, 0}, high[] = {4, 5};
@@ -337,7 +349,7 @@ TEST(of_group)
 
 	c[0] = group_call(g, 0, 7, 10);
 	c[1] = group_call(h, 4, 7, 10);
-	c[2] = group_call(g, 0, 7, 13); /* as it seems, before the first one was over */
+	c[2] = group_call(g, 0, 7, 13); /* apparently before the first one was over */
 	c[3] = group_call(g, 0, 8, 14);
 	c[4] = group_call(h, 5, 7, 11);
 	c[5] = group_call(g, 1, 7, 11);
@@ -360,7 +372,10 @@ TEST(of_group)
 	mpi_group_unref(h);
 }
 
-/* A topology whose ranks the library has chosen: known once all in it have told theirs, and so is what is made of it before. */
+/*
+ * A topology whose ranks the library chose. It is known once all its members have reported their
+ * ranks, and so are communicators made from it before.
+ */
 TEST(placed)
 {
 	static const int32_t last[] = {RANKS - 2};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Records, continuations and meta objects of a damaged file: whatever they hold, decoding ends, within
- * its memory (run with sanitizers), and what it shows is within its bounds. Same sequence every time.
+ * Records, continuations and meta objects of a damaged file. With any contents, decoding must end,
+ * stay within its memory (run with sanitizers) and show values within bounds. The sequence is the
+ * same every time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static uint64_t rnd(void)
 }
 
 /*
- * Mostly numbers that mean something to the decoder: counts, MPICH's handles, extremes, negative
- * ranks, Open MPI's handles.
+ * Returns mostly numbers that have a meaning to the decoder: counts, MPICH's handles, extremes,
+ * negative ranks, Open MPI's handles.
  */
 static uint64_t rnd_word(void)
 {
@@ -41,7 +42,7 @@ static uint64_t rnd_word(void)
 	return r % 8 ? words[(r >> 8) % (sizeof(words) / sizeof(words[0]))] : rnd();
 }
 
-/* A field of the record, or a continuation of its call. */
+/* Adds a field to the record, or a continuation of its call. */
 static void data_random(struct fixture *f, bool more)
 {
 	uint64_t data[POV_MORE_BYTES / 8];
@@ -56,7 +57,7 @@ static void data_random(struct fixture *f, bool more)
 			  rnd() % 4 ? bytes : rnd() % 32);
 }
 
-static volatile int64_t sink; /* so that everything is read */
+static volatile int64_t sink; /* makes the compiler read everything */
 
 static void view_check(const struct call_view *v)
 {
@@ -84,7 +85,7 @@ static void view_check(const struct call_view *v)
 	assert_true(v->roles.recv_bytes >= 0 || v->roles.recv_bytes == BYTES_UNKNOWN);
 }
 
-/* Functions that make communicators, groups and windows, more often than others. */
+/* Returns functions that create communicators, groups and windows more often than others. */
 static uint32_t func_random(const struct fixture *f)
 {
 	static const char *const names[] = {
@@ -128,9 +129,9 @@ static void round_one(struct fixture *f)
 	for (uint32_t n = rnd() % 8 ? 0 : rnd() % 4; n > 0; n--)
 		data_random(f, true);
 	if (rnd() % 8 == 0)
-		c->nargs = rnd(); /* more, or fewer, than there are */
+		c->nargs = rnd(); /* more or fewer than there are */
 	if (rnd() % 8 == 0) {
-		/* cut: what is past it belongs to someone else */
+		/* truncated: the bytes past the end are not ours */
 		size_t cut = sizeof(*c) + rnd() % (c->hdr.size - sizeof(*c) + 1);
 		uint8_t *copy = xmalloc(cut);
 
@@ -145,7 +146,7 @@ static void round_one(struct fixture *f)
 	view_check(&f->view);
 }
 
-/* A trace's own table may say that ranges are single numbers: nothing past the record is read. */
+/* A trace's own table may declare ranges as single numbers. Nothing past the record may be read. */
 TEST(ranges)
 {
 	json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", "MPI_Group_range_incl", "group",
@@ -170,7 +171,7 @@ TEST(ranges)
 	fixture_release(&fx);
 }
 
-/* The other ranks of the fixture's job, and random records. */
+/* Adds the other ranks of the fixture's job, then random records. */
 static void rounds(void)
 {
 	for (int i = 0; i < 4; i++) {
@@ -211,7 +212,7 @@ TEST(more)
 	}
 	m->hdr.size = sizeof(buf);
 	m->size = 32;
-	for (uint32_t i = 0; i < 10000; i++) { /* more than is kept */
+	for (uint32_t i = 0; i < 10000; i++) { /* more than are kept */
 		m->begin_ns = i;
 		layer_mpi.decoder_more(fx.d, m);
 	}

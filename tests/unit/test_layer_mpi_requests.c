@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Many requests at once, and requests of many threads; single calls are in tests/unit/layer/mpi_requests.calls. */
+/*
+ * Many requests at once, and requests of many threads. Single calls are in
+ * tests/unit/layer/mpi_requests.calls.
+ */
 #include <string.h>
 
 #include "unit/test.h"
@@ -35,7 +38,7 @@ static uint64_t handle_of(int number)
 
 #define MANY 300
 
-/* Requests and statuses of 300: the first few in the record, the others in continuations. */
+/* 300 requests and statuses: the first few in the record, the others in continuations. */
 TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 {
 	static struct ompi_status st[MANY];
@@ -53,7 +56,7 @@ TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 	for (uint32_t i = 0; i < MANY; i += 21)
 		rec_more(&fx, POV_FIELD_OUT, 2, i, &st[i], (i + 21 < MANY ? 21 : MANY - i) * 24);
 	rec_field(&fx, POV_FIELD_IN, 1, MANY, reqs, 20 * 8);
-	rec_field(&fx, POV_FIELD_OUT, 2, MANY, NULL, 0); /* none fitted */
+	rec_field(&fx, POV_FIELD_OUT, 2, MANY, NULL, 0); /* none fitted in */
 	rec_decode(&fx);
 	assert_int_equal(fx.view.roles.nrequests, MANY);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -75,7 +78,10 @@ TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 	assert_int_equal(v->ints[7], 1015);
 }
 
-/* A Waitall of one request; its status says 1 byte. Returns whether the view has the status. */
+/*
+ * Decodes a Waitall of one request whose status has 1 byte. Returns whether the view has the
+ * status.
+ */
 static bool wait_at(uint64_t req, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct ompi_status st = {2, 5, 0, 0, 1};
@@ -93,14 +99,15 @@ static bool wait_at(uint64_t req, uint64_t begin_ns, uint64_t end_ns)
 #define RANDOM_STEPS 20011
 
 struct sim_thread {
-	int handle; /* that it waits for, or -1 */
+	int handle; /* handle that the thread waits for, or -1 */
 	bool receives, freed;
 	uint64_t begin_ns;
 };
 
 /*
- * Threads wait for one request at a time; it is freed at some moment inside the wait, and from then on anybody
- * may be given its handle. Each wait must tell of the kind of request that its own thread started.
+ * Threads wait for one request at a time. The request is freed at some moment within the wait. From
+ * then on, its handle may be given to any thread. Each wait must show the kind of request that its
+ * own thread started.
  */
 TEST_WITH(reused_random, fixture_setup_openmpi, fixture_teardown)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The layers against what is installed: their tables have the functions that the libraries export or declare,
- * the headers lay members out as the decoders assume, and functions without a name are found.
+ * The layers compared with the installed libraries. The tables must have the functions that the
+ * libraries export or declare. The headers must lay out members as the decoders assume. Functions
+ * without a name must be found.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -22,7 +23,7 @@
 #include "unit/layer_fixture.h"
 
 #define LIBRARIES "/usr/lib/x86_64-linux-gnu/"
-/* The compiler checks offsets and sizes of a struct's members. */
+/* Makes the compiler check offsets and sizes of a struct's members. */
 #define LAYOUT(type, condition)                   \
 	do {                                      \
 		typedef struct type S;            \
@@ -34,7 +35,10 @@
 #if __has_include(<infiniband/verbs.h>)
 #include <infiniband/verbs.h>
 
-/* bpf/work.bpf.c, user/layers/verbs/verbs.def and user/layers/verbs/verbs_conn.c rely on these. */
+/*
+ * These depend on the layouts: bpf/work.bpf.c, user/layers/verbs/verbs.def and
+ * user/layers/verbs/verbs_conn.c.
+ */
 TEST(verbs_layouts)
 {
 	LAYOUT(ibv_send_wr, AT(wr_id, 0) && AT(next, 8) && AT(sg_list, 16) && AT(num_sge, 24) &&
@@ -74,7 +78,10 @@ TEST(verbs_layouts)
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-/* layers/ofi/library_ofi_ops.c, user/layers/ofi/ofi.def and user/layers/ofi/ofi_*.c rely on these. */
+/*
+ * These depend on the layouts: layers/ofi/library_ofi_ops.c, user/layers/ofi/ofi.def and
+ * user/layers/ofi/ofi_*.c.
+ */
 TEST(ofi_layouts)
 {
 	LAYOUT(fid_ep, AT(msg, 40) && AT(rma, 48) && AT(tagged, 56) && AT(cm, 32));
@@ -107,7 +114,7 @@ TEST(ofi_layouts)
 }
 #endif
 
-/* Opens an installed library, or skips the test aloud. */
+/* Opens an installed library, or skips the test with a message. */
 static struct elf_file *library_open(const char *path)
 {
 	struct elf_file *lib;
@@ -121,7 +128,10 @@ static struct elf_file *library_open(const char *path)
 
 /* ---- MPI ---- */
 
-/* Exported code that is no function of the interface: predefined callbacks, and what Fortran calls. */
+/*
+ * Whether exported code is no function of the interface: predefined callbacks, and code called by
+ * Fortran.
+ */
 static bool is_other(const char *name)
 {
 	return !fnmatch("MPI_*_COPY_FN", name, 0) || !fnmatch("MPI_*_DELETE_FN", name, 0) ||
@@ -165,7 +175,7 @@ static size_t missing_cnt(const char *path, size_t *functions)
 	return missing;
 }
 
-/* More libraries: POV_TEST_MPI_LIBS=path:path. */
+/* POV_TEST_MPI_LIBS=path:path adds libraries. */
 static void libs_find(glob_t *libs)
 {
 	char *more = getenv("POV_TEST_MPI_LIBS"), *list = xstrdup(more ? more : ""), *save = NULL;
@@ -274,9 +284,9 @@ TEST(ucp)
 
 #define LIBUCT LIBRARIES "libuct.so.0"
 #define MODULE LIBRARIES "ucx/libuct_ib.so.0"
-#define MLX5_MODULE LIBRARIES "ucx/libuct_ib_mlx5.so.0" /* part of the other one before UCX 1.17 */
+#define MLX5_MODULE LIBRARIES "ucx/libuct_ib_mlx5.so.0" /* part of MODULE before UCX 1.17 */
 
-/* What rc_mlx5 shares is called uct_rc_mlx5_base_ep_… since UCX 1.17. */
+/* Functions shared by rc_mlx5 are called uct_rc_mlx5_base_ep_… since UCX 1.17. */
 static const char *row_name(const char *symbol)
 {
 	static const char base[] = "uct_rc_mlx5_base_ep_";
@@ -288,7 +298,10 @@ static const char *row_name(const char *symbol)
 	return name;
 }
 
-/* Checks that the table has what the library exports of these operations; returns their number. */
+/*
+ * Checks that the table has the library's exported functions of these operations. Returns their
+ * number.
+ */
 static size_t exports_check(const char *path)
 {
 	static const char *const operations[] = {"uct_*_ep_am_short",	"uct_*_ep_am_short_iov",
@@ -304,7 +317,7 @@ static size_t exports_check(const char *path)
 	cnt = elf_file_symbols(lib, &sym);
 	for (size_t i = 0; i < cnt; i++) {
 		for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
-			/* handlers and what does for several is not of the interface */
+			/* handlers and shared helpers are not part of the interface */
 			if (!sym[i].is_func || fnmatch(operations[o], sym[i].name, 0) ||
 			    strstr(sym[i].name, "handler") || !strncmp(sym[i].name, "uct_base_", 9))
 				continue;
@@ -328,8 +341,9 @@ TEST(uct_exported)
 }
 
 /*
- * How far behind the first function of a transport's source file, which has a name, this address lies; before it, or where there is no such
- * file, it is very far. What is compiled from a file stays together.
+ * Returns the distance of an address after the first named function of a transport's source file.
+ * It is very large before that function, or if there is no such file. Code compiled from one file
+ * stays together.
  */
 static uint64_t distance(const struct elf_file *lib, const char *transport, uint64_t addr)
 {
@@ -341,7 +355,7 @@ static uint64_t distance(const struct elf_file *lib, const char *transport, uint
 	return sym ? addr - sym->addr : UINT64_MAX;
 }
 
-/* The module that has a transport, or NULL. */
+/* Opens the module that has a transport, or returns NULL. */
 static struct elf_file *module_open(const char *transport)
 {
 	static const char *const modules[] = {MODULE, MLX5_MODULE};
@@ -357,7 +371,10 @@ static struct elf_file *module_open(const char *transport)
 	return NULL;
 }
 
-/* Functions without a name are found for the transport that has them, each another one, and no others. */
+/*
+ * Functions without a name are found for the transport that has them, each a different one, and no
+ * others.
+ */
 TEST(uct_unnamed)
 {
 	static const char *const transports[] = {"ud_verbs", "ud_mlx5"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Messages: levels, prefix, very long ones; dying with status 1. */
+/* Messages: levels, prefix, very long messages; die() with status 1. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

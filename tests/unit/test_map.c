@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The hash map against a plain array that does the same slowly. */
+/* The hash map compared with a plain array that does the same slowly. */
 #include <stdlib.h>
 
 #include "unit/test.h"
@@ -42,7 +42,7 @@ TEST(make)
 #define KEYS 1009
 #define STEPS 200000
 
-/* Random sets and removals over few keys, so that runs form, wrap around and are cut. */
+/* Random sets and removals of few keys, so that runs form, wrap around and are split. */
 TEST(against_array)
 {
 	static char *truth[KEYS];

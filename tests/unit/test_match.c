@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Sends and receives matched, against the truth of a small MPI (match_world.h). */
+/* Matching of sends and receives, compared with the truth of a small MPI (match_world.h). */
 #include <string.h>
 
 #include "unit/test.h"
@@ -7,7 +7,7 @@
 
 /* ---- at random ---- */
 
-/* Every end is counted once. */
+/* Asserts that each end is counted once. */
 static void counts_check(const struct match_world *w, uint64_t by[MATCH_WHY_CNT])
 {
 	uint64_t sends = 0, recvs = 0;
@@ -50,7 +50,7 @@ static void run(uint64_t seed, bool any, bool ask_always, uint64_t by[MATCH_WHY_
 	match_world_close(&w);
 }
 
-/* All that were received are found, and none is wrong. */
+/* Asserts that all received messages are found and none is wrong. */
 static void all_found(bool any)
 {
 	uint64_t by[MATCH_WHY_CNT];
@@ -73,7 +73,10 @@ TEST(wildcards)
 	all_found(true);
 }
 
-/* Of some receives from any source, or with any tag, nobody asks for the status: none is wrong, and what cannot be told is said. */
+/*
+ * Nobody requests the status of some receives from any source or with any tag. No match may be
+ * wrong, and the unknown ones must be reported.
+ */
 TEST(statuses_ignored)
 {
 	uint64_t by[MATCH_WHY_CNT];
@@ -96,7 +99,10 @@ static uint64_t ends_of(const struct match_world *w, uint32_t rank, bool sends, 
 	return (sends ? r->sends : r->recvs)[why];
 }
 
-/* Two receives have taken two messages, nobody knows which; the sends are still under way when that is looked at. */
+/*
+ * Two receives took two messages in unknown order. The sends are still in flight when that is
+ * examined.
+ */
 TEST(sends_under_way)
 {
 	struct match_world w;
@@ -120,8 +126,8 @@ TEST(sends_under_way)
 }
 
 /*
- * A receive was to be cancelled, and nobody asked whether it was. The message that is sent then goes to the next one; which may be
- * wrong if it was sent before the cancelled one was completed.
+ * A receive was to be cancelled, but nobody asked if it was. The next message then goes to the next
+ * receive. That may be wrong if the message was sent before the cancelled receive was completed.
  */
 static void cancelled_check(int from, bool sent_before)
 {
@@ -157,7 +163,10 @@ TEST(cancelled_in_doubt)
 	cancelled_check(PEER_ANY, true);
 }
 
-/* The same, and a third one sends before anybody looks: that is clear again, though it came into the same inbox. */
+/*
+ * As above, but a third rank sends before the receives are examined. Its message is unambiguous,
+ * although it came into the same inbox.
+ */
 TEST(clear_again)
 {
 	struct match_world w;
@@ -192,7 +201,7 @@ static void send_to_unknown(struct match_world *w, int rank)
 	match_world_call(w, rank, &match_world_isend, w->now, &roles);
 }
 
-/* Somebody has sent in the same communicator to nobody knows whom: it may have been this one. */
+/* A rank sent in the same communicator to an unknown receiver, which may have been this one. */
 TEST(sent_to_unknown)
 {
 	struct match_world w;
@@ -209,7 +218,7 @@ TEST(sent_to_unknown)
 	match_world_close(&w);
 }
 
-/* What somebody sends after that may be the second message that its receiver gets of it. */
+/* A later send of that rank may be the second message that its receiver gets from it. */
 TEST(after_unknown)
 {
 	struct match_world w;
@@ -228,7 +237,10 @@ TEST(after_unknown)
 	match_world_close(&w);
 }
 
-/* What another host has sent by then is known only at the end, unless the hosts' clocks are known to agree. */
+/*
+ * What another host sent by then is only known at the end, unless the hosts' clocks are known to
+ * agree.
+ */
 TEST(clocks_apart)
 {
 	struct match_world w;

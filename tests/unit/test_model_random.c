@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The records of a random machine (random_machine.h) go through the model. Then:
+ * Replays the records of a random machine (random_machine.h) through the model and checks:
+ *
  *  - nothing lost: the model's times of every thread, call and spin equal the truth;
  *  - records lost: they never exceed the truth in any known state (nothing is invented);
- *  - always: the times of each thread add up to its life, the shares of each CPU to the wall time, the split
- *    of each call to its duration, and the begin times of one thread's calls never go back;
- *  - each post is told once, in the order of its thread, with the call of MPI that it was made in or none; and regions as they were;
- *  - calls told in order of their begin are that, and all.
+ *  - always: the times of each thread add up to its life, the shares of each CPU to the wall time,
+ *    the split of each call to its duration; the begin times of one thread's calls never go back;
+ *  - each post is reported once, in the order of its thread, with the MPI call around it, if any;
+ *  - regions are reported as they were;
+ *  - calls that are reported in order of their begin are in that order and complete.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +101,7 @@ static void told_spin(void *ctx, const struct model_spin *c)
 	check_split(ctx, c->thread, SPIN, c->begin_ns, c->end_ns, &c->split);
 }
 
-/* Of damaged files it is not known which end belongs to which begin. */
+/* In damaged files, the end of a region may not belong to its begin. */
 static void told_region(void *ctx, const struct model_region *r)
 {
 	struct machine *s = ctx;
@@ -110,7 +112,10 @@ static void told_region(void *ctx, const struct model_region *r)
 	check_split(s, r->thread, REGION, r->begin_ns, r->end_ns, &r->split);
 }
 
-/* The recording ended before the outermost call around it, of which there is no record then. */
+/*
+ * Whether the recording ended within the outermost call around the post. That call then has no
+ * record.
+ */
 static bool is_cut(const struct machine *s, const struct post *post)
 {
 	const struct life *l = s->by_tid[post->tid - FIRST_TID];
@@ -180,7 +185,7 @@ static void check_threads(struct machine *s)
 	}
 	assert_int_equal(found, s->nlives);
 	if (s->lossy)
-		assert_true(unknown < total); /* it does not give up either */
+		assert_true(unknown < total); /* but the model does not give up */
 	else
 		assert_int_equal(model_get_stats(s->f.model)->contradictions, 0);
 }
@@ -205,7 +210,10 @@ static void check_cores(struct machine *s, const struct cores *cores)
 	assert_int_equal(shared, s->known_running);
 }
 
-/* contests looks at calls as they end, holders looks back: both come to the same sums. */
+/*
+ * Compares contests, which processes calls as they end, with holders, which looks back. Both must
+ * find the same sums.
+ */
 static void check_contests(struct machine *s, const struct contests *contests,
 			   const struct holders *holders)
 {
@@ -293,7 +301,7 @@ static void machine_test(uint64_t seed, enum trouble trouble, int steps)
 	mfix_end(&s->f, s->now);
 	s->f.spoil = s->damaged ? seed * 7919 : 0;
 	mfix_open(&s->f, true);
-	for (i = 0; i < 2; i++) { /* a second pass must tell the same */
+	for (i = 0; i < 2; i++) { /* a second pass must report the same */
 		struct model_stats first = *model_get_stats(s->f.model);
 		uint64_t known_running = s->known_running;
 
@@ -324,7 +332,7 @@ TEST(lossy)
 
 TEST(damaged)
 {
-	log_set_level(LOG_ERROR); /* it is told; here it is meant */
+	log_set_level(LOG_ERROR); /* silences the expected warnings */
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		machine_test(seed, DAMAGED_FILE, 4000);
 	log_set_level(LOG_INFO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Option tables: what is read from a command line (cases/option.txt), what help and manual say.
+ * Option tables: parsing of command lines (cases/option.txt), and the texts of help and manual.
  * Quantities: cases/human.txt.
  */
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static const struct command cmd = {
 
 #define WORDS_MAX 32
 
-/* A command line. The output is each option's value, then the words that are left. */
+/* Parses a command line. Prints each option's value, then the remaining words. */
 static void play_parse(const struct script *lines, FILE *out)
 {
 	char *argv[WORDS_MAX + 1], *save = NULL;
@@ -164,7 +164,7 @@ static const struct {
 	{"count", NULL, human_count},
 };
 
-/* FUNCTION TEXT */
+/* Runs FUNCTION TEXT. */
 static void human_play(const struct script *lines, FILE *out)
 {
 	char *name = lines->line[0], *text = strchr(name, ' '), buf[HUMAN_BYTES];

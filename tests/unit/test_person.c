@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Who stands behind root, acting as somebody for a while, and files that are made so. */
+/* The user behind root, acting as a user for a while, and files created in that way. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "lib/person.h"
 #include "unit/trace_help.h"
 
-#define SOMEBODY 54321 /* a number that nobody has */
+#define SOMEBODY 54321 /* a uid that does not exist */
 
 static void need_root(void)
 {
@@ -33,7 +33,7 @@ static void nobody_behind(void)
 		unsetenv(all[i]);
 }
 
-/* The user who typed sudo, if only this variable tells. */
+/* Returns the user behind sudo, if only this variable is set. */
 static struct person *behind(const char *variable, const char *value)
 {
 	struct person *p;
@@ -112,8 +112,8 @@ static void *other_thread(void *arg)
 {
 	struct other_thread *o = arg;
 
-	pthread_barrier_wait(&o->barrier); /* there before, … */
-	pthread_barrier_wait(&o->barrier); /* … and now the main thread acts */
+	pthread_barrier_wait(&o->barrier); /* running before the switch … */
+	pthread_barrier_wait(&o->barrier); /* … and while the main thread acts as the user */
 	o->uid = geteuid();
 	o->gid = getegid();
 	pthread_barrier_wait(&o->barrier);
@@ -121,7 +121,7 @@ static void *other_thread(void *arg)
 }
 
 /*
- * Rights and groups are the other's, and nothing of it stays. Other threads keep their rights
+ * Rights and groups are the user's, and nothing of that stays. Other threads keep their rights
  * meanwhile.
  */
 TEST(act)
@@ -183,7 +183,7 @@ TEST(become)
 
 /* ---- files ---- */
 
-/* "none", "link", or the text ("trace" for a long one), whose the file is, and its mode. */
+/* Asserts "none", "link", or the text ("trace" for a long one), the file's owner and its mode. */
 static void file_is(const char *path, const char *wanted)
 {
 	char text[64] = "none", owner[24] = "mine";
@@ -210,7 +210,7 @@ static void file_put(const char *path, const char *text, mode_t mode)
 	assert_int_equal(chmod(path, mode), 0);
 }
 
-/* A directory of theirs, with a link to a file of root's. */
+/* A directory of the user with a link to a file of root's. */
 TEST(link_to_roots_file)
 {
 	struct person *p = somebody();
@@ -223,7 +223,7 @@ TEST(link_to_roots_file)
 	assert_int_equal(symlink("../secret", "theirs/run.pov"), 0);
 	assert_int_equal(trace_writer_open("theirs/run.pov", &opt, &w), -EACCES);
 	file_is("secret", "root's mine 600");
-	/* And where root alone may create files. */
+	/* Also where only root may create files. */
 	assert_int_equal(trace_writer_open("mine.pov", &opt, &w), -EACCES);
 	file_is("mine.pov", "none");
 	unlink("theirs/run.pov");
@@ -240,19 +240,19 @@ TEST(old_is_kept)
 
 	assert_int_equal(chdir(temp_path("")), 0);
 	file_put("again.pov", "first", 0644);
-	/* Undone: as if nothing had been. */
+	/* Undo restores the previous state. */
 	assert_int_equal(trace_writer_open("again.pov", &opt, &w), 0);
 	file_is("again.pov.old", "first mine 644");
 	trace_writer_undo(w);
 	file_is("again.pov", "first mine 644");
 	file_is("again.pov.old", "none");
-	/* A link stays one. */
+	/* A symbolic link stays a link. */
 	assert_int_equal(symlink("again.pov", "link.pov"), 0);
 	assert_int_equal(trace_writer_open("link.pov", &opt, &w), 0);
 	assert_int_equal(trace_writer_finish(w), 0);
 	file_is("link.pov", "link");
 	file_is("again.pov.old", "first mine 644");
-	/* An empty one is no loss; without a former file undoing leaves none. */
+	/* An empty old file is not kept. Without an old file, undo leaves none. */
 	file_put("fresh.pov", "", 0600);
 	assert_int_equal(trace_writer_open("fresh.pov", &opt, &w), 0);
 	file_is("fresh.pov.old", "none");

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Traffic and when data began to move: posts and nonblocking operations as text (cases.h). Threads 0, 1 and 2 are the main threads
- * of three ranks, whose pids are 100, 200 and 300; thread 3 is a second one of rank 0. Layers are upper, middle and lowest.
+ * Traffic and when data began to move: posts and nonblocking operations as text (cases.h). Threads
+ * 0, 1 and 2 are the main threads of three ranks with pids 100, 200 and 300. Thread 3 is a second
+ * thread of rank 0. The layers are upper, middle and lowest.
  *
  *   THREAD LAYER KIND CARRIER BYTES at NS [WORD…]
- *       BYTES ?: unknown. Words: from END, to END, in FUNCTION (the call of MPI around it), inside (an unknown one), step STEP,
- *       message N, source RANK TAG, dest TEXT, failed. In texts "_" is a space
- *   isend|irecv REQUEST BEGIN..POSTED WAIT..END PEER BYTES TAG   of rank 0; END 0: it is never over
+ *       BYTES ?: unknown. Words: from END, to END, in FUNCTION (the MPI call around it), inside (an
+ *       unknown one), step STEP, message N, source RANK TAG, dest TEXT, failed. In texts "_" is a
+ *       space
+ *   isend|irecv REQUEST BEGIN..POSTED WAIT..END PEER BYTES TAG
+ *       of rank 0; END 0: it never ends
  *   THREAD begin|end NS LEVEL [NAME]                            a phase
  *   THREAD enter|leave|unwind NS DEPTH NAME                     a region
- *   lossy                                                       calls are missing from 5000 to 6000
+ *   lossy                                       calls are missing from 5000 to 6000
  *   THREAD visits FUNCTION PLACE BEGIN..[END] [nested]
  *       a call from PLACE: FILE+OFFSET, or an address. FILE: app of two hosts, app1 and app2, or
  *       another one, new. Without END it is open
- *   THREAD tests CNT NS                                         polls of MPI_Test from app1+5
+ *   THREAD tests CNT NS                         polls of MPI_Test from app1+5
  *   THREAD messages NS BYTES [receives|unknown]
- *       to or from rank 1, by a call of 100 ns; unknown: the other side is not known
- *   places N                                                    prints the first N ranks' times by place
+ *       to or from rank 1, by a call of 100 ns; unknown: the other side is unknown
+ *   places N                                    prints the first N ranks' times by place
  *   show storms|flows|pairs|received|phases|csv|text|json|starts
  */
 #include <errno.h>
@@ -68,14 +71,14 @@ struct play {
 	struct site_times sites;
 	struct storms storms;
 	struct volumes volumes;
-	struct script texts; /* of names in posts */
-	bool any;	     /* line */
+	struct script texts; /* names in posts */
+	bool any;	     /* the case has a line */
 	FILE *out;
 };
 
 /* ---- lines ---- */
 
-/* The text with spaces for "_", as long as the case; or NULL. */
+/* Returns the text with spaces for "_"; it lives as long as the case. Or NULL. */
 static const char *text_kept(struct play *p, const char *s)
 {
 	char *kept;
@@ -89,7 +92,7 @@ static const char *text_kept(struct play *p, const char *s)
 	return kept;
 }
 
-/* LAYER KIND CARRIER BYTES at NS, and words. */
+/* Reports a post: LAYER KIND CARRIER BYTES at NS, and words. */
 static void post_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
 	const char *const *word = l->word + 1;
@@ -139,7 +142,7 @@ static void post_tell(struct play *p, const struct cases_line *l, struct model_t
 	p->r.transfers.sink.post(&p->r.transfers, &m);
 }
 
-/* The start and the end of a nonblocking operation as calls, and itself. */
+/* Reports the start and the end of a nonblocking operation as calls, and the operation. */
 static void operation_tell(struct play *p, const struct cases_line *l)
 {
 	const char *const *word = l->word + 1;
@@ -219,7 +222,7 @@ static bool region_tell(struct play *p, const struct cases_line *l, struct model
 	return true;
 }
 
-/* FUNCTION PLACE SPAN */
+/* Reports a call: FUNCTION PLACE SPAN. */
 static void visit_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
 	const char *place = l->word[3], *offset = strchr(place, '+');
@@ -276,7 +279,7 @@ static void message_tell(struct play *p, const struct cases_line *l, struct mode
 	p->volumes.sink.message(&p->volumes, &m);
 }
 
-/* The places of most time, of the first ranks. */
+/* Prints the places with most time, of the first ranks. */
 static void places_print(struct play *p, uint32_t ranks)
 {
 	static const bool all[] = {true, true, true};
@@ -446,7 +449,7 @@ static void csv_print(struct play *p)
 	free(text);
 }
 
-/* What follows the head. */
+/* Prints the report after its head. */
 static void text_print(struct play *p)
 {
 	char *text = NULL;
@@ -519,7 +522,7 @@ static void posts_open(struct play *p, bool lossy)
 	p->volumes.sink.start(&p->volumes, p->r.model);
 }
 
-/* All has been told. */
+/* Ends the input. */
 static void posts_settle(struct play *p)
 {
 	free(p->r.traffic.received);

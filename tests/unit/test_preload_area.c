@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What the collector takes from a slot in which threads record their calls themselves: records as they were written, in the name of
- * threads that the process has; of nonsense nothing, whatever it is.
+ * What the collector takes from a slot in which threads record their own calls: records as they
+ * were written, for threads that belong to the process. It takes no nonsense of any kind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void on_any(void *ctx, const struct pov_hdr *rec)
 	memcpy(got->last, rec, rec->size);
 }
 
-static struct thread_area area, *const a = &area; /* of the running test */
+static struct thread_area area, *const a = &area; /* the running test's area */
 static struct taken t;
 static struct map threads;
 static bool libs[POV_LIB_NUMBERS];
@@ -67,7 +67,7 @@ static void area_renew(void)
 			.rows = ROWS,
 			.wanted = wanted,
 			.cpus = 4,
-			.since_ns = kernel_now_ns() - 1000000}, /* long enough for all calls */
+			.since_ns = kernel_now_ns() - 1000000}, /* before all calls */
 		.threads = &threads,
 		.mem = mmap(NULL, POV_PRELOAD_SLOT_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -99,7 +99,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* As the library does (user/preload/record.c). */
+/* Writes a record as the library does (user/preload/record.c). */
 static void put(const void *rec, size_t bytes)
 {
 	char *ring = (char *)a->mem + pov_preload_ring_at(a->mem->ring);
@@ -115,7 +115,7 @@ static void second_ring_begin(void)
 	a->mem->ring = 1;
 }
 
-/* A call of two arguments, with a field. */
+/* A call with two arguments and a field. */
 #define FIXED_WORDS (sizeof(struct pov_call) / 8)
 struct call {
 	uint64_t word[FIXED_WORDS + 2 + 2];
@@ -164,7 +164,7 @@ static struct pov_counted *counted_of(struct pov_counted *c)
 	return c;
 }
 
-/* Round and round: every record in one piece, some of them over the ring's end. */
+/* Wraps around several times. Each record comes in one piece, even across the ring's end. */
 TEST(wrapped)
 {
 	const struct pov_call *got = (struct pov_call *)t.last;
@@ -182,7 +182,7 @@ TEST(wrapped)
 	assert_false(a->damaged);
 	assert_int_equal(a->mem->tail, put_cnt * sizeof(c));
 	assert_int_equal(thread_area_take(a, on_record, &t), 0);
-	/* whose process it is is not for the thread to say */
+	/* the thread must not choose its own process */
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
 	assert_int_equal(got->hdr.flags, POV_CALL_PRELOADED);
@@ -192,7 +192,7 @@ TEST(wrapped)
 struct watched {
 	const struct thread_area *a;
 	uint64_t taken; /* bytes */
-	uint64_t most;	/* … that were not given back yet */
+	uint64_t most;	/* largest number of bytes not given back yet */
 };
 
 static void on_watched(void *ctx, const struct pov_hdr *rec)
@@ -204,7 +204,7 @@ static void on_watched(void *ctx, const struct pov_hdr *rec)
 	w->taken += rec->size;
 }
 
-/* A thread that waits has room long before all is taken. */
+/* A waiting thread gets room long before everything is taken. */
 TEST(room)
 {
 	struct watched w = {.a = a};
@@ -229,7 +229,7 @@ static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 	thread_area_take(a, on_record, &t);
 	if (t.cnt != 1 || !a->damaged)
 		fail_msg("%s, value %zu: %u taken", member, n, t.cnt);
-	/* nothing more, and whoever waits for room has it */
+	/* nothing more is taken, and a waiting thread gets room */
 	put(&good, sizeof(good));
 	thread_area_take(a, on_record, &t);
 	assert_int_equal(t.cnt, 1);
@@ -312,7 +312,7 @@ TEST(waited)
 	REFUSED(room_new, room_of, hdr.size, sizeof(struct pov_room) - 8);
 }
 
-/* What it has gathered and not told yet can be looked at while it goes on; it is told again at its end. */
+/* Unreported counts can be read while the thread continues. They are reported again at its end. */
 TEST(untold)
 {
 	struct pov_thread *own = &a->mem->state;
@@ -358,7 +358,7 @@ TEST(head)
 	}
 }
 
-/* Random bytes wherever they fall: it ends, and nothing is taken that could not be. */
+/* Random bytes anywhere: reading ends, and no impossible record is taken. */
 TEST(random)
 {
 	uint64_t *words;
@@ -387,7 +387,10 @@ TEST(random)
 	}
 }
 
-/* What had not returned is told as open; what had, and was cut off before it could say so, once. */
+/*
+ * A call without a return is reported as open. A call that returned but was cut off before its
+ * record is reported once.
+ */
 TEST(open)
 {
 	struct call c = call_new();
@@ -406,7 +409,10 @@ TEST(open)
 	assert_int_equal(t.cnt, 2);
 }
 
-/* A thread of which nothing is known yet speaks when it is known; one of another process never does. */
+/*
+ * Records of a thread that is still unknown are taken once it is known. Those of another process's
+ * thread never are.
+ */
 TEST(strange)
 {
 	struct call c = call_new();
@@ -424,14 +430,17 @@ TEST(strange)
 	put(&c, sizeof(c));
 	thread_area_take(a, on_any, &t);
 	assert_int_equal(t.cnt, 1);
-	a->strange_ns = 1; /* for long */
+	a->strange_ns = 1; /* unknown for long */
 	thread_area_take(a, on_any, &t);
 	assert_true(a->damaged);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-/* A thread that has ended leaves its slot, its open calls told; a slot that is another's by now is left to that. */
+/*
+ * An ended thread leaves its slot and its open calls are reported. A slot that meanwhile belongs to
+ * another thread is left alone.
+ */
 TEST(freed)
 {
 	struct call c = call_new();
@@ -448,7 +457,7 @@ TEST(freed)
 	assert_int_equal(a->mem->state.depth, 0);
 }
 
-/* Where a ring was rather full the next one is made; what was written to both is taken in order. */
+/* After a ring was rather full, a larger one is added. Records in both are taken in order. */
 TEST(larger_ring)
 {
 	struct call c = call_new();
@@ -471,12 +480,12 @@ TEST(larger_ring)
 	assert_false(a->damaged);
 	assert_int_equal(t.cnt, 5 + RING / sizeof(c));
 	assert_int_equal(a->mem->tail, a->mem->head);
-	assert_int_equal(spare, 4096); /* there is no third one */
+	assert_int_equal(spare, 4096); /* there is no third ring */
 	thread_area_release(a);
 	assert_int_equal(spare, POV_PRELOAD_RING_SECOND + 4096);
 }
 
-/* A ring that is begun while the other is empty. */
+/* A ring that begins while the other is empty. */
 TEST(larger_ring_at_once)
 {
 	struct call c = call_new();
@@ -505,7 +514,7 @@ TEST(no_memory_for_a_larger_ring)
 	assert_int_equal(spare, POV_PRELOAD_RING_SECOND - 1);
 }
 
-/* What it says of its rings cannot be: nothing more is read. */
+/* Impossible data about the rings: nothing more is read. */
 static void nonsense(uint32_t ring, uint64_t from)
 {
 	struct call c = call_new();
@@ -524,8 +533,8 @@ static void nonsense(uint32_t ring, uint64_t from)
 
 TEST(nonsense_of_rings)
 {
-	nonsense(2, 0);		   /* there is none */
-	nonsense(1, RING / 4);	   /* begun before what was taken already */
+	nonsense(2, 0);		   /* no such ring */
+	nonsense(1, RING / 4);	   /* begins before what was already taken */
 	nonsense(1, RING / 2 + 8); /* in the middle of a record */
 	nonsense(UINT32_MAX, UINT64_MAX);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The clock of processes that record their own calls is compared with CLOCK_MONOTONIC. The collector measures the rate of
- * the CPU's counter for it. If the kernel's clock does not use that counter, there is no rate, and the clock is the kernel's.
+ * The clock of processes that record their own calls, compared with CLOCK_MONOTONIC. The collector
+ * measures the rate of the CPU's counter for it. If the kernel's clock does not use that counter,
+ * there is no rate, and the kernel's clock is used.
  */
 #include <sys/auxv.h>
 #include <time.h>
@@ -11,11 +12,12 @@
 #include "preload/clock.c"
 #include "preload/loaded.c"
 
-#define APART_NS \
-	2000 /* a right clock is that near to the interval between two readings of the other */
-#define OUTLIERS_PCT 5 /* more readings outside than this fail; a busy machine interrupts a few */
+/* A correct clock is this near to the interval between two readings of the other. */
+#define APART_NS 2000
+/* More readings outside than this fail; a busy machine interrupts a few. */
+#define OUTLIERS_PCT 5
 #define RATE_WAIT_NS 30000000
-#define TOO_EARLY_NS 10000000 /* for a first rate */
+#define TOO_EARLY_NS 10000000 /* too early for a first rate */
 
 static struct pov_preload_setup own;
 const struct pov_preload_setup *setup = &own;
@@ -27,7 +29,7 @@ static void wait_ns(long ns)
 	nanosleep(&t, NULL);
 }
 
-/* 0: there is none here. */
+/* Returns the rate; 0: this machine has none. */
 static uint64_t rate_find(struct cycle_rate *r)
 {
 	uint64_t rate, begun = kernel_ns();
@@ -49,7 +51,7 @@ struct comparison {
 	int readings, outliers;
 };
 
-/* Reads the clock between two readings of the kernel's. */
+/* Reads the clock between two readings of the kernel's clock. */
 static uint64_t reading_compare(struct comparison *c, uint64_t slack_ns, uint64_t ahead_ns)
 {
 	uint64_t before = kernel_ns(), now = clock_now(), after = kernel_ns();
@@ -91,14 +93,14 @@ TEST(is_the_kernels)
 TEST(without_a_rate)
 {
 	own.cycle_rate = 0;
-	check_near(10000, false, 0); /* also a thread that had one */
+	check_near(10000, false, 0); /* also for a thread that had a rate */
 	cycle_clock = (struct cycle_clock){0};
 	check_near(10000, false, 0);
 }
 
 /*
- * The kernel may slew its clock by 500 ppm between two measurements of the rate. Then the clock
- * never goes back, and is off by what a millisecond is slewed.
+ * The kernel may slew its clock by 500 ppm between two measurements of the rate. The clock must
+ * then never go back, and be off by no more than the slew of a millisecond.
  */
 static void check_slewed(uint64_t rate)
 {
@@ -123,7 +125,10 @@ TEST(slewed)
 	check_slewed(rate - rate / 2000);
 }
 
-/* After sleep or migration of the machine the counter means something else: the clock may be a millisecond ahead. */
+/*
+ * After the machine slept or migrated, the counter has another meaning. The clock may then be a
+ * millisecond ahead.
+ */
 TEST(counter_jumps)
 {
 	struct cycle_rate r;
@@ -131,13 +136,13 @@ TEST(counter_jumps)
 	own.cycle_rate = rate_find(&r);
 	cycle_clock = (struct cycle_clock){0};
 	check_near(10, false, 0);
-	cycle_clock.cycles += 1ull << 40; /* it begins anew */
+	cycle_clock.cycles += 1ull << 40; /* the counter restarts */
 	check_near(1000, false, LIMIT_NS);
 	cycle_clock.cycles -= 1ull << 40;
 	check_near(1000, false, LIMIT_NS);
 }
 
-/* If two rates differ by more than a kernel slews, the counter is not used any more. */
+/* If two rates differ by more than a kernel slews, the counter is no longer used. */
 TEST(unsteady)
 {
 	struct cycle_rate r;

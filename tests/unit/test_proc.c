@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Which job a process belongs to when its launcher does not name it: real processes with the environment that
- * Hydra gives, some behind a shell, as wrapper scripts are.
+ * Which job a process belongs to if its launcher does not name it. Real processes get Hydra's
+ * environment, some of them behind a shell like those of wrapper scripts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +17,22 @@
 #include "lib/log.h"
 #include "unit/trace_help.h"
 
-/* Says its pid and stands still: while a program is being executed its environment cannot be read. */
+/* Prints its pid and stops: the environment cannot be read while a program is being executed. */
 #define STAY "echo $$; kill -STOP $$"
 #define WRAPPED "sh -c '" STAY "' & wait"
 
 /*
- * A child of this process. Its shell prints the pid of the process to look at, which is killed
- * afterwards, too.
+ * A child of this process. Its shell prints the pid of the process under test, which is killed
+ * afterwards as well.
  */
 struct child {
 	pid_t shell, pid;
 	struct proc_rank rank;
-	struct proc_rank mpich, openmpi;	     /* the same for users of that MPI … */
-	struct proc_rank other_mpich, other_openmpi; /* … and what launchers of another MPI said */
-	struct proc_rank of_three, alone;	     /* by what MPI says: rank 1 of 3, 0 of 1 */
-	struct proc_rank root;			     /* of the call that has spawned it */
+	struct proc_rank mpich, openmpi; /* for users of that MPI … */
+	/* … and according to another MPI's launchers */
+	struct proc_rank other_mpich, other_openmpi;
+	struct proc_rank of_three, alone; /* as reported by MPI: rank 1 of 3, 0 of 1 */
+	struct proc_rank root;		  /* rank that spawned it */
 	bool spawned;
 };
 
@@ -44,7 +45,7 @@ static struct child look_at(const char *path, char *const *argv, char *const *en
 	assert_int_equal(pipe(pipe_fd), 0);
 	c.shell = fork();
 	if (!c.shell) {
-		setpgid(0, 0); /* with all that it starts */
+		setpgid(0, 0); /* its own group, with all that it starts */
 		dup2(pipe_fd[1], STDOUT_FILENO);
 		execve(path, argv, env);
 		_exit(127);
@@ -67,7 +68,7 @@ static struct child look_at(const char *path, char *const *argv, char *const *en
 	return c;
 }
 
-/* The job's name: the launcher's, its pid, and when it started. */
+/* Asserts the job's name: the launcher, its pid and its start time. */
 static void job_is(const char *job, const char *launcher, pid_t pid)
 {
 	char begin[32];
@@ -77,7 +78,7 @@ static void job_is(const char *job, const char *launcher, pid_t pid)
 	assert_true(strlen(job) > strlen(begin));
 }
 
-/* The job of a rank: started directly, or behind a shell. */
+/* Returns the job of a rank, started directly or behind a shell. */
 static struct child hydra_rank(int rank, bool wrapped, char *fd_var)
 {
 	char rank_var[32];
@@ -102,7 +103,10 @@ TEST(wrapped)
 	job_is(direct.rank.job, "hydra", getpid());
 }
 
-/* A launcher that a rank starts inherits that rank's place; its own ranks are a job of their own. */
+/*
+ * A launcher started by a rank inherits that rank's variables. Its own ranks are a job of their
+ * own.
+ */
 TEST(launched_by_rank)
 {
 	char *argv[] = {"mpiexec", "-c", WRAPPED, NULL};
@@ -131,7 +135,7 @@ static void rank_is(const struct proc_rank *r, const char *launcher, int rank, i
 	assert_int_equal(r->size, size);
 }
 
-/* Another MPI's mpirun started it, or its variables are left over. */
+/* Another MPI's mpirun started the process, or left its variables. */
 TEST(flavours)
 {
 	char *argv[] = {"sh", "-c", STAY, NULL};
@@ -243,7 +247,7 @@ TEST(settings)
 	settings_are("", 0, "{}", 0);
 }
 
-/* n variables of bytes each. */
+/* Fills in n variables of that many bytes each. */
 static void fill(unsigned int n, size_t bytes, unsigned int kept, unsigned int left_out_wanted)
 {
 	char *env = xcalloc(n, bytes + 16), *p = env;

@@ -64,7 +64,8 @@ TEST(histogram_edges)
 	assert_int_equal(histogram_quantile(&h, 50), 64);
 	assert_int_equal(histogram_quantile(&h, 100), UINT64_MAX);
 	histogram_release(&h);
-	histogram_add(&h, 10001); /* a bucket's middle is another value: the minimum is exact */
+	/* The middle of a bucket is another value, but the minimum is exact. */
+	histogram_add(&h, 10001);
 	histogram_add(&h, 10001);
 	histogram_add(&h, 20000);
 	assert_int_equal(histogram_quantile(&h, 0), 10001);
@@ -94,14 +95,14 @@ TEST(losses)
 	assert_int_equal(losses_in(&a, 300, 400), LOSS_CALL);
 	assert_int_equal(losses_in(&a, 301, 499), 0);
 	assert_int_equal(losses_in(&a, 250, 550), LOSS_CALL | LOSS_SPIN);
-	/* too many to be kept one by one: none is forgotten, and what was before stays known */
+	/* too many to keep separately: none is forgotten, and earlier ones stay known */
 	for (i = 0; i < 2 * LOSS_SPANS_MAX; i++)
 		lose(&a, 1000 + 10 * i, 1001 + 10 * i, POV_CLASS_CALL);
 	for (i = 0; i < 2 * LOSS_SPANS_MAX; i++)
 		assert_int_equal(losses_in(&a, 1001 + 10 * i, 1002 + 10 * i), LOSS_CALL);
 	assert_int_equal(losses_in(&a, 1002, 1009), 0);
 	assert_int_equal(losses_in(&a, 1001 + 10 * i, UINT64_MAX), 0);
-	lose(&a, 5, 5, POV_CLASS_CNT); /* of a class that is not known: anything, anywhere */
+	lose(&a, 5, 5, POV_CLASS_CNT); /* of an unknown class: anything, anywhere */
 	assert_int_equal(losses_in(&a, 0, 1), LOSS_MISSED);
 	assert_int_equal(losses_of_core(&a, 3), LOSS_MISSED);
 	losses_release(&a);
@@ -168,7 +169,7 @@ TEST(columns)
 	free(clean);
 }
 
-/* A function that was not counted lacks nothing; of layers below MPI bytes are not counted. */
+/* A function that was not counted lacks nothing. Bytes are not counted in layers below MPI. */
 TEST(counted_losses)
 {
 	struct func_info mpi = {.layer_name = "mpi"}, ucp = {.layer_name = "ucp"};

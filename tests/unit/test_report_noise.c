@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Records of every kind, well-formed but senseless, through model, analyses and both reports: nothing falls over,
- * times still add up, the JSON is JSON.
+ * Records of every kind, well-formed but meaningless, through the model, the analyses and both
+ * reports. Nothing may fail, times must add up, and the JSON must be valid.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint32_t below(struct noise *n, uint32_t limit)
 	return (uint32_t)next(n) % limit;
 }
 
-/* Small values meet each other; now and then anything. */
+/* Returns mostly small values, which interact; occasionally any value. */
 static uint64_t value(struct noise *n, unsigned int bytes)
 {
 	uint64_t v = below(n, 40) ? below(n, 7) : next(n) * 31;
@@ -52,7 +52,7 @@ static void fill(struct noise *n, uint8_t *rec, const struct record_kind *kind)
 	}
 }
 
-/* Of the least size that fits what the record says it holds. */
+/* Adds a record of the least size that fits its contents. */
 static void noise_put(struct noise *n, struct mfix *f)
 {
 	const struct record_kind *kind = NULL;
@@ -170,7 +170,7 @@ TEST(noise)
 	uint64_t seed;
 
 	log_set_level(LOG_ERROR);
-	for (seed = 1; seed <= 30; seed++) /* each pair of a config and an order once */
+	for (seed = 1; seed <= 30; seed++) /* each pair of config and order twice */
 		noise_test(seed, configs[seed % 5], seed % 3);
 	log_set_level(LOG_INFO);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where functions written for it are left: by which returns and which jumps, and which of them cannot be known whole. One
- * assembly file holds them all. What a compiler makes of some C is run besides.
+ * Where functions written for the test are left: by which returns and jumps, and which functions
+ * cannot be known completely. One assembly file holds them all. Compiled C code is run as well.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,8 +24,9 @@
 #define TABLE "lea numbers(%rip), %rdx\nmovslq (%rdx,%rdi,4), %rax\nadd %rdx, %rax\n"
 
 /*
- * left: its sites in order of address, "r" a return and "t" a jump that leaves it, with the bytes from its start or "@" where they
- * lie in a part elsewhere, and after "?" the condition. Else part of the reason.
+ * left: the function's sites sorted by address. "r" is a return, "t" a jump that leaves it. The
+ * bytes from the start follow, or "@" for a part elsewhere, and the condition after "?". why: part
+ * of the reason if it is refused.
  */
 static const struct body_case {
 	const char *name, *code, *left, *why;
@@ -67,7 +68,7 @@ static const struct body_case {
 	 "test %rdi, %rdi\nje chilled_back.cold\n.globl chilled_on\n.hidden chilled_on\nchilled_on: "
 	 "ret" COLD("chilled_back", "inc %eax\njmp chilled_on"),
 	 "r9", NULL},
-	/* the unwinder alone goes there */
+	/* only the unwinder goes there */
 	{"caught", "push %rbx\ncall away\npop %rbx\nret" COLD("caught", "pop %rbx\nret"), "r7 @r",
 	 NULL},
 	{"nameless",
@@ -123,7 +124,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* As in struct body_case; the caller frees. */
+/* Returns the sites as in struct body_case; caller frees. */
 static char *sites_text(const struct elf_symbol *s, struct return_sites *sites)
 {
 	char *text = NULL;
@@ -195,16 +196,16 @@ TEST(odd_symbols)
 	assert_string_equal(sites.why, "its size is not told");
 	s.size = UINT64_MAX;
 	assert_int_equal(return_sites_find(f, &s, &sites), -ENOTSUP);
-	s.size = 1ul << 19; /* ends behind the file */
+	s.size = 1ul << 19; /* ends after the file's end */
 	assert_int_equal(return_sites_find(f, &s, &sites), -ENOTSUP);
-	s.size = 0; /* the table of exception frames knows it */
+	s.size = 0; /* the table of exception frames has the size */
 	assert_int_equal(return_sites_find(f, &s, &sites), 0);
 	assert_int_equal(sites.cnt, 1);
 	return_sites_release(&sites);
 	elf_file_close(f);
 }
 
-/* Those of the functions that it ends by a jump to. */
+/* Sites of the functions that it ends with a jump to. */
 TEST(followed)
 {
 	static const struct {
@@ -237,7 +238,7 @@ TEST(followed)
 	elf_file_close(f);
 }
 
-/* A stripped file has no names of cold parts. */
+/* Also in a stripped file, which has no names of cold parts. */
 TEST(compiled)
 {
 	static const char source[] =

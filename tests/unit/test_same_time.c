@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Which findings tell of time that others tell of. */
+/* Findings about time that other findings already explain. */
 
 #include "unit/test.h"
 #include "finding/find.h"
@@ -14,7 +14,7 @@ static void find(struct finding *found, uint32_t n)
 	find_same_time(&f);
 }
 
-/* Of a finding's 1050 ns another one tells 800, then, with one more contest, 950 of 1050. */
+/* Another finding explains 800 of a finding's 1050 ns, then, with one more contest, 950. */
 TEST(four_fifths)
 {
 	struct finding found[] = {
@@ -28,12 +28,15 @@ TEST(four_fifths)
 	contest[2].ns = 200;
 	find(found, 3);
 	assert_string_equal(found[0].told_by, "core_held_by_others");
-	assert_null(found[1].told_by); /* whatever else tells of it: it says more of the cause */
-	assert_null(found[2].told_by); /* of no core at all */
+	assert_null(found[1].told_by); /* it is closer to the cause, whatever else explains it */
+	assert_null(found[2].told_by); /* has no contests */
 	contest[2].ns = 250;
 }
 
-/* What is told by two others is named after the one that tells most of it; and what is told itself tells of nothing. */
+/*
+ * A finding that two others explain names the one that explains most of it. An explained finding
+ * explains nothing.
+ */
 TEST(by_several)
 {
 	struct finding found[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Static probes: those that the system's own header makes, and notes put together by hand, of which
- * most are not right. Arguments: cases/sdt_args.txt.
+ * Static probes: those made by the system's own header, and notes written by hand, most of them
+ * wrong. Arguments: cases/sdt_args.txt.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ TEST(header)
 
 	f = fixture_open("plain.c", made, "-shared -fPIC -O2");
 	assert_int_equal(sdt_notes_read(f, &notes), 3);
-	/* nothing has moved them yet: the registers in which a function is given them */
+	/* arguments are still in the registers in which the function gets them */
 	note_check(&notes[0],
 		   "made:four register 112/8, register 104/-4, register 96/8, constant -5/-2");
 	note_check(&notes[1], "made:one memory 112+12/-4");
@@ -127,7 +127,7 @@ TEST(header)
 
 #endif
 
-/* A note: its owner, type, length of what it holds, and that. */
+/* A note: its owner, type, length of its contents, and contents. */
 #define NOTE(owner, type, bytes, holds) \
 	".balign 4\n.4byte 8, " bytes ", " type "\n.asciz \"" owner "\"\n.balign 4\n" holds "\n"
 #define WHOLE(addr, base, provider, name, args)                                                \
@@ -140,14 +140,16 @@ static const char made_by_hand[] =
 	".section .stapsdt.base, \"a\"\nbase: .space 1\n"
 	".text\n.globl f\n.type f, @function\nf: nop\nplace: nop\nret\n.size f, . - f\n"
 	".section .note.stapsdt, \"\", @note\n"
-	/* linked when all was elsewhere */
+	/* linked at other addresses */
 	WHOLE("place - 4096", "base - 4096", "hand", "moved", "4@%eax")
 		WHOLE("place", "base", "hand", "right", "")
 	/* not SystemTap's */
 	NOTE("stapsdX", "3", "9f - 8f", "8: .8byte place, base, 0\n.asciz \"a\", \"b\", \"c\"\n9:")
 		NOTE("stapsdt", "2", "9f - 8f",
 		     "8: .8byte place, base, 0\n.asciz \"a\", \"b\", \"c\"\n9:")
-	/* too short, without an end, without a name or arguments, not in code, a name without end */
+	/*
+	 * too short, unterminated, without a name or arguments, not in code, a name without an end
+	 */
 	NOTE("stapsdt", "3", "9f - 8f", "8: .8byte place, base\n9:") NOTE(
 		"stapsdt", "3", "9f - 8f", "8: .8byte place, base, 0\n.ascii \"provider\"\n9:")
 		NOTE("stapsdt", "3", "9f - 8f", "8: .8byte place, base, 0\n.asciz \"a\", \"b\"\n9:")
@@ -156,7 +158,7 @@ static const char made_by_hand[] =
 					"") WHOLE("place", "base", "hand", TEXT64, "")
 				WHOLE("place", "base", "hand", "last",
 				      "1@1 2@2 3@3 4@4 5@5 6@6 7@7 8@8 9@9 1@1 1@1 1@1 1@1 1@1")
-	/* goes on behind the section's end */
+	/* continues past the section's end */
 	".balign 4\n.4byte 8, 4096, 3\n.asciz \"stapsdt\"\n";
 
 TEST(by_hand)
@@ -185,7 +187,7 @@ TEST(by_hand)
 	elf_file_close(f);
 }
 
-/* Any byte of the notes may be another one: the sanitizers tell whether more is read than is there. */
+/* Any byte of the notes may be changed. The sanitizers detect reads out of bounds. */
 TEST(damaged)
 {
 	uint64_t offset, bytes;

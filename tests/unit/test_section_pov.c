@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Sections: how they are named, and the time of ranks and cores in them, against a simulation in steps of 1 ns. */
+/*
+ * Sections: their names, and the time of ranks and cores in them, compared with a simulation in
+ * steps of 1 ns.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +112,7 @@ static void sim_step(struct sim *s, struct mfix *f, uint64_t ts)
 	}
 }
 
-/* What happened in 1 ns, of the threads of ranks. */
+/* Counts 1 ns of the ranks' threads. */
 static void sim_count(struct sim *s)
 {
 	for (int t = 0; t < SIM_RANKS; t++) {

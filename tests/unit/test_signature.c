@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Signatures: every row of the table compiles, some recipes to the letter, bad grammar is refused. */
+/*
+ * Signatures: every row of the table compiles, some recipes are checked exactly, bad grammar is
+ * refused.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,8 +143,8 @@ static void polls_print(FILE *out)
 }
 
 /*
- * "recipe FUNCTION", "attrs TEXT", "polls of MPI", or "parse SIGNATURE" or "poll SIGNATURE": a
- * function of MPI with it, and the attribute POLL or none.
+ * Runs "recipe FUNCTION", "attrs TEXT", "polls of MPI", or "parse SIGNATURE" or "poll SIGNATURE"
+ * for an MPI function with that signature, with the attribute POLL or without.
  */
 static void play(const struct script *lines, FILE *out)
 {
@@ -181,7 +184,7 @@ static void play(const struct script *lines, FILE *out)
 		recipe_print(&fn, out);
 		return;
 	}
-	assert_int_equal(fn.nargs, 77); /* written on success only */
+	assert_int_equal(fn.nargs, 77); /* only written on success */
 	fputs(strerrorname_np(-err), out);
 }
 
@@ -190,7 +193,7 @@ TEST(recipes)
 	cases_run("signature", play);
 }
 
-/* Readers take these bytes for what goes out, what comes in, or both as much. */
+/* Counts the functions whose bytes readers take as outgoing, incoming, or both. */
 TEST(moved_ways)
 {
 	uint32_t cnt[4] = {0};

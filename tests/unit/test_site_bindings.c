@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Call sites leave bindings by the words of a stack that is written here: by none, one or several steps, and not at all where a step is
- * unknown. As the preloaded library has it; the kernel half compiles the same source.
+ * Call sites of bindings are replaced by their callers, found in a stack that the test writes:
+ * after no step, one or several steps, and not at all if a step is unknown. The test uses the
+ * preloaded library's build; the kernel half compiles the same source.
  */
-/* Another unit test has one of these, too. */
+/* Another unit test has these names as well. */
 #define setup site_setup
 #define area site_area
 #include "preload/in_process.h"
@@ -27,7 +28,7 @@ static void step_put(u16 file, u32 offset, u16 words)
 static const struct site_case {
 	const char *name;
 	u64 site;
-	u64 stack[12]; /* from the calling function's stack pointer on */
+	u64 stack[12]; /* from the calling function's stack pointer upward */
 	u64 left;
 } cases[] = {
 	{"none", 0x5000, {0}, 0x5000},

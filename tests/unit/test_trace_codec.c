@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The coding of event blocks: what goes in comes out, and made-up payloads do no harm. */
+/*
+ * The coding of event blocks: decoding returns what was encoded, and invalid payloads do no harm.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 
 static struct codec_encoder e;
 static struct codec_block b;
-static uint64_t truth[TRACE_RECBYTES_MAX / 8]; /* the records put in */
+static uint64_t truth[TRACE_RECBYTES_MAX / 8]; /* the encoded records */
 static uint8_t payload[TRACE_RAW_MAX];
 static uint32_t len; /* of payload */
 static uint64_t out[TRACE_RECBYTES_MAX / 8];
@@ -37,7 +39,7 @@ static bool put(const union any_record *rec)
 	return true;
 }
 
-/* As if there were so many more records, and bytes of them. */
+/* Decodes as if there were that many more records, and bytes of them. */
 static int decode(const uint8_t *coded, uint32_t bytes, int more, int more_bytes)
 {
 	return codec_decode(coded, bytes, b.nrecords + (uint32_t)more,
@@ -74,7 +76,7 @@ TEST(mixed)
 	}
 }
 
-/* Every size there is, with every bit of every word in use. */
+/* Every record size, with all bits of every word in use. */
 TEST(sizes)
 {
 	uint64_t seed = 99;
@@ -94,7 +96,7 @@ TEST(sizes)
 }
 
 /*
- * The first and the last of many words, so that masks of all lengths occur; times go back and wrap.
+ * Changes early and late words of many, so that masks of all lengths occur. Times go back and wrap.
  */
 TEST(edges)
 {
@@ -112,7 +114,7 @@ TEST(edges)
 	check();
 }
 
-/* A block holds few slots; a new key must close it rather than be lost. */
+/* A block has few slots. A new key must close it and must not be lost. */
 TEST(slots_run_out)
 {
 	union any_record rec;
@@ -142,7 +144,8 @@ TEST(made_up)
 	check();
 	copy = xmalloc(len);
 	for (uint32_t bytes = 0; bytes < len; bytes += 1 + bytes / 64) {
-		uint8_t *cut = xmalloc(bytes ? bytes : 1); /* exact, for the sanitizer */
+		/* of the exact size, for the sanitizer */
+		uint8_t *cut = xmalloc(bytes ? bytes : 1);
 
 		memcpy(cut, payload, bytes);
 		assert_int_not_equal(decode(cut, bytes, 0, 0), 0);

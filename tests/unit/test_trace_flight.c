@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A writer that keeps the newest part: what is kept is exact, by time and by bytes, whatever comes late; files made of it are whole, and
- * each has all of it.
+ * A writer that keeps the newest part. The kept part is exact, by time and by bytes, whatever comes
+ * late. Files made from it are complete, and each has all of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "trace/trace_flight.h"
 #include "trace_help.h"
 
-/* As temp_path, which has one place for all its answers: of these there are three. */
+/* Like temp_path(), but with three results valid at once. */
 static const char *file_path(int i, const char *name)
 {
 	static char path[3][256];
@@ -25,7 +25,7 @@ static const char *file_path(int i, const char *name)
 	return path[i];
 }
 
-/* A call whose time is its number; what its words are does not compress. */
+/* Adds a call whose time is its number. Its words do not compress. */
 static void add(struct trace_writer *w, unsigned int stream, uint64_t n)
 {
 	union any_record rec = {0};
@@ -46,7 +46,7 @@ static void add_range(struct trace_writer *w, uint64_t from, uint64_t until)
 		add(w, n % 3, n);
 }
 
-/* Begins a segment as a session does: with a record of its own that only files beginning here have. */
+/* Begins a segment as a session does: with a record that only files that begin here have. */
 static void segment(struct trace_writer *w, uint64_t ts_ns)
 {
 	const struct pov_caller begin = {
@@ -70,7 +70,7 @@ static struct trace_writer *open_keeping(const char *path, uint64_t ns, uint64_t
 	return w;
 }
 
-/* Cuts at end_ns, and writes a file. */
+/* Cuts at end_ns and writes a file. */
 static void dump(struct trace_writer *w, const char *path, uint64_t end_ns)
 {
 	const struct trace_writer_options opt = {.keep_old = true};
@@ -90,7 +90,7 @@ static void dump(struct trace_writer *w, const char *path, uint64_t end_ns)
 	assert_int_equal((uint64_t)st.st_size, bytes);
 }
 
-/* The file has a beginning and the calls from … until, each once, and is whole. */
+/* Asserts that the file is complete, with a beginning and each call from … until once. */
 static void assert_file(const char *path, uint64_t begin_ns, uint64_t from, uint64_t until)
 {
 	struct replay r = replay_all(path, NULL);
@@ -130,7 +130,10 @@ TEST(time)
 	assert_file(path, 16000, 16000, 20500);
 }
 
-/* Half a second's worth of noise in 1 MiB: the bound holds, most of it is used, and it is the newest. */
+/*
+ * Half a second of noise in 1 MiB: the bound holds, most of it is used, and the content is the
+ * newest.
+ */
 TEST(bytes)
 {
 	const uint64_t limit = 1 << 20, all = 400000;
@@ -160,7 +163,10 @@ TEST(bytes)
 	assert_true((uint64_t)st.st_size >= limit / 2);
 }
 
-/* Records come behind the beginning of the next segment, but are of before; the oldest are of before all. */
+/*
+ * Records of earlier times come after the beginning of the next segment. The oldest are from before
+ * everything.
+ */
 TEST(late)
 {
 	const char *path = file_path(0, "late.pov"), *one = file_path(1, "late.1.pov");
@@ -172,7 +178,7 @@ TEST(late)
 			add_range(w, t - 300, t);
 		add_range(w, t, t + 700);
 	}
-	add(w, 0, 500); /* of before all that is kept */
+	add(w, 0, 500); /* from before all that is kept */
 	segment(w, 6000);
 	add_range(w, 5700, 6500);
 	dump(w, one, 6500);
@@ -183,7 +189,10 @@ TEST(late)
 	assert_file(path, 4000, 4000, 7000);
 }
 
-/* Each file has all, the cut's late records go to what was cut, and what was for one file is in no other. */
+/*
+ * Each file has everything. Late records of the cut part go to it, and records for one file are in
+ * no other.
+ */
 TEST(twice)
 {
 	const char *path = file_path(0, "twice.pov"),
@@ -227,7 +236,7 @@ static size_t metas_in(const char *path)
 	return cnt;
 }
 
-/* What is said of a process is in files that begin before its end, and in no later one. */
+/* Data about a process is in files that begin before its end, and in no later one. */
 TEST(gone)
 {
 	const char *path = file_path(0, "gone.pov"), *one = file_path(1, "gone.1.pov");
@@ -250,7 +259,7 @@ TEST(gone)
 	assert_int_equal(metas_in(path), 2 + 1);
 }
 
-/* A file that cannot be written is no file; what is kept stays, and the next one has it. */
+/* A file that cannot be written is not kept. The kept part stays, and the next file has it. */
 TEST(fails)
 {
 	const char *path = file_path(0, "fails.pov"), *one = file_path(1, "fails.1.pov");

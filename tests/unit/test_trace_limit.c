@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What JSON texts take as objects: never more than is reckoned with before they are parsed. */
+/* Memory of JSON texts as objects: never more than the estimate before parsing. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "lib/log.h"
 #include "trace/trace_limit.h"
 
-#define HEADER 16 /* before each allocation: its size */
+#define HEADER 16 /* header of each allocation, with its size */
 
 static uint64_t used, most;
 
-/* As glibc's malloc takes it: a word of its own, 16 bytes at a time. */
+/* Rounds as glibc's malloc does: one word of its own, multiples of 16 bytes. */
 static size_t rounded(size_t bytes)
 {
 	return bytes < 24 ? 32 : (bytes + 8 + 15) & ~(size_t)15;
@@ -43,7 +43,7 @@ static void counted_free(void *at)
 	free(p);
 }
 
-/* n times a part, in an array or object, as a recording's meta object. */
+/* Parses n copies of a part, in an array or object, like a recording's meta object. */
 static void check(const char *part, int n, bool keys)
 {
 	char *text = xmalloc(strlen(part) * (size_t)n + (size_t)n * 12 + 64), *p = text;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where the reader says that scheduler records are missing: all that a small file holds is written as one line,
- * "[1@40" a loss of ring 1 that begins at 40, "1@90]" its end, "(30)" after a begin that was noticed late: since when; the other
- * records by their times, those that tell of losses with a "?".
+ * Where the reader reports scheduler records as missing. The contents of a small file become one
+ * line. "[1@40" is a loss of ring 1 that begins at 40, "1@90]" is its end. "(30)" after a begin
+ * that was noticed late is its true time. Other records appear as their times, with "?" if they
+ * report losses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +44,9 @@ static void put_lost(struct trace_writer *w, unsigned int stream, uint64_t since
 }
 
 /*
- * "1:20" is a record of stream 1 at 20; "t:90<40#1" is one of the stream of identities, and says that ring 1 lost scheduler
- * records from 40 to 90, "t:90<40#1c" that it lost calls; "/" ends the blocks.
+ * Writes records: "1:20" is a record of stream 1 at 20. "t:90<40#1" is in the identity stream and
+ * reports that ring 1 lost scheduler records from 40 to 90; "t:90<40#1c" reports lost calls. "/"
+ * ends the blocks.
  */
 static void fill(struct trace_writer *w, const char *text)
 {
@@ -124,7 +126,7 @@ static void assert_merged(struct trace *t, const struct trace_merge_options *opt
 	free(text);
 }
 
-/* Twice: another pass must be told the same. */
+/* Reads twice: another pass must report the same. */
 static void assert_read(const char *path, const char *want)
 {
 	struct trace *t = trace_opened(path);
@@ -136,7 +138,10 @@ static void assert_read(const char *path, const char *want)
 
 /* ---- the tests ---- */
 
-/* Before all records of its first moment, behind all of its last, whatever their stream. */
+/*
+ * A loss begins before all records of its first moment and ends after all of its last, in any
+ * stream.
+ */
 TEST(order)
 {
 	const char *path = file_of("order.pov",
@@ -149,7 +154,7 @@ TEST(order)
 	trace_close(t);
 }
 
-/* They overlap as they did: of one ring, and of several; a ring may be one that is not there. */
+/* Losses may overlap, in one ring and in several. The ring may not exist. */
 TEST(overlap)
 {
 	const char *path = file_of("overlap.pov",
@@ -158,7 +163,7 @@ TEST(overlap)
 	assert_read(path, "1 [1@40 [77@45 [2@50 [1@90 90? 1@90] 95? 2@95] 99? 1@99] 200? 77@200]");
 }
 
-/* A loss of which another stream tells is noticed when the block is due that tells. */
+/* A loss reported by another stream is noticed when that stream's block is due. */
 TEST(unannounced)
 {
 	const char *path = file_of("unannounced.pov",
@@ -167,7 +172,10 @@ TEST(unannounced)
 	assert_read(path, "10 20 50 [1@60 (30) 60 [2@61 70? 1@70] 71? 2@71] 99");
 }
 
-/* Nobody knows of the damage before the block's records are due; in later passes it is known, and tells the same. */
+/*
+ * The damage is unknown until the block's records are due. Later passes know it and report the
+ * same.
+ */
 TEST(damaged_block)
 {
 	const char *path = file_of("damaged.pov", "1:10 / 1:20 1:30 / 0:15 0:20 0:30 0:31 / t:25");
@@ -180,11 +188,11 @@ TEST(damaged_block)
 	assert_merged(t, &losses, "10 15 [1@20 20 25 30 1@30] 31");
 	assert_merged(t, NULL, "10 15 20 25 30 31");
 	trace_close(t);
-	file_damage(path, 3, false); /* nothing but identities */
+	file_damage(path, 3, false); /* only identity records */
 	assert_read(path, "10 15 [1@20 20 30 1@30] 31");
 }
 
-/* The last records of a file; a loss is told although no record follows. */
+/* The last records of a file are damaged: the loss is reported although no record follows. */
 TEST(damaged_end)
 {
 	const char *path = file_of("damaged_end.pov", "1:10 / 1:20 1:30");
@@ -193,7 +201,10 @@ TEST(damaged_end)
 	assert_read(path, "10 [1@20 1@30]");
 }
 
-/* Of blocks that are gone, times are guessed from their neighbours'; at the file's end the loss has none. */
+/*
+ * The times of missing blocks are estimated from their neighbors. At the file's end the loss has no
+ * end.
+ */
 TEST(hole)
 {
 	const char *path = temp_path("hole.pov");
@@ -208,7 +219,7 @@ TEST(hole)
 	trace_close(t);
 	assert_read(path,
 		    "[65535@8000000000 10000000000 30000000000 65535@32000000000] 40000000000");
-	file_damage(path, 0, true); /* nothing is before the hole any more */
+	file_damage(path, 0, true); /* nothing precedes the hole any more */
 	assert_read(path, "[65535@0 30000000000 65535@32000000000] 40000000000");
 
 	w = writer_begin(path);
@@ -219,7 +230,7 @@ TEST(hole)
 	assert_read(path, "[65535@8000000000 10000000000");
 }
 
-/* A few KB that tell of more losses than can be kept. */
+/* A few KB that report more losses than can be kept. */
 TEST(too_many)
 {
 	const char *path = temp_path("many.pov");
@@ -253,7 +264,7 @@ static struct trace_writer *begin_host(const char *path, uint64_t boot_s)
 	return w;
 }
 
-/* In the whole each CPU has a ring, and times are those of the first. */
+/* In the joined trace each CPU has a ring, and times are those of the first trace. */
 TEST(joined)
 {
 	char *a = xstrdup(temp_path("a.pov")), *b = xstrdup(temp_path("b.pov"));
@@ -275,7 +286,7 @@ TEST(joined)
 			      "3000000080? 3000000080? 6@3000000080] 7@3000000080] "
 			      "3000000090 3000000095");
 	trace_close(t);
-	file_damage(b, 1, true); /* any CPU's, 2 s around, but not before b was booted */
+	file_damage(b, 1, true); /* on any CPU, 2 s around it, but not before b was booted */
 	assert_int_equal(trace_join_open(source, 2, &t), 0);
 	assert_true(trace_get_summary(t)->holes);
 	assert_merged(t, &losses,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * The reader: exact order, exact selection, and damage that costs the damaged blocks and nothing
- * else.
- */
+/* The reader: exact order, exact selection, and damage that only costs the damaged blocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +17,7 @@
 struct truth {
 	uint64_t ts;
 	unsigned int stream;
-	size_t n; /* when it was added */
+	size_t n; /* order of adding */
 	union any_record rec;
 };
 
@@ -36,8 +33,8 @@ static int truth_compare(const void *a, const void *b)
 }
 
 /*
- * Streams that run at different speeds and out of step, blocks closed at odd moments, many equal
- * times. Returns the records in the order the reader must give them.
+ * Writes streams with different speeds and offsets, blocks closed at odd moments, and many equal
+ * times. Returns the records in the order in which the reader must return them.
  */
 static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
 {
@@ -53,7 +50,7 @@ static struct truth **disorderly(const char *path, size_t cnt, uint64_t seed)
 			random_record(&seed, &now[t->stream], &t->rec);
 		while (t->rec.hdr.size > 600);
 		if (random_next(&seed) % 500 == 0)
-			t->rec.hdr.ts_ns /= 2; /* a straggler */
+			t->rec.hdr.ts_ns /= 2; /* a late record */
 		t->rec.hdr.ts_ns &= ~63ull;
 		t->ts = t->rec.hdr.ts_ns;
 		t->n = i;
@@ -118,7 +115,7 @@ TEST(order)
 	}
 }
 
-/* A small file of several blocks whose records are told apart by their times. */
+/* Writes a small file of several blocks whose records differ in their times. */
 static void make_small(const char *path)
 {
 	union any_record rec;
@@ -142,7 +139,7 @@ static void make_small(const char *path)
 	writer_end(w);
 }
 
-/* The bytes of such a file. */
+/* Returns the bytes of such a file. */
 static uint8_t *load_small(size_t *len)
 {
 	const char *path = temp_path("small.pov");
@@ -161,7 +158,7 @@ static struct replay replay_of(const void *data, size_t len)
 	return replay_all(path, NULL);
 }
 
-/* All records that came are true ones, and those of a block came together. */
+/* Asserts that all records returned are true ones, and that those of a block came together. */
 static size_t assert_true_records(const struct replay *r)
 {
 	uint64_t last = 0;
@@ -217,7 +214,7 @@ TEST(flip_anywhere)
 			continue;
 		}
 		assert_int_equal(r.err, 0);
-		/* Noticed, and at most one block lost. */
+		/* The damage is noticed and costs at most one block. */
 		if (bit / 8 < len - TRACE_END_BYTES)
 			assert_int_equal(r.sum.bad_blocks, 1);
 		else
@@ -228,7 +225,7 @@ TEST(flip_anywhere)
 	free(data);
 }
 
-/* Bytes put in and taken out: the reader finds the next block. */
+/* Bytes are inserted and removed: the reader finds the next block. */
 TEST(holes)
 {
 	size_t len;
@@ -255,7 +252,9 @@ TEST(holes)
 	free(data);
 }
 
-/* The file at `from` with a block of an unknown type before each of its blocks, all numbered in order. */
+/*
+ * Copies the file with a block of an unknown type before each of its blocks, all numbered in order.
+ */
 static uint64_t insert_unknown(const char *from, const char *to)
 {
 	static const uint8_t payload[] = "from the future";
@@ -291,7 +290,7 @@ static uint64_t insert_unknown(const char *from, const char *to)
 	return unknown;
 }
 
-/* What a later version adds is skipped, and harms nothing beside it. */
+/* Blocks of later versions are skipped and harm nothing else. */
 TEST(unknown_blocks)
 {
 	char *known = xstrdup(temp_path("small.pov"));
@@ -364,7 +363,7 @@ TEST(metas)
 	trace_close(t);
 }
 
-/* What was put into a library later is part of what is said of it; what is said of no library harms none. */
+/* Probes added to a library later become part of its data. Data about no library harms none. */
 TEST(probes)
 {
 	const char *path = temp_path("probes.pov");
@@ -394,12 +393,15 @@ TEST(probes)
 			   "s", "c", "e", "missing", "a", "d", "failed", "e", "refused", "why");
 	assert_true(json_equal(lib, wanted));
 	json_decref(wanted);
-	/* An object without a number is about library 0, and says nothing. */
+	/* An object without a number is about library 0, and changes nothing. */
 	assert_int_equal(json_integer_value(json_object_get(trace_meta_get(t, 1), "attached")), 5);
 	trace_close(t);
 }
 
-/* Records whose size does not fit their kind never reach a caller, nor those that no file has. */
+/*
+ * Records whose size does not fit their kind never reach a caller, nor do kinds that are in no
+ * file.
+ */
 TEST(malformed_records)
 {
 	const char *path = temp_path("malformed.pov");
@@ -424,8 +426,9 @@ TEST(malformed_records)
 }
 
 /*
- * Blocks that all reach back to the beginning have to be in memory together. What a recording of the file's size
- * can hold is read; more is refused. What makes the difference here is how well the records can be compressed.
+ * Blocks that all reach back to the beginning must be in memory together. The reader accepts as
+ * much as a recording of the file's size can hold, and refuses more. The difference here is how
+ * well the records compress.
  */
 TEST(overlap)
 {
@@ -464,7 +467,7 @@ TEST(overlap)
 	}
 }
 
-/* The file is cut while it is being read: an error told, not a signal. */
+/* The file is truncated while it is read: that is an error, not a signal. */
 TEST(cut_while_reading)
 {
 	const char *path = temp_path("shrinks.pov");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Which records are well-formed, and how they read as text: cases/records.txt, whose lines are
- * povmake's.
- */
+/* Which records are well-formed, and their text: cases/records.txt, whose lines are povmake's. */
 #include <stdlib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +12,9 @@
 #include "unit/cases.h"
 #include "unit/trace_help.h"
 
-/* Every kind has a row, and a record of one word less than its struct was at first is refused. */
+/*
+ * Every kind has a row. A record one word shorter than the first version of its struct is refused.
+ */
 TEST(sizes)
 {
 	union any_record rec;
@@ -31,7 +30,9 @@ TEST(sizes)
 	assert_null(record_kind_find(99));
 }
 
-/* Rows of kinds in kmod-docs/TRACE_FORMAT.md begin like this: "| 1 | `pov_switch` |". */
+/*
+ * Counts the rows of a kind in kmod-docs/TRACE_FORMAT.md, which begin like "| 1 | `pov_switch` |".
+ */
 static unsigned int documented(const char *page, unsigned int kind, const char *struct_name)
 {
 	char row[64];
@@ -128,7 +129,7 @@ TEST(counts)
 	assert_false(record_well_formed(&rec.hdr));
 }
 
-/* Makes a file of povmake's lines; prints its records. */
+/* Makes a file from povmake's lines and prints its records. */
 static void records_play(const struct script *lines, FILE *out)
 {
 	const char *path = temp_path("text.pov");

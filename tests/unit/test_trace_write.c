@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The writer: everything accepted arrives, limits are kept to the byte, failures leave a whole
- * file.
+ * The writer: everything accepted is in the file, limits are kept to the byte, failures leave a
+ * complete file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 
 static const struct trace_writer_options plain = {0};
 
-/* A call whose time is its number: in order, and told apart. */
+/* Makes a call whose time is its number, so that calls are ordered and distinct. */
 static void numbered(uint64_t n, union any_record *rec)
 {
 	struct pov_call *c = (struct pov_call *)rec;
@@ -86,7 +86,9 @@ TEST(all_arrives)
 	free(r.words);
 }
 
-/* Records by kind, and the polls of each function of a spin that the record has room for. */
+/*
+ * Counts of records by kind, and of the polls per function of a spin as far as its record has room.
+ */
 TEST(tally)
 {
 	static const uint64_t polls[] = {11, 13, 17};
@@ -126,7 +128,7 @@ TEST(empty)
 	assert_int_equal(trace_writer_finish(NULL), 0);
 }
 
-/* A file that is open already: it needs no name, stays open, and is not removed. */
+/* A file that is already open: it needs no name, stays open, and is not removed. */
 TEST(open_file)
 {
 	const char *path = temp_path("open.pov");
@@ -173,7 +175,7 @@ TEST(refuses)
 	writer_end(w);
 }
 
-/* Whatever the limit, the file keeps it, holds all that was accepted, and ends in order. */
+/* With any limit, the file stays within it, has all that was accepted, and ends properly. */
 TEST(limit)
 {
 	const char *path = temp_path("limit.pov");
@@ -205,14 +207,15 @@ TEST(limit)
 			assert_true(r.sum.complete);
 			assert_int_equal(r.sum.meta_blocks, 1);
 		}
-		if (limit > 100000) /* and makes use of it */
+		if (limit > 100000) /* the limit is also used */
 			assert_true(r.sum.file_bytes > limit - limit / 4 - 65536);
 		free(r.words);
 	}
 }
 
 /*
- * In a child with a file size limit in place of a full disk: both are a write that fails half-way.
+ * Runs in a child with a file size limit instead of a full disk. In both cases a write fails
+ * half-way.
  */
 static void full_disk_child(const char *path, uint64_t limit)
 {
@@ -312,7 +315,7 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Blocks begun later than asked for stay open: the file must not grow. */
+/* Blocks that began after the given time stay open: the file must not grow. */
 TEST(flush_age)
 {
 	uint64_t began = monotonic_ns();
@@ -334,7 +337,7 @@ TEST(flush_age)
 	writer_end(w);
 }
 
-/* Incompressible payloads are stored as they are. */
+/* Incompressible payloads are stored unchanged. */
 TEST(noise)
 {
 	const char *path = temp_path("noise.pov");

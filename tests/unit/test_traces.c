@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Small traces, and what the model and the analyses make of them (cases.h). The script is povmake's in its brief form, and:
+ * Small traces and their processing by the model and the analyses (cases.h). The script is
+ * povmake's in its brief form, with these lines in addition:
  *
  *   recording MEMBERS     begins the trace, with these members of its config object (JSON)
  *   functions             the built-in table
  *   rank N pid P ts NS    a process of two ranks
- *   cut N                 takes the Nth event block out of the file
+ *   cut N                 removes the Nth event block from the file
  *   spoil N               damages one event block
  *   until TEXT            ends the report before a line with this text
- *   interrupts TID FROM..TO   prints those of a rank's thread that began then
- *   section NAME          what the section analysis looks at; may come several times
- *   tail N                prints the last N events only; the trace is long and goes through the model once
- *   analyses              only these are told of the trace, which is long: there are no events to show
- *   show WORD…            what is printed: events of the sink by their first word, and the results below
+ *   interrupts TID FROM..TO   prints the interrupts of a rank's thread that began in that time
+ *   section NAME          a section for the section analysis; may occur several times
+ *   tail N                prints only the last N events; the trace is long and goes through the
+ *                         model once
+ *   analyses              runs only the analyses; the trace is long and no events are shown
+ *   show WORD…            what is printed: events of the sink by their first word, and the results
+ *                         below
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,8 +41,8 @@ struct play {
 	struct mfix f;
 	const char *show;
 	unsigned int tail; /* 0: all events */
-	bool analyses;	   /* alone */
-	const char *until; /* ends the report; NULL: all of it */
+	bool analyses;	   /* only the analyses */
+	const char *until; /* ends the report; NULL: prints all of it */
 	FILE *out;
 	struct app_time app;
 	struct contests contests;
@@ -327,7 +330,7 @@ static void distortion_print(struct play *p, const char *name, uint32_t pid,
 		d->func[0].name, d->above);
 }
 
-/* What the recorder counted as it stored records, and what the report finds in the file. */
+/* Compares the recorder's counts while storing records with the report on the file. */
 static void toll_print(struct play *p)
 {
 	const struct probe_cost cost = {
@@ -381,7 +384,7 @@ static bool is_shown(const struct play *p, const char *word, size_t len)
 	return false;
 }
 
-/* A line that is not povmake's; false if it is. */
+/* Runs a line that is not povmake's; returns false if it is. */
 static bool own_line(struct play *p, struct maker *m, const char *line)
 {
 	const char *rest;
@@ -415,7 +418,7 @@ static void trace_make(struct play *p, const struct script *lines)
 {
 	struct maker m = {.brief = true};
 
-	/* povmake's lines go together, since a block of a repeat spans several of them. */
+	/* Runs povmake's lines together, since a repeat spans several of them. */
 	for (size_t i = 0; i < lines->cnt; i++) {
 		if (own_line(p, &m, lines->line[i]))
 			continue;
@@ -438,7 +441,7 @@ static void events_print(struct play *p)
 			fprintf(p->out, "%.*s\n", (int)(end - line), line);
 }
 
-/* A second pass is told the same as the first. */
+/* Asserts that a second pass reports the same as the first. */
 static void second_pass(struct play *p)
 {
 	char *first = xstrdup(p->f.text);

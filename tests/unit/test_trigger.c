@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* record --last and --when: what they may say, and which calls match. */
+/* record --last and --when: accepted arguments, and which calls match. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static int parse(const char *last, const char *when, struct keep_options *out)
 	return err;
 }
 
-/* last TEXT, or when TEXT. */
+/* Runs last TEXT or when TEXT. */
 static void play(const struct script *lines, FILE *out)
 {
 	const char *line = lines->line[0], *text = strchr(line, ' ') + 1;
@@ -83,7 +83,7 @@ TEST(match)
 	assert_int_equal(parse("10s", "MPI_Allreduce > 50ms", &o), 0);
 	trigger_init(&t, o.when, o.when_cnt, func_table_count());
 	trigger_record(&t, &sw.hdr);
-	call(&t, func, 1000 * MS, 50 * MS, 0); /* as long, not longer */
+	call(&t, func, 1000 * MS, 50 * MS, 0); /* exactly the limit, not longer */
 	call(&t, other, 1000 * MS, 500 * MS, 0);
 	call(&t, func, 1000 * MS, 500 * MS, POV_CALL_END_ONLY);
 	call(&t, (int)func_table_count(), 1000 * MS, 500 * MS, 0);
@@ -96,14 +96,14 @@ TEST(match)
 	assert_int_equal(t.by.end_ns, 2000 * MS);
 	assert_int_equal(t.by.pid, 7);
 	assert_ptr_equal(t.by.when, &o.when[0]);
-	assert_false(trigger_due(&t, 2010 * MS)); /* others' calls are to end first */
+	assert_false(trigger_due(&t, 2010 * MS)); /* calls of others must end first */
 	assert_true(trigger_due(&t, 2500 * MS));
 	assert_false(trigger_due(&t, 2500 * MS));
 	call(&t, func, 3000 * MS, 60 * MS, 0);
 	assert_int_equal(t.matches, 3);
 	assert_false(trigger_due(&t, UINT64_MAX));
 	trigger_rearm(&t);
-	assert_false(trigger_due(&t, UINT64_MAX)); /* what matched meanwhile is counted only */
+	assert_false(trigger_due(&t, UINT64_MAX)); /* matches in the meantime are only counted */
 	call(&t, func, 4000 * MS, 60 * MS, POV_CALL_OPEN);
 	assert_true(trigger_due(&t, 5000 * MS));
 	assert_int_equal(t.matches, 4);

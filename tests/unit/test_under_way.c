@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What is in flight when a file is cut is in it once: whatever of it ends while it is read, and
- * whenever its record comes. Moments: 1000 is the cut; spins and counts are read for the second
- * time when they have come to 1100.
+ * What is in flight when a file is cut must be in it once, whatever ends while it is read, and
+ * whenever its record comes. The cut is at 1000. Spins and counts are read for the second time at
+ * 1100.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 }
 
 /*
- * Read twice with what is there each time; before and after come records. told: what is in the
- * file.
+ * Cases: what is there at each of two readings, and records that come before and after. told:
+ * contents of the file.
  */
 static const struct {
 	const char *before, *first, *second, *after, *told;
@@ -70,8 +70,8 @@ static const struct {
 	{.first = "count3 400..1100", .second = "count3 400..1100", .told = "count 400..1000"},
 	{.first = "call 300..1000", .second = "call 300..1000", .told = "call 300..1000"},
 	/*
-	 * The last poll was before the cut. The spin's record comes with the next event; another
-	 * function's count is another one.
+	 * The last poll was before the cut. The spin's record comes with the next event. Another
+	 * function's count is separate.
 	 */
 	{.first = "spin 500..900", .second = "spin 500..900", .after = "spin 500..900", .told = ""},
 	{.first = "count3 400..900",
@@ -83,13 +83,13 @@ static const struct {
 	 .after = "count4 400..900",
 	 .told = "count 400..900"},
 	/*
-	 * It ends between the cut and the reading. Its record belongs to what comes next, so the
-	 * file has what was there at the cut.
+	 * It ends between the cut and the reading. Its record belongs to the next file, so this
+	 * file has the state at the cut.
 	 */
 	{.second = "spin 1060..1100", .before = "spin 500..1050", .told = "spin 500..1000 open"},
 	{.after = "count3 400..1050", .told = "count 400..1000"},
 	{.after = "call 300..1050", .told = "call 300..1000 open"},
-	/* Of another time. */
+	/* At other times. */
 	{.before = "call 300..900", .after = "call 1010..1050", .told = ""},
 	{.second = "spin 1010..1050", .after = "spin 1010..1050", .told = ""},
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Return addresses of threads that nobody stops, and the arguments of the functions that they are in. */
+/*
+ * Return addresses of threads that are not stopped, and the arguments of the functions that they
+ * are in.
+ */
 #include <search.h>
 #include <signal.h>
 #include <string.h>
@@ -25,7 +28,7 @@ static int stays(const void *a, const void *b)
 
 static const int key = 3, base[5];
 
-/* A process that stays in lfind, which has called stays. */
+/* Starts a process that stays in lfind(), which has called stays(). */
 static pid_t child_begin(void)
 {
 	pid_t pid = fork();
@@ -38,7 +41,7 @@ static pid_t child_begin(void)
 	_exit(0);
 }
 
-/* Frames up to lfind; its registers where it has called, and its arguments. */
+/* Unwinds to lfind(), and finds its registers at the call and its arguments. */
 static bool lfind_find(const struct thread_regs *t, uint64_t arg[5])
 {
 	struct unwind_regs regs = t->regs, before;
@@ -79,11 +82,12 @@ TEST(a_thread_that_runs)
 	uint64_t arg[5] = {0};
 	bool found = false;
 
-	if (geteuid()) /* only root may sample what runs in the kernel, too, and open the file that code is of */
+	/* Only root may sample kernel execution as well and open the code's file. */
+	if (geteuid())
 		skip();
 	pid = child_begin();
 	t.pid = t.tid = pid;
-	for (int i = 0; i < 200 && !found; i++) { /* until it is there */
+	for (int i = 0; i < 200 && !found; i++) { /* until the child is there */
 		thread_regs_read(&t, 1);
 		found = t.found && lfind_find(&t, arg);
 		thread_regs_release(&t, 1);

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Who waited for whom, and why, and what nonblocking operations hid: calls, messages and states of
- * ranks 0 to 4 as text (cases.h). The analyses get them in the order of the lines; a line is about
- * the rank that it begins with. SPAN is BEGIN..END in ns.
+ * Who waited for whom and why, and what nonblocking operations hid: calls, messages and states of
+ * ranks 0 to 4 as text (cases.h). The analyses get them in the order of the lines. Each line begins
+ * with its rank R. SPAN is BEGIN..END in ns.
  *
  *   R runs|queues|sleeps|vanishes SPAN       a state of its thread
- *   R calls|polls SPAN                       a call of MPI, or polls that found nothing
+ *   R calls|polls SPAN                       an MPI call, or polls that found nothing
  *   R gets FROM SPAN                         waits for a message until FROM sends it
  *   R joins COMM N SPAN                      a barrier of ranks 0 to N - 1
- *   R barrier|ibarrier SPAN                  one of ranks 0 to 2
+ *   R barrier|ibarrier SPAN                  a barrier of ranks 0 to 2
  *   R fence WINDOW SPAN                      WINDOW 0: unknown
  *   R start|post RANKS SPAN                  RANKS 1,2; ?: an unknown group; -: and window
  *   R complete|wait|test SPAN
  *   R lock|share|unlock|access|flush T SPAN  T: the target, or all
  *   R sends WHEN TO WHEN [any|assumed|incomplete|from NS|bytes N]
- *                                            a message, and its receive, which from NS on is
- *                                            completed. WHEN: SPAN of one call, or SPAN/SPAN of
- *                                            those that post and complete
- *   R starts irecv|isend|ibarrier N BYTES SPAN    request N
+ *                                            a message and its receive; from NS: when the receive's
+ *                                            completion begins. WHEN: SPAN of one call, or
+ *                                            SPAN/SPAN of the calls that post and complete
+ *   R starts irecv|isend|ibarrier N BYTES SPAN    starts request N
  *   R completes N,N SPAN [NS]                its thread has no core for the last NS of the call
- *   R tests CNT NS SPAN                      so many polls, NS of them within MPI
- *   R ran NS NS                              its thread ran for so long before, and again since
- *                                            then
+ *   R tests CNT NS SPAN                      that many polls, NS of them within MPI
+ *   R ran NS NS                              running time of its thread before, and since then
  *   R early                                  it ran before the recording began
  *   R lost                                   records of calls are missing
- *   R helps RANK                             it is a thread of that one's process
+ *   R helps RANK                             it is a thread of that rank's process
  *   overlaps                                 prints what operations hid so far, and forgets it
- *   us                                       the times of the case are in us
+ *   us                                       the case's times are in us
  *   show RESULT…
  */
 #include <stdlib.h>
@@ -78,7 +77,7 @@ struct play {
 
 /* ---- lines ---- */
 
-/* In ns, whatever unit the case has. */
+/* Reads a span in the case's unit and converts it to ns. */
 static void span(const struct play *p, const struct cases_line *l, const char *word,
 		 uint64_t *begin_ns, uint64_t *end_ns)
 {
@@ -109,7 +108,7 @@ static void call_tell(struct play *p, const struct func_info *f, int rank,
 	p->overlaps.sink.call(&p->overlaps, &c);
 }
 
-/* "1,2" */
+/* Reads a list like "1,2". */
 static uint32_t ranks_read(const char *text, int32_t *rank)
 {
 	uint32_t n = 0;
@@ -238,7 +237,7 @@ static bool state_tell(struct play *p, const struct cases_line *l, int rank)
 	return false;
 }
 
-/* FUNCTION N BYTES SPAN */
+/* Reports a start: FUNCTION N BYTES SPAN. */
 static void start_tell(struct play *p, const struct cases_line *l, int rank)
 {
 	const struct func_info *f = word_is(l->word[2], "irecv") ? &irecv :
@@ -262,7 +261,7 @@ static void start_tell(struct play *p, const struct cases_line *l, int rank)
 	call_tell(p, f, rank, &roles, op->begin_ns, op->posted_ns, 0);
 }
 
-/* N,N SPAN [NS] */
+/* Reports completions: N,N SPAN [NS]. */
 static void completion_tell(struct play *p, const struct cases_line *l, int rank)
 {
 	int32_t number[REQUESTS];
@@ -280,7 +279,7 @@ static void completion_tell(struct play *p, const struct cases_line *l, int rank
 		  l->word[4] ? cases_number(l, l->word[4]) * p->unit_ns : 0);
 }
 
-/* CNT NS SPAN */
+/* Reports polls: CNT NS SPAN. */
 static void tests_tell(struct play *p, const struct cases_line *l, int rank)
 {
 	struct model_spin s = {.thread = &p->w.thread[rank],

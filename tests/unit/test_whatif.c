@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The run without certain waits: by hand, and on random programs, which are carried out twice, with
- * and without what is left out. The gain must be the difference of the two, to the nanosecond. And
- * the own time of collective calls, which may be made shorter.
+ * The run without certain waits: by hand, and on random programs. Each random program runs twice,
+ * with and without what is left out. The gain must be the difference, to the nanosecond. The own
+ * time of collective calls, which may be shortened, is tested as well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +38,16 @@ struct world {
 	struct collective_calls calls;
 	struct findings findings;
 	struct whatif *whatif;
-	uint64_t now[RANKS];	 /* each rank's time, recorded … */
-	uint64_t other[RANKS];	 /* … and changed */
-	uint64_t outside[RANKS]; /* the longest path of time outside MPI that leads to it */
-	uint64_t inside[RANKS];	 /* the same, of time in a part of the program */
-	uint64_t since[RANKS];	 /* when it last entered that part; 0: it is not in it */
+	uint64_t now[RANKS];   /* each rank's time in the recording … */
+	uint64_t other[RANKS]; /* … and in the changed run */
+	/* The longest path of time outside MPI that leads to each rank. */
+	uint64_t outside[RANKS];
+	uint64_t inside[RANKS]; /* same, for time in a part of the program */
+	uint64_t since[RANKS];	/* begin of its stay in that part; 0: outside */
 	struct whatif_stretch stretch[RANKS][STEPS];
 	uint32_t nstretch[RANKS];
-	uint64_t carried[RANKS]; /* changed: when the last transfer that it began is over */
+	/* In the changed run: the end of the last transfer that the rank began. */
+	uint64_t carried[RANKS];
 	uint64_t seed;
 };
 
@@ -159,13 +161,14 @@ static uint64_t most(uint64_t a, uint64_t b)
 }
 
 enum sends {
-	SENDS_WAIT, /* for their receives */
+	SENDS_WAIT, /* wait for their receives */
 	SENDS_AT_ONCE,
-	SENDS_CARRIED, /* at once, and neither side takes part in the transfer */
+	/* As SENDS_AT_ONCE, and neither side takes part in the transfer. */
+	SENDS_CARRIED,
 	SENDS,
 };
 
-/* Both block: recorded, the send waits for its receive. */
+/* A message of blocking calls. In the recording, the send waits for its receive. */
 static void message(struct world *w, int from, int to, enum sends how)
 {
 	uint64_t s = w->now[from], r = w->now[to], end_ns = most(s, r) + TRANSFER_NS;
@@ -207,7 +210,7 @@ static void meet(struct world *w)
 	}
 }
 
-/* The rank enters the part of the program, or leaves it. */
+/* Makes the rank enter or leave the part of the program. */
 static void part_toggle(struct world *w, int rank, uint64_t ts_ns)
 {
 	uint64_t since = w->since[rank];
@@ -217,7 +220,7 @@ static void part_toggle(struct world *w, int rank, uint64_t ts_ns)
 		w->stretch[rank][w->nstretch[rank]++] = (struct whatif_stretch){since, ts_ns};
 }
 
-/* Outside MPI for so long; it may enter or leave the part meanwhile. */
+/* Spends time outside MPI; the rank may enter or leave the part meanwhile. */
 static void outside(struct world *w, int rank, uint64_t ns)
 {
 	uint64_t before_ns = dice(w, (uint32_t)ns + 1);
@@ -229,7 +232,7 @@ static void outside(struct world *w, int rank, uint64_t ns)
 	w->inside[rank] += w->since[rank] ? ns - before_ns : 0;
 }
 
-/* Computes, part of it without a core, which the changed run gives. */
+/* Computes, partly without a core. The changed run gives it one. */
 static void compute(struct world *w, int rank, bool changed)
 {
 	uint64_t ns = 1 + dice(w, 500), lost_ns = dice(w, 3) ? 0 : dice(w, 300);
@@ -254,7 +257,7 @@ static bool sends_carried(void *ctx, const struct whatif_dep *d, struct whatif_i
 	if (d->kind == WHATIF_SEND_POSTED)
 		instead->transfer_ns = TRANSFER_NS;
 	else
-		instead->extra_ns = -2 * TRANSFER_NS; /* no call takes less than no time */
+		instead->extra_ns = -2 * TRANSFER_NS; /* no call takes less than 0 */
 	return d->kind == WHATIF_RECV_POSTED;
 }
 
@@ -273,7 +276,7 @@ static uint64_t last_of(const uint64_t *ns)
 	return last;
 }
 
-/* The longest path, by whatif.h. */
+/* Returns the longest path according to whatif.h. */
 static uint64_t longest_of(struct world *w)
 {
 	struct whatif_part *part = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*part));
@@ -290,7 +293,7 @@ static uint64_t longest_of(struct world *w)
 	return ns;
 }
 
-/* The same of the part. */
+/* Like longest_of(), for the part. */
 static uint64_t longest_inside(struct world *w)
 {
 	struct whatif_part *part = calloc(model_thread_count(w->f.model) + RANKS, sizeof(*part));
@@ -340,14 +343,14 @@ TEST(random)
 		assert_int_equal(longest_of(&w), last_of(w.outside));
 		assert_int_equal(longest_inside(&w), last_of(w.inside));
 		assert_true(last_of(w.inside) > 0 && last_of(w.inside) < last_of(w.outside));
-		/* once more, and with nothing left out */
+		/* again, and with nothing left out */
 		assert_int_equal(whatif_run(w.whatif, &change), gain_ns);
 		assert_int_equal(whatif_run(w.whatif, &(struct whatif_change){.ctx = NULL}), 0);
 		world_close(&w);
 	}
 }
 
-/* What needs more memory than it may have is not kept at all, and nothing is said of it. */
+/* A recording that needs more memory than the limit is not kept at all, and has no result. */
 TEST(bounded)
 {
 	struct world w;
@@ -368,7 +371,7 @@ TEST(bounded)
 
 /* ---- by hand ---- */
 
-/* A rank that is faster to a barrier gains nothing if another one is late to it. */
+/* A rank that reaches a barrier faster gains nothing if another one is late. */
 TEST(barrier_hides)
 {
 	const struct whatif_change change = {.give_core = all_of_it};
@@ -402,9 +405,7 @@ static bool moves_on(void *ctx, const struct whatif_dep *d, struct whatif_instea
 	return d->kind == WHATIF_PEER_IN_MPI;
 }
 
-/*
- * Rank 1 has posted a receive and computes until a time; rank 0 is in its send until rank 1 waits.
- */
+/* Rank 1 posts a receive and computes until back_ns. Rank 0 is in its send until rank 1 waits. */
 static void send_during(struct world *w, uint64_t back_ns, struct seen *seen)
 {
 	world_open(w);
@@ -413,7 +414,8 @@ static void send_during(struct world *w, uint64_t back_ns, struct seen *seen)
 	told_call(w, 1, &barrier, back_ns, 4060);
 	told_match(w, end_of(w, 0, &send_func, 1200, 1200, 4050),
 		   end_of(w, 1, &recv_func, 1100, back_ns, 4060), 1 << 20);
-	told_call(w, 0, &barrier, 9000, 9010); /* its own computation, which ends earlier then */
+	/* after its own computation, which then ends earlier */
+	told_call(w, 0, &barrier, 9000, 9010);
 	*seen = (struct seen){.n = 0};
 	whatif_each(w->whatif, dep_keep, seen);
 }
@@ -432,14 +434,14 @@ TEST(stands_still)
 	assert_int_equal(s.dep[0].on_ns, 4000);
 	assert_int_equal(whatif_waited_ns(&s.dep[0]), 2800);
 	assert_string_equal(whatif_site(w.whatif, s.dep[0].site)->func->name, "MPI_Send");
-	/* What is left is the transfer: from then on it took 50. */
+	/* The remainder is the transfer, which took 50 from then on. */
 	assert_int_equal(whatif_transfer_ns(w.whatif, 1 << 20, false), 50);
 	assert_int_equal(whatif_transfer_ns(w.whatif, 8, false), 0);
 	assert_int_equal(whatif_run(w.whatif, &change), 2800);
 	world_close(&w);
 
 	/*
-	 * Rank 1 comes back soon, compared with how long such a message takes: it was on its way.
+	 * Rank 1 returns soon, compared with the time of such a message: the message was in flight.
 	 */
 	send_during(&w, 2000, &s);
 	assert_int_equal(s.n, 0);
@@ -452,7 +454,7 @@ static bool costs_more(void *ctx, const struct whatif_dep *d, struct whatif_inst
 	return d->kind == WHATIF_RECV_POSTED;
 }
 
-/* A send that waits 1,000 ns for its receive; what is added to both calls is subtracted. */
+/* A send waits 1,000 ns for its receive. Time that is added to both calls reduces the gain. */
 TEST(extra)
 {
 	const int64_t extra_ns[] = {0, 100, 2000, -30};
@@ -476,11 +478,11 @@ TEST(extra)
 
 /* ---- collectives ---- */
 
-/* Who leaves before the last one has come waited for those who came before its end. */
+/* A rank that leaves before the last arrival waited only for those that arrived before its end. */
 TEST(own_time)
 {
 	static const struct part part[RANKS] = {
-		{2000, 2100, 4096, 0}, /* the root sends and goes */
+		{2000, 2100, 4096, 0}, /* the root sends and leaves */
 		{1500, 2500, 0, 4096}, /* 500 after the root */
 		{2700, 3000, 0, 4096},
 		{4000, 4050, 0, 4096},
@@ -519,7 +521,7 @@ TEST(cells)
 	told_alike(&w, &bcast, 2000, 1024, 1024);
 	told_alike(&w, &bcast, 3000, 2047, 2047); /* the same power of two */
 	told_alike(&w, &bcast, 4000, 2048, 2048);
-	told_alike(&w, &alltoall, 5000, 4096, 4096); /* a block for each */
+	told_alike(&w, &alltoall, 5000, 4096, 4096); /* one block per rank */
 	told_alike(&w, &gather, 6000, 512, 0);
 	told_alike(&w, &gather, 7000, 0, 2048); /* in place */
 	told_alike(&w, &barrier, 8000, 0, 0);
@@ -558,7 +560,7 @@ static uint64_t gain_of(struct world *w, const int64_t *by)
 	return whatif_run(w->whatif, &change);
 }
 
-/* Two calls; rank 3 is the last to both, and has computed in between. */
+/* Two calls. Rank 3 is last in both and computes in between. */
 TEST(shorten)
 {
 	static const struct part first[RANKS] = {
@@ -577,11 +579,13 @@ TEST(shorten)
 	assert_int_equal(gain_of(&w, none), 0);
 	assert_int_equal(gain_of(&w, all), 800);
 	/*
-	 * Three ranks gain nothing by being faster to where they wait for the fourth, which itself
-	 * takes as long as before.
+	 * Three ranks gain nothing by arriving faster where they wait for the fourth, which takes
+	 * as long as before.
 	 */
 	assert_int_equal(gain_of(&w, three), 0);
-	/* The fourth comes 400 earlier, and is done 800 earlier; the others 400. */
+	/*
+	 * The fourth arrives 400 earlier and is done 800 earlier; the others are done 400 earlier.
+	 */
 	assert_int_equal(gain_of(&w, last), 400);
 	assert_int_equal(gain_of(&w, longer), 0);
 	assert_int_equal(gain_of(&w, most), 2000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The protobuf appender against bytes worked out by hand, and the table of interned strings.
+ * The protobuf appender, compared with bytes worked out by hand, and the table of interned strings.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ TEST(messages_in_place)
 	at = pb_open(&b, 3);
 	pb_close(&b, at);
 	ASSERT_BYTES(&b, 0x1a, 0);
-	/* lengths of one, two and three bytes, nested: the same as from a buffer of its own */
+	/* lengths of one, two and three bytes, nested: same as from a separate buffer */
 	for (size_t n = 100; n < sizeof(data); n += n / 8) {
 		pb_reset(&b);
 		outer = pb_open(&b, 11);
@@ -112,13 +112,13 @@ TEST(intern_numbers)
 	assert_int_equal(intern_add(in, INTERN_TEXT, "MPI_Send", &fresh), 2);
 	assert_int_equal(fresh.base[0], 0xea); /* field 29 */
 	assert_int_equal(fresh.base[1], 0x01);
-	/* a buffer that holds something else by now */
+	/* a buffer with other contents by now */
 	assert_int_equal(intern_add(in, INTERN_TEXT, reused, &fresh), 3);
 	strcpy(reused, "two");
 	assert_int_equal(intern_add(in, INTERN_TEXT, reused, &fresh), 4);
 	strcpy(reused, "one");
 	assert_int_equal(intern_add(in, INTERN_TEXT, reused, &fresh), 3);
-	/* what is no UTF-8 is mended */
+	/* invalid UTF-8 is repaired */
 	pb_reset(&fresh);
 	assert_int_equal(intern_add(in, INTERN_ARG_NAME, "\xff", &fresh), 5);
 	ASSERT_BYTES(&fresh, 0x1a, 7, 0x08, 5, 0x12, 3, 0xef, 0xbf, 0xbd);
@@ -139,7 +139,7 @@ TEST(intern_bounded)
 			assert_int_equal(intern_add(in, INTERN_TEXT, s, &fresh), i + 1);
 		}
 		assert_true(intern_full(in));
-		/* the packet in hand may still finish */
+		/* the present packet may still finish */
 		for (uint32_t i = 0; i < 500; i++) {
 			snprintf(s, sizeof(s), "t%u", i);
 			assert_int_equal(intern_add(in, INTERN_TEXT, s, &fresh), i + 101);

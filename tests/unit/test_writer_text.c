@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Numbers and names as the timeline writers spell them, and the file end they go through.
- */
+/* Numbers and names as the timeline writers print them, and the output file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +57,10 @@ TEST(json_strings)
 	assert_string_equal(json_of("a\0b", 3), "\"a\\u0000b\"");
 	assert_string_equal(json_of("\xc3\x97 \xe2\x82\xac \xf0\x9f\x8c\x8d", 11),
 			    "\"\xc3\x97 \xe2\x82\xac \xf0\x9f\x8c\x8d\"");
-	/* no UTF-8: stray continuation, cut, overlong, surrogate, beyond the last character */
+	/*
+	 * invalid UTF-8: stray continuation, truncated, overlong, surrogate, beyond the last
+	 * character
+	 */
 	assert_string_equal(json_of("\x80", 1), "\"\xef\xbf\xbd\"");
 	assert_string_equal(json_of("x\xe2\x82", 3), "\"x\xef\xbf\xbd\xef\xbf\xbd\"");
 	assert_string_equal(json_of("\xc0\xaf", 2), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
@@ -68,7 +69,7 @@ TEST(json_strings)
 			    "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
-/* Each byte at each place among plain ones. */
+/* Each byte at each position among plain ones. */
 TEST(plain_text_ends_where_it_does)
 {
 	char s[20];
@@ -85,7 +86,7 @@ TEST(plain_text_ends_where_it_does)
 	}
 }
 
-/* Whatever bytes come in, a strict reader takes it, and the room promised is enough. */
+/* For any bytes, a strict reader accepts the output, and the promised room suffices. */
 TEST(json_strings_always_valid)
 {
 	char in[64], out[TEXT_JSON_BYTES(sizeof(in))], *end;
@@ -141,7 +142,7 @@ TEST(out_plain_and_gzip)
 		}
 		assert_int_equal(out_finish(o, &bytes[zip]), 0);
 		assert_int_equal(ftell(f), bytes[zip]);
-		/* zlib reads both */
+		/* zlib reads both files */
 		rewind(f);
 		g = gzdopen(dup(fileno(f)), "r");
 		for (int i = 0; i < LINES; i++) {

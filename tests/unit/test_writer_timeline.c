@@ -68,14 +68,14 @@ struct play {
 	struct writer_select select;
 	const char *globs[1];
 	struct writer_totals totals;
-	struct timeline *tl; /* NULL until the first line that is no option */
+	struct timeline *tl; /* NULL until the first line that is not an option */
 	const struct model_sink *sink;
-	struct script texts; /* of names in posts */
+	struct script texts; /* names in posts */
 	bool args, details, messages;
 	FILE *out;
 };
 
-/* ---- what the format is told ---- */
+/* ---- calls into the format ---- */
 
 static unsigned int rel(uint64_t ns)
 {
@@ -161,7 +161,7 @@ static void on_slice_end(void *ctx, struct track *t, uint64_t ts_ns)
 	fprintf(p->out, "ENDS@%u\n", rel(ts_ns));
 }
 
-/* "?" stands for what ran there unrecorded. */
+/* "?" stands for unrecorded execution. */
 static const char *task_name(char *buf, size_t n, const struct sched_task *t)
 {
 	bool unrecorded = t->tid >= TIMELINE_UNRECORDED_TID &&
@@ -255,7 +255,7 @@ static void span(const struct cases_line *l, const char *word, uint64_t *begin_n
 	*end_ns += *end_ns ? START : 0;
 }
 
-/* NAME=VALUE: the value if that is the name, else NULL. */
+/* Returns the value of NAME=VALUE if the name fits, else NULL. */
 static const char *value_of(const char *word, const char *name)
 {
 	size_t len = strlen(name);
@@ -263,7 +263,7 @@ static const char *value_of(const char *word, const char *name)
 	return !strncmp(word, name, len) && word[len] == '=' ? word + len + 1 : NULL;
 }
 
-/* The text with spaces for "_", as long as the case. */
+/* Returns the text with spaces for "_". It lives as long as the case. */
 static const char *text_kept(struct play *p, const char *s)
 {
 	char *kept;
@@ -275,7 +275,7 @@ static const char *text_kept(struct play *p, const char *s)
 	return kept;
 }
 
-/* KIND OP [NAME=VALUE…|failed], up to "+" or the end, which is returned. */
+/* Reads KIND OP [NAME=VALUE…|failed], up to "+" or the end. Returns where it stopped. */
 static const char *const *post_read(struct play *p, const struct cases_line *l,
 				    const char *const *word, struct call_post *post)
 {
@@ -364,7 +364,7 @@ static void in_flight_tell(struct play *p, const struct cases_line *l, struct mo
 	p->sink->counter(p->sink->ctx, &c);
 }
 
-/* A call, or the posts in it. */
+/* Reports a call, or the posts in it. */
 static void call_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
 	struct call_post post[POSTS_MAX];
@@ -410,7 +410,7 @@ static void room_tell(struct play *p, const struct cases_line *l, struct model_t
 	p->sink->room(p->sink->ctx, &r);
 }
 
-/* FUNCTION SPAN SPAN, and words. */
+/* Reports an operation: FUNCTION SPAN SPAN, and words. */
 static void operation_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
 	struct call_request done = {.bytes = BYTES_UNKNOWN};
@@ -454,7 +454,7 @@ static struct match_end end_of(const struct cases_line *l, const struct func_inf
 	return e;
 }
 
-/* NS SPAN T NS SPAN, and words. */
+/* Reports a message: NS SPAN T NS SPAN, and words. */
 static void message_tell(struct play *p, const struct cases_line *l, struct model_thread *t)
 {
 	const char *const *word = l->word + 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Functions that answer a question, compiled with and without optimisation, loaded here, and interpreted with this process's memory: the
- * answer is that of a call.
+ * Functions that answer a question, compiled with and without optimisation, loaded into this
+ * process and interpreted with its memory. The answer must equal that of a call.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #if defined(__x86_64__)
 
-/* As MPI libraries have it: checks, objects found by a handle's bits, members behind pointers. */
+/* As in MPI libraries: checks, objects found by the bits of a handle, members behind pointers. */
 static const char source[] =
 	"struct object { int handle, refs; char pad[64]; int rank; struct object *group; short low; signed char small; };\n"
 	"static struct object builtin[3] = {{1, 1, \"\", 7, &builtin[1], -300, -9}, {2, 1, \"\", 41, builtin, 5, 3}};\n"
@@ -58,7 +58,7 @@ struct loaded {
 	void *handle;
 	struct elf_file *f;
 	struct x86_memory memory;
-	uint64_t cut_addr; /* memory that cannot be read */
+	uint64_t cut_addr; /* an unreadable address */
 };
 
 static int memory_read(void *ctx, uint64_t addr, void *to, size_t bytes)
@@ -97,7 +97,7 @@ static int run(const struct loaded *l, const char *function, uint64_t first, int
 				number);
 }
 
-/* The same as a call. */
+/* Asserts the same result as a call. */
 static void agrees(const struct loaded *l, const char *function, uint64_t first)
 {
 	int (*call)(uint64_t, int *) = (int (*)(uint64_t, int *))dlsym(l->handle, function);
@@ -127,7 +127,10 @@ static void questions(const char *flags)
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		agrees(&l, "sums", values[i]);
 
-	/* Errors are reported by calls: the library is not initialised, or the handle is none. */
+	/*
+	 * Errors end in a call that reports them: the library is not initialised, or the handle is
+	 * invalid.
+	 */
 	assert_int_equal(run(&l, "rank", 0x04000000, &number), -ECANCELED);
 	assert_int_equal(run(&l, "rank", 0x44000003, &number), -ECANCELED);
 	assert_int_equal(run(&l, "rank", 0x84000000, &number), -ECANCELED);

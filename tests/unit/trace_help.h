@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * What the tests of the trace file share: made-up records, files that vanish, reading everything.
- */
+/* Shared by the tests of the trace file: random records, temporary files, reading a whole trace. */
 #ifndef POV_TESTS_TRACE_HELP_H
 #define POV_TESTS_TRACE_HELP_H
 
@@ -22,19 +20,22 @@ union any_record {
 
 uint64_t random_next(uint64_t *state);
 /*
- * A record that much resembles others of its kind, now and then of an unknown kind or of the
- * largest size; ts_ns near *now, which advances.
+ * Makes a record that resembles others of its kind; occasionally one of an unknown kind or of the
+ * largest size. ts_ns is near *now_ns, which advances.
  */
 void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out);
 
-/* A path in a directory of this process, removed at exit. The same name gives the same path. */
+/*
+ * Returns a path in a directory of this process, which is removed at exit. The same name gives the
+ * same path.
+ */
 const char *temp_path(const char *name);
 void file_load(const char *path, uint8_t **data, size_t *len);
 void file_store(const char *path, const void *data, size_t len);
-/* Spoils the nth event block of a recording or, with cut, takes it out. */
+/* Damages the nth event block of a recording or, with cut, removes it. */
 void file_damage(const char *path, int n, bool cut);
 
-/* Records in the order the merge gave them, one after another. Free data. */
+/* Records in the order of the merge, one after another. Free words. */
 struct replay {
 	uint64_t *words;
 	size_t nwords, room;
@@ -43,13 +44,13 @@ struct replay {
 	struct trace_summary sum; /* after the replay */
 	int err;
 };
-/* A writer of a file without limits, and its end; both succeed. */
+/* Opens and closes a writer without limits; both must succeed. */
 struct trace_writer *writer_begin(const char *path);
 void writer_end(struct trace_writer *w);
-struct trace *trace_opened(const char *path); /* succeeds */
-/* Opens, merges, closes. err holds what trace_open or trace_merge_next failed with. */
+struct trace *trace_opened(const char *path); /* must succeed */
+/* Opens, merges and closes a file. err is the error of trace_open or trace_merge_next. */
 struct replay replay_all(const char *path, const struct trace_merge_options *opt);
-/* The same of a file that can be read. */
+/* Like replay_all(), for a file that must be readable. */
 struct replay replay_good(const char *path);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A decoded call as lines of text:
+ * Prints a decoded call as lines of text:
  *
- *   values count=10 dtype=MPI_INT …     named values in their order; texts with spaces in quotes, lists in brackets
- *   roles send=40 peer=2@2 …            what differs from "nothing"; RANK@WORLD_RANK, or @JOB.WORLD_RANK, or @? and the reason
+ *   values count=10 dtype=MPI_INT …     named values in their order; texts with spaces in quotes,
+ *                                       lists in brackets
+ *   roles send=40 peer=2@2 …            the roles that are set; RANK@WORLD_RANK, or
+ *                                       @JOB.WORLD_RANK, or @? and the reason
  *   request start 0xa000 bytes=40 …     one line each
  *   window lock target=2 …
  *   post send eager socket am_short …   one line each: kind, step, carrier, operation

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* One replay through the findings' analyses and the strategies' own, and what they conclude. */
+/*
+ * One replay through the findings' analyses and the strategies' own sinks, then their conclusions.
+ */
 #include "advise/advise.h"
 
 #include <errno.h>
@@ -14,7 +16,7 @@
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 
-#define OWN_SINKS 3 /* beside the findings' and the strategies' */
+#define OWN_SINKS 3 /* in addition to those of the findings and strategies */
 
 static size_t strategies_cnt(void)
 {
@@ -45,7 +47,7 @@ static void on_match(void *ctx, const struct match *m)
 	}
 }
 
-/* All ranks' use of MPI, from the first that was ready to the last that ended. */
+/* Time from the first rank that was ready in MPI to the last one that ended. */
 static uint64_t run_ns_of(const struct advise *a)
 {
 	const struct windows *w = &a->findings.app.windows;
@@ -92,7 +94,7 @@ static void doubts_find(struct advise *a)
 	(void)distorted_find(&a->coverage, &a->findings.app, a->model, &a->distortion);
 }
 
-/* As the report does. One strategy alone has no causes beside it. */
+/* Finds the same causes as the report. With --only, no causes are shown. */
 static void causes_find(struct advise *a)
 {
 	account_make(&a->account, a->model, &a->findings.app, &a->findings.causes);
@@ -218,7 +220,7 @@ void advise_close(struct advise *a)
 
 /* ---- conclusions ---- */
 
-/* The number of the cause that a strategy mends; 0: there is none. */
+/* Returns the number of the cause that a strategy addresses; 0: there is none. */
 static uint32_t cause_of(const struct advise *a, const struct strategy *s)
 {
 	for (uint32_t i = 0; s->mends && i < a->ncause; i++)
@@ -229,7 +231,7 @@ static uint32_t cause_of(const struct advise *a, const struct strategy *s)
 
 void advise_nothing(struct advise *a, const struct strategy *s, char *text)
 {
-	if (cause_of(a, s)) { /* which has said what to set */
+	if (cause_of(a, s)) { /* the cause's own text names the setting */
 		free(text);
 		return;
 	}

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Advice from a recording: settings that would make the run shorter, each with what it rests on and what it is expected to gain. First come the
- * causes on the report's first screen whose action is a setting (finding/reasons.h): the same list, numbers and sentences. Then comes what only
- * strategies know. As in MPI Advisor (Gallardo et al. 2015, section 4) each strategy is a component of its own: one file, advise/strategy_<name>.c, ending in one
- * const struct strategy, which keeps its own data, has its own rule, and writes its own text. What several need is here and in
- * whatif.h (the run without certain waits) and library.h (the MPI library at hand, and its settings).
+ * Advice from a recording: settings that would shorten the run. Each piece of advice has its
+ * evidence and its expected gain. The causes on the report's first screen that a setting can remove
+ * (finding/reasons.h) come first, with the same numbers and sentences as in the report. Findings
+ * that only a strategy makes come after them.
  *
- * A strategy that advises says by how much. The gain is an interval of seconds of the whole run, and nothing is advised of which the
- * lower end is none (ADVICE_NS, ADVICE_PART). A strategy that advises nothing says what it looked at.
+ * As in MPI Advisor (Gallardo et al. 2015, section 4), each strategy is a separate component: one
+ * file, advise/strategy_<name>.c, which ends in one const struct strategy. A strategy keeps its own
+ * data, applies its own rule and writes its own text. Shared code is in this file, in whatif.h (the
+ * run without certain waits) and in library.h (the job's MPI library and its settings).
+ *
+ * A strategy that advises states the gain: an interval in seconds of the whole run. Advice whose
+ * lower end is negligible (ADVICE_NS, ADVICE_PART) is not given. A strategy without advice reports
+ * what it examined.
  */
 #ifndef POV_ADVISE_ADVISE_H
 #define POV_ADVISE_ADVISE_H
@@ -23,99 +28,117 @@
 struct library;
 struct whatif;
 
-#define ADVICE_NS 1000000 /* a gain below is none … */
-#define ADVICE_PART 100	  /* … nor is one below one part in so many of the run */
+/* A smaller gain counts as none. */
+#define ADVICE_NS 1000000
+/* A gain below 1/ADVICE_PART of the run counts as none. */
+#define ADVICE_PART 100
 
 #define ADVICE_NUMBERS_MAX 12
 
-/* What the run is expected to take less: ns of its longest rank. */
+/* Expected reduction of the run time (of its longest rank). */
 struct gain {
 	uint64_t low_ns, high_ns;
 };
 
 struct advice {
 	const struct strategy *strategy;
-	char *text;    /* what was seen, one sentence without an end mark; owned */
-	char *setting; /* what to set, as typed; owned */
-	char *warning; /* what else it may do: memory, CPU time; or NULL; owned */
+	char *text;    /* evidence: one sentence without a full stop; owned */
+	char *setting; /* the setting as the user types it; owned */
+	char *warning; /* side effects, such as memory or CPU time, or NULL; owned */
 	struct gain gain;
-	uint32_t cause; /* number of the cause on the first screen that it is printed with; 0: none */
-	/* For --json: numbers that the text is made of. */
+	/* Number of the cause on the first screen under which this advice is printed; 0: none. */
+	uint32_t cause;
+	/* The numbers in the text, for --json. */
 	struct advice_number {
-		const char *name; /* with its unit */
+		const char *name; /* includes the unit */
 		uint64_t value;
 	} number[ADVICE_NUMBERS_MAX];
 	uint32_t nnumber;
 };
 
-/* What a strategy looked at, if it advises nothing. */
+/* What a strategy examined when it has no advice. */
 struct no_advice {
 	const struct strategy *strategy;
-	char *text; /* why: a sentence without an end mark; owned */
+	char *text; /* the reason: a sentence without a full stop; owned */
 };
 
 struct advise_options {
-	const char **measured; /* files of povbench's results, nmeasured of them */
+	const char **measured; /* nmeasured result files of povbench */
 	size_t nmeasured;
-	const char **only; /* names of the strategies wanted, nonly of them; 0: all */
+	/* Names of the nonly strategies to run; nonly = 0: all. */
+	const char **only;
 	size_t nonly;
-	bool ask_library; /* may run a program of the library at hand to ask it for its settings */
+	/* Permits running a program of the job's MPI library that asks it for its settings. */
+	bool ask_library;
 };
 
 struct advise {
 	const struct advise_options *opt;
 	const struct model *model;
-	struct findings findings; /* with all that the report's are made of */
+	struct findings findings; /* includes all the analyses that the report's findings use */
 	struct whatif *whatif;
 	struct account account;
-	struct reasons reasons; /* why rank time was lost, as the report has it */
-	uint32_t ncause; /* so many of them, from the first on, are on the first screen; 0 with --only */
+	struct reasons reasons; /* why rank time was lost; same as in the report */
+	/* The first ncause reasons are on the first screen; 0 with --only. */
+	uint32_t ncause;
 	struct library *library;
-	struct measured measured; /* none, if no file was given */
+	struct measured measured; /* empty if no file was given */
 	struct coverage coverage;
 	struct losses losses;
-	uint32_t lost; /* what is missing of any rank's life, bits of analysis/loss.h: then no gain is sure */
-	struct distortion distortion; /* what tracing cost */
-	uint64_t run_ns;       /* from the first MPI_Init's end to the last MPI_Finalize's begin */
-	void **data;	       /* of each strategy, by its place in strategies[] */
-	struct advice *advice; /* the largest gain first; owned */
+	/*
+	 * LOSS_* bits (analysis/loss.h) of records missing while a rank lived. If nonzero, no gain
+	 * is certain.
+	 */
+	uint32_t lost;
+	struct distortion distortion; /* overhead of tracing */
+	/* from the end of the first MPI_Init to the begin of the last MPI_Finalize */
+	uint64_t run_ns;
+	void **data;	       /* each strategy's data, in the order of strategies[] */
+	struct advice *advice; /* largest gain first; owned */
 	uint32_t nadvice;
 	struct no_advice *none; /* owned */
 	uint32_t nnone;
 };
 
 struct strategy {
-	const char *name;   /* as --only has it */
-	const char *brief;  /* one line: what it looks at */
-	const char *source; /* where the method is from */
-	/* It says how to mend that kind of cause: it is printed with such a cause, and not beside it. */
+	const char *name;   /* as given to --only */
+	const char *brief;  /* one line: what the strategy examines */
+	const char *source; /* source of the method */
+	/*
+	 * The strategy addresses causes of kind `cause`. Its advice is printed under that cause
+	 * instead of separately.
+	 */
 	bool mends;
 	enum reason_kind cause;
-	/* Its data, before the replay; to be told of by its sink. */
+	/* Creates the strategy's data before the replay. */
 	void *(*begin)(struct advise *a);
 	void (*release)(void *data);
-	/* What it is to be told in the replay; NULL: nothing. */
+	/* Returns the strategy's sink for the replay. NULL: the strategy has none. */
 	const struct model_sink *(*sink)(void *data);
-	/* Each match of a send with its receive (analysis/match.h); or NULL. */
+	/* Called for each match of a send with its receive (analysis/match.h), or NULL. */
 	void (*matched)(void *data, const struct match *m);
-	/* After the replay: calls advise_add, or advise_nothing. */
+	/* Called after the replay; calls advise_add or advise_nothing. */
 	void (*conclude)(void *data, struct advise *a);
 };
 
-extern const struct strategy
-	*const strategies[]; /* by name; ends with NULL; generated from the files */
+/* Sorted by name, ends with NULL; generated from the file names. */
+extern const struct strategy *const strategies[];
 
-/* Reads and replays. 0 or -errno (printed). opt must outlive it. After an error nothing is to be released. */
+/*
+ * Reads and replays the sources. Returns 0 or -errno (already printed). opt must outlive a. After
+ * an error, the caller releases nothing.
+ */
 int advise_open(const struct trace_source *source, size_t nsources,
 		const struct advise_options *opt, struct advise *a);
 void advise_close(struct advise *a);
 
 /*
- * Takes over what advice owns. Becomes advise_nothing if the gain is too small, or records are missing. Joins the cause that its strategy mends,
- * if there is one.
+ * Takes ownership of the advice's strings. Turns into advise_nothing if the gain is too small or
+ * records are missing. Attaches the advice to the cause that its strategy addresses, if there is
+ * one.
  */
 void advise_add(struct advise *a, const struct advice *advice);
-/* Takes over text. */
+/* Takes ownership of text. */
 void advise_nothing(struct advise *a, const struct strategy *s, char *text);
 
 void advise_text(const struct advise *a, FILE *out);

@@ -10,7 +10,7 @@
 
 #include "lib/log.h"
 
-#define NEAR M_SQRT2 /* sizes that differ by no more are compared */
+#define NEAR M_SQRT2 /* sizes within this factor are compared */
 
 /* ---- settings ---- */
 
@@ -36,7 +36,7 @@ static bool is_yes(const char *value)
 	return value;
 }
 
-/* What an algorithm's variables say, of whomever get tells. */
+/* Returns the algorithm that the variables select; get() reads them from a run or from a launch. */
 static const char *chosen(const char *(*get)(const void *ctx, const char *name), const void *ctx,
 			  const char *collective, bool openmpi)
 {
@@ -95,9 +95,12 @@ char *algorithms_words(const struct algorithms *a, uint32_t idx)
 	return xasprintf("algorithm %s (%s)", i->value, i->name);
 }
 
-/* ---- which measurements are of this library, so set ---- */
+/* ---- which measurements used this library and these settings ---- */
 
-/* "Open MPI 4.1.4" is "Open MPI v4.1.4, package: …": its words are all there. */
+/*
+ * Matches "Open MPI 4.1.4" to "Open MPI v4.1.4, package: …": each word of `known` occurs in
+ * `measured`.
+ */
 static bool same_library(const char *known, const char *measured)
 {
 	while (*known) {
@@ -113,7 +116,10 @@ static bool same_library(const char *known, const char *measured)
 	return true;
 }
 
-/* Variables of the collective's algorithms other than the one that chooses: sizes of segments, files of rules. */
+/*
+ * Whether a variable influences the collective's algorithms, other than the one that selects them.
+ * Such variables are segment sizes and files of rules.
+ */
 static bool is_of_collective(const char *name, const char *choosing)
 {
 	return strcmp(name, choosing) && strcmp(name, "OMPI_MCA_coll_tuned_use_dynamic_rules") &&
@@ -128,7 +134,10 @@ static bool same_value(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* NULL: they are the same; else the name of one that is not. Caller frees. */
+/*
+ * Returns the name of a variable that differs between the run and a launch; NULL: none does. Caller
+ * frees.
+ */
 static char *setting_differs(const struct algorithms *a, const json_t *environment)
 {
 	static const char *const behind[] = {"_segmentsize", "_tree_fanout", "_chain_fanout",
@@ -233,7 +242,7 @@ static bool is_of(const struct algorithms *a, const struct measured_point *p,
 		(a->item[idx].name && !strcmp(value, a->item[idx].name)));
 }
 
-/* How many times as long; of what has no bytes only the same is near. */
+/* Returns the ratio of the larger to the smaller size. Size 0 is near to itself only. */
 static double far_of(double a, double b)
 {
 	if (a <= 0 || b <= 0)
@@ -241,7 +250,10 @@ static double far_of(double a, double b)
 	return a > b ? a / b : b / a;
 }
 
-/* The size nearest to the cell's mean of those that an algorithm was measured with; false: none is near. */
+/*
+ * Finds the measured size of an algorithm that is nearest to the cell's mean. Returns false if none
+ * is near.
+ */
 static bool size_find(const struct algorithms *a, const struct collective_cell *cell, uint32_t idx,
 		      uint64_t *bytes)
 {
@@ -258,7 +270,10 @@ static bool size_find(const struct algorithms *a, const struct collective_cell *
 	return least <= NEAR * 1.001;
 }
 
-/* Of each launch the median. Without those that were busy, if enough remain; *busy: how many of them were. Caller frees. */
+/*
+ * Returns the median of each launch. Leaves out busy launches if enough others remain; *busy is the
+ * number of busy ones included. Caller frees.
+ */
 static double *times_of(const struct algorithms *a, const struct collective_cell *cell,
 			uint32_t idx, uint64_t bytes, uint32_t *n, uint32_t *busy)
 {

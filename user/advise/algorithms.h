@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Algorithms of a collective as they were measured, for the strategy `collectives`: which one a run used, how libraries are told another one, and
- * by how much a call takes less with it.
+ * Measured algorithms of a collective, for the strategy `collectives`: which algorithm a run used,
+ * how to select another one in the library, and how much time a call saves with it.
  */
 #ifndef POV_ADVISE_ALGORITHMS_H
 #define POV_ADVISE_ALGORITHMS_H
@@ -11,16 +11,17 @@
 #include "advise/measured.h"
 #include "advise/shift.h"
 
-#define ALGORITHMS_LEVEL \
-	0.05 /* of so many comparisons of equal algorithms one may say that they differ */
-#define ALGORITHMS_QUIET 5 /* launches of an algorithm are enough without those that were busy */
+/* Share of comparisons between equally fast algorithms that may report a difference. */
+#define ALGORITHMS_LEVEL 0.05
+/* With this many quiet launches of an algorithm, its busy launches are ignored. */
+#define ALGORITHMS_QUIET 5
 
-/* One that was measured; "default" is one, too. */
+/* An algorithm that was measured, possibly MEASURED_DEFAULT. */
 struct algorithm {
-	const char *value, *name; /* of the measured file */
+	const char *value, *name; /* owned by the struct measured */
 };
 
-/* The algorithms of a collective that were measured with the settings of the run. */
+/* The algorithms of one collective that were measured with the run's settings. */
 struct algorithms {
 	const struct measured *measured;
 	const struct library *library;
@@ -28,36 +29,41 @@ struct algorithms {
 	struct algorithm *item; /* owned */
 	uint32_t n;
 	bool openmpi;
-	/* Why points were left out, the last of them; NULL: none was. Owned. */
+	/* Why the last unusable point was left out; NULL: all were usable. Owned. */
 	char *left_out;
-	const struct measured_point **point; /* those that are not; owned */
+	const struct measured_point **point; /* the usable points; owned */
 	size_t npoint;
 };
 
 void algorithms_init(struct algorithms *a, const struct measured *m, const struct library *l,
 		     const char *collective);
 void algorithms_release(struct algorithms *a);
-/* What the run was told to use; MEASURED_DEFAULT: nothing. */
+/* Returns the algorithm that the run's settings select; MEASURED_DEFAULT: none. */
 const char *algorithms_used(const struct library *l, const char *collective, bool openmpi);
-/* Its index; UINT32_MAX: it was not measured. */
+/* Returns the algorithm's index; UINT32_MAX: it was not measured. */
 uint32_t algorithms_find(const struct algorithms *a, const char *value_or_name);
-/* What to type for it. Caller frees. */
+/* Returns the setting that selects the algorithm, as typed. Caller frees. */
 char *algorithms_setting(const struct algorithms *a, uint32_t idx);
-/* "algorithm 4 (ring)", "the library's own choice". Caller frees. */
+/* Returns "algorithm 4 (ring)" or "the library's own choice". Caller frees. */
 char *algorithms_words(const struct algorithms *a, uint32_t idx);
 
-/* A call with `used` instead of `other`, of the size measured that is nearest to the cell's mean. */
+/*
+ * Difference between a call with `used` and a call with `other`, at the measured size nearest to
+ * the cell's mean.
+ */
 struct algorithms_difference {
-	uint64_t bytes;		      /* of that size */
-	struct shift ns, ratio;	      /* used less other; other over used */
-	double used_ns, other_ns;     /* medians over launches */
-	uint32_t nused, nother, busy; /* launches; of both, those that were busy */
+	uint64_t bytes; /* the measured size */
+	/* ns: used minus other; ratio: other over used. */
+	struct shift ns, ratio;
+	double used_ns, other_ns; /* medians over the launches */
+	/* Launches of each algorithm, and the busy ones among both. */
+	uint32_t nused, nother, busy;
 };
 
 enum algorithms_verdict {
 	ALGORITHMS_KNOWN,
-	ALGORITHMS_UNMEASURED, /* one of them, at about this size */
-	ALGORITHMS_FEW,	       /* launches */
+	ALGORITHMS_UNMEASURED, /* no measurement near this size for one of the two */
+	ALGORITHMS_FEW,	       /* too few launches */
 };
 enum algorithms_verdict algorithms_compare(const struct algorithms *a,
 					   const struct collective_cell *cell, uint32_t used,

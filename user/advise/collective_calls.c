@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See collective_calls.h. Of one call each member says what it hands over and gets; the message's size follows by the function. */
+/*
+ * See collective_calls.h. Each member of a call reports what it sends and receives. The function's
+ * size rule derives the message size from that.
+ */
 #include "advise/collective_calls.h"
 
 #include <stdlib.h>
@@ -8,14 +11,18 @@
 #include "lib/log.h"
 
 enum size_rule {
-	SIZE_LARGEST, /* what a member sends or gets */
-	SIZE_SENT,    /* its own block; who has it in place gets all members' */
-	SIZE_GOT,     /* the same the other way round */
-	SIZE_PART,    /* a block for each member */
-	SIZE_NONE,    /* it has no data, or they are not compared */
+	SIZE_LARGEST, /* the most that a member sends or receives */
+	/*
+	 * A member's own block as sent. If all members pass MPI_IN_PLACE, their receive size
+	 * divided by their number.
+	 */
+	SIZE_SENT,
+	SIZE_GOT,  /* the same with send and receive exchanged */
+	SIZE_PART, /* one block per member */
+	SIZE_NONE, /* no data, or their sizes are not compared */
 };
 
-/* Those that povbench measures, and others of which time is told. */
+/* The functions that povbench measures. */
 static const struct function {
 	const char *name, *collective;
 	enum size_rule rule;
@@ -26,7 +33,11 @@ static const struct function {
 	{"MPI_Alltoall", "alltoall", SIZE_PART},      {"MPI_Alltoallv", "alltoallv", SIZE_PART},
 };
 
-/* A name as the table of functions has it, of blocking ones: no "MPI_I…", nor what makes a window or a communicator. */
+/*
+ * Finds the size rule of a blocking function. All functions that povbench does not measure share
+ * one. The name comes from the table of functions. on_joint() drops other functions than blocking
+ * collectives.
+ */
 static struct function function_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -44,7 +55,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* BYTES_UNKNOWN is less than 0. */
+/* Returns BYTES_UNKNOWN, which is below 0, if no member's size is known. */
 static int64_t bytes_of(const struct arrival_joint *j, enum size_rule rule)
 {
 	int64_t sent = BYTES_UNKNOWN, got = BYTES_UNKNOWN, n = j->calls;
@@ -106,7 +117,7 @@ static void member_add(struct collective_calls *c, const struct arrival_call *ca
 							     cell};
 }
 
-/* Calls are in order of begin. */
+/* Calls are sorted by begin. */
 static uint64_t own_ns_of(const struct arrival_joint *j, uint32_t i)
 {
 	uint64_t ready_ns = j->call[i].begin_ns;

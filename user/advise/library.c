@@ -17,7 +17,7 @@
 
 #define NAME_BYTES 256
 
-/* ---- which it is ---- */
+/* ---- identity ---- */
 
 static bool is_mpi(const json_t *meta)
 {
@@ -36,7 +36,7 @@ static const json_t *library_find(const struct trace *t)
 	return NULL;
 }
 
-/* Of the files that ranks mapped: the first with that name. */
+/* Finds the first mapped file whose name starts with `base`. */
 static const json_t *image_find(const struct trace *t, const char *base)
 {
 	for (size_t i = 0; i < trace_meta_count(t); i++) {
@@ -63,8 +63,8 @@ static bool has_setting(const json_t *environment, const char *prefix)
 }
 
 /*
- * Relatives of MPICH have its flavour. Their files lie in directories of their makers' names, and what only they read was set for the
- * ranks.
+ * Derivatives of MPICH are recorded with its flavour. The directory of their files names the
+ * vendor, or the ranks' environment has variables that only the derivative reads.
  */
 static enum library_family family_of(const struct library *l)
 {
@@ -82,7 +82,7 @@ static enum library_family family_of(const struct library *l)
 	return has_setting(l->environment, "I_MPI_") ? LIBRARY_INTEL : LIBRARY_MPICH;
 }
 
-/* Names of a trace are other people's. Takes over text. */
+/* A trace's names may hold any bytes. Takes ownership of text. */
 static char *printable(char *text)
 {
 	char *clean = text ? text_printable(text, UINT_MAX) : NULL;
@@ -144,9 +144,9 @@ const char *library_environment(const struct library *l, const char *name)
 	return json_string_value(json_object_get(l->environment, name));
 }
 
-/* ---- what it says ---- */
+/* ---- the library's answer ---- */
 
-/* How the launcher of a recording is called, by the library's family. */
+/* Finds the recorded launcher, by the names that the library's family uses. */
 static const json_t *launcher_image(const struct library *l)
 {
 	static const char *const openmpi[] = {"mpirun.openmpi", "orterun", "prterun", "mpirun",
@@ -183,7 +183,7 @@ static char *ask(const struct library *l)
 	return library_ask(&q, &l->telling->answer);
 }
 
-/* NULL: it was not asked, or did not tell. */
+/* Asks the library once. Returns NULL if it may not be asked or did not answer. */
 static const struct library_answer *library_answer(const struct library *l)
 {
 	struct library_telling *t = l->telling;
@@ -201,7 +201,10 @@ const char *library_not_asked(const struct library *l)
 	return l->telling->why_not;
 }
 
-/* Whether a part of the library, "mca_btl_tcp", is in use; only known if it told. */
+/*
+ * Whether a component of the library, such as "mca_btl_tcp", is in use. Unknown components count as
+ * not in use.
+ */
 static bool library_uses(const struct library *l, const char *component)
 {
 	const struct library_answer *a = library_answer(l);
@@ -209,7 +212,9 @@ static bool library_uses(const struct library *l, const char *component)
 	return a && json_has_text(a->components, component);
 }
 
-/* In the environment a parameter of Open MPI has a prefix; others are called the same. */
+/*
+ * Open MPI's parameters have a prefix in the environment. Other variables have the same name there.
+ */
 static const char *environment_name(const struct library *l, const char *name, char *room)
 {
 	if (l->family != LIBRARY_OPENMPI || isupper((unsigned char)*name))
@@ -218,7 +223,7 @@ static const char *environment_name(const struct library *l, const char *name, c
 	return room;
 }
 
-/* The text of a variable, by MPI_T or the environment; NULL: not known. */
+/* Returns a variable's text from MPI_T or the environment; NULL: unknown. */
 static const char *library_text(const struct library *l, const char *name)
 {
 	const struct library_answer *a = library_answer(l);
@@ -228,7 +233,7 @@ static const char *library_text(const struct library *l, const char *name)
 	return text ? text : library_environment(l, environment_name(l, name, room));
 }
 
-/* "4096", "64k", "1mb", "inf"; false: something else. */
+/* Reads "4096", "64k", "1mb" or "inf". Returns false for other texts. */
 static bool number_read(const char *text, int64_t *out)
 {
 	static const char units[] = "kmgt";
@@ -257,7 +262,7 @@ static bool number_read(const char *text, int64_t *out)
 	return true;
 }
 
-/* Of an object's member, its own copy of the key. */
+/* Returns the object's own copy of a key. */
 static const char *key_of(const json_t *object, const char *name)
 {
 	return json_object_iter_key(json_object_iter_at((json_t *)object, name));
@@ -281,9 +286,9 @@ struct library_value library_variable(const struct library *l, const char *name)
 	return (struct library_value){TOLD_ENVIRONMENT, key_of(l->environment, name), n};
 }
 
-/* ---- what moves its messages ---- */
+/* ---- transports ---- */
 
-/* "self,vader,tcp" has tcp; "^tcp" and what is not set have nothing. */
+/* "self,vader,tcp" contains tcp. "^tcp" and an unset list contain nothing. */
 static bool list_has(const char *list, const char *name)
 {
 	size_t len = strlen(name);
@@ -298,7 +303,7 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
-/* A component's variables are there while it is open: it is closed if it finds nobody to talk to. */
+/* A component's variables exist while it is open. Open MPI closes a BTL that has no peer. */
 static bool btl_open(const struct library *l, const char *btl)
 {
 	char name[NAME_BYTES];
@@ -313,7 +318,7 @@ const char *library_openmpi_shm(const struct library *l)
 {
 	if (btl_open(l, "vader"))
 		return "vader";
-	/* Open MPI 4 has a component of that name that only refers to vader. */
+	/* Open MPI 4 has a component "sm" that only refers to vader. */
 	return btl_open(l, "sm") ? "sm" : NULL;
 }
 
@@ -348,7 +353,10 @@ static enum library_path openmpi_path(const struct library *l, bool between_host
 	return btl_open(l, "tcp") ? PATH_TCP : PATH_UNKNOWN;
 }
 
-/* By the description of how it was built; else by what it is linked with. */
+/*
+ * Reads the network from the library's build description, or else from the libraries that it
+ * loaded.
+ */
 static enum library_path mpich_network(const struct library *l)
 {
 	const struct library_answer *a = library_answer(l);
@@ -377,7 +385,7 @@ static bool is_set(const struct library *l, const char *name)
 		(!strcasecmp(text, "true") || !strcasecmp(text, "yes") || !strcasecmp(text, "on")));
 }
 
-/* Above UCX, MPICH has no shared memory of its own unless it was built for that: UCX has. */
+/* Over UCX, MPICH leaves shared memory to UCX, unless it was built with its own. */
 static enum library_path mpich_path(const struct library *l, bool between_hosts)
 {
 	enum library_path network = mpich_network(l);
@@ -395,7 +403,7 @@ static enum library_path mpich_path(const struct library *l, bool between_hosts)
 	return !strncmp(built, "=auto", 5) && network == PATH_UCX ? PATH_UCX : PATH_SHM;
 }
 
-/* shm:ofi unless it is set; one word is for both. */
+/* The default is shm:ofi. A single word sets both. */
 static enum library_path intel_path(const struct library *l, bool between_hosts)
 {
 	const char *set = library_environment(l, "I_MPI_FABRICS");
@@ -423,9 +431,9 @@ enum library_path library_path(const struct library *l, bool between_hosts)
 	}
 }
 
-/* ---- settings that are no thresholds ---- */
+/* ---- settings other than thresholds ---- */
 
-/* kmod-docs/FINDINGS_OVERLAP.md says what these were measured to bring. */
+/* kmod-docs/FINDINGS_OVERLAP.md has the measured effect of these settings. */
 char *library_progress_setting(const struct library *l, bool between_hosts, bool free_cores)
 {
 	const char *name = NULL;

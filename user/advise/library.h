@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The MPI library of a job: which it is, what moves its messages, what was set, and how its settings are written. Its variables are those
- * that the library itself tells by MPI_T (a program of its own, povtrace-mpi-t, that runs with the recorded library, launcher and settings),
- * else what the recorded ranks' environment says, else unknown: nothing is taken from a list of defaults.
+ * The MPI library of a job: its family and version, its transports, its settings and how they are
+ * written. The library itself reports its variables through MPI_T, to the program povtrace-mpi-t.
+ * That program runs with the recorded library, launcher and settings. Without its report, a value
+ * comes from the recorded ranks' environment or is unknown. No list of defaults is used.
  */
 #ifndef POV_ADVISE_LIBRARY_H
 #define POV_ADVISE_LIBRARY_H
@@ -16,68 +17,89 @@ struct library;
 enum library_family {
 	LIBRARY_OTHER,
 	LIBRARY_OPENMPI,
-	LIBRARY_MPICH, /* and what is not known to be one of its relatives */
+	LIBRARY_MPICH, /* MPICH, or a derivative that is not recognized */
 	LIBRARY_INTEL,
 	LIBRARY_MVAPICH,
 };
 
-/* What moves the messages between two ranks. */
+/* The transport between two ranks. */
 enum library_path {
 	PATH_UNKNOWN,
-	PATH_SHM, /* of one host: the library's own shared memory (Open MPI's vader/sm, MPICH's posix) */
-	PATH_TCP, /* Open MPI's btl tcp */
+	/* Within a host: the library's own shared memory (Open MPI's vader/sm, MPICH's posix). */
+	PATH_SHM,
+	PATH_TCP, /* Open MPI's BTL tcp */
 	PATH_UCX,
 	PATH_OFI,
 };
 
-/* Where a value is from. */
+/* Source of a value. */
 enum library_told {
-	TOLD_NOT,	  /* not known */
-	TOLD_MPI_T,	  /* the library itself */
-	TOLD_ENVIRONMENT, /* the ranks' environment, which holds what was given to the launcher, too */
-	TOLD_SEEN,	  /* by what messages did (of thresholds, by strategy_threshold.c) */
+	TOLD_NOT,   /* unknown */
+	TOLD_MPI_T, /* reported by the library */
+	/* The ranks' environment. It includes what was given to the launcher. */
+	TOLD_ENVIRONMENT,
+	/* Inferred from the messages; used by strategy_threshold.c for thresholds. */
+	TOLD_SEEN,
 };
 
 struct library_value {
 	enum library_told by;
-	const char *name; /* of the variable; owned by the library */
+	const char *name; /* name of the variable; owned by the library */
 	int64_t value;
 };
 
-/* ask: whether povtrace-mpi-t may be run. Never NULL. */
+/* ask: permits running povtrace-mpi-t. Never returns NULL. */
 struct library *library_new(const struct model *m, bool ask);
 void library_free(struct library *l);
 
 enum library_family library_family(const struct library *l);
-const char *library_name(const struct library *l); /* "Open MPI 4.1.4"; "" if not known */
-/* Why its variables are not known by MPI_T, one sentence without an end mark; NULL: they are, or nothing was asked of it yet. */
+const char *library_name(const struct library *l); /* "Open MPI 4.1.4"; "" if unknown */
+/*
+ * Returns why the library did not report its variables by MPI_T: one sentence without a full stop.
+ * NULL: it did, or nothing was asked yet.
+ */
 const char *library_not_asked(const struct library *l);
-/* Of messages within a host, or between hosts. */
+/* Returns the transport of messages within a host or between hosts. */
 enum library_path library_path(const struct library *l, bool between_hosts);
-/* An integer variable by its MPI_T or environment name ("btl_vader_eager_limit", "UCX_RNDV_THRESH"). */
+/*
+ * Returns an integer variable by its MPI_T or environment name ("btl_vader_eager_limit",
+ * "UCX_RNDV_THRESH").
+ */
 struct library_value library_variable(const struct library *l, const char *name);
 /*
- * Largest message, in bytes of data, that is sent eagerly: a variable's value less the header that counts against it. by TOLD_NOT: the
- * library has no fixed one (UCX's "auto"), or does not tell.
+ * Returns the largest message, in bytes of data, that is sent eagerly. Headers that count against
+ * the library's limit are subtracted. by = TOLD_NOT: the library has no fixed threshold (UCX's
+ * "auto") or does not report it.
  */
 struct library_value library_threshold(const struct library *l, bool between_hosts);
 /*
- * The same of what is sent while the receiver is not in MPI: Open MPI's shared memory copies larger messages into a fragment, too, but
- * the send is over only when the receiver has taken that, in any call of MPI.
+ * Like library_threshold(), for sends that end while the receiver is outside MPI. Open MPI's shared
+ * memory copies larger messages into a fragment as well. Such a send ends only once the receiver
+ * has taken the fragment, in any MPI call.
  */
 struct library_value library_threshold_alone(const struct library *l, bool between_hosts);
-/* What to type for a threshold of at least that many bytes of data: "mpirun --mca btl_vader_eager_limit 65592"; NULL: not known. Caller frees. */
+/*
+ * Returns the setting for a threshold of at least `bytes` bytes of data, as typed: "mpirun --mca
+ * btl_vader_eager_limit 65592". NULL: unknown. Caller frees.
+ */
 char *library_threshold_setting(const struct library *l, bool between_hosts, uint64_t bytes);
 /*
- * Memory that eager messages of up to that size may take in each rank, with so many peers: buffers × size (× peers where each peer has its
- * own). 0: not known. *text: how it is reckoned, "512 buffers of 64.1 KiB"; caller frees.
+ * Returns the memory that eager messages of up to `bytes` bytes may take in each rank with `peers`
+ * peers: buffers × size (× peers if each peer has its own buffers). 0: unknown. *text is the
+ * formula, "512 buffers of 64.1 KiB"; caller frees.
  */
 uint64_t library_threshold_memory(const struct library *l, bool between_hosts, uint64_t bytes,
 				  uint32_t peers, char **text);
 
-/* How data moves while nobody calls MPI, or NULL: no setting is known for this path. free_cores: each rank has one to spare. Caller frees. */
+/*
+ * Returns the setting that makes data move while no rank calls MPI. NULL: none is known for this
+ * transport. free_cores: each rank has a spare core. Caller frees.
+ */
 char *library_progress_setting(const struct library *l, bool between_hosts, bool free_cores);
-/* OMP_NUM_THREADS and the like, as the ranks' environment has them; NULL: not set or not recorded. */
+/*
+ * Returns a variable of the ranks' environment, such as OMP_NUM_THREADS; NULL: not set or not
+ * recorded.
+ */
 const char *library_environment(const struct library *l, const char *name);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See library_ask.h. What may fail is prepared before the fork; the child makes system calls only. */
+/*
+ * See library_ask.h. Everything that may fail is prepared before the fork. The child only makes
+ * system calls.
+ */
 #include "advise/library_ask.h"
 
 #include <errno.h>
@@ -25,11 +28,14 @@
 #define ANSWER_BYTES_MAX (1u << 20)
 #define VALUE_BYTES_MAX 256
 #define ENVIRONMENT_MAX 128
-#define GRACE_MS 1000 /* for the launcher to end its ranks */
+#define GRACE_MS 1000 /* time for the launcher to end its ranks */
 
-/* ---- what is passed on ---- */
+/* ---- variables that are passed on ---- */
 
-/* Those that choose among parts of the library, or are sizes; nothing that names files, programs or hosts. */
+/*
+ * Variables that choose among parts of the library, or are sizes. None names files, programs or
+ * hosts.
+ */
 static const char *const passed[] = {"OMPI_MCA_pml",
 				     "OMPI_MCA_btl",
 				     "OMPI_MCA_mtl",
@@ -62,7 +68,7 @@ static const char *const passed[] = {"OMPI_MCA_pml",
 				     "MV2_SMP_*",
 				     NULL};
 
-/* What is asked for. */
+/* Patterns of the variables to report. */
 static const char *const asked[] = {"pml",
 				    "btl",
 				    "btl_*_eager_limit",
@@ -99,11 +105,11 @@ bool library_ask_passes(const char *name, const char *value)
 /* ---- the launcher ---- */
 
 struct launcher_names {
-	const char *command[5]; /* where to look for it */
-	const char *real[6];	/* what it then is, behind symbolic links */
+	const char *command[5]; /* names to look for */
+	const char *real[6];	/* names accepted after symbolic links are resolved */
 };
 
-/* As the distributions and the libraries' own make install call them. */
+/* Names that the distributions and the libraries' own make install use. */
 static const struct launcher_names *launcher_names(enum library_family family)
 {
 	static const struct launcher_names openmpi = {
@@ -127,7 +133,7 @@ static bool has_base(const char *path, const char *const *names)
 	return false;
 }
 
-/* One that is of this family, and may be run. */
+/* Whether a file is a launcher of this family that the user may run. */
 static bool launcher_fits(const char *path, const char *build_id, enum library_family family,
 			  uid_t user)
 {
@@ -158,7 +164,7 @@ static char *launcher_in(const char *dir, size_t len, enum library_family family
 	return NULL;
 }
 
-/* Beside the library: …/bin of the directories that it is in. */
+/* Looks in bin/ of the library's directory and of up to three directories above it. */
 static char *launcher_beside(const char *library, enum library_family family, uid_t user)
 {
 	char *dir = xstrdup(library), *slash, *found = NULL;
@@ -175,7 +181,10 @@ static char *launcher_beside(const char *library, enum library_family family, ui
 	return found;
 }
 
-/* The recorded one, else the library's, else that on PATH. NULL: there is none. Caller frees. */
+/*
+ * Returns the recorded launcher, else one near the library, else one on PATH; NULL: none. Caller
+ * frees.
+ */
 static char *launcher_find(const struct library_question *q, uid_t user)
 {
 	const char *path = getenv("PATH");
@@ -220,7 +229,7 @@ static void environment_make(struct command *c, const struct library_question *q
 		variable_add(c, kept[i], getenv(kept[i]));
 	variable_add(c, "HOME", person ? person->home : getenv("HOME"));
 	variable_add(c, "LC_ALL", "C");
-	/* Two ranks are wanted wherever this is, also as root in a container. */
+	/* Two ranks must start on any machine, even as root in a container. */
 	variable_add(c, "OMPI_ALLOW_RUN_AS_ROOT", "1");
 	variable_add(c, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
 	variable_add(c, "OMPI_MCA_rmaps_base_oversubscribe", "1");
@@ -267,7 +276,7 @@ static void child_run(const struct command *c, const struct person *person, int 
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* povtrace's own limit is for what it reads of the trace. */
+	/* povtrace lowered the limit for its own reading of the trace. */
 	if (!getrlimit(RLIMIT_DATA, &all)) {
 		all.rlim_cur = all.rlim_max;
 		setrlimit(RLIMIT_DATA, &all);
@@ -289,7 +298,10 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What it prints until it closes its output, ended with a zero byte. NULL: that takes too long, or is too much. */
+/*
+ * Returns the child's output until it closes the pipe, with a terminating zero. NULL: it takes too
+ * long or is too large.
+ */
 static char *output_read(int fd, int64_t until_ms)
 {
 	char *text = xmalloc(ANSWER_BYTES_MAX + 1);
@@ -327,7 +339,10 @@ static bool ended(pid_t pid, int64_t until_ms, int *status)
 	return true;
 }
 
-/* The launcher is asked to end its ranks, for these may be in groups of their own, before it is killed; they have a limit, too. */
+/*
+ * The launcher may have put its ranks into other process groups. It gets the chance to end them
+ * before it is killed. The ranks have a time limit of their own as well.
+ */
 static void group_kill(pid_t pid)
 {
 	int status;
@@ -341,7 +356,7 @@ static void group_kill(pid_t pid)
 	waitpid(pid, &status, 0);
 }
 
-/* NULL, and *text is what it printed; else why not. */
+/* Returns NULL and sets *text to the output, or returns the reason for failure. */
 static char *command_run(const struct command *c, const struct person *person, char **text)
 {
 	int64_t until_ms = now_ms() + MPI_T_SECONDS * 1000;
@@ -363,7 +378,7 @@ static char *command_run(const struct command *c, const struct person *person, c
 	if (pid < 0)
 		return xasprintf("no process: %s", strerror(errno));
 	if (*text && ended(pid, until_ms, &status))
-		return NULL; /* its status does not matter if all was said */
+		return NULL; /* the status does not matter if the output is complete */
 	group_kill(pid);
 	free(*text);
 	*text = NULL;
@@ -434,7 +449,7 @@ bool library_answer_read(char *text, struct library_answer *out)
 	return false;
 }
 
-/* ---- all of it ---- */
+/* ---- entry point ---- */
 
 static char *run(const struct library_question *q, const char *launcher, const char *program,
 		 const struct person *person, struct library_answer *out)

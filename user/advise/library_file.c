@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See library_file.h. Only the ELF headers of this machine's own files are read: nothing else could be run here. */
+/*
+ * See library_file.h. Only 64-bit ELF headers in this machine's byte order are read; no other file
+ * could be run here.
+ */
 #include "advise/library_file.h"
 
 #include <elf.h>
@@ -25,7 +28,7 @@ static size_t padded(uint32_t bytes)
 	return ((size_t)bytes + 3) & ~(size_t)3;
 }
 
-/* In hex; false: there is none among these notes. */
+/* Finds the build ID among the notes and prints it in hex. Returns false if there is none. */
 static bool note_find(const char *notes, size_t bytes, char id[2 * ID_BYTES_MAX + 1])
 {
 	size_t at = 0;
@@ -85,7 +88,10 @@ static bool others_may_write(const struct stat *st, uid_t user)
 	return (st->st_uid && st->st_uid != user) || (st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The first that others may write to of a file, without symbolic links, and the directories above it; NULL: none. Cuts path there. */
+/*
+ * Returns the first of a file and the directories above it that others may write to; NULL: none.
+ * The path must have no symbolic links and is cut there.
+ */
 static const char *writable_find(char *path, uid_t user)
 {
 	struct stat st;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What library.c (which library it is, and what it says) shares with library_threshold.c (its protocols). */
+/*
+ * Shared by library.c (the library's identity and variables) and library_threshold.c (its
+ * protocols).
+ */
 #ifndef POV_ADVISE_LIBRARY_INTERNAL_H
 #define POV_ADVISE_LIBRARY_INTERNAL_H
 
@@ -10,24 +13,28 @@
 
 struct trace;
 
-/* Asked when something is first wanted of it. */
+/* The library's answer. It is asked when a variable is first needed. */
 struct library_telling {
 	bool over, told;
 	struct library_answer answer;
-	char *why_not; /* NULL if told, or nothing was wanted yet */
+	char *why_not; /* NULL if it answered, or was not asked yet */
 };
 
 struct library {
 	const struct trace *trace;
-	const json_t *meta;	   /* the object "library" of the trace, NULL: it has none of MPI */
-	const json_t *environment; /* of a rank; may be NULL */
+	/* The trace's "library" object for MPI; NULL: there is none. */
+	const json_t *meta;
+	const json_t *environment; /* a rank's environment; may be NULL */
 	enum library_family family;
 	char *name;
 	bool ask;
 	struct library_telling *telling;
 };
 
-/* The kind of shared memory of Open MPI: "vader", since 5 "sm". */
+/*
+ * Returns the name of Open MPI's shared-memory BTL: "vader", or "sm" since version 5; NULL: not in
+ * use.
+ */
 const char *library_openmpi_shm(const struct library *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where the eager protocol ends, how that is set, and what it takes. kmod-docs/ADVISE.md says which of it was measured, with which version,
- * and which is from the libraries' documentation.
+ * Limits of the eager protocol, their settings and their memory. kmod-docs/ADVISE.md says which of
+ * these facts were measured, with which version, and which come from the libraries' documentation.
  */
 #include "advise/library_internal.h"
 
@@ -17,9 +17,9 @@
 
 #define NAME_BYTES 256
 #define FLAG_SEND_INPLACE 8	/* of btl_*_flags */
-#define VADER_HEADER_BYTES 64	/* of a fragment, and what its list rounds up */
-#define CELL_HEADERS_BYTES 1024 /* more than MPICH puts into a cell before the data */
-#define VBUF_HEADER_BYTES 128	/* more than MVAPICH puts into a buffer before the data */
+#define VADER_HEADER_BYTES 64	/* a fragment's header, with the rounding of its list */
+#define CELL_HEADERS_BYTES 1024 /* upper bound of MPICH's headers in a cell */
+#define VBUF_HEADER_BYTES 128	/* upper bound of MVAPICH's headers in a buffer */
 
 static struct library_value not_told(void)
 {
@@ -29,8 +29,9 @@ static struct library_value not_told(void)
 /* ---- Open MPI's ob1 ---- */
 
 /*
- * ob1 takes the largest of its headers off the limit, whatever a message needs: 56 bytes in Open MPI 4, 80 in 5, whose largest has a
- * communicator's long number before it.
+ * ob1 subtracts its largest header from the limit, whatever header a message needs. That is 56
+ * bytes in Open MPI 4 and 80 in 5, where an extended communicator ID precedes the largest header.
+ * Returns 0 for other versions.
  */
 static int64_t ob1_header_bytes(const struct library *l)
 {
@@ -39,7 +40,7 @@ static int64_t ob1_header_bytes(const struct library *l)
 	return major == 4 ? 56 : major == 5 ? 80 : 0;
 }
 
-/* "vader", "sm", "tcp"; NULL: another way. */
+/* Returns "vader", "sm" or "tcp"; NULL: another transport. */
 static const char *ob1_btl(const struct library *l, bool between_hosts)
 {
 	if (l->family != LIBRARY_OPENMPI || !ob1_header_bytes(l))
@@ -64,7 +65,7 @@ static struct library_value btl_variable(const struct library *l, const char *bt
 
 /* ---- the threshold ---- */
 
-/* What UCX sends by rendezvous begins at its threshold. */
+/* UCX_RNDV_THRESH is the smallest size that UCX sends by rendezvous. */
 static struct library_value ucx_threshold(const struct library *l)
 {
 	struct library_value v = library_variable(l, "UCX_RNDV_THRESH");
@@ -74,7 +75,7 @@ static struct library_value ucx_threshold(const struct library *l)
 	return v.by != TOLD_NOT && v.value < 0 ? not_told() : v;
 }
 
-/* Some libraries say -1 for what they choose by the machine. */
+/* Some libraries report -1 for values that they choose by the machine. */
 static struct library_value positive(const struct library *l, const char *name)
 {
 	struct library_value v = library_variable(l, name);
@@ -115,7 +116,7 @@ struct library_value library_threshold_alone(const struct library *l, bool betwe
 	return v;
 }
 
-/* ---- how it is set ---- */
+/* ---- settings ---- */
 
 #define PAIRS_MAX 4
 
@@ -145,7 +146,10 @@ static uint64_t ob1_limit(const struct library *l, uint64_t bytes)
 	return bytes + (uint64_t)ob1_header_bytes(l);
 }
 
-/* All fragments that the list may have, beside what else is in the segment. 0: not known. */
+/*
+ * Returns the size of a segment with all the fragments that the list may hold, in addition to its
+ * present contents. 0: unknown.
+ */
 static uint64_t segment_bytes(const struct library *l, const char *btl, uint64_t bytes)
 {
 	struct library_value cnt = btl_variable(l, btl, "free_list_max");
@@ -158,8 +162,9 @@ static uint64_t segment_bytes(const struct library *l, const char *btl, uint64_t
 }
 
 /*
- * Shared memory has to be raised with the limit, or Open MPI silently goes without this way if not even the first fragments fit. Without
- * the flag, a send is over when its data is copied; with it, when the other side has taken it.
+ * The segment must grow with the limit. Otherwise Open MPI silently does not use shared memory if
+ * the first fragments do not fit. Without FLAG_SEND_INPLACE, a send ends when its data is copied;
+ * with it, when the other side has taken the data.
  */
 static void shm_pairs_add(const struct library *l, struct pairs *p, const char *btl, uint64_t bytes)
 {
@@ -194,7 +199,7 @@ static void pairs_make(const struct library *l, bool between_hosts, uint64_t byt
 
 	p->n = 0;
 	if (btl) {
-		/* It is never lowered. */
+		/* The limit is never lowered. */
 		if ((int64_t)ob1_limit(l, bytes) > btl_variable(l, btl, "eager_limit").value)
 			btl_pair_add(p, btl, "eager_limit", ob1_limit(l, bytes));
 		if (strcmp(btl, "tcp") != 0)
@@ -218,7 +223,7 @@ char *library_threshold_setting(const struct library *l, bool between_hosts, uin
 	return p.n ? setting_pairs(l->trace, p.pair, p.n) : NULL;
 }
 
-/* ---- what it takes ---- */
+/* ---- memory ---- */
 
 static uint64_t buffers(int64_t cnt, const char *what, uint64_t bytes, char **text)
 {
@@ -235,7 +240,8 @@ uint64_t library_threshold_memory(const struct library *l, bool between_hosts, u
 	const char *btl = ob1_btl(l, between_hosts);
 	struct library_value cnt = not_told();
 
-	(void)peers; /* of those that tell how many buffers they have, each has one stock for all */
+	/* libraries that report their number of buffers share one pool among all peers */
+	(void)peers;
 	if (btl) {
 		cnt = btl_variable(l, btl, "free_list_max");
 		if (cnt.value > 0)

@@ -16,7 +16,7 @@
 #define FILE_BYTES_MAX (256 << 20)
 #define POINTS_MOST 1000000
 #define RANKS_MOST 100000000
-#define NS_MOST 1e15 /* beyond, it is no time that a call took */
+#define NS_MOST 1e15 /* longer times are rejected as implausible */
 #define SUFFIX "_latency"
 #define WORD_MOST 64
 
@@ -25,7 +25,7 @@ static const char *text_or_null(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-/* What may be typed as it is: it becomes part of what is advised. */
+/* Whether a text can be typed without quotes. It becomes part of the advised setting. */
 static bool is_word(const char *text)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -35,7 +35,10 @@ static bool is_word(const char *text)
 	return n && n <= WORD_MOST && !text[n];
 }
 
-/* "allreduce" of "allreduce_latency" and of "allreduce_latency:ring"; false: it is no such benchmark. */
+/*
+ * Extracts "allreduce" from "allreduce_latency" and "allreduce_latency:ring". Returns false for
+ * other benchmarks.
+ */
 static bool collective_of(json_t *result, const char **out)
 {
 	const char *name = text_or_null(result, "benchmark"), *kind = text_or_null(result, "kind");
@@ -48,7 +51,7 @@ static bool collective_of(json_t *result, const char **out)
 	own = json_stringn(name, (size_t)(end - name));
 	if (!own)
 		return false;
-	/* Lives with the file. */
+	/* The text lives as long as the file's JSON. */
 	json_object_set_new(result, " collective", own);
 	*out = json_string_value(own);
 	return true;
@@ -172,7 +175,7 @@ static int file_read(struct measured *m, const char *path)
 	err = root_check(path, root);
 	if (err)
 		return err;
-	/* Version 1 is one launch. */
+	/* A version 1 file is a single launch. */
 	if (json_get_int(root, "version") == 1)
 		launch_add(m, root);
 	json_array_foreach(json_object_get(root, "launches"), i, launch) launch_add(m, launch);

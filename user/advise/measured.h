@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * What povbench measured (kmod-docs/BENCH_FORMAT.md): of blocking collectives the median time of each launch, by algorithm, ranks and size.
- * Files come from anywhere: what is not of the type that it should be of counts as not there; only what makes the whole file unusable is an
- * error.
+ * povbench's results (kmod-docs/BENCH_FORMAT.md): each launch's median time of a blocking
+ * collective, by algorithm, ranks and message size. The files may come from anywhere. A member of
+ * the wrong type counts as missing. Only what makes the whole file unusable is an error.
  */
 #ifndef POV_ADVISE_MEASURED_H
 #define POV_ADVISE_MEASURED_H
@@ -12,23 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEASURED_DEFAULT "default" /* the library's own choice */
-#define MEASURED_BUSY_PART \
-	50 /* busy: its ranks waited for a core for one part in so many of the time */
+#define MEASURED_DEFAULT "default" /* the library chooses */
+/*
+ * A result is busy if its ranks waited for a core for more than 1/MEASURED_BUSY_PART of its time.
+ */
+#define MEASURED_BUSY_PART 50
 
 struct measured_launch {
-	const char *library;	   /* as MPI_Get_library_version has it, the first line */
-	const char *host;	   /* rank 0's */
-	bool several_hosts;	   /* its ranks were on */
-	const json_t *environment; /* object of variables that set MPI; or NULL */
+	const char *library;	   /* first line of MPI_Get_library_version */
+	const char *host;	   /* host of rank 0 */
+	bool several_hosts;	   /* the ranks ran on several hosts */
+	const json_t *environment; /* variables that configure MPI, as an object, or NULL */
 };
 
 struct measured_point {
 	const struct measured_launch *launch;
 	const char *collective; /* "allreduce" */
-	const char *
-		algorithm; /* as --algorithm had it; NULL: not given, so it is as the environment has it */
-	const char *name; /* of the algorithm; NULL: it is not known */
+	/* As given to --algorithm; NULL: not given, so the environment decides. */
+	const char *algorithm;
+	const char *name; /* name of the algorithm; NULL: unknown */
 	uint32_t ranks;
 	bool busy;
 	uint64_t bytes;
@@ -36,7 +38,7 @@ struct measured_point {
 };
 
 struct measured {
-	json_t **root; /* of each file; owned, as all texts are */
+	json_t **root; /* one per file; owned, as are all texts */
 	size_t nroot;
 	struct measured_launch **launch; /* owned */
 	size_t nlaunch;
@@ -44,7 +46,7 @@ struct measured {
 	size_t npoint;
 };
 
-/* 0, or -errno after printing what is wrong with which file; then nothing is to be released. */
+/* Returns 0, or -errno after printing the file and the error; then there is nothing to release. */
 int measured_read(const char *const *path, size_t npath, struct measured *out);
 void measured_release(struct measured *m);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Advice as text and as JSON (kmod-docs/ADVISE.md has its members). */
+/* Advice as text and as JSON (kmod-docs/ADVISE.md lists the members). */
 #include "advise/advise.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static double seconds(uint64_t ns)
 	return (double)ns / NS_PER_S;
 }
 
-/* Anything may be in names that the program chose. */
+/* The program may put any bytes into its names. */
 static void line_print(FILE *out, const char *before, const char *text)
 {
 	char *clean = text_printable(text, UINT32_MAX);
@@ -39,13 +39,16 @@ static void advice_print(const struct advise *a, const struct advice *d, FILE *o
 		line_print(out, d->cause ? "     but: " : "   but: ", d->warning);
 }
 
-/* "~" if what causes cost may be wrong. */
+/* Returns "~" if the costs of causes may be wrong. */
 static const char *cause_mark(const struct advise *a)
 {
 	return a->lost & (LOSS_OF_CALLS | LOSS_OF_STATES | LOSS_OF_LIVES) ? "~" : "";
 }
 
-/* Causes that a setting mends, or the others without their evidence, under their numbers in the report. Returns how many. */
+/*
+ * Prints either the causes that a setting removes, or the others without their evidence. Both have
+ * the numbers of the report. Returns how many it printed.
+ */
 static uint32_t causes_print(const struct advise *a, bool by_setting, const char *title, FILE *out)
 {
 	uint32_t n = 0;
@@ -77,7 +80,7 @@ static uint32_t strategies_print(const struct advise *a, FILE *out)
 	return n;
 }
 
-/* No setting is known; what the program could do instead. */
+/* No setting is known: prints the largest causes instead. */
 static void nothing_print(const struct advise *a, FILE *out)
 {
 	fprintf(out,
@@ -90,7 +93,7 @@ static void nothing_print(const struct advise *a, FILE *out)
 		fprintf(out, "No cause costs %d %% of the run or more.\n", 100 / ADVICE_PART);
 }
 
-/* What is to be known before anything is believed. */
+/* Prints the caveats that the reader needs before the advice. */
 static void doubts_print(const struct advise *a, FILE *out)
 {
 	char *text;
@@ -141,7 +144,8 @@ void advise_text(const struct advise *a, FILE *out)
 	if (!n)
 		nothing_print(a, out);
 	if (n > 1)
-		fputs("\nGains may be of the same time: they do not add up. Follow the first, record again.\n",
+		fputs("\nGains may be of the same time: they do not add up. "
+		      "Follow the first, record again.\n",
 		      out);
 	if (a->nnone)
 		fputs("\nLooked at, without advice\n", out);

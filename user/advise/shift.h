@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * By how much values of one kind lie above those of another, whatever their distribution: the interval of all pairs' differences by
- * ranks (lib/rank_interval.h).
+ * How far the values of one sample lie above those of another, whatever their distribution. The
+ * method is the rank interval over all pairwise differences (lib/rank_interval.h).
  */
 #ifndef POV_ADVISE_SHIFT_H
 #define POV_ADVISE_SHIFT_H
@@ -9,19 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHIFT_MOST 48 /* values of a kind that are looked at */
+#define SHIFT_MOST 48 /* values of a sample that are used */
 
 struct shift {
 	double median, low, high;
 };
 
 /*
- * a less b, or, with ratio, a over b. The interval holds the truth but in `level` of all cases. false: with so few values no interval can
- * be that sure.
+ * Computes a minus b or, if ratio is set, a over b. The interval misses the true value with
+ * probability `level`. Returns false if there are too few values for that confidence.
  */
 bool shift_of(const double *a, uint32_t na, const double *b, uint32_t nb, bool ratio, double level,
 	      struct shift *out);
-/* The least number of values of each kind with which there is one; 0: not with SHIFT_MOST either. */
+/*
+ * Returns the smallest size of each sample for which an interval exists; 0: SHIFT_MOST is not
+ * enough.
+ */
 uint32_t shift_needs(double level);
 
 #endif

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Algorithms of collectives, by what povbench measured of them here (advise --measured). Data: the collectives' own time by function,
- * members and size (collective_calls.h), and the times of the library's algorithms (algorithms.h). Rule, for each function: another algorithm than
- * the one used takes less, by more than launches of one algorithm differ by chance, at a size in which the run spends time; the one by which
- * the run gains most for sure is advised. A setting holds for all sizes, so what it loses at others is taken off, and sizes that were not
- * measured may hold no more than a part of the run that is none.
+ * Algorithms of collectives, chosen from povbench's measurements on this machine (advise
+ * --measured).
  *
- * Gained is the run with each member's own part of such a call shorter (whatif.h): by the ns measured, and by the share measured of what the
- * call took here; the less of both at the low end, the more at the high end.
+ * Data: the collectives' own time by function, members and size (collective_calls.h), and the times
+ * of the library's algorithms (algorithms.h).
+ *
+ * Rule, for each function: another algorithm is faster than the one used, by more than chance makes
+ * launches of one algorithm differ, at a size where the run spends time. The strategy advises the
+ * algorithm with the largest certain gain. A setting holds for all sizes, so losses at other sizes
+ * are subtracted. Sizes that were not measured may only hold a negligible part of the run
+ * (ADVICE_PART).
+ *
+ * Gain: the run with each member's own part of such calls shortened (whatif.h). There are two
+ * estimates: the measured nanoseconds, and the measured ratio applied to the call's time in this
+ * run. The low end takes the smaller one, the high end the larger one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,15 +33,15 @@
 struct collectives {
 	struct advise *a;
 	struct collective_calls calls;
-	struct algorithms algorithms; /* of the function that is looked at */
-	uint32_t used;		      /* their indices */
-	/* of each cell, what another one would bring */
+	struct algorithms algorithms; /* of the function under examination */
+	uint32_t used;		      /* index of the algorithm that the run used */
+	/* The effect of another algorithm on each cell. */
 	struct cell_change {
 		enum algorithms_verdict verdict;
 		struct algorithms_difference d;
-		bool is_it; /* a cell of that function */
+		bool is_it; /* the cell belongs to the function under examination */
 	} * change;
-	bool sure; /* the low end is asked for */
+	bool sure; /* compute the low end of the gain */
 };
 
 extern const struct strategy strategy_collectives;
@@ -61,9 +68,9 @@ static const struct model_sink *sink(void *data)
 	return &((struct collectives *)data)->calls.arrivals.sink;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-/* As povbench takes it. */
+/* Formats a size as povbench reads it. */
 static char *size_typed(char *buf, uint64_t bytes)
 {
 	static const char unit[] = "\0KMG";
@@ -77,7 +84,7 @@ static char *size_typed(char *buf, uint64_t bytes)
 	return buf;
 }
 
-/* Own time as a share of all ranks' time, in percent. */
+/* Returns own time as a share of all ranks' time, in percent. */
 static double share_pct(const struct collectives *c, uint64_t own_ns)
 {
 	uint32_t ranks = 0;
@@ -89,7 +96,7 @@ static double share_pct(const struct collectives *c, uint64_t own_ns)
 	return 100.0 * (double)own_ns / ((double)c->a->run_ns * ranks);
 }
 
-/* "MPI_Allreduce of 1 MiB among 4 ranks (200 calls, 35 % of the run)" */
+/* Appends "MPI_Allreduce of 1 MiB among 4 ranks (200 calls, 35 % of the run)". */
 static char *words_cell(const struct collectives *c, char *text, const struct collective_cell *cell)
 {
 	char from[HUMAN_BYTES], to[HUMAN_BYTES], calls[HUMAN_BYTES + 8];
@@ -107,7 +114,7 @@ static char *words_cell(const struct collectives *c, char *text, const struct co
 
 /* ---- commands that measure ---- */
 
-/* What the run had set of the collective besides the algorithm: measured with it, too. */
+/* Appends the run's other settings of the collective, which the measurement needs as well. */
 static char *words_settings(const struct collectives *c, char *text, const char *collective)
 {
 	static const char *const behind[] = {"_segmentsize", "_tree_fanout", "_chain_fanout",
@@ -124,7 +131,10 @@ static char *words_settings(const struct collectives *c, char *text, const char 
 	return text;
 }
 
-/* The cells of one function and as many ranks as this one's, which is the first of them. */
+/*
+ * Appends the povbench command for all cells of first's function and number of ranks. The cell
+ * `first` comes first in their order.
+ */
 static char *words_command(const struct collectives *c, char *text,
 			   const struct collective_cell *first)
 {
@@ -155,7 +165,7 @@ static int cell_compare(const void *va, const void *vb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* All, by their own time; the caller frees. */
+/* Returns all cells, largest own time first. Caller frees. */
 static const struct collective_cell **cells_sorted(const struct collectives *c)
 {
 	const struct collective_cell **list = xcalloc(c->calls.ncell + 1,
@@ -172,7 +182,7 @@ static bool is_much(const struct collectives *c, uint64_t own_ns)
 	return share_pct(c, own_ns) * ADVICE_PART >= 100;
 }
 
-/* What collectives took, and how to measure those that povbench knows. */
+/* Returns the time of collectives and the commands that measure those that povbench knows. */
 static char *text_unmeasured(const struct collectives *c)
 {
 	const struct collective_cell **list = cells_sorted(c);
@@ -200,9 +210,9 @@ static char *text_unmeasured(const struct collectives *c)
 				"; povbench measures none of those that take 1 % or more");
 }
 
-/* ---- what another algorithm would bring ---- */
+/* ---- the effect of another algorithm ---- */
 
-/* Less 0: it takes longer. */
+/* Returns by how much a call gets shorter; negative if it gets longer. */
 static int64_t shorter_ns(const struct collectives *c, const struct algorithms_difference *d,
 			  int64_t own_ns)
 {
@@ -232,7 +242,11 @@ static uint64_t gain_of(struct collectives *c, bool sure)
 	return whatif_run(c->a->whatif, &change);
 }
 
-/* What is known of each cell with that algorithm. Own time of those of which nothing is: *unknown_ns. True: it is sure to take less in one. */
+/*
+ * Compares `other` with the used algorithm in each cell. *unknown_ns is the own time of cells
+ * without a comparison, *few the number of cells with too few launches. Returns whether `other` is
+ * certainly faster in a cell that matters.
+ */
 static bool changes_make(struct collectives *c, uint32_t other, uint64_t *unknown_ns, uint32_t *few)
 {
 	bool less = false;
@@ -258,9 +272,9 @@ static bool changes_make(struct collectives *c, uint32_t other, uint64_t *unknow
 	return less;
 }
 
-/* ---- a function ---- */
+/* ---- one function ---- */
 
-/* Its cell of which the change is sure to bring most. */
+/* Returns the function's cell with the largest certain gain. */
 static uint32_t cell_most(const struct collectives *c)
 {
 	uint32_t most = UINT32_MAX;
@@ -334,13 +348,17 @@ static void better_advise(struct collectives *c, uint32_t other, uint64_t low_ns
 	d.setting = algorithms_setting(&c->algorithms, other);
 	if (strcmp(c->algorithms.item[other].value, MEASURED_DEFAULT))
 		d.warning = xasprintf(
-			"holds for every %s of the job, of whatever size and communicator; measured were those of this run",
+			"holds for every %s of the job, of whatever size and communicator; "
+			"measured were those of this run",
 			c->calls.cell[at].function);
 	numbers_add(c, at, &d);
 	advise_add(c->a, &d);
 }
 
-/* Its first cell that is not known with these algorithms, by own time. */
+/*
+ * Appends the function's cell with the largest own time that was not measured, and the command that
+ * measures it. used = UINT32_MAX: takes any cell.
+ */
 static char *words_unknown(const struct collectives *c, char *text, uint32_t used)
 {
 	const struct collective_cell **list = cells_sorted(c), *cell = NULL;
@@ -361,7 +379,10 @@ static char *words_unknown(const struct collectives *c, char *text, uint32_t use
 struct best {
 	uint32_t idx;
 	uint64_t low_ns;
-	uint32_t few, unknown; /* algorithms: of these too few launches, or not all sizes */
+	/*
+	 * Numbers of algorithms with too few launches, and without measurements at all the sizes.
+	 */
+	uint32_t few, unknown;
 };
 
 static struct best best_find(struct collectives *c)
@@ -393,7 +414,10 @@ static struct best best_find(struct collectives *c)
 			own_ns = low_ns;
 		}
 	}
-	/* Where it hardly matters, the library's own choice: it looks at the size. */
+	/*
+	 * Prefers the library's own choice if it gains nearly as much, because it adapts to the
+	 * size.
+	 */
 	if (own_ns && own_ns >= b.low_ns / 10 * 9) {
 		b.idx = own;
 		b.low_ns = own_ns;
@@ -422,7 +446,9 @@ static char *text_no_better(const struct collectives *c, const struct best *b, c
 	return text;
 }
 
-/* One that was used but is not in the file, or a file of another library or setting. */
+/*
+ * Text for a used algorithm that is not in the file, or for a file of another library or setting.
+ */
 static char *text_not_used(const struct collectives *c, const char *used, const char *function)
 {
 	char *text = xasprintf(
@@ -457,7 +483,7 @@ static void function_conclude(struct collectives *c, const struct collective_cel
 	algorithms_release(&c->algorithms);
 }
 
-/* Those functions on which the run spends time, most first. */
+/* Examines the functions on which the run spends time, largest own time of a cell first. */
 static void functions_conclude(struct collectives *c)
 {
 	const struct collective_cell **list = cells_sorted(c);
@@ -493,7 +519,8 @@ static void conclude(void *data, struct advise *a)
 	if (lost)
 		advise_nothing(
 			a, &strategy_collectives,
-			xstrdup("calls were lost or made before the recording began, so that it is not known which calls of collectives belong together"));
+			xstrdup("calls were lost or made before the recording began, so that it is "
+				"not known which calls of collectives belong together"));
 	else if (!c->calls.ncell)
 		advise_nothing(
 			a, &strategy_collectives,

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Mapping of ranks to places (MPI Advisor, Gallardo et al. 2015, section 4.3): ranks that send each other much are to be near. Data: messages
- * by pair of ranks and size; where ranks ran, and how far that is apart (places.h); how long messages of a size take over each
- * distance once both sides are in MPI (medians). Rule: exchange the places of two ranks as long as that makes the sum over all messages, number ×
- * time at that distance, smaller; so the places stay those that the run had.
+ * Mapping of ranks to places (MPI Advisor, Gallardo et al. 2015, section 4.3): ranks that exchange
+ * much data should be near each other.
  *
- * What is gained is the run in which receives take what their messages would take over the new distance (whatif.h). Of what each took, sure is no more
- * than the median of its size. At best each takes what the fastest of its size took, also those that go as far as before, for they meet fewer others.
- * Of a size that was not seen over the new distance the time lies between those of the next smaller and the next larger one (of sizes above all
- * that were seen, it grows at most with the size); the larger is sure. Where no message at all was seen over a distance, nothing is known of it, and nothing advised.
+ * Data: the messages by pair of ranks and size; the places where ranks ran and their distances
+ * (places.h); the median time of messages by size and distance, once both sides are in MPI.
+ *
+ * Rule: exchange the places of two ranks as long as that lowers the sum over all messages of number
+ * × time at that distance. The run keeps the set of places that it had.
+ *
+ * Gain: the run in which receives take the time that messages take over the new distance
+ * (whatif.h). The low end replaces at most the median time of a message's size. The high end gives
+ * each message the time of the fastest one of its size. That includes messages over an unchanged
+ * distance, because these meet fewer others. If a size was not seen over the new distance, its time
+ * lies between those of the next smaller and the next larger size; the low end takes the larger
+ * time. Above all sizes seen, the time grows at most in proportion to the size. If no message was
+ * seen over a distance, its times are unknown and its messages change nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +29,14 @@
 
 #define RANKS_MAX 512
 
-/* Messages of one size between two ranks, either way. */
+/* Messages of one size between two ranks, in both directions. */
 struct mapping_pair {
-	uint32_t a, b; /* numbers of ranks, a < b */
+	uint32_t a, b; /* rank numbers, a < b */
 	int64_t bytes;
 	uint64_t cnt;
 };
 
-/* Median and least times over a distance, by rising size. */
+/* Median and least times over a distance, sorted by size. */
 struct mapping_times {
 	struct {
 		int64_t bytes;
@@ -41,13 +48,15 @@ struct mapping_times {
 struct mapping {
 	struct advise *a;
 	struct places places;
-	const struct model_process **rank; /* owned; nrank of them */
+	const struct model_process **rank; /* nrank ranks; owned */
 	uint32_t nrank;
-	uint32_t *number;    /* of a process, by idx; UINT32_MAX: none; owned */
-	struct place *place; /* of ranks as they ran: also the slots; owned */
-	uint32_t *slot;	     /* of each rank: as advised; owned */
-	struct map pairs;    /* hash → struct mapping_pair */
-	struct map sampled;  /* distance, bytes + 1 → struct mapping_sample */
+	/* Rank number of a process, by its idx; UINT32_MAX: not a rank. Owned. */
+	uint32_t *number;
+	/* Place of each rank in the run. Its index is the slot. Owned. */
+	struct place *place;
+	uint32_t *slot;	    /* slot advised for each rank; owned */
+	struct map pairs;   /* hash → struct mapping_pair */
+	struct map sampled; /* distance, bytes + 1 → struct mapping_sample */
 	struct mapping_times times[PLACE_DISTANCES];
 	bool sure;
 };
@@ -90,7 +99,7 @@ static void release(void *data)
 
 /* ---- data ---- */
 
-/* Whether all ranks ran somewhere. */
+/* Finds the ranks and their places. Returns false if one of them never ran. */
 static bool ranks_find(struct mapping *m)
 {
 	uint32_t n = model_process_count(m->a->model);
@@ -139,10 +148,10 @@ static void message_add(void *ctx, const struct whatif_dep *d)
 	key = ((uint64_t)a * RANKS_MAX + b) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)d->bytes;
 	p = map_make(&m->pairs, key, sizeof(*p));
 	if (p->cnt && (p->a != a || p->b != b || p->bytes != d->bytes))
-		return; /* of one hash: rarer than anything that matters */
+		return; /* hash collision: too rare to matter */
 	*p = (struct mapping_pair){a, b, d->bytes, p->cnt + 1};
 	if (d->begin_ns > d->both_ns || d->end_ns <= d->both_ns)
-		return; /* the receiver was not in it yet */
+		return; /* the receiver was not in its call yet */
 	s = map_make(&m->sampled, ((uint64_t)d->bytes + 1) * PLACE_DISTANCES + distance(m, a, b),
 		     sizeof(*s));
 	s->ns[s->n++ % SAMPLES_KEPT] = d->end_ns - d->both_ns;
@@ -157,7 +166,7 @@ static int ns_compare(const void *va, const void *vb)
 
 static int size_compare(const void *va, const void *vb)
 {
-	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb; /* bytes come first */
+	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb; /* bytes is the first member */
 
 	return a < b ? -1 : a > b;
 }
@@ -187,7 +196,10 @@ static void times_make(struct mapping *m)
 	}
 }
 
-/* What a message takes over a distance at most, or at least; UINT64_MAX: nothing is known. */
+/*
+ * Returns the upper (`most`) or lower bound of a message's time over a distance; UINT64_MAX:
+ * unknown.
+ */
 static uint64_t time_of(const struct mapping *m, int64_t bytes, enum place_distance d, bool most)
 {
 	const struct mapping_times *t = &m->times[d];
@@ -205,7 +217,7 @@ static uint64_t time_of(const struct mapping *m, int64_t bytes, enum place_dista
 			  (double)(t->size[t->n - 1].bytes > 0 ? t->size[t->n - 1].bytes : 1));
 }
 
-/* The least that one of this size took over a distance; 0: none was seen. */
+/* Returns the least time of a message of this size over a distance; 0: none was seen. */
 static uint64_t least_of(const struct mapping *m, int64_t bytes, enum place_distance d)
 {
 	const struct mapping_times *t = &m->times[d];
@@ -232,7 +244,10 @@ static double cost_of(const struct mapping *m)
 	return sum;
 }
 
-/* As long as the exchange of two ranks' places helps: the one that helps most. Whether any did. */
+/*
+ * Exchanges two ranks' places, the best pair first, while that lowers the cost. Returns whether it
+ * exchanged any.
+ */
 static bool places_exchange(struct mapping *m)
 {
 	double best = cost_of(m), least = best;
@@ -268,14 +283,16 @@ static bool places_exchange(struct mapping *m)
 	}
 }
 
-/* ---- what would be gained ---- */
+/* ---- the gain ---- */
 
 static uint64_t rest_ns_of(const struct whatif_dep *d)
 {
 	return d->end_ns - (d->on_ns > d->begin_ns ? d->on_ns : d->begin_ns);
 }
 
-/* Of one that goes as far as it did: at best it has the way to itself. */
+/*
+ * Returns the change for a message over an unchanged distance. At best it meets no other messages.
+ */
 static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep *d,
 			       enum place_distance was)
 {
@@ -285,7 +302,10 @@ static int64_t less_crowded_ns(const struct mapping *m, const struct whatif_dep 
 							    0;
 }
 
-/* Over another distance: at best as the fastest there. */
+/*
+ * Returns the change for a message over another distance. At best it is as fast as the fastest
+ * there.
+ */
 static int64_t other_way_ns(const struct mapping *m, const struct whatif_dep *d,
 			    enum place_distance was, enum place_distance will)
 {
@@ -296,7 +316,7 @@ static int64_t other_way_ns(const struct mapping *m, const struct whatif_dep *d,
 	if (was_ns == UINT64_MAX || will_ns == UINT64_MAX)
 		return 0;
 	will_ns = least_ns ? least_ns : will_ns;
-	/* Of what this one took, surely no more is due to the distance than such messages take over it as a rule. */
+	/* Only the usual time of such messages is certainly due to the distance. */
 	if (m->sure && rest_ns > was_ns)
 		rest_ns = was_ns;
 	return rest_ns > will_ns || was < will ? (int64_t)will_ns - (int64_t)rest_ns : 0;
@@ -329,7 +349,7 @@ static struct gain gain_of(struct mapping *m)
 	return g;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static const char *const distance_names[] = {
 	[PLACE_CACHE] = "within a cache",
@@ -338,7 +358,7 @@ static const char *const distance_names[] = {
 	[PLACE_FAR] = "between hosts",
 };
 
-/* Bytes of all messages over a distance, where ranks ran or where they are to run. */
+/* Returns the bytes of all messages over a distance, in the run's places or in the advised ones. */
 static uint64_t bytes_over(const struct mapping *m, enum place_distance d, bool advised)
 {
 	const struct mapping_pair *p;
@@ -373,7 +393,7 @@ static char *text_of(const struct mapping *m)
 		human_bytes(will, sizeof(will), bytes_over(m, d, true)));
 }
 
-/* "ranks 0 1 on node1 CPU 0-1; …": a rank's own place, host by host. */
+/* Returns the place of each rank that moves: "… rank 0 on node1 CPU 1; …". */
 static char *setting_of(const struct mapping *m)
 {
 	char *text = xstrdup("place ranks (mpirun --rankfile, mpiexec -hosts or taskset -c):");
@@ -403,7 +423,8 @@ static void look_at(struct mapping *m)
 	} else if (!places_exchange(m)) {
 		advise_nothing(
 			m->a, &strategy_mapping,
-			xstrdup("by the messages that were matched, no two ranks would do better in each "
+			xstrdup("by the messages that were matched, "
+				"no two ranks would do better in each "
 				"other's places, as far as times over these distances were seen"));
 	} else {
 		advise_add(
@@ -427,9 +448,9 @@ static void conclude(void *data, struct advise *a)
 	if (!ranks_find(m))
 		advise_nothing(a, &strategy_mapping, xstrdup("where ranks ran was not recorded"));
 	else if (m->nrank < 3)
-		advise_nothing(
-			a, &strategy_mapping,
-			xstrdup("fewer than three ranks: exchanging places changes nothing, and others are not looked at"));
+		advise_nothing(a, &strategy_mapping,
+			       xstrdup("fewer than three ranks: exchanging places changes nothing, "
+				       "and others are not looked at"));
 	else if (m->nrank > RANKS_MAX)
 		advise_nothing(a, &strategy_mapping,
 			       xasprintf("%u ranks are too many: up to %d are looked at", m->nrank,

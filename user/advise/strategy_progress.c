@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Progress: transfers that stood still although both sides had posted them, because one side was outside MPI and its library moves data only
- * while it is called; the other side waited in MPI until it called again. Data: for each call site that posted such messages, how many
- * and how long. Rule: the wait was longer than such a message takes once both sides are in MPI. What is gained is the run without
- * these waits (whatif.h): at least that, the transfer itself taking as long as it did; at most that and the transfer, on the side that computed.
+ * Progress: transfers that stood still although both sides had posted them. One side was outside
+ * MPI, and its library moves data only during calls. The other side waited in MPI until that side
+ * called again.
  *
- * What is left of transfers on which nobody else waits (analysis/overlap.h) is no part of it: on one host the core that would move them is mostly
- * the one that computes.
+ * Data: for each call site that posted such messages, their number and their waits.
+ *
+ * Rule: the wait was longer than such a message takes once both sides are in MPI.
+ *
+ * Gain: the run without these waits (whatif.h). At the low end, each transfer still takes its own
+ * time. At the high end, the side that computed saves the time of the transfer as well.
+ *
+ * The rest of transfers that nobody else waits for (analysis/overlap.h) does not count. On a single
+ * host, the core that would move the data is usually the one that computes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +27,13 @@
 
 struct progress_site {
 	uint64_t cost_ns, cnt, bytes;
-	uint32_t waiter, outside; /* idx of threads, of the longest */
+	uint32_t waiter, outside; /* threads' idx in the longest wait */
 	uint64_t worst_ns;
 };
 
 struct progress {
 	struct advise *a;
-	struct progress_site *site; /* by number; owned */
+	struct progress_site *site; /* by the number of the site; owned */
 	uint32_t nsite;
 	uint64_t cost_ns, cnt, between_cnt;
 	bool sure;
@@ -79,7 +85,10 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_inste
 
 	if (d->kind == WHATIF_PEER_IN_MPI)
 		return true;
-	/* The side that computed finds the data there; moving them has taken its core, or not. */
+	/*
+	 * The side that computed finds the data there. Moving the data may or may not have taken
+	 * its core.
+	 */
 	if (d->stood_still && !p->sure)
 		instead->extra_ns = -(rest_ns < transfer_ns ? rest_ns : transfer_ns);
 	return false;
@@ -115,7 +124,7 @@ static char *advice_text(const struct progress *p, uint32_t worst)
 		     human_bytes(bytes, sizeof(bytes), s->cnt ? s->bytes / s->cnt : 0));
 }
 
-/* Each rank may use two CPUs or more, and there are as many. */
+/* Whether there are at least two CPUs for each rank. */
 static bool cores_free(const struct advise *a)
 {
 	uint32_t ranks = 0;
@@ -127,7 +136,10 @@ static bool cores_free(const struct advise *a)
 
 extern const struct strategy strategy_progress;
 
-/* What would be gained is unknown: the run without certain waits has none of one-sided communication. */
+/*
+ * Reports waits for passive targets without a gain, because whatif.h does not model one-sided
+ * communication.
+ */
 static void passive_tell(struct advise *a)
 {
 	uint64_t ns = 0;
@@ -160,7 +172,8 @@ static void conclude(void *data, struct advise *a)
 	if (!p->cnt) {
 		advise_nothing(
 			a, &strategy_progress,
-			xstrdup("of the messages that were matched with their receives, none was waited for in MPI "
+			xstrdup("of the messages that were matched with their receives, "
+				"none was waited for in MPI "
 				"because its data stood still while the other side was outside MPI"));
 		return;
 	}

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Threads per rank against cores and masks. Data: of each host the ranks that may use the same CPUs, their threads that compute, and samples of
- * where these run (record's, 97 a second on each CPU): in the program, or in an OpenMP runtime, where a thread waits busily for the others of its
- * team or for work. Rule: more such threads than CPUs, and CPU time spent so. With as many threads as CPUs nobody has to wait for a thread that has
- * no core: what is gained is that CPU time, at the rate at which these ranks got CPU time. The share of samples has an interval (Wilson 1927, 95 %): its
- * lower end is sure; at most also what ranks polled in MPI meanwhile is gained, as they waited for ranks that were held up so.
+ * Threads per rank against cores and affinity masks.
  *
- * A runtime that knows that it has too few cores lets its threads sleep instead; then computing threads share the cores, and lose nothing.
+ * Data: on each host, the groups of ranks that may use the same CPUs; their computing threads; and
+ * samples of where these threads run (by record, 97 a second on each CPU). A sample is in the
+ * program or in an OpenMP runtime, where a thread waits busily for its team or for work.
+ *
+ * Rule: a group has more computing threads than CPUs, and spends CPU time in such waiting.
+ *
+ * Gain: with one thread per CPU, nobody waits for a thread without a core. The gain is the CPU time
+ * of the waiting, at the rate at which these ranks got CPU time. The share of samples has a 95 %
+ * interval (Wilson 1927), whose lower end is the certain gain. The high end adds the time that the
+ * ranks polled in MPI, because they may have waited for ranks delayed in this way.
+ *
+ * A runtime that knows that it has too few cores lets its threads sleep instead. Its computing
+ * threads then share the cores and lose nothing.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,24 +27,24 @@
 #include "finding/find.h"
 #include "finding/setting.h"
 
-#define BUSY_PART \
-	4 /* a thread computes if it does, or wants to, for one part in so many of the run */
+/* A thread computes if it does or wants to for at least 1/BUSY_PART of the run. */
+#define BUSY_PART 4
 #define Z_95 1.96
 
 struct threads_row {
-	struct model_mask cpus; /* last known */
+	struct model_mask cpus; /* last known mask */
 	uint64_t samples, in_runtime;
 };
 
 /* Ranks of a host that share CPUs. */
 struct threads_group {
 	struct model_mask cpus;
-	uint32_t ncpu, ranks, busy,
-		busy_most; /* threads that compute: all, of the rank with most */
-	uint32_t first;	   /* idx of a rank of it */
+	/* busy: computing threads of all ranks; busy_most: of the rank with most. */
+	uint32_t ncpu, ranks, busy, busy_most;
+	uint32_t first; /* idx of one of its ranks */
 	uint64_t samples, in_runtime;
-	uint64_t computed_ns, waited_ns,
-		worked_ns; /* running outside MPI, in calls that wait, in others */
+	/* CPU time outside MPI, in calls that wait, and in other calls. */
+	uint64_t computed_ns, waited_ns, worked_ns;
 };
 
 struct threads {
@@ -56,7 +64,7 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 	row->cpus = f->cpus;
 }
 
-/* GNU, LLVM and Intel, as their files are called. */
+/* File names of the GNU, LLVM and Intel runtimes. */
 static bool is_runtime(const struct model_site *at)
 {
 	static const char *const names[] = {"libgomp.so", "libomp.so", "libomp-", "libiomp5.so"};
@@ -74,7 +82,7 @@ static void on_sample(void *ctx, const struct model_sample *s)
 	struct threads *t = ctx;
 	struct threads_row *row;
 
-	if (s->by_stack) /* it need not run */
+	if (s->by_stack) /* the thread need not be running */
 		return;
 	row = table_row(t->thread, t->nthread, s->thread->idx);
 	row->samples++;
@@ -145,7 +153,7 @@ static void thread_add(struct threads *t, uint32_t idx, struct threads_group *g,
 	g->computed_ns += app->compute_ns;
 }
 
-/* A group of one rank. */
+/* Returns a group of one rank. */
 static struct threads_group rank_group(struct threads *t, const struct model_process *p)
 {
 	struct threads_group g = {.ranks = 1, .first = p->idx};
@@ -205,7 +213,7 @@ static struct threads_group *groups_make(struct threads *t, uint32_t *n)
 
 /* ---- conclusions ---- */
 
-/* Of a share k of n. */
+/* Interval of the share k of n. */
 static void wilson(double k, double n, double *low, double *high)
 {
 	double z2 = Z_95 * Z_95, mid = (k + z2 / 2) / (n + z2);
@@ -298,9 +306,9 @@ static void conclude(void *data, struct advise *a)
 	else if (!over)
 		advise_nothing(
 			a, &strategy_threads,
-			xasprintf(
-				"no rank had more threads that computed for one part in %d of the run than CPUs for them",
-				BUSY_PART));
+			xasprintf("no rank had more threads that computed for one part in %d "
+				  "of the run than CPUs for them",
+				  BUSY_PART));
 	free(g);
 }
 

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Point-to-point protocol threshold (MPI Advisor, Gallardo et al. 2015, section 4.1). Up to a size, the eager limit, messages are sent at once; above
- * it a send waits for its receive (rendezvous). Data: the limit, by what the library tells (library.h), else by what messages did; of each
- * call site the sizes of its messages. Rule of the paper: the median size of each call site, the largest of these, and if that is above
- * the limit, the limit is to be raised to it.
+ * Point-to-point protocol threshold (MPI Advisor, Gallardo et al. 2015, section 4.1). Messages up
+ * to a size, the eager limit, are sent at once. Above it, a send waits for its receive
+ * (rendezvous).
  *
- * Beyond the paper: only messages count whose rendezvous cost something: the send was waited for until its receive was posted, or data
- * stood still until the other side called MPI again. What is gained is the run without these waits (whatif.h): at least with
- * one more copy of each such message on both sides, taken to last as long as such a message takes when nobody waits for anybody; at most without, and
- * without the transfers, which go on while the receiver computes, and for which the senders that waited do not stay in MPI either.
+ * Data: the limit, as the library reports it (library.h) or as inferred from the messages; the
+ * message sizes of each call site.
+ *
+ * Rule of the paper: take the median size of each call site, and the largest of these. If that is
+ * above the limit, raise the limit to it.
+ *
+ * Beyond the paper, only messages count whose rendezvous cost something. Either the send was waited
+ * for until its receive was posted, or data stood still until the other side called MPI again.
+ *
+ * Gain: the run without these waits (whatif.h). The low end adds one more copy of each such message
+ * on both sides. A copy is taken to last as long as such a message takes when nobody waits for
+ * anybody. The high end has no copies. It also leaves out the transfers, which then go on while the
+ * receiver computes and no longer keep waiting senders in MPI.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +29,25 @@
 #include "lib/log.h"
 #include "finding/find.h"
 
-/* A call site counts if it has one part in so many of what all cost. */
+/* A call site counts if its share of the total cost is at least 1/SITE_PART. */
 #define SITE_PART 20
 #define NS_PER_S 1e9
 
 struct threshold_site {
-	uint64_t cost_ns, cnt; /* of messages that cost something */
-	int64_t *size;	       /* theirs; owned */
+	uint64_t cost_ns, cnt; /* messages that cost something */
+	int64_t *size;	       /* their sizes; owned */
 	uint32_t nsize, room;
 	int64_t median;
 };
 
 struct threshold {
 	struct advise *a;
-	struct threshold_seen seen[2]; /* within hosts, between hosts */
-	/* of the one that is looked at: */
+	struct threshold_seen seen[2]; /* [0] within hosts, [1] between hosts */
+	/* The members below belong to the path under examination: within or between hosts. */
 	bool between;
-	int64_t limit, value;	     /* bytes: sent at once now; to be */
-	struct threshold_site *site; /* by number; owned */
+	/* In bytes: the present eager limit, and the advised one. */
+	int64_t limit, value;
+	struct threshold_site *site; /* by the number of the site; owned */
 	uint32_t nsite;
 	uint64_t cost_ns, cnt;
 	bool sure;
@@ -68,7 +77,7 @@ static void matched(void *data, const struct match *m)
 	threshold_seen_add(&t->seen[m->send.process->host_idx != m->recv.process->host_idx], m);
 }
 
-/* ---- what rendezvous cost, and where ---- */
+/* ---- the cost of rendezvous ---- */
 
 static bool is_rendezvous(const struct threshold *t, const struct whatif_dep *d)
 {
@@ -107,7 +116,7 @@ static int size_compare(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
-/* The largest of the call sites' medians; *worst: the site that cost most. */
+/* Returns the largest of the call sites' medians; *worst is the site with the largest cost. */
 static int64_t value_of(struct threshold *t, uint32_t *worst)
 {
 	int64_t value = 0;
@@ -138,7 +147,7 @@ static void sites_release(struct threshold *t)
 	t->cost_ns = t->cnt = 0;
 }
 
-/* ---- what would be gained ---- */
+/* ---- the gain ---- */
 
 static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
@@ -151,7 +160,7 @@ static bool leave_out(void *ctx, const struct whatif_dep *d, struct whatif_inste
 	transfer_ns = (int64_t)whatif_transfer_ns(t->a->whatif, d->bytes, d->other_host);
 	rest_ns = (int64_t)whatif_rest_ns(d);
 	rest_ns = transfer_ns && transfer_ns < rest_ns ? transfer_ns : rest_ns;
-	/* A copy more, on the side that has it in this wait. */
+	/* One more copy, on the side that waits here. */
 	if (t->sure && d->kind != WHATIF_PEER_IN_MPI)
 		instead->extra_ns = transfer_ns;
 	else if (!t->sure && d->kind == WHATIF_SEND_POSTED)
@@ -173,7 +182,7 @@ static struct gain gain_of(struct threshold *t)
 	return g;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static char *limit_text(char *text, const struct library_value *v)
 {
@@ -265,7 +274,7 @@ static void advice_make(struct threshold *t, const struct library_value *limit, 
 
 /* ---- conclusions ---- */
 
-/* What messages did refutes what the library tells: they went another way than it is thought. */
+/* If the messages contradict the library's limit, they took another path than assumed. */
 static struct library_value limit_of(const struct threshold *t)
 {
 	struct library_value v = library_threshold_alone(t->a->library, t->between);
@@ -291,15 +300,15 @@ static void look_at(struct threshold *t)
 	if (!t->cnt) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf(
-				"of the messages%s that were matched with their receives, none waited for the other side because it was not sent at once",
-				where));
+			xasprintf("of the messages%s that were matched with their receives, "
+				  "none waited for the other side because it was not sent at once",
+				  where));
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf(
-				"up to which size messages%s are sent at once is not known: neither the library tells, nor what messages did",
-				where));
+			xasprintf("up to which size messages%s are sent at once is not known: "
+				  "neither the library tells, nor what messages did",
+				  where));
 	} else {
 		advice_make(t, &limit, worst);
 	}

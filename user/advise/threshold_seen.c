@@ -7,7 +7,7 @@
 
 bool threshold_is_standard(const struct func_info *f)
 {
-	/* Those that receive, too, wait for that. */
+	/* Functions that also receive would wait for that. */
 	static const char *const names[] = {"MPI_Send", "MPI_Isend", "MPI_Send_init"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -31,7 +31,7 @@ void threshold_seen_add(struct threshold_seen *s, const struct match *m)
 	    !threshold_is_standard(m->send.func))
 		return;
 	if (m->send.end_ns >= m->recv.begin_ns && m->send.completing_ns >= m->recv.begin_ns)
-		return; /* nothing is seen by it */
+		return; /* this shows nothing about the protocol */
 	size = map_make(&s->waited, (uint64_t)m->bytes + 1, sizeof(*size));
 	if (m->send.end_ns < m->recv.begin_ns) {
 		size->at_once++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Starts a command through a chain of processes, one way of starting after the other: fork, vfork,
- * posix_spawn, a fork in a thread that is not the first, and exec of itself. Each link waits for the
- * next and passes its exit status on. Usage: chain LINKS COMMAND [ARGUMENT…]
+ * Starts a command through a chain of processes, each started in the next of these ways: fork,
+ * vfork, posix_spawn, a fork in a thread that is not the first, and exec of itself. Each link waits
+ * for the next and passes on its exit status. Usage: chain LINKS COMMAND [ARGUMENT…]
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A process that compares libpov's clocks with the kernel's own CPU time, for clock.test. Prints a line
- * "name value …", times in ns, and exits with 1 if a clock goes back.
+ * A process that compares libpov's clocks with the kernel's CPU time, for clock.test. Prints a line
+ * "name value …", times in ns. Exits with 1 if a clock goes back.
  *
- *	source               which source, and why
- *	work MS [THREADS]    computes for MS of CPU time a thread, sleeping between; rank and cpu: by libpov, by the kernel
- *	move MS              reads the clocks for MS while another process moves it from CPU to CPU every ms; ran: by its own account, all
- *	                     between two readings of the clock in a row that are no more than 20 us apart
- *	section MS           MS of CPU time within a section, as much outside; core: of its CPU, mine: its own within
- *	sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own
- *	                     account, as in move
- *	reads N SWITCHES     N readings or more, beside two threads of its own that wake each other, until the process has been switched
- *	                     that often by the kernel's account; how long 99 % of them take, and
- *	                     that they never go back nor grow faster than all threads could make
- *	                     them
- *	pairs N              two processes wake each other N times outside and N times within their
- *	                     sections
- *	fork MS              after MS of work, a child's clocks: its own, not its parent's
- *	wait FILE            reads on until FILE is there or the source changes: by which source, before and after
- *	write                tries to write to its page
+ *   source               the source, and the reason for it
+ *   work MS [THREADS]    computes for MS of CPU time per thread, with sleeps; rank and cpu: by
+ *                        libpov and by the kernel
+ *   move MS              reads the clocks for MS while another process moves it from CPU to CPU
+ *                        every ms; ran: by its own account, the sum of intervals between
+ *                        consecutive clock readings that are no more than 20 us apart
+ *   section MS           MS of CPU time within a section, as much outside; core: time of its CPU,
+ *                        mine: its own time within
+ *   sleeps MS N          computes for MS, N times, with a sleep after each; ran: its own account,
+ *                        as in move
+ *   reads N SWITCHES     at least N readings, next to two threads of its own that wake each other,
+ *                        until the kernel has switched the process that often. Checks how long 99 %
+ *                        of them take, and that they never go back nor grow faster than all threads
+ *                        could make them
+ *   pairs N              two processes wake each other N times outside and N times within their
+ *                        sections
+ *   fork MS              after MS of work, a child's clocks: its own, not its parent's
+ *   wait FILE            reads until FILE exists or the source changes; prints the source before
+ *                        and after
+ *   write                tries to write to its page
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -36,7 +40,7 @@
 
 #define MS 1000000ull
 
-/* What passes between two readings of the kernel's clocks and libpov's. */
+/* Begin values of libpov's clock and of the kernel's. */
 struct span {
 	uint64_t pov, cpu;
 };
@@ -56,7 +60,7 @@ static struct span span_begin(void)
 	return (struct span){pov_rank_ns(), cpu_ns()};
 }
 
-/* "rank NS cpu NS" since the begin. */
+/* Prints "rank NS cpu NS" since the begin. */
 static void span_print(struct span s)
 {
 	printf("rank %" PRIu64 " cpu %" PRIu64, pov_rank_ns() - s.pov, cpu_ns() - s.cpu);
@@ -98,7 +102,7 @@ static int do_work(char **args)
 	return 0;
 }
 
-/* Moves its parent until that has it killed. */
+/* Moves the parent from CPU to CPU until the parent kills this process. */
 static void move_parent(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -113,7 +117,9 @@ static void move_parent(void)
 	}
 }
 
-/* Own account: what passes between two readings of the clock in a row, if that is less than 20 us. */
+/*
+ * Own account: the sum of intervals between consecutive clock readings that are shorter than 20 us.
+ */
 struct account {
 	uint64_t last, ran;
 };
@@ -178,17 +184,17 @@ static int do_section(char **args)
 		MPIX_Stop_processor_timer();
 		sched_yield();
 	}
-	usleep(300000); /* the others end, too */
+	usleep(300000); /* lets the others end as well */
 	core = pov_core_ns() - core;
 	printf("core %" PRIu64 " mine %" PRIu64 "\n", core, mine);
 	return 0;
 }
 
-/* ---- two that wake each other, by pipes ---- */
+/* ---- two threads or processes that wake each other through pipes ---- */
 
 struct pair {
 	int there[2], back[2];
-	long rounds; /* 0: until the other one goes */
+	long rounds; /* 0: until the other one ends */
 };
 
 static void pair_init(struct pair *p, long rounds)
@@ -220,7 +226,7 @@ static void *pair_ask(void *arg)
 	return write(p->there[1], &c, 1) == 1 ? NULL : arg;
 }
 
-/* Of all threads of this process. */
+/* Returns the context switches of all threads of this process. */
 static long switches(void)
 {
 	struct rusage r;
@@ -234,7 +240,7 @@ struct readings {
 	uint64_t last;
 };
 
-/* So many in a row, between two of the clock; ns for each. */
+/* Takes cnt readings in a row between two readings of the clock. Returns the ns for each. */
 static uint64_t readings_take(struct readings *r, int cnt)
 {
 	static long cpus;
@@ -291,7 +297,7 @@ static int do_pairs(char **args)
 	child = fork();
 	for (int i = 0; i < 2; i++) {
 		(child ? pair_ask : pair_answer)(&p[i]);
-		MPIX_Start_processor_timer(); /* for the second time */
+		MPIX_Start_processor_timer(); /* counts in the second round */
 	}
 	if (!child)
 		_exit(0);
@@ -345,7 +351,7 @@ static int do_wait(char **args)
 	return 0;
 }
 
-/* Whether one of its mappings of a BPF map can be made writable, but for the section. */
+/* Checks if any of its mappings of a BPF map can be made writable, apart from the section. */
 static int do_write(char **args)
 {
 	unsigned long from, to;
@@ -384,7 +390,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(char **args);
-		int args; /* at least */
+		int args; /* least number of arguments */
 	} modes[] = {{"source", do_source, 0},	 {"work", do_work, 1},	 {"move", do_move, 1},
 		     {"section", do_section, 1}, {"reads", do_reads, 1}, {"sleeps", do_sleeps, 2},
 		     {"pairs", do_pairs, 1},	 {"fork", do_fork, 1},	 {"wait", do_wait, 1},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A helper of a job script, for C libraries other than the job's: allocates, starts a thread, prints. */
+/*
+ * A helper of a job script, for C libraries other than the job's: it allocates, starts a thread and
+ * prints.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A 32-bit helper without any C library: prints, and ends. */
+/* A 32-bit helper without any C library: it prints and ends. */
 
 static int call(int number, int a, const void *b, int c)
 {

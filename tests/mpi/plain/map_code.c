@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Maps files as code without running them, then asks its dynamic loader for a library, before which whoever must wait for
- * unknown code waits: map_code [-s SECONDS] LIBRARY FILE…; prints how long that took. -s: stays.
+ * Maps files as code without running them. Then it asks its dynamic loader for a library, which
+ * first waits for unknown code if that is necessary. map_code [-s SECONDS] LIBRARY FILE…; prints
+ * how long that took. -s: stays that long.
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"

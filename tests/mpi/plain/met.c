@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Says where the functions are that it has as pointers, and calls them as often as each line of its input says
- * (tests/tool/met_functions.c).
+ * Prints the addresses of the functions that it has as pointers, and calls them as often as each
+ * line of its input states (tests/tool/met_functions.c).
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A library that is taken for UCX's upper layer, and has one of its functions under no name: only a table says where it is,
- * as those of a network's driver do.
+ * A library that looks like UCX's upper layer, with one function that has no name. Only a table
+ * holds its address, as in a network driver.
  */
 #include <stddef.h>
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A host without MPI that loads plug-ins (tests/mpi/plugin/module.c), each with an MPI of its own, as an interpreter does.
- * Each word of its command line is a step, done for all plug-ins that are open:
+ * A host without MPI that loads plug-ins (tests/mpi/plugin/module.c), each with its own MPI, as an
+ * interpreter does. Each word of its command line is a step for all open plug-ins:
  *
- *	local:FILE   opens one more, in a local scope; global:FILE, deep:FILE (RTLD_DEEPBIND), new:FILE (dlmopen)
- *	found:FILE   takes the MPI library that is in memory, if there is one, or else opens this one for all
- *	keep:FILE    opens a library that is not a plug-in, and never closes it
- *	begin        begins MPI
- *	run:N        calls MPI N times
- *	threads:N    the same, each plug-in in a thread of its own, at the same time
- *	leave        writes the books
- *	end          ends MPI and writes the books
- *	close        closes all
- *	hole         closes all, and takes the place where the first one's MPI library was
+ *   local:FILE   opens another one in a local scope; global:FILE, deep:FILE (RTLD_DEEPBIND),
+ *                new:FILE (dlmopen)
+ *   found:FILE   uses the MPI library that is in memory, if there is one, or else opens FILE
+ *                for all
+ *   keep:FILE    opens a library that is not a plug-in, and never closes it
+ *   begin        begins MPI
+ *   run:N        calls MPI N times
+ *   threads:N    same, each plug-in in a separate thread, at the same time
+ *   leave        writes the books
+ *   end          ends MPI and writes the books
+ *   close        closes all
+ *   hole         closes all, and occupies the address of the first one's MPI library
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -54,7 +56,7 @@ static void *library_open(const char *how, const char *path)
 	return lib;
 }
 
-/* As programs do that serve every MPI: whatever is there already is the job's. */
+/* Like programs that support every MPI: a library that is already loaded is the job's. */
 static void library_find(const char *path)
 {
 	void *fn = dlsym(RTLD_DEFAULT, "MPI_Initialized");
@@ -137,7 +139,7 @@ static void run_threads(void)
 		MUST(!pthread_join(t[i], NULL));
 }
 
-/* The page may still be mapped: then the library was not unloaded, which is as good. */
+/* If the page is still mapped, the library was not unloaded, which is fine as well. */
 static void take_place(void)
 {
 	void *page = (void *)((unsigned long)modules[0].mpi & ~4095ul);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A program that is not linked with MPI sees nothing of it: no weak reference is resolved, no name on standard input is found,
- * in whatever scope. Prints what there is all the same. With the name of an MPI library it then opens that, and begins and ends
- * MPI as its own weak references cannot. Usage: names_without [LIBRARY]
+ * A program that is not linked with MPI sees nothing of it: no weak reference is resolved, and no
+ * name from standard input is found in any scope. It prints what it finds nevertheless. With the
+ * name of an MPI library it then opens that library, and begins and ends MPI, which its own weak
+ * references cannot do. Usage: names_without [LIBRARY]
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Debian has no static libudev, which its static hwloc wants in order to name block devices. A fully
- * static MPI program is linked with this instead: there is no udev, and hwloc goes on without.
+ * Debian has no static libudev, which its static hwloc needs to name block devices. A fully static
+ * MPI program is linked with this file instead: there is no udev, and hwloc continues without it.
  */
 #define NOTHING(name)     \
 	void *name(void); \

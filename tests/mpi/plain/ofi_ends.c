@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Two processes that post to each other by libfabric's calls for lists of buffers, and keep books:
- *	ofi_ends PROVIDER FORMAT ROUNDS
- * FORMAT: of completions: context, msg, data or tagged. Each prints lines "PID name function count bytes" for what it
- * called, "PID completions - count bytes" for what it read, the bytes as far as entries tell them, and "PID address TEXT".
+ * ofi_ends PROVIDER FORMAT ROUNDS. FORMAT is that of completions: context, msg, data or tagged.
+ * Each process prints "PID name function count bytes" for its calls, "PID completions - count
+ * bytes" for the completions that it read, with the bytes as far as entries have them, and "PID
+ * address TEXT".
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -20,7 +21,7 @@
 #define PIECES 3
 #define BUFFER_BYTES 4096
 #define NAME_BYTES 256
-#define REMOTE_AT (BUFFER_BYTES / 2) /* what the other side writes */
+#define REMOTE_AT (BUFFER_BYTES / 2) /* target of the other side's writes */
 #define ENTRIES 5
 
 enum { SENDV, RECVV, SENDMSG, RECVMSG, TSENDV, TRECVV, TSENDMSG };
@@ -30,7 +31,7 @@ static const char *const call_names[] = {"fi_sendv",  "fi_recvv",  "fi_sendmsg",
 					 "fi_tsendv", "fi_trecvv", "fi_tsendmsg", "fi_trecvmsg",
 					 "fi_writev", "fi_readmsg"};
 
-/* What each side tells the other. */
+/* Data that each side sends to the other. */
 struct hello {
 	char name[NAME_BYTES];
 	size_t name_bytes;
@@ -109,7 +110,7 @@ static void sides_meet(struct side *s, int to)
 
 /* ---- posts ---- */
 
-/* So many pieces, together so many bytes, all of different lengths. */
+/* Makes pieces of different lengths with a given total. */
 static void pieces_make(struct side *s, size_t pieces, size_t bytes)
 {
 	size_t at = 0;
@@ -191,7 +192,7 @@ static void post(struct side *s, int call, size_t pieces, size_t bytes)
 	s->call[call].bytes += bytes;
 }
 
-/* Both sides are as far; meanwhile each makes progress for the other one. */
+/* Waits until both sides have finished the round. Meanwhile each makes progress for the other. */
 static void round_end(struct side *s, int to)
 {
 	char byte = 0;

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Small programs that have nothing to do with MPI, in one file; built plainly, statically and with sanitizers. Usage: ordinary NAME
+ * Small programs without MPI, in one file; built plainly, statically and with sanitizers. Usage:
+ * ordinary NAME
+ *
  *	threads		eight threads add up
  *	fault		catches SIGSEGV and goes on
  *	abort		dies of SIGABRT
  *	alarm		an interval timer interrupts it
- *	close		closes every descriptor, and says so by its status
+ *	close		closes every descriptor, and reports that by its status
  *	descriptors	which descriptors are open
  *	signals		dispositions and mask
  *	limits		all limits
- *	auxiliary	what the kernel says of the process: rights, page size
- *	loaded		the libraries that are loaded
+ *	auxiliary	the kernel's data about the process: rights, page size
+ *	loaded		the loaded libraries
  *	strict		SECCOMP_MODE_STRICT from its first line
  *	filter		a seccomp filter that kills: write and exit only
  *	stack		deep recursion on an alternate and on the main stack
- *	clone		a child made past the C library
+ *	clone		a child created without the C library
  *	vfork		vfork and exec
- *	environment	how many variables, and that they end the stack
+ *	environment	number of variables, and that they end the stack
  *	constructors	its own initialisers have run in their order
  *	jumps		longjmp out of a signal handler
  *	fork		forks in threads
  *	umask		what it inherits: umask, nice, directory, group
- *	leak		memory that is lost; for sanitizers
+ *	leak		leaked memory; for sanitizers
  *	race		a data race; for sanitizers
  */
 #include <dlfcn.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Moves known numbers of bytes by way of the kernel: TCP, UDP (also from a socket of IPv6), local sockets, by a thread that does
- * nothing else, and from the memory of a child. Prints, as count_os.c does: pid, function of the kernel, calls, empty polls, bytes;
- * and of one TCP connection, the name of its sender's end.
+ * Moves known numbers of bytes through the kernel: TCP, UDP (also from an IPv6 socket), local
+ * sockets, by a thread that does nothing else, and from the memory of a child. Prints, like
+ * count_os.c: pid, kernel function, calls, empty polls, bytes; and the name of the sender's end of
+ * one TCP connection.
  *
- *	os_traffic N		all of that, N times
- *	os_traffic waits	prints its pid and waits in a receive for ever
+ *   os_traffic N		all of that, N times
+ *   os_traffic waits	prints its pid and waits in a receive for ever
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A program that knows nothing of MPI when it starts, as Python is: after 0.3 s it loads the library
- * named on its command line and calls through pointers, from its main thread and two more. Nothing
- * of MPI is linked. Usage: plugin LIBRARY, e.g. libmpi.so.40 or libmpich.so.12
+ * A program that starts without MPI, like Python: after 0.3 s it loads the library named on its
+ * command line and calls it through pointers, from its main thread and two more. It is not linked
+ * with MPI. Usage: plugin LIBRARY, such as libmpi.so.40 or libmpich.so.12
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"

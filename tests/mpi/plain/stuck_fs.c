@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A file system that is stuck: one file, which can be found, opened and mapped, and whose contents never come. Serves
- * /dev/fuse by itself, so that nothing needs to be installed. stuck_fs DIRECTORY; prints "mounted".
+ * A file system that is stuck: one file that can be found, opened and mapped, but whose contents
+ * never arrive. It serves /dev/fuse itself, so that nothing needs to be installed. stuck_fs
+ * DIRECTORY; prints "mounted".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +49,7 @@ static void serve(int fd, const struct fuse_in_header *in)
 	struct fuse_init_out init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096};
 	struct fuse_entry_out entry = {.nodeid = FILE_INO, .attr = attr_of(FILE_INO)};
 	struct fuse_attr_out attr = {.attr = attr_of(in->nodeid)};
-	/* to drop what is cached would wait for the reader before */
+	/* dropping the cache would wait for the earlier reader */
 	struct fuse_open_out open = {.fh = 1, .open_flags = FOPEN_KEEP_CACHE};
 
 	switch (in->opcode) {

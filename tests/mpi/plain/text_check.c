@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Whether the code of processes is that of their files, byte by byte: each executable mapping of a file against that file. Prints where it is
- * not; status 1 then. With -x files whose name contains a text are left out. Without a process it is about itself.
- * Usage: text_check [-x TEXT] [PID…]
+ * Compares the code of processes with their files, byte by byte, in each executable mapping of a
+ * file. Prints differences; then the status is 1. With -x, skips files whose name contains a text.
+ * Without PIDs it checks itself. Usage: text_check [-x TEXT] [PID…]
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static int files_cnt;
 
-/* Differences in one chunk; those that follow each other count as one place. */
+/* Prints the differences in a chunk; consecutive ones count as one place. */
 static int chunk_compare(const char *path, unsigned long offset, const unsigned char *file,
 			 const unsigned char *memory, ssize_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * An MPI library of one rank that really leaves the process when it is closed, which the installed ones may not. MPICH's ABI, so that
- * programs are compiled with its header.
+ * An MPI library of one rank that is really unloaded when it is closed, which the installed ones
+ * may not be. It has MPICH's ABI, so that programs are compiled with MPICH's header.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 	ret name args __attribute__((alias("P" #name), visibility("default"))); \
 	ret P##name args
 
-int MPIR_Process; /* a name by which tools recognise MPICH */
+int MPIR_Process; /* tools recognise MPICH by this name */
 static int begun, calls;
 
 EXPORT(int, MPI_Init, (int *argc, char ***argv))
@@ -45,7 +45,7 @@ EXPORT(int, MPI_Comm_size, (int comm, int *size))
 	return 0;
 }
 
-/* Bytes of an MPICH datatype are in its handle. */
+/* The handle of an MPICH datatype contains its size. */
 EXPORT(int, MPI_Sendrecv,
        (const void *sbuf, int scnt, int stype, int dest, int stag, void *rbuf, int rcnt, int rtype,
 	int source, int rtag, int comm, void *status))

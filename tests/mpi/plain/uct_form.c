@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A transport of UCX as far as a tracer can see it: an exported class object, and a table of functions that have no names, in the
- * form of SLOTS slots that some version of UCX has (50: since 1.11, 48: 1.9, 47: 1.8). Calls each through its table.
+ * A transport of UCX as a tracer sees it: an exported class object, and a table of functions
+ * without names. The table has SLOTS slots like some version of UCX (50: since 1.11, 48: 1.9, 47:
+ * 1.8). Calls each function through its table.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void cleanup(const int *class, void *object)
 		abort();
 	free(object);
 }
-/* As in another library, so that the class is named where it is called. */
+/* As if in another library, so that the class is named where it is called. */
 static void (*const volatile class_cleanup)(const int *class, void *object) = cleanup;
 
 static void iface_close(void *iface)
@@ -26,7 +27,7 @@ static void iface_close(void *iface)
 	class_cleanup(uct_ud_verbs_iface_t_class, iface);
 }
 
-/* Each does something of its own, so that no two become one. */
+/* Each function differs, so that the compiler cannot merge two. */
 #define FUNCTION(name, result, ...)                              \
 	static int64_t name(const volatile int *ep, __VA_ARGS__) \
 	{                                                        \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What libibverbs exports to its providers, and no header of its packages declares. The number of functions is more than any release has. */
+/*
+ * Interface that libibverbs exports to its providers but no header of its packages declares. The
+ * number of functions exceeds that of any release.
+ */
 #ifndef POV_TESTS_VERBS_ABI_H
 #define POV_TESTS_VERBS_ABI_H
 
@@ -7,7 +10,7 @@
 #include <stdlib.h>
 
 #define VERBS_SLOTS 128
-#define VERBS_PRIVATE_BYTES 8192 /* more than what libibverbs keeps of a context */
+#define VERBS_PRIVATE_BYTES 8192 /* more than libibverbs' own data of a context */
 #define VERBS_QP_ALL UINT32_MAX
 
 typedef void verbs_any_fn(void);
@@ -16,8 +19,9 @@ struct verbs_ops {
 };
 
 /*
- * A device as ibv_open_device takes it: behind the public part lies its driver, of which only the function that makes a context is
- * called, and where that stands no header tells; nothing else is there, above all no file in sysfs.
+ * A device for ibv_open_device(). Its driver comes after the public part. Only the driver's
+ * function that creates a context is called, and no header documents its position. Everything else
+ * is absent, in particular any file in sysfs.
  */
 #define VERBS_DRIVER_SLOTS 16
 struct verbs_driver {
@@ -29,7 +33,10 @@ struct verbs_driven_device {
 	uint64_t nothing[64];
 };
 
-/* A queue pair as providers make it: libibverbs looks behind the public part whether that is the extended one. */
+/*
+ * A queue pair as providers make it. libibverbs reads after the public part if it is the extended
+ * one.
+ */
 struct verbs_loopback_qp {
 	struct ibv_qp_ex ex;
 	uint32_t comp_mask;
@@ -39,7 +46,7 @@ void verbs_set_ops(struct verbs_context *context, const struct verbs_ops *ops);
 void verbs_init_cq(struct ibv_cq *cq, struct ibv_context *context, struct ibv_comp_channel *channel,
 		   void *cq_context);
 
-/* A context of a device that has no more than a name. */
+/* Makes a context of a device that only has a name. */
 static inline struct verbs_context *verbs_context_new(void)
 {
 	static struct ibv_device device = {.name = "loopback0"};
@@ -47,23 +54,23 @@ static inline struct verbs_context *verbs_context_new(void)
 
 	v->sz = sizeof(*v);
 	v->context.device = &device;
-	v->context.abi_compat = (void *)(uintptr_t)-1; /* an extended one */
+	v->context.abi_compat = (void *)(uintptr_t)-1; /* marks an extended context */
 	v->priv = calloc(1, VERBS_PRIVATE_BYTES);
 	return v;
 }
 
 /* ---- the provider of the tests ---- */
 
-/* The ways in which it hands over its functions, each of which has functions of its own. */
+/* The ways in which it passes its functions to libibverbs, each with separate functions. */
 enum loopback_way {
 	LOOPBACK_FIRST,	 /* a constant table … */
-	LOOPBACK_SECOND, /* … or another: the code chooses */
-	LOOPBACK_BUILT,	 /* a table that is made at run time */
+	LOOPBACK_SECOND, /* … or another one that the code chooses */
+	LOOPBACK_BUILT,	 /* a table made at run time */
 };
 
-/* Exported by the library, which programs load at run time. */
+/* Functions exported by the library, which programs load at run time. */
 typedef struct ibv_context *loopback_open_fn(enum loopback_way way);
-/* A device for ibv_open_device, whose contexts are those of LOOPBACK_FIRST. */
+/* A device for ibv_open_device() whose contexts are those of LOOPBACK_FIRST. */
 typedef struct ibv_device *loopback_device_fn(const char *name);
 typedef struct ibv_qp *loopback_qp_fn(struct ibv_context *context);
 typedef struct ibv_cq_ex *loopback_cq_ex_fn(struct ibv_context *context);

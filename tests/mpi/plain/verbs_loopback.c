@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A provider of verbs without an adapter: what is posted is done at once. It hands its functions to the real libibverbs as
- * real ones do, and exports none of them.
+ * A verbs provider without an adapter: posts complete at once. It passes its functions to the real
+ * libibverbs as real providers do, and exports none of them.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ loopback_device_fn loopback_device API;
 loopback_qp_fn loopback_qp API;
 loopback_cq_ex_fn loopback_cq_ex API;
 
-/* Completions that are not polled for; if there are too many the oldest are gone. */
+/* Completions that are not polled yet; if there are too many, the oldest are dropped. */
 #define DONE_MAX 8192
 static struct ibv_wc done[DONE_MAX];
 static unsigned int done_begin, done_cnt;
@@ -33,7 +33,7 @@ static void finish(uint64_t id, enum ibv_wc_opcode opcode, enum ibv_wc_status st
 		done_begin = (done_begin + 1) % DONE_MAX;
 }
 
-/* This adapter cannot do all that there is. */
+/* This adapter does not support every operation. */
 static int send_all(const struct ibv_send_wr *wr)
 {
 	for (; wr; wr = wr->next)
@@ -68,7 +68,10 @@ static int poll(int max, struct ibv_wc *wc)
 		return all(wr);                                                             \
 	}
 
-/* The same functions, three times: compilers would make one of functions that do the same, so each adds its own number. */
+/*
+ * The same functions three times. Compilers would merge identical functions, so each adds its own
+ * number.
+ */
 #define FUNCTIONS(n)                                                               \
 	static volatile int calls_##n;                                             \
 	POST(post_send_##n, calls_##n += 1, send_all, ibv_qp, ibv_send_wr)         \

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * verbs_posts PROVIDER MODE [ARGUMENT…]: what a program does at an adapter whose provider is
- * verbs_loopback.c. Prints what a trace must say of it:
- *	find [wait]	calls prime numbers of its functions in each of the ways in which it hands
- *			them over, by libibverbs' own inline functions: how many of each, in lines
- *			"function calls". wait: says "ready" when all has been handed over, and goes
- *			on when its input ends
- *	pieces		of requests whose pieces of memory lie before them, after them and far away,
- *			aligned or not, where the memory that can be read begins or ends, and of
- *			lists of several: requests and bytes of each post
+ * verbs_posts PROVIDER MODE [ARGUMENT…]: a program's actions at an adapter whose provider is
+ * verbs_loopback.c. Prints what a trace must contain:
+ *
+ *	find [wait]	calls prime numbers of its functions, in each of the ways in which they are
+ *			passed, by libibverbs' own inline functions: lines "function calls". wait:
+ *			prints "ready" when everything has been passed, and goes on at the end of
+ *			its input
+ *	pieces		requests whose memory pieces are before them, after them and far away,
+ *			aligned or not, where readable memory begins or ends; and lists of several
+ *			requests: requests and bytes of each post
  *	cost SAMPLES ROUNDS
- *			how long it takes to post a request of one piece; one line as call_cost
- *			does: ns per call (median of the samples), the smallest sample, calls made
- *			in all
- * and of a device called loop0:
- *	ends		of requests to ports of InfiniBand and of Ethernet: operation, bytes, queue pair, port, where to
- *	lists		of lists of requests, up to the longest that is counted: function, requests, bytes
- *	extended	of an extended completion queue: function, number, status of each completion; then polls that found nothing
- *	empty N		of N polls that find nothing: whether the code of poll_cq is as in its file, before and after
+ *			time to post a request of one piece, in one line like call_cost: ns per call
+ *			(median of the samples), the smallest sample, total number of calls
+ *
+ * With a device called loop0:
+ *	ends		requests to InfiniBand and Ethernet ports: operation, bytes, queue pair,
+ *			port, destination
+ *	lists		lists of requests, up to the longest that is counted: function, requests,
+ *			bytes
+ *	extended	an extended completion queue: function, number, status of each completion;
+ *			then polls that found nothing
+ *	empty N		N polls that find nothing: whether the code of poll_cq equals its file,
+ *			before and after
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -82,8 +87,8 @@ static void connect_to(struct ibv_qp *qp, const struct ibv_ah_attr *to, uint32_t
 }
 
 /*
- * Posts a list of that many requests, whose pieces have first, first + 1, … bytes; returns how many
- * these are together.
+ * Posts a list of that many requests, whose pieces have first, first + 1, … bytes. Returns the
+ * total bytes.
  */
 static uint64_t send_list(struct ibv_qp *qp, uint32_t cnt, uint32_t first,
 			  const struct ibv_send_wr *like)
@@ -124,7 +129,7 @@ static uint64_t receive_list(struct ibv_qp *qp, uint32_t cnt)
 
 /* ---- which functions there are ---- */
 
-/* Different numbers for each function and way. */
+/* Different numbers of calls for each function and way. */
 static const int primes[][4] = {{101, 31, 7, 3}, {211, 41, 11, 5}, {307, 53, 13, 17}};
 
 static void post_ways(struct ibv_context *const *context)
@@ -196,7 +201,7 @@ static void find(bool wait)
 
 static uint32_t length = 1; /* of the next piece */
 
-/* One request at a place in memory, and its pieces at another. */
+/* Posts one request at a place in memory, with its pieces at another. */
 static void post_at(struct ibv_qp *qp, char *request, char *pieces, int cnt)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .num_sge = cnt, .sg_list = (void *)pieces};
@@ -236,7 +241,7 @@ static void pieces(void)
 	post_at(&qp, middle, begin, 0);
 	post_at(&qp, middle, middle - 32, 2);
 	post_at(&qp, middle, middle + size, 2);
-	for (int off = 0; off <= 64; off += 16) { /* at the edges of what can be read */
+	for (int off = 0; off <= 64; off += 16) { /* at the edges of readable memory */
 		post_at(&qp, begin + off, begin + off + size, 1);
 		post_at(&qp, end - size - off, end - size - off - 16, 1);
 	}
@@ -257,7 +262,7 @@ static void cost(int samples, unsigned long rounds)
 	double ns[SAMPLES_MAX], typical;
 
 	MUST(samples >= 1 && samples <= SAMPLES_MAX && rounds >= 1);
-	for (int s = -2; s < samples; s++) { /* two to warm up */
+	for (int s = -2; s < samples; s++) { /* two samples warm up */
 		unsigned long long begin = now_ns();
 
 		for (unsigned long i = 0; i < rounds; i++) {
@@ -320,7 +325,7 @@ static void ends(void)
 
 /* ---- lists ---- */
 
-/* Of those up to the 248th the bytes are known; up to 4096 more are counted. */
+/* The bytes of the first 248 requests of a list are known; up to 4096 more are counted. */
 static void lists(void)
 {
 	struct ibv_context *context = device_open();
@@ -383,7 +388,7 @@ static void extended(void)
 
 /* ---- polls that find nothing ---- */
 
-/* Probes change the first instructions of a function. */
+/* Returns whether a function's first instructions were changed, as probes do. */
 static const char *code_state(void *function)
 {
 	unsigned char wanted[CODE_BYTES];
@@ -391,7 +396,7 @@ static const char *code_state(void *function)
 	Dl_info at;
 
 	MUST(dladdr(function, &at) && (file = fopen(at.dli_fname, "r")));
-	/* the provider's code lies in its file where it lies in memory */
+	/* the provider's code has the same offset in its file as in memory */
 	MUST(!fseek(file, (char *)function - (char *)at.dli_fbase, SEEK_SET) &&
 	     fread(wanted, 1, CODE_BYTES, file) == CODE_BYTES);
 	fclose(file);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Prints, as a header, which functions of a provider's table the installed libibverbs puts where programs look for them, and some
- * that it calls itself: it is given tables of two functions, which stand where a slot's number has a certain bit, and where not. So
- * nothing here knows the private interface, and the result is a witness for what is read out of the library's code
+ * Prints a header with the slots of a provider's table. The installed libibverbs puts these
+ * functions where programs look for them, or calls them itself. It gets tables of two functions,
+ * one where a bit of the slot's number is set, the other where it is not. So nothing here knows the
+ * private interface, and the result confirms what is read from the library's code
  * (user/layers/verbs/library_verbs_ops.h).
  */
 #include <stdbool.h>
@@ -25,7 +26,7 @@ static void *bit_is_clear(void)
 	return NULL;
 }
 
-/* Of a function that programs call by the context. */
+/* Tests a function that programs call through the context. */
 #define IN_CONTEXT(name)                                          \
 	static bool name(struct ibv_context *c)                   \
 	{                                                         \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * verbs_usdt [ROUNDS]: a program that is its own provider of verbs, with the static probes that rdma-core's mlx5 and rxe have since release 62 if
- * they are built so: the same names and arguments, passed once for each request that is taken. Prints what was taken, in lines
- * "probe operation bytes queue-pair device requests" ("-": the probe does not tell the bytes). ROUNDS: posts as many single requests of rxe
- * instead, and prints how many nanoseconds each took.
+ * verbs_usdt [ROUNDS]: a program that is its own verbs provider, with the static probes of
+ * rdma-core's mlx5 and rxe. These have been there since release 62 if they are built with probes.
+ * The names and arguments are the same, passed once for each accepted request. Prints the accepted
+ * requests, in lines "probe operation bytes queue-pair device requests" ("-": the probe does not
+ * have the bytes). ROUNDS: posts that many single requests of rxe instead, and prints the ns of
+ * each.
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -14,9 +16,9 @@
 #include "verbs_abi.h"
 #include "verbs_slots.h"
 
-#define PIECES_MAX 3 /* of a request */
+#define PIECES_MAX 3 /* per request */
 
-/* As libibverbs has it in those releases: a function. */
+/* A function, as in libibverbs of those releases. */
 __attribute__((noinline)) static const char *opcode_name(enum ibv_wr_opcode opcode)
 {
 	return opcode == IBV_WR_SEND	   ? "send" :
@@ -58,7 +60,7 @@ static int rxe_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 static const struct verbs_ops mlx5 = {.slot = {[SLOT_POST_SEND] = (verbs_any_fn *)mlx5_post_send}};
 static const struct verbs_ops rxe = {.slot = {[SLOT_POST_SEND] = (verbs_any_fn *)rxe_post_send}};
 
-/* Of rxe if not of mlx5. */
+/* Makes a queue pair of mlx5 or of rxe. */
 static struct ibv_qp queue_make(bool of_mlx5, const char *device, uint32_t num)
 {
 	struct verbs_context *v = verbs_context_new();
@@ -69,7 +71,7 @@ static struct ibv_qp queue_make(bool of_mlx5, const char *device, uint32_t num)
 	return (struct ibv_qp){.context = &v->context, .qp_num = num, .qp_type = IBV_QPT_RC};
 }
 
-/* Posts a request so many times. */
+/* Posts a request cnt times. */
 static void post(struct ibv_qp *qp, int cnt, enum ibv_wr_opcode opcode, int pieces, uint32_t bytes)
 {
 	struct ibv_sge piece[PIECES_MAX] = {{.length = bytes}, {.length = 1}, {.length = 1}};
@@ -79,7 +81,7 @@ static void post(struct ibv_qp *qp, int cnt, enum ibv_wr_opcode opcode, int piec
 		MUST(!ibv_post_send(qp, &wr, &bad));
 }
 
-/* Of three requests the third one is refused. */
+/* Posts three requests, of which the third is refused. */
 static void post_refused(struct ibv_qp *qp)
 {
 	struct ibv_sge piece = {.length = 8};

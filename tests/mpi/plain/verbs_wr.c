@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * verbs_wr DEVICE GID_INDEX: posts to a real adapter by calls that build requests (ibv_wr_start … ibv_wr_complete), from one queue pair to
- * another one of its own, and learns by extended completion queues that they are over. Prints what a trace must say of it, in order:
+ * verbs_wr DEVICE GID_INDEX: posts to a real adapter by calls that build requests (ibv_wr_start …
+ * ibv_wr_complete), from one of its queue pairs to another. Extended completion queues report
+ * completions. Prints what a trace must contain, in order:
+ *
  *	queues FROM TO			numbers of the queue pairs
  *	post OPERATION BYTES NUMBER
  *	completion FUNCTION NUMBER QUEUE
@@ -15,7 +17,7 @@
 
 #define PORT 1
 #define BUFFER_BYTES 65536
-#define BATCH 3 /* requests that are posted at once */
+#define BATCH 3 /* requests posted at once */
 #define ROUNDS 11
 #define DEPTH 64
 
@@ -148,7 +150,7 @@ static void request_build(enum kind kind, uint32_t bytes)
 	uint64_t at = (uintptr_t)all.buffer;
 
 	qp->wr_id = post_say(names[kind], bytes);
-	qp->wr_flags = kind == SEND_INLINE ? IBV_SEND_INLINE : 0; /* what soft-RoCE goes by */
+	qp->wr_flags = kind == SEND_INLINE ? IBV_SEND_INLINE : 0; /* soft-RoCE uses this flag */
 	if (kind == WRITE)
 		ibv_wr_rdma_write(qp, all.mr->rkey, at + 16384);
 	else if (kind == READ)
@@ -178,8 +180,9 @@ static int found(const char *function, int ret, struct ibv_cq_ex *cq)
 }
 
 /*
- * One by one: rdma-core's soft-RoCE loses its place in a queue by an ibv_end_poll behind an ibv_next_poll that found nothing
- * (its pull request 1512), so that may only be called where something lies for certain.
+ * Takes completions one by one. rdma-core's soft-RoCE loses its place in a queue by an ibv_end_poll
+ * after an ibv_next_poll that found nothing (its pull request 1512). So ibv_next_poll may only be
+ * called where a completion certainly exists.
  */
 static void wait_for(struct ibv_cq_ex *cq, int cnt)
 {
@@ -187,7 +190,7 @@ static void wait_for(struct ibv_cq_ex *cq, int cnt)
 
 	while (cnt > 0) {
 		if (!found("cq_start_poll", ibv_start_poll(cq, &attr), cq)) {
-			usleep(100); /* the adapter needs a CPU, too */
+			usleep(100); /* the adapter needs a CPU as well */
 			continue;
 		}
 		cnt--;
@@ -195,7 +198,9 @@ static void wait_for(struct ibv_cq_ex *cq, int cnt)
 	}
 }
 
-/* All at once, of requests whose other side has been told that they are over. */
+/*
+ * Takes all completions at once, of requests that the other side has already reported as complete.
+ */
 static void take(struct ibv_cq_ex *cq, int cnt)
 {
 	struct ibv_poll_cq_attr attr = {0};
@@ -207,7 +212,7 @@ static void take(struct ibv_cq_ex *cq, int cnt)
 	ibv_end_poll(cq);
 }
 
-/* One batch of each kind. */
+/* Posts one batch of each kind. */
 static void round_go(uint32_t round)
 {
 	static const uint32_t bytes[] = {200, 16, 9000, 3000, 8};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Wake-ups of two kinds, without MPI: one thread is woken 11 times by a timer, another 13 times by a thread that
- * writes into its pipe once it sleeps. Prints "timer TID", "reader TID", "writer TID".
+ * Wake-ups of two kinds, without MPI: a timer wakes one thread 11 times; another one is woken 13
+ * times by a thread that writes into its pipe once it sleeps. Prints "timer TID", "reader TID",
+ * "writer TID".
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -44,7 +45,7 @@ static void *reader(void *arg)
 	return arg;
 }
 
-/* In a read that has blocked: /proc tells "running" until then. */
+/* Whether the thread is blocked in a read; /proc shows "running" until then. */
 static int asleep(int tid)
 {
 	char path[64], line[256] = "";

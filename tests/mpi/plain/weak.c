@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A program that uses MPI if it finds it, and is linked without it. Prints whether MPI has begun. */
+/* A program that uses MPI if present, and is linked without it. Prints whether MPI has begun. */
 #include <dlfcn.h>
 #include <stdio.h>
 

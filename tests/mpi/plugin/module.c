@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A plug-in that talks MPI, for a host that has no MPI or another one (tests/mpi/plain/modules.c). It keeps books of its own.
+ * A plug-in that uses MPI, for a host without MPI or with another one (tests/mpi/plain/modules.c).
+ * It keeps its own books.
  */
 #include "expect.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What a program hands to the PMPI tool by value, in memory. */
+/* A struct that a program passes to the PMPI tool by value, in memory. */
 #ifndef TESTS_MPI_PAIR_H
 #define TESTS_MPI_PAIR_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A PMPI tool that gives MPI_Pcontrol a meaning of its own: the second argument says of which kinds the others are. It
- * prints them, and hands the call on. d: int, l: long, f: double, F: long double, s: string, p: struct pair by value.
+ * A PMPI tool that gives MPI_Pcontrol its own meaning: the second argument has the types of the
+ * others. The tool prints them and passes on the call. d: int, l: long, f: double, F: long double,
+ * s: string, p: struct pair by value.
  */
 #include <mpi.h>
 #include <stdarg.h>

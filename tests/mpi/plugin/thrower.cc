@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 //
-// A plug-in like module.c whose error handler throws exceptions through MPI. Its host need not be in C++, and may have called MPI before.
+// A plug-in like module.c whose error handler throws exceptions through MPI. Its host may be in
+// another language than C++, and may have called MPI before.
 #include <stdexcept>
 
 #include "expect.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* A library that needs a function that neither MPI library has; bound lazily, it works until it calls it. */
+/*
+ * A library that needs a function that neither MPI library has. With lazy binding, it works until
+ * it calls that function.
+ */
 #include <mpi.h>
 
 int MPI_Status_get_error(const MPI_Status *status, int *error);

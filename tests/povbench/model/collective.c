@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Collective operations made of the model's own messages, in a context of their own, so that their time follows from
- * the pattern: broadcast as set (binomial, a chain either way, or flat), reduction up a binomial tree, barrier by
- * dissemination (⌈log2 n⌉ rounds), the others directly between all.
+ * Collective operations built from the model's own messages, in a separate context, so that their
+ * time follows from the pattern. A broadcast uses the set algorithm (binomial, a chain in either
+ * direction, or flat). A reduction goes up a binomial tree. A barrier is by dissemination (⌈log2 n⌉
+ * rounds). The others send directly between all.
  */
 #include "model/sim.h"
 
@@ -34,7 +35,7 @@ static void take(struct collective *coll, void *buf, size_t bytes, int peer)
 	request_wait(sim_of(coll), &r);
 }
 
-/* Both at once, with different peers. */
+/* Sends and receives at once, with different peers. */
 static void swap(struct collective *coll, const void *out, int to, void *in, int from, size_t bytes)
 {
 	struct comm_msg mo = {(void *)(uintptr_t)out, bytes, COMM_CONTIGUOUS};
@@ -151,7 +152,7 @@ static char *block(const void *buf, size_t bytes, int i)
 	return (char *)(uintptr_t)buf + bytes * (size_t)i;
 }
 
-/* Rank i's block of `in` (or all of it) goes to i, what comes from i becomes block i of out. */
+/* Sends rank i's block of `in` (or all of it) to rank i. Rank i's data become block i of `out`. */
 static void run_all(struct collective *coll, bool blocks)
 {
 	int n = coll->mc.comm.size, rank = coll->mc.comm.rank, i, to, from;
@@ -167,7 +168,7 @@ static void run_all(struct collective *coll, bool blocks)
 	}
 }
 
-/* The root takes the blocks one after the other, or gives them. */
+/* The root receives or sends the blocks one after the other. */
 static void run_rooted(struct collective *coll, bool gather)
 {
 	int n = coll->mc.comm.size, rank = coll->mc.comm.rank, i;
@@ -188,7 +189,7 @@ static void run_rooted(struct collective *coll, bool gather)
 	}
 }
 
-/* An MPI broadcast has one buffer, which callers may give as either. */
+/* An MPI broadcast has one buffer, which callers may pass as `in` or `out`. */
 static void *bcast_buffer(const struct collective *coll)
 {
 	return coll->out ? coll->out : (void *)(uintptr_t)coll->in;

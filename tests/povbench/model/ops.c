@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The operations of struct comm on the model. Whoever waits leaves its core to others, so that ranks that share one
- * behave as those of a virtualized MPI (Nigay et al. 2020, section 2.1). Whoever calls is in a
- * communication call until it computes.
+ * The operations of struct comm on the model. A rank that waits leaves its core to others. So ranks
+ * that share a core behave like those of a virtualized MPI (Nigay et al. 2020, section 2.1). A rank
+ * is in a communication call from its first call until it computes.
  */
 #include "model/sim.h"
 
@@ -112,8 +112,8 @@ static void cold_call(struct comm *c)
 }
 
 /*
- * A communication thread that shares its core with a load thread comes late into whatever blocks. The first call after a
- * computation finds cold caches.
+ * A communication thread that shares its core with a load thread enters blocking calls late. The
+ * first call after a computation finds cold caches.
  */
 static void call_begin(struct comm *c)
 {
@@ -142,7 +142,7 @@ static void op_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
 	request_wait(sim_of(c), &r);
 }
 
-/* Nothing has to be made beforehand. */
+/* No preparation is needed. */
 static void op_msg_prepare(struct comm *c, const struct comm_msg *m)
 {
 	(void)c;
@@ -203,7 +203,7 @@ static void coll_begin(struct request *r)
 		return;
 	r->coll_begun = true;
 	task_new(r->rank, agent_main, r->coll, true);
-	/* The first step is taken in this call, before the caller computes. */
+	/* The first step happens in this call, before the caller computes. */
 	task_pass(r->rank->sim);
 }
 
@@ -377,7 +377,7 @@ static void group_work(struct sim *sim, struct thread_group *group)
 	core_enter(sim);
 	group->fn(group->arg, thread);
 	core_leave(sim);
-	/* A thread that is done is in no call. */
+	/* A finished thread is in no call. */
 	core = sim->current->rank->core;
 	core->lanes--;
 	group->left--;

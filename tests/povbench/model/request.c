@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Requests of the model: what they cost their rank's CPU, and when they are complete. A partitioned one is as
- * many messages as it has parts, told apart by their tags, each sent when its part is ready.
+ * Requests of the model: their CPU time and their completion. A partitioned request has one message
+ * per part. Tags distinguish the messages, and each is sent when its part is ready.
  */
 #include "model/sim.h"
 
 #include "lib/log.h"
 
-#define PART_TAG 65536 /* beyond what benchmarks use */
+#define PART_TAG 65536 /* above all tags of the benchmarks */
 
-/* An agent takes its next step by itself only where data move by themselves. */
+/* An agent advances by itself only if data move by themselves. */
 static bool request_done(const struct sim *sim, const struct request *r)
 {
 	const struct task *t = sim->current;
@@ -97,7 +97,7 @@ void request_start(struct request *r)
 	} else if (!r->parts) {
 		transfer_recv(r, &env, &m);
 	} else if (r->kind == REQUEST_SEND) {
-		r->pending = r->parts; /* each until it is ready, and then until it is sent */
+		r->pending = r->parts; /* pending until ready, then until sent */
 	} else {
 		for (i = 0; i < r->parts; i++) {
 			env.tag = part_tag(r->env.tag, i);

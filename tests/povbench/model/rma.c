@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One-sided communication of the model: what a put or a get costs is in model.h. Nobody's CPU moves the data, so that
- * computing does not keep them back.
+ * One-sided communication of the model; model.h has the cost of puts and gets. No CPU moves the
+ * data, so computation does not delay them.
  */
 #include "model/sim.h"
 
@@ -10,22 +10,22 @@
 
 #include "lib/log.h"
 
-/* What the ranks of a window share. */
+/* The state that a window's ranks share. */
 struct window {
 	struct window *next;
 	uint64_t context;
-	int users; /* ranks that have made it and not freed it */
+	int users; /* ranks that created it and have not freed it */
 	struct {
 		char *memory; /* owned */
 		size_t bytes;
 	} of[];
 };
 
-/* A rank's. */
+/* A rank's side of a window. */
 struct comm_window {
 	struct window *all;
-	int pending;	/* puts and gets */
-	double free_ns; /* when its link is, if it is shared */
+	int pending;	/* incomplete puts and gets */
+	double free_ns; /* when its link becomes free, if it is shared */
 };
 
 struct access {
@@ -91,7 +91,7 @@ void rma_window_free(struct comm *c, struct comm_window *w)
 	free(w);
 }
 
-/* Shared locks keep nobody out. */
+/* Shared locks exclude no other rank. */
 void rma_lock(struct comm *c, struct comm_window *w, int target)
 {
 	(void)c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Virtual time: a list of events, tasks that run until they wait for one, and cores that give their
- * lanes to tasks in the order of asking. Nothing here knows of messages, except that they want to
- * be told when a core's tasks leave and enter communication calls.
+ * Virtual time: a list of events, tasks that run until they wait for an event, and cores that give
+ * their lanes to tasks in request order. The code here knows nothing of messages. It only reports
+ * to them when a core's tasks leave and enter communication calls.
  */
 #include "model/sim.h"
 
@@ -16,8 +16,8 @@
 
 #define STACK_BYTES ((size_t)1 << 20)
 #define GUARD_BYTES ((size_t)1 << 16)
-#define DISTURBED_PARTS 8 /* of a computation, in each of which its pace is the same */
-#define RANK_PHASE 0.37	  /* from one rank's drift and ticks to the next one's, in periods */
+#define DISTURBED_PARTS 8 /* parts of a computation; the pace is constant in each */
+#define RANK_PHASE 0.37	  /* offset between neighbor ranks' drift and ticks, in periods */
 
 void sim_at(struct sim *sim, double at_ns, void (*fn)(struct sim *, void *, uint64_t), void *arg,
 	    uint64_t generation)
@@ -33,7 +33,7 @@ void sim_at(struct sim *sim, double at_ns, void (*fn)(struct sim *, void *, uint
 
 /* ---- tasks ---- */
 
-/* makecontext passes ints only, so that a pointer comes in two. */
+/* makecontext() passes only ints, so the pointer comes in two halves. */
 static void task_main(unsigned int high, unsigned int low)
 {
 	struct task *t = (struct task *)((uintptr_t)high << 32 | (uintptr_t)low);
@@ -49,7 +49,10 @@ static void task_free(struct task *t)
 	free(t);
 }
 
-/* Threads and agents come and go: their stacks are not kept for the end. No event knows a finished task. */
+/*
+ * Frees a finished task at once, since threads and agents come and go. No event refers to a
+ * finished task.
+ */
 static void task_reap(struct sim *sim, struct task *t)
 {
 	struct task **at = &sim->tasks;
@@ -112,7 +115,7 @@ void task_sleep(struct sim *sim, double ns)
 
 	if (ns <= 0)
 		return;
-	/* Nobody else has anything to do until then. */
+	/* No other event happens before that. */
 	if (!sim->events || at_ns < sim->events->at_ns) {
 		sim->now_ns = at_ns;
 		return;
@@ -179,7 +182,7 @@ static bool core_waits(const struct core *core, const struct task *t)
 	return false;
 }
 
-/* Lanes go to those who wait, so that who leaves and comes back goes behind them. */
+/* Waiting tasks get lanes first. A task that leaves and returns queues after them. */
 static void core_grant(struct core *core)
 {
 	struct task *t;
@@ -215,7 +218,10 @@ void core_leave(struct sim *sim)
 	core_grant(core);
 }
 
-/* A computing task lets others run, but must not let its messages see a moment out of computation if none do. */
+/*
+ * Lets other tasks of the core run. If there are none, the task's messages must not see a moment
+ * without computation.
+ */
 static void core_rotate(struct sim *sim)
 {
 	struct core *core = sim->current->rank->core;
@@ -261,7 +267,7 @@ static bool is_disturbed(const struct model_settings *s)
 	return s->compute_drift > 0 || s->compute_noise > 0 || s->tick_ns > 0 || s->poll_slow > 0;
 }
 
-/* Another rank waits in a call. */
+/* Whether a rank on another core waits in a call. */
 static bool somebody_polls(const struct sim *sim, const struct rank *rank)
 {
 	int i;
@@ -285,7 +291,7 @@ static double ticks_until(const struct model_settings *s, const struct rank *ran
 	return s->tick_ns > 0 ? floor(at_ns / s->tick_period_ns + RANK_PHASE * rank->idx) : 0;
 }
 
-/* How long so much work takes from now on. */
+/* Returns how long this amount of work takes from now on. */
 static double disturbed_ns(const struct sim *sim, const struct rank *rank, double ns)
 {
 	const struct model_settings *s = &sim->set;
@@ -300,7 +306,7 @@ static double disturbed_ns(const struct sim *sim, const struct rank *rank, doubl
 	return ns + s->tick_ns * (ticks_until(s, rank, sim->now_ns + ns) - ticks);
 }
 
-/* In parts, between which others may begin and end to poll. */
+/* Computes in parts. Between them, other ranks may begin and end polling. */
 static void core_compute_disturbed(struct sim *sim, double ns, double cpu_share)
 {
 	struct rank *rank = sim->current->rank;

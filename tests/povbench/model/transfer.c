@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Messages on their way: announced, matched in the order of announcement, asked for if there is a handshake, and moved
- * at a speed that changes whenever a core at either end goes to compute or comes back (model.h states the rules).
- * No link is shared, so that each message is a matter of its own.
+ * Messages in flight: announced, matched in the order of announcement, requested if there is a
+ * handshake, and moved. The speed changes whenever a core at either end starts or ends a
+ * computation (model.h states the rules). Without shared_link, messages are independent of each
+ * other.
  */
 #include "model/sim.h"
 
@@ -11,30 +12,30 @@
 
 #include "lib/log.h"
 
-#define BLOCK_BYTES 32	/* of COMM_STRIDED, every other one is a gap */
-#define NOTHING_NS 1e-6 /* less than this is rounding */
+#define BLOCK_BYTES 32	/* COMM_STRIDED: blocks of this size alternate with gaps */
+#define NOTHING_NS 1e-6 /* smaller times are rounding errors */
 
 enum phase {
-	PHASE_FLYING, /* its announcement is */
+	PHASE_FLYING, /* announcement not yet received */
 	PHASE_UNEXPECTED,
 	PHASE_MATCHED, /* eager: waits for its data */
 	PHASE_ANSWERED,
 	PHASE_SENDER, /* a CPU of the sender must read the answer */
-	PHASE_QUEUED, /* another one has the link */
+	PHASE_QUEUED, /* another message uses the link */
 	PHASE_DATA,
 };
 
 struct message {
 	struct sim *sim;
-	struct message *next; /* active ones in the order of sending */
+	struct message *next; /* active messages, in the order of sending */
 	struct envelope env;
 	struct comm_msg from, to;
-	void *copy; /* eager: the data, contiguous; owned */
+	void *copy; /* eager: contiguous copy of the data; owned */
 	struct request *send, *recv;
 	enum phase phase;
 	bool eager, data_here, slowed, outside;
 	double total_ns, left_ns, outside_ns, speed, since_ns;
-	uint64_t announced; /* order of arrival; matching goes by it */
+	uint64_t announced; /* order of arrival, which decides the matching */
 	uint64_t generation;
 };
 
@@ -136,7 +137,7 @@ static void data_settle(struct message *m)
 	m->since_ns = m->sim->now_ns;
 }
 
-/* The share of full speed that the ends allow now. */
+/* Returns the share of full speed that both ends allow now. */
 static double data_share(struct message *m)
 {
 	const struct model_settings *set = &m->sim->set;
@@ -170,7 +171,7 @@ static void data_go_on(struct message *m)
 	step_ns = m->left_ns;
 	if (f < 1 && f * m->total_ns - m->outside_ns < step_ns)
 		step_ns = f * m->total_ns - m->outside_ns;
-	/* All moved, at the very moment of a change: the event for that is out of date now. */
+	/* If all data moved at this very moment, the event for that is now outdated. */
 	m->speed = step_ns > NOTHING_NS ? f : 0;
 	m->generation++;
 	if (m->left_ns <= NOTHING_NS)
@@ -222,14 +223,14 @@ static void data_begin(struct message *m, double first_ns)
 	m->total_ns = first_ns + (double)m->from.bytes * m->sim->set.byte_ns;
 	m->left_ns = m->total_ns;
 	m->since_ns = m->sim->now_ns;
-	/* Not at once if there is nothing to move: whoever matched it goes on first. */
+	/* An empty message ends in an event, so that the task that matched it goes on first. */
 	if (m->total_ns <= NOTHING_NS)
 		sim_at(m->sim, m->sim->now_ns, data_moved, m, ++m->generation);
 	else
 		data_go_on(m);
 }
 
-/* The link goes to the one that was sent first. `done` still knows where it went. */
+/* Gives the link to the message that was sent first. `done` still knows its link. */
 static void link_next(const struct message *done)
 {
 	struct message *m;
@@ -244,7 +245,7 @@ static void link_next(const struct message *done)
 
 /* ---- meeting ---- */
 
-/* Data of which the answer is here move if the sender is there to read it. */
+/* After the answer, data move once the sender is in a call to read it. */
 static void message_step(struct message *m)
 {
 	if (m->phase == PHASE_SENDER && core_attended(m->sim->ranks[m->env.from].core))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A ratio is wrong if it is known and its interval is wholly on the other side of 0.25 from the truth: then a sentence
- * would make the other claim. Amounts: a drift of 0.05 to 0.5 %, a tick of 4 us each 4 ms, 1 % by the other rank's polling, and up to
- * 3.5 us for the first call after a computation.
+ * A ratio is wrong if it is known and its interval lies entirely more than 0.25 from the truth; a
+ * sentence would then claim the opposite. Amounts: a drift of 0.05 to 0.5 %, a tick of 4 us every 4
+ * ms, 1 % from another rank's polling, and up to 3.5 us for the first call after a computation.
  */
 #include "selftest/disturbed.h"
 
@@ -19,7 +19,8 @@
 #include "model/model.h"
 
 #define FAR 0.25
-#define KNOWN_LEAST 0.25 /* of all points: grey everywhere is no way out */
+/* least share of known points; otherwise a benchmark could pass with none */
+#define KNOWN_LEAST 0.25
 
 static const char *const names[] = {"sender",	   "receiver",	  "both_sides", "noncontig",
 				    "window_same", "persistent",  "ring",	"multithreaded",
@@ -43,7 +44,7 @@ static double draw(uint64_t *random)
 	return (double)(*random >> 40) * 0x1p-24;
 }
 
-/* Evenly on a logarithmic scale. */
+/* Draws uniformly on a logarithmic scale. */
 static double draw_between(uint64_t *random, double low, double high)
 {
 	return low * pow(high / low, draw(random));
@@ -101,7 +102,7 @@ static bool is_wrong(const struct disturbed *d, const struct result_point *p,
 				       result_number(p, "ratio_high") < d->truth - FAR);
 }
 
-/* Also what is said: nothing else than the truth. */
+/* Whether the sentence claims anything but the truth. */
 static bool sentence_is_wrong(const struct disturbed *d, const char *sentence)
 {
 	const char *other = d->truth > 0 ? ": overlap" : "no overlap";
@@ -136,7 +137,7 @@ static size_t points_check(const struct disturbed *d, uint64_t seed, struct sum 
 	return wrong;
 }
 
-/* Whether something is wrong. */
+/* Returns whether anything is wrong. */
 static bool seed_run(uint64_t seed, struct sum *sum)
 {
 	struct disturbed d;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Overlap benchmarks on machines whose computations are disturbed (model.h) and where either everything overlaps or
- * nothing does. Machines, benchmarks and the amounts are drawn by seeds. What a map says must be that, or nothing.
+ * Overlap benchmarks on machines with disturbed computations (model.h), where either everything
+ * overlaps or nothing does. Seeds choose the machines, benchmarks and amounts. A map must show the
+ * truth or nothing.
  */
 #ifndef POVBENCH_DISTURBED_H
 #define POVBENCH_DISTURBED_H
 
-/* Seeds from 1 on. Prints, as TAP, what is wrong; returns the number of seeds with something. */
+/* Runs seeds from 1 on. Prints errors as TAP and returns the number of seeds with an error. */
 unsigned int disturbed_run(unsigned int seeds);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See formula.h. Formulas are evaluated as they are read, each operator by a function. */
+/*
+ * See formula.h. Formulas are evaluated while they are parsed, with one function per operator
+ * level.
+ */
 #include "selftest/formula.h"
 
 #include <ctype.h>
@@ -155,7 +158,7 @@ static double name_value(const struct selftest *t, const char *name)
 		return formula_value(t, t->want);
 	if (let)
 		return formula_value(t, let->text);
-	/* Points need not have all numbers that others have. */
+	/* A number counts if any point has it; this point may lack it. */
 	for (size_t i = 0; r && i < result_point_cnt(r); i++)
 		if (!isnan(result_number(result_point_at(r, i), name)))
 			return result_number(result_point_at(r, t->point), name);
@@ -206,7 +209,7 @@ static void expect(struct reader *r, const char *token)
 		die("cases.txt: %s: expected \"%s\" before \"%s\"", r->all, token, r->at);
 }
 
-/* Behind "sum(": both formulas are read again for each point. */
+/* Parses the rest after "sum(". Both formulas are parsed again for each point. */
 static double sum_read(struct reader *r)
 {
 	const char *begin = r->at;
@@ -321,7 +324,9 @@ static double compare_read(struct reader *r)
 	return value;
 }
 
-/* && and || are of one rank, from left to right: formulas that mix them have parentheses. */
+/*
+ * && and || have the same precedence, from left to right. Formulas that mix them have parentheses.
+ */
 static double choice_read(struct reader *r)
 {
 	double value = compare_read(r), other, yes, no;

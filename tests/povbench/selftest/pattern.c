@@ -30,7 +30,7 @@ static int low_bit(const struct pattern *p, int v)
 	return bit;
 }
 
-/* How many children v has in the binomial tree, at this distance at least. */
+/* Returns how many children v has in the binomial tree, at distance `least` or more. */
 static int children(const struct pattern *p, int v, int least)
 {
 	int bit, cnt = 0;
@@ -40,7 +40,7 @@ static int children(const struct pattern *p, int v, int least)
 	return cnt;
 }
 
-/* When v has the data; the farthest child is served first. */
+/* Returns when v has the data. A parent sends to its farthest child first. */
 static double binomial_arrival_ns(const struct pattern *p, int v)
 {
 	int bit = low_bit(p, v), parent = v - bit;
@@ -51,7 +51,7 @@ static double binomial_arrival_ns(const struct pattern *p, int v)
 	       wire_ns(p, parent, v) + p->m->recv_ns;
 }
 
-/* A chain from task 0 in steps of ±1. */
+/* Chain from task 0 in steps of ±1. */
 static double chain_arrival_ns(const struct pattern *p, int v, int step)
 {
 	double ns = 0;
@@ -78,7 +78,7 @@ static double finish_ns(const struct pattern *p, int v)
 	return chain_arrival_ns(p, v, step) + (v == last ? 0 : p->m->send_ns);
 }
 
-/* When v has all of its subtree; nearest children first. */
+/* Returns when v has all data of its subtree. A parent takes from its nearest child first. */
 static double reduced_ns(const struct pattern *p, int v)
 {
 	double ns = 0, arrival;

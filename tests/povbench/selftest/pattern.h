@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * When tasks have finished a broadcast or reduction of eager messages. That follows from the
- * pattern and from the link between the two tasks of each message, and is worked out here from the
- * patterns' definitions.
+ * When tasks finish a broadcast or reduction of eager messages. The time follows from the pattern
+ * and from the link between the two tasks of each message. It is derived here from the patterns'
+ * definitions.
  */
 #ifndef POVBENCH_PATTERN_H
 #define POVBENCH_PATTERN_H
@@ -10,9 +10,12 @@
 struct selftest;
 
 /*
- * The current point's "finish" (task has passed on what it has to), "last_finish" (all have),
- * "reduced" (the root has the result, all having begun at 0) or "reduce_path" (from the task's
- * beginning, all others being ahead, to the root's result); ns.
+ * Returns a time of the current point, in ns:
+ *
+ *   "finish"        the task has passed on all that it has to
+ *   "last_finish"   all tasks have
+ *   "reduced"       the root has the result, all tasks having begun at 0
+ *   "reduce_path"   from the task's begin to the root's result, all other tasks being ahead
  */
 double pattern_value(const struct selftest *t, const char *name, double task);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Makes traces from text: statements (script.c) and records (record.c). povmake.c is the program; unit tests use it, too. */
+/*
+ * Makes traces from text: statements (script.c) and records (record.c). povmake.c is the program;
+ * unit tests use these parts as well.
+ */
 #ifndef POV_TESTS_POVMAKE_MAKER_H
 #define POV_TESTS_POVMAKE_MAKER_H
 
@@ -16,36 +19,37 @@ struct script {
 struct maker {
 	struct script script;
 	struct trace_writer *w;
-	size_t lineno; /* index */
+	size_t lineno; /* index of the current line */
 	uint64_t shift_ns;
 	uint64_t round;
 	unsigned int stream;
 	bool cut;
-	bool brief; /* a record's tgid defaults to its tid, and its stream to its CPU */
+	/* A record's tgid defaults to its tid, and its stream to its CPU. */
+	bool brief;
 	union {
 		struct pov_hdr hdr;
 		uint64_t words[TRACE_RECORD_MAX / 8];
 		uint8_t bytes[TRACE_RECORD_MAX];
 	} rec;
-	size_t size; /* of rec so far */
+	size_t size; /* bytes of rec so far */
 };
 
 void script_add(struct script *s, const char *line);
 void script_release(struct script *s);
-/* Makes all records of m->script; cut is left to the caller. */
+/* Makes all records of m->script. The caller handles m->cut. */
 void maker_run(struct maker *m);
 
-/* Ends the program; says where in the script. */
+/* Prints the message with the line of the script and ends the program. */
 void bad(const struct maker *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
 uint64_t whole_number(const struct maker *m, const char *s);
-/* The index of a name, or a number. */
+/* Returns the index of a name, or the value of a number. */
 uint64_t by_name(const struct maker *m, const char *const *names, size_t n, const char *s);
-/* Takes the next name=value off *p. value is unquoted in place. */
+/* Takes the next name=value off *p. Unquotes the value in place. */
 bool next_pair(const struct maker *m, char **p, char **name, char **value);
-/* m->rec, by its name=value pairs. */
+/* Fills m->rec from name=value pairs. */
 void record_fill(struct maker *m, const struct record_kind *k, char *args);
-/* The stream of m->rec, unless it is an identity record. */
+/* Returns the stream of m->rec. Identity records do not use it. */
 unsigned int record_stream(const struct maker *m, const struct record_kind *k);
 
 #endif

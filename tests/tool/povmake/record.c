@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* One record from name=value pairs: the members of its kind, and the parts that are as long as they like. */
+/*
+ * Makes one record from name=value pairs: the members of its kind and the parts of variable length.
+ */
 #include "tool/povmake/maker.h"
 
 #include <ctype.h>
@@ -71,7 +73,7 @@ static void pad8(struct maker *m)
 	append(m, zero, -m->size & 7);
 }
 
-/* Appends 'TEXT': its bytes, and zeros up to the size in TEXT'SIZE. Returns their number. */
+/* Appends 'TEXT': its bytes, and zeros up to the size in TEXT'SIZE. Returns the number of bytes. */
 static uint32_t append_text(struct maker *m, const char **p)
 {
 	uint32_t len = (uint32_t)strcspn(*p, "'"), size;
@@ -331,7 +333,7 @@ static const struct record_member *member_find(const struct record_kind *k, cons
 	return NULL;
 }
 
-/* BEGIN..END: ts and dur. */
+/* Sets ts and dur from BEGIN..END. */
 static void set_span(struct maker *m, const struct record_kind *k, const char *s)
 {
 	const struct record_member *dur = member_find(k, "dur");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Statements of a script, one after the other. povmake.c has the syntax. */
+/* Runs the statements of a script in order. povmake.c has the syntax. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void do_record(struct maker *m, const struct record_kind *k, char *args)
 		exit(1);
 }
 
-/* RING:CLASS:CNT,… as members of a JSON array; the caller frees. */
+/* Returns RING:CLASS:CNT,… as members of a JSON array; caller frees. */
 static char *drops_json(const struct maker *m, char *s)
 {
 	char *json = xstrdup(""), *longer, class[16];
