@@ -386,7 +386,7 @@ format:
 
 # The makefile is read again when what was missing is installed.
 demo:
-	$(Q).ci/demo.sh begin; $(GIVE)
+	$(Q).ci/demo.sh begin && $(GIVE)
 	$(Q).ci/demo.sh step "install what is missing" .ci/deps.sh
 	$(Q).ci/demo.sh step "build" $(MAKE) $(JOBS) all
 	$(Q)$(MAKE) demo-run

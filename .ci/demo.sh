@@ -9,7 +9,7 @@
 #   .ci/demo.sh run MPI               records, exports and measures with this MPI, then shows
 #   .ci/demo.sh show                  what is shown of the files in build/demo
 #
-# Under sudo programs run as the user behind it, as povtrace itself does it with the command that it records.
+# Under sudo, programs run as the user who typed it, as those do that povtrace records.
 set -u
 demo=${DEMO:-build/demo}
 povtrace=${POVTRACE:-build/povtrace}
@@ -57,7 +57,7 @@ overlap() {
 # The threads of the load compute on the ranks' cores, then away from them. On few CPUs there is no such place: the same
 # ping-pong without them. At last without the tracer, whose cost would show in a map of overlap.
 run() { # MPI
-	local mpi=${1-} behind=${SUDO_USER:-root} bench mpirun bind as=()
+	local mpi=${1-} user=${SUDO_USER:-root} bench mpirun bind as=()
 	local away=(pingpong) how="without such threads"
 	[ -n "$mpi" ] || {
 		echo "make: no MPI here (make deps installs one)" >&2
@@ -66,10 +66,10 @@ run() { # MPI
 	bench=build/povbench/$mpi/povbench
 	mpirun=("mpirun.$mpi" -np 2)
 	bind=-bind-to
-	[ "$behind" = root ] || as=(sudo -u "$behind" --)
+	[ "$user" = root ] || as=(sudo -u "$user" --)
 	if [ "$mpi" = openmpi ]; then
 		bind=--bind-to
-		[ "$behind" != root ] || [ "$(id -u)" != 0 ] || mpirun+=(--allow-run-as-root)
+		[ "$user" != root ] || [ "$(id -u)" != 0 ] || mpirun+=(--allow-run-as-root)
 		mpirun+=(--oversubscribe)
 	fi
 	[ "$(nproc)" -lt 6 ] || away=(nload -b -t 2) how="with these threads on other cores"

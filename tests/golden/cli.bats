@@ -99,7 +99,7 @@ commands() {
 	done
 }
 
-@test "check without privileges says what it cannot try, and nothing false" {
+@test "without privileges: check says what it cannot try, and nothing false; record says one thing" {
 	run=("$POVTRACE")
 	if [ "$(id -u)" = 0 ]; then
 		command -v setpriv >/dev/null || skip "setpriv is not installed"
@@ -113,6 +113,9 @@ commands() {
 	[[ $output == *"brary that can be recorded"* || $output == *"Libraries that can be recorded, by layer:"* ]]
 	[ "$(grep -c '^  NO ' <<<"$output")" -le 2 ] # privilege; and BTF, where there is none
 	[[ ${lines[${#lines[@]} - 1]} == *"sudo povtrace check" ]]
+	cd "$BATS_TEST_TMPDIR" && chmod 777 .
+	run -1 "${run[@]}" record -- true
+	[ "$output" = "povtrace: record needs root to load BPF programs: run it with sudo" ]
 }
 
 @test "export under sudo writes as the user who typed it" {

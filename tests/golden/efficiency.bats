@@ -288,6 +288,7 @@ for l in sys.stdin:
 	grep -qF '≤, ≥: not all messages and collectives are matched in unmatched.pov: serialisation is at most, and transfer at least, what is printed.' words
 	grep -qF '~: records are missing in lost.pov, so that these figures may be wrong in either direction.' words
 	grep -q 'White marks: limits, or in doubt' s.svg
+	[ "$(stat -c %a s.svg)" = "$(stat -c %a one.pov)" ] # it tells of the recording
 	"$POVTRACE" report --scaling --json none.pov one.pov off.pov unmatched.pov lost.pov >json
 	[ "$(jq -c '[.runs[] | [.name, .unknown, .efficiency.path_is_whole, .efficiency.had_core, .incomplete]]' json)" = \
 		'[["one.pov",null,true,1,[]],["off.pov",null,true,null,[]],["lost.pov",null,false,1,["call"]],["unmatched.pov",null,false,1,[]],["none.pov","no_mpi",null,null,[]]]' ]

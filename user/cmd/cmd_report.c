@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lib/log.h"
+#include "lib/output_file.h"
 #include "lib/text.h"
 #include "cmd/commands.h"
 #include "report/report.h"
@@ -88,14 +88,7 @@ static int report_print(const struct trace_source *source, size_t cnt,
 	return err;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat sa, sb;
-
-	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
-/* What a page is asked for, and what it cannot be. */
+/* Checks the name of a page, and the options beside it. 0 or -EINVAL (printed). */
 static int output_check(const struct report_args *a, int argc, char **argv)
 {
 	size_t n = strlen(a->output);
@@ -112,11 +105,8 @@ static int output_check(const struct report_args *a, int argc, char **argv)
 		return -EINVAL;
 	}
 	for (int i = 0; i < argc; i++)
-		if (same_file(argv[i], a->output)) {
-			log_error("report: %s is the recording itself; name another output",
-				  a->output);
+		if (output_file_is_recording("report", a->output, argv[i]))
 			return -EINVAL;
-		}
 	return 0;
 }
 

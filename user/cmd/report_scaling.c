@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See report_scaling.h. The numbers are the report's, beside each other (report/scaling.h); the picture is timeline/svg_scaling.h's. */
+/* See report_scaling.h. report/scaling.h makes the numbers, timeline/svg_scaling.h the picture. */
 #include "cmd/report_scaling.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/output_file.h"
+#include "lib/person.h"
 #include "lib/text.h"
 #include "report/scaling.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 #include "timeline/svg_scaling.h"
 
-/* The files of each run. */
+/* The trace files of each run. */
 struct runs {
-	struct trace_source **source; /* of each, owned */
+	struct trace_source **source; /* the files of each run; owned */
 	size_t *nsources;
 	size_t n;
 };
@@ -30,7 +31,7 @@ static void runs_release(struct runs *r)
 	free(r->nsources);
 }
 
-/* The files from *begin on are those of one run. */
+/* Adds a run with the files from *begin up to end. */
 static int run_add(struct runs *r, char **argv, int *begin, int end, bool one_run)
 {
 	static const struct option_list no_offsets;
@@ -49,7 +50,10 @@ static int run_add(struct runs *r, char **argv, int *begin, int end, bool one_ru
 	return 0;
 }
 
-/* The first "--" is gone, and was where dashdash says. Takes the others out of argv, so that *argc files are left. */
+/*
+ * Splits the files at "--". The option parser has removed the first one, which was at dashdash; this
+ * removes the others, so that *argc files are left.
+ */
 static int runs_parse(struct runs *r, int *argc, char **argv, int dashdash, bool one_run)
 {
 	int begin = 0, kept = 0, err = 0;
@@ -73,24 +77,20 @@ static int runs_parse(struct runs *r, int *argc, char **argv, int dashdash, bool
 
 static int picture_write(const struct scaling *s, const char *path)
 {
-	FILE *file = fopen(path, "we");
-	int err;
+	struct person *user = person_behind();
+	struct output_file o;
+	int err = output_file_begin(&o, "report", s->run[0].source->path, path, user);
 
-	if (!file) {
-		err = -errno;
-		log_error("report: cannot create %s: %s", path, strerror(-err));
-		return err;
+	if (!err) {
+		err = svg_scaling_write(s, o.file);
+		if (err)
+			log_error("report: cannot write %s: %s", path, log_unwritten(-err));
+		err = output_file_end(&o, err);
 	}
-	err = svg_scaling_write(s, file);
-	if (fclose(file) && !err)
-		err = -errno;
-	if (err) {
-		log_error("report: cannot write %s: %s", path, log_unwritten(-err));
-		unlink(path);
-		return err;
-	}
-	log_info("wrote %s: efficiencies of %u runs", path, s->nknown);
-	return 0;
+	if (!err)
+		log_info("wrote %s: efficiencies of %u runs", path, s->nknown);
+	person_free(user);
+	return err;
 }
 
 static int scaling_print(const struct scaling *s, const struct report_scaling_options *o)
@@ -108,7 +108,7 @@ static int scaling_print(const struct scaling *s, const struct report_scaling_op
 	return err;
 }
 
-/* One run, or nothing known of any two, is no scaling. */
+/* Scaling needs two runs with known efficiencies. */
 static int scaling_check(const struct scaling *s)
 {
 	if (s->nknown >= 2)

@@ -7,10 +7,13 @@
 
 struct report_scaling_options {
 	bool json, weak, one_run;
-	const char *output; /* of the picture, or NULL */
+	const char *output; /* file for the picture, or NULL */
 };
 
-/* As of a command's run(): several runs of one file each, or "--" between the files of one and those of the next. Returns the exit status. */
+/*
+ * argc, argv, dashdash: as in a command's run(). Each file is a run, or "--" separates the files of
+ * one run from those of the next. Returns the exit status.
+ */
 int report_scaling(const struct report_scaling_options *o, int argc, char **argv, int dashdash);
 
 #endif

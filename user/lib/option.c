@@ -226,9 +226,8 @@ static int parse_letters(struct parse *p, const char *word)
 			return -ECANCELED;
 		if (!def) {
 			log_error("%s%sno option -%c%s", NAMED(p->cmd), *word,
-				  strstr(p->cmd->usage, "--") ?
-					  " (a command to run goes behind --)" :
-					  "");
+				  strstr(p->cmd->usage, "--") ? " (a command to run follows --)" :
+								"");
 			return -EINVAL;
 		}
 		if (def->type != OPTION_FLAG)

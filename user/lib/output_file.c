@@ -149,3 +149,13 @@ int output_file_end(struct output_file *o, int err)
 	person_act_end(&act);
 	return err;
 }
+
+bool output_file_is_recording(const char *who, const char *path, const char *recording)
+{
+	struct stat a, b;
+
+	if (stat(path, &a) || stat(recording, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+		return false;
+	log_error("%s: %s is the recording itself; name another output", who, path);
+	return true;
+}

@@ -211,7 +211,7 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	}
 }
 
-/* What recipes of functions that can have probes have the kernel half read: bits. */
+/* Returns the fetches (bits: enum pov_fetch_op) that recipes of functions with probes have. */
 static uint32_t fetches_find(const struct kernel_options *opt)
 {
 	uint32_t fetches = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * libbpf relocates the program with the others, and hands it over as it would load it. It is kept, and libbpf loads an empty program
- * instead. There is one such program.
+ * libbpf relocates the program with the others. Just before it would load it, program_keep() copies
+ * the program, and libbpf loads an empty one instead. There is one such program.
  */
 #include "target/late_program.h"
 
@@ -18,7 +18,7 @@
 #define LICENSE "Dual BSD/GPL" /* as bpf/ has it */
 
 struct late_program {
-	int handler; /* libbpf's number of our section */
+	int handler; /* libbpf's number for the section */
 	int fd;	     /* -1: not loaded yet */
 	char *name;
 	struct bpf_insn *insn;
@@ -106,7 +106,7 @@ int late_program_fd(struct late_program *p)
 	if (p->fd >= 0)
 		return p->fd;
 	err = -errno;
-	log_error("cannot load %s of the kernel half: %s", p->name, strerror(-err));
+	log_error("cannot load the BPF program %s: %s", p->name, strerror(-err));
 	return err;
 }
 

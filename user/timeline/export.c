@@ -20,13 +20,6 @@
 #include "timeline/select.h"
 #include "timeline/timeline.h"
 
-static bool files_are_same(const char *a, const char *b)
-{
-	struct stat sa, sb;
-
-	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 static const struct writer *writer_choose(const char *out, const char *format, bool *gzip)
 {
 	const struct writer *w = writer_find(format ? format : out, gzip);
@@ -93,10 +86,8 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	if (!w)
 		return -ENOTSUP;
 	for (size_t i = 0; i < cnt; i++)
-		if (strcmp(out, "-") && files_are_same(source[i].path, out)) {
-			log_error("export: %s is the recording itself; name another output", out);
+		if (strcmp(out, "-") && output_file_is_recording("export", out, source[i].path))
 			return -EINVAL;
-		}
 	err = host_clocks_join(source, cnt, &t);
 	if (err)
 		return err;

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "abi/event.h"
 #include "record/launch/launch_env.h"
@@ -78,7 +79,7 @@ int session_preload_choose(struct session *s)
 	char *problem;
 	int err;
 
-	if (!s->opt->launch)
+	if (!s->opt->launch || geteuid()) /* kernel_check() refuses others than root */
 		return 0;
 	s->preload_library = preload_library_find(s->opt->launch, &problem);
 	if (!problem && session_preload_records(s) && (err = preload_pool_try())) {
