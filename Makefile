@@ -386,12 +386,12 @@ format:
 
 # The makefile is read again when what was missing is installed.
 demo:
-	$(Q).ci/demo.sh begin && $(GIVE)
+	$(Q).ci/demo.sh begin
 	$(Q).ci/demo.sh step "install what is missing" .ci/deps.sh
-	$(Q).ci/demo.sh step "build" $(MAKE) $(JOBS) all
+	$(Q).ci/demo.sh step "build" $(MAKE) $(JOBS) all; status=$$?; $(GIVE); exit $$status
 	$(Q)$(MAKE) demo-run
 demo-run: all
-	$(Q).ci/demo.sh run $(firstword $(MPIS))
+	$(Q).ci/demo.sh run $(firstword $(MPIS)); status=$$?; $(GIVE); exit $$status
 
 # ---- installing ----
 
