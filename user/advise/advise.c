@@ -91,7 +91,7 @@ static void doubts_find(struct advise *a)
 			a->lost |= LOSS_MISSED_CALLS;
 	}
 	a->lost &= LOSS_OF_ANY;
-	(void)distorted_find(&a->coverage, &a->findings.app, a->model, &a->distortion);
+	(void)distorted_find(&a->coverage, &a->findings.untraced, a->model, &a->distortion);
 }
 
 /* Finds the same causes as the report. With --only, no causes are shown. */

@@ -30,7 +30,7 @@ static double pct_of(const struct app_thread *t, uint64_t ns)
 	return t && t->window_ns ? 100.0 * (double)ns / (double)t->window_ns : 0;
 }
 
-const struct model_process *distorted_find(const struct coverage *a, const struct app_time *app,
+const struct model_process *distorted_find(const struct coverage *a, const struct untraced *u,
 					   const struct model *m, struct distortion *out)
 {
 	const struct model_process *p, *worst = NULL;
@@ -38,10 +38,10 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 	double pct;
 	uint32_t i;
 
-	*out = (struct distortion){0};
+	*out = (struct distortion){.run_pct = 100 * u->share};
 	for (i = 0; i < model_process_count(m); i++) {
 		p = model_process_get(m, i);
-		t = main_of(app, p);
+		t = main_of(u->app, p);
 		pct = t ? pct_of(t, t->tracing_ns) : 0;
 		out->above += pct > DISTORTION_PCT;
 		if (pct <= out->pct)

@@ -94,7 +94,7 @@ static void line_add(struct whatif *w, const struct model_thread *t, const struc
 		return;
 	l = table_row(w->line, w->nline, t->idx);
 	*grown(l->call, l->ncall, l->room) =
-		(struct whatif_call){begin_ns, end_ns, site_number(w, func, site), computes};
+		(struct whatif_call){begin_ns, end_ns, site_number(w, func, site), computes, 0};
 	l->ncall++;
 }
 
@@ -454,6 +454,17 @@ void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_d
 				tell(ctx, &d);
 		}
 	}
+}
+
+void whatif_forget(struct whatif *w)
+{
+	for (uint32_t i = 0; i < w->nline; i++)
+		w->line[i].ncall = 0;
+	free(w->event);
+	w->event = NULL;
+	w->nmessage = w->nno_core = w->nevent = 0;
+	w->nmember = w->njoint = 0;
+	w->settled = false;
 }
 
 /* ---- life ---- */

@@ -91,6 +91,13 @@ struct whatif_instead {
 	int64_t transfer_ns;
 };
 
+/* A stretch of a thread that is this much shorter. */
+struct whatif_spared {
+	uint64_t from_ns, to_ns;
+	int64_t ns;
+	uint32_t thread; /* idx */
+};
+
 /* The change to simulate. Each callback may be NULL: then it changes nothing. */
 struct whatif_change {
 	/* Returns true if the wait is left out. *instead describes other changes. */
@@ -108,6 +115,14 @@ struct whatif_change {
 	 */
 	int64_t (*shorten)(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns);
 	void *ctx;
+	/* Other stretches that are shorter, in order of thread and time, without overlaps. */
+	const struct whatif_spared *spared;
+	size_t nspared;
+	/*
+	 * By idx of threads, or NULL: how much earlier a thread is when the recording begins.
+	 * whatif_run sets it to how much earlier the thread is at the end.
+	 */
+	int64_t *lead_ns;
 };
 
 struct whatif *whatif_new(const struct model *m);

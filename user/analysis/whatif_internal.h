@@ -9,8 +9,9 @@
 /* An outermost MPI call, or a run of merged polls. */
 struct whatif_call {
 	uint64_t begin_ns, end_ns;
-	uint32_t site;
-	bool computes; /* polls inside a computation */
+	uint32_t site : 31;
+	uint32_t computes : 1; /* polls inside a computation */
+	float traced_ns;       /* cost of recording it; set by untraced.c */
 };
 
 struct whatif_line {
@@ -119,6 +120,8 @@ struct whatif {
 
 /* Prepares the runs; only the first call does anything. */
 void whatif_settle(struct whatif *w);
+/* Forgets the recording up to now. */
+void whatif_forget(struct whatif *w);
 /* Describes the wait of one side of a message. False: that side did not wait for this. */
 bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind kind,
 		   struct whatif_dep *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * See whatif.h: replays the recording with a change. A thread's lead is how much earlier it is than
- * it was. It is set at each call that waited for something; between such calls it grows by the core
- * time that is given. The end of a call:
+ * it was. It is set at each call that waited for something; between such calls it grows by the time
+ * that is given: a core that the thread did not have, or work that it is spared. The end of a call:
  *
  *	recorded	end  = ready  + rest
  *	changed		end' = ready' + rest
@@ -19,21 +19,30 @@
 struct step {
 	uint64_t at_ns;
 	int64_t lead_ns;
-	int64_t given_ns; /* core time given by then */
+	int64_t given_ns; /* given by then */
 };
 
-/* Time left out of a stretch without a core, and the sum up to its end. */
+/* Time left out of a stretch, and the sum up to its end. */
 struct given {
 	uint64_t from_ns, to_ns;
 	int64_t ns, sum_ns;
 };
 
+/* A thread's stretches of one sort. */
+struct given_list {
+	const struct given *v; /* entries of run.given */
+	uint32_t n;
+	uint32_t looked_at; /* index of the last query */
+};
+
+/* Sorts of stretches. Those of one sort do not overlap. */
+enum { GIVEN_CORES, GIVEN_SPARED, GIVEN_SORTS };
+
 struct lead {
+	int64_t first_ns; /* before the first step, without what is given */
 	struct step *step;
 	uint32_t nstep, room;
-	const struct given *given; /* entries of run.given */
-	uint32_t ngiven;
-	uint32_t looked_at; /* index in `given` of the last query */
+	struct given_list given[GIVEN_SORTS];
 	/* end of the last transfer that the thread began */
 	int64_t carried_ns;
 };
@@ -43,7 +52,8 @@ struct run {
 	const struct whatif_change *change;
 	struct lead *thread; /* by idx */
 	uint32_t nthread;
-	struct given *given;
+	struct given *given[GIVEN_SORTS];
+	size_t ngiven[GIVEN_SORTS];
 };
 
 /* ---- leads ---- */
@@ -51,20 +61,20 @@ struct run {
 #define NEAR 8
 
 /* The first stretch that ends later. It is mostly that of the last query or shortly after it. */
-static uint32_t given_find(struct lead *l, uint64_t ts_ns)
+static uint32_t given_find(struct given_list *l, uint64_t ts_ns)
 {
-	uint32_t lo = l->looked_at, hi = l->ngiven;
+	uint32_t lo = l->looked_at, hi = l->n;
 
-	if (lo && l->given[lo - 1].to_ns > ts_ns)
+	if (lo && l->v[lo - 1].to_ns > ts_ns)
 		lo = 0;
-	for (uint32_t i = 0; lo && i < NEAR && lo < hi && l->given[lo].to_ns <= ts_ns; i++)
+	for (uint32_t i = 0; lo && i < NEAR && lo < hi && l->v[lo].to_ns <= ts_ns; i++)
 		lo++;
-	if (lo == hi || (lo && l->given[lo].to_ns > ts_ns))
+	if (lo == hi || (lo && l->v[lo].to_ns > ts_ns))
 		hi = lo;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (l->given[mid].to_ns <= ts_ns)
+		if (l->v[mid].to_ns <= ts_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -73,19 +83,28 @@ static uint32_t given_find(struct lead *l, uint64_t ts_ns)
 	return lo;
 }
 
-/* Core time given by ts_ns. A stretch in progress counts in proportion. */
-static int64_t given_ns(struct lead *l, uint64_t ts_ns)
+/* A stretch in progress counts in proportion. */
+static int64_t list_ns(struct given_list *l, uint64_t ts_ns)
 {
-	uint32_t lo = l->ngiven ? given_find(l, ts_ns) : 0;
+	uint32_t lo = l->n ? given_find(l, ts_ns) : 0;
 	int64_t sum_ns;
 
-	if (!l->ngiven)
+	if (!l->n)
 		return 0;
-	sum_ns = lo ? l->given[lo - 1].sum_ns : 0;
-	if (lo < l->ngiven && l->given[lo].from_ns < ts_ns)
-		sum_ns += (int64_t)((double)l->given[lo].ns *
-				    (double)(ts_ns - l->given[lo].from_ns) /
-				    (double)(l->given[lo].to_ns - l->given[lo].from_ns));
+	sum_ns = lo ? l->v[lo - 1].sum_ns : 0;
+	if (lo < l->n && l->v[lo].from_ns < ts_ns)
+		sum_ns += (int64_t)((double)l->v[lo].ns * (double)(ts_ns - l->v[lo].from_ns) /
+				    (double)(l->v[lo].to_ns - l->v[lo].from_ns));
+	return sum_ns;
+}
+
+/* Time given by ts_ns. */
+static int64_t given_ns(struct lead *l, uint64_t ts_ns)
+{
+	int64_t sum_ns = 0;
+
+	for (int sort = 0; sort < GIVEN_SORTS; sort++)
+		sum_ns += list_ns(&l->given[sort], ts_ns);
 	return sum_ns;
 }
 
@@ -106,7 +125,7 @@ static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 			hi = mid;
 	}
 	if (!lo)
-		return given_ns(l, ts_ns);
+		return l->first_ns + given_ns(l, ts_ns);
 	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - l->step[lo - 1].given_ns;
 }
 
@@ -247,28 +266,45 @@ static bool same_call(const struct whatif_event *a, const struct whatif_event *b
 
 /* ---- the run ---- */
 
+/* Adds a stretch. They come in order of thread and time. */
+static void stretch_give(struct run *r, int sort, uint32_t thread, const struct given *g)
+{
+	struct given_list *l = &r->thread[thread].given[sort];
+	struct given *out = &r->given[sort][r->ngiven[sort]++];
+
+	*out = *g;
+	out->sum_ns = g->ns + (l->n ? out[-1].sum_ns : 0);
+	if (!l->n++)
+		l->v = out;
+}
+
 static void cores_give(struct run *r)
 {
 	const struct whatif *w = r->w;
-	int64_t sum_ns = 0;
-	size_t n_given = 0;
 
-	r->given = xcalloc(w->nno_core + 1, sizeof(*r->given));
+	r->given[GIVEN_CORES] = xcalloc(w->nno_core + 1, sizeof(struct given));
 	for (size_t i = 0; i < w->nno_core && r->change->give_core; i++) {
 		const struct whatif_no_core *n = &w->no_core[i];
-		struct lead *l = &r->thread[n->thread];
 		uint64_t ns = r->change->give_core(r->change->ctx, n);
 
 		ns = ns < n->to_ns - n->from_ns ? ns : n->to_ns - n->from_ns;
-		if (!ns)
-			continue;
-		if (!l->ngiven) {
-			l->given = &r->given[n_given];
-			sum_ns = 0;
-		}
-		sum_ns += (int64_t)ns;
-		r->given[n_given++] = (struct given){n->from_ns, n->to_ns, (int64_t)ns, sum_ns};
-		l->ngiven++;
+		if (ns)
+			stretch_give(r, GIVEN_CORES, n->thread,
+				     &(struct given){n->from_ns, n->to_ns, (int64_t)ns, 0});
+	}
+}
+
+static void spared_give(struct run *r)
+{
+	const struct whatif_change *c = r->change;
+
+	r->given[GIVEN_SPARED] = xcalloc(c->nspared + 1, sizeof(struct given));
+	for (size_t i = 0; i < c->nspared; i++) {
+		const struct whatif_spared *s = &c->spared[i];
+
+		if (s->thread < r->nthread && s->from_ns < s->to_ns)
+			stretch_give(r, GIVEN_SPARED, s->thread,
+				     &(struct given){s->from_ns, s->to_ns, s->ns, 0});
 	}
 }
 
@@ -289,6 +325,32 @@ static uint64_t gain_of(const struct run *r)
 	return last_ns > moved ? (uint64_t)(last_ns - moved) : 0;
 }
 
+static void run_begin(struct run *r)
+{
+	r->nthread = model_thread_count(r->w->model);
+	r->thread = xcalloc(r->nthread + 1, sizeof(*r->thread));
+	for (uint32_t i = 0; i < r->nthread && r->change->lead_ns; i++)
+		r->thread[i].first_ns = r->change->lead_ns[i];
+	for (uint32_t i = 0; i < r->w->njoint; i++) {
+		r->w->joint[i].begun = 0;
+		r->w->joint[i].last_ns = 0;
+	}
+	cores_give(r);
+	spared_give(r);
+}
+
+static void run_end(struct run *r)
+{
+	for (uint32_t i = 0; i < r->nthread; i++) {
+		if (r->change->lead_ns)
+			r->change->lead_ns[i] = lead_ns(r, i, UINT64_MAX);
+		free(r->thread[i].step);
+	}
+	free(r->thread);
+	for (int sort = 0; sort < GIVEN_SORTS; sort++)
+		free(r->given[sort]);
+}
+
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change)
 {
 	struct run r = {.w = w, .change = change};
@@ -296,22 +358,13 @@ uint64_t whatif_run(struct whatif *w, const struct whatif_change *change)
 	size_t end;
 
 	whatif_settle(w);
-	r.nthread = model_thread_count(w->model);
-	r.thread = xcalloc(r.nthread + 1, sizeof(*r.thread));
-	for (uint32_t i = 0; i < w->njoint; i++) {
-		w->joint[i].begun = 0;
-		w->joint[i].last_ns = 0;
-	}
-	cores_give(&r);
+	run_begin(&r);
 	for (size_t i = 0; i < w->nevent; i = end) {
 		for (end = i + 1; end < w->nevent && same_call(&w->event[i], &w->event[end]);)
 			end++;
 		call_end(&r, i, end);
 	}
 	gain_ns = gain_of(&r);
-	for (uint32_t i = 0; i < r.nthread; i++)
-		free(r.thread[i].step);
-	free(r.thread);
-	free(r.given);
+	run_end(&r);
 	return gain_ns;
 }

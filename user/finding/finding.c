@@ -21,6 +21,7 @@ static void on_match(void *ctx, const struct match *m)
 	overlaps_match(&f->overlaps, m);
 	any_source_match(&f->any_source, m);
 	unexpecteds_match(&f->unexpecteds, m);
+	untraced_match(&f->untraced, m);
 	if (f->matched)
 		f->matched(f->matched_ctx, m);
 }
@@ -36,6 +37,7 @@ void findings_init(struct findings *f)
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
 	app_time_init(&f->app, &f->holders); /* hooks holders last, so it is notified first */
+	untraced_init(&f->untraced, &f->app, &f->arrivals, &f->holders);
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds);
 	contests_init(&f->contests, &f->app.windows);
@@ -64,6 +66,7 @@ void findings_release(struct findings *f)
 	free(f->finding);
 	free(f->limited);
 	free(f->held);
+	untraced_release(&f->untraced);
 	app_time_release(&f->app);
 	holders_release(&f->holders);
 	arrivals_release(&f->arrivals);
@@ -97,6 +100,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->arrivals.sink;
 	sinks[n++] = &f->overlaps.sink; /* before late.matches, which calls it */
 	sinks[n++] = &f->late.matches.sink;
+	sinks[n++] = &f->untraced.sink;
 	sinks[n++] = &f->epochs.sink;
 	sinks[n++] = &f->locks.sink;
 	sinks[n++] = &f->passive.sink;

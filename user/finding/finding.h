@@ -25,6 +25,7 @@
 #include "analysis/passive.h"
 #include "analysis/transfer_start.h"
 #include "analysis/unexpected.h"
+#include "analysis/untraced.h"
 #include "analysis/volumes.h"
 #include "model/model.h"
 #include "site/sites.h"
@@ -49,7 +50,7 @@ struct finding {
 	const char *told_by;
 };
 
-#define FINDING_SINKS_MAX 20
+#define FINDING_SINKS_MAX 21
 
 struct findings {
 	const struct model *model;
@@ -65,6 +66,7 @@ struct findings {
 	/* the caller's callback for each match, or NULL */
 	void (*matched)(void *ctx, const struct match *m);
 	void *matched_ctx;
+	struct untraced untraced;
 	struct causes causes;
 	struct any_source any_source;
 	struct unexpecteds unexpecteds;

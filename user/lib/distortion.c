@@ -96,15 +96,26 @@ static char *remedy_text(const struct distortion *d)
 									    functions_text(d);
 }
 
+/* "about 49 % of the run is due to tracing, which " if that is more than of any one rank's time. */
+static char *run_text(const struct distortion *d)
+{
+	return d->run_pct > d->pct ?
+		       xasprintf("about %.*f %% of the run is due to tracing: ranks waited for ranks "
+				 "that it held up; it",
+				 digits(d->run_pct), d->run_pct) :
+		       xstrdup("tracing");
+}
+
 char *distortion_text(const struct distortion *d)
 {
-	char *remedy = remedy_text(d), others[64] = "", *text;
+	char *remedy = remedy_text(d), *run = run_text(d), others[64] = "", *text;
 
 	if (d->above > 1)
 		snprintf(others, sizeof(others), " (%u ranks above %.0f %%)", d->above,
 			 DISTORTION_PCT);
-	text = xasprintf("tracing took %s%.*f %% of %s's time%s%s", d->low ? "at least " : "",
+	text = xasprintf("%s took %s%.*f %% of %s's time%s%s", run, d->low ? "at least " : "",
 			 digits(d->pct), d->pct, d->who, others, remedy);
 	free(remedy);
+	free(run);
 	return text;
 }

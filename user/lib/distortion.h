@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DISTORTION_PCT 5.0 /* share of any rank's time above which this is reported first */
+#define DISTORTION_PCT 5.0 /* share of any rank's or the run's time above which this comes first */
 #define DISTORTION_FUNCS 3 /* most expensive functions that are named */
 
 /* In a zeroed struct, nothing cost anything. Names are borrowed. */
 struct distortion {
+	/* share of the run's time by which it would be shorter without tracing; 0: unknown */
+	double run_pct;
 	double pct;	 /* overhead in the time of the rank with the highest overhead */
 	double core_pct; /* part of pct in which povtrace had the rank's core */
 	/* part of pct in which the rank waited for room to record; the rest is recording calls */
@@ -31,7 +33,7 @@ struct distortion {
 void distortion_add_func(struct distortion *d, const char *name, double cost_ns);
 static inline bool distortion_matters(const struct distortion *d)
 {
-	return d->pct > DISTORTION_PCT;
+	return d->pct > DISTORTION_PCT || d->run_pct > DISTORTION_PCT;
 }
 
 /*

@@ -139,6 +139,7 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	json_known_int(j, "job", p, p ? p->job_idx : 0);
 	json_known_int(j, "rank", p && p->rank >= 0, p ? p->rank : 0);
 	json_out_key_double(j, "share", p ? r->distortion.pct / 100 : NAN); /* NaN: null */
+	json_out_key_double(j, "run_share", p ? r->distortion.run_pct / 100 : NAN);
 	json_out_key_uint(j, "ranks_above", r->distortion.above);
 	json_out_key_array(j, "functions");
 	for (i = 0; i < distortion_func_cnt(&r->distortion); i++)

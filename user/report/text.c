@@ -373,7 +373,7 @@ char *text_facts(const struct report *r)
 						  "nothing lost");
 
 	if (r->distorted)
-		text = words(text, " · tracing cost %.1f %%", r->distortion.pct);
+		text = words(text, " · tracing cost %.1f %%", r->distortion.run_pct);
 	return text;
 }
 

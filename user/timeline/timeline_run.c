@@ -40,7 +40,7 @@ static void timeline_conclude(struct timeline *tl, struct model *m, const struct
 	struct rank_ends ends;
 	struct distortion d;
 
-	if (distorted_find(coverage, &findings->app, m, &d) && distortion_matters(&d))
+	if (distorted_find(coverage, &findings->untraced, m, &d) && distortion_matters(&d))
 		timeline_add_distortion(tl, &d);
 	findings_make(findings, m, chosen);
 	timeline_add_findings(tl, findings);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Estimates how much shorter the run would be if it were not traced. It replays the recording
+ * (whatif.h) without the time that tracing took from each thread while its process used MPI:
+ * recording calls, waiting for room, and cores that povtrace had. So it includes what ranks lost
+ * because they waited for ranks that were being traced, or for a core that such a rank had. It
+ * replays a part of the recording at a time, so its memory is bounded. A message whose ends are in
+ * different parts makes nobody earlier.
+ */
+#ifndef POV_ANALYSIS_UNTRACED_H
+#define POV_ANALYSIS_UNTRACED_H
+
+#include "analysis/app_time.h"
+#include "analysis/whatif.h"
+
+struct untraced_thread;
+
+struct untraced {
+	struct model_sink sink;
+	struct whatif *whatif; /* of the current part; owned */
+	const struct app_time *app;
+	const struct model *model;
+	struct untraced_thread *thread; /* by idx; owned */
+	uint32_t nthread;
+	/* tracing of the current part that no single call has; owned */
+	struct whatif_spared *other;
+	size_t nother, other_room;
+	uint64_t calls;	   /* of the current part */
+	uint64_t begun_ns; /* when it began */
+	/* The result: how much shorter the job would be that would gain the largest share. */
+	uint64_t gain_ns;
+	double share; /* of that job's time from MPI_Init to MPI_Finalize */
+};
+
+/*
+ * Installs callbacks in the analyses of collectives and of cores; the previous ones are still
+ * called. app must outlive u. Its sink comes before this one.
+ */
+void untraced_init(struct untraced *u, const struct app_time *app, struct arrivals *arrivals,
+		   struct holders *holders);
+void untraced_match(struct untraced *u, const struct match *m);
+void untraced_release(struct untraced *u);
+
+#endif
