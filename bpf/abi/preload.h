@@ -150,6 +150,23 @@ static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_
  * modulo the ring's size. A record that reaches past a ring's end continues in the room after it.
  */
 #define POV_PRELOAD_RINGS 3
+/*
+ * Durations of one half of a call's recording, between its own reading of the time and its end.
+ * Only every POV_HALF_EVERY-th is measured, as that takes another reading.
+ */
+#define POV_HALF_EVERY 64
+struct pov_half {
+	pov_u64 calls; /* measured or not */
+	pov_u64 cnt;   /* measured */
+	pov_u64 ns;    /* sum of those measured */
+};
+enum pov_half_of {
+	POV_HALF_BEGIN = 0, /* a recorded call begins */
+	POV_HALF_END = 1,
+	POV_HALF_BRIEF_BEGIN = 2, /* a brief call begins */
+	POV_HALF_BRIEF_END = 3,
+	POV_HALF_CNT = 4,
+};
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; set by the thread */
 	pov_u64 pad0[7];
@@ -171,10 +188,15 @@ struct pov_preload_area {
 	pov_u64 miss[POV_MISS_CNT];
 	pov_u64 folded;
 	pov_u64 waits_ns; /* time spent waiting for room in the ring */
-	/* overhead per recorded call, as measured by the process; 0: not measured */
+	/*
+	 * Overhead per recorded call when many are made in a row, measured by the process before
+	 * its first call; 0: not measured. Part of it is hot_ps, as in `sample`.
+	 */
 	pov_u64 cost_ps;
-	pov_u64 counted_ps;  /* overhead per call that record --max-overhead only counts */
-	pov_u64 brief_ps;    /* overhead per brief call */
+	pov_u64 counted_ps; /* likewise, per call that record --max-overhead only counts */
+	pov_u64 brief_ps;   /* likewise, per brief call */
+	pov_u64 hot_ps[POV_HALF_CNT];
+	struct pov_half sample[POV_HALF_CNT];
 	pov_u64 world_ns;    /* time of the last change of world_state */
 	pov_u32 world_state; /* enum pov_preload_world; set by the thread */
 	struct pov_thread state;

@@ -139,6 +139,25 @@ hook_enter:
 	.cfi_endproc
 	.size hook_enter, . - hook_enter
 
+/* hook_call(hook): as if the hooked function were called. */
+	.globl hook_call
+	.hidden hook_call
+	.type hook_call, @function
+	.balign 16
+hook_call:
+	mov %rdi, %r11
+	jmp hook_enter
+	.size hook_call, . - hook_call
+
+	.globl hook_nothing
+	.hidden hook_nothing
+	.type hook_nothing, @function
+	.balign 16
+hook_nothing:
+	xor %eax, %eax
+	ret
+	.size hook_nothing, . - hook_nothing
+
 /*
  * exec_enter: execve was called. Calls exec_before, and makes the system call with the environment
  * that this returns. If it fails, execve's first instruction is executed here and execve continues

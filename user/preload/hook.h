@@ -32,5 +32,9 @@ bool hook_jump(void *at, void (*function)(void));
 
 /* The entry from hooked functions: enter.S. */
 void hook_enter(void);
+/* Calls the hooked function, for calibration. */
+void hook_call(const struct hook *hook);
+/* A function that does nothing. */
+void hook_nothing(void);
 
 #endif

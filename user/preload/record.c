@@ -260,6 +260,29 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 		poll_remember(t, hook, fn);
 }
 
+/* ---- what it costs ---- */
+
+/* A longer one was interrupted. */
+#define SAMPLE_NS_MAX 2000
+static u64 sample_every = POV_HALF_EVERY; /* a power of two */
+
+/* One half of a call's recording ends now, which began when the time was from_ns. */
+static __always_inline void sample_take(enum pov_half_of of, u64 from_ns)
+{
+	struct pov_half *s = &area->sample[of];
+	u64 ns;
+
+	if (s->calls++ & (sample_every - 1))
+		return;
+	ns = clock_now() - from_ns;
+	if (ns > SAMPLE_NS_MAX)
+		return;
+	s->ns += ns;
+	s->cnt++;
+}
+
+/* ---- both ends of a call ---- */
+
 bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark)
 {
 	u64 until, now, sp = (u64)mark;
@@ -278,10 +301,13 @@ bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *ma
 	if (until && now >= until)
 		goto out;
 	mark->canary = sp ^ CANARY;
-	if (fn->brief && !fn->counted && brief_begin(&area->state, hook, fn, args, sp, now))
+	if (fn->brief && !fn->counted && brief_begin(&area->state, hook, fn, args, sp, now)) {
 		poll_again.hook = NULL;
-	else if (fn->counted || !poll_begin(&area->state, hook, args, sp, now))
+		sample_take(POV_HALF_BRIEF_BEGIN, now);
+	} else if (fn->counted || !poll_begin(&area->state, hook, args, sp, now)) {
 		call_begin(hook, fn, args, sp, now);
+		sample_take(POV_HALF_BEGIN, now);
+	}
 	busy = false;
 	return true;
 out:
@@ -289,12 +315,33 @@ out:
 	return false;
 }
 
+/* The call in frame d returns. */
+static __always_inline void frame_return(struct pov_thread *t, u32 d, u64 ret, u64 now)
+{
+	u32 func = frame_call(frame_at(t, d))->func;
+	const struct pov_fn *fn = fn_find(func);
+
+	if (fn)
+		call_leave(t, d, func, fn, ret, frame_call(frame_at(t, d))->site, now);
+	sample_take(POV_HALF_END, now);
+}
+
+static __always_inline void call_return(struct pov_thread *t, u64 sp, u64 ret, u64 now)
+{
+	u32 d = call_returning(t, sp);
+
+	if (d < POV_CALL_DEPTH_MAX && frame_at(t, d)->counted)
+		counted_leave(t, d, now);
+	else if (d < POV_CALL_DEPTH_MAX)
+		frame_return(t, d, ret, now);
+	else if (d == CALL_NO_ENTRY)
+		count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
+}
+
 void record_end(const struct call_mark *mark, u64 ret, u64 site)
 {
-	const struct pov_fn *fn;
 	struct pov_thread *t;
 	u64 until, now;
-	u32 d, func;
 
 	if (busy || !area)
 		return;
@@ -302,25 +349,16 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 	now = clock_now();
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
 	t = &area->state;
-	if ((!until || now < until) && !brief_end(t, (u64)mark, ret, now) &&
-	    !poll_end(t, (u64)mark, ret, site, now)) {
-		d = call_returning(t, (u64)mark);
-		if (d < POV_CALL_DEPTH_MAX && frame_at(t, d)->counted) {
-			counted_leave(t, d, now);
-		} else if (d < POV_CALL_DEPTH_MAX) {
-			func = frame_call(frame_at(t, d))->func;
-			fn = fn_find(func);
-			if (fn)
-				call_leave(t, d, func, fn, ret, frame_call(frame_at(t, d))->site,
-					   now);
-		} else if (d == CALL_NO_ENTRY) {
-			count(POV_COUNT_MISS(POV_MISS_NO_ENTRY));
-		}
+	if (!until || now < until) {
+		if (brief_end(t, (u64)mark, ret, now))
+			sample_take(POV_HALF_BRIEF_END, now);
+		else if (!poll_end(t, (u64)mark, ret, site, now))
+			call_return(t, (u64)mark, ret, now);
 	}
 	busy = false;
 }
 
-/* ---- its own cost ---- */
+/* ---- calibration ---- */
 
 #define BATCHES 5
 #define BATCH_CALLS 64
@@ -340,14 +378,11 @@ static u32 row_plain(void)
 
 static u64 batch_called_ns(u32 row)
 {
-	const u64 args[POV_CALL_ARGS_MAX] = {0};
-	const struct hook hook = {.row = row};
-	struct call_mark mark;
+	const struct hook hook = {.moved = (u64)hook_nothing, .row = row};
 	u64 begin = clock_now();
 
 	for (int i = 0; i < BATCH_CALLS; i++)
-		if (record_begin(&hook, args, &mark))
-			record_end(&mark, 0, 0);
+		hook_call(&hook);
 	return clock_now() - begin;
 }
 
@@ -410,6 +445,22 @@ static u32 row_brief(u32 row)
 	return row;
 }
 
+/* Measures both halves of calls of `row`, of which each is sampled. */
+static void halves_measure(u32 row, enum pov_half_of begin)
+{
+	sample_every = 1;
+	for (int half = 0; half < 2; half++)
+		area->sample[begin + half] = (struct pov_half){0};
+	(void)batch_called_ns(row);
+	for (int half = 0; half < 2; half++) {
+		struct pov_half *s = &area->sample[begin + half];
+
+		area->hot_ps[begin + half] = s->cnt ? s->ns * 1000 / s->cnt : 0;
+		*s = (struct pov_half){0};
+	}
+	sample_every = POV_HALF_EVERY;
+}
+
 void record_calibrate(void)
 {
 	u64 head = area->head;
@@ -423,6 +474,8 @@ void record_calibrate(void)
 	area->cost_ps = median_ps(batch_called_ns, row);
 	area->counted_ps = median_ps(batch_counted_ns, row_sized(row));
 	area->brief_ps = median_ps(batch_called_ns, row_brief(row));
+	halves_measure(row, POV_HALF_BEGIN);
+	halves_measure(row_brief(row), POV_HALF_BRIEF_BEGIN);
 	counting_forget();
 	busy = was;
 	area->head = head;

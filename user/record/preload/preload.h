@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "abi/config.h"
+#include "abi/preload.h"
 
 struct launch_plan;
 struct kernel;
@@ -72,11 +73,14 @@ struct preload_counts {
 	uint64_t no_area;
 	uint64_t folded, waits_ns;
 	/*
-	 * Costs in ps of recording a call, counting a call, and a brief call: sums over the
-	 * cost_cnt threads that measured them.
+	 * Costs in ps of recording a call, counting a call, and a brief call, and the parts of them
+	 * that are sampled, when many are made in a row: sums over the cost_cnt threads that
+	 * measured them.
 	 */
-	uint64_t cost_ps, counted_ps, brief_ps;
+	uint64_t cost_ps, counted_ps, brief_ps, hot_ps[POV_HALF_CNT];
 	uint32_t cost_cnt;
+	/* the same parts of some of all calls, as they were made */
+	uint64_t sample_ns[POV_HALF_CNT], sample_cnt[POV_HALF_CNT];
 };
 
 /*

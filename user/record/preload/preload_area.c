@@ -349,8 +349,14 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum)
 		sum->miss[i] += counter_read(&a->mem->miss[i], most);
 	sum->folded += counter_read(&a->mem->folded, most);
 	sum->waits_ns += counter_read(&a->mem->waits_ns, lived_ns);
+	for (unsigned int i = 0; i < POV_HALF_CNT; i++) {
+		sum->sample_cnt[i] += counter_read(&a->mem->sample[i].cnt, most);
+		sum->sample_ns[i] += counter_read(&a->mem->sample[i].ns, lived_ns);
+	}
 	if (!cost_ps || !counted_ps || !brief_ps)
 		return;
+	for (unsigned int i = 0; i < POV_HALF_CNT; i++)
+		sum->hot_ps[i] += counter_read(&a->mem->hot_ps[i], COST_PS_MAX);
 	sum->cost_ps += cost_ps;
 	sum->counted_ps += counted_ps;
 	sum->brief_ps += brief_ps;
