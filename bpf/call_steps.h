@@ -176,7 +176,7 @@ static __always_inline void call_entered(struct pov_thread *t, u32 d, u32 func,
 	if (fn->learn == POV_LEARN_COMM_FREE)
 		comm_forget(t, d);
 	else if (fn->learn == POV_LEARN_TYPE_FREE)
-		__sync_fetch_and_add(&type_generation, 1);
+		type_freed(frame_call(frame_at(t, d))->lib, frame_arg(frame_at(t, d), 0));
 	if (fn->learn == POV_LEARN_WORLD)
 		world_tell(0);
 #if defined(POV_IN_PROCESS)

@@ -62,6 +62,19 @@ extern __u64 collector_ns;
 /* Number of datatypes freed by all processes. Sizes cached from an older generation are stale. */
 extern __u64 type_generation;
 
+static __always_inline u64 type_generation_of(u64 handle)
+{
+	(void)handle;
+	return type_generation;
+}
+
+/* A datatype of the library is freed, whose handle lies at `at`. */
+static __always_inline void type_freed(u32 lib, u64 at)
+{
+	(void)lib, (void)at;
+	__sync_fetch_and_add(&type_generation, 1);
+}
+
 /*
  * The steps of all bindings, and the number of changes to any process's bindings. Written by the
  * collector.

@@ -48,7 +48,7 @@ static __always_inline bool type_is_object(const struct pov_lib *lib, u64 type)
 static __always_inline int type_size(struct pov_thread *t, const struct pov_lib *lib, u64 handle,
 				     u64 *out)
 {
-	u64 generation = type_generation;
+	u64 generation = type_generation_of(handle);
 	struct pov_type *kept = &t->type[(handle >> 4 ^ handle >> 9) % POV_TYPES_KEPT];
 
 	if (kept->handle == handle && kept->generation == generation) {

@@ -53,7 +53,7 @@ struct pov_spin_open {
 struct pov_type {
 	pov_u64 handle; /* 0 = free slot */
 	pov_u64 bytes;
-	/* type_generation when the size was read; if that differs, it is stale */
+	/* type_generation_of(handle) when the size was read; if that differs, it is stale */
 	pov_u64 generation;
 };
 

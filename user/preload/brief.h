@@ -27,7 +27,7 @@ static __always_inline bool brief_begin(struct pov_thread *t, const struct hook 
 	for (u32 i = 6; i < nargs; i++)
 		frame_args(f)[i] = args[i];
 	if (fn->learn == POV_LEARN_TYPE_FREE)
-		__sync_fetch_and_add(&type_generation, 1);
+		type_freed(hook->lib, args[0]);
 	brief = fn;
 	barrier();
 	t->depth = 1;

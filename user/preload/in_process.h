@@ -92,8 +92,12 @@ struct cfg {
 	u64 spin_gap_ns;
 };
 extern struct cfg cfg;
-/* Counts freed datatypes: sizes kept from an older generation are not trusted. */
-extern u64 type_generation;
+/*
+ * Counts freed datatypes, by a hash of the handle: sizes kept from an older generation are not
+ * trusted. Most programs free only datatypes of their own, so the sizes of predefined ones last.
+ */
+#define TYPE_GENERATIONS 64
+extern u64 type_generation[TYPE_GENERATIONS];
 /* Sizes, recipes and layouts from the collector; not null in a thread that has an area. */
 extern const struct pov_preload_setup *setup;
 extern __thread struct pov_preload_area *area;
@@ -108,6 +112,27 @@ static inline const struct pov_fn *fn_find(u32 func)
 static inline struct pov_lib *lib_find(u32 lib)
 {
 	return lib < POV_LIB_NUMBERS ? (struct pov_lib *)&setup->lib[lib] : NULL;
+}
+
+static inline u64 *type_generation_at(u64 handle)
+{
+	return &type_generation[(handle >> 4 ^ handle >> 10) % TYPE_GENERATIONS];
+}
+
+static inline u64 type_generation_of(u64 handle)
+{
+	return __atomic_load_n(type_generation_at(handle), __ATOMIC_RELAXED);
+}
+
+/* A datatype of the library is freed, whose handle lies at `at`, where MPI is about to read it. */
+static inline void type_freed(u32 number, u64 at)
+{
+	const struct pov_lib *lib = lib_find(number);
+	u64 handle;
+
+	if (lib && lib->flags & POV_LIB_HANDLE_PTR && lib->elem_bytes[POV_ELEM_HANDLE] == 8 &&
+	    !program_read(&handle, 8, at))
+		__sync_fetch_and_add(type_generation_at(handle), 1);
 }
 
 /* The bindings that the process has mapped, in order. */

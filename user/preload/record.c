@@ -18,7 +18,7 @@
 #define NAP_NS 50000
 
 struct cfg cfg;
-u64 type_generation;
+u64 type_generation[TYPE_GENERATIONS];
 struct pov_bindings process_bindings;
 /* True inside this library: calls of a signal handler that interrupts it are not recorded. */
 static __thread bool busy;
