@@ -111,12 +111,27 @@ static void on_spin(void *ctx, const struct model_spin *s)
 			 s->computes);
 }
 
-/* Number of a thread's calls that begin at ts_ns or earlier. */
+/*
+ * Number of a thread's calls that begin at ts_ns or earlier. Looks first near the last result, in
+ * growing steps.
+ */
 static uint32_t calls_begun(const struct whatif *w, uint32_t thread, uint64_t ts_ns)
 {
-	const struct whatif_line *l = thread < w->nline ? &w->line[thread] : NULL;
-	uint32_t lo = 0, hi = l ? l->ncall : 0;
+	struct whatif_line *l = thread < w->nline ? &w->line[thread] : NULL;
+	uint32_t n = l ? l->ncall : 0, lo, hi, step = 1;
 
+	if (!n)
+		return 0;
+	lo = hi = l->looked_at < n ? l->looked_at : n;
+	if (lo < n && l->call[lo].begin_ns <= ts_ns) {
+		for (lo++; step <= n - lo && l->call[lo + step - 1].begin_ns <= ts_ns; step *= 2)
+			lo += step;
+		hi = step <= n - lo ? lo + step - 1 : n;
+	} else {
+		for (; step <= hi && l->call[hi - step].begin_ns > ts_ns; step *= 2)
+			hi -= step;
+		lo = step <= hi ? hi - step + 1 : 0;
+	}
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -125,6 +140,7 @@ static uint32_t calls_begun(const struct whatif *w, uint32_t thread, uint64_t ts
 		else
 			hi = mid;
 	}
+	l->looked_at = lo;
 	return lo;
 }
 

@@ -17,6 +17,7 @@ struct whatif_call {
 struct whatif_line {
 	struct whatif_call *call; /* in order of time; owned */
 	uint32_t ncall, room;
+	uint32_t looked_at; /* result of the last search; the next one is mostly near it */
 };
 
 enum { SEND, RECV, SIDES };
