@@ -102,19 +102,19 @@ static bool speaker_set(struct thread_area *a, uint32_t tid)
 }
 
 /* Bytes copied at a time. Bytes after the record, in or after the ring, do no harm. */
-#define PIECE 32
+#define PIECE 64
 
 /* Copies a record, checks the copy, and passes it to fn. */
-static bool record_give(struct thread_area *a, const struct pov_hdr *shared, size_t bytes,
-			thread_area_fn *fn, void *ctx)
+static inline bool record_give(struct thread_area *a, const struct pov_hdr *shared, size_t bytes,
+			       thread_area_fn *fn, void *ctx)
 {
-	_Alignas(8) char copy[PRELOAD_RECORD_MAX + PIECE];
+	_Alignas(PIECE) char copy[PRELOAD_RECORD_MAX + PIECE];
 	struct pov_hdr *rec = (struct pov_hdr *)copy;
 
 	for (size_t i = 0; i < bytes; i += PIECE)
 		memcpy(copy + i, (const char *)shared + i, PIECE);
-	rec->size = bytes; /* the process may have changed it meanwhile */
-	if (!preload_check(rec, bytes, &a->who))
+	if (rec->size != bytes || /* the process has changed it meanwhile */
+	    !preload_check(rec, bytes, &a->who))
 		return false;
 	if (pov_is_call(rec) && !(rec->flags & POV_CALL_OPEN))
 		a->last_begin_ns = rec->ts_ns - ((struct pov_call *)rec)->dur_ns;
@@ -154,10 +154,13 @@ static void record_take(struct thread_area *a, const struct pov_hdr *rec, uint64
 {
 	uint16_t size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
 
-	a->damaged = size < sizeof(*rec) || size % 8 || size > PRELOAD_RECORD_MAX || size > bytes ||
-		     !record_give(a, rec, size, fn, ctx);
+	if (size < sizeof(*rec) || size > PRELOAD_RECORD_MAX || size > bytes ||
+	    !record_give(a, rec, size, fn, ctx)) {
+		a->damaged = true;
+		return;
+	}
 	a->tail += size;
-	if (!a->damaged && a->tail % RELEASE_BYTES < size)
+	if (a->tail % RELEASE_BYTES < size)
 		room_give(a);
 }
 

@@ -57,8 +57,10 @@ static bool call_check(struct pov_call *c, size_t bytes, const struct preload_sp
 	    !fields_check((const char *)c + fixed, bytes - fixed))
 		return false;
 	c->hdr.flags = (c->hdr.flags & CALL_FLAGS) | POV_CALL_PRELOADED;
-	c->tgid = who->tgid;
-	c->unknown = 0;
+	if (c->tgid != who->tgid)
+		c->tgid = who->tgid;
+	if (c->unknown)
+		c->unknown = 0;
 	return true;
 }
 
@@ -107,15 +109,9 @@ static bool room_check(struct pov_room *r, size_t bytes, const struct preload_sp
 	return true;
 }
 
-bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
+static bool other_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
 {
-	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
-		return false;
-	rec->tid = who->tid;
 	switch (rec->kind) {
-	case POV_KIND_CALL:
-	case POV_KIND_UNSHOWN:
-		return call_check((struct pov_call *)rec, bytes, who);
 	case POV_KIND_SPIN:
 		return spin_check((struct pov_spin *)rec, bytes, who);
 	case POV_KIND_COUNTED:
@@ -126,4 +122,18 @@ bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speak
 		return more_check((const struct pov_more *)rec, bytes, who);
 	}
 	return false;
+}
+
+/*
+ * Members that are mostly right are set only if they are not: a load of a whole word waits for a
+ * store of its part.
+ */
+bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
+{
+	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
+		return false;
+	if (rec->tid != who->tid)
+		rec->tid = who->tid;
+	return pov_is_call(rec) ? call_check((struct pov_call *)rec, bytes, who) :
+				  other_check(rec, bytes, who);
 }
