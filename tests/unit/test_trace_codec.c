@@ -22,7 +22,7 @@ static int begin(void **state)
 {
 	(void)state;
 	for (int i = 0; i < CODEC_COL_CNT; i++)
-		b.col[i] = b.col[i] ? b.col[i] : xmalloc(codec_col_bytes(i));
+		b.col[i].begin = b.col[i].begin ? b.col[i].begin : xmalloc(codec_col_bytes(i));
 	codec_encode_begin(&e, &b);
 	return 0;
 }

@@ -39,8 +39,10 @@ enum codec_col {
  * One block being encoded. Filled by the encoder, read by the code that compresses and writes it.
  */
 struct codec_block {
-	uint8_t *col[CODEC_COL_CNT]; /* each codec_col_bytes() long */
-	uint8_t *end[CODEC_COL_CNT]; /* of what is in the columns */
+	struct {
+		uint8_t *begin; /* codec_col_bytes() long */
+		uint8_t *end;	/* of what is in it */
+	} col[CODEC_COL_CNT];
 	uint32_t nrecords;
 	uint32_t record_bytes;
 	uint64_t min_ts, max_ts;
@@ -77,7 +79,7 @@ size_t codec_col_bytes(enum codec_col col);
 
 static inline uint32_t codec_col_len(const struct codec_block *b, enum codec_col col)
 {
-	return (uint32_t)(b->end[col] - b->col[col]);
+	return (uint32_t)(b->col[col].end - b->col[col].begin);
 }
 
 /* The most bytes a record of this size can add to a block. */

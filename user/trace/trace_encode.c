@@ -46,7 +46,8 @@ void codec_encode_begin(struct codec_encoder *e, struct codec_block *b)
 	memset(e->recent, 0, sizeof(e->recent));
 	memset(e->hash, 0, sizeof(e->hash));
 	e->sure_bytes = TRACE_RECORD_MAX;
-	memcpy(b->end, b->col, sizeof(b->end));
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		b->col[c].end = b->col[c].begin;
 	b->nrecords = 0;
 	b->record_bytes = 0;
 	b->min_ts = UINT64_MAX;
@@ -146,7 +147,8 @@ static inline uint32_t key_hash(uint64_t w0, uint64_t key)
 }
 
 /* The slot of similar records; a new one if there is none. */
-static __attribute__((noinline)) uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords)
+static __attribute__((noinline)) uint32_t slot_find(struct codec_encoder *e, uint32_t tag,
+						    uint32_t nwords)
 {
 	uint32_t i = tag & (CODEC_HASH_SIZE - 1);
 	struct codec_slot *s;
@@ -197,14 +199,6 @@ static uint8_t *slot_begin(struct codec_encoder *e, uint8_t *op, uint32_t slot)
 	return put_varint(op, s->nwords);
 }
 
-/*
- * End pointers of the columns. An array of them would go through memory, and each record would wait
- * for it.
- */
-struct ends {
-	uint8_t *op, *second, *value;
-};
-
 /* Returns a bit for each word from i to n - 1 <= 63 that differs. */
 static inline uint64_t words_compare(const uint64_t *w, const uint64_t *last, uint32_t i,
 				     uint32_t n)
@@ -222,75 +216,92 @@ static inline uint64_t words_compare(const uint64_t *w, const uint64_t *last, ui
 }
 
 /* Writes the differences of the words in the mask. */
-static inline uint8_t *words_put(uint8_t *to, const uint64_t *w, uint64_t *last, uint64_t mask)
+static inline void words_put(struct codec_block *b, const uint64_t *w, uint64_t *last,
+			     uint64_t mask)
 {
+	uint8_t *to = b->col[CODEC_COL_VALUE].end;
+
 	for (; mask; mask &= mask - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(mask);
 
 		to = put_varint(to, zigzag(w[i] - last[i]));
 		last[i] = w[i];
 	}
-	return to;
+	b->col[CODEC_COL_VALUE].end = to;
 }
 
 /* Writes word 2, which mostly changes and is noise. Returns true if it did. */
-static inline bool second_put(struct ends *to, const uint64_t *w, uint64_t *last)
+static inline bool second_put(struct codec_block *b, const uint64_t *w, uint64_t *last)
 {
+	uint8_t *to = b->col[CODEC_COL_SECOND].end;
 	uint64_t delta = w[2] - last[2];
-	uint8_t *end = put_noise(to->second, zigzag(delta));
+	uint8_t *end = put_noise(to, zigzag(delta));
 
 	last[2] = w[2];
-	to->second = delta ? end : to->second;
+	b->col[CODEC_COL_SECOND].end = delta ? end : to;
 	return delta;
 }
 
 #define MASK_WORDS 56 /* 8 bytes of the mask */
 
-/* The part of changes_put for words from MASK_WORDS + 1 on. mask: where the record's mask begins */
-static __attribute__((noinline)) void late_changes_put(struct ends *to, uint8_t *mask, const uint64_t *w, uint64_t *last,
-			     uint32_t nwords)
+/* The part of changes_put for words from MASK_WORDS + 1 on. The record's mask begins at op. */
+static __attribute__((noinline)) void late_changes_put(struct codec_block *b, uint8_t *op,
+						       const uint64_t *w, uint64_t *last,
+						       uint32_t nwords)
 {
+	uint8_t *end = b->col[CODEC_COL_OP].end;
+
 	for (uint32_t i = MASK_WORDS + 1; i < nwords; i += MASK_WORDS) {
 		uint32_t left = nwords - i;
-		uint64_t bits = words_compare(w + i, last + i, 0,
+		uint64_t mask = words_compare(w + i, last + i, 0,
 					      left < MASK_WORDS ? left : MASK_WORDS);
 
-		mask += 8;
-		if (!bits)
+		op += 8;
+		if (!mask)
 			continue;
-		to->value = words_put(to->value, w + i, last + i, bits);
-		to->op[-1] |= 0x80;
-		memset(to->op, 0x80, (size_t)(mask - to->op));
-		to->op = put_varint(mask, bits);
+		words_put(b, w + i, last + i, mask);
+		end[-1] |= 0x80;
+		memset(end, 0x80, (size_t)(op - end));
+		end = put_varint(op, mask);
 	}
+	b->col[CODEC_COL_OP].end = end;
 }
 
 /*
  * Writes which words differ from the slot's last record, and by how much: 7 bits per byte, as in a
  * varint of any length. Word 1, the time, is stored elsewhere and has no bit.
  */
-static inline void changes_put(struct ends *to, const uint64_t *w, uint64_t *last, uint32_t nwords)
+static inline void changes_put(struct codec_block *b, uint8_t *op, const uint64_t *w,
+			       uint64_t *last, uint32_t nwords)
 {
 	uint32_t n = nwords < MASK_WORDS + 1 ? nwords : MASK_WORDS + 1;
 	uint64_t mask = words_compare(w, last, 3, n) | (w[0] != last[0]);
-	uint64_t second = nwords > 2 && second_put(to, w, last);
-	uint8_t *begin = to->op;
+	uint64_t second = nwords > 2 && second_put(b, w, last);
 
-	to->value = words_put(to->value, w, last, mask);
-	to->op = put_varint(begin, (mask & 1) | second << 1 | mask >> 2 << 1);
+	if (mask)
+		words_put(b, w, last, mask);
+	b->col[CODEC_COL_OP].end = put_varint(op, (mask & 1) | second << 1 | mask >> 2 << 1);
 	if (nwords > n)
-		late_changes_put(to, begin, w, last, nwords);
+		late_changes_put(b, op, w, last, nwords);
+}
+
+static inline void time_put(struct codec_encoder *e, struct codec_block *b, uint64_t ts_ns)
+{
+	uint8_t **end = &b->col[CODEC_COL_TIME].end;
+
+	*end = put_noise(*end, zigzag(ts_ns - e->prev_ts));
+	e->prev_ts = ts_ns;
+	if (ts_ns < b->min_ts)
+		b->min_ts = ts_ns;
+	if (ts_ns > b->max_ts)
+		b->max_ts = ts_ns;
 }
 
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec)
 {
 	const uint64_t *w = (const uint64_t *)rec;
 	uint32_t nwords = rec->size / 8u, nslots = e->nslots, slot;
-	struct ends to = {
-		.op = b->end[CODEC_COL_OP],
-		.second = b->end[CODEC_COL_SECOND],
-		.value = b->end[CODEC_COL_VALUE],
-	};
+	uint8_t *op = b->col[CODEC_COL_OP].end;
 	uint64_t *last;
 
 	if (rec->kind == POV_KIND_CALL && nwords > 3)
@@ -298,26 +309,17 @@ void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct p
 	else
 		slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
 	if (slot == nslots)
-		to.op = slot_begin(e, to.op, slot);
+		op = slot_begin(e, op, slot);
 	else
-		to.op = put_varint(to.op, slot + 1);
+		op = put_varint(op, slot + 1);
 	last = &e->arena[e->slot[slot].first];
-	changes_put(&to, w, last, nwords);
-	b->end[CODEC_COL_OP] = to.op;
-	b->end[CODEC_COL_SECOND] = to.second;
-	b->end[CODEC_COL_VALUE] = to.value;
-	b->end[CODEC_COL_TIME] = put_noise(b->end[CODEC_COL_TIME], zigzag(w[1] - e->prev_ts));
-
+	changes_put(b, op, w, last, nwords);
 	last[1] = w[1];
-	e->prev_ts = w[1];
+	time_put(e, b, w[1]);
 	e->prev_slot = slot;
 	e->sure_bytes -= rec->size;
 	b->nrecords++;
 	b->record_bytes += rec->size;
-	if (w[1] < b->min_ts)
-		b->min_ts = w[1];
-	if (w[1] > b->max_ts)
-		b->max_ts = w[1];
 }
 
 uint32_t codec_block_bytes(const struct codec_block *b)
@@ -337,7 +339,7 @@ uint32_t codec_block_store(const struct codec_block *b, uint8_t *out)
 	for (int c = 0; c < CODEC_COL_CNT; c++) {
 		len = codec_col_len(b, c);
 		memcpy(out + 4 * c, &len, sizeof(len));
-		memcpy(p, b->col[c], len);
+		memcpy(p, b->col[c].begin, len);
 		p += len;
 	}
 	return (uint32_t)(p - out);

@@ -61,7 +61,7 @@ static struct store_job *job_new(void)
 	memset(job, 0, sizeof(*job));
 	job->type = TRACE_BLOCK_EVENTS;
 	for (int c = 0; c < CODEC_COL_CNT; c++)
-		job->block.col[c] = (uint8_t *)job + at[c];
+		job->block.col[c].begin = job->block.col[c].end = (uint8_t *)job + at[c];
 	return job;
 }
 
@@ -146,7 +146,7 @@ static int events_write(struct store *s, const struct store_job *job)
 
 	for (int c = 0; c < CODEC_COL_CNT; c++) {
 		len[c] = codec_col_len(b, c);
-		part[1 + c] = (ZSTD_inBuffer){b->col[c], len[c], 0};
+		part[1 + c] = (ZSTD_inBuffer){b->col[c].begin, len[c], 0};
 	}
 	n = parts_compress(s, part, 1 + CODEC_COL_CNT, h.raw_len);
 	if (!n)

@@ -47,9 +47,9 @@ struct trace_writer {
 	uint32_t nstreams;
 	const atomic_int *failed;    /* the store's error */
 	struct trace_tally accepted; /* in blocks that were handed over */
-	uint64_t event_limit; /* file size at which events stop; UINT64_MAX = never */
-	uint64_t room;	      /* bytes that can be encoded before the limit must be checked again */
-	bool full;	      /* event_limit reached */
+	uint64_t event_limit;	     /* file size at which events stop; UINT64_MAX = never */
+	uint64_t room; /* bytes that can be encoded before the limit must be checked again */
+	bool full;     /* event_limit reached */
 };
 
 void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
@@ -183,7 +183,7 @@ static struct stream *stream_aside(struct trace_writer *w, uint16_t id, uint64_t
  * everything stored.
  */
 static struct stream *stream_find_kept(struct trace_writer *w, unsigned int id, uint64_t ts_ns,
-				  uint64_t *segment)
+				       uint64_t *segment)
 {
 	uint64_t newest = keep_newest(w->keep);
 
