@@ -54,13 +54,11 @@ struct codec_slot {
 	uint32_t nwords;
 };
 
-/* The slot of a call: found before its hash is known. */
-#define CODEC_RECENT 64
-struct codec_recent {
-	uint32_t first;
-	uint16_t nwords; /* 0: none */
-	uint16_t slot;
+/* A slot, and where its last record begins in the arena. */
+struct codec_place {
+	uint32_t slot, first;
 };
+#define CODEC_RECENT 64
 
 struct codec_encoder {
 	uint64_t prev_ts;
@@ -69,7 +67,7 @@ struct codec_encoder {
 	uint32_t prev_slot;
 	/* size of further records that fit, whatever they contain: most need no look at the limits */
 	uint32_t sure_bytes;
-	struct codec_recent recent[CODEC_RECENT]; /* by thread and function */
+	struct codec_place recent[CODEC_RECENT]; /* places of calls, by thread and function */
 	struct codec_slot slot[CODEC_SLOTS_MAX];
 	uint16_t hash[CODEC_HASH_SIZE]; /* slot + 1, or 0 */
 	uint64_t arena[CODEC_ARENA_WORDS];

@@ -44,6 +44,7 @@ void codec_encode_begin(struct codec_encoder *e, struct codec_block *b)
 	e->arena_used = 0;
 	e->prev_slot = 0;
 	memset(e->recent, 0, sizeof(e->recent));
+	e->arena[0] = 0; /* no record's first word, as long as there is no slot */
 	memset(e->hash, 0, sizeof(e->hash));
 	e->sure_bytes = TRACE_RECORD_MAX;
 	for (int c = 0; c < CODEC_COL_CNT; c++)
@@ -147,8 +148,8 @@ static inline uint32_t key_hash(uint64_t w0, uint64_t key)
 }
 
 /* The slot of similar records; a new one if there is none. */
-static __attribute__((noinline)) uint32_t slot_find(struct codec_encoder *e, uint32_t tag,
-						    uint32_t nwords)
+static __attribute__((noinline)) struct codec_place slot_find(struct codec_encoder *e, uint32_t tag,
+							      uint32_t nwords)
 {
 	uint32_t i = tag & (CODEC_HASH_SIZE - 1);
 	struct codec_slot *s;
@@ -156,7 +157,7 @@ static __attribute__((noinline)) uint32_t slot_find(struct codec_encoder *e, uin
 	for (; e->hash[i]; i = (i + 1) & (CODEC_HASH_SIZE - 1)) {
 		s = &e->slot[e->hash[i] - 1];
 		if (s->tag == tag && s->nwords == nwords)
-			return e->hash[i] - 1u;
+			return (struct codec_place){e->hash[i] - 1u, s->first};
 	}
 	s = &e->slot[e->nslots++];
 	s->tag = tag;
@@ -164,24 +165,22 @@ static __attribute__((noinline)) uint32_t slot_find(struct codec_encoder *e, uin
 	s->first = e->arena_used;
 	e->arena_used += nwords;
 	e->hash[i] = (uint16_t)e->nslots;
-	return e->nslots - 1;
+	return (struct codec_place){e->nslots - 1, s->first};
 }
 
 /*
- * Like slot_find, for calls. A record with the same thread and function as the slot's last one has
- * the same slot. The CPU can read that last record before it has computed the hash.
+ * Like slot_find, for calls. If the last record of a slot has the same first word, thread and
+ * function, it is their slot. The CPU can load that record before it has computed the hash.
  */
-static inline uint32_t slot_find_call(struct codec_encoder *e, const uint64_t *w, uint32_t nwords)
+static inline struct codec_place slot_find_call(struct codec_encoder *e, const uint64_t *w,
+						uint32_t nwords)
 {
-	struct codec_recent *r = &e->recent[((w[0] ^ w[3]) >> 32) % CODEC_RECENT];
-	const uint64_t *last = &e->arena[r->first];
+	struct codec_place *recent = &e->recent[((w[0] ^ w[3]) >> 32) % CODEC_RECENT];
+	const uint64_t *last = &e->arena[recent->first];
 
-	if (r->nwords != nwords || last[0] != w[0] || last[3] != w[3]) {
-		r->slot = (uint16_t)slot_find(e, key_hash(w[0], w[3]), nwords);
-		r->nwords = (uint16_t)nwords;
-		r->first = e->slot[r->slot].first;
-	}
-	return r->slot;
+	if (last[0] != w[0] || last[3] != w[3])
+		*recent = slot_find(e, key_hash(w[0], w[3]), nwords);
+	return *recent;
 }
 
 /* A new slot starts from the slot used before: often the same thread in another function. */
@@ -300,23 +299,24 @@ static inline void time_put(struct codec_encoder *e, struct codec_block *b, uint
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec)
 {
 	const uint64_t *w = (const uint64_t *)rec;
-	uint32_t nwords = rec->size / 8u, nslots = e->nslots, slot;
+	uint32_t nwords = rec->size / 8u, nslots = e->nslots;
 	uint8_t *op = b->col[CODEC_COL_OP].end;
+	struct codec_place at;
 	uint64_t *last;
 
 	if (rec->kind == POV_KIND_CALL && nwords > 3)
-		slot = slot_find_call(e, w, nwords);
+		at = slot_find_call(e, w, nwords);
 	else
-		slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
-	if (slot == nslots)
-		op = slot_begin(e, op, slot);
+		at = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
+	if (at.slot == nslots)
+		op = slot_begin(e, op, at.slot);
 	else
-		op = put_varint(op, slot + 1);
-	last = &e->arena[e->slot[slot].first];
+		op = put_varint(op, at.slot + 1);
+	last = &e->arena[at.first];
 	changes_put(b, op, w, last, nwords);
 	last[1] = w[1];
 	time_put(e, b, w[1]);
-	e->prev_slot = slot;
+	e->prev_slot = at.slot;
 	e->sure_bytes -= rec->size;
 	b->nrecords++;
 	b->record_bytes += rec->size;
