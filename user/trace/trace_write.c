@@ -21,6 +21,7 @@
 #include "trace/trace_dump.h"
 #include "trace/trace_keep.h"
 #include "trace/trace_store.h"
+#include "trace/trace_tally.h"
 
 #define STREAM_CNT 65536
 #define BLOCK_BYTES_MIN (sizeof(struct trace_block_header) + CODEC_PREFIX_BYTES)
@@ -51,16 +52,6 @@ struct trace_writer {
 	uint64_t room; /* bytes that can be encoded before the limit must be checked again */
 	bool full;     /* event_limit reached */
 };
-
-void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
-{
-	to->records += t->records;
-	to->calls += t->calls;
-	to->spins += t->spins;
-	to->polls += t->polls;
-	to->counted += t->counted;
-	to->switches += t->switches;
-}
 
 static uint64_t now_ns(void)
 {
@@ -206,36 +197,6 @@ static void stream_begin(struct trace_writer *w, struct stream *s)
 	codec_encode_begin(&s->enc, &s->open->block);
 }
 
-static void tally_add_other(struct trace_tally *t, const struct pov_hdr *rec)
-{
-	const struct pov_spin *spin = (const struct pov_spin *)rec;
-
-	switch (rec->kind) {
-	case POV_KIND_SWITCH:
-		t->switches++;
-		break;
-	case POV_KIND_COUNTED:
-		t->counted += ((const struct pov_counted *)rec)->calls;
-		break;
-	case POV_KIND_SPIN:
-		t->spins++;
-		for (size_t i = 0;
-		     sizeof(*spin) + (i + 1) * sizeof(*spin->func) <= rec->size && i < spin->nfuncs;
-		     i++)
-			t->polls += spin->func[i].cnt;
-		break;
-	}
-}
-
-static inline void tally_add(struct trace_tally *t, const struct pov_hdr *rec)
-{
-	t->records++;
-	if (rec->kind == POV_KIND_CALL) /* most are */
-		t->calls++;
-	else
-		tally_add_other(t, rec);
-}
-
 /* 0, or why the writer takes no record of this size now. */
 static inline int writer_refuses(struct trace_writer *w, uint32_t size, uint64_t need)
 {
@@ -264,11 +225,11 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 	if (!s->open)
 		stream_begin(w, s);
 	codec_encode(&s->enc, &s->open->block, rec);
-	tally_add(&s->open->tally, rec);
+	trace_tally_add(&s->open->tally, rec);
 	if (w->event_limit != UINT64_MAX)
 		w->room -= need;
 	if (w->keep && !w->place)
-		tally_add(keep_tally(w->keep, segment), rec);
+		trace_tally_add(keep_tally(w->keep, segment), rec);
 	return 0;
 }
 
