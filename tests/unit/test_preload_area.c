@@ -514,6 +514,29 @@ TEST(no_memory_for_a_larger_ring)
 	assert_int_equal(spare, POV_PRELOAD_RING_SECOND - 1);
 }
 
+/*
+ * Bytes that are less than a record, after a whole one or after nothing: the process would not have
+ * counted them as written.
+ */
+TEST(cut_off)
+{
+	const size_t left[] = {8, sizeof(struct pov_hdr), sizeof(struct call) - 8};
+	struct call c;
+
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+		for (unsigned int before = 0; before < 2; before++) {
+			area_renew();
+			c = call_new();
+			if (before)
+				put(&c, sizeof(c));
+			put(&c, left[i]);
+			thread_area_take(a, on_record, &t);
+			assert_int_equal(t.cnt, before);
+			assert_true(a->damaged);
+			assert_int_equal(a->mem->tail, a->mem->head);
+		}
+}
+
 /* Impossible data about the rings: nothing more is read. */
 static void nonsense(uint32_t ring, uint64_t from)
 {

@@ -22,7 +22,7 @@ static int begin(void **state)
 {
 	(void)state;
 	for (int i = 0; i < CODEC_COL_CNT; i++)
-		b.col[i] = b.col[i] ? b.col[i] : xmalloc(codec_col_bytes(i));
+		b.col[i].begin = b.col[i].begin ? b.col[i].begin : xmalloc(codec_col_bytes(i));
 	codec_encode_begin(&e, &b);
 	return 0;
 }
@@ -111,6 +111,44 @@ TEST(edges)
 		assert_true(put(&rec));
 	}
 	assert_true(put(&rec)); /* nothing changed */
+	check();
+}
+
+static void mask_check(uint32_t before, const uint8_t *mask, uint32_t bytes)
+{
+	const uint8_t *op = b.col[CODEC_COL_OP].begin + before;
+
+	assert_int_equal(codec_col_len(&b, CODEC_COL_OP), before + 1 + bytes);
+	assert_int_equal(op[0], 1); /* the slot */
+	assert_memory_equal(op + 1, mask, bytes);
+}
+
+/*
+ * The mask of a long record has a bit for each word but the time, and ends with its last byte that
+ * is not zero.
+ */
+TEST(long_masks)
+{
+	const uint8_t none[] = {0}, early[] = {0x80 | 1 << 2, 1 << 6};
+	const uint8_t late[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1 << 1};
+	union any_record rec;
+	uint32_t len0, len1, len2;
+
+	memset(&rec, 0, sizeof(rec));
+	rec.hdr.size = 600;
+	assert_true(put(&rec));
+	len0 = codec_col_len(&b, CODEC_COL_OP);
+	assert_true(put(&rec));
+	mask_check(len0, none, sizeof(none));
+	len1 = codec_col_len(&b, CODEC_COL_OP);
+	rec.w[3]++;
+	rec.w[14]++;
+	assert_true(put(&rec));
+	mask_check(len1, early, sizeof(early));
+	len2 = codec_col_len(&b, CODEC_COL_OP);
+	rec.w[58]++; /* bit 57 */
+	assert_true(put(&rec));
+	mask_check(len2, late, sizeof(late));
 	check();
 }
 

@@ -57,10 +57,12 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 {
 	int err;
 
-	if ((s->end_ns && rec->ts_ns > s->end_ns) || session_is_calibration(rec))
+	if ((s->end_ns && rec->ts_ns > s->end_ns) ||
+	    (rec->kind == POV_KIND_COUNTED && session_is_calibration(rec)))
 		return;
 	s->seen++;
-	session_keep_record(s, rec);
+	if (s->keep)
+		session_keep_record(s, rec);
 	err = trace_writer_add(s->writer, stream, rec);
 	s->refused += err != 0;
 	if (err && !s->err)

@@ -15,9 +15,14 @@ static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
 	return (uint64_t)tgid << 32 | (uint64_t)lib << 16 | func;
 }
 
+static inline struct toll_last *last_of(struct toll *t, uint64_t key)
+{
+	return &t->last[(key ^ key >> 32) % TOLL_LAST];
+}
+
 static struct toll_hits *hits_of(struct toll *t, uint64_t key)
 {
-	struct toll_last *last = &t->last[(key ^ key >> 32) % TOLL_LAST];
+	struct toll_last *last = last_of(t, key);
 
 	if (!last->hits || last->key != key)
 		*last = (struct toll_last){key, map_make(&t->hits, key, sizeof(*last->hits))};
@@ -80,7 +85,7 @@ static void region_count(struct toll *t, const struct pov_region *r)
 	h->stepped = true;
 }
 
-void toll_record(struct toll *t, const struct pov_hdr *rec)
+static __attribute__((noinline)) void record_count(struct toll *t, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
 	const struct pov_region *region = (const struct pov_region *)rec;
@@ -116,6 +121,24 @@ void toll_record(struct toll *t, const struct pov_hdr *rec)
 	default:
 		break;
 	}
+}
+
+void toll_record(struct toll *t, const struct pov_hdr *rec)
+{
+	const struct pov_call *call = (const struct pov_call *)rec;
+	const struct toll_last *last;
+	uint64_t key;
+
+	/* most are calls of the same functions as before */
+	if (rec->kind == POV_KIND_CALL && call->hdr.flags & POV_CALL_PRELOADED) {
+		key = key_of(call->tgid, call->lib, call->func);
+		last = last_of(t, key);
+		if (last->hits && last->key == key) {
+			last->hits->preloaded++;
+			return;
+		}
+	}
+	record_count(t, rec);
 }
 
 static const char *function_name(uint64_t key)

@@ -30,6 +30,7 @@ enum codec_col {
 };
 #define CODEC_PREFIX_BYTES (4 * CODEC_COL_CNT) /* u32 length of each column, before the columns */
 
+#define CODEC_VARINT_MAX 10 /* bytes of a 64-bit number */
 #define CODEC_SLOTS_MAX 1024
 #define CODEC_ARENA_WORDS 16384 /* words of all slots' last records */
 #define CODEC_HASH_SIZE 4096
@@ -38,8 +39,10 @@ enum codec_col {
  * One block being encoded. Filled by the encoder, read by the code that compresses and writes it.
  */
 struct codec_block {
-	uint8_t *col[CODEC_COL_CNT]; /* each codec_col_bytes() long */
-	uint32_t len[CODEC_COL_CNT];
+	struct {
+		uint8_t *begin; /* codec_col_bytes() long */
+		uint8_t *end;	/* of what is in it */
+	} col[CODEC_COL_CNT];
 	uint32_t nrecords;
 	uint32_t record_bytes;
 	uint64_t min_ts, max_ts;
@@ -51,11 +54,20 @@ struct codec_slot {
 	uint32_t nwords;
 };
 
+/* A slot, and where its last record begins in the arena. */
+struct codec_place {
+	uint32_t slot, first;
+};
+#define CODEC_RECENT 64
+
 struct codec_encoder {
 	uint64_t prev_ts;
 	uint32_t nslots;
 	uint32_t arena_used; /* words */
 	uint32_t prev_slot;
+	/* size of further records that fit, whatever they contain: most need no look at the limits */
+	uint32_t sure_bytes;
+	struct codec_place recent[CODEC_RECENT]; /* places of calls, by thread and function */
 	struct codec_slot slot[CODEC_SLOTS_MAX];
 	uint16_t hash[CODEC_HASH_SIZE]; /* slot + 1, or 0 */
 	uint64_t arena[CODEC_ARENA_WORDS];
@@ -63,15 +75,29 @@ struct codec_encoder {
 
 size_t codec_col_bytes(enum codec_col col);
 
+static inline uint32_t codec_col_len(const struct codec_block *b, enum codec_col col)
+{
+	return (uint32_t)(b->col[col].end - b->col[col].begin);
+}
+
 /* The most bytes a record of this size can add to a block. */
-uint32_t codec_worst_bytes(uint32_t size);
+static inline uint32_t codec_worst_bytes(uint32_t size)
+{
+	return size / 8 * CODEC_VARINT_MAX + size / 8 / 7 + 1 + 16;
+}
 /* Starts a block: forgets all slots, empties b. The caller owns the columns of b. */
 void codec_encode_begin(struct codec_encoder *e, struct codec_block *b);
+/* Like codec_encode_full. Looks at the limits of a block, and sets sure_bytes. */
+bool codec_encode_look(struct codec_encoder *e, const struct codec_block *b, uint32_t size);
 /* True if the block must be closed before a record of this size is added. */
-bool codec_encode_full(const struct codec_encoder *e, const struct codec_block *b, uint32_t size);
+static inline bool codec_encode_full(struct codec_encoder *e, const struct codec_block *b,
+				     uint32_t size)
+{
+	return size > e->sure_bytes && codec_encode_look(e, b, size);
+}
 /*
- * Adds a record of valid size (TRACE_RECORD_MIN..MAX, a multiple of 8). Must not be called when
- * full.
+ * Adds a record of valid size (TRACE_RECORD_MIN..MAX, a multiple of 8). Call codec_encode_full
+ * before each record but a block's first.
  */
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec);
 /* Encoded size so far, including the prefix. */

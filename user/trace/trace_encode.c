@@ -11,9 +11,8 @@
 #include "trace/trace_format.h"
 
 #define RECORD_WORDS_MAX (TRACE_RECORD_MAX / 8)
-#define VARINT_BYTES_MAX 10
 /* Most that one record adds to a column: its words as varints; its mask, slot, base and length. */
-#define VALUE_BYTES_MAX (RECORD_WORDS_MAX * VARINT_BYTES_MAX)
+#define VALUE_BYTES_MAX (RECORD_WORDS_MAX * CODEC_VARINT_MAX)
 #define OP_BYTES_MAX (RECORD_WORDS_MAX / 7 + 1 + 16)
 
 /* A writer closes blocks well below the format's limits: small blocks save memory in the reader. */
@@ -28,8 +27,8 @@ static const uint32_t col_bytes[CODEC_COL_CNT] = {
 };
 static const uint32_t col_margin[CODEC_COL_CNT] = {
 	[CODEC_COL_OP] = OP_BYTES_MAX,
-	[CODEC_COL_TIME] = VARINT_BYTES_MAX,
-	[CODEC_COL_SECOND] = VARINT_BYTES_MAX,
+	[CODEC_COL_TIME] = CODEC_VARINT_MAX,
+	[CODEC_COL_SECOND] = CODEC_VARINT_MAX,
 	[CODEC_COL_VALUE] = VALUE_BYTES_MAX,
 };
 
@@ -38,32 +37,48 @@ size_t codec_col_bytes(enum codec_col col)
 	return col_bytes[col];
 }
 
-uint32_t codec_worst_bytes(uint32_t size)
-{
-	return size / 8 * VARINT_BYTES_MAX + size / 8 / 7 + 1 + 16;
-}
-
 void codec_encode_begin(struct codec_encoder *e, struct codec_block *b)
 {
 	e->prev_ts = 0;
 	e->nslots = 0;
 	e->arena_used = 0;
 	e->prev_slot = 0;
+	memset(e->recent, 0, sizeof(e->recent));
+	e->arena[0] = 0; /* no record's first word, as long as there is no slot */
 	memset(e->hash, 0, sizeof(e->hash));
-	memset(b->len, 0, sizeof(b->len));
+	e->sure_bytes = TRACE_RECORD_MAX;
+	for (int c = 0; c < CODEC_COL_CNT; c++)
+		b->col[c].end = b->col[c].begin;
 	b->nrecords = 0;
 	b->record_bytes = 0;
 	b->min_ts = UINT64_MAX;
 	b->max_ts = 0;
 }
 
-bool codec_encode_full(const struct codec_encoder *e, const struct codec_block *b, uint32_t size)
+static inline void lower(uint32_t *least, uint32_t v)
 {
-	for (int c = 0; c < CODEC_COL_CNT; c++)
-		if (b->len[c] + col_margin[c] > col_bytes[c])
+	*least = v < *least ? v : *least;
+}
+
+/* A word adds at most CODEC_VARINT_MAX to any column, and a record has two words or more. */
+bool codec_encode_look(struct codec_encoder *e, const struct codec_block *b, uint32_t size)
+{
+	uint32_t words = CODEC_ARENA_WORDS - e->arena_used, room;
+
+	for (int c = 0; c < CODEC_COL_CNT; c++) {
+		room = col_bytes[c] - col_margin[c];
+		if (codec_col_len(b, c) > room)
 			return true;
-	return b->nrecords >= BLOCK_RECORDS || b->record_bytes + size > BLOCK_RECBYTES ||
-	       e->nslots >= CODEC_SLOTS_MAX || e->arena_used + size / 8 > CODEC_ARENA_WORDS;
+		lower(&words, (room - codec_col_len(b, c)) / CODEC_VARINT_MAX);
+	}
+	if (b->nrecords >= BLOCK_RECORDS || b->record_bytes + size > BLOCK_RECBYTES ||
+	    e->nslots >= CODEC_SLOTS_MAX || e->arena_used + size / 8 > CODEC_ARENA_WORDS)
+		return true;
+	lower(&words, 2 * (BLOCK_RECORDS - b->nrecords));
+	lower(&words, 2 * (CODEC_SLOTS_MAX - e->nslots));
+	lower(&words, (BLOCK_RECBYTES - b->record_bytes) / 8);
+	e->sure_bytes = words * 8 < size ? size : words * 8;
+	return false;
 }
 
 static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
@@ -76,30 +91,53 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
+/*
+ * Like put_varint, for values whose lengths vary: no branch depends on the length, which no branch
+ * predictor would foresee. Stores up to 4 bytes, whatever the length.
+ */
+static inline uint8_t *put_noise(uint8_t *p, uint64_t v)
+{
+	static const uint32_t more[] = {0, 0x80, 0x8080, 0x808080};
+	uint32_t x = (uint32_t)v, after;
+
+	if (v >> 28)
+		return put_varint(p, v);
+	x += x & ~0x7fu; /* makes room for the bit that says that another byte follows */
+	x += x & ~0x7fffu;
+	x += x & ~0x7fffffu;
+	after = (31u ^ (uint32_t)__builtin_clz(x | 1)) / 8;
+	x |= more[after];
+	memcpy(p, &x, sizeof(x));
+	return p + 1 + after;
+}
+
 static inline uint64_t zigzag(uint64_t delta)
 {
 	return delta << 1 ^ (uint64_t)((int64_t)delta >> 63);
 }
 
-/* The key that separates dissimilar records, in addition to word 0 (size, kind, flags, thread). */
+/*
+ * By kind, the word that separates dissimilar records, in addition to word 0 (size, kind, flags,
+ * thread). 0: none.
+ */
+static const uint8_t key_word[256] = {
+	/* process and function or region; CPU and vector */
+	[POV_KIND_CALL] = 3,
+	[POV_KIND_UNSHOWN] = 3,
+	[POV_KIND_CALL_BEGIN] = 3,
+	[POV_KIND_IRQ] = 3,
+	[POV_KIND_REGION] = 3,
+	[POV_KIND_COUNTED] = 5, /* process and function */
+	/* the other thread */
+	[POV_KIND_SWITCH] = 2,
+	[POV_KIND_WAKING] = 2,
+};
+
 static inline uint64_t record_key(const struct pov_hdr *rec, const uint64_t *w)
 {
-	switch (rec->kind) {
-	case POV_KIND_CALL:
-	case POV_KIND_UNSHOWN:
-	case POV_KIND_CALL_BEGIN:
-	case POV_KIND_IRQ:
-	case POV_KIND_REGION:
-		/* process and function or region; CPU and vector */
-		return rec->size >= 32 ? w[3] : 0;
-	case POV_KIND_COUNTED:
-		return rec->size >= 48 ? w[5] : 0; /* process and function */
-	case POV_KIND_SWITCH:
-	case POV_KIND_WAKING:
-		return rec->size >= 24 ? w[2] : 0; /* the other thread */
-	default:
-		return 0;
-	}
+	uint32_t i = key_word[rec->kind];
+
+	return i && rec->size > i * 8 ? w[i] : 0;
 }
 
 static inline uint32_t key_hash(uint64_t w0, uint64_t key)
@@ -110,7 +148,8 @@ static inline uint32_t key_hash(uint64_t w0, uint64_t key)
 }
 
 /* The slot of similar records; a new one if there is none. */
-static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords)
+static __attribute__((noinline)) struct codec_place slot_find(struct codec_encoder *e, uint32_t tag,
+							      uint32_t nwords)
 {
 	uint32_t i = tag & (CODEC_HASH_SIZE - 1);
 	struct codec_slot *s;
@@ -118,7 +157,7 @@ static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords
 	for (; e->hash[i]; i = (i + 1) & (CODEC_HASH_SIZE - 1)) {
 		s = &e->slot[e->hash[i] - 1];
 		if (s->tag == tag && s->nwords == nwords)
-			return e->hash[i] - 1u;
+			return (struct codec_place){e->hash[i] - 1u, s->first};
 	}
 	s = &e->slot[e->nslots++];
 	s->tag = tag;
@@ -126,7 +165,22 @@ static uint32_t slot_find(struct codec_encoder *e, uint32_t tag, uint32_t nwords
 	s->first = e->arena_used;
 	e->arena_used += nwords;
 	e->hash[i] = (uint16_t)e->nslots;
-	return e->nslots - 1;
+	return (struct codec_place){e->nslots - 1, s->first};
+}
+
+/*
+ * Like slot_find, for calls. If the last record of a slot has the same first word, thread and
+ * function, it is their slot. The CPU can load that record before it has computed the hash.
+ */
+static inline struct codec_place slot_find_call(struct codec_encoder *e, const uint64_t *w,
+						uint32_t nwords)
+{
+	struct codec_place *recent = &e->recent[((w[0] ^ w[3]) >> 32) % CODEC_RECENT];
+	const uint64_t *last = &e->arena[recent->first];
+
+	if (last[0] != w[0] || last[3] != w[3])
+		*recent = slot_find(e, key_hash(w[0], w[3]), nwords);
+	return *recent;
 }
 
 /* A new slot starts from the slot used before: often the same thread in another function. */
@@ -144,91 +198,128 @@ static uint8_t *slot_begin(struct codec_encoder *e, uint8_t *op, uint32_t slot)
 	return put_varint(op, s->nwords);
 }
 
-/*
- * End pointers of the columns. An array of them would go through memory, and each record would wait
- * for it.
- */
-struct ends {
-	uint8_t *op, *time, *second, *value;
-};
-
-/* If word i changed, writes the difference. Returns 1 if it did. */
-static inline uint8_t word_put(uint8_t **to, const uint64_t *w, uint64_t *last, uint32_t i)
+/* Returns a bit for each word from i to n - 1 <= 63 that differs. */
+static inline uint64_t words_compare(const uint64_t *w, const uint64_t *last, uint32_t i,
+				     uint32_t n)
 {
-	uint64_t delta = w[i] - last[i];
+	uint64_t mask = 0;
 
-	if (!delta)
-		return 0;
-	last[i] = w[i];
-	*to = put_varint(*to, zigzag(delta));
-	return 1;
+	for (; i + 4 <= n; i += 4)
+		if ((w[i] ^ last[i]) | (w[i + 1] ^ last[i + 1]) | (w[i + 2] ^ last[i + 2]) |
+		    (w[i + 3] ^ last[i + 3])) /* rarely */
+			for (uint32_t k = i; k < i + 4; k++)
+				mask |= (uint64_t)(w[k] != last[k]) << k;
+	for (; i < n; i++)
+		mask |= (uint64_t)(w[i] != last[i]) << i;
+	return mask;
+}
+
+/* Writes the differences of the words in the mask. */
+static inline void words_put(struct codec_block *b, const uint64_t *w, uint64_t *last,
+			     uint64_t mask)
+{
+	uint8_t *to = b->col[CODEC_COL_VALUE].end;
+
+	for (; mask; mask &= mask - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(mask);
+
+		to = put_varint(to, zigzag(w[i] - last[i]));
+		last[i] = w[i];
+	}
+	b->col[CODEC_COL_VALUE].end = to;
+}
+
+/* Writes word 2, which mostly changes and is noise. Returns true if it did. */
+static inline bool second_put(struct codec_block *b, const uint64_t *w, uint64_t *last)
+{
+	uint8_t *to = b->col[CODEC_COL_SECOND].end;
+	uint64_t delta = w[2] - last[2];
+	uint8_t *end = put_noise(to, zigzag(delta));
+
+	last[2] = w[2];
+	b->col[CODEC_COL_SECOND].end = delta ? end : to;
+	return delta;
+}
+
+#define MASK_WORDS 56 /* 8 bytes of the mask */
+
+/* The part of changes_put for words from MASK_WORDS + 1 on. The record's mask begins at op. */
+static __attribute__((noinline)) void late_changes_put(struct codec_block *b, uint8_t *op,
+						       const uint64_t *w, uint64_t *last,
+						       uint32_t nwords)
+{
+	uint8_t *end = b->col[CODEC_COL_OP].end;
+
+	for (uint32_t i = MASK_WORDS + 1; i < nwords; i += MASK_WORDS) {
+		uint32_t left = nwords - i;
+		uint64_t mask = words_compare(w + i, last + i, 0,
+					      left < MASK_WORDS ? left : MASK_WORDS);
+
+		op += 8;
+		if (!mask)
+			continue;
+		words_put(b, w + i, last + i, mask);
+		end[-1] |= 0x80;
+		memset(end, 0x80, (size_t)(op - end));
+		end = put_varint(op, mask);
+	}
+	b->col[CODEC_COL_OP].end = end;
 }
 
 /*
  * Writes which words differ from the slot's last record, and by how much: 7 bits per byte, as in a
  * varint of any length. Word 1, the time, is stored elsewhere and has no bit.
  */
-static inline void changes_put(struct ends *to, const uint64_t *w, uint64_t *last, uint32_t nwords)
+static inline void changes_put(struct codec_block *b, uint8_t *op, const uint64_t *w,
+			       uint64_t *last, uint32_t nwords)
 {
-	uint8_t *mask = to->op, *end = mask + 1, *val = to->value;
-	unsigned int bit = 1;
-	uint8_t bits;
+	uint32_t n = nwords < MASK_WORDS + 1 ? nwords : MASK_WORDS + 1;
+	uint64_t mask = words_compare(w, last, 3, n) | (w[0] != last[0]);
+	uint64_t second = nwords > 2 && second_put(b, w, last);
 
-	bits = word_put(&val, w, last, 0);
-	if (nwords > 2)
-		bits |= (uint8_t)(word_put(&to->second, w, last, 2) << bit++);
-	for (uint32_t i = 3; i < nwords; i++) {
-		bits |= (uint8_t)(word_put(&val, w, last, i) << bit);
-		if (++bit < 7)
-			continue;
-		*mask++ = bits | 0x80;
-		if (bits)
-			end = mask;
-		bits = 0;
-		bit = 0;
-	}
-	*mask++ = bits | 0x80;
-	if (bits)
-		end = mask;
-	end[-1] &= 0x7f;
-	to->op = end;
-	to->value = val;
+	if (mask)
+		words_put(b, w, last, mask);
+	b->col[CODEC_COL_OP].end = put_varint(op, (mask & 1) | second << 1 | mask >> 2 << 1);
+	if (nwords > n)
+		late_changes_put(b, op, w, last, nwords);
+}
+
+static inline void time_put(struct codec_encoder *e, struct codec_block *b, uint64_t ts_ns)
+{
+	uint8_t **end = &b->col[CODEC_COL_TIME].end;
+
+	*end = put_noise(*end, zigzag(ts_ns - e->prev_ts));
+	e->prev_ts = ts_ns;
+	if (ts_ns < b->min_ts)
+		b->min_ts = ts_ns;
+	if (ts_ns > b->max_ts)
+		b->max_ts = ts_ns;
 }
 
 void codec_encode(struct codec_encoder *e, struct codec_block *b, const struct pov_hdr *rec)
 {
 	const uint64_t *w = (const uint64_t *)rec;
-	uint32_t nwords = rec->size / 8u, nslots = e->nslots, slot;
-	struct ends to = {
-		.op = b->col[CODEC_COL_OP] + b->len[CODEC_COL_OP],
-		.time = b->col[CODEC_COL_TIME] + b->len[CODEC_COL_TIME],
-		.second = b->col[CODEC_COL_SECOND] + b->len[CODEC_COL_SECOND],
-		.value = b->col[CODEC_COL_VALUE] + b->len[CODEC_COL_VALUE],
-	};
+	uint32_t nwords = rec->size / 8u, nslots = e->nslots;
+	uint8_t *op = b->col[CODEC_COL_OP].end;
+	struct codec_place at;
 	uint64_t *last;
 
-	slot = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
-	if (slot == nslots)
-		to.op = slot_begin(e, to.op, slot);
+	if (rec->kind == POV_KIND_CALL && nwords > 3)
+		at = slot_find_call(e, w, nwords);
 	else
-		to.op = put_varint(to.op, slot + 1);
-	last = &e->arena[e->slot[slot].first];
-	changes_put(&to, w, last, nwords);
-	to.time = put_varint(to.time, zigzag(w[1] - e->prev_ts));
-	b->len[CODEC_COL_OP] = (uint32_t)(to.op - b->col[CODEC_COL_OP]);
-	b->len[CODEC_COL_TIME] = (uint32_t)(to.time - b->col[CODEC_COL_TIME]);
-	b->len[CODEC_COL_SECOND] = (uint32_t)(to.second - b->col[CODEC_COL_SECOND]);
-	b->len[CODEC_COL_VALUE] = (uint32_t)(to.value - b->col[CODEC_COL_VALUE]);
-
+		at = slot_find(e, key_hash(w[0], record_key(rec, w)), nwords);
+	if (at.slot == nslots)
+		op = slot_begin(e, op, at.slot);
+	else
+		op = put_varint(op, at.slot + 1);
+	last = &e->arena[at.first];
+	changes_put(b, op, w, last, nwords);
 	last[1] = w[1];
-	e->prev_ts = w[1];
-	e->prev_slot = slot;
+	time_put(e, b, w[1]);
+	e->prev_slot = at.slot;
+	e->sure_bytes -= rec->size;
 	b->nrecords++;
 	b->record_bytes += rec->size;
-	if (w[1] < b->min_ts)
-		b->min_ts = w[1];
-	if (w[1] > b->max_ts)
-		b->max_ts = w[1];
 }
 
 uint32_t codec_block_bytes(const struct codec_block *b)
@@ -236,18 +327,20 @@ uint32_t codec_block_bytes(const struct codec_block *b)
 	uint32_t bytes = CODEC_PREFIX_BYTES;
 
 	for (int c = 0; c < CODEC_COL_CNT; c++)
-		bytes += b->len[c];
+		bytes += codec_col_len(b, c);
 	return bytes;
 }
 
 uint32_t codec_block_store(const struct codec_block *b, uint8_t *out)
 {
 	uint8_t *p = out + CODEC_PREFIX_BYTES;
+	uint32_t len;
 
-	memcpy(out, b->len, CODEC_PREFIX_BYTES);
 	for (int c = 0; c < CODEC_COL_CNT; c++) {
-		memcpy(p, b->col[c], b->len[c]);
-		p += b->len[c];
+		len = codec_col_len(b, c);
+		memcpy(out + 4 * c, &len, sizeof(len));
+		memcpy(p, b->col[c].begin, len);
+		p += len;
 	}
 	return (uint32_t)(p - out);
 }

@@ -61,7 +61,7 @@ static struct store_job *job_new(void)
 	memset(job, 0, sizeof(*job));
 	job->type = TRACE_BLOCK_EVENTS;
 	for (int c = 0; c < CODEC_COL_CNT; c++)
-		job->block.col[c] = (uint8_t *)job + at[c];
+		job->block.col[c].begin = job->block.col[c].end = (uint8_t *)job + at[c];
 	return job;
 }
 
@@ -140,11 +140,14 @@ static int events_write(struct store *s, const struct store_job *job)
 		.min_ts = b->min_ts,
 		.max_ts = b->max_ts,
 	};
-	ZSTD_inBuffer part[1 + CODEC_COL_CNT] = {{b->len, CODEC_PREFIX_BYTES, 0}};
+	uint32_t len[CODEC_COL_CNT];
+	ZSTD_inBuffer part[1 + CODEC_COL_CNT] = {{len, CODEC_PREFIX_BYTES, 0}};
 	size_t n;
 
-	for (int c = 0; c < CODEC_COL_CNT; c++)
-		part[1 + c] = (ZSTD_inBuffer){b->col[c], b->len[c], 0};
+	for (int c = 0; c < CODEC_COL_CNT; c++) {
+		len[c] = codec_col_len(b, c);
+		part[1 + c] = (ZSTD_inBuffer){b->col[c].begin, len[c], 0};
+	}
 	n = parts_compress(s, part, 1 + CODEC_COL_CNT, h.raw_len);
 	if (!n)
 		codec_block_store(b, s->packed);
@@ -355,9 +358,9 @@ uint64_t store_worst_bytes(struct store *s)
 	return bytes;
 }
 
-int store_error(struct store *s)
+const atomic_int *store_failed(const struct store *s)
 {
-	return atomic_load_explicit(&s->file.err, memory_order_relaxed);
+	return &s->file.err;
 }
 
 void store_get_stats(struct store *s, struct trace_writer_stats *out)

@@ -6,6 +6,8 @@
 #ifndef POV_TRACE_STORE_H
 #define POV_TRACE_STORE_H
 
+#include <stdatomic.h>
+
 #include "trace/trace_codec.h"
 #include "trace/trace_dump.h"
 #include "trace/trace_format.h"
@@ -48,7 +50,8 @@ void store_put_dump(struct store *s, struct dump *dump, uint64_t until);
 void store_drain(struct store *s);
 /* Size of file and queue if nothing compresses. */
 uint64_t store_worst_bytes(struct store *s);
-int store_error(struct store *s); /* sticky: 0 or -errno */
+/* Returns where the error is: 0 or -errno, sticky. Valid until store_finish. */
+const atomic_int *store_failed(const struct store *s);
 /* Fills in file_bytes, lost and waits. */
 void store_get_stats(struct store *s, struct trace_writer_stats *out);
 /*

@@ -10,6 +10,7 @@
 #include "trace/trace_write.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #include "trace/trace_dump.h"
 #include "trace/trace_keep.h"
 #include "trace/trace_store.h"
+#include "trace/trace_tally.h"
 
 #define STREAM_CNT 65536
 #define BLOCK_BYTES_MIN (sizeof(struct trace_block_header) + CODEC_PREFIX_BYTES)
@@ -44,21 +46,12 @@ struct trace_writer {
 	/* All streams, including those of other places and of older segments; owned. */
 	struct stream **streams;
 	uint32_t nstreams;
-	struct trace_tally accepted;
-	uint64_t event_limit; /* file size at which events stop; UINT64_MAX = never */
-	uint64_t room;	      /* bytes that can be encoded before the limit must be checked again */
-	bool full;	      /* event_limit reached */
+	const atomic_int *failed;    /* the store's error */
+	struct trace_tally accepted; /* in blocks that were handed over */
+	uint64_t event_limit;	     /* file size at which events stop; UINT64_MAX = never */
+	uint64_t room; /* bytes that can be encoded before the limit must be checked again */
+	bool full;     /* event_limit reached */
 };
-
-void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
-{
-	to->records += t->records;
-	to->calls += t->calls;
-	to->spins += t->spins;
-	to->polls += t->polls;
-	to->counted += t->counted;
-	to->switches += t->switches;
-}
 
 static uint64_t now_ns(void)
 {
@@ -86,6 +79,7 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 		free(w);
 		return err;
 	}
+	w->failed = store_failed(w->store);
 	w->stream = xcalloc(STREAM_CNT, sizeof(*w->stream));
 	w->event_limit = UINT64_MAX;
 	w->room = UINT64_MAX;
@@ -100,6 +94,7 @@ int trace_writer_open(const char *path, const struct trace_writer_options *opt,
 
 static void stream_hand_over(struct trace_writer *w, struct stream *s)
 {
+	trace_tally_sum(&w->accepted, &s->open->tally);
 	store_put(w->store, s->open);
 	s->open = NULL;
 }
@@ -147,6 +142,13 @@ static struct stream *stream_new(struct trace_writer *w, uint16_t id)
 	return s;
 }
 
+static inline struct stream *stream_of(struct trace_writer *w, unsigned int id)
+{
+	if (!w->stream[id])
+		w->stream[id] = stream_new(w, (uint16_t)id);
+	return w->stream[id];
+}
+
 /*
  * The stream for records of a place, or of a segment that is not the newest. Each block belongs to
  * one place and segment.
@@ -167,20 +169,21 @@ static struct stream *stream_aside(struct trace_writer *w, uint16_t id, uint64_t
 	return s;
 }
 
-/* NULL: the record is older than everything stored. */
-static struct stream *stream_find(struct trace_writer *w, unsigned int id, uint64_t ts_ns,
-				  uint64_t *segment)
+/*
+ * The stream of a record while only the newest part is kept. NULL: the record is older than
+ * everything stored.
+ */
+static struct stream *stream_find_kept(struct trace_writer *w, unsigned int id, uint64_t ts_ns,
+				       uint64_t *segment)
 {
-	uint64_t newest = w->keep ? keep_newest(w->keep) : 0;
+	uint64_t newest = keep_newest(w->keep);
 
 	*segment = newest;
-	if (w->keep && !w->place && !keep_segment_of(w->keep, ts_ns, segment))
+	if (!w->place && !keep_segment_of(w->keep, ts_ns, segment))
 		return NULL;
 	if (w->place || *segment != newest)
 		return stream_aside(w, (uint16_t)id, *segment);
-	if (!w->stream[id])
-		w->stream[id] = stream_new(w, (uint16_t)id);
-	w->stream[id]->tag.segment = newest;
+	stream_of(w, id)->tag.segment = newest;
 	return w->stream[id];
 }
 
@@ -194,49 +197,27 @@ static void stream_begin(struct trace_writer *w, struct stream *s)
 	codec_encode_begin(&s->enc, &s->open->block);
 }
 
-static void tally_add(struct trace_tally *t, const struct pov_hdr *rec)
+/* 0, or why the writer takes no record of this size now. */
+static inline int writer_refuses(struct trace_writer *w, uint32_t size, uint64_t need)
 {
-	const struct pov_spin *spin = (const struct pov_spin *)rec;
+	int err = atomic_load_explicit(w->failed, memory_order_relaxed);
 
-	t->records++;
-	switch (rec->kind) {
-	case POV_KIND_CALL:
-		t->calls++;
-		break;
-	case POV_KIND_SWITCH:
-		t->switches++;
-		break;
-	case POV_KIND_COUNTED:
-		t->counted += ((const struct pov_counted *)rec)->calls;
-		break;
-	case POV_KIND_SPIN:
-		t->spins++;
-		for (size_t i = 0;
-		     sizeof(*spin) + (i + 1) * sizeof(*spin->func) <= rec->size && i < spin->nfuncs;
-		     i++)
-			t->polls += spin->func[i].cnt;
-		break;
-	}
+	if (err || w->full)
+		return err ? err : -EFBIG;
+	if (size < TRACE_RECORD_MIN || size > TRACE_RECORD_MAX || size % 8)
+		return -EINVAL;
+	return w->room < need ? limit_make_room(w, need) : 0;
 }
 
 int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_hdr *rec)
 {
-	uint64_t need = codec_worst_bytes(rec->size) + BLOCK_BYTES_MIN;
-	int err = store_error(w->store);
-	uint64_t segment;
+	uint64_t need = codec_worst_bytes(rec->size) + BLOCK_BYTES_MIN, segment;
+	int err = id < STREAM_CNT ? writer_refuses(w, rec->size, need) : -EINVAL;
 	struct stream *s;
 
-	if (err || w->full)
-		return err ? err : -EFBIG;
-	if (rec->size < TRACE_RECORD_MIN || rec->size > TRACE_RECORD_MAX || rec->size % 8 ||
-	    id >= STREAM_CNT)
-		return -EINVAL;
-	if (w->room < need) {
-		err = limit_make_room(w, need);
-		if (err)
-			return err;
-	}
-	s = stream_find(w, id, rec->ts_ns, &segment);
+	if (err)
+		return err;
+	s = w->keep ? stream_find_kept(w, id, rec->ts_ns, &segment) : stream_of(w, id);
 	if (!s)
 		return 0;
 	if (s->open && codec_encode_full(&s->enc, &s->open->block, rec->size))
@@ -244,12 +225,11 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 	if (!s->open)
 		stream_begin(w, s);
 	codec_encode(&s->enc, &s->open->block, rec);
+	trace_tally_add(&s->open->tally, rec);
 	if (w->event_limit != UINT64_MAX)
 		w->room -= need;
-	tally_add(&w->accepted, rec);
-	tally_add(&s->open->tally, rec);
 	if (w->keep && !w->place)
-		tally_add(keep_tally(w->keep, segment), rec);
+		trace_tally_add(keep_tally(w->keep, segment), rec);
 	return 0;
 }
 
@@ -262,7 +242,7 @@ int trace_writer_meta_of(struct trace_writer *w, const char *json, uint32_t pid)
 {
 	struct keep_tag tag = {.place = w->place, .pid = pid};
 	size_t len = strlen(json);
-	int err = store_error(w->store);
+	int err = atomic_load(w->failed);
 
 	if (err)
 		return err;
@@ -298,6 +278,9 @@ void trace_writer_get_stats(const struct trace_writer *w, struct trace_writer_st
 {
 	memset(out, 0, sizeof(*out));
 	out->accepted = w->accepted;
+	for (uint32_t i = 0; i < w->nstreams; i++)
+		if (w->streams[i]->open)
+			trace_tally_sum(&out->accepted, &w->streams[i]->open->tally);
 	store_get_stats(w->store, out);
 }
 

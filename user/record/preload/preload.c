@@ -277,7 +277,7 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 static double slot_read(struct preload *p, struct thread_area *a)
 {
 	bool damaged = a->damaged;
-	double full = thread_area_take(a, on_record, p);
+	double full = thread_area_take(a, p->opt.record, p->opt.ctx);
 
 	if (a->damaged && !damaged && !p->damaged++)
 		log_warn(

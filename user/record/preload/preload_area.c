@@ -101,33 +101,17 @@ static bool speaker_set(struct thread_area *a, uint32_t tid)
 	return true;
 }
 
-/* Bytes copied at a time. Bytes after the record, in or after the ring, do no harm. */
-#define PIECE 32
-
-/* Copies a record, checks the copy, and passes it to fn. */
-static bool record_give(struct thread_area *a, const struct pov_hdr *shared, size_t bytes,
-			thread_area_fn *fn, void *ctx)
-{
-	_Alignas(8) char copy[PRELOAD_RECORD_MAX + PIECE];
-	struct pov_hdr *rec = (struct pov_hdr *)copy;
-
-	for (size_t i = 0; i < bytes; i += PIECE)
-		memcpy(copy + i, (const char *)shared + i, PIECE);
-	rec->size = bytes; /* the process may have changed it meanwhile */
-	if (!preload_check(rec, bytes, &a->who))
-		return false;
-	if (pov_is_call(rec) && !(rec->flags & POV_CALL_OPEN))
-		a->last_begin_ns = rec->ts_ns - ((struct pov_call *)rec)->dur_ns;
-	fn(ctx, rec);
-	return true;
-}
-
 /*
  * A thread that waits for room gets this much back at a time, while the rest is still being read.
  */
 #define RELEASE_BYTES 16384
-/* Prefetch distance: records are still in the cache of the CPU that wrote them. */
-#define AHEAD_BYTES 512
+/*
+ * Records are copied this much at a time, and only the copy is read: the process may change the
+ * ring at any time. Records that begin in a ring's last bytes continue in the room after it.
+ */
+#define CHUNK_BYTES 4096
+_Static_assert(CHUNK_BYTES <= POV_PRELOAD_BEHIND, "a chunk may begin at a ring's last byte");
+_Static_assert(CHUNK_BYTES >= PRELOAD_RECORD_MAX, "a chunk has a whole record");
 
 static void room_give(const struct thread_area *a)
 {
@@ -135,10 +119,8 @@ static void room_give(const struct thread_area *a)
 }
 
 /* Finds the writer of the next record. False if it is still unknown. */
-static bool speaker_find(struct thread_area *a, const struct pov_hdr *rec)
+static bool speaker_find(struct thread_area *a, uint32_t tid)
 {
-	uint32_t tid = __atomic_load_n(&rec->tid, __ATOMIC_RELAXED);
-
 	if (speaker_set(a, tid)) {
 		a->strange_ns = 0;
 		return true;
@@ -149,16 +131,43 @@ static bool speaker_find(struct thread_area *a, const struct pov_hdr *rec)
 	return false;
 }
 
-static void record_take(struct thread_area *a, const struct pov_hdr *rec, uint64_t bytes,
-			thread_area_fn *fn, void *ctx)
+/* Checks a copy of a record, of which `bytes` are there, and passes it to fn. */
+static inline bool record_give(struct thread_area *a, struct pov_hdr *rec, size_t bytes,
+			       thread_area_fn *fn, void *ctx)
 {
-	uint16_t size = __atomic_load_n(&rec->size, __ATOMIC_RELAXED);
+	if (rec->size < sizeof(*rec) || rec->size > PRELOAD_RECORD_MAX || rec->size > bytes ||
+	    !preload_check(rec, rec->size, &a->who))
+		return false;
+	if (pov_is_call(rec) && !(rec->flags & POV_CALL_OPEN))
+		a->last_begin_ns = rec->ts_ns - ((struct pov_call *)rec)->dur_ns;
+	fn(ctx, rec);
+	return true;
+}
 
-	a->damaged = size < sizeof(*rec) || size % 8 || size > PRELOAD_RECORD_MAX || size > bytes ||
-		     !record_give(a, rec, size, fn, ctx);
-	a->tail += size;
-	if (!a->damaged && a->tail % RELEASE_BYTES < size)
-		room_give(a);
+/*
+ * Passes the whole records of a chunk that begin before its byte `until` to fn, up to one that
+ * cannot be read. Returns their bytes. next: what will be copied after the chunk
+ */
+static size_t chunk_take(struct thread_area *a, char *chunk, size_t bytes, size_t until,
+			 const char *next, thread_area_fn *fn, void *ctx)
+{
+	struct pov_hdr *rec;
+	size_t at = 0;
+
+	for (; at < bytes && at < until; at += rec->size) {
+		rec = (struct pov_hdr *)(chunk + at);
+		if (at && (bytes - at < sizeof(*rec) || rec->size > bytes - at))
+			break; /* its rest is in the next chunk, or missing */
+		/* It is still in the cache of the CPU that wrote it. */
+		__builtin_prefetch(next + at);
+		__builtin_prefetch(next + at + 64);
+		if (bytes >= sizeof(*rec) && !speaker_find(a, rec->tid))
+			break;
+		a->damaged = bytes < sizeof(*rec) || !record_give(a, rec, bytes - at, fn, ctx);
+		if (a->damaged)
+			break;
+	}
+	return at;
 }
 
 bool thread_area_fills(const struct thread_area *a)
@@ -183,18 +192,20 @@ static uint64_t ring_end(struct thread_area *a, uint64_t head)
 /* Reads the current ring up to a byte. Stops before a record that cannot be read. */
 static void ring_take(struct thread_area *a, uint64_t end, thread_area_fn *fn, void *ctx)
 {
+	_Alignas(64) char chunk[CHUNK_BYTES];
 	const char *ring = ring_memory(a, a->ring);
-	uint32_t size = ring_bytes(a, a->ring);
-	const struct pov_hdr *rec;
+	uint32_t size = ring_bytes(a, a->ring), from;
+	size_t bytes, taken = 1;
 
 	a->damaged |= end - a->tail > size;
-	while (!a->damaged && a->tail != end) {
-		rec = (const struct pov_hdr *)(ring + (a->tail & (size - 1)));
-		__builtin_prefetch((const char *)rec + AHEAD_BYTES);
-		__builtin_prefetch((const char *)rec + AHEAD_BYTES + 64);
-		if (!speaker_find(a, rec))
-			break;
-		record_take(a, rec, end - a->tail, fn, ctx);
+	while (!a->damaged && a->tail != end && taken) {
+		from = a->tail & (size - 1);
+		bytes = end - a->tail < CHUNK_BYTES ? end - a->tail : CHUNK_BYTES;
+		memcpy(chunk, ring + from, bytes);
+		taken = chunk_take(a, chunk, bytes, size - from, ring + from + bytes, fn, ctx);
+		a->tail += taken;
+		if (a->tail % RELEASE_BYTES < taken)
+			room_give(a);
 	}
 }
 

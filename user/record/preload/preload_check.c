@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "record/preload/preload_check.h"
 
+#include <string.h>
+
 #include "abi/config.h"
 #include "abi/event.h"
 #include "abi/thread.h"
@@ -14,6 +16,21 @@ _Static_assert(PRELOAD_RECORD_MAX >= POV_FRAME_FULL &&
 	(POV_CALL_OPEN | POV_CALL_UNWOUND | POV_CALL_FAULT | POV_CALL_MORE | POV_CALL_PARTIAL)
 /* The clocks of two CPUs may differ slightly. */
 #define CLOCK_SLACK_NS 1000000
+
+/*
+ * Sets flags and thread by one store of the whole first word, as the encoder will load it: a load of
+ * 8 bytes waits until the stores of their parts have left the CPU's store buffer. For the same
+ * reason call_check sets members that are mostly right only if they are not.
+ */
+static void head_set(struct pov_hdr *rec, uint32_t flags, uint32_t tid)
+{
+	struct pov_hdr head = {.size = rec->size, .kind = rec->kind};
+	uint64_t word;
+
+	memcpy(&word, &head, sizeof(word));
+	word |= (uint64_t)flags << 24 | (uint64_t)tid << 32;
+	memcpy(rec, &word, sizeof(word));
+}
 
 static bool func_check(uint16_t func, uint16_t lib, const struct preload_speaker *who)
 {
@@ -56,9 +73,11 @@ static bool call_check(struct pov_call *c, size_t bytes, const struct preload_sp
 	    !func_check(c->func, c->lib, who) || !begin_check(c->hdr.ts_ns, c->dur_ns, who) ||
 	    !fields_check((const char *)c + fixed, bytes - fixed))
 		return false;
-	c->hdr.flags = (c->hdr.flags & CALL_FLAGS) | POV_CALL_PRELOADED;
-	c->tgid = who->tgid;
-	c->unknown = 0;
+	head_set(&c->hdr, (c->hdr.flags & CALL_FLAGS) | POV_CALL_PRELOADED, who->tid);
+	if (c->tgid != who->tgid)
+		c->tgid = who->tgid;
+	if (c->unknown)
+		c->unknown = 0;
 	return true;
 }
 
@@ -107,15 +126,10 @@ static bool room_check(struct pov_room *r, size_t bytes, const struct preload_sp
 	return true;
 }
 
-bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
+static bool other_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
 {
-	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
-		return false;
 	rec->tid = who->tid;
 	switch (rec->kind) {
-	case POV_KIND_CALL:
-	case POV_KIND_UNSHOWN:
-		return call_check((struct pov_call *)rec, bytes, who);
 	case POV_KIND_SPIN:
 		return spin_check((struct pov_spin *)rec, bytes, who);
 	case POV_KIND_COUNTED:
@@ -126,4 +140,12 @@ bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speak
 		return more_check((const struct pov_more *)rec, bytes, who);
 	}
 	return false;
+}
+
+bool preload_check(struct pov_hdr *rec, size_t bytes, const struct preload_speaker *who)
+{
+	if (bytes % 8 || rec->ts_ns < who->since_ns || rec->ts_ns > who->until_ns + CLOCK_SLACK_NS)
+		return false;
+	return pov_is_call(rec) ? call_check((struct pov_call *)rec, bytes, who) :
+				  other_check(rec, bytes, who);
 }
