@@ -17,6 +17,7 @@ struct data_file {
 	json_t *root;
 	const json_t *factors; /* of the launch that is shown, or of the first one; NULL: none */
 	json_t *medians;       /* results combined from several launches (launches.h); owned */
+	const char *row;       /* what the user calls it in a grid of files; NULL: not named */
 };
 
 struct data_result {
@@ -69,8 +70,10 @@ double data_value(const json_t *point, const char *name);
 
 /* Origin of the results: "Open MPI v4.1.4, vader, node7, 2026-11-21". Caller frees. */
 char *data_origin(const struct data_file *f);
-/* The library and how it communicates, for a row of a grid. Caller frees. */
+/* The library and how it communicates. Caller frees. */
 char *data_library(const struct data_file *f);
+/* The name of a row of a grid: the library with the user's name, else the origin. Caller frees. */
+char *data_row_name(const struct data_file *f);
 /* A benchmark's name in the papers: "sender-side overlap" for "sender". Caller frees. */
 char *data_title(const char *benchmark);
 
