@@ -5,7 +5,6 @@
  */
 #include "choose.h"
 #include "draw.h"
-#include "fabric_page.h"
 #include "page.h"
 #include "gnuplot.h"
 

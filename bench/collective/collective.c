@@ -203,7 +203,7 @@ static const struct coll_data allgather = {COMM_ALLGATHER, coll_blocks_make, col
 static const struct coll_data allreduce = {COMM_ALLREDUCE, coll_sums_make, coll_sums_check};
 static const struct coll_data alltoall = {COMM_ALLTOALL, coll_blocks_make, coll_blocks_check};
 static const struct coll_data alltoallv = {COMM_ALLTOALLV, coll_blocks_make, coll_blocks_check};
-static const struct coll_data barrier = {COMM_BARRIER};
+static const struct coll_data barrier = {.op = COMM_BARRIER};
 static const struct coll_data bcast = {COMM_BCAST, coll_bcast_make, coll_bcast_check};
 static const struct coll_data gather = {COMM_GATHER, coll_blocks_make, coll_blocks_check};
 static const struct coll_data reduce = {COMM_REDUCE, coll_sums_make, coll_sums_check};

@@ -7,7 +7,7 @@
 
 #include "lib/human.h"
 #include "core/estimate.h"
-#include "core/resume.h"
+#include "core/bench.h"
 #include "core/sweep.h"
 
 #include <math.h>
