@@ -84,7 +84,7 @@ const struct option_def args_options[] = {
 	 .offset = AT(point_ns),
 	 .arg = "TIME",
 	 .min = 1,
-	 .help = "A point ends after this time even with fewer samples. Full: 3s. Quick: 300ms."},
+	 .help = "A point ends after this time even with fewer samples. Full: 3s. Quick: 250ms."},
 	{.name = "compute-kind",
 	 .type = OPTION_CHOICE,
 	 .offset = AT(compute_kind),
@@ -236,7 +236,7 @@ static const struct bench_options preset_quick = {
 	.samples = 50,
 	.ci_pct = 2,
 	.warmup = 2,
-	.point_ns = 300000000,
+	.point_ns = 250000000,
 	.repeat = 20,
 };
 

@@ -66,7 +66,7 @@ all: $(if $(SAN),,$(BENCH_BIN))
 
 # ---- its unit tests: tests/unit/test_bench_*.c, without any MPI ----
 
-BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -lE '<mpi.h>|comm_(mpi|type).h' $(BENCH_SRC)))
+BENCH_MPI_SRC := $(if $(BENCH_SRC),$(shell grep -lE '<mpi.h>|comm_mpi.h' $(BENCH_SRC)))
 BENCH_LIB := $(BUILD)/libpovbench.a
 # With what only tests need: the model of communication, and what must come out on it.
 BENCH_TEST_SRC := $(sort $(wildcard tests/povbench/*/*.c))

@@ -41,6 +41,8 @@ static const char *const examples[] = {
 	"A part of the space, each point until its median is known within 2.5 %.",
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
 	"Ten launches in one file, since launches differ, too.",
+	"povbench-run --paper",
+	"The six benchmarks of Denis & Trahay 2016 with Open MPI and MPICH, drawn as its figures.",
 	"povbench compare old.json new.json",
 	"How two files differ, and whether that is more than launches of one kind do.",
 	NULL,

@@ -20,11 +20,9 @@
 #include "core/gather.h"
 #include "core/host.h"
 #include "core/json_put.h"
-#include "core/mpi_factors.h"
 #include "core/nodes.h"
 #include "core/param_text.h"
-#include "core/probed.h"
-#include "core/rest.h"
+#include "core/comm.h"
 #include "core/result_file.h"
 #include "core/result_print.h"
 

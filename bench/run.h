@@ -4,6 +4,9 @@
 #define POVBENCH_RUN_H
 
 #include "core/bench.h"
+#include "core/comm.h"
+
+#include <jansson.h>
 
 struct run_plan {
 	const struct bench **bench; /* ends with NULL; all ranks have the same */
@@ -17,5 +20,8 @@ struct run_plan {
 
 /* All ranks call it. Returns the exit status: 0, or 1 if a benchmark failed. */
 int run_plan(struct comm *c, const struct run_plan *plan);
+
+/* All ranks call it. Rank 0 passes the object to add to, the others null. */
+void mpi_factors(struct comm *c, json_t *into);
 
 #endif

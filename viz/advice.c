@@ -4,7 +4,7 @@
  * the same file shows to help, then settings of the library (setting.h). Disturbed runs get no
  * advice.
  */
-#include "advice.h"
+#include "page.h"
 
 #include "setting.h"
 

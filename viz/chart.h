@@ -8,7 +8,7 @@
 #define POVPLOT_CHART_H
 
 #include "axis.h"
-#include "palette.h"
+#include "script.h"
 
 struct chart_point {
 	double x, y, low, high; /* low and high are NaN without an interval */
@@ -60,5 +60,26 @@ void chart_write(const struct chart *c, const char *panel, enum palette p, enum 
 		 struct script *s);
 /* Writes the plot command of the rates, after chart_write. */
 void chart_write_rates(const struct chart *c, enum palette p, struct script *s);
+
+/* Charts side by side or one below the other, which share their axes. Each has a name. */
+
+#define PANEL_MAX 8
+
+struct panels {
+	char *name[PANEL_MAX]; /* owned */
+	struct chart chart[PANEL_MAX];
+	size_t cnt, all_cnt; /* all_cnt also counts requests beyond PANEL_MAX */
+};
+
+void panels_init(struct panels *p);
+void panels_release(struct panels *p);
+/* Finds or adds the chart of that name; NULL if there are too many. Takes ownership of the name. */
+struct chart *panels_get(struct panels *p, char *name);
+
+/* The ranges that all charts share. */
+struct range panels_range_x(const struct panels *p, bool is_log);
+struct range panels_range_y(const struct panels *p, bool is_log);
+/* The number of lines in the chart with the most lines. */
+size_t panels_line_cnt(const struct panels *p);
 
 #endif

@@ -6,7 +6,6 @@
 #include "data.h"
 
 #include "graph.h"
-#include "launches.h"
 
 #include "lib/human.h"
 #include "lib/log.h"

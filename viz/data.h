@@ -16,7 +16,8 @@ struct data_file {
 	char *path;
 	json_t *root;
 	const json_t *factors; /* of the launch that is shown, or of the first one; NULL: none */
-	json_t *medians;       /* results combined from several launches (launches.h); owned */
+	json_t *medians; /* results combined from several launches (launches_medians); owned */
+	const char *row; /* what the user calls it in a grid of files; NULL: not named */
 };
 
 struct data_result {
@@ -69,9 +70,22 @@ double data_value(const json_t *point, const char *name);
 
 /* Origin of the results: "Open MPI v4.1.4, vader, node7, 2026-11-21". Caller frees. */
 char *data_origin(const struct data_file *f);
-/* The library and how it communicates, for a row of a grid. Caller frees. */
+/* The library and how it communicates. Caller frees. */
 char *data_library(const struct data_file *f);
+/* The name of a row of a grid: the library with the user's name, else the origin. Caller frees. */
+char *data_row_name(const struct data_file *f);
 /* A benchmark's name in the papers: "sender-side overlap" for "sender". Caller frees. */
 char *data_title(const char *benchmark);
+
+/*
+ * Returns an array of results, one for each benchmark, number of ranks and set of options, in the
+ * order of first appearance. A result that only one launch has is that launch's. Otherwise each
+ * number of a point is the median over the launches that have it, if these are at least half of
+ * them, and "launches" is their number. A time's interval is the one over launches: the smallest
+ * and the largest of their medians, and from 6 launches on by ranks. Interrupted results count
+ * only if there is no complete one. The sentence is that of the launch in the middle. The caller
+ * releases the array.
+ */
+json_t *launches_medians(const json_t *launches);
 
 #endif

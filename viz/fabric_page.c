@@ -4,10 +4,10 @@
  * escaped, so that nothing can end the element that contains the data, and the script never uses
  * the data as markup.
  */
-#include "fabric_page.h"
+#include "page.h"
 
 #include "graph.h"
-#include "replace.h"
+#include "gnuplot.h"
 
 #include "lib/json_out.h"
 #include "lib/log.h"

@@ -5,8 +5,6 @@
  */
 #include "gnuplot.h"
 
-#include "replace.h"
-
 #include "lib/log.h"
 
 #include <errno.h>
@@ -14,11 +12,47 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- files ---- */
+
+/* Writes to a temporary file in the same directory and renames it at the end. */
+
+static int replace_refuse(const char *path)
+{
+	int err = errno;
+
+	log_error("%s: cannot be written: %s", path, strerror(err));
+	return -err;
+}
+
+int replace_file(const char *path, replace_write write, void *ctx)
+{
+	char *temp = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temp, O_CLOEXEC), err;
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (fd < 0) {
+		err = replace_refuse(path);
+		free(temp);
+		return err;
+	}
+	fchmod(fd, 0666 & ~mask);
+	close(fd);
+	err = write(ctx, temp);
+	if (!err && rename(temp, path))
+		err = replace_refuse(path);
+	if (err)
+		unlink(temp);
+	free(temp);
+	return err;
+}
 
 #define SAID_BYTES 600
 

@@ -21,4 +21,9 @@ void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, u
  */
 int gnuplot_draw(const struct script *head, const struct script *body, const char *path);
 
+/* Writes the content of an existing empty file. Returns 0, or -errno after printing why. */
+typedef int (*replace_write)(void *ctx, const char *path);
+/* Returns 0, or -errno after printing why; path is then unchanged. */
+int replace_file(const char *path, replace_write write, void *ctx);
+
 #endif

@@ -5,8 +5,6 @@
  */
 #include "graph.h"
 
-#include "layout.h"
-
 #include "lib/human.h"
 #include "lib/log.h"
 

@@ -20,8 +20,8 @@ struct graph_node {
 	bool is_switch;
 	int level;
 	uint32_t subnet; /* of a switch */
-	double x;	 /* horizontal place, 0 … 1 (layout.h) */
-	int row;	 /* 0: adapters; upwards from 1, downwards from -1 (layout.h) */
+	double x;	 /* horizontal place, 0 … 1 (layout_make) */
+	int row;	 /* 0: adapters; upwards from 1, downwards from -1 (layout_make) */
 };
 
 struct graph_link {
@@ -29,7 +29,7 @@ struct graph_link {
 	uint32_t subnet;
 	const char *speed;
 	double gbit_per_s; /* 0: unknown */
-	double lane; /* offset among links between the same nodes: …, -0.5, 0.5, … (layout.h) */
+	double lane; /* offset among links between the same nodes: …, -0.5, 0.5, … (layout_make) */
 };
 
 struct graph_half {
@@ -40,7 +40,7 @@ struct graph {
 	struct graph_node *node; /* owned */
 	struct graph_link *link; /* owned */
 	uint32_t nnode, nlink, nsubnet;
-	int row_low, row_high; /* layout.h */
+	int row_low, row_high; /* layout_make */
 };
 
 bool graph_is(const json_t *root);
@@ -59,5 +59,8 @@ struct graph_half *graph_halves(const struct graph *g, const json_t *context);
 char *graph_row_name(const struct graph *g, int row);
 /* Describes what the picture leaves out; "" if nothing. Caller frees. */
 char *graph_left_out(const struct data_file *f);
+
+/* Sets x and row of the nodes, lane of the links, and the graph's range of rows. */
+void layout_make(struct graph *g);
 
 #endif

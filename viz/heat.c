@@ -9,7 +9,7 @@
  */
 #include "heat.h"
 
-#include "table.h"
+#include "picture.h"
 
 #include "lib/log.h"
 

@@ -9,7 +9,7 @@
 #define POVPLOT_HEAT_H
 
 #include "cells.h"
-#include "palette.h"
+#include "script.h"
 
 enum heat_kind { HEAT_RATIO, HEAT_DELAY };
 

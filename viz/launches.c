@@ -4,7 +4,6 @@
  * points, and so on down to numbers. Samples of all launches are concatenated. Quantiles of a
  * distribution are combined by medians, like other numbers.
  */
-#include "launches.h"
 
 #include "data.h"
 

@@ -8,7 +8,7 @@
  * are the least squares under a least distance, found by pooling neighbours that are too close
  * (isotonic regression).
  */
-#include "layout.h"
+#include "graph.h"
 
 #include "lib/log.h"
 

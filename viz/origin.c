@@ -159,10 +159,17 @@ static bool is_disturbed(const struct data_file *f)
 	return disturbed;
 }
 
+/* Frees line. */
+static char *join_disturbed(char *line, const struct data_file *f)
+{
+	static const char disturbed[] = "DISTURBED (see the result's sentence)";
+
+	return is_disturbed(f) ? line_join(line, disturbed, strlen(disturbed)) : line;
+}
+
 char *data_origin(const struct data_file *f)
 {
 	const char *host = factor_text(f, "host", NULL), *date = factor_text(f, "date", NULL);
-	static const char disturbed[] = "DISTURBED (see the result's sentence)";
 	const char *trace = json_string_value(json_object_get(f->root, "trace"));
 	char *line;
 
@@ -171,6 +178,18 @@ char *data_origin(const struct data_file *f)
 	line = line_join(data_library(f), host, strcspn(host, "\n"));
 
 	/* Only the day of "2026-11-21T12:00:00Z". */
-	line = line_join(line, date, strcspn(date, "T \n"));
-	return is_disturbed(f) ? line_join(line, disturbed, strlen(disturbed)) : line;
+	return join_disturbed(line_join(line, date, strcspn(date, "T \n")), f);
+}
+
+char *data_row_name(const struct data_file *f)
+{
+	char *name;
+
+	if (f->row)
+		return join_disturbed(line_join(library_name(f), f->row, strlen(f->row)), f);
+	name = data_origin(f);
+	if (*name)
+		return name;
+	free(name);
+	return xstrdup(f->path);
 }

@@ -6,8 +6,7 @@
  */
 #include "page.h"
 
-#include "advice.h"
-#include "replace.h"
+#include "gnuplot.h"
 
 #include "lib/log.h"
 

@@ -9,7 +9,6 @@
 #define POVPLOT_PICTURE_H
 
 #include "data.h"
-#include "palette.h"
 #include "script.h"
 
 #include <stdint.h>
@@ -39,5 +38,9 @@ struct picture {
 };
 
 extern const struct picture *const pictures[]; /* by name; ends with NULL */
+
+/* Starts a table with the script's next blocks as rows. columns: see script_table. */
+void table_begin(struct script *s, const struct data_result *const *result, size_t cnt,
+		 const char *columns);
 
 #endif

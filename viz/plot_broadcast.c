@@ -6,11 +6,10 @@
  * All methods show the median of their reports with its interval. A ring marks points that the
  * benchmark itself doubts.
  */
-#include "panels.h"
+#include "chart.h"
 #include "picture.h"
 #include "series.h"
 #include "single.h"
-#include "table.h"
 
 #include "lib/log.h"
 

@@ -8,7 +8,6 @@
 #include "picture.h"
 #include "series.h"
 #include "single.h"
-#include "table.h"
 
 #include "lib/log.h"
 

@@ -9,7 +9,6 @@
 #include "graph.h"
 #include "picture.h"
 #include "single.h"
-#include "table.h"
 
 #include "lib/human.h"
 #include "lib/log.h"

@@ -254,10 +254,10 @@ static void write_row_names(const struct grid *g, const struct plot *p, size_t c
 
 	for (i = 0; i < g->row_cnt; i++) {
 		b = box_of(g, p, i, column);
-		name = data_origin(g->row[i]);
+		name = data_row_name(g->row[i]);
 		snprintf(where, sizeof(where), "%.5f,%.5f left font small", b.left,
 			 b.top + 13.0 / (double)p->height_px);
-		write_label(*name ? name : g->row[i]->path, where, s);
+		write_label(name, where, s);
 		free(name);
 	}
 }

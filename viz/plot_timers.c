@@ -7,7 +7,6 @@
 #include "chart.h"
 #include "picture.h"
 #include "single.h"
-#include "table.h"
 
 #include "lib/log.h"
 

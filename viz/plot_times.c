@@ -4,11 +4,10 @@
  * ranks per core, as in figure 5 of Nigay et al. 2020. If T_full equals the larger of the others,
  * the smaller one is hidden; if it is their sum, nothing is. All panels have the same scale.
  */
-#include "panels.h"
+#include "chart.h"
 #include "picture.h"
 #include "series.h"
 #include "single.h"
-#include "table.h"
 
 #include "lib/log.h"
 

@@ -5,7 +5,6 @@
  */
 #include "choose.h"
 #include "draw.h"
-#include "fabric_page.h"
 #include "page.h"
 #include "gnuplot.h"
 
@@ -23,7 +22,7 @@
 
 struct povplot_options {
 	struct choice choice;
-	struct option_list where;
+	struct option_list where, rows;
 	struct draw_style style;
 	const char *output;
 	uint64_t launch; /* 0: all */
@@ -114,6 +113,8 @@ static int read_all(struct data *d, char **paths, int cnt, const struct povplot_
 
 	for (i = 0; i < cnt && !err; i++)
 		err = data_read(d, paths[i], opt->launch);
+	for (k = 0; k < opt->rows.cnt && k < d->file_cnt; k++)
+		d->file[k]->row = opt->rows.item[k];
 	for (k = 0; k < where->cnt && !err; k++)
 		data_keep(d, where->item[k]);
 	return err;
@@ -233,6 +234,13 @@ static const struct option_def povplot_option_defs[] = {
 	 .help = "If files have several launches, use only the Nth. Without this option: the "
 		 "medians over all launches, with intervals over launches, and the sentence of "
 		 "the launch in the middle."},
+	{.name = "row",
+	 .letter = 'r',
+	 .type = OPTION_LIST,
+	 .offset = OFF(rows),
+	 .arg = "NAME",
+	 .help = "Name for a file's row in a grid, after its library: the first NAME for the "
+		 "first FILE, and so on. Without it: transport, host and date."},
 	{.name = "time",
 	 .letter = 't',
 	 .type = OPTION_STRING,
@@ -370,6 +378,7 @@ static int dispatch(int argc, char **argv)
 	status = povplot.run(&opts, nargs, argv, dashdash);
 	option_list_release(&opts.choice.benchmarks);
 	option_list_release(&opts.where);
+	option_list_release(&opts.rows);
 	return status;
 }
 

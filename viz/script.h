@@ -51,4 +51,18 @@ void script_block_end(struct script *s);
 /* Writes a title: the name in bold, then lines in a smaller font, wrapped at about `columns`. */
 void script_title(struct script *s, const char *name, const char *const *lines, size_t columns);
 
+/*
+ * Colours. The paper's maps go from black over purple and red to yellow (Denis & Trahay 2016,
+ * III.C). The safe ones can be distinguished with any colour vision: brightness alone orders the
+ * map, and lines use the set of Okabe and Ito. In either, lines also differ in dashes and marks.
+ */
+
+enum palette { PALETTE_PAPER = 0, PALETTE_SAFE = 1 };
+
+#define PALETTE_LINE_CNT 8
+
+void palette_map(struct script *s, enum palette p);
+/* Colour of the idx-th line, "#rrggbb"; repeats after PALETTE_LINE_CNT. */
+const char *palette_line(enum palette p, size_t idx);
+
 #endif

@@ -10,7 +10,7 @@
 #include "lib/log.h"
 #include "core/estimate.h"
 #include "core/param_text.h"
-#include "core/rest.h"
+#include "core/comm.h"
 #include "core/sweep.h"
 #include "core/tasks.h"
 

@@ -49,6 +49,11 @@ struct rooted_method {
 int rooted_run(struct bench_run *run);
 uint64_t rooted_estimate_ns(const struct bench_run *run);
 
+/* The members that benchmarks share whose method is a struct rooted_method. */
+#define ROOTED(method_of)                                                                    \
+	.kind = RESULT_BROADCAST, .ranks_min = 2, .method = &(method_of), .run = rooted_run, \
+	.estimate_ns = rooted_estimate_ns
+
 /* How the reports turned out; known on task 0. */
 struct rooted_outcome {
 	bool steady;  /* the reported test met the stop rule */

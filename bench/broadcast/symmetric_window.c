@@ -124,9 +124,5 @@ const struct bench bench_symmetric_window = {
 	.group = "broadcast",
 	.brief = "all collectives: from a common start by the clock to the last one's end",
 	.source = "window-based start; clock offsets by the shortest of many ping-pongs",
-	.kind = RESULT_BROADCAST,
-	.ranks_min = 2,
-	.method = &rooted,
-	.run = rooted_run,
-	.estimate_ns = rooted_estimate_ns,
+	ROOTED(rooted),
 };

@@ -69,11 +69,6 @@ static struct comm_msg block(const struct map *m, void *buf, int i)
 				 .layout = COMM_CONTIGUOUS};
 }
 
-int coll_blocks_cnt(const struct bench_run *run)
-{
-	return run->comm->size;
-}
-
 void coll_blocks_make(struct map *m, void **in, void **out)
 {
 	int i, rank, idx;

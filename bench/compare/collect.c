@@ -5,8 +5,6 @@
  */
 #include "compare/collect.h"
 
-#include "compare/points.h"
-
 #include "lib/log.h"
 #include "core/param_text.h"
 #include "core/result_read.h"

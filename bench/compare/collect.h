@@ -53,4 +53,7 @@ size_t collect_launches(const struct compare_result *r);
 /* Names a point by its parameters: "64 KiB, 20 us". The caller frees the text. */
 char *collect_point_name(const json_t *point);
 
+/* Fills points and times from the result's launches. */
+void points_gather(struct compare_result *r);
+
 #endif

@@ -4,7 +4,18 @@
 #define POVBENCH_COMPARE_JUDGE_H
 
 #include "compare/collect.h"
-#include "compare/interval.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The ratio of two sets of launches and its 95 % confidence interval, by ranks (Hodges and
+ * Lehmann; Hollander & Wolfe, Nonparametric Statistical Methods, 4.3). The method assumes no
+ * distribution of the launches.
+ */
+struct ratio {
+	double value, low, high;
+};
 
 enum verdict {
 	VERDICT_NONE,	/* no difference shown */
@@ -36,5 +47,18 @@ void judge_release(struct judgement *j, size_t cnt);
 size_t judge_launches_needed(const struct comparison *c);
 
 const char *judge_verdict_name(enum verdict v);
+
+/*
+ * There are n × m ratios of a launch of one set to a launch of the other. In order, the interval
+ * goes from the rank-th smallest to the rank-th largest. Returns 0 if there are too few launches
+ * for 95 %.
+ */
+size_t interval_rank(size_t n, size_t m);
+
+/*
+ * Median of b over median of a. With rank 0 the interval is from the smallest to the largest
+ * ratio, with less than 95 % confidence. Neither set may be empty, and all values must be above 0.
+ */
+struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m, size_t rank);
 
 #endif

@@ -3,7 +3,7 @@
  * A point is identified by its parameters, written as text. A launch lacks a point if its time is
  * missing or not above 0.
  */
-#include "compare/points.h"
+#include "compare/collect.h"
 
 #include "lib/human.h"
 #include "lib/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A benchmark is one file, bench/<group>/<name>.c, that ends in `const struct bench bench_<name>`.
- * make generates the table of benchmarks from these files. A benchmark uses a struct comm instead
+ * A benchmark is a `const struct bench bench_<name>` in a file of bench/<group>/, which has the
+ * benchmarks of one method. make generates the table of benchmarks from these files. A benchmark uses a struct comm instead
  * of MPI, so the same code runs on MPI, in a simulator and on the model of the self-test.
  */
 #ifndef POVBENCH_BENCH_H
@@ -43,7 +43,7 @@ struct bench_run {
 	struct comm *comm;
 	const struct bench_options *opt;
 	struct result *result; /* rank 0 only writes; null on the others */
-	bool resume; /* the result may already have points (resume.h); same on all ranks */
+	bool resume; /* the result may already have points (resume_has); same on all ranks */
 	/* Reports progress on rank 0: `done` of `all` points. */
 	void (*progress)(void *ctx, size_t done, size_t all);
 	void *progress_ctx;
@@ -145,5 +145,18 @@ void *bench_buffer_new(size_t bytes, enum comm_layout layout);
 void bench_buffer_fill(void *buf, size_t bytes, enum comm_layout layout, uint32_t seed);
 /* Ends the program with a message on wrong data. */
 void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, uint32_t seed);
+
+/*
+ * True if the point with these parameters was measured earlier. It is then in the result and must
+ * not be measured again. All ranks call it and get the same answer. Costs nothing without
+ * --resume.
+ */
+bool resume_has(struct bench_run *run, const struct result_axis *axis, size_t axis_cnt);
+/*
+ * The same for points that are measured together or not at all: one for each of `value`, which are
+ * values of the second axis. The name of that axis is in axes[1].
+ */
+bool resume_has_all(struct bench_run *run, const struct result_axis axes[2], const uint64_t *value,
+		    size_t cnt);
 
 #endif

@@ -224,4 +224,13 @@ enum comm_threads {
 struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads);
 void comm_mpi_finalize(struct comm *c);
 
+/*
+ * Lets idle ranks sleep during a measurement. (In an MPI barrier they would poll on the very cores
+ * that are measured.)
+ */
+
+/* Sleeps until rank 0 wakes this rank. */
+void rest_until_woken(struct comm *c);
+void rest_wake(struct comm *c, int rank);
+
 #endif

@@ -5,9 +5,9 @@
 
 #include <mpi.h>
 #include <sched.h>
+#include <limits.h>
 
 #include "core/comm.h"
-#include "core/comm_type.h"
 #include "core/compute.h"
 #include "core/cpu_list.h"
 
@@ -50,7 +50,7 @@ void mpi_coll(struct comm *c, enum comm_coll op, const void *in, void *out, size
 void mpi_icoll(struct comm *c, enum comm_coll op, const void *in, void *out, size_t bytes, int root,
 	       struct comm_request *req);
 
-/* One-sided communication (comm_mpi_rma.c). */
+/* One-sided communication (comm_mpi_coll.c). */
 struct comm_window *mpi_window_new(struct comm *c, size_t bytes, void **memory);
 void mpi_window_free(struct comm *c, struct comm_window *w);
 void mpi_lock(struct comm *c, struct comm_window *w, int target);
@@ -69,5 +69,32 @@ void mpi_progress_end(struct comm *c);
 int mpi_pin(struct comm *c, int core);
 int mpi_node(struct comm *c);
 void mpi_sleep(struct comm *c, uint64_t ns);
+
+/*
+ * MPI datatypes of message layouts. Each is made once, as that takes longer than a short message.
+ */
+
+struct type_cache;
+
+struct type_cache *type_cache_new(void);
+void type_cache_free(struct type_cache *t);
+
+/* Type and count of a message that is not plain data, or is too long for an int. */
+void type_of_other(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt);
+
+/*
+ * Type and count of m, for each timed call. Ends the program if the size exceeds what a count can
+ * express.
+ */
+static inline void type_of(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type,
+			   int *cnt)
+{
+	if (m->layout == COMM_CONTIGUOUS && m->bytes <= INT_MAX) {
+		*type = MPI_CHAR;
+		*cnt = (int)m->bytes;
+	} else {
+		type_of_other(t, m, type, cnt);
+	}
+}
 
 #endif

@@ -5,6 +5,7 @@
 #include "lib/log.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 static int bytes_cnt(size_t bytes)
 {
@@ -116,4 +117,66 @@ void mpi_icoll(struct comm *c, enum comm_coll op, const void *in, void *out, siz
 	case COMM_COLL_CNT:
 		break;
 	}
+}
+
+/* ---- one-sided communication ---- */
+
+/*
+ * One-sided communication of struct comm on MPI. Windows come from MPI_Win_allocate, so that the
+ * library chooses the memory. Synchronisation is passive target.
+ */
+
+struct comm_window {
+	MPI_Win win;
+};
+
+struct comm_window *mpi_window_new(struct comm *c, size_t bytes, void **memory)
+{
+	struct comm_window *w = xmalloc(sizeof(*w));
+
+	MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, mpi_of(c)->comm, memory, &w->win);
+	return w;
+}
+
+void mpi_window_free(struct comm *c, struct comm_window *w)
+{
+	(void)c;
+	MPI_Win_free(&w->win);
+	free(w);
+}
+
+void mpi_lock(struct comm *c, struct comm_window *w, int target)
+{
+	(void)c;
+	MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win);
+}
+
+void mpi_unlock(struct comm *c, struct comm_window *w, int target)
+{
+	(void)c;
+	MPI_Win_unlock(target, w->win);
+}
+
+void mpi_put(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,
+	     size_t at_bytes)
+{
+	int cnt = (int)m->bytes;
+
+	(void)c;
+	MPI_Put(m->buf, cnt, MPI_CHAR, target, (MPI_Aint)at_bytes, cnt, MPI_CHAR, w->win);
+}
+
+void mpi_get(struct comm *c, struct comm_window *w, const struct comm_msg *m, int target,
+	     size_t at_bytes)
+{
+	int cnt = (int)m->bytes;
+
+	(void)c;
+	MPI_Get(m->buf, cnt, MPI_CHAR, target, (MPI_Aint)at_bytes, cnt, MPI_CHAR, w->win);
+}
+
+void mpi_flush(struct comm *c, struct comm_window *w, int target)
+{
+	(void)c;
+	MPI_Win_flush(target, w->win);
 }

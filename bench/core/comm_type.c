@@ -3,7 +3,7 @@
  * A derived datatype of 32-char blocks with holes of the same size between them (Denis & Trahay
  * 2016, III.D). The remainder after the last whole block is part of the type.
  */
-#include "core/comm_type.h"
+#include "core/comm_mpi.h"
 
 #include "lib/log.h"
 

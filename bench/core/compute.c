@@ -12,7 +12,6 @@
 #include "lib/log.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
-#include "core/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -6,7 +6,7 @@
  */
 #include "core/core_sharing.h"
 
-#include "core/rest.h"
+#include "core/comm.h"
 
 void core_sharing_run(struct bench_run *run, struct core_sharing sharing,
 		      void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),

@@ -38,4 +38,30 @@ uint64_t curve_estimate_ns(const struct bench_run *run);
 		.min = (min_bytes), .max = 1 << 20, .step = 2, \
 	}
 
+/* The members that benchmarks of one pair of ranks share whose method is a struct curve. */
+#define CURVE_PAIR(method_of)                                                         \
+	.kind = RESULT_CURVE, .ranks_min = 2, .ranks_max = 2, .method = &(method_of), \
+	.run = curve_run, .estimate_ns = curve_estimate_ns
+
+/* ---- samples of many rounds ---- */
+
+/*
+ * Samples that are the mean of consecutive rounds, like the loops of other suites. There are so
+ * many rounds that the cost of reading the clock and the effect of the synchronisation on the
+ * first round do not matter.
+ */
+/* Least length of a sample, unless it would take more than ROUNDS_MOST rounds. */
+#define ROUNDS_SAMPLE_NS 100000.0
+#define ROUNDS_MOST 1000.0
+
+/* Runs that many rounds and returns their total time in ns on rank 0. All ranks call it. */
+typedef double (*rounds_fn)(struct bench_run *run, void *ctx, uint64_t rounds);
+
+/*
+ * Samples the time of a round divided by `parts`, such as its number of messages. Takes as many
+ * samples as measure(). Fills out on rank 0.
+ */
+void rounds_measure(struct bench_run *run, rounds_fn fn, void *ctx, double parts,
+		    struct samples *out);
+
 #endif

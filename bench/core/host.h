@@ -16,4 +16,10 @@ void host_factors(json_t *into);
  */
 bool host_core_wait_ns(uint64_t *out);
 
+/*
+ * True if the code of a timed MPI function in memory differs from its file. Then it has a tracer's
+ * probe, and each call takes about a microsecond more. False also if the code cannot be read.
+ */
+bool probed_mpi(void);
+
 #endif

@@ -5,7 +5,7 @@
  * No variable reports which components of the library are in use. The shared objects that are
  * still loaded after MPI_Init do, because the library unloads components that it did not choose.
  */
-#include "core/mpi_factors.h"
+#include "run.h"
 
 #include "lib/log.h"
 #include "core/comm_mpi.h"

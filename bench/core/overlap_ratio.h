@@ -3,6 +3,8 @@
 #ifndef POVBENCH_OVERLAP_RATIO_H
 #define POVBENCH_OVERLAP_RATIO_H
 
+#include "core/stats.h"
+
 struct overlap_times {
 	double comm;	 /* T_comm, communication alone */
 	double comp;	 /* T_comp, computation alone, without any MPI_Test */
@@ -25,5 +27,16 @@ struct overlap_ratios {
 };
 
 void overlap_ratios(const struct overlap_times *t, struct overlap_ratios *out);
+
+struct overlap_samples {
+	const struct samples *comm[3]; /* T_comm before, after and beside the measured point */
+	double phases; /* computations in T_measured per computation beside T_comm */
+	const struct samples *comp;
+	/* T_measured - T_comp of each pair, with the least and the greatest possible T_comp. */
+	const struct samples *added[2];
+};
+
+/* 95 % confidence interval of the ratio. NaN without samples, or if T_comm or T_comp is 0. */
+void overlap_interval(const struct overlap_samples *s, double *low, double *high);
 
 #endif

@@ -10,7 +10,6 @@
 #include "lib/log.h"
 #include "core/json_put.h"
 #include "core/result_read.h"
-#include "core/result_same.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -36,7 +36,7 @@ void result_point_read(struct result *r, json_t *point);
 const json_t *result_json(const struct result *r);
 
 /*
- * Adds the points of an interrupted result, which resume.h takes instead of measuring, and the time
+ * Adds the points of an interrupted result, which resume_has takes instead of measuring, and the time
  * at which it began. result_effort adds its took_ns. Call it before the first point.
  */
 void result_go_on(struct result *r, const json_t *part);
@@ -46,7 +46,7 @@ struct result_file;
 /*
  * Opens the file at path, or prepares a new one, which is written with the first result. Starts a
  * new launch in it, or resumes the last one. Takes ownership of factors. Prints an error and
- * returns -EEXIST if it has launches with other relevant factors (result_same.h), -EINVAL if it is
+ * returns -EEXIST if it has launches with other relevant factors (result_same), -EINVAL if it is
  * no result file, or another -errno if it cannot be written.
  */
 int result_file_open(const char *path, json_t *factors, bool resume, struct result_file **out);
@@ -70,5 +70,15 @@ const json_t *result_file_part(const struct result_file *f, const struct result_
 int result_file_add(struct result_file *f, const struct result *r);
 /* Writes the points of an unfinished benchmark. result_file_free reports a failure. */
 void result_file_keep(struct result_file *f, const struct result *r, uint64_t took_ns);
+
+/*
+ * Returns 0 if all factors that decide a measurement are equal, otherwise -EEXIST after printing
+ * the difference. Ranks that both runs have must be at the same places; one run may have more
+ * ranks.
+ */
+int result_same(const char *path, const json_t *old, const json_t *new);
+/* The same check for a benchmark's options. */
+int result_same_options(const char *path, const char *benchmark, const json_t *old,
+			const json_t *new);
 
 #endif

@@ -7,8 +7,10 @@
 
 #include "lib/log.h"
 #include "lib/text.h"
+#include "core/map_judge.h"
 #include "core/param_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,4 +178,169 @@ void result_print(const struct result *r, bool all, FILE *out)
 	if (sentence)
 		fprintf(out, "# %s\n", sentence);
 	fputc('\n', out);
+}
+
+/* ---- maps ---- */
+
+/*
+ * Prints a map as a table for people: the hidden share of the shorter of communication and
+ * computation, which is 100 % minus the ratio of equation (1), and half the width of its 95 %
+ * confidence interval.
+ */
+
+static void print_hidden(const struct result_point *p, enum map_judged judged, const char *blank,
+			 FILE *out)
+{
+	static const char *const said[] = {
+		[MAP_BLANK] = "",
+		[MAP_KNOWN] = "",
+		[MAP_UNKNOWN] = "  unknown",
+		[MAP_WRONG] = "  wrong: shorter than one of them alone",
+	};
+	double ratio = result_number(p, "ratio");
+	double width = result_number(p, "ratio_high") - result_number(p, "ratio_low");
+
+	if (isnan(ratio)) {
+		fprintf(out, "  %8s  %7s  %s\n", "-", "-", blank ?: "");
+		return;
+	}
+	fprintf(out, "  %8.1f", 100 * (1 - ratio));
+	if (isnan(width))
+		fprintf(out, "  %7s", "-");
+	else
+		fprintf(out, "  %7.1f", 100 * width / 2);
+	fprintf(out, "%s\n", said[judged]);
+}
+
+static void print_us(const struct result_point *p, const char *time, FILE *out)
+{
+	double ns = result_number(p, time);
+
+	if (isnan(ns))
+		fprintf(out, "  %13s", "-");
+	else
+		fprintf(out, "  %13.3f", ns / 1e3);
+}
+
+void result_print_map(const struct result *r, FILE *out)
+{
+	json_t *points = json_object_get(result_json(r), "points");
+	char size[HUMAN_BYTES], time[HUMAN_BYTES];
+	double line = map_line_of(points);
+	size_t i;
+
+	fprintf(out, "%10s  %11s  %13s  %13s  %13s  %8s  %7s\n", "size", "computation",
+		"T_comm (us)", "T_comp (us)", "T_meas. (us)", "hidden %", "+/- %");
+	for (i = 0; i < result_point_cnt(r); i++) {
+		const struct result_point *p = result_point_at(r, i);
+
+		fprintf(out, "%10s  %11s",
+			param_bytes(size, sizeof(size), (uint64_t)result_number(p, "bytes")),
+			param_ns(time, sizeof(time), (uint64_t)result_number(p, "compute_ns")));
+		print_us(p, "comm", out);
+		print_us(p, "comp", out);
+		print_us(p, "measured", out);
+		print_hidden(p, map_judge(json_array_get(points, i), line),
+			     json_string_value(json_object_get(json_array_get(points, i), "blank")),
+			     out);
+	}
+}
+
+/* ---- curves ---- */
+
+/*
+ * Prints a curve as a table in the form of the OSU benchmarks: one row for each size, with the size
+ * first. Programs that read OSU's tables can read this one. All other lines begin with '#'.
+ */
+
+#define BYTES_WIDTH 12
+
+struct sizes_column {
+	const char *head;
+	const char *number; /* name for result_number */
+	double unit;	    /* divisor */
+	int decimals;
+};
+
+static const struct sizes_column latency[] = {
+	{"Latency p50 (us)", "measured", 1e3, 3},
+	{"p99 (us)", "measured.p99", 1e3, 3},
+	{"mean (us)", "measured.mean", 1e3, 3},
+	{"MB/s", "mb_per_s", 1, 2},
+	{.head = NULL},
+};
+
+static const struct sizes_column rate[] = {
+	{"Bandwidth (MB/s)", "mb_per_s", 1, 2},
+	{"Messages/s", "messages_per_s", 1, 0},
+	{"p50 (us)", "measured", 1e3, 3},
+	{"p99 (us)", "measured.p99", 1e3, 3},
+	{"Window", "window", 1, 0},
+	{"Pairs", "pairs", 1, 0},
+	{.head = NULL},
+};
+
+/* True if at least one point has this number. */
+static bool sizes_column_shown(const struct result *r, const struct sizes_column *col)
+{
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(r); i++) {
+		if (!isnan(result_number(result_point_at(r, i), col->number)))
+			return true;
+	}
+	return false;
+}
+
+static const struct sizes_column *sizes_columns(const struct result *r)
+{
+	const struct sizes_column rates = {.number = "messages_per_s"};
+
+	return sizes_column_shown(r, &rates) ? rate : latency;
+}
+
+static int sizes_width(const struct sizes_column *col)
+{
+	int width = (int)strlen(col->head);
+
+	return width < 10 ? 10 : width;
+}
+
+static void sizes_print_head(const struct result *r, const struct sizes_column *col, FILE *out)
+{
+	fprintf(out, "%-*s", BYTES_WIDTH, "# Size (B)");
+	for (; col->head; col++) {
+		if (sizes_column_shown(r, col))
+			fprintf(out, "  %*s", sizes_width(col), col->head);
+	}
+	fputc('\n', out);
+}
+
+static void sizes_print_row(const struct result *r, size_t row, const struct sizes_column *col,
+			    FILE *out)
+{
+	const struct result_point *p = result_point_at(r, row);
+	double value;
+
+	fprintf(out, "%-*.0f", BYTES_WIDTH, result_number(p, "bytes"));
+	for (; col->head; col++) {
+		if (!sizes_column_shown(r, col))
+			continue;
+		value = result_number(p, col->number) / col->unit;
+		if (isnan(value))
+			fprintf(out, "  %*s", sizes_width(col), "-");
+		else
+			fprintf(out, "  %*.*f", sizes_width(col), col->decimals, value);
+	}
+	fputc('\n', out);
+}
+
+void result_print_sizes(const struct result *r, FILE *out)
+{
+	const struct sizes_column *columns = sizes_columns(r);
+	size_t i;
+
+	sizes_print_head(r, columns, out);
+	for (i = 0; i < result_point_cnt(r); i++)
+		sizes_print_row(r, i, columns, out);
 }

@@ -15,7 +15,7 @@
 void result_print(const struct result *r, bool all, FILE *out);
 /* Prints the rows of a map. */
 void result_print_map(const struct result *r, FILE *out);
-/* Prints a curve like the tables of the OSU benchmarks. (result_sizes.c) */
+/* Prints a curve like the tables of the OSU benchmarks. */
 void result_print_sizes(const struct result *r, FILE *out);
 
 #endif

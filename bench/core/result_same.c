@@ -5,7 +5,7 @@
  * from run to run: date, pace of the computation, cost of reading the clock. It also ignores the
  * thread level, which the benchmark or its options decide.
  */
-#include "core/result_same.h"
+#include "core/result_file.h"
 
 #include "lib/log.h"
 

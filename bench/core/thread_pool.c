@@ -3,7 +3,7 @@
  * One condition variable wakes the workers, another reports that the last one is done. Nothing
  * spins, because an idle pool must not take cores from the communication that is measured.
  */
-#include "core/thread_pool.h"
+#include "core/compute.h"
 
 #include "lib/log.h"
 

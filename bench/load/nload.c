@@ -16,7 +16,6 @@
 #include "core/cpu_set.h"
 #include "core/estimate.h"
 #include "core/param_text.h"
-#include "core/resume.h"
 #include "core/sweep.h"
 
 #include <stdio.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Puts and gets (access.h). Their arguments are prepared in advance. The clock is read before and
- * after all rounds of a sample.
+ * Puts and gets of rank 0 in rank 1's memory, as in the OSU benchmarks by default: memory from
+ * MPI_Win_allocate, passive target, one shared lock around all samples of a size. A round is a
+ * window of puts or gets, each in a place of its own, and a flush, after which the data have
+ * arrived. Rank 1 waits in a receive meanwhile. Arguments are prepared in advance. The clock is
+ * read before and after all rounds of a sample.
  */
-#include "one_sided/access.h"
+#include "core/curve.h"
 
 #include "lib/log.h"
-#include "core/rounds.h"
 
 #include <stdlib.h>
 
@@ -14,6 +16,7 @@
 /* Memory of a window. Libraries put it into shared memory, 64 MiB by default in a container. */
 #define PLACES_BYTES_MAX (32u << 20)
 
+enum access_kind { ACCESS_PUT, ACCESS_GET };
 enum { ORIGIN = 0, TARGET = 1 };
 enum { TAG_DONE = 1 };
 
@@ -27,7 +30,8 @@ struct access {
 	struct comm_msg *msg; /* cnt messages in local; owned */
 };
 
-uint64_t access_messages(const struct bench_run *run, size_t bytes)
+/* Number of accesses in a window, smaller if it would take too much memory. */
+static uint64_t access_messages(const struct bench_run *run, size_t bytes)
 {
 	uint64_t cnt = run->opt->window ? run->opt->window : WINDOW_DEFAULT;
 	uint64_t most = bytes ? PLACES_BYTES_MAX / bytes : cnt;
@@ -35,7 +39,7 @@ uint64_t access_messages(const struct bench_run *run, size_t bytes)
 	return cnt <= most ? cnt : most ? most : 1;
 }
 
-void access_params(const struct bench_run *run, size_t bytes, struct result_point *p)
+static void access_params(const struct bench_run *run, size_t bytes, struct result_point *p)
 {
 	result_param(p, "window", access_messages(run, bytes));
 }
@@ -156,13 +160,79 @@ static void access_measure(struct bench_run *run, size_t bytes, enum access_kind
 	free(a.local);
 }
 
-void access_latency(struct bench_run *run, size_t bytes, enum access_kind kind, struct samples *out)
+static void put_latency(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	access_measure(run, bytes, kind, 1, out);
+	access_measure(run, bytes, ACCESS_PUT, 1, out);
 }
 
-void access_bandwidth(struct bench_run *run, size_t bytes, enum access_kind kind,
-		      struct samples *out)
+static void get_latency(struct bench_run *run, size_t bytes, struct samples *out)
 {
-	access_measure(run, bytes, kind, access_messages(run, bytes), out);
+	access_measure(run, bytes, ACCESS_GET, 1, out);
 }
+
+static void put_bandwidth(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	access_measure(run, bytes, ACCESS_PUT, access_messages(run, bytes), out);
+}
+
+static void get_bandwidth(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	access_measure(run, bytes, ACCESS_GET, access_messages(run, bytes), out);
+}
+
+/* ---- the benchmarks ---- */
+
+static const struct curve put_latencies = {.measure = put_latency};
+static const struct curve get_latencies = {.measure = get_latency};
+static const struct curve put_bandwidths = {.measure = put_bandwidth,
+					    .rate = true,
+					    .messages = access_messages,
+					    .params = access_params};
+static const struct curve get_bandwidths = {.measure = get_bandwidth,
+					    .rate = true,
+					    .messages = access_messages,
+					    .params = access_params};
+
+const struct bench bench_put_latency = {
+	.name = "put_latency",
+	.group = "one_sided",
+	.brief = "an MPI_Put and a flush",
+	.source = "OSU: osu_put_latency; IMB-RMA: Unidir_put",
+	.sizes = CURVE_SIZES_OSU(1),
+	.needs = COMM_HAS_RMA,
+	.no_threads = true,
+	CURVE_PAIR(put_latencies),
+};
+
+const struct bench bench_get_latency = {
+	.name = "get_latency",
+	.group = "one_sided",
+	.brief = "an MPI_Get and a flush",
+	.source = "OSU: osu_get_latency; IMB-RMA: Unidir_get",
+	.sizes = CURVE_SIZES_OSU(1),
+	.needs = COMM_HAS_RMA,
+	.no_threads = true,
+	CURVE_PAIR(get_latencies),
+};
+
+const struct bench bench_put_bandwidth = {
+	.name = "put_bandwidth",
+	.group = "one_sided",
+	.brief = "a window of MPI_Puts, then a flush",
+	.source = "OSU: osu_put_bw",
+	.sizes = CURVE_SIZES_OSU(1),
+	.needs = COMM_HAS_RMA,
+	.no_threads = true,
+	CURVE_PAIR(put_bandwidths),
+};
+
+const struct bench bench_get_bandwidth = {
+	.name = "get_bandwidth",
+	.group = "one_sided",
+	.brief = "a window of MPI_Gets, then a flush",
+	.source = "OSU: osu_get_bw",
+	.sizes = CURVE_SIZES_OSU(1),
+	.needs = COMM_HAS_RMA,
+	.no_threads = true,
+	CURVE_PAIR(get_bandwidths),
+};

@@ -12,7 +12,7 @@
 #include "core/map_judge.h"
 #include "core/param_text.h"
 #include "core/result_file.h"
-#include "core/resume.h"
+#include "core/bench.h"
 #include "core/sweep.h"
 
 #include <math.h>

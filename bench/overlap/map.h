@@ -135,6 +135,11 @@ struct map {
 int map_run(struct bench_run *run);
 uint64_t map_estimate_ns(const struct bench_run *run);
 
+/* The members that benchmarks of one pair of ranks share whose method is a struct map_pattern. */
+#define MAP_PAIR(pattern_of)                                                         \
+	.kind = RESULT_MAP, .ranks_min = 2, .ranks_max = 2, .method = &(pattern_of), \
+	.run = map_run, .estimate_ns = map_estimate_ns
+
 /* ---- for sequences ---- */
 
 /*

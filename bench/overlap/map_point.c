@@ -10,7 +10,6 @@
 #include "overlap/map.h"
 
 #include "core/map_judge.h"
-#include "core/overlap_interval.h"
 #include "core/overlap_ratio.h"
 
 #include <math.h>

@@ -160,12 +160,7 @@ const struct bench bench_multithreaded = {
 	.group = "overlap",
 	.brief = "sender's side in several threads at once, each with a message of its own",
 	.source = "after Denis & Trahay 2016, VII: MPI_THREAD_MULTIPLE",
-	.kind = RESULT_MAP,
-	.ranks_min = 2,
-	.ranks_max = 2,
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
 	.shares_cores = true,
-	.method = &pattern,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_PAIR(pattern),
 };

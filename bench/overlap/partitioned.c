@@ -97,11 +97,6 @@ const struct bench bench_partitioned = {
 	.group = "overlap",
 	.brief = "sender's side, a message sent in parts as they are computed",
 	.source = "after Denis & Trahay 2016, III.D, with MPI 4.0's partitioned requests",
-	.kind = RESULT_MAP,
-	.ranks_min = 2,
-	.ranks_max = 2,
 	.needs = COMM_HAS_PARTITIONED,
-	.method = &pattern,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_PAIR(pattern),
 };

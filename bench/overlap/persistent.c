@@ -59,10 +59,5 @@ const struct bench bench_persistent = {
 	.group = "overlap",
 	.brief = "sender's side with persistent requests: Start, computation, Wait",
 	.source = "after Denis & Trahay 2016, III.D: sender-side overlap",
-	.kind = RESULT_MAP,
-	.ranks_min = 2,
-	.ranks_max = 2,
-	.method = &pattern,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_PAIR(pattern),
 };

@@ -65,12 +65,7 @@ const struct bench bench_progress_thread = {
 	.group = "overlap",
 	.brief = "sender's side with a thread on each rank that calls MPI for progress",
 	.source = "after Denis & Trahay 2016, II.B and III.D",
-	.kind = RESULT_MAP,
-	.ranks_min = 2,
-	.ranks_max = 2,
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
 	.shares_cores = true,
-	.method = &pattern,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_PAIR(pattern),
 };

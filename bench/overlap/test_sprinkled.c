@@ -84,10 +84,5 @@ const struct bench bench_test_sprinkled = {
 	.group = "overlap",
 	.brief = "sender's side with a Test every 20 us of the computation",
 	.source = "after Denis & Trahay 2016, II.B; OSU non-blocking collectives' -t",
-	.kind = RESULT_MAP,
-	.ranks_min = 2,
-	.ranks_max = 2,
-	.method = &pattern,
-	.run = map_run,
-	.estimate_ns = map_estimate_ns,
+	MAP_PAIR(pattern),
 };

@@ -1,15 +1,188 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Bandwidth of a pair of ranks in one direction, with many messages in flight (message_window.h).
+ * Bandwidth as the OSU benchmarks define it. A round is a window of non-blocking sends to one
+ * peer, which posts its receives window by window, a Waitall on both sides, and one message
+ * without data that confirms that all have arrived. In both directions at once, each rank posts
+ * receives and sends, waits for the sends, then for the receives, and there is no confirmation. As
+ * in OSU, all messages of a window use the same buffer, so the library is measured and not the
+ * memory. With several pairs, rank i sends to rank i + pairs, and the time is the mean of the
+ * senders' own times. Requests are prepared in advance. The clock is read before and after all
+ * rounds of a sample.
  */
-#include "pt2pt/message_window.h"
+#include "core/curve.h"
+
+#include "lib/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WINDOW_DEFAULT 64 /* OSU's */
+
+enum { TAG_DATA = 1, TAG_ACK };
+
+static const struct comm_msg nothing = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
+
+struct message_window {
+	struct comm_msg out, in;
+	struct comm_request *send, *recv; /* cnt each; recv follows send in one array */
+	int cnt, pairs;
+	int peer; /* -1: this rank belongs to no pair */
+	bool sends, receives;
+};
+
+/* Number of a pair's messages in flight, in one direction. */
+static int message_window_cnt(const struct bench_run *run)
+{
+	return run->opt->window ? (int)run->opt->window : WINDOW_DEFAULT;
+}
+
+static uint64_t message_window_messages(const struct bench_run *run, size_t bytes)
+{
+	(void)bytes;
+	return (uint64_t)message_window_cnt(run);
+}
+
+static void message_window_params(const struct bench_run *run, size_t bytes, struct result_point *p)
+{
+	(void)bytes;
+	result_param(p, "window", (uint64_t)message_window_cnt(run));
+}
+
+/* ---- the timed part ---- */
+
+static void send_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
+{
+	int i;
+
+	while (rounds--) {
+		for (i = 0; i < w->cnt; i++)
+			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
+		c->ops->waitall(c, w->send, w->cnt);
+		c->ops->recv(c, &nothing, w->peer, TAG_ACK);
+	}
+}
+
+static void recv_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
+{
+	int i;
+
+	while (rounds--) {
+		for (i = 0; i < w->cnt; i++)
+			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
+		c->ops->waitall(c, w->recv, w->cnt);
+		c->ops->send(c, &nothing, w->peer, TAG_ACK);
+	}
+}
+
+static void both_rounds(struct comm *c, struct message_window *w, uint64_t rounds)
+{
+	int i;
+
+	while (rounds--) {
+		for (i = 0; i < w->cnt; i++)
+			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
+		for (i = 0; i < w->cnt; i++)
+			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
+		c->ops->waitall(c, w->send, w->cnt);
+		c->ops->waitall(c, w->recv, w->cnt);
+	}
+}
+
+/* ---- a sample ---- */
+
+static uint32_t seed_of(int rank)
+{
+	return (uint32_t)rank * 1009 + 11;
+}
+
+static void message_window_check(const struct message_window *w)
+{
+	bench_buffer_check(w->in.buf, w->in.bytes, w->in.layout, seed_of(w->peer));
+	bench_buffer_fill(w->in.buf, w->in.bytes, w->in.layout, ~seed_of(w->peer));
+}
+
+/* The pairs' first ranks are 0 … pairs - 1. Returns the mean of their times on rank 0. */
+static double mean_of_pairs(struct comm *c, const struct message_window *w, uint64_t own_ns)
+{
+	uint64_t *all = c->rank ? NULL : xcalloc((size_t)c->size, sizeof(*all));
+	double sum = 0;
+	int i;
+
+	comm_collect(c, own_ns, all);
+	for (i = 0; all && i < w->pairs; i++)
+		sum += (double)all[i];
+	free(all);
+	return sum / w->pairs;
+}
+
+static double message_window_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
+{
+	struct comm *c = run->comm;
+	struct message_window *w = ctx;
+	uint64_t start_ns = c->ops->now_ns(c), end_ns;
+
+	if (w->sends && w->receives)
+		both_rounds(c, w, rounds);
+	else if (w->sends)
+		send_rounds(c, w, rounds);
+	else if (w->receives)
+		recv_rounds(c, w, rounds);
+	end_ns = c->ops->now_ns(c);
+	if (run->opt->validate && w->receives)
+		message_window_check(w);
+	return w->pairs > 1 ? mean_of_pairs(c, w, end_ns - start_ns) : (double)(end_ns - start_ns);
+}
+
+/* ---- a size ---- */
+
+static void message_window_init(struct message_window *w, struct bench_run *run, size_t bytes,
+				int pairs, bool both_ways)
+{
+	struct comm *c = run->comm;
+	bool first = c->rank < pairs, paired = c->rank < 2 * pairs;
+
+	*w = (struct message_window){.cnt = message_window_cnt(run), .pairs = pairs};
+	w->peer = !paired ? -1 : first ? c->rank + pairs : c->rank - pairs;
+	w->sends = paired && (first || both_ways);
+	w->receives = paired && (!first || both_ways);
+	w->out = (struct comm_msg){bench_buffer_new(bytes, COMM_CONTIGUOUS), bytes,
+				   COMM_CONTIGUOUS};
+	w->in = (struct comm_msg){bench_buffer_new(bytes, COMM_CONTIGUOUS), bytes, COMM_CONTIGUOUS};
+	bench_buffer_fill(w->out.buf, bytes, COMM_CONTIGUOUS, seed_of(c->rank));
+	bench_buffer_fill(w->in.buf, bytes, COMM_CONTIGUOUS, ~seed_of(w->peer));
+	w->send = xcalloc(2 * (size_t)w->cnt, sizeof(*w->send));
+	w->recv = w->send + w->cnt;
+	c->ops->requests_prepare(c, w->send, 2 * w->cnt);
+}
+
+static void message_window_release(struct comm *c, struct message_window *w)
+{
+	c->ops->requests_release(c, w->send, 2 * w->cnt);
+	free(w->send);
+	free(w->in.buf);
+	free(w->out.buf);
+}
+
+/* Times of a message: those of a window divided by its messages, of all pairs and directions. */
+static void message_window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
+				   struct samples *out)
+{
+	struct message_window w;
+
+	message_window_init(&w, run, bytes, pairs, both_ways);
+	rounds_measure(run, message_window_rounds, &w, (both_ways ? 2.0 : 1.0) * w.cnt * pairs,
+		       out);
+	message_window_release(run->comm, &w);
+}
+
+/* ---- the benchmarks ---- */
 
 static void bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
 	message_window_measure(run, bytes, 1, false, out);
 }
 
-static const struct curve curve = {
+static const struct curve bandwidth = {
 	.measure = bandwidth_measure,
 	.rate = true,
 	.messages = message_window_messages,
@@ -21,12 +194,86 @@ const struct bench bench_bandwidth = {
 	.group = "pt2pt",
 	.brief = "a window of sends at once, one way",
 	.source = "OSU: osu_bw; IMB-MPI1: Uniband",
+	.sizes = CURVE_SIZES_OSU(1),
+	.no_threads = true,
+	CURVE_PAIR(bandwidth),
+};
+
+static void bi_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	message_window_measure(run, bytes, 1, true, out);
+}
+
+static uint64_t bi_bandwidth_messages(const struct bench_run *run, size_t bytes)
+{
+	return 2 * message_window_messages(run, bytes);
+}
+
+static const struct curve bi_bandwidth = {
+	.measure = bi_bandwidth_measure,
+	.rate = true,
+	.messages = bi_bandwidth_messages,
+	.params = message_window_params,
+};
+
+const struct bench bench_bi_bandwidth = {
+	.name = "bi_bandwidth",
+	.group = "pt2pt",
+	.brief = "a window of sends at once, both ways together",
+	.source = "OSU: osu_bibw; IMB-MPI1: Biband",
+	.sizes = CURVE_SIZES_OSU(1),
+	.no_threads = true,
+	CURVE_PAIR(bi_bandwidth),
+};
+
+static int pairs_of(const struct bench_run *run)
+{
+	return run->opt->pairs ? (int)run->opt->pairs : run->comm->size / 2;
+}
+
+static void message_rate_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	message_window_measure(run, bytes, pairs_of(run), false, out);
+}
+
+static uint64_t message_rate_messages(const struct bench_run *run, size_t bytes)
+{
+	return message_window_messages(run, bytes) * (uint64_t)pairs_of(run);
+}
+
+static void message_rate_params(const struct bench_run *run, size_t bytes, struct result_point *p)
+{
+	result_param(p, "pairs", (uint64_t)pairs_of(run));
+	message_window_params(run, bytes, p);
+}
+
+static const struct curve message_rate = {
+	.measure = message_rate_measure,
+	.rate = true,
+	.messages = message_rate_messages,
+	.params = message_rate_params,
+};
+
+static int message_rate_run(struct bench_run *run)
+{
+	if (2 * pairs_of(run) <= run->comm->size)
+		return curve_run(run);
+	if (run->comm->rank == 0)
+		log_error("message_rate: %d pairs need %d ranks, there are %d", pairs_of(run),
+			  2 * pairs_of(run), run->comm->size);
+	return -EINVAL;
+}
+
+const struct bench bench_message_rate = {
+	.name = "message_rate",
+	.group = "pt2pt",
+	.brief = "windows of sends in several pairs at once, messages of all of them",
+	.source = "OSU: osu_mbw_mr",
 	.kind = RESULT_CURVE,
 	.sizes = CURVE_SIZES_OSU(1),
 	.ranks_min = 2,
-	.ranks_max = 2,
 	.no_threads = true,
-	.method = &curve,
-	.run = curve_run,
+	.method = &message_rate,
+	.run = message_rate_run,
 	.estimate_ns = curve_estimate_ns,
 };

@@ -18,12 +18,7 @@ const struct bench bench_latency = {
 	.group = "pt2pt",
 	.brief = "half a ping-pong of contiguous data",
 	.source = "OSU: osu_latency; IMB-MPI1: PingPong",
-	.kind = RESULT_CURVE,
 	.sizes = CURVE_SIZES_OSU(0),
-	.ranks_min = 2,
-	.ranks_max = 2,
 	.no_threads = true,
-	.method = &curve,
-	.run = curve_run,
-	.estimate_ns = curve_estimate_ns,
+	CURVE_PAIR(curve),
 };

@@ -17,10 +17,5 @@ const struct bench bench_pingpong_noncontig = {
 	.group = "reference",
 	.brief = "half a ping-pong of 32 chars of every 64 by a derived datatype",
 	.source = "Denis & Trahay 2016, III.D: base benchmarks",
-	.kind = RESULT_CURVE,
-	.ranks_min = 2,
-	.ranks_max = 2,
-	.method = &curve,
-	.run = curve_run,
-	.estimate_ns = curve_estimate_ns,
+	CURVE_PAIR(curve),
 };

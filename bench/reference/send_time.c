@@ -56,10 +56,5 @@ const struct bench bench_send_time = {
 	.group = "reference",
 	.brief = "how long a blocking send keeps the sender",
 	.source = "Denis & Trahay 2016, III.D: base benchmarks",
-	.kind = RESULT_CURVE,
-	.ranks_min = 2,
-	.ranks_max = 2,
-	.method = &curve,
-	.run = curve_run,
-	.estimate_ns = curve_estimate_ns,
+	CURVE_PAIR(curve),
 };

@@ -138,7 +138,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 }
 
 @test "a time in the help has its unit" {
-	"$POVBENCH" help sender | tr -s ' \n' ' ' | grep -qF "Full: 3s. Quick: 300ms."
+	"$POVBENCH" help sender | tr -s ' \n' ' ' | grep -qF "Full: 3s. Quick: 250ms."
 }
 
 @test "only rank 0 complains" {

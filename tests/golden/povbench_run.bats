@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# povbench-run: so many launches, the first that fails ends it.
+# povbench-run: so many launches, the first that fails ends it; the paper's maps with --paper.
 
 load bench
 povbench_run=$BATS_TEST_DIRNAME/../../bench/povbench-run
@@ -40,7 +40,9 @@ refused() { refuses 2 "povbench-run: $1" "$povbench_run" "${@:2}"; } # MESSAGE W
 		refused "--launches: \"$n\" is not a whole number from 1 on" --launches "$n" -- true
 	done
 	refused '--launches: "9999999" is too large; the most is 999999' --launches 9999999 -- true
-	refused '--launches wants N' --launches
+	refused '--launches needs a value' --launches
+	refused '--output needs --paper' -o x -n 2 -- true
+	refused '--launches and --paper exclude each other' --paper -n 2
 	refused 'no command to launch' -n 3
 	refused 'no command to launch' -n 3 --
 	refused 'no option --lunches' --lunches 3 -- true
@@ -51,4 +53,53 @@ refused() { refuses 2 "povbench-run: $1" "$povbench_run" "${@:2}"; } # MESSAGE W
 	"$povbench_run" -h | cmp - help
 	grep -q '^Usage: povbench-run --launches N -- COMMAND' help
 	help_fits help
+}
+
+# Programs as they are installed, and launchers that write made-up maps: $LOG has a line for each launch.
+fake_install() {
+	mkdir -p bin
+	cp "$povbench_run" bin/
+	ln -s "$POVPLOT" bin/povplot
+	export LOG=$PWD/log BENCH_JSON=$BATS_TEST_DIRNAME/../tool/bench_json
+	cat >bin/mpirun.openmpi <<-'U'
+		#!/bin/sh
+		echo "${0##*/} $*" >>"$LOG"
+		[ "${0##*/}" != "$FAILS" ] || exit 3
+		while [ "$1" != -o ]; do shift; done
+		python3 "$BENCH_JSON" "An MPI 1.0" "" node7 sender=map:eager receiver=map:none >"$2"
+	U
+	chmod +x bin/mpirun.openmpi
+	for name in mpirun.mpich povbench.openmpi povbench.mpich; do cp bin/mpirun.openmpi "bin/$name"; done
+}
+
+paper() { PATH=$PWD/bin:$PATH FAILS=${FAILS-} bin/povbench-run --paper "$@" 2>err; }
+
+@test "povbench-run --paper: a launch for each library and transport, and a picture" {
+	fake_install
+	paper -o out -- --step 4
+	[ "$(grep -c . log)" = 4 ]
+	grep -q '^mpirun.openmpi -np 2 .*--mca btl self,vader .*/povbench.openmpi suite .*--only nload .* --step 4 -o out/openmpi-shm.json$' log
+	grep -q '^mpirun.openmpi -np 2 .*--mca btl self,tcp .* -o out/openmpi-tcp.json$' log
+	grep '^mpirun.mpich -np 2 .*/povbench.mpich .* -o out/mpich-shm.json$' log | grep -qv NOLOCAL
+	grep -q '^mpirun.mpich -np 2 .*-env MPIR_CVAR_NOLOCAL 1 .* -o out/mpich-tcp.json$' log
+	! grep -q -e --resume log
+	for row in 'shared memory' TCP; do [ "$(grep -c "An MPI 1.0, $row" out/paper.svg)" = 2 ]; done
+	for column in sender receiver; do [ "$(grep -c "$column-side overlap" out/paper.svg)" = 1 ]; done
+	rm log
+	paper -o out
+	[ "$(grep -c -e '--resume$' log)" = 4 ]
+}
+
+@test "povbench-run --paper: what fails is named, and the rest is measured and drawn" {
+	fake_install
+	got=0
+	FAILS=mpirun.mpich paper -o out || got=$?
+	[ "$got" = 1 ]
+	grep -qx 'povbench-run: mpich, tcp: failed with status 3; the same command measures what is missing' err
+	[ "$(grep -c 'An MPI 1.0, ' out/paper.svg)" = 2 ]
+	FAILS=mpirun.openmpi paper -o other || got=$?
+	rm bin/povbench.mpich
+	paper -o third
+	grep -qx 'povbench-run: left out: there is no povbench.mpich or no mpirun.mpich' err
+	[ "$(echo third/*)" = "third/openmpi-shm.json third/openmpi-shm.txt third/openmpi-tcp.json third/openmpi-tcp.txt third/paper.svg" ]
 }

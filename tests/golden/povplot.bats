@@ -199,6 +199,7 @@ all_pictures() {
 	grep -q 'computation time' map.svg
 	grep -q 'computing threads' load.svg
 	grep -q 'MPICH 4.0.2' grid.svg
+	"$POVPLOT" all.json mpich.json -p grid --row 'shared memory' --script | grep -q "'Open MPI v4.1.4, shared memory'"
 	[ "$(ls)" = "$(ls -I '*.svg.*')" ]
 }
 

@@ -5,7 +5,7 @@
 
 #include "unit/test.h"
 #include "core/bench.h"
-#include "core/overlap_interval.h"
+#include "core/overlap_ratio.h"
 #include "model/model.h"
 
 #define TRIALS 400

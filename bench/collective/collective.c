@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Collectives: the overlap of the non-blocking ones over message size × computation time, and the
+ * time of the blocking ones over message size. bytes is each rank's block where there are several.
+ *
+ * For an overlap map every rank posts the operation, computes and waits. T_comm is post and wait
+ * without computation (as in OSU), so that the ratio shows overlap alone. The time `blocking` is
+ * the blocking collective, which mpiperf's figure uses. The latency benchmarks measure only that;
+ * their algorithm can be chosen (core/algorithm.h).
+ *
+ * All ranks start at the same moment by their clocks (start_window.h). A chain of messages that
+ * starts them one after the other would be hidden in the collective and look like overlap. A
+ * broadcast's root may be done long before the last rank has the data, so the longest time of all
+ * ranks counts.
+ */
+#include "collective/coll_data.h"
+
+#include "lib/log.h"
+#include "core/curve.h"
+#include "core/start_window.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Limit of a rank's blocks in one direction, as in maps, because ranks share a machine's memory. */
+#define BLOCKS_BYTES_MAX (256UL << 20)
+
+/* The method of a latency benchmark. */
+struct coll_latency {
+	struct curve curve; /* must be first, because curve_run reads it */
+	const struct coll_data *data;
+};
+
+struct coll_state {
+	void *in, *out; /* owned; may be the same */
+	struct start_window window;
+	uint64_t clock_error_ns; /* rank 0 */
+};
+
+static void coll_size_begin(struct map *m)
+{
+	const struct coll_data *data = m->pattern->data;
+	struct coll_state *s = xcalloc(1, sizeof(*s));
+
+	if (data->make)
+		data->make(m, &s->in, &s->out);
+	start_window_init(m->comm, &s->window);
+	s->clock_error_ns = start_window_clock_error_ns(m->comm, &s->window);
+	m->state = s;
+}
+
+static void coll_size_end(struct map *m)
+{
+	struct coll_state *s = m->state;
+
+	start_window_release(&s->window);
+	if (s->in != s->out)
+		free(s->in);
+	free(s->out);
+	free(s);
+	m->state = NULL;
+}
+
+static uint64_t whole_ns(double ns)
+{
+	return ns > 0 ? (uint64_t)llround(ns) : 0;
+}
+
+/* A late attempt adds no samples. */
+static uint64_t overlapped(void *ctx)
+{
+	struct map *m = ctx;
+	const struct coll_data *data = m->pattern->data;
+	struct coll_state *s = m->state;
+	struct comm *c = m->comm;
+	double posted, computed;
+
+	m->in_calls_ns = 0;
+	m->wait_ns = 0;
+	map_begin(m);
+	c->ops->icoll(c, data->op, s->in, s->out, m->bytes, 0, &m->request[0]);
+	posted = map_now(m);
+	map_compute(m);
+	computed = map_now(m);
+	c->ops->wait(c, &m->request[0]);
+	map_in_calls(m, posted, map_now(m) - computed);
+	return whole_ns(map_end(m));
+}
+
+static double coll_sequence(struct map *m)
+{
+	struct coll_state *s = m->state;
+
+	return start_window_longest(m->comm, &s->window, overlapped, m);
+}
+
+static uint64_t computed(void *ctx)
+{
+	struct map *m = ctx;
+
+	map_begin(m);
+	map_compute(m);
+	return whole_ns(map_end(m));
+}
+
+static double coll_computation(struct map *m)
+{
+	struct coll_state *s = m->state;
+
+	return start_window_longest(m->comm, &s->window, computed, m);
+}
+
+static uint64_t blocked(void *ctx)
+{
+	struct map *m = ctx;
+	const struct coll_data *data = m->pattern->data;
+	struct coll_state *s = m->state;
+
+	map_begin(m);
+	m->comm->ops->coll(m->comm, data->op, s->in, s->out, m->bytes, 0);
+	return whole_ns(map_end(m));
+}
+
+static double coll_blocking(struct map *m)
+{
+	struct coll_state *s = m->state;
+
+	return start_window_longest(m->comm, &s->window, blocked, m);
+}
+
+static void coll_reference(struct map *m, struct samples *out)
+{
+	map_reference_by(m, coll_blocking, &m->blocking);
+	map_reference(m, out);
+}
+
+static void coll_check(struct map *m)
+{
+	const struct coll_data *data = m->pattern->data;
+	struct coll_state *s = m->state;
+
+	if (data->check)
+		data->check(m, s->out);
+}
+
+/* The numbers of late samples are those of all points of this size. */
+static void coll_params(struct map *m, struct result_point *point)
+{
+	struct coll_state *s = m->state;
+
+	result_param(point, "ranks", (uint64_t)m->comm->size);
+	result_value(point, "late_thrown", (double)(s->window.late_cnt - s->window.kept_cnt));
+	result_value(point, "late_kept", (double)s->window.kept_cnt);
+	result_value(point, "clock_error_ns", (double)s->clock_error_ns);
+}
+
+/* ---- latency ---- */
+
+static double latency_sample(struct bench_run *run, void *ctx)
+{
+	struct map *m = ctx;
+	double ns;
+
+	m->timing = false;
+	ns = coll_blocking(m);
+	if (run->opt->validate)
+		coll_check(m);
+	return ns;
+}
+
+static void latency_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	const struct coll_latency *l = run->bench->method;
+	const struct map_pattern pattern = {.data = l->data};
+	struct map m = {
+		.run = run,
+		.comm = run->comm,
+		.pattern = &pattern,
+		.bytes = bytes,
+		.clock_ns = measure_clock_ns(run->comm),
+	};
+	const struct measure_how how = {.sample = latency_sample, .ctx = &m};
+
+	coll_size_begin(&m);
+	measure(run, &how, out);
+	coll_size_end(&m);
+}
+
+static uint64_t blocks_bytes_max(const struct bench_run *run)
+{
+	return BLOCKS_BYTES_MAX / (uint64_t)run->comm->size;
+}
+
+static uint64_t blocks_messages(const struct bench_run *run, size_t bytes)
+{
+	(void)bytes;
+	return (uint64_t)run->comm->size;
+}
+
+/* ---- the operations ---- */
+
+static const struct coll_data allgather = {COMM_ALLGATHER, coll_blocks_make, coll_blocks_check};
+static const struct coll_data allreduce = {COMM_ALLREDUCE, coll_sums_make, coll_sums_check};
+static const struct coll_data alltoall = {COMM_ALLTOALL, coll_blocks_make, coll_blocks_check};
+static const struct coll_data alltoallv = {COMM_ALLTOALLV, coll_blocks_make, coll_blocks_check};
+static const struct coll_data barrier = {.op = COMM_BARRIER};
+static const struct coll_data bcast = {COMM_BCAST, coll_bcast_make, coll_bcast_check};
+static const struct coll_data gather = {COMM_GATHER, coll_blocks_make, coll_blocks_check};
+static const struct coll_data reduce = {COMM_REDUCE, coll_sums_make, coll_sums_check};
+static const struct coll_data scatter = {COMM_SCATTER, coll_blocks_make, coll_blocks_check};
+
+static int blocks_cnt(const struct bench_run *run)
+{
+	return run->comm->size;
+}
+
+/* The members that the overlap benchmarks share. */
+#define OVERLAP(coll, ...)                                                                     \
+	.group = "collective",                                                                 \
+	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",     \
+	.kind = RESULT_MAP, .ranks_min = 2, .run = map_run, .estimate_ns = map_estimate_ns,    \
+	.method = &(const struct map_pattern)                                                  \
+	{                                                                                      \
+		.all_compute = true, .own_buffers = true, .sequence = coll_sequence,           \
+		.reference = coll_reference, .computation = coll_computation,                  \
+		.size_begin = coll_size_begin, .size_end = coll_size_end, .check = coll_check, \
+		.params = coll_params, .data = &(coll), __VA_ARGS__                            \
+	}
+
+const struct bench bench_iallgather = {
+	.name = "iallgather",
+	.brief = "overlap of a non-blocking all-gather",
+	OVERLAP(allgather, .messages = blocks_cnt),
+};
+
+const struct bench bench_iallreduce = {
+	.name = "iallreduce",
+	.brief = "overlap of a non-blocking reduction to all",
+	OVERLAP(allreduce, .unit = sizeof(double)),
+};
+
+const struct bench bench_ialltoall = {
+	.name = "ialltoall",
+	.brief = "overlap of a non-blocking all-to-all",
+	OVERLAP(alltoall, .messages = blocks_cnt),
+};
+
+const struct bench bench_ialltoallv = {
+	.name = "ialltoallv",
+	.brief = "overlap of a non-blocking all-to-all with a size for each block",
+	OVERLAP(alltoallv, .messages = blocks_cnt),
+};
+
+const struct bench bench_ibarrier = {
+	.name = "ibarrier",
+	.brief = "overlap of a non-blocking barrier",
+	OVERLAP(barrier, .no_bytes = true),
+};
+
+const struct bench bench_ibcast = {
+	.name = "ibcast",
+	.brief = "overlap of a non-blocking broadcast",
+	OVERLAP(bcast),
+};
+
+const struct bench bench_igather = {
+	.name = "igather",
+	.brief = "overlap of a non-blocking gather",
+	OVERLAP(gather, .messages = blocks_cnt),
+};
+
+const struct bench bench_ireduce = {
+	.name = "ireduce",
+	.brief = "overlap of a non-blocking reduction",
+	OVERLAP(reduce, .unit = sizeof(double)),
+};
+
+const struct bench bench_iscatter = {
+	.name = "iscatter",
+	.brief = "overlap of a non-blocking scatter",
+	OVERLAP(scatter, .messages = blocks_cnt),
+};
+
+/* The members that the latency benchmarks share. */
+#define LATENCY(coll, least, ...)                                                                  \
+	.group = "collective", .kind = RESULT_CURVE, .collective = #coll,                          \
+	.sizes = CURVE_SIZES_OSU_COLL(least), .ranks_min = 2, .no_threads = true,                  \
+	.run = curve_run, .estimate_ns = curve_estimate_ns, .method = &(const struct coll_latency) \
+	{                                                                                          \
+		.curve = {.measure = latency_measure, __VA_ARGS__}, .data = &(coll)                \
+	}
+
+const struct bench bench_allgather_latency = {
+	.name = "allgather_latency",
+	.brief = "an all-gather",
+	.source = "after OSU: osu_allgather; IMB-MPI1: Allgather; common start as symmetric_window",
+	LATENCY(allgather, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
+};
+
+const struct bench bench_allreduce_latency = {
+	.name = "allreduce_latency",
+	.brief = "a reduction to all",
+	.source = "after OSU: osu_allreduce; IMB-MPI1: Allreduce; common start as symmetric_window",
+	LATENCY(allreduce, 8, .unit = sizeof(double)),
+};
+
+const struct bench bench_alltoall_latency = {
+	.name = "alltoall_latency",
+	.brief = "an all-to-all",
+	.source = "after OSU: osu_alltoall; IMB-MPI1: Alltoall; common start as symmetric_window",
+	LATENCY(alltoall, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
+};
+
+const struct bench bench_alltoallv_latency = {
+	.name = "alltoallv_latency",
+	.brief = "an all-to-all with a size for each block",
+	.source = "after OSU: osu_alltoallv; IMB-MPI1: Alltoallv; common start as symmetric_window",
+	LATENCY(alltoallv, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
+};
+
+const struct bench bench_bcast_latency = {
+	.name = "bcast_latency",
+	.brief = "a broadcast from rank 0",
+	.source = "after OSU: osu_bcast; IMB-MPI1: Bcast; common start as symmetric_window",
+	LATENCY(bcast, 1),
+};
+
+const struct bench bench_gather_latency = {
+	.name = "gather_latency",
+	.brief = "a gather to rank 0",
+	.source = "after OSU: osu_gather; IMB-MPI1: Gather; common start as symmetric_window",
+	LATENCY(gather, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
+};
+
+const struct bench bench_reduce_latency = {
+	.name = "reduce_latency",
+	.brief = "a reduction to rank 0",
+	.source = "after OSU: osu_reduce; IMB-MPI1: Reduce; common start as symmetric_window",
+	LATENCY(reduce, 8, .unit = sizeof(double)),
+};
+
+const struct bench bench_scatter_latency = {
+	.name = "scatter_latency",
+	.brief = "a scatter from rank 0",
+	.source = "after OSU: osu_scatter; IMB-MPI1: Scatter; common start as symmetric_window",
+	LATENCY(scatter, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
+};
