@@ -46,8 +46,10 @@ struct asking {
 	uint64_t since_ns;
 	uint32_t tgid; /* the peer process, once it has asked */
 	/* Runs when the process's questions are answered; NULL: it waits for nothing. */
-	void (*then)(struct preload *p, const struct asking *from);
+	void (*then)(struct preload *p, struct asking *from);
 	bool has_pool;
+	/* The process has its plan and hooks itself. It may be stopped meanwhile for any time. */
+	bool planned;
 };
 
 struct preload {
@@ -537,7 +539,7 @@ static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, u
 }
 
 /* Answers a PLAN request. All files that the process has mapped are inspected. */
-static void plan_answer(struct preload *p, const struct asking *from)
+static void plan_answer(struct preload *p, struct asking *from)
 {
 	struct pov_preload_answer a = {.setup_bytes = p->setup_bytes,
 				       .pool_bytes = POV_PRELOAD_POOL_BYTES};
@@ -562,6 +564,7 @@ static void plan_answer(struct preload *p, const struct asking *from)
 	p->opt.libraries(p->opt.ctx, (pid_t)from->tgid, library_plan, &pl);
 	p->opt.bindings(p->opt.ctx, (pid_t)from->tgid, &a.bindings, p->setup->step);
 	answer_send(from->conn, &a, fd, from->has_pool ? 0 : 2);
+	from->planned = true;
 }
 
 static int plan_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
@@ -620,7 +623,7 @@ static void missing_probe(struct preload *p, pid_t pid)
 	close(m.memory);
 }
 
-static void ready_answer(struct preload *p, const struct asking *from)
+static void ready_answer(struct preload *p, struct asking *from)
 {
 	struct pov_preload_answer a = {0};
 
@@ -704,7 +707,7 @@ static bool asking_is_stale(const struct preload *p, const struct asking *a)
 	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
 	uint32_t tgid;
 
-	return (silent_ns > SILENT_NS && !a->then) ||
+	return (silent_ns > SILENT_NS && !a->then && !a->planned) ||
 	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
 }
 
@@ -722,7 +725,7 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 /* Answers a client whose questions are answered. */
 static void asking_settled(struct preload *p, struct asking *a)
 {
-	void (*then)(struct preload *, const struct asking *) = a->then;
+	void (*then)(struct preload *, struct asking *) = a->then;
 
 	a->then = NULL;
 	a->since_ns = kernel_now_ns();
