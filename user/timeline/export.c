@@ -25,13 +25,14 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	const struct writer *w = writer_find(format ? format : out, gzip);
 
 	if (!w && format)
-		log_error("export: unknown format \"%s\"; known: json, json.gz, pftrace, svg",
-			  format);
+		log_error(
+			"export: unknown format \"%s\"; known: json, json.gz, pftrace, svg, folded",
+			format);
 	else if (!w && !strcmp(out, "-"))
 		log_error("export: say with --format what to write to stdout");
 	else if (!w)
-		log_error("export: %s: unknown ending; use .json, .json.gz, .pftrace or .svg, or "
-			  "--format",
+		log_error("export: %s: unknown ending; use .json, .json.gz, .pftrace, .svg or "
+			  ".folded, or --format",
 			  out);
 	return w;
 }
@@ -94,7 +95,7 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	err = model_open(t, &mopt, &m);
 	if (!err)
 		err = select_check(m, source->path, &opt->select);
-	if (!err && !w->picture) /* a picture has columns instead */
+	if (!err && w->kind == WRITER_TIMELINE) /* a picture has columns instead */
 		err = resolution_choose(m, &opt->select, sources_bytes(source, cnt),
 					&resolution_ns);
 	if (!err)

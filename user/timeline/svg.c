@@ -254,6 +254,6 @@ static const char *const svg_endings[] = {".svg", NULL};
 const struct writer writer_svg = {
 	.name = "svg",
 	.endings = svg_endings,
-	.picture = true,
+	.kind = WRITER_PICTURE,
 	.write = svg_write,
 };
