@@ -276,5 +276,6 @@ const struct writer writer_folded = {
 	.name = "folded",
 	.endings = folded_endings,
 	.kind = WRITER_STACKS,
+	.passes = 1,
 	.write = folded_write,
 };

@@ -255,5 +255,6 @@ const struct writer writer_svg = {
 	.name = "svg",
 	.endings = svg_endings,
 	.kind = WRITER_PICTURE,
+	.passes = 2,
 	.write = svg_write,
 };

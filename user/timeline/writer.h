@@ -70,6 +70,7 @@ struct writer {
 	const char *name;	    /* "json", "pftrace": as --format takes it */
 	const char *const *endings; /* ".json"; NULL-terminated; each also with ".gz" */
 	enum writer_kind kind;
+	unsigned int passes; /* how often write() replays the recording */
 	/*
 	 * Replays the model into out. The writer completes opt with what the format shows. 0 or
 	 * -errno (printed).
