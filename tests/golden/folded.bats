@@ -97,8 +97,8 @@ folded() { "$POVTRACE" export run.pov -o run.folded "$@" 2>err; }
 	fails 1 'samples lie outside MPI functions' "$POVTRACE" export run.pov -o x.folded --function MPI_Send
 	two_ranks | grep -v ^sample | ranks 2 800000 | trace run
 	fails 1 'no rank computed for long outside MPI' "$POVTRACE" export run.pov -o x.folded
-	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' run.txt | trace run
-	fails 1 'the scheduler, which was not recorded' "$POVTRACE" export run.pov -o x.folded
+	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' run.txt | trace off
+	fails 1 'the scheduler, which was not recorded' "$POVTRACE" export off.pov -o x.folded
 	[ ! -e x.folded ]
 }
 
