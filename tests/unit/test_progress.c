@@ -96,8 +96,9 @@ TEST(terminal)
 	progress_hide_of(&p);
 	assert_string_equal(terminal_read(master), "");
 	progress_add_to(&p, 100, 2 * S);
-	assert_string_equal(terminal_read(master), "\r\033[Krun.pov [###...............]  20 %, 100 "
-						   "records/s, 9 s left");
+	assert_string_equal(terminal_read(master),
+			    "\r\033[Krun.pov [###...............]  20 %, 100 "
+			    "records/s, 9 s left");
 	progress_add_to(&p, 50, 2 * S + PROGRESS_EVERY_NS - 1); /* too soon after the last */
 	assert_string_equal(terminal_read(master), "");
 	progress_add_to(&p, 750, 2 * S + PROGRESS_EVERY_NS - 1); /* the end, though */
