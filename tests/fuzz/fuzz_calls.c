@@ -355,10 +355,11 @@ static void timeline_make(struct model *m, const struct writer *w, FILE *nowhere
 	meta_fill(recording, m, &all);
 	timeline_options_fill(&opt, m, &all, recording);
 	err = w->write(m, out, &opt, totals);
-	if ((err && !(w->picture && err == -ENOENT)) || out_finish(out, &totals->bytes))
+	if ((err && !(w->kind != WRITER_TIMELINE && err == -ENOENT)) ||
+	    out_finish(out, &totals->bytes))
 		abort();
 	free(recording);
-	if (w->picture) /* a picture may have nothing to show, and counts other things */
+	if (w->kind != WRITER_TIMELINE) /* may have nothing to show, and counts other things */
 		return;
 	if (totals->slices != totals->calls + totals->spins + totals->counted + totals->irqs +
 				      totals->markers + totals->phases + totals->posts +
@@ -374,14 +375,16 @@ static void timelines_make(const struct trace_source *source, bool compare, FILE
 	struct writer_totals first, totals;
 	struct trace *t;
 	struct model *m;
+	bool gzip;
 
 	if (trace_join_open(source, 1, &t))
 		abort();
 	if (!model_open(t, &opt, &m)) {
-		timeline_make(m, writers[0], nowhere, &first);
-		for (size_t i = 1; compare && writers[i]; i++) {
+		timeline_make(m, writer_find("json", &gzip), nowhere, &first);
+		for (size_t i = 0; compare && writers[i]; i++) {
 			timeline_make(m, writers[i], nowhere, &totals);
-			if (!writers[i]->picture && memcmp(&totals, &first, sizeof(totals)))
+			if (writers[i]->kind == WRITER_TIMELINE &&
+			    memcmp(&totals, &first, sizeof(totals)))
 				abort();
 		}
 		model_close(m);

@@ -375,11 +375,11 @@ run.pov" ]
 }
 
 @test "export: the help's examples do what they say" {
-	sed "s/^end ts=[0-9]*/end ts=1003000000000/" "$data/export_run.txt" >long.txt
+	sed "s/^end ts=[0-9]*/sample ts=1002000000000 tid=102 tgid=102 ip=0x1\nend ts=1003000000000/" "$data/export_run.txt" >long.txt
 	"$make" long.txt run.pov
 	cp run.pov node1.pov && cp run.pov node2.pov
 	each_example export true
-	[ -s run.pftrace ] && gzip -t part.json.gz
+	[ -s run.pftrace ] && gzip -t part.json.gz && [ -s run.folded ]
 	# the sends, and nothing but sends
 	pattern=$(grep -o "'MPI_[^']*'" examples | tr -d "'")
 	for name in MPI_Send MPI_Isend MPI_Bsend MPI_Rsend; do [[ $name == $pattern ]]; done

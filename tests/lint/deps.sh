@@ -86,7 +86,7 @@ done)
 check "each file of the model knows only the steps before its own" "$bad"
 
 reading=$(tree_files 'user/lib/*' 'user/trace/*' 'user/layers/*' 'user/model/*' 'user/analysis/*' 'user/finding/*' 'user/report/*' \
-	'user/timeline/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd/cmd_'{advise,report,diff,export,info}.c |
+	'user/timeline/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd/cmd_'{advise,report,diff,export,view,info}.c |
 	grep '\.[ch]$' | grep -vE '^user/site/debug_info\.c$|^user/layers/[a-z0-9]*/library')
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"

@@ -8,9 +8,11 @@
 
 #include "advise/advise.h"
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "cmd/commands.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
+#include "trace/trace_join.h"
 
 #define FIELD(name) offsetof(struct advise_args, name)
 
@@ -35,8 +37,11 @@ static int advise_print(const struct trace_source *source, size_t cnt,
 			const struct advise_options *opt, bool json)
 {
 	struct advise a;
-	int err = advise_open(source, cnt, opt, &a);
+	int err;
 
+	trace_sources_progress(source, cnt, 0, 1);
+	err = advise_open(source, cnt, opt, &a);
+	progress_end();
 	if (err)
 		return err;
 	if (json)

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "cmd/commands.h"
 #include "report/compare.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
+#include "trace/trace_join.h"
 
 struct diff_options {
 	bool json, one_run;
@@ -22,8 +24,11 @@ static int diff_print(const struct trace_source *const source[2], const size_t c
 		      const struct rank_list *ranks, const struct diff_options *o)
 {
 	struct compare c;
-	int err = compare_open(source, cnt, ranks, &c);
+	int err;
 
+	trace_sources_progress(source[0], cnt[0], cnt[1] > 1, 2);
+	err = compare_open(source, cnt, ranks, &c);
+	progress_end();
 	if (err)
 		return err;
 	if (o->json)

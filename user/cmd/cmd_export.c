@@ -66,6 +66,8 @@ static int print_totals(const struct writer_totals *t)
 	json_out_key_uint(j, "misplaced", t->misplaced);
 	json_out_key_uint(j, "early", t->early);
 	json_out_key_uint(j, "undecided", t->undecided);
+	json_out_key_uint(j, "samples", t->samples);
+	json_out_key_uint(j, "stacks", t->stacks);
 	json_out_key_uint(j, "bytes", t->bytes);
 	json_out_object_end(j);
 	return json_out_finish(j);
@@ -143,11 +145,11 @@ static int export_run(const void *opts, int argc, char **argv, int dashdash)
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
 	 .help = "Write to FILE; its ending decides the format: .json, .json.gz (Chrome JSON) or "
-		 ".pftrace (Perfetto's own, smaller and richer), each also with .gz; or .svg, a "
-		 "picture. \"-\" is stdout."},
+		 ".pftrace (Perfetto's own, smaller and richer), .svg, a picture, or "
+		 ".folded, stacks for flame graphs; each also with .gz. \"-\" is stdout."},
 	{"format", 'f', OPTION_STRING, AT(format), "NAME",
-	 .help = "The format, regardless of FILE's ending: json, json.gz, pftrace, pftrace.gz or "
-		 "svg."},
+	 .help = "The format, regardless of FILE's ending: json, pftrace, svg or folded, each "
+		 "also with .gz."},
 	{"from", 0, OPTION_SECONDS, AT(from_ns), "TIME",
 	 .help = "Leave out what ended before TIME (seconds since the recording's start)."},
 	{"to", 0, OPTION_SECONDS, AT(to_ns), "TIME",
@@ -187,6 +189,8 @@ static const char *const examples[] = {
 	"One timeline of a job on two nodes, recorded on each of them.",
 	"povtrace export run.pov -o moment.svg --from 1.64 --to 1.66",
 	"Draw 20 ms: what each rank did, and who had the CPUs.",
+	"povtrace export run.pov -o run.folded",
+	"Write in which functions ranks computed; `flamegraph.pl run.folded >flame.svg` draws it.",
 	NULL,
 };
 
@@ -210,7 +214,11 @@ const struct command cmd_export = {
 		"A picture (.svg) is for documents and tickets. It has a band for each rank, which "
 		"shows what the rank's main thread did, a track for each CPU, arrows for up to 200 "
 		"messages, and marks for findings. It shows at most 64 ranks and 64 CPUs. "
-		"kmod-docs/PICTURE.md explains the colours.",
+		"kmod-docs/PICTURE.md explains the colours.\n\n"
+		"Folded stacks (.folded) show in which functions ranks computed between MPI_Init and "
+		"MPI_Finalize: lines \"rank 0;app;work;app.c:17 42\", which flamegraph.pl, "
+		"inferno and speedscope.app read. The number counts samples, taken 97 times per "
+		"second of CPU time outside MPI. Samples do not have the callers of functions.",
 	.examples = examples,
 	.options = options,
 	.options_bytes = sizeof(struct export_args),

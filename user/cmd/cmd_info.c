@@ -20,9 +20,11 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/option.h"
+#include "lib/progress.h"
 #include "model/model.h"
 #include "trace/trace_kept.h"
 #include "trace/trace_limit.h"
+#include "trace/trace_join.h"
 #include "trace/trace_read.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_text.h"
@@ -475,12 +477,15 @@ static void print_text(const struct trace *t, const struct model *m, const struc
 
 /* ---- the command ---- */
 
-static int info_print(struct trace *t, const struct info_options *opt)
+static int info_print(struct trace *t, const char *path, const struct info_options *opt)
 {
 	struct trace_totals totals;
 	struct model *m;
-	int err = trace_totals_count(t, &totals);
+	int err;
 
+	trace_sources_progress(&(struct trace_source){.path = path}, 1, 0, 1);
+	err = trace_totals_count(t, &totals);
+	progress_end();
 	if (!err)
 		err = model_open(t, &(struct model_options){.roles_only = true}, &m);
 	if (err)
@@ -513,7 +518,7 @@ static int info_run(const void *opts, int argc, char **argv, int dashdash)
 		print_metas(t, "");
 		err = 0;
 	} else {
-		err = info_print(t, opt);
+		err = info_print(t, argv[0], opt);
 	}
 	trace_close(t);
 	return err ? 1 : 0;

@@ -24,7 +24,7 @@ struct record_command_options {
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, offsetof(struct record_command_options, output), "FILE",
 	 .dflt = "run.pov",
-	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace or .svg, the trace "
+	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace, .svg or .folded, the trace "
 		 "is exported to it after recording, and kept beside it as .pov. An existing "
 		 "recording is kept as FILE.old."},
 	{"last", 0, OPTION_STRING, offsetof(struct record_command_options, last), "SECONDS|BYTES",

@@ -9,6 +9,7 @@
 
 #include "lib/log.h"
 #include "lib/output_file.h"
+#include "lib/progress.h"
 #include "lib/text.h"
 #include "cmd/commands.h"
 #include "report/report.h"
@@ -75,7 +76,10 @@ static int report_print(const struct trace_source *source, size_t cnt,
 	struct report r;
 	int err;
 
+	trace_sources_progress(source, cnt, 0, a->output ? 2 : 1);
 	err = report_open(source, cnt, opt, &r);
+	if (err || !a->output) /* a page reads the recording again */
+		progress_end();
 	if (err)
 		return err;
 	if (a->traffic)
@@ -84,6 +88,7 @@ static int report_print(const struct trace_source *source, size_t cnt,
 		err = report_section_check(&r);
 	if (!err)
 		err = form_print(&r, a);
+	progress_end();
 	report_close(&r);
 	return err;
 }

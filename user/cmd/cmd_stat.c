@@ -17,9 +17,11 @@
 #include "lib/log.h"
 #include "lib/own_state.h"
 #include "lib/person.h"
+#include "lib/progress.h"
 #include "cmd/commands.h"
 #include "cmd/record_temporary.h"
 #include "report/report.h"
+#include "trace/trace_join.h"
 
 struct stat_options {
 	struct record_options record;
@@ -114,7 +116,9 @@ static int report_print(const struct stat_options *o, int fd, const struct outpu
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	trace_sources_progress(&source, 1, 0, 1);
 	err = report_open(&source, 1, &opt, &r);
+	progress_end();
 	if (err)
 		return err;
 	output_begin(out);

@@ -60,8 +60,8 @@ static void print_help(FILE *out)
 	      "      Record an MPI program (needs root).\n"
 	      "  povtrace report run.pov\n"
 	      "      Print where each rank's and each core's time went.\n"
-	      "  povtrace export run.pov -o run.pftrace\n"
-	      "      Write a timeline for ui.perfetto.dev.\n",
+	      "  povtrace view run.pov\n"
+	      "      Show its timeline in a browser, at ui.perfetto.dev.\n",
 	      out);
 }
 

@@ -10,6 +10,7 @@
 #include "lib/log.h"
 #include "lib/output_file.h"
 #include "lib/person.h"
+#include "lib/progress.h"
 #include "lib/text.h"
 #include "report/scaling.h"
 #include "cmd/sources.h"
@@ -128,8 +129,11 @@ static int runs_report(const struct runs *r, const struct report_scaling_options
 	struct scaling s = {.weak = o->weak};
 	int err = 0;
 
-	for (size_t i = 0; i < r->n && !err; i++)
+	for (size_t i = 0; i < r->n && !err; i++) {
+		trace_sources_progress(r->source[i], r->nsources[i], 0, 1);
 		err = scaling_read(&s, r->source[i], r->nsources[i]);
+		progress_end();
+	}
 	if (!err) {
 		scaling_make(&s);
 		err = scaling_check(&s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Messages to stderr. Each goes out in one write, so that the lines of several processes on one
- * terminal (a launcher's and ours) do not mix. The level and the program's name are the only state.
+ * terminal (a launcher's and ours) do not mix. The level, the program's name and what erases a
+ * line of progress are the only state.
  */
 #include "lib/log.h"
 
@@ -16,6 +17,7 @@
 
 static enum log_level log_level = LOG_INFO;
 static const char *log_program = "povtrace";
+static void (*log_before)(void);
 
 void log_set_level(enum log_level level)
 {
@@ -37,6 +39,11 @@ const char *log_get_program(void)
 	return log_program;
 }
 
+void log_set_before(void (*before)(void))
+{
+	log_before = before;
+}
+
 static void log_write(enum log_level level, const char *fmt, va_list ap)
 {
 	static const char *const label[LOG_DEBUG + 1] = {
@@ -54,6 +61,8 @@ static void log_write(enum log_level level, const char *fmt, va_list ap)
 	if ((size_t)used > sizeof(line) - 2)
 		used = sizeof(line) - 2;
 	line[used++] = '\n';
+	if (log_before)
+		log_before();
 	/* nothing can be done about a stderr that cannot be written */
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
 		return;

@@ -19,6 +19,8 @@ enum log_level log_get_level(void);
  */
 void log_set_program(const char *name);
 const char *log_get_program(void);
+/* Called before each message is written; NULL: nothing. For lib/progress.h. */
+void log_set_before(void (*before)(void));
 
 void log_print(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...) log_print(LOG_ERROR, __VA_ARGS__)

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/host_clocks.h"
 #include "lib/log.h"
 #include "lib/output_file.h"
+#include "lib/progress.h"
 #include "model/model.h"
 #include "site/sites.h"
 #include "trace/trace_join.h"
@@ -25,13 +27,14 @@ static const struct writer *writer_choose(const char *out, const char *format, b
 	const struct writer *w = writer_find(format ? format : out, gzip);
 
 	if (!w && format)
-		log_error("export: unknown format \"%s\"; known: json, json.gz, pftrace, svg",
-			  format);
+		log_error(
+			"export: unknown format \"%s\"; known: json, json.gz, pftrace, svg, folded",
+			format);
 	else if (!w && !strcmp(out, "-"))
 		log_error("export: say with --format what to write to stdout");
 	else if (!w)
-		log_error("export: %s: unknown ending; use .json, .json.gz, .pftrace or .svg, or "
-			  "--format",
+		log_error("export: %s: unknown ending; use .json, .json.gz, .pftrace, .svg or "
+			  ".folded, or --format",
 			  out);
 	return w;
 }
@@ -69,32 +72,34 @@ static int timeline_write(struct model *m, const struct writer *w, const struct 
 	return err ? err : write_err;
 }
 
-int export_timeline(const struct trace_source *source, size_t cnt, const char *out,
-		    const struct export_options *opt, struct writer_totals *totals)
+/* A timeline may need a pass that chooses its resolution. None is shown among text on stdout. */
+static void export_progress(const struct trace_source *source, size_t cnt, const char *out,
+			    const struct writer *w, const struct writer_select *sel)
 {
-	const struct writer *w;
+	bool census = w->kind == WRITER_TIMELINE && !sel->all_calls && !sel->resolution_ns;
+
+	if (strcmp(out, "-") || !isatty(STDOUT_FILENO))
+		trace_sources_progress(source, cnt, census, w->passes);
+}
+
+static int sources_export(const struct trace_source *source, size_t cnt, const char *out,
+			  const struct export_options *opt, const struct writer *w, bool gzip,
+			  struct writer_totals *totals)
+{
 	const struct model_options mopt = {.counters = true};
 	struct writer_totals written = {0};
 	struct model *m = NULL;
 	struct output_file o;
 	struct trace *t;
 	uint64_t resolution_ns = 0;
-	bool gzip;
-	int err;
+	int err = host_clocks_join(source, cnt, &t);
 
-	w = writer_choose(out, opt->format, &gzip);
-	if (!w)
-		return -ENOTSUP;
-	for (size_t i = 0; i < cnt; i++)
-		if (strcmp(out, "-") && output_file_is_recording("export", out, source[i].path))
-			return -EINVAL;
-	err = host_clocks_join(source, cnt, &t);
 	if (err)
 		return err;
 	err = model_open(t, &mopt, &m);
 	if (!err)
 		err = select_check(m, source->path, &opt->select);
-	if (!err && !w->picture) /* a picture has columns instead */
+	if (!err && w->kind == WRITER_TIMELINE) /* a picture has columns instead */
 		err = resolution_choose(m, &opt->select, sources_bytes(source, cnt),
 					&resolution_ns);
 	if (!err)
@@ -107,6 +112,25 @@ int export_timeline(const struct trace_source *source, size_t cnt, const char *o
 	trace_close(t);
 	if (!err)
 		*totals = written;
+	return err;
+}
+
+int export_timeline(const struct trace_source *source, size_t cnt, const char *out,
+		    const struct export_options *opt, struct writer_totals *totals)
+{
+	const struct writer *w;
+	bool gzip;
+	int err;
+
+	w = writer_choose(out, opt->format, &gzip);
+	if (!w)
+		return -ENOTSUP;
+	for (size_t i = 0; i < cnt; i++)
+		if (strcmp(out, "-") && output_file_is_recording("export", out, source[i].path))
+			return -EINVAL;
+	export_progress(source, cnt, out, w, &opt->select);
+	err = sources_export(source, cnt, out, opt, w, gzip, totals);
+	progress_end();
 	return err;
 }
 

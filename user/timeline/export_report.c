@@ -2,6 +2,7 @@
 /* Prints what a written timeline contains, what it lacks, and how to make it smaller. */
 #include <string.h>
 
+#include "abi/event.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "timeline/export.h"
@@ -99,6 +100,16 @@ static void picture_report(const char *where, const struct writer_totals *t)
 		 human_bytes(bytes, sizeof(bytes), t->bytes));
 }
 
+static void stacks_report(const char *where, const struct writer_totals *t)
+{
+	char samples[64], stacks[64], ns[HUMAN_BYTES];
+
+	log_info("wrote %s: %s of code outside MPI (%s of CPU time each) in %s", where,
+		 human_plural(samples, sizeof(samples), t->samples, "sample", "samples"),
+		 human_round_ns(ns, sizeof(ns), 1000000000 / POV_SAMPLES_HZ),
+		 human_plural(stacks, sizeof(stacks), t->stacks, "stack", "stacks"));
+}
+
 void export_report(const char *out, const char *format, const struct writer_totals *t)
 {
 	bool gzip;
@@ -107,8 +118,12 @@ void export_report(const char *out, const char *format, const struct writer_tota
 	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
 	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
 
-	if (w && w->picture) {
+	if (w && w->kind == WRITER_PICTURE) {
 		picture_report(where, t);
+		return;
+	}
+	if (w && w->kind == WRITER_STACKS) {
+		stacks_report(where, t);
 		return;
 	}
 	log_info("wrote %s: %s, %s, %s, %s, %s, %s", where,

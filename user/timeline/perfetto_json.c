@@ -309,5 +309,6 @@ static const char *const json_endings[] = {".json", NULL};
 const struct writer writer_json = {
 	.name = "json",
 	.endings = json_endings,
+	.passes = 2,
 	.write = json_write,
 };

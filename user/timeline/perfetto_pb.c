@@ -323,5 +323,6 @@ static const char *const pb_endings[] = {".pftrace", ".perfetto-trace", NULL};
 const struct writer writer_pftrace = {
 	.name = "pftrace",
 	.endings = pb_endings,
+	.passes = 1,
 	.write = pb_write,
 };

@@ -254,6 +254,7 @@ static const char *const svg_endings[] = {".svg", NULL};
 const struct writer writer_svg = {
 	.name = "svg",
 	.endings = svg_endings,
-	.picture = true,
+	.kind = WRITER_PICTURE,
+	.passes = 2,
 	.write = svg_write,
 };

@@ -49,6 +49,7 @@ struct writer_totals {
 	uint64_t messages_hidden, findings_hidden; /* for lack of a track */
 	uint64_t arrows_hidden, counters_hidden;   /* by the resolution */
 	uint64_t resolution_ns;			   /* 0: each call was drawn */
+	uint64_t samples, stacks;		   /* WRITER_STACKS: samples, and lines for them */
 	uint64_t raw_bytes;			   /* size before compression */
 	uint64_t open;				   /* calls and posts without an end */
 	uint64_t synthetic; /* switches that open or close an interval that was not recorded */
@@ -59,10 +60,17 @@ struct writer_totals {
 	uint64_t undecided; /* wake-ups forgotten before it was known whether they lie in calls */
 };
 
+enum writer_kind {
+	WRITER_TIMELINE, /* for Perfetto */
+	WRITER_PICTURE,	 /* for people to look at */
+	WRITER_STACKS,	 /* for flame graphs */
+};
+
 struct writer {
 	const char *name;	    /* "json", "pftrace": as --format takes it */
 	const char *const *endings; /* ".json"; NULL-terminated; each also with ".gz" */
-	bool picture;		    /* for people to look at, not a timeline for Perfetto */
+	enum writer_kind kind;
+	unsigned int passes; /* how often write() replays the recording */
 	/*
 	 * Replays the model into out. The writer completes opt with what the format shows. 0 or
 	 * -errno (printed).

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_totals.h"
@@ -102,6 +103,17 @@ void joined_close(struct trace_joined *j)
 	}
 	free(j->part);
 	free(j);
+}
+
+void trace_sources_progress(const struct trace_source *source, size_t cnt, unsigned int quick,
+			    unsigned int passes)
+{
+	const char *slash = strrchr(source->path, '/');
+
+	progress_begin(source->temporary ? "recording" :
+		       slash		 ? slash + 1 :
+					   source->path,
+		       quick + (cnt > 1), passes);
 }
 
 static int parts_open(struct trace_joined *j, const struct trace_source *source)

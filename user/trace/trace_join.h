@@ -32,6 +32,14 @@ static inline const char *trace_source_name(const struct trace_source *s)
 	return s->temporary ? "(not kept)" : s->path;
 }
 
+/*
+ * Begins to show progress (lib/progress.h) of reading these recordings that often. One quick
+ * pass is added if there are several, to relate their clocks. The first path is borrowed until
+ * progress_end().
+ */
+void trace_sources_progress(const struct trace_source *source, size_t cnt, unsigned int quick,
+			    unsigned int passes);
+
 #define TRACE_HOSTS_MAX 400 /* higher numbers are used by the timeline (timeline/timeline.h) */
 
 /*

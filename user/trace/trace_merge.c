@@ -13,6 +13,7 @@
 
 #include "abi/event.h"
 #include "lib/log.h"
+#include "lib/progress.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
@@ -363,6 +364,17 @@ static bool block_is_wanted(const struct trace_merge *m, const struct block_ref 
 	return !m->opt.tasks_only || ref->h.stream == TRACE_STREAM_TASKS;
 }
 
+/* Identities are read apart from everything else, in no time worth showing. */
+static void progress_prepare(const struct trace_merge *m)
+{
+	uint64_t records = 0;
+
+	for (size_t i = 0; i < m->nwait; i++)
+		records += m->wait[i]->h.nrecords;
+	if (!m->opt.tasks_only)
+		progress_expect(records);
+}
+
 int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 		     struct trace_merge **out)
 {
@@ -385,6 +397,7 @@ int trace_merge_open(struct trace *t, const struct trace_merge_options *opt,
 		if (block_is_wanted(m, &t->ref[i]))
 			m->wait[m->nwait++] = &t->ref[i];
 	qsort(m->wait, m->nwait, sizeof(*m->wait), wait_compare);
+	progress_prepare(m);
 	err = m->opt.losses ? losses_find_early(m) : 0;
 	if (err)
 		trace_merge_close(m);
@@ -402,6 +415,8 @@ static int merge_open_next(struct trace_merge *m)
 
 	if (err && err != -EBADMSG)
 		return err;
+	if (!m->opt.tasks_only)
+		progress_add(ref->h.nrecords);
 	losses_notice(m, ref, b);
 	if (!b)
 		return 0;

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
+# povtrace export -o run.folded: stacks of the planted samples, which samples count, what is refused.
+
+load lib
+load made_run
+
+setup() {
+	begin
+	need gcc
+	cat >app.c <<-'END'
+		int work(int n)
+		{
+			while (n--)
+				__asm__ volatile("");
+			return n;
+		}
+		int main(int argc, char **argv)
+		{
+			return work(argc) + !argv;
+		}
+	END
+	gcc -O0 -g -no-pie -Wl,-z,noseparate-code app.c -o app
+	for name in work main; do
+		read -r at < <(nm app | sed -n "s/ T $name\$//p")
+		declare -g "$name=$((0x$at - 0x400000))"
+	done
+	build_id=$(readelf -n app | sed -n 's/.*Build ID: //p')
+}
+
+# sample MS RANK ADDRESS [OPTIONS]: of its main thread
+sample() { echo "stream $2"; echo "sample ts=$(($1 * 1000000)) tid=$((100 * $2 + 100)) tgid=$((100 * $2 + 100)) ip=$3 ${4-}"; }
+
+# What two ranks did from 2 to 800 ms. They have the program at different addresses.
+two_ranks() {
+	local i base
+	echo "meta {\"type\":\"image\",\"dev\":8,\"ino\":77,\"path\":\"$PWD/app\",\"build_id\":\"$build_id\"}"
+	echo 'meta {"type":"image","dev":8,"ino":78,"path":"/nowhere/libodd; name.so","build_id":""}'
+	for i in 0 1; do
+		base=$((0x10000000 * (i + 1)))
+		echo "stream $i"
+		echo "image ts=1100000 tid=$((100 * i + 100)) tgid=$((100 * i + 100)) dev=8 ino=77 start=$base len=0x10000 off=0"
+		echo "image ts=1100000 tid=$((100 * i + 100)) tgid=$((100 * i + 100)) dev=8 ino=78 start=0x7f0000000000 len=0x1000 off=0"
+		echo "sample ts=1200000 tid=$((100 * i + 100)) tgid=$((100 * i + 100)) ip=$((base + main))" # before MPI_Init ends: not counted
+		sample 10 $i $((base + work))
+		sample 20 $i $((base + work))
+		sample 700 $i 0x7f0000000010
+	done
+	echo "fork ts=3000000 tid=100 child=101 tgid=100 parent_tgid=100 comm=w;rker"
+	sample 30 0 $((0x10000000 + main))
+	sample 40 1 0x5
+	echo "sample ts=50000000 tid=101 tgid=100 ip=$((0x10000000 + work))"
+	sample 60 0 $((0x10000000 + work)) flags=stack # found on the stack at the end: not a tick
+}
+
+folded() { "$POVTRACE" export run.pov -o run.folded "$@" 2>err; }
+
+@test "folded: stacks are the planted samples, by rank, thread, file, function and line" {
+	two_ranks | ranks 2 800000 | trace run
+	folded --totals >totals.json
+	cat >wanted <<-END
+		rank 0;app;main;app.c:8 1
+		rank 0;app;work;app.c:2 2
+		rank 0;libodd: name.so 1
+		rank 0;thread w:rker;app;work;app.c:2 1
+		rank 1;[no file] 1
+		rank 1;app;work;app.c:2 2
+		rank 1;libodd: name.so 1
+	END
+	diff -u wanted run.folded
+	grep -q 'wrote run.folded: 9 samples of code outside MPI (10 ms of CPU time each) in 7 stacks$' err
+	grep -q '"samples": 9,' totals.json && grep -q '"stacks": 7,' totals.json
+	# what flamegraph.pl (a count after the last blank) and speedscope expect of a line
+	no -vE '^[^;]+(;[^;]+)* [0-9]+$' run.folded
+}
+
+@test "folded: without the program, its file is the last frame" {
+	two_ranks | ranks 2 800000 | trace run
+	rm app
+	folded --rank 1
+	printf 'rank 1;%s\n' '[no file] 1' 'app 2' 'libodd: name.so 1' | diff -u - run.folded
+}
+
+@test "folded: a part of the time and of the ranks; to stdout and compressed" {
+	two_ranks | ranks 2 800000 | trace run
+	folded --rank 0 --from 15ms --to 100ms
+	printf 'rank 0;%s\n' 'app;main;app.c:8 1' 'app;work;app.c:2 1' 'thread w:rker;app;work;app.c:2 1' | diff -u - run.folded
+	folded
+	"$POVTRACE" export run.pov -o - -f folded 2>/dev/null | cmp - run.folded
+	"$POVTRACE" export run.pov -o run.folded.gz
+	gunzip -c run.folded.gz | cmp - run.folded
+}
+
+@test "folded: no samples is an error with its reason, and leaves no file" {
+	two_ranks | ranks 2 800000 | trace run
+	fails 1 'the selected ranks did not compute in that time (there are 9 others)' "$POVTRACE" export run.pov -o x.folded --from 750ms
+	fails 1 'samples lie outside MPI functions' "$POVTRACE" export run.pov -o x.folded --function MPI_Send
+	two_ranks | grep -v ^sample | ranks 2 800000 | trace run
+	fails 1 'no rank computed for long outside MPI' "$POVTRACE" export run.pov -o x.folded
+	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' run.txt | trace off
+	fails 1 'the scheduler, which was not recorded' "$POVTRACE" export off.pov -o x.folded
+	[ ! -e x.folded ]
+}
+
+@test "folded: any trace gives lines of the form, or none" {
+	for seed in 1 2 3 4 5 6; do
+		"$tool/random_trace" $seed | "$make" - run.pov
+		rm -f run.folded
+		folded || grep -q 'no samples' err
+		[ ! -e run.folded ] || no -vE '^[^;]+(;[^;]+)* [0-9]+$' run.folded
+	done
+}

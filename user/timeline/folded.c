@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Where ranks computed, as folded stacks: "rank 0;app;work;app.c:17 42". flamegraph.pl, inferno and
+ * speedscope read them. A count is a number of samples, each of which stands for 1/POV_SAMPLES_HZ s
+ * on a CPU outside MPI. A sample has one address and not the callers of its function, so the frames
+ * are rank, thread, program or library, function, line.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/event.h"
+#include "analysis/label.h"
+#include "analysis/windows.h"
+#include "lib/log.h"
+#include "lib/map.h"
+#include "lib/text.h"
+#include "site/sites.h"
+#include "timeline/out.h"
+#include "timeline/select.h"
+#include "timeline/timeline.h"
+
+#define ADDRESSES_MAX (1u << 20) /* stored; more samples only get the name of their file */
+#define FRAME_CHARS 200
+
+/* The samples of a thread at one address. */
+struct address {
+	uint32_t thread; /* index for model_thread_get() */
+	struct model_site at;
+	uint64_t samples;
+	struct address *next; /* with the same hash */
+};
+
+struct stack {
+	char *frames; /* owned */
+	uint64_t samples;
+};
+
+struct folded {
+	struct model_sink sink;
+	const struct timeline_options *opt;
+	struct windows windows;
+	struct map address; /* hash → list of struct address; owned */
+	uint32_t naddress;
+	uint64_t samples;
+	uint64_t unselected; /* samples of ranks while they used MPI, but not selected */
+};
+
+/* ---- counting ---- */
+
+static uint64_t address_hash(uint32_t thread, const struct model_site *at)
+{
+	return ((uintptr_t)at->module * UINT64_C(0x9e3779b97f4a7c15) ^ at->offset) *
+		       UINT64_C(0x9e3779b97f4a7c15) ^
+	       thread;
+}
+
+static struct address *address_of(struct folded *f, uint32_t thread, const struct model_site *at)
+{
+	uint64_t hash = address_hash(thread, at);
+	struct address *first = map_get(&f->address, hash), *a = first;
+
+	while (a &&
+	       (a->thread != thread || a->at.module != at->module || a->at.offset != at->offset))
+		a = a->next;
+	if (a)
+		return a;
+	a = xcalloc(1, sizeof(*a));
+	*a = (struct address){.thread = thread, .at = *at, .next = first};
+	map_set(&f->address, hash, a);
+	f->naddress++;
+	return a;
+}
+
+static bool sample_selected(const struct folded *f, const struct model_sample *s)
+{
+	const struct writer_select *sel = f->opt->select;
+
+	return select_process(sel, s->thread->proc) &&
+	       s->ts_ns >= f->opt->start_ns + sel->from_ns &&
+	       (!sel->to_ns || s->ts_ns <= f->opt->start_ns + sel->to_ns);
+}
+
+static void on_sample(void *ctx, const struct model_sample *s)
+{
+	struct folded *f = ctx;
+	struct model_site at = s->at;
+
+	if (s->by_stack || !s->thread->proc->is_rank ||
+	    !windows_has(&f->windows, s->thread->proc, s->ts_ns))
+		return;
+	if (!sample_selected(f, s)) {
+		f->unselected++;
+		return;
+	}
+	if (!at.module || f->naddress >= ADDRESSES_MAX)
+		at.offset = 0;
+	address_of(f, s->thread->idx, &at)->samples++;
+	f->samples++;
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	if (!c->nested && func_is_top(c->func))
+		windows_call(&((struct folded *)ctx)->windows, c);
+}
+
+static void on_spin(void *ctx, const struct model_spin *s)
+{
+	if (!s->nested && func_is_top(s->func[0].func))
+		windows_spin(&((struct folded *)ctx)->windows, s);
+}
+
+static void addresses_free(void *first)
+{
+	struct address *next;
+
+	for (struct address *a = first; a; a = next) {
+		next = a->next;
+		free(a);
+	}
+}
+
+/* ---- naming ---- */
+
+/* Appends a frame. ';' would end it, so it becomes ':'. */
+static void frame_add(FILE *stack, const char *text)
+{
+	char *clean = text_printable(text, FRAME_CHARS);
+
+	for (char *c = clean; (c = strchr(c, ';'));)
+		*c = ':';
+	fprintf(stack, "%s%s", ftell(stack) ? ";" : "", clean);
+	free(clean);
+}
+
+static void frame_add_made(FILE *stack, char *text)
+{
+	frame_add(stack, text);
+	free(text);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void code_frames_add(FILE *stack, struct sites *sites, const struct address *a)
+{
+	/* sites.h names calls by the address after them; a sample has the instruction itself */
+	const struct model_site after = {a->at.address + 1, a->at.module, a->at.offset + 1};
+	const struct site_name *name;
+
+	if (!a->at.module) {
+		frame_add(stack, "[no file]");
+		return;
+	}
+	frame_add(stack, base_name(a->at.module->path));
+	name = a->at.offset ? sites_find(sites, &after) : NULL;
+	if (!name)
+		return;
+	frame_add(stack, name->function);
+	if (name->file)
+		frame_add_made(stack, xasprintf("%s:%u", base_name(name->file), name->line));
+}
+
+static char *frames_make(const struct folded *f, const struct model *m, const struct address *a)
+{
+	const struct model_thread *t = model_thread_get(m, a->thread);
+	char label[RANK_LABEL_BYTES], *frames = NULL;
+	size_t bytes;
+	FILE *stack = open_memstream(&frames, &bytes);
+
+	if (!stack)
+		die("export: %s", strerror(errno));
+	frame_add_made(stack, xasprintf("rank %s", rank_label(m, t->proc, label)));
+	if (t->tid != t->proc->pid)
+		frame_add_made(stack, xasprintf("thread %s", t->comm));
+	code_frames_add(stack, f->opt->sites, a);
+	if (fclose(stack))
+		die("export: %s", strerror(errno));
+	return frames;
+}
+
+/* ---- writing ---- */
+
+static int by_frames(const void *va, const void *vb)
+{
+	return strcmp(((const struct stack *)va)->frames, ((const struct stack *)vb)->frames);
+}
+
+static struct stack *stacks_make(const struct folded *f, const struct model *m)
+{
+	struct stack *stack = xcalloc(f->naddress + 1, sizeof(*stack));
+	struct address *a;
+	uint32_t n = 0;
+
+	for (size_t at = 0; (a = map_next(&f->address, &at, NULL));)
+		for (; a; a = a->next)
+			stack[n++] = (struct stack){frames_make(f, m, a), a->samples};
+	qsort(stack, n, sizeof(*stack), by_frames);
+	return stack;
+}
+
+/* Writes one line for each run of equal stacks. Returns the number of lines. */
+static uint64_t stacks_write(struct stack *stack, uint32_t n, struct out *out)
+{
+	uint64_t lines = 0;
+	char count[TEXT_NUMBER_BYTES + 2];
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + 1 < n && !by_frames(&stack[i], &stack[i + 1])) {
+			stack[i + 1].samples += stack[i].samples;
+			continue;
+		}
+		snprintf(count, sizeof(count), " %llu\n", (unsigned long long)stack[i].samples);
+		out_text(out, stack[i].frames);
+		out_text(out, count);
+		lines++;
+	}
+	return lines;
+}
+
+static int nothing_to_write(const struct folded *f, const struct model *m)
+{
+	if (f->unselected)
+		log_error("export: no samples: the selected ranks did not compute in that time "
+			  "(there are %llu others)",
+			  (unsigned long long)f->unselected);
+	else if (!model_get_info(m)->sched_recorded)
+		log_error("export: no samples to make stacks of: they are recorded with the "
+			  "scheduler, which was not recorded");
+	else
+		log_error("export: no samples to make stacks of: no rank computed for long outside "
+			  "MPI, or the kernel refused the clocks that sample");
+	return -ENOENT;
+}
+
+static int folded_write(struct model *m, struct out *out, struct timeline_options *opt,
+			struct writer_totals *totals)
+{
+	struct folded f = {.opt = opt, .windows = {.model = m}};
+	const struct model_sink *sinks[] = {&f.sink};
+	struct stack *stack;
+	int err;
+
+	if (opt->select->nfunctions) {
+		log_error("export: --function has no meaning for folded stacks: samples lie "
+			  "outside MPI functions");
+		return -EINVAL;
+	}
+	f.sink = (struct model_sink){
+		.ctx = &f, .call = on_call, .spin = on_spin, .sample = on_sample};
+	err = model_run(m, sinks, 1);
+	if (!err && !f.samples)
+		err = nothing_to_write(&f, m);
+	if (!err) {
+		stack = stacks_make(&f, m);
+		totals->stacks = stacks_write(stack, f.naddress, out);
+		totals->samples = f.samples;
+		for (uint32_t i = 0; i < f.naddress; i++)
+			free(stack[i].frames);
+		free(stack);
+	}
+	map_free(&f.address, addresses_free);
+	windows_release(&f.windows);
+	return err;
+}
+
+static const char *const folded_endings[] = {".folded", NULL};
+
+const struct writer writer_folded = {
+	.name = "folded",
+	.endings = folded_endings,
+	.kind = WRITER_STACKS,
+	.passes = 1,
+	.write = folded_write,
+};
