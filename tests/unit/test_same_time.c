@@ -2,7 +2,7 @@
 /* Findings about time that other findings already explain. */
 
 #include "unit/test.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 
 static struct contest contest[] = {{.ns = 700}, {.ns = 100}, {.ns = 250}, {.ns = 1000}};
 static uint32_t all[] = {0, 1, 2, 3};

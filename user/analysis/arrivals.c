@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 /* The n-th call of all members on a communicator or window. */
 struct joint_call {
@@ -257,4 +259,42 @@ void arrivals_release(struct arrivals *a)
 	}
 	map_free(&a->comms, free);
 	free(a->process);
+}
+
+/* ---- the finding ---- */
+
+static char *arrival_text(const struct findings *f, const struct model_process *p,
+			  const struct arrival_row *a)
+{
+	char *text = words_process(f, xstrdup(""), p);
+
+	text = words(text, " was late to collective calls");
+	text = words_ns(text, "; others waited ", a->waited_ns, " for it");
+	text = words(text, ", most for %s", a->worst.func->name);
+	text = words_site(f, text, &a->worst.site);
+	text = words_when(f, text, a->worst.begin_ns);
+	text = words_ns(text, ": ", a->worst.waited_ns, "");
+	text = words_ns(text, ", as it came ", a->worst.late_ns, " behind the first one");
+	text = words(text, " (last to %llu of %llu)", (unsigned long long)a->last,
+		     (unsigned long long)a->calls);
+	return words_causes(f, text, CAUSE_COLLECTIVE, p->idx, a->waited_ns);
+}
+
+void find_collectives(struct findings *f)
+{
+	for (uint32_t i = 0; i < f->arrivals.nprocess && i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+		const struct arrival_row *a = &f->arrivals.process[i];
+
+		if (!a->waited_ns || !finding_counts(f, p))
+			continue;
+		finding_add(f, &(struct finding){
+				       .kind = "late_in_collective",
+				       .cost_ns = a->waited_ns,
+				       .text = arrival_text(f, p, a),
+				       .process = i,
+				       .from_ns = a->worst.begin_ns - a->worst.late_ns,
+				       .to_ns = a->worst.begin_ns,
+			       });
+	}
 }

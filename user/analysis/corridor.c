@@ -4,7 +4,7 @@
  * bound to the lowest upper bound, each projected back along b. The width of this range is a
  * concave function of b. Everything here is found by searching along b.
  */
-#include "analysis/corridor.h"
+#include "analysis/host_clocks.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -8,6 +8,8 @@
 #define POV_ANALYSIS_COVERAGE_H
 
 #include "abi/config.h"
+#include "analysis/app_time.h"
+#include "lib/distortion.h"
 #include "lib/map.h"
 #include "model/model.h"
 
@@ -159,5 +161,17 @@ double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *
 double coverage_made_cost(const struct coverage *a, const struct coverage_made *made);
 void coverage_init(struct coverage *a);
 void coverage_release(struct coverage *a);
+
+/*
+ * Finds whether tracing distorted a recording: the time that tracing took from each rank's main
+ * thread between MPI_Init and MPI_Finalize (app_time.h).
+ */
+
+/*
+ * Call after the replay. Returns the process that lost most to tracing. NULL: none, or the cost is
+ * unknown.
+ */
+const struct model_process *distorted_find(const struct coverage *a, const struct app_time *app,
+					   const struct model *m, struct distortion *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See doing.h. A thread's calls are reported in order of their begin. So everything that ended
+ * See contests.h, "what threads did". A thread's calls are reported in order of their begin. So everything that ended
  * before the begin of a reported call is known.
  */
-#include "analysis/doing.h"
+#include "analysis/contests.h"
 
 #include <stdlib.h>
 

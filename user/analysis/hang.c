@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "analysis/hang_ends.h"
 #include "analysis/table.h"
 #include "lib/json_get.h"
 #include "trace/trace_read.h"

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/find.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 /* A call that waited, and the time up to which its waiting has been reported. */
 struct late_call {
@@ -86,4 +88,34 @@ void late_release(struct late_pairs *a)
 	for (int kind = 0; kind < LATE_KINDS; kind++)
 		map_free(&a->pairs[kind], free);
 	free(a->thread);
+}
+
+/* ---- the finding ---- */
+
+/* Adds a finding about the n ranks that waited for one process. */
+static void late_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
+{
+	const struct waited_for all = waited_for_sum(w, n);
+	bool sender = kind == LATE_SENDER;
+	char *text = words_ns(xstrdup("ranks waited "), "", all.ns, " for ");
+
+	text = words(text, "%s that ", sender ? "messages" : "receives");
+	text = words_process(f, text, model_process_get(f->model, all.late));
+	text = words(text, " had not %s yet", sender ? "sent" : "posted");
+	text = words_causes(f, words_waiters(f, text, w, n),
+			    sender ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER, all.late, all.ns);
+	finding_add(f, &(struct finding){
+			       .kind = sender ? "late_sender" : "late_receiver",
+			       .cost_ns = all.ns,
+			       .text = text,
+			       .process = all.late,
+			       .from_ns = all.worst_from_ns,
+			       .to_ns = all.worst_to_ns,
+		       });
+}
+
+void find_late(struct findings *f)
+{
+	for (int kind = 0; kind < LATE_KINDS; kind++)
+		waiters_each(f, &f->late.pairs[kind], kind, late_add);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Histogram of the sizes of sending operations.
- */
+/* See messages.h. */
 #include "analysis/messages.h"
 
 #include <stdlib.h>
@@ -85,4 +83,33 @@ void messages_release(struct messages *a)
 	for (i = 0; i < a->nprocess; i++)
 		free(a->process[i]);
 	free(a->process);
+}
+
+/* ---- how well peers are known ---- */
+
+static void on_message(void *ctx, const struct model_message *msg)
+{
+	uint32_t idx = msg->operation->thread->proc->idx;
+	struct peers *a = ctx;
+	struct peers_row *r = table_row(a->process, a->nprocess, idx);
+
+	r->messages++;
+	r->by[msg->why]++;
+}
+
+void peers_init(struct peers *a)
+{
+	*a = (struct peers){.sink = {.ctx = a, .message = on_message}};
+}
+
+void peers_release(struct peers *a)
+{
+	free(a->process);
+}
+
+const struct peers_row *peers_of(const struct peers *a, uint32_t idx)
+{
+	static const struct peers_row none;
+
+	return idx < a->nprocess ? &a->process[idx] : &none;
 }

@@ -39,4 +39,26 @@ void messages_release(struct messages *a);
 /* Row of a process; zeros if it sent nothing. */
 const struct message_row *messages_of(const struct messages *a, uint32_t idx);
 
+/*
+ * Counts how well the peers of each process are known: for each message, sent or received, whether
+ * the peer's rank in MPI_COMM_WORLD is known, or why it is not.
+ */
+
+struct peers_row {
+	uint64_t messages; /* sum of `by` */
+	/* by enum value: PEER_KNOWN, or why the peer is unknown */
+	uint64_t by[PEER_UNKNOWN_CNT];
+};
+
+struct peers {
+	struct model_sink sink;
+	struct peers_row *process; /* by idx; owned */
+	uint32_t nprocess;
+};
+
+void peers_init(struct peers *a);
+void peers_release(struct peers *a);
+/* Row of a process; zeros if it exchanged no messages. */
+const struct peers_row *peers_of(const struct peers *a, uint32_t idx);
+
 #endif

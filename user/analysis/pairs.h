@@ -7,6 +7,8 @@
 #define POV_ANALYSIS_PAIRS_H
 
 #include "analysis/traffic.h"
+#include "lib/map.h"
+#include "model/model.h"
 
 struct pair {
 	uint32_t from, to; /* idx of processes */
@@ -21,5 +23,19 @@ struct pair {
  */
 struct pair *pairs_find(const struct traffic *a, const bool *wanted, uint32_t n, bool by_func,
 			uint32_t *npair);
+
+/* Messages and bytes that each rank sent to each other rank, as reported by the sending calls. */
+
+struct sent_to {
+	struct model_sink sink;
+	const struct model *model;
+	/* from, to → struct pair; its context is unused */
+	struct map pairs;
+};
+
+void sent_to_init(struct sent_to *a);
+void sent_to_release(struct sent_to *a);
+/* Valid as long as the analysis is. NULL: nothing was sent. */
+const struct pair *sent_to_find(const struct sent_to *a, uint32_t from, uint32_t to);
 
 #endif

@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See passive.h. Calls come in order of their end. So the target's call that ended a wait may come
+ * Waits in passive-target synchronisation (MPI_Win_lock, _unlock, _flush, and their _all and
+ * _local) for a target that was outside MPI. Some libraries carry out accesses only while the
+ * target is in MPI calls. A call certainly waited for that if
+ *
+ *	- the target was outside MPI with all its threads, from some moment of the call on, and
+ *	- the target called MPI during the call, and the call returned soon after that: within a
+ *	  tenth of the waiting, or within PASSIVE_SOON_NS.
+ *
+ * For a call that covers all targets, the accessed target that called MPI last counts. Windows that
+ * several processes lock, one of them exclusively, are left to locks.c. Waits are reported through
+ * epochs.h.
+ *
+ * Calls come in order of their end. So the target's call that ended a wait may come
  * later than the call that waited. A wait is settled once no earlier call of the target can come.
  */
-#include "analysis/passive.h"
+#include "analysis/epochs.h"
 
 #include <stdlib.h>
 
 #include "analysis/table.h"
 #include "lib/log.h"
+
+#define PASSIVE_SOON_NS 20000
+#define PASSIVE_CALLS_KEPT 64 /* last calls kept of each process */
+/*
+ * Pending calls: their targets may still be in calls that began before the pending calls returned.
+ */
+#define PASSIVE_WAITING_MAX 256
+/* Targets kept per process and window. With more targets, calls for all targets are ignored. */
+#define PASSIVE_ACCESSED_MAX 64
 
 struct span {
 	uint64_t begin_ns, end_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Two dots make a span. Text that begins with a digit is a time. */
-#include "analysis/section.h"
+#include "analysis/section_pov.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Sums up the model's thread times, and the share of MPI and of polling in them.
- */
+/* See time_split.h. */
 #include "analysis/time_split.h"
 
 #include <stdlib.h>
@@ -124,4 +122,81 @@ void time_split_release(struct time_split *a)
 {
 	free(a->process);
 	free(a->thread);
+}
+
+/* ---- scheduler events by thread ---- */
+
+static struct switch_row *switches_thread_row(struct switches *a, const struct model_thread *t)
+{
+	return table_row(a->thread, a->nthread, t->idx);
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct switch_row *r = switches_thread_row(ctx, s->prev);
+
+	r->switches++;
+	r->involuntary += s->preempted;
+	r->voluntary += !s->preempted;
+}
+
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	switches_thread_row(ctx, g->thread)->migrations += g->orig_cpu != g->dest_cpu;
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	switches_thread_row(ctx, w->target)->wakeups++;
+}
+
+static int switches_on_finish(void *ctx, const struct model *m)
+{
+	struct switches *a = ctx;
+	uint32_t i;
+
+	for (i = 0; i < model_thread_count(m); i++) {
+		const struct model_thread *t = model_thread_get(m, i);
+
+		table_row_add(table_row(a->process, a->nprocess, t->proc->idx), switches_thread_row(a, t),
+			      switches);
+	}
+	/* makes all rows valid */
+	(void)table_row(a->process, a->nprocess, model_process_count(m));
+	return 0;
+}
+
+void switches_init(struct switches *a)
+{
+	*a = (struct switches){
+		.sink = {.ctx = a,
+			 .on_switch = on_switch,
+			 .migrate = on_migrate,
+			 .waking = on_waking,
+			 .finish = switches_on_finish},
+	};
+}
+
+void switches_release(struct switches *a)
+{
+	free(a->process);
+	free(a->thread);
+}
+
+/*
+ * The record of a spin has its span, the number of its polls and the sum of their durations. The
+ * calibration has the cost of one poll.
+ */
+
+struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost)
+{
+	struct poll_times t = {.polls = s->cnt, .runs = 1, .span_ns = s->end_ns - s->begin_ns};
+	double cost_ns = (double)s->cnt * poll_cost_ns(cost, s);
+	uint64_t rest_ns;
+
+	t.inside_ns = s->busy_ns < t.span_ns ? s->busy_ns : t.span_ns;
+	rest_ns = t.span_ns - t.inside_ns;
+	t.probes_ns = cost_ns < (double)rest_ns ? (uint64_t)cost_ns : rest_ns;
+	t.between_ns = rest_ns - t.probes_ns;
+	return t;
 }

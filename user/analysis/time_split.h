@@ -10,8 +10,26 @@
 #ifndef POV_ANALYSIS_TIME_SPLIT_H
 #define POV_ANALYSIS_TIME_SPLIT_H
 
-#include "analysis/polls.h"
 #include "model/model.h"
+
+/*
+ * Splits the time of merged polls. From the entry of the first poll to the return of the last, a
+ * thread is in one of three places. It is in the library, in the overhead that recording adds to
+ * each poll, or in between: in its own code, or off the CPU. Reports and timelines both use this
+ * split, so that they agree.
+ */
+
+struct poll_times {
+	uint64_t polls, runs;
+	uint64_t span_ns;   /* sum of the other times */
+	uint64_t inside_ns; /* the polls' own durations */
+	/* polls × calibrated cost, at most span_ns - inside_ns */
+	uint64_t probes_ns;
+	/* the rest; it includes the probes if their cost is unknown */
+	uint64_t between_ns;
+};
+
+struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost);
 
 struct time_row {
 	uint64_t wall_ns;	 /* length of its life */
@@ -49,5 +67,27 @@ void time_row_add(struct time_row *to, const struct time_row *from);
 
 void time_split_init(struct time_split *a);
 void time_split_release(struct time_split *a);
+
+/*
+ * Counts how often threads left their CPU and migrated. Counted as the kernel does: after a
+ * voluntary switch the thread sleeps; after an involuntary one it is still runnable (preempted, or
+ * it yielded).
+ */
+
+struct switch_row {
+	uint64_t switches; /* voluntary + involuntary */
+	uint64_t voluntary, involuntary;
+	uint64_t migrations;
+	uint64_t wakeups; /* wake-ups of its threads */
+};
+
+struct switches {
+	struct model_sink sink;
+	struct switch_row *process, *thread; /* by idx; owned; complete after the replay */
+	uint32_t nprocess, nthread;	     /* allocated */
+};
+
+void switches_init(struct switches *a);
+void switches_release(struct switches *a);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "analysis/traffic_settle.h"
 
 /* ---- rows ---- */
 

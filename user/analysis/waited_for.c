@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/find.h"
 #include "lib/log.h"
 
 static uint64_t pair_key(uint32_t waiter, uint32_t late)
@@ -74,4 +75,39 @@ struct waited_for waited_for_sum(const struct waited_for *w, uint32_t n)
 		worst_take(&sum, &w[i]);
 	}
 	return sum;
+}
+
+/* ---- findings about ranks that waited for another rank ---- */
+
+char *words_waiters(const struct findings *f, char *text, const struct waited_for *w, uint32_t n)
+{
+	const struct waited_for all = waited_for_sum(w, n);
+
+	for (uint32_t i = 0; i < n && i < NAMED; i++) {
+		text = words_process(f, words(text, i ? "; " : ": "),
+				     model_process_get(f->model, w[i].waiter));
+		text = words_ns(text, " ", w[i].ns, "");
+	}
+	text = words_count(words(words_more(text, n), " ("), all.cnt, "time", "times");
+	text = words_ns(text, ", most ", all.worst_ns, "");
+	if (all.worst_in)
+		text = words(text, " in %s", all.worst_in->name);
+	return words(words_when(f, text, all.worst_from_ns), ")");
+}
+
+void waiters_each(struct findings *f, const struct map *pairs, int kind,
+		  void (*add)(struct findings *f, int kind, const struct waited_for *w, uint32_t n))
+{
+	uint32_t n, kept = 0, end;
+	struct waited_for *w = waited_for_list(pairs, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (finding_counts(f, model_process_get(f->model, w[i].waiter)))
+			w[kept++] = w[i];
+	for (uint32_t i = 0; i < kept; i = end) {
+		for (end = i; end < kept && w[end].late == w[i].late;)
+			end++;
+		add(f, kind, &w[i], end - i);
+	}
+	free(w);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Prints the findings (finding/finding.h), and notes about time that they do not cover. */
+/* Prints the findings (analysis/finding.h), and notes about time that they do not cover. */
 #include "lib/human.h"
 #include "report/section.h"
 

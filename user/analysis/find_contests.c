@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Finds contests for cores, classified by the activity of both threads (analysis/contests.h). */
+#include <stdlib.h>
+
+#include "analysis/label.h"
+#include "lib/log.h"
+#include "analysis/find.h"
+
+/* A kind of finding. is() selects its contests. Those with the same group() form one finding. */
+struct kind {
+	const char *name;
+	bool (*is)(const struct findings *f, const struct contest *c);
+	uint32_t (*group)(const struct contest *c);
+	char *(*text)(const struct findings *f, const struct contest *c, uint32_t n, uint64_t ns);
+	char *(*advice)(const struct findings *f, const struct contest *c, uint32_t n);
+};
+
+static bool in_mpi(enum doing d)
+{
+	return d == DOING_WORK || d == DOING_POLL;
+}
+
+static bool is_own(const struct contest *c)
+{
+	return c->waiter->proc == c->holder->proc;
+}
+
+/* ---- words ---- */
+
+static const struct contest *longest(const struct contest *c, uint32_t n)
+{
+	const struct contest *worst = c;
+
+	for (uint32_t i = 1; i < n; i++)
+		worst = c[i].worst_ns > worst->worst_ns ? &c[i] : worst;
+	return worst;
+}
+
+static char *words_cpu(const struct findings *f, char *text, const struct contest *c)
+{
+	char label[CPU_LABEL_BYTES];
+
+	return words(text, "cpu %s", cpu_label(f->model, c->cpu, label));
+}
+
+/* " (12 times, most 4.000 ms at 0.620 s)" */
+static char *words_times(const struct findings *f, char *text, const struct contest *c, uint32_t n)
+{
+	const struct contest *worst = longest(c, n);
+	uint64_t cnt = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		cnt += c[i].cnt;
+	text = words_count(words(text, " ("), cnt, "time", "times");
+	text = words_ns(text, ", most ", worst->worst_ns, "");
+	return words(words_when(f, text, worst->worst_from_ns), ")");
+}
+
+static char *words_doing(char *text, enum doing d, const struct func_info *func)
+{
+	static const char *const what[] = {
+		[DOING_OWN] = "outside MPI",
+		[DOING_WORK] = "in ",
+		[DOING_POLL] = "waiting in ",
+		[DOING_UNKNOWN] = "doing what is not known",
+	};
+
+	return words(text, "%s%s", what[d],
+		     d == DOING_OWN || d == DOING_UNKNOWN ? "" :
+		     func				  ? func->name :
+							    "MPI");
+}
+
+/* Threads that held the core: "12 1.2 ms, 13 1 ms; and 2 more" */
+static char *words_threads(char *text, const struct contest *c, uint32_t n)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ns = 0;
+		uint32_t k;
+
+		for (k = 0; k < i && c[k].holder != c[i].holder;)
+			k++;
+		if (k < i || cnt++ >= NAMED)
+			continue;
+		for (k = i; k < n; k++)
+			ns += c[k].holder == c[i].holder ? c[k].ns : 0;
+		text = words(text, "%s%u", cnt == 1 ? "" : ", ", c[i].holder->tid);
+		text = words_ns(text, " ", ns, "");
+	}
+	return words_more(text, cnt);
+}
+
+static char *words_holders(const struct findings *f, char *text, const struct contest *c,
+			   uint32_t n)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ns = 0;
+		uint32_t k;
+
+		for (k = 0; k < i && c[k].holder->proc != c[i].holder->proc;)
+			k++;
+		if (k < i || cnt++ >= NAMED)
+			continue;
+		for (k = i; k < n; k++)
+			ns += c[k].holder->proc == c[i].holder->proc ? c[k].ns : 0;
+		text = words_process(f, words(text, cnt == 1 ? "" : "; "), c[i].holder->proc);
+		text = words_ns(text, " ", ns, "");
+		text = words(text, " on ");
+		text = words_cpu(f, text, &c[i]);
+	}
+	return words_more(text, cnt);
+}
+
+/* ---- a thread in MPI, and threads of its own rank that compute ---- */
+
+static bool starved_is(const struct findings *f, const struct contest *c)
+{
+	(void)f;
+	return is_own(c) && in_mpi(c->waits) && c->holds == DOING_OWN;
+}
+
+static uint32_t by_waiting_thread(const struct contest *c)
+{
+	return c->waiter->idx;
+}
+
+static char *starved_text(const struct findings *f, const struct contest *c, uint32_t n,
+			  uint64_t ns)
+{
+	char *text = words_process(f, xstrdup(""), c->waiter->proc);
+
+	text = words_cpu(f, words(text, ": thread %u wanted ", c->waiter->tid), c);
+	text = words_ns(text, " for ", ns, ", most ");
+	text = words_doing(text, c->waits, c->waits_in);
+	text = words(text, ", while threads of the same rank computed there: ");
+	return words_times(f, words_threads(text, c, n), c, n);
+}
+
+static char *starved_advice(const struct findings *f, const struct contest *c, uint32_t n)
+{
+	uint32_t computing = 0;
+	char *text;
+
+	for (uint32_t i = 0, k; i < n; i++) {
+		for (k = 0; k < i && c[k].holder != c[i].holder;)
+			k++;
+		computing += k == i;
+	}
+	text = advice_cores(f, "the rank", computing + 1);
+	return words(text ? words(text, ", or ") : xstrdup(""),
+		     "compute with one thread less than it has CPUs "
+		     "(OMP_NUM_THREADS, OMP_PLACES=cores OMP_PROC_BIND=close)");
+}
+
+/* ---- a rank in MPI, and others ---- */
+
+static bool polls_away(const struct contest *c)
+{
+	return c->holds == DOING_POLL && (c->waits == DOING_OWN || c->waits == DOING_WORK);
+}
+
+static bool preempted_is(const struct findings *f, const struct contest *c)
+{
+	(void)f;
+	return !is_own(c) && in_mpi(c->waits) && !polls_away(c);
+}
+
+static uint32_t by_waiting_process(const struct contest *c)
+{
+	return c->waiter->proc->idx;
+}
+
+static char *preempted_text(const struct findings *f, const struct contest *c, uint32_t n,
+			    uint64_t ns)
+{
+	char *text = words_process(f, xstrdup(""), c->waiter->proc);
+
+	text = words_ns(text, " had no core for ", ns, " while it was in MPI, most ");
+	text = words(words_doing(text, c->waits, c->waits_in), ": ");
+	return words_times(f, words_holders(f, text, c, n), c, n);
+}
+
+static char *preempted_advice(const struct findings *f, const struct contest *c, uint32_t n)
+{
+	(void)n;
+	return advice_against(f, c->waiter, c->holder);
+}
+
+/* ---- polling that keeps others from working ---- */
+
+static uint32_t by_holding_process(const struct contest *c)
+{
+	return c->holder->proc->idx;
+}
+
+/* True if more than half of the contest's longest stretch lies within that time. */
+static bool mostly_within(const struct contest *c, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t begin_ns = c->worst_from_ns, end_ns = c->worst_from_ns + c->worst_ns;
+
+	begin_ns = begin_ns > from_ns ? begin_ns : from_ns;
+	end_ns = end_ns < to_ns ? end_ns : to_ns;
+	return end_ns > begin_ns && 2 * (end_ns - begin_ns) > c->worst_ns;
+}
+
+/*
+ * True if the polling holder waited for the thread that wanted its core. Uses late senders and late
+ * arrivals as evidence.
+ */
+static bool waited_for(const struct findings *f, const struct contest *c)
+{
+	const struct waited_for *l = waited_for_get(&f->late.pairs[LATE_SENDER],
+						    c->holder->proc->idx, c->waiter->proc->idx);
+	const struct arrival_row *a = c->waiter->proc->idx < f->arrivals.nprocess ?
+					      &f->arrivals.process[c->waiter->proc->idx] :
+					      NULL;
+
+	if (is_own(c))
+		return false;
+	if (l && mostly_within(c, l->worst_from_ns, l->worst_to_ns))
+		return true;
+	return a && a->waited_ns && c->holds_in == a->worst.func &&
+	       mostly_within(c, a->worst.begin_ns - a->worst.late_ns, a->worst.begin_ns);
+}
+
+static bool starves_peer(const struct findings *f, const struct contest *c)
+{
+	return polls_away(c) && waited_for(f, c);
+}
+
+static bool only_polls(const struct findings *f, const struct contest *c)
+{
+	return polls_away(c) && !waited_for(f, c);
+}
+
+static char *polling_text(const struct findings *f, const struct contest *c, uint32_t n,
+			  uint64_t ns)
+{
+	char *text = words_process(f, xstrdup(""), c->holder->proc);
+
+	text = words(text, ", thread %u, ", c->holder->tid);
+	text = words_doing(text, c->holds, c->holds_in);
+	text = words_cpu(f, words(text, ", held "), c);
+	text = words_ns(text, " for ", ns, " while ");
+	text = words_process(f, text, c->waiter->proc);
+	text = words_doing(words(text, ", thread %u, ", c->waiter->tid), c->waits, c->waits_in);
+	text = words(text, ", wanted it%s", waited_for(f, c) ? ", whom it waited for" : "");
+	return words_times(f, text, c, n);
+}
+
+static char *polling_advice(const struct findings *f, const struct contest *c, uint32_t n)
+{
+	char *text = is_own(c) ? advice_cores(f, "the rank", 2) :
+				 advice_apart(f, c->waiter->proc, c->holder->proc);
+
+	(void)n;
+	if (!text)
+		text = xstrdup("start fewer threads: there are not two cores for each rank");
+	return advice_yield(f, text, ", or let who waits leave the core to others: ");
+}
+
+/* ---- the list ---- */
+
+static const struct kind kinds[] = {
+	{"communication_starved", starved_is, by_waiting_thread, starved_text, starved_advice},
+	{"preempted_in_mpi", preempted_is, by_waiting_process, preempted_text, preempted_advice},
+	{"polling_starves_peer", starves_peer, by_holding_process, polling_text, polling_advice},
+	{"polling_holds_core", only_polls, by_holding_process, polling_text, polling_advice},
+};
+
+static int group_compare(const void *va, const void *vb, void *ctx)
+{
+	const struct contest *a = va, *b = vb;
+	const struct kind *k = ctx;
+
+	if (k->group(a) != k->group(b))
+		return k->group(a) < k->group(b) ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->waiter != b->waiter)
+		return a->waiter->idx < b->waiter->idx ? -1 : 1;
+	return a->holder->idx < b->holder->idx ? -1 : a->holder->idx > b->holder->idx;
+}
+
+static void group_add(struct findings *f, const struct kind *k, const struct contest *c, uint32_t n)
+{
+	const struct contest *worst = longest(c, n);
+	uint32_t *contest;
+	bool one = true;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ns += c[i].ns;
+		one &= c[i].holder->proc == c->holder->proc;
+	}
+	if (ns < f->least_ns)
+		return;
+	contest = xmalloc(n * sizeof(*contest));
+	for (uint32_t i = 0; i < n; i++)
+		contest[i] = c[i].idx;
+	finding_add(f, &(struct finding){
+			       .kind = k->name,
+			       .cost_ns = ns,
+			       .text = k->text(f, c, n, ns),
+			       .advice = k->advice(f, c, n),
+			       .process = one ? c->holder->proc->idx : FINDING_NOBODY,
+			       .from_ns = worst->worst_from_ns,
+			       .to_ns = worst->worst_from_ns + worst->worst_ns,
+			       .contest = contest,
+			       .ncontest = n,
+		       });
+}
+
+static void kind_find(struct findings *f, const struct kind *k, struct contest *list)
+{
+	uint32_t n = 0, end;
+
+	for (uint32_t i = 0; i < f->ncontest; i++)
+		if (finding_counts(f, f->contest[i].waiter->proc) && k->is(f, &f->contest[i]))
+			list[n++] = f->contest[i];
+	if (n)
+		qsort_r(list, n, sizeof(*list), group_compare, (void *)k);
+	for (uint32_t i = 0; i < n; i = end) {
+		for (end = i; end < n && k->group(&list[end]) == k->group(&list[i]);)
+			end++;
+		group_add(f, k, &list[i], end - i);
+	}
+}
+
+void find_contests(struct findings *f)
+{
+	struct contest *list = xmalloc((f->ncontest + 1) * sizeof(*list));
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		kind_find(f, &kinds[i], list);
+	free(list);
+}
