@@ -29,9 +29,7 @@ static int begin_compare(const void *va, const void *vb)
 {
 	const struct arrival_call *a = va, *b = vb;
 
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->thread->idx < b->thread->idx ? -1 : a->thread->idx > b->thread->idx;
+	return compare_u64(a->begin_ns, b->begin_ns) ?: compare_u64(a->thread->idx, b->thread->idx);
 }
 
 static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)

@@ -119,10 +119,7 @@ static void line_add(struct causes *a, const struct model_thread *t, enum line_t
 	while (a->kept >= CAUSES_KEPT_MAX)
 		forget(a, a->since_ns + (a->now_ns - a->since_ns + 1) / 2);
 	l = &((struct causes_thread *)table_row(a->thread, a->nthread, t->idx))->line[track];
-	if (l->n == l->room) {
-		l->room = l->room ? l->room * 2 : 4;
-		l->entry = xrealloc(l->entry, l->room * sizeof(*l->entry));
-	}
+	(void)table_row(l->entry, l->room, l->n);
 	for (at = l->n++; at && l->entry[at - 1].from_ns > e->from_ns; at--)
 		l->entry[at] = l->entry[at - 1];
 	l->entry[at] = *e;

@@ -330,14 +330,9 @@ void causes_follow(struct causes *a, const struct causes_queued *q)
 static int cause_compare(const void *va, const void *vb)
 {
 	const struct cause *a = va, *b = vb;
+	int order = compare_u64(a->process, b->process) ?: compare_u64(b->ns, a->ns);
 
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->other < b->other ? -1 : a->other > b->other;
+	return order ?: compare_u64(a->kind, b->kind) ?: compare_u64(a->other, b->other);
 }
 
 struct cause *causes_list(const struct map *of, uint32_t *n)

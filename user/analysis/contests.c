@@ -217,10 +217,7 @@ static void waits_add(struct contests *a, const struct model_thread *t, uint64_t
 			c->waiting[i].since_ns = t->since_ns;
 		return;
 	}
-	if (c->n == c->room) {
-		c->room = c->room ? c->room * 2 : 8;
-		c->waiting = xrealloc(c->waiting, c->room * sizeof(*c->waiting));
-	}
+	(void)table_row(c->waiting, c->room, c->n);
 	c->waiting[c->n++] = (struct waiting){t, since_ns};
 }
 

@@ -414,9 +414,7 @@ static int size_compare(const void *va, const void *vb, void *ctx)
 	const struct demand_mask *m = ctx, *a = &m[*(const uint32_t *)va],
 				 *b = &m[*(const uint32_t *)vb];
 
-	if (a->nr != b->nr)
-		return a->nr < b->nr ? -1 : 1;
-	return (int)a->all - (int)b->all;
+	return compare_u64(a->nr, b->nr) ?: compare_u64(a->all, b->all);
 }
 
 /* Contests between threads that want only CPUs of the set. Caller frees. */

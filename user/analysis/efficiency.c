@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/whatif.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 static double ratio(double part, double whole)
@@ -114,9 +115,7 @@ static int run_compare(const void *va, const void *vb)
 
 	if (a_unknown != b_unknown)
 		return a_unknown ? 1 : -1;
-	if (a->e.ranks != b->e.ranks)
-		return a->e.ranks < b->e.ranks ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
+	return compare_u64(a->e.ranks, b->e.ranks) ?: compare_u64(a->order, b->order);
 }
 
 static double scaling_ratio(double part, double whole)
@@ -132,7 +131,8 @@ static void run_relate(struct scaling_run *run, const struct scaling_run *first,
 		run->computation = run->global = run->speedup = NAN;
 		return;
 	}
-	run->computation = work * scaling_ratio((double)first->e.outside_ns, (double)run->e.outside_ns);
+	run->computation = work *
+			   scaling_ratio((double)first->e.outside_ns, (double)run->e.outside_ns);
 	run->global = run->e.parallel * run->computation;
 	run->speedup = work * scaling_ratio((double)first->e.span_ns, (double)run->e.span_ns);
 }

@@ -164,10 +164,7 @@ static void queue_put(struct queue *q, struct queued what)
 		memmove(q->entry, q->entry + q->first, q->n * sizeof(*q->entry));
 		q->first = 0;
 	}
-	if (q->n == q->room) {
-		q->room = q->room ? q->room * 2 : 4;
-		q->entry = xrealloc(q->entry, q->room * sizeof(*q->entry));
-	}
+	(void)table_row(q->entry, q->room, q->n);
 	q->entry[q->n++] = what;
 }
 

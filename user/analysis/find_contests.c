@@ -5,6 +5,7 @@
 #include "analysis/label.h"
 #include "lib/log.h"
 #include "analysis/find.h"
+#include "analysis/table.h"
 
 /* A kind of finding. is() selects its contests. Those with the same group() form one finding. */
 struct kind {
@@ -276,14 +277,11 @@ static int group_compare(const void *va, const void *vb, void *ctx)
 {
 	const struct contest *a = va, *b = vb;
 	const struct kind *k = ctx;
+	int order = compare_u64(k->group(a), k->group(b)) ?: compare_u64(b->ns, a->ns);
 
-	if (k->group(a) != k->group(b))
-		return k->group(a) < k->group(b) ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->waiter != b->waiter)
-		return a->waiter->idx < b->waiter->idx ? -1 : 1;
-	return a->holder->idx < b->holder->idx ? -1 : a->holder->idx > b->holder->idx;
+	return order						   ?:
+		       compare_u64(a->waiter->idx, b->waiter->idx) ?:
+		       compare_u64(a->holder->idx, b->holder->idx);
 }
 
 static void group_add(struct findings *f, const struct kind *k, const struct contest *c, uint32_t n)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/find.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 static void (*const find[])(struct findings *f) = {
@@ -130,9 +131,7 @@ static int finding_compare(const void *va, const void *vb)
 {
 	const struct finding *a = va, *b = vb;
 
-	if (a->cost_ns != b->cost_ns)
-		return a->cost_ns > b->cost_ns ? -1 : 1;
-	return strcmp(a->text, b->text);
+	return compare_u64(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text);
 }
 
 static uint64_t least_cost(const struct findings *f)

@@ -10,6 +10,7 @@
 #include "analysis/find.h"
 #include "analysis/label.h"
 #include "analysis/advice.h"
+#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -43,9 +44,7 @@ static int loser_compare(const void *va, const void *vb)
 		return (int)a->kind - (int)b->kind;
 	if (a->culprit != b->culprit)
 		return a->culprit < b->culprit ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
+	return compare_u64(b->ns, a->ns) ?: compare_u64(a->waiter, b->waiter);
 }
 
 /* Cost of each process as a holder, by process index. Caller frees. */
@@ -299,9 +298,7 @@ static int writer_compare(const void *va, const void *vb)
 	const struct model_process *a = *(const struct model_process *const *)va;
 	const struct model_process *b = *(const struct model_process *const *)vb;
 
-	if (writes_of(a) != writes_of(b))
-		return writes_of(a) > writes_of(b) ? -1 : 1;
-	return a->idx < b->idx ? -1 : a->idx > b->idx;
+	return compare_u64(writes_of(b), writes_of(a)) ?: compare_u64(a->idx, b->idx);
 }
 
 /* "rank 0 wrote 1.9 MiB by 20,031 calls of write" */

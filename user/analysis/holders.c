@@ -197,14 +197,9 @@ static int holder_compare(const void *va, const void *vb, void *model)
 	const struct holder *a = va, *b = vb;
 	uint32_t pa = model_thread_get(model, a->waiter)->proc->idx;
 	uint32_t pb = model_thread_get(model, b->waiter)->proc->idx;
+	int order = compare_u64(pa, pb) ?: compare_u64(a->waiter, b->waiter);
 
-	if (pa != pb)
-		return pa < pb ? -1 : 1;
-	if (a->waiter != b->waiter)
-		return a->waiter < b->waiter ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	return order ?: compare_u64(b->ns, a->ns) ?: compare_u64(a->thread, b->thread);
 }
 
 struct holder *holders_list(const struct holders *a, const struct model *m, uint32_t *n)

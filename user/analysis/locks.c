@@ -222,10 +222,7 @@ static void settle(struct locks *a, struct lock_window *l, uint32_t first)
 
 static struct held *held_put(struct held_list *l, const struct held *h)
 {
-	if (l->n == l->room) {
-		l->room = l->room ? l->room * 2 : 4;
-		l->held = xrealloc(l->held, l->room * sizeof(*l->held));
-	}
+	(void)table_row(l->held, l->room, l->n);
 	l->held[l->n] = *h;
 	return &l->held[l->n++];
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table.h"
 #include "lib/log.h"
 #include "analysis/moment_band.h"
 
@@ -33,10 +34,7 @@ static struct piece *pieces_add(struct pieces *q)
 		q->n -= q->first;
 		q->first = 0;
 	}
-	if (q->n == q->room) {
-		q->room = q->room ? 2 * q->room : 64;
-		q->piece = xrealloc(q->piece, q->room * sizeof(*q->piece));
-	}
+	(void)table_row(q->piece, q->room, q->n);
 	return &q->piece[q->n++];
 }
 

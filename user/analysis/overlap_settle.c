@@ -285,9 +285,7 @@ static int find_overlap_row_compare(const void *va, const void *vb)
 	const struct overlap_key *a = &((const struct overlap_row *)va)->key,
 				 *b = &((const struct overlap_row *)vb)->key;
 
-	if (a->done->id != b->done->id)
-		return a->done->id < b->done->id ? -1 : 1;
-	return site_compare(&a->done_site, &b->done_site);
+	return compare_u64(a->done->id, b->done->id) ?: site_compare(&a->done_site, &b->done_site);
 }
 
 /* "MPI_Irecv, MPI_Isend": functions that started the operations of n rows */

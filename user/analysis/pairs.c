@@ -25,9 +25,7 @@ static int bytes_compare(const void *va, const void *vb)
 {
 	const struct pair *a = va, *b = vb;
 
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return ends_compare(a, b);
+	return compare_u64(b->bytes, a->bytes) ?: ends_compare(a, b);
 }
 
 /* Splits a group into its two directions. */

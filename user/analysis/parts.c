@@ -223,8 +223,7 @@ struct stretches {
 };
 
 /* NULL: the thread was never in the part. */
-static const struct part_visits *part_visits_of(const struct parts *a, uint32_t thread,
-						       uint32_t id)
+static const struct part_visits *part_visits_of(const struct parts *a, uint32_t thread, uint32_t id)
 {
 	const struct part_thread *t = thread < a->nthread ? &a->thread[thread] : NULL;
 
@@ -271,9 +270,7 @@ static int stretch_compare(const void *va, const void *vb)
 {
 	const struct whatif_stretch *a = va, *b = vb;
 
-	if (a->from_ns != b->from_ns)
-		return a->from_ns < b->from_ns ? -1 : 1;
-	return 0;
+	return compare_u64(a->from_ns, b->from_ns);
 }
 
 /* Length of the union of all stretches. Sorts them. */

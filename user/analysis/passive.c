@@ -211,10 +211,7 @@ static void accessed_add(struct accessed *s, const struct model_process *target)
 		s->unknown = true;
 		return;
 	}
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 4;
-		s->target = xrealloc(s->target, s->room * sizeof(*s->target));
-	}
+	(void)table_row(s->target, s->room, s->n);
 	s->target[s->n++] = target;
 }
 

@@ -146,9 +146,7 @@ static int order_compare(const void *va, const void *vb)
 
 	if (a_runs != b_runs)
 		return a_runs ? 1 : -1;
-	if (a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	return a->process->idx < b->process->idx ? -1 : a->process->idx > b->process->idx;
+	return compare_u64(a->at_ns, b->at_ns) ?: compare_u64(a->process->idx, b->process->idx);
 }
 
 /*

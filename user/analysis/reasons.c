@@ -11,6 +11,7 @@
 #include "lib/map.h"
 #include "lib/names.h"
 #include "analysis/reasons_internal.h"
+#include "analysis/table.h"
 
 const char *const reason_names[REASON_KINDS] = {
 	[REASON_COMPUTED] = "computed",
@@ -70,10 +71,7 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 	if (!ns)
 		return;
 	reason_of(k, kind, process)->own_ns += ns;
-	if (k->nown == k->own_room) {
-		k->own_room = k->own_room ? k->own_room * 2 : 64;
-		k->own = xrealloc(k->own, k->own_room * sizeof(*k->own));
-	}
+	(void)table_row(k->own, k->own_room, k->nown);
 	k->own[k->nown++] = (struct own_loss){kind, process, victim, ns};
 }
 
@@ -203,9 +201,7 @@ static int held_compare(const void *va, const void *vb)
 {
 	const struct held *a = *(struct held *const *)va, *b = *(struct held *const *)vb;
 
-	if (a->waiter != b->waiter)
-		return a->waiter < b->waiter ? -1 : 1;
-	return a->holder < b->holder ? -1 : a->holder > b->holder;
+	return compare_u64(a->waiter, b->waiter) ?: compare_u64(a->holder, b->holder);
 }
 
 /* All records of held cores, sorted by waiting thread and holder. */
@@ -396,9 +392,7 @@ static int own_compare(const void *va, const void *vb)
 {
 	const struct own_loss *a = va, *b = vb;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->victim < b->victim ? -1 : a->victim > b->victim;
+	return compare_u64(a->kind, b->kind) ?: compare_u64(a->victim, b->victim);
 }
 
 /* Finds the rank that lost most by each reason. Frees k->own. */
@@ -433,14 +427,9 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 {
 	const struct reason *a = va, *b = vb;
 	uint64_t x = reason_most_ns(ctx, a), y = reason_most_ns(ctx, b);
+	int order = compare_u64(y, x) ?: compare_u64(b->ns, a->ns);
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->kind != b->kind)
-		return (int)a->kind - (int)b->kind;
-	return a->process < b->process ? -1 : a->process > b->process;
+	return order ?: compare_u64(a->kind, b->kind) ?: compare_u64(a->process, b->process);
 }
 
 /* Counts the processes that had cores, for each reason that blames a program. */

@@ -7,6 +7,7 @@
 
 #include "lib/log.h"
 #include "analysis/find.h"
+#include "analysis/table.h"
 
 #define CAUSE_PART 20 /* names no cause below 1/CAUSE_PART of the finding's cost */
 
@@ -62,9 +63,7 @@ static int kind_compare(const void *va, const void *vb)
 {
 	const struct kind_sum *a = va, *b = vb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (int)a->kind - (int)b->kind;
+	return compare_u64(b->ns, a->ns) ?: compare_u64(a->kind, b->kind);
 }
 
 /* Sums n causes by kind, costliest kind first. */

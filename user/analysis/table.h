@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Growable arrays of rows, indexed by process or thread, and the sums of such rows. The model may
- * add processes and threads during the replay.
+ * Growable arrays of rows, the sums of rows, and their order. Many arrays are indexed by process or
+ * thread: the model may add some during the replay.
  */
 #ifndef POV_ANALYSIS_TABLE_H
 #define POV_ANALYSIS_TABLE_H
@@ -19,7 +19,7 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 
 	if (idx < *n)
 		return array;
-	want = *n * 2 > idx ? *n * 2 : idx + 64;
+	want = *n * 2 > idx ? *n * 2 : idx + 4;
 	array = xrealloc(array, want * row_bytes);
 	memset((char *)array + *n * row_bytes, 0, (want - *n) * row_bytes);
 	*n = want;
@@ -41,5 +41,11 @@ static inline void table_sums_add(void *to, const void *from, size_t at, size_t 
  */
 #define table_row_add(to, from, first) \
 	table_sums_add((to), (from), offsetof(__typeof__(*(to)), first), sizeof(*(to)))
+
+/* For qsort: which of two numbers comes first. "compare(a, b) ?: compare(c, d)" is an order. */
+static inline int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
 
 #endif

@@ -158,8 +158,8 @@ static int switches_on_finish(void *ctx, const struct model *m)
 	for (i = 0; i < model_thread_count(m); i++) {
 		const struct model_thread *t = model_thread_get(m, i);
 
-		table_row_add(table_row(a->process, a->nprocess, t->proc->idx), switches_thread_row(a, t),
-			      switches);
+		table_row_add(table_row(a->process, a->nprocess, t->proc->idx),
+			      switches_thread_row(a, t), switches);
 	}
 	/* makes all rows valid */
 	(void)table_row(a->process, a->nprocess, model_process_count(m));

@@ -17,12 +17,9 @@
 static int layer_compare(const void *va, const void *vb)
 {
 	const struct traffic_layer *a = va, *b = vb;
+	int order = compare_u64(a->process, b->process);
 
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->carrier != b->carrier)
-		return a->carrier < b->carrier ? -1 : 1;
-	return a->layer < b->layer ? -1 : a->layer > b->layer;
+	return order ?: compare_u64(a->carrier, b->carrier) ?: compare_u64(a->layer, b->layer);
 }
 
 static void layers_make(struct traffic *a)
@@ -237,9 +234,7 @@ static int owner_compare(const void *va, const void *vb)
 {
 	const struct end_owner *a = va, *b = vb;
 
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return a->process < b->process ? -1 : a->process > b->process;
+	return compare_u64(a->end, b->end) ?: compare_u64(a->process, b->process);
 }
 
 void ends_close(struct ends *e, const struct model *m, struct names *names)

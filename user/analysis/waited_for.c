@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/find.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 static uint64_t pair_key(uint32_t waiter, uint32_t late)
@@ -46,12 +47,9 @@ const struct waited_for *waited_for_get(const struct map *pairs, uint32_t waiter
 static int waited_compare(const void *va, const void *vb)
 {
 	const struct waited_for *a = va, *b = vb;
+	int order = compare_u64(a->late, b->late);
 
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
+	return order ?: compare_u64(b->ns, a->ns) ?: compare_u64(a->waiter, b->waiter);
 }
 
 struct waited_for *waited_for_list(const struct map *pairs, uint32_t *n)

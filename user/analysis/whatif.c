@@ -393,21 +393,16 @@ static void side_settle(struct whatif *w, struct whatif_message *m, int side)
 static int event_compare(const void *va, const void *vb)
 {
 	const struct whatif_event *a = va, *b = vb;
+	int order = compare_u64(a->end_ns, b->end_ns);
 
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return order ?: compare_u64(a->thread, b->thread) ?: compare_u64(a->begin_ns, b->begin_ns);
 }
 
 static int no_core_compare(const void *va, const void *vb)
 {
 	const struct whatif_no_core *a = va, *b = vb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
+	return compare_u64(a->thread, b->thread) ?: compare_u64(a->to_ns, b->to_ns);
 }
 
 void whatif_settle(struct whatif *w)

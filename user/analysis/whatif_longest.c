@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 /* From at_ns on, the clock is this far ahead of the thread's own counted time. */
@@ -138,10 +139,7 @@ static void clock_set(struct longest *l, uint32_t thread, uint64_t at_ns, uint64
 
 	if (ns <= clock_ns(l, thread, at_ns))
 		return;
-	if (c->nahead == c->room) {
-		c->room = c->room ? c->room * 2 : 16;
-		c->ahead = xrealloc(c->ahead, c->room * sizeof(*c->ahead));
-	}
+	(void)table_row(c->ahead, c->room, c->nahead);
 	c->ahead[c->nahead++] = (struct ahead){at_ns, ns - own_ns};
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 /* State of a thread from at_ns on. */
@@ -118,10 +119,7 @@ static int64_t moved_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 
 static void step_add(struct lead *l, uint64_t at_ns, int64_t lead_ns)
 {
-	if (l->nstep == l->room) {
-		l->room = l->room ? l->room * 2 : 16;
-		l->step = xrealloc(l->step, l->room * sizeof(*l->step));
-	}
+	(void)table_row(l->step, l->room, l->nstep);
 	l->step[l->nstep++] = (struct step){at_ns, lead_ns, given_ns(l, at_ns)};
 }
 
