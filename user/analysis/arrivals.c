@@ -264,16 +264,14 @@ void arrivals_release(struct arrivals *a)
 static char *arrival_text(const struct findings *f, const struct model_process *p,
 			  const struct arrival_row *a)
 {
-	char *text = words_process(f, xstrdup(""), p);
+	char *text = xasprintf(
+		"%s was late to collective calls; others waited %s for it, most for %s",
+		phrase_process(f, p).text, phrase_ns(a->waited_ns).text, a->worst.func->name);
 
-	text = words(text, " was late to collective calls");
-	text = words_ns(text, "; others waited ", a->waited_ns, " for it");
-	text = words(text, ", most for %s", a->worst.func->name);
-	text = words_site(f, text, &a->worst.site);
-	text = words_when(f, text, a->worst.begin_ns);
-	text = words_ns(text, ": ", a->worst.waited_ns, "");
-	text = words_ns(text, ", as it came ", a->worst.late_ns, " behind the first one");
-	text = words(text, " (last to %llu of %llu)", (unsigned long long)a->last,
+	text = words(words_site(f, text, &a->worst.site),
+		     "%s: %s, as it came %s behind the first one (last to %llu of %llu)",
+		     phrase_when(f, a->worst.begin_ns).text, phrase_ns(a->worst.waited_ns).text,
+		     phrase_ns(a->worst.late_ns).text, (unsigned long long)a->last,
 		     (unsigned long long)a->calls);
 	return words_causes(f, text, CAUSE_COLLECTIVE, p->idx, a->waited_ns);
 }

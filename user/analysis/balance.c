@@ -10,7 +10,6 @@
 
 #include "analysis/find.h"
 #include "analysis/table.h"
-#include "lib/human.h"
 #include "lib/log.h"
 
 /* Thresholds: how much the top rank must exceed the mean, in percent. */
@@ -95,9 +94,10 @@ static char *words_times_mean(char *text, const struct job *j)
 
 static char *words_saved(char *text, const struct job *j, uint64_t saved_ns)
 {
-	text = words_ns(text, "; shared alike, it would be ", j->most_value - j->mean, " less");
-	return words_ns(text, ", and so much less for the others to wait for: ", saved_ns,
-			" together, if they wait for nothing else");
+	return words(text,
+		     "; shared alike, it would be %s less, and so much less for the others to wait "
+		     "for: %s together, if they wait for nothing else",
+		     phrase_ns(j->most_value - j->mean).text, phrase_ns(saved_ns).text);
 }
 
 /* ---- computation ---- */
@@ -109,12 +109,13 @@ static uint64_t computed(const struct findings *f, uint32_t idx)
 
 static char *compute_text(const struct findings *f, const struct job *j, uint64_t saved_ns)
 {
-	char *text = words_process(f, xstrdup(""), model_process_get(f->model, j->most));
+	char *text = xasprintf("%s computed %s",
+			       phrase_process(f, model_process_get(f->model, j->most)).text,
+			       phrase_ns(j->most_value).text);
 
-	text = words_times_mean(words_ns(text, " computed ", j->most_value, ""), j);
-	text = words_ns(text, " (", j->mean, "; ");
-	text = words_process(f, text, model_process_get(f->model, j->least));
-	text = words_ns(text, " least: ", computed(f, j->least), ")");
+	text = words(words_times_mean(text, j), " (%s; %s least: %s)", phrase_ns(j->mean).text,
+		     phrase_process(f, model_process_get(f->model, j->least)).text,
+		     phrase_ns(computed(f, j->least)).text);
 	return words_saved(text, j, saved_ns);
 }
 
@@ -164,15 +165,13 @@ static bool bytes_explain(const struct job *bytes, const struct job *j)
 static char *communicate_text(const struct findings *f, const struct job *bytes,
 			      const struct job *j, uint64_t saved_ns)
 {
-	char *text = words_process(f, xstrdup(""), model_process_get(f->model, j->most)),
-	     buf[HUMAN_BYTES];
+	char *text = xasprintf("%s sent and received %s",
+			       phrase_process(f, model_process_get(f->model, j->most)).text,
+			       phrase_bytes(bytes->most_value).text);
 
-	text = words(text, " sent and received %s",
-		     human_bytes(buf, sizeof(buf), bytes->most_value));
-	text = words_times_mean(text, bytes);
-	text = words_ns(text, ", and was in MPI for ", j->most_value,
-			" beside waiting for ranks and cores");
-	text = words_ns(text, " (mean: ", j->mean, ")");
+	text = words(words_times_mean(text, bytes),
+		     ", and was in MPI for %s beside waiting for ranks and cores (mean: %s)",
+		     phrase_ns(j->most_value).text, phrase_ns(j->mean).text);
 	return words_saved(text, j, saved_ns);
 }
 

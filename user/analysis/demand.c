@@ -325,15 +325,6 @@ const struct demand_mask *demand_mask_of(const struct demand *a, const struct mo
 #define OVER_PART 10  /* demand must exceed a set for 1/OVER_PART of its busy time */
 #define EXPLAINED 0.9 /* drop a set if sets within it explain more than this part of its cost */
 
-static char *words_cpus(const struct findings *f, char *text, const struct demand_mask *k)
-{
-	char *cpus = cpus_label(f->model, k->host_idx, &k->cpus, NAMED);
-
-	text = words(text, "%s", cpus);
-	free(cpus);
-	return text;
-}
-
 /* Processes whose threads want CPUs of the set. Returns their number, and the first NAMED. */
 static uint32_t ranks_in(const struct findings *f, uint32_t mask,
 			 const struct model_process **named)
@@ -365,19 +356,20 @@ static char *demand_text(const struct findings *f, uint32_t mask)
 	const struct demand_mask *k = &f->demand.mask[mask];
 	const struct model_process *named[NAMED];
 	uint32_t n = ranks_in(f, mask, named);
+	char *cpus = cpus_label(f->model, k->host_idx, &k->cpus, NAMED);
 	char *text = xasprintf("%.1f threads on average, at most %u",
 			       (double)k->want_ns / (double)k->over_ns, k->most);
 
 	for (uint32_t i = 0; i < n && i < NAMED; i++)
-		text = words_process(f, words(text, i ? ", " : ", of "), named[i]);
-	text = words_more(text, n);
-	text = words(text, ", wanted the %u CPU%s that they may use (", k->nr,
-		     k->nr == 1 ? "" : "s");
-	text = words_ns(words_cpus(f, text, k), ") for ", k->over_ns, "");
-	text = words_ns(text, ", and had all of them: ", k->lost_ns,
-			" were lost to each other (longest ");
-	text = words_ns(text, "", k->worst_ns, "");
-	return words(words_when(f, text, k->worst_from_ns), ")");
+		text = words(text, "%s%s", i ? ", " : ", of ", phrase_process(f, named[i]).text);
+	text = words(words_more(text, n),
+		     ", wanted the %u CPU%s that they may use (%s) for %s, and had all of them: %s "
+		     "were lost to each other (longest %s%s)",
+		     k->nr, k->nr == 1 ? "" : "s", cpus, phrase_ns(k->over_ns).text,
+		     phrase_ns(k->lost_ns).text, phrase_ns(k->worst_ns).text,
+		     phrase_when(f, k->worst_from_ns).text);
+	free(cpus);
+	return text;
 }
 
 static char *demand_advice(const struct findings *f, uint32_t mask)

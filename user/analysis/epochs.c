@@ -373,7 +373,7 @@ const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx)
 /* ---- the finding ---- */
 
 static const struct {
-	const char *kind, *before, *behind; /* words around the late rank */
+	const char *kind, *before, *after; /* words around the late rank */
 } kinds[EPOCH_KINDS] = {
 	[EPOCH_LATE_POST] = {"late_post", "to access memory of ",
 			     ", which had not called MPI_Win_post yet"},
@@ -388,11 +388,10 @@ static const struct {
 static void epoch_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
 {
 	const struct waited_for all = waited_for_sum(w, n);
-	char *text = words_ns(xstrdup("ranks waited "), "", all.ns, " ");
+	const struct model_process *late = model_process_get(f->model, all.late);
+	char *text = xasprintf("ranks waited %s %s%s%s", phrase_ns(all.ns).text, kinds[kind].before,
+			       phrase_process(f, late).text, kinds[kind].after);
 
-	text = words(text, "%s", kinds[kind].before);
-	text = words_process(f, text, model_process_get(f->model, all.late));
-	text = words(text, "%s", kinds[kind].behind);
 	text = words_causes(f, words_waiters(f, text, w, n), CAUSE_EPOCH + kind, all.late, all.ns);
 	finding_add(f, &(struct finding){
 			       .kind = kinds[kind].kind,

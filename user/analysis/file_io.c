@@ -7,7 +7,6 @@
 
 #include "analysis/find.h"
 #include "analysis/table.h"
-#include "lib/human.h"
 #include "lib/log.h"
 
 /* True if the call returns when its data have been moved, as far as the caller is concerned. */
@@ -112,30 +111,27 @@ void file_io_release(struct file_io *a)
 /* "; wrote 320 MiB by 40 calls, at 291 MiB/s a rank while in them" */
 static char *flow_words(char *text, const char *did, const struct file_flow *f)
 {
-	char bytes[HUMAN_BYTES], calls[64], rate[HUMAN_BYTES];
-
 	if (!f->calls && !f->unknown)
 		return text;
 	text = words(text, "; %s%s %s by %s", did, f->unknown ? " at least" : "",
-		     human_bytes(bytes, sizeof(bytes), f->bytes),
-		     human_plural(calls, sizeof(calls), f->calls + f->unknown, "call", "calls"));
+		     phrase_bytes(f->bytes).text,
+		     phrase_count(f->calls + f->unknown, "call", "calls").text);
 	if (!f->rate_ns || !f->rate_bytes)
 		return text;
-	return words(text, ", at %s/s a rank while in them",
-		     human_bytes(rate, sizeof(rate),
-				 (uint64_t)((double)f->rate_bytes * 1e9 / (double)f->rate_ns)));
+	return words(
+		text, ", at %s/s a rank while in them",
+		phrase_bytes((uint64_t)((double)f->rate_bytes * 1e9 / (double)f->rate_ns)).text);
 }
 
 static char *file_io_text(const struct findings *f, const struct file_io_row *all,
 			  const struct model_process *most, uint64_t most_ns)
 {
-	char *text = words_ns(xstrdup("ranks were in MPI's file calls for "), "", all->ns,
-			      ", most ");
+	char *text = xasprintf("ranks were in MPI's file calls for %s, most %s %s (longest %s",
+			       phrase_ns(all->ns).text, phrase_process(f, most).text,
+			       phrase_ns(most_ns).text, all->worst_in->name);
 
-	text = words_ns(words_process(f, text, most), " ", most_ns, "");
-	text = words(text, " (longest %s", all->worst_in->name);
-	text = words_ns(words_site(f, text, &all->worst_site), " ", all->worst_ns, "");
-	text = words(words_when(f, text, all->worst_from_ns), ")");
+	text = words(words_site(f, text, &all->worst_site), " %s%s)", phrase_ns(all->worst_ns).text,
+		     phrase_when(f, all->worst_from_ns).text);
 	text = flow_words(text, "wrote", &all->written);
 	return flow_words(text, "read", &all->read);
 }

@@ -44,6 +44,26 @@ void waiters_each(struct findings *f, const struct map *pairs, int kind,
 		  void (*add)(struct findings *f, int kind, const struct waited_for *w,
 			      uint32_t n));
 
+/*
+ * ---- phrases: values inside a sentence, for printf's %s. Each lasts until the end of the statement
+ * that makes it: xasprintf("waited %s", phrase_ns(ns).text) ----
+ */
+
+#define PHRASE_BYTES 160
+struct phrase {
+	char text[PHRASE_BYTES];
+};
+
+struct phrase phrase_ns(uint64_t ns); /* "1.234 ms" */
+struct phrase phrase_bytes(uint64_t bytes);
+/* "1 time", "1,009 times" */
+struct phrase phrase_count(uint64_t n, const char *one, const char *many);
+/* "rank 3", "sh (pid 4711)" */
+struct phrase phrase_process(const struct findings *f, const struct model_process *p);
+/* " at 0.620 s": since the recording began */
+struct phrase phrase_when(const struct findings *f, uint64_t ts_ns);
+struct phrase phrase_cpu(const struct findings *f, uint32_t cpu); /* "3", "node1:3" */
+
 /* ---- words: each appends to text, frees it and returns the new text ---- */
 
 #define NAMED 3 /* most processes that a sentence names */
@@ -54,8 +74,6 @@ char *words_process(const struct findings *f, char *text, const struct model_pro
 char *words_ns(char *text, const char *before, uint64_t ns, const char *behind);
 /* "1 time", "1,009 times" */
 char *words_count(char *text, uint64_t n, const char *one, const char *many);
-/* " at 0.620 s": since the recording began */
-char *words_when(const struct findings *f, char *text, uint64_t ts_ns);
 /*
  * "; meanwhile it computed: 92 %, waited for rank 0: 8 %": activity of a process while others
  * waited for it in that way, as shares of cost_ns

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Finds contests for cores, classified by the activity of both threads (analysis/contests.h). */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/label.h"
 #include "lib/log.h"
 #include "analysis/find.h"
 #include "analysis/table.h"
@@ -37,13 +37,6 @@ static const struct contest *longest(const struct contest *c, uint32_t n)
 	return worst;
 }
 
-static char *words_cpu(const struct findings *f, char *text, const struct contest *c)
-{
-	char label[CPU_LABEL_BYTES];
-
-	return words(text, "cpu %s", cpu_label(f->model, c->cpu, label));
-}
-
 /* " (12 times, most 4.000 ms at 0.620 s)" */
 static char *words_times(const struct findings *f, char *text, const struct contest *c, uint32_t n)
 {
@@ -52,12 +45,11 @@ static char *words_times(const struct findings *f, char *text, const struct cont
 
 	for (uint32_t i = 0; i < n; i++)
 		cnt += c[i].cnt;
-	text = words_count(words(text, " ("), cnt, "time", "times");
-	text = words_ns(text, ", most ", worst->worst_ns, "");
-	return words(words_when(f, text, worst->worst_from_ns), ")");
+	return words(text, " (%s, most %s%s)", phrase_count(cnt, "time", "times").text,
+		     phrase_ns(worst->worst_ns).text, phrase_when(f, worst->worst_from_ns).text);
 }
 
-static char *words_doing(char *text, enum doing d, const struct func_info *func)
+static struct phrase phrase_doing(enum doing d, const struct func_info *func)
 {
 	static const char *const what[] = {
 		[DOING_OWN] = "outside MPI",
@@ -65,11 +57,13 @@ static char *words_doing(char *text, enum doing d, const struct func_info *func)
 		[DOING_POLL] = "waiting in ",
 		[DOING_UNKNOWN] = "doing what is not known",
 	};
+	struct phrase p;
 
-	return words(text, "%s%s", what[d],
-		     d == DOING_OWN || d == DOING_UNKNOWN ? "" :
-		     func				  ? func->name :
-							    "MPI");
+	snprintf(p.text, sizeof(p.text), "%s%s", what[d],
+		 d == DOING_OWN || d == DOING_UNKNOWN ? "" :
+		 func				      ? func->name :
+							"MPI");
+	return p;
 }
 
 /* Threads that held the core: "12 1.2 ms, 13 1 ms; and 2 more" */
@@ -87,8 +81,8 @@ static char *words_threads(char *text, const struct contest *c, uint32_t n)
 			continue;
 		for (k = i; k < n; k++)
 			ns += c[k].holder == c[i].holder ? c[k].ns : 0;
-		text = words(text, "%s%u", cnt == 1 ? "" : ", ", c[i].holder->tid);
-		text = words_ns(text, " ", ns, "");
+		text = words(text, "%s%u %s", cnt == 1 ? "" : ", ", c[i].holder->tid,
+			     phrase_ns(ns).text);
 	}
 	return words_more(text, cnt);
 }
@@ -108,10 +102,9 @@ static char *words_holders(const struct findings *f, char *text, const struct co
 			continue;
 		for (k = i; k < n; k++)
 			ns += c[k].holder->proc == c[i].holder->proc ? c[k].ns : 0;
-		text = words_process(f, words(text, cnt == 1 ? "" : "; "), c[i].holder->proc);
-		text = words_ns(text, " ", ns, "");
-		text = words(text, " on ");
-		text = words_cpu(f, text, &c[i]);
+		text = words(text, "%s%s %s on cpu %s", cnt == 1 ? "" : "; ",
+			     phrase_process(f, c[i].holder->proc).text, phrase_ns(ns).text,
+			     phrase_cpu(f, c[i].cpu).text);
 	}
 	return words_more(text, cnt);
 }
@@ -132,12 +125,12 @@ static uint32_t by_waiting_thread(const struct contest *c)
 static char *starved_text(const struct findings *f, const struct contest *c, uint32_t n,
 			  uint64_t ns)
 {
-	char *text = words_process(f, xstrdup(""), c->waiter->proc);
+	char *text = xasprintf("%s: thread %u wanted cpu %s for %s, most %s, while threads of the "
+			       "same rank computed there: ",
+			       phrase_process(f, c->waiter->proc).text, c->waiter->tid,
+			       phrase_cpu(f, c->cpu).text, phrase_ns(ns).text,
+			       phrase_doing(c->waits, c->waits_in).text);
 
-	text = words_cpu(f, words(text, ": thread %u wanted ", c->waiter->tid), c);
-	text = words_ns(text, " for ", ns, ", most ");
-	text = words_doing(text, c->waits, c->waits_in);
-	text = words(text, ", while threads of the same rank computed there: ");
 	return words_times(f, words_threads(text, c, n), c, n);
 }
 
@@ -178,10 +171,10 @@ static uint32_t by_waiting_process(const struct contest *c)
 static char *preempted_text(const struct findings *f, const struct contest *c, uint32_t n,
 			    uint64_t ns)
 {
-	char *text = words_process(f, xstrdup(""), c->waiter->proc);
+	char *text = xasprintf("%s had no core for %s while it was in MPI, most %s: ",
+			       phrase_process(f, c->waiter->proc).text, phrase_ns(ns).text,
+			       phrase_doing(c->waits, c->waits_in).text);
 
-	text = words_ns(text, " had no core for ", ns, " while it was in MPI, most ");
-	text = words(words_doing(text, c->waits, c->waits_in), ": ");
 	return words_times(f, words_holders(f, text, c, n), c, n);
 }
 
@@ -241,15 +234,14 @@ static bool only_polls(const struct findings *f, const struct contest *c)
 static char *polling_text(const struct findings *f, const struct contest *c, uint32_t n,
 			  uint64_t ns)
 {
-	char *text = words_process(f, xstrdup(""), c->holder->proc);
+	char *text = xasprintf("%s, thread %u, %s, held cpu %s for %s while %s, thread %u, %s, "
+			       "wanted it%s",
+			       phrase_process(f, c->holder->proc).text, c->holder->tid,
+			       phrase_doing(c->holds, c->holds_in).text, phrase_cpu(f, c->cpu).text,
+			       phrase_ns(ns).text, phrase_process(f, c->waiter->proc).text,
+			       c->waiter->tid, phrase_doing(c->waits, c->waits_in).text,
+			       waited_for(f, c) ? ", whom it waited for" : "");
 
-	text = words(text, ", thread %u, ", c->holder->tid);
-	text = words_doing(text, c->holds, c->holds_in);
-	text = words_cpu(f, words(text, ", held "), c);
-	text = words_ns(text, " for ", ns, " while ");
-	text = words_process(f, text, c->waiter->proc);
-	text = words_doing(words(text, ", thread %u, ", c->waiter->tid), c->waits, c->waits_in);
-	text = words(text, ", wanted it%s", waited_for(f, c) ? ", whom it waited for" : "");
 	return words_times(f, text, c, n);
 }
 

@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/label.h"
 #include "analysis/advice.h"
 #include "analysis/table.h"
-#include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 
@@ -108,7 +106,6 @@ static char *words_most_cpu(const struct findings *f, char *text, const struct l
 {
 	uint32_t cpu = 0, cpus = model_get_info(f->model)->nr_cpus;
 	uint64_t *ns = xcalloc(cpus + 1, sizeof(*ns));
-	char label[CPU_LABEL_BYTES];
 
 	for (uint32_t i = 0; i < f->ncontest; i++)
 		for (uint32_t k = 0; k < n && f->contest[i].cpu < cpus; k++)
@@ -118,7 +115,7 @@ static char *words_most_cpu(const struct findings *f, char *text, const struct l
 	for (uint32_t i = 0; i < cpus; i++)
 		cpu = ns[i] > ns[cpu] ? i : cpu;
 	if (cpus && ns[cpu])
-		text = words(text, ", most on cpu %s", cpu_label(f->model, cpu, label));
+		text = words(text, ", most on cpu %s", phrase_cpu(f, cpu).text);
 	free(ns);
 	return text;
 }
@@ -126,11 +123,10 @@ static char *words_most_cpu(const struct findings *f, char *text, const struct l
 static char *loser_text(const struct findings *f, char *text, const struct loser *l)
 {
 	text = words_process(f, text, model_process_get(f->model, l->waiter));
-	if (l->kind == CORE_RANKS) {
-		text = words_ns(text, " had none for ", l->ns, " while ");
-		return words(words_process(f, text, l->holder->proc), " ran");
-	}
-	text = words_ns(text, " ", l->ns, "");
+	if (l->kind == CORE_RANKS)
+		return words(text, " had none for %s while %s ran", phrase_ns(l->ns).text,
+			     phrase_process(f, l->holder->proc).text);
+	text = words(text, " %s", phrase_ns(l->ns).text);
 	if (l->kind == CORE_OWN)
 		text = words(text, ", most thread %u for thread %u", l->thread->tid,
 			     l->holder->tid);
@@ -214,6 +210,8 @@ void find_cores(struct findings *f)
 	free(cost_ns);
 	free(l);
 }
+
+/* ---- printing ---- */
 
 /*
  * Extends findings about held cores if the holder may have forwarded output of ranks: the launcher,
@@ -304,11 +302,9 @@ static int writer_compare(const void *va, const void *vb)
 /* "rank 0 wrote 1.9 MiB by 20,031 calls of write" */
 static char *writer_words(const struct findings *f, char *text, const struct model_process *p)
 {
-	char bytes[HUMAN_BYTES];
-
-	text = words(words_process(f, text, p), " wrote %s by ",
-		     human_bytes(bytes, sizeof(bytes), p->written_bytes));
-	return words_count(text, p->write_calls, "call of write", "calls of write");
+	return words(text, "%s wrote %s by %s", phrase_process(f, p).text,
+		     phrase_bytes(p->written_bytes).text,
+		     phrase_count(p->write_calls, "call of write", "calls of write").text);
 }
 
 static char *printing_words(const struct findings *f, char *text,

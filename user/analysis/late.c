@@ -97,11 +97,11 @@ static void late_add(struct findings *f, int kind, const struct waited_for *w, u
 {
 	const struct waited_for all = waited_for_sum(w, n);
 	bool sender = kind == LATE_SENDER;
-	char *text = words_ns(xstrdup("ranks waited "), "", all.ns, " for ");
+	const struct model_process *late = model_process_get(f->model, all.late);
+	char *text = xasprintf("ranks waited %s for %s that %s had not %s yet",
+			       phrase_ns(all.ns).text, sender ? "messages" : "receives",
+			       phrase_process(f, late).text, sender ? "sent" : "posted");
 
-	text = words(text, "%s that ", sender ? "messages" : "receives");
-	text = words_process(f, text, model_process_get(f->model, all.late));
-	text = words(text, " had not %s yet", sender ? "sent" : "posted");
 	text = words_causes(f, words_waiters(f, text, w, n),
 			    sender ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER, all.late, all.ns);
 	finding_add(f, &(struct finding){

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/find.h"
-#include "analysis/label.h"
 #include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/json_get.h"
@@ -179,18 +178,14 @@ void moves_release(struct moves *a)
 static char *moves_text(const struct findings *f, const struct model_thread *t,
 			const struct moves_thread *row, double seconds)
 {
-	char *text = words_process(f, xstrdup(""), t->proc);
-
-	text = words(text, ": thread %u was moved to another CPU ", t->tid);
-	text = words_count(text, row->moves, "time", "times");
-	text = words(text, ", %.0f times a second that it ran or wanted to; ",
-		     (double)row->moves / seconds);
-	text = words_count(text, row->back, "time", "times");
-	text = words(text, " back to where it was moved from last");
-	text = words_ns(text, "; meanwhile it waited for a core for ", row->moves_wait_ns, "");
-	text = words_ns(text, " (most ", row->worst_ns, "");
-	return words(words_when(f, text, row->worst_from_ns),
-		     "), and what it found cold there is not counted");
+	return xasprintf(
+		"%s: thread %u was moved to another CPU %s, %.0f times a second that it ran or "
+		"wanted to; %s back to where it was moved from last; meanwhile it waited for a "
+		"core for %s (most %s%s), and what it found cold there is not counted",
+		phrase_process(f, t->proc).text, t->tid,
+		phrase_count(row->moves, "time", "times").text, (double)row->moves / seconds,
+		phrase_count(row->back, "time", "times").text, phrase_ns(row->moves_wait_ns).text,
+		phrase_ns(row->worst_ns).text, phrase_when(f, row->worst_from_ns).text);
 }
 
 static char *moves_advice(const struct findings *f)
@@ -222,18 +217,16 @@ static void moves_find(struct findings *f, const struct model_thread *t)
 static char *wakeups_text(const struct findings *f, const struct model_process *p,
 			  const struct moves_process *row)
 {
-	char *text = words_process(f, xstrdup(""), p), cpu[CPU_LABEL_BYTES];
-
-	text = words_count(words(text, " was woken "), row->slow, "time", "times");
-	text = words(text, " and ran late though the core was idle");
-	text = words_ns(text, ", for ", row->slow_ns, "");
-	text = words_ns(text, " (most ", row->worst_ns, "");
-	text = words_when(f, text, row->worst_from_ns);
-	text = words(text, " on cpu %s)", cpu_label(f->model, row->worst_cpu, cpu));
-	text = words_count(words(text, "; of all "), row->wakeups.cnt, "wake-up", "wake-ups");
-	text = words_ns(text, " half took up to ", histogram_quantile(&row->wakeups, 50), "");
-	text = words_ns(text, ", 99 % up to ", histogram_quantile(&row->wakeups, 99), "");
-	return words_ns(text, ", the longest ", row->wakeups.max, "");
+	return xasprintf(
+		"%s was woken %s and ran late though the core was idle, for %s (most %s%s on cpu "
+		"%s); of all %s half took up to %s, 99 %% up to %s, the longest %s",
+		phrase_process(f, p).text, phrase_count(row->slow, "time", "times").text,
+		phrase_ns(row->slow_ns).text, phrase_ns(row->worst_ns).text,
+		phrase_when(f, row->worst_from_ns).text, phrase_cpu(f, row->worst_cpu).text,
+		phrase_count(row->wakeups.cnt, "wake-up", "wake-ups").text,
+		phrase_ns(histogram_quantile(&row->wakeups, 50)).text,
+		phrase_ns(histogram_quantile(&row->wakeups, 99)).text,
+		phrase_ns(row->wakeups.max).text);
 }
 
 static void wakeups_find(struct findings *f, const struct model_process *p)
@@ -297,11 +290,9 @@ static const struct moves_process *longer(const struct moves_process *a,
 
 static char *words_idle(const struct findings *f, char *text, const struct moves_process *row)
 {
-	char cpu[CPU_LABEL_BYTES];
-
-	text = words_ns(text, ", most ", row->held_worst_ns, "");
-	text = words_when(f, text, row->held_worst_from_ns);
-	return words(text, " on cpu %s", cpu_label(f->model, row->held_worst_cpu, cpu));
+	return words(text, ", most %s%s on cpu %s", phrase_ns(row->held_worst_ns).text,
+		     phrase_when(f, row->held_worst_from_ns).text,
+		     phrase_cpu(f, row->held_worst_cpu).text);
 }
 
 /* ---- by the kernel's statistics ---- */
@@ -345,19 +336,19 @@ static void member_add(struct findings *f, struct group *g, const struct model_p
 
 static char *group_text(const struct findings *f, struct group *g)
 {
-	char *text = words_more(g->names, g->n), *name, buf[HUMAN_BYTES];
+	char *text = words_more(g->names, g->n), *name, periods[HUMAN_BYTES];
 
 	name = text_printable(json_get_text(g->meta, "cgroup"), GROUP_CHARS);
-	text = words(text, " %s held back by a limit of CPU time", g->n > 1 ? "were" : "was");
-	text = words_ns(text, " (", json_get_u64(g->meta, "quota_us") * 1000, " in each ");
-	text = words_ns(text, "", json_get_u64(g->meta, "period_us") * 1000, ", ");
-	text = words_ns(words(text, "cgroup %s)", name), " for ",
-			json_get_u64(g->meta, "throttled_ns"), "");
+	text = words(
+		text,
+		" %s held back by a limit of CPU time (%s in each %s, cgroup %s) for %s, in %s "
+		"of %s, says the kernel",
+		g->n > 1 ? "were" : "was", phrase_ns(json_get_u64(g->meta, "quota_us") * 1000).text,
+		phrase_ns(json_get_u64(g->meta, "period_us") * 1000).text, name,
+		phrase_ns(json_get_u64(g->meta, "throttled_ns")).text,
+		human_count(periods, sizeof(periods), json_get_u64(g->meta, "throttled")),
+		phrase_count(json_get_u64(g->meta, "periods"), "period", "periods").text);
 	free(name);
-	human_count(buf, sizeof(buf), json_get_u64(g->meta, "throttled"));
-	text = words_count(words(text, ", in %s of ", buf), json_get_u64(g->meta, "periods"),
-			   "period", "periods");
-	text = words(text, ", says the kernel");
 	if (!g->idle_ns)
 		return text;
 	text = words_ns(text, "; a core was idle meanwhile for ", g->idle_ns, "");
@@ -398,12 +389,11 @@ static void held_back_find(struct findings *f, const struct model_process *p)
 {
 	const struct moves_process *row = &f->moves.process[p->idx];
 	uint64_t ns = row->held_back_ns + row->held_back_woken_ns;
-	char *text = words_process(f, xstrdup(""), p);
+	char *text = xasprintf(
+		"%s could have run, and its core was idle, for %s (%s", phrase_process(f, p).text,
+		phrase_ns(ns).text,
+		phrase_count(row->held_back + row->held_back_woken, "time", "times").text);
 
-	text = words(text, " could have run, and its core was idle");
-	text = words_ns(text, ", for ", ns, "");
-	text = words_count(words(text, " ("), row->held_back + row->held_back_woken, "time",
-			   "times");
 	text = words(words_idle(f, text, row), ")");
 	finding_add(f, &(struct finding){
 			       .kind = "cpu_quota",

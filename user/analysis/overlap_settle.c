@@ -8,7 +8,6 @@
 #include "analysis/find.h"
 #include "analysis/site_times.h"
 #include "analysis/table.h"
-#include "lib/human.h"
 #include "lib/log.h"
 
 /* Time that a message of this size takes. 0: unknown. */
@@ -266,10 +265,7 @@ struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, 
 	return list;
 }
 
-/*
- * Finds nonblocking operations whose transfers made progress only while the program waited for them
- * (analysis/overlap.h).
- */
+/* ---- the finding: transfers that made progress only while the program waited for them ---- */
 
 /* At least 1/SAVED_PART of the operations must have waited for a transfer that could be hidden. */
 #define SAVED_PART 4
@@ -280,7 +276,7 @@ static bool together(const struct overlap_row *a, const struct overlap_row *b)
 	return a->key.done == b->key.done && !site_compare(&a->key.done_site, &b->key.done_site);
 }
 
-static int find_overlap_row_compare(const void *va, const void *vb)
+static int done_compare(const void *va, const void *vb)
 {
 	const struct overlap_key *a = &((const struct overlap_row *)va)->key,
 				 *b = &((const struct overlap_row *)vb)->key;
@@ -343,17 +339,15 @@ static struct overlap_row sum_of(const struct overlap_row *r, uint32_t n)
 static char *overlap_text(const struct findings *f, const struct overlap_row *r, uint32_t n,
 			  const struct overlap_row *sum)
 {
-	char *text = words_site(f, xstrdup(r->key.done->name), &r->key.done_site),
-	     bytes[HUMAN_BYTES];
+	char *text = words_site(f, xstrdup(r->key.done->name), &r->key.done_site);
 
-	text = words_ns(text, " waited ", sum->saved_ns,
-			" for transfers that computation could have hidden");
-	text = words_count(words(text, ": "), sum->cnt, "operation", "operations");
-	text = words(text, " (");
-	text = starts_text(text, r, n);
-	text = words(text, ") of %s", human_bytes(bytes, sizeof(bytes), sum->bytes / sum->cnt));
-	text = words_ns(text, " on average, each with ", sum->computing_ns / sum->cnt,
-			" of computation before");
+	text = words(text, " waited %s for transfers that computation could have hidden: %s (",
+		     phrase_ns(sum->saved_ns).text,
+		     phrase_count(sum->cnt, "operation", "operations").text);
+	text = words(starts_text(text, r, n),
+		     ") of %s on average, each with %s of computation before",
+		     phrase_bytes(sum->bytes / sum->cnt).text,
+		     phrase_ns(sum->computing_ns / sum->cnt).text);
 	return posts_text(f, text, r, n);
 }
 
@@ -367,7 +361,7 @@ void find_overlap(struct findings *f)
 		counts[i] = finding_counts(f, model_process_get(f->model, i));
 	list = overlaps_list(&f->overlaps, counts, &n);
 	free(counts);
-	qsort(list, n, sizeof(*list), find_overlap_row_compare);
+	qsort(list, n, sizeof(*list), done_compare);
 	for (uint32_t i = 0; i < n; i = end) {
 		struct overlap_row sum;
 

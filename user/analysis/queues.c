@@ -7,7 +7,6 @@
 
 #include "analysis/find.h"
 #include "analysis/table.h"
-#include "lib/human.h"
 #include "lib/log.h"
 
 /* ---- receivers of any source ---- */
@@ -199,9 +198,10 @@ static void any_source_add(struct findings *f, int kind, const struct waited_for
 	(void)kind;
 	if (n < 2)
 		return;
-	text = words_ns(xstrdup("ranks waited "), "", all.ns, " for ");
-	text = words_process(f, text, model_process_get(f->model, all.late));
-	text = words(text, ", which received from any source and was at what others had sent it");
+	text = xasprintf("ranks waited %s for %s, which received from any source and was at what "
+			 "others had sent it",
+			 phrase_ns(all.ns).text,
+			 phrase_process(f, model_process_get(f->model, all.late)).text);
 	finding_add(f,
 		    &(struct finding){
 			    .kind = "any_source_queue",
@@ -218,18 +218,18 @@ static void any_source_add(struct findings *f, int kind, const struct waited_for
 
 static void unexpected_add(struct findings *f, const struct unexpected *u)
 {
-	char *text = words_process(f, xstrdup(""), u->process), bytes[HUMAN_BYTES];
+	char *text = xasprintf(
+		"%s received %s of %s on average that had come before their receives were posted",
+		phrase_process(f, u->process).text,
+		phrase_count(u->cnt, "message", "messages").text,
+		phrase_bytes(u->bytes / u->cnt).text);
 
-	text = words_count(words(text, " received "), u->cnt, "message", "messages");
-	text = words(text, " of %s on average that had come before their receives were posted",
-		     human_bytes(bytes, sizeof(bytes), u->bytes / u->cnt));
 	if (u->func)
 		text = words(text, ", by %s", u->func->name);
-	text = words_ns(text, ", in calls that took ", u->ns, "");
-	text = words_count(words(text, " (at most behind "), u->behind, "other", "others");
-	if (u->behind >= UNEXPECTED_KEPT / 2)
-		text = words(text, " or more");
-	text = words(words_when(f, text, u->behind_from_ns), ")");
+	text = words(text, ", in calls that took %s (at most behind %s%s%s)", phrase_ns(u->ns).text,
+		     phrase_count(u->behind, "other", "others").text,
+		     u->behind >= UNEXPECTED_KEPT / 2 ? " or more" : "",
+		     phrase_when(f, u->behind_from_ns).text);
 	finding_add(f,
 		    &(struct finding){
 			    .kind = "unexpected_messages",

@@ -28,12 +28,12 @@ static char *other_words(const struct findings *f, char *text, const struct caus
 	const struct model_process *p = model_process_get(f->model, c->other);
 
 	if (c->kind == CAUSE_WAITED)
-		return words_process(f, words(text, "for "), p);
+		return words(text, "for %s", phrase_process(f, p).text);
 	if (c->other == c->process)
 		return words(text, "another thread of it had it");
 	if (!p->host_pid)
 		return words(text, "its core was idle");
-	return words(words_process(f, text, p), " had it");
+	return words(text, "%s had it", phrase_process(f, p).text);
 }
 
 /* Finds the causes of a process in a list sorted by process. */
@@ -139,13 +139,15 @@ static char *farthest_words(const struct findings *f, char *text, const struct c
 	for (uint32_t i = 0; i < w->nchain; i++) {
 		bool waiter = i == 1 && w->how != CAUSE_COLLECTIVE;
 
-		text = words(text, "%s", !i ? "" : waiter ? " waited for " : ", that for ");
-		text = words_process(f, text, model_process_get(f->model, w->chain[i]));
+		text = words(text, "%s%s",
+			     !i	    ? "" :
+			     waiter ? " waited for " :
+				      ", that for ",
+			     phrase_process(f, model_process_get(f->model, w->chain[i])).text);
 	}
-	text = words(text, ", which %s", did[c->kind]);
-	if (w->after)
-		return words_when(f, words(text, " before %s", w->after->name), w->after_ns);
-	return words_when(f, text, w->from_ns);
+	return words(text, ", which %s%s%s%s", did[c->kind], w->after ? " before " : "",
+		     w->after ? w->after->name : "",
+		     phrase_when(f, w->after ? w->after_ns : w->from_ns).text);
 }
 
 /* Returns the cause with the most time lost through further ranks. */
@@ -172,10 +174,9 @@ static void root_add(struct findings *f, const struct cause *c, uint32_t n)
 	}
 	if (through_ns < f->least_ns || !finding_counts(f, p))
 		return;
-	text = words_process(f, xstrdup(""), p);
-	text = words_ns(text, " made others wait ", ns, "");
-	text = words_ns(text, ", ", through_ns, " of it through others that waited for it");
-	text = causes_words(f, words(text, ": it "), c, n, ns);
+	text = xasprintf("%s made others wait %s, %s of it through others that waited for it: it ",
+			 phrase_process(f, p).text, phrase_ns(ns).text, phrase_ns(through_ns).text);
+	text = causes_words(f, text, c, n, ns);
 	finding_add(f, &(struct finding){
 			       .kind = "root_of_waits",
 			       .cost_ns = ns,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "lib/human.h"
 #include "lib/log.h"
 
 static void storm_end(struct storm *s)
@@ -102,18 +101,17 @@ void storms_release(struct storms *a)
 
 static char *storm_text(const struct findings *f, const struct storm *s)
 {
-	char *text = words_process(f, xstrdup(""), s->sender), bytes[HUMAN_BYTES];
+	char *text = xasprintf("%s sent rank %d %s of %s on average one close behind the other",
+			       phrase_process(f, s->sender).text, s->peer_world,
+			       phrase_count(s->messages, "message", "messages").text,
+			       phrase_bytes(s->bytes / s->messages).text);
 
-	text = words(text, " sent rank %d ", s->peer_world);
-	text = words_count(text, s->messages, "message", "messages");
-	text = words(text, " of %s on average one close behind the other",
-		     human_bytes(bytes, sizeof(bytes), s->bytes / s->messages));
 	if (s->func)
 		text = words(text, ", by %s", s->func->name);
-	text = words_ns(text, ", in calls that took ", s->ns, "");
-	text = words_count(words(text, " ("), s->storms, "time", "times");
-	text = words_count(words(text, ", most "), s->worst, "message", "messages");
-	return words(words_when(f, text, s->worst_from_ns), ")");
+	return words(text, ", in calls that took %s (%s, most %s%s)", phrase_ns(s->ns).text,
+		     phrase_count(s->storms, "time", "times").text,
+		     phrase_count(s->worst, "message", "messages").text,
+		     phrase_when(f, s->worst_from_ns).text);
 }
 
 void find_storms(struct findings *f)

@@ -81,16 +81,14 @@ char *words_waiters(const struct findings *f, char *text, const struct waited_fo
 {
 	const struct waited_for all = waited_for_sum(w, n);
 
-	for (uint32_t i = 0; i < n && i < NAMED; i++) {
-		text = words_process(f, words(text, i ? "; " : ": "),
-				     model_process_get(f->model, w[i].waiter));
-		text = words_ns(text, " ", w[i].ns, "");
-	}
-	text = words_count(words(words_more(text, n), " ("), all.cnt, "time", "times");
-	text = words_ns(text, ", most ", all.worst_ns, "");
-	if (all.worst_in)
-		text = words(text, " in %s", all.worst_in->name);
-	return words(words_when(f, text, all.worst_from_ns), ")");
+	for (uint32_t i = 0; i < n && i < NAMED; i++)
+		text = words(text, "%s%s %s", i ? "; " : ": ",
+			     phrase_process(f, model_process_get(f->model, w[i].waiter)).text,
+			     phrase_ns(w[i].ns).text);
+	return words(words_more(text, n), " (%s, most %s%s%s%s)",
+		     phrase_count(all.cnt, "time", "times").text, phrase_ns(all.worst_ns).text,
+		     all.worst_in ? " in " : "", all.worst_in ? all.worst_in->name : "",
+		     phrase_when(f, all.worst_from_ns).text);
 }
 
 void waiters_each(struct findings *f, const struct map *pairs, int kind,
