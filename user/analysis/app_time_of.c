@@ -2,8 +2,10 @@
 /* app_time_of: splits the sums of a thread into its times. */
 #include "analysis/app_time.h"
 
+#include "lib/u64.h"
+
 /* Takes at most ns out of *left. Returns what it took. */
-static uint64_t part(uint64_t ns, uint64_t *left)
+static uint64_t part_take(uint64_t ns, uint64_t *left)
 {
 	uint64_t got = ns < *left ? ns : *left;
 
@@ -17,18 +19,13 @@ static uint64_t take_from(uint64_t *const *parts, int cnt, uint64_t ns)
 	uint64_t got = 0;
 
 	for (int i = 0; i < cnt && got < ns; i++)
-		got += part(ns - got, parts[i]);
+		got += part_take(ns - got, parts[i]);
 	return got;
 }
 
 static uint64_t whole_ns(double ns)
 {
 	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 /*
@@ -55,12 +52,12 @@ static void in_calls_part(struct app_thread *row, const struct app_sums *s)
 {
 	uint64_t no_core_ns = row->no_core_ns, unknown_ns = row->unknown_ns;
 
-	row->mpi_no_core_ns = part(s->wait.ns[THREAD_RUNNABLE] + s->work.ns[THREAD_RUNNABLE] +
-					   s->io.ns[THREAD_RUNNABLE],
-				   &no_core_ns);
-	row->unknown_wait_ns = part(s->wait.ns[THREAD_UNKNOWN], &unknown_ns);
-	row->unknown_work_ns = part(s->work.ns[THREAD_UNKNOWN], &unknown_ns);
-	row->unknown_io_ns = part(s->io.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->mpi_no_core_ns = part_take(s->wait.ns[THREAD_RUNNABLE] + s->work.ns[THREAD_RUNNABLE] +
+						s->io.ns[THREAD_RUNNABLE],
+					&no_core_ns);
+	row->unknown_wait_ns = part_take(s->wait.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_work_ns = part_take(s->work.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_io_ns = part_take(s->io.ns[THREAD_UNKNOWN], &unknown_ns);
 }
 
 /*
@@ -75,16 +72,16 @@ struct app_thread app_time_of(const struct app_sums *s, uint64_t window_ns)
 
 	in_mpi_ns = s->wait.ns[THREAD_RUNNING] + s->work.ns[THREAD_RUNNING] +
 		    s->io.ns[THREAD_RUNNING];
-	row->no_core_ns = part(ns[THREAD_RUNNABLE], &left);
-	row->work_ns = part(s->work.ns[THREAD_RUNNING], &left);
-	row->wait_ns = part(s->wait.ns[THREAD_RUNNING], &left);
-	row->io_ns = part(s->io.ns[THREAD_RUNNING], &left);
-	row->compute_ns = part(minus(ns[THREAD_RUNNING], in_mpi_ns), &left);
+	row->no_core_ns = part_take(ns[THREAD_RUNNABLE], &left);
+	row->work_ns = part_take(s->work.ns[THREAD_RUNNING], &left);
+	row->wait_ns = part_take(s->wait.ns[THREAD_RUNNING], &left);
+	row->io_ns = part_take(s->io.ns[THREAD_RUNNING], &left);
+	row->compute_ns = part_take(u64_minus(ns[THREAD_RUNNING], in_mpi_ns), &left);
 	in_mpi_ns = s->wait.ns[THREAD_BLOCKED] + s->work.ns[THREAD_BLOCKED];
-	row->wait_ns += part(in_mpi_ns, &left);
-	row->io_ns += part(s->io.ns[THREAD_BLOCKED], &left);
+	row->wait_ns += part_take(in_mpi_ns, &left);
+	row->io_ns += part_take(s->io.ns[THREAD_BLOCKED], &left);
 	in_mpi_ns += s->io.ns[THREAD_BLOCKED];
-	row->asleep_ns = part(minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
+	row->asleep_ns = part_take(u64_minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
 	row->unknown_ns = left;
 	tracing_part(row, s);
 	in_calls_part(row, s);

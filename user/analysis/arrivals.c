@@ -29,10 +29,10 @@ static int begin_compare(const void *va, const void *vb)
 {
 	const struct arrival_call *a = va, *b = vb;
 
-	return compare_u64(a->begin_ns, b->begin_ns) ?: compare_u64(a->thread->idx, b->thread->idx);
+	return u64_compare(a->begin_ns, b->begin_ns) ?: u64_compare(a->thread->idx, b->thread->idx);
 }
 
-static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
+static void member_blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
 {
 	const struct arrival_call *c = &j->call[who];
 	struct arrival_row *r = table_row(a->process, a->nprocess, c->thread->proc->idx);
@@ -50,13 +50,6 @@ static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, 
 		};
 }
 
-static int time_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Times at which the waiting members leave, in order. */
 static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint32_t *n)
 {
@@ -66,7 +59,7 @@ static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint
 	for (uint32_t i = 0; i < calls; i++)
 		if (call[i].waits)
 			leave_ns[(*n)++] = call[i].end_ns;
-	qsort(leave_ns, *n, sizeof(*leave_ns), time_compare);
+	qsort(leave_ns, *n, sizeof(*leave_ns), u64_order);
 	return leave_ns;
 }
 
@@ -112,7 +105,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		for (; s < joint.steps && step[s].to_ns <= j->call[i].begin_ns; s++)
 			each_ns += step[s].each_ns;
-		blame(a, j, i, each_ns);
+		member_blame(a, j, i, each_ns);
 	}
 	if (a->tell && (joint.steps || a->tell_all))
 		a->tell(a->ctx, &joint);

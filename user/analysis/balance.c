@@ -102,7 +102,7 @@ static char *words_saved(char *text, const struct job *j, uint64_t saved_ns)
 
 /* ---- computation ---- */
 
-static uint64_t computed(const struct findings *f, uint32_t idx)
+static uint64_t computed_ns(const struct findings *f, uint32_t idx)
 {
 	return f->app.process[idx].computed_ns;
 }
@@ -115,13 +115,13 @@ static char *compute_text(const struct findings *f, const struct job *j, uint64_
 
 	text = words(words_times_mean(text, j), " (%s; %s least: %s)", phrase_ns(j->mean).text,
 		     phrase_process(f, model_process_get(f->model, j->least)).text,
-		     phrase_ns(computed(f, j->least)).text);
+		     phrase_ns(computed_ns(f, j->least)).text);
 	return words_saved(text, j, saved_ns);
 }
 
 static void compute_find(struct findings *f, uint32_t first, uint32_t end)
 {
-	struct job j = job_sum(f, first, end, computed);
+	struct job j = job_sum(f, first, end, computed_ns);
 	uint64_t saved_ns = saved_by(f, &j);
 
 	if (is_above_in_time(&j, COMPUTE_PCT))
@@ -139,7 +139,7 @@ static void compute_find(struct findings *f, uint32_t first, uint32_t end)
  * Time in MPI without waiting for ranks or for a core. Excludes open calls: it is unknown for whom
  * they wait.
  */
-static uint64_t communicated(const struct findings *f, uint32_t idx)
+static uint64_t communicated_ns(const struct findings *f, uint32_t idx)
 {
 	const struct blame *b = causes_blame(&f->causes, idx);
 	uint64_t ns = f->app.process[idx].in_mpi_ns, waited_ns = 0;
@@ -151,7 +151,7 @@ static uint64_t communicated(const struct findings *f, uint32_t idx)
 	return ns > waited_ns ? ns - waited_ns : 0;
 }
 
-static uint64_t moved(const struct findings *f, uint32_t idx)
+static uint64_t moved_bytes(const struct findings *f, uint32_t idx)
 {
 	return f->volumes.bytes[idx];
 }
@@ -177,7 +177,8 @@ static char *communicate_text(const struct findings *f, const struct job *bytes,
 
 static void communicate_find(struct findings *f, uint32_t first, uint32_t end)
 {
-	struct job bytes = job_sum(f, first, end, moved), j = job_sum(f, first, end, communicated);
+	struct job bytes = job_sum(f, first, end, moved_bytes),
+		   j = job_sum(f, first, end, communicated_ns);
 	uint64_t saved_ns = saved_by(f, &j);
 
 	if (bytes.most == j.most && is_above(&bytes, 0, MOVED_PCT) &&
@@ -213,7 +214,7 @@ void find_balance(struct findings *f)
 	}
 }
 
-static void add(struct volumes *a, const struct model_process *p, int64_t bytes)
+static void volume_add(struct volumes *a, const struct model_process *p, int64_t bytes)
 {
 	uint64_t *row = table_row(a->bytes, a->nprocess, p->idx);
 
@@ -230,8 +231,8 @@ static void on_message(void *ctx, const struct model_message *msg)
 		peer = model_peer(a->model, self, msg->peer_job, msg->peer_world);
 	if (!peer)
 		return;
-	add(a, self, msg->bytes);
-	add(a, peer, msg->bytes);
+	volume_add(a, self, msg->bytes);
+	volume_add(a, peer, msg->bytes);
 }
 
 static void on_operation(void *ctx, const struct model_call *c, const struct func_info *func,
@@ -242,8 +243,8 @@ static void on_operation(void *ctx, const struct model_call *c, const struct fun
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		if (strcmp(func->group, groups[i]) != 0)
 			continue;
-		add(ctx, c->thread->proc, roles->send_bytes);
-		add(ctx, c->thread->proc, roles->recv_bytes);
+		volume_add(ctx, c->thread->proc, roles->send_bytes);
+		volume_add(ctx, c->thread->proc, roles->recv_bytes);
 	}
 }
 

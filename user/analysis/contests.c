@@ -94,7 +94,7 @@ static void piece_settle(struct contests *a, struct piece *p)
 /*
  * Refutes a list of pieces, linked by waiter or by holder: there was no waiting, or it is unknown.
  */
-static void refute(struct contests *a, struct piece *p, bool by_waiter)
+static void pieces_refute(struct contests *a, struct piece *p, bool by_waiter)
 {
 	for (struct piece *next; p; p = next) {
 		next = by_waiter ? p->next_of_waiter : p->next_of_holder;
@@ -105,7 +105,7 @@ static void refute(struct contests *a, struct piece *p, bool by_waiter)
 
 /* ---- what both did ---- */
 
-static enum doing most(const struct stretch *s)
+static enum doing stretch_most(const struct stretch *s)
 {
 	enum doing best = DOING_OWN;
 
@@ -119,7 +119,7 @@ static void held_split(struct piece *p, const struct stretch *s)
 {
 	double all_ns = 0;
 	uint64_t left_ns = p->ns;
-	enum doing best = most(s);
+	enum doing best = stretch_most(s);
 
 	for (enum doing d = 0; d < DOING_CNT; d++)
 		all_ns += (double)s->ns[d];
@@ -142,7 +142,7 @@ static void on_known(void *ctx, const struct stretch *s)
 
 		next = waits ? p->next_of_waiter : p->next_of_holder;
 		if (waits) {
-			p->waits = most(s);
+			p->waits = stretch_most(s);
 			p->waits_in = s->func;
 		} else {
 			held_split(p, s);
@@ -161,7 +161,7 @@ static void piece_add(struct contests *a, const struct waiting *w,
 	struct contest_thread *row = row_of(a, w->thread);
 	struct piece *p;
 
-	from_ns = from_ns > w->since_ns ? from_ns : w->since_ns;
+	from_ns = u64_max(from_ns, w->since_ns);
 	if (from_ns >= to_ns)
 		return;
 	p = xcalloc(1, sizeof(*p));
@@ -176,8 +176,8 @@ static void piece_add(struct contests *a, const struct waiting *w,
 	row->pieces = *list = p;
 }
 
-static void ran(struct contests *a, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		uint16_t cpu)
+static void thread_ran(struct contests *a, const struct model_thread *t, uint64_t from_ns,
+		       uint64_t to_ns, uint16_t cpu)
 {
 	struct contest_core *c = core_of(a, cpu);
 	struct piece *list = c->early;
@@ -185,7 +185,7 @@ static void ran(struct contests *a, const struct model_thread *t, uint64_t from_
 
 	c->early = NULL;
 	if (list && list->holder != t) {
-		refute(a, list, false);
+		pieces_refute(a, list, false);
 		list = NULL;
 	}
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -243,8 +243,8 @@ static void waits_end(struct contests *a, const struct model_thread *t, uint16_t
 }
 
 /* A thread's waiting is over (truly), or turned out not to be waiting. */
-static void waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
-		   uint64_t to_ns, bool truly)
+static void thread_waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
+			  uint64_t to_ns, bool truly)
 {
 	struct contest_thread *row = row_of(a, t);
 	struct piece *p = row->pieces;
@@ -253,7 +253,7 @@ static void waited(struct contests *a, const struct model_thread *t, uint64_t fr
 	if (truly && p)
 		doings_ask(&a->doings, t, from_ns, to_ns, p);
 	else
-		refute(a, p, true);
+		pieces_refute(a, p, true);
 }
 
 /* ---- the sink ---- */
@@ -262,11 +262,11 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 		     enum thread_state s, uint16_t cpu)
 {
 	if (s == THREAD_RUNNING)
-		ran(ctx, t, from_ns, to_ns, cpu);
+		thread_ran(ctx, t, from_ns, to_ns, cpu);
 	if (!t->proc->is_rank)
 		return;
 	waits_end(ctx, t, cpu, to_ns);
-	waited(ctx, t, from_ns, to_ns, s == THREAD_RUNNABLE);
+	thread_waited(ctx, t, from_ns, to_ns, s == THREAD_RUNNABLE);
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -274,7 +274,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 	struct contest_core *c = core_of(ctx, s->cpu);
 
 	/* the thread that ran before is gone and was not known to run */
-	refute(ctx, c->early, false);
+	pieces_refute(ctx, c->early, false);
 	c->early = NULL;
 	c->runs = s->next;
 	waits_add(ctx, s->prev, s->ts_ns);
@@ -318,11 +318,11 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 static void pieces_end(struct contests *a)
 {
 	for (uint32_t i = 0; i < a->nthread; i++) {
-		refute(a, a->thread[i].pieces, true);
+		pieces_refute(a, a->thread[i].pieces, true);
 		a->thread[i].pieces = NULL;
 	}
 	for (uint32_t i = 0; i < a->ncore; i++) {
-		refute(a, a->core[i].early, false);
+		pieces_refute(a, a->core[i].early, false);
 		a->core[i].early = NULL;
 	}
 	doings_finish(&a->doings);

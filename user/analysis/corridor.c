@@ -95,7 +95,7 @@ void corridor_release(struct corridor *c)
 /* ---- lines of a given drift ---- */
 
 /* The highest bound, projected along the drift to a time. */
-static double highest(const struct bounds *s, double drift, double at_ns)
+static double bounds_highest(const struct bounds *s, double drift, double at_ns)
 {
 	double most = -INFINITY;
 
@@ -107,15 +107,15 @@ static double highest(const struct bounds *s, double drift, double at_ns)
 /* The least difference of the clocks at a time, for a given drift. */
 static double least_at(const struct corridor *c, double drift, double at_ns)
 {
-	return highest(&c->least, drift, at_ns);
+	return bounds_highest(&c->least, drift, at_ns);
 }
 
 static double most_at(const struct corridor *c, double drift, double at_ns)
 {
-	return -highest(&c->most, -drift, at_ns);
+	return -bounds_highest(&c->most, -drift, at_ns);
 }
 
-static double width(const struct corridor *c, double drift, double at_ns)
+static double corridor_width(const struct corridor *c, double drift, double at_ns)
 {
 	(void)at_ns; /* the width is the same at any time */
 	return most_at(c, drift, 0) - least_at(c, drift, 0);
@@ -150,19 +150,19 @@ static double drift_of_most(const struct corridor *c, struct drifts d, double at
 /* The last possible drift on the way from a possible drift to another one. */
 static double drift_edge(const struct corridor *c, double possible, double other)
 {
-	if (width(c, other, 0) >= 0)
+	if (corridor_width(c, other, 0) >= 0)
 		return other;
 	for (int i = 0; i < STEPS; i++) {
 		double mid = (possible + other) / 2;
 
-		*(width(c, mid, 0) >= 0 ? &possible : &other) = mid;
+		*(corridor_width(c, mid, 0) >= 0 ? &possible : &other) = mid;
 	}
 	return possible;
 }
 
 /* How far the truth can be from a given difference at a time. */
-static double farthest(const struct corridor *c, struct drifts possible, double at_ns,
-		       double apart_ns)
+static double truth_farthest(const struct corridor *c, struct drifts possible, double at_ns,
+			     double apart_ns)
 {
 	double most = most_at(c, drift_of_most(c, possible, at_ns, most_at), at_ns);
 	double least = least_at(c, drift_of_most(c, possible, at_ns, least_below), at_ns);
@@ -176,8 +176,8 @@ static bool drifts_possible(const struct corridor *c, struct drifts *d, double *
 	double drift;
 
 	*d = (struct drifts){-CORRIDOR_DRIFT_MAX, CORRIDOR_DRIFT_MAX};
-	drift = drift_of_most(c, *d, 0, width);
-	*widest_ns = width(c, drift, 0);
+	drift = drift_of_most(c, *d, 0, corridor_width);
+	*widest_ns = corridor_width(c, drift, 0);
 	if (*widest_ns < 0)
 		return false;
 	d->low = drift_edge(c, drift, d->low);
@@ -199,8 +199,8 @@ double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t
 
 	if (!drifts_possible(c, &d, &widest))
 		return INFINITY;
-	return fmax(farthest(c, d, from, apart),
-		    farthest(c, d, to, apart + line->drift * (to - from))) +
+	return fmax(truth_farthest(c, d, from, apart),
+		    truth_farthest(c, d, to, apart + line->drift * (to - from))) +
 	       ROUNDING_NS;
 }
 

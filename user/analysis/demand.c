@@ -45,20 +45,20 @@ static uint32_t cpus_in(const struct model_mask *cpus)
 
 /* ---- time ---- */
 
-static bool over(const struct demand_mask *k)
+static bool mask_is_over(const struct demand_mask *k)
 {
 	return k->now > k->nr && k->runs >= k->nr;
 }
 
 static uint64_t over_until(const struct demand_mask *k, uint64_t ts_ns)
 {
-	return k->over_ns + (over(k) && ts_ns > k->since_ns ? ts_ns - k->since_ns : 0);
+	return k->over_ns + (mask_is_over(k) && ts_ns > k->since_ns ? ts_ns - k->since_ns : 0);
 }
 
 static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_by)
 {
 	uint64_t ns = ts_ns > k->since_ns ? ts_ns - k->since_ns : 0;
-	bool was = over(k);
+	bool was = mask_is_over(k);
 
 	k->ran_ns += ns * (k->runs < k->nr ? k->runs : k->nr);
 	if (was) {
@@ -69,11 +69,11 @@ static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_b
 	k->since_ns = ts_ns;
 	k->now += (uint32_t)by;
 	k->runs += (uint32_t)runs_by;
-	if (over(k) && k->now > k->most)
+	if (mask_is_over(k) && k->now > k->most)
 		k->most = k->now;
 	if (!was)
 		k->over_since_ns = ts_ns;
-	if (!was || over(k) || ts_ns - k->over_since_ns <= k->worst_ns)
+	if (!was || mask_is_over(k) || ts_ns - k->over_since_ns <= k->worst_ns)
 		return;
 	k->worst_ns = ts_ns - k->over_since_ns;
 	k->worst_from_ns = k->over_since_ns;
@@ -110,7 +110,7 @@ static void want_set(struct demand *a, struct demand_thread *row, uint64_t ts_ns
 	row->over_before_ns = over_until(&a->mask[row->mask], ts_ns);
 }
 
-static void look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
+static void thread_look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	if (t->proc->is_rank)
 		want_set(a, row_of(a, t), ts_ns,
@@ -136,7 +136,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	*counts = now;
 	for (uint32_t i = 0; i < model_thread_count(a->model); i++)
 		if (model_thread_get(a->model, i)->proc == p)
-			look(a, model_thread_get(a->model, i), c->end_ns);
+			thread_look(a, model_thread_get(a->model, i), c->end_ns);
 }
 
 /* ---- masks ---- */
@@ -240,7 +240,7 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 	if (mask != row->mask)
 		row->over_ns = 0;
 	row->mask = mask;
-	look(ctx, f->thread, f->ts_ns);
+	thread_look(ctx, f->thread, f->ts_ns);
 }
 
 /* ---- the rest of the sink ---- */
@@ -248,13 +248,13 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 static void on_switch(void *ctx, const struct model_switch *s)
 {
 	/* the next thread comes first, as the CPU was in use all the time */
-	look(ctx, s->next, s->ts_ns);
-	look(ctx, s->prev, s->ts_ns);
+	thread_look(ctx, s->next, s->ts_ns);
+	thread_look(ctx, s->prev, s->ts_ns);
 }
 
 static void on_waking(void *ctx, const struct model_waking *w)
 {
-	look(ctx, w->target, w->ts_ns);
+	thread_look(ctx, w->target, w->ts_ns);
 }
 
 static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
@@ -406,7 +406,7 @@ static int size_compare(const void *va, const void *vb, void *ctx)
 	const struct demand_mask *m = ctx, *a = &m[*(const uint32_t *)va],
 				 *b = &m[*(const uint32_t *)vb];
 
-	return compare_u64(a->nr, b->nr) ?: compare_u64(a->all, b->all);
+	return u64_compare(a->nr, b->nr) ?: u64_compare(a->all, b->all);
 }
 
 /* Contests between threads that want only CPUs of the set. Caller frees. */

@@ -26,8 +26,8 @@ static struct doing_thread *row_of(struct doings *a, const struct model_thread *
 
 static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t begin_ns, uint64_t end_ns)
 {
-	from_ns = from_ns > begin_ns ? from_ns : begin_ns;
-	to_ns = to_ns < end_ns ? to_ns : end_ns;
+	from_ns = u64_max(from_ns, begin_ns);
+	to_ns = u64_min(to_ns, end_ns);
 	return from_ns < to_ns ? to_ns - from_ns : 0;
 }
 
@@ -82,8 +82,8 @@ void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns
 }
 
 /* Adds an outermost call, or a run of merged polls. */
-static void told(struct doings *a, const struct model_thread *t, uint64_t begin_ns, uint64_t end_ns,
-		 enum doing doing, const struct func_info *func)
+static void call_add(struct doings *a, const struct model_thread *t, uint64_t begin_ns,
+		     uint64_t end_ns, enum doing doing, const struct func_info *func)
 {
 	struct doing_thread *row = row_of(a, t);
 	uint64_t ns;
@@ -110,7 +110,7 @@ static void told(struct doings *a, const struct model_thread *t, uint64_t begin_
 		row->func = NULL;
 		memset(row->ns, 0, sizeof(row->ns));
 	}
-	ns = end_ns - (begin_ns > t->since_ns ? begin_ns : t->since_ns);
+	ns = end_ns - u64_max(begin_ns, t->since_ns);
 	row->ns[doing] += ns;
 	if (ns > row->func_ns) {
 		row->func_ns = ns;
@@ -121,14 +121,14 @@ static void told(struct doings *a, const struct model_thread *t, uint64_t begin_
 void doings_call(struct doings *a, const struct model_call *c)
 {
 	if (func_is_top(c->func) && !c->nested && !c->end_only)
-		told(a, c->thread, c->begin_ns, c->end_ns, c->func->waits ? DOING_POLL : DOING_WORK,
-		     c->func);
+		call_add(a, c->thread, c->begin_ns, c->end_ns,
+			 c->func->waits ? DOING_POLL : DOING_WORK, c->func);
 }
 
 void doings_spin(struct doings *a, const struct model_spin *s)
 {
 	if (func_is_top(s->func[0].func) && !s->nested && !s->computes)
-		told(a, s->thread, s->begin_ns, s->end_ns, DOING_POLL, s->func[0].func);
+		call_add(a, s->thread, s->begin_ns, s->end_ns, DOING_POLL, s->func[0].func);
 }
 
 void doings_lost(struct doings *a, const struct model_lost *l)

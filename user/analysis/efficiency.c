@@ -80,7 +80,7 @@ void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *ro
 
 	s->outside_ns += outside_ns;
 	s->computing_ns += row->ns[ACCOUNT_COMPUTING];
-	s->most_ns = outside_ns > s->most_ns ? outside_ns : s->most_ns;
+	s->most_ns = u64_max(outside_ns, s->most_ns);
 	s->ranks++;
 }
 
@@ -115,12 +115,7 @@ static int run_compare(const void *va, const void *vb)
 
 	if (a_unknown != b_unknown)
 		return a_unknown ? 1 : -1;
-	return compare_u64(a->e.ranks, b->e.ranks) ?: compare_u64(a->order, b->order);
-}
-
-static double scaling_ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : NAN;
+	return u64_compare(a->e.ranks, b->e.ranks) ?: u64_compare(a->order, b->order);
 }
 
 static void run_relate(struct scaling_run *run, const struct scaling_run *first, bool weak)
@@ -131,10 +126,9 @@ static void run_relate(struct scaling_run *run, const struct scaling_run *first,
 		run->computation = run->global = run->speedup = NAN;
 		return;
 	}
-	run->computation = work *
-			   scaling_ratio((double)first->e.outside_ns, (double)run->e.outside_ns);
+	run->computation = work * ratio((double)first->e.outside_ns, (double)run->e.outside_ns);
 	run->global = run->e.parallel * run->computation;
-	run->speedup = work * scaling_ratio((double)first->e.span_ns, (double)run->e.span_ns);
+	run->speedup = work * ratio((double)first->e.span_ns, (double)run->e.span_ns);
 }
 
 void scaling_make(struct scaling *s)

@@ -28,7 +28,7 @@ static bool is_own(const struct contest *c)
 
 /* ---- words ---- */
 
-static const struct contest *longest(const struct contest *c, uint32_t n)
+static const struct contest *contest_longest(const struct contest *c, uint32_t n)
 {
 	const struct contest *worst = c;
 
@@ -40,7 +40,7 @@ static const struct contest *longest(const struct contest *c, uint32_t n)
 /* " (12 times, most 4.000 ms at 0.620 s)" */
 static char *words_times(const struct findings *f, char *text, const struct contest *c, uint32_t n)
 {
-	const struct contest *worst = longest(c, n);
+	const struct contest *worst = contest_longest(c, n);
 	uint64_t cnt = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -196,8 +196,8 @@ static bool mostly_within(const struct contest *c, uint64_t from_ns, uint64_t to
 {
 	uint64_t begin_ns = c->worst_from_ns, end_ns = c->worst_from_ns + c->worst_ns;
 
-	begin_ns = begin_ns > from_ns ? begin_ns : from_ns;
-	end_ns = end_ns < to_ns ? end_ns : to_ns;
+	begin_ns = u64_max(begin_ns, from_ns);
+	end_ns = u64_min(end_ns, to_ns);
 	return end_ns > begin_ns && 2 * (end_ns - begin_ns) > c->worst_ns;
 }
 
@@ -269,16 +269,15 @@ static int group_compare(const void *va, const void *vb, void *ctx)
 {
 	const struct contest *a = va, *b = vb;
 	const struct kind *k = ctx;
-	int order = compare_u64(k->group(a), k->group(b)) ?: compare_u64(b->ns, a->ns);
+	int order = u64_compare(k->group(a), k->group(b)) ?: u64_compare(b->ns, a->ns);
 
-	return order						   ?:
-		       compare_u64(a->waiter->idx, b->waiter->idx) ?:
-		       compare_u64(a->holder->idx, b->holder->idx);
+	order = order ?: u64_compare(a->waiter->idx, b->waiter->idx);
+	return order ?: u64_compare(a->holder->idx, b->holder->idx);
 }
 
 static void group_add(struct findings *f, const struct kind *k, const struct contest *c, uint32_t n)
 {
-	const struct contest *worst = longest(c, n);
+	const struct contest *worst = contest_longest(c, n);
 	uint32_t *contest;
 	bool one = true;
 	uint64_t ns = 0;

@@ -131,7 +131,7 @@ static int finding_compare(const void *va, const void *vb)
 {
 	const struct finding *a = va, *b = vb;
 
-	return compare_u64(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text);
+	return u64_compare(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text);
 }
 
 static uint64_t least_cost(const struct findings *f)

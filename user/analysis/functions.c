@@ -158,9 +158,9 @@ static int row_compare(const void *va, const void *vb)
 {
 	const struct function_row *a = *(const struct function_row *const *)va;
 	const struct function_row *b = *(const struct function_row *const *)vb;
-	int order = compare_u64(b->total_ns, a->total_ns);
+	int order = u64_compare(b->total_ns, a->total_ns);
 
-	return order ?: compare_u64(b->calls, a->calls) ?: strcmp(a->func->name, b->func->name);
+	return order ?: u64_compare(b->calls, a->calls) ?: strcmp(a->func->name, b->func->name);
 }
 
 static int on_finish(void *ctx, const struct model *m)

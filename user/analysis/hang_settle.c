@@ -184,7 +184,7 @@ static void together_waits(const struct hang *h, struct hang_thread *t, const st
  * True if the call has lasted this long without merely waiting for a core. A library that takes
  * messages before they are received, or delivers them, has had time to do so.
  */
-static bool worked(const struct hang_thread *t)
+static bool thread_worked(const struct hang_thread *t)
 {
 	const struct state_times *s = &t->times;
 
@@ -192,20 +192,20 @@ static bool worked(const struct hang_thread *t)
 	       s->ns[THREAD_UNKNOWN] >= 10 * SEND_WAITS_NS;
 }
 
-static bool waits(const struct hang_thread *t, const struct hang_want *w)
+static bool want_waits(const struct hang_thread *t, const struct hang_want *w)
 {
 	return w->other == HANG_UNSEEN || (w->other == HANG_UNKNOWN && t->presumed);
 }
 
 bool hang_waits(const struct hang_thread *t, const struct hang_want *w)
 {
-	return (w->kind == HANG_RECV || (w->kind == HANG_SEND && worked(t))) && w->process &&
-	       waits(t, w);
+	return (w->kind == HANG_RECV || (w->kind == HANG_SEND && thread_worked(t))) && w->process &&
+	       want_waits(t, w);
 }
 
 static void thread_settle(const struct hang *h, struct hang_thread *t)
 {
-	t->presumed = t->before && !h->lost && worked(t);
+	t->presumed = t->before && !h->lost && thread_worked(t);
 	for (uint32_t i = 0; i < t->nwant; i++) {
 		struct hang_want *w = &t->want[i];
 
@@ -215,7 +215,7 @@ static void thread_settle(const struct hang *h, struct hang_thread *t)
 				waits_for(t, w->process);
 		} else if (w->kind == HANG_TOGETHER) {
 			w->other = together_other(h, t, w);
-			if (waits(t, w))
+			if (want_waits(t, w))
 				together_waits(h, t, w);
 		}
 	}

@@ -42,7 +42,7 @@ static int loser_compare(const void *va, const void *vb)
 		return (int)a->kind - (int)b->kind;
 	if (a->culprit != b->culprit)
 		return a->culprit < b->culprit ? -1 : 1;
-	return compare_u64(b->ns, a->ns) ?: compare_u64(a->waiter, b->waiter);
+	return u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter, b->waiter);
 }
 
 /* Cost of each process as a holder, by process index. Caller frees. */
@@ -296,7 +296,7 @@ static int writer_compare(const void *va, const void *vb)
 	const struct model_process *a = *(const struct model_process *const *)va;
 	const struct model_process *b = *(const struct model_process *const *)vb;
 
-	return compare_u64(writes_of(b), writes_of(a)) ?: compare_u64(a->idx, b->idx);
+	return u64_compare(writes_of(b), writes_of(a)) ?: u64_compare(a->idx, b->idx);
 }
 
 /* "rank 0 wrote 1.9 MiB by 20,031 calls of write" */

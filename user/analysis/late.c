@@ -32,8 +32,8 @@ static struct late_call *call_of(struct late_thread *t, uint64_t begin_ns)
 	return c;
 }
 
-static void add(struct late_pairs *a, enum late_kind kind, const struct match_end *waiter,
-		const struct match_end *other)
+static void wait_add(struct late_pairs *a, enum late_kind kind, const struct match_end *waiter,
+		     const struct match_end *other)
 {
 	struct late_call *call = call_of(table_row(a->thread, a->nthread, waiter->completer->idx),
 					 waiter->completing_ns);
@@ -71,9 +71,9 @@ static void on_match(void *ctx, const struct match *m)
 		return;
 	}
 	if (late_ns(m, LATE_SENDER))
-		add(a, LATE_SENDER, &m->recv, &m->send);
+		wait_add(a, LATE_SENDER, &m->recv, &m->send);
 	if (late_ns(m, LATE_RECEIVER))
-		add(a, LATE_RECEIVER, &m->send, &m->recv);
+		wait_add(a, LATE_RECEIVER, &m->send, &m->recv);
 }
 
 void late_init(struct late_pairs *a)

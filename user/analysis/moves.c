@@ -274,7 +274,7 @@ void find_moves(struct findings *f)
 
 #define GROUP_CHARS 60
 
-static char *advice(void)
+static char *limit_advice(void)
 {
 	return xstrdup(
 		"a limit of CPU time holds it back: raise cpu.max or cpu.cfs_quota_us of its "
@@ -282,8 +282,8 @@ static char *advice(void)
 }
 
 /* Returns the row with the longer time that a core was idle. */
-static const struct moves_process *longer(const struct moves_process *a,
-					  const struct moves_process *b)
+static const struct moves_process *longer_idle(const struct moves_process *a,
+					       const struct moves_process *b)
 {
 	return !a || b->held_worst_ns > a->held_worst_ns ? b : a;
 }
@@ -328,7 +328,7 @@ static void member_add(struct findings *f, struct group *g, const struct model_p
 
 	f->limited[p->idx] = true;
 	g->first = g->first ?: p;
-	g->worst = longer(g->worst, row);
+	g->worst = longer_idle(g->worst, row);
 	g->idle_ns += row->held_back_ns + row->held_back_woken_ns;
 	if (g->n++ < NAMED)
 		g->names = words_process(f, words(g->names, g->n > 1 ? ", " : ""), p);
@@ -376,7 +376,7 @@ static void group_find(struct findings *f, const json_t *meta)
 			       .kind = "cpu_quota",
 			       .cost_ns = json_get_u64(meta, "throttled_ns"),
 			       .text = group_text(f, &g),
-			       .advice = advice(),
+			       .advice = limit_advice(),
 			       .process = g.n > 1 ? FINDING_NOBODY : g.first->idx,
 			       .from_ns = g.worst->held_worst_from_ns,
 			       .to_ns = g.worst->held_worst_from_ns + g.worst->held_worst_ns,
@@ -399,7 +399,7 @@ static void held_back_find(struct findings *f, const struct model_process *p)
 			       .kind = "cpu_quota",
 			       .cost_ns = ns,
 			       .text = text,
-			       .advice = advice(),
+			       .advice = limit_advice(),
 			       .process = p->idx,
 			       .from_ns = row->held_worst_from_ns,
 			       .to_ns = row->held_worst_from_ns + row->held_worst_ns,

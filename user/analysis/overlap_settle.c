@@ -32,7 +32,7 @@ static bool key_same(const struct overlap_key *a, const struct overlap_key *b)
 	       !site_compare(&a->done_site, &b->done_site);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
 	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -45,11 +45,11 @@ static uint64_t place_of(const struct model_site *s)
 
 static uint64_t key_hash(const struct overlap_key *k)
 {
-	uint64_t hash = mix(k->start->id, k->done->id);
+	uint64_t hash = hash_mix(k->start->id, k->done->id);
 
-	hash = mix(hash, (uint64_t)k->process << 8 | k->bucket);
-	hash = mix(hash, place_of(&k->start_site));
-	return mix(hash, place_of(&k->done_site));
+	hash = hash_mix(hash, (uint64_t)k->process << 8 | k->bucket);
+	hash = hash_mix(hash, place_of(&k->start_site));
+	return hash_mix(hash, place_of(&k->done_site));
 }
 
 /* NULL: there is no room for another row. */
@@ -134,7 +134,7 @@ static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 					   c->begin_ns - op->other_begin_ns :
 					   0;
 
-		room_ns = most_ns < room_ns ? most_ns : room_ns;
+		room_ns = u64_min(most_ns, room_ns);
 	}
 	if (left_ns > room_ns)
 		left_ns = room_ns;
@@ -148,11 +148,11 @@ static bool is_worth(const struct overlap_op *op, uint64_t left_ns)
 	return left_ns >= OVERLAP_LEAST_NS && left_ns >= op->computing_ns * OVERLAP_LEAST_PCT / 100;
 }
 
-static void compare(struct overlap_row *r, const struct overlap_call *c,
-		    const struct overlap_op *op, uint64_t comm_ns)
+static void ratio_add(struct overlap_row *r, const struct overlap_call *c,
+		      const struct overlap_op *op, uint64_t comm_ns)
 {
-	uint64_t from_ns = op->begin_ns > op->other_begin_ns ? op->begin_ns : op->other_begin_ns;
-	uint64_t to_ns = op->other_end_ns > c->end_ns ? op->other_end_ns : c->end_ns;
+	uint64_t from_ns = u64_max(op->begin_ns, op->other_begin_ns);
+	uint64_t to_ns = u64_max(op->other_end_ns, c->end_ns);
 	uint64_t start_ns = from_ns < op->posted_ns ? op->posted_ns - from_ns : 0;
 	uint64_t comp_ns = from_ns < c->begin_ns ? c->begin_ns - from_ns : 0;
 
@@ -162,8 +162,8 @@ static void compare(struct overlap_row *r, const struct overlap_call *c,
 		return;
 	r->compared++;
 	r->measured_ns += start_ns + comp_ns + to_ns - c->begin_ns;
-	r->longer_ns += comm_ns > comp_ns ? comm_ns : comp_ns;
-	r->shorter_ns += comm_ns < comp_ns ? comm_ns : comp_ns;
+	r->longer_ns += u64_max(comm_ns, comp_ns);
+	r->shorter_ns += u64_min(comm_ns, comp_ns);
 }
 
 void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
@@ -201,7 +201,7 @@ void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
 		r->alone_cnt += comm_ns != 0;
 		r->alone_ns += comm_ns;
 		if (sure && c->nop == 1 && comm_ns)
-			compare(r, c, op, comm_ns);
+			ratio_add(r, c, op, comm_ns);
 	}
 }
 
@@ -271,7 +271,7 @@ struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, 
 #define SAVED_PART 4
 
 /* Rows whose operations complete in the same call form one finding. */
-static bool together(const struct overlap_row *a, const struct overlap_row *b)
+static bool is_together(const struct overlap_row *a, const struct overlap_row *b)
 {
 	return a->key.done == b->key.done && !site_compare(&a->key.done_site, &b->key.done_site);
 }
@@ -281,7 +281,7 @@ static int done_compare(const void *va, const void *vb)
 	const struct overlap_key *a = &((const struct overlap_row *)va)->key,
 				 *b = &((const struct overlap_row *)vb)->key;
 
-	return compare_u64(a->done->id, b->done->id) ?: site_compare(&a->done_site, &b->done_site);
+	return u64_compare(a->done->id, b->done->id) ?: site_compare(&a->done_site, &b->done_site);
 }
 
 /* "MPI_Irecv, MPI_Isend": functions that started the operations of n rows */
@@ -365,7 +365,7 @@ void find_overlap(struct findings *f)
 	for (uint32_t i = 0; i < n; i = end) {
 		struct overlap_row sum;
 
-		for (end = i; end < n && together(&list[i], &list[end]);)
+		for (end = i; end < n && is_together(&list[i], &list[end]);)
 			end++;
 		sum = sum_of(&list[i], end - i);
 		if (sum.saved_cnt < sum.cnt / SAVED_PART)

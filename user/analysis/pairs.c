@@ -25,7 +25,7 @@ static int bytes_compare(const void *va, const void *vb)
 {
 	const struct pair *a = va, *b = vb;
 
-	return compare_u64(b->bytes, a->bytes) ?: ends_compare(a, b);
+	return u64_compare(b->bytes, a->bytes) ?: ends_compare(a, b);
 }
 
 /* Splits a group into its two directions. */

@@ -58,7 +58,7 @@ static void stretch_add(struct parts *a, struct part_visits *v, uint64_t from_ns
 {
 	uint64_t last_ns = v->n ? v->stretch[v->n - 1].to_ns : 0;
 
-	from_ns = from_ns > last_ns ? from_ns : last_ns;
+	from_ns = u64_max(from_ns, last_ns);
 	if (from_ns < to_ns && stretch_room(a, v))
 		v->stretch[v->n++] = (struct whatif_stretch){from_ns, to_ns};
 }
@@ -240,8 +240,8 @@ static uint32_t thread_clip(const struct place *p, uint32_t thread, struct whati
 	for (uint32_t i = 0; v && i < v->n; i++) {
 		struct whatif_stretch s = v->stretch[i];
 
-		s.from_ns = s.from_ns > window->from_ns ? s.from_ns : window->from_ns;
-		s.to_ns = s.to_ns < window->to_ns ? s.to_ns : window->to_ns;
+		s.from_ns = u64_max(s.from_ns, window->from_ns);
+		s.to_ns = u64_min(s.to_ns, window->to_ns);
 		if (s.from_ns < s.to_ns)
 			out[n++] = s;
 	}
@@ -270,7 +270,7 @@ static int stretch_compare(const void *va, const void *vb)
 {
 	const struct whatif_stretch *a = va, *b = vb;
 
-	return compare_u64(a->from_ns, b->from_ns);
+	return u64_compare(a->from_ns, b->from_ns);
 }
 
 /* Length of the union of all stretches. Sorts them. */
@@ -285,7 +285,7 @@ static uint64_t any_ns(struct stretches *all)
 
 		if (s->to_ns <= until_ns)
 			continue;
-		ns += s->to_ns - (s->from_ns > until_ns ? s->from_ns : until_ns);
+		ns += s->to_ns - u64_max(s->from_ns, until_ns);
 		until_ns = s->to_ns;
 	}
 	return ns;
@@ -402,7 +402,7 @@ static void row_add(struct parts *a, const struct place *p, uint32_t job, bool p
 }
 
 /* The part that ranks spent most time in, of those whose path is unknown. NULL: there is none. */
-static struct part_row *largest(const struct parts *a)
+static struct part_row *part_largest(const struct parts *a)
 {
 	struct part_row *most = NULL;
 
@@ -422,7 +422,7 @@ void parts_conclude(struct parts *a, const struct account *account, struct whati
 		for (uint32_t id = 0; id < a->nregion + nphase; id++)
 			row_add(a, &(struct place){a, account, &account->job[job], id}, job,
 				partial);
-	for (int i = 0; i < PARTS_PATHS_MAX && (row = largest(a)); i++)
+	for (int i = 0; i < PARTS_PATHS_MAX && (row = part_largest(a)); i++)
 		path_find(&(struct place){a, account, &account->job[row->job], row->id}, row, w,
 			  partial);
 	if (a->nrow)

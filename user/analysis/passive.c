@@ -152,7 +152,7 @@ static bool may_change(const struct passive *a, const struct passive_call *w)
 }
 
 /* Settles the calls that nothing can change any more, and the first ones in any case. */
-static void settle(struct passive *a, uint32_t first)
+static void calls_settle(struct passive *a, uint32_t first)
 {
 	uint32_t left = 0;
 
@@ -187,7 +187,7 @@ static void waiting_add(struct passive *a, const struct passive_window *l,
 	if (!a->waiting)
 		a->waiting = xmalloc(PASSIVE_WAITING_MAX * sizeof(struct passive_call *));
 	if (a->nwaiting == PASSIVE_WAITING_MAX)
-		settle(a, PASSIVE_WAITING_MAX / 2);
+		calls_settle(a, PASSIVE_WAITING_MAX / 2);
 	a->waiting[a->nwaiting++] = w;
 }
 
@@ -226,8 +226,8 @@ static void window_lock(struct passive_window *l, const struct model_call *k)
  * All accesses are done. Accesses that were synchronised for single targets stay in the list, which
  * only makes fewer waits certain.
  */
-static void synchronised(struct passive *a, struct passive_window *l, const struct model_call *k,
-			 struct accessed *s)
+static void accesses_done(struct passive *a, struct passive_window *l, const struct model_call *k,
+			  struct accessed *s)
 {
 	if (!s->unknown)
 		waiting_add(a, l, k, s->target, s->n);
@@ -248,7 +248,7 @@ static void on_window(struct passive *a, const struct model_call *k)
 	if (c->event == WIN_ACCESS)
 		accessed_add(s, target);
 	else if (c->target == PEER_ANY && c->event != WIN_LOCK)
-		synchronised(a, l, k, s);
+		accesses_done(a, l, k, s);
 	else if (target)
 		waiting_add(a, l, k, &target, 1);
 }
@@ -269,7 +269,7 @@ static void process_told(struct passive *a, const struct model_thread *t, struct
 			waited_for = true;
 		}
 	if (waited_for)
-		settle(a, 0);
+		calls_settle(a, 0);
 }
 
 static void on_call(void *ctx, const struct model_call *k)
@@ -307,7 +307,7 @@ static int on_finish(void *ctx, const struct model *m)
 	struct passive *a = ctx;
 
 	(void)m;
-	settle(a, a->nwaiting);
+	calls_settle(a, a->nwaiting);
 	return 0;
 }
 

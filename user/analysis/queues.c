@@ -64,8 +64,8 @@ static uint64_t at_others_ns(const struct server *s, uint32_t waiter, uint64_t f
 	uint64_t ns = 0, until_ns = UINT64_MAX;
 
 	for (const struct service *v = s->service + s->n; v-- > s->service && until_ns > from_ns;) {
-		uint64_t begin_ns = v->got_ns > from_ns ? v->got_ns : from_ns;
-		uint64_t end_ns = until_ns < to_ns ? until_ns : to_ns;
+		uint64_t begin_ns = u64_max(v->got_ns, from_ns);
+		uint64_t end_ns = u64_min(until_ns, to_ns);
 
 		if (v->from != waiter && begin_ns < end_ns)
 			ns += end_ns - begin_ns;
@@ -85,8 +85,8 @@ static void on_wait(void *ctx, const struct late_wait *w)
 		a->next(a->next_ctx, w);
 	if (!q)
 		return;
-	from_ns = w->from_ns > q->sent_ns ? w->from_ns : q->sent_ns;
-	to_ns = w->to_ns < q->taken_ns ? w->to_ns : q->taken_ns;
+	from_ns = u64_max(w->from_ns, q->sent_ns);
+	to_ns = u64_min(w->to_ns, q->taken_ns);
 	ns = at_others_ns(map_get(&a->servers, server->idx), waiter->idx, from_ns, to_ns);
 	if (ns)
 		waited_for_add(&a->waits, waiter, server, ns, from_ns, to_ns, NULL);

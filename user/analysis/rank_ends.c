@@ -122,7 +122,7 @@ static void place_find(const struct rank_ends *e, struct rank_end *end)
 /* ---- all ---- */
 
 /* Detects processes that may have failed before MPI_Init. Other signals than these are ordinary. */
-static bool crashed(const struct model_process *p)
+static bool process_crashed(const struct model_process *p)
 {
 	if (p->is_rank || !p->is_target || !p->ended_ns || !WIFSIGNALED(p->exit_code))
 		return false;
@@ -146,7 +146,7 @@ static int order_compare(const void *va, const void *vb)
 
 	if (a_runs != b_runs)
 		return a_runs ? 1 : -1;
-	return compare_u64(a->at_ns, b->at_ns) ?: compare_u64(a->process->idx, b->process->idx);
+	return u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->process->idx, b->process->idx);
 }
 
 /*
@@ -173,7 +173,7 @@ void rank_ends_make(struct rank_ends *e, const struct model *m, const struct las
 
 		nranks += p->is_rank;
 		if (p->is_rank ? !ended_well(e, p, &e->end[e->n]) :
-				 crashed(p) && !ended_well(e, p, &e->end[e->n]))
+				 process_crashed(p) && !ended_well(e, p, &e->end[e->n]))
 			e->n++;
 	}
 	qsort(e->end, e->n, sizeof(*e->end), order_compare);

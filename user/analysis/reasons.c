@@ -142,7 +142,7 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 }
 
 /* Scales ns down in proportion if have, the sum of all, exceeds want. */
-static uint64_t scaled(uint64_t ns, uint64_t have, uint64_t want)
+static uint64_t ns_scaled(uint64_t ns, uint64_t have, uint64_t want)
 {
 	return have > want ? (uint64_t)((unsigned __int128)ns * want / have) : ns;
 }
@@ -175,14 +175,14 @@ static void no_core_add(struct maker *k, const struct account_rank *rank, struct
 	for (uint32_t i = 0; i < n; i++)
 		have_ns += held_alone_ns(k->f, held[i]);
 	for (uint32_t i = 0; i < n; i++)
-		given_ns += scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
+		given_ns += ns_scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
 	/*
 	 * The first holder gets the rounding error. Time without a known holder is
 	 * REASON_HELD_UNKNOWN.
 	 */
 	rest_ns = want_ns - given_ns;
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t ns = scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
+		uint64_t ns = ns_scaled(held_alone_ns(k->f, held[i]), have_ns, want_ns);
 		uint32_t process;
 		enum reason_kind kind = reason_held_kind(k->r, held[i]->holder, rank->process,
 							 &process);
@@ -201,7 +201,7 @@ static int held_compare(const void *va, const void *vb)
 {
 	const struct held *a = *(struct held *const *)va, *b = *(struct held *const *)vb;
 
-	return compare_u64(a->waiter, b->waiter) ?: compare_u64(a->holder, b->holder);
+	return u64_compare(a->waiter, b->waiter) ?: u64_compare(a->holder, b->holder);
 }
 
 /* All records of held cores, sorted by waiting thread and holder. */
@@ -287,7 +287,7 @@ static void roots_add(struct maker *k)
 		have_ns += k->f->root[i].ns;
 	for (uint32_t i = 0; i < k->f->nroot; i++) {
 		const struct cause *c = &k->f->root[i];
-		uint64_t ns = scaled(c->ns, have_ns, want_ns);
+		uint64_t ns = ns_scaled(c->ns, have_ns, want_ns);
 		uint32_t process;
 		enum reason_kind kind = root_kind(k, c, &process);
 		struct reason *r = ns ? reason_of(k, kind, process) : NULL;
@@ -392,7 +392,7 @@ static int own_compare(const void *va, const void *vb)
 {
 	const struct own_loss *a = va, *b = vb;
 
-	return compare_u64(a->kind, b->kind) ?: compare_u64(a->victim, b->victim);
+	return u64_compare(a->kind, b->kind) ?: u64_compare(a->victim, b->victim);
 }
 
 /* Finds the rank that lost most by each reason. Frees k->own. */
@@ -427,9 +427,9 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 {
 	const struct reason *a = va, *b = vb;
 	uint64_t x = reason_most_ns(ctx, a), y = reason_most_ns(ctx, b);
-	int order = compare_u64(y, x) ?: compare_u64(b->ns, a->ns);
+	int order = u64_compare(y, x) ?: u64_compare(b->ns, a->ns);
 
-	return order ?: compare_u64(a->kind, b->kind) ?: compare_u64(a->process, b->process);
+	return order ?: u64_compare(a->kind, b->kind) ?: u64_compare(a->process, b->process);
 }
 
 /* Counts the processes that had cores, for each reason that blames a program. */

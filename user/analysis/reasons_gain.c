@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Estimates how much shorter the run would be without a reason (reasons.h). */
 #include "analysis/reasons_internal.h"
+#include "lib/u64.h"
 
 struct mended {
 	const struct reasons *r;
@@ -43,8 +44,8 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		first_ns = whatif_run(w, &change);
 		change.with_others = true;
 		reason->high_ns = whatif_run(w, &change);
-		reason->low_ns = first_ns < reason->high_ns ? first_ns : reason->high_ns;
-		reason->high_ns = first_ns > reason->high_ns ? first_ns : reason->high_ns;
+		reason->low_ns = u64_min(first_ns, reason->high_ns);
+		reason->high_ns = u64_max(first_ns, reason->high_ns);
 		reason->known = GAIN_REPLAYED;
 		return;
 	}

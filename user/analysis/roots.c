@@ -63,7 +63,7 @@ static int kind_compare(const void *va, const void *vb)
 {
 	const struct kind_sum *a = va, *b = vb;
 
-	return compare_u64(b->ns, a->ns) ?: compare_u64(a->kind, b->kind);
+	return u64_compare(b->ns, a->ns) ?: u64_compare(a->kind, b->kind);
 }
 
 /* Sums n causes by kind, costliest kind first. */
@@ -151,7 +151,7 @@ static char *farthest_words(const struct findings *f, char *text, const struct c
 }
 
 /* Returns the cause with the most time lost through further ranks. */
-static const struct cause *farthest(const struct cause *c, uint32_t n)
+static const struct cause *cause_farthest(const struct cause *c, uint32_t n)
 {
 	const struct cause *most = c;
 
@@ -164,7 +164,7 @@ static const struct cause *farthest(const struct cause *c, uint32_t n)
 static void root_add(struct findings *f, const struct cause *c, uint32_t n)
 {
 	const struct model_process *p = model_process_get(f->model, c->process);
-	const struct cause *most = farthest(c, n);
+	const struct cause *most = cause_farthest(c, n);
 	uint64_t ns = 0, through_ns = 0;
 	char *text;
 

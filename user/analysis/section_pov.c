@@ -78,20 +78,14 @@ static struct section_thread *thread_of(const struct section_pov *a, const struc
 
 /* ---- counting ---- */
 
-/* Growth of a sum. A sum shrinks when a counted run is refuted; then the growth is 0. */
-static uint64_t grown(uint64_t from_ns, uint64_t to_ns)
-{
-	return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 /* Counts what a CPU ran for ns, while the thread was there and did not run. */
 static void place_count(struct section_core_row *row, const struct core_total *from,
 			const struct core_total *to, uint64_t ns)
 {
-	uint64_t own_ns = grown(from->own_ns, to->own_ns);
-	uint64_t ranks_ns = grown(from->ranks_ns, to->ranks_ns);
-	uint64_t other_ns = grown(from->other_ns, to->other_ns);
-	uint64_t idle_ns = grown(from->idle_ns, to->idle_ns);
+	uint64_t own_ns = u64_minus(to->own_ns, from->own_ns);
+	uint64_t ranks_ns = u64_minus(to->ranks_ns, from->ranks_ns);
+	uint64_t other_ns = u64_minus(to->other_ns, from->other_ns);
+	uint64_t idle_ns = u64_minus(to->idle_ns, from->idle_ns);
 	uint64_t known_ns = own_ns + ranks_ns + other_ns + idle_ns;
 
 	if (known_ns > ns) { /* a CPU cannot run two threads at once */
@@ -123,8 +117,9 @@ static void section_count(struct section_pov *a, const struct model_thread *t,
 }
 
 /* Counts up to to_ns: since counted_ns, the thread was in one state at one place. */
-static void count(struct section_pov *a, const struct model_thread *t, struct section_thread *s,
-		  uint64_t to_ns, enum thread_state state, uint16_t cpu)
+static void thread_count(struct section_pov *a, const struct model_thread *t,
+			 struct section_thread *s, uint64_t to_ns, enum thread_state state,
+			 uint16_t cpu)
 {
 	uint64_t ns = to_ns - s->counted_ns;
 	struct core_total now;
@@ -148,7 +143,7 @@ static void count_now(struct section_pov *a, const struct model_thread *t, uint6
 	struct section_thread *s = thread_of(a, t);
 
 	if (s && t->state != THREAD_DEAD)
-		count(a, t, s, ts_ns, t->state, t->cpu);
+		thread_count(a, t, s, ts_ns, t->state, t->cpu);
 }
 
 static void process_count(struct section_pov *a, const struct section_process *p, uint64_t ts_ns)
@@ -215,11 +210,12 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	now_is(ctx, to_ns);
 	s = thread_of(ctx, t);
 	if (s)
-		count(ctx, t, s, to_ns, state, cpu);
+		thread_count(ctx, t, s, to_ns, state, cpu);
 }
 
 /* From now on, a thread that does not run is at another place. */
-static void moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu, uint64_t ts_ns)
+static void thread_moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu,
+			 uint64_t ts_ns)
 {
 	struct section_thread *s = thread_of(a, t);
 
@@ -233,14 +229,14 @@ static void on_waking(void *ctx, const struct model_waking *w)
 {
 	now_is(ctx, w->ts_ns);
 	if (w->target->state == THREAD_RUNNABLE)
-		moved(ctx, w->target, w->target_cpu, w->ts_ns);
+		thread_moved(ctx, w->target, w->target_cpu, w->ts_ns);
 }
 
 static void on_migrate(void *ctx, const struct model_migrate *g)
 {
 	now_is(ctx, g->ts_ns);
 	if (g->thread->state != THREAD_RUNNING)
-		moved(ctx, g->thread, g->dest_cpu, g->ts_ns);
+		thread_moved(ctx, g->thread, g->dest_cpu, g->ts_ns);
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -249,7 +245,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 
 	now_is(a, s->ts_ns);
 	core_totals_switch(&a->totals, s);
-	moved(a, s->next, s->cpu, s->ts_ns);
+	thread_moved(a, s->next, s->cpu, s->ts_ns);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)

@@ -7,6 +7,7 @@
 
 #include "analysis/find.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 
 static void storm_end(struct storm *s)
 {
@@ -24,10 +25,10 @@ static void storm_end(struct storm *s)
 	memset(&s->now, 0, sizeof(s->now));
 }
 
-static void sent(struct storms *a, struct storm *s, const struct model_message *msg)
+static void message_sent(struct storms *a, struct storm *s, const struct model_message *msg)
 {
 	const struct model_operation *o = msg->operation;
-	uint64_t end_ns = o->posted_ns > o->begin_ns ? o->posted_ns : o->begin_ns;
+	uint64_t end_ns = u64_max(o->posted_ns, o->begin_ns);
 
 	if (!s->sender) {
 		s->sender = o->thread->proc;
@@ -48,7 +49,7 @@ static void sent(struct storms *a, struct storm *s, const struct model_message *
 	s->now.messages++;
 	s->now.bytes += (uint64_t)msg->bytes;
 	s->now.ns += end_ns - o->begin_ns;
-	s->now.to_ns = end_ns > s->now.to_ns ? end_ns : s->now.to_ns;
+	s->now.to_ns = u64_max(end_ns, s->now.to_ns);
 }
 
 static void on_message(void *ctx, const struct model_message *msg)
@@ -62,7 +63,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 		return;
 	key = (uint64_t)p->idx << 32 | (uint32_t)msg->peer_world;
 	if (msg->sends) {
-		sent(a, map_make(&a->pairs, key, sizeof(*s)), msg);
+		message_sent(a, map_make(&a->pairs, key, sizeof(*s)), msg);
 		return;
 	}
 	s = map_get(&a->pairs, key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Growable arrays of rows, the sums of rows, and their order. Many arrays are indexed by process or
- * thread: the model may add some during the replay.
+ * Growable arrays of rows, and the sums of rows. Many arrays are indexed by process or thread: the
+ * model may add some during the replay.
  */
 #ifndef POV_ANALYSIS_TABLE_H
 #define POV_ANALYSIS_TABLE_H
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/u64.h"
 
 /* Makes array[idx] valid; new rows are zero. Returns the array and writes its new length to *n. */
 static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t row_bytes)
@@ -41,11 +42,5 @@ static inline void table_sums_add(void *to, const void *from, size_t at, size_t 
  */
 #define table_row_add(to, from, first) \
 	table_sums_add((to), (from), offsetof(__typeof__(*(to)), first), sizeof(*(to)))
-
-/* For qsort: which of two numbers comes first. "compare(a, b) ?: compare(c, d)" is an order. */
-static inline int compare_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
 
 #endif

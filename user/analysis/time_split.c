@@ -194,7 +194,7 @@ struct poll_times poll_times_of(const struct model_spin *s, const struct poll_co
 	double cost_ns = (double)s->cnt * poll_cost_ns(cost, s);
 	uint64_t rest_ns;
 
-	t.inside_ns = s->busy_ns < t.span_ns ? s->busy_ns : t.span_ns;
+	t.inside_ns = u64_min(s->busy_ns, t.span_ns);
 	rest_ns = t.span_ns - t.inside_ns;
 	t.probes_ns = cost_ns < (double)rest_ns ? (uint64_t)cost_ns : rest_ns;
 	t.between_ns = rest_ns - t.probes_ns;

@@ -17,9 +17,9 @@
 static int layer_compare(const void *va, const void *vb)
 {
 	const struct traffic_layer *a = va, *b = vb;
-	int order = compare_u64(a->process, b->process);
+	int order = u64_compare(a->process, b->process);
 
-	return order ?: compare_u64(a->carrier, b->carrier) ?: compare_u64(a->layer, b->layer);
+	return order ?: u64_compare(a->carrier, b->carrier) ?: u64_compare(a->layer, b->layer);
 }
 
 static void layers_make(struct traffic *a)
@@ -52,7 +52,7 @@ static uint64_t data_posts(const struct traffic_posts *p)
 	return p->cnt[POST_SEND] + p->cnt[POST_WRITE] + p->cnt[POST_READ] + p->cnt[POST_ATOMIC];
 }
 
-static uint64_t relevant(const struct traffic_layer *l, bool arrivals)
+static uint64_t posts_relevant(const struct traffic_layer *l, bool arrivals)
 {
 	return arrivals ? l->posts.cnt[POST_ARRIVAL] : data_posts(&l->posts);
 }
@@ -63,7 +63,7 @@ static bool is_better(const struct traffic_layer *l, const struct traffic_layer 
 {
 	if (!than || l->nearness != than->nearness)
 		return !than || l->nearness > than->nearness;
-	return relevant(l, arrivals) > relevant(than, arrivals);
+	return posts_relevant(l, arrivals) > posts_relevant(than, arrivals);
 }
 
 static struct traffic_layer *best_of(struct traffic_layer *from, const struct traffic_layer *end,
@@ -72,7 +72,7 @@ static struct traffic_layer *best_of(struct traffic_layer *from, const struct tr
 	struct traffic_layer *best = NULL;
 
 	for (struct traffic_layer *l = from; l < end; l++) {
-		if (relevant(l, arrivals) && is_better(l, best, arrivals))
+		if (posts_relevant(l, arrivals) && is_better(l, best, arrivals))
 			best = l;
 	}
 	return best;
@@ -234,7 +234,7 @@ static int owner_compare(const void *va, const void *vb)
 {
 	const struct end_owner *a = va, *b = vb;
 
-	return compare_u64(a->end, b->end) ?: compare_u64(a->process, b->process);
+	return u64_compare(a->end, b->end) ?: u64_compare(a->process, b->process);
 }
 
 void ends_close(struct ends *e, const struct model *m, struct names *names)

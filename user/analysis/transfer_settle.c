@@ -75,7 +75,7 @@ static bool is_of(const struct transfer_op *op, const struct transfer_post *post
 	       may_be_same(op->peer, post->peer);
 }
 
-static bool carries(const struct transfer_op *op, const struct transfer_post *post)
+static bool post_carries(const struct transfer_op *op, const struct transfer_post *post)
 {
 	int64_t least = op->bytes > 0 && op->bytes < DATA_BYTES ? op->bytes : DATA_BYTES;
 
@@ -104,7 +104,7 @@ static const struct transfer_post *first_post(const struct transfer_process *p,
 			continue;
 		if (!is_of(op, post))
 			continue;
-		if (carries(op, post))
+		if (post_carries(op, post))
 			return post;
 		*doubt |= post->bytes < 0;
 	}
@@ -119,8 +119,8 @@ static bool has_gap(const struct transfer_start *a, const struct transfer_proces
 	       losses_in(a->losses, op->begin_ns, op->end_ns) & LOSS_OF_BYTES;
 }
 
-static enum transfer_when when(const struct transfer_start *a, const struct transfer_process *p,
-			       const struct transfer_op *op, const struct transfer_post **out)
+static enum transfer_when op_when(const struct transfer_start *a, const struct transfer_process *p,
+				  const struct transfer_op *op, const struct transfer_post **out)
 {
 	bool doubt = false, gap = has_gap(a, p, op);
 
@@ -172,7 +172,7 @@ static void op_arrival_count(struct transfer_start *a, struct transfer_process *
 static void op_count(struct transfer_start *a, uint32_t process, const struct transfer_op *op)
 {
 	const struct transfer_post *post;
-	enum transfer_when w = when(a, a->process[process], op, &post);
+	enum transfer_when w = op_when(a, a->process[process], op, &post);
 	struct transfer_by *b;
 
 	op_arrival_count(a, a->process[process], op, transfer_count(a->process[process], op, w));

@@ -47,9 +47,9 @@ const struct waited_for *waited_for_get(const struct map *pairs, uint32_t waiter
 static int waited_compare(const void *va, const void *vb)
 {
 	const struct waited_for *a = va, *b = vb;
-	int order = compare_u64(a->late, b->late);
+	int order = u64_compare(a->late, b->late);
 
-	return order ?: compare_u64(b->ns, a->ns) ?: compare_u64(a->waiter, b->waiter);
+	return order ?: u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter, b->waiter);
 }
 
 struct waited_for *waited_for_list(const struct map *pairs, uint32_t *n)
