@@ -27,7 +27,6 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "analysis/pairs.h"
 #include "analysis/site_times.h"
 #include "analysis/storms.h"
 #include "analysis/balance.h"

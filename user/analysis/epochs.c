@@ -41,12 +41,12 @@ struct queue {
 	uint32_t first, n, room;
 };
 
-struct pair {
+struct epoch_pair {
 	struct queue queue[SIDES];
 };
 
 struct epoch_window {
-	struct map pairs;	 /* origin, target → struct pair */
+	struct map pairs;	 /* origin, target → struct epoch_pair */
 	struct map begun[SIDES]; /* process idx → its epoch in progress */
 	struct epoch *epochs;	 /* list of all epochs; owned */
 };
@@ -176,7 +176,7 @@ static void side_add(struct epochs *a, struct epoch_window *w, struct epoch *e, 
 {
 	uint32_t origin = (uint32_t)(e->side == ACCESS ? self : named);
 	uint32_t target = (uint32_t)(e->side == ACCESS ? named : self);
-	struct pair *p = map_make(&w->pairs, (uint64_t)origin << 32 | target, sizeof(*p));
+	struct epoch_pair *p = map_make(&w->pairs, (uint64_t)origin << 32 | target, sizeof(*p));
 	struct queue *others = &p->queue[!e->side];
 	const struct queued own = {e, place};
 
@@ -311,7 +311,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 	(void)m;
 	for (size_t at = 0; (w = map_next(&a->windows, &at, NULL));) {
-		const struct pair *p;
+		const struct epoch_pair *p;
 
 		for (size_t i = 0; (p = map_next(&w->pairs, &i, NULL));)
 			for (int side = 0; side < SIDES; side++)
@@ -339,7 +339,7 @@ void epochs_init(struct epochs *a)
 
 static void pair_free(void *value)
 {
-	struct pair *p = value;
+	struct epoch_pair *p = value;
 
 	for (int side = 0; side < SIDES; side++)
 		free(p->queue[side].entry);

@@ -69,6 +69,25 @@ static void on_counted(void *ctx, const struct model_counted *c)
 	r->mpi_ns += c->nested ? 0 : c->busy_ns;
 }
 
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct switch_row *r = &thread_row(ctx, s->prev)->switches;
+
+	r->switches++;
+	r->involuntary += s->preempted;
+	r->voluntary += !s->preempted;
+}
+
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	thread_row(ctx, g->thread)->switches.migrations += g->orig_cpu != g->dest_cpu;
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	thread_row(ctx, w->target)->switches.wakeups++;
+}
+
 static void on_start(void *ctx, const struct model *m)
 {
 	struct time_split *a = ctx;
@@ -114,6 +133,9 @@ void time_split_init(struct time_split *a)
 			 .call = on_call,
 			 .spin = on_spin,
 			 .counted = on_counted,
+			 .on_switch = on_switch,
+			 .migrate = on_migrate,
+			 .waking = on_waking,
 			 .finish = on_finish},
 	};
 }
@@ -124,70 +146,10 @@ void time_split_release(struct time_split *a)
 	free(a->thread);
 }
 
-/* ---- scheduler events by thread ---- */
-
-static struct switch_row *switches_thread_row(struct switches *a, const struct model_thread *t)
-{
-	return table_row(a->thread, a->nthread, t->idx);
-}
-
-static void on_switch(void *ctx, const struct model_switch *s)
-{
-	struct switch_row *r = switches_thread_row(ctx, s->prev);
-
-	r->switches++;
-	r->involuntary += s->preempted;
-	r->voluntary += !s->preempted;
-}
-
-static void on_migrate(void *ctx, const struct model_migrate *g)
-{
-	switches_thread_row(ctx, g->thread)->migrations += g->orig_cpu != g->dest_cpu;
-}
-
-static void on_waking(void *ctx, const struct model_waking *w)
-{
-	switches_thread_row(ctx, w->target)->wakeups++;
-}
-
-static int switches_on_finish(void *ctx, const struct model *m)
-{
-	struct switches *a = ctx;
-	uint32_t i;
-
-	for (i = 0; i < model_thread_count(m); i++) {
-		const struct model_thread *t = model_thread_get(m, i);
-
-		table_row_add(table_row(a->process, a->nprocess, t->proc->idx),
-			      switches_thread_row(a, t), switches);
-	}
-	/* makes all rows valid */
-	(void)table_row(a->process, a->nprocess, model_process_count(m));
-	return 0;
-}
-
-void switches_init(struct switches *a)
-{
-	*a = (struct switches){
-		.sink = {.ctx = a,
-			 .on_switch = on_switch,
-			 .migrate = on_migrate,
-			 .waking = on_waking,
-			 .finish = switches_on_finish},
-	};
-}
-
-void switches_release(struct switches *a)
-{
-	free(a->process);
-	free(a->thread);
-}
-
 /*
  * The record of a spin has its span, the number of its polls and the sum of their durations. The
  * calibration has the cost of one poll.
  */
-
 struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost)
 {
 	struct poll_times t = {.polls = s->cnt, .runs = 1, .span_ns = s->end_ns - s->begin_ns};

@@ -31,6 +31,18 @@ struct poll_times {
 
 struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost);
 
+/*
+ * How often threads left their CPU and migrated, counted as the kernel does: after a voluntary
+ * switch the thread sleeps; after an involuntary one it is still runnable (preempted, or it
+ * yielded).
+ */
+struct switch_row {
+	uint64_t switches; /* voluntary + involuntary */
+	uint64_t voluntary, involuntary;
+	uint64_t migrations;
+	uint64_t wakeups; /* wake-ups of its threads */
+};
+
 struct time_row {
 	uint64_t wall_ns;	 /* length of its life */
 	uint64_t waits_until_ns; /* internal: end of the current waiting call */
@@ -53,6 +65,7 @@ struct time_row {
 	struct state_times call_split; /* states of the threads during call_ns */
 	uint64_t polling_ns;
 	struct poll_times poll; /* times of the spins; its inside_ns is spin_ns */
+	struct switch_row switches;
 };
 
 struct time_split {
@@ -67,27 +80,5 @@ void time_row_add(struct time_row *to, const struct time_row *from);
 
 void time_split_init(struct time_split *a);
 void time_split_release(struct time_split *a);
-
-/*
- * Counts how often threads left their CPU and migrated. Counted as the kernel does: after a
- * voluntary switch the thread sleeps; after an involuntary one it is still runnable (preempted, or
- * it yielded).
- */
-
-struct switch_row {
-	uint64_t switches; /* voluntary + involuntary */
-	uint64_t voluntary, involuntary;
-	uint64_t migrations;
-	uint64_t wakeups; /* wake-ups of its threads */
-};
-
-struct switches {
-	struct model_sink sink;
-	struct switch_row *process, *thread; /* by idx; owned; complete after the replay */
-	uint32_t nprocess, nthread;	     /* allocated */
-};
-
-void switches_init(struct switches *a);
-void switches_release(struct switches *a);
 
 #endif

@@ -174,4 +174,22 @@ struct traffic_group *traffic_by(const struct traffic *a, const bool *wanted, ui
 /* Finds peers, chooses the layers that count, and adds up what was received. */
 void traffic_settle(struct traffic *a, const struct model *m);
 
+/*
+ * Traffic between processes of the trace, in the direction in which the bytes went, whichever side
+ * posted. Traffic with processes outside the trace is not included.
+ */
+struct pair {
+	uint32_t from, to; /* idx of processes */
+	/* The poster's context and function (see traffic_key), if rows are split by them. */
+	uint32_t context, func;
+	uint64_t messages, bytes, unknown;
+};
+
+/*
+ * Sums up the posts of the wanted processes (by idx, n of them), most bytes first. by_func: one row
+ * per pair and function; else one row per pair. Call after the replay. The caller frees the list.
+ */
+struct pair *pairs_find(const struct traffic *a, const bool *wanted, uint32_t n, bool by_func,
+			uint32_t *npair);
+
 #endif

@@ -20,7 +20,6 @@
 #include "analysis/parts.h"
 #include "analysis/regions.h"
 #include "analysis/section_pov.h"
-#include "analysis/pairs.h"
 #include "analysis/site_times.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
@@ -91,10 +90,7 @@ struct report {
 	struct cores cores;
 	struct functions functions;
 	struct messages messages;
-	struct peers peers;
-	struct sent_to sent_to;
 	struct regions regions;
-	struct switches switches;
 	struct findings findings;
 	struct whatif *whatif; /* NULL once the account is made */
 	bool too_long;	       /* the recording is too long for whatif to replay */
@@ -125,7 +121,6 @@ struct report {
 	uint32_t nprocesses;
 	struct { /* sums of the processes shown */
 		struct time_row time;
-		struct switch_row switches;
 		struct message_row messages;
 		struct peers_row peers;
 		struct match_row matching;
