@@ -18,9 +18,9 @@ struct piece {
 	bool refuted;
 	/* number of sides that are still unknown: 2 … 0 */
 	uint8_t open;
-	enum doing waits; /* once known: what the waiter was doing */
+	enum activity waits; /* once known: what the waiter was doing */
 	/* once known: how ns splits into what the holder was doing */
-	uint64_t held[DOING_CNT];
+	uint64_t held[ACTIVITY_CNT];
 	const struct func_info *waits_in, *holds_in;
 	struct piece *next_of_waiter, *next_of_holder;
 };
@@ -54,7 +54,7 @@ static struct contest_thread *row_of(struct contests *a, const struct model_thre
 
 /* ---- sums ---- */
 
-static void sum_add(struct contests *a, const struct piece *p, enum doing holds)
+static void sum_add(struct contests *a, const struct piece *p, enum activity holds)
 {
 	uint64_t key = (uint64_t)p->waiter->idx << 41 ^ (uint64_t)p->holder->idx << 19 ^
 		       (uint64_t)p->cpu << 6 ^ (uint64_t)p->waits << 3 ^ holds;
@@ -85,7 +85,7 @@ static void piece_settle(struct contests *a, struct piece *p)
 	if (--p->open)
 		return;
 	counts = !p->refuted && windows_has(a->windows, p->waiter->proc, p->from_ns);
-	for (enum doing d = 0; d < DOING_CNT && counts; d++)
+	for (enum activity d = 0; d < ACTIVITY_CNT && counts; d++)
 		if (p->held[d])
 			sum_add(a, p, d);
 	free(p);
@@ -105,11 +105,11 @@ static void pieces_refute(struct contests *a, struct piece *p, bool by_waiter)
 
 /* ---- what both did ---- */
 
-static enum doing stretch_most(const struct stretch *s)
+static enum activity stretch_most(const struct stretch *s)
 {
-	enum doing best = DOING_OWN;
+	enum activity best = ACTIVITY_OWN;
 
-	for (enum doing d = 0; d < DOING_CNT; d++)
+	for (enum activity d = 0; d < ACTIVITY_CNT; d++)
 		if (s->ns[d] > s->ns[best])
 			best = d;
 	return best;
@@ -119,11 +119,11 @@ static void held_split(struct piece *p, const struct stretch *s)
 {
 	double all_ns = 0;
 	uint64_t left_ns = p->ns;
-	enum doing best = stretch_most(s);
+	enum activity best = stretch_most(s);
 
-	for (enum doing d = 0; d < DOING_CNT; d++)
+	for (enum activity d = 0; d < ACTIVITY_CNT; d++)
 		all_ns += (double)s->ns[d];
-	for (enum doing d = 0; d < DOING_CNT; d++) {
+	for (enum activity d = 0; d < ACTIVITY_CNT; d++) {
 		if (d == best)
 			continue;
 		p->held[d] = (uint64_t)((double)p->ns * (double)s->ns[d] / all_ns);
@@ -199,7 +199,7 @@ static void thread_ran(struct contests *a, const struct model_thread *t, uint64_
 	}
 	c->n = left;
 	if (list)
-		doings_ask(&a->doings, t, from_ns, to_ns, list);
+		activities_ask(&a->activities, t, from_ns, to_ns, list);
 }
 
 /* ---- waiting threads ---- */
@@ -251,7 +251,7 @@ static void thread_waited(struct contests *a, const struct model_thread *t, uint
 
 	row->pieces = NULL;
 	if (truly && p)
-		doings_ask(&a->doings, t, from_ns, to_ns, p);
+		activities_ask(&a->activities, t, from_ns, to_ns, p);
 	else
 		pieces_refute(a, p, true);
 }
@@ -295,23 +295,23 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	doings_call(&((struct contests *)ctx)->doings, c);
+	activities_call(&((struct contests *)ctx)->activities, c);
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	doings_spin(&((struct contests *)ctx)->doings, s);
+	activities_spin(&((struct contests *)ctx)->activities, s);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	doings_lost(&((struct contests *)ctx)->doings, l);
+	activities_lost(&((struct contests *)ctx)->activities, l);
 }
 
 static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 {
 	(void)ts_ns;
-	doings_exit(&((struct contests *)ctx)->doings, t);
+	activities_exit(&((struct contests *)ctx)->activities, t);
 }
 
 /* Settles everything, as no more records will come. */
@@ -325,7 +325,7 @@ static void pieces_end(struct contests *a)
 		pieces_refute(a, a->core[i].early, false);
 		a->core[i].early = NULL;
 	}
-	doings_finish(&a->doings);
+	activities_finish(&a->activities);
 }
 
 static int on_finish(void *ctx, const struct model *m)
@@ -352,13 +352,13 @@ void contests_init(struct contests *a, const struct windows *windows)
 			 .finish = on_finish},
 		.windows = windows,
 	};
-	doings_init(&a->doings, on_known, a);
+	activities_init(&a->activities, on_known, a);
 }
 
 void contests_release(struct contests *a)
 {
 	pieces_end(a);
-	doings_release(&a->doings);
+	activities_release(&a->activities);
 	for (uint32_t i = 0; i < a->ncore; i++)
 		free(a->core[i].waiting);
 	free(a->core);

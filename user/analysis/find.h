@@ -33,7 +33,7 @@ void find_file_io(struct findings *f);
  * less. FINDINGS_CORES.md has the rule.
  */
 void printing_add(struct findings *f, const struct model_process *holder, struct finding *found);
-/* Sets finding.told_by. Call it after all others. */
+/* Sets finding.explained_by. Call it after all others. */
 void find_same_time(struct findings *f);
 
 /*
@@ -45,8 +45,8 @@ void waiters_each(struct findings *f, const struct map *pairs, int kind,
 			      uint32_t n));
 
 /*
- * ---- phrases: values inside a sentence, for printf's %s. Each lasts until the end of the statement
- * that makes it: xasprintf("waited %s", phrase_ns(ns).text) ----
+ * Phrases are values inside a sentence, for printf's %s. Each lasts until the end of the expression
+ * that makes it: xasprintf("waited %s", phrase_ns(ns).text).
  */
 
 #define PHRASE_BYTES 160

@@ -187,8 +187,8 @@ static const char *const kinds[] = {
  * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all. teller:
  * kind that covers each contest, or NULL.
  */
-static const char *told_by(const struct findings *f, const struct finding *found,
-			   const char *const *teller)
+static const char *explained_by(const struct findings *f, const struct finding *found,
+				const char *const *teller)
 {
 	uint64_t all_ns = 0, told_ns = 0, ns[sizeof(kinds) / sizeof(kinds[0])] = {0}, most_ns = 0;
 	const char *most = NULL;
@@ -219,11 +219,12 @@ void find_same_time(struct findings *f)
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		for (uint32_t i = 0; i < f->n; i++)
 			if (!strcmp(f->finding[i].kind, kinds[k]))
-				f->finding[i].told_by = told_by(f, &f->finding[i], teller);
+				f->finding[i].explained_by = explained_by(f, &f->finding[i],
+									  teller);
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct finding *found = &f->finding[i];
 
-			if (strcmp(found->kind, kinds[k]) != 0 || found->told_by)
+			if (strcmp(found->kind, kinds[k]) != 0 || found->explained_by)
 				continue;
 			for (uint32_t c = 0; c < found->ncontest; c++)
 				teller[found->contest[c]] = kinds[k];

@@ -44,7 +44,7 @@ struct finding {
 	uint64_t from_ns, to_ns; /* longest occurrence; both 0: no particular time */
 	uint32_t *contest, ncontest; /* its contests: indices of findings.contest; owned */
 	/* kind of findings that cover nearly all of this time and explain it better, or NULL */
-	const char *told_by;
+	const char *explained_by;
 };
 
 #define FINDING_SINKS_MAX 20

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Reads recordings of several hosts with clocks that agree. The clocks start from the time of day
- * (trace/trace_join.h). Messages between the hosts then correct them (struct corridor). A
+ * (trace/trace_join.h). Messages between the hosts then correct them (struct clock_bounds). A
  * separate replay matches these messages; two replays are needed if the clocks were far off. A host
  * keeps its time of day if its messages go only one way, or if the user gave its offset.
  *
@@ -22,7 +22,7 @@
 struct host_clocks {
 	struct matches matches;
 	/*
-	 * Lower host's number, higher host's number → struct corridor. The corridor bounds what
+	 * Lower host's number, higher host's number → struct clock_bounds. They bound what
 	 * must be added to the higher host's times.
 	 */
 	struct map pairs;
@@ -63,7 +63,7 @@ struct bounds {
 	uint64_t messages;
 };
 
-struct corridor {
+struct clock_bounds {
 	/* most holds differences with their signs changed */
 	struct bounds least, most;
 	uint64_t first_ns;
@@ -71,35 +71,35 @@ struct corridor {
 };
 
 /* Largest drift considered; no clock in use drifts by more (NTP slews by half of it). */
-#define CORRIDOR_DRIFT_MAX 1e-3
+#define CLOCK_BOUNDS_DRIFT_MAX 1e-3
 
-enum corridor_state {
-	CORRIDOR_OPEN, /* bounds from at most one side */
-	CORRIDOR_LINE,
-	CORRIDOR_CLOSED, /* no straight line fits between the bounds */
+enum clock_bounds_state {
+	CLOCK_BOUNDS_OPEN, /* bounds from at most one side */
+	CLOCK_BOUNDS_LINE,
+	CLOCK_BOUNDS_CLOSED, /* no straight line fits between the bounds */
 };
 
-struct corridor_line {
+struct clock_bounds_line {
 	double apart_ns; /* difference at from_ns */
 	double drift;	 /* change of the difference, in ns per ns */
 	/* largest distance from the truth between from_ns and to_ns */
 	double uncertainty_ns;
-	/* CORRIDOR_CLOSED: any line violates some bound by at least this much */
+	/* CLOCK_BOUNDS_CLOSED: any line violates some bound by at least this much */
 	double violated_ns;
 };
 
 /*
- * Adds a bound: at at_ns the clocks were at least (corridor_least) or at most (corridor_most)
- * apart_ns apart.
+ * Adds a bound: at at_ns the clocks were at least (clock_bounds_least) or at most
+ * (clock_bounds_most) apart_ns apart.
  */
-void corridor_least(struct corridor *c, uint64_t at_ns, int64_t apart_ns);
-void corridor_most(struct corridor *c, uint64_t at_ns, int64_t apart_ns);
-/* CORRIDOR_LINE sets all of *out except violated_ns; CORRIDOR_CLOSED sets only violated_ns. */
-enum corridor_state corridor_line(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
-				  struct corridor_line *out);
+void clock_bounds_least(struct clock_bounds *c, uint64_t at_ns, int64_t apart_ns);
+void clock_bounds_most(struct clock_bounds *c, uint64_t at_ns, int64_t apart_ns);
+/* CLOCK_BOUNDS_LINE sets all of *out but violated_ns; CLOCK_BOUNDS_CLOSED sets only that. */
+enum clock_bounds_state clock_bounds_line(const struct clock_bounds *c, uint64_t from_ns,
+					  uint64_t to_ns, struct clock_bounds_line *out);
 /* How far the truth can be from a line (apart_ns, drift) that lies between the bounds. */
-double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
-			    const struct corridor_line *line);
-void corridor_release(struct corridor *c);
+double clock_bounds_uncertainty(const struct clock_bounds *c, uint64_t from_ns, uint64_t to_ns,
+				const struct clock_bounds_line *line);
+void clock_bounds_release(struct clock_bounds *c);
 
 #endif

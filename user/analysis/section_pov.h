@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/core_totals.h"
+#include "analysis/cores.h"
 #include "model/model.h"
 
 /* Sums of one process. */

@@ -16,9 +16,9 @@ struct kind {
 	char *(*advice)(const struct findings *f, const struct contest *c, uint32_t n);
 };
 
-static bool in_mpi(enum doing d)
+static bool in_mpi(enum activity d)
 {
-	return d == DOING_WORK || d == DOING_POLL;
+	return d == ACTIVITY_WORK || d == ACTIVITY_POLL;
 }
 
 static bool is_own(const struct contest *c)
@@ -49,20 +49,20 @@ static char *words_times(const struct findings *f, char *text, const struct cont
 		     phrase_ns(worst->worst_ns).text, phrase_when(f, worst->worst_from_ns).text);
 }
 
-static struct phrase phrase_doing(enum doing d, const struct func_info *func)
+static struct phrase phrase_activity(enum activity d, const struct func_info *func)
 {
 	static const char *const what[] = {
-		[DOING_OWN] = "outside MPI",
-		[DOING_WORK] = "in ",
-		[DOING_POLL] = "waiting in ",
-		[DOING_UNKNOWN] = "doing what is not known",
+		[ACTIVITY_OWN] = "outside MPI",
+		[ACTIVITY_WORK] = "in ",
+		[ACTIVITY_POLL] = "waiting in ",
+		[ACTIVITY_UNKNOWN] = "doing what is not known",
 	};
 	struct phrase p;
 
 	snprintf(p.text, sizeof(p.text), "%s%s", what[d],
-		 d == DOING_OWN || d == DOING_UNKNOWN ? "" :
-		 func				      ? func->name :
-							"MPI");
+		 d == ACTIVITY_OWN || d == ACTIVITY_UNKNOWN ? "" :
+		 func					    ? func->name :
+							      "MPI");
 	return p;
 }
 
@@ -114,7 +114,7 @@ static char *words_holders(const struct findings *f, char *text, const struct co
 static bool starved_is(const struct findings *f, const struct contest *c)
 {
 	(void)f;
-	return is_own(c) && in_mpi(c->waits) && c->holds == DOING_OWN;
+	return is_own(c) && in_mpi(c->waits) && c->holds == ACTIVITY_OWN;
 }
 
 static uint32_t by_waiting_thread(const struct contest *c)
@@ -129,7 +129,7 @@ static char *starved_text(const struct findings *f, const struct contest *c, uin
 			       "same rank computed there: ",
 			       phrase_process(f, c->waiter->proc).text, c->waiter->tid,
 			       phrase_cpu(f, c->cpu).text, phrase_ns(ns).text,
-			       phrase_doing(c->waits, c->waits_in).text);
+			       phrase_activity(c->waits, c->waits_in).text);
 
 	return words_times(f, words_threads(text, c, n), c, n);
 }
@@ -154,7 +154,7 @@ static char *starved_advice(const struct findings *f, const struct contest *c, u
 
 static bool polls_away(const struct contest *c)
 {
-	return c->holds == DOING_POLL && (c->waits == DOING_OWN || c->waits == DOING_WORK);
+	return c->holds == ACTIVITY_POLL && (c->waits == ACTIVITY_OWN || c->waits == ACTIVITY_WORK);
 }
 
 static bool preempted_is(const struct findings *f, const struct contest *c)
@@ -173,7 +173,7 @@ static char *preempted_text(const struct findings *f, const struct contest *c, u
 {
 	char *text = xasprintf("%s had no core for %s while it was in MPI, most %s: ",
 			       phrase_process(f, c->waiter->proc).text, phrase_ns(ns).text,
-			       phrase_doing(c->waits, c->waits_in).text);
+			       phrase_activity(c->waits, c->waits_in).text);
 
 	return words_times(f, words_holders(f, text, c, n), c, n);
 }
@@ -237,9 +237,10 @@ static char *polling_text(const struct findings *f, const struct contest *c, uin
 	char *text = xasprintf("%s, thread %u, %s, held cpu %s for %s while %s, thread %u, %s, "
 			       "wanted it%s",
 			       phrase_process(f, c->holder->proc).text, c->holder->tid,
-			       phrase_doing(c->holds, c->holds_in).text, phrase_cpu(f, c->cpu).text,
-			       phrase_ns(ns).text, phrase_process(f, c->waiter->proc).text,
-			       c->waiter->tid, phrase_doing(c->waits, c->waits_in).text,
+			       phrase_activity(c->holds, c->holds_in).text,
+			       phrase_cpu(f, c->cpu).text, phrase_ns(ns).text,
+			       phrase_process(f, c->waiter->proc).text, c->waiter->tid,
+			       phrase_activity(c->waits, c->waits_in).text,
 			       waited_for(f, c) ? ", whom it waited for" : "");
 
 	return words_times(f, text, c, n);

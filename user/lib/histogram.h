@@ -4,8 +4,8 @@
  * is within 0.8 % of the true value. Values below 64 are exact, and so are count, sum, minimum and
  * maximum. A zeroed struct is an empty histogram.
  */
-#ifndef POV_ANALYSIS_HISTOGRAM_H
-#define POV_ANALYSIS_HISTOGRAM_H
+#ifndef POV_LIB_HISTOGRAM_H
+#define POV_LIB_HISTOGRAM_H
 
 #include <stdint.h>
 

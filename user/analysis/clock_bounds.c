@@ -54,7 +54,7 @@ static void hull_make(struct bounds *s)
 	s->cnt = n;
 }
 
-static void bound_add(struct corridor *c, struct bounds *s, uint64_t at_ns, int64_t apart_ns,
+static void bound_add(struct clock_bounds *c, struct bounds *s, uint64_t at_ns, int64_t apart_ns,
 		      int sign)
 {
 	if (!c->least.messages && !c->most.messages) {
@@ -76,17 +76,17 @@ static void bound_add(struct corridor *c, struct bounds *s, uint64_t at_ns, int6
 	s->messages++;
 }
 
-void corridor_least(struct corridor *c, uint64_t at_ns, int64_t apart_ns)
+void clock_bounds_least(struct clock_bounds *c, uint64_t at_ns, int64_t apart_ns)
 {
 	bound_add(c, &c->least, at_ns, apart_ns, 1);
 }
 
-void corridor_most(struct corridor *c, uint64_t at_ns, int64_t apart_ns)
+void clock_bounds_most(struct clock_bounds *c, uint64_t at_ns, int64_t apart_ns)
 {
 	bound_add(c, &c->most, at_ns, apart_ns, -1);
 }
 
-void corridor_release(struct corridor *c)
+void clock_bounds_release(struct clock_bounds *c)
 {
 	free(c->least.bound);
 	free(c->most.bound);
@@ -105,23 +105,23 @@ static double bounds_highest(const struct bounds *s, double drift, double at_ns)
 }
 
 /* The least difference of the clocks at a time, for a given drift. */
-static double least_at(const struct corridor *c, double drift, double at_ns)
+static double least_at(const struct clock_bounds *c, double drift, double at_ns)
 {
 	return bounds_highest(&c->least, drift, at_ns);
 }
 
-static double most_at(const struct corridor *c, double drift, double at_ns)
+static double most_at(const struct clock_bounds *c, double drift, double at_ns)
 {
 	return -bounds_highest(&c->most, -drift, at_ns);
 }
 
-static double corridor_width(const struct corridor *c, double drift, double at_ns)
+static double clock_bounds_width(const struct clock_bounds *c, double drift, double at_ns)
 {
 	(void)at_ns; /* the width is the same at any time */
 	return most_at(c, drift, 0) - least_at(c, drift, 0);
 }
 
-static double least_below(const struct corridor *c, double drift, double at_ns)
+static double least_below(const struct clock_bounds *c, double drift, double at_ns)
 {
 	return -least_at(c, drift, at_ns);
 }
@@ -133,8 +133,8 @@ struct drifts {
 };
 
 /* Finds the drift with the largest value of a concave function. */
-static double drift_of_most(const struct corridor *c, struct drifts d, double at_ns,
-			    double (*f)(const struct corridor *c, double drift, double at_ns))
+static double drift_of_most(const struct clock_bounds *c, struct drifts d, double at_ns,
+			    double (*f)(const struct clock_bounds *c, double drift, double at_ns))
 {
 	for (int i = 0; i < STEPS; i++) {
 		double third = (d.high - d.low) / 3, a = d.low + third, b = d.high - third;
@@ -148,20 +148,20 @@ static double drift_of_most(const struct corridor *c, struct drifts d, double at
 }
 
 /* The last possible drift on the way from a possible drift to another one. */
-static double drift_edge(const struct corridor *c, double possible, double other)
+static double drift_edge(const struct clock_bounds *c, double possible, double other)
 {
-	if (corridor_width(c, other, 0) >= 0)
+	if (clock_bounds_width(c, other, 0) >= 0)
 		return other;
 	for (int i = 0; i < STEPS; i++) {
 		double mid = (possible + other) / 2;
 
-		*(corridor_width(c, mid, 0) >= 0 ? &possible : &other) = mid;
+		*(clock_bounds_width(c, mid, 0) >= 0 ? &possible : &other) = mid;
 	}
 	return possible;
 }
 
 /* How far the truth can be from a given difference at a time. */
-static double truth_farthest(const struct corridor *c, struct drifts possible, double at_ns,
+static double truth_farthest(const struct clock_bounds *c, struct drifts possible, double at_ns,
 			     double apart_ns)
 {
 	double most = most_at(c, drift_of_most(c, possible, at_ns, most_at), at_ns);
@@ -171,13 +171,13 @@ static double truth_farthest(const struct corridor *c, struct drifts possible, d
 }
 
 /* Finds the range of possible drifts. False: there is none. */
-static bool drifts_possible(const struct corridor *c, struct drifts *d, double *widest_ns)
+static bool drifts_possible(const struct clock_bounds *c, struct drifts *d, double *widest_ns)
 {
 	double drift;
 
-	*d = (struct drifts){-CORRIDOR_DRIFT_MAX, CORRIDOR_DRIFT_MAX};
-	drift = drift_of_most(c, *d, 0, corridor_width);
-	*widest_ns = corridor_width(c, drift, 0);
+	*d = (struct drifts){-CLOCK_BOUNDS_DRIFT_MAX, CLOCK_BOUNDS_DRIFT_MAX};
+	drift = drift_of_most(c, *d, 0, clock_bounds_width);
+	*widest_ns = clock_bounds_width(c, drift, 0);
 	if (*widest_ns < 0)
 		return false;
 	d->low = drift_edge(c, drift, d->low);
@@ -185,13 +185,13 @@ static bool drifts_possible(const struct corridor *c, struct drifts *d, double *
 	return true;
 }
 
-static double since_first(const struct corridor *c, uint64_t ns)
+static double since_first(const struct clock_bounds *c, uint64_t ns)
 {
 	return (double)(int64_t)(ns - c->first_ns);
 }
 
-double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
-			    const struct corridor_line *line)
+double clock_bounds_uncertainty(const struct clock_bounds *c, uint64_t from_ns, uint64_t to_ns,
+				const struct clock_bounds_line *line)
 {
 	double from = since_first(c, from_ns), to = since_first(c, to_ns), widest;
 	double apart = line->apart_ns - (double)c->first_apart_ns;
@@ -204,23 +204,23 @@ double corridor_uncertainty(const struct corridor *c, uint64_t from_ns, uint64_t
 	       ROUNDING_NS;
 }
 
-enum corridor_state corridor_line(const struct corridor *c, uint64_t from_ns, uint64_t to_ns,
-				  struct corridor_line *out)
+enum clock_bounds_state clock_bounds_line(const struct clock_bounds *c, uint64_t from_ns,
+					  uint64_t to_ns, struct clock_bounds_line *out)
 {
 	double from = since_first(c, from_ns), widest;
-	struct corridor_line line = {0};
+	struct clock_bounds_line line = {0};
 	struct drifts d;
 
 	if (!c->least.messages || !c->most.messages)
-		return CORRIDOR_OPEN;
+		return CLOCK_BOUNDS_OPEN;
 	if (!drifts_possible(c, &d, &widest)) {
-		*out = (struct corridor_line){.violated_ns = -widest / 2};
-		return CORRIDOR_CLOSED;
+		*out = (struct clock_bounds_line){.violated_ns = -widest / 2};
+		return CLOCK_BOUNDS_CLOSED;
 	}
 	line.drift = (d.low + d.high) / 2;
 	line.apart_ns = (double)c->first_apart_ns +
 			(least_at(c, line.drift, from) + most_at(c, line.drift, from)) / 2;
-	line.uncertainty_ns = corridor_uncertainty(c, from_ns, to_ns, &line);
+	line.uncertainty_ns = clock_bounds_uncertainty(c, from_ns, to_ns, &line);
 	*out = line;
-	return CORRIDOR_LINE;
+	return CLOCK_BOUNDS_LINE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See contests.h, "what threads did". A thread's calls are reported in order of their begin. So everything that ended
+ * See contests.h. A thread's calls are reported in order of their begin. So everything that ended
  * before the begin of a reported call is known.
  */
 #include "analysis/contests.h"
@@ -10,16 +10,16 @@
 #include "abi/event.h"
 #include "analysis/table.h"
 
-struct doing_thread {
+struct activity_thread {
 	struct stretch *first, *last; /* stretches not yet reported, in order of time */
 	uint32_t cnt;
 	bool calls; /* it has made calls */
 	/* Contribution of the reported calls to the current stretch, which began at since_ns. */
-	uint64_t since_ns, ns[DOING_CNT], func_ns;
+	uint64_t since_ns, ns[ACTIVITY_CNT], func_ns;
 	const struct func_info *func;
 };
 
-static struct doing_thread *row_of(struct doings *a, const struct model_thread *t)
+static struct activity_thread *row_of(struct activities *a, const struct model_thread *t)
 {
 	return table_row(a->thread, a->nthread, t->idx);
 }
@@ -33,33 +33,33 @@ static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t begin_ns, 
 
 static uint64_t calls_ns(const struct stretch *s)
 {
-	return s->ns[DOING_WORK] + s->ns[DOING_POLL];
+	return s->ns[ACTIVITY_WORK] + s->ns[ACTIVITY_POLL];
 }
 
 static void rest_unknown(struct stretch *s)
 {
 	uint64_t in_ns = calls_ns(s), all_ns = s->to_ns - s->from_ns;
 
-	s->ns[DOING_UNKNOWN] = all_ns > in_ns ? all_ns - in_ns : 0;
+	s->ns[ACTIVITY_UNKNOWN] = all_ns > in_ns ? all_ns - in_ns : 0;
 }
 
 /* Reports the first stretch of a thread. */
-static void first_tell(struct doings *a, struct doing_thread *row)
+static void first_tell(struct activities *a, struct activity_thread *row)
 {
 	struct stretch *s = row->first;
-	uint64_t in_ns = calls_ns(s) + s->ns[DOING_UNKNOWN], all_ns = s->to_ns - s->from_ns;
+	uint64_t in_ns = calls_ns(s) + s->ns[ACTIVITY_UNKNOWN], all_ns = s->to_ns - s->from_ns;
 
-	s->ns[DOING_OWN] = all_ns > in_ns ? all_ns - in_ns : 0;
+	s->ns[ACTIVITY_OWN] = all_ns > in_ns ? all_ns - in_ns : 0;
 	row->first = s->next;
 	row->cnt--;
 	a->known(a->ctx, s);
 	free(s);
 }
 
-void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		void *user)
+void activities_ask(struct activities *a, const struct model_thread *t, uint64_t from_ns,
+		    uint64_t to_ns, void *user)
 {
-	struct doing_thread *row = row_of(a, t);
+	struct activity_thread *row = row_of(a, t);
 	struct stretch *s = xmalloc(sizeof(*s));
 
 	*s = (struct stretch){.thread = t, .from_ns = from_ns, .to_ns = to_ns, .user = user};
@@ -73,7 +73,7 @@ void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns
 	row->cnt++;
 	if (!t->proc->is_target) /* its calls are not recorded */
 		first_tell(a, row);
-	if (row->cnt <= (row->calls ? DOING_KEPT_MAX : DOING_KEPT_MAX_OWN))
+	if (row->cnt <= (row->calls ? ACTIVITY_KEPT_MAX : ACTIVITY_KEPT_MAX_OWN))
 		return;
 	/* the call that it is in may not have been reported yet */
 	if (row->calls)
@@ -82,10 +82,10 @@ void doings_ask(struct doings *a, const struct model_thread *t, uint64_t from_ns
 }
 
 /* Adds an outermost call, or a run of merged polls. */
-static void call_add(struct doings *a, const struct model_thread *t, uint64_t begin_ns,
-		     uint64_t end_ns, enum doing doing, const struct func_info *func)
+static void call_add(struct activities *a, const struct model_thread *t, uint64_t begin_ns,
+		     uint64_t end_ns, enum activity what, const struct func_info *func)
 {
-	struct doing_thread *row = row_of(a, t);
+	struct activity_thread *row = row_of(a, t);
 	uint64_t ns;
 
 	row->calls = true;
@@ -93,8 +93,9 @@ static void call_add(struct doings *a, const struct model_thread *t, uint64_t be
 		first_tell(a, row);
 	for (struct stretch *s = row->first; s && s->from_ns < end_ns; s = s->next) {
 		ns = overlap_ns(s->from_ns, s->to_ns, begin_ns, end_ns);
-		s->ns[doing] += ns;
-		s->ns[DOING_UNKNOWN] -= ns < s->ns[DOING_UNKNOWN] ? ns : s->ns[DOING_UNKNOWN];
+		s->ns[what] += ns;
+		s->ns[ACTIVITY_UNKNOWN] -= ns < s->ns[ACTIVITY_UNKNOWN] ? ns :
+									  s->ns[ACTIVITY_UNKNOWN];
 		if (ns > s->func_ns) {
 			s->func_ns = ns;
 			s->func = func;
@@ -111,27 +112,27 @@ static void call_add(struct doings *a, const struct model_thread *t, uint64_t be
 		memset(row->ns, 0, sizeof(row->ns));
 	}
 	ns = end_ns - u64_max(begin_ns, t->since_ns);
-	row->ns[doing] += ns;
+	row->ns[what] += ns;
 	if (ns > row->func_ns) {
 		row->func_ns = ns;
 		row->func = func;
 	}
 }
 
-void doings_call(struct doings *a, const struct model_call *c)
+void activities_call(struct activities *a, const struct model_call *c)
 {
 	if (func_is_top(c->func) && !c->nested && !c->end_only)
 		call_add(a, c->thread, c->begin_ns, c->end_ns,
-			 c->func->waits ? DOING_POLL : DOING_WORK, c->func);
+			 c->func->waits ? ACTIVITY_POLL : ACTIVITY_WORK, c->func);
 }
 
-void doings_spin(struct doings *a, const struct model_spin *s)
+void activities_spin(struct activities *a, const struct model_spin *s)
 {
 	if (func_is_top(s->func[0].func) && !s->nested && !s->computes)
-		call_add(a, s->thread, s->begin_ns, s->end_ns, DOING_POLL, s->func[0].func);
+		call_add(a, s->thread, s->begin_ns, s->end_ns, ACTIVITY_POLL, s->func[0].func);
 }
 
-void doings_lost(struct doings *a, const struct model_lost *l)
+void activities_lost(struct activities *a, const struct model_lost *l)
 {
 	if (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN)
 		return;
@@ -141,27 +142,28 @@ void doings_lost(struct doings *a, const struct model_lost *l)
 				rest_unknown(s);
 }
 
-void doings_exit(struct doings *a, const struct model_thread *t)
+void activities_exit(struct activities *a, const struct model_thread *t)
 {
-	struct doing_thread *row = row_of(a, t);
+	struct activity_thread *row = row_of(a, t);
 
 	while (row->first)
 		first_tell(a, row);
 }
 
-void doings_init(struct doings *a, void (*known)(void *ctx, const struct stretch *s), void *ctx)
+void activities_init(struct activities *a, void (*known)(void *ctx, const struct stretch *s),
+		     void *ctx)
 {
-	*a = (struct doings){.known = known, .ctx = ctx};
+	*a = (struct activities){.known = known, .ctx = ctx};
 }
 
-void doings_finish(struct doings *a)
+void activities_finish(struct activities *a)
 {
 	for (uint32_t i = 0; i < a->nthread; i++)
 		while (a->thread[i].first)
 			first_tell(a, &a->thread[i]);
 }
 
-void doings_release(struct doings *a)
+void activities_release(struct activities *a)
 {
 	for (uint32_t i = 0; i < a->nthread; i++) {
 		for (struct stretch *s = a->thread[i].first, *next; s; s = next) {

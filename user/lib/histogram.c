@@ -2,7 +2,7 @@
 /*
  * Log-linear histogram. Pages are allocated when the first value falls into them.
  */
-#include "analysis/histogram.h"
+#include "lib/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>
