@@ -18,10 +18,9 @@ layers/*/library*: abi lib target layers/func_table.h
 model: abi lib trace layers
 site: abi lib trace layers model
 analysis: abi lib trace layers model site
-finding: abi lib trace layers model analysis site
-report: abi lib trace layers model analysis site finding
-timeline: abi lib trace layers model analysis site finding
-advise: abi lib trace layers model analysis site finding
+report: abi lib trace layers model analysis site
+timeline: abi lib trace layers model analysis site
+advise: abi lib trace layers model analysis site
 target: abi lib trace layers/func_table.h
 record: abi lib trace target layers/func_table.h layers/signature.h layers/mpi/library_mpi_layout.h clock/clock.h
 preload: abi lib/cycles.h clock/libpov/served.h
@@ -85,14 +84,14 @@ for f in $(tree_files 'user/model/*.c'); do
 done)
 check "each file of the model knows only the steps before its own" "$bad"
 
-reading=$(tree_files 'user/lib/*' 'user/trace/*' 'user/layers/*' 'user/model/*' 'user/analysis/*' 'user/finding/*' 'user/report/*' \
+reading=$(tree_files 'user/lib/*' 'user/trace/*' 'user/layers/*' 'user/model/*' 'user/analysis/*' 'user/report/*' \
 	'user/timeline/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd/cmd_'{advise,report,diff,export,view,info}.c |
 	grep '\.[ch]$' | grep -vE '^user/site/debug_info\.c$|^user/layers/[a-z0-9]*/library')
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
 bad=$(includes $(tree_files 'user/cmd/cmd_'{record,check,clock,dump}.c user/cmd/{watch,record,record_last}.[ch]) |
-	grep -E ' (model|analysis|finding|report|timeline|layers)/' | grep -vE ' (layers/func_table|timeline/export)\.h')
+	grep -E ' (model|analysis|report|timeline|layers)/' | grep -vE ' (layers/func_table|timeline/export)\.h')
 check "record, dump, clock and check decode nothing" "$bad"
 
 check "the ABI includes nothing but itself" \

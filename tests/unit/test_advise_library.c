@@ -17,7 +17,7 @@
 #include "unit/test.h"
 #include "advise/library_file.h"
 #include "advise/library_internal.h"
-#include "finding/setting.h"
+#include "analysis/advice.h"
 #include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"

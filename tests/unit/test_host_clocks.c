@@ -205,10 +205,10 @@ TEST(asymmetric)
 /* The line lies between the bounds, however narrow the gap is. */
 TEST(between)
 {
-	struct corridor_line line;
+	struct clock_bounds_line line;
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct corridor c = {0};
+		struct clock_bounds c = {0};
 		int64_t bound[2000];
 		uint64_t at[2000];
 
@@ -219,16 +219,16 @@ TEST(between)
 
 			at[i] = BEGIN_NS + (uint64_t)llround(ns);
 			bound[i] = llround(apart_ns + (i % 2 ? slack_ns : -slack_ns));
-			(i % 2 ? corridor_most : corridor_least)(&c, at[i], bound[i]);
+			(i % 2 ? clock_bounds_most : clock_bounds_least)(&c, at[i], bound[i]);
 		}
-		assert_int_equal(corridor_line(&c, BEGIN_NS, BEGIN_NS + 1000000000, &line),
-				 CORRIDOR_LINE);
+		assert_int_equal(clock_bounds_line(&c, BEGIN_NS, BEGIN_NS + 1000000000, &line),
+				 CLOCK_BOUNDS_LINE);
 		for (int i = 0; i < 2000; i++) {
 			double ns = line.apart_ns + line.drift * (double)(at[i] - BEGIN_NS);
 
 			assert_true(i % 2 ? ns <= (double)bound[i] : ns >= (double)bound[i]);
 		}
-		corridor_release(&c);
+		clock_bounds_release(&c);
 		host_clocks_release(&w.clocks);
 	}
 }

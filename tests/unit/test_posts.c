@@ -27,10 +27,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "analysis/pairs.h"
 #include "analysis/site_times.h"
 #include "analysis/storms.h"
-#include "analysis/volumes.h"
+#include "analysis/balance.h"
 #include "lib/log.h"
 #include "report/report.h"
 #include "unit/cases.h"

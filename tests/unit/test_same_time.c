@@ -2,7 +2,7 @@
 /* Findings about time that other findings already explain. */
 
 #include "unit/test.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 
 static struct contest contest[] = {{.ns = 700}, {.ns = 100}, {.ns = 250}, {.ns = 1000}};
 static uint32_t all[] = {0, 1, 2, 3};
@@ -24,12 +24,13 @@ TEST(four_fifths)
 	};
 
 	find(found, 3);
-	assert_null(found[0].told_by);
+	assert_null(found[0].explained_by);
 	contest[2].ns = 200;
 	find(found, 3);
-	assert_string_equal(found[0].told_by, "core_held_by_others");
-	assert_null(found[1].told_by); /* it is closer to the cause, whatever else explains it */
-	assert_null(found[2].told_by); /* has no contests */
+	assert_string_equal(found[0].explained_by, "core_held_by_others");
+	assert_null(
+		found[1].explained_by); /* it is closer to the cause, whatever else explains it */
+	assert_null(found[2].explained_by); /* has no contests */
 	contest[2].ns = 250;
 }
 
@@ -47,13 +48,13 @@ TEST(by_several)
 	};
 
 	find(found, 4);
-	assert_null(found[1].told_by); /* 1000 of 1350 */
-	assert_null(found[2].told_by);
-	assert_null(found[3].told_by);
-	assert_string_equal(found[0].told_by, "threads_share_cores");
+	assert_null(found[1].explained_by); /* 1000 of 1350 */
+	assert_null(found[2].explained_by);
+	assert_null(found[3].explained_by);
+	assert_string_equal(found[0].explained_by, "threads_share_cores");
 	contest[2].ns = 100;
 	find(found, 4);
-	assert_string_equal(found[1].told_by, "communication_starved");
-	assert_string_equal(found[0].told_by, "communication_starved");
+	assert_string_equal(found[1].explained_by, "communication_starved");
+	assert_string_equal(found[0].explained_by, "communication_starved");
 	contest[2].ns = 250;
 }

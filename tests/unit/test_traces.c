@@ -133,12 +133,12 @@ static void held_print(struct play *p)
 	}
 }
 
-static const char *doing_name(enum doing d)
+static const char *activity_name(enum activity d)
 {
-	return d == DOING_OWN  ? "own" :
-	       d == DOING_POLL ? "poll" :
-	       d == DOING_WORK ? "work" :
-				 "unknown";
+	return d == ACTIVITY_OWN  ? "own" :
+	       d == ACTIVITY_POLL ? "poll" :
+	       d == ACTIVITY_WORK ? "work" :
+				    "unknown";
 }
 
 static int contest_compare(const void *va, const void *vb)
@@ -157,10 +157,10 @@ static void contests_print(struct play *p)
 
 	qsort(c, n, sizeof(*c), contest_compare);
 	for (uint32_t i = 0; i < n; i++) {
-		fprintf(p->out, "contest %u %s", c[i].waiter->tid, doing_name(c[i].waits));
+		fprintf(p->out, "contest %u %s", c[i].waiter->tid, activity_name(c[i].waits));
 		fprintf(p->out, "%s%s", c[i].waits_in ? " " : "",
 			c[i].waits_in ? c[i].waits_in->name : "");
-		fprintf(p->out, " for %u %s", c[i].holder->tid, doing_name(c[i].holds));
+		fprintf(p->out, " for %u %s", c[i].holder->tid, activity_name(c[i].holds));
 		fprintf(p->out, "%s%s", c[i].holds_in ? " " : "",
 			c[i].holds_in ? c[i].holds_in->name : "");
 		fprintf(p->out, " cpu%u ns=%llu cnt=%llu worst=%llu@%llu\n", c[i].cpu, U(c[i].ns),

@@ -32,10 +32,9 @@
 #include <string.h>
 
 #include "unit/test.h"
-#include "analysis/any_source.h"
-#include "analysis/locks.h"
+#include "analysis/queues.h"
+#include "analysis/epochs.h"
 #include "analysis/overlap.h"
-#include "analysis/unexpected.h"
 #include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/causes_world.h"

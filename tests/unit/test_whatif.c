@@ -10,7 +10,7 @@
 #include "unit/test.h"
 #include "advise/collective_calls.h"
 #include "analysis/whatif.h"
-#include "finding/finding.h"
+#include "analysis/finding.h"
 #include "unit/model_fixture.h"
 
 #define RANKS 4

@@ -2,7 +2,7 @@
 /*
  * Advice from a recording: settings that would shorten the run. Each piece of advice has its
  * evidence and its expected gain. The causes on the report's first screen that a setting can remove
- * (finding/reasons.h) come first, with the same numbers and sentences as in the report. Findings
+ * (analysis/reasons.h) come first, with the same numbers and sentences as in the report. Findings
  * that only a strategy makes come after them.
  *
  * As in MPI Advisor (Gallardo et al. 2015, section 4), each strategy is a separate component: one
@@ -19,10 +19,9 @@
 
 #include "advise/measured.h"
 #include "analysis/coverage.h"
-#include "analysis/distorted.h"
 #include "analysis/loss.h"
-#include "finding/finding.h"
-#include "finding/reasons.h"
+#include "analysis/finding.h"
+#include "analysis/reasons.h"
 #include "model/model.h"
 
 struct library;

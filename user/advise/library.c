@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "lib/text.h"
 #include "model/model.h"
-#include "finding/setting.h"
+#include "analysis/advice.h"
 #include "trace/trace_read.h"
 
 #define NAME_BYTES 256

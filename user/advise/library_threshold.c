@@ -13,7 +13,7 @@
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "finding/setting.h"
+#include "analysis/advice.h"
 
 #define NAME_BYTES 256
 #define FLAG_SEND_INPLACE 8	/* of btl_*_flags */

@@ -25,7 +25,7 @@
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 
 #define CELLS_NAMED 3
 #define SIZE_BYTES 24

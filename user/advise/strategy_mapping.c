@@ -25,7 +25,7 @@
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 
 #define RANKS_MAX 512
 

@@ -23,7 +23,7 @@
 #include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 
 struct progress_site {
 	uint64_t cost_ns, cnt, bytes;

@@ -24,8 +24,8 @@
 #include "advise/library.h"
 #include "analysis/table.h"
 #include "lib/log.h"
-#include "finding/find.h"
-#include "finding/setting.h"
+#include "analysis/find.h"
+#include "analysis/advice.h"
 
 /* A thread computes if it does or wants to for at least 1/BUSY_PART of the run. */
 #define BUSY_PART 4

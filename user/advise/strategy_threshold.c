@@ -27,7 +27,7 @@
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 
 /* A call site counts if its share of the total cost is at least 1/SITE_PART. */
 #define SITE_PART 20

@@ -12,7 +12,7 @@
 #include "lib/log.h"
 
 /* Moves at most ns from one part to another. Returns how much could not be moved. */
-static uint64_t move(uint64_t *from, uint64_t *to, uint64_t ns)
+static uint64_t time_move(uint64_t *from, uint64_t *to, uint64_t ns)
 {
 	uint64_t moved = ns < *from ? ns : *from;
 
@@ -31,10 +31,10 @@ static void waiting_move(struct account_row *row, const struct state_times *wait
 
 	for (int s = 0; s < THREAD_STATE_CNT; s++)
 		left += s == THREAD_RUNNABLE ? 0 : waiting->ns[s];
-	no_core_ns = move(&ns[ACCOUNT_MPI_NO_CORE], &ns[ACCOUNT_WAITING], no_core_ns);
-	left = move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_WAITING], left + no_core_ns);
-	left = move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_WAITING], left);
-	(void)move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_WAITING], left);
+	no_core_ns = time_move(&ns[ACCOUNT_MPI_NO_CORE], &ns[ACCOUNT_WAITING], no_core_ns);
+	left = time_move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_WAITING], left + no_core_ns);
+	left = time_move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_WAITING], left);
+	(void)time_move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_WAITING], left);
 }
 
 struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
@@ -54,9 +54,9 @@ struct account_row account_thread(const struct app_thread *t, const struct state
 	ns[sched ? ACCOUNT_UNKNOWN : ACCOUNT_OUTSIDE] = t->unknown_ns - t->unknown_wait_ns -
 							t->unknown_work_ns - t->unknown_io_ns;
 	waiting_move(&row, waiting);
-	left = move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_OPEN], t->open_ns);
-	left = move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_OPEN], left);
-	(void)move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_OPEN], left);
+	left = time_move(&ns[ACCOUNT_TRANSFER], &ns[ACCOUNT_OPEN], t->open_ns);
+	left = time_move(&ns[ACCOUNT_FILE_IO], &ns[ACCOUNT_OPEN], left);
+	(void)time_move(&ns[ACCOUNT_MPI_WORK], &ns[ACCOUNT_OPEN], left);
 	return row;
 }
 
@@ -108,8 +108,8 @@ static void job_finish(struct account *a, struct account_job *j, const struct ap
 	for (uint32_t i = j->first; i < j->first + j->n; i++) {
 		const struct app_thread *t = &app->thread[a->rank[i].thread];
 
-		j->from_ns = i == j->first || t->from_ns < j->from_ns ? t->from_ns : j->from_ns;
-		j->to_ns = t->to_ns > j->to_ns ? t->to_ns : j->to_ns;
+		j->from_ns = i == j->first ? t->from_ns : u64_min(t->from_ns, j->from_ns);
+		j->to_ns = u64_max(t->to_ns, j->to_ns);
 	}
 	for (uint32_t i = j->first; i < j->first + j->n; i++) {
 		struct account_row *row = &a->rank[i].row;

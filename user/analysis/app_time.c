@@ -7,6 +7,7 @@
 
 #include "analysis/coverage.h"
 #include "analysis/table.h"
+#include "lib/u64.h"
 
 /*
  * A thread's times when its process's MPI_Init ended and when it began to finalize, and its sums in
@@ -91,8 +92,8 @@ static void finalize_ends(struct app_time *a, const struct model_call *c)
  * Starts the window at the first call or poll of a process whose begin of MPI was not seen. The
  * thread's own time counts from the begin of that call, that of other threads from its end.
  */
-static void found(struct app_time *a, const struct model_thread *self, uint64_t begin_ns,
-		  uint64_t end_ns, const struct state_times *split)
+static void window_found(struct app_time *a, const struct model_thread *self, uint64_t begin_ns,
+			 uint64_t end_ns, const struct state_times *split)
 {
 	for (uint32_t i = 0; i < model_thread_count(a->model); i++) {
 		const struct model_thread *t = model_thread_get(a->model, i);
@@ -111,7 +112,6 @@ static void found(struct app_time *a, const struct model_thread *self, uint64_t 
 static void open_add(struct app_time *a, const struct model_call *c)
 {
 	struct app_process *p = table_row(a->process, a->nprocess, c->thread->proc->idx);
-
 	uint64_t ns = c->end_ns - c->begin_ns - c->split.ns[THREAD_RUNNABLE];
 
 	p->open_ns += ns;
@@ -137,18 +137,19 @@ static void call_recorded(struct app_time *a, const struct model_call *c)
 }
 
 /* The part of a stretch that lies in the window, as far as the window is known now. */
-static uint64_t within(struct app_time *a, const struct model_thread *t, uint64_t from_ns,
-		       uint64_t to_ns)
+static uint64_t in_window_ns(struct app_time *a, const struct model_thread *t, uint64_t from_ns,
+			     uint64_t to_ns)
 {
 	uint64_t begin_ns = thread_row(a, t)->from_ns;
 
-	begin_ns = from_ns > begin_ns ? from_ns : begin_ns;
+	begin_ns = u64_max(from_ns, begin_ns);
 	return !mark_row(a, t)->ended && to_ns > begin_ns ? to_ns - begin_ns : 0;
 }
 
 static void on_room(void *ctx, const struct model_room *r)
 {
-	mark_row(ctx, r->thread)->sums.room_ns += within(ctx, r->thread, r->begin_ns, r->end_ns);
+	mark_row(ctx, r->thread)->sums.room_ns += in_window_ns(ctx, r->thread, r->begin_ns,
+							       r->end_ns);
 }
 
 static void on_held(void *ctx, const struct model_thread *waiter, const struct model_thread *holder,
@@ -159,7 +160,7 @@ static void on_held(void *ctx, const struct model_thread *waiter, const struct m
 
 	if (a->held_tell)
 		a->held_tell(a->held_ctx, waiter, holder, from_ns, to_ns);
-	ns = within(a, waiter, from_ns, to_ns);
+	ns = in_window_ns(a, waiter, from_ns, to_ns);
 	if (holder && model_thread_records(a->model, holder))
 		mark_row(a, waiter)->sums.taken_ns += ns;
 	else if (ns && waiter->proc->is_rank)
@@ -186,7 +187,7 @@ static void on_call(void *ctx, const struct model_call *c)
 		finalize_ends(a, c);
 		return;
 	case WINDOW_FOUND:
-		found(a, c->thread, c->begin_ns, c->end_ns, &c->split);
+		window_found(a, c->thread, c->begin_ns, c->end_ns, &c->split);
 		break;
 	case WINDOW_STAYS:
 		break;
@@ -218,7 +219,7 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	if (s->nested || !func_is_top(s->func[0].func))
 		return;
 	if (windows_spin(&a->windows, s) == WINDOW_FOUND)
-		found(a, s->thread, s->begin_ns, s->end_ns, &s->split);
+		window_found(a, s->thread, s->begin_ns, s->end_ns, &s->split);
 	m = mark_row(a, s->thread);
 	if (m->ended)
 		return;
@@ -260,11 +261,6 @@ static void on_start(void *ctx, const struct model *m)
 
 /* ---- stretches ---- */
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Sums up to a moment inside the window, or up to the window's end. */
 static struct app_sums sums_at(const struct app_mark *m, const struct model_thread *t,
 			       uint64_t ts_ns)
@@ -292,7 +288,7 @@ static void states_add(struct state_times *to, const struct state_times *from,
 		       const struct state_times *until)
 {
 	for (int s = 0; s < THREAD_STATE_CNT; s++)
-		to->ns[s] += minus(until->ns[s], from->ns[s]);
+		to->ns[s] += u64_minus(until->ns[s], from->ns[s]);
 }
 
 /* If the window has begun since the entry, counts from the window's begin. */
@@ -311,8 +307,8 @@ void app_time_leave(const struct app_time *a, const struct model_thread *t,
 	states_add(&sums->io, &from->io, &until.io);
 	sums->outer_ns += until.outer_ns - from->outer_ns;
 	sums->inner_ns += until.inner_ns - from->inner_ns;
-	sums->room_ns += minus(until.room_ns, from->room_ns);
-	sums->taken_ns += minus(until.taken_ns, from->taken_ns);
+	sums->room_ns += u64_minus(until.room_ns, from->room_ns);
+	sums->taken_ns += u64_minus(until.taken_ns, from->taken_ns);
 }
 
 /* ---- the end ---- */
@@ -332,7 +328,7 @@ static void row_finish(struct app_thread *row, const struct app_sums *sums)
 {
 	const struct app_thread was = *row;
 
-	*row = app_time_of(sums, minus(was.to_ns, was.from_ns));
+	*row = app_time_of(sums, u64_minus(was.to_ns, was.from_ns));
 	row->from_ns = was.from_ns;
 	row->to_ns = was.to_ns;
 	row->open_ns = was.open_ns;
@@ -414,4 +410,90 @@ void app_time_release(struct app_time *a)
 	free(a->mark);
 	map_free(&a->held, free);
 	windows_release(&a->windows);
+}
+
+/* ---- splitting the sums of a thread into its times ---- */
+
+/* Takes at most ns out of *left. Returns what it took. */
+static uint64_t part_take(uint64_t ns, uint64_t *left)
+{
+	uint64_t got = ns < *left ? ns : *left;
+
+	*left -= got;
+	return got;
+}
+
+/* Takes ns from the parts in turn, as far as they suffice. Returns what it took. */
+static uint64_t take_from(uint64_t *const *parts, int cnt, uint64_t ns)
+{
+	uint64_t got = 0;
+
+	for (int i = 0; i < cnt && got < ns; i++)
+		got += part_take(ns - got, parts[i]);
+	return got;
+}
+
+static uint64_t whole_ns(double ns)
+{
+	return ns > 0 && ns < 1e18 ? (uint64_t)ns : 0;
+}
+
+/*
+ * Takes the overhead out of the parts that contain it. The recording at a call's begin and end lies
+ * mostly outside the measured time of the call.
+ */
+static void tracing_part(struct app_thread *row, const struct app_sums *s)
+{
+	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
+	uint64_t *const inner[] = {&row->work_ns, &row->wait_ns, &row->unknown_ns};
+	uint64_t *const room[] = {&row->asleep_ns, &row->no_core_ns, &row->compute_ns,
+				  &row->unknown_ns};
+	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
+
+	row->recording_ns = take_from(outer, 2, whole_ns(s->outer_ns)) +
+			    take_from(inner, 3, whole_ns(s->inner_ns));
+	row->taken_ns = take_from(taken, 2, s->taken_ns);
+	row->room_ns = take_from(room, 4, s->room_ns);
+	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;
+}
+
+/* Finds which part of no_core_ns and of unknown_ns was in calls. */
+static void in_calls_part(struct app_thread *row, const struct app_sums *s)
+{
+	uint64_t no_core_ns = row->no_core_ns, unknown_ns = row->unknown_ns;
+
+	row->mpi_no_core_ns = part_take(s->wait.ns[THREAD_RUNNABLE] + s->work.ns[THREAD_RUNNABLE] +
+						s->io.ns[THREAD_RUNNABLE],
+					&no_core_ns);
+	row->unknown_wait_ns = part_take(s->wait.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_work_ns = part_take(s->work.ns[THREAD_UNKNOWN], &unknown_ns);
+	row->unknown_io_ns = part_take(s->io.ns[THREAD_UNKNOWN], &unknown_ns);
+}
+
+/*
+ * Later records may have refuted what was known when the window began. So no part takes more than
+ * what is left.
+ */
+struct app_thread app_time_of(const struct app_sums *s, uint64_t window_ns)
+{
+	struct app_thread out = {.window_ns = window_ns}, *row = &out;
+	const uint64_t *ns = s->life.ns;
+	uint64_t left = window_ns, in_mpi_ns;
+
+	in_mpi_ns = s->wait.ns[THREAD_RUNNING] + s->work.ns[THREAD_RUNNING] +
+		    s->io.ns[THREAD_RUNNING];
+	row->no_core_ns = part_take(ns[THREAD_RUNNABLE], &left);
+	row->work_ns = part_take(s->work.ns[THREAD_RUNNING], &left);
+	row->wait_ns = part_take(s->wait.ns[THREAD_RUNNING], &left);
+	row->io_ns = part_take(s->io.ns[THREAD_RUNNING], &left);
+	row->compute_ns = part_take(u64_minus(ns[THREAD_RUNNING], in_mpi_ns), &left);
+	in_mpi_ns = s->wait.ns[THREAD_BLOCKED] + s->work.ns[THREAD_BLOCKED];
+	row->wait_ns += part_take(in_mpi_ns, &left);
+	row->io_ns += part_take(s->io.ns[THREAD_BLOCKED], &left);
+	in_mpi_ns += s->io.ns[THREAD_BLOCKED];
+	row->asleep_ns = part_take(u64_minus(ns[THREAD_BLOCKED], in_mpi_ns), &left);
+	row->unknown_ns = left;
+	tracing_part(row, s);
+	in_calls_part(row, s);
+	return out;
 }

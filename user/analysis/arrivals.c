@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 /* The n-th call of all members on a communicator or window. */
 struct joint_call {
@@ -27,12 +29,10 @@ static int begin_compare(const void *va, const void *vb)
 {
 	const struct arrival_call *a = va, *b = vb;
 
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->thread->idx < b->thread->idx ? -1 : a->thread->idx > b->thread->idx;
+	return u64_compare(a->begin_ns, b->begin_ns) ?: u64_compare(a->thread->idx, b->thread->idx);
 }
 
-static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
+static void member_blame(struct arrivals *a, const struct joint_call *j, uint32_t who, uint64_t ns)
 {
 	const struct arrival_call *c = &j->call[who];
 	struct arrival_row *r = table_row(a->process, a->nprocess, c->thread->proc->idx);
@@ -50,13 +50,6 @@ static void blame(struct arrivals *a, const struct joint_call *j, uint32_t who, 
 		};
 }
 
-static int time_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Times at which the waiting members leave, in order. */
 static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint32_t *n)
 {
@@ -66,7 +59,7 @@ static uint64_t *leaves_of(const struct arrival_call *call, uint32_t calls, uint
 	for (uint32_t i = 0; i < calls; i++)
 		if (call[i].waits)
 			leave_ns[(*n)++] = call[i].end_ns;
-	qsort(leave_ns, *n, sizeof(*leave_ns), time_compare);
+	qsort(leave_ns, *n, sizeof(*leave_ns), u64_order);
 	return leave_ns;
 }
 
@@ -112,7 +105,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 	for (uint32_t i = 0; i < j->cnt; i++) {
 		for (; s < joint.steps && step[s].to_ns <= j->call[i].begin_ns; s++)
 			each_ns += step[s].each_ns;
-		blame(a, j, i, each_ns);
+		member_blame(a, j, i, each_ns);
 	}
 	if (a->tell && (joint.steps || a->tell_all))
 		a->tell(a->ctx, &joint);
@@ -257,4 +250,40 @@ void arrivals_release(struct arrivals *a)
 	}
 	map_free(&a->comms, free);
 	free(a->process);
+}
+
+/* ---- the finding ---- */
+
+static char *arrival_text(const struct findings *f, const struct model_process *p,
+			  const struct arrival_row *a)
+{
+	char *text = xasprintf(
+		"%s was late to collective calls; others waited %s for it, most for %s",
+		phrase_process(f, p).text, phrase_ns(a->waited_ns).text, a->worst.func->name);
+
+	text = words(words_site(f, text, &a->worst.site),
+		     "%s: %s, as it came %s behind the first one (last to %llu of %llu)",
+		     phrase_when(f, a->worst.begin_ns).text, phrase_ns(a->worst.waited_ns).text,
+		     phrase_ns(a->worst.late_ns).text, (unsigned long long)a->last,
+		     (unsigned long long)a->calls);
+	return words_causes(f, text, CAUSE_COLLECTIVE, p->idx, a->waited_ns);
+}
+
+void find_collectives(struct findings *f)
+{
+	for (uint32_t i = 0; i < f->arrivals.nprocess && i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+		const struct arrival_row *a = &f->arrivals.process[i];
+
+		if (!a->waited_ns || !finding_counts(f, p))
+			continue;
+		finding_add(f, &(struct finding){
+				       .kind = "late_in_collective",
+				       .cost_ns = a->waited_ns,
+				       .text = arrival_text(f, p, a),
+				       .process = i,
+				       .from_ns = a->worst.begin_ns - a->worst.late_ns,
+				       .to_ns = a->worst.begin_ns,
+			       });
+	}
 }

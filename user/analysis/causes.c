@@ -91,7 +91,7 @@ static uint32_t line_drop(struct line *l, enum line_track track, uint64_t until_
 }
 
 /* Follows the waits that began before until_ns and forgets what ended before it. */
-static void forget(struct causes *a, uint64_t until_ns)
+static void causes_forget(struct causes *a, uint64_t until_ns)
 {
 	uint32_t left = 0;
 
@@ -117,12 +117,9 @@ static void line_add(struct causes *a, const struct model_thread *t, enum line_t
 	uint32_t at;
 
 	while (a->kept >= CAUSES_KEPT_MAX)
-		forget(a, a->since_ns + (a->now_ns - a->since_ns + 1) / 2);
+		causes_forget(a, a->since_ns + (a->now_ns - a->since_ns + 1) / 2);
 	l = &((struct causes_thread *)table_row(a->thread, a->nthread, t->idx))->line[track];
-	if (l->n == l->room) {
-		l->room = l->room ? l->room * 2 : 4;
-		l->entry = xrealloc(l->entry, l->room * sizeof(*l->entry));
-	}
+	(void)table_row(l->entry, l->room, l->n);
 	for (at = l->n++; at && l->entry[at - 1].from_ns > e->from_ns; at--)
 		l->entry[at] = l->entry[at - 1];
 	l->entry[at] = *e;
@@ -276,7 +273,7 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 		w->member[i] = (struct wait_member){j->call[i].thread, j->call[i].begin_ns};
 	for (uint32_t i = 0; i < j->calls; i++) {
 		const struct arrival_call *c = &j->call[i];
-		uint64_t to_ns = c->end_ns < last_ns ? c->end_ns : last_ns;
+		uint64_t to_ns = u64_min(c->end_ns, last_ns);
 
 		if (c->waits && c->begin_ns < to_ns)
 			waiter_add(a, c->thread, w, c->begin_ns, to_ns);
@@ -309,7 +306,7 @@ static int on_finish(void *ctx, const struct model *m)
 	struct causes *a = ctx;
 
 	(void)m;
-	forget(a, UINT64_MAX);
+	causes_forget(a, UINT64_MAX);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static uint64_t cost_until(struct weight *w, uint64_t ts_ns)
 /*
  * Cost of a stretch. It mostly begins where the previous one ended, so that cost_until() is cached.
  */
-static uint64_t cost(struct weight *w, uint64_t from_ns, uint64_t to_ns)
+static uint64_t weight_cost(struct weight *w, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t until_from_ns = cost_until(w, from_ns);
 
@@ -137,8 +137,8 @@ static void share_add(const struct walk *k, struct share *s, uint64_t from_ns, u
 	chain_note(k, &s->found);
 }
 
-static void charge(struct walk *k, struct map *in, enum cause_kind kind, uint32_t other,
-		   uint64_t from_ns, uint64_t to_ns, uint64_t ns)
+static void walk_charge(struct walk *k, struct map *in, enum cause_kind kind, uint32_t other,
+			uint64_t from_ns, uint64_t to_ns, uint64_t ns)
 {
 	struct cause_row *r;
 
@@ -153,11 +153,11 @@ static void charge(struct walk *k, struct map *in, enum cause_kind kind, uint32_
 static void charge_all(struct walk *k, enum cause_kind kind, uint32_t other, uint64_t from_ns,
 		       uint64_t to_ns, struct weight *w)
 {
-	uint64_t ns = cost(w, from_ns, to_ns);
+	uint64_t ns = weight_cost(w, from_ns, to_ns);
 
-	charge(k, &k->a->roots, kind, other, from_ns, to_ns, ns);
+	walk_charge(k, &k->a->roots, kind, other, from_ns, to_ns, ns);
 	if (k->npath == 1)
-		charge(k, &k->a->direct[k->wait->how], kind, other, from_ns, to_ns, ns);
+		walk_charge(k, &k->a->direct[k->wait->how], kind, other, from_ns, to_ns, ns);
 }
 
 /* Finds the root's first call after the stretch. */
@@ -202,7 +202,7 @@ static void worst_note(const struct causes *a, const struct causes_wait *wait,
 	waits_in_find(a, wait, w);
 }
 
-static void settle(const struct causes *a, const struct causes_wait *wait, struct cause_row *r)
+static void row_settle(const struct causes *a, const struct causes_wait *wait, struct cause_row *r)
 {
 	struct cause *c = &r->cause;
 
@@ -230,7 +230,7 @@ static enum cause_kind kind_of(const struct line_entry *call, enum thread_state 
  * Charges what the last thread of the path did from from_ns on, while it was in no wait. Lowers
  * *to_ns to the time at which it did something else.
  */
-static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight *w)
+static void activity_charge(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight *w)
 {
 	const struct model_thread *t = k->path[k->npath - 1];
 	struct line *line = k->a->thread[t->idx].line;
@@ -254,8 +254,8 @@ static void did(struct walk *k, uint64_t from_ns, uint64_t *to_ns, struct weight
 	charge_all(k, kind, other, from_ns, *to_ns, w);
 }
 
-static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		   struct weight *w);
+static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t from_ns,
+			uint64_t to_ns, struct weight *w);
 
 /* Follows the missing members of a wait, each for an equal part. */
 static void follow_wait(struct walk *k, const struct causes_wait *wait, uint64_t from_ns,
@@ -274,9 +274,10 @@ static void follow_wait(struct walk *k, const struct causes_wait *wait, uint64_t
 				.of = w, .parts = wait->members - first, .part = i - first};
 
 			if (k->npath == 1)
-				charge(k, &k->a->direct[k->wait->how], CAUSE_WAITED, t->proc->idx,
-				       from_ns, until_ns, cost(&part, from_ns, until_ns));
-			follow(k, t, from_ns, until_ns, &part);
+				walk_charge(k, &k->a->direct[k->wait->how], CAUSE_WAITED,
+					    t->proc->idx, from_ns, until_ns,
+					    weight_cost(&part, from_ns, until_ns));
+			wait_follow(k, t, from_ns, until_ns, &part);
 		}
 	}
 }
@@ -289,8 +290,8 @@ static bool is_on_path(const struct walk *k, const struct model_thread *t)
 	return false;
 }
 
-static void follow(struct walk *k, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		   struct weight *w)
+static void wait_follow(struct walk *k, const struct model_thread *t, uint64_t from_ns,
+			uint64_t to_ns, struct weight *w)
 {
 	struct causes_thread *c = table_row(k->a->thread, k->a->nthread, t->idx);
 
@@ -310,7 +311,7 @@ static void follow(struct walk *k, const struct model_thread *t, uint64_t from_n
 		if (e)
 			follow_wait(k, e->wait, from_ns, until_ns, w);
 		else
-			did(k, from_ns, &until_ns, w);
+			activity_charge(k, from_ns, &until_ns, w);
 	}
 	k->npath--;
 }
@@ -322,22 +323,17 @@ void causes_follow(struct causes *a, const struct causes_queued *q)
 	struct walk k = {.a = a, .wait = q->wait};
 
 	a->walks++;
-	follow(&k, m->thread, q->wait->step[0].from_ns, m->begin_ns, &w);
+	wait_follow(&k, m->thread, q->wait->step[0].from_ns, m->begin_ns, &w);
 	for (uint32_t i = 0; i < k.ntouched; i++)
-		settle(a, q->wait, a->touched[i]);
+		row_settle(a, q->wait, a->touched[i]);
 }
 
 static int cause_compare(const void *va, const void *vb)
 {
 	const struct cause *a = va, *b = vb;
+	int order = u64_compare(a->process, b->process) ?: u64_compare(b->ns, a->ns);
 
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->other < b->other ? -1 : a->other > b->other;
+	return order ?: u64_compare(a->kind, b->kind) ?: u64_compare(a->other, b->other);
 }
 
 struct cause *causes_list(const struct map *of, uint32_t *n)

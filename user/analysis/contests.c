@@ -18,9 +18,9 @@ struct piece {
 	bool refuted;
 	/* number of sides that are still unknown: 2 … 0 */
 	uint8_t open;
-	enum doing waits; /* once known: what the waiter was doing */
+	enum activity waits; /* once known: what the waiter was doing */
 	/* once known: how ns splits into what the holder was doing */
-	uint64_t held[DOING_CNT];
+	uint64_t held[ACTIVITY_CNT];
 	const struct func_info *waits_in, *holds_in;
 	struct piece *next_of_waiter, *next_of_holder;
 };
@@ -54,7 +54,7 @@ static struct contest_thread *row_of(struct contests *a, const struct model_thre
 
 /* ---- sums ---- */
 
-static void sum_add(struct contests *a, const struct piece *p, enum doing holds)
+static void sum_add(struct contests *a, const struct piece *p, enum activity holds)
 {
 	uint64_t key = (uint64_t)p->waiter->idx << 41 ^ (uint64_t)p->holder->idx << 19 ^
 		       (uint64_t)p->cpu << 6 ^ (uint64_t)p->waits << 3 ^ holds;
@@ -85,7 +85,7 @@ static void piece_settle(struct contests *a, struct piece *p)
 	if (--p->open)
 		return;
 	counts = !p->refuted && windows_has(a->windows, p->waiter->proc, p->from_ns);
-	for (enum doing d = 0; d < DOING_CNT && counts; d++)
+	for (enum activity d = 0; d < ACTIVITY_CNT && counts; d++)
 		if (p->held[d])
 			sum_add(a, p, d);
 	free(p);
@@ -94,7 +94,7 @@ static void piece_settle(struct contests *a, struct piece *p)
 /*
  * Refutes a list of pieces, linked by waiter or by holder: there was no waiting, or it is unknown.
  */
-static void refute(struct contests *a, struct piece *p, bool by_waiter)
+static void pieces_refute(struct contests *a, struct piece *p, bool by_waiter)
 {
 	for (struct piece *next; p; p = next) {
 		next = by_waiter ? p->next_of_waiter : p->next_of_holder;
@@ -105,11 +105,11 @@ static void refute(struct contests *a, struct piece *p, bool by_waiter)
 
 /* ---- what both did ---- */
 
-static enum doing most(const struct stretch *s)
+static enum activity stretch_most(const struct stretch *s)
 {
-	enum doing best = DOING_OWN;
+	enum activity best = ACTIVITY_OWN;
 
-	for (enum doing d = 0; d < DOING_CNT; d++)
+	for (enum activity d = 0; d < ACTIVITY_CNT; d++)
 		if (s->ns[d] > s->ns[best])
 			best = d;
 	return best;
@@ -119,11 +119,11 @@ static void held_split(struct piece *p, const struct stretch *s)
 {
 	double all_ns = 0;
 	uint64_t left_ns = p->ns;
-	enum doing best = most(s);
+	enum activity best = stretch_most(s);
 
-	for (enum doing d = 0; d < DOING_CNT; d++)
+	for (enum activity d = 0; d < ACTIVITY_CNT; d++)
 		all_ns += (double)s->ns[d];
-	for (enum doing d = 0; d < DOING_CNT; d++) {
+	for (enum activity d = 0; d < ACTIVITY_CNT; d++) {
 		if (d == best)
 			continue;
 		p->held[d] = (uint64_t)((double)p->ns * (double)s->ns[d] / all_ns);
@@ -142,7 +142,7 @@ static void on_known(void *ctx, const struct stretch *s)
 
 		next = waits ? p->next_of_waiter : p->next_of_holder;
 		if (waits) {
-			p->waits = most(s);
+			p->waits = stretch_most(s);
 			p->waits_in = s->func;
 		} else {
 			held_split(p, s);
@@ -161,7 +161,7 @@ static void piece_add(struct contests *a, const struct waiting *w,
 	struct contest_thread *row = row_of(a, w->thread);
 	struct piece *p;
 
-	from_ns = from_ns > w->since_ns ? from_ns : w->since_ns;
+	from_ns = u64_max(from_ns, w->since_ns);
 	if (from_ns >= to_ns)
 		return;
 	p = xcalloc(1, sizeof(*p));
@@ -176,8 +176,8 @@ static void piece_add(struct contests *a, const struct waiting *w,
 	row->pieces = *list = p;
 }
 
-static void ran(struct contests *a, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		uint16_t cpu)
+static void thread_ran(struct contests *a, const struct model_thread *t, uint64_t from_ns,
+		       uint64_t to_ns, uint16_t cpu)
 {
 	struct contest_core *c = core_of(a, cpu);
 	struct piece *list = c->early;
@@ -185,7 +185,7 @@ static void ran(struct contests *a, const struct model_thread *t, uint64_t from_
 
 	c->early = NULL;
 	if (list && list->holder != t) {
-		refute(a, list, false);
+		pieces_refute(a, list, false);
 		list = NULL;
 	}
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -199,7 +199,7 @@ static void ran(struct contests *a, const struct model_thread *t, uint64_t from_
 	}
 	c->n = left;
 	if (list)
-		doings_ask(&a->doings, t, from_ns, to_ns, list);
+		activities_ask(&a->activities, t, from_ns, to_ns, list);
 }
 
 /* ---- waiting threads ---- */
@@ -217,10 +217,7 @@ static void waits_add(struct contests *a, const struct model_thread *t, uint64_t
 			c->waiting[i].since_ns = t->since_ns;
 		return;
 	}
-	if (c->n == c->room) {
-		c->room = c->room ? c->room * 2 : 8;
-		c->waiting = xrealloc(c->waiting, c->room * sizeof(*c->waiting));
-	}
+	(void)table_row(c->waiting, c->room, c->n);
 	c->waiting[c->n++] = (struct waiting){t, since_ns};
 }
 
@@ -246,17 +243,17 @@ static void waits_end(struct contests *a, const struct model_thread *t, uint16_t
 }
 
 /* A thread's waiting is over (truly), or turned out not to be waiting. */
-static void waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
-		   uint64_t to_ns, bool truly)
+static void thread_waited(struct contests *a, const struct model_thread *t, uint64_t from_ns,
+			  uint64_t to_ns, bool truly)
 {
 	struct contest_thread *row = row_of(a, t);
 	struct piece *p = row->pieces;
 
 	row->pieces = NULL;
 	if (truly && p)
-		doings_ask(&a->doings, t, from_ns, to_ns, p);
+		activities_ask(&a->activities, t, from_ns, to_ns, p);
 	else
-		refute(a, p, true);
+		pieces_refute(a, p, true);
 }
 
 /* ---- the sink ---- */
@@ -265,11 +262,11 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 		     enum thread_state s, uint16_t cpu)
 {
 	if (s == THREAD_RUNNING)
-		ran(ctx, t, from_ns, to_ns, cpu);
+		thread_ran(ctx, t, from_ns, to_ns, cpu);
 	if (!t->proc->is_rank)
 		return;
 	waits_end(ctx, t, cpu, to_ns);
-	waited(ctx, t, from_ns, to_ns, s == THREAD_RUNNABLE);
+	thread_waited(ctx, t, from_ns, to_ns, s == THREAD_RUNNABLE);
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -277,7 +274,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 	struct contest_core *c = core_of(ctx, s->cpu);
 
 	/* the thread that ran before is gone and was not known to run */
-	refute(ctx, c->early, false);
+	pieces_refute(ctx, c->early, false);
 	c->early = NULL;
 	c->runs = s->next;
 	waits_add(ctx, s->prev, s->ts_ns);
@@ -298,37 +295,37 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	doings_call(&((struct contests *)ctx)->doings, c);
+	activities_call(&((struct contests *)ctx)->activities, c);
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	doings_spin(&((struct contests *)ctx)->doings, s);
+	activities_spin(&((struct contests *)ctx)->activities, s);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	doings_lost(&((struct contests *)ctx)->doings, l);
+	activities_lost(&((struct contests *)ctx)->activities, l);
 }
 
 static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 {
 	(void)ts_ns;
-	doings_exit(&((struct contests *)ctx)->doings, t);
+	activities_exit(&((struct contests *)ctx)->activities, t);
 }
 
 /* Settles everything, as no more records will come. */
 static void pieces_end(struct contests *a)
 {
 	for (uint32_t i = 0; i < a->nthread; i++) {
-		refute(a, a->thread[i].pieces, true);
+		pieces_refute(a, a->thread[i].pieces, true);
 		a->thread[i].pieces = NULL;
 	}
 	for (uint32_t i = 0; i < a->ncore; i++) {
-		refute(a, a->core[i].early, false);
+		pieces_refute(a, a->core[i].early, false);
 		a->core[i].early = NULL;
 	}
-	doings_finish(&a->doings);
+	activities_finish(&a->activities);
 }
 
 static int on_finish(void *ctx, const struct model *m)
@@ -355,13 +352,13 @@ void contests_init(struct contests *a, const struct windows *windows)
 			 .finish = on_finish},
 		.windows = windows,
 	};
-	doings_init(&a->doings, on_known, a);
+	activities_init(&a->activities, on_known, a);
 }
 
 void contests_release(struct contests *a)
 {
 	pieces_end(a);
-	doings_release(&a->doings);
+	activities_release(&a->activities);
 	for (uint32_t i = 0; i < a->ncore; i++)
 		free(a->core[i].waiting);
 	free(a->core);

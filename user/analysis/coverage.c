@@ -309,7 +309,7 @@ bool coverage_was_late(const struct coverage *a, const struct model_process *p)
 	return false;
 }
 
-static double cost(uint64_t hits, double each_ns)
+static double hits_cost(uint64_t hits, double each_ns)
 {
 	double ns = (double)hits * each_ns;
 
@@ -318,10 +318,10 @@ static double cost(uint64_t hits, double each_ns)
 
 double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 {
-	return cost(h->calls, a->call_ns) + cost(h->polls, a->spin_ns) +
-	       cost(h->counted, a->counted_ns) + cost(h->stepped, coverage_step_ns(a)) +
-	       cost(h->preloaded, a->preload_ns) +
-	       cost(h->preloaded_counted, a->preload_counted_ns);
+	return hits_cost(h->calls, a->call_ns) + hits_cost(h->polls, a->spin_ns) +
+	       hits_cost(h->counted, a->counted_ns) + hits_cost(h->stepped, coverage_step_ns(a)) +
+	       hits_cost(h->preloaded, a->preload_ns) +
+	       hits_cost(h->preloaded_counted, a->preload_counted_ns);
 }
 
 double coverage_made_cost(const struct coverage *a, const struct coverage_made *made)
@@ -334,8 +334,8 @@ double coverage_made_cost(const struct coverage *a, const struct coverage_made *
 
 double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *h)
 {
-	return cost(h->polls, a->spin_ns) + cost(h->stepped_polls, coverage_step_ns(a)) +
-	       cost(h->preloaded_polls, a->preload_ns);
+	return hits_cost(h->polls, a->spin_ns) + hits_cost(h->stepped_polls, coverage_step_ns(a)) +
+	       hits_cost(h->preloaded_polls, a->preload_ns);
 }
 
 static int on_finish(void *ctx, const struct model *m)

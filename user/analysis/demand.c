@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
+#include "analysis/label.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 #define NO_MASK UINT32_MAX
 
@@ -42,20 +45,20 @@ static uint32_t cpus_in(const struct model_mask *cpus)
 
 /* ---- time ---- */
 
-static bool over(const struct demand_mask *k)
+static bool mask_is_over(const struct demand_mask *k)
 {
 	return k->now > k->nr && k->runs >= k->nr;
 }
 
 static uint64_t over_until(const struct demand_mask *k, uint64_t ts_ns)
 {
-	return k->over_ns + (over(k) && ts_ns > k->since_ns ? ts_ns - k->since_ns : 0);
+	return k->over_ns + (mask_is_over(k) && ts_ns > k->since_ns ? ts_ns - k->since_ns : 0);
 }
 
 static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_by)
 {
 	uint64_t ns = ts_ns > k->since_ns ? ts_ns - k->since_ns : 0;
-	bool was = over(k);
+	bool was = mask_is_over(k);
 
 	k->ran_ns += ns * (k->runs < k->nr ? k->runs : k->nr);
 	if (was) {
@@ -66,11 +69,11 @@ static void mask_count(struct demand_mask *k, uint64_t ts_ns, int by, int runs_b
 	k->since_ns = ts_ns;
 	k->now += (uint32_t)by;
 	k->runs += (uint32_t)runs_by;
-	if (over(k) && k->now > k->most)
+	if (mask_is_over(k) && k->now > k->most)
 		k->most = k->now;
 	if (!was)
 		k->over_since_ns = ts_ns;
-	if (!was || over(k) || ts_ns - k->over_since_ns <= k->worst_ns)
+	if (!was || mask_is_over(k) || ts_ns - k->over_since_ns <= k->worst_ns)
 		return;
 	k->worst_ns = ts_ns - k->over_since_ns;
 	k->worst_from_ns = k->over_since_ns;
@@ -107,7 +110,7 @@ static void want_set(struct demand *a, struct demand_thread *row, uint64_t ts_ns
 	row->over_before_ns = over_until(&a->mask[row->mask], ts_ns);
 }
 
-static void look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
+static void thread_look(struct demand *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	if (t->proc->is_rank)
 		want_set(a, row_of(a, t), ts_ns,
@@ -133,7 +136,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	*counts = now;
 	for (uint32_t i = 0; i < model_thread_count(a->model); i++)
 		if (model_thread_get(a->model, i)->proc == p)
-			look(a, model_thread_get(a->model, i), c->end_ns);
+			thread_look(a, model_thread_get(a->model, i), c->end_ns);
 }
 
 /* ---- masks ---- */
@@ -237,7 +240,7 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 	if (mask != row->mask)
 		row->over_ns = 0;
 	row->mask = mask;
-	look(ctx, f->thread, f->ts_ns);
+	thread_look(ctx, f->thread, f->ts_ns);
 }
 
 /* ---- the rest of the sink ---- */
@@ -245,13 +248,13 @@ static void on_affinity(void *ctx, const struct model_affinity *f)
 static void on_switch(void *ctx, const struct model_switch *s)
 {
 	/* the next thread comes first, as the CPU was in use all the time */
-	look(ctx, s->next, s->ts_ns);
-	look(ctx, s->prev, s->ts_ns);
+	thread_look(ctx, s->next, s->ts_ns);
+	thread_look(ctx, s->prev, s->ts_ns);
 }
 
 static void on_waking(void *ctx, const struct model_waking *w)
 {
-	look(ctx, w->target, w->ts_ns);
+	thread_look(ctx, w->target, w->ts_ns);
 }
 
 static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
@@ -312,4 +315,146 @@ const struct demand_mask *demand_mask_of(const struct demand *a, const struct mo
 	return t->idx < a->nthread && a->thread[t->idx].has_mask ?
 		       &a->mask[a->thread[t->idx].mask] :
 		       NULL;
+}
+
+/*
+ * Finds sets of CPUs that more threads want than there are CPUs (analysis/demand.h). Reports no set
+ * whose cost smaller sets within it explain.
+ */
+
+#define OVER_PART 10  /* demand must exceed a set for 1/OVER_PART of its busy time */
+#define EXPLAINED 0.9 /* drop a set if sets within it explain more than this part of its cost */
+
+/* Processes whose threads want CPUs of the set. Returns their number, and the first NAMED. */
+static uint32_t ranks_in(const struct findings *f, uint32_t mask,
+			 const struct model_process **named)
+{
+	const struct demand *d = &f->demand;
+	bool *seen = xcalloc(model_process_count(f->model), sizeof(*seen));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < model_thread_count(f->model); i++) {
+		const struct model_thread *t = model_thread_get(f->model, i);
+		bool in = false;
+
+		for (uint32_t k = 0; k < d->nmask && !in && !seen[t->proc->idx]; k++)
+			in = demand_within(&d->mask[k], &d->mask[mask]) &&
+			     demand_of_thread(d, t, k) >= d->mask[mask].over_ns / OVER_PART;
+		if (!in)
+			continue;
+		seen[t->proc->idx] = true;
+		if (n < NAMED)
+			named[n] = t->proc;
+		n++;
+	}
+	free(seen);
+	return n;
+}
+
+static char *demand_text(const struct findings *f, uint32_t mask)
+{
+	const struct demand_mask *k = &f->demand.mask[mask];
+	const struct model_process *named[NAMED];
+	uint32_t n = ranks_in(f, mask, named);
+	char *cpus = cpus_label(f->model, k->host_idx, &k->cpus, NAMED);
+	char *text = xasprintf("%.1f threads on average, at most %u",
+			       (double)k->want_ns / (double)k->over_ns, k->most);
+
+	for (uint32_t i = 0; i < n && i < NAMED; i++)
+		text = words(text, "%s%s", i ? ", " : ", of ", phrase_process(f, named[i]).text);
+	text = words(words_more(text, n),
+		     ", wanted the %u CPU%s that they may use (%s) for %s, and had all of them: %s "
+		     "were lost to each other (longest %s%s)",
+		     k->nr, k->nr == 1 ? "" : "s", cpus, phrase_ns(k->over_ns).text,
+		     phrase_ns(k->lost_ns).text, phrase_ns(k->worst_ns).text,
+		     phrase_when(f, k->worst_from_ns).text);
+	free(cpus);
+	return text;
+}
+
+static char *demand_advice(const struct findings *f, uint32_t mask)
+{
+	const struct demand_mask *k = &f->demand.mask[mask];
+	const struct model_process *named[NAMED];
+	uint32_t ranks = ranks_in(f, mask, named);
+	uint32_t each = (uint32_t)((double)k->want_ns / (double)k->over_ns / (ranks ? ranks : 1) +
+				   0.5);
+	char *text = ranks > 1 && allotted_apart(&f->allotted, named[0], named[1]) ?
+			     advice_apart(f, named[0], named[1]) :
+			     advice_cores(f, "each rank", each ? each : 1);
+
+	text = words(text ? words(text, ", or ") : xstrdup(""),
+		     "start fewer threads (OMP_NUM_THREADS) or ranks");
+	return ranks > 1 ? advice_yield(f, text, "; ranks that poll leave the core to others by ") :
+			   text;
+}
+
+/* Cost of the reported sets within a set. Counts no CPU twice. */
+static uint64_t explained_ns(const struct findings *f, const bool *told, uint32_t mask)
+{
+	const struct demand_mask *m = f->demand.mask;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < f->demand.nmask; i++)
+		if (told[i] && demand_within(&m[i], &m[mask]))
+			ns += m[i].lost_ns;
+	return ns;
+}
+
+static int size_compare(const void *va, const void *vb, void *ctx)
+{
+	const struct demand_mask *m = ctx, *a = &m[*(const uint32_t *)va],
+				 *b = &m[*(const uint32_t *)vb];
+
+	return u64_compare(a->nr, b->nr) ?: u64_compare(a->all, b->all);
+}
+
+/* Contests between threads that want only CPUs of the set. Caller frees. */
+static uint32_t *contests_in(const struct findings *f, const struct demand_mask *k, uint32_t *n)
+{
+	uint32_t *list = xmalloc((f->ncontest + 1) * sizeof(*list));
+
+	*n = 0;
+	for (uint32_t i = 0; i < f->ncontest; i++) {
+		const struct demand_mask *a = demand_mask_of(&f->demand, f->contest[i].waiter),
+					 *b = demand_mask_of(&f->demand, f->contest[i].holder);
+
+		if (a && b && demand_within(a, k) && demand_within(b, k))
+			list[(*n)++] = i;
+	}
+	return list;
+}
+
+void find_demand(struct findings *f)
+{
+	const struct demand_mask *m = f->demand.mask;
+	uint32_t n = f->demand.nmask, *order = xcalloc(n + 1, sizeof(*order));
+	bool *told = xcalloc(n + 1, sizeof(*told));
+
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), size_compare, (void *)m);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct demand_mask *k = &m[order[i]];
+		uint32_t *contest, ncontest;
+
+		if (k->lost_ns < f->least_ns || k->over_ns * k->nr < k->ran_ns / OVER_PART ||
+		    (double)explained_ns(f, told, order[i]) > EXPLAINED * (double)k->lost_ns)
+			continue;
+		told[order[i]] = true;
+		contest = contests_in(f, k, &ncontest);
+		finding_add(f, &(struct finding){
+				       .kind = "oversubscribed",
+				       .cost_ns = k->lost_ns,
+				       .text = demand_text(f, order[i]),
+				       .advice = demand_advice(f, order[i]),
+				       .process = FINDING_NOBODY,
+				       .from_ns = k->worst_from_ns,
+				       .to_ns = k->worst_from_ns + k->worst_ns,
+				       .contest = contest,
+				       .ncontest = ncontest,
+			       });
+	}
+	free(order);
+	free(told);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 /* An access lasts from start to complete, an exposure from post to wait. */
 enum side { ACCESS, EXPOSURE, SIDES };
@@ -39,12 +41,12 @@ struct queue {
 	uint32_t first, n, room;
 };
 
-struct pair {
+struct epoch_pair {
 	struct queue queue[SIDES];
 };
 
 struct epoch_window {
-	struct map pairs;	 /* origin, target → struct pair */
+	struct map pairs;	 /* origin, target → struct epoch_pair */
 	struct map begun[SIDES]; /* process idx → its epoch in progress */
 	struct epoch *epochs;	 /* list of all epochs; owned */
 };
@@ -162,10 +164,7 @@ static void queue_put(struct queue *q, struct queued what)
 		memmove(q->entry, q->entry + q->first, q->n * sizeof(*q->entry));
 		q->first = 0;
 	}
-	if (q->n == q->room) {
-		q->room = q->room ? q->room * 2 : 4;
-		q->entry = xrealloc(q->entry, q->room * sizeof(*q->entry));
-	}
+	(void)table_row(q->entry, q->room, q->n);
 	q->entry[q->n++] = what;
 }
 
@@ -177,7 +176,7 @@ static void side_add(struct epochs *a, struct epoch_window *w, struct epoch *e, 
 {
 	uint32_t origin = (uint32_t)(e->side == ACCESS ? self : named);
 	uint32_t target = (uint32_t)(e->side == ACCESS ? named : self);
-	struct pair *p = map_make(&w->pairs, (uint64_t)origin << 32 | target, sizeof(*p));
+	struct epoch_pair *p = map_make(&w->pairs, (uint64_t)origin << 32 | target, sizeof(*p));
 	struct queue *others = &p->queue[!e->side];
 	const struct queued own = {e, place};
 
@@ -312,7 +311,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 	(void)m;
 	for (size_t at = 0; (w = map_next(&a->windows, &at, NULL));) {
-		const struct pair *p;
+		const struct epoch_pair *p;
 
 		for (size_t i = 0; (p = map_next(&w->pairs, &i, NULL));)
 			for (int side = 0; side < SIDES; side++)
@@ -340,7 +339,7 @@ void epochs_init(struct epochs *a)
 
 static void pair_free(void *value)
 {
-	struct pair *p = value;
+	struct epoch_pair *p = value;
 
 	for (int side = 0; side < SIDES; side++)
 		free(p->queue[side].entry);
@@ -369,4 +368,44 @@ const struct epoch_row *epochs_of(const struct epochs *a, uint32_t idx)
 	static const struct epoch_row none;
 
 	return idx < a->nprocess ? &a->process[idx] : &none;
+}
+
+/* ---- the finding ---- */
+
+static const struct {
+	const char *kind, *before, *after; /* words around the late rank */
+} kinds[EPOCH_KINDS] = {
+	[EPOCH_LATE_POST] = {"late_post", "to access memory of ",
+			     ", which had not called MPI_Win_post yet"},
+	[EPOCH_LATE_COMPLETE] = {"late_complete", "for the end of accesses to their memory by ",
+				 ", which had not called MPI_Win_complete yet"},
+	[EPOCH_LOCKED] = {"lock_contention", "for the lock of a window that ", " held"},
+	[EPOCH_NO_PROGRESS] = {"late_progress", "to access memory of ",
+			       ", which was outside MPI until then"},
+};
+
+/* Adds a finding about the n ranks that waited for one process. */
+static void epoch_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
+{
+	const struct waited_for all = waited_for_sum(w, n);
+	const struct model_process *late = model_process_get(f->model, all.late);
+	char *text = xasprintf("ranks waited %s %s%s%s", phrase_ns(all.ns).text, kinds[kind].before,
+			       phrase_process(f, late).text, kinds[kind].after);
+
+	text = words_causes(f, words_waiters(f, text, w, n), CAUSE_EPOCH + kind, all.late, all.ns);
+	finding_add(f, &(struct finding){
+			       .kind = kinds[kind].kind,
+			       .cost_ns = all.ns,
+			       .text = text,
+			       .advice = kind == EPOCH_NO_PROGRESS ? advice_target(f) : NULL,
+			       .process = all.late,
+			       .from_ns = all.worst_from_ns,
+			       .to_ns = all.worst_to_ns,
+		       });
+}
+
+void find_epochs(struct findings *f)
+{
+	for (int kind = 0; kind < EPOCH_KINDS; kind++)
+		waiters_each(f, &f->epochs.waits[kind], kind, epoch_add);
 }

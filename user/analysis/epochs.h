@@ -7,8 +7,8 @@
  * and a target has not called MPI_Win_post. Late complete: a target is in MPI_Win_wait, and an
  * origin has not called MPI_Win_complete. On one window, the n-th exposure of a target that names
  * an origin belongs to the n-th access of that origin that names the target. If several processes
- * are missing, the wait is shared among them. Lock contention (locks.h) and targets outside MPI
- * (passive.h) are reported through this analysis, too.
+ * are missing, the wait is shared among them. Lock contention (locks.c) and targets outside MPI
+ * (passive.c) are reported through this analysis, too.
  *
  * After A. Kühnal, M.-A. Hermanns, B. Mohr, F. Wolf: Specification of Inefficiency Patterns for
  * MPI-2 One-Sided Communication (Euro-Par 2006). There, late complete is a part of "early wait",
@@ -31,7 +31,7 @@ enum epoch_kind {
 	EPOCH_LOCKED,
 	/*
 	 * The target did not call MPI, and its library carries out accesses only in calls
-	 * (passive.h).
+	 * (passive.c).
 	 */
 	EPOCH_NO_PROGRESS,
 	EPOCH_KINDS,
@@ -58,7 +58,7 @@ struct epoch_row {
 	 */
 	uint64_t accesses[EPOCH_WHY_CNT], exposures[EPOCH_WHY_CNT];
 	uint64_t locks; /* locks on known windows */
-	/* calls that may have waited for a lock (locks.h) */
+	/* calls that may have waited for a lock (locks.c) */
 	uint64_t doubtful;
 };
 
@@ -94,5 +94,32 @@ struct arrival_call epoch_call(const struct model_call *k, bool waits);
 void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *call, uint32_t calls);
 /* Key of the call's window, unique in the whole trace. 0: unknown. */
 uint64_t epoch_window_key(const struct call_roles *r);
+
+/* Lock contention; locks.c has the rule. */
+struct locks {
+	struct model_sink sink;
+	struct epochs *epochs; /* the analysis that waits are reported to */
+	const struct model *model;
+	struct map windows; /* communicator, number → struct lock_window */
+};
+
+void locks_init(struct locks *a, struct epochs *epochs);
+void locks_release(struct locks *a);
+
+/* Targets outside MPI; passive.c has the rule. */
+struct passive {
+	struct model_sink sink;
+	struct epochs *epochs; /* the analysis that waits are reported to */
+	const struct model *model;
+	struct passive_process *process; /* by idx; owned */
+	uint32_t nprocess;
+	struct map windows;	       /* epoch_window_key → struct passive_window */
+	struct passive_call **waiting; /* owned; PASSIVE_WAITING_MAX */
+	uint32_t nwaiting;
+	bool lost; /* records of calls were lost */
+};
+
+void passive_init(struct passive *a, struct epochs *epochs);
+void passive_release(struct passive *a);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/site_times.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 bool failed_alike(const struct failed_row *a, const struct failed_row *b)
@@ -47,10 +48,7 @@ static struct failed_row *row_of(struct failed *a, const struct model_call *c)
 			       NULL;
 	if (a->nrow == FAILED_KEPT_MAX)
 		return NULL;
-	if (a->nrow == a->room) {
-		a->room = a->room ? 2 * a->room : 16;
-		a->row = xrealloc(a->row, a->room * sizeof(*a->row));
-	}
+	(void)table_row(a->row, a->room, a->nrow);
 	a->row[a->nrow] = own;
 	map_set(&a->by_key, key, (void *)(uintptr_t)(a->nrow + 1));
 	return &a->row[a->nrow++];

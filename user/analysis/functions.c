@@ -158,12 +158,9 @@ static int row_compare(const void *va, const void *vb)
 {
 	const struct function_row *a = *(const struct function_row *const *)va;
 	const struct function_row *b = *(const struct function_row *const *)vb;
+	int order = u64_compare(b->total_ns, a->total_ns);
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	if (a->calls != b->calls)
-		return a->calls > b->calls ? -1 : 1;
-	return strcmp(a->func->name, b->func->name);
+	return order ?: u64_compare(b->calls, a->calls) ?: strcmp(a->func->name, b->func->name);
 }
 
 static int on_finish(void *ctx, const struct model *m)

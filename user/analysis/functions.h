@@ -9,7 +9,7 @@
 #ifndef POV_ANALYSIS_FUNCTIONS_H
 #define POV_ANALYSIS_FUNCTIONS_H
 
-#include "analysis/histogram.h"
+#include "lib/histogram.h"
 #include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "lib/map.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "analysis/hang_ends.h"
 #include "analysis/table.h"
 #include "lib/json_get.h"
 #include "trace/trace_read.h"
@@ -37,7 +36,7 @@ const struct model_process *hang_member(const struct hang *h, const struct model
 
 /* ---- calls that members of a communicator make together ---- */
 
-static bool begins(const char *text, const char *with)
+static bool text_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -61,9 +60,9 @@ static bool is_collective(const struct func_info *f, const struct call_roles *r)
 	if (!strcmp(f->group, "coll") || !strcmp(f->group, "neigh"))
 		return !has_request(r, REQUEST_INIT);
 	if (!strcmp(f->group, "comm") || !strcmp(f->group, "topo"))
-		return f->waits || begins(f->name, others[0]);
+		return f->waits || text_begins(f->name, others[0]);
 	for (size_t i = 1; i < sizeof(others) / sizeof(*others); i++)
-		if (begins(f->name, others[i]))
+		if (text_begins(f->name, others[i]))
 			return true;
 	return false;
 }
@@ -425,7 +424,7 @@ static void on_state(void *ctx, const struct model_thread *mt, uint64_t from_ns,
 	(void)cpu;
 	if (!t || !t->thread || t->func || to_ns <= t->since_ns)
 		return;
-	t->times.ns[s] += to_ns - (from_ns > t->since_ns ? from_ns : t->since_ns);
+	t->times.ns[s] += to_ns - u64_max(from_ns, t->since_ns);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)

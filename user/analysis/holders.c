@@ -48,8 +48,8 @@ static void on_switch(void *ctx, const struct model_switch *s)
 /* ---- waiting ---- */
 
 /* Adds a stretch in which `thread` held the core. NULL: no known thread ran. */
-static void hold(struct holders *a, const struct model_thread *waiter,
-		 const struct model_thread *thread, uint64_t from_ns, uint64_t to_ns)
+static void holder_add(struct holders *a, const struct model_thread *waiter,
+		       const struct model_thread *thread, uint64_t from_ns, uint64_t to_ns)
 {
 	struct holders_row *row = &a->thread[waiter->idx];
 	struct holder *h;
@@ -76,16 +76,16 @@ static void hold(struct holders *a, const struct model_thread *waiter,
  * Adds the part of a run that lies in the waiting. Lowers *to_ns to where the rest of the waiting
  * ends.
  */
-static void take(struct holders *a, const struct model_thread *waiter, const struct run *r,
-		 uint64_t from_ns, uint64_t *to_ns)
+static void run_take(struct holders *a, const struct model_thread *waiter, const struct run *r,
+		     uint64_t from_ns, uint64_t *to_ns)
 {
-	uint64_t begin_ns = r->from_ns > from_ns ? r->from_ns : from_ns;
-	uint64_t end_ns = r->to_ns < *to_ns ? r->to_ns : *to_ns;
+	uint64_t begin_ns = u64_max(r->from_ns, from_ns);
+	uint64_t end_ns = u64_min(r->to_ns, *to_ns);
 
 	if (begin_ns >= end_ns)
 		return;
-	hold(a, waiter, NULL, end_ns, *to_ns);
-	hold(a, waiter, r->thread == waiter ? NULL : r->thread, begin_ns, end_ns);
+	holder_add(a, waiter, NULL, end_ns, *to_ns);
+	holder_add(a, waiter, r->thread == waiter ? NULL : r->thread, begin_ns, end_ns);
 	*to_ns = begin_ns;
 }
 
@@ -93,8 +93,8 @@ static void take(struct holders *a, const struct model_thread *waiter, const str
  * Finds the holders for a stretch of waiting for a CPU. The thread that runs there now is not in
  * the ring yet.
  */
-static void settle(struct holders *a, const struct model_thread *t, uint64_t from_ns,
-		   uint64_t to_ns, uint16_t cpu)
+static void waiting_settle(struct holders *a, const struct model_thread *t, uint64_t from_ns,
+			   uint64_t to_ns, uint16_t cpu)
 {
 	struct holders_core *c = core_of(a, cpu);
 	struct holders_row *row = table_row(a->thread, a->nthread, t->idx);
@@ -110,16 +110,16 @@ static void settle(struct holders *a, const struct model_thread *t, uint64_t fro
 		struct run now = c->now;
 
 		now.to_ns = to_ns;
-		take(a, t, &now, from_ns, &left_ns);
+		run_take(a, t, &now, from_ns, &left_ns);
 	}
 	for (uint64_t i = c->cnt; i && c->cnt - i < c->room && left_ns > from_ns; i--) {
 		const struct run *r = &c->run[(i - 1) % c->room];
 
 		if (r->to_ns <= from_ns)
 			break;
-		take(a, t, r, from_ns, &left_ns);
+		run_take(a, t, r, from_ns, &left_ns);
 	}
-	hold(a, t, NULL, from_ns, left_ns);
+	holder_add(a, t, NULL, from_ns, left_ns);
 }
 
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
@@ -132,7 +132,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 			c->now.thread = NULL;
 		run_add(c, &(struct run){from_ns, to_ns, t});
 	} else if (s == THREAD_RUNNABLE && t->proc->is_target) {
-		settle(ctx, t, from_ns, to_ns, cpu);
+		waiting_settle(ctx, t, from_ns, to_ns, cpu);
 	}
 }
 
@@ -140,7 +140,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 static void on_migrate(void *ctx, const struct model_migrate *g)
 {
 	if (g->thread->state == THREAD_RUNNABLE && g->thread->proc->is_target)
-		settle(ctx, g->thread, g->thread->since_ns, g->ts_ns, g->orig_cpu);
+		waiting_settle(ctx, g->thread, g->thread->since_ns, g->ts_ns, g->orig_cpu);
 }
 
 /* It is unknown what has run since. */
@@ -197,14 +197,9 @@ static int holder_compare(const void *va, const void *vb, void *model)
 	const struct holder *a = va, *b = vb;
 	uint32_t pa = model_thread_get(model, a->waiter)->proc->idx;
 	uint32_t pb = model_thread_get(model, b->waiter)->proc->idx;
+	int order = u64_compare(pa, pb) ?: u64_compare(a->waiter, b->waiter);
 
-	if (pa != pb)
-		return pa < pb ? -1 : 1;
-	if (a->waiter != b->waiter)
-		return a->waiter < b->waiter ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	return order ?: u64_compare(b->ns, a->ns) ?: u64_compare(a->thread, b->thread);
 }
 
 struct holder *holders_list(const struct holders *a, const struct model *m, uint32_t *n)

@@ -16,9 +16,9 @@ struct pair {
 	uint32_t low, high;
 	uint64_t messages;
 	/* bounds what must be added to the higher host's times */
-	const struct corridor *corridor;
-	enum corridor_state state;
-	struct corridor_line line;
+	const struct clock_bounds *bounds;
+	enum clock_bounds_state state;
+	struct clock_bounds_line line;
 };
 
 /* ---- bounds ---- */
@@ -32,13 +32,13 @@ static void on_match(void *ctx, const struct match *m)
 	if (m->assumed || from == to || !m->recv.completer)
 		return;
 	if (from < to)
-		corridor_least(map_make(&a->pairs, (uint64_t)from << 32 | to,
-					sizeof(struct corridor)),
-			       m->recv.end_ns, (int64_t)-took_ns);
+		clock_bounds_least(map_make(&a->pairs, (uint64_t)from << 32 | to,
+					    sizeof(struct clock_bounds)),
+				   m->recv.end_ns, (int64_t)-took_ns);
 	else
-		corridor_most(map_make(&a->pairs, (uint64_t)to << 32 | from,
-				       sizeof(struct corridor)),
-			      m->send.begin_ns, (int64_t)took_ns);
+		clock_bounds_most(map_make(&a->pairs, (uint64_t)to << 32 | from,
+					   sizeof(struct clock_bounds)),
+				  m->send.begin_ns, (int64_t)took_ns);
 }
 
 void host_clocks_init(struct host_clocks *a)
@@ -47,16 +47,16 @@ void host_clocks_init(struct host_clocks *a)
 	matches_init(&a->matches, on_match, a);
 }
 
-static void corridor_free(void *corridor)
+static void clock_bounds_free(void *bounds)
 {
-	corridor_release(corridor);
-	free(corridor);
+	clock_bounds_release(bounds);
+	free(bounds);
 }
 
 void host_clocks_release(struct host_clocks *a)
 {
 	matches_release(&a->matches);
-	map_free(&a->pairs, corridor_free);
+	map_free(&a->pairs, clock_bounds_free);
 }
 
 /* ---- a tree of hosts ---- */
@@ -71,7 +71,7 @@ struct search {
 
 static void pairs_take(struct search *s, const struct host_clocks *a)
 {
-	const struct corridor *c;
+	const struct clock_bounds *c;
 	uint64_t key;
 
 	s->pair = xcalloc(a->pairs.cnt + 1, sizeof(*s->pair));
@@ -81,8 +81,8 @@ static void pairs_take(struct search *s, const struct host_clocks *a)
 		p->low = (uint32_t)(key >> 32);
 		p->high = (uint32_t)key;
 		p->messages = c->least.messages + c->most.messages;
-		p->corridor = c;
-		p->state = corridor_line(c, s->from_ns, s->to_ns, &p->line);
+		p->bounds = c;
+		p->state = clock_bounds_line(c, s->from_ns, s->to_ns, &p->line);
 	}
 }
 
@@ -94,7 +94,7 @@ static const struct pair *pair_next(const struct search *s)
 	const struct pair *best = NULL;
 
 	for (const struct pair *p = s->pair; p < s->pair + s->npairs; p++)
-		if (p->state == CORRIDOR_LINE && s->done[p->low] != s->done[p->high] &&
+		if (p->state == CLOCK_BOUNDS_LINE && s->done[p->low] != s->done[p->high] &&
 		    (!best || p->line.uncertainty_ns < best->line.uncertainty_ns))
 			best = p;
 	return best;
@@ -107,7 +107,7 @@ static void host_leave(struct search *s, uint32_t host)
 
 	s->done[host] = true;
 	for (const struct pair *p = s->pair; p < s->pair + s->npairs; p++)
-		if ((p->low == host || p->high == host) && p->state == CORRIDOR_CLOSED)
+		if ((p->low == host || p->high == host) && p->state == CLOCK_BOUNDS_CLOSED)
 			fit->violated_ns = fmax(fit->violated_ns, p->line.violated_ns);
 }
 
@@ -115,16 +115,16 @@ static void host_leave(struct search *s, uint32_t host)
  * Adds one pair's bounds on a host's clock, where the pair's other host is settled. They bound what
  * must be added to the host's times to convert them to the corrected times of the other host.
  */
-static void bounds_take(struct corridor *to, const struct search *s, const struct pair *p,
+static void bounds_take(struct clock_bounds *to, const struct search *s, const struct pair *p,
 			uint32_t host, bool least)
 {
-	const struct bounds *b = least ? &p->corridor->least : &p->corridor->most;
+	const struct bounds *b = least ? &p->bounds->least : &p->bounds->most;
 	const struct trace_clock_fit *by = &s->host[host == p->high ? p->low : p->high];
 
 	for (uint32_t i = 0; i < b->cnt; i++) {
 		double apart_ns = least ? b->bound[i].apart_ns : -b->bound[i].apart_ns;
-		uint64_t high_ns = p->corridor->first_ns + (uint64_t)llround(b->bound[i].at_ns);
-		uint64_t low_ns = high_ns + (uint64_t)p->corridor->first_apart_ns +
+		uint64_t high_ns = p->bounds->first_ns + (uint64_t)llround(b->bound[i].at_ns);
+		uint64_t low_ns = high_ns + (uint64_t)p->bounds->first_apart_ns +
 				  (uint64_t)llround(apart_ns);
 		uint64_t at_ns = host == p->high ? high_ns : low_ns;
 		uint64_t other_ns = host == p->high ? low_ns : high_ns;
@@ -132,20 +132,20 @@ static void bounds_take(struct corridor *to, const struct search *s, const struc
 				by->drift * (double)(int64_t)(other_ns - by->at_ns);
 
 		if (least == (host == p->high))
-			corridor_least(to, at_ns, llround(ceil(add_ns)));
+			clock_bounds_least(to, at_ns, llround(ceil(add_ns)));
 		else
-			corridor_most(to, at_ns, llround(floor(add_ns)));
+			clock_bounds_most(to, at_ns, llround(floor(add_ns)));
 	}
 }
 
 /* Collects the bounds from a host's messages with all settled hosts, or from one pair only. */
-static void bounds_collect(struct corridor *to, const struct search *s, uint32_t host,
+static void bounds_collect(struct clock_bounds *to, const struct search *s, uint32_t host,
 			   const struct pair *only)
 {
 	for (const struct pair *p = s->pair; p < s->pair + s->npairs; p++) {
 		bool has = p->low == host ? s->done[p->high] : p->high == host && s->done[p->low];
 
-		if (!has || p->state == CORRIDOR_CLOSED || (only && p != only))
+		if (!has || p->state == CLOCK_BOUNDS_CLOSED || (only && p != only))
 			continue;
 		bounds_take(to, s, p, host, true);
 		bounds_take(to, s, p, host, false);
@@ -160,15 +160,15 @@ static void host_settle(struct search *s, const struct pair *pair)
 {
 	uint32_t host = s->done[pair->low] ? pair->high : pair->low;
 	const struct trace_clock_fit *by = &s->host[host == pair->high ? pair->low : pair->high];
-	struct corridor own = {0}, all = {0};
-	struct corridor_line line, by_all;
+	struct clock_bounds own = {0}, all = {0};
+	struct clock_bounds_line line, by_all;
 
 	bounds_collect(&own, s, host, pair);
 	bounds_collect(&all, s, host, NULL);
-	if (corridor_line(&own, s->from_ns, s->to_ns, &line) != CORRIDOR_LINE) {
+	if (clock_bounds_line(&own, s->from_ns, s->to_ns, &line) != CLOCK_BOUNDS_LINE) {
 		host_leave(s, host); /* the drifts add up to more than is possible */
 	} else {
-		if (corridor_line(&all, s->from_ns, s->to_ns, &by_all) == CORRIDOR_LINE)
+		if (clock_bounds_line(&all, s->from_ns, s->to_ns, &by_all) == CLOCK_BOUNDS_LINE)
 			line = by_all;
 		s->done[host] = true;
 		s->host[host] = (struct trace_clock_fit){
@@ -179,11 +179,12 @@ static void host_settle(struct search *s, const struct pair *pair)
 			.apart_ns = line.apart_ns,
 			.drift = line.drift,
 			.uncertainty_ns = by->uncertainty_ns +
-					  corridor_uncertainty(&own, s->from_ns, s->to_ns, &line),
+					  clock_bounds_uncertainty(&own, s->from_ns, s->to_ns,
+								   &line),
 		};
 	}
-	corridor_release(&own);
-	corridor_release(&all);
+	clock_bounds_release(&own);
+	clock_bounds_release(&all);
 }
 
 void host_clocks_find(const struct host_clocks *a, uint32_t nhosts, const bool *given,

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/find.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 /* A call that waited, and the time up to which its waiting has been reported. */
 struct late_call {
@@ -30,8 +32,8 @@ static struct late_call *call_of(struct late_thread *t, uint64_t begin_ns)
 	return c;
 }
 
-static void add(struct late_pairs *a, enum late_kind kind, const struct match_end *waiter,
-		const struct match_end *other)
+static void wait_add(struct late_pairs *a, enum late_kind kind, const struct match_end *waiter,
+		     const struct match_end *other)
 {
 	struct late_call *call = call_of(table_row(a->thread, a->nthread, waiter->completer->idx),
 					 waiter->completing_ns);
@@ -69,9 +71,9 @@ static void on_match(void *ctx, const struct match *m)
 		return;
 	}
 	if (late_ns(m, LATE_SENDER))
-		add(a, LATE_SENDER, &m->recv, &m->send);
+		wait_add(a, LATE_SENDER, &m->recv, &m->send);
 	if (late_ns(m, LATE_RECEIVER))
-		add(a, LATE_RECEIVER, &m->send, &m->recv);
+		wait_add(a, LATE_RECEIVER, &m->send, &m->recv);
 }
 
 void late_init(struct late_pairs *a)
@@ -86,4 +88,34 @@ void late_release(struct late_pairs *a)
 	for (int kind = 0; kind < LATE_KINDS; kind++)
 		map_free(&a->pairs[kind], free);
 	free(a->thread);
+}
+
+/* ---- the finding ---- */
+
+/* Adds a finding about the n ranks that waited for one process. */
+static void late_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
+{
+	const struct waited_for all = waited_for_sum(w, n);
+	bool sender = kind == LATE_SENDER;
+	const struct model_process *late = model_process_get(f->model, all.late);
+	char *text = xasprintf("ranks waited %s for %s that %s had not %s yet",
+			       phrase_ns(all.ns).text, sender ? "messages" : "receives",
+			       phrase_process(f, late).text, sender ? "sent" : "posted");
+
+	text = words_causes(f, words_waiters(f, text, w, n),
+			    sender ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER, all.late, all.ns);
+	finding_add(f, &(struct finding){
+			       .kind = sender ? "late_sender" : "late_receiver",
+			       .cost_ns = all.ns,
+			       .text = text,
+			       .process = all.late,
+			       .from_ns = all.worst_from_ns,
+			       .to_ns = all.worst_to_ns,
+		       });
+}
+
+void find_late(struct findings *f)
+{
+	for (int kind = 0; kind < LATE_KINDS; kind++)
+		waiters_each(f, &f->late.pairs[kind], kind, late_add);
 }

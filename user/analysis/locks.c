@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See locks.h. Calls of all processes come in order of their end. So when a call comes that may
+ * Finds who held the lock of a window at a target while another origin waited for it (MPI_Win_lock,
+ * MPI_Win_lock_all). Calls do not show when a lock is acquired. Some libraries acquire it in
+ * MPI_Win_lock. Others do that only if the target is the process itself; for another target they
+ * acquire it with the first flush or unlock. MPI_Win_lock_all may also acquire it with the first
+ * access to each target.
+ *
+ * Take two locks of different processes at one target, one of them exclusive, where a call of one
+ * returns only after the other has begun to unlock. Then the call certainly waited
+ *
+ *	from when the other process had flushed an access, which cannot be done without the lock;
+ *	from when the other process's MPI_Win_lock had returned, if that process is the target. The
+ *	same holds if the call is MPI_Win_lock too, and its process is not the target: this library
+ *	acquires locks of other processes there.
+ *
+ * Cases that only look like a wait are counted and blamed on no process. If several shared locks
+ * are held, a moment is shared among their holders.
+ *
+ * After M.-A. Hermanns, M. Geimer, B. Mohr, F. Wolf: Trace-Based Detection of Lock Contention in
+ * MPI One-Sided Communication (Tools for High Performance Computing 2016).
+ *
+ * Calls of all processes come in order of their end. So when a call comes that may
  * have waited, all processes that had the lock by then are known, and since when. But whether they
  * were about to unlock it is known only once they have called again.
  */
-#include "analysis/locks.h"
+#include "analysis/epochs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +87,7 @@ static bool targets_meet(int32_t a, int32_t b)
 	return a == b || a == PEER_ANY || b == PEER_ANY;
 }
 
-static bool excludes(const struct held *h, const struct waiting *w)
+static bool lock_excludes(const struct held *h, const struct waiting *w)
 {
 	return h->process != w->call.thread->proc && (h->exclusive || w->exclusive) &&
 	       targets_meet(h->target, w->target);
@@ -76,7 +96,7 @@ static bool excludes(const struct held *h, const struct waiting *w)
 /* True if the lock excludes the call, and its unlock began during the call. */
 static bool stands_in_way(const struct held *h, const struct waiting *w)
 {
-	return excludes(h, w) && h->unlock.begin_ns > w->call.begin_ns &&
+	return lock_excludes(h, w) && h->unlock.begin_ns > w->call.begin_ns &&
 	       h->unlock.begin_ns <= w->call.end_ns;
 }
 
@@ -182,13 +202,14 @@ static bool is_open(const struct lock_window *l, const struct waiting *w)
 		return false;
 	for (size_t at = 0; (own = map_next(&l->open, &at, NULL));)
 		for (uint32_t i = 0; i < own->n; i++)
-			if (excludes(&own->held[i], w) && own->held[i].called_ns <= w->call.end_ns)
+			if (lock_excludes(&own->held[i], w) &&
+			    own->held[i].called_ns <= w->call.end_ns)
 				return true;
 	return false;
 }
 
 /* Settles the calls that are decided, and the first ones in any case. */
-static void settle(struct locks *a, struct lock_window *l, uint32_t first)
+static void calls_settle(struct locks *a, struct lock_window *l, uint32_t first)
 {
 	uint32_t n = 0;
 
@@ -202,16 +223,13 @@ static void settle(struct locks *a, struct lock_window *l, uint32_t first)
 
 static struct held *held_put(struct held_list *l, const struct held *h)
 {
-	if (l->n == l->room) {
-		l->room = l->room ? l->room * 2 : 4;
-		l->held = xrealloc(l->held, l->room * sizeof(*l->held));
-	}
+	(void)table_row(l->held, l->room, l->n);
 	l->held[l->n] = *h;
 	return &l->held[l->n++];
 }
 
-static void unlock(struct lock_window *l, struct held_list *own, struct held *h,
-		   const struct model_call *k)
+static void lock_end(struct lock_window *l, struct held_list *own, struct held *h,
+		     const struct model_call *k)
 {
 	h->unlock = epoch_call(k, false);
 	if (l->over.n == 2 * OVER_MAX) {
@@ -240,7 +258,7 @@ static void waiting_add(struct locks *a, struct lock_window *l, const struct mod
 	if (!l->waiting)
 		l->waiting = xmalloc(WAITING_MAX * sizeof(*l->waiting));
 	if (l->nwaiting == WAITING_MAX)
-		settle(a, l, WAITING_MAX / 2);
+		calls_settle(a, l, WAITING_MAX / 2);
 	l->waiting[l->nwaiting++] = (struct waiting){
 		.call = epoch_call(k, true),
 		.target = c->target,
@@ -311,7 +329,7 @@ static void on_later(struct locks *a, struct lock_window *l, struct held_list *o
 			h->flushed_ns = k->end_ns;
 		/* an unlock of all targets does not unlock a target that was locked separately */
 		if (c->event == WIN_UNLOCK && (c->target == h->target || h->of_all))
-			unlock(l, own, h, k);
+			lock_end(l, own, h, k);
 	}
 }
 
@@ -333,7 +351,7 @@ static void on_call(void *ctx, const struct model_call *k)
 		on_lock(a, l, own, k);
 	else
 		on_later(a, l, own, k);
-	settle(a, l, 0);
+	calls_settle(a, l, 0);
 }
 
 static void on_start(void *ctx, const struct model *m)
@@ -348,7 +366,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 	(void)m;
 	for (size_t at = 0; (l = map_next(&a->windows, &at, NULL));)
-		settle(a, l, l->nwaiting);
+		calls_settle(a, l, l->nwaiting);
 	return 0;
 }
 

@@ -32,8 +32,8 @@ static void span_add(struct loss_class *c, uint64_t from_ns, uint64_t to_ns)
 		c->span = xcalloc(LOSS_SPANS_MAX, sizeof(*c->span));
 	last = c->n ? &c->span[c->n - 1] : NULL;
 	if (last && (c->n == LOSS_SPANS_MAX || from_ns <= last->to_ns)) {
-		last->from_ns = from_ns < last->from_ns ? from_ns : last->from_ns;
-		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
+		last->from_ns = u64_min(from_ns, last->from_ns);
+		last->to_ns = u64_max(to_ns, last->to_ns);
 		return;
 	}
 	c->span[c->n++] = (struct loss_span){from_ns, to_ns};
@@ -48,7 +48,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		a->everywhere |= LOSS_MISSED;
 		return;
 	}
-	from_ns = l->since_ns < l->ts_ns ? l->since_ns : l->ts_ns;
+	from_ns = u64_min(l->since_ns, l->ts_ns);
 	if (l->left_out) {
 		span_add(&a->left_out[l->counted], from_ns, l->ts_ns);
 		return;

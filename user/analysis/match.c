@@ -83,7 +83,8 @@ enum match_assumed match_assumed(const struct matches *a, const struct match *m,
 	return is_behind_skipped(a, m) ? ASSUMED_SKIPPED : ASSUMED_NOTHING;
 }
 
-static void count(struct matches *a, const struct model_process *p, bool sends, enum match_why why)
+static void end_count(struct matches *a, const struct model_process *p, bool sends,
+		      enum match_why why)
 {
 	struct match_row *r = table_row(a->row, a->nrow, p->idx);
 
@@ -92,7 +93,7 @@ static void count(struct matches *a, const struct model_process *p, bool sends, 
 
 void match_count(struct matches *a, const struct match_posted *p, enum match_why why)
 {
-	count(a, p->end.process, p->sends, why);
+	end_count(a, p->end.process, p->sends, why);
 }
 
 /* ---- posting ---- */
@@ -160,7 +161,7 @@ static const struct model_process *peer_of(struct matches *a, const struct model
 		why = MATCH_NO_PEER;
 	}
 	if (!peer)
-		count(a, self, d->sends, why);
+		end_count(a, self, d->sends, why);
 	if (d->sends && comm_id && d->why != PEER_KNOWN)
 		map_set(&a->unknown_to, comm_id, a);
 	if (comm_id && d->why != PEER_KNOWN)
@@ -186,7 +187,7 @@ static struct match_posted *posted_new(struct matches *a, const struct match_end
 	if (a->kept >= MATCH_KEPT_MAX)
 		a->full = true;
 	if (a->full) {
-		count(a, self, d->sends, MATCH_TOO_MANY);
+		end_count(a, self, d->sends, MATCH_TOO_MANY);
 		return NULL;
 	}
 	p = xcalloc(1, sizeof(*p));

@@ -126,7 +126,7 @@ static bool is_blocked(const struct inbox *in, const struct lane *l, const struc
 	return false;
 }
 
-static void pair(struct matches *a, struct inbox *in, struct lane *l)
+static void lane_pair(struct matches *a, struct inbox *in, struct lane *l)
 {
 	struct match_posted *s = l->sends.first, *r = l->recvs.first;
 	struct match m = {
@@ -171,7 +171,7 @@ static void lane_settle(struct matches *a, struct inbox *in, struct lane *l)
 			wait_for_calls(a, in);
 			return;
 		}
-		pair(a, in, l);
+		lane_pair(a, in, l);
 	}
 }
 
@@ -251,7 +251,7 @@ static void tally_recvs(struct tally *t, const struct posted_queue *q)
 
 	for (p = q->first; p && p->order_ns <= t->until_ns; p = p->next) {
 		t->over &= p->over && p->end.completer && !p->in_doubt;
-		t->last_ns = p->end.end_ns > t->last_ns ? p->end.end_ns : t->last_ns;
+		t->last_ns = u64_max(p->end.end_ns, t->last_ns);
 		t->recvs++;
 	}
 	if (p && p->end.completer && p->end.end_ns < t->next_ns)
@@ -300,7 +300,7 @@ static void inbox_give_up(struct matches *a, struct inbox *in, uint64_t until_ns
  * sent. Which receive took which message remains unknown, but everything later is unambiguous
  * again.
  */
-static bool drained(struct matches *a, struct inbox *in, uint64_t told_ns)
+static bool inbox_drained(struct matches *a, struct inbox *in, uint64_t told_ns)
 {
 	uint64_t until_ns = in->wild.first->end.end_ns;
 
@@ -319,8 +319,8 @@ static bool drained(struct matches *a, struct inbox *in, uint64_t told_ns)
 }
 
 /* Number of lanes with a message that the receive may take; *found is one of them. */
-static uint32_t candidates(const struct inbox *in, const struct match_posted *w,
-			   struct lane **found)
+static uint32_t candidates_count(const struct inbox *in, const struct match_posted *w,
+				 struct lane **found)
 {
 	uint32_t cnt = 0;
 	struct lane *l;
@@ -347,14 +347,14 @@ static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 
 	if (!w || !w->over || !w->end.completer || (sent_anywhere && !w->in_doubt))
 		return false;
-	cnt = candidates(in, w, &found);
+	cnt = candidates_count(in, w, &found);
 	if (w->in_doubt) {
 		in->doubtful |= sent_anywhere || cnt;
 		queue_drop(a, &in->wild);
 		return true;
 	}
 	if (cnt > 1)
-		return drained(a, in, told_ns);
+		return inbox_drained(a, in, told_ns);
 	if (cnt) {
 		wild_known(a, w, found->from, found->tag);
 		return true;
@@ -376,7 +376,7 @@ void match_post(struct matches *a, struct match_posted *p)
 }
 
 /* Settles what may have waited for the end that left. */
-static void left(struct matches *a, struct inbox *in, bool wild, struct lane *l)
+static void end_left(struct matches *a, struct inbox *in, bool wild, struct lane *l)
 {
 	if (!wild)
 		lane_settle(a, in, l);
@@ -395,7 +395,7 @@ void match_over(struct matches *a, struct match_posted *p, int64_t from, int32_t
 		wild_known(a, p, (uint32_t)from, tag);
 	else if (wild)
 		wait_for_calls(a, in);
-	left(a, in, wild, l);
+	end_left(a, in, wild, l);
 }
 
 void match_withdraw(struct matches *a, struct match_posted *p)
@@ -407,7 +407,7 @@ void match_withdraw(struct matches *a, struct match_posted *p)
 	queue_remove(queue_of(p), p);
 	free(p);
 	a->kept--;
-	left(a, in, wild, l);
+	end_left(a, in, wild, l);
 }
 
 void match_in_doubt(struct matches *a, struct match_posted *p)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Histogram of the sizes of sending operations.
- */
+/* See messages.h. */
 #include "analysis/messages.h"
 
 #include <stdlib.h>
@@ -66,6 +64,44 @@ static void on_call(void *ctx, const struct model_call *c)
 		model_call_operations(c, on_operation, a);
 }
 
+static uint64_t pair_key(uint32_t from, uint32_t to)
+{
+	return (uint64_t)from << 32 | to;
+}
+
+static void pair_add(struct messages *a, const struct model_message *msg)
+{
+	const struct model_operation *o = msg->operation;
+	const struct model_process *self = o->thread->proc, *peer = NULL;
+	struct pair *p;
+
+	if (msg->sends && msg->why == PEER_KNOWN && o->roles->has_peer && func_is_top(o->func))
+		peer = model_peer(a->model, self, msg->peer_job, msg->peer_world);
+	if (!peer)
+		return;
+	p = map_make(&a->pairs, pair_key(self->idx, peer->idx), sizeof(*p));
+	p->from = self->idx;
+	p->to = peer->idx;
+	p->messages++;
+	p->bytes += msg->bytes == BYTES_UNKNOWN ? 0 : (uint64_t)msg->bytes;
+	p->unknown += msg->bytes == BYTES_UNKNOWN;
+}
+
+static void on_message(void *ctx, const struct model_message *msg)
+{
+	struct messages *a = ctx;
+	struct peers_row *r = table_row(a->peers, a->npeers, msg->operation->thread->proc->idx);
+
+	r->messages++;
+	r->by[msg->why]++;
+	pair_add(a, msg);
+}
+
+static void on_start(void *ctx, const struct model *m)
+{
+	((struct messages *)ctx)->model = m;
+}
+
 const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 {
 	static const struct message_row none;
@@ -73,16 +109,29 @@ const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 	return idx < a->nprocess && a->process[idx] ? a->process[idx] : &none;
 }
 
+const struct peers_row *messages_peers(const struct messages *a, uint32_t idx)
+{
+	static const struct peers_row none;
+
+	return idx < a->npeers ? &a->peers[idx] : &none;
+}
+
+const struct pair *messages_pair(const struct messages *a, uint32_t from, uint32_t to)
+{
+	return map_get(&a->pairs, pair_key(from, to));
+}
+
 void messages_init(struct messages *a)
 {
-	*a = (struct messages){.sink = {.ctx = a, .call = on_call}};
+	*a = (struct messages){
+		.sink = {.ctx = a, .start = on_start, .call = on_call, .message = on_message}};
 }
 
 void messages_release(struct messages *a)
 {
-	uint32_t i;
-
-	for (i = 0; i < a->nprocess; i++)
+	for (uint32_t i = 0; i < a->nprocess; i++)
 		free(a->process[i]);
 	free(a->process);
+	free(a->peers);
+	map_free(&a->pairs, free);
 }

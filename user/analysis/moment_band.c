@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/table.h"
 #include "lib/log.h"
 #include "analysis/moment_band.h"
 
@@ -33,26 +34,13 @@ static struct piece *pieces_add(struct pieces *q)
 		q->n -= q->first;
 		q->first = 0;
 	}
-	if (q->n == q->room) {
-		q->room = q->room ? 2 * q->room : 64;
-		q->piece = xrealloc(q->piece, q->room * sizeof(*q->piece));
-	}
+	(void)table_row(q->piece, q->room, q->n);
 	return &q->piece[q->n++];
 }
 
 static bool pieces_full(const struct moment_bands *mb, const struct pieces *q)
 {
 	return q->n - q->first >= mb->queued_max;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* ---- accounting ---- */
@@ -92,7 +80,7 @@ static void cells_put(const struct moment_bands *mb, struct moment_band *b, uint
 	uint32_t column = from_ns < to_ns ? moment_column(mb, from_ns) : 0;
 
 	while (from_ns < to_ns) {
-		uint64_t end_ns = earlier(moment_column_ns(mb, ++column), to_ns);
+		uint64_t end_ns = u64_min(moment_column_ns(mb, ++column), to_ns);
 		struct moment_cell *c = &b->cell[column - 1];
 
 		c->ns[state] += end_ns - from_ns;
@@ -109,8 +97,8 @@ static void cells_add(const struct moment_bands *mb, struct moment_band *b, uint
 	uint64_t begin_ns = from_ns, end_ns = to_ns;
 
 	if (mb->by_account) {
-		begin_ns = earlier(later(from_ns, b->from_ns), to_ns);
-		end_ns = later(earlier(to_ns, b->to_ns), begin_ns);
+		begin_ns = u64_min(u64_max(from_ns, b->from_ns), to_ns);
+		end_ns = u64_max(u64_min(to_ns, b->to_ns), begin_ns);
 		cells_put(mb, b, from_ns, begin_ns, MOMENT_APART, MOMENT_OUTSIDE);
 		cells_put(mb, b, end_ns, to_ns, MOMENT_APART, MOMENT_OUTSIDE);
 	}
@@ -126,8 +114,8 @@ static void state_account(const struct moment_bands *mb, struct moment_band *b, 
 	while (from_ns < to_ns) {
 		const struct piece *c = calls->first < calls->n ? &calls->piece[calls->first] :
 								  NULL;
-		uint64_t begin_ns = c ? earlier(later(c->from_ns, from_ns), to_ns) : to_ns;
-		uint64_t end_ns = c ? earlier(later(c->to_ns, begin_ns), to_ns) : to_ns;
+		uint64_t begin_ns = c ? u64_min(u64_max(c->from_ns, from_ns), to_ns) : to_ns;
+		uint64_t end_ns = c ? u64_min(u64_max(c->to_ns, begin_ns), to_ns) : to_ns;
 
 		cells_add(mb, b, from_ns, begin_ns, s, MOMENT_OUTSIDE);
 		if (c)
@@ -136,7 +124,7 @@ static void state_account(const struct moment_bands *mb, struct moment_band *b, 
 			calls->first++;
 		from_ns = end_ns;
 	}
-	b->queue->done_ns = later(b->queue->done_ns, to_ns);
+	b->queue->done_ns = u64_max(b->queue->done_ns, to_ns);
 }
 
 /* Accounts the states up to until_ns. */
@@ -146,8 +134,8 @@ static void states_account(const struct moment_bands *mb, struct moment_band *b,
 
 	for (; q->states.first < q->states.n; q->states.first++) {
 		const struct piece *p = &q->states.piece[q->states.first];
-		uint64_t from_ns = later(p->from_ns, q->done_ns);
-		uint64_t to_ns = earlier(p->to_ns, until_ns);
+		uint64_t from_ns = u64_max(p->from_ns, q->done_ns);
+		uint64_t to_ns = u64_min(p->to_ns, until_ns);
 
 		if (from_ns < to_ns)
 			state_account(mb, b, from_ns, to_ns, (enum thread_state)p->what);
@@ -167,9 +155,9 @@ static void states_shorten(const struct moment_bands *mb, struct moment_band *b)
 	uint64_t left_ns = model_call_left_since(b->thread);
 
 	if (left_ns < until_ns)
-		*pieces_add(&q->calls) = (struct piece){later(left_ns, q->calls_until), until_ns,
+		*pieces_add(&q->calls) = (struct piece){u64_max(left_ns, q->calls_until), until_ns,
 							MOMENT_WAITS};
-	q->calls_until = later(q->calls_until, until_ns);
+	q->calls_until = u64_max(q->calls_until, until_ns);
 	states_account(mb, b, until_ns);
 }
 
@@ -180,7 +168,7 @@ static void calls_shorten(const struct moment_bands *mb, struct moment_band *b)
 	uint64_t from_ns, to_ns = q->calls.piece[q->calls.first + mb->queued_max / 2].to_ns;
 
 	states_account(mb, b, to_ns);
-	from_ns = later(later(q->done_ns, b->thread->since_ns), mb->from_ns);
+	from_ns = u64_max(u64_max(q->done_ns, b->thread->since_ns), mb->from_ns);
 	if (from_ns < to_ns)
 		state_account(mb, b, from_ns, to_ns, b->thread->state);
 	while (q->calls.first < q->calls.n && q->calls.piece[q->calls.first].to_ns <= to_ns)
@@ -194,8 +182,8 @@ void moment_band_state(struct moment_bands *mb, struct moment_band *b, uint64_t 
 {
 	struct moment_queue *q = b->queue;
 
-	from_ns = later(from_ns, mb->from_ns);
-	to_ns = earlier(to_ns, mb->to_ns);
+	from_ns = u64_max(from_ns, mb->from_ns);
+	to_ns = u64_min(to_ns, mb->to_ns);
 	if (from_ns >= to_ns)
 		return;
 	*pieces_add(&q->states) = (struct piece){from_ns, to_ns, (int)s};
@@ -209,8 +197,8 @@ void moment_band_call(struct moment_bands *mb, struct moment_band *b, uint64_t b
 {
 	struct moment_queue *q = b->queue;
 
-	begin_ns = later(begin_ns, later(mb->from_ns, q->calls_until));
-	end_ns = earlier(end_ns, mb->to_ns);
+	begin_ns = u64_max(begin_ns, u64_max(mb->from_ns, q->calls_until));
+	end_ns = u64_min(end_ns, mb->to_ns);
 	if (begin_ns >= end_ns)
 		return;
 	*pieces_add(&q->calls) = (struct piece){begin_ns, end_ns, (int)kind};

@@ -102,7 +102,7 @@ static void cells_spread(const struct moment_bands *mb, struct moment_band *b, u
 	for (; from_ns < to_ns; column++) {
 		uint64_t end_ns = moment_column_ns(mb, column + 1);
 
-		end_ns = end_ns < to_ns ? end_ns : to_ns;
+		end_ns = u64_min(end_ns, to_ns);
 		*(uint64_t *)((char *)&b->cell[column] +
 			      member) += (uint64_t)(part * (double)(end_ns - from_ns));
 		from_ns = end_ns;
@@ -166,7 +166,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	for (uint32_t i = from_ns < to_ns ? moment_column(mb, from_ns) : 0; from_ns < to_ns; i++) {
 		uint64_t end_ns = moment_column_ns(mb, i + 1);
 
-		end_ns = end_ns < to_ns ? end_ns : to_ns;
+		end_ns = u64_min(end_ns, to_ns);
 		mb->lost_ns[i] += end_ns - from_ns;
 		from_ns = end_ns;
 	}

@@ -4,7 +4,13 @@
 
 #include <stdlib.h>
 
+#include "analysis/find.h"
 #include "analysis/table.h"
+#include "lib/human.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "trace/trace_read.h"
 
 static struct moves_thread *row_of(struct moves *a, const struct model_thread *t)
 {
@@ -159,4 +165,262 @@ void moves_release(struct moves *a)
 	free(a->process);
 	free(a->thread);
 	free(a->core);
+}
+
+/*
+ * Finds threads that moved between CPUs all the time, and processes whose threads woke late though
+ * their core was idle (analysis/moves.h).
+ */
+
+#define MOVES_MIN 100	/* moves of a thread */
+#define MOVES_PER_S 100 /* moves per second that the thread ran or wanted to run */
+
+static char *moves_text(const struct findings *f, const struct model_thread *t,
+			const struct moves_thread *row, double seconds)
+{
+	return xasprintf(
+		"%s: thread %u was moved to another CPU %s, %.0f times a second that it ran or "
+		"wanted to; %s back to where it was moved from last; meanwhile it waited for a "
+		"core for %s (most %s%s), and what it found cold there is not counted",
+		phrase_process(f, t->proc).text, t->tid,
+		phrase_count(row->moves, "time", "times").text, (double)row->moves / seconds,
+		phrase_count(row->back, "time", "times").text, phrase_ns(row->moves_wait_ns).text,
+		phrase_ns(row->worst_ns).text, phrase_when(f, row->worst_from_ns).text);
+}
+
+static char *moves_advice(const struct findings *f)
+{
+	char *text = advice_cores(f, "each rank", 1);
+
+	return words(text ? text : xstrdup("bind it to a CPU (taskset -pc)"),
+		     "; threads of OpenMP: OMP_PROC_BIND=close OMP_PLACES=cores");
+}
+
+static void moves_find(struct findings *f, const struct model_thread *t)
+{
+	const struct moves_thread *row = &f->moves.thread[t->idx];
+	double seconds = (double)(t->times.ns[THREAD_RUNNING] + t->times.ns[THREAD_RUNNABLE]) / 1e9;
+
+	if (row->moves < MOVES_MIN || (double)row->moves < MOVES_PER_S * seconds)
+		return;
+	finding_add(f, &(struct finding){
+			       .kind = "ping_pong_migration",
+			       .cost_ns = row->moves_wait_ns,
+			       .text = moves_text(f, t, row, seconds),
+			       .advice = moves_advice(f),
+			       .process = t->proc->idx,
+			       .from_ns = row->worst_from_ns,
+			       .to_ns = row->worst_from_ns + row->worst_ns,
+		       });
+}
+
+static char *wakeups_text(const struct findings *f, const struct model_process *p,
+			  const struct moves_process *row)
+{
+	return xasprintf(
+		"%s was woken %s and ran late though the core was idle, for %s (most %s%s on cpu "
+		"%s); of all %s half took up to %s, 99 %% up to %s, the longest %s",
+		phrase_process(f, p).text, phrase_count(row->slow, "time", "times").text,
+		phrase_ns(row->slow_ns).text, phrase_ns(row->worst_ns).text,
+		phrase_when(f, row->worst_from_ns).text, phrase_cpu(f, row->worst_cpu).text,
+		phrase_count(row->wakeups.cnt, "wake-up", "wake-ups").text,
+		phrase_ns(histogram_quantile(&row->wakeups, 50)).text,
+		phrase_ns(histogram_quantile(&row->wakeups, 99)).text,
+		phrase_ns(row->wakeups.max).text);
+}
+
+static void wakeups_find(struct findings *f, const struct model_process *p)
+{
+	const struct moves_process *row = &f->moves.process[p->idx];
+
+	/* A CPU time limit explains why a throttled process wakes late. */
+	if (!row->slow || row->held_back || f->limited[p->idx])
+		return;
+	finding_add(f, &(struct finding){
+			       .kind = "slow_wakeups",
+			       .cost_ns = row->slow_ns,
+			       .text = wakeups_text(f, p, row),
+			       .advice = xstrdup(
+				       "keep idle cores awake (a request on "
+				       "/dev/cpu_dma_latency), or poll instead of sleeping; in a "
+				       "virtual machine its host decides"),
+			       .process = p->idx,
+			       .from_ns = row->worst_from_ns,
+			       .to_ns = row->worst_from_ns + row->worst_ns,
+		       });
+}
+
+void find_moves(struct findings *f)
+{
+	for (uint32_t i = 0; i < model_thread_count(f->model); i++) {
+		const struct model_thread *t = model_thread_get(f->model, i);
+
+		if (finding_counts(f, t->proc))
+			moves_find(f, t);
+	}
+	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+
+		if (finding_counts(f, p))
+			wakeups_find(f, p);
+	}
+}
+
+/*
+ * Finds ranks that a CPU time limit throttled. The evidence is the kernel's statistics of the
+ * control group, which the recorder has read. Without them, it is behaviour that only such a limit
+ * causes (analysis/moves.h).
+ */
+
+#define GROUP_CHARS 60
+
+static char *limit_advice(void)
+{
+	return xstrdup(
+		"a limit of CPU time holds it back: raise cpu.max or cpu.cfs_quota_us of its "
+		"cgroup (CPUQuota= of systemd's units, cpu limits of containers)");
+}
+
+/* Returns the row with the longer time that a core was idle. */
+static const struct moves_process *longer_idle(const struct moves_process *a,
+					       const struct moves_process *b)
+{
+	return !a || b->held_worst_ns > a->held_worst_ns ? b : a;
+}
+
+static char *words_idle(const struct findings *f, char *text, const struct moves_process *row)
+{
+	return words(text, ", most %s%s on cpu %s", phrase_ns(row->held_worst_ns).text,
+		     phrase_when(f, row->held_worst_from_ns).text,
+		     phrase_cpu(f, row->held_worst_cpu).text);
+}
+
+/* ---- by the kernel's statistics ---- */
+
+struct group {
+	const json_t *meta;
+	uint32_t n; /* number of its ranks whose losses count */
+	const struct model_process *first;
+	const struct moves_process *worst;
+	uint64_t idle_ns;
+	char *names; /* owned */
+};
+
+/* A pid may be reused: picks the process that lived while the group was watched. */
+static const struct model_process *member_of(const struct findings *f, const json_t *meta,
+					     const json_t *pid)
+{
+	uint64_t from_ns = json_get_u64(meta, "ts_ns"), to_ns = json_get_u64(meta, "to_ns");
+
+	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+
+		if (finding_counts(f, p) && p->pid == json_integer_value(pid) &&
+		    p->start_ns <= to_ns && p->end_ns >= from_ns)
+			return p;
+	}
+	return NULL;
+}
+
+static void member_add(struct findings *f, struct group *g, const struct model_process *p)
+{
+	const struct moves_process *row = &f->moves.process[p->idx];
+
+	f->limited[p->idx] = true;
+	g->first = g->first ?: p;
+	g->worst = longer_idle(g->worst, row);
+	g->idle_ns += row->held_back_ns + row->held_back_woken_ns;
+	if (g->n++ < NAMED)
+		g->names = words_process(f, words(g->names, g->n > 1 ? ", " : ""), p);
+}
+
+static char *group_text(const struct findings *f, struct group *g)
+{
+	char *text = words_more(g->names, g->n), *name, periods[HUMAN_BYTES];
+
+	name = text_printable(json_get_text(g->meta, "cgroup"), GROUP_CHARS);
+	text = words(
+		text,
+		" %s held back by a limit of CPU time (%s in each %s, cgroup %s) for %s, in %s "
+		"of %s, says the kernel",
+		g->n > 1 ? "were" : "was", phrase_ns(json_get_u64(g->meta, "quota_us") * 1000).text,
+		phrase_ns(json_get_u64(g->meta, "period_us") * 1000).text, name,
+		phrase_ns(json_get_u64(g->meta, "throttled_ns")).text,
+		human_count(periods, sizeof(periods), json_get_u64(g->meta, "throttled")),
+		phrase_count(json_get_u64(g->meta, "periods"), "period", "periods").text);
+	free(name);
+	if (!g->idle_ns)
+		return text;
+	text = words_ns(text, "; a core was idle meanwhile for ", g->idle_ns, "");
+	return words_idle(f, text, g->worst);
+}
+
+static void group_find(struct findings *f, const json_t *meta)
+{
+	struct group g = {.meta = meta, .names = xstrdup("")};
+	const struct model_process *p;
+	const json_t *pid;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "pids"), i, pid)
+	{
+		p = member_of(f, meta, pid);
+		if (p)
+			member_add(f, &g, p);
+	}
+	if (!g.n) {
+		free(g.names);
+		return;
+	}
+	finding_add(f, &(struct finding){
+			       .kind = "cpu_quota",
+			       .cost_ns = json_get_u64(meta, "throttled_ns"),
+			       .text = group_text(f, &g),
+			       .advice = limit_advice(),
+			       .process = g.n > 1 ? FINDING_NOBODY : g.first->idx,
+			       .from_ns = g.worst->held_worst_from_ns,
+			       .to_ns = g.worst->held_worst_from_ns + g.worst->held_worst_ns,
+		       });
+}
+
+/* ---- by behaviour ---- */
+
+static void held_back_find(struct findings *f, const struct model_process *p)
+{
+	const struct moves_process *row = &f->moves.process[p->idx];
+	uint64_t ns = row->held_back_ns + row->held_back_woken_ns;
+	char *text = xasprintf(
+		"%s could have run, and its core was idle, for %s (%s", phrase_process(f, p).text,
+		phrase_ns(ns).text,
+		phrase_count(row->held_back + row->held_back_woken, "time", "times").text);
+
+	text = words(words_idle(f, text, row), ")");
+	finding_add(f, &(struct finding){
+			       .kind = "cpu_quota",
+			       .cost_ns = ns,
+			       .text = text,
+			       .advice = limit_advice(),
+			       .process = p->idx,
+			       .from_ns = row->held_worst_from_ns,
+			       .to_ns = row->held_worst_from_ns + row->held_worst_ns,
+		       });
+}
+
+void find_limits(struct findings *f)
+{
+	const struct trace *t = model_get_trace(f->model);
+
+	f->limited = xcalloc(model_process_count(f->model) + 1, sizeof(*f->limited));
+	for (size_t i = 0; i < trace_meta_count(t); i++) {
+		const json_t *meta = trace_meta_get(t, i);
+
+		if (json_is_type(meta, "cpu_limit") && json_get_u64(meta, "throttled"))
+			group_find(f, meta);
+	}
+	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+
+		if (finding_counts(f, p) && !f->limited[i] && f->moves.process[i].held_back)
+			held_back_find(f, p);
+	}
 }

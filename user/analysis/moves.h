@@ -11,7 +11,7 @@
 #ifndef POV_ANALYSIS_MOVES_H
 #define POV_ANALYSIS_MOVES_H
 
-#include "analysis/histogram.h"
+#include "lib/histogram.h"
 #include "model/model.h"
 
 /* A wake-up is slow if the thread runs this long after it or later, although the core was idle. */

@@ -22,11 +22,6 @@ static struct overlap_thread *thread_of(struct overlaps *a, const struct model_t
 	return table_row(a->thread, a->nthread, t->idx);
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* ---- time outside MPI ---- */
 
 /* Running time up to ts_ns, or up to the last reported state if that is later. */
@@ -34,19 +29,19 @@ static uint64_t running_until(const struct model_thread *t, uint64_t ts_ns)
 {
 	uint64_t ns = t->times.ns[THREAD_RUNNING];
 
-	return t->state == THREAD_RUNNING ? ns + less(ts_ns, t->since_ns) : ns;
+	return t->state == THREAD_RUNNING ? ns + u64_minus(ts_ns, t->since_ns) : ns;
 }
 
 static struct overlap_position position_before(const struct overlaps *a,
 					       const struct overlap_thread *t,
 					       const struct model_call *c)
 {
-	struct overlap_position p = {.outside_ns = less(c->begin_ns, t->mpi_ns)};
+	struct overlap_position p = {.outside_ns = u64_minus(c->begin_ns, t->mpi_ns)};
 	uint64_t running_ns = running_until(c->thread, c->end_ns);
 
-	p.computing_ns = a->sched ?
-				 less(running_ns, c->split.ns[THREAD_RUNNING] + t->mpi_running_ns) :
-				 p.outside_ns;
+	p.computing_ns = a->sched ? u64_minus(running_ns,
+					      c->split.ns[THREAD_RUNNING] + t->mpi_running_ns) :
+				    p.outside_ns;
 	return p;
 }
 
@@ -79,8 +74,7 @@ static uint64_t away_ns(const struct overlaps *a, const struct model_thread *t, 
 
 		if (w->to_ns <= from_ns)
 			break;
-		ns += less(w->to_ns < to_ns ? w->to_ns : to_ns,
-			   w->from_ns > from_ns ? w->from_ns : from_ns);
+		ns += u64_minus(u64_min(w->to_ns, to_ns), u64_max(w->from_ns, from_ns));
 	}
 	return ns;
 }
@@ -177,8 +171,8 @@ static void op_fill(struct overlap_op *op, const struct model_call *c, const str
 	if (!known || s->thread != c->thread)
 		return;
 	op->computed_from_ns = s->at.computing_ns;
-	op->outside_ns = less(now.outside_ns, s->at.outside_ns);
-	op->computing_ns = less(now.computing_ns, s->at.computing_ns);
+	op->outside_ns = u64_minus(now.outside_ns, s->at.outside_ns);
+	op->computing_ns = u64_minus(now.computing_ns, s->at.computing_ns);
 }
 
 static void call_over(struct overlaps *a, struct overlap_call *c)
@@ -307,7 +301,7 @@ static void end_found(struct overlaps *a, const struct match *m, bool sends)
 
 	if (!op)
 		return;
-	from_ns = other->begin_ns > c->begin_ns ? other->begin_ns : c->begin_ns;
+	from_ns = u64_max(other->begin_ns, c->begin_ns);
 	away = away_ns(a, other->completer ?: other->thread, from_ns, c->end_ns);
 	if (away > op->other_away_ns)
 		op->other_away_ns = away;
@@ -356,8 +350,8 @@ static void alone_add(struct overlap_alone *alone, uint64_t ns)
  */
 static bool receiver_waited(const struct match *m)
 {
-	return less(m->recv.completing_ns, m->send.begin_ns) * OVERLAP_WAITED_PART <=
-	       less(m->recv.end_ns, m->send.begin_ns);
+	return u64_minus(m->recv.completing_ns, m->send.begin_ns) * OVERLAP_WAITED_PART <=
+	       u64_minus(m->recv.end_ns, m->send.begin_ns);
 }
 
 static void alone_learn(struct overlaps *a, const struct match *m)

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/find.h"
 #include "analysis/site_times.h"
 #include "analysis/table.h"
+#include "lib/log.h"
 
 /* Time that a message of this size takes. 0: unknown. */
 static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_host)
@@ -30,7 +32,7 @@ static bool key_same(const struct overlap_key *a, const struct overlap_key *b)
 	       !site_compare(&a->done_site, &b->done_site);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
 	return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -43,11 +45,11 @@ static uint64_t place_of(const struct model_site *s)
 
 static uint64_t key_hash(const struct overlap_key *k)
 {
-	uint64_t hash = mix(k->start->id, k->done->id);
+	uint64_t hash = hash_mix(k->start->id, k->done->id);
 
-	hash = mix(hash, (uint64_t)k->process << 8 | k->bucket);
-	hash = mix(hash, place_of(&k->start_site));
-	return mix(hash, place_of(&k->done_site));
+	hash = hash_mix(hash, (uint64_t)k->process << 8 | k->bucket);
+	hash = hash_mix(hash, place_of(&k->start_site));
+	return hash_mix(hash, place_of(&k->done_site));
 }
 
 /* NULL: there is no room for another row. */
@@ -132,7 +134,7 @@ static uint64_t saved_of(struct overlaps *a, const struct overlap_call *c,
 					   c->begin_ns - op->other_begin_ns :
 					   0;
 
-		room_ns = most_ns < room_ns ? most_ns : room_ns;
+		room_ns = u64_min(most_ns, room_ns);
 	}
 	if (left_ns > room_ns)
 		left_ns = room_ns;
@@ -146,11 +148,11 @@ static bool is_worth(const struct overlap_op *op, uint64_t left_ns)
 	return left_ns >= OVERLAP_LEAST_NS && left_ns >= op->computing_ns * OVERLAP_LEAST_PCT / 100;
 }
 
-static void compare(struct overlap_row *r, const struct overlap_call *c,
-		    const struct overlap_op *op, uint64_t comm_ns)
+static void ratio_add(struct overlap_row *r, const struct overlap_call *c,
+		      const struct overlap_op *op, uint64_t comm_ns)
 {
-	uint64_t from_ns = op->begin_ns > op->other_begin_ns ? op->begin_ns : op->other_begin_ns;
-	uint64_t to_ns = op->other_end_ns > c->end_ns ? op->other_end_ns : c->end_ns;
+	uint64_t from_ns = u64_max(op->begin_ns, op->other_begin_ns);
+	uint64_t to_ns = u64_max(op->other_end_ns, c->end_ns);
 	uint64_t start_ns = from_ns < op->posted_ns ? op->posted_ns - from_ns : 0;
 	uint64_t comp_ns = from_ns < c->begin_ns ? c->begin_ns - from_ns : 0;
 
@@ -160,8 +162,8 @@ static void compare(struct overlap_row *r, const struct overlap_call *c,
 		return;
 	r->compared++;
 	r->measured_ns += start_ns + comp_ns + to_ns - c->begin_ns;
-	r->longer_ns += comm_ns > comp_ns ? comm_ns : comp_ns;
-	r->shorter_ns += comm_ns < comp_ns ? comm_ns : comp_ns;
+	r->longer_ns += u64_max(comm_ns, comp_ns);
+	r->shorter_ns += u64_min(comm_ns, comp_ns);
 }
 
 void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
@@ -199,7 +201,7 @@ void overlap_call_settle(struct overlaps *a, const struct overlap_call *c)
 		r->alone_cnt += comm_ns != 0;
 		r->alone_ns += comm_ns;
 		if (sure && c->nop == 1 && comm_ns)
-			compare(r, c, op, comm_ns);
+			ratio_add(r, c, op, comm_ns);
 	}
 }
 
@@ -261,4 +263,120 @@ struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, 
 	map_release(&sums);
 	qsort(list, *n, sizeof(*list), row_compare);
 	return list;
+}
+
+/* ---- the finding: transfers that made progress only while the program waited for them ---- */
+
+/* At least 1/SAVED_PART of the operations must have waited for a transfer that could be hidden. */
+#define SAVED_PART 4
+
+/* Rows whose operations complete in the same call form one finding. */
+static bool is_together(const struct overlap_row *a, const struct overlap_row *b)
+{
+	return a->key.done == b->key.done && !site_compare(&a->key.done_site, &b->key.done_site);
+}
+
+static int done_compare(const void *va, const void *vb)
+{
+	const struct overlap_key *a = &((const struct overlap_row *)va)->key,
+				 *b = &((const struct overlap_row *)vb)->key;
+
+	return u64_compare(a->done->id, b->done->id) ?: site_compare(&a->done_site, &b->done_site);
+}
+
+/* "MPI_Irecv, MPI_Isend": functions that started the operations of n rows */
+static char *starts_text(char *text, const struct overlap_row *r, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = 0;
+
+		while (k < i && r[k].key.start != r[i].key.start)
+			k++;
+		if (k == i)
+			text = words(text, "%s%s", i ? ", " : "", r[i].key.start->name);
+	}
+	return text;
+}
+
+/*
+ * Appends how many operations began to move their data only in the wait, according to the posts of
+ * the functions that started them.
+ */
+static char *posts_text(const struct findings *f, char *text, const struct overlap_row *r,
+			uint32_t n)
+{
+	uint64_t in_wait = 0, told = 0;
+
+	for (uint32_t i = 0; f->transfers && i < f->transfers->nrow; i++) {
+		const struct transfer_row *t = &f->transfers->row[i];
+		uint32_t k = 0;
+
+		while (k < n && r[k].key.start->id != t->func)
+			k++;
+		if (k == n || !finding_counts(f, model_process_get(f->model, t->process)))
+			continue;
+		in_wait += t->cnt[TRANSFER_IN_WAIT];
+		told += t->cnt[TRANSFER_IN_CALL] + t->cnt[TRANSFER_MEANWHILE] +
+			t->cnt[TRANSFER_IN_WAIT];
+	}
+	if (!in_wait)
+		return text;
+	return words(text,
+		     "; by posts, %llu of %llu such operations began to move their data only when "
+		     "waited for",
+		     (unsigned long long)in_wait, (unsigned long long)told);
+}
+
+static struct overlap_row sum_of(const struct overlap_row *r, uint32_t n)
+{
+	struct overlap_row sum = {.cnt = 0};
+
+	for (uint32_t i = 0; i < n; i++)
+		table_row_add(&sum, &r[i], cnt);
+	return sum;
+}
+
+static char *overlap_text(const struct findings *f, const struct overlap_row *r, uint32_t n,
+			  const struct overlap_row *sum)
+{
+	char *text = words_site(f, xstrdup(r->key.done->name), &r->key.done_site);
+
+	text = words(text, " waited %s for transfers that computation could have hidden: %s (",
+		     phrase_ns(sum->saved_ns).text,
+		     phrase_count(sum->cnt, "operation", "operations").text);
+	text = words(starts_text(text, r, n),
+		     ") of %s on average, each with %s of computation before",
+		     phrase_bytes(sum->bytes / sum->cnt).text,
+		     phrase_ns(sum->computing_ns / sum->cnt).text);
+	return posts_text(f, text, r, n);
+}
+
+void find_overlap(struct findings *f)
+{
+	bool *counts = xcalloc(model_process_count(f->model) + 1, sizeof(*counts));
+	struct overlap_row *list;
+	uint32_t n, end;
+
+	for (uint32_t i = 0; i < model_process_count(f->model); i++)
+		counts[i] = finding_counts(f, model_process_get(f->model, i));
+	list = overlaps_list(&f->overlaps, counts, &n);
+	free(counts);
+	qsort(list, n, sizeof(*list), done_compare);
+	for (uint32_t i = 0; i < n; i = end) {
+		struct overlap_row sum;
+
+		for (end = i; end < n && is_together(&list[i], &list[end]);)
+			end++;
+		sum = sum_of(&list[i], end - i);
+		if (sum.saved_cnt < sum.cnt / SAVED_PART)
+			continue;
+		finding_add(f, &(struct finding){
+				       .kind = "no_overlap",
+				       .cost_ns = sum.saved_ns,
+				       .text = overlap_text(f, &list[i], end - i, &sum),
+				       .advice = advice_progress(f),
+				       .process = FINDING_NOBODY,
+			       });
+	}
+	free(list);
 }

@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Records when each thread of a rank was in which phase and region, and what it did there. */
+/*
+ * Records when each thread of a rank was in which phase and region, and what it did there. Then
+ * computes the efficiencies from these times: first all parts without the longest path, then the
+ * largest parts with it.
+ */
 #include "analysis/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "analysis/parts_internal.h"
 #include "analysis/table.h"
+#include "lib/log.h"
+
+/* The visits of a thread to one part. */
+struct part_visits {
+	bool in;
+	struct app_entry entry;		/* begin of the current visit */
+	struct app_sums sums;		/* sums of the visits that are over */
+	struct whatif_stretch *stretch; /* stretches of the visits that are over; owned */
+	uint32_t n, room;
+};
+
+struct part_thread {
+	struct part_visits **part; /* by id, NULL: never in the part; owned */
+	uint32_t npart;
+	/* open phases by level: numbers of names; 0: none */
+	uint32_t open[PHASE_LEVELS];
+};
 
 static struct part_visits *visits_get(struct parts *a, const struct model_thread *t, uint32_t id)
 {
@@ -37,7 +58,7 @@ static void stretch_add(struct parts *a, struct part_visits *v, uint64_t from_ns
 {
 	uint64_t last_ns = v->n ? v->stretch[v->n - 1].to_ns : 0;
 
-	from_ns = from_ns > last_ns ? from_ns : last_ns;
+	from_ns = u64_max(from_ns, last_ns);
 	if (from_ns < to_ns && stretch_room(a, v))
 		v->stretch[v->n++] = (struct whatif_stretch){from_ns, to_ns};
 }
@@ -183,4 +204,227 @@ void parts_release(struct parts *a)
 	free(a->thread);
 	free(a->row);
 	names_release(&a->phases);
+}
+
+/* ---- stretches of a part ---- */
+
+/* A part in one job. */
+struct place {
+	const struct parts *a;
+	const struct account *account;
+	const struct account_job *job;
+	uint32_t id;
+};
+
+/* Stretches in one allocation. */
+struct stretches {
+	struct whatif_stretch *s;
+	uint32_t n;
+};
+
+/* NULL: the thread was never in the part. */
+static const struct part_visits *part_visits_of(const struct parts *a, uint32_t thread, uint32_t id)
+{
+	const struct part_thread *t = thread < a->nthread ? &a->thread[thread] : NULL;
+
+	return t && id < t->npart ? t->part[id] : NULL;
+}
+
+/* Clips a thread's stretches to its window. Writes them to out and returns their number. */
+static uint32_t thread_clip(const struct place *p, uint32_t thread, struct whatif_stretch *out)
+{
+	const struct part_visits *v = part_visits_of(p->a, thread, p->id);
+	const struct app_thread *window = &p->a->app->thread[thread];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; v && i < v->n; i++) {
+		struct whatif_stretch s = v->stretch[i];
+
+		s.from_ns = u64_max(s.from_ns, window->from_ns);
+		s.to_ns = u64_min(s.to_ns, window->to_ns);
+		if (s.from_ns < s.to_ns)
+			out[n++] = s;
+	}
+	return n;
+}
+
+static uint32_t visits_count(const struct place *p, uint32_t thread)
+{
+	const struct part_visits *v = part_visits_of(p->a, thread, p->id);
+
+	return v ? v->n : 0;
+}
+
+static uint64_t stretches_ns(const struct stretches *all)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		ns += all->s[i].to_ns - all->s[i].from_ns;
+	return ns;
+}
+
+/* ---- duration ---- */
+
+static int stretch_compare(const void *va, const void *vb)
+{
+	const struct whatif_stretch *a = va, *b = vb;
+
+	return u64_compare(a->from_ns, b->from_ns);
+}
+
+/* Length of the union of all stretches. Sorts them. */
+static uint64_t any_ns(struct stretches *all)
+{
+	uint64_t ns = 0, until_ns = 0;
+
+	if (all->n)
+		qsort(all->s, all->n, sizeof(*all->s), stretch_compare);
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct whatif_stretch *s = &all->s[i];
+
+		if (s->to_ns <= until_ns)
+			continue;
+		ns += s->to_ns - u64_max(s->from_ns, until_ns);
+		until_ns = s->to_ns;
+	}
+	return ns;
+}
+
+/* Adds a rank to the sums, and its stretches to `all`. */
+static void rank_add(const struct place *p, const struct account_rank *r, struct stretches *all,
+		     struct efficiency_sums *sums)
+{
+	static const struct state_times none;
+	struct stretches own = {all->s + all->n, thread_clip(p, r->thread, all->s + all->n)};
+	struct account_row row;
+	struct app_thread t;
+
+	if (!own.n)
+		return;
+	t = app_time_of(&part_visits_of(p->a, r->thread, p->id)->sums, stretches_ns(&own));
+	row = account_thread(&t, &none, p->account->sched);
+	efficiency_rank_add(sums, &row);
+	all->n += own.n;
+}
+
+/* Makes the sums, without the longest path. False: none of the job's ranks was in the part. */
+static bool sums_make(const struct place *p, struct efficiency_sums *sums, struct part_row *row)
+{
+	uint32_t end = p->job->first + p->job->n, most = 0;
+	struct stretches all = {0};
+
+	*sums = (struct efficiency_sums){.sched = p->account->sched};
+	for (uint32_t i = p->job->first; i < end; i++)
+		most += visits_count(p, p->account->rank[i].thread);
+	if (!most)
+		return false;
+	all.s = xcalloc(most, sizeof(*all.s));
+	for (uint32_t i = p->job->first; i < end; i++)
+		rank_add(p, &p->account->rank[i], &all, sums);
+	sums->span_ns = any_ns(&all);
+	row->entered = all.n;
+	row->inside_ns = stretches_ns(&all);
+	row->inside = sums->span_ns ?
+			      (double)row->inside_ns / (double)sums->span_ns / (double)sums->ranks :
+			      NAN;
+	free(all.s);
+	return sums->ranks > 0;
+}
+
+/* ---- the longest path ---- */
+
+/*
+ * All threads of the job lead the path on, with their time in the part. Only main threads end it.
+ */
+static struct whatif_part *paths_make(const struct place *p, struct stretches *all)
+{
+	uint32_t n = model_thread_count(p->a->model), most = 0;
+	struct whatif_part *part = xcalloc(n + 1, sizeof(*part));
+
+	for (uint32_t i = 0; i < n; i++)
+		most += visits_count(p, i);
+	all->s = xcalloc(most + 1, sizeof(*all->s));
+	for (uint32_t i = 0; i < n && i < p->a->app->nthread; i++) {
+		const struct model_thread *t = model_thread_get(p->a->model, i);
+		const struct account_rank *r = account_of_job(p->account, p->job, t->proc->idx);
+
+		if (!r || !p->a->app->thread[i].window_ns)
+			continue;
+		part[i] = (struct whatif_part){all->s + all->n, thread_clip(p, i, all->s + all->n),
+					       true, i == r->thread};
+		all->n += part[i].n;
+	}
+	return part;
+}
+
+static void path_find(const struct place *p, struct part_row *row, struct whatif *w, bool partial)
+{
+	struct stretches all = {0};
+	struct whatif_part *part = paths_make(p, &all);
+	struct efficiency_sums sums;
+
+	if (sums_make(p, &sums, row))
+		row->e = efficiency_of(&sums, w, part, partial);
+	free(part);
+	free(all.s);
+}
+
+/* ---- rows ---- */
+
+static int row_compare(const void *va, const void *vb)
+{
+	const struct part_row *a = va, *b = vb;
+
+	if (a->job != b->job)
+		return a->job < b->job ? -1 : 1;
+	if (a->is_phase != b->is_phase)
+		return a->is_phase ? 1 : -1;
+	if (a->is_phase && a->inside_ns != b->inside_ns)
+		return a->inside_ns > b->inside_ns ? -1 : 1;
+	return a->id < b->id ? -1 : 1;
+}
+
+static void row_add(struct parts *a, const struct place *p, uint32_t job, bool partial)
+{
+	struct efficiency_sums sums;
+	struct part_row row = {.id = p->id, .job = job, .is_phase = p->id >= a->nregion};
+
+	if (!sums_make(p, &sums, &row))
+		return;
+	row.name = row.is_phase ? names_text(&a->phases, p->id - a->nregion + 1) :
+				  model_region_name(a->model, p->id);
+	row.e = efficiency_of(&sums, NULL, NULL, partial);
+	if (row.e.unknown == EFFICIENCY_TOO_LONG)
+		row.e.unknown = EFFICIENCY_NOT_REPLAYED;
+	a->row = xrealloc(a->row, (a->nrow + 1) * sizeof(*a->row));
+	a->row[a->nrow++] = row;
+}
+
+/* The part that ranks spent most time in, of those whose path is unknown. NULL: there is none. */
+static struct part_row *part_largest(const struct parts *a)
+{
+	struct part_row *most = NULL;
+
+	for (uint32_t i = 0; i < a->nrow; i++)
+		if (a->row[i].e.unknown == EFFICIENCY_NOT_REPLAYED &&
+		    (!most || a->row[i].inside_ns > most->inside_ns))
+			most = &a->row[i];
+	return most;
+}
+
+void parts_conclude(struct parts *a, const struct account *account, struct whatif *w, bool partial)
+{
+	uint32_t nphase = a->phases.n < PARTS_MAX ? a->phases.n : PARTS_MAX;
+	struct part_row *row;
+
+	for (uint32_t job = 0; job < account->njob && !a->full; job++)
+		for (uint32_t id = 0; id < a->nregion + nphase; id++)
+			row_add(a, &(struct place){a, account, &account->job[job], id}, job,
+				partial);
+	for (int i = 0; i < PARTS_PATHS_MAX && (row = part_largest(a)); i++)
+		path_find(&(struct place){a, account, &account->job[row->job], row->id}, row, w,
+			  partial);
+	if (a->nrow)
+		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
 }

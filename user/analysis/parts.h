@@ -19,6 +19,8 @@
 #define POV_ANALYSIS_PARTS_H
 
 #include "analysis/efficiency.h"
+#include "analysis/phases.h"
+#include "analysis/whatif.h"
 #include "lib/names.h"
 
 #define PARTS_MAX 1024 /* names of phases; further phases are left out */

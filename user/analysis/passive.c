@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See passive.h. Calls come in order of their end. So the target's call that ended a wait may come
+ * Waits in passive-target synchronisation (MPI_Win_lock, _unlock, _flush, and their _all and
+ * _local) for a target that was outside MPI. Some libraries carry out accesses only while the
+ * target is in MPI calls. A call certainly waited for that if
+ *
+ *	- the target was outside MPI with all its threads, from some moment of the call on, and
+ *	- the target called MPI during the call, and the call returned soon after that: within a
+ *	  tenth of the waiting, or within PASSIVE_SOON_NS.
+ *
+ * For a call that covers all targets, the accessed target that called MPI last counts. Windows that
+ * several processes lock, one of them exclusively, are left to locks.c. Waits are reported through
+ * epochs.h.
+ *
+ * Calls come in order of their end. So the target's call that ended a wait may come
  * later than the call that waited. A wait is settled once no earlier call of the target can come.
  */
-#include "analysis/passive.h"
+#include "analysis/epochs.h"
 
 #include <stdlib.h>
 
 #include "analysis/table.h"
 #include "lib/log.h"
+
+#define PASSIVE_SOON_NS 20000
+#define PASSIVE_CALLS_KEPT 64 /* last calls kept of each process */
+/*
+ * Pending calls: their targets may still be in calls that began before the pending calls returned.
+ */
+#define PASSIVE_WAITING_MAX 256
+/* Targets kept per process and window. With more targets, calls for all targets are ignored. */
+#define PASSIVE_ACCESSED_MAX 64
 
 struct span {
 	uint64_t begin_ns, end_ns;
@@ -131,7 +152,7 @@ static bool may_change(const struct passive *a, const struct passive_call *w)
 }
 
 /* Settles the calls that nothing can change any more, and the first ones in any case. */
-static void settle(struct passive *a, uint32_t first)
+static void calls_settle(struct passive *a, uint32_t first)
 {
 	uint32_t left = 0;
 
@@ -166,7 +187,7 @@ static void waiting_add(struct passive *a, const struct passive_window *l,
 	if (!a->waiting)
 		a->waiting = xmalloc(PASSIVE_WAITING_MAX * sizeof(struct passive_call *));
 	if (a->nwaiting == PASSIVE_WAITING_MAX)
-		settle(a, PASSIVE_WAITING_MAX / 2);
+		calls_settle(a, PASSIVE_WAITING_MAX / 2);
 	a->waiting[a->nwaiting++] = w;
 }
 
@@ -190,10 +211,7 @@ static void accessed_add(struct accessed *s, const struct model_process *target)
 		s->unknown = true;
 		return;
 	}
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 4;
-		s->target = xrealloc(s->target, s->room * sizeof(*s->target));
-	}
+	(void)table_row(s->target, s->room, s->n);
 	s->target[s->n++] = target;
 }
 
@@ -208,8 +226,8 @@ static void window_lock(struct passive_window *l, const struct model_call *k)
  * All accesses are done. Accesses that were synchronised for single targets stay in the list, which
  * only makes fewer waits certain.
  */
-static void synchronised(struct passive *a, struct passive_window *l, const struct model_call *k,
-			 struct accessed *s)
+static void accesses_done(struct passive *a, struct passive_window *l, const struct model_call *k,
+			  struct accessed *s)
 {
 	if (!s->unknown)
 		waiting_add(a, l, k, s->target, s->n);
@@ -230,7 +248,7 @@ static void on_window(struct passive *a, const struct model_call *k)
 	if (c->event == WIN_ACCESS)
 		accessed_add(s, target);
 	else if (c->target == PEER_ANY && c->event != WIN_LOCK)
-		synchronised(a, l, k, s);
+		accesses_done(a, l, k, s);
 	else if (target)
 		waiting_add(a, l, k, &target, 1);
 }
@@ -251,7 +269,7 @@ static void process_told(struct passive *a, const struct model_thread *t, struct
 			waited_for = true;
 		}
 	if (waited_for)
-		settle(a, 0);
+		calls_settle(a, 0);
 }
 
 static void on_call(void *ctx, const struct model_call *k)
@@ -289,7 +307,7 @@ static int on_finish(void *ctx, const struct model *m)
 	struct passive *a = ctx;
 
 	(void)m;
-	settle(a, a->nwaiting);
+	calls_settle(a, a->nwaiting);
 	return 0;
 }
 

@@ -6,10 +6,14 @@
  */
 #include "analysis/section_pov.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/table.h"
+#include "lib/human.h"
+#include "lib/log.h"
 
 struct section_thread {
 	bool known, in;
@@ -78,20 +82,14 @@ static struct section_thread *thread_of(const struct section_pov *a, const struc
 
 /* ---- counting ---- */
 
-/* Growth of a sum. A sum shrinks when a counted run is refuted; then the growth is 0. */
-static uint64_t grown(uint64_t from_ns, uint64_t to_ns)
-{
-	return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 /* Counts what a CPU ran for ns, while the thread was there and did not run. */
 static void place_count(struct section_core_row *row, const struct core_total *from,
 			const struct core_total *to, uint64_t ns)
 {
-	uint64_t own_ns = grown(from->own_ns, to->own_ns);
-	uint64_t ranks_ns = grown(from->ranks_ns, to->ranks_ns);
-	uint64_t other_ns = grown(from->other_ns, to->other_ns);
-	uint64_t idle_ns = grown(from->idle_ns, to->idle_ns);
+	uint64_t own_ns = u64_minus(to->own_ns, from->own_ns);
+	uint64_t ranks_ns = u64_minus(to->ranks_ns, from->ranks_ns);
+	uint64_t other_ns = u64_minus(to->other_ns, from->other_ns);
+	uint64_t idle_ns = u64_minus(to->idle_ns, from->idle_ns);
 	uint64_t known_ns = own_ns + ranks_ns + other_ns + idle_ns;
 
 	if (known_ns > ns) { /* a CPU cannot run two threads at once */
@@ -123,8 +121,9 @@ static void section_count(struct section_pov *a, const struct model_thread *t,
 }
 
 /* Counts up to to_ns: since counted_ns, the thread was in one state at one place. */
-static void count(struct section_pov *a, const struct model_thread *t, struct section_thread *s,
-		  uint64_t to_ns, enum thread_state state, uint16_t cpu)
+static void thread_count(struct section_pov *a, const struct model_thread *t,
+			 struct section_thread *s, uint64_t to_ns, enum thread_state state,
+			 uint16_t cpu)
 {
 	uint64_t ns = to_ns - s->counted_ns;
 	struct core_total now;
@@ -148,7 +147,7 @@ static void count_now(struct section_pov *a, const struct model_thread *t, uint6
 	struct section_thread *s = thread_of(a, t);
 
 	if (s && t->state != THREAD_DEAD)
-		count(a, t, s, ts_ns, t->state, t->cpu);
+		thread_count(a, t, s, ts_ns, t->state, t->cpu);
 }
 
 static void process_count(struct section_pov *a, const struct section_process *p, uint64_t ts_ns)
@@ -215,11 +214,12 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	now_is(ctx, to_ns);
 	s = thread_of(ctx, t);
 	if (s)
-		count(ctx, t, s, to_ns, state, cpu);
+		thread_count(ctx, t, s, to_ns, state, cpu);
 }
 
 /* From now on, a thread that does not run is at another place. */
-static void moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu, uint64_t ts_ns)
+static void thread_moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu,
+			 uint64_t ts_ns)
 {
 	struct section_thread *s = thread_of(a, t);
 
@@ -233,14 +233,14 @@ static void on_waking(void *ctx, const struct model_waking *w)
 {
 	now_is(ctx, w->ts_ns);
 	if (w->target->state == THREAD_RUNNABLE)
-		moved(ctx, w->target, w->target_cpu, w->ts_ns);
+		thread_moved(ctx, w->target, w->target_cpu, w->ts_ns);
 }
 
 static void on_migrate(void *ctx, const struct model_migrate *g)
 {
 	now_is(ctx, g->ts_ns);
 	if (g->thread->state != THREAD_RUNNING)
-		moved(ctx, g->thread, g->dest_cpu, g->ts_ns);
+		thread_moved(ctx, g->thread, g->dest_cpu, g->ts_ns);
 }
 
 static void on_switch(void *ctx, const struct model_switch *s)
@@ -249,7 +249,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 
 	now_is(a, s->ts_ns);
 	core_totals_switch(&a->totals, s);
-	moved(a, s->next, s->cpu, s->ts_ns);
+	thread_moved(a, s->next, s->cpu, s->ts_ns);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
@@ -416,4 +416,67 @@ uint32_t section_pov_cpus(const struct section_pov *a)
 		if (a->cores[i].n > cpus)
 			cpus = a->cores[i].n;
 	return cpus;
+}
+
+/* ---- how a user names a section ---- */
+
+static bool call_parse(char *p, struct section_edge *out)
+{
+	char *mark = strchr(p, '#');
+
+	out->kind = EDGE_CALL;
+	out->number = 1;
+	if (mark) {
+		*mark = 0;
+		if (human_parse_u64(mark + 1, &out->number) || !out->number)
+			return false;
+	}
+	for (const char *c = p; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_')
+			return false;
+	strcpy(out->func, p);
+	return *p;
+}
+
+/* Parses the text between two pointers. Empty text is no edge. */
+static bool edge_parse(const char *p, const char *end, struct section_edge *out)
+{
+	size_t bytes = (size_t)(end - p);
+	char piece[SECTION_FUNC_BYTES];
+
+	if (!bytes)
+		return true;
+	if (bytes >= sizeof(piece))
+		return false;
+	memcpy(piece, p, bytes);
+	piece[bytes] = 0;
+	if (!isdigit((unsigned char)*p))
+		return call_parse(piece, out);
+	out->kind = EDGE_TIME;
+	return !human_parse_ns(piece, &out->at_ns);
+}
+
+/* Two dots make a span. Text that begins with a digit is a time. */
+int section_parse(const char *text, struct section *out)
+{
+	const char *dots = strstr(text, "..");
+	struct section s = {.text = text, .is_name = !dots};
+	bool good = *text;
+
+	if (dots)
+		good = (dots > text || dots[2]) && edge_parse(text, dots, &s.from) &&
+		       edge_parse(dots + 2, text + strlen(text), &s.to);
+	if (s.from.kind == EDGE_TIME && s.to.kind == EDGE_TIME)
+		good = good && s.from.at_ns < s.to.at_ns;
+	if (!good) {
+		log_error(
+			"--section \"%s\": not a section; try the name of a phase or region, "
+			"MPI_Barrier#2..MPI_Barrier#3 (from the return of a thread's second call to "
+			"that of its third), or "
+			"1.5..2 (seconds)",
+			text);
+		return -EINVAL;
+	}
+	*out = s;
+	return 0;
 }

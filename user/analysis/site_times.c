@@ -140,7 +140,7 @@ static void sums_add(struct site_sums *to, const struct site_sums *from)
 	to->calls += from->calls;
 	to->polls += from->polls;
 	to->total_ns += from->total_ns;
-	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+	to->max_ns = u64_max(from->max_ns, to->max_ns);
 }
 
 /* Adds the time of one process at this place. */

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
+#include "lib/log.h"
+#include "lib/u64.h"
+
 static void storm_end(struct storm *s)
 {
 	if (s->now.messages >= STORM_MIN) {
@@ -21,10 +25,10 @@ static void storm_end(struct storm *s)
 	memset(&s->now, 0, sizeof(s->now));
 }
 
-static void sent(struct storms *a, struct storm *s, const struct model_message *msg)
+static void message_sent(struct storms *a, struct storm *s, const struct model_message *msg)
 {
 	const struct model_operation *o = msg->operation;
-	uint64_t end_ns = o->posted_ns > o->begin_ns ? o->posted_ns : o->begin_ns;
+	uint64_t end_ns = u64_max(o->posted_ns, o->begin_ns);
 
 	if (!s->sender) {
 		s->sender = o->thread->proc;
@@ -45,7 +49,7 @@ static void sent(struct storms *a, struct storm *s, const struct model_message *
 	s->now.messages++;
 	s->now.bytes += (uint64_t)msg->bytes;
 	s->now.ns += end_ns - o->begin_ns;
-	s->now.to_ns = end_ns > s->now.to_ns ? end_ns : s->now.to_ns;
+	s->now.to_ns = u64_max(end_ns, s->now.to_ns);
 }
 
 static void on_message(void *ctx, const struct model_message *msg)
@@ -59,7 +63,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 		return;
 	key = (uint64_t)p->idx << 32 | (uint32_t)msg->peer_world;
 	if (msg->sends) {
-		sent(a, map_make(&a->pairs, key, sizeof(*s)), msg);
+		message_sent(a, map_make(&a->pairs, key, sizeof(*s)), msg);
 		return;
 	}
 	s = map_get(&a->pairs, key);
@@ -92,4 +96,44 @@ void storms_init(struct storms *a)
 void storms_release(struct storms *a)
 {
 	map_free(&a->pairs, free);
+}
+
+/* ---- the finding ---- */
+
+static char *storm_text(const struct findings *f, const struct storm *s)
+{
+	char *text = xasprintf("%s sent rank %d %s of %s on average one close behind the other",
+			       phrase_process(f, s->sender).text, s->peer_world,
+			       phrase_count(s->messages, "message", "messages").text,
+			       phrase_bytes(s->bytes / s->messages).text);
+
+	if (s->func)
+		text = words(text, ", by %s", s->func->name);
+	return words(text, ", in calls that took %s (%s, most %s%s)", phrase_ns(s->ns).text,
+		     phrase_count(s->storms, "time", "times").text,
+		     phrase_count(s->worst, "message", "messages").text,
+		     phrase_when(f, s->worst_from_ns).text);
+}
+
+void find_storms(struct findings *f)
+{
+	const struct storm *s;
+
+	for (size_t at = 0; (s = map_next(&f->storms.pairs, &at, NULL));) {
+		if (!s->storms || !finding_counts(f, s->sender))
+			continue;
+		finding_add(
+			f,
+			&(struct finding){
+				.kind = "small_message_storm",
+				.cost_ns = s->ns,
+				.text = storm_text(f, s),
+				.advice = xstrdup(
+					"pack what goes to one rank into one message (MPI_Pack, a "
+					"derived datatype, a buffer of the program's own)"),
+				.process = s->sender->idx,
+				.from_ns = s->worst_from_ns,
+				.to_ns = s->worst_to_ns,
+			});
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Growable arrays of rows, indexed by process or thread, and the sums of such rows. The model may
- * add processes and threads during the replay.
+ * Growable arrays of rows, and the sums of rows. Many arrays are indexed by process or thread: the
+ * model may add some during the replay.
  */
 #ifndef POV_ANALYSIS_TABLE_H
 #define POV_ANALYSIS_TABLE_H
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/u64.h"
 
 /* Makes array[idx] valid; new rows are zero. Returns the array and writes its new length to *n. */
 static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t row_bytes)
@@ -19,7 +20,7 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 
 	if (idx < *n)
 		return array;
-	want = *n * 2 > idx ? *n * 2 : idx + 64;
+	want = *n * 2 > idx ? *n * 2 : idx + 4;
 	array = xrealloc(array, want * row_bytes);
 	memset((char *)array + *n * row_bytes, 0, (want - *n) * row_bytes);
 	*n = want;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * Sums up the model's thread times, and the share of MPI and of polling in them.
- */
+/* See time_split.h. */
 #include "analysis/time_split.h"
 
 #include <stdlib.h>
@@ -71,6 +69,25 @@ static void on_counted(void *ctx, const struct model_counted *c)
 	r->mpi_ns += c->nested ? 0 : c->busy_ns;
 }
 
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct switch_row *r = &thread_row(ctx, s->prev)->switches;
+
+	r->switches++;
+	r->involuntary += s->preempted;
+	r->voluntary += !s->preempted;
+}
+
+static void on_migrate(void *ctx, const struct model_migrate *g)
+{
+	thread_row(ctx, g->thread)->switches.migrations += g->orig_cpu != g->dest_cpu;
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	thread_row(ctx, w->target)->switches.wakeups++;
+}
+
 static void on_start(void *ctx, const struct model *m)
 {
 	struct time_split *a = ctx;
@@ -116,6 +133,9 @@ void time_split_init(struct time_split *a)
 			 .call = on_call,
 			 .spin = on_spin,
 			 .counted = on_counted,
+			 .on_switch = on_switch,
+			 .migrate = on_migrate,
+			 .waking = on_waking,
 			 .finish = on_finish},
 	};
 }
@@ -124,4 +144,21 @@ void time_split_release(struct time_split *a)
 {
 	free(a->process);
 	free(a->thread);
+}
+
+/*
+ * The record of a spin has its span, the number of its polls and the sum of their durations. The
+ * calibration has the cost of one poll.
+ */
+struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost)
+{
+	struct poll_times t = {.polls = s->cnt, .runs = 1, .span_ns = s->end_ns - s->begin_ns};
+	double cost_ns = (double)s->cnt * poll_cost_ns(cost, s);
+	uint64_t rest_ns;
+
+	t.inside_ns = u64_min(s->busy_ns, t.span_ns);
+	rest_ns = t.span_ns - t.inside_ns;
+	t.probes_ns = cost_ns < (double)rest_ns ? (uint64_t)cost_ns : rest_ns;
+	t.between_ns = rest_ns - t.probes_ns;
+	return t;
 }

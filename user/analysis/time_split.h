@@ -10,8 +10,38 @@
 #ifndef POV_ANALYSIS_TIME_SPLIT_H
 #define POV_ANALYSIS_TIME_SPLIT_H
 
-#include "analysis/polls.h"
 #include "model/model.h"
+
+/*
+ * Splits the time of merged polls. From the entry of the first poll to the return of the last, a
+ * thread is in one of three places. It is in the library, in the overhead that recording adds to
+ * each poll, or in between: in its own code, or off the CPU. Reports and timelines both use this
+ * split, so that they agree.
+ */
+
+struct poll_times {
+	uint64_t polls, runs;
+	uint64_t span_ns;   /* sum of the other times */
+	uint64_t inside_ns; /* the polls' own durations */
+	/* polls × calibrated cost, at most span_ns - inside_ns */
+	uint64_t probes_ns;
+	/* the rest; it includes the probes if their cost is unknown */
+	uint64_t between_ns;
+};
+
+struct poll_times poll_times_of(const struct model_spin *s, const struct poll_cost *cost);
+
+/*
+ * How often threads left their CPU and migrated, counted as the kernel does: after a voluntary
+ * switch the thread sleeps; after an involuntary one it is still runnable (preempted, or it
+ * yielded).
+ */
+struct switch_row {
+	uint64_t switches; /* voluntary + involuntary */
+	uint64_t voluntary, involuntary;
+	uint64_t migrations;
+	uint64_t wakeups; /* wake-ups of its threads */
+};
 
 struct time_row {
 	uint64_t wall_ns;	 /* length of its life */
@@ -35,6 +65,7 @@ struct time_row {
 	struct state_times call_split; /* states of the threads during call_ns */
 	uint64_t polling_ns;
 	struct poll_times poll; /* times of the spins; its inside_ns is spin_ns */
+	struct switch_row switches;
 };
 
 struct time_split {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "analysis/table.h"
-#include "analysis/traffic_settle.h"
 
 /* ---- rows ---- */
 
@@ -271,4 +270,79 @@ void traffic_release(struct traffic *a)
 	free(a->nearness);
 	free(a->received);
 	free(a->func);
+}
+
+/* ---- pairs: bytes that a process sent go to its peer, bytes that it read come from it ---- */
+
+static int pair_ends_compare(const void *va, const void *vb)
+{
+	const struct pair *a = va, *b = vb;
+	const uint32_t x[] = {a->from, a->to, a->context, a->func},
+		       y[] = {b->from, b->to, b->context, b->func};
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+static int pair_bytes_compare(const void *va, const void *vb)
+{
+	const struct pair *a = va, *b = vb;
+
+	return u64_compare(b->bytes, a->bytes) ?: pair_ends_compare(a, b);
+}
+
+/* Splits a group into its two directions. */
+static uint32_t group_split(const struct traffic_group *g, bool by_func, struct pair *out)
+{
+	const struct traffic_flow *f = &g->flow;
+	struct pair sent = {.from = g->key.process,
+			    .to = (uint32_t)g->key.peer,
+			    .context = by_func ? g->key.context : 0,
+			    .func = by_func ? g->key.func : 0,
+			    .messages = f->sent,
+			    .bytes = f->sent_bytes,
+			    .unknown = f->sent_unknown},
+		    read = sent;
+	uint32_t n = 0;
+
+	read.from = sent.to;
+	read.to = sent.from;
+	read.messages = f->read;
+	read.bytes = f->read_bytes;
+	read.unknown = f->read_unknown;
+	if (sent.messages)
+		out[n++] = sent;
+	if (read.messages)
+		out[n++] = read;
+	return n;
+}
+
+struct pair *pairs_find(const struct traffic *a, const bool *wanted, uint32_t n, bool by_func,
+			uint32_t *npair)
+{
+	uint32_t by = TRAFFIC_BY_PROCESS | TRAFFIC_BY_PEER | (by_func ? TRAFFIC_BY_CONTEXT : 0);
+	uint32_t ngroup, cnt = 0, kept = 0;
+	struct traffic_group *g = traffic_by(a, wanted, n, by, &ngroup);
+	struct pair *p = xcalloc(2 * (size_t)ngroup, sizeof(*p));
+
+	for (uint32_t i = 0; i < ngroup; i++) {
+		if (g[i].key.peer >= 0)
+			cnt += group_split(&g[i], by_func, &p[cnt]);
+	}
+	free(g);
+	if (cnt)
+		qsort(p, cnt, sizeof(*p), pair_ends_compare);
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (kept && !pair_ends_compare(&p[kept - 1], &p[i]))
+			table_row_add(&p[kept - 1], &p[i], messages);
+		else
+			p[kept++] = p[i];
+	}
+	if (kept)
+		qsort(p, kept, sizeof(*p), pair_bytes_compare);
+	*npair = kept;
+	return p;
 }

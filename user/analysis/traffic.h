@@ -17,8 +17,38 @@
 #ifndef POV_ANALYSIS_TRAFFIC_H
 #define POV_ANALYSIS_TRAFFIC_H
 
-#include "analysis/ends.h"
 #include "analysis/phases.h"
+#include "lib/names.h"
+#include "model/model.h"
+
+/*
+ * The process that an end of a connection belongs to: the one whose posts name it as their local
+ * end. "pid N" is the process with that pid; with several hosts, other hosts name it "pid N on host
+ * H". An end may be used before its owner is known, so owners are looked up once all ends are
+ * known.
+ */
+
+struct end_owner {
+	uint32_t end;	  /* number of its text in the names */
+	uint32_t process; /* idx */
+};
+
+struct ends {
+	struct map known;	 /* pairs that are already in the list */
+	struct end_owner *owner; /* owned; sorted by ends_close */
+	uint32_t n, cap;
+};
+
+void ends_own(struct ends *e, uint32_t end, uint32_t process);
+/* Call this once all ends are known. Sorts the list. */
+void ends_close(struct ends *e, const struct model *m, struct names *names);
+/*
+ * The process (idx) that owns an end, as seen from another process. -1: unknown or ambiguous. Call
+ * after ends_close.
+ */
+int32_t ends_find(const struct ends *e, const struct model *m, uint32_t end,
+		  const struct model_process *from, enum post_carrier carrier);
+void ends_release(struct ends *e);
 
 /* Activity of the thread when something was posted. */
 enum traffic_context {
@@ -138,5 +168,28 @@ const struct traffic_layer *traffic_layer_find(const struct traffic *a, uint32_t
  */
 struct traffic_group *traffic_by(const struct traffic *a, const bool *wanted, uint32_t n,
 				 uint32_t by, uint32_t *ngroup);
+
+/* The part of the traffic analysis that is possible only at the end. */
+
+/* Finds peers, chooses the layers that count, and adds up what was received. */
+void traffic_settle(struct traffic *a, const struct model *m);
+
+/*
+ * Traffic between processes of the trace, in the direction in which the bytes went, whichever side
+ * posted. Traffic with processes outside the trace is not included.
+ */
+struct pair {
+	uint32_t from, to; /* idx of processes */
+	/* The poster's context and function (see traffic_key), if rows are split by them. */
+	uint32_t context, func;
+	uint64_t messages, bytes, unknown;
+};
+
+/*
+ * Sums up the posts of the wanted processes (by idx, n of them), most bytes first. by_func: one row
+ * per pair and function; else one row per pair. Call after the replay. The caller frees the list.
+ */
+struct pair *pairs_find(const struct traffic *a, const bool *wanted, uint32_t n, bool by_func,
+			uint32_t *npair);
 
 #endif

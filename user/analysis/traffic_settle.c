@@ -4,23 +4,22 @@
  * process moves itself and for what it sees arrive: the layer that knows one need not know the
  * other.
  */
-#include "analysis/traffic_settle.h"
+#include "analysis/traffic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/table.h"
+#include "trace/trace_join.h"
 
 /* ---- layers ---- */
 
 static int layer_compare(const void *va, const void *vb)
 {
 	const struct traffic_layer *a = va, *b = vb;
+	int order = u64_compare(a->process, b->process);
 
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->carrier != b->carrier)
-		return a->carrier < b->carrier ? -1 : 1;
-	return a->layer < b->layer ? -1 : a->layer > b->layer;
+	return order ?: u64_compare(a->carrier, b->carrier) ?: u64_compare(a->layer, b->layer);
 }
 
 static void layers_make(struct traffic *a)
@@ -53,7 +52,7 @@ static uint64_t data_posts(const struct traffic_posts *p)
 	return p->cnt[POST_SEND] + p->cnt[POST_WRITE] + p->cnt[POST_READ] + p->cnt[POST_ATOMIC];
 }
 
-static uint64_t relevant(const struct traffic_layer *l, bool arrivals)
+static uint64_t posts_relevant(const struct traffic_layer *l, bool arrivals)
 {
 	return arrivals ? l->posts.cnt[POST_ARRIVAL] : data_posts(&l->posts);
 }
@@ -64,7 +63,7 @@ static bool is_better(const struct traffic_layer *l, const struct traffic_layer 
 {
 	if (!than || l->nearness != than->nearness)
 		return !than || l->nearness > than->nearness;
-	return relevant(l, arrivals) > relevant(than, arrivals);
+	return posts_relevant(l, arrivals) > posts_relevant(than, arrivals);
 }
 
 static struct traffic_layer *best_of(struct traffic_layer *from, const struct traffic_layer *end,
@@ -73,7 +72,7 @@ static struct traffic_layer *best_of(struct traffic_layer *from, const struct tr
 	struct traffic_layer *best = NULL;
 
 	for (struct traffic_layer *l = from; l < end; l++) {
-		if (relevant(l, arrivals) && is_better(l, best, arrivals))
+		if (posts_relevant(l, arrivals) && is_better(l, best, arrivals))
 			best = l;
 	}
 	return best;
@@ -213,4 +212,86 @@ void traffic_settle(struct traffic *a, const struct model *m)
 	layers_choose(a);
 	rows_mark(a);
 	received_make(a, m);
+}
+
+/*
+ * A sorted list of pairs. Addresses such as 127.0.0.1 exist on every machine: if an end has several
+ * owners, the one on the same machine is taken.
+ */
+
+void ends_own(struct ends *e, uint32_t end, uint32_t process)
+{
+	uint64_t key = (uint64_t)end << 32 | process;
+
+	if (!end || map_get(&e->known, key))
+		return;
+	map_set(&e->known, key, e);
+	*table_row(e->owner, e->cap, e->n) = (struct end_owner){end, process};
+	e->n++;
+}
+
+static int owner_compare(const void *va, const void *vb)
+{
+	const struct end_owner *a = va, *b = vb;
+
+	return u64_compare(a->end, b->end) ?: u64_compare(a->process, b->process);
+}
+
+void ends_close(struct ends *e, const struct model *m, struct names *names)
+{
+	const struct model_process *p;
+	char text[64];
+	uint32_t host;
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		p = model_process_get(m, i);
+		if (!p->pid)
+			continue;
+		host = trace_host_of(p->pid);
+		snprintf(text, sizeof(text), host ? "pid %u on host %u" : "pid %u", p->host_pid,
+			 host);
+		ends_own(e, names_id(names, text), i);
+	}
+	if (e->n)
+		qsort(e->owner, e->n, sizeof(*e->owner), owner_compare);
+}
+
+static uint32_t first_of(const struct ends *e, uint32_t end)
+{
+	uint32_t low = 0, high = e->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (e->owner[middle].end < end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int32_t ends_find(const struct ends *e, const struct model *m, uint32_t end,
+		  const struct model_process *from, enum post_carrier carrier)
+{
+	bool same_machine = carrier == CARRIER_CMA || carrier == CARRIER_SHM;
+	int32_t found = -1, here = -1;
+	uint32_t i, cnt = 0, here_cnt = 0;
+
+	for (i = first_of(e, end); end && i < e->n && e->owner[i].end == end; i++) {
+		found = (int32_t)e->owner[i].process;
+		cnt++;
+		if (model_process_get(m, e->owner[i].process)->host_idx != from->host_idx)
+			continue;
+		here = found;
+		here_cnt++;
+	}
+	if (here_cnt)
+		return here_cnt == 1 ? here : -1;
+	return cnt == 1 && !same_machine ? found : -1;
+}
+
+void ends_release(struct ends *e)
+{
+	map_release(&e->known);
+	free(e->owner);
 }

@@ -75,7 +75,7 @@ static bool is_of(const struct transfer_op *op, const struct transfer_post *post
 	       may_be_same(op->peer, post->peer);
 }
 
-static bool carries(const struct transfer_op *op, const struct transfer_post *post)
+static bool post_carries(const struct transfer_op *op, const struct transfer_post *post)
 {
 	int64_t least = op->bytes > 0 && op->bytes < DATA_BYTES ? op->bytes : DATA_BYTES;
 
@@ -104,7 +104,7 @@ static const struct transfer_post *first_post(const struct transfer_process *p,
 			continue;
 		if (!is_of(op, post))
 			continue;
-		if (carries(op, post))
+		if (post_carries(op, post))
 			return post;
 		*doubt |= post->bytes < 0;
 	}
@@ -119,8 +119,8 @@ static bool has_gap(const struct transfer_start *a, const struct transfer_proces
 	       losses_in(a->losses, op->begin_ns, op->end_ns) & LOSS_OF_BYTES;
 }
 
-static enum transfer_when when(const struct transfer_start *a, const struct transfer_process *p,
-			       const struct transfer_op *op, const struct transfer_post **out)
+static enum transfer_when op_when(const struct transfer_start *a, const struct transfer_process *p,
+				  const struct transfer_op *op, const struct transfer_post **out)
 {
 	bool doubt = false, gap = has_gap(a, p, op);
 
@@ -172,7 +172,7 @@ static void op_arrival_count(struct transfer_start *a, struct transfer_process *
 static void op_count(struct transfer_start *a, uint32_t process, const struct transfer_op *op)
 {
 	const struct transfer_post *post;
-	enum transfer_when w = when(a, a->process[process], op, &post);
+	enum transfer_when w = op_when(a, a->process[process], op, &post);
 	struct transfer_by *b;
 
 	op_arrival_count(a, a->process[process], op, transfer_count(a->process[process], op, w));
@@ -248,6 +248,96 @@ int transfer_settle(void *ctx, const struct model *m)
 	for (uint32_t i = 0; i < a->nprocess; i++) {
 		if (a->process[i])
 			process_settle(a, m, i);
+	}
+	return 0;
+}
+
+/* Finds when the data of receives had arrived: see transfer_start.h. */
+
+static int arrival_compare(const void *va, const void *vb)
+{
+	const struct transfer_arrival *a = va, *b = vb;
+
+	return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+static bool is_named(const struct transfer_arrival *v)
+{
+	return v->message || v->has_envelope;
+}
+
+/*
+ * Every layer that data pass through sees them arrive. Only arrivals that name their receive are
+ * kept. If there are none, those of the layers that count are kept.
+ */
+void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, uint32_t process)
+{
+	const struct model_process *self = model_process_get(m, process);
+	struct transfer_process *p = a->process[process];
+	bool named = false;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->narrival; i++)
+		named |= is_named(&p->arrival[i]);
+	for (uint32_t i = 0; i < p->narrival; i++) {
+		struct transfer_arrival *v = &p->arrival[i];
+		const struct traffic_layer *l = traffic_layer_find(a->traffic, process, v->carrier,
+								   v->layer);
+
+		if (named ? !is_named(v) : !l || !l->arrivals_count)
+			continue;
+		v->peer = ends_find(&a->traffic->ends, m, v->end, self,
+				    (enum post_carrier)v->carrier);
+		p->arrival[kept++] = *v;
+	}
+	p->narrival = kept;
+	if (kept)
+		qsort(p->arrival, kept, sizeof(*p->arrival), arrival_compare);
+}
+
+static bool transfer_arrival_is_of(const struct transfer_op *op, const struct transfer_arrival *v)
+{
+	if (v->message)
+		return v->message == op->request;
+	if (v->has_envelope)
+		return !op->envelope_doubtful && v->source >= 0 && v->source == op->source &&
+		       v->tag >= 0 && v->tag == op->tag;
+	return !op->doubtful && (v->peer < 0 || op->peer < 0 || v->peer == op->peer);
+}
+
+static uint32_t first_from(const struct transfer_process *p, uint64_t ns)
+{
+	uint32_t low = 0, high = p->narrival;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->arrival[middle].ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op)
+{
+	int64_t left = op->bytes;
+
+	if (!op->receives || op->sends || op->bytes <= 0)
+		return 0;
+	for (uint32_t i = first_from(p, op->begin_ns); i < p->narrival; i++) {
+		const struct transfer_arrival *v = &p->arrival[i];
+
+		if (v->ns > op->end_ns)
+			break;
+		if (!transfer_arrival_is_of(op, v))
+			continue;
+		if (v->bytes < 0)
+			return 0;
+		left -= v->bytes;
+		if (left <= 0)
+			return v->ns;
 	}
 	return 0;
 }

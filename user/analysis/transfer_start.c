@@ -19,7 +19,7 @@ static struct transfer_process *process_of(struct transfer_start *a, const struc
 }
 
 /* True if there is room for one more. Else nothing is known of the process from this moment on. */
-static bool keep(struct transfer_start *a, struct transfer_process *p, uint64_t ns)
+static bool room_take(struct transfer_start *a, struct transfer_process *p, uint64_t ns)
 {
 	if (a->kept < TRANSFERS_KEPT_MAX && !p->until_ns) {
 		a->kept++;
@@ -69,7 +69,7 @@ struct transfer_row *transfer_count(struct transfer_process *p, const struct tra
 static void op_add(struct transfer_start *a, struct transfer_process *p,
 		   const struct transfer_op *op)
 {
-	if (!keep(a, p, op->begin_ns)) {
+	if (!room_take(a, p, op->begin_ns)) {
 		if (op->wanted)
 			transfer_count(p, op, TRANSFER_UNCLEAR);
 		return;
@@ -93,7 +93,7 @@ static void request_started(struct transfer_start *a, const struct model_call *c
 		*old = op;
 		return;
 	}
-	if (!keep(a, p, c->begin_ns))
+	if (!room_take(a, p, c->begin_ns))
 		return;
 	old = map_make(&p->outstanding, r->handle, sizeof(*old));
 	*old = op;
@@ -205,7 +205,7 @@ static void arrival_keep(struct transfer_start *a, const struct model_post *p)
 
 	/* libraries give the messages of their collectives negative tags */
 	if (!post->bytes || (post->has_envelope && post->tag < 0) ||
-	    !keep(a, proc, p->call->begin_ns))
+	    !room_take(a, proc, p->call->begin_ns))
 		return;
 	*table_row(proc->arrival, proc->arrival_cap, proc->narrival) = (struct transfer_arrival){
 		.ns = p->call->end_ns,
@@ -234,7 +234,7 @@ static void on_post(void *ctx, const struct model_post *p)
 	if (post->kind == POST_ARRIVAL && !post->failed)
 		arrival_keep(a, p);
 	if (!data || protocol || post->failed || post->carrier == CARRIER_UNKNOWN ||
-	    !keep(a, proc, p->call->begin_ns))
+	    !room_take(a, proc, p->call->begin_ns))
 		return;
 	*table_row(proc->post, proc->post_cap, proc->npost) = (struct transfer_post){
 		.ns = p->call->begin_ns,

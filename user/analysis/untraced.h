@@ -11,7 +11,9 @@
 #define POV_ANALYSIS_UNTRACED_H
 
 #include "analysis/app_time.h"
+#include "analysis/coverage.h"
 #include "analysis/whatif.h"
+#include "lib/distortion.h"
 
 struct untraced_thread;
 
@@ -40,5 +42,13 @@ void untraced_init(struct untraced *u, const struct app_time *app, struct arriva
 		   struct holders *holders);
 void untraced_match(struct untraced *u, const struct match *m);
 void untraced_release(struct untraced *u);
+
+/*
+ * Finds whether tracing distorted a recording: the share of the run, and the time that it took from
+ * each rank's main thread between MPI_Init and MPI_Finalize (app_time.h). Call after the replay.
+ * Returns the process that lost most. NULL: none, or the cost is unknown.
+ */
+const struct model_process *distorted_find(const struct coverage *a, const struct untraced *u,
+					   const struct model *m, struct distortion *out);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/find.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 static uint64_t pair_key(uint32_t waiter, uint32_t late)
@@ -45,12 +47,9 @@ const struct waited_for *waited_for_get(const struct map *pairs, uint32_t waiter
 static int waited_compare(const void *va, const void *vb)
 {
 	const struct waited_for *a = va, *b = vb;
+	int order = u64_compare(a->late, b->late);
 
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->waiter < b->waiter ? -1 : a->waiter > b->waiter;
+	return order ?: u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter, b->waiter);
 }
 
 struct waited_for *waited_for_list(const struct map *pairs, uint32_t *n)
@@ -74,4 +73,37 @@ struct waited_for waited_for_sum(const struct waited_for *w, uint32_t n)
 		worst_take(&sum, &w[i]);
 	}
 	return sum;
+}
+
+/* ---- findings about ranks that waited for another rank ---- */
+
+char *words_waiters(const struct findings *f, char *text, const struct waited_for *w, uint32_t n)
+{
+	const struct waited_for all = waited_for_sum(w, n);
+
+	for (uint32_t i = 0; i < n && i < NAMED; i++)
+		text = words(text, "%s%s %s", i ? "; " : ": ",
+			     phrase_process(f, model_process_get(f->model, w[i].waiter)).text,
+			     phrase_ns(w[i].ns).text);
+	return words(words_more(text, n), " (%s, most %s%s%s%s)",
+		     phrase_count(all.cnt, "time", "times").text, phrase_ns(all.worst_ns).text,
+		     all.worst_in ? " in " : "", all.worst_in ? all.worst_in->name : "",
+		     phrase_when(f, all.worst_from_ns).text);
+}
+
+void waiters_each(struct findings *f, const struct map *pairs, int kind,
+		  void (*add)(struct findings *f, int kind, const struct waited_for *w, uint32_t n))
+{
+	uint32_t n, kept = 0, end;
+	struct waited_for *w = waited_for_list(pairs, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (finding_counts(f, model_process_get(f->model, w[i].waiter)))
+			w[kept++] = w[i];
+	for (uint32_t i = 0; i < kept; i = end) {
+		for (end = i; end < kept && w[end].late == w[i].late;)
+			end++;
+		add(f, kind, &w[i], end - i);
+	}
+	free(w);
 }

@@ -157,14 +157,9 @@ static struct whatif_side side_of(const struct match_end *e)
 	};
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t both_ns_of(const struct whatif_message *m)
 {
-	return later(m->side[SEND].begin_ns, m->side[RECV].begin_ns);
+	return u64_max(m->side[SEND].begin_ns, m->side[RECV].begin_ns);
 }
 
 static uint64_t transfer_key(int64_t bytes, bool other_host)
@@ -177,20 +172,13 @@ static void times_add(struct whatif_times *t, uint64_t ns)
 	t->ns[t->n++ % TIMES_KEPT] = ns;
 }
 
-static int ns_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 static uint64_t times_median(const struct whatif_times *t)
 {
 	uint32_t n = t->n < TIMES_KEPT ? t->n : TIMES_KEPT;
 	uint64_t ns[TIMES_KEPT];
 
 	memcpy(ns, t->ns, n * sizeof(*ns));
-	qsort(ns, n, sizeof(*ns), ns_compare);
+	qsort(ns, n, sizeof(*ns), u64_order);
 	return n ? ns[n / 2] : 0;
 }
 
@@ -378,7 +366,7 @@ bool whatif_dep_of(const struct whatif_message *m, int side, enum whatif_kind ki
 static uint64_t peer_in_ns_of(const struct whatif *w, const struct whatif_message *m, int side)
 {
 	const struct whatif_side *own = &m->side[side], *other = &m->side[!side];
-	uint64_t from_ns = later(own->completing_ns, both_ns_of(m)), at_ns, alone_ns;
+	uint64_t from_ns = u64_max(own->completing_ns, both_ns_of(m)), at_ns, alone_ns;
 	const struct whatif_transfer *t;
 	const struct whatif_line *l;
 	uint32_t at;
@@ -409,21 +397,16 @@ static void side_settle(struct whatif *w, struct whatif_message *m, int side)
 static int event_compare(const void *va, const void *vb)
 {
 	const struct whatif_event *a = va, *b = vb;
+	int order = u64_compare(a->end_ns, b->end_ns);
 
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return order ?: u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns);
 }
 
 static int no_core_compare(const void *va, const void *vb)
 {
 	const struct whatif_no_core *a = va, *b = vb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
+	return u64_compare(a->thread, b->thread) ?: u64_compare(a->to_ns, b->to_ns);
 }
 
 void whatif_settle(struct whatif *w)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 /* From at_ns on, the clock is this far ahead of the thread's own counted time. */
@@ -32,16 +33,6 @@ struct longest {
 	uint32_t nthread;
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Time in MPI up to ts_ns. */
 static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
@@ -59,7 +50,7 @@ static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_
 	}
 	ns = lo ? l->clock[thread].in_mpi_ns[lo - 1] : 0;
 	if (line && lo < line->ncall && !line->call[lo].computes)
-		ns += minus(ts_ns, line->call[lo].begin_ns);
+		ns += u64_minus(ts_ns, line->call[lo].begin_ns);
 	return ns;
 }
 
@@ -67,10 +58,10 @@ static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_
 static uint64_t stretch_ns(const struct longest *l, uint32_t thread, uint32_t i, uint64_t ts_ns)
 {
 	const struct whatif_stretch *s = &l->part[thread].stretch[i];
-	uint64_t to_ns = ts_ns < s->to_ns ? ts_ns : s->to_ns;
+	uint64_t to_ns = u64_min(ts_ns, s->to_ns);
 
-	return minus(to_ns - s->from_ns,
-		     in_mpi_ns(l, thread, to_ns) - l->clock[thread].before[i].in_mpi_ns);
+	return u64_minus(to_ns - s->from_ns,
+			 in_mpi_ns(l, thread, to_ns) - l->clock[thread].before[i].in_mpi_ns);
 }
 
 static void clock_make(struct longest *l, uint32_t thread)
@@ -138,14 +129,11 @@ static void clock_set(struct longest *l, uint32_t thread, uint64_t at_ns, uint64
 
 	if (ns <= clock_ns(l, thread, at_ns))
 		return;
-	if (c->nahead == c->room) {
-		c->room = c->room ? c->room * 2 : 16;
-		c->ahead = xrealloc(c->ahead, c->room * sizeof(*c->ahead));
-	}
+	(void)table_row(c->ahead, c->room, c->nahead);
 	c->ahead[c->nahead++] = (struct ahead){at_ns, ns - own_ns};
 }
 
-static bool counts(const struct longest *l, uint32_t thread)
+static bool thread_counts(const struct longest *l, uint32_t thread)
 {
 	return thread < l->nthread && l->part[thread].leads;
 }
@@ -161,16 +149,16 @@ static uint64_t joint_ns(const struct longest *l, struct whatif_joint *j,
 	if (root && j->flow == FLOW_TO_ROOT && own != root)
 		return 0;
 	if (root && j->flow == FLOW_FROM_ROOT)
-		return own != root && root->begin_ns <= end_ns && counts(l, root->thread) ?
+		return own != root && root->begin_ns <= end_ns && thread_counts(l, root->thread) ?
 			       clock_ns(l, root->thread, root->begin_ns) :
 			       0;
 	/* events come in order of end, so each one sees the members that came since the last one */
 	for (; j->begun < j->n && first[j->begun].begin_ns <= end_ns; j->begun++) {
 		const struct whatif_member *m = &first[j->begun];
 
-		if (counts(l, m->thread))
-			j->last_ns = (int64_t)later((uint64_t)j->last_ns,
-						    clock_ns(l, m->thread, m->begin_ns));
+		if (thread_counts(l, m->thread))
+			j->last_ns = (int64_t)u64_max((uint64_t)j->last_ns,
+						      clock_ns(l, m->thread, m->begin_ns));
 	}
 	return (uint64_t)j->last_ns;
 }
@@ -179,14 +167,15 @@ static void event_follow(struct longest *l, const struct whatif_event *e)
 {
 	const struct whatif_message *m = e->side == RECV ? &l->w->message[e->of] : NULL;
 
-	if (!counts(l, e->thread))
+	if (!thread_counts(l, e->thread))
 		return;
 	if (e->side == SIDES) {
 		const struct whatif_member *own = &l->w->member[e->of];
 
 		clock_set(l, e->thread, e->end_ns,
 			  joint_ns(l, &l->w->joint[own->joint], own, e->end_ns));
-	} else if (m && counts(l, m->side[SEND].thread) && m->side[SEND].begin_ns <= e->end_ns) {
+	} else if (m && thread_counts(l, m->side[SEND].thread) &&
+		   m->side[SEND].begin_ns <= e->end_ns) {
 		clock_set(l, e->thread, e->end_ns,
 			  clock_ns(l, m->side[SEND].thread, m->side[SEND].begin_ns));
 	}
@@ -208,7 +197,7 @@ uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_part *part)
 		event_follow(&l, &w->event[i]);
 	for (uint32_t i = 0; i < l.nthread; i++) {
 		if (part[i].leads && part[i].ends)
-			most_ns = later(most_ns, clock_ns(&l, i, UINT64_MAX));
+			most_ns = u64_max(most_ns, clock_ns(&l, i, UINT64_MAX));
 		free(l.clock[i].in_mpi_ns);
 		free(l.clock[i].before);
 		free(l.clock[i].ahead);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
+#include "analysis/table.h"
 #include "lib/log.h"
 
 /* State of a thread from at_ns on. */
@@ -137,16 +138,13 @@ static int64_t moved_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 
 static void step_add(struct lead *l, uint64_t at_ns, int64_t lead_ns)
 {
-	if (l->nstep == l->room) {
-		l->room = l->room ? l->room * 2 : 16;
-		l->step = xrealloc(l->step, l->room * sizeof(*l->step));
-	}
+	(void)table_row(l->step, l->room, l->nstep);
 	l->step[l->nstep++] = (struct step){at_ns, lead_ns, given_ns(l, at_ns)};
 }
 
 /* ---- calls ---- */
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t time_later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -161,7 +159,7 @@ static int64_t carried_ns(struct run *r, const struct whatif_dep *d, int64_t tra
 {
 	struct lead *from = &r->thread[d->on];
 
-	from->carried_ns = later(from->carried_ns, moved_ns(r, d->on, d->on_ns)) + transfer_ns;
+	from->carried_ns = time_later(from->carried_ns, moved_ns(r, d->on, d->on_ns)) + transfer_ns;
 	return from->carried_ns;
 }
 
@@ -178,11 +176,12 @@ static void message_add(struct run *r, const struct whatif_event *e, struct call
 			continue;
 		if (r->change->leave_out)
 			out = r->change->leave_out(r->change->ctx, &d, &instead);
-		c->ready_ns = later(c->ready_ns, (int64_t)d.on_ns);
+		c->ready_ns = time_later(c->ready_ns, (int64_t)d.on_ns);
 		if (instead.transfer_ns)
-			c->moved_ns = later(c->moved_ns, carried_ns(r, &d, instead.transfer_ns));
+			c->moved_ns = time_later(c->moved_ns,
+						 carried_ns(r, &d, instead.transfer_ns));
 		else if (!out)
-			c->moved_ns = later(c->moved_ns, moved_ns(r, d.on, d.on_ns));
+			c->moved_ns = time_later(c->moved_ns, moved_ns(r, d.on, d.on_ns));
 		c->extra_ns += instead.extra_ns - instead.transfer_ns;
 	}
 }
@@ -197,13 +196,13 @@ static void member_add(struct run *r, const struct whatif_event *e, struct call_
 
 		if (m->begin_ns > e->end_ns)
 			break;
-		j->last_ns = later(j->last_ns, moved_ns(r, m->thread, m->begin_ns));
+		j->last_ns = time_later(j->last_ns, moved_ns(r, m->thread, m->begin_ns));
 		j->begun++;
 	}
 	if (j->begun)
-		c->ready_ns = later(c->ready_ns,
-				    (int64_t)r->w->member[j->first + j->begun - 1].begin_ns);
-	c->moved_ns = later(c->moved_ns, j->last_ns);
+		c->ready_ns = time_later(c->ready_ns,
+					 (int64_t)r->w->member[j->first + j->begun - 1].begin_ns);
+	c->moved_ns = time_later(c->moved_ns, j->last_ns);
 }
 
 /* How many other participants of a call are looked at. */
@@ -227,8 +226,8 @@ static int64_t given_others(const struct run *r, const struct whatif_event *e, i
 				    e->end_ns);
 	j = &r->w->joint[r->w->member[e->of].joint];
 	for (uint32_t i = 0; i < j->begun && i < OTHERS_MAX; i++)
-		most_ns = later(most_ns, given_within(r, r->w->member[j->first + i].thread, from_ns,
-						      e->end_ns));
+		most_ns = time_later(most_ns, given_within(r, r->w->member[j->first + i].thread,
+							   from_ns, e->end_ns));
 	return most_ns;
 }
 
@@ -252,11 +251,12 @@ static void call_end(struct run *r, size_t first, size_t end)
 	rest_ns = (int64_t)e->end_ns - c.ready_ns;
 	given = given_within(r, e->thread, c.ready_ns, e->end_ns);
 	for (size_t i = first; r->change->with_others && i < end; i++)
-		given = later(given, given_others(r, &r->w->event[i], c.ready_ns));
+		given = time_later(given, given_others(r, &r->w->event[i], c.ready_ns));
 	rest_ns -= given < rest_ns ? given : rest_ns;
 	if (member && r->change->shorten)
 		rest_ns -= r->change->shorten(r->change->ctx, e->thread, e->begin_ns, rest_ns);
-	step_add(l, e->end_ns, (int64_t)e->end_ns - (c.moved_ns + later(rest_ns + c.extra_ns, 0)));
+	step_add(l, e->end_ns,
+		 (int64_t)e->end_ns - (c.moved_ns + time_later(rest_ns + c.extra_ns, 0)));
 }
 
 static bool same_call(const struct whatif_event *a, const struct whatif_event *b)
@@ -319,8 +319,8 @@ static uint64_t gain_of(const struct run *r)
 
 		if (!l->ncall)
 			continue;
-		last_ns = later(last_ns, (int64_t)end_ns);
-		moved = later(moved, moved_ns(r, i, end_ns));
+		last_ns = time_later(last_ns, (int64_t)end_ns);
+		moved = time_later(moved, moved_ns(r, i, end_ns));
 	}
 	return last_ns > moved ? (uint64_t)(last_ns - moved) : 0;
 }

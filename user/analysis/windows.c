@@ -17,8 +17,8 @@ static bool was_open(const struct windows *w, const struct window *row,
 	       (row->is == WINDOW_OPEN && (row->from_ns || model_ran_before(w->model, p)));
 }
 
-static enum window_change begun(const struct windows *w, struct window *row,
-				const struct model_call *c)
+static enum window_change window_begun(const struct windows *w, struct window *row,
+				       const struct model_call *c)
 {
 	if (row->begun++ || was_open(w, row, c->thread->proc))
 		return WINDOW_STAYS;
@@ -27,7 +27,7 @@ static enum window_change begun(const struct windows *w, struct window *row,
 	return WINDOW_OPENS;
 }
 
-static enum window_change ended(struct window *row, const struct model_call *c)
+static enum window_change window_ended(struct window *row, const struct model_call *c)
 {
 	row->begun -= row->begun != 0;
 	if (row->begun || row->is == WINDOW_OVER)
@@ -37,7 +37,7 @@ static enum window_change ended(struct window *row, const struct model_call *c)
 	return WINDOW_CLOSES;
 }
 
-static enum window_change used(struct window *row, bool ran_before, uint64_t begin_ns)
+static enum window_change window_used(struct window *row, bool ran_before, uint64_t begin_ns)
 {
 	if (row->is != WINDOW_NONE)
 		return WINDOW_STAYS;
@@ -52,7 +52,7 @@ enum window_change windows_spin(struct windows *w, const struct model_spin *s)
 
 	/* for a process that ran before the recording, polls add nothing new */
 	return model_ran_before(w->model, s->thread->proc) ? WINDOW_STAYS :
-							     used(row, false, s->begin_ns);
+							     window_used(row, false, s->begin_ns);
 }
 
 enum window_change windows_call(struct windows *w, const struct model_call *c)
@@ -60,10 +60,10 @@ enum window_change windows_call(struct windows *w, const struct model_call *c)
 	struct window *row = table_row(w->process, w->nprocess, c->thread->proc->idx);
 
 	if (c->func->setup == FUNC_BEGINS)
-		return begun(w, row, c);
+		return window_begun(w, row, c);
 	if (c->func->setup == FUNC_ENDS)
-		return ended(row, c);
-	return used(row, model_ran_before(w->model, c->thread->proc), c->begin_ns);
+		return window_ended(row, c);
+	return window_used(row, model_ran_before(w->model, c->thread->proc), c->begin_ns);
 }
 
 bool windows_found(const struct windows *w, const struct model_process *p)

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/distorted.h"
+#include "analysis/coverage.h"
 #include "lib/log.h"
 #include "lib/output_file.h"
 #include "lib/person.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 #include "report/hang_text.h"
 #include "report/html.h"
 #include "version.h"

@@ -205,7 +205,7 @@ static int pair_compare(const void *va, const void *vb)
 /* Pairs with both ends among the ranks shown, most bytes first. Caller frees. */
 static const struct pair **pairs_list(const struct html *h, size_t *n)
 {
-	const struct map *pairs = &h->r->sent_to.pairs;
+	const struct map *pairs = &h->r->messages.pairs;
 	const struct pair **list = xmalloc((pairs->cnt + 1) * sizeof(const void *)), *p;
 
 	*n = 0;

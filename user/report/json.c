@@ -244,7 +244,7 @@ static void threads_print(struct json_out *j, const struct report *r, const stru
 		json_out_key_uint(j, "start_ns", json_since_start(r, t->start_ns));
 		json_incomplete(j, r->lost[p->idx]);
 		figures_json(j, time_figures, &r->time.thread[i], r->facts);
-		figures_json(j, switches_object, &r->switches.thread[i], r->facts);
+		figures_json(j, switches_object, &r->time.thread[i].switches, r->facts);
 		json_app_thread(j, r, t);
 		json_out_object_end(j);
 	}
@@ -278,7 +278,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_incomplete(j, r->lost[idx]);
 	json_out_key_uint(j, "threads", r->time.process[idx].threads);
 	figures_json(j, time_figures, &r->time.process[idx], r->facts);
-	figures_json(j, switches_object, &r->switches.process[idx], r->facts);
+	figures_json(j, switches_object, &r->time.process[idx].switches, r->facts);
 	json_app_process(j, r, idx);
 	json_process_cores(j, r, idx);
 	json_holders(j, r, idx);
@@ -289,7 +289,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	json_call_sites(j, r, one, r->lost[idx]);
 	one[idx] = false;
 	json_messages(j, messages_of(&r->messages, idx), r->lost[idx]);
-	json_peers(j, peers_of(&r->peers, idx), r->lost[idx]);
+	json_peers(j, messages_peers(&r->messages, idx), r->lost[idx]);
 	json_matching(j, matches_of(&r->findings.late.matches, idx), r->lost[idx]);
 	json_sent_to(j, r, idx);
 	json_collectives(j, r, idx);

@@ -53,10 +53,9 @@ static void replay_init(struct report *r)
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&r->time.sink,	      &r->cores.sink,	 &r->functions.sink,  &r->messages.sink,
-		&r->switches.sink,    &r->coverage.sink, &r->losses.sink,     &r->peers.sink,
-		&r->regions.sink,     &r->traffic.sink,	 &r->transfers.sink,  &r->sent_to.sink,
-		&r->section_pov.sink, &r->failed.sink,	 &r->last_calls.sink,
+		&r->time.sink,	    &r->cores.sink,	  &r->functions.sink, &r->messages.sink,
+		&r->coverage.sink,  &r->losses.sink,	  &r->regions.sink,   &r->traffic.sink,
+		&r->transfers.sink, &r->section_pov.sink, &r->failed.sink,    &r->last_calls.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
@@ -65,10 +64,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	cores_init(&r->cores);
 	functions_init(&r->functions, &r->interrupts);
 	messages_init(&r->messages);
-	peers_init(&r->peers);
-	sent_to_init(&r->sent_to);
 	regions_init(&r->regions);
-	switches_init(&r->switches);
 	findings_init(&r->findings);
 	replay_init(r);
 	parts_init(&r->parts, &r->findings.app, replay_bytes(r));
@@ -119,9 +115,8 @@ static void sums_make(struct report *r)
 	for (i = 0; i < r->nrows; i++) {
 		idx = r->row[i];
 		time_row_add(&r->sum.time, &r->time.process[idx]);
-		table_row_add(&r->sum.switches, &r->switches.process[idx], switches);
 		table_row_add(&r->sum.messages, messages_of(&r->messages, idx), cnt);
-		table_row_add(&r->sum.peers, peers_of(&r->peers, idx), messages);
+		table_row_add(&r->sum.peers, messages_peers(&r->messages, idx), messages);
 		table_row_add(&r->sum.matching, matches_of(&r->findings.late.matches, idx), sends);
 		table_row_add(&r->sum.hits, &r->coverage.process[idx], calls);
 	}
@@ -305,10 +300,7 @@ void report_close(struct report *r)
 	cores_release(&r->cores);
 	functions_release(&r->functions);
 	messages_release(&r->messages);
-	peers_release(&r->peers);
-	sent_to_release(&r->sent_to);
 	regions_release(&r->regions);
-	switches_release(&r->switches);
 	reasons_release(&r->reasons);
 	free(r->efficiency);
 	parts_release(&r->parts);

@@ -10,7 +10,6 @@
 
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
-#include "analysis/distorted.h"
 #include "analysis/efficiency.h"
 #include "analysis/failed.h"
 #include "analysis/functions.h"
@@ -19,20 +18,17 @@
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/parts.h"
-#include "analysis/peers.h"
 #include "analysis/regions.h"
 #include "analysis/section_pov.h"
-#include "analysis/sent_to.h"
 #include "analysis/site_times.h"
-#include "analysis/switches.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
 #include "analysis/whatif.h"
 #include "lib/rank_list.h"
-#include "finding/finding.h"
-#include "finding/rank_ends.h"
-#include "finding/reasons.h"
+#include "analysis/finding.h"
+#include "analysis/rank_ends.h"
+#include "analysis/reasons.h"
 #include "model/model.h"
 #include "trace/trace_join.h"
 
@@ -94,10 +90,7 @@ struct report {
 	struct cores cores;
 	struct functions functions;
 	struct messages messages;
-	struct peers peers;
-	struct sent_to sent_to;
 	struct regions regions;
-	struct switches switches;
 	struct findings findings;
 	struct whatif *whatif; /* NULL once the account is made */
 	bool too_long;	       /* the recording is too long for whatif to replay */
@@ -128,7 +121,6 @@ struct report {
 	uint32_t nprocesses;
 	struct { /* sums of the processes shown */
 		struct time_row time;
-		struct switch_row switches;
 		struct message_row messages;
 		struct peers_row peers;
 		struct match_row matching;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analysis/scaling.h"
+#include "analysis/efficiency.h"
 #include "report/figure.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "lib/log.h"
 #include "lib/text.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 #include "report/scaling.h"
 #include "report/section.h"
 

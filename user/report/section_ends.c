@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shows the ranks that did not end well (finding/rank_ends.h). */
+/* Shows the ranks that did not end well (analysis/rank_ends.h). */
 #include <signal.h>
 #include <stdlib.h>
 

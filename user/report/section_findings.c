@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Prints the findings (finding/finding.h), and notes about time that they do not cover. */
+/* Prints the findings (analysis/finding.h), and notes about time that they do not cover. */
 #include "lib/human.h"
 #include "report/section.h"
 
@@ -52,10 +52,10 @@ static uint32_t print_shown(const struct report *r, FILE *out)
 	for (uint32_t i = 0; i < f->n; i++) {
 		const struct finding *found = &f->finding[i];
 
-		if (r->opt->top && (shown == most || found->told_by))
+		if (r->opt->top && (shown == most || found->explained_by))
 			continue;
 		text_note(out, "! %s%s", found->text,
-			  found->told_by ? " (time told of by another finding, too)" : "");
+			  found->explained_by ? " (time told of by another finding, too)" : "");
 		if (found->advice)
 			text_note(out, "  → %s", found->advice);
 		shown++;
@@ -69,7 +69,7 @@ static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 	char buf[64];
 
 	for (uint32_t i = 0; i < n; i++)
-		again += r->findings.finding[i].told_by != NULL;
+		again += r->findings.finding[i].explained_by != NULL;
 	if (shown + again < n)
 		text_note(out, "%u of %u shown; --top 0 shows all.", shown, n);
 	else if (shown < n)
@@ -143,7 +143,7 @@ void json_findings(struct json_out *j, const struct report *r)
 		json_out_key_uint(j, "cost_ns", f->cost_ns);
 		json_out_key_string(j, "text", f->text);
 		json_out_key_string(j, "advice", f->advice);
-		json_out_key_string(j, "told_by", f->told_by);
+		json_out_key_string(j, "told_by", f->explained_by);
 		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
 		json_known_uint(j, "rank", p && p->is_rank && p->rank >= 0,
 				p ? (uint64_t)p->rank : 0);

@@ -115,7 +115,7 @@ void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx)
 {
 	json_out_key_array(j, "sent_to");
 	for (uint32_t to = 0; to < r->nranks; to++) {
-		const struct pair *p = sent_to_find(&r->sent_to, idx, to);
+		const struct pair *p = messages_pair(&r->messages, idx, to);
 		const struct model_process *peer = model_process_get(r->model, to);
 
 		if (!p)
@@ -296,7 +296,7 @@ struct columns *table_sent_to(const struct report *r, const char **unit)
 
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		for (uint32_t k = 0; k < r->nrows; k++) {
-			const struct pair *p = sent_to_find(&r->sent_to, r->row[i], r->row[k]);
+			const struct pair *p = messages_pair(&r->messages, r->row[i], r->row[k]);
 
 			if (p)
 				cell[i * r->nrows + k] = *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shows why rank time was lost, and what to do (finding/reasons.h): middle of the first screen,
+ * Shows why rank time was lost, and what to do (analysis/reasons.h): middle of the first screen,
  * list for the page, and JSON.
  */
 #include <stdlib.h>

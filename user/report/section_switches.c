@@ -33,13 +33,13 @@ void text_switches(const struct report *r, FILE *out)
 	for (i = 0; i < shown; i++) {
 		idx = r->row[i];
 		text_process_cells(r, t.c, idx, true);
-		figures_cells(&t, &r->switches.process[idx], r->time.process[idx].wall_ns,
+		figures_cells(&t, &r->time.process[idx].switches, r->time.process[idx].wall_ns,
 			      r->lost[idx]);
 	}
 	if (r->nrows > 1) {
 		columns_rule(t.c);
 		text_process_sum(r, t.c, "all", true);
-		figures_cells(&t, &r->sum.switches, r->sum.time.wall_ns, r->lost_shown);
+		figures_cells(&t, &r->sum.time.switches, r->sum.time.wall_ns, r->lost_shown);
 	}
 	text_columns(t.c, out);
 	text_processes_note(r, out, shown);

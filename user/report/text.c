@@ -8,7 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "finding/find.h"
+#include "analysis/find.h"
 #include "report/hang_text.h"
 #include "report/section.h"
 #include "trace/trace_kept.h"

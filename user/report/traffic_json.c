@@ -2,7 +2,7 @@
 /* Writes the JSON's member "traffic". */
 #include <stdlib.h>
 
-#include "analysis/pairs.h"
+#include "analysis/traffic.h"
 #include "report/traffic_label.h"
 
 /* key: names of the members for rank, job and pid. */

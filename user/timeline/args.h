@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/polls.h"
+#include "analysis/time_split.h"
 #include "model/model.h"
 
 struct sites;

@@ -48,7 +48,8 @@ static void findings_choose(struct svg *s, const struct findings *all)
 		const struct finding *f = &all->finding[i];
 		struct svg_finding *to = &s->finding[s->nfinding];
 
-		if (!f->to_ns || f->to_ns <= mo->from_ns || f->from_ns >= mo->to_ns || f->told_by)
+		if (!f->to_ns || f->to_ns <= mo->from_ns || f->from_ns >= mo->to_ns ||
+		    f->explained_by)
 			continue;
 		*to = (struct svg_finding){.finding = f,
 					   .first = (uint32_t)svg_column(s, f->from_ns),

@@ -7,7 +7,7 @@
 #ifndef POV_TIMELINE_SVG_H
 #define POV_TIMELINE_SVG_H
 
-#include "finding/finding.h"
+#include "analysis/finding.h"
 #include "timeline/moment.h"
 #include "timeline/out.h"
 

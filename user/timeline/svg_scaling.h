@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analysis/scaling.h"
+#include "analysis/efficiency.h"
 
 /* Of at least one run that is known. 0 or -errno (not printed). */
 int svg_scaling_write(const struct scaling *s, FILE *file);

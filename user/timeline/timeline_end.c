@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ranks that did not end well (finding/rank_ends.h): an instant at that time on the track of the
+ * Ranks that did not end well (analysis/rank_ends.h): an instant at that time on the track of the
  * thread whose calls show the place.
  */
 #include <stdlib.h>
 
 #include "analysis/label.h"
 #include "lib/log.h"
-#include "finding/rank_ends.h"
+#include "analysis/rank_ends.h"
 #include "timeline/timeline_priv.h"
 
 static void rank_end_write(struct timeline *tl, const struct rank_ends *e,

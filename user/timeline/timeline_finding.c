@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Findings (finding/finding.h) as a process of their own above the ranks. Each kind has one track,
+ * Findings (analysis/finding.h) as a process of their own above the ranks. Each kind has one track,
  * the costliest first, and each finding one slice on it. The slice covers the finding's longest
  * part, or the whole recording if it is not tied to a time. Overlapping findings of a kind are put
  * on further tracks.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "finding/finding.h"
+#include "analysis/finding.h"
 #include "timeline/timeline_priv.h"
 
 static uint64_t finding_begin_ns(const struct timeline *tl, const struct finding *f)

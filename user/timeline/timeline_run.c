@@ -2,11 +2,11 @@
 /* Connects a timeline with a model: fills in the recording's own description and runs one pass. */
 #include <stdlib.h>
 
-#include "analysis/distorted.h"
-#include "analysis/polls.h"
+#include "analysis/coverage.h"
+#include "analysis/time_split.h"
 #include "lib/json_get.h"
-#include "finding/finding.h"
-#include "finding/rank_ends.h"
+#include "analysis/finding.h"
+#include "analysis/rank_ends.h"
 #include "trace/trace_read.h"
 #include "timeline/timeline.h"
 

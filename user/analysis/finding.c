@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Runs the analyses and makes the list of findings. */
+#include "analysis/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/find.h"
+#include "analysis/table.h"
+#include "lib/log.h"
+
+static void (*const find[])(struct findings *f) = {
+	find_cores,   find_collectives, find_late,   find_roots,   find_contests,
+	find_demand,  find_limits,	find_moves,  find_balance, find_storms,
+	find_overlap, find_epochs,	find_queues, find_file_io,
+};
+
+static void on_match(void *ctx, const struct match *m)
+{
+	struct findings *f = ctx;
+
+	overlaps_match(&f->overlaps, m);
+	any_source_match(&f->any_source, m);
+	unexpecteds_match(&f->unexpecteds, m);
+	untraced_match(&f->untraced, m);
+	if (f->matched)
+		f->matched(f->matched_ctx, m);
+}
+
+void findings_init(struct findings *f)
+{
+	memset(f, 0, sizeof(*f));
+	holders_init(&f->holders);
+	arrivals_init(&f->arrivals);
+	late_init(&f->late);
+	epochs_init(&f->epochs);
+	locks_init(&f->locks, &f->epochs);
+	passive_init(&f->passive, &f->epochs);
+	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
+	app_time_init(&f->app, &f->holders); /* hooks holders last, so it is notified first */
+	untraced_init(&f->untraced, &f->app, &f->arrivals, &f->holders);
+	any_source_init(&f->any_source, &f->late);
+	unexpecteds_init(&f->unexpecteds);
+	contests_init(&f->contests, &f->app.windows);
+	demand_init(&f->demand, &f->app.windows);
+	allotted_init(&f->allotted, &f->app.windows);
+	moves_init(&f->moves);
+	storms_init(&f->storms);
+	overlaps_init(&f->overlaps);
+	volumes_init(&f->volumes);
+	file_io_init(&f->file_io);
+	f->late.matched = on_match;
+	f->late.matched_ctx = f;
+}
+
+static void finding_free(const struct finding *found)
+{
+	free(found->text);
+	free(found->advice);
+	free(found->contest);
+}
+
+void findings_release(struct findings *f)
+{
+	while (f->n)
+		finding_free(&f->finding[--f->n]);
+	free(f->finding);
+	free(f->limited);
+	free(f->held);
+	untraced_release(&f->untraced);
+	app_time_release(&f->app);
+	holders_release(&f->holders);
+	arrivals_release(&f->arrivals);
+	late_release(&f->late);
+	locks_release(&f->locks);
+	passive_release(&f->passive);
+	epochs_release(&f->epochs);
+	causes_release(&f->causes);
+	any_source_release(&f->any_source);
+	unexpecteds_release(&f->unexpecteds);
+	free(f->root);
+	for (int how = 0; how < CAUSE_WAITS; how++)
+		free(f->direct[how]);
+	free(f->contest);
+	contests_release(&f->contests);
+	demand_release(&f->demand);
+	allotted_release(&f->allotted);
+	moves_release(&f->moves);
+	storms_release(&f->storms);
+	overlaps_release(&f->overlaps);
+	volumes_release(&f->volumes);
+	file_io_release(&f->file_io);
+}
+
+uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
+{
+	uint32_t n = 0;
+
+	sinks[n++] = &f->app.sink; /* before the sinks that query its windows */
+	sinks[n++] = &f->holders.sink;
+	sinks[n++] = &f->arrivals.sink;
+	sinks[n++] = &f->overlaps.sink; /* before late.matches, which calls it */
+	sinks[n++] = &f->late.matches.sink;
+	sinks[n++] = &f->untraced.sink;
+	sinks[n++] = &f->epochs.sink;
+	sinks[n++] = &f->locks.sink;
+	sinks[n++] = &f->passive.sink;
+	sinks[n++] = &f->causes.sink; /* after the sinks that it combines */
+	sinks[n++] = &f->contests.sink;
+	sinks[n++] = &f->demand.sink;
+	sinks[n++] = &f->allotted.sink;
+	sinks[n++] = &f->moves.sink;
+	sinks[n++] = &f->storms.sink;
+	sinks[n++] = &f->volumes.sink;
+	sinks[n++] = &f->file_io.sink;
+	return n;
+}
+
+bool finding_counts(const struct findings *f, const struct model_process *p)
+{
+	return p->is_rank && (!f->chosen || f->chosen[p->idx]);
+}
+
+void finding_add(struct findings *f, const struct finding *found)
+{
+	if (found->cost_ns < f->least_ns) {
+		finding_free(found);
+		return;
+	}
+	f->finding = xrealloc(f->finding, (f->n + 1) * sizeof(*f->finding));
+	f->finding[f->n++] = *found;
+}
+
+static int finding_compare(const void *va, const void *vb)
+{
+	const struct finding *a = va, *b = vb;
+
+	return u64_compare(b->cost_ns, a->cost_ns) ?: strcmp(a->text, b->text);
+}
+
+static uint64_t least_cost(const struct findings *f)
+{
+	uint64_t life_ns = 0, ranks = 0, ns;
+
+	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+
+		if (!finding_counts(f, p))
+			continue;
+		life_ns += p->end_ns - p->start_ns;
+		ranks++;
+	}
+	ns = ranks ? life_ns / ranks / FINDING_PART : 0;
+	return ns > FINDING_NS ? ns : FINDING_NS;
+}
+
+void findings_make(struct findings *f, const struct model *m, const bool *chosen)
+{
+	f->model = m;
+	f->chosen = chosen;
+	f->held = holders_list(&f->holders, m, &f->nheld);
+	f->root = causes_list(&f->causes.roots, &f->nroot);
+	for (int how = 0; how < CAUSE_WAITS; how++)
+		f->direct[how] = causes_list(&f->causes.direct[how], &f->ndirect[how]);
+	f->contest = contests_list(&f->contests, &f->ncontest);
+	overlaps_settle(&f->overlaps);
+	f->least_ns = least_cost(f);
+	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
+		find[i](f);
+	find_same_time(f);
+	if (f->n)
+		qsort(f->finding, f->n, sizeof(*f->finding), finding_compare);
+}
+
+/*
+ * Marks findings about time that other findings explain better. Example: a rank is preempted in MPI
+ * by a process, and another finding covers all time that this process took. The kinds below are in
+ * order of how much they say about the cause. If earlier kinds cover nearly all time of a finding,
+ * short outputs leave it out.
+ */
+
+#define NEARLY_ALL 0.8
+
+static const char *const kinds[] = {
+	"polling_starves_peer", "communication_starved", "core_held_by_others",
+	"oversubscribed",	"ranks_share_cores",	 "threads_share_cores",
+	"preempted_in_mpi",	"polling_holds_core",
+};
+
+/*
+ * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all. teller:
+ * kind that covers each contest, or NULL.
+ */
+static const char *explained_by(const struct findings *f, const struct finding *found,
+				const char *const *teller)
+{
+	uint64_t all_ns = 0, told_ns = 0, ns[sizeof(kinds) / sizeof(kinds[0])] = {0}, most_ns = 0;
+	const char *most = NULL;
+
+	for (uint32_t i = 0; i < found->ncontest; i++) {
+		const char *kind = teller[found->contest[i]];
+		size_t k = 0;
+
+		all_ns += f->contest[found->contest[i]].ns;
+		if (!kind)
+			continue;
+		told_ns += f->contest[found->contest[i]].ns;
+		while (kinds[k] != kind)
+			k++;
+		ns[k] += f->contest[found->contest[i]].ns;
+		if (ns[k] <= most_ns)
+			continue;
+		most_ns = ns[k];
+		most = kind;
+	}
+	return (double)told_ns >= NEARLY_ALL * (double)all_ns ? most : NULL;
+}
+
+void find_same_time(struct findings *f)
+{
+	const char **teller = xcalloc(f->ncontest + 1, sizeof(*teller));
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		for (uint32_t i = 0; i < f->n; i++)
+			if (!strcmp(f->finding[i].kind, kinds[k]))
+				f->finding[i].explained_by = explained_by(f, &f->finding[i],
+									  teller);
+		for (uint32_t i = 0; i < f->n; i++) {
+			const struct finding *found = &f->finding[i];
+
+			if (strcmp(found->kind, kinds[k]) != 0 || found->explained_by)
+				continue;
+			for (uint32_t c = 0; c < found->ncontest; c++)
+				teller[found->contest[c]] = kinds[k];
+		}
+	}
+	free(teller);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See queues.h. */
+#include "analysis/queues.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/find.h"
+#include "analysis/table.h"
+#include "lib/log.h"
+
+/* ---- receivers of any source ---- */
+
+/* A message that was received from any source. */
+struct service {
+	uint32_t from;		   /* idx */
+	uint64_t asked_ns, got_ns; /* begin and end of the call that completed the receive */
+};
+
+struct server {
+	struct service service[ANY_SOURCE_KEPT]; /* the last ones, in order of asked_ns */
+	uint32_t n;
+};
+
+/* The last message from a sender to a server: when it entered and left the queue. */
+struct queued {
+	uint64_t sent_ns, taken_ns;
+};
+
+static uint64_t pair_key(const struct model_process *waiter, const struct model_process *server)
+{
+	return (uint64_t)waiter->idx << 32 | server->idx;
+}
+
+static void service_add(struct server *s, const struct service *add)
+{
+	struct service *at;
+
+	if (s->n == ANY_SOURCE_KEPT)
+		memmove(&s->service[0], &s->service[1], --s->n * sizeof(s->service[0]));
+	for (at = &s->service[s->n++]; at > s->service && at[-1].asked_ns > add->asked_ns; at--)
+		*at = at[-1];
+	*at = *add;
+}
+
+void any_source_match(struct any_source *a, const struct match *m)
+{
+	const struct match_end *r = &m->recv;
+	struct queued *q;
+
+	if (!r->any_source || !r->completer || m->assumed)
+		return;
+	service_add(map_make(&a->servers, r->process->idx, sizeof(struct server)),
+		    &(struct service){m->send.process->idx, r->completing_ns, r->end_ns});
+	q = map_make(&a->queued, pair_key(m->send.process, r->process), sizeof(*q));
+	q->sent_ns = m->send.begin_ns;
+	q->taken_ns = r->completing_ns;
+}
+
+/* How much of a stretch the server spent on messages of other ranks. */
+static uint64_t at_others_ns(const struct server *s, uint32_t waiter, uint64_t from_ns,
+			     uint64_t to_ns)
+{
+	uint64_t ns = 0, until_ns = UINT64_MAX;
+
+	for (const struct service *v = s->service + s->n; v-- > s->service && until_ns > from_ns;) {
+		uint64_t begin_ns = u64_max(v->got_ns, from_ns);
+		uint64_t end_ns = u64_min(until_ns, to_ns);
+
+		if (v->from != waiter && begin_ns < end_ns)
+			ns += end_ns - begin_ns;
+		until_ns = v->asked_ns;
+	}
+	return ns;
+}
+
+static void on_wait(void *ctx, const struct late_wait *w)
+{
+	const struct model_process *waiter = w->waiter->proc, *server = w->late->process;
+	struct any_source *a = ctx;
+	struct queued *q = map_get(&a->queued, pair_key(waiter, server));
+	uint64_t from_ns, to_ns, ns;
+
+	if (a->next)
+		a->next(a->next_ctx, w);
+	if (!q)
+		return;
+	from_ns = u64_max(w->from_ns, q->sent_ns);
+	to_ns = u64_min(w->to_ns, q->taken_ns);
+	ns = at_others_ns(map_get(&a->servers, server->idx), waiter->idx, from_ns, to_ns);
+	if (ns)
+		waited_for_add(&a->waits, waiter, server, ns, from_ns, to_ns, NULL);
+}
+
+void any_source_init(struct any_source *a, struct late_pairs *late)
+{
+	*a = (struct any_source){.next = late->tell, .next_ctx = late->ctx};
+	late->tell = on_wait;
+	late->ctx = a;
+}
+
+void any_source_release(struct any_source *a)
+{
+	map_free(&a->waits, free);
+	map_free(&a->queued, free);
+	map_free(&a->servers, free);
+}
+
+/* ---- messages that came before their receives ---- */
+
+/* Number of messages received after ts_ns. */
+static uint32_t taken_since(const struct unexpected *u, uint64_t ts_ns)
+{
+	uint32_t low = 0, high = u->ntaken;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (u->taken[mid] > ts_ns)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return u->ntaken - low;
+}
+
+static void taken_add(struct unexpected *u, uint64_t ts_ns)
+{
+	uint64_t *at;
+
+	/* drop half of them at once: moving all for each new one would be slow */
+	if (u->ntaken == UNEXPECTED_KEPT) {
+		u->ntaken /= 2;
+		memmove(u->taken, u->taken + u->ntaken, u->ntaken * sizeof(u->taken[0]));
+	}
+	(void)table_row(u->taken, u->room, u->ntaken);
+	for (at = &u->taken[u->ntaken++]; at > u->taken && at[-1] > ts_ns; at--)
+		*at = at[-1];
+	*at = ts_ns;
+}
+
+void unexpecteds_match(struct unexpecteds *a, const struct match *m)
+{
+	const struct match_end *s = &m->send, *r = &m->recv;
+	struct unexpected *u;
+	uint64_t behind;
+
+	if (m->assumed || !s->completer || s->end_ns > r->begin_ns)
+		return;
+	u = map_make(&a->process, r->process->idx, sizeof(*u));
+	if (!u->process) {
+		u->process = r->process;
+		u->func = r->func;
+	}
+	if (u->func != r->func)
+		u->func = NULL;
+	u->cnt++;
+	u->bytes += m->bytes > 0 ? (uint64_t)m->bytes : 0;
+	u->ns += r->posted_ns - r->begin_ns;
+	behind = taken_since(u, s->end_ns);
+	if (behind > u->behind) {
+		u->behind = behind;
+		u->behind_from_ns = s->end_ns;
+		u->behind_to_ns = r->begin_ns;
+	}
+	taken_add(u, r->begin_ns);
+}
+
+void unexpecteds_init(struct unexpecteds *a)
+{
+	*a = (struct unexpecteds){0};
+}
+
+static void unexpected_free(void *value)
+{
+	struct unexpected *u = value;
+
+	free(u->taken);
+	free(u);
+}
+
+void unexpecteds_release(struct unexpecteds *a)
+{
+	map_free(&a->process, unexpected_free);
+}
+
+/* ---- findings ---- */
+
+/*
+ * Adds a finding about the n ranks that waited for one process. A single rank is no queue: no other
+ * was served before it.
+ */
+static void any_source_add(struct findings *f, int kind, const struct waited_for *w, uint32_t n)
+{
+	const struct waited_for all = waited_for_sum(w, n);
+	char *text;
+
+	(void)kind;
+	if (n < 2)
+		return;
+	text = xasprintf("ranks waited %s for %s, which received from any source and was at what "
+			 "others had sent it",
+			 phrase_ns(all.ns).text,
+			 phrase_process(f, model_process_get(f->model, all.late)).text);
+	finding_add(f,
+		    &(struct finding){
+			    .kind = "any_source_queue",
+			    .cost_ns = all.ns,
+			    .text = words_waiters(f, text, w, n),
+			    .advice = xstrdup(
+				    "hand out larger pieces of work, or the next one before it is "
+				    "asked for; or share what this rank does among several"),
+			    .process = all.late,
+			    .from_ns = all.worst_from_ns,
+			    .to_ns = all.worst_to_ns,
+		    });
+}
+
+static void unexpected_add(struct findings *f, const struct unexpected *u)
+{
+	char *text = xasprintf(
+		"%s received %s of %s on average that had come before their receives were posted",
+		phrase_process(f, u->process).text,
+		phrase_count(u->cnt, "message", "messages").text,
+		phrase_bytes(u->bytes / u->cnt).text);
+
+	if (u->func)
+		text = words(text, ", by %s", u->func->name);
+	text = words(text, ", in calls that took %s (at most behind %s%s%s)", phrase_ns(u->ns).text,
+		     phrase_count(u->behind, "other", "others").text,
+		     u->behind >= UNEXPECTED_KEPT / 2 ? " or more" : "",
+		     phrase_when(f, u->behind_from_ns).text);
+	finding_add(f,
+		    &(struct finding){
+			    .kind = "unexpected_messages",
+			    .cost_ns = u->ns,
+			    .text = text,
+			    .advice = xstrdup(
+				    "post the receives before the messages come (MPI_Irecv), or "
+				    "let the senders wait for a word of the receiver now and then"),
+			    .process = u->process->idx,
+			    .from_ns = u->behind_from_ns,
+			    .to_ns = u->behind_to_ns,
+		    });
+}
+
+void find_queues(struct findings *f)
+{
+	const struct unexpected *u;
+
+	waiters_each(f, &f->any_source.waits, 0, any_source_add);
+	for (size_t at = 0; (u = map_next(&f->unexpecteds.process, &at, NULL));)
+		if (u->behind >= UNEXPECTED_MIN && finding_counts(f, u->process))
+			unexpected_add(f, u);
+}

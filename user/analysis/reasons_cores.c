@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Writes title, evidence and action of reasons about cores that others had. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/label.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "analysis/reasons_internal.h"
+
+static bool is_contest(const struct said *s, const struct contest *c)
+{
+	const struct model_process *own = c->waiter->proc, *by = c->holder->proc;
+
+	if (!own->is_rank || (s->r->victim != FINDING_NOBODY && own->idx != s->r->victim))
+		return false;
+	switch (s->r->kind) {
+	case REASON_HELD_BY_OTHER:
+		return s->r->process == FINDING_NOBODY ? reason_is_small(s->all, by->idx) :
+							 s->all->program[by->idx] == s->r->process;
+	case REASON_HELD_BY_SELF:
+		return by == own;
+	case REASON_HELD_BY_RANK:
+		return by->is_rank && by != own;
+	case REASON_HELD_BY_KERNEL:
+		return c->holder->kthread;
+	default:
+		return false;
+	}
+}
+
+/* Returns the costliest contest of this reason's victim; NULL: none is recorded. */
+static const struct contest *contest_find(const struct said *s)
+{
+	const struct contest *most = NULL;
+
+	for (uint32_t i = 0; i < s->f->ncontest; i++) {
+		const struct contest *c = &s->f->contest[i];
+
+		if (is_contest(s, c) && (!most || c->ns > most->ns))
+			most = c;
+	}
+	return most;
+}
+
+static char *words_cpu_of(const struct said *s, char *text, const struct contest *c)
+{
+	char label[CPU_LABEL_BYTES];
+
+	return words(text, "CPU %s", cpu_label(s->f->model, c->cpu, label));
+}
+
+static bool is_bound(const struct said *s, const struct contest *c)
+{
+	const struct demand_mask *mask = demand_mask_of(&s->f->demand, c->waiter);
+
+	return mask && mask->nr == 1;
+}
+
+/* "`clang` (89 processes)"; "`bystander` (pid 2745)" */
+static char *words_program(const struct said *s, char *text)
+{
+	char *name;
+
+	if (reason_is_one(s->r))
+		return words_who(s, text, s->r->process);
+	name = text_printable(model_process_get(s->f->model, s->r->process)->name, 24);
+	text = words(text, "`%s` (%u processes)", name, s->r->processes);
+	free(name);
+	return text;
+}
+
+static char *held_title(const struct said *s, const struct contest *c)
+{
+	char *text = xstrdup("");
+
+	switch (s->r->kind) {
+	case REASON_HELD_BY_OTHER:
+		if (s->r->process == FINDING_NOBODY)
+			return words(text, "Other processes ran on cores that ranks needed");
+		text = words_program(s, text);
+		if (!c || !reason_is_one(s->r))
+			return words(text, " had cores that ranks needed");
+		text = words_cpu_of(s, words(text, " ran on "), c);
+		text = words(text, is_bound(s, c) ? ", to which " : ", which ");
+		text = words_who(s, text, c->waiter->proc->idx);
+		return words(text, is_bound(s, c) ? " is bound" : " needed");
+	case REASON_HELD_BY_RANK:
+		return words(text, "Ranks took cores from each other");
+	case REASON_HELD_BY_SELF:
+		return words(text, "Other threads of a rank took its main thread's core");
+	case REASON_HELD_BY_KERNEL:
+		return words(text, "Kernel threads ran on cores that ranks needed");
+	case REASON_HELD_BY_NOBODY:
+		return words(text, "Ranks got their core late, though it was idle");
+	default:
+		return words(text, "Ranks had no core; who had it is unknown");
+	}
+}
+
+static char *held_evidence(const struct said *s, const struct contest *c)
+{
+	char *text;
+
+	if (s->r->victim == FINDING_NOBODY) {
+		text = words_round(xstrdup("ranks waited "), s->r->waited_ns);
+		return reason_sentence(
+			words_waited_in(s, words(text, " for ranks without a core")));
+	}
+	text = words_who(s, xstrdup(""), s->r->victim);
+	text = words_round(words(text, " had no core for "), s->r->victim_ns);
+	if (c && (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
+	    s->r->kind != REASON_HELD_BY_SELF) {
+		text = words_who(s, words(text, ", most while "), c->holder->proc->idx);
+		text = words_cpu_of(s, words(text, " ran on "), c);
+	} else if (c && s->r->kind == REASON_HELD_BY_SELF) {
+		text = words_cpu_of(
+			s, words(text, ", most while thread %u ran on ", c->holder->tid), c);
+	}
+	if (reason_has_others(s->r))
+		text = words_round(words(text, ", all ranks together for "), s->r->own_ns);
+	return reason_sentence(words_wait_for(
+		s, text, reason_has_others(s->r) ? FINDING_NOBODY : s->r->victim, "it"));
+}
+
+/* All CPUs of the host but the contested one; NULL: there is no other. Caller frees. */
+static char *other_cpus(const struct said *s, const struct contest *c)
+{
+	const struct model_host *h = model_host_get(s->f->model, c->waiter->proc->host_idx);
+	struct model_mask *others = xcalloc(1, sizeof(*others));
+	char *text = NULL;
+
+	for (uint32_t cpu = 0; cpu < h->nr_cpus; cpu++)
+		if (h->cpu_base + cpu != c->cpu && cpu / 64 < MODEL_MASK_WORDS)
+			others->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
+	if (h->nr_cpus > 1)
+		text = cpus_label(s->f->model, c->waiter->proc->host_idx, others, 3);
+	free(others);
+	return text;
+}
+
+/* General advice to keep the holder off the CPU. */
+static char *off_action(const struct said *s, const struct contest *c)
+{
+	char *cpus = other_cpus(s, c);
+	char *text = words(words_cpu_of(s, xstrdup("keep it off "), c), ": ");
+
+	if (cpus)
+		text = words(text, "taskset -cp %s %u, or ", cpus, c->holder->proc->host_pid);
+	free(cpus);
+	return reason_sentence(words(text, "a cpuset (AllowedCPUs= of systemd's units)"));
+}
+
+/*
+ * Advice for two ranks that want the same core. If the program itself put them there, no setting
+ * helps.
+ */
+static void ranks_action(const struct said *s, const struct contest *c)
+{
+	const struct model_process *waiter = c->waiter->proc, *holder = c->holder->proc;
+	char *text = advice_apart(s->f, waiter, holder);
+
+	s->r->by_setting = !allotted_apart(&s->f->allotted, waiter, holder);
+	if (s->r->by_setting && c->holds == ACTIVITY_POLL && !allotted_cores_each(s->f->model))
+		text = advice_yield(s->f, text, ", or let who waits leave the core to others: ");
+	s->r->action = reason_sentence(text);
+}
+
+/*
+ * Prefers the advice of rule core_held_by_others, which knows processes that forwarded ranks'
+ * output.
+ */
+static char *other_action(const struct said *s, const struct contest *c)
+{
+	char *plain = reason_sentence(advice_against(s->f, c->waiter, c->holder)), *text;
+
+	if (!reason_is_one(s->r))
+		return plain;
+	text = reason_advice(s, "core_held_by_others", s->r->process);
+	if (!text || !strcmp(text, plain)) {
+		free(text);
+		text = off_action(s, c);
+	}
+	free(plain);
+	return text;
+}
+
+static void held_action(const struct said *s, const struct contest *c)
+{
+	s->r->by_setting = true;
+	if (s->r->kind == REASON_HELD_BY_SELF)
+		s->r->action = reason_sentence(advice_threads(s->f));
+	else if (!c)
+		s->r->by_setting = false;
+	else if (s->r->kind == REASON_HELD_BY_RANK)
+		ranks_action(s, c);
+	else
+		s->r->action = other_action(s, c);
+}
+
+void reason_held_words(const struct said *s)
+{
+	const struct contest *c = contest_find(s);
+
+	s->r->title = reason_title(held_title(s, c));
+	s->r->evidence = held_evidence(s, c);
+	held_action(s, c);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Estimates how much shorter the run would be without a reason (reasons.h). */
+#include "analysis/reasons_internal.h"
+#include "lib/u64.h"
+
+struct mended {
+	const struct reasons *r;
+	const struct findings *f;
+	const struct reason *reason;
+};
+
+static uint64_t core_give(void *ctx, const struct whatif_no_core *n)
+{
+	const struct mended *d = ctx;
+	const struct model_process *own = model_thread_get(d->f->model, n->thread)->proc;
+	uint32_t process, holder = n->holder == UINT32_MAX ?
+					   HELD_UNKNOWN :
+					   model_thread_get(d->f->model, n->holder)->proc->idx;
+
+	if (reason_held_kind(d->r, holder, own->idx, &process) != d->reason->kind ||
+	    process != d->reason->process || !windows_has(&d->f->app.windows, own, n->from_ns))
+		return 0;
+	return n->to_ns - n->from_ns;
+}
+
+bool reason_is_held(enum reason_kind kind)
+{
+	return kind >= REASON_HELD_BY_OTHER && kind <= REASON_HELD_UNKNOWN;
+}
+
+uint64_t reason_share_ns(const struct reasons *r, const struct reason *reason)
+{
+	return r->account->nrank ? reason->ns / r->account->nrank : 0;
+}
+
+void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
+		      struct whatif *w)
+{
+	struct mended d = {r, f, reason};
+	struct whatif_change change = {.give_core = core_give, .ctx = &d};
+	uint64_t first_ns;
+
+	if (reason_is_held(reason->kind) && w && !whatif_is_full(w)) {
+		first_ns = whatif_run(w, &change);
+		change.with_others = true;
+		reason->high_ns = whatif_run(w, &change);
+		reason->low_ns = u64_min(first_ns, reason->high_ns);
+		reason->high_ns = u64_max(first_ns, reason->high_ns);
+		reason->known = GAIN_REPLAYED;
+		return;
+	}
+	if (reason->kind == REASON_MPI_WORK || reason->kind == REASON_TRANSFER ||
+	    reason->kind == REASON_FILE_IO || reason->kind == REASON_OPEN ||
+	    reason->kind == REASON_UNKNOWN)
+		return;
+	reason->known = GAIN_AT_MOST;
+	reason->high_ns = reason_share_ns(r, reason);
+}
+
+uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)
+{
+	return reason->known == GAIN_UNKNOWN ? reason_share_ns(r, reason) : reason->high_ns;
+}
+
+bool reason_matters(const struct reasons *r, const struct reason *reason, uint32_t min_pct)
+{
+	return reason->ns && reason_most_ns(r, reason) * 100 >= r->run_ns * min_pct;
+}

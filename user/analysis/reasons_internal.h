@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Shared by reasons.c, reasons_gain.c (estimates the saving), and the files that write the
+ * sentences: reasons_text.c and reasons_cores.c.
+ */
+#ifndef POV_ANALYSIS_REASONS_INTERNAL_H
+#define POV_ANALYSIS_REASONS_INTERNAL_H
+
+#include "analysis/find.h"
+#include "analysis/reasons.h"
+
+/* Flags in reasons.holder, and the mask of the kind. */
+#define HOLDER_SMALL 0x80 /* its program cost too little to name */
+#define HOLDER_COST 0x40  /* it ran on a core that a rank needed */
+#define HOLDER_KIND 0x3f
+
+/*
+ * Returns why waiter had no core while holder had it (process indices; holder may be HELD_UNKNOWN).
+ * *process: process to blame, or FINDING_NOBODY.
+ */
+enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,
+				  uint32_t *process);
+/* True if this kind means that ranks had no core. */
+bool reason_is_held(enum reason_kind kind);
+/* The reason's cost divided by the number of ranks. */
+uint64_t reason_share_ns(const struct reasons *r, const struct reason *reason);
+/* Sets known, low_ns and high_ns of a reason. w may be NULL: then nothing is replayed. */
+void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
+		      struct whatif *w);
+
+/* ---- sentences ---- */
+
+/* Input for the sentences of one reason. */
+struct said {
+	const struct reasons *all;
+	struct findings *f;
+	const struct account *a;
+	struct reason *r;
+};
+
+/* Makes title, evidence and action of a reason about cores. */
+void reason_held_words(const struct said *s);
+/* True if ranks other than the victim lost time, too. */
+bool reason_has_others(const struct reason *r);
+/* The other rank if the account has exactly two, else FINDING_NOBODY. */
+uint32_t reason_other_rank(const struct said *s, uint32_t process);
+/* Takes over text, capitalises it and adds a full stop. */
+char *reason_sentence(char *text);
+char *reason_title(char *text); /* the same without full stop */
+/* Advice of a finding of that kind that blames that process; NULL: none. Caller frees. */
+char *reason_advice(const struct said *s, const char *kind, uint32_t process);
+
+/* As in find.h, each appends to text, frees it and returns the new text. */
+char *words_round(char *text, uint64_t ns);
+/* "rank 3"; "`bystander` (pid 2745)" */
+char *words_who(const struct said *s, char *text, uint32_t process);
+/* " (MPI_Recv, app.c:21)": call of the costliest wait; nothing if unknown */
+char *words_waited_in(const struct said *s, char *text);
+/* "MPI_Send (app.c:17)", after before: call that ended the costliest wait; nothing if unknown */
+char *words_next_call(const struct said *s, char *text, const char *before);
+/*
+ * "; rank 1 waited 0.40 s for it (MPI_Recv, app.c:21)"; nothing if nobody waited. late: process
+ * waited for, or FINDING_NOBODY. whom: "it", "them".
+ */
+char *words_wait_for(const struct said *s, char *text, uint32_t late, const char *whom);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Prints reasons as on the report's first screen, and as JSON (kmod-docs/REPORT.md, "reasons"). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/human.h"
+#include "lib/json_out.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "analysis/reasons.h"
+
+#define WIDTH 100
+#define TITLE_CHARS 68 /* width of the title column, left of the numbers */
+
+/* Cuts text at a blank so that it fits. *bytes: length of the part. Returns the next part. */
+static const char *line_cut(const char *text, unsigned int most, int *bytes)
+{
+	const char *blank = NULL, *p = text;
+	unsigned int n = 0;
+
+	for (; *p && n < most; p++) {
+		if (*p == ' ')
+			blank = p;
+		n += ((unsigned char)p[1] & 0xc0) != 0x80;
+	}
+	if (*p && *p != ' ' && blank)
+		p = blank;
+	*bytes = (int)(p - text);
+	return *p == ' ' ? p + 1 : p;
+}
+
+/* Prefixes the first line with before, and indents the others as far. */
+static void wrapped_print(FILE *out, const char *before, const char *text, unsigned int most)
+{
+	unsigned int indent = text_chars(before);
+	int bytes;
+
+	for (const char *first = text; *text;) {
+		const char *next = line_cut(text, most, &bytes);
+
+		fprintf(out, "%s%*s%.*s\n", text == first ? before : "",
+			text == first ? 0 : (int)indent, "", bytes, text);
+		text = next;
+	}
+}
+
+char *reason_gain_text(const struct reason *r)
+{
+	char low[HUMAN_BYTES], high[HUMAN_BYTES], *unit;
+
+	human_round_ns(low, sizeof(low), r->low_ns);
+	human_round_ns(high, sizeof(high), r->high_ns);
+	if (r->known == GAIN_UNKNOWN)
+		return xstrdup("–");
+	if (r->known == GAIN_AT_MOST)
+		return xasprintf("≤ %s", high);
+	if (!strcmp(low, high))
+		return xstrdup(high);
+	unit = strchr(low, ' ');
+	if (unit && strchr(high, ' ') && (!r->low_ns || !strcmp(unit, strchr(high, ' '))))
+		*unit = '\0';
+	return xasprintf("%s–%s", low, high);
+}
+
+char *reason_cost_text(const struct reasons *r, const struct reason *reason, const char *mark)
+{
+	struct account_unit unit = account_unit(r->account);
+
+	return xasprintf("%s%.*f", mark, unit.digits, (double)reason->ns / unit.ns);
+}
+
+static void padded_print(FILE *out, const char *text, unsigned int width)
+{
+	unsigned int n = text_chars(text);
+
+	fprintf(out, "%*s%s", n < width ? (int)(width - n) : 0, "", text);
+}
+
+void reasons_head_print(const struct reasons *r, const char *title, bool numbers, FILE *out)
+{
+	fprintf(out, "\n%s", title);
+	if (numbers) {
+		fprintf(out, "%*s", (int)(TITLE_CHARS + 5 - text_chars(title)), "");
+		padded_print(out, account_unit(r->account).brief, 12);
+		padded_print(out, "shorter by", 15);
+	}
+	fputc('\n', out);
+}
+
+void reason_print(const struct reasons *r, const struct reason *reason, uint32_t number,
+		  const char *mark, bool evidence, FILE *out)
+{
+	char *gain = reason_gain_text(reason), *ns = reason_cost_text(r, reason, mark);
+	const char *rest;
+	int bytes;
+
+	rest = line_cut(reason->title, TITLE_CHARS, &bytes);
+	fprintf(out, "%3u  %.*s", number, bytes, reason->title);
+	fprintf(out, "%*s",
+		(int)(TITLE_CHARS - text_chars(reason->title) + text_chars(rest) + (*rest ? 1 : 0)),
+		"");
+	padded_print(out, ns, 12);
+	padded_print(out, gain, 15);
+	fputc('\n', out);
+	if (*rest)
+		wrapped_print(out, "     ", rest, TITLE_CHARS);
+	if (evidence)
+		wrapped_print(out, "     ", reason->evidence, WIDTH - 5);
+	if (reason->action)
+		wrapped_print(out, "     → ", reason->action, WIDTH - 7);
+	free(gain);
+	free(ns);
+}
+
+/* null, if it is not known. */
+static void uint_json(struct json_out *j, const char *key, bool known, uint64_t value)
+{
+	json_out_key(j, key);
+	if (known)
+		json_out_uint(j, value);
+	else
+		json_out_null(j);
+}
+
+void reason_json(struct json_out *j, const struct model *m, const struct reason *reason)
+{
+	const struct model_process *p = reason->process == FINDING_NOBODY ?
+						NULL :
+						model_process_get(m, reason->process);
+	bool replayed = reason->known == GAIN_REPLAYED;
+
+	json_out_key_string(j, "kind", reason_names[reason->kind]);
+	uint_json(j, "pid", p && reason_is_one(reason), p ? p->host_pid : 0);
+	if (reason->kind == REASON_HELD_BY_OTHER)
+		uint_json(j, "processes", p, reason->processes);
+	uint_json(j, "rank", p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_out_key_uint(j, "cost_ns", reason->ns);
+	json_out_key_uint(j, "own_ns", reason->own_ns);
+	json_out_key_uint(j, "waited_ns", reason->waited_ns);
+	json_out_key_string(j, "shorter_by",
+			    replayed			  ? "replay" :
+			    reason->known == GAIN_AT_MOST ? "limit" :
+							    NULL);
+	uint_json(j, "shorter_low_ns", replayed, reason->low_ns);
+	uint_json(j, "shorter_high_ns", reason->known != GAIN_UNKNOWN, reason->high_ns);
+	json_out_key_string(j, "text", reason->title);
+	json_out_key_string(j, "evidence", reason->evidence);
+	json_out_key_string(j, "action", reason->action);
+	json_out_key_bool(j, "by_setting", reason->by_setting);
+}

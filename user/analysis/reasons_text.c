@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Writes title, evidence and action of reasons. reasons_cores.c has those about cores. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/reasons_internal.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/text.h"
+
+/* A rank that computed up to this factor times the mean computed as much as the others. */
+#define ALIKE 1.1
+
+/* ---- a rank that others wait for ---- */
+
+static uint64_t class_ns(const struct account_rank *r, enum account_class class)
+{
+	return r ? r->row.ns[class] : 0;
+}
+
+static uint64_t computed_ns(const struct account_rank *r)
+{
+	return class_ns(r, ACCOUNT_COMPUTING) + class_ns(r, ACCOUNT_OUTSIDE);
+}
+
+/* Mean computing time of all ranks but one. */
+static uint64_t mean_computed_ns(const struct said *s, uint32_t but)
+{
+	uint64_t sum_ns = 0, n = 0;
+
+	for (uint32_t i = 0; i < s->a->nrank; i++) {
+		if (s->a->rank[i].process == but)
+			continue;
+		sum_ns += computed_ns(&s->a->rank[i]);
+		n++;
+	}
+	return n ? sum_ns / n : 0;
+}
+
+static bool is_late_sender(const struct said *s)
+{
+	return s->r->root && s->r->root->worst.how == CAUSE_LATE_SENDER;
+}
+
+/*
+ * more: the rank computed more than the others, so sharing work helps. For a late sender, sending
+ * in parts helps.
+ */
+static char *computed_action(const struct said *s, bool more)
+{
+	char *text;
+
+	if (more) {
+		text = words_next_call(s, xstrdup("share the work"), " before ");
+		return reason_sentence(words(text, " among the ranks"));
+	}
+	if (!is_late_sender(s)) {
+		text = words_next_call(s, xstrdup("give ranks equal work each time"), " before ");
+		return reason_sentence(words(text, ": in all, they compute alike"));
+	}
+	text = words_next_call(s, xstrdup("send in parts"), " what goes by ");
+	return reason_sentence(
+		words(text, ", each as soon as it is ready, so that ranks compute at once"));
+}
+
+/* ", rank 1 0.20 s" if there are two ranks; ", the others 0.20 s on average" */
+static char *words_others_computed(const struct said *s, char *text, uint32_t who)
+{
+	uint32_t other = reason_other_rank(s, who);
+
+	text = other == FINDING_NOBODY ? words(text, ", the others ") :
+					 words(words_who(s, words(text, ", "), other), " ");
+	text = words_round(text, mean_computed_ns(s, who));
+	return words(text, "%s", other == FINDING_NOBODY ? " on average" : "");
+}
+
+static void computed_one_words(const struct said *s)
+{
+	uint32_t who = s->r->process, other = reason_other_rank(s, who);
+	uint64_t own_ns = computed_ns(account_of(s->a, who));
+	bool more = (double)own_ns > ALIKE * (double)mean_computed_ns(s, who);
+	char *text = words(words_who(s, xstrdup(""), who), " computes while ");
+
+	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
+	s->r->title = reason_title(
+		words_waited_in(s, words(text, other == FINDING_NOBODY ? " wait" : " waits")));
+	text = words_round(words(words_who(s, xstrdup(""), who), " computed "), own_ns);
+	text = words_others_computed(s, text, who);
+	s->r->evidence = reason_sentence(
+		words_next_call(s, text, ". The costliest wait ended when it called "));
+	s->r->action = computed_action(s, more);
+}
+
+/* The rank that computed most; NULL: none did. */
+static const struct account_rank *most_computed(const struct said *s)
+{
+	const struct account_rank *most = NULL;
+
+	for (uint32_t i = 0; i < s->a->nrank; i++)
+		if (!most || computed_ns(&s->a->rank[i]) > computed_ns(most))
+			most = &s->a->rank[i];
+	return most;
+}
+
+static void computed_all_words(const struct said *s)
+{
+	const struct account_rank *most = most_computed(s);
+	uint64_t most_ns = computed_ns(most),
+		 mean_ns = most ? mean_computed_ns(s, most->process) : 0;
+	char *text = xstrdup("");
+
+	s->r->title = words_waited_in(s, xstrdup("Ranks wait for each other while they compute"));
+	if (most) {
+		text = words_round(words(words_who(s, text, most->process), " computed most, "),
+				   most_ns);
+		text = words_others_computed(s, text, most->process);
+	}
+	if (s->r->root)
+		text = words_who(s, words(text, ". The costliest wait was for "),
+				 s->r->root->process);
+	s->r->evidence = reason_sentence(words_next_call(s, text, " and ended when it called "));
+	s->r->action = computed_action(s, (double)most_ns > ALIKE * (double)mean_ns);
+}
+
+static void slept_words(const struct said *s)
+{
+	uint32_t who = s->r->process != FINDING_NOBODY ? s->r->process : s->r->victim;
+	char *text;
+
+	if (s->r->process != FINDING_NOBODY)
+		text = reason_title(words(words_who(s, xstrdup(""), who), " sleeps outside MPI"));
+	else
+		text = xstrdup("Ranks sleep outside MPI");
+	s->r->title = text;
+	text = who != FINDING_NOBODY ? words_who(s, xstrdup(""), who) : xstrdup("a rank");
+	text = words_round(words(text, " slept "),
+			   who != FINDING_NOBODY ? s->r->victim_ns : s->r->own_ns);
+	if (reason_has_others(s->r))
+		text = words_round(words(text, ", all together "), s->r->own_ns);
+	s->r->evidence = reason_sentence(words_wait_for(s, text, who, "it"));
+	s->r->action = reason_sentence(words_next_call(
+		s, xstrdup("look for sleeps, file I/O, locks or page faults"), " before "));
+}
+
+/* ---- time of the library, of povtrace, and what is unknown ---- */
+
+static const struct {
+	const char *title, *did, *whom, *action;
+} plain[REASON_KINDS] = {
+	[REASON_MPI_WORK] = {"MPI calls take time, though nobody waits in them",
+			     "was in MPI, running, for ", "ranks in MPI",
+			     "See which calls: povtrace report --functions."},
+	[REASON_TRANSFER] = {"Messages and collectives take time, with nobody late",
+			     "was in such calls for ", "them",
+			     "See which: povtrace report --functions --messages."},
+	[REASON_FILE_IO] = {"Ranks read and write files", "was in MPI_File calls for ", "them",
+			    "See which calls: povtrace report --functions."},
+	[REASON_APART] = {"Ranks do not start and end together",
+			  "was in MPI_Init or MPI_Finalize, or had ended, for ", "them", NULL},
+	[REASON_TRACING] =
+		{"povtrace itself took time", "lost ", "it",
+		 "Leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, "
+		 "--sched ranks)."},
+	[REASON_OPEN] = {"Calls had not returned when the recording ended",
+			 "was in such a call for ", "them",
+			 "See whom ranks waited for: povtrace report --hang."},
+	[REASON_UNKNOWN] = {"What ranks did is not known", "did for ", "them", NULL},
+};
+
+static void plain_words(const struct said *s)
+{
+	const struct reason *r = s->r;
+	char *text = xstrdup("");
+
+	s->r->title = xstrdup(plain[r->kind].title);
+	if (r->victim != FINDING_NOBODY) {
+		text = words(text, "%s", r->kind == REASON_UNKNOWN ? "what " : "");
+		text = words(words_who(s, text, r->victim), " %s", plain[r->kind].did);
+		text = words_round(text, r->victim_ns);
+		text = words(text, "%s", r->kind == REASON_UNKNOWN ? " is unknown" : "");
+		if (reason_has_others(r))
+			text = words_round(words(text, ", all together "), r->own_ns);
+		text = words_wait_for(s, text, FINDING_NOBODY, plain[r->kind].whom);
+	} else {
+		text = words_round(words(text, "ranks waited "), r->waited_ns);
+		text = words_waited_in(s, words(text, " for %s", plain[r->kind].whom));
+	}
+	s->r->evidence = reason_sentence(text);
+	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
+}
+
+void reason_words(const struct reasons *all, struct findings *f, struct reason *r)
+{
+	const struct said s = {all, f, all->account, r};
+
+	if (reason_is_held(r->kind))
+		reason_held_words(&s);
+	else if (r->kind == REASON_COMPUTED && r->process != FINDING_NOBODY)
+		computed_one_words(&s);
+	else if (r->kind == REASON_COMPUTED)
+		computed_all_words(&s);
+	else if (r->kind == REASON_SLEPT)
+		slept_words(&s);
+	else
+		plain_words(&s);
+}
+
+/* ---- phrases ---- */
+
+#define TOGETHER 1.05 /* mentions other ranks if all lost more than this factor times the victim */
+
+bool reason_has_others(const struct reason *r)
+{
+	return (double)r->own_ns > TOGETHER * (double)r->victim_ns;
+}
+
+char *words_round(char *text, uint64_t ns)
+{
+	char buf[HUMAN_BYTES];
+
+	return words(text, "%s", human_round_ns(buf, sizeof(buf), ns));
+}
+
+/* "app.c:21". Caller frees. */
+static char *place_text(const struct site_name *name)
+{
+	const char *slash = strrchr(name->file, '/');
+	char *file = text_printable(slash ? slash + 1 : name->file, 40);
+	char *text = xasprintf("%s:%u", file, name->line);
+
+	free(file);
+	return text;
+}
+
+char *words_who(const struct said *s, char *text, uint32_t process)
+{
+	const struct model_process *p = model_process_get(s->f->model, process);
+	char *name;
+
+	if (p->is_rank)
+		return words_process(s->f, text, p);
+	name = text_printable(p->name, 24);
+	text = words(text, "`%s` (pid %u)", name, p->host_pid);
+	free(name);
+	return text;
+}
+
+/* "MPI_Recv, app.c:21"; "MPI_Recv in app+0x1f"; "MPI_Recv" */
+static char *words_call(const struct said *s, char *text, const struct func_info *func,
+			const struct model_site *site)
+{
+	const struct site_name *name = site->module ? sites_find(s->f->sites, site) : NULL;
+	char *place;
+
+	text = words(text, "%s", func->name);
+	if (!name || !name->file)
+		return words_site(s->f, text, site);
+	place = place_text(name);
+	text = words(text, ", %s", place);
+	free(place);
+	return text;
+}
+
+char *words_waited_in(const struct said *s, char *text)
+{
+	const struct cause_worst *w = s->r->root ? &s->r->root->worst : NULL;
+
+	if (!w || !w->waits_in)
+		return text;
+	return words(words_call(s, words(text, " ("), w->waits_in, &w->waits_at), ")");
+}
+
+char *words_next_call(const struct said *s, char *text, const char *before)
+{
+	const struct cause_worst *w = s->r->root ? &s->r->root->worst : NULL;
+	const struct site_name *name;
+	char *place;
+
+	if (!w || !w->after)
+		return text;
+	text = words(text, "%s%s", before, w->after->name);
+	name = w->after_site.module ? sites_find(s->f->sites, &w->after_site) : NULL;
+	if (!name || !name->file)
+		return words_site(s->f, text, &w->after_site);
+	place = place_text(name);
+	text = words(text, " (%s)", place);
+	free(place);
+	return text;
+}
+
+uint32_t reason_other_rank(const struct said *s, uint32_t process)
+{
+	if (s->a->nrank != 2)
+		return FINDING_NOBODY;
+	return s->a->rank[0].process == process ? s->a->rank[1].process : s->a->rank[0].process;
+}
+
+char *words_wait_for(const struct said *s, char *text, uint32_t late, const char *whom)
+{
+	uint32_t other = late == FINDING_NOBODY ? late : reason_other_rank(s, late);
+
+	if (!s->r->waited_ns)
+		return text;
+	text = words(text, "; ");
+	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
+	text = words_round(words(text, " waited "), s->r->waited_ns);
+	return words_waited_in(s, words(text, " for %s", whom));
+}
+
+char *reason_sentence(char *text)
+{
+	if (text[0] != '`')
+		text[0] = (char)toupper((unsigned char)text[0]);
+	return words(text, ".");
+}
+
+char *reason_title(char *text)
+{
+	text[0] = (char)toupper((unsigned char)text[0]);
+	return text;
+}
+
+char *reason_advice(const struct said *s, const char *kind, uint32_t process)
+{
+	for (uint32_t i = 0; i < s->f->n; i++) {
+		const struct finding *found = &s->f->finding[i];
+
+		if (found->advice && found->process == process && !strcmp(found->kind, kind))
+			return reason_sentence(xstrdup(found->advice));
+	}
+	return NULL;
+}
