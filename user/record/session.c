@@ -64,11 +64,13 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 	if (s->keep)
 		session_keep_record(s, rec);
 	err = trace_writer_add(s->writer, stream, rec);
-	s->refused += err != 0;
-	if (err && !s->err)
-		s->err = err;
-	if (!err)
+	if (!err) {
 		toll_record(&s->toll, rec);
+		return;
+	}
+	s->refused++;
+	if (!s->err)
+		s->err = err;
 }
 
 static int on_ring(void *ctx, void *data, size_t bytes)

@@ -211,7 +211,8 @@ static inline int writer_refuses(struct trace_writer *w, uint32_t size, uint64_t
 
 int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_hdr *rec)
 {
-	uint64_t need = codec_worst_bytes(rec->size) + BLOCK_BYTES_MIN, segment;
+	bool limited = w->event_limit != UINT64_MAX;
+	uint64_t need = limited ? codec_worst_bytes(rec->size) + BLOCK_BYTES_MIN : 0, segment;
 	int err = id < STREAM_CNT ? writer_refuses(w, rec->size, need) : -EINVAL;
 	struct stream *s;
 
@@ -226,8 +227,7 @@ int trace_writer_add(struct trace_writer *w, unsigned int id, const struct pov_h
 		stream_begin(w, s);
 	codec_encode(&s->enc, &s->open->block, rec);
 	trace_tally_add(&s->open->tally, rec);
-	if (w->event_limit != UINT64_MAX)
-		w->room -= need;
+	w->room -= need;
 	if (w->keep && !w->place)
 		trace_tally_add(keep_tally(w->keep, segment), rec);
 	return 0;
