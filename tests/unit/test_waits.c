@@ -28,22 +28,17 @@
  *   us                                       the case's times are in us
  *   show RESULT…
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "analysis/any_source.h"
 #include "analysis/locks.h"
 #include "analysis/overlap.h"
 #include "analysis/unexpected.h"
-#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/causes_world.h"
 
 #define U(n) ((unsigned long long)(n))
 #define MEMBERS 3
 #define REQUESTS 8
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct func_info blocks = {
 	.name = "MPI_Win_blocks", .group = "rma", .layer_name = "mpi", .waits = true};
