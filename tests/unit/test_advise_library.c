@@ -8,6 +8,9 @@
  *   said JSON               a line of povtrace-mpi-t; without one the library is not asked
  *   show paths|asked        only paths; the library may be asked
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@
 #include "advise/library_file.h"
 #include "advise/library_internal.h"
 #include "finding/setting.h"
+#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 
@@ -135,7 +139,7 @@ TEST(answer)
 						"[2]\n\"end\"\n"};
 	struct library_answer a;
 
-	for (size_t i = 0; i < COUNT(not_whole); i++) {
+	for (size_t i = 0; i < sizeof(not_whole) / sizeof(not_whole[0]); i++) {
 		char *text = xstrdup(not_whole[i]);
 
 		assert_false(library_answer_read(text, &a));

@@ -9,6 +9,7 @@
 #include "abi/config.h"
 #include "target/code_file.h"
 #include "target/helper/inspect_region.h"
+#include "lib/log.h"
 #include "target/elf/elf_file.h"
 
 TEST(ids)

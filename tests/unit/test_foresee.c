@@ -4,12 +4,16 @@
  * visitor derives each file's contents from its name, such as "libx needs liby". The search uses
  * nothing else.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 #include "target/foresee.h"
 #include "target/helper/inspect.h"
 #include "target/ld_cache.h"
+#include "lib/log.h"
 #include "unit/trace_help.h"
 
 static char dir[128];	   /* without symbolic links */
@@ -137,7 +141,7 @@ TEST(no_cache)
 	ld_cache_open("/does/not/exist", &c);
 	assert_null(ld_cache_find(&c, "libcached.so", 0));
 	ld_cache_close(&c);
-	for (size_t i = 0; i < COUNT(damaged); i++) {
+	for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
 		file_store(at("damaged"), damaged[i], strlen(damaged[i]));
 		ld_cache_open(at("damaged"), &c);
 		assert_null(ld_cache_find(&c, "libcached.so", 0));

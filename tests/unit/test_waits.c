@@ -28,11 +28,15 @@
  *   us                                       the case's times are in us
  *   show RESULT…
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "unit/test.h"
 #include "analysis/any_source.h"
 #include "analysis/locks.h"
 #include "analysis/overlap.h"
 #include "analysis/unexpected.h"
+#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/causes_world.h"
 
