@@ -3,50 +3,20 @@
 # povtrace advise, on made-up runs of two ranks of which it can be worked out what each setting would gain.
 
 load lib
+load two_ranks
 
 setup() {
 	begin
 	need jq
 }
 
-# A job of two ranks, pids 100 and 200, on CPUs 0 and 1 (or, with "one", both on CPU 0) from 1 ms on; what they do is on stdin. SETTINGS: JSON.
-job() { # [one] [SETTINGS] <SCRIPT
+job() { # [one] [SETTINGS] <SCRIPT: with "one", both are on CPU 0
 	local cpu=1 settings='{}'
 	[ "${1-}" = one ] && cpu=0 && shift
-	[ $# -gt 0 ] && settings=$1
-	cat <<-E
-		meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000,"argv":["mpiexec","-n","2","./app"],"config":{"sched":"all","irq":false,"rings":2,"cpus_per_ring":1}}
-		meta {"type":"host","hostname":"node7","kernel":"6.1.0","version":"#1","machine":"x86_64","cpus":2}
-		meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},{"id":6,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},{"id":7,"name":"MPI_Wait","group":"req","attrs":"WAIT","sig":"<>req >status"},{"id":9,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""}]}
-		meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_CHAR","0x4c000101",1]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}
-		meta {"type":"target","ts_ns":1000000,"pid":50,"cmdline":["mpiexec"]}
-		meta {"type":"process","ts_ns":1100000,"pid":100,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":0,"size":2,"job":"j","launcher":"hydra","settings":$settings,"libs":[{"id":1,"bias":"0x0"}]}
-		meta {"type":"process","ts_ns":1100000,"pid":200,"ppid":50,"exe":"/home/u/app","cmdline":["./app"],"rank":1,"size":2,"job":"j","launcher":"hydra","settings":$settings,"libs":[{"id":1,"bias":"0x0"}]}
-		task ts=1000000 tid=50 tgid=50 on_cpu=1 cpu=0 comm=mpiexec
-		fork ts=1100000 tid=50 child=100 tgid=100 parent_tgid=50 comm=app
-		fork ts=1110000 tid=50 child=200 tgid=200 parent_tgid=50 comm=app
-		stream 0
-		waking ts=1111000 tid=50 target=100 cpu=0 target_cpu=0 flags=new
-		waking ts=1112000 tid=50 target=200 cpu=0 target_cpu=$cpu flags=new
-		switch ts=1120000 cpu=0 prev=50 next=100 state=1
-	E
-	[ $cpu = 0 ] || printf 'stream 1\nswitch ts=1130000 cpu=1 prev=0 next=200\n'
-	call 1 100 1200 100
-	call 1 200 1200 100
-	cat
-}
-
-# call FUNCTION PID BEGIN_US DURATION_US [ARGUMENTS [FIELDS]]
-call() {
-	echo "stream $(($2 / 200))"
-	echo "call ts=$((($3 + $4) * 1000)) dur=$(($4 * 1000)) tid=$2 tgid=$2 func=$1 cpu=$(($2 / 200)) lib=1 args=${5-0,0} ${6-}"
+	[ $# = 0 ] || settings=$1
+	two_ranks
 }
 message() { echo "0x7f00,$1,0x4c000101,$2,7,0x44000000"; } # BYTES PEER
-finalize() { # AT_US
-	call 9 100 "$1" 100
-	call 9 200 "$1" 100
-	echo "end ts=$((($1 + 200) * 1000)) reason=\"command ended\""
-}
 
 # Twenty rounds of 10 ms: rank 0 sends from 0 to 4.1 ms, and is in the barrier from 8.1 ms on; rank 1 receives from $1 on, and is in the
 # barrier from 4.2 ms on; both until 8.2 ms.
@@ -95,9 +65,9 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	{
 		for ((i = 0; i < 20; i++)); do
 			at=$((2000 + i * 10000))
-			call 6 100 $at 10 "$(message 1048576 1),0x7f40" "out=6/1:i738197505"
+			call 21 100 $at 10 "$(message 1048576 1),0x7f40" "out=6/1:i738197505"
 			call 2 200 $((at + 20)) 4080 "$(message 1048576 0)"
-			call 7 100 $((at + 4000)) 100 0x7f40,1 "in=0/1:i738197505"
+			call 22 100 $((at + 4000)) 100 0x7f40,1 "in=0/1:i738197505"
 			call 5 100 $((at + 4200)) 4000 0x44000000
 			call 5 200 $((at + 8100)) 100 0x44000000
 		done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# make install: what help and README refer to is there, and make uninstall takes all of it away.
+# make install: what help and README refer to is there, and make uninstall takes all of it away. sudo make demo: nothing is left to root.
 
 setup_file() {
 	export root=$BATS_FILE_TMPDIR/root
@@ -51,4 +51,42 @@ setup() {
 	make -s uninstall DESTDIR="$root" PREFIX=/usr/local
 	run find "$root" ! -type d
 	[ -z "$output" ]
+}
+
+# demo_as USER: sudo make demo of that user in a clone of its own, $clone. The build is a file; what is recorded is another.
+demo_as() {
+	clone=$BATS_TEST_TMPDIR/clone
+	mkdir -p "$clone/.ci"
+	cp Makefile "$clone"
+	ln -s "$PWD"/{bench,bpf,kmod-docs,tests,user,viz} "$clone"
+	printf '#!/bin/sh\n' >"$clone/.ci/deps.sh"
+	cat >"$clone/.ci/demo.sh" <<-E
+		#!/bin/bash
+		[ "\$1" = run ] && exec touch build/demo/demo.pov
+		. "$PWD/.ci/demo.sh"
+	E
+	cat >"$clone/make" <<-E
+		#!/bin/sh
+		case "\$*" in
+		*demo-run) exec make -o all demo-run ;;
+		*) mkdir -p build/obj && echo >build/obj/main.o && exit \${BUILD_STATUS:-0} ;;
+		esac
+	E
+	chmod +x "$clone"/{make,.ci/*.sh}
+	chown -Rh "$1:$1" "$clone"
+	SUDO_UID=$1 SUDO_GID=$1 make -s -C "$clone" MAKE=./make demo
+}
+
+@test "sudo make demo: all files belong to the user, whether the build succeeds or fails" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to give files away"
+	demo_as 65534
+	[ -e "$clone/build/obj/main.o" ]
+	[ -e "$clone/build/demo/demo.pov" ]
+	[ -z "$(find "$clone" ! -uid 65534)" ]
+	rm -r "$clone"
+	BUILD_STATUS=1 run demo_as 65534
+	[ "$status" != 0 ]
+	clone=$BATS_TEST_TMPDIR/clone
+	[ -e "$clone/build/obj/main.o" ]
+	[ -z "$(find "$clone" ! -uid 65534)" ]
 }

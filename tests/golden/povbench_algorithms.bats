@@ -13,7 +13,7 @@ setup() {
 	for last; do :; done
 	echo "$*" >>ran
 	[ ! -f "fails-$last" ] || exit 3
-	[ ! -f "hangs-$last" ] || sleep 30
+	[ ! -f "hangs-$last" ] || exec sleep 30
 	[ ! -f "waits-$last" ] || { rm "waits-$last"; echo "# x: disturbed: its ranks waited for a core 9.0 % of the time"; }
 	S
 	chmod +x povbench

@@ -104,11 +104,11 @@ live_runs() { # STAGE
 	ends 0 "$2 passed, 0 failed, 0 skipped" "$1"
 }
 
-@test "live files run in the stage and with the MPI that their heads say, those that need the machine last" {
+@test "live files run in the stage and with the MPI that their heads say, those that need the machine last, the longest at the end" {
 	export T
 	said='echo "$(basename "$0" .test) ${POV_MPIS:--}" >>"$T/ran"; echo "ok 1 - one"; echo 1..1'
 	fake live/both <<<"# run: check-all 900 s"$'\n'"$said"
-	fake live/early <<<"# run: check-all 901 s alone"$'\n'"$said"
+	fake live/last <<<"# run: check-all 901 s alone"$'\n'"$said"
 	fake live/mpich <<<"# run: check mpich 900 s"$'\n'"$said"
 	fake live/none <<<"# run: check 0 s"$'\nsleep 1.1\n'"$said"
 	fake live/openmpi <<<"# run: check openmpi 900 s alone"$'\n'"$said"
@@ -122,8 +122,8 @@ live_runs() { # STAGE
 	grep -qx 'stages: live [0-9]* s' <<<"$output"
 	grep -qx 'slowest:\( live/[a-z]*.test [0-9]* s,\?\)\{3\}' <<<"$output"
 	live_runs all 5
-	[ "$(sort "$T/ran" | tr '\n' ,)" = "both -,early -,mpich openmpi,openmpi mpich,silent -," ]
-	[ "$(tail -n 2 "$T/ran" | tr '\n' ,)" = "early -,openmpi mpich," ]
+	[ "$(sort "$T/ran" | tr '\n' ,)" = "both -,last -,mpich openmpi,openmpi mpich,silent -," ]
+	[ "$(tail -n 2 "$T/ran" | tr '\n' ,)" = "openmpi mpich,last -," ]
 }
 
 @test "without root the live stages are skipped, each said once" {

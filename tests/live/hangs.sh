@@ -29,11 +29,19 @@ record_start() {
 
 # Each rank has reached its call, or sleeps outside, and could have gone on for 100 ms. The report needs that to say that it waits.
 there() { # KIND
-	local n pid
+	local n
 	n=$(ranks_of "$1")
 	wait_until 120 awk -v n="$n" '/^at/ { k++ } END { exit k != n }' "$T/said"
 	awk '/^at/' "$T/said" | sort -k2n | awk '{ print $3 }' >"$T/pids"
 	mapfile -t -O ${#started[@]} started <"$T/pids"
+	all_settled
+}
+
+# The first look is at all of them, so that their time passes together.
+all_settled() {
+	local pid
+	ticks=() asleep=()
+	for pid in $(cat "$T/pids"); do settled "$pid" 20; done
 	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
 }
 
@@ -67,13 +75,11 @@ record_stop() {
 
 # Looks until each rank could have gone on for 100 ms once more.
 looks() {
-	local pid
 	"$pov" hang -d 600 -p "$launched" >"$T/hang" 2>"$T/err" </dev/null &
 	tracer=$!
 	started+=("$tracer")
 	wait_until 120 grep -q '^povtrace: recording ' "$T/err"
-	ticks=() asleep=()
-	for pid in $(cat "$T/pids"); do wait_until 300 settled "$pid" 20; done
+	all_settled
 	kill -INT "$tracer"
 	wait "$tracer"
 	looked=$?

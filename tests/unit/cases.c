@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* See cases.h. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/test.h"
 #include "unit/trace_help.h"

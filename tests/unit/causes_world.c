@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* See causes_world.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/causes_world.h"
 #include "unit/test.h"
 

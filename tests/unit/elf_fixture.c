@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "unit/elf_fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
 #include "unit/test.h"
 #include "unit/trace_help.h"
@@ -47,7 +43,7 @@ static size_t built_find(const char *source, const char *flags, size_t *cnt)
 
 	while (i < *cnt && strcmp(built[i], key) != 0)
 		i++;
-	assert_true(i < sizeof(built) / sizeof(*built));
+	assert_true(i < COUNT(built));
 	if (i < *cnt)
 		free(key);
 	else

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "unit/layer_script.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/log.h"
 #include "layers/func_table.h"
 #include "tool/povmake/maker.h"
 #include "unit/layer_fixture.h"
@@ -231,7 +227,7 @@ static void line_do(struct layer_script *s, char *line)
 	}
 	if (!*line || *line == '#')
 		return;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (!strncmp(line, rows[i].word, strlen(rows[i].word))) {
 			call_check(s);
 			rows[i].f(s, line + strlen(rows[i].word));

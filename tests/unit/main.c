@@ -3,11 +3,6 @@
  * unit [FILE [TEST]]: runs the tests of tests/unit/FILE.c, or one of them. Without an argument it
  * lists the files.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/log.h"
 #include "unit/test.h"
 
 static struct unit_entry *first, **last = &first;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* See match_world.h. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/log.h"
 #include "unit/match_world.h"
 #include "unit/test.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "layers/func_table.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"

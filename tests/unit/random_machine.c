@@ -3,9 +3,6 @@
  * Each possible event has a function do_…(), which acts on one CPU. It changes the truth and writes
  * the records that the kernel half would write.
  */
-#include <stdlib.h>
-
-#include "lib/log.h"
 #include "unit/random_machine.h"
 #include "unit/test.h"
 

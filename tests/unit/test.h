@@ -9,16 +9,25 @@
  *   ALL_TESTS(setup, teardown);             once: a fixture around all tests of this file together
  *
  * setup and teardown are int f(void **state), or NULL for none. They return 0 or fail the test.
+ * Tests need not include what this file includes.
  */
 #ifndef POV_UNIT_TEST_H
 #define POV_UNIT_TEST_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "lib/log.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum unit_kind { UNIT_TEST, UNIT_EACH, UNIT_ALL };
 

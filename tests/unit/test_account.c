@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The account of a thread: cases by hand, and random ones whose parts must add up. */
-#include <string.h>
-
 #include "unit/test.h"
 #include "analysis/account.h"
 

@@ -3,14 +3,11 @@
  * Parts of the strategy `collectives`: intervals over launches, and povbench's result files, some
  * of them damaged. The own time of calls is tested in test_whatif.c.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 #include "advise/measured.h"
 #include "advise/shift.h"
-#include "lib/log.h"
 
 /* ---- intervals ---- */
 
@@ -26,7 +23,7 @@ TEST(shift_of_tables)
 	double a[16], b[16];
 	struct shift s;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT(known); i++) {
 		/* The differences of all pairs are the distinct whole numbers 0, 1, 2 … */
 		for (uint32_t k = 0; k < known[i].na; k++)
 			a[k] = (double)(k * known[i].nb);
@@ -164,7 +161,7 @@ TEST(measured_hostile)
 	struct measured m;
 
 	log_set_level(LOG_QUIET);
-	for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]); i++)
+	for (size_t i = 0; i < COUNT(unusable); i++)
 		assert_true(text_read(unusable[i], &m) < 0);
 	assert_true(measured_read((const char *[]){"/nowhere"}, 1, &m) < 0);
 	assert_int_equal(

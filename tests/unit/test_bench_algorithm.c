@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Algorithms in descriptions of variables, as versions of MPICH print them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "core/algorithm.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What a command line means to a benchmark, and the sizes that it uses by default. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "args.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Sentences: the rules of classify.h at their limits. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 #include "core/classify.h"
 #include "core/result_file.h"
 
@@ -238,6 +235,12 @@ TEST(computation_times)
 		       "1024 1000 9 9 0; 2048 2000 9 9 0; 4096 2000 9 9 1"),
 		"x: overlap up to 2 KiB (eager) for computations of 1 us to 2 us, no overlap "
 		"above for 2 us");
+	/* Sizes with as many, but different, claims are told apart. */
+	assert_sentence(
+		points(RESULT_MAP, MAP_COLUMNS,
+		       "1024 1000 9 9 0; 1024 2000 9 9 1; 2048 1000 9 9 0; 2048 2000 9 9 2"),
+		"x: at 1 KiB overlap for computations of 1 us but no overlap for 2 us, at 2 KiB "
+		"overlap for 1 us but worse than one after the other for 2 us");
 	/* The point at 2 KiB and 2 us holds neither claim and contradicts one. */
 	assert_sentence(
 		points(RESULT_MAP, MAP_COLUMNS,
@@ -258,6 +261,10 @@ TEST(intervals)
 		"x: overlap at 1 KiB, partial overlap at 4 KiB, no overlap at 16 KiB, worse "
 		"than one after the other at 32 KiB, for computations of 1 us; unknown at 2 KiB, "
 		"8 KiB; 1 of 6 points are unknown");
+	/* The first point holds no claim, and contradicts that of the second. */
+	assert_sentence(points(RESULT_MAP, MAP_COLUMNS,
+			       "1024 1000 9 9 0.9 0.7 1.1; 1024 2000 9 9 0.1 0 0.2"),
+			"x: overlap at all sizes for computations of 2 us");
 }
 
 /*

@@ -4,9 +4,6 @@
  * that must not be called different, and planted differences that must be found.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit/test.h"
@@ -33,7 +30,7 @@ TEST(ranks)
 		    {4, 6, 3}, {6, 6, 6}, {8, 8, 14}, {10, 10, 24}, {20, 20, 128}, {0, 5, 0}};
 	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(interval_rank(rows[i].n, rows[i].m), rows[i].rank);
 		assert_int_equal(interval_rank(rows[i].m, rows[i].n), rows[i].rank);
 	}

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Writing and reading of CPU lists. */
-
-#include <string.h>
-
 #include "unit/test.h"
 #include "core/cpu_set.h"
 
@@ -18,7 +15,7 @@ TEST(lists)
 	char text[64];
 	cpu_set_t set;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_true(cpu_set_read(&set, rows[i].read));
 		cpu_set_text(&set, text, sizeof(text));
 		assert_string_equal(text, rows[i].written);
@@ -30,7 +27,7 @@ TEST(no_lists)
 	static const char *const texts[] = {"", ",", "0,", "1-", "-1", "0 1", "0,,1", "a", "1-2-3"};
 	cpu_set_t set;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < COUNT(texts); i++)
 		assert_false(cpu_set_read(&set, texts[i]));
 }
 

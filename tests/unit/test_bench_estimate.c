@@ -3,8 +3,6 @@
  * Estimates: they include what --point-time does not limit, and the cost of waiting on this
  * machine.
  */
-#include <string.h>
-
 #include "unit/test.h"
 #include "bench_near.h"
 #include "core/estimate.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Intervals of ratios, from samples with a known ratio; and warming up until times stop falling. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "unit/test.h"
 #include "core/bench.h"

@@ -2,7 +2,6 @@
 /*
  * Launches in one file: added one by one, with the same options, and resumed after an interruption.
  */
-#include <errno.h>
 #include <math.h>
 
 #include "unit/test.h"

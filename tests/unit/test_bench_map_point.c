@@ -65,6 +65,6 @@ TEST(blank)
 		{100000, 5000, 20000, "T_comp is too short beside how well T_comm is known"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_blank(rows[i].before, rows[i].more, rows[i].comp, rows[i].why);
 }

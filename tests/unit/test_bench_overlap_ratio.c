@@ -39,7 +39,7 @@ TEST(ends)
 		 {.ratio = -0.5, .osu_pct = 150, .imb_pct = 50, .imb_io_pct = 100, .mpiperf = 1.5}},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct overlap_ratios r = ratios_of(100, 300, rows[i].measured);
 
 		assert_near(r.ratio, rows[i].r.ratio, EXACT);

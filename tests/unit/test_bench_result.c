@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Results: values are read back as stored, and printed. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "bench_near.h"
@@ -105,7 +102,7 @@ TEST(param_text)
 	char text[HUMAN_BYTES];
 	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (i = 0; i < COUNT(rows); i++)
 		assert_string_equal(param_ns(text, sizeof(text), rows[i].ns), rows[i].text);
 	assert_string_equal(param_bytes(text, sizeof(text), 0), "0 B");
 	assert_string_equal(param_bytes(text, sizeof(text), 1023), "1023 B");

@@ -3,8 +3,6 @@
  * The file of results: it reads back as written, is complete at every moment, and has one set of
  * factors.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "unit/test.h"
@@ -86,7 +84,7 @@ TEST(factors)
 	size_t i;
 
 	write_result(f);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < COUNT(rows); i++) {
 		changed = factors("here");
 		json_object_del(changed, rows[i].factor);
 		if (rows[i].value)
@@ -141,10 +139,10 @@ TEST(environment)
 	json_t *all = json_object(), *value;
 	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (i = 0; i < COUNT(rows); i++)
 		setenv(rows[i].name, rows[i].value, 1);
 	host_factors(all);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < COUNT(rows); i++) {
 		value = json_object_get(json_object_get(all, "environment"), rows[i].name);
 		assert_int_equal(value != NULL, rows[i].kept);
 		if (value)
@@ -239,7 +237,7 @@ TEST(foreign_file)
 	size_t i, len;
 	FILE *out;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (i = 0; i < COUNT(texts); i++) {
 		out = fopen(f->path, "w");
 		assert_non_null(out);
 		fputs(texts[i], out);

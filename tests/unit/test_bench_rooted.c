@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Lists of numbers of tasks, and how often a broadcast method's report is repeated. */
-#include <stdio.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "broadcast/rooted.h"
 #include "core/tasks.h"
@@ -16,7 +13,7 @@ TEST(lists)
 
 	assert_true(tasks_valid("2"));
 	assert_true(tasks_valid("2-9,12,16"));
-	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+	for (i = 0; i < COUNT(wrong); i++) {
 		if (tasks_valid(wrong[i]))
 			fail_msg("\"%s\" is taken for a list", wrong[i]);
 	}
@@ -123,7 +120,7 @@ TEST(reports)
 	};
 	struct script s;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		run_made_up(&s, rows[i].bad, rows[i].warmup);
 		assert_int_equal(s.first_repeat, rows[i].first_repeat);
 		assert_int_equal(s.outcome.steady, rows[i].steady);

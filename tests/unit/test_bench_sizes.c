@@ -3,9 +3,6 @@
  * Curves as tables in the format of the OSU benchmarks: other lines than rows begin with '#', and
  * sizes are plain numbers.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "bench_result.h"
 #include "core/result_print.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Ranks that share a node; clocks of several nodes; a common start, and late ranks. */
-#include <string.h>
-
 #include "unit/test.h"
 #include "bench_near.h"
 #include "core/nodes.h"

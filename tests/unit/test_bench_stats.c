@@ -34,7 +34,7 @@ TEST(interval_ranks)
 	struct samples s;
 	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < COUNT(rows); i++) {
 		fill_ranks(&s, rows[i].cnt);
 		stats_summarize(&s, &sum);
 		assert_int_equal(sum.cnt, rows[i].cnt);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Axes: they hit powers of two exactly, have no duplicates, and respect limits and units. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "core/sweep.h"
@@ -28,7 +26,7 @@ TEST(values)
 	struct sweep s;
 	char text[64];
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		sweep_init(&s, rows[i].min, rows[i].max, rows[i].step, rows[i].unit, rows[i].unit);
 		*text = '\0';
 		for (size_t k = 0; k < s.cnt; k++)

@@ -4,10 +4,6 @@
  * written for the test, and for installed bindings against readelf's output of the exception unwind
  * tables.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "target/elf/binding_steps.h"
 #include "target/elf/elf_file.h"
@@ -62,7 +58,7 @@ static const struct step_case {
 
 TEST(written)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct elf_file *f = fixture_open("binding.S", cases[i].source, cases[i].flags);
 		struct binding_step *step;
 		size_t cnt = binding_steps_find(f, &step);

@@ -3,9 +3,6 @@
  * Locations of bindings in processes: mappings over another file, forks, exits; and the contents of
  * the table of steps.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "target/code_file.h"
 #include "record/probes/bindings.h"

@@ -3,9 +3,6 @@
  * Why the ranks waited for were late, on random schedules. The test derives the causes
  * independently, moment by moment, from the state at each of them.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "unit/causes_world.h"
 

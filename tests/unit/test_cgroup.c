@@ -3,8 +3,6 @@
  * Limits of a process's CPU time and memory, in both versions of control groups, and the contents
  * of their files: cases/cgroup.txt.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit/test.h"
@@ -92,7 +90,7 @@ static void files_print(const char *command, char *files, FILE *out)
 		memory_print(dir, out);
 	else
 		cpu_print(!strcmp(command, "limit"), dir, out);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		unlink(temp_path(names[i]));
 }
 

@@ -3,10 +3,6 @@
  * The tracing overhead of each process (cases/toll.txt), the sentence about it, and the limit on it
  * (cases/limit.txt).
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/thread.h"

@@ -5,18 +5,14 @@
  * compares with addr2line.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 #include "abi/config.h"
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
 #include "model/model.h"
 #include "site/debug_info.h"
@@ -162,7 +158,7 @@ TEST(lines)
 		"-g -O2 -no-pie", "-g -O2 -gz", "-g -O1 -static", "-g -O2 -Wl,-z,noseparate-code",
 	};
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		char *path = fixture_build("site.c", program, flags[i]);
 
 		assert_found(path);
@@ -207,7 +203,7 @@ TEST(bindings)
 	static const char *const flags[] = {"-w -g -O2", "-w -gdwarf-4 -O2", "-w -g -O0"};
 
 	fixture_need("g++");
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		char *path = fixture_build("bindings.cc", cxx_program, flags[i]), want[96];
 
 		places_read(path);

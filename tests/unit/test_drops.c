@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Losses as records: each has bounds of what is missing, and each is counted once. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "record/drops.h"
 #include "trace/record_kinds.h"

@@ -3,15 +3,10 @@
  * Symbols, names and bytes of ELF files made for the test, and of files that are damaged, foreign
  * or no files at all.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
 #include "unit/elf_exercise.h"
 #include "unit/elf_fixture.h"
@@ -215,7 +210,7 @@ TEST(refused)
 	assert_int_equal(elf_file_open("/", &f), -ENOEXEC);
 	assert_int_equal(elf_file_open("/nonexistent/x", &f), -ENOENT);
 	image = fixture_image("good.c", lib_source, LIB_FLAGS, &cnt);
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+	for (size_t i = 0; i < COUNT(foreign); i++) {
 		image[foreign[i].at] = (uint8_t)foreign[i].byte;
 		expect_error(foreign[i].name, image, cnt, -ENOEXEC);
 		image[foreign[i].at] = (uint8_t)foreign[i].right;

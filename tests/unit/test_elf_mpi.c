@@ -3,12 +3,7 @@
  * MPI libraries, artificial and real. The artificial ones have members at chosen offsets, to check
  * what is derived from their code. The real ones are those installed, if any.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
 #include "layers/mpi/library_mpi_layout.h"
 #include "target/elf/probe_site.h"
@@ -86,7 +81,7 @@ static void library_print(const struct elf_file *f, const struct mpi_library *li
 	if (lib->flavour == MPI_MPICH)
 		fprintf(out, " skip=%#llx,%#llx root=%d null=%d", (unsigned long long)l->skip[0],
 			(unsigned long long)l->skip[1], l->root, l->proc_null);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		const struct mpi_named *n = named_find(lib, names[i]);
 
 		if (n && l->flags & POV_LIB_HANDLE_PTR) /* the handle is an address */
@@ -187,7 +182,7 @@ TEST(libraries)
 	/* A wrapper of MPI is no library. */
 	assert_int_equal(mpi_library_probe(f, &lib), 0);
 	elf_file_close(f);
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+	for (size_t i = 0; i < COUNT(libraries); i++)
 		library_check(&libraries[i]);
 }
 
@@ -210,7 +205,7 @@ TEST(entries)
 	};
 	const struct elf_symbol *s[2];
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		struct elf_file *f = fixture_open("entries.c", source, flags[i]);
 
 		assert_int_equal(elf_file_find_mpi(f, "MPI_Same", s), 1);

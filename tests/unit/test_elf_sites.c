@@ -3,13 +3,7 @@
  * Probe sites of functions written for the test, one per rule: what may be skipped, what must not,
  * what the kernel emulates or refuses, and what jumps where. One assembly file holds them all.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "target/elf/call_sites.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
@@ -130,7 +124,7 @@ static char *cases_source(void)
 {
 	char *all = xstrdup(".text\n.type away,@function\naway: ret\n.size away,.-away\n"), *more;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *n = cases[i].name;
 
 		more = xasprintf("%s.globl %s\n.type %s,@function\n%s:\n%s\n.size %s, .-%s\n", all,
@@ -163,7 +157,7 @@ static const struct elf_symbol *function(const char *name)
 
 TEST(cases)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct site_case *c = &cases[i];
 		const struct elf_symbol *s = function(c->name);
 		struct probe_site site = {.why = "untouched"};
@@ -276,7 +270,7 @@ TEST(calls)
 		{F "call f\nret\n.byte 0x06\ncall f\nret\n", 8, ""},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct elf_file *f = fixture_open("calls.S", rows[i].code, LIB_FLAGS);
 		const struct elf_symbol *s = elf_file_find(f, "f");
 		uint64_t found[8] = {0};

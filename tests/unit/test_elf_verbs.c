@@ -6,9 +6,6 @@
  */
 #include <dlfcn.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "target/elf/elf_file.h"
@@ -195,7 +192,7 @@ TEST(kept_tables)
 	f = fixture_open("kept.c", kept_source, "-shared -fPIC -O2 -fvisibility=hidden");
 	cnt = verbs_functions_find(f, &slots, functions, FUNCTIONS_MAX, &tables);
 	assert_int_equal(tables, 3);
-	assert_int_equal(cnt, sizeof(wanted) / sizeof(*wanted));
+	assert_int_equal(cnt, COUNT(wanted));
 	for (size_t i = 0; i < cnt; i++) {
 		seen = 0;
 		for (size_t k = 0; k < cnt; k++)

@@ -3,9 +3,6 @@
  * Fabrics read from text, routes through them, and the load of flows on their links:
  * cases/fabric.txt.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "fabric/read.h"
 #include "fabric/route.h"

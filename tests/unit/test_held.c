@@ -5,8 +5,6 @@
  */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,10 +165,10 @@ TEST_WITH(places, setup, teardown)
 
 	if (!verbs()->held)
 		skip();
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+	for (size_t i = 0; i < COUNT(places); i++)
 		context_put(places[i], 4 * EDGE, CODE + 16 * i);
 	said = found();
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0; i < COUNT(places); i++) {
 		snprintf(one, sizeof(one),
 			 "post_send %zu post_recv %zu post_srq_recv %zu poll_cq %zu", 16 * i + 1,
 			 16 * i + 2, 16 * i + 4, 16 * i + 3);

@@ -4,8 +4,6 @@
  * latencies. The reported uncertainty must always contain the truth.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "analysis/host_clocks.h"

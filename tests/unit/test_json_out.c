@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The JSON writer: exact text in each style. Any bytes give a document that can be read back. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <jansson.h>
 

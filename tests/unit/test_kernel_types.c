@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Look-up in the kernel's types, on types that libbpf wrote, and on damaged files. */
-#include <stdlib.h>
-
 #include <bpf/btf.h>
 
 #include "unit/test.h"

@@ -4,10 +4,6 @@
  * communicators, through fork, exec and exit. It also has the calls in flight at that moment.
  * cases/known.txt
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/event.h"

@@ -3,11 +3,7 @@
  * The command's program and environment, its gate, and that nothing waits for a child that does not
  * come.
  */
-#include <stdlib.h>
-
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +11,6 @@
 #include "unit/test.h"
 #include "record/launch/launch.h"
 #include "record/launch/launch_env.h"
-#include "lib/log.h"
 #include "lib/person.h"
 #include "trace_help.h"
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Choosing functions: groups, globs, and refused choices. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "lib/option.h"
 #include "layers/func_table.h"
 #include "unit/layer_fixture.h"
 
 #define ROWS_MAX 2048
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static bool selected[ROWS_MAX], named[ROWS_MAX];
 

@@ -4,11 +4,7 @@
  * stay within its memory (run with sanitizers) and show values within bounds. The sequence is the
  * same every time.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "layers/func_table.h"
 #include "layer_fixture.h"
 
@@ -39,7 +35,7 @@ static uint64_t rnd_word(void)
 					 0x7f0000002000, 0x7f0000001300};
 	uint64_t r = rnd();
 
-	return r % 8 ? words[(r >> 8) % (sizeof(words) / sizeof(words[0]))] : rnd();
+	return r % 8 ? words[(r >> 8) % (COUNT(words))] : rnd();
 }
 
 /* Adds a field to the record, or a continuation of its call. */
@@ -100,7 +96,7 @@ static uint32_t func_random(const struct fixture *f)
 
 	if (r % 2 == 0)
 		return (uint32_t)(r / 2 % f->cnt);
-	snprintf(name, sizeof(name), "MPI_%s", names[r / 2 % (sizeof(names) / sizeof(names[0]))]);
+	snprintf(name, sizeof(name), "MPI_%s", names[r / 2 % (COUNT(names))]);
 	return (uint32_t)func_table_find(name);
 }
 

@@ -3,8 +3,6 @@
  * Many requests at once, and requests of many threads. Single calls are in
  * tests/unit/layer/mpi_requests.calls.
  */
-#include <string.h>
-
 #include "unit/test.h"
 #include "unit/layer_fixture.h"
 

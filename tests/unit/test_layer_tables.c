@@ -6,14 +6,9 @@
  */
 #include <fnmatch.h>
 #include <glob.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "lib/json_get.h"
-#include "lib/log.h"
 #include "record/kernel_functions.h"
 #include "target/elf/elf_file.h"
 #include "layers/ofi/library_ofi_ops.h"
@@ -180,7 +175,7 @@ static void libs_find(glob_t *libs)
 {
 	char *more = getenv("POV_TEST_MPI_LIBS"), *list = xstrdup(more ? more : ""), *save = NULL;
 
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+	for (size_t i = 0; i < COUNT(patterns); i++)
 		glob(patterns[i], i ? GLOB_APPEND : 0, NULL, libs);
 	for (char *p = strtok_r(list, ":", &save); p; p = strtok_r(NULL, ":", &save))
 		glob(p, GLOB_APPEND | GLOB_NOCHECK, NULL, libs);
@@ -316,7 +311,7 @@ static size_t exports_check(const char *path)
 		return 0;
 	cnt = elf_file_symbols(lib, &sym);
 	for (size_t i = 0; i < cnt; i++) {
-		for (size_t o = 0; o < sizeof(operations) / sizeof(operations[0]); o++) {
+		for (size_t o = 0; o < COUNT(operations); o++) {
 			/* handlers and shared helpers are not part of the interface */
 			if (!sym[i].is_func || fnmatch(operations[o], sym[i].name, 0) ||
 			    strstr(sym[i].name, "handler") || !strncmp(sym[i].name, "uct_base_", 9))

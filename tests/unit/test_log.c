@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Messages: levels, prefix, very long messages; die() with status 1. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 
 static char said[8192];
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The hash map compared with a plain array that does the same slowly. */
-#include <stdlib.h>
-
 #include "unit/test.h"
 #include "lib/map.h"
 #include "unit/trace_help.h"

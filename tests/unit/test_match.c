@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Matching of sends and receives, compared with the truth of a small MPI (match_world.h). */
-#include <string.h>
-
 #include "unit/test.h"
 #include "unit/match_world.h"
 

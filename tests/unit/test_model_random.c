@@ -10,16 +10,12 @@
  *  - regions are reported as they were;
  *  - calls that are reported in order of their begin are in that order and complete.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "analysis/app_time.h"
 #include "analysis/contests.h"
 #include "analysis/cores.h"
 #include "analysis/holders.h"
 #include "analysis/time_split.h"
-#include "lib/log.h"
 #include "unit/random_machine.h"
 
 static struct life *life_of(struct machine *s, const struct model_thread *t)
@@ -265,7 +261,7 @@ static void check_once(struct machine *s)
 		s->post[i].told = false;
 	for (i = 0; i < s->nlives; i++)
 		s->life[i].last_begin = 0;
-	assert_int_equal(model_run(s->f.model, sinks, sizeof(sinks) / sizeof(sinks[0])), 0);
+	assert_int_equal(model_run(s->f.model, sinks, COUNT(sinks)), 0);
 	for (i = 0; i < s->nevents && !s->damaged; i++)
 		assert_true(s->event[i].told);
 	for (i = 0; i < s->nposts && !s->damaged; i++)

@@ -3,12 +3,8 @@
  * Option tables: parsing of command lines (cases/option.txt), and the texts of help and manual.
  * Quantities: cases/human.txt.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "lib/human.h"
-#include "lib/log.h"
 #include "lib/option.h"
 #include "lib/suggest.h"
 #include "unit/cases.h"
@@ -174,7 +170,7 @@ static void human_play(const struct script *lines, FILE *out)
 
 	*text++ = '\0';
 	while (strcmp(functions[i].name, name) != 0)
-		assert_true(++i < sizeof(functions) / sizeof(*functions));
+		assert_true(++i < COUNT(functions));
 	if (functions[i].print) {
 		fputs(functions[i].print(buf, sizeof(buf), strtoull(text, NULL, 10)), out);
 		return;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The user behind root, acting as a user for a while, and files created in that way. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +25,7 @@ static void nobody_behind(void)
 	static const char *const all[] = {"SUDO_UID", "SUDO_GID", "SUDO_USER", "PKEXEC_UID",
 					  "DOAS_USER"};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+	for (size_t i = 0; i < COUNT(all); i++)
 		unsetenv(all[i]);
 }
 

@@ -37,7 +37,6 @@
 
 #define U(n) ((unsigned long long)(n))
 #define THREADS 4
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct layer layers_made[] = {{.name = "upper", .nearness = 1},
 					   {.name = "middle", .nearness = 2},

@@ -3,8 +3,6 @@
  * What the collector takes from a slot in which threads record their own calls: records as they
  * were written, for threads that belong to the process. It takes no nonsense of any kind.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "unit/test.h"
@@ -67,7 +65,7 @@ static void area_renew(void)
 			.rows = ROWS,
 			.wanted = wanted,
 			.cpus = 4,
-			.since_ns = kernel_now_ns() - 1000000}, /* before all calls */
+			.since_ns = kernel_now_ns() - 5000000000ull}, /* before all calls */
 		.threads = &threads,
 		.mem = mmap(NULL, POV_PRELOAD_SLOT_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -236,16 +234,16 @@ static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-#define REFUSED(make, of, member, ...)                                            \
-	do {                                                                      \
-		const uint64_t values_[] = {__VA_ARGS__};                         \
-                                                                                  \
-		for (size_t i = 0; i < sizeof(values_) / sizeof(*values_); i++) { \
-			typeof(make()) c_ = make();                               \
-                                                                                  \
-			of(&c_)->member = (typeof(of(&c_)->member))values_[i];    \
-			refused(#member, i, &c_, sizeof(c_));                     \
-		}                                                                 \
+#define REFUSED(make, of, member, ...)                                         \
+	do {                                                                   \
+		const uint64_t values_[] = {__VA_ARGS__};                      \
+                                                                               \
+		for (size_t i = 0; i < COUNT(values_); i++) {                  \
+			typeof(make()) c_ = make();                            \
+                                                                               \
+			of(&c_)->member = (typeof(of(&c_)->member))values_[i]; \
+			refused(#member, i, &c_, sizeof(c_));                  \
+		}                                                              \
 	} while (0)
 
 TEST(nonsense)
@@ -349,7 +347,7 @@ TEST(head)
 {
 	const uint64_t heads[] = {1, RING + 8ull, UINT64_MAX, 1ull << 63};
 
-	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+	for (size_t i = 0; i < COUNT(heads); i++) {
 		area_renew();
 		a->mem->head = heads[i];
 		thread_area_take(a, on_record, &t);

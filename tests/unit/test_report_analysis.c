@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Histogram, losses, lists of ranks and tables. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "lib/text.h"
 #include "report/columns.h"
 #include "report/report.h"
@@ -24,7 +20,7 @@ TEST(histogram_quantiles)
 	static uint64_t v[10007];
 	struct histogram h = {0}, half = {0};
 	uint64_t random = 1, truth, got, sum = 0;
-	size_t i, n = sizeof(v) / sizeof(v[0]);
+	size_t i, n = COUNT(v);
 
 	for (i = 0; i < n; i++) {
 		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -38,7 +34,7 @@ TEST(histogram_quantiles)
 	assert_int_equal(h.sum, sum);
 	assert_int_equal(histogram_quantile(&h, 0), v[0]);
 	assert_int_equal(histogram_quantile(&h, 100), v[n - 1]);
-	for (i = 0; i < sizeof(pcts) / sizeof(pcts[0]); i++) {
+	for (i = 0; i < COUNT(pcts); i++) {
 		truth = v[(size_t)((double)n * pcts[i] / 100.0)];
 		got = histogram_quantile(&h, pcts[i]);
 		assert_true((double)got <= (double)truth * 1.009 + 1 &&
@@ -130,7 +126,7 @@ TEST(rank_list)
 	assert_false(rank_list_has(&l, 0, -1));
 	rank_list_release(&l);
 	log_set_level(LOG_QUIET);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < COUNT(bad); i++) {
 		assert_true(rank_list_parse(bad[i], &l) < 0);
 		rank_list_release(&l);
 	}

@@ -3,11 +3,7 @@
  * Records of every kind, well-formed but meaningless, through the model, the analyses and both
  * reports. Nothing may fail, times must add up, and the JSON must be valid.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "report/report.h"
 #include "trace/record_kinds.h"
 #include "unit/model_fixture.h"
@@ -64,7 +60,7 @@ static void noise_put(struct noise *n, struct mfix *f)
 		kinds++;
 	for (uint32_t left = below(n, kinds) + 1; left; left--)
 		kind = record_kind_next(kind);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		words[i] = value(n, 8);
 	fill(n, (uint8_t *)words, kind);
 	n->now += below(n, 300);

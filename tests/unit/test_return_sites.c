@@ -3,13 +3,7 @@
  * Where functions written for the test are left: by which returns and jumps, and which functions
  * cannot be known completely. One assembly file holds them all. Compiled C code is run as well.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/return_sites.h"
 #include "unit/elf_fixture.h"
@@ -99,7 +93,7 @@ static char *cases_source(void)
 			    ".cfi_endproc\n.size away,.-away\n"),
 	     *more;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *n = cases[i].name;
 
 		more = xasprintf("%s.globl %s\n.type %s,@function\n%s: .cfi_startproc\n%s\n"
@@ -178,7 +172,7 @@ TEST(cases)
 	size_t failed = 0;
 
 	free(source);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < COUNT(cases); i++)
 		failed += !case_check(f, &cases[i]);
 	elf_file_close(f);
 	assert_int_equal(failed, 0);
@@ -224,7 +218,7 @@ TEST(followed)
 	struct elf_file *f = fixture_open("bodies.S", source, LIB_FLAGS);
 
 	free(source);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct elf_symbol *s = elf_file_find(f, rows[i].name);
 		struct return_sites sites;
 		int err = return_sites_follow(f, s, &sites);

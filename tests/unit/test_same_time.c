@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Findings about time that other findings already explain. */
-
 #include "unit/test.h"
 #include "analysis/find.h"
 

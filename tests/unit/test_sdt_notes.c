@@ -3,10 +3,6 @@
  * Static probes: those made by the system's own header, and notes written by hand, most of them
  * wrong. Arguments: cases/sdt_args.txt.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/sdt_arg.h"

@@ -3,13 +3,8 @@
  * Sections: their names, and the time of ranks and cores in them, compared with a simulation in
  * steps of 1 ns.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "analysis/section_pov.h"
-#include "lib/log.h"
 #include "unit/model_fixture.h"
 
 /* ---- names ---- */
@@ -23,7 +18,7 @@ TEST(parse)
 	struct section s;
 
 	log_set_level(LOG_QUIET);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(section_parse(bad[i], &s), -EINVAL);
 	assert_int_equal(section_parse("solve", &s), 0);
 	assert_true(s.is_name);

@@ -3,10 +3,6 @@
  * Signatures: every row of the table compiles, some recipes are checked exactly, bad grammar is
  * refused.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "layers/func_table.h"
 #include "layers/signature.h"

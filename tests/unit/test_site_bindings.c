@@ -55,7 +55,7 @@ TEST(steps)
 	step_put(2, 0x40, 3);
 	step_put(2, 0x80, 1);
 	step_put(2, 0xc0, 1);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		bool leaves = cases[i].left != cases[i].site || i < 2;
 
 		memcpy(stack + (MARK_CALLER + 8) / 8, cases[i].stack, sizeof(cases[i].stack));

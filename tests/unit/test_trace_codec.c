@@ -2,11 +2,7 @@
 /*
  * The coding of event blocks: decoding returns what was encoded, and invalid payloads do no harm.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_format.h"
 #include "trace_help.h"

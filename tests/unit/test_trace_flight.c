@@ -3,11 +3,6 @@
  * A writer that keeps the newest part. The kept part is exact, by time and by bytes, whatever comes
  * late. Files made from it are complete, and each has all of it.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Memory of JSON texts as objects: never more than the estimate before parsing. */
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 #include "trace/trace_limit.h"
 
 #define HEADER 16 /* header of each allocation, with its size */
@@ -87,8 +84,8 @@ TEST(json_bytes)
 	static const int n[] = {1, 101, 1000, 1025, 4097};
 
 	json_set_alloc_funcs(counted_malloc, counted_free);
-	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++) {
-		for (size_t k = 0; k < sizeof(n) / sizeof(*n); k++) {
+	for (size_t i = 0; i < COUNT(part); i++) {
+		for (size_t k = 0; k < COUNT(n); k++) {
 			check(part[i], n[k], false);
 			check(part[i], n[k], true);
 		}

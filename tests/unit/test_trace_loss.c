@@ -5,14 +5,7 @@
  * that was noticed late is its true time. Other records appear as their times, with "?" if they
  * report losses.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "trace/trace_join.h"
 #include "trace_help.h"
 

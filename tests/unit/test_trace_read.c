@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The reader: exact order, exact selection, and damage that only costs the damaged blocks. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 #include "trace/trace_format.h"
 #include "trace/record_kinds.h"
 #include "trace_help.h"

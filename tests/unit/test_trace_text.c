@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which records are well-formed, and their text: cases/records.txt, whose lines are povmake's. */
-#include <stdlib.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_text.h"
 #include "unit/cases.h"

@@ -3,10 +3,6 @@
  * The writer: everything accepted is in the file, limits are kept to the byte, failures leave a
  * complete file.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -16,7 +12,6 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 #include "trace/trace_format.h"
 #include "trace_help.h"
 
@@ -168,7 +163,7 @@ TEST(refuses)
 	assert_int_equal(trace_writer_open("/dev/null", &plain, &w), -EINVAL);
 	assert_int_equal(trace_writer_open("/nonexistent/x.pov", &plain, &w), -ENOENT);
 	w = writer_begin(temp_path("refuses.pov"));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		rec.hdr.size = bad[i].size;
 		assert_int_equal(trace_writer_add(w, bad[i].stream, &rec.hdr), -EINVAL);
 	}

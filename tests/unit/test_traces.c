@@ -18,8 +18,6 @@
  *                         below
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "analysis/app_time.h"
@@ -29,7 +27,6 @@
 #include "analysis/interrupts.h"
 #include "analysis/moves.h"
 #include "analysis/section_pov.h"
-#include "lib/log.h"
 #include "record/toll.h"
 #include "report/report.h"
 #include "unit/cases.h"
@@ -470,7 +467,7 @@ static void analyses_run(struct play *p)
 	demand_init(&p->demand, &p->app.windows);
 	moves_init(&p->moves);
 	interrupts_init(&p->interrupts, &p->app.windows);
-	assert_int_equal(model_run(p->f.model, sinks, sizeof(sinks) / sizeof(sinks[0])), 0);
+	assert_int_equal(model_run(p->f.model, sinks, COUNT(sinks)), 0);
 }
 
 static void analyses_release(struct play *p)
@@ -504,7 +501,7 @@ static void trace_play(const struct script *lines, FILE *out)
 		second_pass(&p);
 	if (!p.tail)
 		analyses_run(&p);
-	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+	for (size_t i = 0; i < COUNT(results); i++)
 		if (is_shown(&p, results[i].word, strlen(results[i].word)))
 			results[i].print(&p);
 	for (size_t i = 0; i < lines->cnt; i++) {

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* record --last and --when: accepted arguments, and which calls match. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
-
 #include "unit/test.h"
 #include "abi/event.h"
-#include "lib/log.h"
 #include "record/flight/trigger.h"
 #include "layers/func_table.h"
 #include "cmd/record_last.h"

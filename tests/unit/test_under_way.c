@@ -4,9 +4,6 @@
  * whenever its record comes. The cut is at 1000. Spins and counts are read for the second time at
  * 1100.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "abi/event.h"
 #include "record/flight/under_way.h"
@@ -116,7 +113,7 @@ static void comes(struct under_way *u, const char *text)
 
 TEST(cut)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < COUNT(cases); i++) {
 		char told[64] = "";
 		FILE *out = fmemopen(told, sizeof(told), "w");
 		struct under_way u;

@@ -5,7 +5,6 @@
  */
 #include <search.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -42,7 +42,6 @@
 #define U(n) ((unsigned long long)(n))
 #define MEMBERS 3
 #define REQUESTS 8
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct func_info blocks = {
 	.name = "MPI_Win_blocks", .group = "rma", .layer_name = "mpi", .waits = true};

@@ -4,9 +4,6 @@
  * with and without what is left out. The gain must be the difference, to the nanosecond. The own
  * time of collective calls, which may be shortened, is tested as well.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "advise/collective_calls.h"
 #include "analysis/whatif.h"

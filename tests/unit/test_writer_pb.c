@@ -2,10 +2,6 @@
 /*
  * The protobuf appender, compared with bytes worked out by hand, and the table of interned strings.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "timeline/pb.h"
 #include "timeline/pb_intern.h"

@@ -31,13 +31,9 @@
  * Printed are "TRACK: NAME@BEGIN..END", "!NS" for an instant, "ENDS@NS", ">N" and "<N" where arrow
  * N leaves and arrives.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "abi/event.h"
 #include "analysis/match.h"
-#include "lib/log.h"
 #include "lib/text.h"
 #include "unit/cases.h"
 #include "timeline/timeline.h"
@@ -46,7 +42,6 @@
 #define THREADS 6
 #define PROCESSES 4
 #define POSTS_MAX 6
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct func_info funcs[] = {
 	{.id = 1, .name = "send", .group = "p2p", .layer_name = ""},

@@ -4,10 +4,7 @@
  * process and interpreted with its memory. The answer must equal that of a call.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit/test.h"
 #include "target/elf/elf_file.h"
@@ -124,7 +121,7 @@ static void questions(const char *flags)
 	agrees(&l, "rank", 0x44000001);
 	objects = dlsym(l.handle, "objects");
 	agrees(&l, "size", (uint64_t)*objects);
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+	for (size_t i = 0; i < COUNT(values); i++)
 		agrees(&l, "sums", values[i]);
 
 	/*

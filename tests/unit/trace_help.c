@@ -2,13 +2,9 @@
 #include "trace_help.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "trace/trace_format.h"
 #include "unit/test.h"
 
