@@ -3,7 +3,7 @@
  * A binding exports Fortran's MPI_INIT under one of the names that compilers give it, and does not
  * export the C function. C++ bindings are recognised by their own names, because any program that
  * uses them may define the same symbols. The stack's depth comes from the code itself
- * (x86_depth.c), with or without a frame pointer. Only called functions are followed: a function's
+ * (x86_body.c), with or without a frame pointer. Only called functions are followed: a function's
  * cold part begins with another depth.
  */
 #include "target/elf/binding_steps.h"

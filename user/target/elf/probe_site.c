@@ -17,7 +17,6 @@
 
 #include "target/x86/x86_code.h"
 #include "target/x86/x86_flow.h"
-#include "target/x86/x86_kernel.h"
 
 #define STACK_ARGS_BYTES 128
 
