@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct elf_file;
+struct elf_symbol;
 
 #define X86_WINDOW_BYTES 4096
 
@@ -95,6 +96,15 @@ int x86_operand_register(const ZydisDecodedOperand *op);
 /* Returns the bit set of general registers that an instruction writes, completely or in part. */
 unsigned int x86_written(const struct x86_insn *insn);
 enum kernel_does x86_kernel_does(const struct x86_insn *insn);
+
+/*
+ * Proves that a function's first bytes are entered only at its start (x86_flow.c). Returns NULL if
+ * no code of the function, including its parts elsewhere, can jump to its bytes 1
+ * to skip. Else a constant text: why this is not certain. Method and assumption:
+ * kmod-docs/PROBES.md.
+ */
+const char *x86_flow_objection(const struct elf_file *f, const struct elf_symbol *sym,
+			       uint64_t skip);
 
 #endif
 #endif
