@@ -86,7 +86,7 @@ POV_ABI_SIZE(pov_preload_answer, 32 + 24 * POV_PRELOAD_LIBRARIES + 16 * POV_BIND
 
 /*
  * A function whose calls go through the preloaded library. A jump replaces its first instructions;
- * an equivalent copy of those runs elsewhere (target/elf/hook_site.h).
+ * an equivalent copy of those runs elsewhere (target/elf/probe_site.h).
  */
 #define POV_HOOK_CODE 24
 #define POV_HOOK_MOVED 48

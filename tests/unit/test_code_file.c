@@ -8,7 +8,7 @@
 #include "unit/test.h"
 #include "abi/config.h"
 #include "target/code_file.h"
-#include "target/helper/inspect_region.h"
+#include "target/helper/inspect.h"
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
 

@@ -12,7 +12,6 @@
 #include "unit/test.h"
 #include "target/foresee.h"
 #include "target/helper/inspect.h"
-#include "target/ld_cache.h"
 #include "lib/log.h"
 #include "unit/trace_help.h"
 

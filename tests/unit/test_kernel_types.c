@@ -3,7 +3,7 @@
 #include <bpf/btf.h>
 
 #include "unit/test.h"
-#include "target/kernel_types.h"
+#include "target/features.h"
 #include "unit/trace_help.h"
 
 static int func, tracepoint;

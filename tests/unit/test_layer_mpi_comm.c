@@ -5,7 +5,7 @@
 
 #include "unit/test.h"
 #include "lib/log.h"
-#include "layers/mpi/mpi_comm_of_group.h"
+#include "layers/mpi/mpi_comm_internal.h"
 
 #define RANKS 6
 #define JOB 0

@@ -14,7 +14,7 @@
 #include "layers/ofi/library_ofi_ops.h"
 #include "layers/uct/library_uct_ops.h"
 #include "layers/func_table.h"
-#include "layers/uct/uct_address.h"
+#include "layers/uct/uct_conn.h"
 #include "unit/layer_fixture.h"
 
 #define LIBRARIES "/usr/lib/x86_64-linux-gnu/"

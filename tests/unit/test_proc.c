@@ -13,7 +13,6 @@
 
 #include "unit/test.h"
 #include "target/proc.h"
-#include "target/proc_settings.h"
 #include "lib/log.h"
 #include "unit/trace_help.h"
 

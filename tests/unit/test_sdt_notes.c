@@ -5,7 +5,6 @@
  */
 #include "unit/test.h"
 #include "target/elf/elf_file.h"
-#include "target/elf/sdt_arg.h"
 #include "target/elf/sdt_notes.h"
 #include "unit/cases.h"
 #include "unit/elf_fixture.h"

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "target/thread_regs.h"
 #include "target/unwind.h"
 #include "target/x86/x86_args.h"
 #include "unit/test.h"

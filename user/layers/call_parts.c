@@ -2,9 +2,13 @@
 /* A record is its fixed part, argument words, and fields, each padded to 8 bytes. */
 #include "layers/call_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "abi/event.h"
+#include "layers/arena.h"
 #include "layers/signature.h"
+#include "lib/log.h"
 
 bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t nargs)
 {
@@ -85,4 +89,170 @@ struct call_value *call_view_add(struct call_view *out, const char *name, enum v
 
 	*v = (struct call_value){.name = name, .kind = kind};
 	return v;
+}
+
+/* ---- continuation records ---- */
+
+/*
+ * A short list per thread, in the order of arrival. Within a call, that is the order of elements.
+ * The list is bounded: the oldest entries go first, and their call's array is then truncated.
+ */
+
+#define CHUNKS_MAX 1024 /* per thread: 512 KiB */
+
+struct chunk {
+	struct chunk *next;
+	uint64_t begin_ns;
+	uint32_t first;
+	uint16_t size;
+	uint8_t type, arg;
+	uint8_t data[];
+};
+
+struct more_thread {
+	struct chunk *head, **tail;
+	uint32_t cnt;
+};
+
+static void chunk_pop(struct more_thread *t)
+{
+	struct chunk *c = t->head;
+
+	t->head = c->next;
+	if (!t->head)
+		t->tail = &t->head;
+	t->cnt--;
+	free(c);
+}
+
+void continuations_add(struct continuations *m, const struct pov_more *rec)
+{
+	struct more_thread *t = map_get(&m->threads, rec->hdr.tid);
+	struct chunk *c;
+
+	if (rec->hdr.size < sizeof(*rec) || rec->size > rec->hdr.size - sizeof(*rec))
+		return;
+	if (!t) {
+		t = xcalloc(1, sizeof(*t));
+		t->tail = &t->head;
+		map_set(&m->threads, rec->hdr.tid, t);
+	}
+	if (t->cnt == CHUNKS_MAX)
+		chunk_pop(t);
+	c = xmalloc(sizeof(*c) + rec->size);
+	*c = (struct chunk){NULL, rec->begin_ns, rec->first, rec->size, rec->type, rec->arg};
+	memcpy(c->data, rec->data, rec->size);
+	*t->tail = c;
+	t->tail = &c->next;
+	t->cnt++;
+}
+
+static const struct chunk *chunk_find(const struct chunk *c, uint64_t begin_ns, uint8_t type,
+				      uint8_t arg, uint32_t first)
+{
+	for (; c; c = c->next)
+		if (c->begin_ns == begin_ns && c->type == type && c->arg == arg &&
+		    c->first == first && c->size)
+			return c;
+	return NULL;
+}
+
+void continuations_join(const struct continuations *m, uint32_t tid, uint64_t begin_ns,
+			uint8_t type, uint8_t arg, uint32_t width, struct arena *arena,
+			const uint8_t **data, uint32_t *bytes)
+{
+	const struct more_thread *t = map_get(&m->threads, tid);
+	const struct chunk *c;
+	uint32_t total = *bytes, used = *bytes;
+	uint8_t *joined;
+
+	if (!t || !width || total % width)
+		return;
+	for (c = t->head; (c = chunk_find(c, begin_ns, type, arg, total / width)); c = c->next) {
+		total += c->size;
+		if (total % width)
+			break;
+	}
+	total -= total % width;
+	if (total == used)
+		return;
+	joined = arena_alloc(arena, total);
+	if (used)
+		memcpy(joined, *data, used);
+	for (c = t->head; used < total; c = c->next) {
+		uint32_t n;
+
+		c = chunk_find(c, begin_ns, type, arg, used / width);
+		n = c->size < total - used ? c->size : total - used;
+		memcpy(joined + used, c->data, n);
+		used += n;
+	}
+	*data = joined;
+	*bytes = total;
+}
+
+void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns, uint8_t depth)
+{
+	struct more_thread *t = m->threads.cnt ? map_get(&m->threads, tid) : NULL;
+	struct chunk **at, *c;
+
+	if (!t || !t->cnt)
+		return;
+	for (at = &t->head; (c = *at);) {
+		/* only calls around this one are still in flight; they began before it */
+		if (depth && c->begin_ns < begin_ns) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		t->cnt--;
+		free(c);
+	}
+	t->tail = at;
+}
+
+static void thread_free(void *thread)
+{
+	struct more_thread *t = thread;
+
+	while (t->head)
+		chunk_pop(t);
+	free(t);
+}
+
+void continuations_release(struct continuations *m)
+{
+	map_free(&m->threads, thread_free);
+}
+
+/* ---- memory read through arguments ---- */
+
+void call_fields_read(struct call_fields *f, const struct call_parts *c,
+		      const struct signature *sig, uint32_t (*width_of)(const struct sig_arg *arg),
+		      struct continuations *more, struct arena *arena)
+{
+	const struct pov_call *rec = c->rec;
+	struct call_field *field;
+	struct pov_field head;
+	const uint8_t *data;
+	size_t at = 0;
+
+	while (call_parts_field(c, &at, &head, &data)) {
+		if (head.arg >= c->nargs)
+			continue;
+		field = head.type == POV_FIELD_SUM ? &f->sum : &f->arg[head.arg];
+		*field = (struct call_field){data, head.size, head.cnt};
+		if (rec->hdr.flags & POV_CALL_MORE && head.type != POV_FIELD_SUM)
+			continuations_join(more, rec->hdr.tid, rec->hdr.ts_ns - rec->dur_ns,
+					   head.type, head.arg, width_of(&sig->arg[head.arg]),
+					   arena, &field->data, &field->bytes);
+	}
+}
+
+const struct call_field *call_fields_find(const struct call_fields *f, const struct signature *sig,
+					  const char *role, uint32_t bytes)
+{
+	int arg = signature_find(sig, role);
+
+	return arg >= 0 && f->arg[arg].data && f->arg[arg].bytes >= bytes ? &f->arg[arg] : NULL;
 }

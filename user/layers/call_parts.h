@@ -6,8 +6,13 @@
 #ifndef POV_LAYERS_CALL_PARTS_H
 #define POV_LAYERS_CALL_PARTS_H
 
+#include <stdint.h>
+
 #include "abi/event.h"
+#include "layers/arena.h"
 #include "layers/layer.h"
+#include "layers/signature.h"
+#include "lib/map.h"
 
 struct call_parts {
 	const struct pov_call *rec;
@@ -19,7 +24,6 @@ struct call_parts {
 bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t nargs);
 /* The raw word of an argument, 0 if the record lacks it. */
 uint64_t call_parts_word(const struct call_parts *c, uint32_t arg);
-struct signature;
 static inline bool call_parts_known(const struct call_parts *c, uint32_t arg)
 {
 	return arg < c->nargs && !(arg < 32 && c->rec->unknown >> arg & 1);
@@ -48,5 +52,52 @@ const uint8_t *call_parts_data(const struct call_parts *c, const struct signatur
  * view.
  */
 struct call_value *call_view_add(struct call_view *out, const char *name, enum value_kind kind);
+
+/*
+ * Continuation records that wait for their call's record. Some wait in vain: those of unsuccessful
+ * polls that were merged, and of calls whose record was lost. The thread's next call drops them.
+ */
+struct continuations {
+	struct map threads; /* tid -> struct more_thread */
+};
+
+/* Stores a copy of a continuation record. */
+void continuations_add(struct continuations *m, const struct pov_more *rec);
+/*
+ * Appends the continuation to *data, which has *bytes bytes in elements of width bytes. The result
+ * is in arena memory.
+ */
+void continuations_join(const struct continuations *m, uint32_t tid, uint64_t begin_ns,
+			uint8_t type, uint8_t arg, uint32_t width, struct arena *arena,
+			const uint8_t **data, uint32_t *bytes);
+/*
+ * The call with this start has been decoded: drops its records, and those that no call can need any
+ * more.
+ */
+void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns, uint8_t depth);
+void continuations_release(struct continuations *m);
+
+/* Memory read through the arguments of a call, including the parts in its continuation records. */
+struct call_field {
+	/* in the record or in the arena, not aligned; NULL: nothing was read */
+	const uint8_t *data;
+	uint32_t bytes, cnt; /* cnt: true number of elements */
+};
+
+struct call_fields {
+	struct call_field arg[POV_CALL_ARGS_MAX];
+	struct call_field sum; /* the POV_FIELD_SUM; data is NULL if there is none */
+};
+
+/*
+ * Reads all fields of a call. width_of: returns the bytes of one element that an argument points
+ * to.
+ */
+void call_fields_read(struct call_fields *f, const struct call_parts *c,
+		      const struct signature *sig, uint32_t (*width_of)(const struct sig_arg *arg),
+		      struct continuations *more, struct arena *arena);
+/* Field of the argument with a role, if at least `bytes` bytes were read; or NULL. */
+const struct call_field *call_fields_find(const struct call_fields *f, const struct signature *sig,
+					  const char *role, uint32_t bytes);
 
 #endif

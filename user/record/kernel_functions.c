@@ -15,8 +15,6 @@
 
 #include "abi/config.h"
 #include "target/features.h"
-#include "target/kernel_types.h"
-#include "target/trace_event.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "layers/func_table.h"

@@ -8,7 +8,6 @@
 
 #include "target/features.h"
 #include "target/helper/library_kind.h"
-#include "target/helper/library_list.h"
 #include "lib/log.h"
 #include "clock/clock.h"
 #include "record/kernel_functions.h"

@@ -29,7 +29,7 @@ struct recorder {
 	json_t *(*kernel_functions_list)(void); /* record/kernel_functions.h */
 	/* Prints where functions of a file would be probed. 0 or -errno (printed). */
 	int (*sites_print)(const char *path, bool json, FILE *out);
-	json_t *(*library_list)(void); /* target/helper/library_list.h */
+	json_t *(*library_list)(void); /* target/helper/library_kind.h */
 };
 
 /* Defined in the shared object. */

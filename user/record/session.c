@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "abi/event.h"
-#include "target/helper/inspect_note.h"
+#include "target/helper/inspect.h"
 #include "target/helper/library_kind.h"
 #include "target/proc.h"
 #include "lib/human.h"

@@ -14,7 +14,6 @@
 #include "target/code_file.h"
 #include "target/proc.h"
 #include "target/probes/site_list.h"
-#include "target/thread_regs.h"
 #include "target/unwind.h"
 #include "lib/log.h"
 #include "record/session_priv.h"

@@ -7,6 +7,8 @@
 #define POV_TARGET_FEATURES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum image_way { IMAGE_NONE, IMAGE_FENTRY, IMAGE_KPROBE, IMAGE_TREE };
 
@@ -42,5 +44,38 @@ bool features_map_serves(int map);
  */
 struct kernel_types;
 bool features_place(const struct kernel_types *types, const char *place);
+
+/*
+ * Returns the number of a kernel's trace event ("syscalls/sys_enter_read"), whether or not tracefs
+ * is mounted here. Or -errno; -ENOENT: the kernel has no such event.
+ */
+int trace_event_number(const char *name);
+/*
+ * Opens a perf event for it, to which a BPF program is attached that then runs on all CPUs. The
+ * caller closes it. Or -errno.
+ */
+int trace_event_open(const char *name);
+
+/*
+ * Finds a few kernel types by name, with one pass over the file for each. libbpf builds an index of
+ * all types for any lookup and takes ten times as long.
+ */
+struct btf_header;
+
+#define KERNEL_TYPES_PATH "/sys/kernel/btf/vmlinux"
+
+struct kernel_types {
+	const uint8_t *data; /* contents of the file */
+	size_t bytes;
+	const struct btf_header *header;
+};
+
+/* Reads a file in the kernel's type format. 0 or -errno. */
+int kernel_types_open(const char *path, struct kernel_types *out);
+void kernel_types_close(struct kernel_types *t);
+/* Returns the id of the type with this name and kind (BTF_KIND_*), or -ENOENT. */
+int kernel_types_find(const struct kernel_types *t, const char *name, unsigned int kind);
+/* Returns the number of parameters of the function type that a typedef points to, or -ENOENT. */
+int kernel_types_params(const struct kernel_types *t, const char *name);
 
 #endif

@@ -3,7 +3,7 @@
  * The file has a header, the types one after another, and the strings (Documentation/bpf/btf.rst).
  * Each string exists once, so names are compared by their offset.
  */
-#include "target/kernel_types.h"
+#include "target/features.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See proc_settings.h. Variables are chosen by the beginnings of their names. */
-#include "target/proc_settings.h"
+/* Variables are chosen by the beginnings of their names. */
+#include "target/proc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See thread_regs.h. */
-#include "target/thread_regs.h"
+#include "target/unwind.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -60,4 +60,24 @@ bool unwind_read(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)
 /* Reads code from its file, because code in memory may have breakpoints. Needs root's rights. */
 bool unwind_code(const struct unwind *u, uint64_t addr, void *buf, size_t bytes);
 
+/*
+ * Reads registers of running threads from samples that their CPU's clock takes: no thread is
+ * stopped, and no system call is interrupted. x86-64 only. kernel_thread_regs (record/kernel.h)
+ * reads those of threads that are not running.
+ */
+struct thread_regs {
+	pid_t pid, tid; /* set by the caller */
+	bool found;
+	struct unwind_regs regs;
+	/* the stack at that time, if the thread was running; data is owned */
+	struct unwind_copy stack;
+};
+
+/*
+ * Reads those of cnt threads that are not found yet. Takes up to a tenth of a second while some of
+ * them run.
+ */
+void thread_regs_read(struct thread_regs *t, size_t cnt);
+void thread_regs_release(struct thread_regs *t, size_t cnt);
+
 #endif

@@ -3,7 +3,7 @@
  * The predefined objects of each MPI family: the names of handle values. If one value has two names
  * (MPICH's null request and null message), the first one here is shown.
  */
-#include "layers/mpi/library_mpi_named.h"
+#include "layers/mpi/library_mpi_layout.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
  * stores my_rank, PMPI_Comm_size the count of the local group, and so on. The layouts known from
  * the sources are a second opinion, not a source.
  */
-#include "layers/mpi/library_mpi_openmpi.h"
+#include "layers/mpi/library_mpi_layout.h"
 
 #include <errno.h>
 #include <stdbool.h>

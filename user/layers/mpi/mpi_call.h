@@ -11,7 +11,6 @@
 #include "layers/call_parts.h"
 #include "layers/layer.h"
 #include "layers/mpi/mpi_func.h"
-#include "layers/continuation.h"
 #include "layers/mpi/mpi_process.h"
 
 struct mpi_field {

@@ -18,7 +18,7 @@ struct mpi_communicator;
 struct mpi_making; /* calls that together make communicators */
 
 struct mpi_comms *mpi_comms_new(void);
-/* Communicators that members of groups make by themselves (mpi_comm_of_group.h). */
+/* Communicators that members of groups make by themselves (mpi_comm_internal.h). */
 struct mpi_group_makings *mpi_comms_of_groups(struct mpi_comms *all);
 /* Call it when there are no more references to communicators. */
 void mpi_comms_free(struct mpi_comms *all);

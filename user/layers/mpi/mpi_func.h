@@ -10,7 +10,6 @@
 #include <jansson.h>
 
 #include "layers/layer.h"
-#include "layers/mpi/mpi_table.h"
 #include "layers/signature.h"
 
 /* ROLE_sendbuf …: the roles of user/layers/mpi/mpi.def, in the order of mpi_sig_roles. */
@@ -112,5 +111,20 @@ struct mpi_func {
 
 /* Parses a row {name, group, attrs, sig}; out->priv: struct mpi_func. 0, or -EINVAL (printed). */
 int mpi_func_parse(const json_t *row, struct func_info *out);
+
+/* user/layers/mpi/mpi.def as data. */
+enum {
+	MPI_ROW_CNT = 0
+#define POV_FUNC(name, group, attrs, sig) +1
+#include "layers/mpi/mpi.def"
+};
+extern const struct func_row mpi_rows[MPI_ROW_CNT];
+extern const struct sig_role mpi_sig_roles[];
+extern const struct func_word mpi_words[];
+
+/* Index of the argument that a poll asks about (request, communicator, window), or -1. */
+int mpi_spin_arg(const struct signature *sig);
+/* Implements recipe of struct layer. */
+int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out);
 
 #endif

@@ -3,7 +3,7 @@
  * Learns about groups of processes and about windows, whose targets are ranks of the group from
  * which they were made.
  */
-#include "layers/mpi/mpi_comm_of_group.h"
+#include "layers/mpi/mpi_comm_internal.h"
 #include "layers/mpi/mpi_decode.h"
 
 struct mpi_group *mpi_call_group(const struct mpi_call *c, enum mpi_role role)

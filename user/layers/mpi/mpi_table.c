@@ -3,7 +3,7 @@
  * MPI's own part of a recipe: sizes of datatypes, polls that report success by an argument, and
  * what the kernel half learns about communicators.
  */
-#include "layers/mpi/mpi_table.h"
+#include "layers/mpi/mpi_func.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Follows the addresses of tables through registers and the stack, in the order of the code's
  * addresses. It drops everything at a return or a jump away.
  */
-#include "layers/ofi/library_ofi_flow.h"
+#include "layers/ofi/library_ofi_ops.h"
 
 #if defined(__x86_64__)
 
@@ -19,15 +19,14 @@
 #define STORES_MAX 65536
 #define SLOTS_MAX 32 /* tracked words of the stack */
 #define CODE_BYTES_MAX (64u << 20)
-#define REGISTERS 16
-#define STACK_POINTER 4
+#define VECTORS 16
 
 /* The known values at a place in the code: addresses of tables, or 0. */
 struct flow {
 	const struct elf_file *f;
 	uint64_t at; /* address of the instruction */
-	uint64_t reg[REGISTERS];
-	uint64_t vec[REGISTERS][2];
+	uint64_t reg[X86_REGISTERS];
+	uint64_t vec[VECTORS][2];
 	struct {
 		int64_t off;
 		uint64_t value;
@@ -99,22 +98,13 @@ static void table_stored(struct flow *w, uint64_t table, int64_t off)
 
 /* ---- values ---- */
 
-static int general_index(const ZydisDecodedOperand *op)
-{
-	ZydisRegister r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
-				  x86_whole_register(op->reg.value) :
-				  ZYDIS_REGISTER_NONE;
-
-	return r == ZYDIS_REGISTER_NONE ? -1 : (int)(r - ZYDIS_REGISTER_RAX);
-}
-
 static int vector_index(const ZydisDecodedOperand *op)
 {
 	int r = op->type == ZYDIS_OPERAND_TYPE_REGISTER ?
 			(int)op->reg.value - (int)ZYDIS_REGISTER_XMM0 :
 			-1;
 
-	return r < REGISTERS ? r : -1;
+	return r < VECTORS ? r : -1;
 }
 
 static bool on_stack(const ZydisDecodedOperand *op)
@@ -151,8 +141,8 @@ static uint64_t word_load(const struct flow *w, const struct x86_insn *insn,
 {
 	uint64_t addr;
 
-	if (general_index(op) >= 0)
-		return op->size == 64 && !half ? w->reg[general_index(op)] : 0;
+	if (x86_operand_register(op) >= 0)
+		return op->size == 64 && !half ? w->reg[x86_operand_register(op)] : 0;
 	if (vector_index(op) >= 0)
 		return w->vec[vector_index(op)][half];
 	if (on_stack(op))
@@ -162,8 +152,8 @@ static uint64_t word_load(const struct flow *w, const struct x86_insn *insn,
 
 static void word_store(struct flow *w, const ZydisDecodedOperand *op, int half, uint64_t value)
 {
-	if (general_index(op) >= 0 && !half)
-		w->reg[general_index(op)] = value;
+	if (x86_operand_register(op) >= 0 && !half)
+		w->reg[x86_operand_register(op)] = value;
 	else if (vector_index(op) >= 0)
 		w->vec[vector_index(op)][half] = value;
 	else if (on_stack(op))
@@ -176,13 +166,9 @@ static void word_store(struct flow *w, const ZydisDecodedOperand *op, int half, 
 
 static void flow_forget(struct flow *w, bool call)
 {
-	static const int kept[] = {3,  4,  5, 12,
-				   13, 14, 15}; /* kept across a call: rbx, rsp, rbp, r12 … */
-	uint64_t reg[REGISTERS] = {0};
-
-	for (size_t i = 0; call && i < sizeof(kept) / sizeof(kept[0]); i++)
-		reg[kept[i]] = w->reg[kept[i]];
-	memcpy(w->reg, reg, sizeof(reg));
+	for (int i = 0; i < X86_REGISTERS; i++)
+		if (!call || !(X86_CALL_PRESERVES >> i & 1))
+			w->reg[i] = 0;
 	memset(w->vec, 0, sizeof(w->vec));
 	if (!call)
 		w->slot_cnt = 0;
@@ -199,7 +185,7 @@ static void insn_clobber(struct flow *w, const struct x86_insn *insn)
 		word_store(w, op, 0, 0);
 		if (op->size > 64)
 			word_store(w, op, 1, 0);
-		if (general_index(op) == STACK_POINTER)
+		if (x86_operand_register(op) == X86_RSP)
 			w->slot_cnt = 0;
 	}
 }

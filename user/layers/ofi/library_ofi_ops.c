@@ -18,7 +18,6 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "target/elf/elf_file.h"
-#include "layers/ofi/library_ofi_flow.h"
 #include "target/x86/x86_code.h"
 
 #define NAMES_MAX 9

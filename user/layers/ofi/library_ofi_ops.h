@@ -8,6 +8,7 @@
 #ifndef POV_LAYERS_OFI_LIBRARY_OFI_OPS_H
 #define POV_LAYERS_OFI_LIBRARY_OFI_OPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,5 +25,26 @@ struct fabric_function {
  * is requested.
  */
 size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, size_t max);
+
+/*
+ * Finds where libfabric's code stores addresses of function tables in objects. A table's first word
+ * is its size in bytes, followed by the pointers.
+ */
+#if defined(__x86_64__)
+
+struct fabric_store {
+	uint64_t table;
+	uint64_t site; /* address of the storing instruction */
+	int64_t off;   /* offset in the object */
+};
+
+/* Lists all stores, sorted by site. The caller frees *out. */
+size_t fabric_flow_stores(const struct elf_file *f, struct fabric_store **out);
+/* Returns how many pointers a table has; 0: there is no table at the address. */
+unsigned int fabric_table_members(const struct elf_file *f, uint64_t table);
+/* Returns the function in member i; false if it is null, or in another file. */
+bool fabric_table_member(const struct elf_file *f, uint64_t table, unsigned int i,
+			 uint64_t *function);
+#endif
 
 #endif

@@ -4,7 +4,7 @@
  * same at both sides, and so is a text made from them. Some addresses are neither a socket's nor a
  * text. Their length is taken from the process's own addresses.
  */
-#include "layers/ofi/ofi_object.h"
+#include "layers/ofi/ofi_call.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -4,7 +4,7 @@
  * transport; its arguments and return value give the bytes. The id of an active message gives its
  * purpose. Ids are UCP's, the same in UCX 1.8 to 1.20 (ucp/core/ucp_types.h, ucp_am_id_t).
  * Transport, device and ends are those with which the endpoint and its interface were made
- * (uct_learn.c): some functions serve several transports.
+ * (uct_conn.c): some functions serve several transports.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/ucp/ucs_status.h"
-#include "layers/uct/uct_learn.h"
+#include "layers/uct/uct_conn.h"
 
 #define LAYER_DEF "layers/uct/uct.def"
 #include "layers/layer_rows.h"
@@ -32,7 +32,7 @@
 #define SAYS_EAGER 0x8000
 #define SAYS_RTS 0x10000
 #define RETURNS_VOID 0x20000
-/* Further attributes: TEACHES (uct_learn.h). */
+/* Further attributes: TEACHES (uct_conn.h). */
 
 #define SHORT_HEADER_BYTES 8 /* a header that is passed by value and sent */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Each transport has one of five forms of address. Bytes that do not match it give no text. */
-#include "layers/uct/uct_address.h"
+#include "layers/uct/uct_conn.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/verbs/verbs_adapter.h"
+#include "layers/verbs/verbs_conn.h"
 
 enum form {
 	FORM_SELF, /* number of the interface, 8 bytes */

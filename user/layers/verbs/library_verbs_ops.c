@@ -35,9 +35,6 @@ struct match {
 
 #define FUNCTION_BYTES_MAX 65536
 #define PAIRS_MAX 256
-#define REGS 16
-#define RSI 6
-#define RDI 7
 
 struct value {
 	enum { NOTHING, CONTEXT, TABLE, MEMBER } what;
@@ -49,7 +46,7 @@ struct pair {
 };
 
 struct copies {
-	struct value reg[REGS];
+	struct value reg[X86_REGISTERS];
 	struct pair pair[PAIRS_MAX];
 	size_t cnt;
 };
@@ -64,29 +61,23 @@ static const uint16_t in_context[VERBS_OP_CNT] = {
 	[VERBS_POLL_CQ] = 88,
 };
 
-static struct value *register_of(struct copies *c, ZydisRegister reg)
-{
-	ZydisRegister whole = x86_whole_register(reg);
-
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return NULL;
-	return &c->reg[whole - ZYDIS_REGISTER_RAX];
-}
-
+/* Returns the value of a whole register; NULL for other operands. */
 static struct value *operand_register(struct copies *c, const ZydisDecodedOperand *op)
 {
-	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->size == 64 ?
-		       register_of(c, op->reg.value) :
-		       NULL;
+	int i = op->size == 64 ? x86_operand_register(op) : -1;
+
+	return i < 0 ? NULL : &c->reg[i];
 }
 
 /* Returns the value of a plain memory operand's base register. */
 static struct value *operand_base(struct copies *c, const ZydisDecodedOperand *op)
 {
-	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->size == 64 &&
-			       op->mem.index == ZYDIS_REGISTER_NONE ?
-		       register_of(c, op->mem.base) :
-		       NULL;
+	int i = op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->size == 64 &&
+				op->mem.index == ZYDIS_REGISTER_NONE ?
+			x86_register_index(op->mem.base) :
+			-1;
+
+	return i < 0 ? NULL : &c->reg[i];
 }
 
 static struct value value_moved(struct copies *c, const ZydisDecodedOperand *from)
@@ -108,16 +99,9 @@ static void copy_step(struct copies *c, const struct x86_insn *insn)
 	to = is_move ? operand_base(c, &insn->op[0]) : NULL;
 	if (to && to->what == CONTEXT && v.what == MEMBER && c->cnt < PAIRS_MAX)
 		c->pair[c->cnt++] = (struct pair){v.offset, insn->op[0].mem.disp.value};
-	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
-		const ZydisDecodedOperand *op = &insn->op[i];
-
-		if (op->type != ZYDIS_OPERAND_TYPE_REGISTER ||
-		    !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		to = register_of(c, op->reg.value);
-		if (to)
-			*to = i ? (struct value){0} : v;
-	}
+	for (unsigned int i = 0; i < X86_REGISTERS; i++)
+		if (x86_written(insn) >> i & 1)
+			c->reg[i] = v;
 }
 
 static bool copies_read(const struct elf_file *f, struct copies *out)
@@ -128,8 +112,8 @@ static bool copies_read(const struct elf_file *f, struct copies *out)
 
 	if (!sym || !sym->is_func || sym->size > FUNCTION_BYTES_MAX)
 		return false;
-	out->reg[RDI].what = CONTEXT;
-	out->reg[RSI].what = TABLE;
+	out->reg[X86_RDI].what = CONTEXT;
+	out->reg[X86_RSI].what = TABLE;
 	for (uint64_t at = 0; at < sym->size; at += insn.z.length) {
 		if (!x86_decode(&reader, sym->addr + at, &insn))
 			return false;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The verbs layer: data passed to InfiniBand and similar adapters, and their completions. This file
- * has the table and what is shown of a call. Posts are made in verbs_list.c and verbs_build.c;
- * verbs_learn.c handles what later calls can learn.
+ * has the table and what is shown of a call. Posts are made in verbs_request.c; verbs_conn.c learns
+ * about connections.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/verbs/verbs_call.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "layers/verbs/verbs_call.h"
-#include "layers/verbs/verbs_post.h"
 
 #define LAYER_DEF "layers/verbs/verbs.def"
 #include "layers/layer_rows.h"
@@ -97,6 +96,51 @@ static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
 {
 	continuations_add(&d->more, more);
+}
+
+/* ---- a call ---- */
+
+/* Bytes of one element that an argument points to. */
+static uint32_t width_of(const struct sig_arg *a)
+{
+	return a->type == SIG_WORK ? sizeof(struct pov_work) : a->bytes ?: POV_BLOCK_BYTES;
+}
+
+bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const struct pov_call *rec,
+		     struct layer_decoder *d)
+{
+	*c = (struct verbs_call){.fn = info->priv, .d = d};
+	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
+		return false;
+	c->begin_ns = rec->hdr.ts_ns - rec->dur_ns;
+	call_fields_read(&c->fields, &c->parts, &c->fn->sig, width_of, &d->more, &d->arena);
+	return true;
+}
+
+const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes)
+{
+	const struct call_field *f = call_fields_find(&c->fields, &c->fn->sig, role, bytes);
+
+	return f ? f->data : NULL;
+}
+
+bool verbs_call_is_failed(const struct verbs_call *c)
+{
+	uint32_t returns = c->fn->attrs.flags;
+	uint64_t ret = c->parts.rec->ret;
+
+	if (!c->parts.returned || returns & RETURNS_VOID)
+		return false;
+	return returns & RETURNS_POINTER ? !ret :
+	       returns & RETURNS_ERRNO	 ? (int32_t)ret != 0 :
+					   (int32_t)ret < 0;
+}
+
+const uint8_t *verbs_call_extended(const struct verbs_call *c)
+{
+	if (!c->parts.returned || verbs_call_is_failed(c))
+		return NULL;
+	return verbs_call_data(c, "cq", VERBS_WC_EX_BYTES);
 }
 
 /* ---- shown values ---- */

@@ -6,12 +6,16 @@
 #ifndef POV_LAYERS_VERBS_VERBS_CALL_H
 #define POV_LAYERS_VERBS_VERBS_CALL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "abi/event.h"
-#include "lib/map.h"
 #include "layers/arena.h"
-#include "layers/call_fields.h"
+#include "layers/call_parts.h"
 #include "layers/layer.h"
+#include "layers/post.h"
 #include "layers/verbs/verbs_conn.h"
+#include "lib/map.h"
 
 /* Attributes, from FUNC_OWN on: kind of the return value. */
 #define RETURNS_VOID 0x100
@@ -44,14 +48,14 @@
 struct verbs_func {
 	struct signature sig;
 	struct func_attrs attrs;
-	uint8_t opcode; /* of wr_send and similar functions (verbs_build.c) */
+	uint8_t opcode; /* of wr_send and similar functions (verbs_request.c) */
 };
 
 struct layer_decoder {
 	struct arena arena; /* memory that the current view points to */
 	struct continuations more;
 	struct verbs_conns conns;
-	struct map builds; /* tid → struct build (verbs_build.c) */
+	struct map builds; /* tid → struct build (verbs_request.c) */
 };
 
 /* A call being decoded. */
@@ -73,19 +77,50 @@ const uint8_t *verbs_call_extended(const struct verbs_call *c);
 /* True if it returned an error. */
 bool verbs_call_is_failed(const struct verbs_call *c);
 
-/* verbs_learn.c: learns about adapters, queue pairs and addresses. */
+/* verbs_conn.c: learns about adapters, queue pairs and addresses. */
 void verbs_learn(const struct verbs_call *c);
 /*
- * verbs_list.c: adds the list of requests passed to the call, or of completions that it returned.
+ * verbs_request.c: adds the list of requests passed to the call, or of completions that it returned.
  */
 void verbs_list_posts(const struct verbs_call *c, struct call_view *out);
 /*
- * verbs_build.c: adds the call's part to a request that is built by calls; the last one posts it.
+ * Adds the call's part to a request that is built by calls; the last one posts it.
  */
 void verbs_build_posts(const struct verbs_call *c, struct call_view *out);
-/* verbs_note.c: adds the request that a static probe reports. */
+/* Adds the request that a static probe reports. */
 void verbs_note_posts(const struct verbs_call *c, struct call_view *out);
 uint8_t verbs_build_opcode(const char *func);
 void verbs_build_free(void *build); /* a value of the decoder's map */
+
+/*
+ * Translates work requests and completions into layers/post.h's terms. Numbers are those of
+ * libibverbs' ABI.
+ */
+#define VERBS_WC_BYTES 48    /* struct ibv_wc */
+#define VERBS_WC_EX_BYTES 12 /* status and wr_id of struct ibv_cq_ex */
+
+/*
+ * A request that process pid posted to the queue pair at address qp (0: to a shared queue). The
+ * texts live as long as the arena's memory.
+ */
+void verbs_post_request(const struct verbs_conns *conns, uint32_t pid, uint64_t qp,
+			const struct pov_work *w, bool receives, struct arena *arena,
+			struct call_post *out);
+/* Number of a request's kind by libibverbs' name ("rdma-write"); UINT8_MAX if there is none. */
+uint8_t verbs_post_opcode(const char *name);
+/* Translates a struct ibv_wc. */
+void verbs_post_completion(const uint8_t wc[VERBS_WC_BYTES], struct call_post *out);
+
+/*
+ * The completion at which an extended queue stands. Its kind and length are unknown here: the
+ * program asks for them by other calls, or knows them. queue: number of the queue pair; 0: unknown.
+ */
+void verbs_post_extended(const uint8_t wc[VERBS_WC_EX_BYTES], uint32_t queue,
+			 struct call_post *out);
+const char *verbs_wc_ex_status(const uint8_t wc[VERBS_WC_EX_BYTES]);
+
+/* The library's names without their prefixes: "RTS", "UD"; NULL for unknown numbers. */
+const char *verbs_qp_type_name(uint32_t type);
+const char *verbs_qp_state_name(uint32_t state);
 
 #endif

@@ -2,10 +2,14 @@
 /* Texts are made when a connection is, so that a post only has to find its queue pair. */
 #include "layers/verbs/verbs_conn.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/verbs/verbs_call.h"
+#include "lib/json_get.h"
 #include "lib/log.h"
 #include "trace/trace_join.h"
 
@@ -216,4 +220,157 @@ const struct verbs_path *verbs_ah_find(const struct verbs_conns *s, uint32_t pid
 	const struct process *p = map_get(&s->processes, pid);
 
 	return p ? map_get(&p->ahs, ah) : NULL;
+}
+
+/* ---- adapters: a search of the meta objects, once per connection ---- */
+
+void verbs_adapters_add(struct verbs_adapters *a, const json_t *meta)
+{
+	if (!a->metas)
+		a->metas = json_array();
+	json_array_append(a->metas, (json_t *)meta);
+}
+
+void verbs_adapters_release(struct verbs_adapters *a)
+{
+	json_decref(a->metas);
+	a->metas = NULL;
+}
+
+static const json_t *device_find(const struct verbs_adapters *a, uint32_t host, const char *name)
+{
+	const json_t *meta, *device;
+	size_t i, k;
+
+	json_array_foreach(a->metas, i, meta)
+	{
+		if (json_get_u32(meta, "host") != host)
+			continue;
+		json_array_foreach(json_object_get(meta, "devices"), k, device)
+		{
+			if (!strcmp(json_get_text(device, "name"), name))
+				return device;
+		}
+	}
+	return NULL;
+}
+
+const json_t *verbs_adapter_port(const struct verbs_adapters *a, uint32_t host, const char *device,
+				 uint32_t port)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(device_find(a, host, device), "ports"), i, p)
+	{
+		if (json_get_u32(p, "port") == port)
+			return p;
+	}
+	return NULL;
+}
+
+bool verbs_port_is_ethernet(const json_t *port)
+{
+	return !strcmp(json_get_text(port, "link"), "Ethernet");
+}
+
+bool verbs_port_is_infiniband(const json_t *port)
+{
+	return !strcmp(json_get_text(port, "link"), "InfiniBand");
+}
+
+bool verbs_port_gid_text(const json_t *port, uint32_t idx, char out[VERBS_ADDRESS_TEXT])
+{
+	uint8_t gid[VERBS_GID_BYTES];
+	const json_t *g;
+	size_t i;
+
+	json_array_foreach(json_object_get(port, "gids"), i, g)
+	{
+		if (json_get_u32(g, "index") == idx &&
+		    inet_pton(AF_INET6, json_get_text(g, "gid"), gid) == 1) {
+			verbs_gid_text(gid, out);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool verbs_port_lid_text(const json_t *port, char out[VERBS_ADDRESS_TEXT])
+{
+	uint32_t lid = json_get_u32(port, "lid");
+
+	if (!lid)
+		return false;
+	verbs_lid_text(lid, out);
+	return true;
+}
+
+void verbs_gid_text(const uint8_t gid[VERBS_GID_BYTES], char out[VERBS_ADDRESS_TEXT])
+{
+	struct in6_addr a;
+
+	memcpy(&a, gid, sizeof(a));
+	if (IN6_IS_ADDR_V4MAPPED(&a))
+		inet_ntop(AF_INET, gid + 12, out, VERBS_ADDRESS_TEXT);
+	else
+		inet_ntop(AF_INET6, gid, out, VERBS_ADDRESS_TEXT);
+}
+
+void verbs_lid_text(uint32_t lid, char out[VERBS_ADDRESS_TEXT])
+{
+	snprintf(out, VERBS_ADDRESS_TEXT, "lid %u", lid);
+}
+
+/* ---- what calls reveal; those that failed reveal nothing ---- */
+
+#define DEVICE_NAME_BYTES 64
+
+void verbs_learn(const struct verbs_call *c)
+{
+	uint64_t ret = c->parts.rec->ret, first = call_parts_word(&c->parts, 0), context;
+	const uint8_t *attr, *object;
+	struct verbs_conns *s = &c->d->conns;
+	uint32_t pid = c->parts.rec->tgid;
+	char name[DEVICE_NAME_BYTES + 1];
+
+	if (!c->parts.returned || verbs_call_is_failed(c))
+		return;
+	switch (c->fn->attrs.flags & TEACHES) {
+	case TEACHES_CONTEXT:
+		object = verbs_call_data(c, "device", DEVICE_NAME_BYTES);
+		if (!object)
+			break;
+		memcpy(name, object, DEVICE_NAME_BYTES);
+		name[DEVICE_NAME_BYTES] = '\0';
+		verbs_context_opened(s, pid, ret, name);
+		break;
+	case TEACHES_QP:
+		verbs_qp_created(s, pid, ret);
+		break;
+	case TEACHES_QP_ATTR:
+		object = verbs_call_data(c, "qp", VERBS_QP_BYTES);
+		attr = verbs_call_data(c, "attr", VERBS_QP_ATTR_BYTES);
+		if (object && attr)
+			verbs_qp_modified(s, pid, first, object, attr,
+					  (uint32_t)call_parts_word(&c->parts, 2));
+		break;
+	case TEACHES_QP_FREE:
+		verbs_qp_destroyed(s, pid, first);
+		break;
+	case TEACHES_CQ_FREE:
+		verbs_cq_destroyed(s, pid, first);
+		break;
+	case TEACHES_AH:
+		object = verbs_call_data(c, "pd", sizeof(context));
+		attr = verbs_call_data(c, "attr", VERBS_AH_ATTR_BYTES);
+		if (!object || !attr)
+			break;
+		memcpy(&context, object, sizeof(context));
+		verbs_ah_created(s, pid, ret, context, attr);
+		break;
+	case TEACHES_AH_FREE:
+		verbs_ah_destroyed(s, pid, first);
+		break;
+	}
 }

@@ -4,7 +4,7 @@
  * only its id, queue pair and error are valid. Its bytes are valid only if the adapter has written
  * to memory here.
  */
-#include "layers/verbs/verbs_post.h"
+#include "layers/verbs/verbs_call.h"
 
 #include <ctype.h>
 #include <stddef.h>

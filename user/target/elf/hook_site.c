@@ -5,7 +5,7 @@
  * because it is as long as the jump. It must return to the original place, so that stack unwinding
  * finds no address without unwind information.
  */
-#include "target/elf/hook_site.h"
+#include "target/elf/probe_site.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,6 @@
 #if defined(__x86_64__)
 
 #include "target/x86/x86_code.h"
-#include "target/x86/x86_flow.h"
 
 /* Adds bytes to the moved code; false if there is no room. */
 static bool moved_add(struct pov_hook *h, const uint8_t *code, size_t bytes)

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "target/x86/x86_code.h"
+#include "target/x86/x86_walk.h"
 
 #define CODE_BYTES_MAX (8u << 20)
 #define FUNCTION_BYTES_MAX 65536
@@ -24,8 +24,6 @@
 #define STUBS_MAX 8
 #define CALLERS_MAX 32
 #define ADDRESSES_MAX 64 /* per function: one bit each */
-#define REGS 16
-#define STACK_POINTER 4
 #define CALL 0xe8
 #define JMP 0xe9
 #define CALL_BYTES 5	/* opcode, then the distance from its end */
@@ -57,8 +55,7 @@ struct value {
 };
 
 struct state {
-	bool reached, waits;
-	struct value reg[REGS];
+	struct value reg[X86_REGISTERS];
 };
 
 /* An address, or an offset from a loaded pointer. */
@@ -75,10 +72,6 @@ struct places {
 /* A function of the file that calls the searched one. */
 struct caller {
 	struct search *s;
-	uint64_t start, bytes;
-	struct state **at; /* state before the instruction at each byte */
-	uint32_t *todo;
-	size_t todo_cnt;
 	struct places addresses, behind;
 };
 
@@ -150,16 +143,6 @@ static bool may_call(const struct search *s, const struct code *c, size_t at)
 
 /* ---- values that a function passes ---- */
 
-/* Returns the index of the 64-bit register that contains reg, or -1. */
-static int register_index(ZydisRegister reg)
-{
-	ZydisRegister whole = x86_whole_register(reg);
-
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -1;
-	return (int)(whole - ZYDIS_REGISTER_RAX);
-}
-
 static uint64_t place_set(struct places *p, uint64_t at, bool moved)
 {
 	size_t i;
@@ -205,29 +188,19 @@ static uint64_t pointer_set(struct caller *c, uint64_t addr)
 		       0;
 }
 
-static void insn_reach(struct caller *c, uint64_t addr, const struct value reg[REGS])
+static bool state_join(void *state, const void *other)
 {
-	uint64_t at = addr - c->start;
-	struct state *st;
-	bool grew;
+	const struct state *from = other;
+	struct state *to = state;
+	bool grew = false;
 
-	if (at >= c->bytes)
-		return;
-	if (!c->at[at])
-		c->at[at] = xcalloc(1, sizeof(**c->at));
-	st = c->at[at];
-	grew = !st->reached;
-	st->reached = true;
-	for (unsigned int i = 0; i < REGS; i++) {
-		grew |= (reg[i].addresses & ~st->reg[i].addresses) ||
-			(reg[i].behind & ~st->reg[i].behind);
-		st->reg[i].addresses |= reg[i].addresses;
-		st->reg[i].behind |= reg[i].behind;
+	for (unsigned int i = 0; i < X86_REGISTERS; i++) {
+		grew |= (from->reg[i].addresses & ~to->reg[i].addresses) ||
+			(from->reg[i].behind & ~to->reg[i].behind);
+		to->reg[i].addresses |= from->reg[i].addresses;
+		to->reg[i].behind |= from->reg[i].behind;
 	}
-	if (!grew || st->waits)
-		return;
-	st->waits = true;
-	c->todo[c->todo_cnt++] = (uint32_t)at;
+	return grew;
 }
 
 static void passed_add(uint64_t list[PASSED_MAX], size_t *cnt, uint64_t value)
@@ -261,13 +234,11 @@ static bool insn_calls(const struct search *s, const struct x86_insn *insn)
 	       x86_rip_operand(insn, &insn->op[0], &addr) && is_slot(s, addr);
 }
 
-static struct value register_value(const struct value reg[REGS], const ZydisDecodedOperand *op)
+static struct value register_value(const struct state *st, const ZydisDecodedOperand *op)
 {
-	int i = op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->size == 64 ?
-			register_index(op->reg.value) :
-			-1;
+	int i = op->size == 64 ? x86_operand_register(op) : -1;
 
-	return i < 0 ? (struct value){0} : reg[i];
+	return i < 0 ? (struct value){0} : st->reg[i];
 }
 
 /* Returns the base register of a plain memory operand, or -1. */
@@ -276,12 +247,12 @@ static int base_index(const ZydisDecodedOperand *op)
 	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.index == ZYDIS_REGISTER_NONE &&
 			       op->mem.segment != ZYDIS_REGISTER_FS &&
 			       op->mem.segment != ZYDIS_REGISTER_GS ?
-		       register_index(op->mem.base) :
+		       x86_register_index(op->mem.base) :
 		       -1;
 }
 
 static struct value value_loaded(struct caller *c, const struct x86_insn *insn,
-				 const ZydisDecodedOperand *from, const struct value reg[REGS])
+				 const ZydisDecodedOperand *from, const struct state *st)
 {
 	struct value v = {0};
 	int base = base_index(from);
@@ -289,10 +260,10 @@ static struct value value_loaded(struct caller *c, const struct x86_insn *insn,
 
 	if (x86_rip_operand(insn, from, &addr))
 		v.addresses = pointer_set(c, addr);
-	else if (base < 0 || base == STACK_POINTER)
+	else if (base < 0 || base == X86_RSP)
 		return v;
 	for (size_t i = 0, cnt = c->addresses.cnt; base >= 0 && i < cnt; i++)
-		if (reg[base].addresses >> i & 1)
+		if (st->reg[base].addresses >> i & 1)
 			v.addresses |= pointer_set(c, c->addresses.v[i].at +
 							      (uint64_t)from->mem.disp.value);
 	if (!v.addresses)
@@ -301,8 +272,7 @@ static struct value value_loaded(struct caller *c, const struct x86_insn *insn,
 }
 
 /* Returns what an instruction writes to its registers. */
-static struct value value_of(struct caller *c, const struct x86_insn *insn,
-			     const struct value reg[REGS])
+static struct value value_of(struct caller *c, const struct x86_insn *insn, const struct state *st)
 {
 	bool is_cmov = insn->z.meta.category == ZYDIS_CATEGORY_CMOV;
 	const ZydisDecodedOperand *to = &insn->op[0], *from = &insn->op[1];
@@ -313,89 +283,67 @@ static struct value value_of(struct caller *c, const struct x86_insn *insn,
 		if (x86_rip_operand(insn, from, &addr))
 			return address_value(c, addr);
 		if (base_index(from) >= 0)
-			return value_moved(c, reg[base_index(from)], from->mem.disp.value);
+			return value_moved(c, st->reg[base_index(from)], from->mem.disp.value);
 	}
 	if (insn->z.mnemonic == ZYDIS_MNEMONIC_ADD && from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-		return value_moved(c, register_value(reg, to), from->imm.value.s);
+		return value_moved(c, register_value(st, to), from->imm.value.s);
 	if ((insn->z.mnemonic != ZYDIS_MNEMONIC_MOV && !is_cmov) || from->size != 64)
 		return v;
-	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? value_loaded(c, insn, from, reg) :
-						      register_value(reg, from);
+	v = from->type == ZYDIS_OPERAND_TYPE_MEMORY ? value_loaded(c, insn, from, st) :
+						      register_value(st, from);
 	if (is_cmov) {
-		kept = register_value(reg, to);
+		kept = register_value(st, to);
 		v.addresses |= kept.addresses;
 		v.behind |= kept.behind;
 	}
 	return v;
 }
 
-static void data_step(struct caller *c, const struct x86_insn *insn, struct value reg[REGS])
+static void passed_note(struct caller *c, const struct state *st)
 {
-	struct value v = value_of(c, insn, reg);
-
-	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
-		const ZydisDecodedOperand *op = &insn->op[i];
-		int to;
-
-		if (op->type != ZYDIS_OPERAND_TYPE_REGISTER ||
-		    !(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		to = register_index(op->reg.value);
-		if (to >= 0)
-			reg[to] = i ? (struct value){0} : v;
-	}
-}
-
-static void passed_note(struct caller *c, const struct value reg[REGS])
-{
+	const struct value *v = &st->reg[c->s->arg];
 	struct passed *out = c->s->out;
 
-	places_add(&c->addresses, reg[c->s->arg].addresses, out->address, &out->address_cnt);
-	places_add(&c->behind, reg[c->s->arg].behind, out->behind, &out->behind_cnt);
+	places_add(&c->addresses, v->addresses, out->address, &out->address_cnt);
+	places_add(&c->behind, v->behind, out->behind, &out->behind_cnt);
 }
 
-static void insn_step(struct caller *c, uint32_t at)
+static bool caller_step(void *ctx, const struct x86_insn *insn, void *state)
 {
-	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not preserved by a callee */
-	struct x86_insn insn;
-	struct value reg[REGS];
-	uint64_t to;
+	unsigned int written = x86_written(insn);
+	struct state *st = state;
+	struct caller *c = ctx;
+	struct value v = {0};
 
-	c->at[at]->waits = false;
-	memcpy(reg, c->at[at]->reg, sizeof(reg));
-	if (!x86_decode(&c->s->reader, c->start + at, &insn))
-		return;
-	if (insn_calls(c->s, &insn))
-		passed_note(c, reg);
-	if (x86_is_call(&insn)) {
-		for (unsigned int i = 0; i < sizeof(lost); i++)
-			reg[lost[i]] = (struct value){0};
-	} else if (x86_branch_target(&insn, &to)) {
-		insn_reach(c, to, reg);
-	} else {
-		data_step(c, &insn, reg);
-	}
-	if (!x86_ends_block(&insn))
-		insn_reach(c, insn.addr + insn.z.length, reg);
+	if (insn_calls(c->s, insn))
+		passed_note(c, st);
+	if (x86_is_call(insn))
+		written = (unsigned int)UINT16_MAX & ~X86_CALL_PRESERVES;
+	else
+		v = value_of(c, insn, st);
+	for (unsigned int i = 0; i < X86_REGISTERS; i++)
+		if (written >> i & 1)
+			st->reg[i] = v;
+	return true;
 }
 
 static void caller_run(struct search *s, uint64_t start, uint64_t bytes)
 {
+	static const struct x86_domain domain = {
+		.bytes = sizeof(struct state),
+		.join = state_join,
+		.step = caller_step,
+	};
+	const struct x86_range range = {start, start + bytes};
 	struct caller *c = xcalloc(1, sizeof(*c));
-	const struct value nothing[REGS] = {0};
+	struct x86_walk w = {
+		.domain = &domain, .ctx = c, .reader = &s->reader, .range = &range, .range_cnt = 1};
+	const struct state nothing = {0};
 
 	c->s = s;
-	c->start = start;
-	c->bytes = bytes;
-	c->at = xcalloc(bytes, sizeof(*c->at));
-	c->todo = xcalloc(bytes, sizeof(*c->todo));
-	insn_reach(c, start, nothing);
-	while (c->todo_cnt)
-		insn_step(c, c->todo[--c->todo_cnt]);
-	for (uint64_t i = 0; i < bytes; i++)
-		free(c->at[i]);
-	free(c->at);
-	free(c->todo);
+	x86_walk_reach(&w, start, &nothing);
+	x86_walk_run(&w, UINT64_MAX);
+	x86_walk_release(&w);
 	free(c);
 }
 
@@ -422,8 +370,8 @@ static void callers_run(struct search *s, const struct code *c)
 void passed_find(const struct elf_file *f, const char *function, unsigned int arg,
 		 struct passed *out)
 {
-	static const uint8_t arg_register[] = {7, 6}; /* rdi, rsi */
-	struct search s = {.f = f, .reader = {.f = f}, .arg = arg_register[arg], .out = out};
+	struct search s = {
+		.f = f, .reader = {.f = f}, .arg = x86_argument_register[arg], .out = out};
 	struct code c;
 
 	*out = (struct passed){0};

@@ -16,8 +16,6 @@
 #if defined(__x86_64__)
 
 #include "target/x86/x86_code.h"
-#include "target/x86/x86_flow.h"
-#include "target/x86/x86_kernel.h"
 
 #define STACK_ARGS_BYTES 128
 

@@ -16,7 +16,6 @@
 
 #include "target/elf/elf_internal.h"
 #include "target/x86/x86_body.h"
-#include "target/x86/x86_kernel.h"
 
 #define LOOK_BACK 24 /* instructions before a jump in which its target may be computed */
 #define UNDECIDED "an indirect jump may be one through a table, or leave it"
@@ -25,17 +24,17 @@
 
 enum target { TARGET_SUM, TARGET_INDEXED, TARGET_PLAIN };
 
-/* Finds the last instruction before s, in the same block, that writes a register. */
-static bool definition_find(struct x86_body *b, const struct x86_step *s, ZydisRegister reg,
+/* Finds the last instruction before s, in the same block, that writes a general register. */
+static bool definition_find(struct x86_body *b, const struct x86_step *s, int reg,
 			    struct x86_insn *out)
 {
 	const struct x86_step *first = &b->step[x86_body_part(b, s)->first];
 
-	for (unsigned int i = 0; i < LOOK_BACK && s > first; i++) {
+	for (unsigned int i = 0; reg >= 0 && i < LOOK_BACK && s > first; i++) {
 		s--;
 		if (s->next > X86_BRANCHES || !x86_decode(&b->reader, s->addr, out))
 			return false;
-		if (x86_insn_writes(out, reg))
+		if (x86_written(out) >> reg & 1)
 			return true;
 		if (x86_is_call(out))
 			return false;
@@ -58,7 +57,7 @@ static enum target target_of(struct x86_body *b, const struct x86_step *s,
 	*by = *jump;
 	if (jump->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
 		return target_of_memory(&jump->op[0]);
-	if (!definition_find(b, s, x86_whole_register(jump->op[0].reg.value), by))
+	if (!definition_find(b, s, x86_operand_register(&jump->op[0]), by))
 		return TARGET_PLAIN;
 	if (by->z.mnemonic == ZYDIS_MNEMONIC_ADD || by->z.mnemonic == ZYDIS_MNEMONIC_LEA)
 		return TARGET_SUM;
@@ -75,7 +74,8 @@ static bool table_find(struct x86_body *b, const struct x86_insn *by, uint64_t *
 	uint64_t start = 0;
 
 	if (op->mem.base != ZYDIS_REGISTER_NONE &&
-	    (!definition_find(b, x86_body_step(b, by->addr), op->mem.base, &base) ||
+	    (!definition_find(b, x86_body_step(b, by->addr), x86_register_index(op->mem.base),
+			      &base) ||
 	     base.z.mnemonic != ZYDIS_MNEMONIC_LEA || !x86_rip_operand(&base, &base.op[1], &start)))
 		return false;
 	*table = start + (uint64_t)op->mem.disp.value;

@@ -32,4 +32,18 @@ struct sdt_note {
  */
 size_t sdt_notes_read(const struct elf_file *f, struct sdt_note **out);
 
+/*
+ * Arguments of static probes (USDT), as in their notes: a size, and the location of the value in
+ * assembler syntax: "-4@24(%rbp) 8@%rax 4@$-1", or, on aarch64, "-4@[x29, 24] 8@x0 4@-1".
+ */
+enum sdt_machine { SDT_X86_64, SDT_AARCH64 };
+
+/*
+ * Returns how many arguments the text has, and writes the first max. An argument that is not
+ * understood, or that needs more than one register and one read of memory, is POV_NOTE_UNKNOWN.
+ * Registers have the numbers of the machine's struct pt_regs.
+ */
+size_t sdt_args_parse(enum sdt_machine machine, const char *text, struct pov_note_arg *out,
+		      size_t max);
+
 #endif

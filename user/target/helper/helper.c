@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "target/code_file.h"
-#include "target/helper/helper_main.h"
+#include "target/helper/helper_service.h"
 #include "target/probes/links.h"
 #include "lib/fd.h"
 #include "lib/json_get.h"

@@ -54,7 +54,7 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  *	inspect all files that a command will probably load, and libraries by name
  *   {do: "functions", pid, places}
  *	attach to more functions of known libraries: [[row of the function table, address]]
- *	(inspect_library.h)
+ *	(inspect.h)
  *   {do: "held", pid}
  *	attach to functions of known libraries that the process received before
  *	(target/held.h)

@@ -11,7 +11,7 @@
 #include "target/code_file.h"
 #include "target/held.h"
 #include "target/helper/helper_service.h"
-#include "target/helper/inspect_library.h"
+#include "target/helper/inspect.h"
 #include "target/helper/library_kind.h"
 #include "target/proc.h"
 #include "lib/json_get.h"

@@ -15,7 +15,6 @@
  *	number, failed: [function], refused}. "functions" adds {elsewhere: number}. "held" adds
  *	{left_bytes: memory that was too much to search}.
  */
-#include "target/helper/helper_main.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -35,7 +34,6 @@
 #include "target/helper/inspect.h"
 #include "target/mpi_world.h"
 #include "target/proc.h"
-#include "target/proc_settings.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shared by the helper's parts (helper_main.c, helper_functions.c). No other file includes it. */
+/* Shared by the helper's parts and helper.c. Other code uses helper.h. */
 #ifndef POV_TARGET_HELPER_HELPER_SERVICE_H
 #define POV_TARGET_HELPER_HELPER_SERVICE_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-#include "target/mpi_world.h"
 #include "lib/map.h"
+#include "target/helper/inspect.h"
+#include "target/mpi_world.h"
 
 struct code_files;
 struct code_id;
@@ -39,5 +40,17 @@ int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t
 /* Serve the requests "functions" and "held" (target/helper/helper.h). */
 void service_functions(struct service *s, const json_t *request);
 void service_held(struct service *s, const json_t *request);
+
+/* Sends a message with up to HELPER_FDS_MAX descriptors. 0 or -errno. */
+#define HELPER_FDS_MAX 250
+int helper_message_send(int sock, const json_t *message, const int *fds, size_t fd_cnt);
+/*
+ * Receives a message. NULL: there is none now (errno EAGAIN), or none will come (errno 0 or other).
+ * fds has room for HELPER_FDS_MAX.
+ */
+json_t *helper_message_receive(int sock, int flags, int *fds, size_t *fd_cnt);
+
+/* Serves requests until the other side closes the socket. */
+void helper_main(int sock, const struct inspect_options *opt, struct code_files *files);
 
 #endif

@@ -11,12 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/helper/inspect_library.h"
-#include "target/helper/inspect_region.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "target/elf/binding_steps.h"
 #include "target/elf/call_sites.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"

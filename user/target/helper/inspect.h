@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -73,7 +74,7 @@ struct inspected {
 	json_t *segments; /* executable segments: [[offset, address, bytes]] */
 	/*
 	 * For a language binding: {address, bytes: range of its code, steps: [offset in it, words,
-	 * offset, words, …]} (target/elf/binding_steps.h); NULL: not a binding.
+	 * offset, words, …]} (target/elf/call_sites.h); NULL: not a binding.
 	 */
 	json_t *binding;
 	json_t *regions; /* if the file has any region: members of the meta object "regions" */
@@ -96,5 +97,58 @@ void inspected_release(struct inspected *in);
  * defines: [[name, address]].
  */
 json_t *inspect_copies(int exe_fd, const json_t *copies);
+
+struct elf_file;
+struct library;
+
+/*
+ * Chooses sites of the functions that a library's symbols name, and attaches probes. For a library of a wanted layer, fills out->library, offsets
+ * and copies. 0, also if there is nothing to trace, or -errno.
+ */
+int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
+		    uint16_t lib_id, struct inspected *out);
+
+/*
+ * Probes more functions of a known library. places is [[row of the function table, file offset of
+ * its begin]]. Silently skips places in lib->offsets, unwanted functions, and functions of other
+ * layers. Refuses a place where the file has no function (elf_file_function_at). Fills out->links;
+ * out->library with the members of meta object "probes" except ts_ns and library; and out->offsets
+ * with only the new places. Both are NULL if there was nothing to do. 0, or -errno: the file cannot
+ * be read.
+ */
+int inspect_more(const struct inspect_options *opt, const char *path, int fd,
+		 const struct library *lib, const json_t *places, struct inspected *out);
+
+struct library_kind;
+
+/* Returns true if any wanted row is a static probe. */
+bool inspect_notes_wanted(const bool *wanted);
+
+/*
+ * Attaches to those static probes (USDT, target/elf/sdt_notes.h) of a library that a layer's table
+ * uses in place of a function which is not recorded itself, and returns their number. They are at
+ * nops, which the kernel need not single-step, and they have no return. is_seen tells whether a function
+ * of the layer's table has its own probes. The locations of arguments go into opt's map of notes,
+ * the names of rows into `names`.
+ */
+size_t inspect_notes(const struct inspect_options *opt, const char *path,
+		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,
+		     bool (*is_seen)(const void *ctx, const char *function), const void *ctx,
+		     struct inspected *out, json_t *names);
+
+/*
+ * Returns true if a symbol is the function of that name, or a whole copy of it made by the compiler
+ * (NAME.constprop.0, .isra, .lto_priv). A part of it is not: code may jump to it, and it has no
+ * return address.
+ */
+bool region_is(const char *symbol, const char *name);
+
+/*
+ * Attaches to all of opt->region that the file has: functions that are phases of the program, which
+ * it need not mark itself. They are found by their symbols, even if these are only in .symtab
+ * (static functions). Fills out->regions, and adds to out->links.
+ */
+void inspect_regions(const struct inspect_options *opt, const char *path,
+		     const struct elf_file *elf, struct inspected *out);
 
 #endif

@@ -4,7 +4,7 @@
  * which the report makes its coverage. What a file defines decides whether it is traced, never its
  * name.
  */
-#include "target/helper/inspect_library.h"
+#include "target/helper/inspect.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -12,13 +12,11 @@
 #include <string.h>
 
 #include "target/code_file.h"
-#include "target/helper/inspect_note.h"
 #include "target/helper/library_kind.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
-#include "target/elf/hook_site.h"
 #include "target/elf/probe_site.h"
 #include "target/elf/return_sites.h"
 #include "layers/func_table.h"

@@ -4,7 +4,7 @@
  * is raised. One with an argument that the kernel half cannot read would deliver less than its row
  * promises.
  */
-#include "target/helper/inspect_note.h"
+#include "target/helper/inspect.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

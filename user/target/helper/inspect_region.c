@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Most files have no region. Their name tables show this before any symbol is loaded. */
-#include "target/helper/inspect_region.h"
+#include "target/helper/inspect.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Asks each library_kind about each shared object in the directories where systems keep them. */
-#include "target/helper/library_list.h"
-
 #include <fts.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "target/helper/library_kind.h"
+#include "layers/func_table.h"
 #include "lib/json_get.h"
 #include "target/elf/call_sites.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/sdt_notes.h"
-#include "layers/func_table.h"
+#include "target/helper/library_kind.h"
 
 #define DEPTH_MAX 4 /* depth below these directories */
 #define CALLERS_MAX 16
@@ -155,4 +153,26 @@ json_t *library_list(void)
 	if (walk)
 		fts_close(walk);
 	return list;
+}
+
+/* ---- kinds of libraries: each has its layer's name ---- */
+
+const struct library_kind *library_kind_of(const struct layer *layer)
+{
+	for (size_t i = 0; library_kinds[i]; i++)
+		if (!strcmp(library_kinds[i]->layer, layer->name))
+			return library_kinds[i];
+	return NULL;
+}
+
+bool library_kind_hands_over(const bool *wanted)
+{
+	const struct library_kind *kind;
+
+	for (size_t i = 0; i < func_table_count(); i++) {
+		kind = wanted[i] ? library_kind_of(func_table_layer(i)) : NULL;
+		if (kind && kind->handovers)
+			return true;
+	}
+	return false;
 }

@@ -6,54 +6,28 @@
 #if defined(__x86_64__)
 #include "target/x86/x86_args.h"
 
-#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
+#include "target/x86/x86_walk.h"
 
 #define CODE_BYTES_MAX 65536
-#define REGS 16
 #define SLOTS_BELOW 256 /* tracked words of the frame */
 #define SLOTS_ABOVE 16	/* tracked words above its return address */
 #define STEPS_MAX 400000
 #define UNKNOWN INT32_MIN
 
-/*
- * The state before an instruction. Registers and stack words hold an argument's number + 1, or 0.
- */
+/* Registers and stack words hold an argument's number + 1, or 0. */
 struct state {
-	bool seen;
 	int32_t sp; /* the stack pointer, relative to the CFA, or UNKNOWN */
 	int32_t fp; /* rbp relative to the CFA, if it is a frame pointer, or UNKNOWN */
-	uint8_t reg[REGS];
+	uint8_t reg[X86_REGISTERS];
 	uint8_t slot[SLOTS_BELOW + SLOTS_ABOVE]; /* the lowest word comes first */
 };
 
-struct follow {
-	const uint8_t *code;
-	size_t bytes;
-	uint64_t start;
-	ZydisDecoder decoder;
-	struct state *state; /* by offset in the code; owned */
-	uint32_t *queue;     /* offsets still to follow; owned */
-	size_t nqueue;
-	bool *queued; /* owned */
-};
-
-/* Zydis numbers rax rcx rdx rbx rsp rbp rsi rdi; DWARF rax rdx rcx rbx rsi rdi rbp rsp. */
-static const uint8_t dwarf_of[REGS] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-#define REG_RBP 6
-#define REG_RSP 7
-
-static int reg_of(ZydisRegister r)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -1;
-	return dwarf_of[whole - ZYDIS_REGISTER_RAX];
-}
+static const uint8_t dwarf_of[X86_REGISTERS] = {0, 2, 1,  3,  7,  6,  4,  5,
+						8, 9, 10, 11, 12, 13, 14, 15};
 
 /* Returns a tracked stack word by its offset from the CFA, or NULL. */
 static uint8_t *slot_at(struct state *s, int64_t off)
@@ -66,13 +40,15 @@ static uint8_t *slot_at(struct state *s, int64_t off)
 /* Returns the offset from the CFA of a memory operand in the frame, or UNKNOWN. */
 static int64_t frame_off(const struct state *s, const ZydisDecodedOperand *op)
 {
-	int base = reg_of(op->mem.base);
-	int32_t from = base == REG_RSP ? s->sp : base == REG_RBP ? s->fp : UNKNOWN;
+	int32_t from;
 
-	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE ||
-	    from == UNKNOWN)
+	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.index != ZYDIS_REGISTER_NONE)
 		return UNKNOWN;
-	return from + (op->mem.disp.has_displacement ? op->mem.disp.value : 0);
+	from = x86_register_index(op->mem.base) == X86_RSP ? s->sp :
+	       x86_register_index(op->mem.base) == X86_RBP ? s->fp :
+							     UNKNOWN;
+	return from == UNKNOWN ? UNKNOWN :
+				 from + (op->mem.disp.has_displacement ? op->mem.disp.value : 0);
 }
 
 static void reg_lose(struct state *s, int reg)
@@ -80,9 +56,9 @@ static void reg_lose(struct state *s, int reg)
 	if (reg < 0)
 		return;
 	s->reg[reg] = 0;
-	if (reg == REG_RSP)
+	if (reg == X86_RSP)
 		s->sp = UNKNOWN;
-	if (reg == REG_RBP)
+	if (reg == X86_RBP)
 		s->fp = UNKNOWN;
 }
 
@@ -96,11 +72,10 @@ static void stack_lose(struct state *s, int64_t off, uint32_t bytes)
 	}
 }
 
-static void push_pop(struct state *s, const ZydisDecodedInstruction *z,
-		     const ZydisDecodedOperand *op)
+static void push_pop(struct state *s, const struct x86_insn *insn)
 {
-	bool push = z->mnemonic == ZYDIS_MNEMONIC_PUSH;
-	int reg = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[0].reg.value) : -1;
+	bool push = insn->z.mnemonic == ZYDIS_MNEMONIC_PUSH;
+	int reg = x86_operand_register(&insn->op[0]);
 	uint8_t *slot;
 
 	if (s->sp == UNKNOWN) {
@@ -116,35 +91,35 @@ static void push_pop(struct state *s, const ZydisDecodedInstruction *z,
 	if (push)
 		return;
 	reg_lose(s, reg);
-	if (reg >= 0 && reg != REG_RSP)
+	if (reg >= 0 && reg != X86_RSP)
 		s->reg[reg] = slot ? *slot : 0;
 	s->sp += 8;
 }
 
 /* Returns true for a move of at least 32 bits: an int argument has no more. */
-static bool is_move(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *op)
+static bool is_move(const struct x86_insn *insn)
 {
-	return (z->mnemonic == ZYDIS_MNEMONIC_MOV || z->mnemonic == ZYDIS_MNEMONIC_MOVSXD) &&
-	       op[0].size >= 32;
+	return (insn->z.mnemonic == ZYDIS_MNEMONIC_MOV ||
+		insn->z.mnemonic == ZYDIS_MNEMONIC_MOVSXD) &&
+	       insn->op[0].size >= 32;
 }
 
-static bool move_step(struct state *s, const ZydisDecodedInstruction *z,
-		      const ZydisDecodedOperand *op)
+static bool move_step(struct state *s, const struct x86_insn *insn)
 {
-	int to = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[0].reg.value) : -1;
-	int from = op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[1].reg.value) : -1;
+	const ZydisDecodedOperand *op = insn->op;
+	int to = x86_operand_register(&op[0]), from = x86_operand_register(&op[1]);
 	int64_t off;
 	uint8_t *slot;
 
-	if (!is_move(z, op))
+	if (!is_move(insn))
 		return false;
-	if (to == REG_RBP && from == REG_RSP) {
-		s->reg[REG_RBP] = 0;
+	if (to == X86_RBP && from == X86_RSP) {
+		s->reg[X86_RBP] = 0;
 		s->fp = s->sp;
 		return true;
 	}
-	if (to == REG_RSP) {
-		s->sp = from == REG_RBP ? s->fp : UNKNOWN;
+	if (to == X86_RSP) {
+		s->sp = from == X86_RBP ? s->fp : UNKNOWN;
 		return true;
 	}
 	if (to >= 0 && from >= 0) {
@@ -172,246 +147,208 @@ static bool move_step(struct state *s, const ZydisDecodedInstruction *z,
 }
 
 /* Handles add and sub of a constant to the stack pointer, and lea of a frame address into it. */
-static bool stack_moves(struct state *s, const ZydisDecodedInstruction *z,
-			const ZydisDecodedOperand *op)
+static bool stack_moves(struct state *s, const struct x86_insn *insn)
 {
-	bool sub = z->mnemonic == ZYDIS_MNEMONIC_SUB, add = z->mnemonic == ZYDIS_MNEMONIC_ADD;
-	int to = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[0].reg.value) : -1;
+	const ZydisDecodedOperand *op = insn->op;
+	bool sub = insn->z.mnemonic == ZYDIS_MNEMONIC_SUB;
+	bool add = insn->z.mnemonic == ZYDIS_MNEMONIC_ADD;
+	int to = x86_operand_register(&op[0]);
 	int64_t off;
 
-	if (to == REG_RSP && (sub || add) && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+	if (to == X86_RSP && (sub || add) && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
 		if (s->sp != UNKNOWN)
 			s->sp += (int32_t)(sub ? -op[1].imm.value.s : op[1].imm.value.s);
 		return true;
 	}
-	if (z->mnemonic != ZYDIS_MNEMONIC_LEA)
+	if (insn->z.mnemonic != ZYDIS_MNEMONIC_LEA)
 		return false;
 	off = frame_off(s, &op[1]);
 	reg_lose(s, to);
-	if (to == REG_RSP)
+	if (to == X86_RSP)
 		s->sp = off == UNKNOWN ? UNKNOWN : (int32_t)off;
 	else if (off != UNKNOWN) /* other code may write there from now on */
 		stack_lose(s, off, 8);
 	return true;
 }
 
-static void others_write(struct state *s, const ZydisDecodedInstruction *z,
-			 const ZydisDecodedOperand *op)
+static void others_write(struct state *s, const struct x86_insn *insn)
 {
-	for (unsigned int i = 0; i < z->operand_count; i++) {
-		if (!(op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
-			continue;
-		if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
-			reg_lose(s, reg_of(op[i].reg.value));
-		} else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY) {
-			int64_t off = frame_off(s, &op[i]);
+	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
+		const ZydisDecodedOperand *op = &insn->op[i];
+		int64_t off = frame_off(s, op);
 
-			if (off != UNKNOWN)
-				stack_lose(s, off, op[i].size / 8);
-		}
+		if (!(op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			continue;
+		reg_lose(s, x86_operand_register(op));
+		if (off != UNKNOWN)
+			stack_lose(s, off, op->size / 8);
 	}
 }
 
 static void call_step(struct state *s)
 {
-	static const uint8_t lost[] = {0, 1, 2, 4, 5, 8, 9, 10, 11};
-
-	for (size_t i = 0; i < sizeof(lost); i++)
-		s->reg[lost[i]] = 0;
+	for (int i = 0; i < X86_REGISTERS; i++)
+		if (!(X86_CALL_PRESERVES >> i & 1))
+			s->reg[i] = 0;
 }
 
-static void insn_step(struct state *s, const ZydisDecodedInstruction *z,
-		      const ZydisDecodedOperand *op)
+/* Sets *ctx, a bool, where a path leads to an unknown place. */
+static bool args_step(void *ctx, const struct x86_insn *insn, void *state)
 {
-	if (z->meta.category == ZYDIS_CATEGORY_CALL)
+	struct state *s = state;
+
+	if (x86_is_indirect_jump(insn))
+		*(bool *)ctx = true;
+	else if (x86_is_call(insn))
 		call_step(s);
-	else if (z->mnemonic == ZYDIS_MNEMONIC_PUSH || z->mnemonic == ZYDIS_MNEMONIC_POP)
-		push_pop(s, z, op);
-	else if (z->mnemonic == ZYDIS_MNEMONIC_LEAVE)
-		s->sp = s->fp == UNKNOWN ? UNKNOWN : s->fp + 8, reg_lose(s, REG_RBP);
-	else if (!move_step(s, z, op) && !stack_moves(s, z, op))
-		others_write(s, z, op);
+	else if (insn->z.mnemonic == ZYDIS_MNEMONIC_PUSH || insn->z.mnemonic == ZYDIS_MNEMONIC_POP)
+		push_pop(s, insn);
+	else if (insn->z.mnemonic == ZYDIS_MNEMONIC_LEAVE)
+		s->sp = s->fp == UNKNOWN ? UNKNOWN : s->fp + 8, reg_lose(s, X86_RBP);
+	else if (!move_step(s, insn) && !stack_moves(s, insn))
+		others_write(s, insn);
+	return true;
 }
 
-/* ---- paths ---- */
+static bool number_meet(int32_t *to, int32_t from)
+{
+	if (*to == UNKNOWN || *to == from)
+		return false;
+	*to = UNKNOWN;
+	return true;
+}
 
-static bool state_meet(struct state *to, const struct state *from)
+static bool holders_meet(uint8_t *to, const uint8_t *from, size_t cnt)
 {
 	bool less = false;
 
-	if (!to->seen) {
-		*to = *from;
-		to->seen = true;
-		return true;
-	}
-	for (int i = 0; i < REGS; i++)
-		if (to->reg[i] && to->reg[i] != from->reg[i])
-			to->reg[i] = 0, less = true;
-	for (int i = 0; i < SLOTS_BELOW + SLOTS_ABOVE; i++)
-		if (to->slot[i] && to->slot[i] != from->slot[i])
-			to->slot[i] = 0, less = true;
-	if (to->sp != UNKNOWN && to->sp != from->sp)
-		to->sp = UNKNOWN, less = true;
-	if (to->fp != UNKNOWN && to->fp != from->fp)
-		to->fp = UNKNOWN, less = true;
+	for (size_t i = 0; i < cnt; i++)
+		if (to[i] && to[i] != from[i])
+			to[i] = 0, less = true;
 	return less;
 }
 
-static void way_add(struct follow *f, uint64_t addr, const struct state *s)
+static bool state_meet(void *into, const void *other)
 {
-	uint64_t off = addr - f->start;
+	struct state *to = into;
+	const struct state *from = other;
+	bool less = holders_meet(to->reg, from->reg, sizeof(to->reg));
 
-	if (off >= f->bytes || !state_meet(&f->state[off], s) || f->queued[off])
-		return;
-	f->queued[off] = true;
-	f->queue[f->nqueue++] = (uint32_t)off;
-}
-
-static bool goes_on(const ZydisDecodedInstruction *z)
-{
-	return z->meta.category != ZYDIS_CATEGORY_UNCOND_BR &&
-	       z->meta.category != ZYDIS_CATEGORY_RET && z->mnemonic != ZYDIS_MNEMONIC_UD2 &&
-	       z->mnemonic != ZYDIS_MNEMONIC_HLT;
-}
-
-/* Follows one instruction. False: a path leads to an unknown place. */
-static bool follow_one(struct follow *f, uint32_t off)
-{
-	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-	struct state s = f->state[off];
-	ZydisDecodedInstruction z;
-	uint64_t addr = f->start + off, to;
-
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderDecodeFull(&f->decoder, f->code + off, f->bytes - off, &z, op)))
-		return true;
-	if (z.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-	    z.meta.category == ZYDIS_CATEGORY_COND_BR) {
-		if (op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
-			return false;
-		to = addr + z.length + (uint64_t)op[0].imm.value.s;
-		way_add(f, to, &s);
-	}
-	if (!goes_on(&z))
-		return true;
-	insn_step(&s, &z, op);
-	way_add(f, addr + z.length, &s);
-	return true;
+	less |= holders_meet(to->slot, from->slot, sizeof(to->slot));
+	less |= number_meet(&to->sp, from->sp);
+	less |= number_meet(&to->fp, from->fp);
+	return less;
 }
 
 static struct state entry_state(size_t cnt)
 {
-	static const uint8_t in_reg[] = {5, 4, 1, 2, 8, 9};
-	struct state s = {.seen = true, .sp = -8, .fp = UNKNOWN};
+	struct state s = {.sp = -8, .fp = UNKNOWN};
 
 	for (size_t i = 0; i < cnt; i++) {
-		if (i < sizeof(in_reg))
-			s.reg[in_reg[i]] = (uint8_t)(i + 1);
+		if (i < sizeof(x86_argument_register))
+			s.reg[x86_argument_register[i]] = (uint8_t)(i + 1);
 		else
-			*slot_at(&s, (int64_t)(i - sizeof(in_reg)) * 8) = (uint8_t)(i + 1);
+			*slot_at(&s, (int64_t)(i - sizeof(x86_argument_register)) *
+					     8) = (uint8_t)(i + 1);
 	}
 	return s;
 }
 
+static bool is_preserved(int reg)
+{
+	return reg != X86_RSP && X86_CALL_PRESERVES >> reg & 1;
+}
+
 static void places_take(const struct state *s, struct x86_arg *arg, size_t cnt)
 {
-	static const uint8_t preserved[] = {3, 6, 12, 13, 14, 15};
-
 	for (int i = SLOTS_BELOW + SLOTS_ABOVE - 1; i >= 0; i--)
 		if (s->slot[i] && s->slot[i] <= cnt)
 			arg[s->slot[i] - 1] = (struct x86_arg){.place = X86_ARG_ON_STACK,
 							       .off = (i - SLOTS_BELOW) * 8};
-	for (size_t i = 0; i < sizeof(preserved); i++)
-		if (s->reg[preserved[i]] && s->reg[preserved[i]] <= cnt)
-			arg[s->reg[preserved[i]] - 1] = (struct x86_arg){.place = X86_ARG_IN_REG,
-									 .reg = preserved[i]};
+	for (int i = 0; i < X86_REGISTERS; i++)
+		if (is_preserved(i) && s->reg[i] && s->reg[i] <= cnt)
+			arg[s->reg[i] - 1] = (struct x86_arg){.place = X86_ARG_IN_REG,
+							      .reg = dwarf_of[i]};
 }
+
+static const struct x86_domain args_domain = {
+	.bytes = sizeof(struct state),
+	.join = state_meet,
+	.step = args_step,
+};
 
 bool x86_args_find(const uint8_t *code, size_t bytes, uint64_t start, uint64_t at,
 		   struct x86_arg *arg, size_t cnt)
 {
-	struct follow f = {.code = code, .bytes = bytes, .start = start};
+	const struct x86_range range = {start, start + bytes};
+	struct x86_reader reader;
+	bool is_lost = false;
+	struct x86_walk w = {.domain = &args_domain,
+			     .ctx = &is_lost,
+			     .reader = &reader,
+			     .range = &range,
+			     .range_cnt = 1};
+	const struct state *found = NULL;
 	struct state entry;
-	bool whole = true, found;
-	uint32_t steps = 0;
 
 	memset(arg, 0, cnt * sizeof(*arg));
 	if (!bytes || bytes > CODE_BYTES_MAX || cnt > X86_ARGS_MAX || at - start >= bytes)
 		return false;
-	ZydisDecoderInit(&f.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	f.state = xcalloc(bytes, sizeof(*f.state));
-	f.queue = xcalloc(bytes, sizeof(*f.queue));
-	f.queued = xcalloc(bytes, sizeof(*f.queued));
+	x86_reader_init(&reader, code, bytes, start);
 	entry = entry_state(cnt);
-	way_add(&f, start, &entry);
-	while (f.nqueue && whole && steps++ < STEPS_MAX) {
-		uint32_t off = f.queue[--f.nqueue];
-
-		f.queued[off] = false;
-		whole = follow_one(&f, off);
-	}
-	found = whole && !f.nqueue && f.state[at - start].seen;
+	x86_walk_reach(&w, start, &entry);
+	if (x86_walk_run(&w, STEPS_MAX) && !is_lost)
+		found = x86_walk_state(&w, at);
 	if (found)
-		places_take(&f.state[at - start], arg, cnt);
-	free(f.state);
-	free(f.queue);
-	free(f.queued);
+		places_take(found, arg, cnt);
+	x86_walk_release(&w);
 	return found;
 }
 
 /* ---- values that a caller passes ---- */
 
 #define BACK_MAX 64 /* limit of instructions before the call */
+#define JUMPS_SEVERAL UINT32_MAX
 
-struct before {
-	uint64_t next; /* address after it */
-	ZydisDecodedInstruction z;
-	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-};
-
-/* The targets of jumps inside a function. */
+/* The jumps inside a function. */
 struct jumps {
-	const uint8_t *code;
-	size_t bytes;
-	ZydisDecoder decoder;
+	struct x86_reader reader;
+	uint64_t start;
 	uint32_t *offset; /* offsets of instructions before the given address; owned */
 	uint32_t *from;	  /* by offset: the only jump to it, + 1; owned */
 	size_t cnt;	  /* number of offsets */
 	bool unknown;	  /* some jumps have computed targets */
 };
-#define JUMPS_SEVERAL UINT32_MAX
 
-static bool is_jump(const ZydisDecodedInstruction *z)
+static bool is_jump(const struct x86_insn *insn)
 {
-	return z->meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
-	       z->meta.category == ZYDIS_CATEGORY_COND_BR;
+	return insn->z.meta.category == ZYDIS_CATEGORY_UNCOND_BR ||
+	       insn->z.meta.category == ZYDIS_CATEGORY_COND_BR;
 }
 
-static void jump_note(struct jumps *j, size_t off, const struct before *b)
+static void jump_note(struct jumps *j, const struct x86_insn *insn, size_t bytes)
 {
-	uint64_t to = off + b->z.length + (uint64_t)b->op[0].imm.value.s;
+	uint64_t to;
 
-	if (b->op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+	if (!x86_branch_target(insn, &to))
 		j->unknown = true;
-	else if (to < j->bytes)
-		j->from[to] = j->from[to] ? JUMPS_SEVERAL : (uint32_t)off + 1;
+	else if (to - j->start < bytes)
+		j->from[to - j->start] = j->from[to - j->start] ?
+						 JUMPS_SEVERAL :
+						 (uint32_t)(insn->addr - j->start) + 1;
 }
 
-static void jumps_find(struct jumps *j, uint64_t before)
+static void jumps_find(struct jumps *j, size_t bytes, uint64_t before)
 {
-	struct before b;
+	struct x86_insn insn;
 
-	j->offset = xcalloc(j->bytes + 1, sizeof(*j->offset));
-	j->from = xcalloc(j->bytes + 1, sizeof(*j->from));
-	ZydisDecoderInit(&j->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	for (size_t off = 0; off < j->bytes; off += b.z.length) {
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&j->decoder, j->code + off, j->bytes - off,
-							 &b.z, b.op)))
-			break;
+	j->offset = xcalloc(bytes + 1, sizeof(*j->offset));
+	j->from = xcalloc(bytes + 1, sizeof(*j->from));
+	for (size_t off = 0; x86_decode(&j->reader, j->start + off, &insn); off += insn.z.length) {
 		if (off < before)
 			j->offset[j->cnt++] = (uint32_t)off;
-		if (is_jump(&b.z))
-			jump_note(j, off, &b);
+		if (is_jump(&insn))
+			jump_note(j, &insn, bytes);
 	}
 }
 
@@ -425,35 +362,28 @@ static size_t instruction_at(const struct jumps *j, uint32_t off)
 	return i;
 }
 
-static void decode_at(const struct jumps *j, size_t i, struct before *out)
-{
-	uint32_t off = j->offset[i];
-
-	ZydisDecoderDecodeFull(&j->decoder, j->code + off, j->bytes - off, &out->z, out->op);
-}
-
 /*
  * Finds the instruction that runs before the ith one on the only path to it: the one above it
  * (except for padding) or a jump. False: there are several paths, or none is known.
  */
-static bool way_back(const struct jumps *j, size_t *i, struct before *out)
+static bool way_back(struct jumps *j, size_t *i, struct x86_insn *out)
 {
 	uint32_t from = j->from[j->offset[*i]];
 
 	do {
 		if (!*i)
 			return false;
-		decode_at(j, --*i, out);
+		x86_decode(&j->reader, j->start + j->offset[--*i], out);
 	} while (from && out->z.mnemonic == ZYDIS_MNEMONIC_NOP);
-	if (from == JUMPS_SEVERAL || !from != goes_on(&out->z))
+	if (from == JUMPS_SEVERAL || (from != 0) != x86_ends_block(out))
 		return false;
 	if (from) {
 		*i = instruction_at(j, from - 1);
 		if (*i == j->cnt)
 			return false;
-		decode_at(j, *i, out);
+		x86_decode(&j->reader, j->start + j->offset[*i], out);
 	}
-	return out->z.meta.category != ZYDIS_CATEGORY_CALL && !(is_jump(&out->z) && j->unknown);
+	return !x86_is_call(out) && !(is_jump(out) && j->unknown);
 }
 
 /*
@@ -461,83 +391,70 @@ static bool way_back(const struct jumps *j, size_t *i, struct before *out)
  * path leads there.
  */
 static size_t block_before(const uint8_t *code, size_t bytes, uint64_t start, uint64_t at,
-			   struct before *out)
+			   struct x86_insn *out)
 {
-	struct jumps j = {.code = code, .bytes = bytes};
+	struct jumps j = {.start = start};
 	size_t n = 0, i;
 
-	jumps_find(&j, at - start);
+	x86_reader_init(&j.reader, code, bytes, start);
+	jumps_find(&j, bytes, at - start);
 	i = j.cnt - 1; /* the call itself is the last one before `at` */
-	while (j.cnt && n < BACK_MAX && way_back(&j, &i, &out[n])) {
-		out[n].next = start + j.offset[i] + out[n].z.length;
+	while (j.cnt && n < BACK_MAX && way_back(&j, &i, &out[n]))
 		n++;
-	}
 	free(j.offset);
 	free(j.from);
 	return n;
-}
-
-static bool writes_reg(const struct before *b, int reg)
-{
-	for (unsigned int i = 0; i < b->z.operand_count; i++)
-		if (b->op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-		    b->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		    reg_of(b->op[i].reg.value) == reg)
-			return true;
-	return false;
-}
-
-static bool is_preserved(int reg)
-{
-	return reg == 3 || reg == REG_RBP || reg >= 12;
 }
 
 /*
  * Returns the last instruction, from index `from` on backwards, that writes the register; cnt:
  * none.
  */
-static size_t writer_of(const struct before *b, size_t cnt, size_t from, int reg)
+static size_t writer_of(const struct x86_insn *b, size_t cnt, size_t from, int reg)
 {
-	while (from < cnt && !writes_reg(&b[from], reg))
+	while (from < cnt && !(x86_written(&b[from]) >> reg & 1))
 		from++;
 	return from;
 }
 
+static bool writes_memory(const struct x86_insn *insn)
+{
+	for (unsigned int n = 0; n < insn->z.operand_count; n++)
+		if (insn->op[n].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    insn->op[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+			return true;
+	return false;
+}
+
 /* Returns memory of the frame, if no later instruction writes it. */
-static struct x86_passed memory_passed(const struct before *b, size_t i)
+static struct x86_passed memory_passed(const struct x86_insn *b, size_t i)
 {
 	const ZydisDecodedOperand *op = &b[i].op[1];
 	struct x86_passed p = {.kind = X86_PASSED_UNKNOWN};
-	int base = reg_of(op->mem.base);
+	int base = x86_register_index(op->mem.base);
 
-	if ((base != REG_RBP && base != REG_RSP) || op->mem.index != ZYDIS_REGISTER_NONE ||
+	if ((base != X86_RBP && base != X86_RSP) || op->mem.index != ZYDIS_REGISTER_NONE ||
 	    (op->size != 32 && op->size != 64))
 		return p;
-	for (size_t k = 0; k < i; k++) {
-		if (writes_reg(&b[k], base))
+	for (size_t k = 0; k < i; k++)
+		if (x86_written(&b[k]) >> base & 1 || writes_memory(&b[k]))
 			return p;
-		for (unsigned int n = 0; n < b[k].z.operand_count; n++)
-			if (b[k].op[n].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			    b[k].op[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-				return p;
-	}
 	p.kind = X86_PASSED_MEMORY;
-	p.reg = (uint8_t)base;
+	p.reg = dwarf_of[base];
 	p.value = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
 	p.bytes = (uint8_t)(op->size / 8);
 	return p;
 }
 
 /* Returns a value that is addressed relative to the instruction: an address, or the word at one. */
-static struct x86_passed near_passed(const struct before *w)
+static struct x86_passed near_passed(const struct x86_insn *w)
 {
-	const ZydisDecodedOperand *op = &w->op[1];
 	struct x86_passed p = {.kind = X86_PASSED_UNKNOWN};
+	uint64_t addr;
 
-	if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || op->mem.base != ZYDIS_REGISTER_RIP ||
-	    w->op[0].size != 64)
+	if (w->op[0].size != 64 || !x86_rip_operand(w, &w->op[1], &addr))
 		return p;
-	p.value = (int64_t)w->next + op->mem.disp.value;
+	p.value = (int64_t)addr;
 	if (w->z.mnemonic == ZYDIS_MNEMONIC_LEA)
 		p.kind = X86_PASSED_CONSTANT;
 	else if (w->z.mnemonic == ZYDIS_MNEMONIC_MOV)
@@ -545,35 +462,33 @@ static struct x86_passed near_passed(const struct before *w)
 	return p;
 }
 
-static struct x86_passed passed_in(const struct before *b, size_t cnt, int reg)
+static struct x86_passed passed_in(const struct x86_insn *b, size_t cnt, int reg)
 {
 	const struct x86_passed none = {.kind = X86_PASSED_UNKNOWN};
 
 	for (size_t i = 0; i <= cnt; i++) {
-		const struct before *w;
+		const struct x86_insn *w;
 
 		i = writer_of(b, cnt, i, reg);
 		if (i == cnt)
 			return none;
 		w = &b[i];
-		if (w->z.mnemonic == ZYDIS_MNEMONIC_XOR &&
-		    w->op[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		    reg_of(w->op[1].reg.value) == reg)
+		if (w->z.mnemonic == ZYDIS_MNEMONIC_XOR && x86_operand_register(&w->op[1]) == reg)
 			return (struct x86_passed){.kind = X86_PASSED_CONSTANT};
 		if (near_passed(w).kind != X86_PASSED_UNKNOWN)
 			return near_passed(w);
-		if (!is_move(&w->z, w->op) || reg_of(w->op[0].reg.value) != reg)
+		if (!is_move(w) || x86_operand_register(&w->op[0]) != reg)
 			return none;
 		if (w->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 			return (struct x86_passed){.kind = X86_PASSED_CONSTANT,
 						   .value = w->op[1].imm.value.s};
 		if (w->op[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			return memory_passed(b, i);
-		reg = reg_of(w->op[1].reg.value);
+		reg = x86_operand_register(&w->op[1]);
 		if (reg < 0)
 			return none;
 		if (is_preserved(reg) && writer_of(b, i, 0, reg) == i)
-			return (struct x86_passed){.kind = X86_PASSED_REG, .reg = (uint8_t)reg};
+			return (struct x86_passed){.kind = X86_PASSED_REG, .reg = dwarf_of[reg]};
 	}
 	return none;
 }
@@ -581,15 +496,14 @@ static struct x86_passed passed_in(const struct before *b, size_t cnt, int reg)
 struct x86_passed x86_passed_find(const uint8_t *code, size_t bytes, uint64_t start, uint64_t at,
 				  unsigned int nth)
 {
-	static const uint8_t in_reg[] = {5, 4, 1, 2, 8, 9};
 	struct x86_passed p = {.kind = X86_PASSED_UNKNOWN};
-	struct before *b;
+	struct x86_insn *b;
 
-	if (nth >= sizeof(in_reg) || !bytes || bytes > CODE_BYTES_MAX || at <= start ||
-	    at - start > bytes)
+	if (nth >= sizeof(x86_argument_register) || !bytes || bytes > CODE_BYTES_MAX ||
+	    at <= start || at - start > bytes)
 		return p;
 	b = xcalloc(BACK_MAX, sizeof(*b));
-	p = passed_in(b, block_before(code, bytes, start, at, b), in_reg[nth]);
+	p = passed_in(b, block_before(code, bytes, start, at, b), x86_argument_register[nth]);
 	free(b);
 	return p;
 }

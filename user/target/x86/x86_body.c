@@ -4,6 +4,10 @@
  * them. Jumps to places that are not other functions are followed: to cold parts by their names,
  * and in stripped files to whatever begins there according to the table of exception frames. The
  * latter may be a nameless function of its own, which then counts as part of the body.
+ *
+ * The stack's depth follows the stack pointer, and rbp where it is a copy of it, from the start
+ * along all paths. A jump with the same stack as at the start may leave the function; any other one
+ * stays inside.
  */
 #include "target/x86/x86_body.h"
 
@@ -14,8 +18,10 @@
 
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
+#include "target/x86/x86_walk.h"
 
 #define BODY_BYTES_MAX (1u << 20)
+#define DEPTH_MAX (1 << 30)
 
 /* Returns true for NAME.cold, NAME.cold.1 …, and for NAME.part.0 … if the function jumps there. */
 static bool name_is_part(const char *name, const char *function, const char *kind)
@@ -33,20 +39,6 @@ static bool is_own_part(const struct x86_body *b, const char *name)
 }
 
 /* ---- decoding ---- */
-
-static enum x86_next insn_next(const struct x86_insn *insn, uint64_t *to)
-{
-	switch (insn->z.meta.category) {
-	case ZYDIS_CATEGORY_RET:
-		return X86_RETURNS;
-	case ZYDIS_CATEGORY_COND_BR:
-		return x86_branch_target(insn, to) ? X86_BRANCHES : X86_GOES_ON;
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		return x86_branch_target(insn, to) ? X86_JUMPS : X86_JUMPS_INDIRECTLY;
-	default:
-		return x86_ends_block(insn) ? X86_STOPS : X86_GOES_ON;
-	}
-}
 
 /*
  * Returns true for bytes that compilers do not generate in functions: data, or code for the kernel.
@@ -72,7 +64,7 @@ static bool insn_takes_label(const struct x86_body *b, const struct x86_insn *in
 	else if (insn->z.mnemonic == ZYDIS_MNEMONIC_MOV &&
 		 insn->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		addr = insn->op[1].imm.value.u;
-	return addr > b->part[0].start && addr < b->part[0].end;
+	return addr > b->range[0].start && addr < b->range[0].end;
 }
 
 static const char *step_add(struct x86_body *b, const struct x86_insn *insn)
@@ -85,7 +77,7 @@ static const char *step_add(struct x86_body *b, const struct x86_insn *insn)
 
 	if (insn_is_strange(insn))
 		return "not all of it is code";
-	s.next = insn_next(insn, &s.to);
+	s.next = x86_next_of(insn, &s.to);
 	b->label_taken |= insn_takes_label(b, insn);
 	if (b->cnt == b->room) {
 		b->room = b->room ? 2 * b->room : 256;
@@ -98,6 +90,7 @@ static const char *step_add(struct x86_body *b, const struct x86_insn *insn)
 static const char *part_add(struct x86_body *b, uint64_t start, uint64_t bytes)
 {
 	struct x86_part *p = &b->part[b->part_cnt];
+	uint64_t end = start + bytes;
 	const char *objection = NULL;
 	struct x86_insn insn;
 	uint64_t room = BODY_BYTES_MAX;
@@ -105,15 +98,15 @@ static const char *part_add(struct x86_body *b, uint64_t start, uint64_t bytes)
 	if (x86_body_holds(b, start))
 		return NULL;
 	for (size_t i = 0; i < b->part_cnt; i++)
-		room -= b->part[i].end - b->part[i].start;
+		room -= b->range[i].end - b->range[i].start;
 	if (!bytes)
 		return "the size of a part of it is not told";
-	if (b->part_cnt == X86_PARTS_MAX || bytes > room || start + bytes < start)
+	if (b->part_cnt == X86_PARTS_MAX || bytes > room || end < start)
 		return "too large to look through";
-	*p = (struct x86_part){.start = start, .end = start + bytes, .first = b->cnt};
-	b->part_cnt++;
-	for (uint64_t at = start; at < p->end && !objection; at += insn.z.length) {
-		if (!x86_decode(&b->reader, at, &insn) || insn.z.length > p->end - at)
+	p->first = b->cnt;
+	b->range[b->part_cnt++] = (struct x86_range){start, end};
+	for (uint64_t at = start; at < end && !objection; at += insn.z.length) {
+		if (!x86_decode(&b->reader, at, &insn) || insn.z.length > end - at)
 			return "not all of it is code";
 		objection = step_add(b, &insn);
 	}
@@ -237,7 +230,7 @@ void x86_body_free(struct x86_body *b)
 bool x86_body_holds(const struct x86_body *b, uint64_t addr)
 {
 	for (size_t i = 0; i < b->part_cnt; i++)
-		if (addr >= b->part[i].start && addr < b->part[i].end)
+		if (addr >= b->range[i].start && addr < b->range[i].end)
 			return true;
 	return false;
 }
@@ -247,7 +240,7 @@ struct x86_step *x86_body_step(const struct x86_body *b, uint64_t addr)
 	for (size_t i = 0; i < b->part_cnt; i++) {
 		size_t lo = b->part[i].first, end = lo + b->part[i].cnt, hi = end;
 
-		if (addr < b->part[i].start || addr >= b->part[i].end)
+		if (addr < b->range[i].start || addr >= b->range[i].end)
 			continue;
 		while (lo < hi) {
 			size_t mid = lo + (hi - lo) / 2;
@@ -269,6 +262,166 @@ const struct x86_part *x86_body_part(const struct x86_body *b, const struct x86_
 	while (at >= b->part[i].first + b->part[i].cnt)
 		i++;
 	return &b->part[i];
+}
+
+/* ---- the stack's depth ---- */
+
+static int32_t depth_add(int32_t depth, int64_t bytes)
+{
+	int64_t sum = depth + bytes;
+
+	return depth == X86_DEPTH_ANY || sum > DEPTH_MAX || sum < -DEPTH_MAX ? X86_DEPTH_ANY :
+									       (int32_t)sum;
+}
+
+static bool operand_is(const ZydisDecodedOperand *op, ZydisRegister reg)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == reg;
+}
+
+/* Handles "lea n(%rsp), %rsp" and "lea n(%rbp), %rsp". */
+static int32_t depth_of_address(const ZydisDecodedOperand *op, struct x86_depth d)
+{
+	if (op->mem.index != ZYDIS_REGISTER_NONE)
+		return X86_DEPTH_ANY;
+	if (op->mem.base == ZYDIS_REGISTER_RSP)
+		return depth_add(d.sp, -op->mem.disp.value);
+	return op->mem.base == ZYDIS_REGISTER_RBP ? depth_add(d.fp, -op->mem.disp.value) :
+						    X86_DEPTH_ANY;
+}
+
+static int32_t depth_of_value(const struct x86_insn *insn, struct x86_depth d)
+{
+	const ZydisDecodedOperand *from = &insn->op[1];
+	bool is_constant = from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+
+	switch (insn->z.mnemonic) {
+	case ZYDIS_MNEMONIC_SUB:
+		return is_constant ? depth_add(d.sp, from->imm.value.s) : X86_DEPTH_ANY;
+	case ZYDIS_MNEMONIC_ADD:
+		return is_constant ? depth_add(d.sp, -from->imm.value.s) : X86_DEPTH_ANY;
+	case ZYDIS_MNEMONIC_MOV:
+		return operand_is(from, ZYDIS_REGISTER_RBP) ? d.fp :
+		       operand_is(from, ZYDIS_REGISTER_RSP) ? d.sp :
+							      X86_DEPTH_ANY;
+	case ZYDIS_MNEMONIC_LEA:
+		return depth_of_address(from, d);
+	default:
+		return X86_DEPTH_ANY;
+	}
+}
+
+static struct x86_depth depth_after(const struct x86_insn *insn, struct x86_depth d)
+{
+	unsigned int written = x86_written(insn);
+	int64_t word = insn->z.operand_width / 8;
+
+	if (x86_is_call(insn)) /* its return address is removed again */
+		return d;
+	if (insn->z.mnemonic == ZYDIS_MNEMONIC_LEAVE)
+		return (struct x86_depth){depth_add(d.fp, -8), X86_DEPTH_ANY};
+	if (insn->z.meta.category == ZYDIS_CATEGORY_PUSH) {
+		d.sp = depth_add(d.sp, word);
+		return d;
+	}
+	if (insn->z.meta.category == ZYDIS_CATEGORY_POP) {
+		d.sp = operand_is(&insn->op[0], ZYDIS_REGISTER_RSP) ? X86_DEPTH_ANY :
+								      depth_add(d.sp, -word);
+		if (operand_is(&insn->op[0], ZYDIS_REGISTER_RBP))
+			d.fp = X86_DEPTH_ANY;
+		return d;
+	}
+	if (written >> X86_RSP & 1)
+		d.sp = depth_of_value(insn, d);
+	else if (written >> X86_RBP & 1)
+		d.fp = insn->z.mnemonic == ZYDIS_MNEMONIC_MOV ? depth_of_value(insn, d) :
+								X86_DEPTH_ANY;
+	return d;
+}
+
+static bool depth_step(void *ctx, const struct x86_insn *insn, void *state)
+{
+	struct x86_depth *d = state;
+
+	(void)ctx;
+	*d = depth_after(insn, *d);
+	return true;
+}
+
+static bool number_join(int32_t *depth, int32_t other)
+{
+	int32_t old = *depth;
+
+	if (old != other)
+		*depth = old == X86_DEPTH_NONE ? other : X86_DEPTH_ANY;
+	return *depth != old;
+}
+
+static bool depth_join(void *state, const void *other)
+{
+	const struct x86_depth *from = other;
+	struct x86_depth *to = state;
+	bool changed = number_join(&to->sp, from->sp);
+
+	changed |= number_join(&to->fp, from->fp);
+	return changed;
+}
+
+static void depths_take(struct x86_body *b, const struct x86_walk *w)
+{
+	for (struct x86_step *s = b->step; s < b->step + b->cnt; s++) {
+		const struct x86_depth *d = x86_walk_state(w, s->addr);
+
+		if (d)
+			s->depth = *d;
+	}
+}
+
+/*
+ * Returns the common depth of all jumps through tables; X86_DEPTH_NONE if no path leads to one. A
+ * jump with a deeper stack than at the start is one.
+ */
+static struct x86_depth tables_depth(const struct x86_body *b)
+{
+	struct x86_depth d = {X86_DEPTH_NONE, X86_DEPTH_NONE};
+
+	for (const struct x86_step *s = b->step; s < b->step + b->cnt; s++)
+		if (s->next == X86_JUMPS_INDIRECTLY && s->depth.sp != X86_DEPTH_NONE &&
+		    (s->is_table || s->depth.sp != 0))
+			depth_join(&d, &s->depth);
+	return d;
+}
+
+/* Assumes that tables lead to those blocks that no other path reaches. False: there are none. */
+static bool tables_leave(const struct x86_body *b, struct x86_walk *w)
+{
+	struct x86_depth d = tables_depth(b);
+
+	for (size_t i = 1; i < b->cnt && d.sp != X86_DEPTH_NONE; i++)
+		if (b->step[i].depth.sp == X86_DEPTH_NONE && b->step[i - 1].next > X86_BRANCHES)
+			x86_walk_reach(w, b->step[i].addr, &d);
+	return w->queue_cnt;
+}
+
+void x86_depth_flow(struct x86_body *b)
+{
+	static const struct x86_domain domain = {
+		.bytes = sizeof(struct x86_depth),
+		.join = depth_join,
+		.step = depth_step,
+	};
+	const struct x86_depth start = {0, X86_DEPTH_ANY};
+	struct x86_walk w = {.domain = &domain,
+			     .reader = &b->reader,
+			     .range = b->range,
+			     .range_cnt = b->part_cnt};
+
+	x86_walk_reach(&w, b->step[0].addr, &start);
+	do {
+		x86_walk_run(&w, UINT64_MAX);
+		depths_take(b, &w);
+	} while (tables_leave(b, &w));
+	x86_walk_release(&w);
 }
 
 #endif

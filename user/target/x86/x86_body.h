@@ -11,20 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "target/x86/x86_code.h"
+#include "target/x86/x86_walk.h"
 
 #define X86_PARTS_MAX 64
 #define X86_DEPTH_NONE INT32_MIN /* no path leads there */
 #define X86_DEPTH_ANY INT32_MAX	 /* paths differ, or it is unknown */
-
-enum x86_next { /* where control goes after an instruction */
-		X86_GOES_ON,
-		X86_BRANCHES, /* a conditional jump */
-		X86_JUMPS,
-		X86_JUMPS_INDIRECTLY,
-		X86_RETURNS,
-		X86_STOPS, /* it traps */
-};
 
 struct x86_depth {  /* in bytes below the stack pointer at the function's start */
 	int32_t sp; /* the stack pointer */
@@ -38,18 +29,17 @@ struct x86_step { /* an instruction */
 	uint8_t next;		/* enum x86_next */
 	uint8_t bytes;
 	bool is_table; /* an indirect jump through a table of places in the function */
-	bool queued;   /* internal to x86_depth_flow */
 };
 
-struct x86_part {
-	uint64_t start, end;
-	size_t first, cnt; /* its range in step */
+struct x86_part { /* its steps */
+	size_t first, cnt;
 };
 
 struct x86_body {
 	const struct elf_file *f;
 	const struct elf_symbol *sym;
-	struct x86_part part[X86_PARTS_MAX]; /* the part of the function's own symbol comes first */
+	struct x86_range range[X86_PARTS_MAX]; /* the part of the function's own symbol comes first */
+	struct x86_part part[X86_PARTS_MAX];   /* the same parts */
 	size_t part_cnt;
 	struct x86_step *step; /* sorted by part, then by address */
 	size_t cnt, room;

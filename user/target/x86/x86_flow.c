@@ -5,7 +5,7 @@
  * instruction of the function, and follows its jumps into separate parts (".cold"), for one that
  * could land in between. Whatever cannot be decided counts as an objection.
  */
-#include "target/x86/x86_flow.h"
+#include "target/x86/x86_code.h"
 
 #if defined(__x86_64__)
 
@@ -14,7 +14,6 @@
 
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
-#include "target/x86/x86_code.h"
 
 #define FLOW_FUNCTION_BYTES_MAX (1u << 20)
 #define FLOW_PARTS_MAX 256

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Runs a function's code over symbolic registers: each holds an unknown value, an argument, or a
- * value loaded through the first argument. Both ways of every conditional branch are taken, each
- * place at most a few times. Memory is not modelled: values spilled to the stack are lost, so
- * unoptimised code shows nothing.
+ * A register may hold several values: the function's first argument, its second one, and values
+ * loaded through the first. Each value that any instruction of the function computes is one bit of
+ * a set. Memory is not modelled: values spilled to the stack are lost, so unoptimised code shows
+ * nothing.
  */
 #include "target/x86/x86_value.h"
 
@@ -14,215 +14,187 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
-#include "target/x86/x86_code.h"
+#include "target/x86/x86_walk.h"
 
-#define VALUE_FUNCTION_BYTES_MAX 65536
-#define VALUE_PATHS_MAX 128
-#define VALUE_VISITS_MAX 3
-#define VALUE_STEPS_MAX 20000
-#define VALUE_REGS 16
+#define FUNCTION_BYTES_MAX 65536
+#define VALUES_MAX 64
+#define STEPS_MAX 20000
+#define SECOND 1u /* bit of the second argument */
+#define FIRST 2u  /* bit of the first argument */
 
-enum value_root { ROOT_NONE = 0, ROOT_FIRST, ROOT_SECOND };
+typedef uint64_t value_set;
 
-struct value {
-	enum value_root root;
-	struct x86_loads l;
-};
-
-struct path {
-	uint64_t at;
-	struct value reg[VALUE_REGS];
-};
-
-struct run {
-	const struct elf_file *f;
-	uint64_t start, end;
+struct value_search {
 	enum x86_value_want want;
-	struct x86_reader reader;
-	struct path todo[VALUE_PATHS_MAX];
-	unsigned int todo_cnt;
-	uint8_t *visits; /* visits of each byte of the function */
+	struct x86_loads value[VALUES_MAX]; /* through the first argument, by bit */
+	unsigned int value_cnt;
 	struct x86_loads found;
 	bool any, ambiguous;
 };
 
-/* Returns the index of the 64-bit register that contains reg, or -1. */
-static int register_index(ZydisRegister reg)
-{
-	ZydisRegister whole = x86_whole_register(reg);
+struct value_state {
+	value_set reg[X86_REGISTERS];
+};
 
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -1;
-	return (int)(whole - ZYDIS_REGISTER_RAX);
+static bool loads_equal(const struct x86_loads *a, const struct x86_loads *b)
+{
+	return a->loads == b->loads && a->off[0] == b->off[0] && a->off[1] == b->off[1];
 }
 
-static void found_add(struct run *r, const struct x86_loads *l)
+static void value_found(struct value_search *s, value_set set)
 {
-	if (r->any && (r->found.loads != l->loads || r->found.off[0] != l->off[0] ||
-		       (l->loads > 1 && r->found.off[1] != l->off[1])))
-		r->ambiguous = true;
-	r->found = *l;
-	r->any = true;
-}
-
-/* Returns the value that a memory operand loads, if it goes through the first argument. */
-static struct value load_value(const struct path *p, const ZydisDecodedOperand *op)
-{
-	int base = op->mem.index == ZYDIS_REGISTER_NONE ? register_index(op->mem.base) : -1;
-	struct value v = {0};
-
-	if (base < 0 || p->reg[base].root != ROOT_FIRST || p->reg[base].l.loads == X86_LOADS_MAX ||
-	    (p->reg[base].l.loads && p->reg[base].l.bytes != 8) || op->mem.disp.value < 0 ||
-	    op->mem.disp.value > INT16_MAX)
-		return v;
-	v = p->reg[base];
-	v.l.off[v.l.loads++] = (int32_t)op->mem.disp.value;
-	v.l.bytes = (uint8_t)(op->size / 8);
-	return v;
-}
-
-static void step_store(struct run *r, const struct path *p, const struct x86_insn *insn)
-{
-	const ZydisDecodedOperand *to = &insn->op[0], *from = &insn->op[1];
-	int base, src;
-
-	if (r->want != X86_STORED || to->mem.disp.value || to->mem.index != ZYDIS_REGISTER_NONE ||
-	    from->type != ZYDIS_OPERAND_TYPE_REGISTER)
-		return;
-	base = register_index(to->mem.base);
-	src = register_index(from->reg.value);
-	if (base >= 0 && src >= 0 && p->reg[base].root == ROOT_SECOND &&
-	    p->reg[base].l.loads == 0 && p->reg[src].root == ROOT_FIRST && p->reg[src].l.loads)
-		found_add(r, &p->reg[src].l);
-}
-
-static void step_call(struct run *r, struct path *p)
-{
-	static const uint8_t args[] = {7, 6, 2, 1, 8, 9};	     /* rdi rsi rdx rcx r8 r9 */
-	static const uint8_t lost[] = {0, 1, 2, 6, 7, 8, 9, 10, 11}; /* not preserved by a callee */
-
-	for (unsigned int i = 0; i < sizeof(args) && r->want == X86_PASSED; i++) {
-		const struct value *v = &p->reg[args[i]];
-
-		if (v->root == ROOT_FIRST && v->l.loads == 1 && v->l.bytes == 4)
-			found_add(r, &v->l);
+	for (unsigned int i = 0; i < s->value_cnt; i++) {
+		if (!(set >> i & 1) || !s->value[i].loads)
+			continue;
+		s->ambiguous |= s->any && !loads_equal(&s->found, &s->value[i]);
+		s->found = s->value[i];
+		s->any = true;
 	}
-	for (unsigned int i = 0; i < sizeof(lost); i++)
-		p->reg[lost[i]] = (struct value){0};
 }
 
-static void step_data(struct run *r, struct path *p, const struct x86_insn *insn)
+static value_set value_bit(struct value_search *s, struct x86_loads l)
+{
+	unsigned int i = 0;
+
+	while (i < s->value_cnt && !(loads_equal(&s->value[i], &l) && s->value[i].bytes == l.bytes))
+		i++;
+	if (i == VALUES_MAX)
+		return 0;
+	if (i == s->value_cnt)
+		s->value[s->value_cnt++] = l;
+	return (value_set)1 << i;
+}
+
+/* Returns the values that a memory operand loads through the first argument. */
+static value_set value_loaded(struct value_search *s, const struct value_state *st,
+			      const ZydisDecodedOperand *op)
+{
+	int base = op->mem.index == ZYDIS_REGISTER_NONE ? x86_register_index(op->mem.base) : -1;
+	value_set set = 0;
+
+	if (base < 0 || op->mem.disp.value < 0 || op->mem.disp.value > INT16_MAX)
+		return 0;
+	for (unsigned int i = 1, cnt = s->value_cnt; i < cnt; i++) {
+		struct x86_loads l = s->value[i];
+
+		if (!(st->reg[base] >> i & 1) || l.loads == X86_LOADS_MAX ||
+		    (l.loads && l.bytes != 8))
+			continue;
+		l.off[l.loads++] = (int32_t)op->mem.disp.value;
+		l.bytes = (uint8_t)(op->size / 8);
+		set |= value_bit(s, l);
+	}
+	return set;
+}
+
+static void store_step(struct value_search *s, const struct value_state *st,
+		       const struct x86_insn *insn)
+{
+	const ZydisDecodedOperand *to = &insn->op[0];
+	int base = x86_register_index(to->mem.base), src = x86_operand_register(&insn->op[1]);
+
+	if (s->want == X86_STORED && !to->mem.disp.value && to->mem.index == ZYDIS_REGISTER_NONE &&
+	    base >= 0 && src >= 0 && st->reg[base] & SECOND)
+		value_found(s, st->reg[src]);
+}
+
+static void call_step(struct value_search *s, struct value_state *st)
+{
+	for (size_t i = 0; i < sizeof(x86_argument_register) && s->want == X86_PASSED; i++)
+		for (unsigned int k = 0; k < s->value_cnt; k++)
+			if (s->value[k].loads == 1 && s->value[k].bytes == 4)
+				value_found(s,
+					    st->reg[x86_argument_register[i]] & (value_set)1 << k);
+	for (int i = 0; i < X86_REGISTERS; i++)
+		if (!(X86_CALL_PRESERVES >> i & 1))
+			st->reg[i] = 0;
+}
+
+static value_set value_moved(struct value_search *s, const struct value_state *st,
+			     const ZydisDecodedOperand *from)
+{
+	int reg = x86_operand_register(from);
+	value_set set = 0;
+
+	if (from->type == ZYDIS_OPERAND_TYPE_MEMORY)
+		return value_loaded(s, st, from);
+	if (reg < 0 || (from->size != 64 && from->size != 32))
+		return 0;
+	if (from->size == 64)
+		return st->reg[reg];
+	for (unsigned int i = 0; i < s->value_cnt; i++) /* Half of a pointer is useless. */
+		set |= s->value[i].loads ? st->reg[reg] & (value_set)1 << i : 0;
+	return set;
+}
+
+static bool value_step(void *ctx, const struct x86_insn *insn, void *state)
 {
 	bool is_move = insn->z.mnemonic == ZYDIS_MNEMONIC_MOV ||
 		       insn->z.mnemonic == ZYDIS_MNEMONIC_MOVSXD;
-	const ZydisDecodedOperand *from = &insn->op[1];
-	struct value v = {0};
-	int reg;
+	struct value_state *st = state;
+	struct value_search *s = ctx;
+	value_set set;
 
+	if (x86_is_call(insn)) {
+		call_step(s, st);
+		return s->want != X86_PASSED || !s->any;
+	}
 	if (is_move && insn->op[0].type == ZYDIS_OPERAND_TYPE_MEMORY) {
-		step_store(r, p, insn);
-		return;
+		store_step(s, st, insn);
+		return true;
 	}
-	if (is_move && from->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-		v = load_value(p, from);
-	} else if (is_move && from->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		reg = register_index(from->reg.value);
-		/* Half of a pointer is useless. */
-		if (reg >= 0 && (from->size == 64 || (p->reg[reg].l.loads && from->size == 32)))
-			v = p->reg[reg];
-	}
+	set = is_move ? value_moved(s, st, &insn->op[1]) : 0;
 	for (unsigned int i = 0; i < insn->z.operand_count; i++) {
 		const ZydisDecodedOperand *op = &insn->op[i];
 
 		/* A conditional move may leave the old value, as in clamping a size. */
-		if (op->type != ZYDIS_OPERAND_TYPE_REGISTER ||
-		    !(op->actions & ZYDIS_OPERAND_ACTION_WRITE))
-			continue;
-		reg = register_index(op->reg.value);
-		if (reg >= 0)
-			p->reg[reg] = v;
+		if (op->actions & ZYDIS_OPERAND_ACTION_WRITE && x86_operand_register(op) >= 0)
+			st->reg[x86_operand_register(op)] = set;
 	}
-}
-
-static bool function_holds(const struct run *r, uint64_t addr)
-{
-	return addr >= r->start && addr < r->end;
-}
-
-/* Runs one instruction. False: the path ends. */
-static bool path_step(struct run *r, struct path *p)
-{
-	struct x86_insn insn;
-	uint64_t to;
-
-	if (!function_holds(r, p->at) || r->visits[p->at - r->start]++ >= VALUE_VISITS_MAX ||
-	    !x86_decode(&r->reader, p->at, &insn))
-		return false;
-	if (x86_is_call(&insn)) {
-		step_call(r, p);
-		if (r->want == X86_PASSED && r->any)
-			return false;
-	} else if (x86_branch_target(&insn, &to)) {
-		if (x86_ends_block(&insn)) {
-			p->at = to;
-			return true;
-		}
-		if (function_holds(r, to) && r->todo_cnt < VALUE_PATHS_MAX) {
-			r->todo[r->todo_cnt] = *p;
-			r->todo[r->todo_cnt++].at = to;
-		}
-	} else if (x86_ends_block(&insn)) {
-		return false;
-	} else {
-		step_data(r, p, &insn);
-	}
-	p->at += insn.z.length;
 	return true;
 }
 
-static void run_paths(struct run *r)
+static bool value_join(void *state, const void *other)
 {
-	unsigned int steps = 0;
-	struct path p = {.at = r->start};
+	const struct value_state *from = other;
+	struct value_state *to = state;
+	bool grew = false;
 
-	p.reg[7].root = ROOT_FIRST;  /* rdi */
-	p.reg[6].root = ROOT_SECOND; /* rsi */
-	r->todo[r->todo_cnt++] = p;
-	while (r->todo_cnt) {
-		p = r->todo[--r->todo_cnt];
-		while (steps++ < VALUE_STEPS_MAX && path_step(r, &p))
-			;
+	for (int i = 0; i < X86_REGISTERS; i++) {
+		grew |= from->reg[i] & ~to->reg[i];
+		to->reg[i] |= from->reg[i];
 	}
+	return grew;
 }
 
 int x86_value_find(const struct elf_file *f, const struct elf_symbol *sym, enum x86_value_want want,
 		   struct x86_loads *out)
 {
-	struct run *r;
-	int err = 0;
+	static const struct x86_domain domain = {
+		.bytes = sizeof(struct value_state),
+		.join = value_join,
+		.step = value_step,
+	};
+	/* Its first values are those that no load has reached: the second argument, and the first. */
+	struct value_search s = {.want = want, .value_cnt = 2};
+	const struct x86_range range = {sym->addr, sym->addr + sym->size};
+	struct x86_reader reader = {.f = f};
+	struct x86_walk w = {
+		.domain = &domain, .ctx = &s, .reader = &reader, .range = &range, .range_cnt = 1};
+	const struct value_state entry = {.reg = {[X86_RDI] = FIRST, [X86_RSI] = SECOND}};
 
-	if (sym->size == 0 || sym->size > VALUE_FUNCTION_BYTES_MAX ||
-	    sym->addr + sym->size < sym->addr)
+	if (sym->size == 0 || sym->size > FUNCTION_BYTES_MAX || range.end < range.start)
 		return -ENOENT;
-	r = xcalloc(1, sizeof(*r));
-	r->f = f;
-	r->start = sym->addr;
-	r->end = sym->addr + sym->size;
-	r->want = want;
-	r->visits = xcalloc(1, sym->size);
-	r->reader.f = f;
-	run_paths(r);
-	if (!r->any)
-		err = -ENOENT;
-	else if (r->ambiguous)
-		err = -ENOTUNIQ;
-	else
-		*out = r->found;
-	free(r->visits);
-	free(r);
-	return err;
+	x86_walk_reach(&w, range.start, &entry);
+	x86_walk_run(&w, STEPS_MAX);
+	x86_walk_release(&w);
+	if (!s.any)
+		return -ENOENT;
+	if (s.ambiguous)
+		return -ENOTUNIQ;
+	*out = s.found;
+	return 0;
 }
 
 #endif
