@@ -11,7 +11,7 @@
 #include "lib/log.h"
 
 /* Calls after which a part is replayed. */
-#define PART_CALLS 250000
+#define PART_CALLS 50000
 /*
  * In a part where tracing took less than this share of the time, summed over all threads, nobody's
  * waiting is looked at.

@@ -15,7 +15,7 @@
 #define grown(array, n, room)                                                                     \
 	((array) = (n) < (room) ? (array) :                                                       \
 				  xrealloc((array),                                               \
-					   ((room) = (room) ? (room)*2 : 64) * sizeof(*(array))), \
+					   ((room) = (room) ? (room)*2 : 4) * sizeof(*(array))), \
 	 &(array)[(n)])
 
 /* Frees everything that was kept of the recording. */

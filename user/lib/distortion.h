@@ -31,9 +31,15 @@ struct distortion {
 };
 
 void distortion_add_func(struct distortion *d, const char *name, double cost_ns);
+/* The larger one of run_pct and pct. */
+static inline double distortion_most_pct(const struct distortion *d)
+{
+	return d->run_pct > d->pct ? d->run_pct : d->pct;
+}
+
 static inline bool distortion_matters(const struct distortion *d)
 {
-	return d->pct > DISTORTION_PCT || d->run_pct > DISTORTION_PCT;
+	return distortion_most_pct(d) > DISTORTION_PCT;
 }
 
 /*

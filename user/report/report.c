@@ -142,7 +142,7 @@ static void doubts_find(struct report *r)
 		r->lost_shown |= r->lost[r->row[i]];
 	r->distorted = distorted_find(&r->coverage, &r->findings.untraced, r->model,
 				      &r->distortion);
-	r->facts |= r->distortion.pct >= 1 || r->distortion.run_pct >= 1 ? FACT_TRACING : 0;
+	r->facts |= distortion_most_pct(&r->distortion) >= 1 ? FACT_TRACING : 0;
 	r->lost_any = r->lost_shown & LOSS_OF_ANY;
 	r->left_out_only = r->lost_any && !(r->lost_shown & LOSS_OF_ANY & ~LOSS_LEFT_OUT);
 	for (i = 0; i < r->cores.ncore; i++)

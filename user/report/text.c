@@ -373,7 +373,8 @@ char *text_facts(const struct report *r)
 						  "nothing lost");
 
 	if (r->distorted)
-		text = words(text, " · tracing cost %.1f %%", r->distortion.run_pct);
+		text = words(text, " · tracing cost %.1f %%",
+			     distortion_most_pct(&r->distortion));
 	return text;
 }
 
