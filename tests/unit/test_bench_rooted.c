@@ -5,7 +5,7 @@
 
 #include "unit/test.h"
 #include "broadcast/rooted.h"
-#include "core/tasks.h"
+#include "core/sweep.h"
 #include "model/model.h"
 
 TEST(lists)
