@@ -41,8 +41,6 @@ static const char *const examples[] = {
 	"A part of the space, each point until its median is known within 2.5 %.",
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
 	"Ten launches in one file, since launches differ, too.",
-	"povbench-run --paper",
-	"The six benchmarks of Denis & Trahay 2016 with Open MPI and MPICH, drawn as its figures.",
 	"povbench compare old.json new.json",
 	"How two files differ, and whether that is more than launches of one kind do.",
 	NULL,
@@ -62,7 +60,8 @@ static const struct command command_povbench = {
 		"A file holds any number of launches. If the file of -o exists, povbench adds a "
 		"further launch with its own factors. --resume continues the last launch if it "
 		"was interrupted. \"povbench-run --launches N -- COMMAND\" runs COMMAND N times. "
-		"It stops at the first launch that fails, and returns its exit status. \"povbench "
+		"It stops at the first launch that fails, and returns its exit status. povbench-run "
+		"also draws the figures of Denis & Trahay 2016 for Open MPI and MPICH. \"povbench "
 		"compare\" compares the launches of two files.\n\n"
 		"\"povbench algorithms NAME\" lists the library's algorithms, by value and name, "
 		"for the collective of a benchmark, such as allreduce_latency. "

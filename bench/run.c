@@ -14,7 +14,6 @@
 #include "core/classify.h"
 #include "core/map_judge.h"
 #include "core/clock.h"
-#include "core/core_sharing.h"
 #include "core/cpu_list.h"
 #include "core/estimate.h"
 #include "core/gather.h"

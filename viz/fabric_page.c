@@ -149,8 +149,9 @@ static void data_put(const struct page *p, struct json_out *j)
 
 /* ---- the file ---- */
 
-static void page_put(const struct page *p, FILE *out)
+static void page_put(void *ctx, FILE *out)
 {
+	struct page *p = ctx;
 	char *text = NULL;
 	size_t bytes;
 	FILE *json = open_memstream(&text, &bytes);
@@ -173,21 +174,6 @@ static void page_put(const struct page *p, FILE *out)
 	free(text);
 }
 
-static int file_write(void *ctx, const char *path)
-{
-	FILE *out = fopen(path, "we");
-	bool failed = !out;
-
-	if (out) {
-		page_put(ctx, out);
-		failed = ferror(out);
-		failed = fclose(out) || failed;
-	}
-	if (failed)
-		log_error("%s: %s", path, log_unwritten(errno));
-	return failed ? -EIO : 0;
-}
-
 int fabric_page_write(const struct data *d, const struct choice *c, const char *title,
 		      const char *path)
 {
@@ -199,7 +185,7 @@ int fabric_page_write(const struct data *d, const struct choice *c, const char *
 	err = graph_read(&p.g, p.result->file);
 	if (err)
 		return err;
-	err = replace_file(path, file_write, &p);
+	err = replace_text(path, page_put, &p);
 	graph_release(&p.g);
 	return err;
 }

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,6 +53,34 @@ int replace_file(const char *path, replace_write write, void *ctx)
 		unlink(temp);
 	free(temp);
 	return err;
+}
+
+struct replace_put {
+	void (*put)(void *ctx, FILE *out);
+	void *ctx;
+};
+
+static int replace_print(void *ctx, const char *path)
+{
+	const struct replace_put *p = ctx;
+	FILE *out = fopen(path, "we");
+	bool failed = !out;
+
+	if (out) {
+		p->put(p->ctx, out);
+		failed = ferror(out);
+		failed = fclose(out) || failed;
+	}
+	if (failed)
+		log_error("%s: %s", path, log_unwritten(errno));
+	return failed ? -EIO : 0;
+}
+
+int replace_text(const char *path, void (*put)(void *ctx, FILE *out), void *ctx)
+{
+	struct replace_put p = {put, ctx};
+
+	return replace_file(path, replace_print, &p);
 }
 
 #define SAID_BYTES 600

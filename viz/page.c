@@ -211,8 +211,10 @@ static void put_factors(const struct data *d, FILE *out)
 	}
 }
 
-static void put_page(const struct page *p, FILE *out)
+static void put_page(void *ctx, FILE *out)
 {
+	const struct page *p = ctx;
+
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	      "<title>povbench</title>\n<style>body{font-family:sans-serif;max-width:60em;"
 	      "margin:2em auto;padding:0 1em}img{max-width:100%}li{margin:.3em 0}</style></head>\n"
@@ -225,21 +227,6 @@ static void put_page(const struct page *p, FILE *out)
 }
 
 /* ---- the file ---- */
-
-static int write_page(void *ctx, const char *path)
-{
-	FILE *out = fopen(path, "we");
-	bool failed = !out;
-
-	if (out) {
-		put_page(ctx, out);
-		failed = ferror(out);
-		failed = fclose(out) || failed;
-	}
-	if (failed)
-		log_error("%s: %s", path, log_unwritten(errno));
-	return failed ? -EIO : 0;
-}
 
 static int draw_pictures(struct page *p)
 {
@@ -270,7 +257,7 @@ int page_write(const struct data *d, const struct choice *c, const struct draw_s
 	err = draw_pictures(&p);
 	unlink(svg);
 	if (!err)
-		err = replace_file(path, write_page, &p);
+		err = replace_text(path, put_page, &p);
 	free(p.has_picture);
 	free(p.pictures);
 	return err;

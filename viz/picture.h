@@ -26,8 +26,7 @@ struct plot {
 
 struct picture {
 	const char *name;
-	const char *brief; /* one line: what it shows */
-	bool many;	   /* shows several results at once */
+	bool many; /* shows several results at once */
 	bool (*takes)(const struct data_result *r);
 	/* The picture's size if the user does not set one. */
 	void (*size)(const struct plot *p, uint64_t *width_px, uint64_t *height_px);

@@ -298,7 +298,6 @@ static int broadcast_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_broadcast = {
 	.name = "broadcast",
-	.brief = "What the methods of measuring a broadcast say, over the number of tasks.",
 	.many = true,
 	.takes = broadcast_takes,
 	.size = broadcast_size,

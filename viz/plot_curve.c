@@ -126,7 +126,6 @@ static int curve_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_curve = {
 	.name = "curve",
-	.brief = "Time and bandwidth over message size, with confidence intervals.",
 	.many = true,
 	.takes = curve_takes,
 	.size = curve_size,

@@ -285,7 +285,6 @@ static int difference_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_difference = {
 	.name = "difference",
-	.brief = "How many times as long the second of two files' times are.",
 	.many = true,
 	.takes = difference_takes,
 	.size = single_size,

@@ -224,7 +224,6 @@ static int distribution_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_distribution = {
 	.name = "distribution",
-	.brief = "Distribution function of a time's samples.",
 	.takes = distribution_takes,
 	.size = single_size,
 	.draw = distribution_draw,

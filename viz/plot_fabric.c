@@ -269,7 +269,6 @@ static int fabric_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_fabric = {
 	.name = "fabric",
-	.brief = "What traffic puts on the links of an InfiniBand fabric.",
 	.takes = fabric_takes,
 	.size = fabric_size,
 	.draw = fabric_draw,

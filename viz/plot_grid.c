@@ -419,7 +419,6 @@ static int grid_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_grid = {
 	.name = "grid",
-	.brief = "All maps: a row for each file, a column for each benchmark.",
 	.many = true,
 	.takes = grid_takes,
 	.size = grid_size,

@@ -15,7 +15,6 @@ static int map_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_map = {
 	.name = "map",
-	.brief = "Overhead ratio over message size and computation time.",
 	.takes = heat_takes_ratio,
 	.size = single_size,
 	.draw = map_draw,
@@ -36,7 +35,6 @@ static int load_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_load = {
 	.name = "load",
-	.brief = "Relative delay of communication over message size and computing threads.",
 	.takes = heat_takes_delay,
 	.size = single_size,
 	.draw = load_draw,

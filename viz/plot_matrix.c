@@ -204,7 +204,6 @@ static int matrix_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_matrix = {
 	.name = "matrix",
-	.brief = "Bytes from rank to rank, of a report's traffic.",
 	.takes = matrix_takes,
 	.size = single_size,
 	.draw = matrix_draw,

@@ -131,7 +131,6 @@ static int protocol_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_protocol = {
 	.name = "protocol",
-	.brief = "Time of a blocking send to a late receiver, with the eager limit.",
 	.takes = protocol_takes,
 	.size = single_size,
 	.draw = protocol_draw,

@@ -89,7 +89,6 @@ static int ratio_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_ratio = {
 	.name = "ratio",
-	.brief = "Overhead ratio over computation time, with confidence intervals.",
 	.takes = ratio_takes,
 	.size = single_size,
 	.draw = ratio_draw,

@@ -95,7 +95,6 @@ static int timers_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_timers = {
 	.name = "timers",
-	.brief = "What clocks read for the same work, over the number of ranks per core.",
 	.takes = timers_takes,
 	.size = single_size,
 	.draw = timers_draw,

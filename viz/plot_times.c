@@ -122,7 +122,6 @@ static int times_draw(const struct plot *p, struct script *s)
 
 const struct picture plot_times = {
 	.name = "times",
-	.brief = "T_comp, T_comm and T_full over message size, for each number of ranks per core.",
 	.takes = times_takes,
 	.size = times_size,
 	.draw = times_draw,

@@ -12,7 +12,6 @@
 #include "core/param_text.h"
 #include "core/comm.h"
 #include "core/sweep.h"
-#include "core/tasks.h"
 
 #include <errno.h>
 #include <math.h>

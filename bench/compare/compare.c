@@ -234,24 +234,14 @@ static int check_words(const struct compare_options *opt, int files)
 #define AT(member) offsetof(struct compare_options, member)
 
 static const struct option_def options[] = {
-	{.name = "fail-if",
-	 .type = OPTION_LIST,
-	 .offset = AT(fail_if),
-	 .arg = "CONDITION",
+	{"fail-if", 0, OPTION_LIST, AT(fail_if), "CONDITION",
 	 .help = "Exit with 1 if any point, or a benchmark's mean, meets the condition: \"slower "
 		 "> 5 %\", \"faster > 5 %\" (A takes 5 % longer than B), or \"different > 5 %\". "
 		 "Without a share, any difference that is shown counts. May be given several "
 		 "times."},
-	{.name = "points",
-	 .letter = 'p',
-	 .type = OPTION_FLAG,
-	 .offset = AT(points),
+	{"points", 'p', OPTION_FLAG, AT(points),
 	 .help = "Print each point, with its ratio and interval."},
-	{.name = "json",
-	 .letter = 'j',
-	 .type = OPTION_FLAG,
-	 .offset = AT(json),
-	 .help = "Print everything as JSON, points included."},
+	{"json", 'j', OPTION_FLAG, AT(json), .help = "Print everything as JSON, points included."},
 	{.name = NULL},
 };
 

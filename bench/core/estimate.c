@@ -6,7 +6,6 @@
  */
 #include "core/estimate.h"
 
-#include "core/core_sharing.h"
 #include "core/nodes.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 
 #include "lib/log.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { TAG_CNT = 0x3de2, TAG_SAMPLES };
@@ -96,4 +97,151 @@ void gather_samples(struct comm *c, const struct samples *own, struct samples *o
 	samples_append(out, own);
 	for (rank = 1; rank < c->size; rank++)
 		samples_recv(c, rank, out);
+}
+
+/* ---- clocks of several nodes ---- */
+
+/*
+ * Rank 0 asks each rank of another node in turn for its time, ASK_CNT times. Clocks that a time
+ * service disciplines drift by some µs per second, and the drift changes. So the drift is that of
+ * the last minute or two.
+ */
+
+#define ASK_CNT 40
+#define TAG_CLOCK 32004
+#define OLD_NS_MIN 10000000ull
+#define OLD_NS_MAX 1000000000ull
+/* Shortest time between two measurements of a drift; below it their errors dominate. */
+#define DRIFT_NS_MIN 50000000ull
+#define DRIFT_NS_MAX 60000000000ull
+
+static void word_send(struct comm *c, int rank, uint64_t word)
+{
+	struct comm_msg m = {&word, sizeof(word), COMM_CONTIGUOUS};
+
+	c->ops->send(c, &m, rank, TAG_CLOCK);
+}
+
+static uint64_t word_recv(struct comm *c, int rank)
+{
+	uint64_t word = 0;
+	struct comm_msg m = {&word, sizeof(word), COMM_CONTIGUOUS};
+
+	c->ops->recv(c, &m, rank, TAG_CLOCK);
+	return word;
+}
+
+struct answer {
+	int64_t ns;
+	uint64_t error_ns, at_ns;
+};
+
+/* On rank 0: the clock offset from the shortest of ASK_CNT round trips. */
+static struct answer clock_ask(struct comm *c, int rank)
+{
+	struct answer best = {0, UINT64_MAX, 0};
+	uint64_t begin, there, end;
+	int i;
+
+	for (i = 0; i < ASK_CNT; i++) {
+		begin = c->ops->now_ns(c);
+		word_send(c, rank, 0);
+		there = word_recv(c, rank);
+		end = c->ops->now_ns(c);
+		if ((end - begin) / 2 >= best.error_ns)
+			continue;
+		best.error_ns = (end - begin) / 2;
+		best.at_ns = begin + best.error_ns;
+		best.ns = (int64_t)(there - best.at_ns);
+	}
+	return best;
+}
+
+static struct answer clock_answer(struct comm *c)
+{
+	struct answer a;
+	int i;
+
+	for (i = 0; i < ASK_CNT; i++) {
+		word_recv(c, 0);
+		word_send(c, 0, c->ops->now_ns(c));
+	}
+	a.ns = (int64_t)word_recv(c, 0);
+	a.error_ns = word_recv(c, 0);
+	a.at_ns = word_recv(c, 0);
+	return a;
+}
+
+static void clock_set(struct node_clock *k, const struct answer *a)
+{
+	if (!k->at_ns || a->at_ns - k->first_at_ns > DRIFT_NS_MAX) {
+		/* Keep the drift until the next measurement. */
+		k->first_ns = k->at_ns ? k->ns : a->ns;
+		k->first_at_ns = k->at_ns ? k->at_ns : a->at_ns;
+	}
+	k->ns = a->ns;
+	k->at_ns = a->at_ns;
+	k->error_ns = a->error_ns;
+	if (k->at_ns - k->first_at_ns >= DRIFT_NS_MIN)
+		k->drift = (double)(k->ns - k->first_ns) / (double)(k->at_ns - k->first_at_ns);
+}
+
+/* Only updates the time of the measurement, on rank 0 and on ranks that share its clock. */
+static void clock_touch(struct comm *c, struct node_clock *k)
+{
+	const struct answer same = {0, 0, c->ops->now_ns(c)};
+
+	clock_set(k, &same);
+}
+
+void node_clock_measure(struct comm *c, struct node_clock *k)
+{
+	uint64_t node = comm_tell(c, (uint64_t)c->ops->node(c));
+	bool far = (uint64_t)c->ops->node(c) != node;
+	struct answer a;
+	int rank;
+
+	for (rank = 1; c->rank == 0 && rank < c->size; rank++) {
+		if (!word_recv(c, rank))
+			continue;
+		a = clock_ask(c, rank);
+		word_send(c, rank, (uint64_t)a.ns);
+		word_send(c, rank, a.error_ns);
+		word_send(c, rank, a.at_ns);
+	}
+	if (c->rank)
+		word_send(c, 0, far);
+	if (far) {
+		a = clock_answer(c);
+		clock_set(k, &a);
+	} else {
+		clock_touch(c, k);
+	}
+}
+
+/* The first measurements follow each other sooner, so that the drift is known early. */
+bool node_clock_is_old(struct comm *c, const struct node_clock *k)
+{
+	uint64_t known_ns = k->at_ns - k->first_at_ns, limit_ns = known_ns;
+
+	if (limit_ns < OLD_NS_MIN)
+		limit_ns = OLD_NS_MIN;
+	if (limit_ns > OLD_NS_MAX)
+		limit_ns = OLD_NS_MAX;
+	return c->ops->now_ns(c) - k->at_ns > limit_ns;
+}
+
+uint64_t node_clock_own(const struct node_clock *k, uint64_t first_ns)
+{
+	double since = (double)(int64_t)(first_ns - k->at_ns);
+
+	return first_ns + (uint64_t)(k->ns + llround(k->drift * since));
+}
+
+uint64_t node_clock_first(const struct node_clock *k, uint64_t own_ns)
+{
+	/* The drift during `since` itself is negligible. */
+	double since = (double)(int64_t)(own_ns - (uint64_t)k->ns - k->at_ns);
+
+	return own_ns - (uint64_t)(k->ns + llround(k->drift / (1 + k->drift) * since));
 }

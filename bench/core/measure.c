@@ -216,9 +216,8 @@ static void pause_for_a_while(struct bench_run *run, struct pingpong *p)
 {
 	const struct compute how = {.kind = COMPUTE_DEADLINE, .cores = COMPUTE_ONE};
 
-	/* Knuth's MMIX generator. Its high bits have the best quality. */
-	p->random = p->random * 6364136223846793005u + 1442695040888963407u;
-	run->comm->ops->compute(run->comm, &how, (p->random >> 32) * p->pause_ns >> 32);
+	run->comm->ops->compute(run->comm, &how,
+				(random_step(&p->random) >> 32) * p->pause_ns >> 32);
 }
 
 static double pingpong_ping(struct bench_run *run, struct pingpong *p)

@@ -3,6 +3,7 @@
 #include "core/nodes.h"
 
 #include "lib/log.h"
+#include "core/comm.h"
 
 #include <stdlib.h>
 
@@ -64,4 +65,38 @@ bool nodes_in_turn(const struct nodes *n)
 			return false;
 	}
 	return true;
+}
+
+/* ---- several ranks on a core ---- */
+
+/*
+ * Puts several ranks on a core (core_sharing.h). Ranks are dealt out to the cores in turn. Ranks
+ * are on different cores unless their numbers differ by a multiple of the number of cores, so
+ * neighbours can be chosen on other cores. The communicator decides the order of a node's cores.
+ */
+
+void core_sharing_run(struct bench_run *run, struct core_sharing sharing,
+		      void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),
+		      void *ctx)
+{
+	struct comm *c = run->comm, *few = c->ops->first(c, sharing.ranks);
+	struct bench_run sub = *run;
+	int rank;
+
+	if (!few) {
+		rest_until_woken(c);
+		return;
+	}
+	sub.comm = few;
+	few->ops->pin(few, few->rank % sharing.cores / sharing.nodes);
+	fn(&sub, sharing, ctx);
+	few->ops->pin(few, -1);
+	few->ops->free(few);
+	for (rank = sharing.ranks; c->rank == 0 && rank < c->size; rank++)
+		rest_wake(c, rank);
+}
+
+int core_sharing_core_cnt(struct comm *c)
+{
+	return c->ops->pin(c, -1);
 }

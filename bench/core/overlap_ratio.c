@@ -58,9 +58,7 @@ enum { BEFORE, AFTER, BESIDE, COMP, ADDED, ADDED_LESS, SETS };
 /* A random number between 0 and 1, both excluded. */
 static double uniform(uint64_t *state)
 {
-	/* Knuth's MMIX generator. Its high bits have the best quality. */
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return ((double)(*state >> 12) + 0.5) * 0x1p-52;
+	return ((double)(random_step(state) >> 12) + 0.5) * 0x1p-52;
 }
 
 /* A normally distributed number, by the method of Box and Muller. */

@@ -8,7 +8,7 @@
 #ifndef POVBENCH_START_WINDOW_H
 #define POVBENCH_START_WINDOW_H
 
-#include "core/node_clock.h"
+#include "core/gather.h"
 
 /* On one node, ranks that are in time begin within tens of ns of each other. */
 #define WINDOW_LATE_NS 1000

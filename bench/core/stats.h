@@ -43,4 +43,10 @@ bool stats_settled(const struct samples *s, double pct);
  */
 bool stats_steady(const struct samples *s, double pct);
 
+/* Advances a random state by Knuth's MMIX generator, whose high bits have the best quality. */
+static inline uint64_t random_step(uint64_t *state)
+{
+	return *state = *state * 6364136223846793005u + 1442695040888963407u;
+}
+
 #endif

@@ -6,7 +6,9 @@
 #include "core/sweep.h"
 
 #include "lib/log.h"
+#include "core/stats.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -57,9 +59,7 @@ size_t *sweep_shuffled(size_t cnt, uint64_t *random)
 	size_t *order = xcalloc(cnt + 1, sizeof(*order)), i, k;
 
 	for (i = 0; i < cnt; i++) {
-		/* Knuth's MMIX generator. Its high bits have the best quality. */
-		*random = *random * 6364136223846793005u + 1442695040888963407u;
-		k = (size_t)((*random >> 32) * (i + 1) >> 32);
+		k = (size_t)((random_step(random) >> 32) * (i + 1) >> 32);
 		order[i] = order[k];
 		order[k] = i;
 	}
@@ -73,4 +73,71 @@ void sweep_release(struct sweep *s)
 	free(s->value);
 	s->value = NULL;
 	s->cnt = 0;
+}
+
+/* ---- numbers of tasks ---- */
+
+/* The short list is parsed again for each number, so that no state has to be kept. */
+
+/* Parses the range at *at and moves *at past it and its comma; false if there is no valid range. */
+static bool range_read(const char **at, long *from, long *to)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	*from = *to = strtol(*at, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		*to = strtol(end + 1, &end, 10);
+	if (*from < 2 || *to < *from || *to > TASKS_MAX)
+		return false;
+	if (*end == ',' && end[1])
+		end++;
+	else if (*end)
+		return false;
+	*at = end;
+	return true;
+}
+
+bool tasks_valid(const char *list)
+{
+	long from, to;
+
+	while (range_read(&list, &from, &to)) {
+		if (!*list)
+			return true;
+	}
+	return false;
+}
+
+int tasks_most(const char *list)
+{
+	long from, to, most = 0;
+
+	while (range_read(&list, &from, &to))
+		most = to > most ? to : most;
+	return (int)most;
+}
+
+static int doubled(int last, int all)
+{
+	if (last >= all || all < 2)
+		return 0;
+	if (!last)
+		return 2;
+	return last > all / 2 ? all : 2 * last;
+}
+
+int tasks_next(const char *list, int last, int all)
+{
+	long from, to, next = 0;
+
+	if (!list)
+		return doubled(last, all);
+	while (range_read(&list, &from, &to)) {
+		from = from > last ? from : last + 1L;
+		if (from <= to && from <= all && (!next || from < next))
+			next = from;
+	}
+	return (int)next;
 }

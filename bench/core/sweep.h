@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdbool.h>
 
 struct sweep {
 	uint64_t *value; /* ascending, without duplicates; owned */
@@ -27,5 +28,19 @@ void sweep_release(struct sweep *s);
  * The caller frees the array.
  */
 size_t *sweep_shuffled(size_t cnt, uint64_t *random);
+
+/* Numbers of tasks for which a collective is measured, as a list of the user: "2-9,12,16". */
+
+#define TASKS_MAX 1000000
+
+/* True for numbers from 2 on and ranges of them, separated by commas. */
+bool tasks_valid(const char *list);
+/* The largest number in the list. */
+int tasks_most(const char *list);
+/*
+ * The least number above `last` (0: the first) that is in the list and not above `all`; 0 if there
+ * is none. Without a list (null): 2, 4, 8 … and `all`.
+ */
+int tasks_next(const char *list, int last, int all);
 
 #endif

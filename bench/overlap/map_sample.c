@@ -129,13 +129,6 @@ static double map_computation(struct map *m)
 	return m->pattern->longest ? m->slowest_ns : ns;
 }
 
-static void pair_toss(struct map *m)
-{
-	/* Knuth's MMIX generator. Its high bits have the best quality. */
-	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
-	m->alone_first = m->random >> 63;
-}
-
 static double (*communication_of(const struct map *m))(struct map *)
 {
 	return m->pattern->communication ? m->pattern->communication : m->pattern->sequence;
@@ -189,7 +182,7 @@ static double map_point_sample(struct bench_run *run, void *ctx)
 	samples_add(&m->alone, alone);
 	if (m->slowest_ns > 0)
 		samples_add(&m->slowest, m->slowest_ns);
-	pair_toss(m);
+	m->alone_first = random_step(&m->random) >> 63;
 	return measured;
 }
 

@@ -33,7 +33,6 @@
  */
 #include "lib/human.h"
 #include "core/bench.h"
-#include "core/core_sharing.h"
 #include "core/estimate.h"
 #include "core/gather.h"
 #include "core/nodes.h"

@@ -15,7 +15,7 @@
  * others. In virtual time an operation takes FLOP_NS.
  */
 #include "core/bench.h"
-#include "core/core_sharing.h"
+#include "core/nodes.h"
 #include "core/estimate.h"
 #include "core/served.h"
 #include "lib/log.h"

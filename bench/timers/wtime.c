@@ -22,7 +22,7 @@
  */
 #include "lib/log.h"
 #include "core/bench.h"
-#include "core/core_sharing.h"
+#include "core/nodes.h"
 #include "core/estimate.h"
 #include "core/gather.h"
 #include "core/served.h"

@@ -2,7 +2,7 @@
 /* Lists of numbers of tasks, and how often a broadcast method's report is repeated. */
 #include "unit/test.h"
 #include "broadcast/rooted.h"
-#include "core/tasks.h"
+#include "core/sweep.h"
 #include "model/model.h"
 
 TEST(lists)
