@@ -84,7 +84,7 @@ static void computed_one_words(const struct said *s)
 	text = words_round(words(words_who(s, xstrdup(""), who), " computed "), own_ns);
 	text = words_others_computed(s, text, who);
 	s->r->evidence = reason_sentence(
-		words_next_call(s, text, ". The costliest wait ended when it called "));
+		words_next_call(s, text, ". Most waiting ended when it called "));
 	s->r->action = computed_action(s, more);
 }
 
@@ -113,9 +113,10 @@ static void computed_all_words(const struct said *s)
 		text = words_others_computed(s, text, most->process);
 	}
 	if (s->r->root)
-		text = words_who(s, words(text, ". The costliest wait was for "),
+		text = words_who(s, words(text, ". The longest waiting was for "),
 				 s->r->root->process);
-	s->r->evidence = reason_sentence(words_next_call(s, text, " and ended when it called "));
+	s->r->evidence = reason_sentence(
+		words_next_call(s, text, ", and most of it ended when it called "));
 	s->r->action = computed_action(s, (double)most_ns > ALIKE * (double)mean_ns);
 }
 
@@ -164,6 +165,50 @@ static const struct {
 	[REASON_UNKNOWN] = {"What ranks did is not known", "did for ", "them", NULL},
 };
 
+/* Polls that found nothing, of the account's ranks. */
+struct polling {
+	uint64_t ns, polls;
+};
+
+static struct polling polling_sum(const struct said *s)
+{
+	struct polling sum = {0};
+
+	for (uint32_t i = 0; i < s->a->nrank; i++) {
+		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
+
+		sum.ns += t->polling_ns;
+		sum.polls += t->polls;
+	}
+	return sum;
+}
+
+/*
+ * True if polls are most of the time in calls with nobody late, even if all waiting for late ranks
+ * was in polls, too.
+ */
+static bool is_mostly_polling(const struct said *s, const struct polling *polling)
+{
+	return s->r->kind == REASON_TRANSFER &&
+	       polling->ns > s->a->sum.ns[ACCOUNT_WAITING] + s->r->own_ns / 2;
+}
+
+static void polling_words(const struct said *s)
+{
+	struct polling polling = polling_sum(s);
+
+	if (!is_mostly_polling(s, &polling))
+		return;
+	free(s->r->title);
+	free(s->r->action);
+	s->r->title = xstrdup("Ranks poll for messages, and nobody is known to be late");
+	s->r->evidence = words(words_count(words(s->r->evidence, " Most of it was polling: "),
+					   polling.polls, "poll", "polls"),
+			       " found nothing.");
+	s->r->action = xstrdup("See which functions polled, and what for: povtrace report "
+			       "--functions --messages.");
+}
+
 static void plain_words(const struct said *s)
 {
 	const struct reason *r = s->r;
@@ -184,6 +229,7 @@ static void plain_words(const struct said *s)
 	}
 	s->r->evidence = reason_sentence(text);
 	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
+	polling_words(s);
 }
 
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r)

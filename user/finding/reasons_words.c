@@ -65,25 +65,25 @@ static char *words_call(const struct said *s, char *text, const struct func_info
 
 char *words_waited_in(const struct said *s, char *text)
 {
-	const struct cause_worst *w = s->r->root ? &s->r->root->worst : NULL;
+	const struct cause_place *in = s->r->root ? &s->r->root->most_in : NULL;
 
-	if (!w || !w->waits_in)
+	if (!in || !in->func)
 		return text;
-	return words(words_call(s, words(text, " ("), w->waits_in, &w->waits_at), ")");
+	return words(words_call(s, words(text, " ("), in->func, &in->site), ")");
 }
 
 char *words_next_call(const struct said *s, char *text, const char *before)
 {
-	const struct cause_worst *w = s->r->root ? &s->r->root->worst : NULL;
+	const struct cause_place *next = s->r->root ? &s->r->root->most_before : NULL;
 	const struct site_name *name;
 	char *place;
 
-	if (!w || !w->after)
+	if (!next || !next->func)
 		return text;
-	text = words(text, "%s%s", before, w->after->name);
-	name = w->after_site.module ? sites_find(s->f->sites, &w->after_site) : NULL;
+	text = words(text, "%s%s", before, next->func->name);
+	name = next->site.module ? sites_find(s->f->sites, &next->site) : NULL;
 	if (!name || !name->file)
-		return words_site(s->f, text, &w->after_site);
+		return words_site(s->f, text, &next->site);
 	place = place_text(name);
 	text = words(text, " (%s)", place);
 	free(place);
