@@ -105,6 +105,38 @@ parts_hold() {
 	jq -e '.efficiency[0].had_core - 0.5 | fabs < 0.01' json
 }
 
+@test "screen: the place of a cause is where most was waited, not that of the longest wait" {
+	{
+		barrier 0 5000 10
+		barrier 1 2010 3000
+		for i in 0 1 2 3 4; do
+			send 0 $((7010 + 2100 * i)) 10 1
+			recv 1 $((5020 + 2100 * i)) 2000 0
+		done
+	} | ranks 2 15600 | trace places
+	"$POVTRACE" report places.pov >got
+	cat got
+	grep -q '^  1  Rank 0 computes while rank 1 waits (MPI_Recv) ' got
+	grep -q 'Most waiting ended when it called MPI_Send' got
+	"$POVTRACE" report --json places.pov >json
+	adds_up json
+}
+
+@test "screen: time in polls that found nothing is called polling" {
+	{
+		echo "stream 0"
+		echo "spin at=2000000..12000000 tid=100 tgid=100 cpu=0 funcs=8:50021:9000000:0:1"
+		send 0 12000 10 1
+		recv 1 11990 100 0
+	} | ranks 2 12200 | trace polls
+	"$POVTRACE" report polls.pov >got
+	cat got
+	grep -q '^  1  Ranks poll for messages, and nobody is known to be late ' got
+	grep -q '50,021 polls' got
+	"$POVTRACE" report --json polls.pov >json
+	adds_up json
+}
+
 # The same by two processes of one program, one after the other.
 @test "screen: many processes of a program are to blame together" {
 	{

@@ -207,6 +207,12 @@ static void on_call(void *ctx, const struct model_call *c)
 		open_add(a, c);
 }
 
+static void polling_add(struct app_thread *row, const struct model_spin *s)
+{
+	row->polling_ns += s->split.ns[THREAD_RUNNING] + s->split.ns[THREAD_UNKNOWN];
+	row->polls += s->cnt;
+}
+
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct app_time *a = ctx;
@@ -229,6 +235,8 @@ static void on_spin(void *ctx, const struct model_spin *s)
 	m->sums.wait.ns[THREAD_UNKNOWN] += s->computes ? 0 : s->split.ns[THREAD_UNKNOWN];
 	thread_row(a, s->thread)->mpi_ns += s->busy_ns;
 	thread_row(a, s->thread)->calls += s->cnt;
+	if (!s->computes)
+		polling_add(thread_row(a, s->thread), s);
 }
 
 /* Counted calls count as running: functions that wait are never just counted. */
@@ -334,6 +342,8 @@ static void row_finish(struct app_thread *row, const struct app_sums *sums)
 	row->open_ns = was.open_ns;
 	row->mpi_ns = was.mpi_ns;
 	row->calls = was.calls;
+	row->polling_ns = was.polling_ns;
+	row->polls = was.polls;
 }
 
 static void thread_finish(struct app_time *a, const struct model_thread *t)

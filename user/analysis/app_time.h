@@ -54,6 +54,10 @@ struct app_thread {
 	/* in calls and in polls that found nothing, whatever the thread's state */
 	uint64_t mpi_ns;
 	uint64_t calls; /* calls and polls */
+	/*
+	 * part of wait_ns and of unknown_wait_ns: in runs of polls that found nothing, and the number of these polls
+	 */
+	uint64_t polling_ns, polls;
 };
 
 /* Activity of a thread up to a moment, or between two moments. */

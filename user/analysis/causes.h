@@ -69,6 +69,12 @@ struct cause_worst {
 	struct model_site waits_at;
 };
 
+/* A call and its call site. func NULL: unknown. */
+struct cause_place {
+	const struct func_info *func;
+	struct model_site site;
+};
+
 struct cause {
 	uint32_t process; /* idx of the process that caused the wait */
 	enum cause_kind kind;
@@ -83,6 +89,11 @@ struct cause {
 	uint64_t through_ns;
 	/* worst: by ns. farthest: by ns lost indirectly; its ns is 0 if there was none. */
 	struct cause_worst worst, farthest;
+	/*
+	 * The places of most of ns: the calls that waited, and the root's next calls. A place with an
+	 * eighth of ns or less may be missed.
+	 */
+	struct cause_place most_in, most_before;
 };
 
 /*

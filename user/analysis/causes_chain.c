@@ -34,9 +34,20 @@ struct share {
 
 enum { ALL, THROUGH, SHARES };
 
+#define PLACES 8
+
+/* The places of most time, by the algorithm of Metwally et al., "Space-Saving". */
+struct places {
+	struct {
+		struct cause_place at;
+		uint64_t ns;
+	} row[PLACES];
+};
+
 /* Value in a map of causes. */
 struct cause_row {
 	struct cause cause;
+	struct places in, before;
 	uint64_t walk; /* number of the walk that share belongs to */
 	struct share share[SHARES];
 };
@@ -192,25 +203,51 @@ static void waits_in_find(const struct causes *a, const struct causes_wait *wait
 	w->waits_at = e->site;
 }
 
-static void worst_note(const struct causes *a, const struct causes_wait *wait,
-		       const struct share *s, struct cause_worst *w)
+/* Adds time at a place. Returns the place of most time; of equals, the first. */
+static struct cause_place places_add(struct places *p, const struct func_info *func,
+				     const struct model_site *site, uint64_t ns)
 {
-	if (s->found.ns <= w->ns)
-		return;
-	*w = s->found;
-	after_find(a, s->thread, w);
-	waits_in_find(a, wait, w);
+	uint32_t least = 0, most = 0, i = 0;
+
+	/* Processes have modules of their own: a file's offset is the same for all. */
+	while (i < PLACES &&
+	       (p->row[i].at.func != func || p->row[i].at.site.offset != site->offset))
+		i++;
+	for (uint32_t j = 1; i == PLACES && j < PLACES; j++)
+		least = p->row[j].ns < p->row[least].ns ? j : least;
+	i = i == PLACES ? least : i;
+	if (p->row[i].at.func != func || p->row[i].at.site.offset != site->offset)
+		p->row[i].at = (struct cause_place){func, *site};
+	p->row[i].ns += ns;
+	for (uint32_t j = 1; j < PLACES; j++)
+		most = p->row[j].ns > p->row[most].ns ? j : most;
+	return p->row[most].at;
+}
+
+static void worst_note(const struct share *s, struct cause_worst *w)
+{
+	if (s->found.ns > w->ns)
+		*w = s->found;
 }
 
 static void row_settle(const struct causes *a, const struct causes_wait *wait, struct cause_row *r)
 {
 	struct cause *c = &r->cause;
+	struct cause_worst *all = &r->share[ALL].found, *through = &r->share[THROUGH].found;
 
-	c->ns += r->share[ALL].found.ns;
-	c->through_ns += r->share[THROUGH].found.ns;
+	after_find(a, r->share[ALL].thread, all);
+	waits_in_find(a, wait, all);
+	c->most_in = places_add(&r->in, all->waits_in, &all->waits_at, all->ns);
+	c->most_before = places_add(&r->before, all->after, &all->after_site, all->ns);
+	if (through->ns > c->farthest.ns) {
+		after_find(a, r->share[THROUGH].thread, through);
+		waits_in_find(a, wait, through);
+	}
+	c->ns += all->ns;
+	c->through_ns += through->ns;
 	c->cnt++;
-	worst_note(a, wait, &r->share[ALL], &c->worst);
-	worst_note(a, wait, &r->share[THROUGH], &c->farthest);
+	worst_note(&r->share[ALL], &c->worst);
+	worst_note(&r->share[THROUGH], &c->farthest);
 }
 
 /* ---- what a thread did ---- */

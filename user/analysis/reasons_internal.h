@@ -54,9 +54,9 @@ char *reason_advice(const struct said *s, const char *kind, uint32_t process);
 char *words_round(char *text, uint64_t ns);
 /* "rank 3"; "`bystander` (pid 2745)" */
 char *words_who(const struct said *s, char *text, uint32_t process);
-/* " (MPI_Recv, app.c:21)": call of the costliest wait; nothing if unknown */
+/* " (MPI_Recv, app.c:21)": call in which ranks waited most; nothing if unknown */
 char *words_waited_in(const struct said *s, char *text);
-/* "MPI_Send (app.c:17)", after before: call that ended the costliest wait; nothing if unknown */
+/* "MPI_Send (app.c:17)", after before: call that ended most waiting; nothing if unknown */
 char *words_next_call(const struct said *s, char *text, const char *before);
 /*
  * "; rank 1 waited 0.40 s for it (MPI_Recv, app.c:21)"; nothing if nobody waited. late: process

@@ -88,7 +88,7 @@ static void computed_one_words(const struct said *s)
 	text = words_round(words(words_who(s, xstrdup(""), who), " computed "), own_ns);
 	text = words_others_computed(s, text, who);
 	s->r->evidence = reason_sentence(
-		words_next_call(s, text, ". The costliest wait ended when it called "));
+		words_next_call(s, text, ". Most waiting ended when it called "));
 	s->r->action = computed_action(s, more);
 }
 
@@ -117,9 +117,10 @@ static void computed_all_words(const struct said *s)
 		text = words_others_computed(s, text, most->process);
 	}
 	if (s->r->root)
-		text = words_who(s, words(text, ". The costliest wait was for "),
+		text = words_who(s, words(text, ". The longest waiting was for "),
 				 s->r->root->process);
-	s->r->evidence = reason_sentence(words_next_call(s, text, " and ended when it called "));
+	s->r->evidence = reason_sentence(
+		words_next_call(s, text, ", and most of it ended when it called "));
 	s->r->action = computed_action(s, (double)most_ns > ALIKE * (double)mean_ns);
 }
 
@@ -168,6 +169,50 @@ static const struct {
 	[REASON_UNKNOWN] = {"What ranks did is not known", "did for ", "them", NULL},
 };
 
+/* Polls that found nothing, of the account's ranks. */
+struct polling {
+	uint64_t ns, polls;
+};
+
+static struct polling polling_sum(const struct said *s)
+{
+	struct polling sum = {0};
+
+	for (uint32_t i = 0; i < s->a->nrank; i++) {
+		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
+
+		sum.ns += t->polling_ns;
+		sum.polls += t->polls;
+	}
+	return sum;
+}
+
+/*
+ * True if polls are most of the time in calls with nobody late, even if all waiting for late ranks
+ * was in polls, too.
+ */
+static bool is_mostly_polling(const struct said *s, const struct polling *polling)
+{
+	return s->r->kind == REASON_TRANSFER &&
+	       polling->ns > s->a->sum.ns[ACCOUNT_WAITING] + s->r->own_ns / 2;
+}
+
+static void polling_words(const struct said *s)
+{
+	struct polling polling = polling_sum(s);
+
+	if (!is_mostly_polling(s, &polling))
+		return;
+	free(s->r->title);
+	free(s->r->action);
+	s->r->title = xstrdup("Ranks poll for messages, and nobody is known to be late");
+	s->r->evidence = words(words_count(words(s->r->evidence, " Most of it was polling: "),
+					   polling.polls, "poll", "polls"),
+			       " found nothing.");
+	s->r->action = xstrdup("See which functions polled, and what for: povtrace report "
+			       "--functions --messages.");
+}
+
 static void plain_words(const struct said *s)
 {
 	const struct reason *r = s->r;
@@ -188,6 +233,7 @@ static void plain_words(const struct said *s)
 	}
 	s->r->evidence = reason_sentence(text);
 	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
+	polling_words(s);
 }
 
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r)
@@ -264,25 +310,25 @@ static char *words_call(const struct said *s, char *text, const struct func_info
 
 char *words_waited_in(const struct said *s, char *text)
 {
-	const struct cause_worst *w = s->r->root ? &s->r->root->worst : NULL;
+	const struct cause_place *in = s->r->root ? &s->r->root->most_in : NULL;
 
-	if (!w || !w->waits_in)
+	if (!in || !in->func)
 		return text;
-	return words(words_call(s, words(text, " ("), w->waits_in, &w->waits_at), ")");
+	return words(words_call(s, words(text, " ("), in->func, &in->site), ")");
 }
 
 char *words_next_call(const struct said *s, char *text, const char *before)
 {
-	const struct cause_worst *w = s->r->root ? &s->r->root->worst : NULL;
+	const struct cause_place *next = s->r->root ? &s->r->root->most_before : NULL;
 	const struct site_name *name;
 	char *place;
 
-	if (!w || !w->after)
+	if (!next || !next->func)
 		return text;
-	text = words(text, "%s%s", before, w->after->name);
-	name = w->after_site.module ? sites_find(s->f->sites, &w->after_site) : NULL;
+	text = words(text, "%s%s", before, next->func->name);
+	name = next->site.module ? sites_find(s->f->sites, &next->site) : NULL;
 	if (!name || !name->file)
-		return words_site(s->f, text, &w->after_site);
+		return words_site(s->f, text, &next->site);
 	place = place_text(name);
 	text = words(text, " (%s)", place);
 	free(place);

@@ -42,9 +42,10 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  human_plural(of, sizeof(of), r->findings.arrivals.uncertain,
 				       "call of collectives", "calls of collectives"));
 	if (r->too_long)
-		text_note(out,
-			  "The recording is too long to be replayed: what mending saves is only "
-			  "known as a limit.");
+		text_note(
+			out,
+			"The recording is too long for the report to replay it: what mending saves "
+			"is only known as a limit. povtrace advise replays it whole.");
 }
 
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,

@@ -25,8 +25,10 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 
-/* to inspect a file; only storage that does not answer takes as long */
+/* CPU time to inspect a file; storage that does not answer for as long is given up */
 #define LOOK_NS 2000000000ull
+#define BUSY_MOST \
+	10 /* a helper that gets little of a CPU may take that many times its time limit */
 #define ATTACH_NS \
 	60000000000ull /* to attach to an inspected file: slow if each probe is a perf event */
 #define MEMORY_BYTES (1ull << 30) /* memory that a helper may use beyond what it inherits */
@@ -46,7 +48,10 @@ struct helper {
 	int sock;
 	struct request *first, **last; /* if busy, the first one is being answered */
 	bool busy;
-	uint64_t limit_ns;    /* deadline of its next message; 0: not set yet */
+	uint64_t limit_ns; /* deadline of its next message; 0: not set yet */
+	uint64_t last_ns;  /* limit_ns is never put off beyond this */
+	/* the helper's CPU time at the begin of the step, and when limit_ns was last set */
+	uint64_t begin_cpu_ns, seen_cpu_ns;
 	uint64_t allowed_ns;  /* time limit of each next step */
 	uint64_t cpu_ns;      /* CPU time of replaced helpers */
 	struct links pending; /* descriptors for the file of the next reply */
@@ -250,6 +255,29 @@ uint64_t helper_cpu_ns(const struct helper *h)
 	return h->cpu_ns + process_cpu_ns(h->pid);
 }
 
+static void step_begin(struct helper *h, uint64_t now_ns)
+{
+	h->limit_ns = now_ns + h->allowed_ns;
+	h->last_ns = now_ns + BUSY_MOST * h->allowed_ns;
+	h->begin_cpu_ns = h->seen_cpu_ns = process_cpu_ns(h->pid);
+}
+
+/*
+ * Puts the deadline off for a helper that works, but hardly gets a CPU: then CPU time is limited
+ * instead. One that waits for storage uses none. Returns false if the time is up.
+ */
+static bool step_prolong(struct helper *h, uint64_t now_ns)
+{
+	uint64_t cpu_ns = process_cpu_ns(h->pid);
+
+	if (now_ns > h->last_ns || cpu_ns <= h->seen_cpu_ns ||
+	    cpu_ns - h->begin_cpu_ns > h->allowed_ns)
+		return false;
+	h->seen_cpu_ns = cpu_ns;
+	h->limit_ns = now_ns + h->allowed_ns;
+	return true;
+}
+
 static void helper_replace(struct helper *h, const char *why)
 {
 	h->cpu_ns += process_cpu_ns(h->pid);
@@ -341,8 +369,8 @@ void helper_poll(struct helper *h, uint64_t now_ns)
 	if (errno != EAGAIN)
 		helper_replace(h, "the helper process ended");
 	else if (!h->limit_ns)
-		h->limit_ns = now_ns + h->allowed_ns;
-	else if (now_ns > h->limit_ns)
+		step_begin(h, now_ns);
+	else if (now_ns > h->limit_ns && !step_prolong(h, now_ns))
 		helper_replace(h, "it does not answer");
 }
 
