@@ -57,7 +57,7 @@ static struct phrase phrase_activity(enum activity d, const struct func_info *fu
 		[ACTIVITY_POLL] = "waiting in ",
 		[ACTIVITY_UNKNOWN] = "doing what is not known",
 	};
-	struct phrase p;
+	struct phrase p = {""};
 
 	snprintf(p.text, sizeof(p.text), "%s%s", what[d],
 		 d == ACTIVITY_OWN || d == ACTIVITY_UNKNOWN ? "" :

@@ -29,7 +29,7 @@ char *words(char *text, const char *fmt, ...)
 
 struct phrase phrase_ns(uint64_t ns)
 {
-	struct phrase p;
+	struct phrase p = {""};
 
 	human_ns(p.text, sizeof(p.text), ns);
 	return p;
@@ -37,7 +37,7 @@ struct phrase phrase_ns(uint64_t ns)
 
 struct phrase phrase_bytes(uint64_t bytes)
 {
-	struct phrase p;
+	struct phrase p = {""};
 
 	human_bytes(p.text, sizeof(p.text), bytes);
 	return p;
@@ -45,7 +45,7 @@ struct phrase phrase_bytes(uint64_t bytes)
 
 struct phrase phrase_count(uint64_t n, const char *one, const char *many)
 {
-	struct phrase p;
+	struct phrase p = {""};
 
 	human_plural(p.text, sizeof(p.text), n, one, many);
 	return p;
@@ -53,7 +53,7 @@ struct phrase phrase_count(uint64_t n, const char *one, const char *many)
 
 struct phrase phrase_process(const struct findings *f, const struct model_process *p)
 {
-	struct phrase out;
+	struct phrase out = {""};
 	char label[RANK_LABEL_BYTES], *name;
 
 	if (p->is_rank) {
@@ -68,7 +68,7 @@ struct phrase phrase_process(const struct findings *f, const struct model_proces
 
 struct phrase phrase_when(const struct findings *f, uint64_t ts_ns)
 {
-	struct phrase p;
+	struct phrase p = {""};
 
 	snprintf(p.text, sizeof(p.text), " at %.3f s",
 		 (double)(ts_ns - model_get_info(f->model)->start_ns) / 1e9);
@@ -77,7 +77,7 @@ struct phrase phrase_when(const struct findings *f, uint64_t ts_ns)
 
 struct phrase phrase_cpu(const struct findings *f, uint32_t cpu)
 {
-	struct phrase p;
+	struct phrase p = {""};
 
 	cpu_label(f->model, cpu, p.text);
 	return p;
