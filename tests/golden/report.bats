@@ -145,7 +145,7 @@ report_said() { # what the example in $line must have printed
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >raw.txt
 	trace none <raw.txt
 	report none.pov >got
-	tr -s ' \n' ' ' <got | grep -q 'None had initialised MPI by the end of the recording'
+	tr -s ' \n' ' ' <got | grep -q 'No process had initialised MPI by the end of the recording'
 	no 'No recorded process initialised' <got
 	sed 's/^exit .*/&\nexit ts=10100000 tid=200 tgid=200\nexit ts=10200000 tid=50 tgid=50/' raw.txt | trace ended
 	report ended.pov >got
@@ -173,7 +173,7 @@ report_said() { # what the example in $line must have printed
 @test "report: MPI_Init was not recorded, or no call was" {
 	sed '/^lost/d; /^call.* func=1 /d' "$data/report_run.txt" | trace late
 	report late.pov >out
-	section Main <out | grep -q '^  MPI_Init of 2 ranks was not recorded: time counts from the first call that was.$'
+	section Main <out | grep -q '^  MPI_Init of 2 ranks was not recorded: time counts from the first recorded call.$'
 	no 'No MPI call was seen' <out
 	[ "$(report --json late.pov | jq -c '[.ranks[] | .init_ns, .between_init_and_finalize.from_ns]')" = "[null,1300000,null,1500000]" ]
 
@@ -242,12 +242,12 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 /
 	}; s/"probe_cost",/&"counted_ns":900,/' | trace limit
 	report limit.pov >text
-	grep -q '^  LEFT OUT   calls were left out by --max-overhead (see Coverage)' text
+	grep -q '^  LEFT OUT   --max-overhead left out calls (see Coverage)' text
 	section Coverage <text >coverage
 	grep -q '^  lost       no record$' coverage
 	grep -A1 '^  LIMIT      MPI_Send: between 2.500 ms and 4.000 ms of the recording counted for 500.000 us, left out for 1.000 ms:$' \
 		coverage | grep -q "^             500 calls counted; tracing took 48.4 % of rank 0's time$"
-	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are never left out:$' coverage |
+	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are always recorded:$' coverage |
 		grep -q "at most tracing took 12.0 % of rank 1's time"
 	grep -q '+ 500 calls that were counted x 900 ns' coverage
 	section 'Functions by' <text >functions

@@ -191,16 +191,15 @@ static char *limit_text(char *text, const struct library_value *v)
 	human_bytes(bytes, sizeof(bytes), (uint64_t)v->value);
 	switch (v->by) {
 	case TOLD_MPI_T:
-		return words(text, "%s (%s, as the library says by MPI_T)", bytes, v->name);
+		return words(text, "%s (%s, reported by the library)", bytes, v->name);
 	case TOLD_ENVIRONMENT:
-		return words(text, "%s (%s, as set for the ranks)", bytes, v->name);
+		return words(text, "%s (%s, set for the ranks)", bytes, v->name);
 	default:
 		if (!v->value)
-			return words(text, "which is below all of their sizes");
-		return words(
-			text,
-			"at least %s (the largest that was over before its receive was posted)",
-			bytes);
+			return words(text, "0 B (none of the messages was sent at once)");
+		return words(text,
+			     "at least %s (the largest that ended before its receive was posted)",
+			     bytes);
 	}
 }
 
@@ -211,14 +210,14 @@ static char *advice_text(const struct threshold *t, const struct library_value *
 	char *text = words_count(xstrdup(""), t->cnt, "message", "messages");
 	char bytes[HUMAN_BYTES];
 
-	text = limit_text(words(text, "%s above the limit for sending at once, ",
+	text = limit_text(words(text, "%s were larger than the limit for sending at once, ",
 				t->between ? " between hosts" : ""),
 			  limit);
-	text = words_ns(text, ", cost ", t->cost_ns,
-			" of waiting for the other side; most of it in ");
+	text = words_ns(text, ". Ranks waited ", t->cost_ns,
+			" for the other side of these messages, most in ");
 	text = words(text, "%s", site->func->name);
 	text = words_site(&t->a->findings, text, &site->site);
-	return words(text, ", whose median is %s",
+	return words(text, " (median size %s)",
 		     human_bytes(bytes, sizeof(bytes), (uint64_t)t->site[worst].median));
 }
 
@@ -233,8 +232,8 @@ static uint32_t peers_of(const struct threshold *t)
 
 static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 {
-	char *how, *text = xstrdup("messages that come before their receives wait in memory of the "
-				   "library");
+	char *how, *text = xstrdup(
+			   "messages that arrive before their receives take memory of the library");
 	char bytes[HUMAN_BYTES];
 
 	*memory_bytes = library_threshold_memory(t->a->library, t->between, (uint64_t)t->value,
@@ -243,7 +242,7 @@ static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 		text = words(text, ": up to %s in each rank (%s)",
 			     human_bytes(bytes, sizeof(bytes), *memory_bytes), how);
 	else
-		text = words(text, "; how much it takes at most, this library does not tell");
+		text = words(text, "; this library does not report how much at most");
 	free(how);
 	return text;
 }
@@ -260,7 +259,7 @@ static void advice_make(struct threshold *t, const struct library_value *limit, 
 	if (!d.setting) {
 		advise_nothing(t->a, &strategy_threshold,
 			       words(d.text,
-				     "; how to raise the limit of this library is not known"));
+				     ". How to raise the limit of this library is unknown"));
 		return;
 	}
 	d.warning = warning_text(t, &memory_bytes);
@@ -300,15 +299,17 @@ static void look_at(struct threshold *t)
 	if (!t->cnt) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf("of the messages%s that were matched with their receives, "
-				  "none waited for the other side because it was not sent at once",
-				  where));
+			xasprintf(
+				"No matched message%s waited for the other side because it was too large "
+				"to be sent at once",
+				where));
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf("up to which size messages%s are sent at once is not known: "
-				  "neither the library tells, nor what messages did",
-				  where));
+			xasprintf(
+				"The size up to which messages%s are sent at once is unknown: neither "
+				"the library reports it, nor do the messages show it",
+				where));
 	} else {
 		advice_make(t, &limit, worst);
 	}
@@ -330,7 +331,7 @@ static void conclude(void *data, struct advise *a)
 	}
 	if (!any)
 		advise_nothing(t->a, &strategy_threshold,
-			       xstrdup("no message was matched with its receive"));
+			       xstrdup("No message was matched with its receive"));
 }
 
 const struct strategy strategy_threshold = {

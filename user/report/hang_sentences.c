@@ -165,7 +165,7 @@ static char *outside_text(const struct report *r, const struct hang_thread *t)
 static char *polls_text(const struct report *r, const struct hang_thread *t)
 {
 	char ns[HUMAN_BYTES], *place = place_in(r, &t->site);
-	char *text = xasprintf("it polls %s%s for %s, and finds nothing", t->func->name, place,
+	char *text = xasprintf("it has polled %s%s for %s without success", t->func->name, place,
 			       human_ns(ns, sizeof(ns), hang_since_ns(r, t)));
 
 	free(place);
@@ -182,7 +182,7 @@ static char *where_text(const struct telling *s, const struct model_process *p)
 	if (s->h->process[p->idx].finalized)
 		return xstrdup("it has finalised MPI");
 	if (!t)
-		return xstrdup("it made no call of MPI that was recorded");
+		return xstrdup("no MPI call of it was recorded");
 	if (t->polls)
 		return polls_text(s->r, t);
 	return t->func ? call_text(s->r, t) : outside_text(s->r, t);
@@ -369,7 +369,7 @@ static void missing_say(struct telling *s, const struct hang_thread *t, const st
 	if (unrecorded)
 		text = join(text, xasprintf("; %u of its members were not recorded", unrecorded));
 	if (!known && missing.n)
-		text = join(text, xstrdup(". Not seen: whether they were in it before"));
+		text = join(text, xstrdup(". Whether they were in it before is unknown"));
 	if (missing.n || unrecorded)
 		say(s, "missing", false, capital(text));
 	else
@@ -470,17 +470,19 @@ static char *cycle_end_text(const struct cycle *c)
 	human_ns(ns, sizeof(ns), c->least_ns);
 	if (c->presumed)
 		return xasprintf(
-			". None of them went on in the %s of the recording; what they sent before "
-			"it was not seen",
+			". None of them went on in the %s of the recording; what they sent "
+			"before is unknown",
 			ns);
 	text = xstrdup(". None of them can go on");
 	if (c->by_send)
-		text = join(text,
-			    xstrdup("; the library did not take the messages that are sent before "
-				    "they are received"));
+		text = join(
+			text,
+			xstrdup("; the library did not accept messages before they were received"));
 	if (c->multiple)
-		text = join(text, xstrdup(", unless another thread of theirs calls MPI (they may: "
-					  "MPI_THREAD_MULTIPLE)"));
+		text = join(
+			text,
+			xstrdup(", unless another of their threads calls MPI (MPI_THREAD_MULTIPLE allows "
+				"that)"));
 	return text;
 }
 
@@ -586,7 +588,7 @@ static void message_say(struct telling *s, const struct hang_thread *t, const st
 		free(stray);
 	} else {
 		gone = false;
-		text = join(text, xstrdup("; nobody has sent one that it has not received"));
+		text = join(text, xstrdup("; no such message is on its way"));
 	}
 	say(s, sends ? "send" : "receive", gone && w->other == HANG_UNSEEN, capital(text));
 	free(who);
@@ -713,10 +715,10 @@ static void files_say(struct telling *s)
 		who = ranks_text(s->r, files.p, files.n);
 		say(s, "io", false,
 		    capital(asleep == files.n ?
-				    xasprintf("%s %s in uninterruptible sleep in the kernel, as "
-					      "in input and output",
-					      who, files.n == 1 ? "is" : "are all") :
-				    xasprintf("%s %s in input and output", who,
+				    xasprintf(
+					    "%s %s in uninterruptible sleep in the kernel, as in file I/O",
+					    who, files.n == 1 ? "is" : "are all") :
+				    xasprintf("%s %s in file I/O", who,
 					      files.n == 1 ? "is" : "are all")));
 		free(who);
 	}
@@ -736,12 +738,10 @@ static void unseen_say(struct telling *s)
 	if (before)
 		say(s, "unseen", false,
 		    xstrdup(s->h->lost ?
-				    "Not seen: records of calls were lost. So which messages are "
-				    "missing, and how many calls members of a communicator have "
-				    "made together, is unknown" :
-				    "Not seen: what ranks did before the recording began. So "
-				    "which messages are missing, and how many calls members of a "
-				    "communicator have made together, is unknown"));
+				    "Records of calls were lost: which messages are missing, and how many "
+				    "collective calls were made, is unknown" :
+				    "What ranks did before the recording began is unknown, and so is which "
+				    "messages are missing and how many collective calls were made"));
 }
 
 void hang_sentences_make(const struct report *r, struct hang_text *out)

@@ -25,7 +25,7 @@ char *hang_comm_text(const struct hang_want *w)
 	if (w->world)
 		return xstrdup("MPI_COMM_WORLD");
 	if (!w->comm_id)
-		return xstrdup("a communicator that is unknown");
+		return xstrdup("an unknown communicator");
 	if (w->comm_size < 0)
 		return xasprintf("communicator %u", w->comm_id);
 	return xasprintf("communicator %u of %d ranks", w->comm_id, w->comm_size);
@@ -80,7 +80,7 @@ static char *kind_text(const struct report *r, const struct hang_thread *t,
 		text = xstrdup("a file");
 		break;
 	default:
-		text = xstrdup(w->func ? "" : "a request whose start was not seen");
+		text = xstrdup(w->func ? "" : "a request whose start was not recorded");
 	}
 	free(comm);
 	free(peer);
@@ -160,7 +160,7 @@ static char *what_text(const struct report *r, const struct hang_thread *t)
 
 	if (!t->func)
 		return t->last ? xasprintf("last call: %s", t->last->name) :
-				 xstrdup("no call of MPI was recorded");
+				 xstrdup("no MPI call was recorded");
 	if (!t->nwant)
 		return xstrdup("");
 	text = hang_want_text(r, t, t->want);

@@ -13,7 +13,7 @@
 #define TABLE_WIDTH 100
 #define NAME_CHARS 16
 #define LABEL_CHARS 24 /* width of the first column */
-#define COLUMN_CHARS 9 /* smallest width of a run's column: fits "not known" */
+#define COLUMN_CHARS 9 /* smallest width of a run's column */
 #define COMMAND_CHARS 60
 
 /* ---- the table ---- */
@@ -35,7 +35,7 @@ static const struct {
 	{"serialisation_efficiency", "      serialisation"},
 	{"transfer_efficiency", "      transfer"},
 	{"computation_scaling", "  computation scaling"},
-	{"had_core", "had a core"},
+	{"had_core", "on a core"},
 };
 
 static const struct figure *figure_named(const struct figure *f, const char *key)
@@ -58,7 +58,7 @@ static void run_cell(const struct scaling *s, const struct figure_table *t,
 	const void *row = own ? (const void *)&run->e : run;
 
 	if (run->unknown != SCALING_KNOWN || is_unknown(f, row))
-		columns_cell(t->c, "not known");
+		columns_cell(t->c, "unknown");
 	else
 		figure_cell(t, f, row, 0, own ? run->lost : scaling_lost(s, run));
 }
@@ -181,20 +181,20 @@ static const struct {
 } notes[] = {
 	{is_distorted,
 	 "DISTORTED: ", ": tracing cost so much that these times are not the program's own."},
-	{has_no_mpi, "", ": nothing is known, for no process called MPI."},
+	{has_no_mpi, "", ": unknown, because no process called MPI."},
 	{has_no_window, "",
-	 ": nothing is known, for no rank was seen between MPI_Init and MPI_Finalize."},
+	 ": unknown, because no rank was seen between MPI_Init and MPI_Finalize."},
 	{has_nothing_outside, "",
 	 ": no rank was ever outside MPI, so there is nothing to divide by."},
 	{is_too_long, "",
-	 ": serialisation and transfer are not known, for there are more calls and messages than "
-	 "the replay has room for."},
+	 ": serialisation and transfer are unknown, because the recording is too "
+	 "long to be replayed."},
 	{has_unknown_core, "",
-	 ": whether ranks had a core is not known, for the scheduler was not recorded."},
+	 ": whether ranks were on a core is unknown, because the scheduler was "
+	 "not recorded."},
 	{has_partial_path, "≤, ≥: not all messages and collectives are matched in ",
 	 ": serialisation is at most, and transfer at least, what is printed."},
-	{has_lost, "~: records are missing in ",
-	 ", so that these figures may be wrong in either direction."},
+	{has_lost, "~: records are missing in ", ", so these figures may be too low or too high."},
 };
 
 static void notes_print(const struct scaling *s, FILE *out)
@@ -221,10 +221,11 @@ static void programs_print(const struct scaling *s, FILE *out)
 		char *wanted = text_printable(first->program, COMMAND_CHARS);
 
 		if (strcmp(run->program, first->program) != 0)
-			text_note(out,
-				  "%s is a run of another program (%s, not %s): what relates it "
-				  "to the others means nothing.",
-				  name, program, wanted);
+			text_note(
+				out,
+				"%s is a run of another program (%s, not %s): comparing it with the "
+				"others means nothing.",
+				name, program, wanted);
 		else
 			other_work |= strcmp(run->command, first->command) != 0;
 		free(name);
@@ -252,9 +253,9 @@ void scaling_text(const struct scaling *s, FILE *out)
 
 	fprintf(out, "Scaling of %s: %u runs, relative to %s\n", program, s->n, first);
 	text_note(out,
-		  s->weak ? "Weak scaling: the work is taken to grow with the number of ranks." :
-			    "Strong scaling: every run is taken to do the same work. If the work "
-			    "grows with the number of ranks: --weak.");
+		  s->weak ? "Weak scaling: the work is assumed to grow with the number of ranks." :
+			    "Strong scaling: all runs are assumed to do the same work. If the work "
+			    "grows with the number of ranks, use --weak.");
 	for (uint32_t i = 0; i < s->n; i += n) {
 		n = table_runs(s, i);
 		table_print(s, i, n, out);

@@ -156,7 +156,7 @@ static char *most_text(const struct report *r, const struct account_rank *rank)
 		[6] = "read and wrote files",
 		[7] = "povtrace",
 		[8] = "a call that had not returned",
-		[9] = "not known",
+		[9] = "unknown",
 		[10] = "in MPI_Init or MPI_Finalize",
 	};
 	size_t most = 1;
@@ -272,10 +272,10 @@ void text_account_ranks(const struct report *r, FILE *out)
 			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
 							"as --sort says");
 	text_windows_note(r, out);
-	text_explain(
-		r, out,
-		"computing: outside MPI, on a core. no core: wanted one and had none. asleep: "
-		"blocked outside MPI. waiting: in MPI, another rank was late. MPI work: in MPI, "
-		"nobody awaited. transfer: in calls that wait, nobody known to be late. apart: "
-		"still in MPI_Init or already in MPI_Finalize. CPUs: those that it might use.");
+	text_explain(r, out,
+		     "computing: outside MPI, on a core. no core: wanted one and had none. "
+		     "asleep: blocked outside MPI. waiting: in MPI, another rank was late. "
+		     "MPI work: in MPI, without waiting for a rank. transfer: in calls that "
+		     "wait, no rank known to be late. apart: still in MPI_Init or already in "
+		     "MPI_Finalize. CPUs: those that the rank may use.");
 }

@@ -254,10 +254,10 @@ void text_windows_note(const struct report *r, FILE *out)
 		silent = silents++ ? silent : p;
 	}
 	if (founds)
-		text_note(
-			out,
-			"MPI_Init of %s was not recorded: time counts from the first call that was.",
-			human_plural(n, sizeof(n), founds, "rank", "ranks"));
+		text_note(out,
+			  "MPI_Init of %s was not recorded: time counts from the first recorded "
+			  "call.",
+			  human_plural(n, sizeof(n), founds, "rank", "ranks"));
 	if (!silent)
 		return;
 	name = text_printable(silent->name, 16);
@@ -400,7 +400,7 @@ void text_app_time(const struct report *r, FILE *out)
 {
 	struct text_unit unit = text_unit_for(longest_window_ns(r));
 
-	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and what it was (%%)",
+	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and where it went (%%)",
 		     r->opt->threads ? "Threads" : "Main threads", unit.name);
 	if (has_rows(r))
 		table_print(r, unit, out);
@@ -409,13 +409,14 @@ void text_app_time(const struct report *r, FILE *out)
 	interrupts_note(r, out);
 	text_explain(
 		r, out,
-		"compute: running outside MPI. MPI work: running in MPI calls that do not wait "
-		"for others. MPI wait: running in those that do, in and between polls that found "
-		"nothing and are less than 5 us apart, or asleep in MPI. file I/O: in MPI_File "
-		"calls. no core: wanted one and had none. asleep: blocked outside MPI. %swho had "
-		"the core: while it had none. bound to: the CPUs that it might use at last.",
+		"compute: running outside MPI. MPI work: running in MPI calls that do "
+		"not wait for others. MPI wait: running in those that wait, polling "
+		"without success (less than 5 us apart), or asleep in MPI. file I/O: in "
+		"MPI_File calls. no core: wanted one and had none. asleep: blocked "
+		"outside MPI. %swho had the core: while it had none. bound to: the CPUs "
+		"that it could use at the end.",
 		r->facts & FACT_TRACING ?
-			"tracing: what povtrace took: recording its calls, waiting for room for "
-			"that, and the core while povtrace had it. " :
+			"tracing: time that povtrace took: recording calls, waiting for room to "
+			"record, and the core while povtrace ran on it. " :
 			"");
 }

@@ -156,13 +156,13 @@ void text_cores(const struct report *r, FILE *out)
 	columns_add(t.c, "mostly rank", COLUMNS_LEFT);
 	core_rows(r, &t);
 	text_columns(t.c, out);
-	text_explain(
-		r, out,
-		"targets: recorded processes that are no rank (launchers, helpers). others: all "
-		"other tasks. unknown: %s The five add up to the wall time.",
-		model_get_info(r->model)->sched_all ?
-			"before a CPU's first record, and where records were lost." :
-			"nothing recorded says what ran: other tasks, or none (--sched all would).");
+	text_explain(r, out,
+		     "targets: recorded processes that are not ranks (launchers, helpers). "
+		     "others: all other tasks. unknown: %s The five add up to the wall time.",
+		     model_get_info(r->model)->sched_all ?
+			     "before a CPU's first record, and where records were lost." :
+			     "no record shows what ran: other tasks, or none (record --sched all "
+			     "shows it).");
 }
 
 /* ---- who took most of each core ---- */

@@ -11,14 +11,15 @@ static const struct {
 	const char *key, *text;
 } unmatched[EPOCH_WHY_CNT] = {
 	[EPOCH_WINDOW_UNKNOWN] = {"window_not_recorded",
-				  "how their window was made was not recorded"},
-	[EPOCH_GROUP_UNKNOWN] = {"group_unknown", "who is in their group is not known"},
-	[EPOCH_UNCERTAIN] = {"uncertain",
-			     "of ranks that ran before the recording began or after records of "
-			     "calls were lost: which belong together is not certain"},
+				  "the creation of their window was not recorded"},
+	[EPOCH_GROUP_UNKNOWN] = {"group_unknown", "the members of their group are unknown"},
+	[EPOCH_UNCERTAIN] =
+		{"uncertain",
+		 "the recording began too late, or calls are missing: their other side is "
+		 "uncertain"},
 	[EPOCH_NO_OTHER] = {"no_other_side",
-			    "the other side was never begun, or not while it was recorded"},
-	[EPOCH_TOO_MANY] = {"too_many", "when too many were waiting for their other side"},
+			    "the other side never began, or not during the recording"},
+	[EPOCH_TOO_MANY] = {"too_many", "too many were waiting for their other side"},
 };
 
 static void sides_print(struct json_out *j, const char *key, const uint64_t by[EPOCH_WHY_CNT])
@@ -82,11 +83,11 @@ void text_epochs(const struct report *r, FILE *out)
 		table_row_add(&all, epochs_of(&r->findings.epochs, r->row[i]), accesses);
 	if (!unmatched_count(&all) && !all.doubtful)
 		return;
-	text_section(out, "One-sided communication: what is not looked at for lateness");
+	text_section(out, "One-sided communication whose lateness is unknown");
 	unmatched_note(&all, out);
 	if (all.doubtful)
 		text_note(out,
-			  "%s may have waited for a lock, but whether another rank had it by then "
-			  "is not known.",
+			  "%s may have waited for a lock, but it is unknown whether another rank "
+			  "held it.",
 			  human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
 }

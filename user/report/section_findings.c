@@ -6,11 +6,9 @@
 static void uncertain_note(const struct report *r, FILE *out)
 {
 	static const char *const why[ASSUMED_CNT] = {
-		[ASSUMED_WHOLE] = "of ranks that ran before the recording began or after records "
-				  "of calls were lost",
-		[ASSUMED_CANCELLED] =
-			"behind others that were cancelled or not, which nobody asked",
-		[ASSUMED_SKIPPED] = "behind others of which the other end is not known",
+		[ASSUMED_WHOLE] = "the recording began too late, or calls are missing",
+		[ASSUMED_CANCELLED] = "messages before them may have been cancelled",
+		[ASSUMED_SKIPPED] = "messages before them have an unknown other end",
 	};
 
 	for (int i = ASSUMED_NOTHING + 1; i < ASSUMED_CNT; i++) {
@@ -26,8 +24,8 @@ static void uncertain_note(const struct report *r, FILE *out)
 		if (messages || calls)
 			text_note(
 				out,
-				"Not looked at for lateness: %s%s%s, %s, for which of them belong "
-				"together is not certain.",
+				"Lateness unknown: %s%s%s. Which of them belong together is uncertain: "
+				"%s.",
 				m, messages && calls ? " and " : "", c, why[i]);
 	}
 }
@@ -38,7 +36,8 @@ static void followed_note(const struct report *r, FILE *out)
 
 	if (r->findings.causes.told_late)
 		text_note(out,
-			  "%s became known too late to be followed where others led through them.",
+			  "%s could not be followed to their cause, because they were recognised "
+			  "too late.",
 			  human_plural(waits, sizeof(waits), r->findings.causes.told_late, "wait",
 				       "waits"));
 }
@@ -55,7 +54,7 @@ static uint32_t print_shown(const struct report *r, FILE *out)
 		if (r->opt->top && (shown == most || found->told_by))
 			continue;
 		text_note(out, "! %s%s", found->text,
-			  found->told_by ? " (time told of by another finding, too)" : "");
+			  found->told_by ? " (another finding covers this time, too)" : "");
 		if (found->advice)
 			text_note(out, "  → %s", found->advice);
 		shown++;
@@ -73,9 +72,9 @@ static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 	if (shown + again < n)
 		text_note(out, "%u of %u shown; --top 0 shows all.", shown, n);
 	else if (shown < n)
-		text_note(out, "%s of the same time: --top 0 shows all.",
-			  human_plural(buf, sizeof(buf), again, "more finding tells",
-				       "more findings tell"));
+		text_note(out, "%s the same time: --top 0 shows all.",
+			  human_plural(buf, sizeof(buf), again, "more finding covers",
+				       "more findings cover"));
 }
 
 /* Notes what the analyses could not examine. */
@@ -91,24 +90,21 @@ static void unseen_note(const struct report *r, FILE *out)
 	for (uint32_t i = 0; i < r->nrows; i++)
 		open_ns += r->findings.app.process[r->row[i]].open_ns;
 	if (!info->sched_all)
-		text_note(out, "Not looked at: who had cores, for %s.",
+		text_note(out, "Not examined: who had cores, because %s.",
 			  info->sched_recorded ?
 				  "only switches of recorded processes were recorded" :
 				  "the scheduler was not recorded");
 	if (r->findings.app.lost)
-		text_note(
-			out,
-			"Not looked at, for records are missing: balance, and progress at targets "
-			"of one-sided communication.");
+		text_note(out,
+			  "Not examined, because records are missing: balance, and progress at "
+			  "targets of one-sided communication.");
 	if (ends > matched)
-		text_note(
-			out,
-			"Not looked at for lateness: %s of %s, which were not matched (--messages).",
-			human_count(left, sizeof(left), ends - matched),
-			human_plural(of, sizeof(of), ends, "send or receive",
-				     "sends and receives"));
+		text_note(out, "Lateness unknown: %s of %s, which were not matched (--messages).",
+			  human_count(left, sizeof(left), ends - matched),
+			  human_plural(of, sizeof(of), ends, "send or receive",
+				       "sends and receives"));
 	if (open_ns >= r->findings.least_ns)
-		text_note(out, "Not looked at: %s in calls that had not returned at the end.",
+		text_note(out, "Not examined: %s in calls that had not returned at the end.",
 			  human_ns(ns, sizeof(ns), open_ns));
 }
 
@@ -122,7 +118,7 @@ void text_findings(const struct report *r, FILE *out)
 	text_section(out, "Findings: what ranks lost by waiting, and for whom");
 	hidden_note(r, print_shown(r, out), out);
 	if (!f->n)
-		text_note(out, "none of %s or more, by what was looked at",
+		text_note(out, "No finding of %s or more.",
 			  human_ns(least, sizeof(least), f->least_ns));
 	unseen_note(r, out);
 	uncertain_note(r, out);

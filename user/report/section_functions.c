@@ -82,26 +82,23 @@ static void function_cells(const struct figure_table *t, const struct function_r
 
 static void columns_explain(const struct report *r, FILE *out, const struct function_row *sum)
 {
-	text_explain(
-		r, out,
-		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found "
-		"nothing and were merged when recorded; they are in calls, total and mean, not in "
-		"p50, p99 and max. p50 and p99 are within 0.8 %%.");
-	text_explain(
-		r, out,
-		"sent: bytes handed over. received: bytes that arrived where the call's status "
-		"tells, else the capacity posted. A persistent operation counts each time it is "
-		"started.%s",
-		sum->unknown_sends + sum->unknown_recvs ?
-			" > and ?: more, whose size is not known." :
-			"");
+	text_explain(r, out,
+		     "%%wall: of the ranks' wall time added up. polls: calls that found "
+		     "nothing and were merged in the recording; they count in calls, total "
+		     "and mean, not in p50, p99 and max. p50 and p99 are within 0.8 %%.");
+	text_explain(r, out,
+		     "sent: bytes handed over. received: bytes that arrived if the call's "
+		     "status has their number, else the room that was posted. A persistent "
+		     "operation counts each time it is started.%s",
+		     sum->unknown_sends + sum->unknown_recvs ? " > and ?: some sizes are unknown." :
+							       "");
 	if (sum->counted)
 		text_explain(
 			r, out,
-			"counted: of the calls, those that were counted instead of recorded: "
-			"calls of cheap functions that took less than 2 us and succeeded (--mpi "
-			"default,type records each), and what --max-overhead gave up; they are in "
-			"calls, total and mean, not in p50, p99 and max.");
+			"counted: calls that were only counted; they count in calls, total and "
+			"mean, not in p50, p99 and max. These are successful calls of cheap "
+			"functions under 2 us (--mpi default,type records each), and functions "
+			"that --max-overhead gave up.");
 }
 
 static const struct {
@@ -113,12 +110,13 @@ static const struct {
 	{offsetof(ROW, nested_calls), "Not counted above: ", "call that the library made",
 	 "calls that the library made", "inside these."},
 	{offsetof(ROW, open), "", "call had", "calls had",
-	 "not returned: in calls, and in total as far as seen."},
+	 "not returned; they count in calls, and in total up to the end."},
 	{offsetof(ROW, unwound), "", "call was", "calls were",
-	 "left without returning (longjmp, exception, exit): in calls, and in total up to when "
-	 "that was noticed."},
+	 "left without returning (longjmp, exception, exit); they count in calls, "
+	 "and in total until that was noticed."},
 	{offsetof(ROW, end_only), "", "call was", "calls were",
-	 "seen only to return: in calls; how long they took is not known."},
+	 "seen only to return; they count in calls, and how long they took is "
+	 "unknown."},
 	{offsetof(ROW, errors), "", "call returned", "calls returned", "an error."},
 };
 
@@ -195,7 +193,8 @@ static void others_note(const struct report *r, FILE *out)
 		if (r->functions.row[i]->process_idx >= r->nranks)
 			calls += r->functions.row[i]->calls;
 	if (calls)
-		text_note(out, "Processes that are no rank made %s more (--json: other_processes).",
+		text_note(out,
+			  "Processes that are not ranks made %s more (--json: other_processes).",
 			  human_plural(a, sizeof(a), calls, "call", "calls"));
 }
 

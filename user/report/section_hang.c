@@ -77,18 +77,18 @@ void text_hang(const struct report *r, FILE *out)
 	if (t.ngroups)
 		groups_print(r, &t, out);
 	else
-		text_note(out,
-			  r->hang.cut ?
-				  "Unknown: the file is cut off, and calls that had not returned "
-				  "are not in it." :
-				  "No rank that had called MPI was left.");
+		text_note(
+			out,
+			r->hang.cut ?
+				"Unknown: the file is cut off, and lacks calls that had not returned." :
+				"No rank that had called MPI was left.");
 	for (uint32_t i = 0; i < t.nsentences; i++)
 		text_note(out, "%s %s.", t.sentence[i].certain ? "!" : "-", t.sentence[i].text);
-	text_explain(
-		r, out,
-		"A thread that has made calls of MPI: the call that had not returned, or the last "
-		"one that had; what it waits for; since when; and what it did most of that time. "
-		"Sentences with \"!\" are certain; the others say what was seen.");
+	text_explain(r, out,
+		     "For each thread that called MPI: the call that it was in, or its last "
+		     "one; what it waits for; since when; and what it did for most of that "
+		     "time. Sentences with \"!\" are certain; the others follow from what was "
+		     "recorded.");
 	hang_text_release(&t);
 }
 

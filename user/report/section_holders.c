@@ -192,11 +192,11 @@ void text_holders(const struct report *r, FILE *out)
 	}
 	text_section(out, "Threads that wanted a core and had none, and who had it");
 	text_columns(c, out);
-	text_explain(
-		r, out,
-		"without: runnable. %%: of the process's life. Threads that were so for less than "
-		"1 ms or 0.1 %% are left out; who held a core for long (--json: all) is named by "
-		"process, of the same process by thread.");
+	text_explain(r, out,
+		     "without: the thread wanted a core and had none; %% is of the process's "
+		     "life. Threads with less than 1 ms or 0.1 %% are left out. The last "
+		     "column names processes that held the core longest, and threads of the "
+		     "same process (--json has all).");
 }
 
 /* ---- JSON ---- */

@@ -13,35 +13,35 @@ static const struct {
 	const char *key, *text;
 } unknown_peer[PEER_UNKNOWN_CNT] = {
 	[PEER_UNKNOWN_COMM] = {"communicator_not_recorded",
-			       "how their communicator was made was not recorded"},
+			       "the creation of their communicator was not recorded"},
 	[PEER_UNKNOWN_MEMBERS] = {"members_not_recorded",
-				  "not all who made their communicator had been recorded"},
-	[PEER_UNKNOWN_ORDER] = {"reordered",
-				"the library was free to order the ranks, and had not told"},
+				  "some ranks that created their communicator were not recorded"},
+	[PEER_UNKNOWN_ORDER] = {"reordered", "the library may have reordered the ranks"},
 	[PEER_UNKNOWN_OTHER] =
 		{"other_program",
-		 "of a connected program, or of a spawned job that is uncertain or not recorded"},
-	[PEER_UNKNOWN_WORLD] = {"no_world_rank", "their own rank in MPI_COMM_WORLD is not known"},
+		 "in a connected program, or in a spawned job that is uncertain or not "
+		 "recorded"},
+	[PEER_UNKNOWN_WORLD] = {"no_world_rank", "their own rank in MPI_COMM_WORLD is unknown"},
 	[PEER_UNKNOWN_ANY] = {"any_source", "received from any source, without a status"},
 	[PEER_UNKNOWN_CONFLICT] = {"contradiction",
-				   "what was recorded of their communicator contradicts itself"},
+				   "the records of their communicator contradict each other"},
 };
 
 /* Reasons why a send or receive has no match: key of the JSON, and text. */
 static const struct {
 	const char *key, *text;
 } unmatched[MATCH_WHY_CNT] = {
-	[MATCH_PEER_UNKNOWN] = {"peer_unknown", "with whom is not known (above)"},
-	[MATCH_NO_PEER] = {"peer_not_recorded", "with a process that was not recorded"},
+	[MATCH_PEER_UNKNOWN] = {"peer_unknown", "the other rank is unknown (above)"},
+	[MATCH_NO_PEER] = {"peer_not_recorded", "the other process was not recorded"},
 	[MATCH_NO_OTHER] = {"no_other_end",
-			    "never received or never sent, or not while it was recorded"},
-	[MATCH_STATUS] =
-		{"no_status",
-		 "from any source or with any tag, without a status, and several messages were "
-		 "possible"},
-	[MATCH_BEHIND] = {"behind_no_status", "one of these may have taken their message"},
-	[MATCH_CONFLICT] = {"contradiction", "what would belong together contradicts itself"},
-	[MATCH_TOO_MANY] = {"too_many", "when too many were waiting for their other end"},
+			    "no other end was recorded: never sent or received, or outside the "
+			    "recording"},
+	[MATCH_STATUS] = {"no_status",
+			  "any source or any tag without a status, and several messages fit"},
+	[MATCH_BEHIND] = {"behind_no_status",
+			  "a receive of the line above may have taken their message"},
+	[MATCH_CONFLICT] = {"contradiction", "the two ends contradict each other"},
+	[MATCH_TOO_MANY] = {"too_many", "too many were waiting for their other end"},
 };
 
 /* ---- JSON ---- */
@@ -256,7 +256,7 @@ static void peers_note(const struct peers_row *all, FILE *out)
 
 	if (!unknown)
 		return;
-	text_note(out, "The other end of %s of %s is not known as a rank in MPI_COMM_WORLD:",
+	text_note(out, "The other end of %s of %s is unknown as a rank of MPI_COMM_WORLD:",
 		  human_count(cnt, sizeof(cnt), unknown),
 		  human_plural(of, sizeof(of), all->messages, "message", "messages"));
 	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
@@ -277,8 +277,8 @@ static void matching_note(const struct match_row *all, FILE *out)
 	if (!left)
 		return;
 	text_note(out,
-		  "%s of %s are not matched with the other end of their message, and not looked "
-		  "at for lateness:",
+		  "%s of %s are not matched with their other end, so their lateness is "
+		  "unknown:",
 		  human_count(cnt, sizeof(cnt), left),
 		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
 	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
@@ -328,8 +328,8 @@ void text_messages_notes(const struct report *r, FILE *out)
 		unknown += r->sum.messages.unknown[class];
 	if (unknown)
 		text_note(out,
-			  "%s%s more, whose size is not known (their datatype or communicator was "
-			  "not seen).",
+			  "%s%s more have an unknown size (their datatype or communicator was not "
+			  "recorded).",
 			  mark ? mark : "", human_count(a, sizeof(a), unknown));
 }
 
@@ -348,13 +348,12 @@ void text_messages(const struct report *r, FILE *out)
 		unknown += r->sum.messages.unknown[class];
 	if (!c && !unknown)
 		return;
-	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
+	text_section(out, "Message sizes: operations that send, by bytes");
 	if (c)
 		text_columns(c, out);
 	text_messages_notes(r, out);
 	if (has_collectives(&r->sum.messages))
-		text_explain(r, out,
-			     "coll: what one rank puts into a collective, counted once per rank.");
+		text_explain(r, out, "coll: what each rank contributes to a collective.");
 	text_peers_notes(r, out);
 	if (r->nranks && r->nrows <= MATRIX_RANKS_MAX)
 		matrix_text(r, out);

@@ -20,7 +20,7 @@ static const struct figure part_figures[] = {
 	{FIGURE_RATIO, NULL, "balance", AT(e.load_balance), DOUBT},
 	{FIGURE_RATIO, NULL, "serial.", AT(e.serialisation), DOUBT, .high = LOSS_OF_PATH},
 	{FIGURE_RATIO, NULL, "transfer", AT(e.transfer), DOUBT, .low = LOSS_OF_PATH},
-	{FIGURE_RATIO, NULL, "had core", AT(e.had_core), DOUBT, .shown = FACT_SCHED},
+	{FIGURE_RATIO, NULL, "on core", AT(e.had_core), DOUBT, .shown = FACT_SCHED},
 	{0},
 };
 static const struct figure json_figures[] = {
@@ -56,14 +56,14 @@ static void unknown_note(const struct report *r, bool phases, FILE *out)
 		too_many |= row->e.unknown == EFFICIENCY_NOT_REPLAYED;
 	}
 	if (too_long)
-		text_note(out, "Serialisation and transfer are not known: there are more calls "
-			       "and messages than the replay has room for.");
+		text_note(out,
+			  "Serialisation and transfer are unknown: the recording is too long to be "
+			  "replayed.");
 	else if (too_many)
-		text_note(
-			out,
-			"Serialisation and transfer are known of those %u phases and regions only "
-			"that ranks were in longest.",
-			PARTS_PATHS_MAX);
+		text_note(out,
+			  "Serialisation and transfer are known only for the %u phases and regions "
+			  "that took longest.",
+			  PARTS_PATHS_MAX);
 }
 
 static void rows_print(const struct report *r, bool phases, uint32_t shown, FILE *out)
@@ -111,8 +111,8 @@ static void text_parts_first(const struct report *r, FILE *out)
 	table_print(r, false, FIRST_ROWS, out);
 	if (n)
 		text_note(out,
-			  "The program marked %s: povtrace report --regions prints how efficient "
-			  "ranks were in %s.",
+			  "The program marked %s: povtrace report --regions prints the efficiency "
+			  "of %s.",
 			  human_plural(phases, sizeof(phases), n, "phase", "phases"),
 			  n == 1 ? "it" : "each");
 }
@@ -126,23 +126,22 @@ void text_parts(const struct report *r, FILE *out)
 	table_print(r, false, UINT32_MAX, out);
 	table_print(r, true, UINT32_MAX, out);
 	if (r->parts.full)
-		text_note(
-			out,
-			"Efficiencies of phases and regions are not known: they were entered more "
-			"often than there is room for.");
+		text_note(out,
+			  "Efficiencies of phases and regions are unknown: they were entered too "
+			  "often.");
 	if (r->parts.left_out)
 		text_note(out, "Phases beyond the first %u names are left out.", PARTS_MAX);
 	if (!r->parts.nrow && !r->parts.full && !model_region_count(r->model) &&
 	    r->opt->details == DETAIL_REGIONS)
-		text_note(out, "The program marked no phases (MPI_Pcontrol), and no function was "
-			       "recorded as a region (record --region).");
+		text_note(out,
+			  "The program marked no phases (MPI_Pcontrol), and no region was recorded "
+			  "(record --region).");
 	if (r->parts.nrow)
-		text_explain(
-			r, out,
-			"Of ranks whose main thread was in it. time: while any of them was in it. "
-			"inside: the share of that time that each was in it, on average. parallel "
-			"= balance × serial. × transfer: time outside MPI, of all that time. had "
-			"core: the share of time outside MPI that had one.");
+		text_explain(r, out,
+			     "Only main threads count. time: while any rank was in it. inside: the "
+			     "mean share of that time that ranks were in it. parallel = balance × "
+			     "serial. × transfer: the share of all that time outside MPI. on core: "
+			     "the share of time outside MPI on a core.");
 }
 
 /* ---- JSON ---- */

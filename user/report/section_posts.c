@@ -66,20 +66,17 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 	uint64_t unknown = all->sent_unknown + all->read_unknown;
 	char text[80];
 
-	text_explain(
-		r, out,
-		"Of each carrier the layer nearest to the wire counts, here in parentheses. "
-		"%%MPI, %%other: of the bytes sent and read, those posted inside calls of MPI, "
-		"and in none. received: read, seen to arrive, or sent or written by other "
-		"processes of the trace.%s",
-		r->opt->traffic ? "" :
-				  " --traffic shows whereto, for which function, in which phase.");
+	text_explain(r, out,
+		     "For each carrier, only the layer nearest to the wire counts (in "
+		     "parentheses). %%MPI, %%other: share of the bytes sent and read that was "
+		     "posted inside and outside MPI calls. received: bytes read, seen to "
+		     "arrive, or sent or written by other recorded processes.%s",
+		     r->opt->traffic ? "" : " --traffic shows destinations, functions and phases.");
 	if (unknown)
-		text_note(out, "%s of unknown size: in posts, not in the bytes (>, ?).",
+		text_note(out, "%s of unknown size count in posts, not in bytes (marked > or ?).",
 			  human_plural(text, sizeof(text), unknown, "post", "posts"));
 	if (all->failed)
-		text_note(out,
-			  "%s: refused, and not in the figures above, or said so when it was over.",
+		text_note(out, "%s. Posts that were refused are not in the figures above.",
 			  human_plural(text, sizeof(text), all->failed, "post failed",
 				       "posts failed"));
 }
@@ -119,7 +116,8 @@ void text_posts(const struct report *r, FILE *out)
 
 	if (!r->traffic.posts || !r->nrows)
 		return;
-	text_section(out, "Posts: what was handed to the network or to what stands in for it");
+	text_section(out,
+		     "Posts: data handed to the network, or to what replaces it within a node");
 	t.c = columns_new();
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);

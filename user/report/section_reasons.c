@@ -30,21 +30,20 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 					     "The scheduler was not recorded");
 	if (ends > matched)
 		text_note(out,
-			  "%s of %s could not be matched: waiting for those counts as transfer "
+			  "%s of %s could not be matched: waiting for them counts as transfer "
 			  "(--messages).",
 			  human_count(left, sizeof(left), ends - matched),
 			  human_plural(of, sizeof(of), ends, "send or receive",
 				       "sends and receives"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
-			  "%s may belong to others: waiting in them counts as transfer "
+			  "%s may belong to other calls: waiting in them counts as transfer "
 			  "(--findings).",
 			  human_plural(of, sizeof(of), r->findings.arrivals.uncertain,
 				       "call of collectives", "calls of collectives"));
 	if (r->too_long)
-		text_note(out,
-			  "The recording is too long to be replayed: what mending saves is only "
-			  "known as a limit.");
+		text_note(out, "The recording is too long to be replayed: \"shorter by\" has only "
+			       "limits.");
 }
 
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,

@@ -65,24 +65,25 @@ static void notes(const struct report *r, const struct region_row *all, FILE *ou
 
 	for (uint32_t i = 0; i < model_region_count(r->model); i++)
 		if (!is_found(r, i))
-			text_note(out,
-				  "%s: no recorded program or library has this function where it "
-				  "can be probed.",
-				  model_region_name(r->model, i));
+			text_note(
+				out,
+				"%s: no recorded program or library has a function of this name that can "
+				"be probed.",
+				model_region_name(r->model, i));
 	if (all->open)
-		text_note(out, "%s when the thread or the recording ended: as far as seen.",
-			  human_plural(a, sizeof(a), all->open, "call was under way",
-				       "calls were under way"));
+		text_note(out,
+			  "%s when the thread or the recording ended; its time counts up to then.",
+			  human_plural(a, sizeof(a), all->open, "call had not returned",
+				       "calls had not returned"));
 	if (all->unwound)
 		text_note(out,
-			  "%s without returning (longjmp, an exception, exec): up to when that "
-			  "was noticed.",
+			  "%s without returning (longjmp, an exception, exec); time counts until "
+			  "that was noticed.",
 			  human_plural(a, sizeof(a), all->unwound, "call was left",
 				       "calls were left"));
-	text_explain(
-		r, out,
-		"time: of all threads added up; a region within another one is in the times of "
-		"both. nested: from within a call of the same function, not in the times.");
+	text_explain(r, out,
+		     "time: sum over all threads; a region within another one counts in both. "
+		     "nested: calls from within the same function, not in the times.");
 }
 
 void text_regions(const struct report *r, FILE *out)

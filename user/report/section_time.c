@@ -118,19 +118,19 @@ static void rank_notes(const struct report *r, FILE *out)
 		     "added up%s.",
 		     sched ? ", which the next columns split; % is of that" : "");
 	if (sched)
-		text_explain(r, out,
-			     "running: on a CPU. runnable: wanted one (woken or preempted) and "
-			     "had none. blocked: slept.%s",
-			     r->facts & FACT_UNKNOWN ?
-				     " unkn: not known, before a thread's first record, and where "
-				     "scheduler records are missing." :
-				     "");
+		text_explain(
+			r, out,
+			"running: on a CPU. runnable: wanted one (woken or preempted) and "
+			"had none. blocked: slept.%s",
+			r->facts & FACT_UNKNOWN ?
+				" unkn: unknown, because it is before a thread's first record or "
+				"scheduler records are missing." :
+				"");
 	text_explain(
 		r, out,
-		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: "
-		"above 100 if several threads were in MPI at once.",
-		sched ? " polling: running inside a call that waits, or inside a poll that found "
-			"nothing." :
+		"MPI: in outermost MPI calls; of merged polls, the polls themselves.%s "
+		"%%wall: above 100 if several threads were in MPI at once.",
+		sched ? " polling: running in a call that waits, or in a poll that found nothing." :
 			"");
 	if (r->nrows > PROCESSES_MANY)
 		text_explain(r, out, "min, med, max: of each column by itself.");
@@ -293,11 +293,11 @@ void text_polls(const struct report *r, FILE *out)
 	text_columns(t.c, out);
 	text_explain(
 		r, out,
-		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own "
-		"durations, which MPI and polling above count. %sbetween: the program's own code, "
-		"and time off the CPU%s.",
-		cost ? "probes: polls x calibrated cost, as far as it lies between the polls: "
-		       "without tracing it would not be. " :
+		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the "
+		"polls themselves, which MPI and polling above count. %sbetween: the "
+		"program's own code, and time off the CPU%s.",
+		cost ? "probes: cost of tracing the polls (their number x calibrated cost), if "
+		       "it lies between them. " :
 		       "",
-		cost ? "" : "; the probes too, for their cost was not calibrated");
+		cost ? "" : ", and probes, because their cost was not calibrated");
 }

@@ -71,7 +71,7 @@ static void contexts(const struct report *r, FILE *out)
 	uint64_t moved = 0;
 	struct context_columns any = columns_find(g, n);
 
-	text_section(out, "Traffic by what it was for");
+	text_section(out, "Traffic by MPI function and phase");
 	columns_add(t.c, "in function", COLUMNS_LEFT);
 	columns_add(t.c, "group", COLUMNS_LEFT);
 	if (any.phase)
@@ -92,10 +92,9 @@ static void contexts(const struct report *r, FILE *out)
 	}
 	text_columns(t.c, out);
 	text_shown_note(out, shown, n);
-	text_explain(
-		r, out,
-		"in function: of MPI, on the thread that posted; a thread in none is shown by its "
-		"name. Bytes are those posted, with the headers of what lies above.");
+	text_explain(r, out,
+		     "in function: the MPI call in which the thread posted; a thread outside "
+		     "MPI is shown by its name. Bytes include the headers of the layers above.");
 	free(g);
 }
 
@@ -132,11 +131,10 @@ static void protocols(const struct report *r, FILE *out)
 	text_section(out, "Traffic by phase and step of the protocol");
 	text_columns(t.c, out);
 	text_shown_note(out, shown, kept);
-	text_explain(
-		r, out,
-		"step: eager is a message sent at once; of a rendezvous RTS announces it, RTR "
-		"says that the receiver is ready, data are its data, FIN that all of them have "
-		"been moved.");
+	text_explain(r, out,
+		     "step: eager is a message sent at once. In a rendezvous, RTS announces "
+		     "it, RTR reports that the receiver is ready, data carries its data, and "
+		     "FIN ends it.");
 }
 
 static void destinations(const struct report *r, FILE *out)

@@ -19,7 +19,7 @@ static const struct figure transfer_figures[] = {
 	MOVED("meanwhile", "meanwhile", TRANSFER_MEANWHILE),
 	MOVED("in_wait", "in Wait", TRANSFER_IN_WAIT),
 	MOVED("not_here", "not here", TRANSFER_NOT_HERE),
-	MOVED("cannot_be_told", "cannot be told", TRANSFER_UNCLEAR),
+	MOVED("cannot_be_told", "unclear", TRANSFER_UNCLEAR),
 	{FIGURE_COUNT, "arrived", NULL, AT(come)},
 	{FIGURE_COUNT, "arrived_before", NULL, AT(early)},
 	{FIGURE_COUNT, "arrived_before_ns", NULL, AT(early_ns)},
@@ -164,11 +164,11 @@ void text_transfers(const struct report *r, FILE *out)
 			early_note(r, &sum[i], out);
 		text_explain(
 			r, out,
-			"Operations by the first post that carries their data: in the call that "
-			"started them, meanwhile, in the call that completed them. not here: this "
-			"process posted no data; the other side moves them, or a layer that is "
-			"not recorded. cannot be told: several were under way, sizes are not "
-			"known, or records are missing.");
+			"Operations by when the first of their data was posted: in the call that "
+			"started them, in the call that completed them, or meanwhile. not here: "
+			"this process posted no data; the other side or an unrecorded layer "
+			"moves them. unclear: several were in flight, sizes are unknown, or "
+			"records are missing.");
 	}
 	free(sum);
 }
