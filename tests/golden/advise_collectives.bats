@@ -173,7 +173,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	openmpi
 	measured 'mpi=Open MPI v4.1.4' default:x:4000000 3:recursive_doubling:2000000 4:ring:6000000
 	one '.advice[0].setting' 'mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 3'
-	jq -r '.advice[0].text' advice.json | grep -qF 'used algorithm 4 (ring), which takes 6.000 ms a call where algorithm 3 (recursive_doubling)'
+	jq -r '.advice[0].text' advice.json | grep -qF 'used algorithm 4 (ring). It takes 6.000 ms a call, and algorithm 3 (recursive_doubling)'
 }
 
 @test "collectives that take nothing, and none" {
@@ -198,7 +198,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	done <<-'L'
 		{|bad.json:
 		{"format":"povbench","version":9,"launches":[]}|has version 9
-		[1]|is no result of povbench
+		[1]|is not a result of povbench
 		{"format":"povbench","version":2,"launches":[{"results":[{"benchmark":"latency","kind":"curve","ranks":2,"points":[]}]}]}|has no blocking collective by size
 	L
 	! "$POVTRACE" advise -m . run.pov 2>err

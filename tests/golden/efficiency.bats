@@ -214,7 +214,7 @@ scaled() {
 		        serialisation       100 %     100 %      25 %
 		        transfer             80 %      75 %     100 %
 		    computation scaling     100 %      80 %     100 %
-		  had a core                100 %     100 %     100 %
+		  on a core                 100 %     100 %     100 %
 	END
 	"$POVTRACE" report --scaling --json four.pov one.pov two.pov >json
 	[ "$(jq -c '[.scaling, .same_program, .runs[0].traces, .runs[2].job, .runs[2].program, .runs[2].command]' json)" = '["strong",true,["one.pov"],0,"app","./app"]' ]
@@ -277,10 +277,10 @@ for l in sys.stdin:
 	cat got
 	sed -n '/one.pov/,/on a core/p' got | tr -s ' ' >table
 	grep -q '^ one.pov off.pov lost.pov unmatched.pov none.pov$' table
-	grep -q '^ ranks 1 2 2 4 not known$' table
-	grep -q '^ serialisation 100 % 100 % ~100 % ≤33 % not known$' table
-	grep -q '^ transfer 80 % 75 % ~75 % ≥75 % not known$' table
-	grep -q '^ had a core 100 % not known ~100 % 100 % not known$' table
+	grep -q '^ ranks 1 2 2 4 unknown$' table
+	grep -q '^ serialisation 100 % 100 % ~100 % ≤33 % unknown$' table
+	grep -q '^ transfer 80 % 75 % ~75 % ≥75 % unknown$' table
+	grep -q '^ on a core 100 % unknown ~100 % 100 % unknown$' table
 	grep -q '^ computation scaling 100 % 80 % ~80 % ' table
 	tr '\n' ' ' <got | tr -s ' ' >words
 	grep -qF 'none.pov: unknown, because no process called MPI.' words
@@ -364,7 +364,7 @@ for l in sys.stdin:
 		  load balance           83 %  100 %   +16.7
 		  serialisation         100 %   25 %   -75.0
 		  transfer               75 %  100 %   +25.0
-		  had a core            100 %  100 %       .
+		  on a core             100 %  100 %       .
 		  Efficiencies are those of all ranks of each run.
 
 	END
@@ -382,7 +382,7 @@ for l in sys.stdin:
 	grep -q '^ transfer 100 % ≥75 % ~-25.0$' got
 	grep -q '^ load balance 100 % 100 % \.$' got
 	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' two.txt | trace off
-	"$POVTRACE" diff two.pov off.pov | tr -s ' ' | grep -q '^ had a core 100 % - -$'
+	"$POVTRACE" diff two.pov off.pov | tr -s ' ' | grep -q '^ on a core 100 % - -$'
 	[ "$("$POVTRACE" diff --json two.pov off.pov | jq -c '.efficiency[0] | [.before.had_core, .after.had_core, .change.had_core]')" = '[1,null,null]' ]
 	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' two.txt | trace lost
 	"$POVTRACE" diff lost.pov two.pov | tr -s ' ' | grep -q '^ load balance ~83 % 83 % \.$'

@@ -176,7 +176,7 @@ nodes() {
 	need python3
 	"$build/tests/job_trace" -r 100 0.02 many.pov
 	page many.pov
-	grep -q 'drawn together: groups of neighbours' page
+	grep -q 'ranks share rows: groups of neighbours' page
 	[ "$(grep -cE '^title: ranks [0-9]+–[0-9]+ \(2 ranks\): ' page)" = 50 ]
 	nodes 33 2
 	page "${files[@]}"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "unit/test.h"
+#include "advise/algorithms.h"
 #include "advise/measured.h"
-#include "advise/shift.h"
 #include "lib/log.h"
 
 /* ---- intervals ---- */

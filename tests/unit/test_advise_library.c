@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "advise/library_file.h"
 #include "advise/library_internal.h"
 #include "finding/setting.h"
 #include "lib/log.h"

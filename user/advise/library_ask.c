@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See library_ask.h. Everything that may fail is prepared before the fork. The child only makes
+ * See library_internal.h. Everything that may fail is prepared before the fork. The child only makes
  * system calls.
  */
-#include "advise/library_ask.h"
+#include "advise/library_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "advise/library_file.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/own_file.h"
 #include "lib/person.h"
-#include "advise/mpi_t.h"
 
 #define ANSWER_BYTES_MAX (1u << 20)
 #define VALUE_BYTES_MAX 256

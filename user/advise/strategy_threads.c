@@ -310,7 +310,7 @@ static void conclude(void *data, struct advise *a)
 			a, &strategy_threads,
 			xasprintf(
 				"No rank had more computing threads than CPUs (a thread counts from "
-				"1/%d of the run on.",
+				"1/%d of the run on)",
 				BUSY_PART));
 	free(g);
 }

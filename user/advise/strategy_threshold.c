@@ -23,15 +23,108 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
-#include "advise/threshold_seen.h"
+#include "analysis/match.h"
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/map.h"
 #include "finding/find.h"
 
 /* A call site counts if its share of the total cost is at least 1/SITE_PART. */
 #define SITE_PART 20
 #define NS_PER_S 1e9
+
+/* ---- the limit, as the messages show it ---- */
+
+/*
+ * Infers from the messages up to which size they are sent at once (eagerly). A send that ended
+ * before its receive was posted was eager. A send was probably not eager if the call that completed
+ * it began before its receive was posted and ended after that.
+ */
+struct threshold_seen {
+	uint64_t messages;
+	int64_t eager_max; /* largest eager message in bytes; -1: none was seen */
+	struct map waited; /* bytes + 1 → struct threshold_size */
+};
+
+struct threshold_size {
+	uint64_t waited, at_once;
+};
+
+/*
+ * Returns whether a function only sends, in MPI's standard mode, where the library chooses the
+ * protocol.
+ */
+static bool threshold_is_standard(const struct func_info *f)
+{
+	/* Functions that also receive would wait for that. */
+	static const char *const names[] = {"MPI_Send", "MPI_Isend", "MPI_Send_init"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		if (!strncmp(f->name, names[i], len) &&
+		    (!f->name[len] || !strcmp(f->name + len, "_c")))
+			return true;
+	}
+	return false;
+}
+
+static void threshold_seen_add(struct threshold_seen *s, const struct match *m)
+{
+	struct threshold_size *size;
+
+	if (!s->messages)
+		s->eager_max = -1;
+	s->messages++;
+	if (m->assumed || m->bytes < 0 || !m->send.completer ||
+	    !threshold_is_standard(m->send.func))
+		return;
+	if (m->send.end_ns >= m->recv.begin_ns && m->send.completing_ns >= m->recv.begin_ns)
+		return; /* this shows nothing about the protocol */
+	size = map_make(&s->waited, (uint64_t)m->bytes + 1, sizeof(*size));
+	if (m->send.end_ns < m->recv.begin_ns) {
+		size->at_once++;
+		s->eager_max = m->bytes > s->eager_max ? m->bytes : s->eager_max;
+	} else {
+		size->waited++;
+	}
+}
+
+/* Returns whether more messages above the limit were sent at once than were waited for. */
+static bool threshold_seen_refutes(const struct threshold_seen *s, int64_t limit)
+{
+	const struct threshold_size *size;
+	uint64_t key, waited = 0, at_once = 0;
+
+	for (size_t at = 0; (size = map_next(&s->waited, &at, &key));) {
+		if ((int64_t)key - 1 <= limit)
+			continue;
+		waited += size->waited;
+		at_once += size->at_once;
+	}
+	return at_once > waited;
+}
+
+/*
+ * Returns whether any message above eager_max was waited for. If none was, the limit may be higher.
+ */
+static bool threshold_seen_agrees(const struct threshold_seen *s)
+{
+	const struct threshold_size *size;
+	uint64_t key, above = 0;
+
+	for (size_t at = 0; (size = map_next(&s->waited, &at, &key));)
+		above += (int64_t)key - 1 > s->eager_max ? size->waited : 0;
+	return above > 0;
+}
+
+static void threshold_seen_release(struct threshold_seen *s)
+{
+	map_free(&s->waited, free);
+}
+
+/* ---- data ---- */
 
 struct threshold_site {
 	uint64_t cost_ns, cnt; /* messages that cost something */

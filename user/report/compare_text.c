@@ -247,10 +247,11 @@ static void print_doubts(const struct compare *c, int run, FILE *out)
 	if (trace_get_summary(r->trace)->bad_blocks)
 		text_note(out, "DAMAGED (%s): blocks of the file are left out.", name);
 	if (r->lost_shown & LOSS_OF_ANY)
-		text_note(out,
-			  "LOST (%s): records are missing: figures marked ≥ are too low, those "
-			  "marked ~ may be too low or too high.",
-			  name);
+		text_note(
+			out,
+			"LOST (%s): records are missing: figures marked ≥ are lower bounds, those "
+			"marked ~ may be too low or too high.",
+			name);
 }
 
 static const char *config_text(const struct report *r, const char *key)

@@ -10,6 +10,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "finding/find.h"
 #include "report/hang_text.h"
 #include "report/section.h"
 
@@ -69,12 +70,11 @@ char *hang_ranks_text(const struct report *r, const struct model_process *const 
 		for (end = i + 1; end < n && follows(p[end - 1], p[end]);)
 			end++;
 		if (ranges++ == RANKS_NAMED)
-			return join(text, xasprintf(" and %u more", n - i));
-		text = join(text,
-			    xasprintf("%s%s", i ? ", " : "", rank_label(r->model, p[i], label)));
+			return words(text, " and %u more", n - i);
+		text = words(text, "%s%s", i ? ", " : "", rank_label(r->model, p[i], label));
 		if (end > i + 1)
-			text = join(text, xasprintf("%s%s", end == i + 2 ? ", " : "-",
-						    rank_label(r->model, p[end - 1], label)));
+			text = words(text, "%s%s", end == i + 2 ? ", " : "-",
+				     rank_label(r->model, p[end - 1], label));
 	}
 	return text;
 }
@@ -138,7 +138,7 @@ static char *call_text(const struct report *r, const struct hang_thread *t)
 			       human_ns(ns, sizeof(ns), hang_since_ns(r, t)), activity);
 
 	if (*want)
-		text = join(text, xasprintf(", and waits for %s", want));
+		text = words(text, ", and waits for %s", want);
 	free(want);
 	free(place);
 	free(activity);
@@ -335,7 +335,7 @@ static char *missing_text(const struct telling *s, const struct members *missing
 	char *text = ranks_text(s->r, missing->p, missing->n), *where;
 	const char *are = missing->n == 1 ? known ? "has" : "is" : known ? "have" : "are";
 
-	text = join(text, xasprintf(known ? " %s not called it" : " %s not in it", are));
+	text = words(text, known ? " %s not called it" : " %s not in it", are);
 	for (uint32_t i = 0; missing->n <= MISSING_NAMED && i < missing->n; i++) {
 		char *rank = rank_text(s->r, missing->p[i]);
 
@@ -365,11 +365,11 @@ static void missing_say(struct telling *s, const struct hang_thread *t, const st
 	text = xasprintf("%s %s in %s%s%s on %s", who, in.n == 1 ? "is" : "are", w->func->name, at,
 			 call, on);
 	if (missing.n)
-		text = join(join(text, xstrdup("; ")), missing_text(s, &missing, known));
+		text = join(words(text, "; "), missing_text(s, &missing, known));
 	if (unrecorded)
-		text = join(text, xasprintf("; %u of its members were not recorded", unrecorded));
+		text = words(text, "; %u of its members were not recorded", unrecorded);
 	if (!known && missing.n)
-		text = join(text, xstrdup(". Whether they were in it before is unknown"));
+		text = words(text, ". Whether they were in it before is unknown");
 	if (missing.n || unrecorded)
 		say(s, "missing", false, capital(text));
 	else
@@ -496,11 +496,11 @@ static void cycle_say(struct telling *s, const uint32_t *cycle, uint32_t n)
 
 		s->in_cycle[cycle[i]] = true;
 		if (i < CYCLE_NAMED)
-			text = join(text, xasprintf("%s%s", i ? "; " : "", link));
+			text = words(text, "%s%s", i ? "; " : "", link);
 		free(link);
 	}
 	if (n > CYCLE_NAMED)
-		text = join(text, xasprintf("; and so on, %u ranks in all", n));
+		text = words(text, "; and so on, %u ranks in all", n);
 	text = join(join(xstrdup(c.presumed ? "Each waits for the next one: " : "Deadlock: "),
 			 text),
 		    cycle_end_text(&c));
@@ -588,7 +588,7 @@ static void message_say(struct telling *s, const struct hang_thread *t, const st
 		free(stray);
 	} else {
 		gone = false;
-		text = join(text, xstrdup("; no such message is on its way"));
+		text = words(text, "; no such message is on its way");
 	}
 	say(s, sends ? "send" : "receive", gone && w->other == HANG_UNSEEN, capital(text));
 	free(who);

@@ -85,23 +85,6 @@ void json_app_process(struct json_out *j, const struct report *r, uint32_t idx)
 
 /* ---- ranks ---- */
 
-/* CPUs that the thread may use: "0-3", or "any" */
-static void bound_cell(const struct report *r, struct columns *c, const struct model_thread *t)
-{
-	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
-	char *cpus;
-
-	if (!k) {
-		cell_empty(c);
-		return;
-	}
-	cpus = k->nr < model_host_get(r->model, k->host_idx)->nr_cpus ?
-		       cpus_label(r->model, k->host_idx, &k->cpus, RANGES_SHOWN) :
-		       xstrdup("any");
-	columns_cell(c, "%s", cpus);
-	free(cpus);
-}
-
 static bool has_masks(const struct report *r)
 {
 	return r->findings.demand.nmask;
@@ -123,7 +106,7 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 								       "");
 	}
 	if (has_masks(r))
-		bound_cell(r, t->c, thread);
+		text_bound_cell(r, t->c, thread, RANGES_SHOWN);
 	figures_cells(t, row, 0, r->lost[idx]);
 	if (t->facts & FACT_SCHED)
 		text_who_had_core(r, t->c, thread, row->window_ns / HELD_PART,
@@ -389,11 +372,7 @@ static void table_print(const struct report *r, struct text_unit unit, FILE *out
 		ranges_print(r, &t);
 	text_columns(t.c, out);
 	free(row);
-	if (many)
-		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
-			  r->nrows,
-			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
-							"as --sort says");
+	text_ranks_shown_note(r, out, shown, r->nrows);
 }
 
 void text_app_time(const struct report *r, FILE *out)

@@ -87,7 +87,7 @@ void json_call_sites(struct json_out *j, const struct report *r, const bool *wan
 
 /* ---- text ---- */
 
-void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out)
+static void call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 {
 	char calls[64];
 
@@ -161,5 +161,5 @@ void text_call_sites(const struct report *r, FILE *out)
 	columns_free(c);
 	text_shown_note(out, what.shown, what.n);
 	if (what.n)
-		text_call_sites_notes(r, what.unnamed, out);
+		call_sites_notes(r, what.unnamed, out);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/table.h"
 #include "lib/log.h"
+#include "finding/find.h"
 #include "report/section.h"
 
 #define CORES_MANY 64
@@ -195,15 +196,13 @@ static void takers_cell(const struct report *r, struct columns *c, uint32_t cpu)
 		const struct model_process *p = model_process_get(r->model, taker[i]);
 		double pct = 100.0 * (double)cores_share_ns(&r->cores, taker[i], cpu) /
 			     (double)r->cores.wall_ns;
-		char *name = text_printable(p->name, 20), *longer;
+		char *name = text_printable(p->name, 20);
 
-		longer = p->is_rank ? xasprintf("%s%srank %s %.1f", line, i ? ", " : "",
-						rank_label(r->model, p, label), pct) :
-				      xasprintf("%s%s%s (pid %u) %.1f", line, i ? ", " : "", name,
-						p->host_pid, pct);
+		line = words(line, "%s", i ? ", " : "");
+		line = p->is_rank ?
+			       words(line, "rank %s %.1f", rank_label(r->model, p, label), pct) :
+			       words(line, "%s (pid %u) %.1f", name, p->host_pid, pct);
 		free(name);
-		free(line);
-		line = longer;
 	}
 	columns_text(c, line, 96);
 	free(line);

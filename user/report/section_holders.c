@@ -4,6 +4,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "finding/find.h"
 #include "report/section.h"
 
 /* Hides threads that waited less than this many ns, or this part of their process's life. */
@@ -111,14 +112,12 @@ static void holders_cell(const struct report *r, struct columns *c,
 			 const struct model_thread *waiter, const struct held_by *by, uint32_t n,
 			 struct holders_limit limit)
 {
-	char *line = xstrdup(""), *longer, *one;
+	char *line = xstrdup(""), *one;
 
 	for (uint32_t i = 0; i < n && i < limit.most && by[i].ns >= limit.least_ns; i++) {
 		one = holder_text(r, waiter, &by[i]);
-		longer = xasprintf("%s%s%s", line, i ? ", " : "", one);
+		line = words(line, "%s%s", i ? ", " : "", one);
 		free(one);
-		free(line);
-		line = longer;
 	}
 	columns_text(c, line, limit.chars);
 	free(line);

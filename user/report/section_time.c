@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The rank's point of view: shows where its threads' time went. Splits runs of merged polls, which
- * the timeline shows as one slice, into their parts.
+ * The rank's point of view: shows where its threads' time went, and how often they were switched.
+ * Splits runs of merged polls, which the timeline shows as one slice, into their parts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -181,7 +181,7 @@ void text_ranks(const struct report *r, FILE *out)
 	t = time_table(r);
 	text_section(out, "%s: where the threads' time went (%s)",
 		     r->nranks ? "Ranks" : "Recorded processes", t.unit.name);
-	text_process_columns(r, t.c, !r->nranks); /* section_switches.c shows the pids of ranks */
+	text_process_columns(r, t.c, !r->nranks); /* the table of switches has the pids of ranks */
 	columns_add(t.c, "thr", COLUMNS_RIGHT);
 	figures_columns(&t);
 	rank_rows(r, &t, shown);
@@ -300,4 +300,55 @@ void text_polls(const struct report *r, FILE *out)
 		       "it lies between them. " :
 		       "",
 		cost ? "" : ", and probes, because their cost was not calibrated");
+}
+
+#undef ROW
+
+/* ---- context switches ---- */
+
+#define ROW struct switch_row
+#define EVENTS .low = LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED, .wrong = LOSS_TASK
+
+static const struct figure switch_figures[] = {
+	{FIGURE_COUNT, "voluntary", "voluntary", AT(voluntary), EVENTS},
+	{FIGURE_COUNT, "involuntary", "involuntary", AT(involuntary), EVENTS},
+	{FIGURE_RATE, NULL, "per s", AT(switches), .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES},
+	{FIGURE_COUNT, "migrations", "migrations", AT(migrations), EVENTS},
+	{FIGURE_COUNT, "wakeups", "wake-ups", AT(wakeups), EVENTS},
+	{0},
+};
+
+const struct figure switches_object[] = {
+	{FIGURE_TABLE, "switches", .sub = switch_figures, .known = FACT_SCHED},
+	{0},
+};
+
+void text_switches(const struct report *r, FILE *out)
+{
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), i, idx;
+	struct figure_table t = {switch_figures, .facts = r->facts};
+
+	if (!r->nrows)
+		return;
+	text_section(out, "Context switches");
+	t.c = columns_new();
+	text_process_columns(r, t.c, true);
+	figures_columns(&t);
+	for (i = 0; i < shown; i++) {
+		idx = r->row[i];
+		text_process_cells(r, t.c, idx, true);
+		figures_cells(&t, &r->switches.process[idx], r->time.process[idx].wall_ns,
+			      r->lost[idx]);
+	}
+	if (r->nrows > 1) {
+		columns_rule(t.c);
+		text_process_sum(r, t.c, "all", true);
+		figures_cells(&t, &r->sum.switches, r->sum.time.wall_ns, r->lost_shown);
+	}
+	text_columns(t.c, out);
+	text_processes_note(r, out, shown);
+	text_explain(
+		r, out,
+		"voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: "
+		"of wall time. migrations: to another CPU.");
 }

@@ -95,11 +95,35 @@ void text_shown_note(FILE *out, uint32_t shown, uint32_t n)
 		text_note(out, "%u of %u shown; --rank LIST chooses, --top 0 shows all.", shown, n);
 }
 
+void text_ranks_shown_note(const struct report *r, FILE *out, uint32_t shown, uint32_t n)
+{
+	if (shown < n)
+		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
+			  n,
+			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
+							"as --sort says");
+}
+
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p)
 {
 	char label[RANK_LABEL_BYTES];
 
 	columns_cell(c, "%s", rank_label(r->model, p, label));
+}
+
+void text_bound_cell(const struct report *r, struct columns *c, const struct model_thread *t,
+		     unsigned int ranges)
+{
+	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
+	char *cpus;
+
+	if (!k || k->nr >= model_host_get(r->model, k->host_idx)->nr_cpus) {
+		columns_cell(c, "%s", k ? "any" : "");
+		return;
+	}
+	cpus = cpus_label(r->model, k->host_idx, &k->cpus, ranges);
+	columns_cell(c, "%s", cpus);
+	free(cpus);
 }
 
 void text_process_columns(const struct report *r, struct columns *c, bool pid)
@@ -327,12 +351,12 @@ static void print_doubts(const struct report *r, FILE *out)
 	if (r->left_out_only)
 		fprintf(out,
 			"  %-10s --max-overhead left out calls (see Coverage): figures marked ≥ "
-			"are too low,\n             those marked ~ may be too low or too high\n",
+			"are lower bounds,\n             those marked ~ may be too low or too high\n",
 			"LEFT OUT");
 	else if (r->lost_any)
 		fprintf(out,
-			"  %-10s records are missing (see Coverage): figures marked ≥ are too "
-			"low,\n             those marked ~ may be too low or too high\n",
+			"  %-10s records are missing (see Coverage): figures marked ≥ are "
+			"lower bounds,\n             those marked ~ may be too low or too high\n",
 			"LOST");
 }
 
