@@ -90,11 +90,11 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	measured default:x:2500000 smp:smp:6000000 ring:ring:2000000 nb:nb:7000000
 	one '.advice | length' 1
 	one '.advice[0].setting' 'MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=ring'
-	jq -r '.advice[0].text' advice.json | grep -qF 'MPI_Allreduce of 1 MiB among 2 ranks (100 calls, 59.9 % of the run) used algorithm smp, which takes 6.000 ms a call where algorithm ring takes 2.000 ms (povbench, 1 MiB, medians of 7 and 7 launches)'
+	jq -r '.advice[0].text' advice.json | grep -qF 'MPI_Allreduce of 1 MiB among 2 ranks (100 calls, 59.9 % of the run) used algorithm smp. It takes 6.000 ms a call, and algorithm ring 2.000 ms (povbench at 1 MiB, medians of 7 and 7 launches)'
 	# 100 calls, 4 ms each; what is measured differs by 0.3 % from launch to launch.
 	one '.advice[0] | .gain_low_ns > 394e6 and .gain_low_ns < 400e6 and .gain_high_ns > 400e6 and .gain_high_ns < 406e6' true
 	one '.advice[0].evidence | [.ranks, .calls, .own_ns, .used_launches] | join(" ")' '2 100 1200000000 7'
-	"$POVTRACE" advise --only collectives --no-ask -m a.json run.pov | grep -q '^   but: holds for every MPI_Allreduce of the job'
+	"$POVTRACE" advise --only collectives --no-ask -m a.json run.pov | grep -q '^   but: this applies to each MPI_Allreduce of the job'
 }
 
 @test "the library's own choice is advised where it is hardly worse than the best" {
@@ -114,12 +114,12 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 @test "no advice, and why: none is better, launches differ by as much, there are too few of them" {
 	program '{}' 131072 100 6
 	measured default:x:2000000 smp:smp:2001000 ring:ring:2600000
-	said "MPI_Allreduce used the library's own choice; of 2 other algorithms none is sure to be faster"
+	said "MPI_Allreduce used the library's own choice. None of 2 other algorithms is sure to be faster"
 	measured launches=9 default:x:2004000 smp:smp:2000000
-	said 'none is sure to be faster'
+	said 'other algorithms is sure to be faster'
 	program "$smp" 131072 100 6
 	measured launches=3 default:x:2000000 smp:smp:6000000 ring:ring:2500000
-	said 'for 2 of them there are too few launches, 5 of each are needed'
+	said '2 of them have too few launches (5 of each are needed)'
 }
 
 @test "busy launches are left out where there are enough others" {
@@ -160,7 +160,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	one '.advice[0] | .gain_low_ns > 70e6 and .gain_low_ns < 80e6 and .gain_high_ns > 80e6 and .gain_high_ns < 90e6' true
 	algorithms bytes=8192 default:x:9000000 smp:smp:1000000 ring:ring:3200000 >small.json
 	advise large.json small.json
-	said 'none is sure to be faster'
+	said 'other algorithms is sure to be faster'
 }
 
 @test "Open MPI: what was set holds only with dynamic rules" {
@@ -168,12 +168,12 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	program "$off" 131072 100 6
 	openmpi
 	measured 'mpi=Open MPI v4.1.4' default:x:6000000 3:recursive_doubling:2000000 4:ring:1000000
-	jq -r '.advice[0].text' advice.json | grep -qF "used the library's own choice, which takes 6.000 ms a call where algorithm 4 (ring)"
+	jq -r '.advice[0].text' advice.json | grep -qF "used the library's own choice. It takes 6.000 ms a call, and algorithm 4 (ring)"
 	program '{"OMPI_MCA_coll_tuned_allreduce_algorithm":"ring","OMPI_MCA_coll_tuned_use_dynamic_rules":"1"}' 131072 100 6
 	openmpi
 	measured 'mpi=Open MPI v4.1.4' default:x:4000000 3:recursive_doubling:2000000 4:ring:6000000
 	one '.advice[0].setting' 'mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 3'
-	jq -r '.advice[0].text' advice.json | grep -qF 'used algorithm 4 (ring), which takes 6.000 ms a call where algorithm 3 (recursive_doubling)'
+	jq -r '.advice[0].text' advice.json | grep -qF 'used algorithm 4 (ring). It takes 6.000 ms a call, and algorithm 3 (recursive_doubling)'
 }
 
 @test "collectives that take nothing, and none" {
@@ -181,7 +181,7 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 	sed -i 's/func=2 /func=1 /' run.txt
 	"$make" run.txt run.pov
 	advise
-	said 'no collective that blocks was recorded of all its members'
+	said 'No blocking collective was recorded on all its members'
 }
 
 @test "files that are none: said, status 1" {
@@ -197,10 +197,10 @@ said() { # PART…: in the text of what was looked at without advice; none was g
 		refused "$message"
 	done <<-'L'
 		{|bad.json:
-		{"format":"povbench","version":9,"launches":[]}|is of version 9
-		[1]|is no result of povbench
+		{"format":"povbench","version":9,"launches":[]}|has version 9
+		[1]|is not a result of povbench
 		{"format":"povbench","version":2,"launches":[{"results":[{"benchmark":"latency","kind":"curve","ranks":2,"points":[]}]}]}|has no blocking collective by size
 	L
 	! "$POVTRACE" advise -m . run.pov 2>err
-	grep -q 'no regular file' err
+	grep -q 'not a regular file' err
 }

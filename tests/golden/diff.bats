@@ -175,7 +175,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 @test "diff: ranks that only one run has are left out, and that is said" {
 	job more.pov 4 8000 22000 </dev/null
 	diff_of before.pov more.pov >got
-	grep -q '^  Compared: 2 ranks that are in both; left out: 0 ranks before, 2 ranks after\.$' got
+	grep -q '^  Compared are the 2 ranks in both runs; left out: 0 ranks before, 2 ranks after\.$' got
 	table 'all ranks' <got | grep -q "^ threads' lives 35.80 41.80 "
 	table Functions <got | grep -q '^ 2 of 4 shown' # MPI_Init: two calls in both
 	diff_of --json before.pov more.pov >got
@@ -192,7 +192,7 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 		"$make" none.txt none-$run.pov
 	done
 	diff_of none-before.pov none-after.pov >got
-	grep -q '^  No MPI process in either: all recorded processes are compared\.$' got
+	grep -q '^  Neither run has an MPI process, so all recorded processes are compared\.$' got
 	table 'all processes' <got | grep -q ' running 35.60 38.60 '
 	fails 1 'no rank is in both runs: 2 in before.pov, 0 in none-after.pov' diff_of before.pov none-after.pov
 }
@@ -215,8 +215,8 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 @test "diff: runs that were not recorded alike" {
 	sed 's/"sched":"all"/"sched":"off"/; s/"groups":"default"/"groups":"p2p"/; /^switch\|^waking/d' after.txt | trace off
 	diff_of before.pov off.pov >got
-	grep -q 'Not recorded alike: --mpi was "default" and then "p2p"' got
-	grep -q 'Not recorded alike: --sched was "all" and then "off"' got
+	grep -q 'Recorded differently: --mpi was "default" before and "p2p" after' got
+	grep -q 'Recorded differently: --sched was "all" before and "off" after' got
 	table 'all ranks' <got | grep -q '^ running 35.60 - -$'
 	[ "$(diff_of --json before.pov off.pov | jq -c '[.all.before.running_ns, .all.after.running_ns, .all.change.running_ns, .all.percent.running_ns]')" = \
 		'[35600200,null,null,null]' ]

@@ -26,6 +26,18 @@ setup() {
 	diff there named
 }
 
+@test "each page has at most 200 lines, and links to headings lead to one" {
+	local file link page
+	for file in "$docs"/*.md; do
+		[ "$(wc -l <"$file")" -le 200 ] || { echo "$file is too long"; return 1; }
+		grep -oE '\]\([A-Z0-9_]*(\.md)?#[^)]*\)' "$file" | tr -d '])(' | sed "s|^#|${file##*/}#|" >links
+		while IFS='#' read -r page link; do
+			grep '^#' "$docs/$page" | tr -d '\`' | sed -E 's/^#+ //; s/[^[:alnum:]_ -]//g; s/ /-/g' | tr '[:upper:]' '[:lower:]' | grep -qxF -- "$link" ||
+				{ echo "${file##*/}: no $page#$link"; return 1; }
+		done <links
+	done
+}
+
 @test "the chart of what recording costs is drawn from figures that the pages state, in their words" {
 	local label low high page words n=0
 	"$top/tests/bench/cost_figure.sh" "$docs/figures/cost.tsv" >cost.svg

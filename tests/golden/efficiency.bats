@@ -232,8 +232,8 @@ scaled() {
 	"$POVTRACE" report --scaling four.pov one.pov two.pov >got
 	diff -u - got <<-'END'
 		Scaling of app: 3 runs, relative to one.pov
-		  Strong scaling: every run is taken to do the same work. If the work grows with the number of
-		  ranks: --weak.
+		  Strong scaling: all runs are assumed to do the same work. If the work grows with the number of
+		  ranks, use --weak.
 
 		                          one.pov   two.pov  four.pov
 		  ranks                         1         2         4
@@ -246,7 +246,7 @@ scaled() {
 		        serialisation       100 %     100 %      25 %
 		        transfer             80 %      75 %     100 %
 		    computation scaling     100 %      80 %     100 %
-		  had a core                100 %     100 %     100 %
+		  on a core                 100 %     100 %     100 %
 	END
 	"$POVTRACE" report --scaling --json four.pov one.pov two.pov >json
 	[ "$(jq -c '[.scaling, .same_program, .runs[0].traces, .runs[2].job, .runs[2].program, .runs[2].command]' json)" = '["strong",true,["one.pov"],0,"app","./app"]' ]
@@ -268,7 +268,7 @@ scaled() {
 	scaled json '[["one.pov",1,100000,80000, 0.8,1,1,0.8,1, 1,0.8,1],
 		["two.pov",2,80000,100000, 0.625,'"$(jq -n '5/6')"',1,0.75,1, 1.6,1,2.5],
 		["four.pov",4,80040,80000, '"$(jq -n -c '[80/320.16,1,0.25,80/80.04,1, 4,320/320.16,400/80.04]' | tr -d '[]')"']]'
-	"$POVTRACE" report --scaling --weak one.pov two.pov four.pov | grep -q '^  Weak scaling: the work is taken to grow with the number of ranks\.$'
+	"$POVTRACE" report --scaling --weak one.pov two.pov four.pov | grep -q '^  Weak scaling: the work is assumed to grow with the number of ranks\.$'
 }
 
 @test "scaling: a picture, whose points are the table's" {
@@ -281,7 +281,7 @@ scaled() {
 	grep -oE '<title>[^<]*%</title>' scaling.svg | sed 's/<[^>]*>//g' | sort >points
 	jq -r '.runs[] | .name as $name | {"global efficiency": .global_efficiency, "parallel efficiency": .efficiency.parallel_efficiency,
 		"load balance": .efficiency.load_balance, "serialisation": .efficiency.serialisation_efficiency,
-		"transfer": .efficiency.transfer_efficiency, "computation scaling": .computation_scaling, "had a core": .efficiency.had_core} |
+		"transfer": .efficiency.transfer_efficiency, "computation scaling": .computation_scaling, "on a core": .efficiency.had_core} |
 		to_entries[] | [.key, $name, .value] | @tsv' json |
 		python3 -c 'import sys
 for l in sys.stdin:
@@ -307,18 +307,18 @@ for l in sys.stdin:
 	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' two.txt | trace lost
 	"$POVTRACE" report --scaling none.pov one.pov off.pov unmatched.pov lost.pov -o s.svg >got 2>/dev/null
 	cat got
-	sed -n '/one.pov/,/had a core/p' got | tr -s ' ' >table
+	sed -n '/one.pov/,/on a core/p' got | tr -s ' ' >table
 	grep -q '^ one.pov off.pov lost.pov unmatched.pov none.pov$' table
-	grep -q '^ ranks 1 2 2 4 not known$' table
-	grep -q '^ serialisation 100 % 100 % ~100 % ≤33 % not known$' table
-	grep -q '^ transfer 80 % 75 % ~75 % ≥75 % not known$' table
-	grep -q '^ had a core 100 % not known ~100 % 100 % not known$' table
+	grep -q '^ ranks 1 2 2 4 unknown$' table
+	grep -q '^ serialisation 100 % 100 % ~100 % ≤33 % unknown$' table
+	grep -q '^ transfer 80 % 75 % ~75 % ≥75 % unknown$' table
+	grep -q '^ on a core 100 % unknown ~100 % 100 % unknown$' table
 	grep -q '^ computation scaling 100 % 80 % ~80 % ' table
 	tr '\n' ' ' <got | tr -s ' ' >words
-	grep -qF 'none.pov: nothing is known, for no process called MPI.' words
-	grep -qF 'off.pov: whether ranks had a core is not known, for the scheduler was not recorded.' words
+	grep -qF 'none.pov: unknown, because no process called MPI.' words
+	grep -qF 'off.pov: whether ranks were on a core is unknown, because the scheduler was not recorded.' words
 	grep -qF '≤, ≥: not all messages and collectives are matched in unmatched.pov: serialisation is at most, and transfer at least, what is printed.' words
-	grep -qF '~: records are missing in lost.pov, so that these figures may be wrong in either direction.' words
+	grep -qF '~: records are missing in lost.pov, so these figures may be too low or too high.' words
 	grep -q 'White marks: limits, or in doubt' s.svg
 	[ "$(stat -c %a s.svg)" = "$(stat -c %a one.pov)" ] # it tells of the recording
 	"$POVTRACE" report --scaling --json none.pov one.pov off.pov unmatched.pov lost.pov >json
@@ -332,7 +332,7 @@ for l in sys.stdin:
 	sed 's,/bin/app,/bin/other,' two.txt | trace other
 	sed 's,"cmdline":\["./app"\],"cmdline":["./app"\,"200"],' two.txt | trace more
 	"$POVTRACE" report --scaling one.pov other.pov four.pov | tr '\n' ' ' | tr -s ' ' |
-		grep -qF 'other.pov is a run of another program (other, not app): what relates it to the others means nothing.'
+		grep -qF 'other.pov is a run of another program (other, not app): comparing it with the others means nothing.'
 	[ "$("$POVTRACE" report --scaling --json one.pov other.pov | jq .same_program)" = false ]
 	"$POVTRACE" report --scaling one.pov more.pov >got
 	sed -n '/^  The command lines differ/,$p' got | diff -u - /dev/fd/3 3<<-'END'
@@ -396,7 +396,7 @@ for l in sys.stdin:
 		  load balance           83 %  100 %   +16.7
 		  serialisation         100 %   25 %   -75.0
 		  transfer               75 %  100 %   +25.0
-		  had a core            100 %  100 %       .
+		  on a core             100 %  100 %       .
 		  Efficiencies are those of all ranks of each run.
 
 	END
@@ -414,7 +414,7 @@ for l in sys.stdin:
 	grep -q '^ transfer 100 % ≥75 % ~-25.0$' got
 	grep -q '^ load balance 100 % 100 % \.$' got
 	sed 's/"sched":"all"/"sched":"off"/; /^switch/d' two.txt | trace off
-	"$POVTRACE" diff two.pov off.pov | tr -s ' ' | grep -q '^ had a core 100 % - -$'
+	"$POVTRACE" diff two.pov off.pov | tr -s ' ' | grep -q '^ on a core 100 % - -$'
 	[ "$("$POVTRACE" diff --json two.pov off.pov | jq -c '.efficiency[0] | [.before.had_core, .after.had_core, .change.had_core]')" = '[1,null,null]' ]
 	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' two.txt | trace lost
 	"$POVTRACE" diff lost.pov two.pov | tr -s ' ' | grep -q '^ load balance ~83 % 83 % \.$'
@@ -434,7 +434,7 @@ region() { # RANK AT_US REGION [end [SP]]
 main_begins() { region "$1" 1500 0; }
 
 # parts FILE: a line for each phase and region: name, ranks, T in us, ΣU in us, and inside, load balance, serialisation, transfer, parallel efficiency and
-# had core, rounded to thousandths.
+# on core, rounded to thousandths.
 parts() {
 	"$POVTRACE" report --json "$1" >json
 	parts_hold json
@@ -454,11 +454,11 @@ parts() {
 	END
 	"$POVTRACE" report --regions run.pov | sed -n '/^Efficiency/,$p' | diff -u - /dev/fd/3 3<<-'END'
 		Efficiency in phases
-		  phase  ranks      time  inside  parallel  balance  serial.  transfer  had core
-		  B          2  40.00 ms   100 %      50 %     67 %    100 %      75 %     100 %
-		  A          2  10.00 ms   100 %     100 %    100 %    100 %     100 %     100 %
+		  phase  ranks      time  inside  parallel  balance  serial.  transfer  on core
+		  B          2  40.00 ms   100 %      50 %     67 %    100 %      75 %    100 %
+		  A          2  10.00 ms   100 %     100 %    100 %    100 %     100 %    100 %
 	END
-	"$POVTRACE" report run.pov | grep -q '^  The program marked 2 phases: povtrace report --regions prints how efficient ranks were in each\.$'
+	"$POVTRACE" report run.pov | grep -q '^  The program marked 2 phases: povtrace report --regions prints the efficiency of each\.$'
 }
 
 @test "phases and regions: one that lasts all the time has the job's efficiencies" {
@@ -504,8 +504,8 @@ parts() {
 	[ "$(parts again.pov)" = 'solve 2 12000 15000 1 0.625 1 1 0.625 1' ]
 	"$POVTRACE" report again.pov | sed -n '/^Efficiency in/,/^$/p' | diff -u - /dev/fd/3 3<<-'END'
 		Efficiency in regions
-		  region  ranks      time  inside  parallel  balance  serial.  transfer  had core
-		  solve       2  12.00 ms   100 %      62 %     62 %    100 %     100 %     100 %
+		  region  ranks      time  inside  parallel  balance  serial.  transfer  on core
+		  solve       2  12.00 ms   100 %      62 %     62 %    100 %     100 %    100 %
 
 	END
 }
@@ -531,14 +531,14 @@ parts() {
 	[ "$(parts held.pov)" = 'work 1 600000 600000 1 1 1 1 1 0.333' ]
 	sed 's/"sched":"all"/"sched":"off"/; /^switch/d; /^waking/d; /^task/d' held.txt | trace off
 	[ "$(parts off.pov)" = 'work 1 600000 600000 1 1 1 1 1 -' ]
-	no 'had core' <("$POVTRACE" report --regions off.pov)
+	no 'on core' <("$POVTRACE" report --regions off.pov)
 	# not all messages are matched
 	{ region 0 2000 0; recv 0 12000 10 1; region 0 22000 0 end; barrier 0 32000 10; barrier 1 32000 10; } | regions='"work"' ranks 2 32010 | trace unmatched
 	"$POVTRACE" report --regions unmatched.pov | tr -s ' ' | grep -q '^ work 1 20.00 ms 100 % 100 % 100 % ≤100 % ≥100 % 100 %$'
 	sed '/^end/i lost ts=20000000 since=19500000 cnt=3 ring=0 class=call' held.txt | trace lost
 	"$POVTRACE" report --regions lost.pov | tr -s ' ' | grep -q '^ work ≥1 ~600.0 ms ~100 % ~100 % ~100 % ~100 % ~100 % ~33 %$'
 	ranks 1 5000 </dev/null | trace none
-	"$POVTRACE" report --regions none.pov | tr -s ' \n' ' ' | grep -q 'The program marked no phases (MPI_Pcontrol), and no function was recorded as a region (record --region)\.'
+	"$POVTRACE" report --regions none.pov | tr -s ' \n' ' ' | grep -q 'The program marked no phases (MPI_Pcontrol), and no region was recorded (record --region)\.'
 	[ "$("$POVTRACE" report --json none.pov | jq -c .region_efficiency)" = '[]' ]
 }
 
@@ -555,7 +555,7 @@ parts() {
 	[ "$(grep -c ' 2 .* 1 1 - - 1 1$' got)" = 4 ]
 	[ "$(head -1 got)" = 'T 2 739 1478 1 1 1 1 1 1' ]
 	"$POVTRACE" report --regions --top 3 many.pov >text
-	grep -q 'Serialisation and transfer are known of those 16 phases and regions only' text
+	grep -q 'Serialisation and transfer are known only for the 16 phases and regions' text
 }
 
 # A token goes round 4 ranks 10 times. Whoever gets it computes 30 us and sends it on, which takes 2 us. Recording a call

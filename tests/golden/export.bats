@@ -313,7 +313,7 @@ cpu_times() {
 		'[null,null]' ]
 	export_to run.json
 	[ "$(grep -c probes_us run.json)" = 0 ]
-	"$POVTRACE" report --all --explain run.pov | tr -s '\n ' ' ' | grep -q 'the probes too, for their cost was not calibrated'
+	"$POVTRACE" report --all --explain run.pov | tr -s '\n ' ' ' | grep -q 'and probes, because their cost was not calibrated'
 }
 
 @test "export: stdout, by format" {

@@ -128,18 +128,18 @@ first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 	}
 	{ quiet; finalize 50000; } | job | trace quiet
 	first quiet.pov >got
-	grep -q 'none of 1.000 ms or more, by what was looked at' got
+	grep -q 'No finding of 1.000 ms or more.' got
 	grep -q ' · nothing lost' got
-	no 'Not looked at' <got
+	no 'Not examined\|Lateness unknown' <got
 	# the scheduler
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' quiet.txt | trace off
-	first off.pov | grep -q 'Not looked at: who had cores, for the scheduler was not recorded\.'
+	first off.pov | grep -q 'Not examined: who had cores, because the scheduler was not recorded\.'
 	sed 's/"sched":"all"/"sched":"ranks"/' quiet.txt | trace some
-	first some.pov | grep -q 'Not looked at: who had cores, for only switches of recorded processes were recorded\.'
+	first some.pov | grep -q 'Not examined: who had cores, because only switches of recorded processes were recorded\.'
 	# records
 	sed '/^end/i lost ts=30000000 since=20000000 cnt=7 ring=0 class=call' quiet.txt | trace lost
 	first lost.pov >got
-	grep -q 'Not looked at, for records are missing: balance, and progress at targets' got
+	grep -q 'Not examined, because records are missing: balance, and progress at targets' got
 	grep -q ' · records lost' got
 	# a message that nobody receives, and a call that has not returned
 	{
@@ -149,8 +149,8 @@ first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 		ends 50000
 	} | job | trace hang
 	first hang.pov >got
-	grep -q 'Not looked at for lateness: 1 of 1 send or receive, which were not matched (--messages)\.' got
-	grep -q 'Not looked at: 46.000 ms in calls that had not returned at the end\.' got
+	grep -q 'Lateness unknown: 1 of 1 send or receive, which were not matched (--messages)\.' got
+	grep -q 'Not examined: 46.000 ms in calls that had not returned at the end\.' got
 }
 
 @test "report: that no call was recorded is said of the processes shown" {
@@ -166,19 +166,19 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 @test "advise: what it denies is what it looked at" {
 	passive flush 103010 103000 | job | trace passive
 	advised passive.pov >got
-	grep -q 'No advice: of what was looked at, no setting is sure to gain 1 % of the run\.' got
-	grep -q 'progress ranks waited 100.000 ms to access memory of ranks that were outside MPI: what that gains is not computed; .* call MPI_Iprobe' got
-	grep -q 'progress of the messages that were matched with their receives, none was waited for in MPI because' got
-	grep -q 'threshold no message was matched with its receive' got
-	grep -q 'mapping fewer than three ranks: exchanging places changes nothing, and others are not looked at' got
-	grep -q 'threads no rank had more threads that computed for one part in 4 of the run than CPUs for them' got
+	grep -q 'No advice: no setting is sure to gain 1 % of the run\.' got
+	grep -q 'progress Ranks waited 100.000 ms to access memory of ranks that were outside MPI. What avoiding this gains is not computed. .* call MPI_Iprobe' got
+	grep -q 'progress No rank waited in MPI for a matched message whose other side was outside MPI.' got
+	grep -q 'threshold No message was matched with its receive' got
+	grep -q 'mapping Fewer than three ranks: exchanging their places changes nothing' got
+	grep -q 'threads No rank had more computing threads than CPUs (a thread counts from 1/4 of the run on)' got
 	# nothing is denied of what was not recorded
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' passive.txt | trace off
 	advised off.pov >got
-	grep -q 'threads which threads computed was not recorded (--sched)' got
+	grep -q 'threads Which threads computed is unknown: the scheduler was not recorded (record --sched)' got
 	grep -q 'The scheduler was not recorded: who had cores is unknown\.' got
 	sed '/"process"/d; /^call/d' passive.txt | trace nobody
-	[ "$(advised nobody.pov)" = 'No MPI process was recorded: nothing was looked at. ' ]
+	[ "$(advised nobody.pov)" = 'No MPI process was recorded, so there is nothing to advise. ' ]
 }
 
 # Both ranks are on CPU 0, where they take turns of 2 ms; CPU 1 is idle. They were given the CPUs $1 and $2, and may use 0 only from 1.31 ms on.

@@ -167,7 +167,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		for rank in 0 1 2 3; do send $rank 10 - $(((rank + 1) % 4)) 3; done
 		end
 	} | trace run
-	is said "deadlock ! Deadlock: rank 0 in MPI_Send at 0x1002 waits for rank 1 to receive, tag 3, MPI_COMM_WORLD; rank 1 in MPI_Send at 0x1002 waits for rank 2 to receive, tag 3, MPI_COMM_WORLD; rank 2 in MPI_Send at 0x1002 waits for rank 3 to receive, tag 3, MPI_COMM_WORLD; rank 3 in MPI_Send at 0x1002 waits for rank 0 to receive, tag 3, MPI_COMM_WORLD. None of them can go on; the library did not take the messages that are sent before they are received"
+	is said "deadlock ! Deadlock: rank 0 in MPI_Send at 0x1002 waits for rank 1 to receive, tag 3, MPI_COMM_WORLD; rank 1 in MPI_Send at 0x1002 waits for rank 2 to receive, tag 3, MPI_COMM_WORLD; rank 2 in MPI_Send at 0x1002 waits for rank 3 to receive, tag 3, MPI_COMM_WORLD; rank 3 in MPI_Send at 0x1002 waits for rank 0 to receive, tag 3, MPI_COMM_WORLD. None of them can go on; the library did not accept messages before they were received"
 }
 
 @test "hang: a receive and a barrier wait for each other" {
@@ -190,7 +190,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		done
 		end
 	} | trace run
-	said | grep -q '^deadlock Deadlock: .* None of them can go on, unless another thread of theirs calls MPI (they may: MPI_THREAD_MULTIPLE)$'
+	said | grep -q '^deadlock Deadlock: .* None of them can go on, unless another of their threads calls MPI (MPI_THREAD_MULTIPLE allows that)$'
 	says_no_fault
 }
 
@@ -228,7 +228,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		done
 		end
 	} | trace run
-	is said "io Ranks 0, 1 are all in uninterruptible sleep in the kernel, as in input and output"
+	is said "io Ranks 0, 1 are all in uninterruptible sleep in the kernel, as in file I/O"
 }
 
 @test "hang: a lock that is held for ever" {
@@ -293,9 +293,9 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		barrier 2 0 -
 		end
 	} | trace run
-	is said "deadlock Each waits for the next one: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Recv at 0x1003 waits for a message from rank 0, tag 7, MPI_COMM_WORLD. None of them went on in the 1.000 s of the recording; what they sent before it was not seen
-missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Not seen: whether they were in it before
-unseen Not seen: what ranks did before the recording began. So which messages are missing, and how many calls members of a communicator have made together, is unknown"
+	is said "deadlock Each waits for the next one: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Recv at 0x1003 waits for a message from rank 0, tag 7, MPI_COMM_WORLD. None of them went on in the 1.000 s of the recording; what they sent before is unknown
+missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Whether they were in it before is unknown
+unseen What ranks did before the recording began is unknown, and so is which messages are missing and how many collective calls were made"
 	"$POVTRACE" report run.pov | grep -q '^  0 .* ≥1.000 s'
 	{ # where the program of one that is in no call was
 		head 2 before
@@ -303,7 +303,7 @@ unseen Not seen: what ranks did before the recording began. So which messages ar
 		echo 'sample ts=1999999999 tid=101 tgid=101 ip=0x4711 flags=stack'
 		end
 	} | trace run
-	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Not seen:'
+	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Whether they were'
 	{ # arguments that the library has not kept
 		head 2 before
 		recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/'
@@ -320,7 +320,7 @@ unseen Not seen: what ranks did before the recording began. So which messages ar
 		recv 1 10 - 0 7
 		end
 	} | trace run
-	is said "unseen Not seen: what ranks did before the recording began. So which messages are missing, and how many calls members of a communicator have made together, is unknown"
+	is said "unseen What ranks did before the recording began is unknown, and so is which messages are missing and how many collective calls were made"
 	{
 		head 2 before
 		barrier 0 10 -
@@ -328,7 +328,7 @@ unseen Not seen: what ranks did before the recording began. So which messages ar
 		end
 	} | trace run
 	said >got
-	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it is outside MPI (asleep) for at least 1.000 s. Not seen: whether they were in it before$' got
+	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it is outside MPI (asleep) for at least 1.000 s. Whether they were in it before is unknown$' got
 	{
 		head 2
 		recv 0 10 - 1 7
@@ -337,7 +337,7 @@ unseen Not seen: what ranks did before the recording began. So which messages ar
 		end
 	} | trace run
 	says_no_fault
-	said | grep -q '^unseen Not seen: records of calls were lost'
+	said | grep -q '^unseen Records of calls were lost'
 	for doubt in 's/^end ts=2000000000.*/meta {"type":"end","ts_ns":2000000000,"reason":"test","misses":{"threads":1}}/' 's/^end .*/cut/'; do
 		{
 			head 2

@@ -124,7 +124,7 @@ ranks_of() { # ROUND FILE...
 	part b 1 node8
 	"$POVTRACE" report --all a.pov b.pov >text
 	grep -q 'node8:1' text
-	grep -q 'its times are moved by +0.000000000 s and +0.0 ppm' text
+	grep -q 'its times are shifted by +0.000000000 s and +0.0 ppm' text
 	# a process by its number on its own host
 	grep -q 'LATE       process 200: libmpi.so.40' text
 	# the sums stand under their columns: those of one recording, but for what one loss marks
@@ -205,7 +205,7 @@ messages() {
 	jq -e '.hosts[1] | (.clock_offset_ns + 7000000) as $first | ($first + (.clock_drift_ppb + 50000) * 0.025) as $last |
 		($first | fabs) <= .clock_uncertainty_ns and ($last | fabs) <= .clock_uncertainty_ns and .clock_uncertainty_ns < 8000' r.json
 	"$POVTRACE" report --all a.pov b.pov >text
-	grep -qE 'its times are moved by -0.00[67][0-9]* s and .* ppm,$' text
+	grep -qE 'its times are shifted by -0.00[67][0-9]* s and .* ppm,$' text
 	grep -qE '^ +by 200 messages: to within [0-9.]+ us of node7'"'s" text
 	# every message has its arrow
 	"$POVTRACE" export a.pov b.pov -o x.json --totals >totals
@@ -225,7 +225,7 @@ messages() {
 	"$make" one.txt b.pov
 	"$POVTRACE" report --json a.pov b.pov >r.json
 	[ "$(jq -c '.hosts[1] | [.clock_offset_ns, .clock_by, .clock_of, .clock_violated_ns]' r.json)" = '[-4000000,"time_of_day","node8",0]' ]
-	"$POVTRACE" report --all a.pov b.pov | grep -q ' by the time of day: no messages both ways tell more'
+	"$POVTRACE" report --all a.pov b.pov | grep -q ' by the time of day: too few messages went both ways'
 	# a clock that is set back by 1 ms half-way
 	awk '/^call/ { for (i = 2; i <= NF; i++) if ($i ~ /^ts=/ && substr($i, 4) > 19000000) $i = "ts=" substr($i, 4) - 1000000 } { print }' false.txt >set.txt
 	"$make" set.txt b.pov

@@ -52,7 +52,7 @@ report() { "$POVTRACE" report --all --explain "$@"; }
 	report run.pov >text
 	grep -q '^Functions of layer ucp' text
 	grep -q '101 of these calls were made inside calls of another layer' text
-	grep -q 'Processes that are no rank made 1 call more' text
+	grep -q 'Processes that are not ranks made 1 call more' text
 	[ "$(sed -n '/^Functions by/,/^Functions of layer/p' text | grep -c ' ucp_')" = 0 ]
 }
 

@@ -95,7 +95,7 @@ report() { "$POVTRACE" report --json run.pov >got; }
 	recording <<-END
 	process 100 50 $no_rank
 	END
-	"$POVTRACE" report run.pov | tr -s ' \n' ' ' | grep -q 'No MPI process was seen None had initialised MPI by the end of the recording'
+	"$POVTRACE" report run.pov | tr -s ' \n' ' ' | grep -q 'No MPI process was seen No process had initialised MPI by the end of the recording'
 }
 
 @test "ranks: a wrong launcher, in one line" {

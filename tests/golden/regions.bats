@@ -44,11 +44,12 @@ job() {
 		  solve       1      4       1  16.00 us  16.0  16.00 us   100  1.000 us   6.2
 		  main        1      1       -  60.00 us  60.0  60.00 us   100      0 ns   0.0
 		  absent      0      0       -      0 ns   0.0      0 ns     -      0 ns     -
-		  absent: no recorded program or library has this function where it can be probed.
-		  1 call was under way when the thread or the recording ended: as far as seen.
-		  1 call was left without returning (longjmp, an exception, exec): up to when that was noticed.
+		  absent: no recorded program or library has a function of this name that can be probed.
+		  1 call had not returned when the thread or the recording ended; its time counts up to then.
+		  1 call was left without returning (longjmp, an exception, exec); time counts until that was
+		  noticed.
 	END
-	diff -u wanted <(head -n 8 got)
+	diff -u wanted <(head -n 9 got)
 }
 
 @test "regions: JSON" {

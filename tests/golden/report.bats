@@ -145,7 +145,7 @@ report_said() { # what the example in $line must have printed
 	grep -v '"process"\|^call\|^spin' "$data/report_run.txt" >raw.txt
 	trace none <raw.txt
 	report none.pov >got
-	tr -s ' \n' ' ' <got | grep -q 'None had initialised MPI by the end of the recording'
+	tr -s ' \n' ' ' <got | grep -q 'No process had initialised MPI by the end of the recording'
 	no 'No recorded process initialised' <got
 	sed 's/^exit .*/&\nexit ts=10100000 tid=200 tgid=200\nexit ts=10200000 tid=50 tgid=50/' raw.txt | trace ended
 	report ended.pov >got
@@ -173,7 +173,7 @@ report_said() { # what the example in $line must have printed
 @test "report: MPI_Init was not recorded, or no call was" {
 	sed '/^lost/d; /^call.* func=1 /d' "$data/report_run.txt" | trace late
 	report late.pov >out
-	section Main <out | grep -q '^  MPI_Init of 2 ranks was not recorded: time counts from the first call that was.$'
+	section Main <out | grep -q '^  MPI_Init of 2 ranks was not recorded: time counts from the first recorded call.$'
 	no 'No MPI call was seen' <out
 	[ "$(report --json late.pov | jq -c '[.ranks[] | .init_ns, .between_init_and_finalize.from_ns]')" = "[null,1300000,null,1500000]" ]
 
@@ -242,12 +242,12 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 /
 	}; s/"probe_cost",/&"counted_ns":900,/' | trace limit
 	report limit.pov >text
-	grep -q '^  LEFT OUT   calls were left out by --max-overhead (see Coverage)' text
+	grep -q '^  LEFT OUT   --max-overhead left out calls (see Coverage)' text
 	section Coverage <text >coverage
 	grep -q '^  lost       no record$' coverage
 	grep -A1 '^  LIMIT      MPI_Send: between 2.500 ms and 4.000 ms of the recording counted for 500.000 us, left out for 1.000 ms:$' \
 		coverage | grep -q "^             500 calls counted; tracing took 48.4 % of rank 0's time$"
-	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are never left out:$' coverage |
+	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are always recorded:$' coverage |
 		grep -q "at most tracing took 12.0 % of rank 1's time"
 	grep -q '+ 500 calls that were counted x 900 ns' coverage
 	section 'Functions by' <text >functions
@@ -311,7 +311,7 @@ distorted() {
 	# rank 0 ended at 10000100
 	incomplete 'lost ts=10500000 since=10000200 cnt=3 ring=0 class=call' '["","call"]' '["call"]' '["call"]' '["",""]'
 	report loss.pov >text
-	grep -q '^  LOST       records are missing (see Coverage): figures marked ≥ are at least that' text
+	grep -q '^  LOST       records are missing (see Coverage): figures marked ≥ are lower bounds' text
 	section Ranks: <text | grep -q '^ *0  app .* 3.320  37.3 '
 	section Ranks: <text | grep -q '^ *1  run.py .* ≥7.018 ≥71.0 '
 	section Ranks: <text | grep -q '^ *all .* ≥10.338 '
@@ -363,7 +363,7 @@ distorted() {
 	grep -q '"refused": "Invalid argument"' got
 	report own.pov >text
 	grep -q '^  own CPU    the tracer itself: start 1.200 ms, recording 50.000 us (0.50 % of one CPU), stop 250.000 us$' text
-	grep -q '^  MISSED     events not recorded because the kernel was in a probe on that CPU already: 5$' text
+	grep -q '^  MISSED     events not recorded because that CPU was already in a probe: 5$' text
 	grep -q '^ *refused by the kernel: Invalid argument$' text
 }
 
@@ -387,7 +387,7 @@ distorted() {
 		'[4,1,0,200,null]' ]
 	[ "$(jq -c '[.ranks[0].calls.unwound, .coverage.unwound_calls]' got)" = '[2,2]' ]
 	report gone.pov >text
-	grep -q '^  2 calls were left without returning (longjmp, exception, exit): in calls' text
+	grep -q '^  2 calls were left without returning (longjmp, exception, exit); they count in calls' text
 	grep -q '^  unwound    2 calls were left without returning' text
 }
 
@@ -417,7 +417,7 @@ distorted() {
 	report late.pov >out
 	grep -A1 '^  LATE       process 200: libmpi.so.40 was probed 31.000 ms after it was mapped;$' out |
 		grep -q '^ *calls until then are not recorded$'
-	grep -q '^  waits      threads asked 3 times for files to be looked at, and waited 1.250 ms in all$' out
+	grep -q '^  waits      threads asked povtrace 3 times to examine a file, and waited 1.250 ms in all$' out
 	report --json late.pov >got
 	[ "$(jq -c .coverage.late got)" = \
 		'[{"pid":200,"path":"/usr/lib/libmpi.so.40","mapped_ns":300000,"late_ns":31000000}]' ]
@@ -484,8 +484,8 @@ distorted() {
 	grep -q ' ! ranks waited 20.000 ms to access memory of rank 1, which had not called MPI_Win_post yet: rank 0 20.000' got
 	"$POVTRACE" report --messages rma.pov | section One-sided >got
 	grep -q '^  2 of 4 accesses and exposures are not matched with their other side:$' got
-	grep -q '^  1: how their window was made was not recorded$' got
-	grep -q '^  1: the other side was never begun, or not while it was recorded$' got
+	grep -q '^  1: the creation of their window was not recorded$' got
+	grep -q '^  1: the other side never began, or not during the recording$' got
 }
 
 @test "report: threads of another process that held a core are one row, the longest first" {

@@ -157,7 +157,7 @@ nodes() {
 @test "page: more than 64 ranks share rows, by nodes" {
 	nodes 2 40
 	page "${files[@]}"
-	grep -q '^p: 80 ranks are more than 64, so they are drawn together: each node, and groups of its ranks' page
+	grep -q '^p: 80 ranks do not fit into 64 rows, so ranks share rows: each node, and groups of its ranks' page
 	[ "$(grep -cE '^title: node[01] \(40 ranks\): computing' page)" = 2 ]
 	[ "$(grep -cE '^title: ranks [0-9]+–[0-9]+ \(2 ranks\): ' page)" = 40 ]
 	has 'text: node0' 'text: ranks 2–3' 'text: ranks 78–79'
@@ -176,7 +176,7 @@ nodes() {
 	need python3
 	"$build/tests/job_trace" -r 100 0.02 many.pov
 	page many.pov
-	grep -q 'drawn together: groups of neighbours' page
+	grep -q 'ranks share rows: groups of neighbours' page
 	[ "$(grep -cE '^title: ranks [0-9]+–[0-9]+ \(2 ranks\): ' page)" = 50 ]
 	nodes 33 2
 	page "${files[@]}"

@@ -60,6 +60,6 @@ setup() {
 	fails 2 'not a section; try' "$POVTRACE" report --section 'a#0..b' run.pov
 	run -2 "$POVTRACE" report --section 2..1 run.pov
 	run -2 "$POVTRACE" report --section solve --traffic run.pov
-	fails 1 '"solve": nobody who is reported was in it' "$POVTRACE" report --section solve run.pov
+	fails 1 '"solve": no reported rank was in it' "$POVTRACE" report --section solve run.pov
 	run -1 "$POVTRACE" report --section 'MPI_Barrier#3..' run.pov
 }

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "unit/test.h"
+#include "advise/algorithms.h"
 #include "advise/measured.h"
-#include "advise/shift.h"
+#include "lib/log.h"
 
 /* ---- intervals ---- */
 

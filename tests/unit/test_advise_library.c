@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "advise/library_file.h"
 #include "advise/library_internal.h"
 #include "analysis/advice.h"
 #include "lib/log.h"
@@ -184,11 +183,11 @@ TEST(trust)
 	close(fd);
 	is_refused("/nowhere/libmpi.so", "", "is not on this machine");
 	is_refused("libmpi.so", "", "is not on this machine");
-	is_refused("/usr", "", "no regular file");
+	is_refused("/usr", "", "not a regular file");
 	is_refused("/bin/sh", "00", "another build ID");
 	is_refused(path, "00", "another build ID");
 	/* Anyone may write to this directory. */
-	is_refused(path, "", "/tmp may be written by others");
+	is_refused(path, "", "/tmp is writable by others");
 	unlink(path);
 	why = library_file_distrust("/bin/sh", "", geteuid());
 	if (why)

@@ -253,13 +253,12 @@ void advise_add(struct advise *a, const struct advice *advice)
 	if (a->lost)
 		advise_nothing(
 			a, advice->strategy,
-			xasprintf("%s; records are missing, so that no gain is sure by \"%s\"",
+			xasprintf("%s. Records are missing, so the gain by \"%s\" is unknown",
 				  advice->text, advice->setting));
 	else
-		advise_nothing(
-			a, advice->strategy,
-			xasprintf("%s; less than %d %% of the run is sure to be gained by \"%s\"",
-				  advice->text, 100 / ADVICE_PART, advice->setting));
+		advise_nothing(a, advice->strategy,
+			       xasprintf("%s. \"%s\" is not sure to gain %d %% of the run",
+					 advice->text, advice->setting, 100 / ADVICE_PART));
 	free(advice->text);
 	free(advice->setting);
 	free(advice->warning);

@@ -41,9 +41,10 @@ struct gain {
 
 struct advice {
 	const struct strategy *strategy;
-	char *text;    /* evidence: one sentence without a full stop; owned */
+	char *text;    /* evidence: sentences without the last full stop; owned */
 	char *setting; /* the setting as the user types it; owned */
-	char *warning; /* side effects, such as memory or CPU time, or NULL; owned */
+	/* side effects, such as memory or CPU time, without the full stop; NULL: none; owned */
+	char *warning;
 	struct gain gain;
 	/* Number of the cause on the first screen under which this advice is printed; 0: none. */
 	uint32_t cause;
@@ -58,7 +59,7 @@ struct advice {
 /* What a strategy examined when it has no advice. */
 struct no_advice {
 	const struct strategy *strategy;
-	char *text; /* the reason: a sentence without a full stop; owned */
+	char *text; /* the reason: sentences without the last full stop; owned */
 };
 
 struct advise_options {

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "lib/log.h"
+#include "lib/rank_interval.h"
 
 #define NEAR M_SQRT2 /* sizes within this factor are compared */
 
@@ -337,4 +338,41 @@ enum algorithms_verdict algorithms_compare(const struct algorithms *a,
 	free(ns);
 	free(other_ns);
 	return verdict;
+}
+
+/* ---- shift ---- */
+
+bool shift_of(const double *a, uint32_t na, const double *b, uint32_t nb, bool ratio, double level,
+	      struct shift *out)
+{
+	size_t tail;
+	uint32_t n = 0;
+	double *pair;
+
+	na = na < SHIFT_MOST ? na : SHIFT_MOST;
+	nb = nb < SHIFT_MOST ? nb : SHIFT_MOST;
+	tail = rank_interval(na, nb, level / 2);
+	if (!tail)
+		return false;
+	pair = xcalloc((size_t)na * nb, sizeof(*pair));
+	for (uint32_t i = 0; i < na; i++)
+		for (uint32_t k = 0; k < nb; k++)
+			pair[n++] = ratio ? a[i] / b[k] : a[i] - b[k];
+	qsort(pair, n, sizeof(*pair), time_compare);
+	*out = (struct shift){
+		.median = (pair[(n - 1) / 2] + pair[n / 2]) / 2,
+		.low = pair[tail - 1],
+		.high = pair[n - tail],
+	};
+	free(pair);
+	return true;
+}
+
+uint32_t shift_needs(double level)
+{
+	for (uint32_t n = 1; n <= SHIFT_MOST; n++) {
+		if (rank_interval(n, n, level / 2))
+			return n;
+	}
+	return 0;
 }

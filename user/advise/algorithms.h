@@ -9,7 +9,29 @@
 #include "advise/collective_calls.h"
 #include "advise/library.h"
 #include "advise/measured.h"
-#include "advise/shift.h"
+
+/* ---- how far the values of one sample lie above those of another, whatever their distribution ---- */
+
+#define SHIFT_MOST 48 /* values of a sample that are used */
+
+/* The rank interval over all pairwise differences (lib/rank_interval.h). */
+struct shift {
+	double median, low, high;
+};
+
+/*
+ * Computes a minus b or, if ratio is set, a over b. The interval misses the true value with
+ * probability `level`. Returns false if there are too few values for that confidence.
+ */
+bool shift_of(const double *a, uint32_t na, const double *b, uint32_t nb, bool ratio, double level,
+	      struct shift *out);
+/*
+ * Returns the smallest size of each sample for which an interval exists; 0: SHIFT_MOST is not
+ * enough.
+ */
+uint32_t shift_needs(double level);
+
+/* ---- algorithms ---- */
 
 /* Share of comparisons between equally fast algorithms that may report a difference. */
 #define ALGORITHMS_LEVEL 0.05

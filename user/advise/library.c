@@ -176,10 +176,9 @@ static char *ask(const struct library *l)
 	};
 
 	if (!l->ask)
-		return xstrdup("it was not to be asked (--no-ask)");
+		return xstrdup("--no-ask was given");
 	if (l->family == LIBRARY_OTHER)
-		return xstrdup(l->meta ? "it is of no known family" :
-					 "no MPI library was recorded");
+		return xstrdup(l->meta ? "its family is unknown" : "no MPI library was recorded");
 	return library_ask(&q, &l->telling->answer);
 }
 

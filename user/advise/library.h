@@ -14,6 +14,8 @@
 struct model;
 struct library;
 
+#define MPI_T_SECONDS 10 /* time limit of povtrace-mpi-t: after it, the library counts as hung */
+
 enum library_family {
 	LIBRARY_OTHER,
 	LIBRARY_OPENMPI,

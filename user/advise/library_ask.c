@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See library_ask.h. Everything that may fail is prepared before the fork. The child only makes
+ * See library_internal.h. Everything that may fail is prepared before the fork. The child only makes
  * system calls.
  */
-#include "advise/library_ask.h"
+#include "advise/library_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "advise/library_file.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/own_file.h"
 #include "lib/person.h"
-#include "advise/mpi_t.h"
 
 #define ANSWER_BYTES_MAX (1u << 20)
 #define VALUE_BYTES_MAX 256
@@ -382,7 +380,7 @@ static char *command_run(const struct command *c, const struct person *person, c
 	group_kill(pid);
 	free(*text);
 	*text = NULL;
-	return xasprintf("%s did not come to an end within %d s", c->argv[0], MPI_T_SECONDS);
+	return xasprintf("%s did not end within %d s", c->argv[0], MPI_T_SECONDS);
 }
 
 /* ---- the answer ---- */
@@ -461,9 +459,10 @@ static char *run(const struct library_question *q, const char *launcher, const c
 	log_debug("asking %s by %s -n 2 %s", q->path, launcher, program);
 	why = command_run(&c, person, &text);
 	if (!why && !library_answer_read(text, out))
-		why = xasprintf("two ranks of %s, started by %s, did not tell: run them by hand to "
-				"see why (%s -n 2 %s %s)",
-				program, launcher, launcher, program, q->path);
+		why = xasprintf(
+			"two ranks of %s, started by %s, gave no answer: run %s -n 2 %s %s to "
+			"see why",
+			program, launcher, launcher, program, q->path);
 	free(text);
 	command_release(&c);
 	return why;
@@ -476,7 +475,7 @@ char *library_ask(const struct library_question *q, struct library_answer *out)
 	char *program = own_file_find("povtrace-mpi-t"), *launcher = NULL, *why = NULL;
 
 	if (getuid() != geteuid() || getgid() != getegid())
-		why = xstrdup("nothing is run with rights that the caller has not");
+		why = xstrdup("nothing is run with more rights than the caller has");
 	else
 		why = library_file_distrust(q->path, q->build_id, user);
 	if (!why && !*q->build_id)
@@ -485,9 +484,10 @@ char *library_ask(const struct library_question *q, struct library_answer *out)
 		why = xstrdup("povtrace-mpi-t is not installed beside povtrace");
 	if (!why) {
 		launcher = launcher_find(q, user);
-		why = launcher ? run(q, launcher, program, person, out) :
-				 xstrdup("no launcher of this library was found that only root or "
-					 "this user may write to");
+		why = launcher ?
+			      run(q, launcher, program, person, out) :
+			      xstrdup("no launcher of this library was found that only root and this user may "
+				      "write to");
 	}
 	free(launcher);
 	free(program);

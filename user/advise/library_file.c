@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See library_file.h. Only 64-bit ELF headers in this machine's byte order are read; no other file
+ * See library_internal.h. Only 64-bit ELF headers in this machine's byte order are read; no other file
  * could be run here.
  */
-#include "advise/library_file.h"
+#include "advise/library_internal.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -122,15 +122,16 @@ char *library_file_distrust(const char *path, const char *build_id, uid_t user)
 	if (fd < 0)
 		return xasprintf("%s: %s", real, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		why = xasprintf("%s is no regular file", real);
+		why = xasprintf("%s is not a regular file", real);
 	else if (*build_id && !has_build_id(fd, build_id))
-		why = xasprintf("%s has another build ID than what was recorded", real);
+		why = xasprintf("%s has another build ID than the recorded file", real);
 	close(fd);
 	if (why)
 		return why;
 	writable = writable_find(real, user);
-	return writable ? xasprintf("%s may be written by others than root and this user, so %s is "
-				    "not run",
-				    writable, path) :
-			  NULL;
+	return writable ?
+		       xasprintf(
+			       "%s is writable by others than root and this user, so %s is not run",
+			       writable, path) :
+		       NULL;
 }

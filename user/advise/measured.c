@@ -125,13 +125,13 @@ static int root_check(const char *path, const json_t *root)
 	int64_t version = json_get_int(root, "version");
 
 	if (!json_is_object(root) || strcmp(json_get_text(root, "format"), FORMAT)) {
-		log_error("advise: --measured %s: is no result of povbench; "
+		log_error("advise: --measured %s: is not a result of povbench; "
 			  "`povbench-algorithms -- mpirun … povbench … -o FILE` writes one",
 			  path);
 		return -EINVAL;
 	}
 	if (version < 1 || version > VERSION_MOST) {
-		log_error("advise: --measured %s: is of version %lld, this povtrace knows 1 to %d",
+		log_error("advise: --measured %s: has version %lld; this povtrace reads 1 to %d",
 			  path, (long long)version, VERSION_MOST);
 		return -EINVAL;
 	}
@@ -150,7 +150,7 @@ static int root_load(const char *path, json_t **out)
 		return err;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_BYTES_MAX) {
-		log_error("advise: --measured %s: is no regular file of %d MiB at most", path,
+		log_error("advise: --measured %s: is not a regular file of at most %d MiB", path,
 			  FILE_BYTES_MAX >> 20);
 		return -EINVAL;
 	}

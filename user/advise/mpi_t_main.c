@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
-#include "advise/mpi_t.h"
+#include "advise/library.h"
 
 #define NAME_BYTES 256
 #define TEXT_BYTES 65536 /* per value; libraries report space, not length */

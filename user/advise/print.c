@@ -7,9 +7,11 @@
 #include "advise/library.h"
 #include "lib/human.h"
 #include "lib/json_out.h"
+#include "lib/log.h"
 #include "lib/text.h"
 
 #define NS_PER_S 1e9
+#define WIDTH 100
 
 static double seconds(uint64_t ns)
 {
@@ -25,18 +27,28 @@ static void line_print(FILE *out, const char *before, const char *text)
 	free(clean);
 }
 
+/* Prints sentences without their last full stop. */
+static void sentences_print(FILE *out, const char *before, const char *text)
+{
+	char *clean = text_printable(text, UINT32_MAX), *whole = xasprintf("%s.", clean);
+
+	text_wrapped_print(out, before, whole, WIDTH - text_chars(before));
+	free(whole);
+	free(clean);
+}
+
 static void advice_print(const struct advise *a, const struct advice *d, FILE *out)
 {
 	double share = a->run_ns ? 100.0 / (double)a->run_ns : 0;
 
-	fprintf(out, "%s%s: expected to gain %.3f to %.3f s (%.0f to %.0f %% of the run)\n",
+	fprintf(out, "%s%s: expected gain %.3f to %.3f s (%.0f to %.0f %% of the run)\n",
 		d->cause ? "     " : "\n ! ", d->strategy->name, seconds(d->gain.low_ns),
 		seconds(d->gain.high_ns), share * (double)d->gain.low_ns,
 		share * (double)d->gain.high_ns);
-	line_print(out, d->cause ? "     " : "   ", d->text);
+	sentences_print(out, d->cause ? "     " : "   ", d->text);
 	line_print(out, d->cause ? "     set: " : "   set: ", d->setting);
 	if (d->warning)
-		line_print(out, d->cause ? "     but: " : "   but: ", d->warning);
+		sentences_print(out, d->cause ? "     but: " : "   but: ", d->warning);
 }
 
 /* Returns "~" if the costs of causes may be wrong. */
@@ -83,8 +95,7 @@ static uint32_t strategies_print(const struct advise *a, FILE *out)
 /* No setting is known: prints the largest causes instead. */
 static void nothing_print(const struct advise *a, FILE *out)
 {
-	fprintf(out,
-		"\nNo advice: of what was looked at, no setting is sure to gain %d %% of the run.\n",
+	fprintf(out, "\nNo advice: no setting is sure to gain %d %% of the run.\n",
 		100 / ADVICE_PART);
 	if (!causes_print(a, false,
 			  "No setting is known for the largest causes (see povtrace report)",
@@ -104,8 +115,7 @@ static void doubts_print(const struct advise *a, FILE *out)
 			if (a->lost & 1u << bit)
 				fprintf(out, "%s%s", n++ ? ", " : ": ", loss_names[bit]);
 		}
-		fputs("; no strategy advises anything. povtrace report --coverage says more.\n",
-		      out);
+		fputs(". No strategy gives advice then; see povtrace report --coverage.\n", out);
 	}
 	if (!model_get_info(a->model)->sched_all && !a->opt->nonly)
 		fprintf(out, "%s: who had cores is unknown.\n",
@@ -114,7 +124,7 @@ static void doubts_print(const struct advise *a, FILE *out)
 	if (!distortion_matters(&a->distortion))
 		return;
 	text = distortion_text(&a->distortion);
-	fprintf(out, "DISTORTED: %s. Gains are of the run as it was recorded.\n", text);
+	fprintf(out, "DISTORTED: %s. Gains are those of the distorted run.\n", text);
 	free(text);
 }
 
@@ -126,7 +136,7 @@ void advise_text(const struct advise *a, FILE *out)
 	for (uint32_t i = 0; i < model_process_count(a->model); i++)
 		ranks += model_process_get(a->model, i)->is_rank;
 	if (!ranks) {
-		fputs("No MPI process was recorded: nothing was looked at.\n", out);
+		fputs("No MPI process was recorded, so there is nothing to advise.\n", out);
 		return;
 	}
 	fprintf(out, "%u %s, %.3f s of MPI", ranks, ranks == 1 ? "rank" : "ranks",
@@ -144,14 +154,16 @@ void advise_text(const struct advise *a, FILE *out)
 	if (!n)
 		nothing_print(a, out);
 	if (n > 1)
-		fputs("\nGains may be of the same time: they do not add up. "
-		      "Follow the first, record again.\n",
+		fputs("\nGains may overlap, so they do not add up. Follow the first, then "
+		      "record again.\n",
 		      out);
 	if (a->nnone)
-		fputs("\nLooked at, without advice\n", out);
+		fputs("\nExamined without advice\n", out);
 	for (uint32_t i = 0; i < a->nnone; i++) {
-		fprintf(out, "   %-11s", a->none[i].strategy->name);
-		line_print(out, " ", a->none[i].text);
+		char before[32];
+
+		snprintf(before, sizeof(before), "   %-11s ", a->none[i].strategy->name);
+		sentences_print(out, before, a->none[i].text);
 	}
 }
 

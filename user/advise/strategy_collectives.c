@@ -186,7 +186,7 @@ static bool is_much(const struct collectives *c, uint64_t own_ns)
 static char *text_unmeasured(const struct collectives *c)
 {
 	const struct collective_cell **list = cells_sorted(c);
-	char *text = xstrdup("own time of collectives, without waiting for late members: ");
+	char *text = xstrdup("Time in collectives, without waiting for late members: ");
 	uint32_t commands = 0, i;
 
 	for (i = 0; i < c->calls.ncell && i < CELLS_NAMED; i++)
@@ -201,13 +201,13 @@ static char *text_unmeasured(const struct collectives *c)
 		if (before || !list[i]->collective || !is_much(c, list[i]->own_ns))
 			continue;
 		text = words(text, "%s",
-			     commands++ ? "; " : "; to compare the library's algorithms: ");
+			     commands++ ? "; " : ". To compare the library's algorithms: ");
 		text = words_command(c, text, list[i]);
 	}
 	free(list);
 	return words(text, "%s",
 		     commands ? "; then povtrace advise --measured algorithms.json" :
-				"; povbench measures none of those that take 1 % or more");
+				". povbench measures none of those that take 1 % or more");
 }
 
 /* ---- the effect of another algorithm ---- */
@@ -299,10 +299,10 @@ static char *text_better(const struct collectives *c, uint32_t other, uint32_t a
 	char *better = algorithms_words(&c->algorithms, other);
 	char *text = words_cell(c, xstrdup(""), &c->calls.cell[at]);
 
-	text = words_ns(words(text, " used %s, which takes ", used), "", (uint64_t)d->used_ns,
+	text = words_ns(words(text, " used %s. It takes ", used), "", (uint64_t)d->used_ns,
 			" a call");
-	text = words_ns(words(text, " where %s takes ", better), "", (uint64_t)d->other_ns, "");
-	text = words(text, " (povbench, %s, medians of %u and %u launches",
+	text = words_ns(words(text, ", and %s ", better), "", (uint64_t)d->other_ns, "");
+	text = words(text, " (povbench at %s, medians of %u and %u launches",
 		     human_bytes(size, sizeof(size), d->bytes), d->nused, d->nother);
 	if (d->busy)
 		text = words(text, ", in %u of which ranks waited for a core", d->busy);
@@ -348,8 +348,8 @@ static void better_advise(struct collectives *c, uint32_t other, uint64_t low_ns
 	d.setting = algorithms_setting(&c->algorithms, other);
 	if (strcmp(c->algorithms.item[other].value, MEASURED_DEFAULT))
 		d.warning = xasprintf(
-			"holds for every %s of the job, of whatever size and communicator; "
-			"measured were those of this run",
+			"this applies to each %s of the job; only the sizes and communicators of "
+			"this run were measured",
 			c->calls.cell[at].function);
 	numbers_add(c, at, &d);
 	advise_add(c->a, &d);
@@ -430,16 +430,15 @@ static char *text_no_better(const struct collectives *c, const struct best *b, c
 	char *used = algorithms_words(&c->algorithms, c->used), *text;
 	double level = ALGORITHMS_LEVEL / (c->algorithms.n > 1 ? c->algorithms.n - 1 : 1);
 
-	text = xasprintf("%s used %s; of %u other algorithms none is sure to be faster", function,
+	text = xasprintf("%s used %s. None of %u other algorithms is sure to be faster", function,
 			 used, c->algorithms.n - 1);
 	if (b->few)
-		text = words(text,
-			     "; for %u of them there are too few launches, %u of each are needed",
+		text = words(text, ". %u of them have too few launches (%u of each are needed)",
 			     b->few, shift_needs(level));
 	if (b->unknown)
 		text = words_unknown(
 			c,
-			words(text, "; %u of them were not measured with all that the run did",
+			words(text, ". %u of them were not measured with all that the run did",
 			      b->unknown),
 			c->used);
 	free(used);
@@ -519,19 +518,19 @@ static void conclude(void *data, struct advise *a)
 	if (lost)
 		advise_nothing(
 			a, &strategy_collectives,
-			xstrdup("calls were lost or made before the recording began, so that it is "
-				"not known which calls of collectives belong together"));
+			xstrdup("Calls are missing, so it is unknown which calls of collectives belong "
+				"together"));
 	else if (!c->calls.ncell)
 		advise_nothing(
 			a, &strategy_collectives,
 			xstrdup(c->calls.unsized ?
-					"how long the messages of collectives were is not known" :
-					"no collective that blocks was recorded of all its members"));
+					"The message sizes of collectives are unknown" :
+					"No blocking collective was recorded on all its members"));
 	else if (!is_much(c, own_ns))
 		advise_nothing(
 			a, &strategy_collectives,
 			xasprintf(
-				"collectives took %.2f %% of the run themselves, without waiting for late members",
+				"Collectives took %.2f %% of the run, without waiting for late members",
 				share_pct(c, own_ns)));
 	else if (!a->measured.npoint)
 		advise_nothing(a, &strategy_collectives, text_unmeasured(c));

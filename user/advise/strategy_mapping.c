@@ -387,10 +387,9 @@ static char *text_of(const struct mapping *m)
 	enum place_distance d = farthest(m);
 	char was[HUMAN_BYTES], will[HUMAN_BYTES];
 
-	return xasprintf(
-		"ranks sent %s %s; with the places of some of them exchanged it would be %s",
-		human_bytes(was, sizeof(was), bytes_over(m, d, false)), distance_names[d],
-		human_bytes(will, sizeof(will), bytes_over(m, d, true)));
+	return xasprintf("Ranks sent %s %s. With other places for some ranks, it would be %s",
+			 human_bytes(was, sizeof(was), bytes_over(m, d, false)), distance_names[d],
+			 human_bytes(will, sizeof(will), bytes_over(m, d, true)));
 }
 
 /* Returns the place of each rank that moves: "… rank 0 on node1 CPU 1; …". */
@@ -408,7 +407,7 @@ static char *setting_of(const struct mapping *m)
 		text = words_process(&m->a->findings, words(text, " "), m->rank[i]);
 		text = words(text, " on %s CPU %u;", h->label, local);
 	}
-	return words(text, " the others where they were");
+	return words(text, " the others as they were");
 }
 
 extern const struct strategy strategy_mapping;
@@ -419,13 +418,12 @@ static void look_at(struct mapping *m)
 	times_make(m);
 	if (!m->pairs.cnt) {
 		advise_nothing(m->a, &strategy_mapping,
-			       xstrdup("no message between two ranks was matched"));
+			       xstrdup("No message between two ranks was matched"));
 	} else if (!places_exchange(m)) {
 		advise_nothing(
 			m->a, &strategy_mapping,
-			xstrdup("by the messages that were matched, "
-				"no two ranks would do better in each "
-				"other's places, as far as times over these distances were seen"));
+			xstrdup("Exchanging the places of two ranks would not make the matched messages "
+				"faster, by the times seen over these distances"));
 	} else {
 		advise_add(
 			m->a,
@@ -446,15 +444,15 @@ static void conclude(void *data, struct advise *a)
 	struct mapping *m = data;
 
 	if (!ranks_find(m))
-		advise_nothing(a, &strategy_mapping, xstrdup("where ranks ran was not recorded"));
+		advise_nothing(a, &strategy_mapping, xstrdup("Where ranks ran was not recorded"));
 	else if (m->nrank < 3)
-		advise_nothing(a, &strategy_mapping,
-			       xstrdup("fewer than three ranks: exchanging places changes nothing, "
-				       "and others are not looked at"));
+		advise_nothing(
+			a, &strategy_mapping,
+			xstrdup("Fewer than three ranks: exchanging their places changes nothing"));
 	else if (m->nrank > RANKS_MAX)
 		advise_nothing(a, &strategy_mapping,
-			       xasprintf("%u ranks are too many: up to %d are looked at", m->nrank,
-					 RANKS_MAX));
+			       xasprintf("%u ranks are too many: at most %d can be examined",
+					 m->nrank, RANKS_MAX));
 	else
 		look_at(m);
 }

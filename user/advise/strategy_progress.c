@@ -111,16 +111,17 @@ static char *advice_text(const struct progress *p, uint32_t worst)
 	const struct progress_site *s = &p->site[worst];
 	const struct whatif_site *site = whatif_site(p->a->whatif, worst);
 	struct findings *f = &p->a->findings;
-	char *text = words_process(f, xstrdup(""), model_thread_get(p->a->model, s->waiter)->proc);
+	char *text = words_ns(xstrdup("Ranks waited "), "", p->cost_ns, " in MPI for ");
 	char bytes[HUMAN_BYTES];
 
-	text = words_process(f, words(text, " waited in MPI for "),
-			     model_thread_get(p->a->model, s->outside)->proc);
-	text = words(text, ", which had posted its side and computed: in all ");
 	text = words_count(text, p->cnt, "message", "messages");
-	text = words_ns(text, ", ", p->cost_ns, "");
-	text = words_site(f, words(text, "; most of it by %s", site->func->name), &site->site);
-	return words(text, ", %s on average",
+	text = words(text, " whose other side was outside MPI. Most of it was in %s",
+		     site->func->name);
+	text = words_process(f, words(words_site(f, text, &site->site), ": "),
+			     model_thread_get(p->a->model, s->waiter)->proc);
+	text = words_process(f, words(text, " waited for "),
+			     model_thread_get(p->a->model, s->outside)->proc);
+	return words(text, " (%s on average)",
 		     human_bytes(bytes, sizeof(bytes), s->cnt ? s->bytes / s->cnt : 0));
 }
 
@@ -152,9 +153,9 @@ static void passive_tell(struct advise *a)
 	if (ns >= ADVICE_NS)
 		advise_nothing(
 			a, &strategy_progress,
-			words(words_ns(xstrdup("ranks waited "), "", ns,
-				       " to access memory of ranks that were outside MPI: what that "
-				       "gains is not computed; "),
+			words(words_ns(xstrdup("Ranks waited "), "", ns,
+				       " to access memory of ranks that were outside MPI. What "
+				       "avoiding this gains is not computed. To avoid it: "),
 			      "%s", advice));
 	free(advice);
 	free(w);
@@ -172,9 +173,8 @@ static void conclude(void *data, struct advise *a)
 	if (!p->cnt) {
 		advise_nothing(
 			a, &strategy_progress,
-			xstrdup("of the messages that were matched with their receives, "
-				"none was waited for in MPI "
-				"because its data stood still while the other side was outside MPI"));
+			xstrdup("No rank waited in MPI for a matched message whose other side was "
+				"outside MPI"));
 		return;
 	}
 	for (uint32_t i = 0; i < p->nsite; i++)
@@ -182,13 +182,13 @@ static void conclude(void *data, struct advise *a)
 	d.gain = gain_of(p);
 	d.text = advice_text(p, worst);
 	setting = library_progress_setting(a->library, p->between_cnt > p->cnt / 2, cores_free(a));
-	d.setting = xasprintf(
-		"call MPI_Testall, or MPI_Test on the request, every %s or so within the computation%s%s",
-		"100 us", setting ? "; or without a change of the program: " : "",
-		setting ? setting : "");
+	d.setting = xasprintf("call MPI_Testall, or MPI_Test on the request, about every %s while "
+			      "computing%s%s",
+			      "100 us", setting ? "; or without changing the program: " : "",
+			      setting ? setting : "");
 	free(setting);
 	d.warning = xstrdup(
-		"each call costs the computation about a microsecond, a thread for progress a core");
+		"each call costs about a microsecond, and a progress thread costs a core");
 	d.number[d.nnumber++] = (struct advice_number){"messages", p->cnt};
 	d.number[d.nnumber++] = (struct advice_number){"waited_ns", p->cost_ns};
 	advise_add(a, &d);

@@ -242,12 +242,12 @@ static char *group_text(const struct threads_group *g)
 
 	text = words_count(words(text, " of "), g->ranks, "rank", "ranks");
 	text = words_count(words(text, " computed on "), g->ncpu, "CPU", "CPUs");
-	text = words_ns(text, ", and of their ", g->computed_ns, "");
-	return words(
-		text,
-		" outside MPI %.0f %% were in the OpenMP runtime, waiting busily (%llu of %llu samples)",
-		100.0 * (double)g->in_runtime / (double)g->samples,
-		(unsigned long long)g->in_runtime, (unsigned long long)g->samples);
+	text = words_ns(text, ". Of their ", g->computed_ns, "");
+	return words(text,
+		     " outside MPI, %.0f %% were busy waiting in the OpenMP runtime (%llu of "
+		     "%llu samples)",
+		     100.0 * (double)g->in_runtime / (double)g->samples,
+		     (unsigned long long)g->in_runtime, (unsigned long long)g->samples);
 }
 
 extern const struct strategy strategy_threads;
@@ -266,7 +266,7 @@ static void group_advise(struct threads *t, const struct threads_group *g)
 		.setting = xasprintf("OMP_NUM_THREADS=%u%s%s%s in each rank's environment%s%s",
 				     each, set ? " (it was " : "", set ? set : "", set ? ")" : "",
 				     binding ? ", with " : "", binding ? binding : ""),
-		.warning = xstrdup("what each thread has to do grows as their number falls"),
+		.warning = xstrdup("fewer threads have more work each"),
 	};
 
 	free(binding);
@@ -296,19 +296,22 @@ static void conclude(void *data, struct advise *a)
 			advise_nothing(
 				a, &strategy_threads,
 				words_count(
-					xstrdup("more computing threads than CPUs, and where they "
-						"ran was not sampled: "),
+					xstrdup("There were more computing threads than CPUs, but where they ran was not "
+						"sampled: "),
 					g[i].busy, "thread", "threads"));
 	}
 	if (!model_get_info(a->model)->sched_recorded)
-		advise_nothing(a, &strategy_threads,
-			       xstrdup("which threads computed was not recorded (--sched)"));
+		advise_nothing(
+			a, &strategy_threads,
+			xstrdup("Which threads computed is unknown: the scheduler was not recorded "
+				"(record --sched)"));
 	else if (!over)
 		advise_nothing(
 			a, &strategy_threads,
-			xasprintf("no rank had more threads that computed for one part in %d "
-				  "of the run than CPUs for them",
-				  BUSY_PART));
+			xasprintf(
+				"No rank had more computing threads than CPUs (a thread counts from "
+				"1/%d of the run on)",
+				BUSY_PART));
 	free(g);
 }
 

@@ -23,15 +23,108 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
-#include "advise/threshold_seen.h"
+#include "analysis/match.h"
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/map.h"
 #include "analysis/find.h"
 
 /* A call site counts if its share of the total cost is at least 1/SITE_PART. */
 #define SITE_PART 20
 #define NS_PER_S 1e9
+
+/* ---- the limit, as the messages show it ---- */
+
+/*
+ * Infers from the messages up to which size they are sent at once (eagerly). A send that ended
+ * before its receive was posted was eager. A send was probably not eager if the call that completed
+ * it began before its receive was posted and ended after that.
+ */
+struct threshold_seen {
+	uint64_t messages;
+	int64_t eager_max; /* largest eager message in bytes; -1: none was seen */
+	struct map waited; /* bytes + 1 → struct threshold_size */
+};
+
+struct threshold_size {
+	uint64_t waited, at_once;
+};
+
+/*
+ * Returns whether a function only sends, in MPI's standard mode, where the library chooses the
+ * protocol.
+ */
+static bool threshold_is_standard(const struct func_info *f)
+{
+	/* Functions that also receive would wait for that. */
+	static const char *const names[] = {"MPI_Send", "MPI_Isend", "MPI_Send_init"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		if (!strncmp(f->name, names[i], len) &&
+		    (!f->name[len] || !strcmp(f->name + len, "_c")))
+			return true;
+	}
+	return false;
+}
+
+static void threshold_seen_add(struct threshold_seen *s, const struct match *m)
+{
+	struct threshold_size *size;
+
+	if (!s->messages)
+		s->eager_max = -1;
+	s->messages++;
+	if (m->assumed || m->bytes < 0 || !m->send.completer ||
+	    !threshold_is_standard(m->send.func))
+		return;
+	if (m->send.end_ns >= m->recv.begin_ns && m->send.completing_ns >= m->recv.begin_ns)
+		return; /* this shows nothing about the protocol */
+	size = map_make(&s->waited, (uint64_t)m->bytes + 1, sizeof(*size));
+	if (m->send.end_ns < m->recv.begin_ns) {
+		size->at_once++;
+		s->eager_max = m->bytes > s->eager_max ? m->bytes : s->eager_max;
+	} else {
+		size->waited++;
+	}
+}
+
+/* Returns whether more messages above the limit were sent at once than were waited for. */
+static bool threshold_seen_refutes(const struct threshold_seen *s, int64_t limit)
+{
+	const struct threshold_size *size;
+	uint64_t key, waited = 0, at_once = 0;
+
+	for (size_t at = 0; (size = map_next(&s->waited, &at, &key));) {
+		if ((int64_t)key - 1 <= limit)
+			continue;
+		waited += size->waited;
+		at_once += size->at_once;
+	}
+	return at_once > waited;
+}
+
+/*
+ * Returns whether any message above eager_max was waited for. If none was, the limit may be higher.
+ */
+static bool threshold_seen_agrees(const struct threshold_seen *s)
+{
+	const struct threshold_size *size;
+	uint64_t key, above = 0;
+
+	for (size_t at = 0; (size = map_next(&s->waited, &at, &key));)
+		above += (int64_t)key - 1 > s->eager_max ? size->waited : 0;
+	return above > 0;
+}
+
+static void threshold_seen_release(struct threshold_seen *s)
+{
+	map_free(&s->waited, free);
+}
+
+/* ---- data ---- */
 
 struct threshold_site {
 	uint64_t cost_ns, cnt; /* messages that cost something */
@@ -191,16 +284,15 @@ static char *limit_text(char *text, const struct library_value *v)
 	human_bytes(bytes, sizeof(bytes), (uint64_t)v->value);
 	switch (v->by) {
 	case TOLD_MPI_T:
-		return words(text, "%s (%s, as the library says by MPI_T)", bytes, v->name);
+		return words(text, "%s (%s, reported by the library)", bytes, v->name);
 	case TOLD_ENVIRONMENT:
-		return words(text, "%s (%s, as set for the ranks)", bytes, v->name);
+		return words(text, "%s (%s, set for the ranks)", bytes, v->name);
 	default:
 		if (!v->value)
-			return words(text, "which is below all of their sizes");
-		return words(
-			text,
-			"at least %s (the largest that was over before its receive was posted)",
-			bytes);
+			return words(text, "0 B (none of the messages was sent at once)");
+		return words(text,
+			     "at least %s (the largest that ended before its receive was posted)",
+			     bytes);
 	}
 }
 
@@ -211,14 +303,14 @@ static char *advice_text(const struct threshold *t, const struct library_value *
 	char *text = words_count(xstrdup(""), t->cnt, "message", "messages");
 	char bytes[HUMAN_BYTES];
 
-	text = limit_text(words(text, "%s above the limit for sending at once, ",
+	text = limit_text(words(text, "%s were larger than the limit for sending at once, ",
 				t->between ? " between hosts" : ""),
 			  limit);
-	text = words_ns(text, ", cost ", t->cost_ns,
-			" of waiting for the other side; most of it in ");
+	text = words_ns(text, ". Ranks waited ", t->cost_ns,
+			" for the other side of these messages, most in ");
 	text = words(text, "%s", site->func->name);
 	text = words_site(&t->a->findings, text, &site->site);
-	return words(text, ", whose median is %s",
+	return words(text, " (median size %s)",
 		     human_bytes(bytes, sizeof(bytes), (uint64_t)t->site[worst].median));
 }
 
@@ -233,8 +325,8 @@ static uint32_t peers_of(const struct threshold *t)
 
 static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 {
-	char *how, *text = xstrdup("messages that come before their receives wait in memory of the "
-				   "library");
+	char *how, *text = xstrdup(
+			   "messages that arrive before their receives take memory of the library");
 	char bytes[HUMAN_BYTES];
 
 	*memory_bytes = library_threshold_memory(t->a->library, t->between, (uint64_t)t->value,
@@ -243,7 +335,7 @@ static char *warning_text(const struct threshold *t, uint64_t *memory_bytes)
 		text = words(text, ": up to %s in each rank (%s)",
 			     human_bytes(bytes, sizeof(bytes), *memory_bytes), how);
 	else
-		text = words(text, "; how much it takes at most, this library does not tell");
+		text = words(text, "; this library does not report how much at most");
 	free(how);
 	return text;
 }
@@ -260,7 +352,7 @@ static void advice_make(struct threshold *t, const struct library_value *limit, 
 	if (!d.setting) {
 		advise_nothing(t->a, &strategy_threshold,
 			       words(d.text,
-				     "; how to raise the limit of this library is not known"));
+				     ". How to raise the limit of this library is unknown"));
 		return;
 	}
 	d.warning = warning_text(t, &memory_bytes);
@@ -300,15 +392,17 @@ static void look_at(struct threshold *t)
 	if (!t->cnt) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf("of the messages%s that were matched with their receives, "
-				  "none waited for the other side because it was not sent at once",
-				  where));
+			xasprintf(
+				"No matched message%s waited for the other side because it was too large "
+				"to be sent at once",
+				where));
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf("up to which size messages%s are sent at once is not known: "
-				  "neither the library tells, nor what messages did",
-				  where));
+			xasprintf(
+				"The size up to which messages%s are sent at once is unknown: neither "
+				"the library reports it, nor do the messages show it",
+				where));
 	} else {
 		advice_make(t, &limit, worst);
 	}
@@ -330,7 +424,7 @@ static void conclude(void *data, struct advise *a)
 	}
 	if (!any)
 		advise_nothing(t->a, &strategy_threshold,
-			       xstrdup("no message was matched with its receive"));
+			       xstrdup("No message was matched with its receive"));
 }
 
 const struct strategy strategy_threshold = {

@@ -12,38 +12,6 @@
 #define WIDTH 100
 #define TITLE_CHARS 68 /* width of the title column, left of the numbers */
 
-/* Cuts text at a blank so that it fits. *bytes: length of the part. Returns the next part. */
-static const char *line_cut(const char *text, unsigned int most, int *bytes)
-{
-	const char *blank = NULL, *p = text;
-	unsigned int n = 0;
-
-	for (; *p && n < most; p++) {
-		if (*p == ' ')
-			blank = p;
-		n += ((unsigned char)p[1] & 0xc0) != 0x80;
-	}
-	if (*p && *p != ' ' && blank)
-		p = blank;
-	*bytes = (int)(p - text);
-	return *p == ' ' ? p + 1 : p;
-}
-
-/* Prefixes the first line with before, and indents the others as far. */
-static void wrapped_print(FILE *out, const char *before, const char *text, unsigned int most)
-{
-	unsigned int indent = text_chars(before);
-	int bytes;
-
-	for (const char *first = text; *text;) {
-		const char *next = line_cut(text, most, &bytes);
-
-		fprintf(out, "%s%*s%.*s\n", text == first ? before : "",
-			text == first ? 0 : (int)indent, "", bytes, text);
-		text = next;
-	}
-}
-
 char *reason_gain_text(const struct reason *r)
 {
 	char low[HUMAN_BYTES], high[HUMAN_BYTES], *unit;
@@ -94,7 +62,7 @@ void reason_print(const struct reasons *r, const struct reason *reason, uint32_t
 	const char *rest;
 	int bytes;
 
-	rest = line_cut(reason->title, TITLE_CHARS, &bytes);
+	rest = text_line_cut(reason->title, TITLE_CHARS, &bytes);
 	fprintf(out, "%3u  %.*s", number, bytes, reason->title);
 	fprintf(out, "%*s",
 		(int)(TITLE_CHARS - text_chars(reason->title) + text_chars(rest) + (*rest ? 1 : 0)),
@@ -103,11 +71,11 @@ void reason_print(const struct reasons *r, const struct reason *reason, uint32_t
 	padded_print(out, gain, 15);
 	fputc('\n', out);
 	if (*rest)
-		wrapped_print(out, "     ", rest, TITLE_CHARS);
+		text_wrapped_print(out, "     ", rest, TITLE_CHARS);
 	if (evidence)
-		wrapped_print(out, "     ", reason->evidence, WIDTH - 5);
+		text_wrapped_print(out, "     ", reason->evidence, WIDTH - 5);
 	if (reason->action)
-		wrapped_print(out, "     → ", reason->action, WIDTH - 7);
+		text_wrapped_print(out, "     → ", reason->action, WIDTH - 7);
 	free(gain);
 	free(ns);
 }

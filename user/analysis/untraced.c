@@ -104,8 +104,8 @@ static void other_share(const struct untraced *u, const struct whatif_spared *o,
 static void spared_add(struct part *p, uint32_t thread, uint64_t from_ns, uint64_t to_ns, double ns)
 {
 	if (ns >= 0.5 && from_ns < to_ns)
-		p->spared[p->n++] =
-			(struct whatif_spared){from_ns, to_ns, (int64_t)(ns + 0.5), thread};
+		p->spared[p->n++] = (struct whatif_spared){from_ns, to_ns, (int64_t)(ns + 0.5),
+							   thread};
 }
 
 /* One part of a call's cost lies at its begin, the other in the gap after its end. */
@@ -145,7 +145,8 @@ static void part_make(struct part *p)
 			after_ns[offset[i] + k] = (1 - INSIDE) * w->line[i].call[k].traced_ns;
 	for (size_t i = 0; i < p->u->nother; i++)
 		if (p->u->other[i].thread < w->nline)
-			other_share(p->u, &p->u->other[i], after_ns + offset[p->u->other[i].thread]);
+			other_share(p->u, &p->u->other[i],
+				    after_ns + offset[p->u->other[i].thread]);
 	for (uint32_t i = 0; i < p->nthread; i++) {
 		p->first[i] = p->n;
 		if (i < w->nline)

@@ -12,10 +12,10 @@
 #define NOBODY UINT32_MAX
 
 /* Grows the array if needed, and returns the place for one more entry at its end. */
-#define grown(array, n, room)                                                                     \
-	((array) = (n) < (room) ? (array) :                                                       \
-				  xrealloc((array),                                               \
-					   ((room) = (room) ? (room)*2 : 4) * sizeof(*(array))), \
+#define grown(array, n, room)                                                                      \
+	((array) = (n) < (room) ?                                                                  \
+			   (array) :                                                               \
+			   xrealloc((array), ((room) = (room) ? (room)*2 : 4) * sizeof(*(array))), \
 	 &(array)[(n)])
 
 /* Frees everything that was kept of the recording. */

@@ -31,7 +31,7 @@ static const struct option_def options[] = {
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS", .dflt = "1",
 	 .help = "How long to watch whether ranks make progress."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write the report as JSON (kmod-docs/REPORT.md); its member at_end has the "
+	 .help = "Write the report as JSON (kmod-docs/REPORT_JSON.md); its member at_end has the "
 		 "answer."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
 	 .help = "Explain the columns below the table."},

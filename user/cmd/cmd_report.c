@@ -193,7 +193,7 @@ static const struct option_def report_options_table[] = {
 		 "without references. With --scaling: also write a picture (.svg) of efficiencies "
 		 "against ranks. FILE appears only when it is complete."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write JSON; its members are described in kmod-docs/REPORT.md, among the sources "
+	 .help = "Write JSON; its members are described in kmod-docs/REPORT_JSON.md, among the sources "
 		 "and in share/doc/povtrace."},
 	{"findings", 0, OPTION_FLAG, FIELD(findings),
 	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by "
@@ -240,7 +240,7 @@ static const struct option_def report_options_table[] = {
 		 "kmod-docs/TRAFFIC.md."},
 	{"scaling", 0, OPTION_FLAG, FIELD(scaling),
 	 .help = "Compare runs of one program with different numbers of ranks: efficiencies and "
-		 "speedup (kmod-docs/REPORT.md, \"Scaling\"). Each FILE is a run; if runs have "
+		 "speedup (kmod-docs/REPORT_SCALING.md). Each FILE is a run; if runs have "
 		 "several files, put -- between those of one run and the next."},
 	{"weak", 0, OPTION_FLAG, FIELD(weak),
 	 .help = "With --scaling: the work grows with the number of ranks. Without it, every run "
@@ -300,7 +300,7 @@ const struct command cmd_report = {
 	.details =
 		"Reads a recording once and prints one screen. \"Efficiency\" is the share of all "
 		"rank time, between MPI_Init and MPI_Finalize, that was computing, with the "
-		"factors that POP defines and the share of useful time that had a core. Below it, "
+		"factors that POP defines, and the share of time outside MPI on a core. Below it, "
 		"each nanosecond of that time has one class. \"Why, and what to do\" has the "
 		"causes of the loss: each loss once, at its root, whoever waited; what it cost all "
 		"ranks together; how much shorter the run would be without it (a range: the run "

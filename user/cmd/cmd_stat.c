@@ -36,7 +36,7 @@ static const struct option_def options[] = {
 	 .help = "Write the report to FILE instead of stderr; - is stdout, where it follows "
 		 "what COMMAND wrote."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write the report as JSON (kmod-docs/REPORT.md); needs --output, because warnings "
+	 .help = "Write the report as JSON (kmod-docs/REPORT_JSON.md); needs --output, because warnings "
 		 "go to stderr."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
 	 .help = "Explain the columns below each table."},

@@ -261,3 +261,33 @@ unsigned int text_chars(const char *s)
 		n += ((unsigned char)*s & 0xc0) != 0x80;
 	return n;
 }
+
+const char *text_line_cut(const char *text, unsigned int most, int *bytes)
+{
+	const char *blank = NULL, *p = text;
+	unsigned int n = 0;
+
+	for (; *p && n < most; p++) {
+		if (*p == ' ')
+			blank = p;
+		n += ((unsigned char)p[1] & 0xc0) != 0x80;
+	}
+	if (*p && *p != ' ' && blank)
+		p = blank;
+	*bytes = (int)(p - text);
+	return *p == ' ' ? p + 1 : p;
+}
+
+void text_wrapped_print(FILE *out, const char *before, const char *text, unsigned int most)
+{
+	unsigned int indent = text_chars(before);
+	int bytes;
+
+	for (const char *first = text; *text;) {
+		const char *next = text_line_cut(text, most, &bytes);
+
+		fprintf(out, "%s%*s%.*s\n", text == first ? before : "",
+			text == first ? 0 : (int)indent, "", bytes, text);
+		text = next;
+	}
+}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* True if the first len bytes of text end in `end`. */
 bool text_ends_in(const char *text, size_t len, const char *end);
@@ -46,5 +47,12 @@ unsigned int text_chars(const char *s);
  * cut). Caller frees.
  */
 char *text_printable(const char *text, unsigned int max);
+/*
+ * Cuts text at a blank so that the part has at most `most` characters. *bytes: length of the part.
+ * Returns the next part.
+ */
+const char *text_line_cut(const char *text, unsigned int most, int *bytes);
+/* Prints lines of at most `most` characters after `before`, which the further lines indent. */
+void text_wrapped_print(FILE *out, const char *before, const char *text, unsigned int most);
 
 #endif

@@ -247,10 +247,11 @@ static void print_doubts(const struct compare *c, int run, FILE *out)
 	if (trace_get_summary(r->trace)->bad_blocks)
 		text_note(out, "DAMAGED (%s): blocks of the file are left out.", name);
 	if (r->lost_shown & LOSS_OF_ANY)
-		text_note(out,
-			  "LOST (%s): records are missing: figures marked ≥ are at least that, "
-			  "those marked ~ may be wrong in either direction.",
-			  name);
+		text_note(
+			out,
+			"LOST (%s): records are missing: figures marked ≥ are lower bounds, those "
+			"marked ~ may be too low or too high.",
+			name);
 }
 
 static const char *config_text(const struct report *r, const char *key)
@@ -272,10 +273,11 @@ static void print_recorded(const struct compare *c, FILE *out)
 		const char *after = config_text(&c->run[AFTER], keys[i][0]);
 
 		if (strcmp(before, after))
-			text_note(out,
-				  "Not recorded alike: %s was \"%.60s\" and then \"%.60s\"; what "
-				  "only one of them has is not comparable.",
-				  keys[i][1], before, after);
+			text_note(
+				out,
+				"Recorded differently: %s was \"%.60s\" before and \"%.60s\" after. What "
+				"only one run recorded is not comparable.",
+				keys[i][1], before, after);
 	}
 }
 
@@ -285,12 +287,14 @@ static void print_ranks_note(const struct compare *c, FILE *out)
 
 	if (c->only[BEFORE] + c->only[AFTER])
 		text_note(out,
-			  "Compared: %u ranks that are in both; left out: %s before, %s after.",
+			  "Compared are the %u ranks in both runs; left out: %s before, %s after.",
 			  c->ranks.n,
 			  human_plural(before, sizeof(before), c->only[BEFORE], "rank", "ranks"),
 			  human_plural(after, sizeof(after), c->only[AFTER], "rank", "ranks"));
 	else if (!c->ranks.n)
-		text_note(out, "No MPI process in either: all recorded processes are compared.");
+		text_note(
+			out,
+			"Neither run has an MPI process, so all recorded processes are compared.");
 }
 
 /* ---- sections ---- */
@@ -388,7 +392,7 @@ static void print_findings(const struct compare *c, uint32_t top, FILE *out)
 		columns_print(t.cols, out);
 		rows_note(out, &t, &c->findings, shown);
 	} else {
-		text_note(out, "none in either");
+		text_note(out, "No finding in either run.");
 	}
 	columns_free(t.cols);
 	for (uint32_t i = 0; i < shown && i < TEXTS_SHOWN; i++) {

@@ -10,6 +10,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "analysis/find.h"
 #include "report/hang_text.h"
 #include "report/section.h"
 
@@ -69,12 +70,11 @@ char *hang_ranks_text(const struct report *r, const struct model_process *const 
 		for (end = i + 1; end < n && follows(p[end - 1], p[end]);)
 			end++;
 		if (ranges++ == RANKS_NAMED)
-			return join(text, xasprintf(" and %u more", n - i));
-		text = join(text,
-			    xasprintf("%s%s", i ? ", " : "", rank_label(r->model, p[i], label)));
+			return words(text, " and %u more", n - i);
+		text = words(text, "%s%s", i ? ", " : "", rank_label(r->model, p[i], label));
 		if (end > i + 1)
-			text = join(text, xasprintf("%s%s", end == i + 2 ? ", " : "-",
-						    rank_label(r->model, p[end - 1], label)));
+			text = words(text, "%s%s", end == i + 2 ? ", " : "-",
+				     rank_label(r->model, p[end - 1], label));
 	}
 	return text;
 }
@@ -138,7 +138,7 @@ static char *call_text(const struct report *r, const struct hang_thread *t)
 			       human_ns(ns, sizeof(ns), hang_since_ns(r, t)), activity);
 
 	if (*want)
-		text = join(text, xasprintf(", and waits for %s", want));
+		text = words(text, ", and waits for %s", want);
 	free(want);
 	free(place);
 	free(activity);
@@ -165,7 +165,7 @@ static char *outside_text(const struct report *r, const struct hang_thread *t)
 static char *polls_text(const struct report *r, const struct hang_thread *t)
 {
 	char ns[HUMAN_BYTES], *place = place_in(r, &t->site);
-	char *text = xasprintf("it polls %s%s for %s, and finds nothing", t->func->name, place,
+	char *text = xasprintf("it has polled %s%s for %s without success", t->func->name, place,
 			       human_ns(ns, sizeof(ns), hang_since_ns(r, t)));
 
 	free(place);
@@ -182,7 +182,7 @@ static char *where_text(const struct telling *s, const struct model_process *p)
 	if (s->h->process[p->idx].finalized)
 		return xstrdup("it has finalised MPI");
 	if (!t)
-		return xstrdup("it made no call of MPI that was recorded");
+		return xstrdup("no MPI call of it was recorded");
 	if (t->polls)
 		return polls_text(s->r, t);
 	return t->func ? call_text(s->r, t) : outside_text(s->r, t);
@@ -335,7 +335,7 @@ static char *missing_text(const struct telling *s, const struct members *missing
 	char *text = ranks_text(s->r, missing->p, missing->n), *where;
 	const char *are = missing->n == 1 ? known ? "has" : "is" : known ? "have" : "are";
 
-	text = join(text, xasprintf(known ? " %s not called it" : " %s not in it", are));
+	text = words(text, known ? " %s not called it" : " %s not in it", are);
 	for (uint32_t i = 0; missing->n <= MISSING_NAMED && i < missing->n; i++) {
 		char *rank = rank_text(s->r, missing->p[i]);
 
@@ -365,11 +365,11 @@ static void missing_say(struct telling *s, const struct hang_thread *t, const st
 	text = xasprintf("%s %s in %s%s%s on %s", who, in.n == 1 ? "is" : "are", w->func->name, at,
 			 call, on);
 	if (missing.n)
-		text = join(join(text, xstrdup("; ")), missing_text(s, &missing, known));
+		text = join(words(text, "; "), missing_text(s, &missing, known));
 	if (unrecorded)
-		text = join(text, xasprintf("; %u of its members were not recorded", unrecorded));
+		text = words(text, "; %u of its members were not recorded", unrecorded);
 	if (!known && missing.n)
-		text = join(text, xstrdup(". Not seen: whether they were in it before"));
+		text = words(text, ". Whether they were in it before is unknown");
 	if (missing.n || unrecorded)
 		say(s, "missing", false, capital(text));
 	else
@@ -470,17 +470,19 @@ static char *cycle_end_text(const struct cycle *c)
 	human_ns(ns, sizeof(ns), c->least_ns);
 	if (c->presumed)
 		return xasprintf(
-			". None of them went on in the %s of the recording; what they sent before "
-			"it was not seen",
+			". None of them went on in the %s of the recording; what they sent "
+			"before is unknown",
 			ns);
 	text = xstrdup(". None of them can go on");
 	if (c->by_send)
-		text = join(text,
-			    xstrdup("; the library did not take the messages that are sent before "
-				    "they are received"));
+		text = join(
+			text,
+			xstrdup("; the library did not accept messages before they were received"));
 	if (c->multiple)
-		text = join(text, xstrdup(", unless another thread of theirs calls MPI (they may: "
-					  "MPI_THREAD_MULTIPLE)"));
+		text = join(
+			text,
+			xstrdup(", unless another of their threads calls MPI (MPI_THREAD_MULTIPLE allows "
+				"that)"));
 	return text;
 }
 
@@ -494,11 +496,11 @@ static void cycle_say(struct telling *s, const uint32_t *cycle, uint32_t n)
 
 		s->in_cycle[cycle[i]] = true;
 		if (i < CYCLE_NAMED)
-			text = join(text, xasprintf("%s%s", i ? "; " : "", link));
+			text = words(text, "%s%s", i ? "; " : "", link);
 		free(link);
 	}
 	if (n > CYCLE_NAMED)
-		text = join(text, xasprintf("; and so on, %u ranks in all", n));
+		text = words(text, "; and so on, %u ranks in all", n);
 	text = join(join(xstrdup(c.presumed ? "Each waits for the next one: " : "Deadlock: "),
 			 text),
 		    cycle_end_text(&c));
@@ -586,7 +588,7 @@ static void message_say(struct telling *s, const struct hang_thread *t, const st
 		free(stray);
 	} else {
 		gone = false;
-		text = join(text, xstrdup("; nobody has sent one that it has not received"));
+		text = words(text, "; no such message is on its way");
 	}
 	say(s, sends ? "send" : "receive", gone && w->other == HANG_UNSEEN, capital(text));
 	free(who);
@@ -713,10 +715,10 @@ static void files_say(struct telling *s)
 		who = ranks_text(s->r, files.p, files.n);
 		say(s, "io", false,
 		    capital(asleep == files.n ?
-				    xasprintf("%s %s in uninterruptible sleep in the kernel, as "
-					      "in input and output",
-					      who, files.n == 1 ? "is" : "are all") :
-				    xasprintf("%s %s in input and output", who,
+				    xasprintf(
+					    "%s %s in uninterruptible sleep in the kernel, as in file I/O",
+					    who, files.n == 1 ? "is" : "are all") :
+				    xasprintf("%s %s in file I/O", who,
 					      files.n == 1 ? "is" : "are all")));
 		free(who);
 	}
@@ -736,12 +738,10 @@ static void unseen_say(struct telling *s)
 	if (before)
 		say(s, "unseen", false,
 		    xstrdup(s->h->lost ?
-				    "Not seen: records of calls were lost. So which messages are "
-				    "missing, and how many calls members of a communicator have "
-				    "made together, is unknown" :
-				    "Not seen: what ranks did before the recording began. So "
-				    "which messages are missing, and how many calls members of a "
-				    "communicator have made together, is unknown"));
+				    "Records of calls were lost: which messages are missing, and how many "
+				    "collective calls were made, is unknown" :
+				    "What ranks did before the recording began is unknown, and so is which "
+				    "messages are missing and how many collective calls were made"));
 }
 
 void hang_sentences_make(const struct report *r, struct hang_text *out)

@@ -121,8 +121,7 @@ static void hang_put(struct html *h)
 		html_paragraph(
 			h, NULL, "%s",
 			h->r->hang.cut ?
-				"Unknown: the file is cut off, and calls that had not returned "
-				"are not in it." :
+				"Unknown: the file is cut off, and lacks calls that had not returned." :
 				"No rank that had called MPI was left.");
 	hang_text_release(&t);
 }
@@ -173,9 +172,8 @@ static void sites_put(struct html *h)
 	if (what.n && what.unnamed)
 		html_paragraph(
 			h, "note",
-			"FILE+0x…: its name in the source is not known here. That takes the file "
-			"as it was recorded, with debug information (cc -g), in it or installed "
-			"beside.");
+			"FILE+0x…: the place in the source is unknown. To see it, keep the file "
+			"as it was recorded, with debug information (cc -g).");
 	html_section_end(h);
 }
 

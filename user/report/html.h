@@ -52,8 +52,6 @@ void html_section_end(struct html *h);
 void html_notes(struct html *h, void (*print)(const struct report *r, FILE *out));
 /* Like html_notes(), but keeps the lines as they are. */
 void html_preformatted(struct html *h, void (*print)(const struct report *r, FILE *out));
-/* Puts printed text as paragraphs and joins wrapped lines. Frees text. */
-void html_printed(struct html *h, char *text);
 /* A part of the recording, in the trace's time. */
 struct html_moment {
 	uint64_t from_ns, to_ns;

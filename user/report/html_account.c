@@ -73,11 +73,11 @@ void html_efficiency(struct html *h)
 		h, NULL,
 		"Efficiency is the share of all rank time that was computing: the product of "
 		"the factors after it.");
-	html_paragraph(
-		h, NULL,
-		"Load balance: ranks share the work equally. Serialisation: ranks need not "
-		"wait for each other's work. Transfer: messages take no time. Had a core: what "
-		"was ready to compute had a core. 100 %% is the best of each.");
+	html_paragraph(h, NULL,
+		       "Load balance: ranks share the work equally. Serialisation: ranks need "
+		       "not wait for each other's work. Transfer: messages take no time. On a "
+		       "core: ranks were on a core while they were outside MPI. 100 %% is the "
+		       "best of each.");
 	html_put(h, "</details>\n");
 	html_section_end(h);
 }

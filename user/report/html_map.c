@@ -371,10 +371,10 @@ void html_map(struct html *h)
 	if (h->rows.folded)
 		html_paragraph(
 			h, "note",
-			"%u ranks are more than %d, so they are drawn together: %s; --rank LIST "
+			"%u ranks do not fit into %d rows, so ranks share rows: %s; --rank LIST "
 			"chooses some.",
 			h->bands.nband, HTML_ROWS_MAX,
-			h->rows.by_node ? "each node, and groups of its ranks where there is room" :
+			h->rows.by_node ? "each node, and groups of its ranks if there is room" :
 					  "groups of neighbours");
 	legend_put(h);
 	picture_put(h);

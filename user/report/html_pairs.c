@@ -163,12 +163,11 @@ static void waits_table(struct html *h, const struct waits *w)
 	}
 	html_table(h, c, "Who waited for whom, the longest first", moment);
 	shown_note(h, shown, w->n);
-	html_paragraph(
-		h, "note",
-		"In all: the sum over all waits of the pair; of collectives, of all members "
-		"together that were there until this rank came, and times: how often it came "
-		"last. When: the begin of the longest wait; open it for the command that draws "
-		"it. A rank may itself have waited for another one.");
+	html_paragraph(h, "note",
+		       "In all: the sum over all waits of the pair. For collectives: the sum "
+		       "over all members that waited for this rank; times is how often it came "
+		       "last. When: the begin of the longest wait; open it for the command that "
+		       "draws it. A rank may itself have waited for another one.");
 	free(moment);
 }
 
@@ -344,7 +343,7 @@ static void sizes_put(struct html *h)
 
 	html_section_begin(h, "sizes", "Message sizes");
 	if (c)
-		html_table(h, c, "Operations that send, by the bytes they hand over", NULL);
+		html_table(h, c, "Operations that send, by bytes", NULL);
 	else
 		html_paragraph(h, NULL, "No operation that sends was recorded.");
 	html_notes(h, text_messages_notes);

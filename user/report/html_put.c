@@ -99,7 +99,8 @@ static bool line_continues(const char *before, const char *line)
 	       (indent == 2 && strlen(before) + 1 + strcspn(line + indent, " ") > TEXT_NOTE_WIDTH);
 }
 
-void html_printed(struct html *h, char *text)
+/* Puts printed text as paragraphs and joins wrapped lines. Frees text. */
+static void printed_put(struct html *h, char *text)
 {
 	char *line, *before = NULL, *save = NULL;
 
@@ -132,7 +133,7 @@ static char *printed(const struct report *r, void (*print)(const struct report *
 
 void html_notes(struct html *h, void (*print)(const struct report *r, FILE *out))
 {
-	html_printed(h, printed(h->r, print));
+	printed_put(h, printed(h->r, print));
 }
 
 void html_preformatted(struct html *h, void (*print)(const struct report *r, FILE *out))

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Extracts efficiencies from the report of each run, and writes JSON. scaling_text.c writes text.
+ * Extracts efficiencies from the report of each run. Writes them as JSON, and as text: a column for
+ * each run; below the table, what is unknown and why.
  */
 #include "report/scaling.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "report/section.h"
 #include "version.h"
 
@@ -130,4 +134,263 @@ int scaling_json(const struct scaling *s, FILE *out)
 	json_out_array_end(j);
 	json_out_object_end(j);
 	return json_out_finish(j);
+}
+
+/* ---- text ---- */
+
+#define TABLE_WIDTH 100
+#define NAME_CHARS 16
+#define LABEL_CHARS 24 /* width of the first column */
+#define COLUMN_CHARS 9 /* smallest width of a run's column */
+#define COMMAND_CHARS 60
+
+/* ---- the table ---- */
+
+/*
+ * Lines in order of output. An indented line is a factor of the nearest less indented line above.
+ */
+static const struct {
+	const char *key;
+	const char *name;
+} lines[] = {
+	{"ranks", "ranks"},
+	{"span_ns", "time"},
+	{"speedup", "speedup"},
+	{"global_efficiency", "global efficiency"},
+	{"parallel_efficiency", "  parallel efficiency"},
+	{"load_balance", "    load balance"},
+	{"communication_efficiency", "    communication"},
+	{"serialisation_efficiency", "      serialisation"},
+	{"transfer_efficiency", "      transfer"},
+	{"computation_scaling", "  computation scaling"},
+	{"had_core", "on a core"},
+};
+
+static const struct figure *figure_named(const struct figure *f, const char *key)
+{
+	while (f->kind && strcmp(f->key, key) != 0)
+		f++;
+	return f->kind ? f : NULL;
+}
+
+static bool is_unknown(const struct figure *f, const void *row)
+{
+	return (f->kind == FIGURE_RATIO || f->kind == FIGURE_FACTOR) && isnan(figure_real(f, row));
+}
+
+static void run_cell(const struct scaling *s, const struct figure_table *t,
+		     const struct scaling_run *run, const char *key)
+{
+	const struct figure *own = figure_named(efficiency_figures, key);
+	const struct figure *f = own ? own : figure_named(scaling_figures, key);
+	const void *row = own ? (const void *)&run->e : run;
+
+	if (run->unknown != SCALING_KNOWN || is_unknown(f, row))
+		columns_cell(t->c, "unknown");
+	else
+		figure_cell(t, f, row, 0, own ? run->lost : scaling_lost(s, run));
+}
+
+/* Keeps the end of a long name, because names of runs differ there. Caller frees. */
+static char *name_cut(const char *name)
+{
+	char *clean = text_printable(name, 4096), *cut;
+	unsigned int chars = text_chars(clean);
+	const char *p = clean;
+
+	if (chars <= NAME_CHARS)
+		return clean;
+	for (unsigned int skip = chars - NAME_CHARS + 1; skip > 0; skip--)
+		do
+			p++;
+		while (((unsigned char)*p & 0xc0) == 0x80);
+	cut = xasprintf("…%s", p);
+	free(clean);
+	return cut;
+}
+
+static void table_print(const struct scaling *s, uint32_t first, uint32_t n, FILE *out)
+{
+	const struct figure_table t = {.c = columns_new()};
+	char *name;
+
+	columns_add(t.c, "", COLUMNS_LEFT);
+	for (uint32_t i = first; i < first + n; i++) {
+		name = name_cut(s->run[i].name);
+		columns_add(t.c, name, COLUMNS_RIGHT);
+		free(name);
+	}
+	for (size_t l = 0; l < sizeof(lines) / sizeof(lines[0]); l++) {
+		columns_cell(t.c, "%s", lines[l].name);
+		for (uint32_t i = first; i < first + n; i++)
+			run_cell(s, &t, &s->run[i], lines[l].key);
+	}
+	fputc('\n', out);
+	text_columns(t.c, out);
+}
+
+/* Number of columns that fit into one table, from run first on. */
+static uint32_t table_runs(const struct scaling *s, uint32_t first)
+{
+	unsigned int width = LABEL_CHARS, chars;
+	uint32_t i = first;
+
+	for (; i < s->n; i++, width += chars) {
+		chars = text_chars(s->run[i].name);
+		chars = 2 + (chars < COLUMN_CHARS ? COLUMN_CHARS :
+			     chars > NAME_CHARS	  ? NAME_CHARS :
+						    chars);
+		if (i > first && width + chars > TABLE_WIDTH)
+			break;
+	}
+	return i - first;
+}
+
+/* ---- scaling_notes ---- */
+
+static bool has_unknown_core(const struct scaling_run *r)
+{
+	return r->unknown == SCALING_KNOWN && !r->sched;
+}
+
+static bool has_no_mpi(const struct scaling_run *r)
+{
+	return r->unknown == SCALING_NO_MPI;
+}
+
+static bool has_no_window(const struct scaling_run *r)
+{
+	return r->unknown == SCALING_NO_WINDOW;
+}
+
+static bool has_nothing_outside(const struct scaling_run *r)
+{
+	return r->e.unknown == EFFICIENCY_NOTHING_OUTSIDE;
+}
+
+static bool is_too_long(const struct scaling_run *r)
+{
+	return r->e.unknown == EFFICIENCY_TOO_LONG;
+}
+
+static bool has_lost(const struct scaling_run *r)
+{
+	return r->lost & LOSS_OF_ACCOUNT;
+}
+
+static bool has_partial_path(const struct scaling_run *r)
+{
+	return r->lost & LOSS_OF_PATH && !has_lost(r) && !isnan(r->e.transfer);
+}
+
+static bool is_distorted(const struct scaling_run *r)
+{
+	return r->distorted;
+}
+
+/* Runs that match: "a.pov, b.pov"; NULL: none. Caller frees. */
+static char *names_of(const struct scaling *s, bool (*is)(const struct scaling_run *r))
+{
+	char *text = NULL, *name;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!is(&s->run[i]))
+			continue;
+		name = text_printable(s->run[i].name, COMMAND_CHARS);
+		text = text ? words(text, ", %s", name) : xstrdup(name);
+		free(name);
+	}
+	return text;
+}
+
+static const struct {
+	bool (*is)(const struct scaling_run *r);
+	const char *before, *after; /* text around the names of the runs */
+} scaling_notes[] = {
+	{is_distorted,
+	 "DISTORTED: ", ": tracing cost so much that these times are not the program's own."},
+	{has_no_mpi, "", ": unknown, because no process called MPI."},
+	{has_no_window, "",
+	 ": unknown, because no rank was seen between MPI_Init and MPI_Finalize."},
+	{has_nothing_outside, "",
+	 ": no rank was ever outside MPI, so there is nothing to divide by."},
+	{is_too_long, "",
+	 ": serialisation and transfer are unknown, because the recording is too "
+	 "long to be replayed."},
+	{has_unknown_core, "",
+	 ": whether ranks were on a core is unknown, because the scheduler was "
+	 "not recorded."},
+	{has_partial_path, "≤, ≥: not all messages and collectives are matched in ",
+	 ": serialisation is at most, and transfer at least, what is printed."},
+	{has_lost, "~: records are missing in ", ", so these figures may be too low or too high."},
+};
+
+static void notes_print(const struct scaling *s, FILE *out)
+{
+	for (size_t i = 0; i < sizeof(scaling_notes) / sizeof(scaling_notes[0]); i++) {
+		char *names = names_of(s, scaling_notes[i].is);
+
+		if (names)
+			text_note(out, "%s%s%s", scaling_notes[i].before, names,
+				  scaling_notes[i].after);
+		free(names);
+	}
+}
+
+/* Notes runs of another program, or with another command line and so maybe other work. */
+static void programs_print(const struct scaling *s, FILE *out)
+{
+	const struct scaling_run *first = &s->run[0];
+	bool other_work = false;
+
+	for (uint32_t i = 1; i < s->nknown; i++) {
+		const struct scaling_run *run = &s->run[i];
+		char *name = text_printable(run->name, COMMAND_CHARS);
+		char *program = text_printable(run->program, COMMAND_CHARS);
+		char *wanted = text_printable(first->program, COMMAND_CHARS);
+
+		if (strcmp(run->program, first->program) != 0)
+			text_note(
+				out,
+				"%s is a run of another program (%s, not %s): comparing it with the "
+				"others means nothing.",
+				name, program, wanted);
+		else
+			other_work |= strcmp(run->command, first->command) != 0;
+		free(name);
+		free(program);
+		free(wanted);
+	}
+	if (!other_work || s->weak)
+		return;
+	text_note(out, "The command lines differ, so the work may differ, too:");
+	for (uint32_t i = 0; i < s->nknown; i++) {
+		char *name = text_printable(s->run[i].name, COMMAND_CHARS);
+
+		fprintf(out, "    %s: ", name);
+		text_foreign(out, "", s->run[i].command, COMMAND_CHARS);
+		fputc('\n', out);
+		free(name);
+	}
+}
+
+void scaling_text(const struct scaling *s, FILE *out)
+{
+	char *program = text_printable(s->run[0].program, COMMAND_CHARS);
+	char *first = text_printable(s->run[0].name, COMMAND_CHARS);
+	uint32_t n;
+
+	fprintf(out, "Scaling of %s: %u runs, relative to %s\n", program, s->n, first);
+	text_note(out,
+		  s->weak ? "Weak scaling: the work is assumed to grow with the number of ranks." :
+			    "Strong scaling: all runs are assumed to do the same work. If the work "
+			    "grows with the number of ranks, use --weak.");
+	for (uint32_t i = 0; i < s->n; i += n) {
+		n = table_runs(s, i);
+		table_print(s, i, n, out);
+	}
+	programs_print(s, out);
+	notes_print(s, out);
+	free(program);
+	free(first);
 }

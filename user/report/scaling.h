@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shows how a program scales: the efficiencies of several runs in one table (report --scaling), as
- * text and JSON. kmod-docs/REPORT.md describes the members of the JSON.
+ * text and JSON. kmod-docs/REPORT_SCALING.md describes the members of the JSON.
  */
 #ifndef POV_REPORT_SCALING_H
 #define POV_REPORT_SCALING_H

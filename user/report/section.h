@@ -56,8 +56,6 @@ void text_messages(const struct report *r, FILE *out);
 void text_collectives(const struct report *r, FILE *out);
 void text_posts(const struct report *r, FILE *out);
 void text_traffic(const struct report *r, FILE *out);
-void text_pairs(const struct report *r, FILE *out);
-void text_devices(const struct report *r, FILE *out);
 void text_transfers(const struct report *r, FILE *out);
 void text_coverage(const struct report *r, FILE *out);
 void text_call_sites(const struct report *r, FILE *out);
@@ -114,6 +112,11 @@ void text_explain(const struct report *r, FILE *out, const char *fmt, ...)
 uint32_t text_rows_shown(const struct report *r, uint32_t n, uint32_t many);
 /* Prints a note if shown < n. */
 void text_shown_note(FILE *out, uint32_t shown, uint32_t n);
+/* Prints a note if shown < n, for tables that show the ranks that computed least. */
+void text_ranks_shown_note(const struct report *r, FILE *out, uint32_t shown, uint32_t n);
+/* Adds a cell with the CPUs that a thread may use: "0-3", at most so many ranges, or "any". */
+void text_bound_cell(const struct report *r, struct columns *c, const struct model_thread *t,
+		     unsigned int ranges);
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p);
 
 /*
@@ -209,7 +212,6 @@ struct call_sites_shown {
 	bool unnamed; /* some call site has no known source location */
 };
 struct columns *table_call_sites(const struct report *r, struct call_sites_shown *what);
-void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out);
 
 /* ---- JSON ---- */
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shows where rank time went (analysis/account.h): bars of the first screen and of a page; JSON. */
+/*
+ * Shows where rank time went (analysis/account.h): bars and table of ranks of the first screen and
+ * of a page; JSON.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/label.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "report/section.h"
@@ -121,4 +125,251 @@ void json_account(struct json_out *j, const struct report *r)
 	}
 	json_out_array_end(j);
 	json_out_object_end(j);
+}
+
+/* ---- the table of ranks ---- */
+
+#define MOST_PCT 5    /* names no loss below this share of the rank's time */
+#define RANKS_MANY 16 /* with more ranks, shows only those that computed least */
+#define RANKS_SHOWN 8 /* number of ranks shown then */
+#define MOST_CHARS 40
+#define RANGES_SHOWN 2 /* ranges of CPUs that a thread is bound to */
+
+/* Columns. Each is the sum of one class or two. */
+static const struct {
+	const char *name;
+	enum account_class class, also;
+	bool always;
+} columns[] = {
+	{"computing", ACCOUNT_COMPUTING, ACCOUNT_OUTSIDE, true},
+	{"no core", ACCOUNT_NO_CORE, ACCOUNT_MPI_NO_CORE, true},
+	{"asleep", ACCOUNT_ASLEEP, ACCOUNT_ASLEEP, false},
+	{"waiting", ACCOUNT_WAITING, ACCOUNT_WAITING, true},
+	{"MPI work", ACCOUNT_MPI_WORK, ACCOUNT_MPI_WORK, true},
+	{"transfer", ACCOUNT_TRANSFER, ACCOUNT_TRANSFER, true},
+	{"file I/O", ACCOUNT_FILE_IO, ACCOUNT_FILE_IO, false},
+	{"tracing", ACCOUNT_TRACING, ACCOUNT_TRACING, false},
+	{"in open call", ACCOUNT_OPEN, ACCOUNT_OPEN, false},
+	{"unknown", ACCOUNT_UNKNOWN, ACCOUNT_UNKNOWN, false},
+	{"apart", ACCOUNT_APART, ACCOUNT_APART, false},
+};
+
+#define COLUMNS_CNT (sizeof(columns) / sizeof(columns[0]))
+
+static uint64_t column_ns(const struct account_row *row, size_t c)
+{
+	return row->ns[columns[c].class] +
+	       (columns[c].also != columns[c].class ? row->ns[columns[c].also] : 0);
+}
+
+/* Bit mask of the columns that are always shown, or in which some rank has a share to show. */
+static uint32_t columns_shown(const struct report *r)
+{
+	uint32_t shown = 0;
+
+	for (size_t c = 0; c < COLUMNS_CNT; c++)
+		shown |= columns[c].always ? 1u << c : 0;
+	for (uint32_t i = 0; i < r->account.nrank; i++) {
+		const struct account_row *row = &r->account.rank[i].row;
+		uint64_t total_ns = account_total_ns(row);
+
+		for (size_t c = 0; c < COLUMNS_CNT; c++)
+			shown |= pct_of(column_ns(row, c), total_ns) >= SHOWN_PCT ? 1u << c : 0;
+	}
+	return shown;
+}
+
+static void share_cell(struct columns *t, uint64_t ns, uint64_t total_ns)
+{
+	double pct = pct_of(ns, total_ns);
+
+	if (pct < SHOWN_PCT)
+		columns_cell(t, "–");
+	else
+		columns_cell(t, "%.0f %%", pct);
+}
+
+/* The process that had a rank's core longest; NULL: unknown. */
+static const struct model_process *holder_most(const struct report *r,
+					       const struct account_rank *rank)
+{
+	const struct held *h, *most = NULL;
+
+	for (size_t at = 0; (h = map_next(&r->findings.app.held, &at, NULL));)
+		if (h->waiter == rank->thread && h->holder != HELD_UNKNOWN &&
+		    (!most || h->ns > most->ns || (h->ns == most->ns && h->holder < most->holder)))
+			most = h;
+	return most ? model_process_get(r->model, most->holder) : NULL;
+}
+
+/* The rank whose messages it waited for longest; NULL unless that is half of its waiting time. */
+static const struct model_process *late_most(const struct report *r,
+					     const struct account_rank *rank)
+{
+	const struct map *pairs = &r->findings.late.pairs[LATE_SENDER];
+	const struct waited_for *w, *most = NULL;
+
+	for (size_t at = 0; (w = map_next(pairs, &at, NULL));)
+		if (w->waiter == rank->process &&
+		    (!most || w->ns > most->ns || (w->ns == most->ns && w->late < most->late)))
+			most = w;
+	return most && 2 * most->ns >= rank->row.ns[ACCOUNT_WAITING] ?
+		       model_process_get(r->model, most->late) :
+		       NULL;
+}
+
+static char *who_text(const struct report *r, const struct model_process *p)
+{
+	char label[RANK_LABEL_BYTES], *name, *text;
+
+	if (p->is_rank)
+		return xasprintf("rank %s", rank_label(r->model, p, label));
+	if (!p->host_pid)
+		return xstrdup("nobody");
+	name = text_printable(p->name, 15);
+	text = xasprintf("%s (%u)", name, p->host_pid);
+	free(name);
+	return text;
+}
+
+static char *no_core_text(const struct report *r, const struct account_rank *rank)
+{
+	const struct model_process *p = holder_most(r, rank);
+	char *who, *text;
+
+	if (!p)
+		return xstrdup("had no core");
+	if (p->idx == rank->process)
+		return xstrdup("its own threads had the core");
+	who = who_text(r, p);
+	text = xasprintf("%s had the core", who);
+	free(who);
+	return text;
+}
+
+static char *waiting_text(const struct report *r, const struct account_rank *rank)
+{
+	const struct model_process *p = late_most(r, rank);
+	char *who, *text;
+
+	if (!p)
+		return xstrdup("waited for late ranks");
+	who = who_text(r, p);
+	text = xasprintf("waited for %s", who);
+	free(who);
+	return text;
+}
+
+/* Describes the largest loss of a rank. Caller frees. */
+static char *most_text(const struct report *r, const struct account_rank *rank)
+{
+	static const char *const said[COLUMNS_CNT] = {
+		[2] = "slept",
+		[4] = "worked in MPI",
+		[5] = "messages, collectives",
+		[6] = "read and wrote files",
+		[7] = "povtrace",
+		[8] = "a call that had not returned",
+		[9] = "unknown",
+		[10] = "in MPI_Init or MPI_Finalize",
+	};
+	size_t most = 1;
+
+	for (size_t c = 1; c < COLUMNS_CNT; c++)
+		if (column_ns(&rank->row, c) > column_ns(&rank->row, most))
+			most = c;
+	if (pct_of(column_ns(&rank->row, most), account_total_ns(&rank->row)) < MOST_PCT)
+		return xstrdup("");
+	return most == 1 ? no_core_text(r, rank) :
+	       most == 3 ? waiting_text(r, rank) :
+			   xstrdup(said[most]);
+}
+
+static void rank_row(const struct report *r, struct columns *t, const struct account_rank *rank,
+		     uint32_t shown)
+{
+	const struct model_process *p = model_process_get(r->model, rank->process);
+	char *most = most_text(r, rank);
+
+	text_rank_cell(r, t, p);
+	if (model_get_info(r->model)->nhosts > 1)
+		columns_text(t, model_host_get(r->model, p->host_idx)->label, 12);
+	if (r->findings.demand.nmask)
+		text_bound_cell(r, t, model_thread_get(r->model, rank->thread), RANGES_SHOWN);
+	for (size_t c = 0; c < COLUMNS_CNT; c++)
+		if (shown & 1u << c)
+			share_cell(t, column_ns(&rank->row, c), account_total_ns(&rank->row));
+	columns_text(t, most, MOST_CHARS);
+	free(most);
+}
+
+static int least_compute(const void *va, const void *vb)
+{
+	const struct account_rank *a = *(const struct account_rank *const *)va,
+				  *b = *(const struct account_rank *const *)vb;
+	double x = pct_of(column_ns(&a->row, 0), account_total_ns(&a->row));
+	double y = pct_of(column_ns(&b->row, 0), account_total_ns(&b->row));
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return a->process < b->process ? -1 : a->process > b->process;
+}
+
+/* Ranks shown, in the order of r->row. Caller frees. */
+static const struct account_rank **ranks_list(const struct report *r, uint32_t *n)
+{
+	const struct account_rank **list = xmalloc((r->nrows + 1) * sizeof(const void *));
+
+	*n = 0;
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct account_rank *rank = account_of(&r->account, r->row[i]);
+
+		if (rank)
+			list[(*n)++] = rank;
+	}
+	return list;
+}
+
+struct columns *table_account_ranks(const struct report *r, uint32_t *shown, uint32_t *all)
+{
+	struct columns *t = columns_new();
+	uint32_t n;
+	const struct account_rank **rank = ranks_list(r, &n);
+	bool many = n > RANKS_MANY && r->opt->top;
+	uint32_t cells = columns_shown(r);
+
+	*shown = many ? RANKS_SHOWN : n;
+	*all = n;
+	if (many && r->sort == REPORT_SORT_RANK)
+		qsort(rank, n, sizeof(const void *), least_compute);
+	columns_add(t, "rank", COLUMNS_RIGHT);
+	if (model_get_info(r->model)->nhosts > 1)
+		columns_add(t, "host", COLUMNS_LEFT);
+	if (r->findings.demand.nmask)
+		columns_add(t, "CPUs", COLUMNS_LEFT);
+	for (size_t c = 0; c < COLUMNS_CNT; c++)
+		if (cells & 1u << c)
+			columns_add(t, columns[c].name, COLUMNS_RIGHT);
+	columns_add(t, "lost most by", COLUMNS_LEFT);
+	for (uint32_t i = 0; i < *shown; i++)
+		rank_row(r, t, rank[i], cells);
+	free(rank);
+	return t;
+}
+
+void text_account_ranks(const struct report *r, FILE *out)
+{
+	uint32_t shown, n;
+	struct columns *t = table_account_ranks(r, &shown, &n);
+
+	text_section(out, "Ranks, in %% of their time between MPI_Init and MPI_Finalize");
+	text_columns(t, out);
+	text_ranks_shown_note(r, out, shown, n);
+	text_windows_note(r, out);
+	text_explain(r, out,
+		     "computing: outside MPI, on a core. no core: wanted one and had none. "
+		     "asleep: blocked outside MPI. waiting: in MPI, another rank was late. "
+		     "MPI work: in MPI, without waiting for a rank. transfer: in calls that "
+		     "wait, no rank known to be late. apart: still in MPI_Init or already in "
+		     "MPI_Finalize. CPUs: those that the rank may use.");
 }

@@ -85,23 +85,6 @@ void json_app_process(struct json_out *j, const struct report *r, uint32_t idx)
 
 /* ---- ranks ---- */
 
-/* CPUs that the thread may use: "0-3", or "any" */
-static void bound_cell(const struct report *r, struct columns *c, const struct model_thread *t)
-{
-	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
-	char *cpus;
-
-	if (!k) {
-		cell_empty(c);
-		return;
-	}
-	cpus = k->nr < model_host_get(r->model, k->host_idx)->nr_cpus ?
-		       cpus_label(r->model, k->host_idx, &k->cpus, RANGES_SHOWN) :
-		       xstrdup("any");
-	columns_cell(c, "%s", cpus);
-	free(cpus);
-}
-
 static bool has_masks(const struct report *r)
 {
 	return r->findings.demand.nmask;
@@ -123,7 +106,7 @@ static void thread_cells(const struct report *r, const struct figure_table *t,
 								       "");
 	}
 	if (has_masks(r))
-		bound_cell(r, t->c, thread);
+		text_bound_cell(r, t->c, thread, RANGES_SHOWN);
 	figures_cells(t, row, 0, r->lost[idx]);
 	if (t->facts & FACT_SCHED)
 		text_who_had_core(r, t->c, thread, row->window_ns / HELD_PART,
@@ -254,10 +237,10 @@ void text_windows_note(const struct report *r, FILE *out)
 		silent = silents++ ? silent : p;
 	}
 	if (founds)
-		text_note(
-			out,
-			"MPI_Init of %s was not recorded: time counts from the first call that was.",
-			human_plural(n, sizeof(n), founds, "rank", "ranks"));
+		text_note(out,
+			  "MPI_Init of %s was not recorded: time counts from the first recorded "
+			  "call.",
+			  human_plural(n, sizeof(n), founds, "rank", "ranks"));
 	if (!silent)
 		return;
 	name = text_printable(silent->name, 16);
@@ -389,18 +372,14 @@ static void table_print(const struct report *r, struct text_unit unit, FILE *out
 		ranges_print(r, &t);
 	text_columns(t.c, out);
 	free(row);
-	if (many)
-		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
-			  r->nrows,
-			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
-							"as --sort says");
+	text_ranks_shown_note(r, out, shown, r->nrows);
 }
 
 void text_app_time(const struct report *r, FILE *out)
 {
 	struct text_unit unit = text_unit_for(longest_window_ns(r));
 
-	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and what it was (%%)",
+	text_section(out, "%s between MPI_Init and MPI_Finalize: time (%s), and where it went (%%)",
 		     r->opt->threads ? "Threads" : "Main threads", unit.name);
 	if (has_rows(r))
 		table_print(r, unit, out);
@@ -409,13 +388,14 @@ void text_app_time(const struct report *r, FILE *out)
 	interrupts_note(r, out);
 	text_explain(
 		r, out,
-		"compute: running outside MPI. MPI work: running in MPI calls that do not wait "
-		"for others. MPI wait: running in those that do, in and between polls that found "
-		"nothing and are less than 5 us apart, or asleep in MPI. file I/O: in MPI_File "
-		"calls. no core: wanted one and had none. asleep: blocked outside MPI. %swho had "
-		"the core: while it had none. bound to: the CPUs that it might use at last.",
+		"compute: running outside MPI. MPI work: running in MPI calls that do "
+		"not wait for others. MPI wait: running in those that wait, polling "
+		"without success (less than 5 us apart), or asleep in MPI. file I/O: in "
+		"MPI_File calls. no core: wanted one and had none. asleep: blocked "
+		"outside MPI. %swho had the core: while it had none. bound to: the CPUs "
+		"that it could use at the end.",
 		r->facts & FACT_TRACING ?
-			"tracing: what povtrace took: recording its calls, waiting for room for "
-			"that, and the core while povtrace had it. " :
+			"tracing: time that povtrace took: recording calls, waiting for room to "
+			"record, and the core while povtrace ran on it. " :
 			"");
 }

@@ -87,22 +87,23 @@ void json_call_sites(struct json_out *j, const struct report *r, const bool *wan
 
 /* ---- text ---- */
 
-void text_call_sites_notes(const struct report *r, bool unnamed, FILE *out)
+static void call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 {
 	char calls[64];
 
 	if (r->nrows > 1)
 		text_explain(
 			r, out,
-			"min, mean, max: of the total, over the %u ranks above; those that made "
-			"no such call count as 0. by: where it is max.",
+			"min, mean, max: of total, over the %u ranks above; ranks without such a "
+			"call count as 0. by: the rank with max.",
 			r->nrows);
 	if (unnamed)
-		text_note(out, "FILE+0x…: its name in the source is not known here. That takes the "
-			       "file as it was recorded, with debug information (cc -g), in it or "
-			       "installed beside; with symbols alone, it is FUNCTION+0x….");
+		text_note(out,
+			  "FILE+0x…: the place in the source is unknown. To see it, keep the file "
+			  "as it was recorded, with debug information (cc -g). With symbols alone, "
+			  "FUNCTION+0x… is printed.");
 	if (r->site_times.left_out)
-		text_note(out, "%s from further places are not in this table.",
+		text_note(out, "%s from other call sites are not in this table.",
 			  human_plural(calls, sizeof(calls), r->site_times.left_out, "call",
 				       "calls"));
 }
@@ -160,5 +161,5 @@ void text_call_sites(const struct report *r, FILE *out)
 	columns_free(c);
 	text_shown_note(out, what.shown, what.n);
 	if (what.n)
-		text_call_sites_notes(r, what.unnamed, out);
+		call_sites_notes(r, what.unnamed, out);
 }

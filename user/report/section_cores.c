@@ -4,6 +4,7 @@
 
 #include "analysis/table.h"
 #include "lib/log.h"
+#include "analysis/find.h"
 #include "report/section.h"
 
 #define CORES_MANY 64
@@ -156,13 +157,13 @@ void text_cores(const struct report *r, FILE *out)
 	columns_add(t.c, "mostly rank", COLUMNS_LEFT);
 	core_rows(r, &t);
 	text_columns(t.c, out);
-	text_explain(
-		r, out,
-		"targets: recorded processes that are no rank (launchers, helpers). others: all "
-		"other tasks. unknown: %s The five add up to the wall time.",
-		model_get_info(r->model)->sched_all ?
-			"before a CPU's first record, and where records were lost." :
-			"nothing recorded says what ran: other tasks, or none (--sched all would).");
+	text_explain(r, out,
+		     "targets: recorded processes that are not ranks (launchers, helpers). "
+		     "others: all other tasks. unknown: %s The five add up to the wall time.",
+		     model_get_info(r->model)->sched_all ?
+			     "before a CPU's first record, and where records were lost." :
+			     "no record shows what ran: other tasks, or none (record --sched all "
+			     "shows it).");
 }
 
 /* ---- who took most of each core ---- */
@@ -195,15 +196,13 @@ static void takers_cell(const struct report *r, struct columns *c, uint32_t cpu)
 		const struct model_process *p = model_process_get(r->model, taker[i]);
 		double pct = 100.0 * (double)cores_share_ns(&r->cores, taker[i], cpu) /
 			     (double)r->cores.wall_ns;
-		char *name = text_printable(p->name, 20), *longer;
+		char *name = text_printable(p->name, 20);
 
-		longer = p->is_rank ? xasprintf("%s%srank %s %.1f", line, i ? ", " : "",
-						rank_label(r->model, p, label), pct) :
-				      xasprintf("%s%s%s (pid %u) %.1f", line, i ? ", " : "", name,
-						p->host_pid, pct);
+		line = words(line, "%s", i ? ", " : "");
+		line = p->is_rank ?
+			       words(line, "rank %s %.1f", rank_label(r->model, p, label), pct) :
+			       words(line, "%s (pid %u) %.1f", name, p->host_pid, pct);
 		free(name);
-		free(line);
-		line = longer;
 	}
 	columns_text(c, line, 96);
 	free(line);

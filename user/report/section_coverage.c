@@ -35,8 +35,8 @@ const struct figure overhead_object[] = {
 #define ROW struct coverage
 static const struct figure call_doubts[] = {
 	{FIGURE_COUNT, "open_calls", "open", AT(open_calls),
-	 .one = "call had not returned when it was read out",
-	 .many = "calls had not returned when they were read out"},
+	 .one = "call had not returned at the end of the recording",
+	 .many = "calls had not returned at the end of the recording"},
 	{FIGURE_COUNT, "unwound_calls", "unwound", AT(unwound_calls),
 	 .one = "call was left without returning (longjmp, exception, exit)",
 	 .many = "calls were left without returning (longjmp, exception, exit)"},
@@ -49,24 +49,25 @@ static const struct figure record_doubts[] = {
 	{FIGURE_COUNT, "sched_gaps", AT(sched_gaps)},
 	{FIGURE_NS, "sched_gaps_ns", AT(sched_gap_ns)},
 	{FIGURE_COUNT, "sched_gaps_unannounced", "gaps", AT(sched_gaps_late),
-	 .one = "loss of scheduler records came unannounced: states before may be wrong",
-	 .many = "losses of scheduler records came unannounced: states before them may be wrong"},
+	 .one = "loss of scheduler records was found late: states before it may be wrong",
+	 .many = "losses of scheduler records were found late: states before them may be "
+		 "wrong"},
 	{FIGURE_COUNT, "unannounced_threads", "unnamed", AT(unannounced_threads),
-	 .one = "thread was seen without a record of its birth",
-	 .many = "threads were seen without a record of their birth"},
+	 .one = "thread has no record of its start",
+	 .many = "threads have no record of their start"},
 	{FIGURE_COUNT, "contradictions", "conflicts", AT(contradictions),
-	 .one = "time, the kernel told nothing of a switch or wake-up in between: the state "
+	 .one = "switch or wake-up is missing without a known loss: the state before it "
 		"counts as unknown",
-	 .many = "times, the kernel told nothing of a switch or wake-up in between: the states "
-		 "count as unknown"},
+	 .many = "switches or wake-ups are missing without a known loss: the states "
+		 "before them count as unknown"},
 	{FIGURE_COUNT, "bad_records", "left out", AT(bad_records), .one = "record is malformed",
 	 .many = "records are malformed"},
 	{FIGURE_COUNT, "unknown_records", "left out", AT(unknown_records),
-	 .one = "record is of a kind this version does not know",
-	 .many = "records are of kinds this version does not know"},
+	 .one = "record has a kind that is unknown to this version",
+	 .many = "records have kinds that are unknown to this version"},
 	{FIGURE_COUNT, "unknown_functions", "unknown", AT(unknown_functions),
-	 .one = "call is of a function that the trace does not name",
-	 .many = "calls are of functions that the trace does not name"},
+	 .one = "call is of a function that has no name in the trace",
+	 .many = "calls are of functions that have no name in the trace"},
 	{0},
 };
 #undef ROW
@@ -303,9 +304,9 @@ static void losses_print(const struct report *r, FILE *out)
 	}
 	if (v->preload_no_area)
 		fprintf(out,
-			"             %s of threads that could get no memory to record in: too "
-			"few file\n"
-			"             descriptors (ulimit -n), no memory, or no answer in time\n",
+			"             %s of threads that got no memory to record in: too few "
+			"file\n             descriptors (ulimit -n), no memory, or no answer in "
+			"time\n",
 			human_plural(calls, sizeof(calls), v->preload_no_area, "call is",
 				     "calls are"));
 	if (lost > v->preload_no_area)
@@ -366,9 +367,8 @@ static void limit_print(const struct report *r, FILE *out)
 	if (!v->exceeded.counted_ns)
 		return;
 	fprintf(out,
-		"  EXCEEDED   --max-overhead %g for %s, by functions that are never left "
-		"out:\n"
-		"             at most ",
+		"  EXCEEDED   --max-overhead %g for %s, by functions that are always "
+		"recorded:\n             at most ",
 		100 * v->limit, human_ns(ns, sizeof(ns), v->exceeded.counted_ns));
 	limit_cost_print(r, &v->exceeded, out);
 }
@@ -383,12 +383,10 @@ static const char *miss_text(const char *name)
 	} known[] = {
 		{"depth", "calls nested too deeply, not recorded"},
 		{"threads", "calls not recorded because there was no room for another thread"},
-		{"no_entry", "calls that had begun before attaching, left out"},
-		{"wait",
-		 "files that programs ran before they had been looked at: first calls may be "
-		 "missing"},
-		{"recursion",
-		 "events not recorded because the kernel was in a probe on that CPU already"},
+		{"no_entry", "calls left out because they had begun before attaching"},
+		{"wait", "files that programs ran before povtrace had examined them: first calls "
+			 "may be missing"},
+		{"recursion", "events not recorded because that CPU was already in a probe"},
 	};
 	size_t i;
 
@@ -447,7 +445,7 @@ static void waits_print(const struct coverage *v, FILE *out)
 
 	if (v->questions)
 		fprintf(out,
-			"  waits      threads asked %s time%s for files to be looked at, and "
+			"  waits      threads asked povtrace %s time%s to examine a file, and "
 			"waited %s in all\n",
 			human_count(cnt, sizeof(cnt), v->questions), v->questions == 1 ? "" : "s",
 			human_ns(ns, sizeof(ns), v->wait_ns));
@@ -466,7 +464,7 @@ static void doubts_print(const struct report *r, FILE *out)
 			human_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
 	figures_lines(record_doubts, s, out);
 	if (tail_bytes)
-		fprintf(out, "  cut off    %s behind the last complete block\n",
+		fprintf(out, "  cut off    %s after the last complete block\n",
 			human_bytes(a, sizeof(a), tail_bytes));
 }
 
@@ -498,7 +496,7 @@ static void overhead_print(const struct report *r, FILE *out)
 	char a[HUMAN_BYTES], b[HUMAN_BYTES];
 
 	if (!v->calibrated) {
-		fprintf(out, "  overhead   not known: the trace holds no calibrated probe cost\n");
+		fprintf(out, "  overhead   unknown: the trace has no calibrated probe cost\n");
 		return;
 	}
 	fprintf(out, "  overhead   %s", r->lost_shown & LOSS_OF_CALLS ? "≥" : "");
@@ -507,7 +505,7 @@ static void overhead_print(const struct report *r, FILE *out)
 			human_count(a, sizeof(a), h->preloaded), v->preload_ns,
 			probed || h->preloaded_counted ? "\n             + " : "");
 	if (h->preloaded_counted)
-		fprintf(out, "%s calls that these counted x %.0f ns%s",
+		fprintf(out, "%s calls counted by processes themselves x %.0f ns%s",
 			human_count(a, sizeof(a), h->preloaded_counted), v->preload_counted_ns,
 			probed ? "\n             + " : "");
 	if (probed)
@@ -527,8 +525,8 @@ static void overhead_print(const struct report *r, FILE *out)
 	fputc('\n', out);
 	if (h->kernel)
 		fprintf(out,
-			"             %s calls and polls within the kernel (layer os) are not in "
-			"this: their cost is not calibrated\n",
+			"             without %s calls and polls in the kernel (layer os), whose "
+			"cost is unknown\n",
 			human_count(a, sizeof(a), h->kernel));
 	worst_print(r, out);
 }
@@ -542,17 +540,18 @@ static void preload_print(const struct coverage *v, FILE *out)
 		fprintf(out, "  by probes  %s: they do not record their calls themselves\n",
 			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
 	if (v->preload_missed)
-		fprintf(out, "             %s, which their processes could not record themselves\n",
+		fprintf(out,
+			"             %s, because processes could not record them themselves\n",
 			human_plural(a, sizeof(a), v->preload_missed, "function has probes",
 				     "functions have probes"));
 	if (v->preload_wait_ns)
-		fprintf(out, "  waited     for room to record: %s, all threads together\n",
+		fprintf(out, "  waited     %s for room to record, all threads together\n",
 			human_ns(a, sizeof(a), v->preload_wait_ns));
 	if (v->preload_damaged)
 		fprintf(out,
 			"  DAMAGED    %" PRIu64
-			" threads have overwritten where their calls are recorded: "
-			"what they did from then on is missing\n",
+			" threads have overwritten the memory that records their calls: their "
+			"later calls are missing\n",
 			v->preload_damaged);
 }
 
@@ -579,9 +578,9 @@ void text_coverage(const struct report *r, FILE *out)
 	const struct coverage *v = &r->coverage;
 	uint32_t i;
 
-	text_section(out, "Coverage: what was seen, and what it cost");
+	text_section(out, "Coverage: what was recorded, and what it cost");
 	if (!v->nlibrary)
-		fprintf(out, "  library    none was attached to\n");
+		fprintf(out, "  library    none was probed\n");
 	for (i = 0; i < v->nlibrary; i++)
 		library_print(&v->library[i], out);
 	losses_print(r, out);

@@ -20,7 +20,7 @@ const struct figure efficiency_figures[] = {
 	{FIGURE_RATIO, "serialisation_efficiency", "serialisation", AT(serialisation), DOUBT,
 	 .high = LOSS_OF_PATH},
 	{FIGURE_RATIO, "transfer_efficiency", "transfer", AT(transfer), DOUBT, .low = LOSS_OF_PATH},
-	{FIGURE_RATIO, "had_core", "had a core", AT(had_core), DOUBT},
+	{FIGURE_RATIO, "had_core", "on a core", AT(had_core), DOUBT},
 	{0},
 };
 #undef ROW

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shows the functions that were called, and how long they took. */
+/*
+ * Shows the functions that were called and how long they took, and which ranks came last to
+ * collective calls and how long others waited (analysis/arrivals.h).
+ */
 #include <stdlib.h>
 
 #include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "report/section.h"
+
+/* ---- functions ---- */
 
 #define ROW struct function_row
 #define CALLS .low = LOSS_OF_CALLS & ~LOSS_COUNTED /* counted calls are included */
@@ -82,43 +87,41 @@ static void function_cells(const struct figure_table *t, const struct function_r
 
 static void columns_explain(const struct report *r, FILE *out, const struct function_row *sum)
 {
-	text_explain(
-		r, out,
-		"%%wall: of the ranks' wall time added up. polls: of the calls, those that found "
-		"nothing and were merged when recorded; they are in calls, total and mean, not in "
-		"p50, p99 and max. p50 and p99 are within 0.8 %%.");
-	text_explain(
-		r, out,
-		"sent: bytes handed over. received: bytes that arrived where the call's status "
-		"tells, else the capacity posted. A persistent operation counts each time it is "
-		"started.%s",
-		sum->unknown_sends + sum->unknown_recvs ?
-			" > and ?: more, whose size is not known." :
-			"");
+	text_explain(r, out,
+		     "%%wall: of the ranks' wall time added up. polls: calls that found "
+		     "nothing and were merged in the recording; they count in calls, total "
+		     "and mean, not in p50, p99 and max. p50 and p99 are within 0.8 %%.");
+	text_explain(r, out,
+		     "sent: bytes handed over. received: bytes that arrived if the call's "
+		     "status has their number, else the room that was posted. A persistent "
+		     "operation counts each time it is started.%s",
+		     sum->unknown_sends + sum->unknown_recvs ? " > and ?: some sizes are unknown." :
+							       "");
 	if (sum->counted)
 		text_explain(
 			r, out,
-			"counted: of the calls, those that were counted instead of recorded: "
-			"calls of cheap functions that took less than 2 us and succeeded (--mpi "
-			"default,type records each), and what --max-overhead gave up; they are in "
-			"calls, total and mean, not in p50, p99 and max.");
+			"counted: calls that were only counted; they count in calls, total and "
+			"mean, not in p50, p99 and max. These are successful calls of cheap "
+			"functions under 2 us (--mpi default,type records each), and functions "
+			"that --max-overhead gave up.");
 }
 
 static const struct {
 	size_t at;
 	const char *before, *one, *many, *after;
-} notes[] = {
+} function_note_texts[] = {
 	{offsetof(ROW, inner), "", "of these calls was made", "of these calls were made",
 	 "inside calls of another layer, whose times include theirs."},
 	{offsetof(ROW, nested_calls), "Not counted above: ", "call that the library made",
 	 "calls that the library made", "inside these."},
 	{offsetof(ROW, open), "", "call had", "calls had",
-	 "not returned: in calls, and in total as far as seen."},
+	 "not returned; they count in calls, and in total up to the end."},
 	{offsetof(ROW, unwound), "", "call was", "calls were",
-	 "left without returning (longjmp, exception, exit): in calls, and in total up to when "
-	 "that was noticed."},
+	 "left without returning (longjmp, exception, exit); they count in calls, "
+	 "and in total until that was noticed."},
 	{offsetof(ROW, end_only), "", "call was", "calls were",
-	 "seen only to return: in calls; how long they took is not known."},
+	 "seen only to return; they count in calls, and how long they took is "
+	 "unknown."},
 	{offsetof(ROW, errors), "", "call returned", "calls returned", "an error."},
 };
 
@@ -133,12 +136,13 @@ static void function_notes(const struct report *r, FILE *out, const char *layer,
 
 	if (!layer)
 		columns_explain(r, out, sum);
-	for (i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
-		n = *(const uint64_t *)((const char *)sum + notes[i].at);
+	for (i = 0; i < sizeof(function_note_texts) / sizeof(function_note_texts[0]); i++) {
+		n = *(const uint64_t *)((const char *)sum + function_note_texts[i].at);
 		if (n)
-			text_note(out, "%s%s%s %s", notes[i].before, mark ? mark : "",
-				  human_plural(a, sizeof(a), n, notes[i].one, notes[i].many),
-				  notes[i].after);
+			text_note(out, "%s%s%s %s", function_note_texts[i].before, mark ? mark : "",
+				  human_plural(a, sizeof(a), n, function_note_texts[i].one,
+					       function_note_texts[i].many),
+				  function_note_texts[i].after);
 	}
 }
 
@@ -195,7 +199,8 @@ static void others_note(const struct report *r, FILE *out)
 		if (r->functions.row[i]->process_idx >= r->nranks)
 			calls += r->functions.row[i]->calls;
 	if (calls)
-		text_note(out, "Processes that are no rank made %s more (--json: other_processes).",
+		text_note(out,
+			  "Processes that are not ranks made %s more (--json: other_processes).",
 			  human_plural(a, sizeof(a), calls, "call", "calls"));
 }
 
@@ -279,4 +284,75 @@ void text_rank_functions(const struct report *r, FILE *out)
 	}
 	columns_free(t.c);
 	free(one);
+}
+
+#undef ROW
+
+/* ---- collective calls ---- */
+
+#define ROW struct arrival_row
+static const struct figure arrival_figures[] = {
+	{FIGURE_COUNT, "calls", "calls", AT(calls), .low = LOSS_OF_CALLS},
+	{FIGURE_COUNT, "last", "came last", AT(last), "%", OF(calls), .low = LOSS_OF_CALLS,
+	 .share_wrong = LOSS_OF_CALLS},
+	{FIGURE_NS, "waited_ns", "others waited", AT(waited_ns), .low = LOSS_OF_CALLS},
+	{0},
+};
+
+static const struct arrival_row *arrivals_of(const struct report *r, uint32_t idx)
+{
+	static const struct arrival_row none;
+
+	return idx < r->findings.arrivals.nprocess ? &r->findings.arrivals.process[idx] : &none;
+}
+
+void json_collectives(struct json_out *j, const struct report *r, uint32_t idx)
+{
+	const struct arrival_row *a = arrivals_of(r, idx);
+
+	json_out_key_object(j, "collectives");
+	figures_json(j, arrival_figures, a, r->facts);
+	json_incomplete(j, r->lost[idx] & LOSS_OF_CALLS);
+	json_out_object_end(j);
+}
+
+static void worst_cells(const struct report *r, struct columns *c, const struct arrival_row *a)
+{
+	char ns[HUMAN_BYTES];
+
+	if (!a->waited_ns) {
+		cell_empty(c);
+		cell_empty(c);
+		cell_empty(c);
+		return;
+	}
+	columns_text(c, a->worst.func->name, 24);
+	columns_cell(c, "%.3f s", (double)json_since_start(r, a->worst.begin_ns) / 1e9);
+	columns_cell(c, "%s", human_ns(ns, sizeof(ns), a->worst.late_ns));
+}
+
+void text_collectives(const struct report *r, FILE *out)
+{
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY);
+	struct figure_table t = {arrival_figures, columns_new(), .facts = r->facts};
+
+	text_section(out, "Collective calls: who came last");
+	text_process_columns(r, t.c, false);
+	figures_columns(&t);
+	columns_add(t.c, "most for", COLUMNS_LEFT);
+	columns_add(t.c, "at", COLUMNS_RIGHT);
+	columns_add(t.c, "behind the first", COLUMNS_RIGHT);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct arrival_row *a = arrivals_of(r, r->row[i]);
+
+		text_process_cells(r, t.c, r->row[i], false);
+		figures_cells(&t, a, 0, r->lost[r->row[i]]);
+		worst_cells(r, t.c, a);
+	}
+	text_columns(t.c, out);
+	text_processes_note(r, out, shown);
+	text_explain(r, out,
+		     "calls: collective calls that block and of which every member's was "
+		     "recorded. others waited: of the members that were in the call, until this "
+		     "rank called; where several were missing, shared among them.");
 }

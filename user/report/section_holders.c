@@ -4,6 +4,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "analysis/find.h"
 #include "report/section.h"
 
 /* Hides threads that waited less than this many ns, or this part of their process's life. */
@@ -111,14 +112,12 @@ static void holders_cell(const struct report *r, struct columns *c,
 			 const struct model_thread *waiter, const struct held_by *by, uint32_t n,
 			 struct holders_limit limit)
 {
-	char *line = xstrdup(""), *longer, *one;
+	char *line = xstrdup(""), *one;
 
 	for (uint32_t i = 0; i < n && i < limit.most && by[i].ns >= limit.least_ns; i++) {
 		one = holder_text(r, waiter, &by[i]);
-		longer = xasprintf("%s%s%s", line, i ? ", " : "", one);
+		line = words(line, "%s%s", i ? ", " : "", one);
 		free(one);
-		free(line);
-		line = longer;
 	}
 	columns_text(c, line, limit.chars);
 	free(line);
@@ -192,11 +191,11 @@ void text_holders(const struct report *r, FILE *out)
 	}
 	text_section(out, "Threads that wanted a core and had none, and who had it");
 	text_columns(c, out);
-	text_explain(
-		r, out,
-		"without: runnable. %%: of the process's life. Threads that were so for less than "
-		"1 ms or 0.1 %% are left out; who held a core for long (--json: all) is named by "
-		"process, of the same process by thread.");
+	text_explain(r, out,
+		     "without: the thread wanted a core and had none; %% is of the process's "
+		     "life. Threads with less than 1 ms or 0.1 %% are left out. The last "
+		     "column names processes that held the core longest, and threads of the "
+		     "same process (--json has all).");
 }
 
 /* ---- JSON ---- */

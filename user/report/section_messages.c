@@ -1,48 +1,77 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shows the sizes of messages, and how many of them have an unknown other end or no match. */
+/*
+ * Shows the sizes of messages, and how many of them have an unknown other end or no match; and how
+ * many epochs of one-sided communication have a matching other side (analysis/epochs.h).
+ */
 #include <stdlib.h>
 
+#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "report/section.h"
 
+/* ---- messages ---- */
+
 #define BAR_WIDTH 24
 
-/* Reasons why a peer is unknown: key of the JSON, and text. */
-static const struct {
+/* A reason why something is unknown: key of the JSON, and text. */
+struct why {
 	const char *key, *text;
-} unknown_peer[PEER_UNKNOWN_CNT] = {
-	[PEER_UNKNOWN_COMM] = {"communicator_not_recorded",
-			       "how their communicator was made was not recorded"},
-	[PEER_UNKNOWN_MEMBERS] = {"members_not_recorded",
-				  "not all who made their communicator had been recorded"},
-	[PEER_UNKNOWN_ORDER] = {"reordered",
-				"the library was free to order the ranks, and had not told"},
-	[PEER_UNKNOWN_OTHER] =
-		{"other_program",
-		 "of a connected program, or of a spawned job that is uncertain or not recorded"},
-	[PEER_UNKNOWN_WORLD] = {"no_world_rank", "their own rank in MPI_COMM_WORLD is not known"},
-	[PEER_UNKNOWN_ANY] = {"any_source", "received from any source, without a status"},
-	[PEER_UNKNOWN_CONFLICT] = {"contradiction",
-				   "what was recorded of their communicator contradicts itself"},
 };
 
-/* Reasons why a send or receive has no match: key of the JSON, and text. */
-static const struct {
-	const char *key, *text;
-} unmatched[MATCH_WHY_CNT] = {
-	[MATCH_PEER_UNKNOWN] = {"peer_unknown", "with whom is not known (above)"},
-	[MATCH_NO_PEER] = {"peer_not_recorded", "with a process that was not recorded"},
-	[MATCH_NO_OTHER] = {"no_other_end",
-			    "never received or never sent, or not while it was recorded"},
-	[MATCH_STATUS] =
-		{"no_status",
-		 "from any source or with any tag, without a status, and several messages were "
-		 "possible"},
-	[MATCH_BEHIND] = {"behind_no_status", "one of these may have taken their message"},
-	[MATCH_CONFLICT] = {"contradiction", "what would belong together contradicts itself"},
-	[MATCH_TOO_MANY] = {"too_many", "when too many were waiting for their other end"},
+/* Reasons why a peer is unknown. */
+static const struct why unknown_peer[PEER_UNKNOWN_CNT] = {
+	[PEER_UNKNOWN_COMM] = {"communicator_not_recorded",
+			       "the creation of their communicator was not recorded"},
+	[PEER_UNKNOWN_MEMBERS] = {"members_not_recorded",
+				  "some ranks that created their communicator were not recorded"},
+	[PEER_UNKNOWN_ORDER] = {"reordered", "the library may have reordered the ranks"},
+	[PEER_UNKNOWN_OTHER] =
+		{"other_program",
+		 "in a connected program, or in a spawned job that is uncertain or not "
+		 "recorded"},
+	[PEER_UNKNOWN_WORLD] = {"no_world_rank", "their own rank in MPI_COMM_WORLD is unknown"},
+	[PEER_UNKNOWN_ANY] = {"any_source", "received from any source, without a status"},
+	[PEER_UNKNOWN_CONFLICT] = {"contradiction",
+				   "the records of their communicator contradict each other"},
 };
+
+/* Reasons why a send or receive has no match. */
+static const struct why unmatched[MATCH_WHY_CNT] = {
+	[MATCH_PEER_UNKNOWN] = {"peer_unknown", "the other rank is unknown (above)"},
+	[MATCH_NO_PEER] = {"peer_not_recorded", "the other process was not recorded"},
+	[MATCH_NO_OTHER] = {"no_other_end",
+			    "no other end was recorded: never sent or received, or outside the "
+			    "recording"},
+	[MATCH_STATUS] = {"no_status",
+			  "any source or any tag without a status, and several messages fit"},
+	[MATCH_BEHIND] = {"behind_no_status",
+			  "a receive of the line above may have taken their message"},
+	[MATCH_CONFLICT] = {"contradiction", "the two ends contradict each other"},
+	[MATCH_TOO_MANY] = {"too_many", "too many were waiting for their other end"},
+};
+
+/* Tables begin with what is known. n: their length. */
+
+static void whys_json(struct json_out *j, const struct why *why, int n, const uint64_t *by)
+{
+	for (int i = 1; i < n; i++)
+		json_out_key_uint(j, why[i].key, by[i]);
+}
+
+/* also: counts to add, or NULL. */
+static void whys_note(const struct why *why, int n, const uint64_t *by, const uint64_t *also,
+		      FILE *out)
+{
+	char cnt[HUMAN_BYTES];
+
+	for (int i = 1; i < n; i++) {
+		uint64_t sum = by[i] + (also ? also[i] : 0);
+
+		if (sum)
+			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), sum), why[i].text);
+	}
+}
 
 /* ---- JSON ---- */
 
@@ -85,8 +114,7 @@ void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost)
 	json_out_key_uint(j, "messages", row->messages);
 	json_out_key_uint(j, "known", row->by[PEER_KNOWN]);
 	json_out_key_object(j, "unknown");
-	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		json_out_key_uint(j, unknown_peer[why].key, row->by[why]);
+	whys_json(j, unknown_peer, PEER_UNKNOWN_CNT, row->by);
 	json_out_object_end(j);
 	json_incomplete(j, lost & LOSS_OF_CALLS);
 	json_out_object_end(j);
@@ -96,8 +124,7 @@ static void ends_print(struct json_out *j, const char *key, const uint64_t by[MA
 {
 	json_out_key_object(j, key);
 	json_out_key_uint(j, "matched", by[MATCHED]);
-	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
-		json_out_key_uint(j, unmatched[why].key, by[why]);
+	whys_json(j, unmatched, MATCH_WHY_CNT, by);
 	json_out_object_end(j);
 }
 
@@ -256,13 +283,10 @@ static void peers_note(const struct peers_row *all, FILE *out)
 
 	if (!unknown)
 		return;
-	text_note(out, "The other end of %s of %s is not known as a rank in MPI_COMM_WORLD:",
+	text_note(out, "The other end of %s of %s is unknown as a rank of MPI_COMM_WORLD:",
 		  human_count(cnt, sizeof(cnt), unknown),
 		  human_plural(of, sizeof(of), all->messages, "message", "messages"));
-	for (int why = PEER_KNOWN + 1; why < PEER_UNKNOWN_CNT; why++)
-		if (all->by[why])
-			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), all->by[why]),
-				  unknown_peer[why].text);
+	whys_note(unknown_peer, PEER_UNKNOWN_CNT, all->by, NULL, out);
 }
 
 static void matching_note(const struct match_row *all, FILE *out)
@@ -277,15 +301,11 @@ static void matching_note(const struct match_row *all, FILE *out)
 	if (!left)
 		return;
 	text_note(out,
-		  "%s of %s are not matched with the other end of their message, and not looked "
-		  "at for lateness:",
+		  "%s of %s are not matched with their other end, so their lateness is "
+		  "unknown:",
 		  human_count(cnt, sizeof(cnt), left),
 		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
-	for (int why = MATCHED + 1; why < MATCH_WHY_CNT; why++)
-		if (all->sends[why] + all->recvs[why])
-			text_note(out, "  %s: %s",
-				  human_count(cnt, sizeof(cnt), all->sends[why] + all->recvs[why]),
-				  unmatched[why].text);
+	whys_note(unmatched, MATCH_WHY_CNT, all->sends, all->recvs, out);
 }
 
 struct columns *table_sent_to(const struct report *r, const char **unit)
@@ -328,8 +348,8 @@ void text_messages_notes(const struct report *r, FILE *out)
 		unknown += r->sum.messages.unknown[class];
 	if (unknown)
 		text_note(out,
-			  "%s%s more, whose size is not known (their datatype or communicator was "
-			  "not seen).",
+			  "%s%s more have an unknown size (their datatype or communicator was not "
+			  "recorded).",
 			  mark ? mark : "", human_count(a, sizeof(a), unknown));
 }
 
@@ -348,14 +368,93 @@ void text_messages(const struct report *r, FILE *out)
 		unknown += r->sum.messages.unknown[class];
 	if (!c && !unknown)
 		return;
-	text_section(out, "Message sizes: operations that send, by the bytes they hand over");
+	text_section(out, "Message sizes: operations that send, by bytes");
 	if (c)
 		text_columns(c, out);
 	text_messages_notes(r, out);
 	if (has_collectives(&r->sum.messages))
-		text_explain(r, out,
-			     "coll: what one rank puts into a collective, counted once per rank.");
+		text_explain(r, out, "coll: what each rank contributes to a collective.");
 	text_peers_notes(r, out);
 	if (r->nranks && r->nrows <= MATRIX_RANKS_MAX)
 		matrix_text(r, out);
+}
+
+/* ---- epochs ---- */
+
+/* Reasons why an epoch has no match. */
+static const struct why unmatched_side[EPOCH_WHY_CNT] = {
+	[EPOCH_WINDOW_UNKNOWN] = {"window_not_recorded",
+				  "the creation of their window was not recorded"},
+	[EPOCH_GROUP_UNKNOWN] = {"group_unknown", "the members of their group are unknown"},
+	[EPOCH_UNCERTAIN] =
+		{"uncertain",
+		 "the recording began too late, or calls are missing: their other side is "
+		 "uncertain"},
+	[EPOCH_NO_OTHER] = {"no_other_side",
+			    "the other side never began, or not during the recording"},
+	[EPOCH_TOO_MANY] = {"too_many", "too many were waiting for their other side"},
+};
+
+static void sides_print(struct json_out *j, const char *key, const uint64_t by[EPOCH_WHY_CNT])
+{
+	json_out_key_object(j, key);
+	json_out_key_uint(j, "matched", by[EPOCH_MATCHED]);
+	whys_json(j, unmatched_side, EPOCH_WHY_CNT, by);
+	json_out_object_end(j);
+}
+
+void json_epochs(struct json_out *j, const struct report *r, uint32_t idx)
+{
+	const struct epoch_row *row = epochs_of(&r->findings.epochs, idx);
+
+	json_out_key_object(j, "epochs");
+	sides_print(j, "accesses", row->accesses);
+	sides_print(j, "exposures", row->exposures);
+	json_out_key_uint(j, "locks", row->locks);
+	json_out_key_uint(j, "lock_doubtful", row->doubtful);
+	json_incomplete(j, r->lost[idx] & LOSS_OF_CALLS);
+	json_out_object_end(j);
+}
+
+static uint64_t unmatched_count(const struct epoch_row *all)
+{
+	uint64_t left = 0;
+
+	for (int why = EPOCH_MATCHED + 1; why < EPOCH_WHY_CNT; why++)
+		left += all->accesses[why] + all->exposures[why];
+	return left;
+}
+
+static void unmatched_note(const struct epoch_row *all, FILE *out)
+{
+	uint64_t left = unmatched_count(all),
+		 sides = left + all->accesses[EPOCH_MATCHED] + all->exposures[EPOCH_MATCHED];
+	char cnt[HUMAN_BYTES], of[80];
+
+	if (!left)
+		return;
+	text_note(out, "%s of %s are not matched with their other side:",
+		  human_count(cnt, sizeof(cnt), left),
+		  human_plural(of, sizeof(of), sides, "access or exposure",
+			       "accesses and exposures"));
+	whys_note(unmatched_side, EPOCH_WHY_CNT, all->accesses, all->exposures, out);
+}
+
+/* Notes only the epochs and locks whose lateness is unknown. */
+void text_epochs(const struct report *r, FILE *out)
+{
+	struct epoch_row all = {0};
+	char cnt[64];
+
+	for (uint32_t i = 0; i < r->nrows; i++)
+		table_row_add(&all, epochs_of(&r->findings.epochs, r->row[i]), accesses);
+	if (!unmatched_count(&all) && !all.doubtful)
+		return;
+	text_section(out, "One-sided communication whose lateness is unknown");
+	unmatched_note(&all, out);
+	if (all.doubtful)
+		text_note(out,
+			  "%s may have waited for a lock, but it is unknown whether another rank "
+			  "held it.",
+			  human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
 }

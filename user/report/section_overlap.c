@@ -135,11 +135,10 @@ static void print_table(const struct report *r, const struct overlap_row *list, 
 	}
 	each = text_unit_for(most_ns);
 	all = text_unit_for(saved_ns);
-	text_section(
-		out,
-		"Overlap: what nonblocking operations left to be waited for (means in %s, saved "
-		"in %s)",
-		each.name, all.name);
+	text_section(out,
+		     "Overlap: how long nonblocking operations were waited for (means in %s, "
+		     "saved in %s)",
+		     each.name, all.name);
 	columns_add(c, "started by", COLUMNS_LEFT);
 	columns_add(c, "completed by", COLUMNS_LEFT);
 	columns_add(c, "count", COLUMNS_RIGHT);
@@ -172,20 +171,19 @@ void text_overlap(const struct report *r, FILE *out)
 	for (uint32_t i = 0; i < n; i++)
 		unsure += list[i].unsure;
 	text_shown_note(out, shown, n);
-	text_explain(
-		r, out,
-		"outside: between the start and the completing call, not in MPI. wait: in the "
-		"completing call; late: of that until the other side had posted; left: the rest, "
-		"but for time without a core. ratio: as povbench's, 0: the shorter of transfer "
-		"and computation was hidden, 1: one came after the other; - : nothing to compare "
-		"with. saved: what of left computation could have hidden.");
+	text_explain(r, out,
+		     "outside: between the start and the completing call, not in MPI. wait: "
+		     "in the completing call. late: the part of wait before the other side "
+		     "had posted. left: the rest of wait, except time without a core. ratio: "
+		     "as povbench's; 0: the shorter of transfer and computation was hidden, "
+		     "1: one came after the other, - : nothing to compare with. saved: the "
+		     "part of left that computation could have hidden.");
 	if (unsure)
-		text_note(
-			out,
-			"Not in saved: %s whose other ends are not known, collectives among them.",
-			human_plural(buf, sizeof(buf), unsure, "operation", "operations"));
+		text_note(out,
+			  "Not in saved: %s whose other ends are unknown, collectives included.",
+			  human_plural(buf, sizeof(buf), unsure, "operation", "operations"));
 	if (r->findings.overlaps.without_row)
-		text_note(out, "Not in the table: %s, as there were too many places.",
+		text_note(out, "Not in the table: %s, because there were too many call sites.",
 			  human_plural(buf, sizeof(buf), r->findings.overlaps.without_row,
 				       "operation", "operations"));
 	free(list);

@@ -78,9 +78,8 @@ int report_section_check(const struct report *r)
 	for (uint32_t i = 0; i < r->nrows; i++)
 		if (section_pov_row(&r->section_pov, r->row[i])->entered)
 			return 0;
-	log_error("report: --section \"%s\": nobody who is reported was in it; the report without "
-		  "it shows which functions were called how often, and which regions there are, a "
-		  "timeline the phases",
+	log_error("report: --section \"%s\": no reported rank was in it; see --functions "
+		  "and --regions for functions, regions and phases",
 		  r->opt->section.text);
 	return -ENOENT;
 }
@@ -170,7 +169,8 @@ static void text_of_ranks(const struct report *r, struct text_unit unit, uint32_
 	text_columns(t.c, out);
 	text_shown_note(out, shown, r->nrows);
 	if (sum.open)
-		text_note(out, "%s it when the thread or the recording ended: as far as seen.",
+		text_note(out,
+			  "%s it when the thread or the recording ended; time counts up to then.",
 			  human_plural(buf, sizeof(buf), sum.open, "thread had not left",
 				       "threads had not left"));
 }
@@ -256,11 +256,11 @@ void text_section_pov(const struct report *r, FILE *out)
 		return;
 	text_of_places(r, unit, shown, out);
 	text_of_cores(r, out);
-	text_explain(
-		r, out,
-		"Of the threads in the section, added up. wall: as MPI_Wtime would say. rank-POV: "
-		"of that, they ran. other thr: the rank's other threads ran meanwhile. here: they "
-		"were on that core: ran, waited to run, or had run there last; whom the core ran "
-		"then. core-POV: how long ranks that were in the section ran on that core, over "
-		"all ranks.");
+	text_explain(r, out,
+		     "Sums over the threads in the section. wall: as MPI_Wtime measures it. "
+		     "rank-POV: the part of wall in which they ran. other thr: the rank's "
+		     "other threads ran meanwhile. here: they ran on that core, waited for "
+		     "it, or had run there last; the columns after it show what the core ran "
+		     "meanwhile. core-POV: how long ranks in the section ran on that core, "
+		     "summed over all ranks.");
 }

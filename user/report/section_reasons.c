@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shows why rank time was lost, and what to do (analysis/reasons.h): middle of the first screen,
- * list for the page, and JSON.
+ * Shows why rank time was lost: the reasons and what to do (analysis/reasons.h), the roots of waits
+ * (analysis/causes.h, JSON only), and the findings (analysis/finding.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +30,21 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 					     "The scheduler was not recorded");
 	if (ends > matched)
 		text_note(out,
-			  "%s of %s could not be matched: waiting for those counts as transfer "
+			  "%s of %s could not be matched: waiting for them counts as transfer "
 			  "(--messages).",
 			  human_count(left, sizeof(left), ends - matched),
 			  human_plural(of, sizeof(of), ends, "send or receive",
 				       "sends and receives"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
-			  "%s may belong to others: waiting in them counts as transfer "
+			  "%s may belong to other calls: waiting in them counts as transfer "
 			  "(--findings).",
 			  human_plural(of, sizeof(of), r->findings.arrivals.uncertain,
 				       "call of collectives", "calls of collectives"));
 	if (r->too_long)
-		text_note(
-			out,
-			"The recording is too long for the report to replay it: what mending saves "
-			"is only known as a limit. povtrace advise replays it whole.");
+		text_note(out,
+			  "The recording is too long for the report to replay: \"shorter by\" has "
+			  "only limits. povtrace advise replays it whole.");
 }
 
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
@@ -109,6 +108,260 @@ void json_reasons(struct json_out *j, const struct report *r)
 			continue;
 		json_out_object_begin(j);
 		reason_json(j, r->model, &r->reasons.reason[i]);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+/* ---- causes ---- */
+
+static const char *const kind_names[CAUSE_KINDS] = {
+	[CAUSE_COMPUTED] = "computed", [CAUSE_NO_CORE] = "no_core",   [CAUSE_SLEPT] = "slept",
+	[CAUSE_OUTSIDE] = "outside",   [CAUSE_MPI] = "mpi",	      [CAUSE_POLLED] = "polled",
+	[CAUSE_UNKNOWN] = "unknown",   [CAUSE_WAITED] = "waited_for",
+};
+
+static uint64_t sum_of(const struct state_times *t)
+{
+	uint64_t ns = 0;
+
+	for (int s = 0; s < THREAD_STATE_CNT; s++)
+		ns += t->ns[s];
+	return ns;
+}
+
+static uint64_t at_most(uint64_t ns, uint64_t most_ns)
+{
+	return ns < most_ns ? ns : most_ns;
+}
+
+/* Writes a member of the open object: how a rank's time in MPI calls splits. */
+void json_waits(struct json_out *j, const struct report *r, uint32_t process)
+{
+	const struct blame *b = causes_blame(&r->findings.causes, process);
+	uint64_t calls_ns = sum_of(&b->calls), waited_ns = 0,
+		 core_ns = b->calls.ns[THREAD_RUNNABLE];
+
+	for (int how = 0; how < CAUSE_WAITS; how++) {
+		waited_ns += sum_of(&b->waited[how]);
+		core_ns -= at_most(b->waited[how].ns[THREAD_RUNNABLE], core_ns);
+	}
+	waited_ns = at_most(waited_ns, calls_ns);
+	core_ns = at_most(core_ns, calls_ns - waited_ns);
+	json_out_key_object(j, "waits");
+	json_out_key_uint(j, "calls_ns", calls_ns);
+	json_out_key_uint(j, "late_sender_ns", sum_of(&b->waited[CAUSE_LATE_SENDER]));
+	json_out_key_uint(j, "late_receiver_ns", sum_of(&b->waited[CAUSE_LATE_RECEIVER]));
+	json_out_key_uint(j, "collective_ns", sum_of(&b->waited[CAUSE_COLLECTIVE]));
+	json_out_key_uint(j, "late_post_ns", sum_of(&b->waited[CAUSE_EPOCH + EPOCH_LATE_POST]));
+	json_out_key_uint(j, "late_complete_ns",
+			  sum_of(&b->waited[CAUSE_EPOCH + EPOCH_LATE_COMPLETE]));
+	json_out_key_uint(j, "lock_ns", sum_of(&b->waited[CAUSE_EPOCH + EPOCH_LOCKED]));
+	json_out_key_uint(j, "late_progress_ns",
+			  sum_of(&b->waited[CAUSE_EPOCH + EPOCH_NO_PROGRESS]));
+	json_known_uint(j, "without_core_ns", r->facts & FACT_SCHED, core_ns);
+	json_out_key_uint(j, "rest_ns", calls_ns - waited_ns - core_ns);
+	json_out_object_end(j);
+}
+
+static void json_who(struct json_out *j, const struct report *r, const char *pid, const char *rank,
+		     uint32_t process)
+{
+	const struct model_process *p = process == CAUSE_NOBODY ?
+						NULL :
+						model_process_get(r->model, process);
+
+	json_known_uint(j, pid, p, p ? p->host_pid : 0);
+	json_known_uint(j, rank, p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+}
+
+static void json_worst(struct json_out *j, const struct report *r, const char *key,
+		       const struct cause_worst *w)
+{
+	json_out_key(j, key);
+	if (!w->ns) {
+		json_out_null(j);
+		return;
+	}
+	json_out_object_begin(j);
+	json_out_key_uint(j, "cost_ns", w->ns);
+	json_out_key_uint(j, "from_ns", json_since_start(r, w->from_ns));
+	json_out_key_uint(j, "to_ns", json_since_start(r, w->to_ns));
+	json_out_key_string(j, "next_call", w->after ? w->after->name : NULL);
+	json_out_key_array(j, "chain");
+	for (uint32_t i = 0; i < w->nchain; i++) {
+		json_out_object_begin(j);
+		json_who(j, r, "pid", "rank", w->chain[i]);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+	json_out_object_end(j);
+}
+
+void json_causes(struct json_out *j, const struct report *r)
+{
+	json_out_key_array(j, "causes");
+	for (uint32_t i = 0; i < r->findings.nroot; i++) {
+		const struct cause *c = &r->findings.root[i];
+
+		json_out_object_begin(j);
+		json_who(j, r, "pid", "rank", c->process);
+		json_out_key_string(j, "kind", kind_names[c->kind]);
+		json_who(j, r, "holder_pid", "holder_rank", c->other);
+		json_out_key_uint(j, "cost_ns", c->ns);
+		json_out_key_uint(j, "through_others_ns", c->through_ns);
+		json_out_key_uint(j, "waits", c->cnt);
+		json_worst(j, r, "worst", &c->worst);
+		json_worst(j, r, "farthest", &c->farthest);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
+/* ---- findings ---- */
+
+static void uncertain_note(const struct report *r, FILE *out)
+{
+	static const char *const why[ASSUMED_CNT] = {
+		[ASSUMED_WHOLE] = "the recording began too late, or calls are missing",
+		[ASSUMED_CANCELLED] = "messages before them may have been cancelled",
+		[ASSUMED_SKIPPED] = "messages before them have an unknown other end",
+	};
+
+	for (int i = ASSUMED_NOTHING + 1; i < ASSUMED_CNT; i++) {
+		uint64_t messages = r->findings.late.uncertain[i];
+		uint64_t calls = i == ASSUMED_WHOLE ? r->findings.arrivals.uncertain : 0;
+		char m[64] = "", c[96] = "";
+
+		if (messages)
+			human_plural(m, sizeof(m), messages, "message", "messages");
+		if (calls)
+			human_plural(c, sizeof(c), calls, "call of collectives",
+				     "calls of collectives");
+		if (messages || calls)
+			text_note(
+				out,
+				"Lateness unknown: %s%s%s. Which of them belong together is uncertain: "
+				"%s.",
+				m, messages && calls ? " and " : "", c, why[i]);
+	}
+}
+
+static void followed_note(const struct report *r, FILE *out)
+{
+	char waits[64];
+
+	if (r->findings.causes.told_late)
+		text_note(out,
+			  "%s could not be followed to their cause, because they were recognised "
+			  "too late.",
+			  human_plural(waits, sizeof(waits), r->findings.causes.told_late, "wait",
+				       "waits"));
+}
+
+/* Prints the findings. Only --top 0 includes those whose time other findings explain. */
+static uint32_t findings_print(const struct report *r, FILE *out)
+{
+	const struct findings *f = &r->findings;
+	uint32_t most = r->opt->top, shown = 0;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct finding *found = &f->finding[i];
+
+		if (r->opt->top && (shown == most || found->explained_by))
+			continue;
+		text_note(out, "! %s%s", found->text,
+			  found->explained_by ? " (another finding covers this time, too)" : "");
+		if (found->advice)
+			text_note(out, "  → %s", found->advice);
+		shown++;
+	}
+	return shown;
+}
+
+static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
+{
+	uint32_t again = 0, n = r->findings.n;
+	char buf[64];
+
+	for (uint32_t i = 0; i < n; i++)
+		again += r->findings.finding[i].explained_by != NULL;
+	if (shown + again < n)
+		text_note(out, "%u of %u shown; --top 0 shows all.", shown, n);
+	else if (shown < n)
+		text_note(out, "%s the same time: --top 0 shows all.",
+			  human_plural(buf, sizeof(buf), again, "more finding covers",
+				       "more findings cover"));
+}
+
+/* Notes what the analyses could not examine. */
+static void unseen_note(const struct report *r, FILE *out)
+{
+	const struct model_info *info = model_get_info(r->model);
+	const struct match_row *m = &r->sum.matching;
+	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0, open_ns = 0;
+	char left[HUMAN_BYTES], of[80], ns[HUMAN_BYTES];
+
+	for (int why = 0; why < MATCH_WHY_CNT; why++)
+		ends += m->sends[why] + m->recvs[why];
+	for (uint32_t i = 0; i < r->nrows; i++)
+		open_ns += r->findings.app.process[r->row[i]].open_ns;
+	if (!info->sched_all)
+		text_note(out, "Not examined: who had cores, because %s.",
+			  info->sched_recorded ?
+				  "only switches of recorded processes were recorded" :
+				  "the scheduler was not recorded");
+	if (r->findings.app.lost)
+		text_note(out,
+			  "Not examined, because records are missing: balance, and progress at "
+			  "targets of one-sided communication.");
+	if (ends > matched)
+		text_note(out, "Lateness unknown: %s of %s, which were not matched (--messages).",
+			  human_count(left, sizeof(left), ends - matched),
+			  human_plural(of, sizeof(of), ends, "send or receive",
+				       "sends and receives"));
+	if (open_ns >= r->findings.least_ns)
+		text_note(out, "Not examined: %s in calls that had not returned at the end.",
+			  human_ns(ns, sizeof(ns), open_ns));
+}
+
+void text_findings(const struct report *r, FILE *out)
+{
+	const struct findings *f = &r->findings;
+	char least[HUMAN_BYTES];
+
+	if (!r->nranks)
+		return;
+	text_section(out, "Findings: what ranks lost by waiting, and for whom");
+	hidden_note(r, findings_print(r, out), out);
+	if (!f->n)
+		text_note(out, "No finding of %s or more.",
+			  human_ns(least, sizeof(least), f->least_ns));
+	unseen_note(r, out);
+	uncertain_note(r, out);
+	followed_note(r, out);
+}
+
+void json_findings(struct json_out *j, const struct report *r)
+{
+	json_out_key_array(j, "findings");
+	for (uint32_t i = 0; i < r->findings.n; i++) {
+		const struct finding *f = &r->findings.finding[i];
+		bool who = f->process != FINDING_NOBODY, when = f->to_ns;
+		const struct model_process *p = who ? model_process_get(r->model, f->process) :
+						      NULL;
+
+		json_out_object_begin(j);
+		json_out_key_string(j, "kind", f->kind);
+		json_out_key_uint(j, "cost_ns", f->cost_ns);
+		json_out_key_string(j, "text", f->text);
+		json_out_key_string(j, "advice", f->advice);
+		json_out_key_string(j, "told_by", f->explained_by);
+		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
+		json_known_uint(j, "rank", p && p->is_rank && p->rank >= 0,
+				p ? (uint64_t)p->rank : 0);
+		json_known_uint(j, "from_ns", when, when ? json_since_start(r, f->from_ns) : 0);
+		json_known_uint(j, "to_ns", when, when ? json_since_start(r, f->to_ns) : 0);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The rank's point of view: shows where its threads' time went. Splits runs of merged polls, which
- * the timeline shows as one slice, into their parts.
+ * The rank's point of view: shows where its threads' time went, and how often they were switched.
+ * Splits runs of merged polls, which the timeline shows as one slice, into their parts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -118,19 +118,19 @@ static void rank_notes(const struct report *r, FILE *out)
 		     "added up%s.",
 		     sched ? ", which the next columns split; % is of that" : "");
 	if (sched)
-		text_explain(r, out,
-			     "running: on a CPU. runnable: wanted one (woken or preempted) and "
-			     "had none. blocked: slept.%s",
-			     r->facts & FACT_UNKNOWN ?
-				     " unkn: not known, before a thread's first record, and where "
-				     "scheduler records are missing." :
-				     "");
+		text_explain(
+			r, out,
+			"running: on a CPU. runnable: wanted one (woken or preempted) and "
+			"had none. blocked: slept.%s",
+			r->facts & FACT_UNKNOWN ?
+				" unkn: unknown, because it is before a thread's first record or "
+				"scheduler records are missing." :
+				"");
 	text_explain(
 		r, out,
-		"MPI: in outermost MPI calls, merged polls by their own durations.%s %%wall: "
-		"above 100 if several threads were in MPI at once.",
-		sched ? " polling: running inside a call that waits, or inside a poll that found "
-			"nothing." :
+		"MPI: in outermost MPI calls; of merged polls, the polls themselves.%s "
+		"%%wall: above 100 if several threads were in MPI at once.",
+		sched ? " polling: running in a call that waits, or in a poll that found nothing." :
 			"");
 	if (r->nrows > PROCESSES_MANY)
 		text_explain(r, out, "min, med, max: of each column by itself.");
@@ -181,7 +181,7 @@ void text_ranks(const struct report *r, FILE *out)
 	t = time_table(r);
 	text_section(out, "%s: where the threads' time went (%s)",
 		     r->nranks ? "Ranks" : "Recorded processes", t.unit.name);
-	text_process_columns(r, t.c, !r->nranks); /* section_switches.c shows the pids of ranks */
+	text_process_columns(r, t.c, !r->nranks); /* the table of switches has the pids of ranks */
 	columns_add(t.c, "thr", COLUMNS_RIGHT);
 	figures_columns(&t);
 	rank_rows(r, &t, shown);
@@ -293,11 +293,62 @@ void text_polls(const struct report *r, FILE *out)
 	text_columns(t.c, out);
 	text_explain(
 		r, out,
-		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the polls' own "
-		"durations, which MPI and polling above count. %sbetween: the program's own code, "
-		"and time off the CPU%s.",
-		cost ? "probes: polls x calibrated cost, as far as it lies between the polls: "
-		       "without tracing it would not be. " :
+		"span: what the timeline shows as one slice (MPI_Test ×N). inside: the "
+		"polls themselves, which MPI and polling above count. %sbetween: the "
+		"program's own code, and time off the CPU%s.",
+		cost ? "probes: cost of tracing the polls (their number x calibrated cost), if "
+		       "it lies between them. " :
 		       "",
-		cost ? "" : "; the probes too, for their cost was not calibrated");
+		cost ? "" : ", and probes, because their cost was not calibrated");
+}
+
+#undef ROW
+
+/* ---- context switches ---- */
+
+#define ROW struct switch_row
+#define EVENTS .low = LOSS_OF_STATES | LOSS_DAMAGED | LOSS_MISSED, .wrong = LOSS_TASK
+
+static const struct figure switch_figures[] = {
+	{FIGURE_COUNT, "voluntary", "voluntary", AT(voluntary), EVENTS},
+	{FIGURE_COUNT, "involuntary", "involuntary", AT(involuntary), EVENTS},
+	{FIGURE_RATE, NULL, "per s", AT(switches), .low = LOSS_OF_STATES, .wrong = LOSS_OF_LIVES},
+	{FIGURE_COUNT, "migrations", "migrations", AT(migrations), EVENTS},
+	{FIGURE_COUNT, "wakeups", "wake-ups", AT(wakeups), EVENTS},
+	{0},
+};
+
+const struct figure switches_object[] = {
+	{FIGURE_TABLE, "switches", .sub = switch_figures, .known = FACT_SCHED},
+	{0},
+};
+
+void text_switches(const struct report *r, FILE *out)
+{
+	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY), i, idx;
+	struct figure_table t = {switch_figures, .facts = r->facts};
+
+	if (!r->nrows)
+		return;
+	text_section(out, "Context switches");
+	t.c = columns_new();
+	text_process_columns(r, t.c, true);
+	figures_columns(&t);
+	for (i = 0; i < shown; i++) {
+		idx = r->row[i];
+		text_process_cells(r, t.c, idx, true);
+		figures_cells(&t, &r->time.process[idx].switches, r->time.process[idx].wall_ns,
+			      r->lost[idx]);
+	}
+	if (r->nrows > 1) {
+		columns_rule(t.c);
+		text_process_sum(r, t.c, "all", true);
+		figures_cells(&t, &r->sum.time.switches, r->sum.time.wall_ns, r->lost_shown);
+	}
+	text_columns(t.c, out);
+	text_processes_note(r, out, shown);
+	text_explain(
+		r, out,
+		"voluntary: to sleep. involuntary: preempted or yielded, hence runnable. per s: "
+		"of wall time. migrations: to another CPU.");
 }

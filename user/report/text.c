@@ -95,11 +95,35 @@ void text_shown_note(FILE *out, uint32_t shown, uint32_t n)
 		text_note(out, "%u of %u shown; --rank LIST chooses, --top 0 shows all.", shown, n);
 }
 
+void text_ranks_shown_note(const struct report *r, FILE *out, uint32_t shown, uint32_t n)
+{
+	if (shown < n)
+		text_note(out, "%u of %u shown, %s; --rank LIST chooses, --top 0 shows all.", shown,
+			  n,
+			  r->sort == REPORT_SORT_RANK ? "those that computed least" :
+							"as --sort says");
+}
+
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p)
 {
 	char label[RANK_LABEL_BYTES];
 
 	columns_cell(c, "%s", rank_label(r->model, p, label));
+}
+
+void text_bound_cell(const struct report *r, struct columns *c, const struct model_thread *t,
+		     unsigned int ranges)
+{
+	const struct demand_mask *k = demand_mask_of(&r->findings.demand, t);
+	char *cpus;
+
+	if (!k || k->nr >= model_host_get(r->model, k->host_idx)->nr_cpus) {
+		columns_cell(c, "%s", k ? "any" : "");
+		return;
+	}
+	cpus = cpus_label(r->model, k->host_idx, &k->cpus, ranges);
+	columns_cell(c, "%s", cpus);
+	free(cpus);
 }
 
 void text_process_columns(const struct report *r, struct columns *c, bool pid)
@@ -247,9 +271,9 @@ static void print_scheduler(const struct report *r, FILE *out)
 		info->sched_all ?
 			"all tasks recorded" :
 		info->sched_recorded ?
-			"only switches of recorded processes: cores cannot be told in full" :
-			"not recorded (--sched off): running, runnable, blocked, polling "
-			"and cores are not known");
+			"only switches of recorded processes: what else ran on cores is unknown" :
+			"not recorded (--sched off): running, runnable, blocked, polling and "
+			"cores are unknown");
 }
 
 /* Comes first: with this much tracing cost, no figure below is the program's own. */
@@ -279,10 +303,11 @@ static char *clock_text(const struct model *m, const struct model_host *h)
 				 human_count(n, sizeof(n), h->clock_messages),
 				 human_ns(within, sizeof(within), h->clock_uncertainty_ns), by);
 	if (h->clock_violated_ns)
-		return xasprintf("by the time of day: with any straight line some message would "
-				 "arrive %s before it was sent",
-				 human_ns(within, sizeof(within), h->clock_violated_ns));
-	return xstrdup("by the time of day: no messages both ways tell more");
+		return xasprintf(
+			"by the time of day: by any steady drift, some message would arrive %s "
+			"before it was sent",
+			human_ns(within, sizeof(within), h->clock_violated_ns));
+	return xstrdup("by the time of day: too few messages went both ways");
 }
 
 /*
@@ -303,7 +328,7 @@ static void print_hosts(const struct report *r, FILE *out)
 		if (!i)
 			continue;
 		clock = clock_text(r->model, h);
-		fprintf(out, "  %-10s   its times are moved by %+.9f s and %+.1f ppm,\n%15s%s\n",
+		fprintf(out, "  %-10s   its times are shifted by %+.9f s and %+.1f ppm,\n%15s%s\n",
 			"", (double)h->offset_ns / 1e9, (double)h->drift_ppb / 1000, "", clock);
 		free(clock);
 	}
@@ -316,25 +341,22 @@ static void print_doubts(const struct report *r, FILE *out)
 
 	if (!model_get_info(r->model)->complete)
 		fprintf(out,
-			"  %-10s the file is cut off: the recording did not end in order; what "
-			"follows is true up to there\n",
+			"  %-10s the file is cut off: the report covers what is before the cut\n",
 			"INCOMPLETE");
 	if (sum->bad_blocks)
 		fprintf(out,
-			"  %-10s %llu blocks of the file are damaged and left out: sums are too "
-			"low, times unknown there\n",
+			"  %-10s %llu blocks of the file are damaged: sums are too low, and "
+			"times there are unknown\n",
 			"DAMAGED", (unsigned long long)sum->bad_blocks);
 	if (r->left_out_only)
 		fprintf(out,
-			"  %-10s calls were left out by --max-overhead (see Coverage): figures "
-			"marked ≥ are at least that,\n"
-			"             those marked ~ may be wrong in either direction\n",
+			"  %-10s --max-overhead left out calls (see Coverage): figures marked ≥ "
+			"are lower bounds,\n             those marked ~ may be too low or too high\n",
 			"LEFT OUT");
 	else if (r->lost_any)
 		fprintf(out,
-			"  %-10s records are missing (see Coverage): figures marked ≥ are at "
-			"least that, those marked ~\n"
-			"             may be wrong in either direction\n",
+			"  %-10s records are missing (see Coverage): figures marked ≥ are "
+			"lower bounds,\n             those marked ~ may be too low or too high\n",
 			"LOST");
 }
 
@@ -373,8 +395,7 @@ char *text_facts(const struct report *r)
 						  "nothing lost");
 
 	if (r->distorted)
-		text = words(text, " · tracing cost %.1f %%",
-			     distortion_most_pct(&r->distortion));
+		text = words(text, " · tracing cost %.1f %%", distortion_most_pct(&r->distortion));
 	return text;
 }
 
@@ -440,30 +461,27 @@ void text_no_rank(const struct report *r, FILE *out)
 		return;
 	}
 	if (any_target_lives(r)) {
-		text_note(
-			out,
-			"None had initialised MPI by the end of the recording, or attaching to "
-			"its library failed (see Coverage below). Recorded processes still ran "
-			"then: a command that goes on in the background is followed with povtrace "
-			"record -p PID. Check also that the MPI program runs on this host, and "
-			"what \"povtrace check\" says.");
+		text_note(out,
+			  "No process had initialised MPI by the end of the recording, or povtrace "
+			  "could not attach to its library (see Coverage below). Some recorded "
+			  "processes were still running: to follow a command in the background, "
+			  "use povtrace record -p PID. Check that the MPI program runs on this "
+			  "host, and what \"povtrace check\" reports.");
 		return;
 	}
-	text_note(out,
-		  "No recorded process initialised MPI, or attaching to its library failed (see "
-		  "Coverage below). Check that the command starts the MPI program on this host; "
-		  "that a static program keeps its symbol table (nm PROGRAM | grep MPI_Init); "
-		  "that a running program was named with -p, or all with --all; and what "
-		  "\"povtrace check\" says.");
+	text_note(out, "No recorded process initialised MPI, or povtrace could not attach to "
+		       "its library (see Coverage below). Check that the command starts the MPI "
+		       "program on this host, and what \"povtrace check\" reports. A static "
+		       "program must keep its symbol table (nm PROGRAM | grep MPI_Init). To "
+		       "record a running program, name it with -p, or use --all.");
 }
 
 int report_traffic_check(const struct report *r)
 {
 	if (r->traffic.posts)
 		return 0;
-	log_error("report: %s: tells of no posts to a network; they are recorded with the layers "
-		  "below MPI that make them: povtrace record --layers posts, or one of them by "
-		  "its name (Open MPI's own shared memory: posts,ob1)",
+	log_error("report: %s: has no posts to a network; record them with povtrace record "
+		  "--layers posts (with Open MPI's own shared memory: posts,ob1)",
 		  r->source->path);
 	return -ENODATA;
 }
@@ -560,9 +578,8 @@ void report_text(const struct report *r, FILE *out)
 				      (r->opt->threads ? DETAIL_MAIN_TIMES : 0),
 			      out);
 		fputs(r->source->temporary ?
-			      "\n"
-			      "  More is told by `povtrace report` of a recording that is kept "
-			      "(`povtrace record`).\n" :
+			      "\n  For more, keep a recording (`povtrace record`) and use `povtrace "
+			      "report`.\n" :
 			      "\nMore: povtrace report --findings | --times | --functions | "
 			      "--messages | --all; povtrace advise;\n"
 			      "povtrace export makes a timeline; how to read this: "

@@ -43,7 +43,7 @@ static const struct series {
 	 "M-5 -5L0 0L5 -5L5 5L0 0L-5 5z"},
 	{"computation scaling", AT(computation), false, false, 1.8, "5 5", "#7a1f3d",
 	 "M0 6L6 -5H-6z"},
-	{"had a core", AT(e.had_core), false, false, 1.2, "1 5", "#555", "M-6 -2h12v4h-12z"},
+	{"on a core", AT(e.had_core), false, false, 1.2, "1 5", "#555", "M-6 -2h12v4h-12z"},
 #undef AT
 };
 #define SERIES (sizeof(series) / sizeof(series[0]))
