@@ -144,6 +144,13 @@ static uint32_t calls_begun(const struct whatif *w, uint32_t thread, uint64_t ts
 	return lo;
 }
 
+uint64_t whatif_call_end(const struct whatif *w, uint32_t thread, uint64_t begin_ns)
+{
+	uint32_t at = calls_begun(w, thread, begin_ns);
+
+	return at ? w->line[thread].call[at - 1].end_ns : 0;
+}
+
 /* ---- messages ---- */
 
 static struct whatif_side side_of(const struct match_end *e)

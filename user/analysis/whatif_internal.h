@@ -119,6 +119,8 @@ struct whatif {
 	void *no_core_ctx;
 };
 
+/* End of the thread's call that began at this time; 0: it is unknown. */
+uint64_t whatif_call_end(const struct whatif *w, uint32_t thread, uint64_t begin_ns);
 /* Prepares the runs; only the first call does anything. */
 void whatif_settle(struct whatif *w);
 /* Forgets the recording up to now. */

@@ -215,19 +215,42 @@ static int64_t given_within(const struct run *r, uint32_t thread, int64_t from_n
 	return given_ns(l, to_ns) - given_ns(l, (uint64_t)from_ns);
 }
 
-/* The most core time given to another participant of the call, from from_ns to the call's end. */
+/*
+ * What is given to another participant within from_ns … to_ns, as far as a call that ends at to_ns
+ * is shorter by it. What it is spared after its own call, which began at begin_ns, makes nobody
+ * else wait.
+ */
+static int64_t given_other(const struct run *r, uint32_t thread, uint64_t begin_ns, int64_t from_ns,
+			   uint64_t to_ns)
+{
+	struct given_list *list = r->thread[thread].given;
+	uint64_t end_ns = whatif_call_end(r->w, thread, begin_ns), from = (uint64_t)from_ns;
+	int64_t ns = list_ns(&list[GIVEN_CORES], to_ns) - list_ns(&list[GIVEN_CORES], from);
+
+	end_ns = end_ns < to_ns ? end_ns : to_ns;
+	if (list[GIVEN_SPARED].n && end_ns > from)
+		ns += list_ns(&list[GIVEN_SPARED], end_ns) - list_ns(&list[GIVEN_SPARED], from);
+	return ns;
+}
+
+/* The most time given to another participant of the call, from from_ns to the call's end. */
 static int64_t given_others(const struct run *r, const struct whatif_event *e, int64_t from_ns)
 {
+	const struct whatif_side *side;
 	const struct whatif_joint *j;
 	int64_t most_ns = 0;
 
-	if (e->side < SIDES)
-		return given_within(r, r->w->message[e->of].side[!e->side].thread, from_ns,
-				    e->end_ns);
+	if (e->side < SIDES) {
+		side = &r->w->message[e->of].side[!e->side];
+		return given_other(r, side->thread, side->begin_ns, from_ns, e->end_ns);
+	}
 	j = &r->w->joint[r->w->member[e->of].joint];
-	for (uint32_t i = 0; i < j->begun && i < OTHERS_MAX; i++)
-		most_ns = time_later(most_ns, given_within(r, r->w->member[j->first + i].thread,
-							   from_ns, e->end_ns));
+	for (uint32_t i = 0; i < j->begun && i < OTHERS_MAX; i++) {
+		const struct whatif_member *m = &r->w->member[j->first + i];
+
+		most_ns = time_later(most_ns,
+				     given_other(r, m->thread, m->begin_ns, from_ns, e->end_ns));
+	}
 	return most_ns;
 }
 
