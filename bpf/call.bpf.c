@@ -329,8 +329,9 @@ static __noinline int entry_missed(struct pt_regs *ctx, struct pov_thread *t)
 }
 
 /*
- * A perf event's return probe runs in every process that has any return probe in the function, not only in its own
- * (uretprobe_perf_func does not filter). Linux 6.13 no longer does that: 4d756095d399 asks at entry.
+ * A perf event's return probe runs in every process that has any return probe in the function, not
+ * only in its own (uretprobe_perf_func does not filter). Linux 6.13 no longer does that:
+ * 4d756095d399 asks at entry.
  */
 static __always_inline bool return_is_foreign(struct pt_regs *ctx)
 {
@@ -411,8 +412,8 @@ static __always_inline bool call_returned(struct pt_regs *ctx, struct pov_thread
 }
 
 /*
- * Runs at a return instruction of functions that have no return probe (POV_PLACE_BEGINS). Loaded when
- * the first such probe is attached (user/target/late_program.h).
+ * Runs at a return instruction of functions that have no return probe (POV_PLACE_BEGINS). Loaded
+ * when the first such probe is attached (user/target/late_program.h).
  */
 SEC("late")
 int call_left(struct pt_regs *ctx)

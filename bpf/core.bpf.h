@@ -320,7 +320,9 @@ static __always_inline u16 task_cpu(struct task_struct *p)
 		i__;                                                          \
 	})
 
-/* True if any recipe has this fetch. Newer verifiers do not even look at code that no recipe needs. */
+/*
+ * True if any recipe has this fetch. Newer verifiers do not even look at code that no recipe needs.
+ */
 #define fetch_exists(op) (cfg.fetches >> (op)&1)
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Probes on the instructions at which a function ends (user/target/elf/return_sites.h). They see its
- * return like a return probe, but put nothing on the stack. A jump to another function ends the
+ * Probes on the instructions at which a function ends (user/target/elf/return_sites.h). They see
+ * its return like a return probe, but put nothing on the stack. A jump to another function ends the
  * function, too, as the other one returns in its place.
  */
 #ifndef POV_PLACE_BPF_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * A benchmark is a `const struct bench bench_<name>` in a file of bench/<group>/, which has the
- * benchmarks of one method. make generates the table of benchmarks from these files. A benchmark uses a struct comm instead
- * of MPI, so the same code runs on MPI, in a simulator and on the model of the self-test.
+ * benchmarks of one method. make generates the table of benchmarks from these files. A benchmark
+ * uses a struct comm instead of MPI, so the same code runs on MPI, in a simulator and on the model
+ * of the self-test.
  */
 #ifndef POVBENCH_BENCH_H
 #define POVBENCH_BENCH_H

@@ -36,8 +36,8 @@ void result_point_read(struct result *r, json_t *point);
 const json_t *result_json(const struct result *r);
 
 /*
- * Adds the points of an interrupted result, which resume_has takes instead of measuring, and the time
- * at which it began. result_effort adds its took_ns. Call it before the first point.
+ * Adds the points of an interrupted result, which resume_has takes instead of measuring, and the
+ * time at which it began. result_effort adds its took_ns. Call it before the first point.
  */
 void result_go_on(struct result *r, const json_t *part);
 

@@ -10,7 +10,7 @@
 #include "advise/library.h"
 #include "advise/measured.h"
 
-/* ---- how far the values of one sample lie above those of another, whatever their distribution ---- */
+/* ---- how far one sample lies above another, whatever their distribution ---- */
 
 #define SHIFT_MOST 48 /* values of a sample that are used */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See library_internal.h. Everything that may fail is prepared before the fork. The child only makes
- * system calls.
+ * See library_internal.h. Everything that may fail is prepared before the fork. The child only
+ * makes system calls.
  */
 #include "advise/library_internal.h"
 

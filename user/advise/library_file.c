@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * See library_internal.h. Only 64-bit ELF headers in this machine's byte order are read; no other file
- * could be run here.
+ * See library_internal.h. Only 64-bit ELF headers in this machine's byte order are read; no other
+ * file could be run here.
  */
 #include "advise/library_internal.h"
 

@@ -4,9 +4,9 @@
  * library_ask.c (which asks it) and library_file.c (which files may be run).
  *
  * A library is asked for its variables by two ranks of povtrace-mpi-t (advise/mpi_t_main.c), with a
- * launcher of that library and with the recorded ranks' settings. The trace may be anybody's: it can
- * make povtrace run files that exist on this machine, by any name and build ID that it chooses. So
- * the library must be the recorded file (same build ID), and nobody but root and the user may be
+ * launcher of that library and with the recorded ranks' settings. The trace may be anybody's: it
+ * can make povtrace run files that exist on this machine, by any name and build ID that it chooses.
+ * So the library must be the recorded file (same build ID), and nobody but root and the user may be
  * able to replace it or the launcher. Only settings that choose among parts of the library are
  * passed on, and no value that could be a path. No shell is used. The program runs as the user
  * behind sudo, for at most MPI_T_SECONDS.

@@ -55,7 +55,8 @@ struct app_thread {
 	uint64_t mpi_ns;
 	uint64_t calls; /* calls and polls */
 	/*
-	 * part of wait_ns and of unknown_wait_ns: in runs of polls that found nothing, and the number of these polls
+	 * part of wait_ns and of unknown_wait_ns: in runs of polls that found nothing, and the
+	 * number of these polls
 	 */
 	uint64_t polling_ns, polls;
 };

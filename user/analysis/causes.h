@@ -90,8 +90,8 @@ struct cause {
 	/* worst: by ns. farthest: by ns lost indirectly; its ns is 0 if there was none. */
 	struct cause_worst worst, farthest;
 	/*
-	 * The places of most of ns: the calls that waited, and the root's next calls. A place with an
-	 * eighth of ns or less may be missed.
+	 * The places of most of ns: the calls that waited, and the root's next calls. A place with
+	 * an eighth of ns or less may be missed.
 	 */
 	struct cause_place most_in, most_before;
 };

@@ -52,8 +52,8 @@ static int run_add(struct runs *r, char **argv, int *begin, int end, bool one_ru
 }
 
 /*
- * Splits the files at "--". The option parser has removed the first one, which was at dashdash; this
- * removes the others, so that *argc files are left.
+ * Splits the files at "--". The option parser has removed the first one, which was at dashdash;
+ * this removes the others, so that *argc files are left.
  */
 static int runs_parse(struct runs *r, int *argc, char **argv, int dashdash, bool one_run)
 {

@@ -23,7 +23,9 @@ struct view_file {
 
 /* Makes a random token. */
 void view_token(char token[VIEW_TOKEN_BYTES]);
-/* Listens on 127.0.0.1. Port 0: any free one. Sets *port. Returns the socket or -errno (printed). */
+/*
+ * Listens on 127.0.0.1. Port 0: any free one. Sets *port. Returns the socket or -errno (printed).
+ */
 int view_listen(uint16_t *port);
 /* Serves until somebody has fetched the whole file. 0 or -errno (printed). */
 int view_serve(int listener, const struct view_file *f);

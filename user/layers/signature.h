@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Rows of the function tables (user/layers/<layer>/<layer>.def; mpi.def explains their grammar), parsed for both
- * halves of the tool: a function's arguments and attributes. Also makes the parts of the kernel
- * half's recipe that follow from a row in every layer. Each layer defines its roles and attributes.
+ * Rows of the function tables (user/layers/<layer>/<layer>.def; mpi.def explains their grammar),
+ * parsed for both halves of the tool: a function's arguments and attributes. Also makes the parts
+ * of the kernel half's recipe that follow from a row in every layer. Each layer defines its roles
+ * and attributes.
  */
 #ifndef POV_LAYERS_SIGNATURE_H
 #define POV_LAYERS_SIGNATURE_H

@@ -354,7 +354,9 @@ struct model_within {
 	uint64_t request; /* handle if the call starts or completes exactly one request; else 0 */
 };
 
-/* Something that a lower layer's call posted or learned (layers/post.h). Reported after its call. */
+/*
+ * Something that a lower layer's call posted or learned (layers/post.h). Reported after its call.
+ */
 struct model_post {
 	const struct call_post *post;
 	const struct model_call *call;	   /* call that did it */

@@ -254,7 +254,10 @@ static int yield_pages_set(struct kernel *k)
 	return bpf_map__reuse_fd(map, k->yield.fd);
 }
 
-/* These are made whole at once, which takes 2 ms each for 65,536 processes. A small machine has fewer. */
+/*
+ * These are made whole at once, which takes 2 ms each for 65,536 processes. A small machine has
+ * fewer.
+ */
 static void process_maps_size(struct kernel *k)
 {
 	struct bpf_map *const maps[] = {k->skel->maps.asked, k->skel->maps.answered,

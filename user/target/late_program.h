@@ -19,7 +19,9 @@ struct late_program;
  */
 struct late_program *late_program_new(void);
 void late_program_free(struct late_program *p);
-/* Returns its descriptor, owned by p, or -errno (printed). The first call loads it, which is slow. */
+/*
+ * Returns its descriptor, owned by p, or -errno (printed). The first call loads it, which is slow.
+ */
 int late_program_fd(struct late_program *p);
 /* Stores the descriptors that loading needs: maps and types. Returns how many. */
 size_t late_program_needs(const struct late_program *p, int fd[LATE_PROGRAM_FDS_MAX]);

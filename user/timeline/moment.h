@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A stretch of a recording in MOMENT_COLUMNS columns of equal length: what each rank's main thread did in each, and who had each
- * CPU most of it. A picture draws it (svg.c). Memory is bounded by the columns, whatever the stretch holds. What ranks did is
- * analysis/moment_band.h's; here are their calls, the CPUs, and messages.
+ * A stretch of a recording in MOMENT_COLUMNS columns of equal length: what each rank's main thread
+ * did in each, and who had each CPU most of it. A picture draws it (svg.c). Memory is bounded by
+ * the columns, whatever the stretch holds. What ranks did is analysis/moment_band.h's; here are
+ * their calls, the CPUs, and messages.
  */
 #ifndef POV_TIMELINE_MOMENT_H
 #define POV_TIMELINE_MOMENT_H

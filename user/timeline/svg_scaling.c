@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A line for each efficiency, with its name and last value at its end. Lines differ in pattern, width and mark, so that they can be told apart
- * without colours. Ranks are on a logarithmic scale.
+ * A line for each efficiency, with its name and last value at its end. Lines differ in pattern,
+ * width and mark, so that they can be told apart without colours. Ranks are on a logarithmic scale.
  */
 #include "timeline/svg_scaling.h"
 
@@ -201,7 +201,9 @@ static int label_compare(const void *va, const void *vb)
 	return a->series < b->series ? -1 : 1;
 }
 
-/* Below each other: from the top down as low as needed, then from the bottom up as high as needed. */
+/*
+ * Below each other: from the top down as low as needed, then from the bottom up as high as needed.
+ */
 static void labels_spread(struct label *label, size_t n)
 {
 	double bottom = PLOT_Y + PLOT_HEIGHT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* How a program scales, as a picture: efficiencies against ranks. One SVG file without scripts or references. */
+/*
+ * How a program scales, as a picture: efficiencies against ranks. One SVG file without scripts or
+ * references.
+ */
 #ifndef POV_WRITER_SVG_SCALING_H
 #define POV_WRITER_SVG_SCALING_H
 

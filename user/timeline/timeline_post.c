@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Posts: data and requests that calls below MPI hand to the network, or learn from it
- * (layers/post.h). They have separate tracks in the process. Each thread has its own tracks, because
- * slices nest per thread: one per transport for posts, one for completions, one for arrivals. A
- * post lasts as long as its call. Several posts of one call share its time evenly, in order,
- * because their individual times are unknown.
+ * (layers/post.h). They have separate tracks in the process. Each thread has its own tracks,
+ * because slices nest per thread: one per transport for posts, one for completions, one for
+ * arrivals. A post lasts as long as its call. Several posts of one call share its time evenly, in
+ * order, because their individual times are unknown.
  */
 #include <stdlib.h>
 #include <string.h>

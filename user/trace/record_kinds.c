@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The table of record kinds, and what makes a record well-formed. Knows the ABI's structs, nothing of MPI or of the model. */
+/*
+ * The table of record kinds, and what makes a record well-formed. Knows the ABI's structs, nothing
+ * of MPI or of the model.
+ */
 #include "trace/record_kinds.h"
 
 #include <string.h>

@@ -65,7 +65,9 @@ struct codec_encoder {
 	uint32_t nslots;
 	uint32_t arena_used; /* words */
 	uint32_t prev_slot;
-	/* size of further records that fit, whatever they contain: most need no look at the limits */
+	/*
+	 * size of further records that fit, whatever they contain: most need no look at the limits
+	 */
 	uint32_t sure_bytes;
 	struct codec_place recent[CODEC_RECENT]; /* places of calls, by thread and function */
 	struct codec_slot slot[CODEC_SLOTS_MAX];

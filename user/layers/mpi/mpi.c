@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The MPI layer: decodes the calls of a trace by the trace's own function table (user/layers/mpi/mpi.def
- * explains the rows). Supports Open MPI, MPICH and its relatives, and the MPI standard's ABI.
- * mpi_decode.h lists the steps of decoding; mpi_process.h holds what is learned from one call for
- * later ones.
+ * The MPI layer: decodes the calls of a trace by the trace's own function table
+ * (user/layers/mpi/mpi.def explains the rows). Supports Open MPI, MPICH and its relatives, and the
+ * MPI standard's ABI. mpi_decode.h lists the steps of decoding; mpi_process.h holds what is learned
+ * from one call for later ones.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The layer of Open MPI's point-to-point layer ob1: the protocol of each message and its steps. A
- * sender chooses by calling one of several functions (user/layers/ob1/ob1.def); the last one called for a
- * message counts. The header of an arriving message shows what the message is. It is trusted only
- * if it begins with the type that the called function expects. The headers are the same from Open
- * MPI 4.0 to 5.0 (ompi/mca/pml/ob1/pml_ob1_hdr.h).
+ * sender chooses by calling one of several functions (user/layers/ob1/ob1.def); the last one called
+ * for a message counts. The header of an arriving message shows what the message is. It is trusted
+ * only if it begins with the type that the called function expects. The headers are the same from
+ * Open MPI 4.0 to 5.0 (ompi/mca/pml/ob1/pml_ob1_hdr.h).
  *
  * call_post.message is a request of this process. For a sender it is its own request, which RTRs
  * bring back. For a receiver it is the request that it names in its RTR, which the data bring back.

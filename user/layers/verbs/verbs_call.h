@@ -80,7 +80,8 @@ bool verbs_call_is_failed(const struct verbs_call *c);
 /* verbs_conn.c: learns about adapters, queue pairs and addresses. */
 void verbs_learn(const struct verbs_call *c);
 /*
- * verbs_request.c: adds the list of requests passed to the call, or of completions that it returned.
+ * verbs_request.c: adds the list of requests passed to the call, or of completions that it
+ * returned.
  */
 void verbs_list_posts(const struct verbs_call *c, struct call_view *out);
 /*

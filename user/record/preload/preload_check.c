@@ -18,8 +18,8 @@ _Static_assert(PRELOAD_RECORD_MAX >= POV_FRAME_FULL &&
 #define CLOCK_SLACK_NS 1000000
 
 /*
- * Sets flags and thread by one store of the whole first word, as the encoder will load it: a load of
- * 8 bytes waits until the stores of their parts have left the CPU's store buffer. For the same
+ * Sets flags and thread by one store of the whole first word, as the encoder will load it: a load
+ * of 8 bytes waits until the stores of their parts have left the CPU's store buffer. For the same
  * reason call_check sets members that are mostly right only if they are not.
  */
 static void head_set(struct pov_hdr *rec, uint32_t flags, uint32_t tid)

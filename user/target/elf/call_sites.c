@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * For calls of one function, decodes all of .text from its beginning, because only this separates instructions from bytes that
- * look like them. It does not decode a file in which nothing looks like a call of the function.
+ * For calls of one function, decodes all of .text from its beginning, because only this separates
+ * instructions from bytes that look like them. It does not decode a file in which nothing looks
+ * like a call of the function.
  */
 #include "target/elf/call_sites.h"
 

@@ -42,9 +42,10 @@ int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 
 /*
  * Plans a jump that replaces a function's first instructions, and the code elsewhere that does what
- * these did, for the preloaded library (user/preload/hook.c). x86-64 only. Fills in where out's jump is and what it displaces; leaves row, nargs and POV_HOOK_ANY_ARGS
- * alone. 0, or -ENOTSUP: why[bytes] has the reason as a phrase (code jumps to shortly after the
- * start, a call is among the first instructions, …).
+ * these did, for the preloaded library (user/preload/hook.c). x86-64 only. Fills in where out's
+ * jump is and what it displaces; leaves row, nargs and POV_HOOK_ANY_ARGS alone. 0, or -ENOTSUP:
+ * why[bytes] has the reason as a phrase (code jumps to shortly after the start, a call is among the
+ * first instructions, …).
  */
 int hook_site_make(const struct elf_file *f, const struct elf_symbol *sym, struct pov_hook *out,
 		   char *why, size_t bytes);

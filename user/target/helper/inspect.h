@@ -102,8 +102,9 @@ struct elf_file;
 struct library;
 
 /*
- * Chooses sites of the functions that a library's symbols name, and attaches probes. For a library of a wanted layer, fills out->library, offsets
- * and copies. 0, also if there is nothing to trace, or -errno.
+ * Chooses sites of the functions that a library's symbols name, and attaches probes. For a library
+ * of a wanted layer, fills out->library, offsets and copies. 0, also if there is nothing to trace,
+ * or -errno.
  */
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out);
@@ -127,9 +128,9 @@ bool inspect_notes_wanted(const bool *wanted);
 /*
  * Attaches to those static probes (USDT, target/elf/sdt_notes.h) of a library that a layer's table
  * uses in place of a function which is not recorded itself, and returns their number. They are at
- * nops, which the kernel need not single-step, and they have no return. is_seen tells whether a function
- * of the layer's table has its own probes. The locations of arguments go into opt's map of notes,
- * the names of rows into `names`.
+ * nops, which the kernel need not single-step, and they have no return. is_seen tells whether a
+ * function of the layer's table has its own probes. The locations of arguments go into opt's map of
+ * notes, the names of rows into `names`.
  */
 size_t inspect_notes(const struct inspect_options *opt, const char *path,
 		     const struct elf_file *elf, const struct library_kind *kind, uint16_t lib_id,

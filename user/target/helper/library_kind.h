@@ -113,9 +113,9 @@ bool library_kind_hands_over(const bool *wanted);
 
 /*
  * Lists libraries of all layers in the directories where libraries are installed, by what they
- * define, and attaches nothing: [{layer, path, flavour, version, functions, missing, met}]. functions is the number that can be probed; missing
- * has the names that it should have but lacks; met: more functions are found at run time. The
- * caller releases it.
+ * define, and attaches nothing: [{layer, path, flavour, version, functions, missing, met}].
+ * functions is the number that can be probed; missing has the names that it should have but lacks;
+ * met: more functions are found at run time. The caller releases it.
  */
 json_t *library_list(void);
 

@@ -176,7 +176,9 @@ int x86_value_find(const struct elf_file *f, const struct elf_symbol *sym, enum 
 		.join = value_join,
 		.step = value_step,
 	};
-	/* Its first values are those that no load has reached: the second argument, and the first. */
+	/*
+	 * Its first values are those that no load has reached: the second argument, and the first.
+	 */
 	struct value_search s = {.want = want, .value_cnt = 2};
 	const struct x86_range range = {sym->addr, sym->addr + sym->size};
 	struct x86_reader reader = {.f = f};
