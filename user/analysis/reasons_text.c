@@ -213,6 +213,29 @@ static void polling_words(const struct said *s)
 			       "--functions --messages.");
 }
 
+/* True if recording calls took most of what tracing took from the account's ranks. */
+static bool is_mostly_recording(const struct said *s)
+{
+	uint64_t recording_ns = 0, tracing_ns = 0;
+
+	for (uint32_t i = 0; i < s->a->nrank; i++) {
+		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
+
+		recording_ns += t->recording_ns;
+		tracing_ns += t->tracing_ns;
+	}
+	return recording_ns > tracing_ns / 2;
+}
+
+static void tracing_words(const struct said *s)
+{
+	if (s->r->kind != REASON_TRACING || !is_mostly_recording(s))
+		return;
+	free(s->r->action);
+	s->r->action = xstrdup("Record fewer calls: leave out what is called most (povtrace report "
+			       "--functions) with --no-functions, or name groups with --mpi.");
+}
+
 static void plain_words(const struct said *s)
 {
 	const struct reason *r = s->r;
@@ -234,6 +257,7 @@ static void plain_words(const struct said *s)
 	s->r->evidence = reason_sentence(text);
 	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
 	polling_words(s);
+	tracing_words(s);
 }
 
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r)
