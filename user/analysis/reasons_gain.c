@@ -49,6 +49,11 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		reason->known = GAIN_REPLAYED;
 		return;
 	}
+	if (reason->kind == REASON_TRACING && f->untraced.gain_ns) {
+		reason->low_ns = reason->high_ns = f->untraced.gain_ns;
+		reason->known = GAIN_REPLAYED;
+		return;
+	}
 	if (reason->kind == REASON_MPI_WORK || reason->kind == REASON_TRANSFER ||
 	    reason->kind == REASON_FILE_IO || reason->kind == REASON_OPEN ||
 	    reason->kind == REASON_UNKNOWN)
