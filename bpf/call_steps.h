@@ -313,6 +313,8 @@ static __always_inline void counted_entered(struct pov_thread *t, u32 d, u32 fun
 
 	if (fn->count_bytes)
 		counted_size(t, d, func);
+	else if (fn->learn == POV_LEARN_TYPE_FREE)
+		type_freed(frame_call(f)->lib, frame_arg(f, 0));
 	f->counted = f->announced = 1;
 	barrier();
 	t->depth = d + 1;
