@@ -118,7 +118,7 @@ static size_t condition_cnt(const struct condition *c, const struct compare_resu
 static bool report_met(const char *text, const struct condition *when,
 		       const struct compare_result *r, const struct judgement *j)
 {
-	size_t first, cnt = condition_cnt(when, r, j, &first);
+	size_t first = 0, cnt = condition_cnt(when, r, j, &first);
 	bool all = condition_meets(when, &j->all);
 	char *name;
 
