@@ -140,17 +140,6 @@ static inline const struct pov_hook *pov_preload_hooks(const struct pov_preload_
 }
 
 /*
- * A process's pool has POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each calling
- * thread. A thread without a slot takes the one whose owner had the same thread pointer, as that
- * owner must be gone. Otherwise it takes a free slot.
- *
- * A slot begins with this struct, followed by rings, each larger than the one before. Its thread
- * writes to one ring. It moves to the next ring once its own is nearly full and the collector has
- * made the next. Byte n of the thread's stream lies in the last ring begun at or before n, at n
- * modulo the ring's size. A record that reaches past a ring's end continues in the room after it.
- */
-#define POV_PRELOAD_RINGS 3
-/*
  * Durations of one half of a call's recording, between its own reading of the time and its end.
  * Only every POV_HALF_EVERY-th is measured, as that takes another reading.
  */
@@ -167,6 +156,18 @@ enum pov_half_of {
 	POV_HALF_BRIEF_END = 3,
 	POV_HALF_CNT = 4,
 };
+
+/*
+ * A process's pool has POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each calling
+ * thread. A thread without a slot takes the one whose owner had the same thread pointer, as that
+ * owner must be gone. Otherwise it takes a free slot.
+ *
+ * A slot begins with this struct, followed by rings, each larger than the one before. Its thread
+ * writes to one ring. It moves to the next ring once its own is nearly full and the collector has
+ * made the next. Byte n of the thread's stream lies in the last ring begun at or before n, at n
+ * modulo the ring's size. A record that reaches past a ring's end continues in the room after it.
+ */
+#define POV_PRELOAD_RINGS 3
 struct pov_preload_area {
 	pov_u64 head; /* bytes written so far; set by the thread */
 	pov_u64 pad0[7];

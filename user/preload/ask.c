@@ -207,8 +207,10 @@ static bool plan_take(long conn)
 	process_bindings = a.bindings;
 	r.missed = libraries_hook(&a);
 	r.address = area_pool_address(&r.number);
-	/* Probes on top of hooks would break the code, so a late or missing answer is no reason
-	 * to ask for them. */
+	/*
+	 * Probes on top of hooks would break the code, so a late or missing answer is no reason to
+	 * ask for them.
+	 */
 	if (request_send(conn, &r))
 		(void)answer_receive(conn, &done, none);
 	return true;

@@ -321,8 +321,10 @@ bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *ma
 		sample_take(POV_HALF_BRIEF_BEGIN, now);
 	} else if (fn->counted || !poll_begin(&area->state, hook, args, sp, now)) {
 		call_begin(hook, fn, args, sp, now);
-		room_prefetch(area);
-		sample_take(POV_HALF_BEGIN, now);
+		if (!fn->counted) {
+			room_prefetch(area);
+			sample_take(POV_HALF_BEGIN, now);
+		}
 	}
 	busy = false;
 	return true;
