@@ -16,7 +16,7 @@
 
 #define POV_CLOCK_VERSION 1
 #define POV_CLOCK_THREADS 256 /* threads per process with a clock of their own; a power of two */
-#define POV_CLOCK_SEATS 4096  /* processes */
+#define POV_CLOCK_SLOTS 4096  /* processes */
 #define POV_CLOCK_COSTS 4096  /* buckets of 1 ns in the histogram of the work at a switch */
 #define POV_CLOCK_PROBES 8    /* entries searched for a thread, from its hash position on */
 
@@ -101,23 +101,23 @@ enum pov_clock_work {
 	POV_CLOCK_WORKS
 };
 
-enum pov_clock_news_kind { POV_CLOCK_SEATED = 1, POV_CLOCK_LEFT, POV_CLOCK_FULL };
+enum pov_clock_news_kind { POV_CLOCK_SLOTED = 1, POV_CLOCK_LEFT, POV_CLOCK_FULL };
 
 struct pov_clock_news {
 	pov_u32 kind;
-	pov_u32 seat; /* the process's seat: the number of its pages */
+	pov_u32 slot; /* the process's slot: the number of its pages */
 	pov_u32 tgid;
 	pov_u32 unused;
 };
 
 /* ---- server to kernel half ---- */
 
-#define POV_CLOCK_ORDER_SEATS 256
+#define POV_CLOCK_ORDER_SLOTS 256
 
 struct pov_clock_order {
-	pov_u64 alive_ns; /* new value for cnt seats from seat on, at most POV_CLOCK_ORDER_SEATS */
-	pov_u32 seat, cnt;
-	pov_u32 group; /* group of seat's process, whose sections count from now on */
+	pov_u64 alive_ns; /* new value for cnt slots from slot on, at most POV_CLOCK_ORDER_SLOTS */
+	pov_u32 slot, cnt;
+	pov_u32 group; /* group of slot's process, whose sections count from now on */
 	pov_u32 unused;
 };
 

@@ -2,8 +2,8 @@
 /*
  * The kernel half of `povtrace clock` (Nigay et al. 2020, listings 2 and 3). At each switch, it
  * adds the leaving thread's run time to the page of that thread's process. It notes the arrival of
- * the next thread in that one's page. A process has a seat, the number of its pages. Its threads
- * find the seat in their task storage. Each CPU remembers the seat of its current thread, so that a
+ * the next thread in that one's page. A process has a slot, the number of its pages. Its threads
+ * find the slot in their task storage. Each CPU remembers the slot of its current thread, so that a
  * switch takes one look-up and one reading of the clock. The clock is read after `begun` has
  * changed. So a reader that has not seen the change has an earlier time, and its sum never goes
  * back.
@@ -42,29 +42,29 @@ struct section_page {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, POV_CLOCK_SEATS);
+	__uint(max_entries, POV_CLOCK_SLOTS);
 	__type(key, u32);
 	__array(values, struct process_page);
 } pages SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, POV_CLOCK_SEATS);
+	__uint(max_entries, POV_CLOCK_SLOTS);
 	__type(key, u32);
 	__array(values, struct section_page);
 } sections SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, POV_CLOCK_SEATS);
+	__uint(max_entries, POV_CLOCK_SLOTS);
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(u32));
 } groups SEC(".maps"); /* arrays of struct pov_clock_core, one per CPU; made by the server */
 
-/* Seats whose pages are ready, for future processes. */
+/* Slots whose pages are ready, for future processes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, POV_CLOCK_SEATS);
+	__uint(max_entries, POV_CLOCK_SLOTS);
 	__type(value, u32);
 } ready SEC(".maps");
 
@@ -75,7 +75,7 @@ struct {
 
 struct clock_task {
 	u32 taken;		/* non-zero: this struct has been or is being filled in */
-	u32 seat;		/* seat + 1; 0: none yet */
+	u32 slot;		/* slot + 1; 0: none yet */
 	u32 place;		/* index in the process's page; POV_CLOCK_THREADS: none was free */
 	pov_u64 runnable_since; /* used by a thread without a place */
 	/*
@@ -95,8 +95,8 @@ struct {
 /* The thread on this CPU, by the last switch seen there. */
 struct here {
 	u64 task;  /* address of its task; 0: no switch has been seen */
-	u64 since; /* when it got this CPU; 0: it has no seat, or had none then */
-	u32 seat;
+	u64 since; /* when it got this CPU; 0: it has no slot, or had none then */
+	u32 slot;
 	u32 place;
 	u32 tgid;
 };
@@ -109,21 +109,21 @@ struct {
 } cpus SEC(".maps");
 
 /* Arguments and result of the iterator clock_adopt. */
-__u32 adopt_tgid, adopt_seat, adopted;
+__u32 adopt_tgid, adopt_slot, adopted;
 /*
- * Counters: processes that got no seat; missed switches of threads with a seat; stints corrected to
+ * Counters: processes that got no slot; missed switches of threads with a slot; stints corrected to
  * the scheduler's count.
  */
-__u64 unseated, missed, settled;
+__u64 without_slot, missed, settled;
 /*
  * Histogram of the work at a switch in ns; the last bucket holds longer ones. Filled only if timed.
  */
 const volatile bool timed;
 __u64 cost[POV_CLOCK_WORKS][POV_CLOCK_COSTS];
 
-static __always_inline struct pov_clock_process *page_of(u32 seat)
+static __always_inline struct pov_clock_process *page_of(u32 slot)
 {
-	void *inner = bpf_map_lookup_elem(&pages, &seat);
+	void *inner = bpf_map_lookup_elem(&pages, &slot);
 	u32 zero = 0;
 
 	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
@@ -137,9 +137,9 @@ static __always_inline struct pov_clock_thread *place_of(struct pov_clock_proces
 	return &p->thread[place & (POV_CLOCK_THREADS - 1)];
 }
 
-static __always_inline void news_send(u32 kind, u32 seat, u32 tgid)
+static __always_inline void news_send(u32 kind, u32 slot, u32 tgid)
 {
-	struct pov_clock_news n = {.kind = kind, .seat = seat, .tgid = tgid};
+	struct pov_clock_news n = {.kind = kind, .slot = slot, .tgid = tgid};
 
 	bpf_ringbuf_output(&news, &n, sizeof(n), 0);
 }
@@ -147,17 +147,17 @@ static __always_inline void news_send(u32 kind, u32 seat, u32 tgid)
 /* ---- sections ---- */
 
 static __always_inline struct pov_clock_section *section_of(const struct pov_clock_process *p,
-							    u32 seat)
+							    u32 slot)
 {
-	void *inner = p->sections ? bpf_map_lookup_elem(&sections, &seat) : NULL;
+	void *inner = p->sections ? bpf_map_lookup_elem(&sections, &slot) : NULL;
 	u32 zero = 0;
 
 	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
 }
 
-static __always_inline u64 section_now(const struct pov_clock_process *p, u32 seat, u64 now)
+static __always_inline u64 section_now(const struct pov_clock_process *p, u32 slot, u64 now)
 {
-	struct pov_clock_section *s = section_of(p, seat);
+	struct pov_clock_section *s = section_of(p, slot);
 
 	return s ? pov_clock_section_at(s->word, now) : 0;
 }
@@ -174,7 +174,7 @@ static __always_inline void section_add(const struct pov_clock_process *p,
 
 	if (!p->sections)
 		return;
-	ns = pov_clock_section_since(place->section_in, section_now(p, from->seat, now));
+	ns = pov_clock_section_since(place->section_in, section_now(p, from->slot, now));
 	if (ns > now - from->since)
 		ns = now - from->since;
 	inner = bpf_map_lookup_elem(&groups, &group);
@@ -234,7 +234,7 @@ static __always_inline void thread_come(struct pov_clock_process *p, struct cloc
 	u32 cpu = bpf_get_smp_processor_id();
 
 	here->since = now;
-	here->seat = t->seat - 1;
+	here->slot = t->slot - 1;
 	here->place = t->place;
 	here->tgid = p->tgid;
 	if (*waits)
@@ -246,15 +246,15 @@ static __always_inline void thread_come(struct pov_clock_process *p, struct cloc
 		__sync_fetch_and_add(&p->migrations, 1);
 	stint_settle(p, t, place, task->se.sum_exec_runtime - back);
 	place->cpu = cpu;
-	place->section_in = section_now(p, here->seat, now);
+	place->section_in = section_now(p, here->slot, now);
 	place->sum -= now;
 }
 
-/* Handles a thread that will not run again. The last thread of a process gives up the seat. */
+/* Handles a thread that will not run again. The last thread of a process gives up the slot. */
 static __always_inline void thread_end(struct task_struct *task)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct pov_clock_process *p = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_process *p = t && t->slot ? page_of(t->slot - 1) : NULL;
 	struct pov_clock_thread *place = p ? place_of(p, t->place) : NULL;
 
 	if (!p)
@@ -264,7 +264,7 @@ static __always_inline void thread_end(struct task_struct *task)
 		place->tid = 0;
 	}
 	if (__sync_fetch_and_add(&p->threads, -1) == 1)
-		news_send(POV_CLOCK_LEFT, t->seat - 1, p->tgid);
+		news_send(POV_CLOCK_LEFT, t->slot - 1, p->tgid);
 }
 
 /*
@@ -299,14 +299,14 @@ enum { CHANGED_NONE, CHANGED_ONE, CHANGED_SAME };
 
 /*
  * Switches from the thread in `here` to another one, whose clock_task is t or NULL. Either may have
- * no seat.
+ * no slot.
  */
 static __always_inline int switch_do(struct here *here, struct pov_clock_process *from,
 				     struct task_struct *prev, struct pov_clock_process *to,
 				     struct clock_task *t, struct task_struct *next, bool runnable,
 				     u64 back)
 {
-	bool same = from && to && here->seat == t->seat - 1; /* the process keeps running */
+	bool same = from && to && here->slot == t->slot - 1; /* the process keeps running */
 	u32 any = from ? 1 : to ? 1 : 0;
 	u64 now = 0;
 
@@ -328,18 +328,18 @@ static __always_inline int switch_do(struct here *here, struct pov_clock_process
 
 static __always_inline struct pov_clock_process *here_page(const struct here *here)
 {
-	return here->since ? page_of(here->seat) : NULL;
+	return here->since ? page_of(here->slot) : NULL;
 }
 
 /*
  * Makes up for the missed switch to prev, at the time that the scheduler gives. The thread in
- * `here` left at that time at the latest; it counts only if its seat still belongs to the same
+ * `here` left at that time at the latest; it counts only if its slot still belongs to the same
  * process.
  */
 static __noinline void switch_missed(struct here *here, struct task_struct *prev)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, prev, NULL, 0);
-	struct pov_clock_process *to = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_process *to = t && t->slot ? page_of(t->slot - 1) : NULL;
 	struct pov_clock_process *from = here_page(here);
 	u64 arrival = BPF_CORE_READ(prev, sched_info.last_arrival);
 	u64 latest = BPF_CORE_READ(prev, se.exec_start);
@@ -389,7 +389,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	u32 zero = 0;
 	struct here *here = bpf_map_lookup_elem(&cpus, &zero);
 	struct clock_task *t = bpf_task_storage_get(&tasks, next, NULL, 0);
-	struct pov_clock_process *to = t && t->seat ? page_of(t->seat - 1) : NULL, *from;
+	struct pov_clock_process *to = t && t->slot ? page_of(t->slot - 1) : NULL, *from;
 	int changed;
 
 	if (!here)
@@ -429,7 +429,7 @@ int BPF_PROG(clock_switch_plain, bool preempt, struct task_struct *prev, struct 
 static __always_inline int on_wakeup(struct task_struct *task)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct pov_clock_process *p = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_process *p = t && t->slot ? page_of(t->slot - 1) : NULL;
 	struct pov_clock_thread *place = p ? place_of(p, t->place) : NULL;
 	pov_u64 *waits = place ? &place->runnable_since : t ? &t->runnable_since : NULL;
 
@@ -451,7 +451,7 @@ int BPF_PROG(clock_wakeup_new, struct task_struct *p)
 	return on_wakeup(p);
 }
 
-/* ---- seats ---- */
+/* ---- slots ---- */
 
 static __always_inline u32 place_take(struct pov_clock_process *p, u32 tid, u64 sum)
 {
@@ -483,10 +483,10 @@ static __always_inline u32 own_tid(struct task_struct *task)
 	return (u32)nr;
 }
 
-/* Gives a thread its process's seat. Its time counts from when it next gets a CPU. */
-static __always_inline bool task_seat(struct task_struct *task, u32 seat)
+/* Gives a thread its process's slot. Its time counts from when it next gets a CPU. */
+static __always_inline bool task_slot(struct task_struct *task, u32 slot)
 {
-	struct pov_clock_process *p = page_of(seat);
+	struct pov_clock_process *p = page_of(slot);
 	struct clock_task *t;
 
 	if (!p)
@@ -496,7 +496,7 @@ static __always_inline bool task_seat(struct task_struct *task, u32 seat)
 		return false;
 	__sync_fetch_and_add(&p->threads, 1);
 	t->place = place_take(p, own_tid(task), 0);
-	__sync_val_compare_and_swap(&t->seat, 0, seat + 1);
+	__sync_val_compare_and_swap(&t->slot, 0, slot + 1);
 	return true;
 }
 
@@ -504,35 +504,35 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(clock_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, parent, NULL, 0);
-	u32 tgid = BPF_CORE_READ(child, tgid), seat;
+	u32 tgid = BPF_CORE_READ(child, tgid), slot;
 	struct pov_clock_process *p;
 
-	if (!t || !t->seat)
+	if (!t || !t->slot)
 		return 0;
 	if (tgid == (u32)BPF_CORE_READ(parent, tgid)) {
-		task_seat(child, t->seat - 1);
+		task_slot(child, t->slot - 1);
 		return 0;
 	}
-	if (bpf_map_pop_elem(&ready, &seat)) {
-		__sync_fetch_and_add(&unseated, 1);
+	if (bpf_map_pop_elem(&ready, &slot)) {
+		__sync_fetch_and_add(&without_slot, 1);
 		news_send(POV_CLOCK_FULL, 0, tgid);
 		return 0;
 	}
-	p = page_of(seat);
+	p = page_of(slot);
 	if (p)
 		p->tgid = tgid;
-	news_send(POV_CLOCK_SEATED, seat, tgid);
-	if (!task_seat(child, seat)) {
-		__sync_fetch_and_add(&unseated, 1);
-		news_send(POV_CLOCK_LEFT, seat, tgid);
+	news_send(POV_CLOCK_SLOTED, slot, tgid);
+	if (!task_slot(child, slot)) {
+		__sync_fetch_and_add(&without_slot, 1);
+		news_send(POV_CLOCK_LEFT, slot, tgid);
 	}
 	return 0;
 }
 
 /* Ends a section that the program before an exec had begun. */
-static __always_inline void section_end(const struct pov_clock_process *p, u32 seat)
+static __always_inline void section_end(const struct pov_clock_process *p, u32 slot)
 {
-	struct pov_clock_section *s = section_of(p, seat);
+	struct pov_clock_section *s = section_of(p, slot);
 
 	if (s && s->word & 1)
 		s->word = pov_clock_section_at(s->word, bpf_ktime_get_ns()) << 1;
@@ -543,14 +543,14 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(clock_exec, struct task_struct *task, pid_t old_tid)
 {
 	struct clock_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct pov_clock_process *p = t && t->seat ? page_of(t->seat - 1) : NULL;
+	struct pov_clock_process *p = t && t->slot ? page_of(t->slot - 1) : NULL;
 	u32 zero = 0;
 	struct here *here = bpf_map_lookup_elem(&cpus, &zero);
 	struct pov_clock_thread *old;
 
 	if (!p || !here)
 		return 0;
-	section_end(p, t->seat - 1);
+	section_end(p, t->slot - 1);
 	old = old_tid != BPF_CORE_READ(task, pid) ? place_of(p, t->place) : NULL;
 	if (!old)
 		return 0;
@@ -567,15 +567,15 @@ int BPF_PROG(clock_exec, struct task_struct *task, pid_t old_tid)
 SEC("syscall")
 int clock_alive(struct pov_clock_order *o)
 {
-	u32 from = o->seat, cnt = o->cnt, i, seat;
+	u32 from = o->slot, cnt = o->cnt, i, slot;
 	struct pov_clock_process *p;
 	u64 now = o->alive_ns;
 
-	for (i = 0; i < POV_CLOCK_ORDER_SEATS; i++) {
+	for (i = 0; i < POV_CLOCK_ORDER_SLOTS; i++) {
 		if (i >= cnt)
 			break;
-		seat = from + i;
-		p = page_of(seat);
+		slot = from + i;
+		p = page_of(slot);
 		if (p)
 			p->alive_ns = now;
 	}
@@ -585,8 +585,8 @@ int clock_alive(struct pov_clock_order *o)
 SEC("syscall")
 int clock_section(struct pov_clock_order *o)
 {
-	u32 seat = o->seat, group = o->group;
-	struct pov_clock_process *p = page_of(seat);
+	u32 slot = o->slot, group = o->group;
+	struct pov_clock_process *p = page_of(slot);
 
 	if (!p)
 		return -1;
@@ -595,7 +595,7 @@ int clock_section(struct pov_clock_order *o)
 	return 0;
 }
 
-/* Gives a seat to the threads of a process that is already running. */
+/* Gives a slot to the threads of a process that is already running. */
 SEC("iter/task")
 int clock_adopt(struct bpf_iter__task *ctx)
 {
@@ -605,10 +605,10 @@ int clock_adopt(struct bpf_iter__task *ctx)
 	if (!task || (u32)BPF_CORE_READ(task, tgid) != adopt_tgid)
 		return 0;
 	/* a thread that only waits for its parent to notice its end leaves no CPU any more */
-	if (BPF_CORE_READ(task, exit_state) || !task_seat(task, adopt_seat))
+	if (BPF_CORE_READ(task, exit_state) || !task_slot(task, adopt_slot))
 		return 0;
 	adopted++;
-	p = page_of(adopt_seat);
+	p = page_of(adopt_slot);
 	if (p)
 		p->tgid = adopt_tgid;
 	return 0;

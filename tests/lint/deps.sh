@@ -69,7 +69,7 @@ done <<<"$rules"
 model_steps="
 who: record identity ending describe func image peer
 when: state gap
-what: history call operation past region
+what: history call operation call_order region
 replay: replay pass model
 "
 bad=$(while IFS=: read -r step files; do

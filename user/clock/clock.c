@@ -15,7 +15,7 @@
 #include "target/proc.h"
 #include "lib/log.h"
 #include "clock.skel.h"
-#include "clock/seats.h"
+#include "clock/clock_slots.h"
 #include "clock/serve.h"
 #include "record/kernel.h"
 
@@ -26,7 +26,7 @@
 struct clock_session {
 	const struct clock_options *opt;
 	struct clock_result *res;
-	struct seats seats;
+	struct clock_slots slots;
 	struct server server;
 	struct launch launch;
 	int launch_fd; /* becomes readable when the command ends; -1: no command */
@@ -44,10 +44,10 @@ struct family {
 static int family_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct family *f = ctx;
-	struct seats *s = &f->c->seats;
+	struct clock_slots *s = &f->c->slots;
 
-	if (pid != getpid() && seats_find(s, parent) >= 0 && seats_find(s, pid) < 0 &&
-	    seats_adopt(s, pid) >= 0)
+	if (pid != getpid() && clock_slots_find(s, parent) >= 0 && clock_slots_find(s, pid) < 0 &&
+	    clock_slots_adopt(s, pid) >= 0)
 		f->grew = true;
 	return 0;
 }
@@ -58,7 +58,7 @@ static int pids_adopt(struct clock_session *c)
 	int err;
 
 	for (size_t i = 0; i < c->opt->pid_cnt; i++) {
-		err = seats_adopt(&c->seats, c->opt->pids[i]);
+		err = clock_slots_adopt(&c->slots, c->opt->pids[i]);
 		if (err < 0) {
 			log_error("clock: process %d: %s", c->opt->pids[i], strerror(-err));
 			return err;
@@ -80,9 +80,9 @@ static int rank_visit(void *ctx, pid_t pid, pid_t parent)
 	struct proc_rank r;
 
 	(void)parent;
-	if (pid != getpid() && seats_find(&c->seats, pid) < 0 &&
+	if (pid != getpid() && clock_slots_find(&c->slots, pid) < 0 &&
 	    !proc_rank_read(pid, NULL, &r, NULL) && r.rank >= 0 && strcmp(r.launcher, "singleton"))
-		seats_adopt(&c->seats, pid);
+		clock_slots_adopt(&c->slots, pid);
 	return 0;
 }
 
@@ -94,8 +94,8 @@ static void rows_show(struct clock_session *c, bool last)
 
 	if (!c->opt->show)
 		return;
-	c->rows = xrealloc(c->rows, (c->seats.end + 1) * sizeof(*c->rows));
-	cnt = seats_rows(&c->seats, c->rows);
+	c->rows = xrealloc(c->rows, (c->slots.end + 1) * sizeof(*c->rows));
+	cnt = clock_slots_rows(&c->slots, c->rows);
 	c->opt->show(c->opt->ctx, c->rows, cnt, last);
 }
 
@@ -114,7 +114,7 @@ static void work_due(struct clock_session *c)
 	uint64_t now = kernel_now_ns();
 
 	if (is_due(&c->tend_ns, now, TEND_NS))
-		seats_tend(&c->seats);
+		clock_slots_tend(&c->slots);
 	if (is_due(&c->find_ns, now, FIND_NS))
 		proc_for_each(rank_visit, c);
 	if (is_due(&c->show_ns, now, c->opt->interval_ns))
@@ -154,7 +154,7 @@ static int clock_loop(struct clock_session *c, const volatile int *stop)
 	int err = 0;
 
 	while (!*stop && !err && (!c->end_ns || kernel_now_ns() < c->end_ns)) {
-		p[0] = (struct pollfd){.fd = seats_fd(&c->seats), .events = POLLIN};
+		p[0] = (struct pollfd){.fd = clock_slots_fd(&c->slots), .events = POLLIN};
 		p[1] = (struct pollfd){.fd = c->launch_fd, .events = POLLIN};
 		cnt = server_poll(&c->server, &p[2]);
 		if (poll(p, cnt + 2, wait_ms(c)) < 0) {
@@ -163,7 +163,7 @@ static int clock_loop(struct clock_session *c, const volatile int *stop)
 			continue;
 		}
 		if (p[0].revents)
-			seats_news(&c->seats);
+			clock_slots_news(&c->slots);
 		server_work(&c->server, &p[2], cnt);
 		work_due(c);
 		err = command_check(c);
@@ -179,8 +179,8 @@ static int clock_start(struct clock_session *c)
 	uint64_t now;
 	int err;
 
-	c->seats.keep = o->launch != NULL;
-	err = server_open(&c->server, &c->seats, o->socket, o->socket_else, o->all);
+	c->slots.keep = o->launch != NULL;
+	err = server_open(&c->server, &c->slots, o->socket, o->socket_else, o->all);
 	if (!err)
 		err = pids_adopt(c);
 	if (!err && o->launch)
@@ -188,9 +188,9 @@ static int clock_start(struct clock_session *c)
 	if (err)
 		return err;
 	if (c->launch.pid) {
-		err = seats_adopt(&c->seats, c->launch.pid);
+		err = clock_slots_adopt(&c->slots, c->launch.pid);
 		if (err >= 0)
-			c->seats.seat[err].named = true;
+			c->slots.slot[err].named = true;
 		c->launch_fd = (int)syscall(SYS_pidfd_open, c->launch.pid, 0);
 		if (err >= 0)
 			err = launch_open_gate(&c->launch, o->launch);
@@ -207,10 +207,10 @@ static int clock_start(struct clock_session *c)
 
 static void result_take(struct clock_session *c)
 {
-	c->res->unseated = c->seats.skel->bss->unseated;
-	c->res->missed = c->seats.skel->bss->missed;
-	c->res->settled = c->seats.skel->bss->settled;
-	memcpy(c->res->cost, c->seats.skel->bss->cost, sizeof(c->res->cost));
+	c->res->without_slot = c->slots.skel->bss->without_slot;
+	c->res->missed = c->slots.skel->bss->missed;
+	c->res->settled = c->slots.skel->bss->settled;
+	memcpy(c->res->cost, c->slots.skel->bss->cost, sizeof(c->res->cost));
 }
 
 int clock_run(const struct clock_options *opt, const volatile int *stop, struct clock_result *out)
@@ -223,7 +223,7 @@ int clock_run(const struct clock_options *opt, const volatile int *stop, struct 
 	*c = (struct clock_session){.opt = opt, .res = out, .launch_fd = -1};
 	c->server.fd = -1;
 	c->launch.gate_fd = c->launch.error_fd = -1;
-	err = seats_init(&c->seats, opt->cost);
+	err = clock_slots_init(&c->slots, opt->cost);
 	if (!err)
 		err = clock_start(c);
 	if (err)
@@ -231,13 +231,13 @@ int clock_run(const struct clock_options *opt, const volatile int *stop, struct 
 	else
 		err = clock_loop(c, stop);
 	if (!err) {
-		seats_news(&c->seats);
+		clock_slots_news(&c->slots);
 		rows_show(c, true);
 		result_take(c);
 	}
 	out->child_pid = c->launch.pid;
 	server_close(&c->server);
-	seats_release(&c->seats);
+	clock_slots_release(&c->slots);
 	if (c->launch_fd >= 0)
 		close(c->launch_fd);
 	free(c->rows);

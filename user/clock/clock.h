@@ -53,10 +53,10 @@ struct clock_options {
 };
 
 struct clock_result {
-	int child_status;  /* from waitpid(); -1: no command, or it goes on */
-	pid_t child_pid;   /* command that goes on, or 0 */
-	uint64_t unseated; /* processes without a page */
-	uint64_t missed;   /* switches of served threads that the kernel did not report */
+	int child_status;      /* from waitpid(); -1: no command, or it goes on */
+	pid_t child_pid;       /* command that goes on, or 0 */
+	uint64_t without_slot; /* processes without a page */
+	uint64_t missed;       /* switches of served threads that the kernel did not report */
 	/* stints that differed much from the scheduler's own count, which was used instead */
 	uint64_t settled;
 	/*

@@ -26,24 +26,24 @@ struct answer {
 
 static void answer_clock(struct server *s, int idx, struct answer *a)
 {
-	a->fd[a->fd_cnt++] = s->seats->seat[idx].page_fd;
+	a->fd[a->fd_cnt++] = s->slots->slot[idx].page_fd;
 }
 
 static int answer_section(struct server *s, int idx, struct answer *a)
 {
-	int group_fd, err = seats_section(s->seats, idx, &group_fd);
+	int group_fd, err = clock_slots_section(s->slots, idx, &group_fd);
 
 	if (err)
 		return err;
-	a->fd[a->fd_cnt++] = s->seats->seat[idx].section_fd;
+	a->fd[a->fd_cnt++] = s->slots->slot[idx].section_fd;
 	a->fd[a->fd_cnt++] = group_fd;
 	return 0;
 }
 
 /* ---- requests ---- */
 
-/* The seat of the process at the other end. Index or -errno. */
-static int seat_of(struct server *s, int conn)
+/* The slot of the process at the other end. Index or -errno. */
+static int slot_of(struct server *s, int conn)
 {
 	struct ucred who;
 	socklen_t bytes = sizeof(who);
@@ -59,22 +59,22 @@ static int seat_of(struct server *s, int conn)
 	if (!proc_same_clock(who.pid)) /* the page's times are in our CLOCK_MONOTONIC */
 		return -EXDEV;
 	if (s->all)
-		return seats_adopt(s->seats, who.pid);
-	seats_news(s->seats);
-	return seats_find(s->seats, who.pid);
+		return clock_slots_adopt(s->slots, who.pid);
+	clock_slots_news(s->slots);
+	return clock_slots_find(s->slots, who.pid);
 }
 
 static void request_answer(struct server *s, int conn, const struct pov_clock_request *r)
 {
 	struct answer a = {.head = {.magic = POV_CLOCK_MAGIC,
 				    .version = POV_CLOCK_VERSION,
-				    .cpus = s->seats->cpus}};
+				    .cpus = s->slots->cpus}};
 	int idx;
 
 	if (r->version != POV_CLOCK_VERSION) {
 		a.head.status = -EPROTONOSUPPORT;
 	} else {
-		idx = seat_of(s, conn);
+		idx = slot_of(s, conn);
 		if (idx < 0)
 			a.head.status = idx;
 		else if (r->wish == POV_CLOCK_WISH_CLOCK)
@@ -153,13 +153,13 @@ static int path_check(const char *path, struct sockaddr_un *at)
 	return err;
 }
 
-int server_open(struct server *s, struct seats *seats, const char *path, const char *path_else,
-		bool all)
+int server_open(struct server *s, struct clock_slots *slots, const char *path,
+		const char *path_else, bool all)
 {
 	struct sockaddr_un at;
 	int err;
 
-	*s = (struct server){.seats = seats, .path = path, .all = all, .fd = -1};
+	*s = (struct server){.slots = slots, .path = path, .all = all, .fd = -1};
 	err = path_check(path, &at);
 	if (!err && run_socket_is_served(&at)) {
 		if (!path_else) {

@@ -9,14 +9,14 @@
 #include <poll.h>
 #include <stdbool.h>
 
-#include "clock/seats.h"
+#include "clock/clock_slots.h"
 
 #define ASKING_MAX 64
 
 struct server {
-	struct seats *seats;
+	struct clock_slots *slots;
 	const char *path;
-	bool all;		/* anybody is served; else only processes with a seat */
+	bool all;		/* anybody is served; else only processes with a slot */
 	int fd;			/* -1: none */
 	int asking[ASKING_MAX]; /* connections whose request has not arrived */
 	unsigned int asking_cnt;
@@ -26,8 +26,8 @@ struct server {
  * Serves at path. If another server is there and path_else is not NULL, serves at path_else. 0 or
  * -errno (printed).
  */
-int server_open(struct server *s, struct seats *seats, const char *path, const char *path_else,
-		bool all);
+int server_open(struct server *s, struct clock_slots *slots, const char *path,
+		const char *path_else, bool all);
 void server_close(struct server *s);
 /* Fills in the descriptors to poll, at most ASKING_MAX + 1. Returns their number. */
 unsigned int server_poll(const struct server *s, struct pollfd *out);

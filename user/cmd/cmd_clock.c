@@ -248,9 +248,9 @@ static int run_watched(const struct clock_command_options *o, const struct watch
 			res->child_pid = 0;
 		if (res->child_pid)
 			log_warn("the command is still running, as process %d", res->child_pid);
-		if (res->unseated)
+		if (res->without_slot)
 			log_warn("%" PRIu64 " processes got no clock: too many ran at once",
-				 res->unseated);
+				 res->without_slot);
 		if (res->missed || res->settled)
 			log_info(
 				"the kernel did not report %" PRIu64

@@ -223,7 +223,7 @@ static void call_or_spin_tell(struct model *m, const struct call_or_spin *c,
 		TELL(m, spin, &c->spin);
 	else
 		TELL(m, call, &c->call);
-	past_told(m, c);
+	call_order_told(m, c);
 	if (c->is_spin)
 		return;
 	if (!c->call.nested && m->to.operation.cnt + m->to.message.cnt)

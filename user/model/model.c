@@ -33,7 +33,7 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
-	past_reset(m);
+	call_order_reset(m);
 	for (uint32_t i = 0; i < m->nthreads; i++) {
 		call_release(m, m->thread[i]);
 		region_stack_release(m->thread[i]);

@@ -64,7 +64,7 @@ struct mprocess {
 };
 
 struct call_or_spin;
-/* Calls waiting to be reported in order of begin (past.c). */
+/* Calls waiting to be reported in order of begin (call_order.c). */
 struct past {
 	struct call_or_spin *waiting; /* a heap, earliest begin first */
 	uint32_t waiting_cnt, waiting_room;

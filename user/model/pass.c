@@ -113,7 +113,7 @@ static void replay_reset(struct model *m)
 	uint32_t i;
 
 	memset(&m->stats, 0, sizeof(m->stats));
-	past_reset(m);
+	call_order_reset(m);
 	m->interval_ended = interval_ended;
 	m->thread_ended = thread_ended;
 	for (i = 0; i < m->nthreads; i++)
@@ -173,7 +173,7 @@ static int replay_end(struct model *m)
 		region_stack_end(m, m->thread[i], m->info.end_ns, REGION_OPEN);
 	}
 	state_finish(m);
-	past_finish(m);
+	call_order_finish(m);
 	gap_finish(m);
 	for (i = 0; i < m->nsinks; i++) {
 		if (!m->sinks[i]->finish)

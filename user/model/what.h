@@ -86,11 +86,11 @@ void history_at(const struct mthread *t, uint64_t ts_ns, struct state_times *out
 void history_split_from(const struct mthread *t, const struct state_times *begin, uint64_t begin_ns,
 			uint64_t end_ns, struct state_times *out);
 
-/* ---- past.c ---- */
+/* ---- call_order.c ---- */
 
-void past_told(struct model *m, const struct call_or_spin *c);
-void past_finish(struct model *m);
-void past_reset(struct model *m);
+void call_order_told(struct model *m, const struct call_or_spin *c);
+void call_order_finish(struct model *m);
+void call_order_reset(struct model *m);
 
 /* ---- operation.c ---- */
 

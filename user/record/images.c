@@ -560,7 +560,7 @@ static void on_functions_reply(struct images *im, const json_t *request, const j
 }
 
 /* Warns only once about unsearched memory, because all ranks of a job may be as large. */
-static void on_held_reply(struct images *im, const json_t *request, const json_t *reply)
+static void on_handed_ops_reply(struct images *im, const json_t *request, const json_t *reply)
 {
 	uint64_t left = json_get_u64(reply, "left_bytes");
 	const char *failed = json_get_text(reply, "failed");
@@ -606,8 +606,8 @@ static void on_reply(void *ctx, const json_t *request, const json_t *reply, stru
 		on_process_reply(im, request, reply);
 	else if (!strcmp(what, "functions"))
 		on_functions_reply(im, request, reply);
-	else if (!strcmp(what, "held"))
-		on_held_reply(im, request, reply);
+	else if (!strcmp(what, "handed_ops"))
+		on_handed_ops_reply(im, request, reply);
 	else if (json_get_text(reply, "failed")[0])
 		log_warn("cannot inspect the libraries that the command will load: %s",
 			 json_get_text(reply, "failed"));
@@ -868,7 +868,7 @@ static void helper_settle(struct images *im)
 	}
 }
 
-void images_foresee(struct images *im, const struct launch_plan *plan)
+void images_predict(struct images *im, const struct launch_plan *plan)
 {
 	static const char *const names[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"};
 	json_t *words = json_array(), *env = json_object(), *libraries = NULL;
@@ -1011,7 +1011,7 @@ int images_scan(struct images *im, pid_t pid)
 	if (uses_mpi) {
 		for (size_t i = 0; i < maps.cnt; i++)
 			image_record_write(im, pid, &maps.map[i]);
-		helper_ask(im->helper, json_pack("{s:s,s:i}", "do", "held", "pid", pid));
+		helper_ask(im->helper, json_pack("{s:s,s:i}", "do", "handed_ops", "pid", pid));
 		library_users_ran(&im->users, pid);
 		library_users_describe(&im->users, pid);
 		helper_settle(im);

@@ -67,7 +67,7 @@ bool images_settled(const struct images *im); /* true if the helper has answered
  * Has the helper inspect all files that a command will probably load. plan NULL: there is no
  * command; it inspects the system's MPI libraries.
  */
-void images_foresee(struct images *im, const struct launch_plan *plan);
+void images_predict(struct images *im, const struct launch_plan *plan);
 /*
  * Call these before and after images_scan of the processes that are targets at the start. targets
  * is their number.

@@ -366,7 +366,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (err)
 		return err;
 	if (s->opt->launch || s->opt->all)
-		images_foresee(s->images, s->opt->launch ? &s->plan : NULL);
+		images_predict(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
 	session_limit_start(s);
 	s->start_ns = kernel_now_ns();

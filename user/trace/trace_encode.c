@@ -93,7 +93,7 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 
 /*
  * Like put_varint, for values whose lengths vary: no branch depends on the length, which no branch
- * predictor would foresee. Stores up to 4 bytes, whatever the length.
+ * predictor would give. Stores up to 4 bytes, whatever the length.
  */
 static inline uint8_t *put_noise(uint8_t *p, uint64_t v)
 {

@@ -75,7 +75,7 @@ static void why_not_set(int err)
 			 "not root, as seen from here");
 	else if (err == -EUSERS)
 		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` serves %d processes already",
-			 POV_CLOCK_SEATS);
+			 POV_CLOCK_SLOTS);
 	else if (err == -EPROTONOSUPPORT || err == -EPROTO)
 		snprintf(pov.why, sizeof(pov.why), "`povtrace clock` is of another version");
 	else

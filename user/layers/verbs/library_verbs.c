@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "target/held.h"
+#include "target/handed_ops.h"
 #include "target/helper/library_kind.h"
 #include "target/elf/elf_file.h"
 #include "layers/verbs/library_verbs_ops.h"
@@ -185,12 +185,12 @@ static uint64_t member_read(const uint8_t *object, size_t offset)
 }
 
 /* Returns true if a device has a plausible name: such names are short file names. */
-static bool has_name(const struct held_memory *m, uint64_t device)
+static bool has_name(const struct handed_ops_memory *m, uint64_t device)
 {
 	char name[DEVICE_NAME_BYTES];
 	size_t len;
 
-	if (!held_read(m, device + DEVICE_NAME, name, sizeof(name)))
+	if (!handed_ops_read(m, device + DEVICE_NAME, name, sizeof(name)))
 		return false;
 	len = strnlen(name, sizeof(name));
 	if (!len || len == sizeof(name))
@@ -201,22 +201,22 @@ static bool has_name(const struct held_memory *m, uint64_t device)
 	return true;
 }
 
-static bool is_context(const struct held_memory *m, const uint8_t *object)
+static bool is_context(const struct handed_ops_memory *m, const uint8_t *object)
 {
 	return member_read(object, CONTEXT_COMPAT) == UINT64_MAX &&
 	       has_name(m, member_read(object, 0));
 }
 
 /* Checks the context: queue pairs and completion queues begin with a pointer to theirs. */
-static bool is_of_context(const struct held_memory *m, const uint8_t *object)
+static bool is_of_context(const struct handed_ops_memory *m, const uint8_t *object)
 {
 	static const uint16_t functions[] = {CONTEXT_POLL_CQ, CONTEXT_POST_SEND, CONTEXT_POST_RECV};
 	uint8_t context[CONTEXT_BYTES];
 
-	if (!held_read(m, member_read(object, 0), context, sizeof(context)))
+	if (!handed_ops_read(m, member_read(object, 0), context, sizeof(context)))
 		return false;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!held_text_of(m, member_read(context, functions[i])))
+		if (!handed_ops_text_of(m, member_read(context, functions[i])))
 			return false;
 	return is_context(m, context);
 }
@@ -229,7 +229,7 @@ static const struct handover context_members = {
 		   {"poll_cq", CONTEXT_POLL_CQ}},
 };
 
-static const struct held_object held[] = {
+static const struct handed_ops_object handed_ops[] = {
 	{&context_members,
 	 {CONTEXT_POST_SEND, CONTEXT_POST_RECV, CONTEXT_POLL_CQ},
 	 CONTEXT_BYTES,
@@ -255,6 +255,6 @@ const struct library_kind library_kind_verbs = {
 	.find = verbs_find,
 	.inner = verbs_inner,
 	.handovers = verbs_handovers,
-	.held = IS_X86 ? held : NULL,
+	.handed_ops = IS_X86 ? handed_ops : NULL,
 	.notes = notes,
 };

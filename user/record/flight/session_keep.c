@@ -20,13 +20,13 @@
 #include "lib/person.h"
 #include "record/flight/dump_socket.h"
 #include "record/host/host.h"
-#include "record/flight/known.h"
+#include "record/flight/flight_state.h"
 #include "record/meta.h"
 #include "record/open_calls.h"
 #include "record/preload/preload.h"
 #include "record/session_priv.h"
 #include "record/flight/trigger.h"
-#include "record/flight/under_way.h"
+#include "record/flight/calls_in_flight.h"
 #include "layers/func_table.h"
 #include "trace/trace_flight.h"
 
@@ -48,14 +48,14 @@ struct keep_file {
 
 struct session_keep {
 	const struct keep_options *opt;
-	struct known *known;
+	struct flight_state *state;
 	struct trigger trigger;
 	struct dump_socket socket;
 	struct map alive; /* processes at the beginning of the last segment, by pid */
 	struct keep_mark *mark;
 	size_t mark_cnt;
-	uint64_t begun_ns;	 /* begin of the last segment with which files may begin */
-	struct under_way *under; /* while open calls are being read, else NULL */
+	uint64_t begun_ns; /* begin of the last segment with which files may begin */
+	struct calls_in_flight *in_flight; /* while open calls are being read, else NULL */
 	struct keep_file file;
 	uint64_t triggered_ns; /* end of the last triggered file */
 	int signals;	       /* number of answered signals */
@@ -70,7 +70,7 @@ void session_keep_open(struct session *s)
 		return;
 	k = xcalloc(1, sizeof(*k));
 	k->opt = s->opt->keep;
-	k->known = known_new(s->fns, (uint32_t)func_table_count());
+	k->state = flight_state_new(s->fns, (uint32_t)func_table_count());
 	trigger_init(&k->trigger, k->opt->when, k->opt->when_cnt, func_table_count());
 	s->keep = k;
 	dump_socket_open(&k->socket);
@@ -83,7 +83,7 @@ void session_keep_release(struct session *s)
 	if (!k)
 		return;
 	dump_socket_close(&k->socket);
-	known_free(k->known);
+	flight_state_free(k->state);
 	map_release(&k->alive);
 	free(k->mark);
 	free(k->file.path);
@@ -96,10 +96,10 @@ void session_keep_record(struct session *s, const struct pov_hdr *rec)
 {
 	if (!s->keep)
 		return;
-	known_record(s->keep->known, rec);
+	flight_state_record(s->keep->state, rec);
 	trigger_record(&s->keep->trigger, rec);
-	if (s->keep->under)
-		under_way_record(s->keep->under, rec);
+	if (s->keep->in_flight)
+		calls_in_flight_record(s->keep->in_flight, rec);
 }
 
 /* ---- segments ---- */
@@ -180,11 +180,11 @@ static void segment_begin(struct session *s)
 	meta_write(s->writer, host_clocks_describe());
 	map_release(&k->alive);
 	err = kernel_snapshot(&s->kernel, on_task, s);
-	known_tell(k->known, begin_ns, record_put, s);
+	flight_state_write(k->state, begin_ns, record_put, s);
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
 	if (err) /* the list of living processes is incomplete */
 		return;
-	known_prune(k->known, is_gone, s);
+	flight_state_prune(k->state, is_gone, s);
 	trace_writer_kept(s->writer, false, &kept);
 	toll_prune(&s->toll, kept.begin_ns);
 	trace_writer_gone(s->writer, is_gone, s, kernel_now_ns());
@@ -222,7 +222,7 @@ static json_t *kept_json(const struct session *s)
 
 	json_set_int(kept, "since_ns", s->start_ns);
 	json_set_int(kept, o->span_ns ? "span_ns" : "bytes", o->span_ns ?: o->bytes);
-	json_set_int(kept, "forgotten", known_forgotten(s->keep->known));
+	json_set_int(kept, "forgotten", flight_state_forgotten(s->keep->state));
 	return kept;
 }
 
@@ -261,7 +261,7 @@ static void metas_put(struct session *s, struct session_over *over, const struct
 	memset(&s->drops.base, 0, sizeof(s->drops.base));
 }
 
-static void on_under_way(void *ctx, const struct pov_hdr *rec)
+static void on_call_in_flight(void *ctx, const struct pov_hdr *rec)
 {
 	struct session *s = ctx;
 
@@ -269,11 +269,11 @@ static void on_under_way(void *ctx, const struct pov_hdr *rec)
 		trace_writer_add(s->writer, 0, rec);
 }
 
-static void under_way_read(struct session *s, struct under_way *u)
+static void calls_in_flight_read(struct session *s, struct calls_in_flight *u)
 {
-	open_calls_read(&s->kernel, u->at_ns, under_way_open, u);
+	open_calls_read(&s->kernel, u->at_ns, calls_in_flight_open, u);
 	if (s->preload)
-		preload_open_calls(s->preload, u->at_ns, under_way_open, u);
+		preload_open_calls(s->preload, u->at_ns, calls_in_flight_open, u);
 }
 
 /*
@@ -283,19 +283,19 @@ static void under_way_read(struct session *s, struct under_way *u)
 static uint64_t segment_cut(struct session *s, uint64_t *open_calls)
 {
 	uint64_t end_ns = kernel_now_ns();
-	struct under_way under;
+	struct calls_in_flight in_flight;
 
 	trace_writer_segment(s->writer, end_ns, false);
-	under_way_init(&under, end_ns);
-	s->keep->under = &under;
+	calls_in_flight_init(&in_flight, end_ns);
+	s->keep->in_flight = &in_flight;
 	session_take(s);
-	under_way_read(s, &under);
-	under_way_again(&under);
-	under_way_read(s, &under);
+	calls_in_flight_read(s, &in_flight);
+	calls_in_flight_read_again(&in_flight);
+	calls_in_flight_read(s, &in_flight);
 	session_take(s);
-	s->keep->under = NULL;
+	s->keep->in_flight = NULL;
 	trace_writer_place(s->writer, TRACE_PLACE_TAIL);
-	*open_calls = under_way_tell(&under, on_under_way, s);
+	*open_calls = calls_in_flight_write(&in_flight, on_call_in_flight, s);
 	session_limit_tell(s, end_ns);
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
 	return end_ns;

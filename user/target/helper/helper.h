@@ -55,9 +55,9 @@ int helper_start(const struct inspect_options *opt, const struct code_files *fil
  *   {do: "functions", pid, places}
  *	attach to more functions of known libraries: [[row of the function table, address]]
  *	(inspect.h)
- *   {do: "held", pid}
+ *   {do: "handed_ops", pid}
  *	attach to functions of known libraries that the process received before
- *	(target/held.h)
+ *	(target/handed_ops.h)
  *   {do: "process", pid, copies, began, ran}
  *	read the process's identity. copies are those of a library in it (code_file.h), or null.
  *	began: it has called a function that initialises MPI. ran: it was already running when

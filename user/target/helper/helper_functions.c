@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "target/code_file.h"
-#include "target/held.h"
+#include "target/handed_ops.h"
 #include "target/helper/helper_service.h"
 #include "target/helper/inspect.h"
 #include "target/helper/library_kind.h"
@@ -134,10 +134,11 @@ static bool has_library(const struct service *s, const char *layer)
 }
 
 /* Lists where a process has the code of a layer's libraries. */
-static struct held_text *layer_text(struct service *s, json_int_t pid, const struct proc_maps *maps,
-				    const char *layer, size_t *cnt)
+static struct handed_ops_text *layer_text(struct service *s, json_int_t pid,
+					  const struct proc_maps *maps, const char *layer,
+					  size_t *cnt)
 {
-	struct held_text *text = xcalloc(maps->cnt + 1, sizeof(*text));
+	struct handed_ops_text *text = xcalloc(maps->cnt + 1, sizeof(*text));
 	char link[MAP_LINK_BYTES];
 
 	*cnt = 0;
@@ -152,7 +153,7 @@ static struct held_text *layer_text(struct service *s, json_int_t pid, const str
 		close(fd);
 		f = code_files_find(s->files, &id);
 		if (f && f->lib && library_has_layer(f->lib, layer))
-			text[(*cnt)++] = (struct held_text){m->start, m->end};
+			text[(*cnt)++] = (struct handed_ops_text){m->start, m->end};
 	}
 	return text;
 }
@@ -174,17 +175,17 @@ static json_t *rows_of(const struct service *s, const json_t *named)
 	return places;
 }
 
-static uint64_t kind_held_serve(struct service *s, json_int_t pid, const struct proc_maps *maps,
-				const struct library_kind *kind)
+static uint64_t kind_handed_ops_serve(struct service *s, json_int_t pid,
+				      const struct proc_maps *maps, const struct library_kind *kind)
 {
 	json_t *named = json_array(), *places;
 	uint64_t left_bytes = 0;
-	struct held_text *text;
+	struct handed_ops_text *text;
 	size_t cnt;
 	int err;
 
 	text = layer_text(s, pid, maps, kind->layer, &cnt);
-	err = cnt ? held_find((pid_t)pid, kind, text, cnt, named, &left_bytes) : 0;
+	err = cnt ? handed_ops_find((pid_t)pid, kind, text, cnt, named, &left_bytes) : 0;
 	if (err)
 		log_debug("memory of process %lld: %s", (long long)pid, strerror(-err));
 	places = rows_of(s, named);
@@ -195,7 +196,7 @@ static uint64_t kind_held_serve(struct service *s, json_int_t pid, const struct 
 	return left_bytes;
 }
 
-void service_held(struct service *s, const json_t *request)
+void service_handed_ops(struct service *s, const json_t *request)
 {
 	json_int_t pid = json_get_int(request, "pid");
 	uint64_t left_bytes = 0;
@@ -203,8 +204,9 @@ void service_held(struct service *s, const json_t *request)
 
 	if (!proc_maps_read((pid_t)pid, &maps)) {
 		for (size_t i = 0; library_kinds[i]; i++)
-			if (library_kinds[i]->held && has_library(s, library_kinds[i]->layer))
-				left_bytes += kind_held_serve(s, pid, &maps, library_kinds[i]);
+			if (library_kinds[i]->handed_ops && has_library(s, library_kinds[i]->layer))
+				left_bytes += kind_handed_ops_serve(s, pid, &maps,
+								    library_kinds[i]);
 		proc_maps_release(&maps);
 	}
 	service_say(s, json_pack("{s:b,s:I}", "done", 1, "left_bytes", (json_int_t)left_bytes));

@@ -8,11 +8,11 @@
  *   {file: {dev, ino, stamp, path, build_id, error, main, program, unwinds, interpreter, owner,
  *	segments, binding, sites, regions, lib_id, copies, offsets, library}}
  *   {added: {lib_id, dev, ino, stamp, offsets, sites, probes}}
- *	to "functions" and "held": one per library
+ *	to "functions" and "handed_ops": one per library
  *   {done: true, …}
  *	the request is answered. "process" adds {process: {…}}. "map" and "path" add {dev, ino,
  *	stamp} of the file, or {error}. "attach" adds the same, or {dev, ino, stamp, sites: their
- *	number, failed: [function], refused}. "functions" adds {elsewhere: number}. "held" adds
+ *	number, failed: [function], refused}. "functions" adds {elsewhere: number}. "handed_ops" adds
  *	{left_bytes: memory that was too much to search}.
  */
 
@@ -29,7 +29,7 @@
 
 #include "abi/config.h"
 #include "target/code_file.h"
-#include "target/foresee.h"
+#include "target/predict_libraries.h"
 #include "target/helper/helper_service.h"
 #include "target/helper/inspect.h"
 #include "target/mpi_world.h"
@@ -482,7 +482,7 @@ static void path_serve(struct service *s, const json_t *request)
 
 static void command_serve(struct service *s, const json_t *request)
 {
-	foresee_command(request, "/etc/ld.so.cache", path_visit, s);
+	predict_libraries(request, "/etc/ld.so.cache", path_visit, s);
 	service_say(s, json_pack("{s:b}", "done", 1));
 }
 
@@ -675,8 +675,12 @@ static const struct {
 	const char *name;
 	void (*serve)(struct service *s, const json_t *request);
 } services[] = {
-	{"map", map_serve},	    {"attach", attach_serve},	      {"path", path_serve},
-	{"command", command_serve}, {"functions", service_functions}, {"held", service_held},
+	{"map", map_serve},
+	{"attach", attach_serve},
+	{"path", path_serve},
+	{"command", command_serve},
+	{"functions", service_functions},
+	{"handed_ops", service_handed_ops},
 	{"process", process_serve},
 };
 

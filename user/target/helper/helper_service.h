@@ -37,9 +37,9 @@ void service_links_say(struct service *s, const struct links *links);
 int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
 		     char link[MAP_LINK_BYTES], struct code_id *id);
 
-/* Serve the requests "functions" and "held" (target/helper/helper.h). */
+/* Serve the requests "functions" and "handed_ops" (target/helper/helper.h). */
 void service_functions(struct service *s, const json_t *request);
-void service_held(struct service *s, const json_t *request);
+void service_handed_ops(struct service *s, const json_t *request);
 
 /* Sends a message with up to HELPER_FDS_MAX descriptors. 0 or -errno. */
 #define HELPER_FDS_MAX 250

@@ -52,19 +52,19 @@ struct handover {
 };
 
 #define HELD_ALWAYS 3
-struct held_memory;
+struct handed_ops_memory;
 
 /* An object in a process's memory that has functions of a library as members. */
-struct held_object {
+struct handed_ops_object {
 	const struct handover *functions; /* only its members are used; NULL ends a list */
 	/* Offsets of pointers into one library that each such object has; 0: no more. */
 	uint16_t always[HELD_ALWAYS];
 	uint16_t bytes; /* bytes of it that are examined, at most a page */
 	/*
 	 * Decides whether it is such an object, which these pointers alone do not show
-	 * (target/held.h).
+	 * (target/handed_ops.h).
 	 */
-	bool (*is_one)(const struct held_memory *m, const uint8_t *object);
+	bool (*is_one)(const struct handed_ops_memory *m, const uint8_t *object);
 };
 
 /* A static probe (USDT) of the library, recorded if a function cannot be. */
@@ -102,7 +102,7 @@ struct library_kind {
 	 */
 	size_t (*handovers)(const struct elf_file *f, struct handover out[HANDOVERS_MAX]);
 	/* Objects in which an already running process has such functions. May be NULL. */
-	const struct held_object *held;
+	const struct handed_ops_object *handed_ops;
 	const struct note_row *notes; /* ends with NULLs. May be NULL. */
 };
 

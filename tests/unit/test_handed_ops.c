@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "target/held.h"
+#include "target/handed_ops.h"
 #include "target/helper/library_kind.h"
 
 #define MEMORY_BYTES ((size_t)8 << 20)
@@ -89,15 +89,15 @@ static void queue_put(size_t cq, size_t context)
 /* "post_send 1 post_recv 2 …": each function, and where in the code it begins. */
 static const char *found(void)
 {
-	static const struct held_text text[] = {{CODE, CODE + CODE_BYTES},
-						{OTHER_CODE, OTHER_CODE + CODE_BYTES}};
+	static const struct handed_ops_text text[] = {{CODE, CODE + CODE_BYTES},
+						      {OTHER_CODE, OTHER_CODE + CODE_BYTES}};
 	static char said[512];
 	json_t *places = json_array(), *place;
 	uint64_t left;
 	size_t i;
 
 	said[0] = '\0';
-	assert_int_equal(held_find(child.pid, verbs(), text, 2, places, &left), 0);
+	assert_int_equal(handed_ops_find(child.pid, verbs(), text, 2, places, &left), 0);
 	json_array_foreach(places, i, place)
 	{
 		size_t used = strlen(said);
@@ -137,7 +137,7 @@ static int teardown(void **state)
 
 TEST_WITH(context, setup, teardown)
 {
-	if (!verbs()->held) {
+	if (!verbs()->handed_ops) {
 		printf("SKIP: the offsets are those of x86-64\n");
 		skip();
 	}
@@ -163,7 +163,7 @@ TEST_WITH(places, setup, teardown)
 	const char *said;
 	char one[64];
 
-	if (!verbs()->held)
+	if (!verbs()->handed_ops)
 		skip();
 	for (size_t i = 0; i < COUNT(places); i++)
 		context_put(places[i], 4 * EDGE, CODE + 16 * i);
@@ -181,7 +181,7 @@ TEST_WITH(no_context, setup, teardown)
 {
 	char endless[64];
 
-	if (!verbs()->held)
+	if (!verbs()->handed_ops)
 		skip();
 	memset(endless, 'x', sizeof(endless));
 	for (size_t i = 1; i <= 8; i++)
@@ -205,7 +205,7 @@ TEST_WITH(queues, setup, teardown)
 	static const char of_context[] = "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3";
 	char wanted[256];
 
-	if (!verbs()->held)
+	if (!verbs()->handed_ops)
 		skip();
 	context_put(4096, 64, CODE);
 	queue_pair_put(16384, 4096);
@@ -231,6 +231,6 @@ TEST(gone)
 	json_t *places = json_array();
 	uint64_t left = 0;
 
-	assert_true(held_find(0x3fffffff, verbs(), NULL, 0, places, &left) < 0);
+	assert_true(handed_ops_find(0x3fffffff, verbs(), NULL, 0, places, &left) < 0);
 	json_decref(places);
 }

@@ -5,7 +5,7 @@
  * into code of one library. Few words pass it, and these are examined further. The heap comes
  * first, then the smaller mappings: libraries allocate little memory, programs' arrays are large.
  */
-#include "target/held.h"
+#include "target/handed_ops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct mapping {
 };
 
 struct scan {
-	struct held_memory memory;
+	struct handed_ops_memory memory;
 	uint64_t text_start, text_end; /* range of all code, including gaps */
 	int pagemap_fd;
 	const struct library_kind *kind;
@@ -44,12 +44,12 @@ struct scan {
 
 /* ---- access for library kinds ---- */
 
-bool held_read(const struct held_memory *m, uint64_t addr, void *buf, size_t bytes)
+bool handed_ops_read(const struct handed_ops_memory *m, uint64_t addr, void *buf, size_t bytes)
 {
 	return addr <= INT64_MAX && pread(m->fd, buf, bytes, (off_t)addr) == (ssize_t)bytes;
 }
 
-const struct held_text *held_text_of(const struct held_memory *m, uint64_t addr)
+const struct handed_ops_text *handed_ops_text_of(const struct handed_ops_memory *m, uint64_t addr)
 {
 	for (size_t i = 0; i < m->text_cnt; i++)
 		if (addr >= m->text[i].start && addr < m->text[i].end)
@@ -82,19 +82,20 @@ static void place_add(json_t *places, const char *name, uint64_t addr)
 		json_array_append_new(places, json_pack("[s,I]", name, (json_int_t)addr));
 }
 
-static void object_look(struct scan *s, const struct held_object *kind, const uint8_t *object)
+static void object_look(struct scan *s, const struct handed_ops_object *kind, const uint8_t *object)
 {
-	const struct held_text *text = held_text_of(&s->memory, word_at(object, kind->always[0]));
+	const struct handed_ops_text *text = handed_ops_text_of(&s->memory,
+								word_at(object, kind->always[0]));
 
 	for (size_t i = 1; i < HELD_ALWAYS && kind->always[i]; i++)
-		if (held_text_of(&s->memory, word_at(object, kind->always[i])) != text)
+		if (handed_ops_text_of(&s->memory, word_at(object, kind->always[i])) != text)
 			return;
 	if (!text || !kind->is_one(&s->memory, object))
 		return;
 	for (size_t i = 0; i < kind->functions->cnt; i++) {
 		uint64_t function = word_at(object, kind->functions->member[i].offset);
 
-		if (held_text_of(&s->memory, function) == text)
+		if (handed_ops_text_of(&s->memory, function) == text)
 			place_add(s->places, kind->functions->member[i].name, function);
 	}
 }
@@ -103,8 +104,8 @@ static void object_look(struct scan *s, const struct held_object *kind, const ui
 
 static void pages_read(struct scan *s, uint64_t start, size_t first, size_t cnt)
 {
-	if (held_read(&s->memory, start + first * PAGE_BYTES, s->buf + first * PAGE_BYTES,
-		      cnt * PAGE_BYTES))
+	if (handed_ops_read(&s->memory, start + first * PAGE_BYTES, s->buf + first * PAGE_BYTES,
+			    cnt * PAGE_BYTES))
 		s->read_bytes += cnt * PAGE_BYTES;
 }
 
@@ -146,7 +147,7 @@ static void chunk_scan(struct scan *s, uint64_t start, uint64_t end)
 
 	if (!chunk_read(s, start, room / PAGE_BYTES))
 		return;
-	for (const struct held_object *kind = s->kind->held; kind->functions; kind++)
+	for (const struct handed_ops_object *kind = s->kind->handed_ops; kind->functions; kind++)
 		for (size_t at = 0; at < first && at + kind->bytes <= room; at += sizeof(uint64_t))
 			if (may_be_function(s, word_at(s->buf + at, kind->always[0])))
 				object_look(s, kind, s->buf + at);
@@ -228,11 +229,11 @@ static void memory_close(struct scan *s)
 }
 
 static struct scan *scan_new(pid_t pid, const struct library_kind *kind,
-			     const struct held_text *text, size_t text_cnt, json_t *places)
+			     const struct handed_ops_text *text, size_t text_cnt, json_t *places)
 {
 	struct scan *s = xcalloc(1, sizeof(*s));
 
-	s->memory = (struct held_memory){memory_open(pid, "mem"), text, text_cnt};
+	s->memory = (struct handed_ops_memory){memory_open(pid, "mem"), text, text_cnt};
 	s->pagemap_fd = memory_open(pid, "pagemap");
 	s->kind = kind;
 	s->places = places;
@@ -246,8 +247,8 @@ static struct scan *scan_new(pid_t pid, const struct library_kind *kind,
 	return s;
 }
 
-int held_find(pid_t pid, const struct library_kind *kind, const struct held_text *text,
-	      size_t text_cnt, json_t *places, uint64_t *left_bytes)
+int handed_ops_find(pid_t pid, const struct library_kind *kind, const struct handed_ops_text *text,
+		    size_t text_cnt, json_t *places, uint64_t *left_bytes)
 {
 	struct scan *s = scan_new(pid, kind, text, text_cnt, places);
 	struct mapping *v = NULL;

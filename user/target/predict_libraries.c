@@ -3,7 +3,7 @@
  * Follows names like execvp, the shell and ld.so, as far as this is possible without running
  * anything.
  */
-#include "target/foresee.h"
+#include "target/predict_libraries.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +30,7 @@
 static const char word_ends[] = " \t\r\n;|&()<>\"'`{}[]=:,";
 
 struct foresight {
-	foresee_visit_fn *visit;
+	predict_visit_fn *visit;
 	void *ctx;
 	const char *path, *library_path, *cwd;
 	struct ld_cache cache;
@@ -254,8 +254,8 @@ static const char *text_of(const json_t *o, const char *name, const char *otherw
 	return s ? s : otherwise;
 }
 
-void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_fn *visit,
-		     void *ctx)
+void predict_libraries(const json_t *command, const char *ld_cache, predict_visit_fn *visit,
+		       void *ctx)
 {
 	const json_t *env = json_object_get(command, "env");
 	struct foresight f = {

@@ -2,13 +2,13 @@
 /*
  * A file that begins in the middle repeats earlier facts: mappings, masks, regions, calls about
  * communicators, through fork, exec and exit. It also has the calls in flight at that moment.
- * cases/known.txt
+ * cases/flight_state.txt
  */
 #include "unit/test.h"
 #include "abi/config.h"
 #include "abi/event.h"
-#include "record/flight/known.h"
-#include "record/flight/under_way.h"
+#include "record/flight/flight_state.h"
+#include "record/flight/calls_in_flight.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_text.h"
 #include "unit/cases.h"
@@ -23,36 +23,36 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 }
 
 /*
- * Runs RECORD, "tell NS", "end", or "under_way NS": from the following records, the calls in flight
+ * Runs RECORD, "tell NS", "end", or "calls_in_flight NS": from the following records, the calls in flight
  * then.
  */
 static void play(const struct script *lines, FILE *out)
 {
-	struct known *known = known_new(fns, 2);
-	unsigned long long ns, under_way_ns = 0;
-	struct under_way u;
+	struct flight_state *flight = flight_state_new(fns, 2);
+	unsigned long long ns, calls_in_flight_ns = 0;
+	struct calls_in_flight u;
 
 	for (size_t i = 0; i < lines->cnt; i++) {
 		const char *line = lines->line[i];
 
 		if (sscanf(line, "tell %llu", &ns) == 1)
-			known_tell(known, ns, on_told, out);
-		else if (sscanf(line, "under_way %llu", &under_way_ns) == 1)
-			under_way_init(&u, under_way_ns);
+			flight_state_write(flight, ns, on_told, out);
+		else if (sscanf(line, "calls_in_flight %llu", &calls_in_flight_ns) == 1)
+			calls_in_flight_init(&u, calls_in_flight_ns);
 		else if (!strcmp(line, "end"))
 			fprintf(out, "%llu calls\n",
-				(unsigned long long)under_way_tell(&u, on_told, out));
-		else if (under_way_ns)
-			under_way_record(&u, cases_record(line));
+				(unsigned long long)calls_in_flight_write(&u, on_told, out));
+		else if (calls_in_flight_ns)
+			calls_in_flight_record(&u, cases_record(line));
 		else
-			known_record(known, cases_record(line));
+			flight_state_record(flight, cases_record(line));
 	}
-	known_free(known);
+	flight_state_free(flight);
 }
 
-TEST(known)
+TEST(flight)
 {
-	cases_run("known", play);
+	cases_run("flight_state", play);
 }
 
 static bool is_ten(void *ctx, uint32_t pid)
@@ -61,7 +61,7 @@ static bool is_ten(void *ctx, uint32_t pid)
 	return pid == 10;
 }
 
-static void split_call(struct known *known, uint64_t begin_ns, uint32_t pid)
+static void split_call(struct flight_state *flight, uint64_t begin_ns, uint32_t pid)
 {
 	const struct pov_call c = {
 		.hdr = {.size = sizeof(c), .kind = POV_KIND_CALL, .tid = pid, .ts_ns = begin_ns + 1},
@@ -69,27 +69,27 @@ static void split_call(struct known *known, uint64_t begin_ns, uint32_t pid)
 		.tgid = pid,
 		.func = 1};
 
-	known_record(known, &c.hdr);
+	flight_state_record(flight, &c.hdr);
 }
 
 TEST(bounded)
 {
 	uint64_t n = (16u << 20) / sizeof(struct pov_call) + 1;
-	struct known *known = known_new(fns, 2);
+	struct flight_state *flight = flight_state_new(fns, 2);
 	char *told = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&told, &bytes);
 
-	known_record(known, cases_record("image ts=1 tid=10 start=0x1000 ino=1"));
-	known_record(known, cases_record("image ts=1 tid=12 start=0x1000 ino=1"));
+	flight_state_record(flight, cases_record("image ts=1 tid=10 start=0x1000 ino=1"));
+	flight_state_record(flight, cases_record("image ts=1 tid=12 start=0x1000 ino=1"));
 	for (uint64_t i = 0; i < n; i++)
-		split_call(known, 10 * i, 10);
-	assert_int_equal(known_forgotten(known), 0);
-	split_call(known, 10 * n, 12);
-	assert_int_equal(known_forgotten(known), n);
-	split_call(known, 10 * n + 2, 10);
-	known_prune(known, is_ten, NULL);
-	known_tell(known, 1000000000, on_told, out);
+		split_call(flight, 10 * i, 10);
+	assert_int_equal(flight_state_forgotten(flight), 0);
+	split_call(flight, 10 * n, 12);
+	assert_int_equal(flight_state_forgotten(flight), n);
+	split_call(flight, 10 * n + 2, 10);
+	flight_state_prune(flight, is_ten, NULL);
+	flight_state_write(flight, 1000000000, on_told, out);
 	fclose(out);
 	assert_string_equal(told,
 			    "image ts=1000000000 tid=12 tgid=12 dev=0x0 ino=1 start=0x1000 len=0x0 "
@@ -97,5 +97,5 @@ TEST(bounded)
 			    "unshown ts=1000000002 tid=12 dur=1 tgid=12 func=1 depth=0 ret=0x0 "
 			    "site=0x0 cpu=0 lib=0 flags=earlier\n");
 	free(told);
-	known_free(known);
+	flight_state_free(flight);
 }

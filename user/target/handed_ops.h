@@ -4,8 +4,8 @@
  * process received before the recording. The process is neither stopped nor changed: its memory is
  * read through /proc.
  */
-#ifndef POV_TARGET_HELD_H
-#define POV_TARGET_HELD_H
+#ifndef POV_TARGET_HANDED_OPS_H
+#define POV_TARGET_HANDED_OPS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,27 +16,27 @@
 struct library_kind;
 
 /* Address range of a layer's library code in the process. */
-struct held_text {
+struct handed_ops_text {
 	uint64_t start, end;
 };
 
-struct held_memory {
+struct handed_ops_memory {
 	int fd;
-	const struct held_text *text;
+	const struct handed_ops_text *text;
 	size_t text_cnt;
 };
 
 /* Reads memory, for library_kind's is_one. False: unreadable. */
-bool held_read(const struct held_memory *m, uint64_t addr, void *buf, size_t bytes);
+bool handed_ops_read(const struct handed_ops_memory *m, uint64_t addr, void *buf, size_t bytes);
 /* Returns the code range that contains an address; NULL: none of the layer's. */
-const struct held_text *held_text_of(const struct held_memory *m, uint64_t addr);
+const struct handed_ops_text *handed_ops_text_of(const struct handed_ops_memory *m, uint64_t addr);
 
 /*
  * Appends the functions in objects of one kind to places, each once, as [[name, address]].
  * *left_bytes is the amount of memory that was not searched because there is too much. 0, or -errno
  * if nothing could be read.
  */
-int held_find(pid_t pid, const struct library_kind *kind, const struct held_text *text,
-	      size_t text_cnt, json_t *places, uint64_t *left_bytes);
+int handed_ops_find(pid_t pid, const struct library_kind *kind, const struct handed_ops_text *text,
+		    size_t text_cnt, json_t *places, uint64_t *left_bytes);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "target/foresee.h"
+#include "target/predict_libraries.h"
 #include "target/helper/inspect.h"
 #include "lib/log.h"
 #include "unit/trace_help.h"
@@ -102,7 +102,7 @@ static int setup(void **state)
 	return chdir(dir) || system(files);
 }
 
-static void foresee_is(const char *argv, const char *preload, const char *wanted)
+static void predict_test_is(const char *argv, const char *preload, const char *wanted)
 {
 	json_t *command = json_pack("{s:o,s:{s:s,s:s,s:s*},s:s}", "argv", json_loads(argv, 0, NULL),
 				    "env", "PATH", at("bin"), "LD_LIBRARY_PATH", at("path"),
@@ -110,7 +110,7 @@ static void foresee_is(const char *argv, const char *preload, const char *wanted
 
 	assert_non_null(command);
 	*visited = '\0';
-	foresee_command(command, at("ld.so.cache"), visit, NULL);
+	predict_libraries(command, at("ld.so.cache"), visit, NULL);
 	json_decref(command);
 	assert_string_equal(visited, wanted);
 }
@@ -120,14 +120,14 @@ static void foresee_is(const char *argv, const char *preload, const char *wanted
 
 TEST(commands)
 {
-	foresee_is("[\"launcher\", \"-np\", \"app\"]", NULL, " bin/launcher" APP);
-	foresee_is("[\"sh\", \"-c\", \"set -m; launcher ./bin/app & wait\"]", NULL,
-		   " sh bin/launcher" APP);
-	foresee_is("[\"--wrapper=bin/app\"]", NULL, APP);
-	foresee_is("[\"./job.sh\"]", NULL, " job.sh sh bin/launcher" APP);
+	predict_test_is("[\"launcher\", \"-np\", \"app\"]", NULL, " bin/launcher" APP);
+	predict_test_is("[\"sh\", \"-c\", \"set -m; launcher ./bin/app & wait\"]", NULL,
+			" sh bin/launcher" APP);
+	predict_test_is("[\"--wrapper=bin/app\"]", NULL, APP);
+	predict_test_is("[\"./job.sh\"]", NULL, " job.sh sh bin/launcher" APP);
 	/* The others may reach the limit of files. */
-	foresee_is("[\"launcher\"]", at("lib/libnear.so"),
-		   " lib/libnear.so path/libpath.so bin/launcher");
+	predict_test_is("[\"launcher\"]", at("lib/libnear.so"),
+			" lib/libnear.so path/libpath.so bin/launcher");
 }
 
 TEST(no_cache)

@@ -5,8 +5,8 @@
  * words in scripts and shell command strings. This only saves time: threads wait for unpredicted
  * files when they are mapped (bpf/image.bpf.c), and a needless inspection costs some microseconds.
  */
-#ifndef POV_TARGET_FORESEE_H
-#define POV_TARGET_FORESEE_H
+#ifndef POV_TARGET_PREDICT_LIBRARIES_H
+#define POV_TARGET_PREDICT_LIBRARIES_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -15,16 +15,16 @@ struct inspected;
 
 /*
  * Inspects a file. 0 or -errno. Fills *in, whose interpreter, search path and needed libraries are
- * followed; *in may stay empty for a file that was already inspected. foresee_command releases it.
+ * followed; *in may stay empty for a file that was already inspected. predict_libraries releases it.
  */
-typedef int foresee_visit_fn(void *ctx, const char *path, struct inspected *in);
+typedef int predict_visit_fn(void *ctx, const char *path, struct inspected *in);
 
 /*
  * command is {argv: [text], env: {PATH, LD_LIBRARY_PATH, LD_PRELOAD}, cwd}. ld_cache is the path of
  * a file like /etc/ld.so.cache.
  */
-void foresee_command(const json_t *command, const char *ld_cache, foresee_visit_fn *visit,
-		     void *ctx);
+void predict_libraries(const json_t *command, const char *ld_cache, predict_visit_fn *visit,
+		       void *ctx);
 
 /*
  * Reads the table with which the dynamic linker finds a library by name, made by ldconfig

@@ -4,7 +4,7 @@
  * there is too much, all calls are dropped at once: a part of them would match calls of different
  * ranks that do not belong together.
  */
-#include "record/flight/known_calls.h"
+#include "record/flight/defining_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #define BYTES_MAX (16u << 20)
 #define MORE_MAX 256 /* records MORE that wait for their call */
 
-void known_calls_init(struct known_calls *k, const struct pov_fn *fns, uint32_t fn_cnt)
+void defining_calls_init(struct defining_calls *k, const struct pov_fn *fns, uint32_t fn_cnt)
 {
-	*k = (struct known_calls){.fns = fns, .fn_cnt = fn_cnt};
+	*k = (struct defining_calls){.fns = fns, .fn_cnt = fn_cnt};
 	k->more = xcalloc(MORE_MAX, sizeof(*k->more));
 }
 
-static void all_forget(struct known_calls *k)
+static void all_forget(struct defining_calls *k)
 {
 	for (size_t i = 0; i < k->cnt; i++)
 		free(k->call[i].rec);
@@ -30,13 +30,13 @@ static void all_forget(struct known_calls *k)
 	k->bytes = 0;
 }
 
-static void more_forget(struct known_calls *k)
+static void more_forget(struct defining_calls *k)
 {
 	while (k->more_cnt)
 		free(k->more[--k->more_cnt].rec);
 }
 
-void known_calls_release(struct known_calls *k)
+void defining_calls_release(struct defining_calls *k)
 {
 	all_forget(k);
 	more_forget(k);
@@ -44,7 +44,7 @@ void known_calls_release(struct known_calls *k)
 	free(k->more);
 }
 
-static void call_keep(struct known_calls *k, const struct known_call *c)
+static void call_keep(struct defining_calls *k, const struct defining_call *c)
 {
 	if (k->cnt == k->cap) {
 		k->cap = k->cap ? 2 * k->cap : 64;
@@ -59,11 +59,11 @@ static struct pov_hdr *record_copy(const struct pov_hdr *rec)
 	return memcpy(xmalloc(rec->size), rec, rec->size);
 }
 
-static void more_record(struct known_calls *k, const struct pov_more *rec)
+static void more_record(struct defining_calls *k, const struct pov_more *rec)
 {
 	if (k->more_cnt == MORE_MAX) /* their calls never arrived */
 		more_forget(k);
-	k->more[k->more_cnt++] = (struct known_call){
+	k->more[k->more_cnt++] = (struct defining_call){
 		.begin_ns = rec->begin_ns,
 		.end_ns = rec->hdr.ts_ns,
 		.rec = record_copy(&rec->hdr),
@@ -74,12 +74,13 @@ static void more_record(struct known_calls *k, const struct pov_more *rec)
  * Takes the waiting MORE records of a call's thread. The call's own are kept if the call is; the
  * calls of older ones will never arrive.
  */
-static void more_take(struct known_calls *k, const struct known_call *c, uint32_t tid, bool keep)
+static void more_take(struct defining_calls *k, const struct defining_call *c, uint32_t tid,
+		      bool keep)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < k->more_cnt; i++) {
-		struct known_call *m = &k->more[i];
+		struct defining_call *m = &k->more[i];
 
 		if (m->rec->tid != tid || m->begin_ns > c->begin_ns) {
 			k->more[left++] = *m;
@@ -94,15 +95,15 @@ static void more_take(struct known_calls *k, const struct known_call *c, uint32_
 	k->more_cnt = left;
 }
 
-static bool call_teaches(const struct known_calls *k, const struct pov_call *c)
+static bool call_teaches(const struct defining_calls *k, const struct pov_call *c)
 {
 	return c->func < k->fn_cnt && POV_LEARN_RECORDED(k->fns[c->func].learn);
 }
 
-void known_calls_record(struct known_calls *k, const struct pov_hdr *rec)
+void defining_calls_record(struct defining_calls *k, const struct pov_hdr *rec)
 {
 	const struct pov_call *call = (const struct pov_call *)rec;
-	struct known_call c;
+	struct defining_call c;
 	bool keep;
 
 	if (rec->kind == POV_KIND_MORE) {
@@ -110,7 +111,7 @@ void known_calls_record(struct known_calls *k, const struct pov_hdr *rec)
 		return;
 	}
 	keep = call_teaches(k, call);
-	c = (struct known_call){
+	c = (struct defining_call){
 		.tgid = call->tgid,
 		.begin_ns = rec->ts_ns - call->dur_ns,
 		.end_ns = rec->ts_ns,
@@ -132,12 +133,13 @@ static bool is_of(void *ctx, uint32_t pid)
 	return *(const uint32_t *)ctx == pid;
 }
 
-void known_calls_forget(struct known_calls *k, uint32_t pid)
+void defining_calls_forget(struct defining_calls *k, uint32_t pid)
 {
-	known_calls_prune(k, is_of, &pid);
+	defining_calls_prune(k, is_of, &pid);
 }
 
-void known_calls_prune(struct known_calls *k, bool (*is_gone)(void *ctx, uint32_t pid), void *ctx)
+void defining_calls_prune(struct defining_calls *k, bool (*is_gone)(void *ctx, uint32_t pid),
+			  void *ctx)
 {
 	size_t left = 0;
 
@@ -162,7 +164,7 @@ static int time_compare(const void *va, const void *vb)
 }
 
 /* Returns all times at which calls begin or end, sorted, without duplicates. */
-static uint64_t *times_sorted(const struct known_calls *k, uint64_t begin_ns, size_t *out)
+static uint64_t *times_sorted(const struct defining_calls *k, uint64_t begin_ns, size_t *out)
 {
 	uint64_t *time = xcalloc(2 * k->cnt + 1, sizeof(*time));
 	size_t cnt = 0, left = 0;
@@ -188,7 +190,7 @@ static uint64_t place_of(const uint64_t *time, size_t cnt, uint64_t ts_ns)
 	return (uint64_t)(found - time);
 }
 
-static void call_tell(const struct known_call *c, uint64_t begin_ns, uint64_t end_ns,
+static void call_tell(const struct defining_call *c, uint64_t begin_ns, uint64_t end_ns,
 		      void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	struct pov_hdr *rec = record_copy(c->rec);
@@ -205,8 +207,8 @@ static void call_tell(const struct known_call *c, uint64_t begin_ns, uint64_t en
 	free(rec);
 }
 
-void known_calls_tell(const struct known_calls *k, uint64_t begin_ns,
-		      void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+void defining_calls_write(const struct defining_calls *k, uint64_t begin_ns,
+			  void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	size_t cnt;
 	uint64_t *time = times_sorted(k, begin_ns, &cnt);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Tracks processes and threads as the reader's model does (model/image.c, model/region.c), so that
- * both have the same result. known_calls.c keeps the calls that define communicators.
+ * both have the same result. defining_calls.c keeps the calls that define communicators.
  */
-#include "record/flight/known.h"
+#include "record/flight/flight_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,42 +11,42 @@
 #include "abi/event.h"
 #include "lib/log.h"
 #include "lib/map.h"
-#include "record/flight/known_calls.h"
+#include "record/flight/defining_calls.h"
 
 #define IMAGES_MAX 4096 /* per process */
 #define REGIONS_MAX 256 /* nested regions of one thread; inner ones beyond that are left out */
 
-struct known_thread {
-	struct known_process *proc;
+struct flight_thread {
+	struct flight_process *proc;
 	struct pov_affinity mask; /* size 0: unknown */
 	struct pov_region *region;
 	uint32_t region_cnt;
 };
 
-struct known_process {
+struct flight_process {
 	uint32_t pid;
 	uint64_t renamed_ns;
 	struct pov_image *image; /* in time order */
 	uint32_t image_cnt;
 };
 
-struct known {
+struct flight_state {
 	struct map processes; /* by pid */
 	struct map threads;   /* by tid */
-	struct known_calls calls;
+	struct defining_calls calls;
 };
 
-struct known *known_new(const struct pov_fn *fns, uint32_t fn_cnt)
+struct flight_state *flight_state_new(const struct pov_fn *fns, uint32_t fn_cnt)
 {
-	struct known *k = xcalloc(1, sizeof(*k));
+	struct flight_state *k = xcalloc(1, sizeof(*k));
 
-	known_calls_init(&k->calls, fns, fn_cnt);
+	defining_calls_init(&k->calls, fns, fn_cnt);
 	return k;
 }
 
 static void thread_free(void *value)
 {
-	struct known_thread *t = value;
+	struct flight_thread *t = value;
 
 	free(t->region);
 	free(t);
@@ -54,50 +54,50 @@ static void thread_free(void *value)
 
 static void process_free(void *value)
 {
-	struct known_process *p = value;
+	struct flight_process *p = value;
 
 	free(p->image);
 	free(p);
 }
 
-void known_free(struct known *k)
+void flight_state_free(struct flight_state *k)
 {
 	if (!k)
 		return;
 	map_free(&k->threads, thread_free);
 	map_free(&k->processes, process_free);
-	known_calls_release(&k->calls);
+	defining_calls_release(&k->calls);
 	free(k);
 }
 
-static struct known_process *process_make(struct known *k, uint32_t pid)
+static struct flight_process *process_make(struct flight_state *k, uint32_t pid)
 {
-	struct known_process *p = map_make(&k->processes, pid, sizeof(*p));
+	struct flight_process *p = map_make(&k->processes, pid, sizeof(*p));
 
 	p->pid = pid;
 	return p;
 }
 
-static struct known_thread *thread_make(struct known *k, uint32_t tid, uint32_t pid)
+static struct flight_thread *thread_make(struct flight_state *k, uint32_t tid, uint32_t pid)
 {
-	struct known_thread *t = map_make(&k->threads, tid, sizeof(*t));
+	struct flight_thread *t = map_make(&k->threads, tid, sizeof(*t));
 
 	t->proc = process_make(k, pid);
 	return t;
 }
 
-static void thread_forget(struct known *k, uint32_t tid)
+static void thread_forget(struct flight_state *k, uint32_t tid)
 {
-	struct known_thread *t = map_remove(&k->threads, tid);
+	struct flight_thread *t = map_remove(&k->threads, tid);
 
 	if (t)
 		thread_free(t);
 }
 
 /* Finds a thread of a process. False if it has none. */
-static bool thread_next(const struct known *k, const struct known_process *p, uint32_t *tid)
+static bool thread_next(const struct flight_state *k, const struct flight_process *p, uint32_t *tid)
 {
-	const struct known_thread *t;
+	const struct flight_thread *t;
 	size_t at = 0;
 	uint64_t key;
 
@@ -109,7 +109,7 @@ static bool thread_next(const struct known *k, const struct known_process *p, ui
 	return false;
 }
 
-static void threads_forget(struct known *k, const struct known_process *p)
+static void threads_forget(struct flight_state *k, const struct flight_process *p)
 {
 	uint32_t tid;
 
@@ -117,11 +117,11 @@ static void threads_forget(struct known *k, const struct known_process *p)
 		thread_forget(k, tid);
 }
 
-static void process_forget(struct known *k, uint32_t pid)
+static void process_forget(struct flight_state *k, uint32_t pid)
 {
-	struct known_process *p = map_get(&k->processes, pid);
+	struct flight_process *p = map_get(&k->processes, pid);
 
-	known_calls_forget(&k->calls, pid);
+	defining_calls_forget(&k->calls, pid);
 	if (!p)
 		return;
 	threads_forget(k, p);
@@ -131,9 +131,9 @@ static void process_forget(struct known *k, uint32_t pid)
 
 /* ---- mappings ---- */
 
-static void image_add(struct known *k, const struct pov_image *rec)
+static void image_add(struct flight_state *k, const struct pov_image *rec)
 {
-	struct known_process *p = process_make(k, rec->tgid);
+	struct flight_process *p = process_make(k, rec->tgid);
 	uint32_t kept = 0, skip = p->image_cnt >= IMAGES_MAX ? IMAGES_MAX / 2 : 0;
 
 	for (uint32_t i = skip; i < p->image_cnt; i++)
@@ -146,9 +146,9 @@ static void image_add(struct known *k, const struct pov_image *rec)
 }
 
 /* A new process has its parent's mappings. */
-static void fork_record(struct known *k, const struct pov_fork *rec)
+static void fork_record(struct flight_state *k, const struct pov_fork *rec)
 {
-	struct known_process *parent, *p;
+	struct flight_process *parent, *p;
 
 	thread_forget(k, rec->child_tid);
 	if (rec->child_tid != rec->child_tgid)
@@ -166,9 +166,9 @@ static void fork_record(struct known *k, const struct pov_fork *rec)
 	p->image_cnt = parent->image_cnt;
 }
 
-static void rename_record(struct known *k, const struct pov_task *rec)
+static void rename_record(struct flight_state *k, const struct pov_task *rec)
 {
-	struct known_process *p = map_get(&k->processes, rec->tgid);
+	struct flight_process *p = map_get(&k->processes, rec->tgid);
 
 	if (p && rec->hdr.tid == rec->tgid)
 		p->renamed_ns = rec->hdr.ts_ns;
@@ -178,12 +178,12 @@ static void rename_record(struct known *k, const struct pov_task *rec)
  * Keeps only mappings made since the last rename: an exec renames the process, maps the new
  * program, and then writes its EXEC record.
  */
-static void exec_record(struct known *k, const struct pov_task *rec)
+static void exec_record(struct flight_state *k, const struct pov_task *rec)
 {
-	struct known_process *p = map_get(&k->processes, rec->tgid);
+	struct flight_process *p = map_get(&k->processes, rec->tgid);
 	uint32_t kept = 0;
 
-	known_calls_forget(&k->calls, rec->tgid);
+	defining_calls_forget(&k->calls, rec->tgid);
 	if (!p)
 		return;
 	threads_forget(k, p);
@@ -195,16 +195,16 @@ static void exec_record(struct known *k, const struct pov_task *rec)
 
 /* ---- regions ---- */
 
-static void regions_leave(struct known_thread *t, uint64_t sp, bool with_equal)
+static void regions_leave(struct flight_thread *t, uint64_t sp, bool with_equal)
 {
 	while (t->region_cnt && (t->region[t->region_cnt - 1].sp < sp ||
 				 (with_equal && t->region[t->region_cnt - 1].sp == sp)))
 		t->region_cnt--;
 }
 
-static void region_record(struct known *k, const struct pov_region *rec)
+static void region_record(struct flight_state *k, const struct pov_region *rec)
 {
-	struct known_thread *t = thread_make(k, rec->hdr.tid, rec->tgid);
+	struct flight_thread *t = thread_make(k, rec->hdr.tid, rec->tgid);
 	bool ends = rec->hdr.flags & POV_REGION_END;
 	uint32_t i = t->region_cnt;
 
@@ -226,13 +226,13 @@ static void region_record(struct known *k, const struct pov_region *rec)
 
 /* ---- records in and out ---- */
 
-void known_record(struct known *k, const struct pov_hdr *rec)
+void flight_state_record(struct flight_state *k, const struct pov_hdr *rec)
 {
 	switch (rec->kind) {
 	case POV_KIND_CALL:
 	case POV_KIND_UNSHOWN:
 	case POV_KIND_MORE:
-		known_calls_record(&k->calls, rec);
+		defining_calls_record(&k->calls, rec);
 		break;
 	case POV_KIND_REGION:
 		region_record(k, (const struct pov_region *)rec);
@@ -259,7 +259,7 @@ void known_record(struct known *k, const struct pov_hdr *rec)
 	}
 }
 
-void known_prune(struct known *k, bool (*is_gone)(void *ctx, uint32_t pid), void *ctx)
+void flight_state_prune(struct flight_state *k, bool (*is_gone)(void *ctx, uint32_t pid), void *ctx)
 {
 	uint64_t pid;
 	size_t at = 0;
@@ -269,10 +269,10 @@ void known_prune(struct known *k, bool (*is_gone)(void *ctx, uint32_t pid), void
 			process_forget(k, (uint32_t)pid);
 			at = 0; /* start again, because the map has changed */
 		}
-	known_calls_prune(&k->calls, is_gone, ctx);
+	defining_calls_prune(&k->calls, is_gone, ctx);
 }
 
-static void thread_tell(const struct known_thread *t, uint64_t begin_ns,
+static void thread_tell(const struct flight_thread *t, uint64_t begin_ns,
 			void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	struct pov_affinity mask = t->mask;
@@ -290,11 +290,11 @@ static void thread_tell(const struct known_thread *t, uint64_t begin_ns,
 	}
 }
 
-void known_tell(struct known *k, uint64_t begin_ns,
-		void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
+void flight_state_write(struct flight_state *k, uint64_t begin_ns,
+			void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
-	const struct known_process *p;
-	const struct known_thread *t;
+	const struct flight_process *p;
+	const struct flight_thread *t;
 	struct pov_image image;
 
 	for (size_t at = 0; (p = map_next(&k->processes, &at, NULL));)
@@ -308,10 +308,10 @@ void known_tell(struct known *k, uint64_t begin_ns,
 		}
 	for (size_t at = 0; (t = map_next(&k->threads, &at, NULL));)
 		thread_tell(t, begin_ns, fn, ctx);
-	known_calls_tell(&k->calls, begin_ns, fn, ctx);
+	defining_calls_write(&k->calls, begin_ns, fn, ctx);
 }
 
-uint64_t known_forgotten(const struct known *k)
+uint64_t flight_state_forgotten(const struct flight_state *k)
 {
 	return k->calls.forgotten;
 }

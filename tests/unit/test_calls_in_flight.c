@@ -6,7 +6,7 @@
  */
 #include "unit/test.h"
 #include "abi/event.h"
-#include "record/flight/under_way.h"
+#include "record/flight/calls_in_flight.h"
 
 #define CUT 1000
 #define TID 7
@@ -91,24 +91,24 @@ static const struct {
 	{.second = "spin 1010..1050", .after = "spin 1010..1050", .told = ""},
 };
 
-static void reads(struct under_way *u, const char *text)
+static void reads(struct calls_in_flight *u, const char *text)
 {
 	union any r;
 
 	if (!text)
 		return;
 	r = record(text);
-	under_way_open(u, &r.hdr);
+	calls_in_flight_open(u, &r.hdr);
 }
 
-static void comes(struct under_way *u, const char *text)
+static void comes(struct calls_in_flight *u, const char *text)
 {
 	union any r;
 
 	if (!text)
 		return;
 	r = record(text);
-	under_way_record(u, &r.hdr);
+	calls_in_flight_record(u, &r.hdr);
 }
 
 TEST(cut)
@@ -116,15 +116,15 @@ TEST(cut)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char told[64] = "";
 		FILE *out = fmemopen(told, sizeof(told), "w");
-		struct under_way u;
+		struct calls_in_flight u;
 
-		under_way_init(&u, CUT);
+		calls_in_flight_init(&u, CUT);
 		comes(&u, cases[i].before);
 		reads(&u, cases[i].first);
-		under_way_again(&u);
+		calls_in_flight_read_again(&u);
 		reads(&u, cases[i].second);
 		comes(&u, cases[i].after);
-		assert_int_equal(under_way_tell(&u, on_told, out),
+		assert_int_equal(calls_in_flight_write(&u, on_told, out),
 				 !strncmp(cases[i].told, "call", 4));
 		fclose(out);
 		assert_string_equal(told, cases[i].told);

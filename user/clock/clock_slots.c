@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Seats are made in advance: a child has its own from its first instruction on. Changing the map of
- * pages makes the kernel wait milliseconds for all its users, so many seats are made at once.
+ * Slots are made in advance: a child has its own from its first instruction on. Changing the map of
+ * pages makes the kernel wait milliseconds for all its users, so many slots are made at once.
  */
-#include "clock/seats.h"
+#include "clock/clock_slots.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -55,34 +55,34 @@ static int page_make(const char *name, const void *first, unsigned int bytes, un
 	return err;
 }
 
-static int seat_make(struct seat *seat)
+static int slot_make(struct slot *slot)
 {
 	const struct pov_clock_process first = {.version = POV_CLOCK_VERSION,
 						.alive_ns = kernel_now_ns()};
 
-	*seat = (struct seat){.section_fd = -1, .rank = -1};
-	seat->page_fd = page_make("pov_clock", &first, sizeof(first), 1);
-	if (seat->page_fd < 0)
-		return seat->page_fd;
-	seat->page = mmap(NULL, sizeof(first), PROT_READ, MAP_SHARED, seat->page_fd, 0);
-	if (seat->page != MAP_FAILED)
+	*slot = (struct slot){.section_fd = -1, .rank = -1};
+	slot->page_fd = page_make("pov_clock", &first, sizeof(first), 1);
+	if (slot->page_fd < 0)
+		return slot->page_fd;
+	slot->page = mmap(NULL, sizeof(first), PROT_READ, MAP_SHARED, slot->page_fd, 0);
+	if (slot->page != MAP_FAILED)
 		return 0;
-	seat->page = NULL;
+	slot->page = NULL;
 	return -errno;
 }
 
-static void page_drop(struct seat *seat)
+static void page_drop(struct slot *slot)
 {
-	if (seat->page)
-		munmap((void *)seat->page, sizeof(*seat->page));
-	if (seat->page_fd >= 0)
-		close(seat->page_fd);
-	if (seat->section_fd >= 0)
-		close(seat->section_fd);
-	*seat = (struct seat){.page_fd = -1, .section_fd = -1};
+	if (slot->page)
+		munmap((void *)slot->page, sizeof(*slot->page));
+	if (slot->page_fd >= 0)
+		close(slot->page_fd);
+	if (slot->section_fd >= 0)
+		close(slot->section_fd);
+	*slot = (struct slot){.page_fd = -1, .section_fd = -1};
 }
 
-static int pages_publish(const struct seats *s, unsigned int *key, int *fd, unsigned int cnt)
+static int pages_publish(const struct clock_slots *s, unsigned int *key, int *fd, unsigned int cnt)
 {
 	int outer = bpf_map__fd(s->skel->maps.pages), err = 0;
 	unsigned int all = cnt;
@@ -95,33 +95,33 @@ static int pages_publish(const struct seats *s, unsigned int *key, int *fd, unsi
 }
 
 /*
- * Makes up to cnt new seats in this state and returns their indices. 0 or -errno; some may exist
+ * Makes up to cnt new slots in this state and returns their indices. 0 or -errno; some may exist
  * even then.
  */
-static int seats_make(struct seats *s, unsigned int cnt, enum seat_state state, unsigned int *made,
-		      unsigned int *idx)
+static int clock_slots_make(struct clock_slots *s, unsigned int cnt, enum slot_state state,
+			    unsigned int *made, unsigned int *idx)
 {
 	int fd[READY_MOST], err = 0;
 	unsigned int i;
 
 	*made = 0;
-	for (i = 0; i < POV_CLOCK_SEATS && *made < cnt && !err; i++) {
-		if (i < s->end && s->seat[i].state != SEAT_FREE)
+	for (i = 0; i < POV_CLOCK_SLOTS && *made < cnt && !err; i++) {
+		if (i < s->end && s->slot[i].state != SLOT_FREE)
 			continue;
-		err = seat_make(&s->seat[i]);
+		err = slot_make(&s->slot[i]);
 		if (err) {
-			page_drop(&s->seat[i]);
+			page_drop(&s->slot[i]);
 			break;
 		}
 		s->end = i < s->end ? s->end : i + 1;
 		idx[*made] = i;
-		fd[(*made)++] = s->seat[i].page_fd;
-		s->seat[i].state = state;
+		fd[(*made)++] = s->slot[i].page_fd;
+		s->slot[i].state = state;
 	}
 	if (*made && pages_publish(s, idx, fd, *made)) {
 		err = -errno;
 		for (i = 0; i < *made; i++)
-			page_drop(&s->seat[idx[i]]);
+			page_drop(&s->slot[idx[i]]);
 		*made = 0;
 	}
 	if (!err && !*made)
@@ -129,17 +129,17 @@ static int seats_make(struct seats *s, unsigned int cnt, enum seat_state state, 
 	return err;
 }
 
-static int ready_fill(struct seats *s)
+static int ready_fill(struct clock_slots *s)
 {
 	unsigned int idx[READY_MOST], made;
 	int err;
 
 	if (s->ready >= READY_LEAST)
 		return 0;
-	err = seats_make(s, READY_MOST - s->ready, SEAT_READY, &made, idx);
+	err = clock_slots_make(s, READY_MOST - s->ready, SLOT_READY, &made, idx);
 	for (unsigned int i = 0; i < made; i++) {
 		if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.ready), NULL, &idx[i], BPF_ANY))
-			page_drop(&s->seat[idx[i]]);
+			page_drop(&s->slot[idx[i]]);
 		else
 			s->ready++;
 	}
@@ -155,94 +155,94 @@ static int order_run(const struct bpf_program *prog, struct pov_clock_order o)
 	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) ? -errno : 0;
 }
 
-static void seats_say_alive(const struct seats *s, uint64_t alive_ns)
+static void clock_slots_say_alive(const struct clock_slots *s, uint64_t alive_ns)
 {
-	struct pov_clock_order o = {.alive_ns = alive_ns, .cnt = POV_CLOCK_ORDER_SEATS};
+	struct pov_clock_order o = {.alive_ns = alive_ns, .cnt = POV_CLOCK_ORDER_SLOTS};
 
-	for (o.seat = 0; o.seat < s->end; o.seat += o.cnt)
+	for (o.slot = 0; o.slot < s->end; o.slot += o.cnt)
 		if (order_run(s->skel->progs.clock_alive, o))
 			log_debug("clock: cannot say that it lives: %s", strerror(errno));
 }
 
 /* ---- identity of a process ---- */
 
-static void seat_identify(struct seat *seat)
+static void slot_identify(struct slot *slot)
 {
 	struct proc_rank r;
 	struct stat st;
 	char path[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d", seat->pid);
+	snprintf(path, sizeof(path), "/proc/%d", slot->pid);
 	if (stat(path, &st))
 		return;
-	seat->uid = st.st_uid;
-	snprintf(path, sizeof(path), "/proc/%d/comm", seat->pid);
+	slot->uid = st.st_uid;
+	snprintf(path, sizeof(path), "/proc/%d/comm", slot->pid);
 	f = fopen(path, "re");
-	if (f && fgets(seat->command, sizeof(seat->command), f))
-		seat->command[strcspn(seat->command, "\n")] = '\0';
+	if (f && fgets(slot->command, sizeof(slot->command), f))
+		slot->command[strcspn(slot->command, "\n")] = '\0';
 	if (f)
 		fclose(f);
-	if (seat->rank < 0 && !proc_rank_read(seat->pid, NULL, &r, NULL) && r.rank >= 0 &&
+	if (slot->rank < 0 && !proc_rank_read(slot->pid, NULL, &r, NULL) && r.rank >= 0 &&
 	    strcmp(r.launcher, "singleton")) {
-		seat->rank = r.rank;
-		snprintf(seat->job, sizeof(seat->job), "%s", r.job);
+		slot->rank = r.rank;
+		snprintf(slot->job, sizeof(slot->job), "%s", r.job);
 	}
 }
 
-void seats_tend(struct seats *s)
+void clock_slots_tend(struct clock_slots *s)
 {
-	struct seat *seat;
+	struct slot *slot;
 
-	seats_say_alive(s, kernel_now_ns());
+	clock_slots_say_alive(s, kernel_now_ns());
 	for (unsigned int i = 0; i < s->end; i++) {
-		seat = &s->seat[i];
-		if (seat->state != SEAT_TAKEN)
+		slot = &s->slot[i];
+		if (slot->state != SLOT_TAKEN)
 			continue;
-		if (seat->looked++ < LOOKS_AT_FIRST || !(seat->looked % LOOKS_EVERY))
-			seat_identify(seat);
+		if (slot->looked++ < LOOKS_AT_FIRST || !(slot->looked % LOOKS_EVERY))
+			slot_identify(slot);
 	}
 	ready_fill(s);
 }
 
 /* ---- events from the kernel half ---- */
 
-static void seat_leave(struct seats *s, struct seat *seat)
+static void slot_leave(struct clock_slots *s, struct slot *slot)
 {
-	if (!s->keep || (seat->rank < 0 && !seat->named)) {
-		page_drop(seat);
+	if (!s->keep || (slot->rank < 0 && !slot->named)) {
+		page_drop(slot);
 		return;
 	}
-	seat->state = SEAT_LEFT;
-	seat->end_ns = kernel_now_ns();
+	slot->state = SLOT_LEFT;
+	slot->end_ns = kernel_now_ns();
 }
 
 static int on_news(void *ctx, void *data, size_t bytes)
 {
 	const struct pov_clock_news *n = data;
-	struct seats *s = ctx;
-	struct seat *seat;
+	struct clock_slots *s = ctx;
+	struct slot *slot;
 
-	if (bytes < sizeof(*n) || n->seat >= s->end)
+	if (bytes < sizeof(*n) || n->slot >= s->end)
 		return 0;
-	seat = &s->seat[n->seat];
-	if (n->kind == POV_CLOCK_SEATED && seat->state == SEAT_READY) {
+	slot = &s->slot[n->slot];
+	if (n->kind == POV_CLOCK_SLOTED && slot->state == SLOT_READY) {
 		s->ready--;
-		seat->state = SEAT_TAKEN;
-		seat->pid = (pid_t)n->tgid;
-		seat->begin_ns = kernel_now_ns();
-	} else if (n->kind == POV_CLOCK_LEFT && seat->state == SEAT_TAKEN) {
-		seat_leave(s, seat);
+		slot->state = SLOT_TAKEN;
+		slot->pid = (pid_t)n->tgid;
+		slot->begin_ns = kernel_now_ns();
+	} else if (n->kind == POV_CLOCK_LEFT && slot->state == SLOT_TAKEN) {
+		slot_leave(s, slot);
 	}
 	return 0;
 }
 
-int seats_fd(const struct seats *s)
+int clock_slots_fd(const struct clock_slots *s)
 {
 	return ring_buffer__epoll_fd(s->news);
 }
 
-void seats_news(struct seats *s)
+void clock_slots_news(struct clock_slots *s)
 {
 	ring_buffer__consume(s->news);
 	ready_fill(s);
@@ -250,15 +250,15 @@ void seats_news(struct seats *s)
 
 /* ---- running processes ---- */
 
-int seats_find(const struct seats *s, pid_t pid)
+int clock_slots_find(const struct clock_slots *s, pid_t pid)
 {
 	for (unsigned int i = 0; i < s->end; i++)
-		if (s->seat[i].state == SEAT_TAKEN && s->seat[i].pid == pid)
+		if (s->slot[i].state == SLOT_TAKEN && s->slot[i].pid == pid)
 			return (int)i;
 	return -ESRCH;
 }
 
-static int adopt_iterate(struct seats *s)
+static int adopt_iterate(struct clock_slots *s)
 {
 	char buf[64];
 	int fd = bpf_iter_create(s->adopt_fd), err = 0;
@@ -278,7 +278,7 @@ static int adopt_iterate(struct seats *s)
  * Threads are counted from the next time they get a CPU. A thread that never leaves its CPU would
  * be missed for long. So this thread visits each CPU once, with priority over all others.
  */
-static void cpus_visit(const struct seats *s)
+static void cpus_visit(const struct clock_slots *s)
 {
 	const struct sched_param first = {.sched_priority = 1}, usual = {.sched_priority = 0};
 	size_t bytes = CPU_ALLOC_SIZE(s->cpus);
@@ -298,50 +298,50 @@ static void cpus_visit(const struct seats *s)
 	CPU_FREE(one);
 }
 
-int seats_adopt(struct seats *s, pid_t pid)
+int clock_slots_adopt(struct clock_slots *s, pid_t pid)
 {
 	unsigned int idx, made, passes = 0;
 	uint32_t before;
 	int err;
 
-	seats_news(s); /* it may have a seat that we do not know of yet */
-	err = seats_find(s, pid);
+	clock_slots_news(s); /* it may have a slot that we do not know of yet */
+	err = clock_slots_find(s, pid);
 	if (err >= 0)
 		return err;
-	err = seats_make(s, 1, SEAT_TAKEN, &made, &idx);
+	err = clock_slots_make(s, 1, SLOT_TAKEN, &made, &idx);
 	if (err)
 		return err;
-	s->seat[idx].pid = pid;
-	s->seat[idx].begin_ns = kernel_now_ns();
+	s->slot[idx].pid = pid;
+	s->slot[idx].begin_ns = kernel_now_ns();
 	s->skel->bss->adopt_tgid = (uint32_t)pid;
-	s->skel->bss->adopt_seat = idx;
+	s->skel->bss->adopt_slot = idx;
 	s->skel->bss->adopted = 0;
 	do { /* a thread may have started another one before it was found itself */
 		before = s->skel->bss->adopted;
 		err = adopt_iterate(s);
 	} while (!err && s->skel->bss->adopted != before && ++passes < ADOPT_PASSES);
 	if (!s->skel->bss->adopted) {
-		page_drop(&s->seat[idx]);
+		page_drop(&s->slot[idx]);
 		return err ?: -ESRCH;
 	}
 	cpus_visit(s);
-	seat_identify(&s->seat[idx]);
+	slot_identify(&s->slot[idx]);
 	return (int)idx;
 }
 
 /* ---- sections ---- */
 
-static int cores_make(const struct seats *s)
+static int cores_make(const struct clock_slots *s)
 {
 	return page_make("pov_clock_cpus", NULL, sizeof(struct pov_clock_core), s->cpus);
 }
 
-static int group_make(struct seats *s, uid_t uid, const char *job)
+static int group_make(struct clock_slots *s, uid_t uid, const char *job)
 {
 	unsigned int key = s->group_cnt;
 	struct core_group g = {.uid = uid};
 
-	if (key == POV_CLOCK_SEATS)
+	if (key == POV_CLOCK_SLOTS)
 		return -EUSERS;
 	snprintf(g.job, sizeof(g.job), "%s", job);
 	g.fd = cores_make(s);
@@ -356,7 +356,7 @@ static int group_make(struct seats *s, uid_t uid, const char *job)
 	return (int)key;
 }
 
-static int group_find(struct seats *s, uid_t uid, const char *job)
+static int group_find(struct clock_slots *s, uid_t uid, const char *job)
 {
 	for (unsigned int i = 0; i < s->group_cnt; i++)
 		if (s->group[i].uid == uid && !strcmp(s->group[i].job, job))
@@ -364,32 +364,32 @@ static int group_find(struct seats *s, uid_t uid, const char *job)
 	return group_make(s, uid, job);
 }
 
-int seats_section(struct seats *s, int idx, int *group_fd)
+int clock_slots_section(struct clock_slots *s, int idx, int *group_fd)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	struct seat *seat = &s->seat[idx];
+	struct slot *slot = &s->slot[idx];
 	unsigned int key = (unsigned int)idx;
 	int group;
 
-	seat_identify(seat);
-	group = group_find(s, seat->uid, seat->job);
+	slot_identify(slot);
+	group = group_find(s, slot->uid, slot->job);
 	if (group < 0)
 		return group;
 	*group_fd = s->group[group].fd;
-	if (seat->section_fd >= 0)
+	if (slot->section_fd >= 0)
 		return 0;
-	seat->section_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pov_section", 4,
+	slot->section_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pov_section", 4,
 					  sizeof(struct pov_clock_section), 1, &opts);
-	if (seat->section_fd < 0)
+	if (slot->section_fd < 0)
 		return -errno;
-	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.sections), &key, &seat->section_fd,
+	if (bpf_map_update_elem(bpf_map__fd(s->skel->maps.sections), &key, &slot->section_fd,
 				BPF_ANY)) {
-		close(seat->section_fd);
-		seat->section_fd = -1;
+		close(slot->section_fd);
+		slot->section_fd = -1;
 		return -errno;
 	}
 	return order_run(s->skel->progs.clock_section,
-			 (struct pov_clock_order){.seat = key, .group = (uint32_t)group});
+			 (struct pov_clock_order){.slot = key, .group = (uint32_t)group});
 }
 
 /* ---- rows ---- */
@@ -417,44 +417,44 @@ static uint64_t threads_waiting_ns(const struct pov_clock_process *p, uint64_t n
 	return sum;
 }
 
-size_t seats_rows(const struct seats *s, struct clock_row *rows)
+size_t clock_slots_rows(const struct clock_slots *s, struct clock_row *rows)
 {
-	const struct seat *seat;
+	const struct slot *slot;
 	struct clock_row *r;
 	uint64_t now;
 	size_t cnt = 0;
 
 	for (unsigned int i = 0; i < s->end; i++) {
-		seat = &s->seat[i];
-		if (seat->state != SEAT_TAKEN && seat->state != SEAT_LEFT)
+		slot = &s->slot[i];
+		if (slot->state != SLOT_TAKEN && slot->state != SLOT_LEFT)
 			continue;
 		r = &rows[cnt++];
 		*r = (struct clock_row){
-			.pid = seat->pid,
-			.uid = seat->uid,
-			.rank = seat->rank,
-			.job = seat->job,
-			.command = seat->command,
-			.rank_pov_ns = page_rank_ns(seat->page, &now),
-			.ended = seat->state == SEAT_LEFT,
-			.preempted = seat->page->preempted,
-			.migrations = seat->page->migrations,
-			.threads = seat->page->threads,
-			.running = (uint32_t)(seat->page->begun & POV_CLOCK_RUNNING),
-			.cpu = process_cpu(seat->page, seat->pid),
+			.pid = slot->pid,
+			.uid = slot->uid,
+			.rank = slot->rank,
+			.job = slot->job,
+			.command = slot->command,
+			.rank_pov_ns = page_rank_ns(slot->page, &now),
+			.ended = slot->state == SLOT_LEFT,
+			.preempted = slot->page->preempted,
+			.migrations = slot->page->migrations,
+			.threads = slot->page->threads,
+			.running = (uint32_t)(slot->page->begun & POV_CLOCK_RUNNING),
+			.cpu = process_cpu(slot->page, slot->pid),
 		};
 		if (r->ended)
-			now = seat->end_ns;
-		r->runnable_ns = seat->page->runnable +
-				 (r->ended ? 0 : threads_waiting_ns(seat->page, now));
-		r->wall_ns = now - seat->begin_ns;
+			now = slot->end_ns;
+		r->runnable_ns = slot->page->runnable +
+				 (r->ended ? 0 : threads_waiting_ns(slot->page, now));
+		r->wall_ns = now - slot->begin_ns;
 	}
 	return cnt;
 }
 
 /* ---- init and release ---- */
 
-static int program_attach(struct seats *s, struct bpf_program *prog)
+static int program_attach(struct clock_slots *s, struct bpf_program *prog)
 {
 	struct bpf_link *link;
 	int err;
@@ -473,7 +473,7 @@ static int program_attach(struct seats *s, struct bpf_program *prog)
 	return 0;
 }
 
-static int programs_attach(struct seats *s)
+static int programs_attach(struct clock_slots *s)
 {
 	struct bpf_program *const progs[] = {
 		s->skel->progs.clock_adopt,	   s->skel->progs.clock_exec,
@@ -488,7 +488,7 @@ static int programs_attach(struct seats *s)
 	return err;
 }
 
-static int skel_load(struct seats *s, const struct features *f, bool cost)
+static int skel_load(struct clock_slots *s, const struct features *f, bool cost)
 {
 	int cores, err;
 
@@ -508,7 +508,7 @@ static int skel_load(struct seats *s, const struct features *f, bool cost)
 	return err;
 }
 
-int seats_init(struct seats *s, bool cost)
+int clock_slots_init(struct clock_slots *s, bool cost)
 {
 	struct features f;
 	int err;
@@ -537,15 +537,15 @@ int seats_init(struct seats *s, bool cost)
 	return programs_attach(s);
 }
 
-void seats_release(struct seats *s)
+void clock_slots_release(struct clock_slots *s)
 {
 	if (s->link_cnt)
-		seats_say_alive(s, 0);
+		clock_slots_say_alive(s, 0);
 	while (s->link_cnt)
 		bpf_link__destroy(s->link[--s->link_cnt]);
 	for (unsigned int i = 0; i < s->end; i++)
-		if (s->seat[i].state != SEAT_FREE)
-			page_drop(&s->seat[i]);
+		if (s->slot[i].state != SLOT_FREE)
+			page_drop(&s->slot[i]);
 	for (unsigned int i = 0; i < s->group_cnt; i++)
 		close(s->group[i].fd);
 	free(s->group);

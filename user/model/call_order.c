@@ -118,7 +118,7 @@ static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 	}
 }
 
-void past_told(struct model *m, const struct call_or_spin *c)
+void call_order_told(struct model *m, const struct call_or_spin *c)
 {
 	struct call_or_spin copy;
 
@@ -133,12 +133,12 @@ void past_told(struct model *m, const struct call_or_spin *c)
 		waiting_tell(m, TIME_NEVER, WAITING_MAX / 2);
 }
 
-void past_finish(struct model *m)
+void call_order_finish(struct model *m)
 {
 	waiting_tell(m, TIME_NEVER, 0);
 }
 
-void past_reset(struct model *m)
+void call_order_reset(struct model *m)
 {
 	while (m->past.waiting_cnt)
 		free(m->past.waiting[--m->past.waiting_cnt].storage);

@@ -3,7 +3,7 @@
  * An open spin changes with every poll, and counted calls with every call. They are taken as last
  * read, so their counts may include about a millisecond after the moment.
  */
-#include "record/flight/under_way.h"
+#include "record/flight/calls_in_flight.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "abi/event.h"
 #include "lib/log.h"
 
-void under_way_init(struct under_way *u, uint64_t at_ns)
+void calls_in_flight_init(struct calls_in_flight *u, uint64_t at_ns)
 {
-	*u = (struct under_way){.at_ns = at_ns};
+	*u = (struct calls_in_flight){.at_ns = at_ns};
 }
 
 static uint16_t counted_func(const struct pov_hdr *rec)
@@ -21,8 +21,8 @@ static uint16_t counted_func(const struct pov_hdr *rec)
 	return rec->kind == POV_KIND_COUNTED ? ((const struct pov_counted *)rec)->func : 0;
 }
 
-static struct under_way_one *one_find(struct under_way *u, const struct pov_hdr *rec,
-				      uint64_t begin_ns)
+static struct call_in_flight *one_find(struct calls_in_flight *u, const struct pov_hdr *rec,
+				       uint64_t begin_ns)
 {
 	for (size_t i = 0; i < u->cnt; i++)
 		if (u->one[i].begin_ns == begin_ns && u->one[i].rec->tid == rec->tid &&
@@ -40,13 +40,13 @@ static struct pov_hdr *record_copy(const struct pov_hdr *rec, size_t bytes)
 	return to;
 }
 
-static void one_add(struct under_way *u, struct pov_hdr *rec, uint64_t begin_ns, bool sure)
+static void one_add(struct calls_in_flight *u, struct pov_hdr *rec, uint64_t begin_ns, bool sure)
 {
 	if (u->cnt == u->cap) {
 		u->cap = u->cap ? 2 * u->cap : 64;
 		u->one = xrealloc(u->one, u->cap * sizeof(*u->one));
 	}
-	u->one[u->cnt++] = (struct under_way_one){rec, begin_ns, sure};
+	u->one[u->cnt++] = (struct call_in_flight){rec, begin_ns, sure};
 }
 
 /* The duration is the third word of all these records. */
@@ -55,7 +55,7 @@ static uint64_t begin_of(const struct pov_hdr *rec)
 	return rec->ts_ns - ((const struct pov_call *)rec)->dur_ns;
 }
 
-static void spin_add(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
+static void spin_add(struct calls_in_flight *u, const struct pov_hdr *rec, uint64_t begin_ns)
 {
 	struct pov_spin *spin = (struct pov_spin *)record_copy(rec, rec->size);
 
@@ -66,7 +66,7 @@ static void spin_add(struct under_way *u, const struct pov_hdr *rec, uint64_t be
 	one_add(u, &spin->hdr, begin_ns, true);
 }
 
-static void counted_add(struct under_way *u, const struct pov_hdr *rec, uint64_t begin_ns)
+static void counted_add(struct calls_in_flight *u, const struct pov_hdr *rec, uint64_t begin_ns)
 {
 	struct pov_counted *c = (struct pov_counted *)record_copy(rec, rec->size);
 
@@ -76,11 +76,11 @@ static void counted_add(struct under_way *u, const struct pov_hdr *rec, uint64_t
 	one_add(u, &c->hdr, begin_ns, true);
 }
 
-void under_way_open(void *ctx, const struct pov_hdr *rec)
+void calls_in_flight_open(void *ctx, const struct pov_hdr *rec)
 {
 	uint64_t begin_ns = begin_of(rec);
-	struct under_way *u = ctx;
-	struct under_way_one *one;
+	struct calls_in_flight *u = ctx;
+	struct call_in_flight *one;
 
 	if (begin_ns >= u->at_ns)
 		return;
@@ -101,7 +101,7 @@ void under_way_open(void *ctx, const struct pov_hdr *rec)
 		one->sure = !memcmp(one->rec, rec, rec->size);
 }
 
-void under_way_again(struct under_way *u)
+void calls_in_flight_read_again(struct calls_in_flight *u)
 {
 	u->second = true;
 }
@@ -119,11 +119,11 @@ static struct pov_hdr *call_reopen(const struct pov_call *c, uint64_t at_ns, uin
 	return rec;
 }
 
-void under_way_record(struct under_way *u, const struct pov_hdr *rec)
+void calls_in_flight_record(struct calls_in_flight *u, const struct pov_hdr *rec)
 {
 	bool is_call = rec->kind == POV_KIND_CALL && !(rec->flags & POV_CALL_END_ONLY);
 	bool grows = rec->kind == POV_KIND_SPIN || rec->kind == POV_KIND_COUNTED;
-	struct under_way_one *one;
+	struct call_in_flight *one;
 	uint64_t begin_ns;
 
 	if (!is_call && !grows)
@@ -154,13 +154,13 @@ void under_way_record(struct under_way *u, const struct pov_hdr *rec)
 /* Sorts inner calls first: they began later. */
 static int inner_first(const void *va, const void *vb)
 {
-	const struct under_way_one *a = va, *b = vb;
+	const struct call_in_flight *a = va, *b = vb;
 
 	return a->begin_ns > b->begin_ns ? -1 : a->begin_ns < b->begin_ns;
 }
 
-uint64_t under_way_tell(struct under_way *u, void (*fn)(void *ctx, const struct pov_hdr *rec),
-			void *ctx)
+uint64_t calls_in_flight_write(struct calls_in_flight *u,
+			       void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx)
 {
 	uint64_t calls = 0;
 

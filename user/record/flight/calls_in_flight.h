@@ -5,8 +5,8 @@
  * being changed. A call whose state differs has returned since, and its record from the rings has
  * the same information.
  */
-#ifndef POV_RECORD_FLIGHT_UNDER_WAY_H
-#define POV_RECORD_FLIGHT_UNDER_WAY_H
+#ifndef POV_RECORD_FLIGHT_CALLS_IN_FLIGHT_H
+#define POV_RECORD_FLIGHT_CALLS_IN_FLIGHT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,31 +14,31 @@
 
 struct pov_hdr;
 
-struct under_way_one {
+struct call_in_flight {
 	struct pov_hdr *rec; /* owned */
 	uint64_t begin_ns;
 	bool sure;
 };
 
-struct under_way {
+struct calls_in_flight {
 	uint64_t at_ns;
-	struct under_way_one *one;
+	struct call_in_flight *one;
 	size_t cnt, cap;
 	bool second; /* the second reading has begun */
 };
 
-void under_way_init(struct under_way *u, uint64_t at_ns);
-/* Adds an open call or spin as it was read. ctx is the struct under_way. */
-void under_way_open(void *ctx, const struct pov_hdr *rec);
+void calls_in_flight_init(struct calls_in_flight *u, uint64_t at_ns);
+/* Adds an open call or spin as it was read. ctx is the struct calls_in_flight. */
+void calls_in_flight_open(void *ctx, const struct pov_hdr *rec);
 /* Begins the second reading. */
-void under_way_again(struct under_way *u);
+void calls_in_flight_read_again(struct calls_in_flight *u);
 /* Looks at a record that has arrived since. */
-void under_way_record(struct under_way *u, const struct pov_hdr *rec);
+void calls_in_flight_record(struct calls_in_flight *u, const struct pov_hdr *rec);
 /*
  * Passes each one to fn as a record that ends at that moment and is flagged OPEN, inner calls
  * first. Returns the number of calls, and releases u.
  */
-uint64_t under_way_tell(struct under_way *u, void (*fn)(void *ctx, const struct pov_hdr *rec),
-			void *ctx);
+uint64_t calls_in_flight_write(struct calls_in_flight *u,
+			       void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
 
 #endif
