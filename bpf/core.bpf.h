@@ -394,14 +394,14 @@ static __noinline __attribute__((unused)) int mask_check(struct task_struct *p)
 
 	if (!last)
 		return 0;
+	if (bytes > (cfg.cpus + 63) / 64 * 8)
+		bytes = (cfg.cpus + 63) / 64 * 8;
 	if (bytes > sizeof(r.mask))
 		bytes = sizeof(r.mask);
 	bpf_core_read(&r.mask, bytes, &p->cpus_mask);
-	for (i = 0; i < POV_CPUMASK_WORDS; i++) {
+	for (i = 0; i < POV_CPUMASK_WORDS && 64 * i < cfg.cpus; i++) {
 		/* the kernel may leave anything in the bits after the last CPU */
-		if (64 * i >= cfg.cpus)
-			r.mask[i] = 0;
-		else if (64 * (i + 1) > cfg.cpus)
+		if (64 * (i + 1) > cfg.cpus)
 			r.mask[i] &= ~0ull >> (64 - cfg.cpus % 64);
 		sum = sum * 31 + r.mask[i];
 	}

@@ -7,6 +7,12 @@
 
 #define TASK_STATE_MASK 0xff
 
+/*
+ * Which switches are timed, by their time in ns: one of 64. The lowest bits are left out, as some
+ * clocks do not use them.
+ */
+#define SWITCH_TIMED(now) (((now) >> 6 & 63) == 0)
+
 /* Writes a pov_call_begin for a call in flight. what: its depth; from bit 32 on, its function. */
 __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
 {
@@ -85,40 +91,48 @@ static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 t
 	return 0;
 }
 
-static __always_inline bool either_wanted(struct task_struct *a, struct task_struct *b)
+/*
+ * Runs at each switch of the machine, so it reads the tasks' members directly: a helper call for
+ * each would cost more than all the rest.
+ */
+static __always_inline void switch_timed(u64 begin_ns)
 {
-	return cfg.sched_mode == POV_SCHED_ALL || is_target(BPF_CORE_READ(a, tgid)) ||
-	       is_target(BPF_CORE_READ(b, tgid));
+	count(POV_COUNT_STAT(POV_STAT_SWITCHES_TIMED));
+	__sync_fetch_and_add(&counters[POV_COUNT_STAT(POV_STAT_SWITCH_NS)],
+			     bpf_ktime_get_ns() - begin_ns);
 }
 
 static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 				     struct task_struct *next, u32 state)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 tid = BPF_CORE_READ(prev, pid);
+	u32 tid = prev->pid, tgid = prev->tgid;
+	bool wanted = tid && is_target(tgid);
 	struct pov_switch r = {};
 
 	if (tid) {
 		struct pov_preloaded *p = preloaded_find(tid);
 
 		if (p)
-			preloaded_announce(p, tid, BPF_CORE_READ(prev, tgid), now);
+			preloaded_announce(p, tid, tgid, now);
 		else
 			calls_announce(prev, tid, now);
 	}
-	if (tid && is_target(BPF_CORE_READ(prev, tgid)))
+	if (wanted)
 		mask_check(prev);
-	if (!either_wanted(prev, next))
+	if (!wanted && cfg.sched_mode != POV_SCHED_ALL && !is_target(next->tgid))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_SWITCH, sizeof(r), tid, now);
 	if (preempt || !(state & TASK_STATE_MASK))
 		r.hdr.flags = POV_SWITCH_PREEMPTED;
-	r.next_tid = BPF_CORE_READ(next, pid);
+	r.next_tid = next->pid;
 	r.prev_state = state;
 	r.cpu = bpf_get_smp_processor_id();
-	r.prev_prio = BPF_CORE_READ(prev, prio);
-	r.next_prio = BPF_CORE_READ(next, prio);
+	r.prev_prio = prev->prio;
+	r.next_prio = next->prio;
 	emit(&r, sizeof(r), POV_CLASS_SCHED);
+	if (SWITCH_TIMED(now))
+		switch_timed(now);
 	return 0;
 }
 
@@ -136,7 +150,7 @@ int BPF_PROG(sched_switch_state, bool preempt, struct task_struct *prev, struct 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch_plain, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return on_switch(preempt, prev, next, BPF_CORE_READ(prev, __state));
+	return on_switch(preempt, prev, next, prev->__state);
 }
 
 /*
@@ -177,7 +191,8 @@ static __always_inline int on_waking(struct task_struct *p, u8 flags)
 	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
 	struct pov_waking r = {};
 
-	if (!either_wanted(p, self))
+	if (cfg.sched_mode != POV_SCHED_ALL && !is_target(p->tgid) &&
+	    !is_target(BPF_CORE_READ(self, tgid)))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_WAKING, sizeof(r), BPF_CORE_READ(self, pid), bpf_ktime_get_ns());
 	r.hdr.flags = flags;

@@ -423,7 +423,10 @@ enum pov_stat {
 	/* files mapped that the collector had not inspected, and files about to be executed */
 	POV_STAT_QUESTIONS = 2,
 	POV_STAT_WAIT_NS = 3, /* total time that threads waited for such files */
-	POV_STAT_CNT = 4,
+	/* context switches whose recording was timed, and the total time */
+	POV_STAT_SWITCHES_TIMED = 4,
+	POV_STAT_SWITCH_NS = 5,
+	POV_STAT_CNT = 6,
 };
 
 /*

@@ -366,3 +366,22 @@ prints() {
 	prints pipe 50 2000 1500 | sed '1i lost ts=20000000 since=15000000 cnt=1 ring=0 class=task' | trace lost
 	[ "$("$POVTRACE" report --json lost.pov | jq -c '.ranks[0].written_bytes')" = null ]
 }
+
+# Two ranks on one core take turns, 100 us each, for 20 ms. Recording a switch takes 20 us: a fifth of the core, and a tenth of
+# each rank's time.
+@test "tracing cost: a core for which ranks wait" {
+	cpu=0 two_ranks '{"type":"probe_cost","call_ns":1,"spin_ns":1,"stepped_ns":0,"counted_ns":0,"samples":9}' < <(
+		for ((i = 1; i <= 200; i++)); do
+			echo "switch ts=$((1300000 + i * 100000)) cpu=0 prev=$((200 - 100 * (i % 2))) next=$((100 + 100 * (i % 2))) flags=preempted"
+		done
+		finalize 21400
+	) | sed 's/^end .*/meta {"type":"end","ts_ns":21600000,"reason":"command ended","stats":{"switches_timed":9,"switch_ns":180000}}/' | trace turns
+	"$POVTRACE" report --json turns.pov >json
+	jq -c .distortion json
+	jq -e '.distortion | (.run_share - 0.2 | fabs < 0.01) and (.share - 0.1 | fabs < 0.01)' json
+	jq -e '.distortion.text | startswith("about 20 % of the run is due to tracing: it took this share of cores for which ranks waited; it took 10 %")' json
+	jq -e '[.ranks[].overhead | .switch_hits >= 100 and (.cost_ns - 20000 * .switch_hits | . >= 0 and . < 10)] | all' json
+	# each on its own core: nobody waits for one
+	two_ranks < <(finalize 21400) | sed 's/^end .*/meta {"type":"end","ts_ns":21600000,"reason":"command ended","stats":{"switches_timed":9,"switch_ns":180000}}/' | trace apart
+	"$POVTRACE" report --json apart.pov | jq -e '.distortion.run_share // 0 == 0'
+}

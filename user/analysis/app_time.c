@@ -136,6 +136,16 @@ static void call_recorded(struct app_time *a, const struct model_call *c)
 		      &(struct coverage_made){c->func, c->lib, c->preloaded, .calls = 1});
 }
 
+/* The kernel half records a switch after its time, so the cost lies in the next thread's time. */
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct app_time *a = ctx;
+
+	if (s->next->proc->is_rank && a->coverage &&
+	    windows_has(&a->windows, s->next->proc, s->ts_ns))
+		mark_row(a, s->next)->sums.switch_ns += a->coverage->switch_ns;
+}
+
 /* The part of a stretch that lies in the window, as far as the window is known now. */
 static uint64_t in_window_ns(struct app_time *a, const struct model_thread *t, uint64_t from_ns,
 			     uint64_t to_ns)
@@ -315,6 +325,7 @@ void app_time_leave(const struct app_time *a, const struct model_thread *t,
 	states_add(&sums->io, &from->io, &until.io);
 	sums->outer_ns += until.outer_ns - from->outer_ns;
 	sums->inner_ns += until.inner_ns - from->inner_ns;
+	sums->switch_ns += until.switch_ns - from->switch_ns;
 	sums->room_ns += u64_minus(until.room_ns, from->room_ns);
 	sums->taken_ns += u64_minus(until.taken_ns, from->taken_ns);
 }
@@ -400,6 +411,7 @@ void app_time_init(struct app_time *a, struct holders *holders)
 	*a = (struct app_time){
 		.sink = {.ctx = a,
 			 .start = on_start,
+			 .on_switch = on_switch,
 			 .call = on_call,
 			 .spin = on_spin,
 			 .counted = on_counted,
@@ -456,12 +468,16 @@ static void tracing_part(struct app_thread *row, const struct app_sums *s)
 {
 	uint64_t *const outer[] = {&row->compute_ns, &row->unknown_ns};
 	uint64_t *const inner[] = {&row->work_ns, &row->wait_ns, &row->unknown_ns};
+	uint64_t *const switches[] = {&row->wait_ns, &row->work_ns, &row->compute_ns,
+				      &row->unknown_ns};
 	uint64_t *const room[] = {&row->asleep_ns, &row->no_core_ns, &row->compute_ns,
 				  &row->unknown_ns};
 	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
 
 	row->recording_ns = take_from(outer, 2, whole_ns(s->outer_ns)) +
-			    take_from(inner, 3, whole_ns(s->inner_ns));
+			    take_from(inner, 3, whole_ns(s->inner_ns)) +
+			    take_from(switches, 4, whole_ns(s->switch_ns));
+	row->recorded_ns = s->outer_ns + s->inner_ns + s->switch_ns;
 	row->taken_ns = take_from(taken, 2, s->taken_ns);
 	row->room_ns = take_from(room, 4, s->room_ns);
 	row->tracing_ns = row->recording_ns + row->room_ns + row->taken_ns;

@@ -10,8 +10,9 @@
  * polls is waiting too, unless the polls lie in a computation (model_spin.computes).
  *
  * Tracing overhead is separate and in none of the other times. It has three parts:
- *	- recording calls: their number times the measured cost. Polls that found nothing are left
- *	  out, as they would have waited anyway, unless they lie in a computation;
+ *	- recording calls and context switches: their number times the measured cost. Polls that
+ *	  found nothing are left out, as they would have waited anyway, unless they lie in a
+ *	  computation;
  *	- waiting for room to record;
  *	- the core, while povtrace had it and the thread wanted it.
  */
@@ -46,6 +47,7 @@ struct app_thread {
 	 */
 	uint64_t tracing_ns;
 	uint64_t recording_ns, room_ns, taken_ns;
+	double recorded_ns;	 /* cost of recording, also where the other times do not suffice */
 	uint64_t mpi_no_core_ns; /* part of no_core_ns: in calls */
 	/* Parts of unknown_ns: in calls that wait, in other calls, and in calls about files. */
 	uint64_t unknown_wait_ns, unknown_work_ns, unknown_io_ns;
@@ -66,8 +68,8 @@ struct app_sums {
 	struct state_times life;
 	/* in calls; wait also holds the running time of polls */
 	struct state_times wait, work, io;
-	/* cost of recording outermost calls, and calls inside other calls */
-	double outer_ns, inner_ns;
+	/* cost of recording outermost calls, calls inside other calls, and context switches */
+	double outer_ns, inner_ns, switch_ns;
 	uint64_t room_ns, taken_ns;
 };
 

@@ -131,7 +131,7 @@ static void on_region(void *ctx, const struct model_region *r)
 
 static void on_switch(void *ctx, const struct model_switch *s)
 {
-	hits_of(ctx, s->prev)->switches++;
+	hits_of(ctx, s->next)->switches++;
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
@@ -222,6 +222,8 @@ static void late_read(struct coverage *a, const json_t *meta)
 
 static void end_read(struct coverage *a, const json_t *end)
 {
+	uint64_t timed;
+
 	a->has_end = true;
 	a->end_reason = json_get_text(end, "reason");
 	a->own_cpu_ns = count_of(end, "own_cpu_ns");
@@ -233,6 +235,9 @@ static void end_read(struct coverage *a, const json_t *end)
 	a->stats = json_object_get(end, "stats");
 	a->questions = count_of(a->stats, "questions");
 	a->wait_ns = count_of(a->stats, "wait_ns");
+	timed = count_of(a->stats, "switches_timed");
+	if (timed)
+		a->switch_ns = (double)count_of(a->stats, "switch_ns") / (double)timed;
 	losses_counted(end, a->lost_cnt);
 }
 
@@ -321,7 +326,8 @@ double coverage_cost(const struct coverage *a, const struct coverage_hits *h)
 	return hits_cost(h->calls, a->call_ns) + hits_cost(h->polls, a->spin_ns) +
 	       hits_cost(h->counted, a->counted_ns) + hits_cost(h->stepped, coverage_step_ns(a)) +
 	       hits_cost(h->preloaded, a->preload_ns) +
-	       hits_cost(h->preloaded_counted, a->preload_counted_ns);
+	       hits_cost(h->preloaded_counted, a->preload_counted_ns) +
+	       hits_cost(h->switches, a->switch_ns);
 }
 
 double coverage_made_cost(const struct coverage *a, const struct coverage_made *made)

@@ -38,8 +38,8 @@ struct coverage_hits {
 	uint64_t stepped_polls; /* part of stepped: polls */
 	/* calls and polls inside the kernel (layer os), whose cost is not calibrated */
 	uint64_t kernel;
-	uint64_t switches; /* scheduler records that its threads caused */
-	uint64_t cost_ns;  /* total cost by calibration */
+	uint64_t switches; /* recorded switches to its threads */
+	uint64_t cost_ns;  /* total cost, as measured by samples and calibration */
 };
 
 /* How often a function was called, polled in vain, and counted. */
@@ -112,6 +112,7 @@ struct coverage {
 	 * measured
 	 */
 	double call_ns, spin_ns, stepped_ns, counted_ns;
+	double switch_ns; /* cost of recording a context switch; 0 if not measured */
 	/* some processes recorded their calls themselves */
 	bool has_preload;
 	/* cost of a call that a process records itself; 0 if not measured */

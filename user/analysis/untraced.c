@@ -300,6 +300,58 @@ static void on_room(void *ctx, const struct model_room *r)
 	other_add(ctx, r->thread, r->begin_ns, r->end_ns, (double)(r->end_ns - r->begin_ns));
 }
 
+/* ---- cores ---- */
+
+static void cpu_use(struct untraced *u, uint16_t cpu)
+{
+	bool *used = table_row(u->cpu_used, u->ncpu, cpu);
+
+	u->cpus_used += !*used;
+	*used = true;
+}
+
+static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
+		     enum thread_state s, uint16_t cpu)
+{
+	struct untraced *u = ctx;
+
+	if (s != THREAD_RUNNING)
+		return;
+	if (t->proc->is_rank && in_window(u, t, to_ns)) {
+		u->in_mpi = t->proc;
+		cpu_use(u, cpu);
+	} else if (u->in_mpi && windows_has(&u->app->windows, u->in_mpi, to_ns) &&
+		   model_thread_records(u->model, t)) {
+		u->recorder_ns += to_ns - from_ns;
+	}
+}
+
+/*
+ * The share of the ranks' cores that tracing took, as far as threads waited for cores meanwhile.
+ * Where none waited, a core may have been idle instead.
+ */
+static double cores_share(const struct untraced *u)
+{
+	uint64_t from_ns = UINT64_MAX, to_ns = 0, waited_ns = 0;
+	double tracing_ns = (double)u->recorder_ns, whole_ns, waited;
+
+	for (uint32_t i = 0; i < model_thread_count(u->model) && i < u->app->nthread; i++) {
+		const struct app_thread *a = &u->app->thread[i];
+
+		if (!model_thread_get(u->model, i)->proc->is_rank || !a->window_ns)
+			continue;
+		from_ns = a->from_ns < from_ns ? a->from_ns : from_ns;
+		to_ns = a->to_ns > to_ns ? a->to_ns : to_ns;
+		tracing_ns += a->recorded_ns;
+		waited_ns += a->no_core_ns + a->taken_ns;
+	}
+	if (to_ns <= from_ns || !u->cpus_used)
+		return 0;
+	whole_ns = (double)(to_ns - from_ns);
+	waited = (double)waited_ns / whole_ns;
+	return (waited < 1 ? waited : 1) * tracing_ns / whole_ns / u->cpus_used;
+}
+
 static void on_start(void *ctx, const struct model *m)
 {
 	struct untraced *u = ctx;
@@ -352,6 +404,7 @@ static int on_finish(void *ctx, const struct model *m)
 		u->gain_ns = gain_ns;
 		u->share = (double)gain_ns / (double)whole_ns;
 	}
+	u->cores_share = cores_share(u);
 	return 0;
 }
 
@@ -361,6 +414,7 @@ void untraced_init(struct untraced *u, const struct app_time *app, struct arriva
 	*u = (struct untraced){
 		.sink = {.ctx = u,
 			 .start = on_start,
+			 .state = on_state,
 			 .call = on_call,
 			 .spin = on_spin,
 			 .counted = on_counted,
@@ -377,6 +431,7 @@ void untraced_release(struct untraced *u)
 	whatif_free(u->whatif);
 	free(u->thread);
 	free(u->other);
+	free(u->cpu_used);
 }
 
 /* ---- what to say of it ---- */
@@ -412,7 +467,10 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 	double pct;
 	uint32_t i;
 
-	*out = (struct distortion){.run_pct = 100 * u->share};
+	*out = (struct distortion){
+		.run_pct = 100 * (u->share > u->cores_share ? u->share : u->cores_share),
+		.by_cores = u->cores_share > u->share,
+	};
 	for (i = 0; i < model_process_count(m); i++) {
 		p = model_process_get(m, i);
 		t = main_of(u->app, p);

@@ -100,10 +100,11 @@ static char *remedy_text(const struct distortion *d)
 static char *run_text(const struct distortion *d)
 {
 	return d->run_pct > d->pct ?
-		       xasprintf(
-			       "about %.*f %% of the run is due to tracing: ranks waited for ranks "
-			       "that it held up; it",
-			       digits(d->run_pct), d->run_pct) :
+		       xasprintf("about %.*f %% of the run is due to tracing: %s; it",
+				 digits(d->run_pct), d->run_pct,
+				 d->by_cores ?
+					 "it took this share of cores for which ranks waited" :
+					 "ranks waited for ranks that it held up") :
 		       xstrdup("tracing");
 }
 

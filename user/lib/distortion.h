@@ -16,6 +16,7 @@
 struct distortion {
 	/* share of the run's time by which it would be shorter without tracing; 0: unknown */
 	double run_pct;
+	bool by_cores;	 /* run_pct is the share of the ranks' cores that tracing took */
 	double pct;	 /* overhead in the time of the rank with the highest overhead */
 	double core_pct; /* part of pct in which povtrace had the rank's core */
 	/* part of pct in which the rank waited for room to record; the rest is recording calls */

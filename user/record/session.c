@@ -35,6 +35,7 @@
 #define POLL_MS 10
 #define POLL_CALM_MS 40 /* while records are few: each look takes a rank's core for a moment */
 #define CALM_RECORDS_PER_MS 50
+#define PRESSING_SHARE 4
 #define LOOK_MS 10     /* between cheap checks whether processes' rings fill */
 #define POLL_FULL_MS 1 /* while processes' rings fill fast, or probes are attached for moments */
 #define SAMPLE_NS 10000000ull	   /* between readings of rings and losses */
@@ -42,7 +43,7 @@
 /* limit for inspecting all files that a command will load or has loaded */
 #define SETTLE_NS 10000000000ull
 #define LIMITS_NS 100000000ull /* between readings of CPU time limits */
-#define NICE (-20)
+#define URGENT_NICE (-20)
 #define PROGRESS_NS 1000000000ull
 
 /* ---- records ---- */
@@ -122,6 +123,28 @@ fail:
 	err = -errno;
 	log_error("cannot map the rings: %s", strerror(-err));
 	return err;
+}
+
+/* Sets this thread's priority. The threads that compress and write keep theirs. */
+static void session_nice(struct session *s, int nice)
+{
+	if (nice == s->nice)
+		return;
+	s->nice = nice;
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), nice))
+		log_debug("priority: %s", strerror(errno));
+}
+
+/* True if a ring of the kernel half is so full that records may be lost soon. */
+static bool rings_press(struct session *s)
+{
+	for (unsigned int i = 0; i <= s->kernel.rings; i++) {
+		struct ring *r = ring_buffer__ring(s->rings, i + 1);
+
+		if (r && ring__avail_data_size(r) > ring__size(r) / PRESSING_SHARE)
+			return true;
+	}
+	return false;
 }
 
 static void on_snapshot(void *ctx, const void *task)
@@ -355,13 +378,8 @@ static int session_start(struct session *s, const volatile int *stop)
 	err = trace_writer_open(s->opt->path, &wo, &s->writer);
 	if (err)
 		return err;
-	/*
-	 * Threads spin while they wait for our answers, so this thread gets a high priority. The
-	 * threads that compress and write keep theirs.
-	 */
-	s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());
-	if (setpriority(PRIO_PROCESS, (id_t)gettid(), NICE))
-		log_debug("priority: %s", strerror(errno));
+	s->usual_nice = s->nice = getpriority(PRIO_PROCESS, (id_t)gettid());
+	session_nice(s, URGENT_NICE);
 	err = images_new(&s->kernel, &wanted, s->writer, &s->images);
 	if (err)
 		return err;
@@ -457,9 +475,17 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	uint64_t elapsed_ns = now - s->sampled_ns;
 
+	bool pressing = rings_press(s);
+
 	s->sampled_ns = now;
 	session_take(s);
 	s->calm = s->seen - s->sampled_seen < CALM_RECORDS_PER_MS * elapsed_ns / 1000000;
+	/*
+	 * Threads spin while they wait for our answers, so this thread is urgent. While it has much
+	 * to do, its priority would make the kernel move the ranks off its core to crowd the
+	 * others.
+	 */
+	session_nice(s, s->calm || pressing ? URGENT_NICE : s->usual_nice);
 	s->sampled_seen = s->seen;
 	session_keep_work(s, now);
 	images_limits_read(s->images, LIMITS_NS);
@@ -610,7 +636,7 @@ static void session_release(struct session *s)
 	images_free(s->images);
 	toll_release(&s->toll);
 	kernel_release(&s->kernel);
-	setpriority(PRIO_PROCESS, (id_t)gettid(), s->nice);
+	session_nice(s, s->usual_nice);
 	free(s->fns);
 	free(s->wanted);
 }

@@ -234,13 +234,15 @@ void session_meta_over(struct session *s, const struct session_over *over)
 	json_object_set_new(o, "misses", misses);
 	json_object_set_new(
 		o, "stats",
-		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls", (json_int_t)t->calls,
-			  "polls", (json_int_t)t->polls, "spins", (json_int_t)t->spins, "switches",
-			  (json_int_t)t->switches, "rescued",
+		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "calls",
+			  (json_int_t)t->calls, "polls", (json_int_t)t->polls, "spins",
+			  (json_int_t)t->spins, "switches", (json_int_t)t->switches, "rescued",
 			  (json_int_t)drops_stat(&s->drops, POV_STAT_RESCUED), "folded",
 			  (json_int_t)drops_stat(&s->drops, POV_STAT_FOLDED), "questions",
 			  (json_int_t)drops_stat(&s->drops, POV_STAT_QUESTIONS), "wait_ns",
-			  (json_int_t)drops_stat(&s->drops, POV_STAT_WAIT_NS)));
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_WAIT_NS), "switches_timed",
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_SWITCHES_TIMED), "switch_ns",
+			  (json_int_t)drops_stat(&s->drops, POV_STAT_SWITCH_NS)));
 	if (over->more) {
 		json_object_update(o, over->more);
 		json_decref(over->more);

@@ -67,7 +67,7 @@ struct session {
 	uint64_t sampled_seen; /* number of records at sampled_ns */
 	uint64_t refused;      /* records refused by the writer: full disk or size limit */
 	int err;	       /* first error of the writer */
-	int nice;	       /* our former priority */
+	int nice, usual_nice;  /* this thread's priority, now and before the recording */
 	bool useless;	       /* nothing was recorded: remove the file */
 };
 

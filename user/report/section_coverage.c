@@ -197,6 +197,7 @@ void json_coverage(struct json_out *j, const struct report *r)
 		json_out_key_double(j, "poll_ns", v->spin_ns);
 		json_out_key_double(j, "stepped_ns", v->stepped_ns);
 		json_out_key_double(j, "counted_ns", v->counted_ns);
+		json_out_key_double(j, "switch_ns", v->switch_ns);
 		json_out_object_end(j);
 	} else {
 		json_out_null(j);
@@ -518,6 +519,9 @@ static void overhead_print(const struct report *r, FILE *out)
 	if (h->stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
 			human_count(a, sizeof(a), h->stepped), coverage_step_ns(v));
+	if (h->switches && v->switch_ns > 0)
+		fprintf(out, "\n             + %s context switches x %.0f ns",
+			human_count(a, sizeof(a), h->switches), v->switch_ns);
 	fprintf(out, " = %s", human_ns(a, sizeof(a), h->cost_ns));
 	if (r->sum.time.thread_ns)
 		fprintf(out, ", %.2f %% of the threads' time",
