@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* State that images.c, images_replies.c and images_scan.c share. */
+#ifndef POV_RECORD_IMAGES_INTERNAL_H
+#define POV_RECORD_IMAGES_INTERNAL_H
+
+#include "lib/map.h"
+#include "record/images.h"
+#include "record/known_files.h"
+#include "record/library_users.h"
+#include "record/probes/bindings.h"
+#include "record/probes/process_links.h"
+#include "record/questions.h"
+#include "target/helper/helper.h"
+
+struct images {
+	bool unwinds; /* for inspect_options of helpers that are started later */
+	struct kernel *kernel;
+	struct trace_writer *writer;
+	void (*record)(void *ctx, const struct pov_hdr *rec);
+	void *record_ctx;
+	struct inspect_options inspect;
+	struct helper *helper;
+	struct known_files known;
+	struct library_users users;
+	/* hash of device and inode number → file, for processes that ran before */
+	struct map scanned;
+	struct questions questions;
+	struct process_links links;
+	struct bindings bindings;
+	bool waits;	    /* as in images_wanted */
+	uint32_t late_cnt;  /* processes whose probes were late */
+	uint32_t large_cnt; /* processes whose memory was not searched completely */
+};
+
+/* ---- images_replies.c; ctx is the struct images ---- */
+
+/* Handles a reply of the helper (helper_reply_fn). */
+void images_reply(void *ctx, const json_t *request, const json_t *reply, struct links *links);
+/*
+ * Answers a request without the helper if another process has already got an answer about this file
+ * (helper_known_fn).
+ */
+bool images_request_known(void *ctx, json_t *request);
+/*
+ * Returns true if the process has loaded the library that records its calls or makes it wait, and
+ * has not reported that it cannot reach us.
+ */
+bool images_is_served(void *ctx, pid_t pid);
+/* Warns, and writes to the trace, that probes were not in a mapped file for late_ns. */
+void images_late_note(void *ctx, pid_t pid, const struct code_file *f, uint64_t ts_ns,
+		      uint64_t late_ns);
+/* Does the same if the process began to run a library, mapped at mapped_ns, without probes. */
+void images_late_check(struct images *im, pid_t pid, const struct code_file *f, uint64_t mapped_ns);
+/*
+ * Notes that a process has loaded the preload library. The kernel half does this itself for a file
+ * that it knows. For an unknown file, a process that should wait at the probe in it may have
+ * continued without waiting; a process that records its calls asks us.
+ */
+void images_loaded_note(const struct images *im, uint32_t pid, const struct code_file *f);
+/*
+ * Describes the process, unless the file is its main program: during execve a process has no
+ * environment yet, and library_users_exec describes it later.
+ */
+void images_process_mapped(struct images *im, pid_t pid, const struct code_file *file);
+/*
+ * Attaches the probes that a process lacks in its mapped files. Its waiting threads wait for these
+ * probes, too.
+ */
+void images_libraries_probe(struct images *im, pid_t pid);
+
+#endif
