@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* Answers processes that hook their own MPI functions: their plan, memory, and what they missed. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/log.h"
+#include "lib/run_socket.h"
+#include "record/kernel.h"
+#include "record/preload/preload_internal.h"
+#include "target/code_file.h"
+#include "target/proc.h"
+
+/* Drop clients that stay silent this long, because any user may connect and fill the queue. */
+#define SILENT_NS 2000000000ull
+#define SILENT_STRANGER_NS 20000000ull
+
+/* Finds the process at the other end, which must be recorded. 0 or -errno. */
+static int asker_find(const struct preload *p, int conn, uint32_t *tgid)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	uint32_t target;
+
+	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return -errno;
+	*tgid = (uint32_t)peer.pid;
+	return bpf_map_lookup_elem(p->opt.kernel->targets_fd, tgid, &target) ? -ESRCH : 0;
+}
+
+static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out)
+{
+	struct preload_pool *pool = map_get(&p->pools, tgid);
+	struct preload_speaker who = {
+		.tgid = tgid,
+		.first_row = p->first_row,
+		.rows = p->rows,
+		.wanted = p->wanted,
+		.cpus = (uint32_t)libbpf_num_possible_cpus(),
+		.since_ns = kernel_now_ns(),
+	};
+	int err;
+
+	if (!proc_same_clock((pid_t)tgid))
+		return -EXDEV;
+	if (pool) /* the process never took it */
+		preload_pool_end(p, pool);
+	err = preload_pool_make(&who, &p->threads, &p->spare, out);
+	if (err)
+		return err;
+	map_set(&p->pools, tgid, *out);
+	map_set(&p->threads, tgid, (void *)(uintptr_t)tgid);
+	return 0;
+}
+
+/* Adds a library's hooks to the setup. False: no room. */
+static bool hooks_put(struct preload *p, const struct library *lib)
+{
+	struct pov_hook *to = (struct pov_hook *)pov_preload_hooks(p->setup) + p->hook_cnt;
+	uint32_t id = lib->id;
+
+	if (p->hooks[id].lib)
+		return true;
+	if (p->hook_cnt + lib->hook_cnt > POV_PRELOAD_HOOKS_MAX ||
+	    bpf_map_lookup_elem(p->opt.kernel->libs_fd, &id, &p->setup->lib[id]))
+		return false;
+	for (size_t i = 0; i < lib->hook_cnt; i++) {
+		to[i] = lib->hooks[i];
+		to[i].row -= (pov_u16)p->first_row;
+	}
+	p->hooks[id].lib = lib;
+	p->hooks[id].first = p->hook_cnt;
+	p->hook_cnt += (uint32_t)lib->hook_cnt;
+	return true;
+}
+
+struct planning {
+	struct preload *p;
+	struct preload_pool *pool;
+	struct pov_preload_answer *answer;
+};
+
+static void library_plan(void *ctx, const struct library *lib, uint64_t bias)
+{
+	struct planning *pl = ctx;
+	struct pov_preload_answer *a = pl->answer;
+
+	if (!lib->hook_cnt || a->libraries == POV_PRELOAD_LIBRARIES || !hooks_put(pl->p, lib))
+		return;
+	pl->pool->lib[lib->id] = true;
+	a->library[a->libraries++] = (struct pov_preload_library){
+		.bias = bias,
+		.first = pl->p->hooks[lib->id].first,
+		.cnt = (uint32_t)lib->hook_cnt,
+		.lib = lib->id,
+	};
+}
+
+static void answer_send(int conn, struct pov_preload_answer *a, const int *fd, unsigned int fd_cnt)
+{
+	a->magic = POV_PRELOAD_MAGIC;
+	a->version = POV_PRELOAD_VERSION;
+	run_socket_send(conn, a, sizeof(*a), fd, fd_cnt);
+}
+
+/* Answers a PLAN request. All files that the process has mapped are inspected. */
+static void plan_answer(struct preload *p, struct asking *from)
+{
+	struct pov_preload_answer a = {.setup_bytes = p->setup_bytes,
+				       .pool_bytes = POV_PRELOAD_POOL_BYTES};
+	struct preload_pool *pool = map_get(&p->pools, from->tgid);
+	struct planning pl = {p, pool, &a};
+	int fd[2] = {p->setup_fd};
+
+	if (!p->opt.records) {
+		a.setup_bytes = a.pool_bytes = 0;
+		answer_send(from->conn, &a, NULL, 0);
+		return;
+	}
+
+	if (!from->has_pool || !pool) {
+		a.status = from->has_pool ? -ESTALE : pool_give(p, from->tgid, &pl.pool);
+		if (a.status) {
+			answer_send(from->conn, &a, NULL, 0);
+			return;
+		}
+		fd[1] = pl.pool->fd;
+	}
+	p->opt.libraries(p->opt.ctx, (pid_t)from->tgid, library_plan, &pl);
+	p->opt.bindings(p->opt.ctx, (pid_t)from->tgid, &a.bindings, p->setup->step);
+	answer_send(from->conn, &a, fd, from->has_pool ? 0 : 2);
+	from->planned = true;
+}
+
+static int plan_ask(struct preload *p, struct asking *from, const struct pov_preload_request *r)
+{
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	from->has_pool = r->number;
+	from->then = err ? NULL : plan_answer;
+	return err;
+}
+
+/* ---- functions that a process could not hook ---- */
+
+struct missing {
+	struct preload *p;
+	pid_t pid;
+	int memory; /* /proc/PID/mem of the process */
+};
+
+/* Requests probes for hooked functions that do not begin with a jump. */
+static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
+{
+	struct missing *m = ctx;
+	uint16_t *row = xcalloc(lib->hook_cnt + 1, sizeof(*row));
+	size_t cnt = 0;
+	uint8_t byte;
+
+	for (size_t i = 0; i < lib->hook_cnt; i++) {
+		const struct pov_hook *h = &lib->hooks[i];
+
+		if (pread(m->memory, &byte, 1, (off_t)(bias + h->address)) != 1 || byte != 0xe9 ||
+		    h->code[0] == 0xe9)
+			row[cnt++] = h->row;
+	}
+	if (cnt) {
+		log_warn("process %d: %zu functions are recorded by probes instead of by the "
+			 "process itself: their code cannot be changed, or something else has "
+			 "changed it",
+			 m->pid, cnt);
+		m->p->missed += (uint32_t)cnt;
+		m->p->opt.unserved(m->p->opt.ctx, m->pid, lib, row, cnt);
+	}
+	free(row);
+}
+
+static void missing_probe(struct preload *p, pid_t pid)
+{
+	struct missing m = {p, pid, -1};
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	m.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (m.memory < 0)
+		return;
+	p->opt.libraries(p->opt.ctx, pid, library_missing, &m);
+	close(m.memory);
+}
+
+static void ready_answer(struct preload *p, struct asking *from)
+{
+	struct pov_preload_answer a = {0};
+
+	(void)p;
+	answer_send(from->conn, &a, NULL, 0);
+}
+
+static int pool_ready(struct preload *p, struct asking *from, const struct pov_preload_request *r)
+{
+	struct preload_pool *pool = map_get(&p->pools, from->tgid);
+
+	if (!pool)
+		return -EINVAL;
+	if (pool->fd >= 0) {
+		close(pool->fd);
+		pool->fd = -1;
+	}
+	preload_pool_placed(pool, r->address, r->number);
+	preload_pool_read(p, pool);
+	if (r->missed)
+		missing_probe(p, (pid_t)from->tgid);
+	from->then = ready_answer;
+	return 0;
+}
+
+static int program_ask(struct preload *p, struct asking *from, const struct pov_preload_program *r)
+{
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	if (err)
+		return err;
+	p->opt.program(p->opt.ctx, (pid_t)from->tgid, r->path);
+	from->then = ready_answer;
+	return 0;
+}
+
+static void request_answer(struct preload *p, struct asking *from,
+			   const struct pov_preload_program *program)
+{
+	const struct pov_preload_request *r = &program->request;
+	struct pov_preload_answer a = {0};
+
+	if (r->version != POV_PRELOAD_VERSION)
+		a.status = -EPROTONOSUPPORT;
+	else if (r->wish == POV_PRELOAD_PLAN)
+		a.status = plan_ask(p, from, r);
+	else if (r->wish == POV_PRELOAD_READY && from->tgid)
+		a.status = pool_ready(p, from, r);
+	else if (r->wish == POV_PRELOAD_PROGRAM)
+		a.status = program_ask(p, from, program);
+	else
+		a.status = -EINVAL;
+	if (!from->then)
+		answer_send(from->conn, &a, NULL, 0);
+}
+
+static void asking_drop(struct preload *p, unsigned int i)
+{
+	close(p->asking[i].conn);
+	p->asking[i] = p->asking[--p->asking_cnt];
+}
+
+static void asking_read(struct preload *p, unsigned int i)
+{
+	struct pov_preload_program r = {};
+	ssize_t n = recv(p->asking[i].conn, &r, sizeof(r), MSG_DONTWAIT);
+	ssize_t bytes = r.request.wish == POV_PRELOAD_PROGRAM ? sizeof(r) : sizeof(r.request);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	p->asking[i].since_ns = kernel_now_ns();
+	r.path[sizeof(r.path) - 1] = '\0';
+	if (n == bytes && r.request.magic == POV_PRELOAD_MAGIC)
+		request_answer(p, &p->asking[i], &r);
+	else
+		asking_drop(p, i);
+}
+
+static bool asking_is_stale(const struct preload *p, const struct asking *a)
+{
+	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
+	uint32_t tgid;
+
+	return (silent_ns > SILENT_NS && !a->then && !a->planned) ||
+	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
+}
+
+unsigned int preload_poll(const struct preload *p, struct pollfd *out)
+{
+	unsigned int cnt = 0;
+
+	for (unsigned int i = 0; i < p->asking_cnt; i++)
+		out[cnt++] = (struct pollfd){.fd = p->asking[i].conn, .events = POLLIN};
+	if (p->asking_cnt < ASKING_MAX) /* at the limit, new clients wait in the queue */
+		out[cnt++] = (struct pollfd){.fd = p->fd, .events = POLLIN};
+	return cnt;
+}
+
+/* Answers a client whose questions are answered. */
+static void asking_settled(struct preload *p, struct asking *a)
+{
+	void (*then)(struct preload *, struct asking *) = a->then;
+
+	a->then = NULL;
+	a->since_ns = kernel_now_ns();
+	then(p, a);
+}
+
+void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt)
+{
+	bool more = cnt && polled[cnt - 1].fd == p->fd && polled[cnt - 1].revents;
+	int conn;
+
+	/* backwards, because the last entry replaces a dropped one */
+	for (unsigned int i = p->asking_cnt; i-- > 0;)
+		if (i < cnt && polled[i].fd == p->asking[i].conn && polled[i].revents)
+			asking_read(p, i);
+		else if (asking_is_stale(p, &p->asking[i]))
+			asking_drop(p, i);
+	for (unsigned int i = 0; i < p->asking_cnt; i++)
+		if (p->asking[i].then && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid))
+			asking_settled(p, &p->asking[i]);
+	if (p->worlds_asked)
+		preload_worlds_answer(p);
+	while (more && p->asking_cnt < ASKING_MAX &&
+	       (conn = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		p->asking[p->asking_cnt++] = (struct asking){.conn = conn,
+							     .since_ns = kernel_now_ns()};
+}
