@@ -37,7 +37,8 @@ void service_links_say(struct service *s, const struct links *links);
 int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
 		     char link[MAP_LINK_BYTES], struct code_id *id);
 
-/* Serve the requests "functions" and "handed_ops" (target/helper/helper.h). */
+/* Serve the requests "process", "functions" and "handed_ops" (target/helper/helper.h). */
+void service_process(struct service *s, const json_t *request);
 void service_functions(struct service *s, const json_t *request);
 void service_handed_ops(struct service *s, const json_t *request);
 
