@@ -83,8 +83,8 @@ void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *cal
 			waited_for_add(&a->waits[kind], waiter->thread->proc, call[i].thread->proc,
 				       each_ns, waiter->begin_ns, call[i].begin_ns, waiter->func);
 	}
-	if (a->tell && joint.steps)
-		a->tell(a->ctx, kind, waiter->thread, &joint);
+	if (joint.steps)
+		observers_notify(&a->joints, &(struct epoch_joint){kind, waiter->thread, &joint});
 	free(step);
 }
 

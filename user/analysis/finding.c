@@ -15,18 +15,6 @@ static void (*const find[])(struct findings *f) = {
 	find_overlap, find_epochs,	find_queues, find_file_io,
 };
 
-static void on_match(void *ctx, const struct match *m)
-{
-	struct findings *f = ctx;
-
-	overlaps_match(&f->overlaps, m);
-	any_source_match(&f->any_source, m);
-	unexpecteds_match(&f->unexpecteds, m);
-	untraced_match(&f->untraced, m);
-	if (f->matched)
-		f->matched(f->matched_ctx, m);
-}
-
 void findings_init(struct findings *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -37,20 +25,19 @@ void findings_init(struct findings *f)
 	locks_init(&f->locks, &f->epochs);
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
-	app_time_init(&f->app, &f->holders); /* hooks holders last, so it is notified first */
-	untraced_init(&f->untraced, &f->app, &f->arrivals, &f->holders);
+	app_time_init(&f->app, &f->holders);
+	untraced_init(&f->untraced, &f->app, &f->late, &f->arrivals, &f->holders);
 	any_source_init(&f->any_source, &f->late);
-	unexpecteds_init(&f->unexpecteds);
+	unexpecteds_init(&f->unexpecteds, &f->late);
 	contests_init(&f->contests, &f->app.windows);
 	demand_init(&f->demand, &f->app.windows);
 	allotted_init(&f->allotted, &f->app.windows);
 	moves_init(&f->moves);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
+	observers_add(&f->late.matched, overlaps_match, &f->overlaps);
 	volumes_init(&f->volumes);
 	file_io_init(&f->file_io);
-	f->late.matched = on_match;
-	f->late.matched_ctx = f;
 }
 
 static void finding_free(const struct finding *found)

@@ -61,9 +61,6 @@ struct findings {
 	struct epochs epochs;
 	struct locks locks;
 	struct passive passive;
-	/* the caller's callback for each match, or NULL */
-	void (*matched)(void *ctx, const struct match *m);
-	void *matched_ctx;
 	struct untraced untraced;
 	struct causes causes;
 	struct any_source any_source;

@@ -41,9 +41,8 @@ static void wait_add(struct late_pairs *a, enum late_kind kind, const struct mat
 
 	if (to_ns <= from_ns)
 		return;
-	if (a->tell)
-		a->tell(a->ctx,
-			&(struct late_wait){kind, waiter->completer, other, from_ns, to_ns});
+	observers_notify(&a->waits,
+			 &(struct late_wait){kind, waiter->completer, other, from_ns, to_ns});
 	call->told_ns = to_ns;
 	waited_for_add(&a->pairs[kind], waiter->process, other->process, to_ns - from_ns, from_ns,
 		       to_ns, NULL);
@@ -64,8 +63,7 @@ static void on_match(void *ctx, const struct match *m)
 {
 	struct late_pairs *a = ctx;
 
-	if (a->matched)
-		a->matched(a->matched_ctx, m);
+	observers_notify(&a->matched, m);
 	if (m->assumed) {
 		a->uncertain[m->assumed]++;
 		return;

@@ -152,8 +152,8 @@ static void lane_pair(struct matches *a, struct inbox *in, struct lane *l)
 		a->row[m.send.process->idx].assumed++;
 		a->row[m.recv.process->idx].assumed++;
 	}
-	if (fits && a->tell)
-		a->tell(a->ctx, &m);
+	if (fits && a->notify)
+		a->notify(a->ctx, &m);
 	queue_drop(a, &l->sends);
 	queue_drop(a, &l->recvs);
 }

@@ -16,7 +16,7 @@
 
 #include "analysis/arrivals.h"
 #include "analysis/holders.h"
-#include "analysis/match.h"
+#include "analysis/late.h"
 
 enum whatif_kind {
 	/* a receive could not end before its send was posted */
@@ -134,12 +134,12 @@ void whatif_limit(struct whatif *w, size_t bytes);
 bool whatif_is_full(const struct whatif *w);
 void whatif_free(struct whatif *w);
 const struct model_sink *whatif_sink(struct whatif *w);
-void whatif_match(struct whatif *w, const struct match *m);
 /*
- * Installs callbacks in the analyses of collectives and of cores. Call before the replay. The
- * previous callbacks are still called.
+ * Observes the analyses of matches, of collectives and of cores. Call before the replay. Of several,
+ * only the one attached last is notified of collectives in which no member waited.
  */
-void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *holders);
+void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *arrivals,
+		   struct holders *holders);
 
 /* How many ns earlier the last call of all threads would end. Call after the replay. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
