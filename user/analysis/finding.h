@@ -19,7 +19,7 @@
 #include "analysis/holders.h"
 #include "analysis/late.h"
 #include "analysis/epochs.h"
-#include "analysis/moves.h"
+#include "analysis/migrations.h"
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
@@ -72,7 +72,7 @@ struct findings {
 	uint32_t ncontest;
 	struct demand demand;
 	struct allotted allotted;
-	struct moves moves;
+	struct migrations migrations;
 	struct storms storms;
 	struct overlaps overlaps;
 	struct volumes volumes;

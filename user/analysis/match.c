@@ -49,7 +49,7 @@ bool match_settled(const struct matches *a, const struct match_posted *p)
 	       model_calls_told_until(a->model, proc) > p->order_ns;
 }
 
-uint64_t match_told_until(const struct matches *a)
+uint64_t match_known_until(const struct matches *a)
 {
 	uint64_t first_ns = a->clocks_apart ? 0 : UINT64_MAX, ns;
 

@@ -244,13 +244,13 @@ static void on_match(void *ctx, const void *event)
 	alone_add(w, out);
 }
 
-void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
+void whatif_messages(const struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d),
 		     void *ctx)
 {
 	for (size_t i = 0; i < w->nmessage; i++) {
 		const struct whatif_message *m = &w->message[i];
 
-		tell(ctx, &(struct whatif_dep){
+		emit(ctx, &(struct whatif_dep){
 				  .kind = WHATIF_SEND_POSTED,
 				  .begin_ns = m->side[RECV].completing_ns,
 				  .end_ns = m->side[RECV].end_ns,
@@ -445,7 +445,7 @@ void whatif_settle(struct whatif *w)
 		qsort(w->no_core, w->nno_core, sizeof(*w->no_core), no_core_compare);
 }
 
-void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx)
+void whatif_each(struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d), void *ctx)
 {
 	struct whatif_dep d;
 
@@ -456,7 +456,7 @@ void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_d
 		for (int kind = 0; e->side < SIDES && kind <= WHATIF_PEER_IN_MPI; kind++) {
 			if (whatif_dep_of(&w->message[e->of], e->side, kind, &d) &&
 			    d.begin_ns < d.on_ns)
-				tell(ctx, &d);
+				emit(ctx, &d);
 		}
 	}
 }

@@ -162,8 +162,8 @@ struct whatif_part {
  * threads.
  */
 uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_part *part);
-/* Calls tell for each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
-void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
+/* Calls emit for each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
+void whatif_each(struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d), void *ctx);
 /*
  * How long such a message takes once both sides are in MPI. This is the median of the last 31
  * messages of exactly this size whose two sides were in the completing calls when the later side
@@ -171,8 +171,8 @@ void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_d
  * went on. 0: none was seen.
  */
 uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host);
-/* Calls tell for each message, as the wait of its receive for its send. */
-void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
+/* Calls emit for each message, as the wait of its receive for its send. */
+void whatif_messages(const struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d),
 		     void *ctx);
 
 struct whatif_site {
