@@ -44,7 +44,8 @@ void told_state(struct causes_world *w, int rank, uint64_t from_ns, uint64_t to_
 		enum thread_state s)
 {
 	if (s == THREAD_RUNNABLE)
-		w->holders.tell(w->holders.ctx, &w->thread[rank], &w->hog, from_ns, to_ns);
+		observers_notify(&w->holders.stretches,
+				 &(struct held_stretch){&w->thread[rank], &w->hog, from_ns, to_ns});
 	w->causes.sink.state(&w->causes, &w->thread[rank], from_ns, to_ns, s, 0);
 }
 
@@ -85,7 +86,7 @@ void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender
 			 .end_ns = sent_ns + 1},
 	};
 
-	w->late.matches.tell(w->late.matches.ctx, &m);
+	w->late.matches.notify(w->late.matches.ctx, &m);
 }
 
 void told_join(struct causes_world *w, int rank, uint32_t comm, int members, uint64_t begin_ns,

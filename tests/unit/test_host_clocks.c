@@ -72,7 +72,7 @@ static void message(uint32_t from, uint32_t to, double at_ns, double took_ns)
 
 	assert_true(w.nsent < MESSAGES);
 	w.sent[w.nsent++] = m;
-	w.clocks.matches.tell(w.clocks.matches.ctx, &m);
+	w.clocks.matches.notify(w.clocks.matches.ctx, &m);
 }
 
 /* Returns a latency that is occasionally disturbed. */
@@ -273,7 +273,7 @@ TEST(left_out)
 		m.recv.process = &w.process[i & 4 ? !(i & 1) : i & 1];
 		m.assumed = i & 4 && i & 2;
 		m.recv.completer = i & 4 && !(i & 2) ? NULL : &completer;
-		w.clocks.matches.tell(w.clocks.matches.ctx, &m);
+		w.clocks.matches.notify(w.clocks.matches.ctx, &m);
 	}
 	assert_int_equal(w.clocks.pairs.cnt, 0);
 	found(0);

@@ -25,7 +25,7 @@
 #include "analysis/demand.h"
 #include "analysis/holders.h"
 #include "analysis/interrupts.h"
-#include "analysis/moves.h"
+#include "analysis/migrations.h"
 #include "analysis/section_pov.h"
 #include "record/toll.h"
 #include "report/report.h"
@@ -46,7 +46,7 @@ struct play {
 	struct holders holders;
 	struct coverage coverage;
 	struct demand demand;
-	struct moves moves;
+	struct migrations migrations;
 	struct interrupts interrupts;
 };
 
@@ -190,22 +190,22 @@ static void demand_print(struct play *p)
 	}
 }
 
-static void moves_print(struct play *p)
+static void migrations_print(struct play *p)
 {
-	const struct moves *a = &p->moves;
+	const struct migrations *a = &p->migrations;
 
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(p->f.model); i++) {
-		const struct moves_thread *t = &a->thread[i];
+		const struct migrations_thread *t = &a->thread[i];
 
-		if (!t->moves)
+		if (!t->migrations)
 			continue;
-		fprintf(p->out, "moves %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
-			U(t->moves));
-		cases_figures(p->out, {"back", t->back}, {"wait", t->moves_wait_ns},
+		fprintf(p->out, "migrations %u cnt=%llu", model_thread_get(p->f.model, i)->tid,
+			U(t->migrations));
+		cases_figures(p->out, {"back", t->back}, {"wait", t->migrations_wait_ns},
 			      {"worst", t->worst_ns});
 	}
 	for (uint32_t i = 0; i < a->nprocess && i < model_process_count(p->f.model); i++) {
-		const struct moves_process *m = &a->process[i];
+		const struct migrations_process *m = &a->process[i];
 
 		if (!m->wakeups.cnt && !m->held_back)
 			continue;
@@ -360,9 +360,11 @@ static const struct result {
 	const char *word;
 	void (*print)(struct play *p);
 } results[] = {
-	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
-	{"contests", contests_print}, {"demand", demand_print},	      {"moves", moves_print},
-	{"app", app_print},	      {"toll", toll_print},	      {"report", report_print},
+	{"times", threads_print}, {"processes", processes_print},
+	{"held", held_print},	  {"contests", contests_print},
+	{"demand", demand_print}, {"migrations", migrations_print},
+	{"app", app_print},	  {"toll", toll_print},
+	{"report", report_print},
 };
 
 /* ---- a case ---- */
@@ -455,8 +457,9 @@ static void second_pass(struct play *p)
 
 static void analyses_run(struct play *p)
 {
-	const struct model_sink *sinks[] = {&p->coverage.sink,	&p->app.sink,	 &p->contests.sink,
-					    &p->holders.sink,	&p->demand.sink, &p->moves.sink,
+	const struct model_sink *sinks[] = {&p->coverage.sink,	&p->app.sink,
+					    &p->contests.sink,	&p->holders.sink,
+					    &p->demand.sink,	&p->migrations.sink,
 					    &p->interrupts.sink};
 
 	coverage_init(&p->coverage);
@@ -465,14 +468,14 @@ static void analyses_run(struct play *p)
 	p->app.coverage = &p->coverage;
 	contests_init(&p->contests, &p->app.windows);
 	demand_init(&p->demand, &p->app.windows);
-	moves_init(&p->moves);
+	migrations_init(&p->migrations);
 	interrupts_init(&p->interrupts, &p->app.windows);
 	assert_int_equal(model_run(p->f.model, sinks, COUNT(sinks)), 0);
 }
 
 static void analyses_release(struct play *p)
 {
-	moves_release(&p->moves);
+	migrations_release(&p->migrations);
 	interrupts_release(&p->interrupts);
 	demand_release(&p->demand);
 	holders_release(&p->holders);

@@ -212,7 +212,7 @@ static void message_tell(struct play *p, const struct cases_line *l, int rank)
 		if (word_is(*word, "bytes"))
 			m.bytes = m.send.bytes = m.recv.bytes = (int64_t)cases_number(l, *++word);
 	}
-	p->w.late.matches.tell(p->w.late.matches.ctx, &m);
+	p->w.late.matches.notify(p->w.late.matches.ctx, &m);
 }
 
 static bool state_tell(struct play *p, const struct cases_line *l, int rank)
@@ -522,15 +522,6 @@ static void causes_print(struct play *p)
 
 /* ---- a case ---- */
 
-static void on_match(void *ctx, const struct match *m)
-{
-	struct play *p = ctx;
-
-	any_source_match(&p->any_source, m);
-	unexpecteds_match(&p->unexpecteds, m);
-	overlaps_match(&p->overlaps, m);
-}
-
 static void waits_play(const struct script *lines, FILE *out)
 {
 	struct play p = {.out = out, .unit_ns = 1};
@@ -539,11 +530,10 @@ static void waits_play(const struct script *lines, FILE *out)
 
 	causes_world_open(&p.w);
 	locks_init(&p.locks, &p.w.epochs);
-	p.w.late.matched = on_match;
-	p.w.late.matched_ctx = &p;
 	any_source_init(&p.any_source, &p.w.late);
-	unexpecteds_init(&p.unexpecteds);
+	unexpecteds_init(&p.unexpecteds, &p.w.late);
 	overlaps_init(&p.overlaps);
+	observers_add(&p.w.late.matched, overlaps_match, &p.overlaps);
 	p.w.epochs.sink.start(&p.w.epochs, p.w.f.model);
 	p.locks.sink.start(&p.locks, p.w.f.model);
 	cases_each(lines, line_tell, &p);

@@ -56,7 +56,7 @@ static void world_open(struct world *w)
 		w->now[i] = w->other[i] = START;
 	collective_calls_init(&w->calls);
 	w->whatif = whatif_new(w->f.model);
-	whatif_attach(w->whatif, &w->findings.arrivals, &w->findings.holders);
+	whatif_attach(w->whatif, &w->findings.late, &w->findings.arrivals, &w->findings.holders);
 }
 
 static void world_close(struct world *w)
@@ -103,13 +103,14 @@ static void told_match(struct world *w, struct match_end send, struct match_end 
 {
 	const struct match m = {.send = send, .recv = recv, .bytes = bytes};
 
-	whatif_match(w->whatif, &m);
+	observers_notify(&w->findings.late.matched, &m);
 }
 
 static void told_no_core(struct world *w, int rank, int holder, uint64_t from_ns, uint64_t to_ns)
 {
-	w->findings.holders.tell(w->findings.holders.ctx, &w->thread[rank], &w->thread[holder],
-				 from_ns, to_ns);
+	observers_notify(&w->findings.holders.stretches,
+			 &(struct held_stretch){&w->thread[rank], &w->thread[holder], from_ns,
+						to_ns});
 }
 
 struct part {
@@ -136,8 +137,8 @@ static void told_joint(struct world *w, const struct func_info *func, const stru
 	}
 	step = arrival_steps(call, RANKS, &j.steps);
 	j.step = step;
-	w->findings.arrivals.tell(w->findings.arrivals.ctx, &j);
-	w->calls.arrivals.tell(w->calls.arrivals.ctx, &j);
+	observers_notify(&w->findings.arrivals.joints, &j);
+	observers_notify(&w->calls.arrivals.joints, &j);
 	free(step);
 }
 

@@ -36,17 +36,6 @@ static bool wanted(const struct advise *a, const struct strategy *s)
 	return !a->opt->nonly;
 }
 
-static void on_match(void *ctx, const struct match *m)
-{
-	struct advise *a = ctx;
-
-	whatif_match(a->whatif, m);
-	for (size_t i = 0; strategies[i]; i++) {
-		if (a->data[i] && strategies[i]->matched)
-			strategies[i]->matched(a->data[i], m);
-	}
-}
-
 /* Time from the first rank that was ready in MPI to the last one that ended. */
 static uint64_t run_ns_of(const struct advise *a)
 {
@@ -127,8 +116,6 @@ static int replay(struct advise *a)
 	int err;
 
 	findings_init(&a->findings);
-	a->findings.matched = on_match;
-	a->findings.matched_ctx = a;
 	coverage_init(&a->coverage);
 	a->findings.app.coverage = &a->coverage;
 	losses_init(&a->losses);
@@ -136,13 +123,16 @@ static int replay(struct advise *a)
 	sinks[cnt++] = &a->coverage.sink;
 	sinks[cnt++] = &a->losses.sink;
 	sinks[cnt++] = whatif_sink(a->whatif);
-	whatif_attach(a->whatif, &a->findings.arrivals, &a->findings.holders);
+	whatif_attach(a->whatif, &a->findings.late, &a->findings.arrivals, &a->findings.holders);
 	for (size_t i = 0; i < n; i++) {
 		if (!wanted(a, strategies[i]))
 			continue;
 		a->data[i] = strategies[i]->begin(a);
 		if (strategies[i]->sink)
 			sinks[cnt++] = strategies[i]->sink(a->data[i]);
+		if (strategies[i]->matched)
+			observers_add(&a->findings.late.matched, strategies[i]->matched,
+				      a->data[i]);
 	}
 	err = model_run((struct model *)a->model, sinks, cnt);
 	free(sinks);

@@ -115,8 +115,8 @@ struct strategy {
 	void (*release)(void *data);
 	/* Returns the strategy's sink for the replay. NULL: the strategy has none. */
 	const struct model_sink *(*sink)(void *data);
-	/* Called for each match of a send with its receive (analysis/match.h), or NULL. */
-	void (*matched)(void *data, const struct match *m);
+	/* Observes the matches of sends with receives (struct match), or NULL. */
+	void (*matched)(void *data, const void *event);
 	/* Called after the replay; calls advise_add or advise_nothing. */
 	void (*conclude)(void *data, struct advise *a);
 };

@@ -127,8 +127,9 @@ static uint64_t own_ns_of(const struct arrival_joint *j, uint32_t i)
 	return j->call[i].end_ns - ready_ns;
 }
 
-static void on_joint(void *ctx, const struct arrival_joint *j)
+static void on_joint(void *ctx, const void *event)
 {
+	const struct arrival_joint *j = event;
 	struct collective_calls *c = ctx;
 	struct function f = function_of(j->call[0].func->name);
 	int64_t bytes = bytes_of(j, f.rule);
@@ -186,9 +187,8 @@ void collective_calls_init(struct collective_calls *c)
 {
 	*c = (struct collective_calls){0};
 	arrivals_init(&c->arrivals);
-	c->arrivals.tell = on_joint;
-	c->arrivals.ctx = c;
-	c->arrivals.tell_all = true;
+	observers_add(&c->arrivals.joints, on_joint, c);
+	c->arrivals.every_for = c;
 }
 
 void collective_calls_release(struct collective_calls *c)

@@ -163,8 +163,9 @@ static void release(void *data)
 	free(t);
 }
 
-static void matched(void *data, const struct match *m)
+static void threshold_match(void *data, const void *event)
 {
+	const struct match *m = event;
 	struct threshold *t = data;
 
 	threshold_seen_add(&t->seen[m->send.process->host_idx != m->recv.process->host_idx], m);
@@ -433,6 +434,6 @@ const struct strategy strategy_threshold = {
 	.source = "Gallardo et al. 2015 (MPI Advisor), 4.1",
 	.begin = begin,
 	.release = release,
-	.matched = matched,
+	.matched = threshold_match,
 	.conclude = conclude,
 };

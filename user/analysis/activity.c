@@ -44,7 +44,7 @@ static void rest_unknown(struct stretch *s)
 }
 
 /* Reports the first stretch of a thread. */
-static void first_tell(struct activities *a, struct activity_thread *row)
+static void first_emit(struct activities *a, struct activity_thread *row)
 {
 	struct stretch *s = row->first;
 	uint64_t in_ns = calls_ns(s) + s->ns[ACTIVITY_UNKNOWN], all_ns = s->to_ns - s->from_ns;
@@ -72,13 +72,13 @@ void activities_ask(struct activities *a, const struct model_thread *t, uint64_t
 	row->last = s;
 	row->cnt++;
 	if (!t->proc->is_target) /* its calls are not recorded */
-		first_tell(a, row);
+		first_emit(a, row);
 	if (row->cnt <= (row->calls ? ACTIVITY_KEPT_MAX : ACTIVITY_KEPT_MAX_OWN))
 		return;
 	/* the call that it is in may not have been reported yet */
 	if (row->calls)
 		rest_unknown(row->first);
-	first_tell(a, row);
+	first_emit(a, row);
 }
 
 /* Adds an outermost call, or a run of merged polls. */
@@ -90,7 +90,7 @@ static void call_add(struct activities *a, const struct model_thread *t, uint64_
 
 	row->calls = true;
 	while (row->first && row->first->to_ns <= begin_ns)
-		first_tell(a, row);
+		first_emit(a, row);
 	for (struct stretch *s = row->first; s && s->from_ns < end_ns; s = s->next) {
 		ns = overlap_ns(s->from_ns, s->to_ns, begin_ns, end_ns);
 		s->ns[what] += ns;
@@ -102,7 +102,7 @@ static void call_add(struct activities *a, const struct model_thread *t, uint64_
 		}
 	}
 	while (row->first && row->first->to_ns <= end_ns)
-		first_tell(a, row);
+		first_emit(a, row);
 	if (t->state != THREAD_RUNNING || end_ns <= t->since_ns)
 		return;
 	if (row->since_ns != t->since_ns) {
@@ -147,7 +147,7 @@ void activities_exit(struct activities *a, const struct model_thread *t)
 	struct activity_thread *row = row_of(a, t);
 
 	while (row->first)
-		first_tell(a, row);
+		first_emit(a, row);
 }
 
 void activities_init(struct activities *a, void (*known)(void *ctx, const struct stretch *s),
@@ -160,7 +160,7 @@ void activities_finish(struct activities *a)
 {
 	for (uint32_t i = 0; i < a->nthread; i++)
 		while (a->thread[i].first)
-			first_tell(a, &a->thread[i]);
+			first_emit(a, &a->thread[i]);
 }
 
 void activities_release(struct activities *a)

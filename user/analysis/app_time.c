@@ -162,19 +162,16 @@ static void on_room(void *ctx, const struct model_room *r)
 							       r->end_ns);
 }
 
-static void on_held(void *ctx, const struct model_thread *waiter, const struct model_thread *holder,
-		    uint64_t from_ns, uint64_t to_ns)
+static void on_held(void *ctx, const void *event)
 {
+	const struct held_stretch *h = event;
 	struct app_time *a = ctx;
-	uint64_t ns;
+	uint64_t ns = in_window_ns(a, h->waiter, h->from_ns, h->to_ns);
 
-	if (a->held_tell)
-		a->held_tell(a->held_ctx, waiter, holder, from_ns, to_ns);
-	ns = in_window_ns(a, waiter, from_ns, to_ns);
-	if (holder && model_thread_records(a->model, holder))
-		mark_row(a, waiter)->sums.taken_ns += ns;
-	else if (ns && waiter->proc->is_rank)
-		held_add(&a->held, waiter, holder, ns);
+	if (h->holder && model_thread_records(a->model, h->holder))
+		mark_row(a, h->waiter)->sums.taken_ns += ns;
+	else if (ns && h->waiter->proc->is_rank)
+		held_add(&a->held, h->waiter, h->holder, ns);
 }
 
 /* ---- calls ---- */
@@ -418,11 +415,8 @@ void app_time_init(struct app_time *a, struct holders *holders)
 			 .room = on_room,
 			 .lost = on_lost,
 			 .finish = on_finish},
-		.held_tell = holders->tell,
-		.held_ctx = holders->ctx,
 	};
-	holders->tell = on_held;
-	holders->ctx = a;
+	observers_add(&holders->stretches, on_held, a);
 }
 
 void app_time_release(struct app_time *a)

@@ -110,13 +110,9 @@ struct app_time {
 	/* state of each thread during the replay, by idx of threads */
 	struct app_mark *mark;
 	uint32_t nmark;
-	/* The callback that the holders had before; it is called as well. */
-	void (*held_tell)(void *ctx, const struct model_thread *waiter,
-			  const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns);
-	void *held_ctx;
 };
 
-/* Installs a callback in the holders to learn who had the core. */
+/* Observes the holders to learn who had the core. */
 void app_time_init(struct app_time *a, struct holders *holders);
 void app_time_release(struct app_time *a);
 

@@ -107,8 +107,9 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 			each_ns += step[s].each_ns;
 		member_blame(a, j, i, each_ns);
 	}
-	if (a->tell && (joint.steps || a->tell_all))
-		a->tell(a->ctx, &joint);
+	for (uint32_t i = 0; i < a->joints.n; i++)
+		if (joint.steps || a->joints.list[i].ctx == a->every_for)
+			a->joints.list[i].notify(a->joints.list[i].ctx, &joint);
 	free(step);
 }
 

@@ -10,6 +10,7 @@
 #ifndef POV_ANALYSIS_ARRIVALS_H
 #define POV_ANALYSIS_ARRIVALS_H
 
+#include "analysis/observers.h"
 #include "lib/map.h"
 #include "model/model.h"
 
@@ -62,11 +63,10 @@ struct arrival_row {
 
 struct arrivals {
 	struct model_sink sink;
-	/* the caller's, or NULL: called with each collective in which a member waited */
-	void (*tell)(void *ctx, const struct arrival_joint *j);
-	void *ctx;
-	/* also call tell for collectives in which no member waited */
-	bool tell_all;
+	/* events: struct arrival_joint, for each collective in which a member waited */
+	struct observers joints;
+	/* ctx of the observer that is also notified of collectives in which no member waited */
+	const void *every_for;
 	struct map comms;	     /* communicator, window → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;

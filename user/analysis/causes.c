@@ -139,15 +139,16 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 			 &(struct line_entry){.from_ns = from_ns, .to_ns = to_ns, .state = s});
 }
 
-static void on_runnable(void *ctx, const struct model_thread *waiter,
-			const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns)
+static void on_runnable(void *ctx, const void *event)
 {
-	if (waiter->proc->is_rank)
-		line_add(ctx, waiter, LINE_STATES,
-			 &(struct line_entry){.from_ns = from_ns,
-					      .to_ns = to_ns,
+	const struct held_stretch *h = event;
+
+	if (h->waiter->proc->is_rank)
+		line_add(ctx, h->waiter, LINE_STATES,
+			 &(struct line_entry){.from_ns = h->from_ns,
+					      .to_ns = h->to_ns,
 					      .state = THREAD_RUNNABLE,
-					      .holder = holder});
+					      .holder = h->holder});
 }
 
 static void on_call(void *ctx, const struct model_call *c)
@@ -243,8 +244,9 @@ static void waiter_add(struct causes *a, const struct model_thread *t, struct ca
 		 &(struct line_entry){.from_ns = from_ns, .to_ns = to_ns, .wait = w});
 }
 
-static void on_late(void *ctx, const struct late_wait *l)
+static void on_late(void *ctx, const void *event)
 {
+	const struct late_wait *l = event;
 	struct causes_wait *w =
 		wait_new(l->kind == LATE_SENDER ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER, 1, 1);
 
@@ -283,15 +285,16 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 	wait_put(w);
 }
 
-static void on_joint(void *ctx, const struct arrival_joint *j)
+static void on_joint(void *ctx, const void *event)
 {
-	joint_add(ctx, CAUSE_COLLECTIVE, NULL, j);
+	joint_add(ctx, CAUSE_COLLECTIVE, NULL, event);
 }
 
-static void on_epoch(void *ctx, enum epoch_kind kind, const struct model_thread *waiter,
-		     const struct arrival_joint *j)
+static void on_epoch(void *ctx, const void *event)
 {
-	joint_add(ctx, CAUSE_EPOCH + kind, waiter, j);
+	const struct epoch_joint *e = event;
+
+	joint_add(ctx, CAUSE_EPOCH + e->kind, e->waiter, e->joint);
 }
 
 /* ---- life ---- */
@@ -321,11 +324,10 @@ void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arr
 			 .spin = on_spin,
 			 .finish = on_finish},
 	};
-	late->tell = on_late;
-	arrivals->tell = on_joint;
-	epochs->tell = on_epoch;
-	holders->tell = on_runnable;
-	late->ctx = arrivals->ctx = epochs->ctx = holders->ctx = a;
+	observers_add(&late->waits, on_late, a);
+	observers_add(&arrivals->joints, on_joint, a);
+	observers_add(&epochs->joints, on_epoch, a);
+	observers_add(&holders->stretches, on_runnable, a);
 }
 
 void causes_release(struct causes *a)

@@ -83,13 +83,13 @@ void epochs_add(struct epochs *a, enum epoch_kind kind, struct arrival_call *cal
 			waited_for_add(&a->waits[kind], waiter->thread->proc, call[i].thread->proc,
 				       each_ns, waiter->begin_ns, call[i].begin_ns, waiter->func);
 	}
-	if (a->tell && joint.steps)
-		a->tell(a->ctx, kind, waiter->thread, &joint);
+	if (joint.steps)
+		observers_notify(&a->joints, &(struct epoch_joint){kind, waiter->thread, &joint});
 	free(step);
 }
 
 /* Reports a wait of one call of an epoch for the calls of the others. */
-static void epoch_tell(struct epochs *a, enum epoch_kind kind, const struct epoch *e,
+static void epoch_emit(struct epochs *a, enum epoch_kind kind, const struct epoch *e,
 		       const struct arrival_call *waiter)
 {
 	struct arrival_call *call = xmalloc((e->n + 1) * sizeof(*call));
@@ -118,16 +118,16 @@ static void epoch_settle(struct epochs *a, struct epoch *e)
 	if (!e->over || e->missing)
 		return;
 	if (e->side == ACCESS) {
-		epoch_tell(a, EPOCH_LATE_POST, e, &e->begin);
-		epoch_tell(a, EPOCH_LATE_POST, e, &e->end);
+		epoch_emit(a, EPOCH_LATE_POST, e, &e->begin);
+		epoch_emit(a, EPOCH_LATE_POST, e, &e->end);
 	} else if (e->end.waits) {
-		epoch_tell(a, EPOCH_LATE_COMPLETE, e, &e->end);
+		epoch_emit(a, EPOCH_LATE_COMPLETE, e, &e->end);
 	}
 	epoch_free(a, e);
 }
 
-/* Tells an exposure when one of its origins called MPI_Win_complete. */
-static void complete_tell(struct epochs *a, const struct other *exposure,
+/* Notes for an exposure that one of its origins called MPI_Win_complete. */
+static void complete_emit(struct epochs *a, const struct other *exposure,
 			  const struct arrival_call *complete)
 {
 	struct epoch *e = exposure->epoch;
@@ -153,7 +153,7 @@ static void epochs_match(struct epochs *a, const struct queued *access,
 		->exposures[EPOCH_MATCHED]++;
 	access->epoch->missing--;
 	if (access->epoch->over)
-		complete_tell(a, o, &access->epoch->end);
+		complete_emit(a, o, &access->epoch->end);
 	epoch_settle(a, access->epoch);
 }
 
@@ -260,7 +260,7 @@ static void on_end(struct epochs *a, struct epoch_window *w, enum side side,
 	e->over = true;
 	for (uint32_t i = 0; side == ACCESS && i < e->n; i++)
 		if (e->other[i].epoch)
-			complete_tell(a, &e->other[i], &e->end);
+			complete_emit(a, &e->other[i], &e->end);
 	epoch_settle(a, e);
 }
 

@@ -62,15 +62,16 @@ struct epoch_row {
 	uint64_t doubtful;
 };
 
+/* A wait of one call, and the calls that it waits for. */
+struct epoch_joint {
+	enum epoch_kind kind;
+	const struct model_thread *waiter;
+	const struct arrival_joint *joint;
+};
+
 struct epochs {
 	struct model_sink sink;
-	/*
-	 * The caller's, or NULL: called for each wait, with the call that waits and those that it
-	 * waits for.
-	 */
-	void (*tell)(void *ctx, enum epoch_kind kind, const struct model_thread *waiter,
-		     const struct arrival_joint *j);
-	void *ctx;
+	struct observers joints; /* events: struct epoch_joint */
 	const struct model *model;
 	struct map windows;	       /* communicator, number → struct epoch_window */
 	struct map waits[EPOCH_KINDS]; /* see waited_for.h */

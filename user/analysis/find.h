@@ -19,8 +19,8 @@ void find_late(struct findings *f);
 void find_roots(struct findings *f);
 void find_contests(struct findings *f);
 void find_demand(struct findings *f);
-void find_limits(struct findings *f); /* sets findings.limited */
-void find_moves(struct findings *f);  /* needs findings.limited */
+void find_limits(struct findings *f);	  /* sets findings.limited */
+void find_migrations(struct findings *f); /* needs findings.limited */
 void find_balance(struct findings *f);
 void find_storms(struct findings *f);
 void find_overlap(struct findings *f);

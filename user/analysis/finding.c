@@ -10,22 +10,10 @@
 #include "lib/log.h"
 
 static void (*const find[])(struct findings *f) = {
-	find_cores,   find_collectives, find_late,   find_roots,   find_contests,
-	find_demand,  find_limits,	find_moves,  find_balance, find_storms,
-	find_overlap, find_epochs,	find_queues, find_file_io,
+	find_cores,   find_collectives, find_late,	 find_roots,   find_contests,
+	find_demand,  find_limits,	find_migrations, find_balance, find_storms,
+	find_overlap, find_epochs,	find_queues,	 find_file_io,
 };
-
-static void on_match(void *ctx, const struct match *m)
-{
-	struct findings *f = ctx;
-
-	overlaps_match(&f->overlaps, m);
-	any_source_match(&f->any_source, m);
-	unexpecteds_match(&f->unexpecteds, m);
-	untraced_match(&f->untraced, m);
-	if (f->matched)
-		f->matched(f->matched_ctx, m);
-}
 
 void findings_init(struct findings *f)
 {
@@ -37,20 +25,19 @@ void findings_init(struct findings *f)
 	locks_init(&f->locks, &f->epochs);
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
-	app_time_init(&f->app, &f->holders); /* hooks holders last, so it is notified first */
-	untraced_init(&f->untraced, &f->app, &f->arrivals, &f->holders);
+	app_time_init(&f->app, &f->holders);
+	untraced_init(&f->untraced, &f->app, &f->late, &f->arrivals, &f->holders);
 	any_source_init(&f->any_source, &f->late);
-	unexpecteds_init(&f->unexpecteds);
+	unexpecteds_init(&f->unexpecteds, &f->late);
 	contests_init(&f->contests, &f->app.windows);
 	demand_init(&f->demand, &f->app.windows);
 	allotted_init(&f->allotted, &f->app.windows);
-	moves_init(&f->moves);
+	migrations_init(&f->migrations);
 	storms_init(&f->storms);
 	overlaps_init(&f->overlaps);
+	observers_add(&f->late.matched, overlaps_match, &f->overlaps);
 	volumes_init(&f->volumes);
 	file_io_init(&f->file_io);
-	f->late.matched = on_match;
-	f->late.matched_ctx = f;
 }
 
 static void finding_free(const struct finding *found)
@@ -85,7 +72,7 @@ void findings_release(struct findings *f)
 	contests_release(&f->contests);
 	demand_release(&f->demand);
 	allotted_release(&f->allotted);
-	moves_release(&f->moves);
+	migrations_release(&f->migrations);
 	storms_release(&f->storms);
 	overlaps_release(&f->overlaps);
 	volumes_release(&f->volumes);
@@ -109,7 +96,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	sinks[n++] = &f->contests.sink;
 	sinks[n++] = &f->demand.sink;
 	sinks[n++] = &f->allotted.sink;
-	sinks[n++] = &f->moves.sink;
+	sinks[n++] = &f->migrations.sink;
 	sinks[n++] = &f->storms.sink;
 	sinks[n++] = &f->volumes.sink;
 	sinks[n++] = &f->file_io.sink;
@@ -188,23 +175,24 @@ static const char *const kinds[] = {
 };
 
 /*
- * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all. teller:
+ * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all. explainer:
  * kind that covers each contest, or NULL.
  */
 static const char *explained_by(const struct findings *f, const struct finding *found,
-				const char *const *teller)
+				const char *const *explainer)
 {
-	uint64_t all_ns = 0, told_ns = 0, ns[sizeof(kinds) / sizeof(kinds[0])] = {0}, most_ns = 0;
+	uint64_t all_ns = 0, explained_ns = 0, ns[sizeof(kinds) / sizeof(kinds[0])] = {0},
+		 most_ns = 0;
 	const char *most = NULL;
 
 	for (uint32_t i = 0; i < found->ncontest; i++) {
-		const char *kind = teller[found->contest[i]];
+		const char *kind = explainer[found->contest[i]];
 		size_t k = 0;
 
 		all_ns += f->contest[found->contest[i]].ns;
 		if (!kind)
 			continue;
-		told_ns += f->contest[found->contest[i]].ns;
+		explained_ns += f->contest[found->contest[i]].ns;
 		while (kinds[k] != kind)
 			k++;
 		ns[k] += f->contest[found->contest[i]].ns;
@@ -213,26 +201,26 @@ static const char *explained_by(const struct findings *f, const struct finding *
 		most_ns = ns[k];
 		most = kind;
 	}
-	return (double)told_ns >= NEARLY_ALL * (double)all_ns ? most : NULL;
+	return (double)explained_ns >= NEARLY_ALL * (double)all_ns ? most : NULL;
 }
 
 void find_same_time(struct findings *f)
 {
-	const char **teller = xcalloc(f->ncontest + 1, sizeof(*teller));
+	const char **explainer = xcalloc(f->ncontest + 1, sizeof(*explainer));
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		for (uint32_t i = 0; i < f->n; i++)
 			if (!strcmp(f->finding[i].kind, kinds[k]))
 				f->finding[i].explained_by = explained_by(f, &f->finding[i],
-									  teller);
+									  explainer);
 		for (uint32_t i = 0; i < f->n; i++) {
 			const struct finding *found = &f->finding[i];
 
 			if (strcmp(found->kind, kinds[k]) != 0 || found->explained_by)
 				continue;
 			for (uint32_t c = 0; c < found->ncontest; c++)
-				teller[found->contest[c]] = kinds[k];
+				explainer[found->contest[c]] = kinds[k];
 		}
 	}
-	free(teller);
+	free(explainer);
 }

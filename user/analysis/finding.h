@@ -19,7 +19,7 @@
 #include "analysis/holders.h"
 #include "analysis/late.h"
 #include "analysis/epochs.h"
-#include "analysis/moves.h"
+#include "analysis/migrations.h"
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
@@ -61,9 +61,6 @@ struct findings {
 	struct epochs epochs;
 	struct locks locks;
 	struct passive passive;
-	/* the caller's callback for each match, or NULL */
-	void (*matched)(void *ctx, const struct match *m);
-	void *matched_ctx;
 	struct untraced untraced;
 	struct causes causes;
 	struct any_source any_source;
@@ -75,7 +72,7 @@ struct findings {
 	uint32_t ncontest;
 	struct demand demand;
 	struct allotted allotted;
-	struct moves moves;
+	struct migrations migrations;
 	struct storms storms;
 	struct overlaps overlaps;
 	struct volumes volumes;

@@ -56,8 +56,7 @@ static void holder_add(struct holders *a, const struct model_thread *waiter,
 
 	if (from_ns >= to_ns)
 		return;
-	if (a->tell)
-		a->tell(a->ctx, waiter, thread, from_ns, to_ns);
+	observers_notify(&a->stretches, &(struct held_stretch){waiter, thread, from_ns, to_ns});
 	if (!thread) {
 		row->unknown_ns += to_ns - from_ns;
 		return;

@@ -8,6 +8,7 @@
 #ifndef POV_ANALYSIS_HOLDERS_H
 #define POV_ANALYSIS_HOLDERS_H
 
+#include "analysis/observers.h"
 #include "lib/map.h"
 #include "model/model.h"
 
@@ -39,18 +40,18 @@ struct holders_row {
 	uint64_t counted_ns;
 };
 
+/* A stretch in which a thread was runnable, and the thread that ran on its CPU. NULL: unknown. */
+struct held_stretch {
+	const struct model_thread *waiter, *holder;
+	uint64_t from_ns, to_ns;
+};
+
 struct holders_core;
 
 struct holders {
 	struct model_sink sink;
-	/*
-	 * The caller's, or NULL: called for each stretch in which a thread was runnable, with the
-	 * thread that ran there. holder NULL: unknown.
-	 */
-	void (*tell)(void *ctx, const struct model_thread *waiter,
-		     const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns);
-	void *ctx;
-	struct holders_core *core; /* by CPU; owned */
+	struct observers stretches; /* events: struct held_stretch */
+	struct holders_core *core;  /* by CPU; owned */
 	uint32_t ncore;
 	struct map pairs;	    /* waiter, holder → struct holder */
 	struct holders_row *thread; /* by idx of the waiter; owned */

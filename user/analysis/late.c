@@ -10,7 +10,7 @@
 
 /* A call that waited, and the time up to which its waiting has been reported. */
 struct late_call {
-	uint64_t begin_ns, told_ns;
+	uint64_t begin_ns, reported_ns;
 };
 
 /* Last calls kept per thread, as messages of several calls may become known in turn. */
@@ -37,14 +37,13 @@ static void wait_add(struct late_pairs *a, enum late_kind kind, const struct mat
 {
 	struct late_call *call = call_of(table_row(a->thread, a->nthread, waiter->completer->idx),
 					 waiter->completing_ns);
-	uint64_t from_ns = call->told_ns, to_ns = other->begin_ns;
+	uint64_t from_ns = call->reported_ns, to_ns = other->begin_ns;
 
 	if (to_ns <= from_ns)
 		return;
-	if (a->tell)
-		a->tell(a->ctx,
-			&(struct late_wait){kind, waiter->completer, other, from_ns, to_ns});
-	call->told_ns = to_ns;
+	observers_notify(&a->waits,
+			 &(struct late_wait){kind, waiter->completer, other, from_ns, to_ns});
+	call->reported_ns = to_ns;
 	waited_for_add(&a->pairs[kind], waiter->process, other->process, to_ns - from_ns, from_ns,
 		       to_ns, NULL);
 }
@@ -64,8 +63,7 @@ static void on_match(void *ctx, const struct match *m)
 {
 	struct late_pairs *a = ctx;
 
-	if (a->matched)
-		a->matched(a->matched_ctx, m);
+	observers_notify(&a->matched, m);
 	if (m->assumed) {
 		a->uncertain[m->assumed]++;
 		return;

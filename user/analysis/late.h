@@ -10,6 +10,7 @@
 #define POV_ANALYSIS_LATE_H
 
 #include "analysis/match.h"
+#include "analysis/observers.h"
 #include "analysis/waited_for.h"
 
 enum late_kind { LATE_SENDER, LATE_RECEIVER, LATE_KINDS };
@@ -26,13 +27,9 @@ struct late_wait {
 };
 
 struct late_pairs {
-	struct matches matches; /* its sink is the sink of this analysis */
-	/* the caller's, or NULL: called with each match */
-	void (*matched)(void *ctx, const struct match *m);
-	void *matched_ctx;
-	/* the caller's, or NULL: called with each wait */
-	void (*tell)(void *ctx, const struct late_wait *w);
-	void *ctx;
+	struct matches matches;	  /* its sink is the sink of this analysis */
+	struct observers matched; /* events: struct match, before the waits that follow from it */
+	struct observers waits;	  /* events: struct late_wait */
 	struct map pairs[LATE_KINDS]; /* see waited_for.h */
 	/* messages that are matched only by assumption; they are not analysed */
 	uint64_t uncertain[ASSUMED_CNT];

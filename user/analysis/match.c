@@ -49,7 +49,7 @@ bool match_settled(const struct matches *a, const struct match_posted *p)
 	       model_calls_told_until(a->model, proc) > p->order_ns;
 }
 
-uint64_t match_told_until(const struct matches *a)
+uint64_t match_known_until(const struct matches *a)
 {
 	uint64_t first_ns = a->clocks_apart ? 0 : UINT64_MAX, ns;
 
@@ -420,7 +420,7 @@ static int on_finish(void *ctx, const struct model *m)
 	return 0;
 }
 
-void matches_init(struct matches *a, void (*tell)(void *ctx, const struct match *m), void *ctx)
+void matches_init(struct matches *a, void (*notify)(void *ctx, const struct match *m), void *ctx)
 {
 	*a = (struct matches){
 		.sink = {.ctx = a,
@@ -430,7 +430,7 @@ void matches_init(struct matches *a, void (*tell)(void *ctx, const struct match 
 			 .message = on_message,
 			 .lost = on_lost,
 			 .finish = on_finish},
-		.tell = tell,
+		.notify = notify,
 		.ctx = ctx,
 	};
 }

@@ -95,7 +95,7 @@ struct inbox;
 struct matches {
 	struct model_sink sink;
 	/* the caller's: called with each match as it is found */
-	void (*tell)(void *ctx, const struct match *m);
+	void (*notify)(void *ctx, const struct match *m);
 	void *ctx;
 	/*
 	 * The caller's, or NULL: called at the end for each inbox that still holds unmatched ends.
@@ -130,8 +130,8 @@ struct matches {
 	bool over; /* the replay has ended */
 };
 
-/* tell may be NULL. */
-void matches_init(struct matches *a, void (*tell)(void *ctx, const struct match *m), void *ctx);
+/* notify may be NULL. */
+void matches_init(struct matches *a, void (*notify)(void *ctx, const struct match *m), void *ctx);
 void matches_release(struct matches *a);
 /* Row of a process; zeros if it has none. */
 const struct match_row *matches_of(const struct matches *a, uint32_t idx);

@@ -152,8 +152,8 @@ static void lane_pair(struct matches *a, struct inbox *in, struct lane *l)
 		a->row[m.send.process->idx].assumed++;
 		a->row[m.recv.process->idx].assumed++;
 	}
-	if (fits && a->tell)
-		a->tell(a->ctx, &m);
+	if (fits && a->notify)
+		a->notify(a->ctx, &m);
 	queue_drop(a, &l->sends);
 	queue_drop(a, &l->recvs);
 }
@@ -300,11 +300,11 @@ static void inbox_give_up(struct matches *a, struct inbox *in, uint64_t until_ns
  * sent. Which receive took which message remains unknown, but everything later is unambiguous
  * again.
  */
-static bool inbox_drained(struct matches *a, struct inbox *in, uint64_t told_ns)
+static bool inbox_drained(struct matches *a, struct inbox *in, uint64_t known_ns)
 {
 	uint64_t until_ns = in->wild.first->end.end_ns;
 
-	for (int i = 0; i < DRAIN_TRIES && until_ns < told_ns; i++) {
+	for (int i = 0; i < DRAIN_TRIES && until_ns < known_ns; i++) {
 		struct tally t = tally_until(in, until_ns);
 
 		if (!t.over)
@@ -338,7 +338,7 @@ static uint32_t candidates_count(const struct inbox *in, const struct match_post
  * Settles the first wildcard receive whose status the program did not ask for, by the messages
  * available to it. Returns false if it cannot be settled yet.
  */
-static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
+static bool wild_settle(struct matches *a, struct inbox *in, uint64_t known_ns)
 {
 	bool sent_anywhere = map_get(&a->unknown_to, in->comm_id);
 	struct match_posted *w = in->wild.first;
@@ -354,7 +354,7 @@ static bool wild_settle(struct matches *a, struct inbox *in, uint64_t told_ns)
 		return true;
 	}
 	if (cnt > 1)
-		return inbox_drained(a, in, told_ns);
+		return inbox_drained(a, in, known_ns);
 	if (cnt) {
 		wild_known(a, w, found->from, found->tag);
 		return true;
@@ -424,7 +424,7 @@ void match_in_doubt(struct matches *a, struct match_posted *p)
 void match_look(struct matches *a)
 {
 	struct inbox **waited = a->waiting;
-	uint64_t told_ns = a->over ? UINT64_MAX : match_told_until(a);
+	uint64_t known_ns = a->over ? UINT64_MAX : match_known_until(a);
 	uint32_t n = a->nwaiting;
 
 	a->waiting = NULL;
@@ -434,8 +434,8 @@ void match_look(struct matches *a)
 
 		in->waits = false;
 		lanes_settle(a, in);
-		while (in->wild.first && in->wild.first->end.end_ns < told_ns &&
-		       wild_settle(a, in, told_ns))
+		while (in->wild.first && in->wild.first->end.end_ns < known_ns &&
+		       wild_settle(a, in, known_ns))
 			lanes_settle(a, in);
 		if (in->wild.first && !a->over)
 			wait_for_calls(a, in);

@@ -82,7 +82,7 @@ void match_count(struct matches *a, const struct match_posted *p, enum match_why
 /* True if no unreported call can have posted an earlier end in the same process. */
 bool match_settled(const struct matches *a, const struct match_posted *p);
 /* All calls that began before this time have been reported. */
-uint64_t match_told_until(const struct matches *a);
+uint64_t match_known_until(const struct matches *a);
 /* doubtful: something before the match may or may not have been cancelled. */
 enum match_assumed match_assumed(const struct matches *a, const struct match *m, bool doubtful);
 

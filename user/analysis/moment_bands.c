@@ -144,14 +144,14 @@ static void on_room(void *ctx, const struct model_room *r)
 			     offsetof(struct moment_cell, room_ns));
 }
 
-static void on_held(void *ctx, const struct model_thread *waiter, const struct model_thread *holder,
-		    uint64_t from_ns, uint64_t to_ns)
+static void on_held(void *ctx, const void *event)
 {
+	const struct held_stretch *h = event;
 	struct moment_bands *mb = ctx;
-	struct moment_band *b = moment_band_of(mb, waiter);
+	struct moment_band *b = moment_band_of(mb, h->waiter);
 
-	if (b && holder && model_thread_records(mb->model, holder))
-		cells_spread(mb, b, from_ns, to_ns, to_ns - from_ns,
+	if (b && h->holder && model_thread_records(mb->model, h->holder))
+		cells_spread(mb, b, h->from_ns, h->to_ns, h->to_ns - h->from_ns,
 			     offsetof(struct moment_cell, taken_ns));
 }
 
@@ -283,8 +283,7 @@ void moment_bands_init(struct moment_bands *mb, const struct model *m, const str
 		.band = xcalloc(n + 1, sizeof(*mb->band)),
 	};
 	holders_init(&mb->holders);
-	mb->holders.tell = on_held;
-	mb->holders.ctx = mb;
+	observers_add(&mb->holders.stretches, on_held, mb);
 	for (uint32_t i = 0; i < n; i++)
 		if (row[i] != MOMENT_NO_ROW)
 			band_add(mb, app, i, row[i]);

@@ -372,8 +372,9 @@ static void alone_learn(struct overlaps *a, const struct match *m)
 	alone_add(alone, m->recv.end_ns - m->send.begin_ns);
 }
 
-void overlaps_match(void *overlaps, const struct match *m)
+void overlaps_match(void *overlaps, const void *event)
 {
+	const struct match *m = event;
 	struct overlaps *a = overlaps;
 
 	alone_learn(a, m);

@@ -111,7 +111,7 @@ struct overlaps {
 void overlaps_init(struct overlaps *a);
 void overlaps_release(struct overlaps *a);
 /* Call this for each match. The sink of this analysis must run before the sink of the matches. */
-void overlaps_match(void *overlaps, const struct match *m);
+void overlaps_match(void *overlaps, const void *event);
 /* Call this once, after the replay. */
 void overlaps_settle(struct overlaps *a);
 /*

@@ -43,9 +43,11 @@ static void service_add(struct server *s, const struct service *add)
 	*at = *add;
 }
 
-void any_source_match(struct any_source *a, const struct match *m)
+static void any_source_match(void *ctx, const void *event)
 {
+	const struct match *m = event;
 	const struct match_end *r = &m->recv;
+	struct any_source *a = ctx;
 	struct queued *q;
 
 	if (!r->any_source || !r->completer || m->assumed)
@@ -74,15 +76,14 @@ static uint64_t at_others_ns(const struct server *s, uint32_t waiter, uint64_t f
 	return ns;
 }
 
-static void on_wait(void *ctx, const struct late_wait *w)
+static void any_source_wait(void *ctx, const void *event)
 {
+	const struct late_wait *w = event;
 	const struct model_process *waiter = w->waiter->proc, *server = w->late->process;
 	struct any_source *a = ctx;
 	struct queued *q = map_get(&a->queued, pair_key(waiter, server));
 	uint64_t from_ns, to_ns, ns;
 
-	if (a->next)
-		a->next(a->next_ctx, w);
 	if (!q)
 		return;
 	from_ns = u64_max(w->from_ns, q->sent_ns);
@@ -94,9 +95,9 @@ static void on_wait(void *ctx, const struct late_wait *w)
 
 void any_source_init(struct any_source *a, struct late_pairs *late)
 {
-	*a = (struct any_source){.next = late->tell, .next_ctx = late->ctx};
-	late->tell = on_wait;
-	late->ctx = a;
+	*a = (struct any_source){0};
+	observers_add(&late->matched, any_source_match, a);
+	observers_add(&late->waits, any_source_wait, a);
 }
 
 void any_source_release(struct any_source *a)
@@ -139,9 +140,11 @@ static void taken_add(struct unexpected *u, uint64_t ts_ns)
 	*at = ts_ns;
 }
 
-void unexpecteds_match(struct unexpecteds *a, const struct match *m)
+static void unexpecteds_match(void *ctx, const void *event)
 {
+	const struct match *m = event;
 	const struct match_end *s = &m->send, *r = &m->recv;
+	struct unexpecteds *a = ctx;
 	struct unexpected *u;
 	uint64_t behind;
 
@@ -166,9 +169,10 @@ void unexpecteds_match(struct unexpecteds *a, const struct match *m)
 	taken_add(u, r->begin_ns);
 }
 
-void unexpecteds_init(struct unexpecteds *a)
+void unexpecteds_init(struct unexpecteds *a, struct late_pairs *late)
 {
 	*a = (struct unexpecteds){0};
+	observers_add(&late->matched, unexpecteds_match, a);
 }
 
 static void unexpected_free(void *value)

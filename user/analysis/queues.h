@@ -24,15 +24,11 @@ struct any_source {
 	struct map waits;   /* see waited_for.h */
 	struct map queued;  /* sender, server → struct queued */
 	struct map servers; /* idx → struct server */
-	void (*next)(void *ctx, const struct late_wait *w);
-	void *next_ctx;
 };
 
-/* Takes over the wait callback of late, and calls the previous one too. */
+/* Observes the matches and the waits of late. */
 void any_source_init(struct any_source *a, struct late_pairs *late);
 void any_source_release(struct any_source *a);
-/* Call this for each match, before the waits that follow from it are reported. */
-void any_source_match(struct any_source *a, const struct match *m);
 
 /*
  * Messages that arrived before a receive was posted for them. The library keeps them in a queue of
@@ -68,8 +64,7 @@ struct unexpecteds {
 	struct map process; /* idx → struct unexpected */
 };
 
-void unexpecteds_init(struct unexpecteds *a);
+void unexpecteds_init(struct unexpecteds *a, struct late_pairs *late);
 void unexpecteds_release(struct unexpecteds *a);
-void unexpecteds_match(struct unexpecteds *a, const struct match *m);
 
 #endif

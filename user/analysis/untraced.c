@@ -360,11 +360,6 @@ static void on_start(void *ctx, const struct model *m)
 	u->begun_ns = model_get_info(m)->start_ns;
 }
 
-void untraced_match(struct untraced *u, const struct match *m)
-{
-	whatif_match(u->whatif, m);
-}
-
 /* ---- the result ---- */
 
 /* How much earlier the last call of a job would end; *whole_ns: its time in MPI's window. */
@@ -408,8 +403,8 @@ static int on_finish(void *ctx, const struct model *m)
 	return 0;
 }
 
-void untraced_init(struct untraced *u, const struct app_time *app, struct arrivals *arrivals,
-		   struct holders *holders)
+void untraced_init(struct untraced *u, const struct app_time *app, struct late_pairs *late,
+		   struct arrivals *arrivals, struct holders *holders)
 {
 	*u = (struct untraced){
 		.sink = {.ctx = u,
@@ -423,7 +418,7 @@ void untraced_init(struct untraced *u, const struct app_time *app, struct arriva
 		.whatif = whatif_new(NULL),
 		.app = app,
 	};
-	whatif_attach(u->whatif, arrivals, holders);
+	whatif_attach(u->whatif, late, arrivals, holders);
 }
 
 void untraced_release(struct untraced *u)

@@ -47,12 +47,11 @@ struct untraced {
 };
 
 /*
- * Installs callbacks in the analyses of collectives and of cores; the previous ones are still
- * called. app must outlive u. Its sink comes before this one.
+ * Observes the analyses of matches, of collectives and of cores. app must outlive u. Its sink comes
+ * before this one.
  */
-void untraced_init(struct untraced *u, const struct app_time *app, struct arrivals *arrivals,
-		   struct holders *holders);
-void untraced_match(struct untraced *u, const struct match *m);
+void untraced_init(struct untraced *u, const struct app_time *app, struct late_pairs *late,
+		   struct arrivals *arrivals, struct holders *holders);
 void untraced_release(struct untraced *u);
 
 /*

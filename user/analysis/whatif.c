@@ -220,8 +220,10 @@ uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_ho
 	return t->alone.n ? times_median(&t->alone) : times_median(&t->resumed);
 }
 
-void whatif_match(struct whatif *w, const struct match *m)
+static void on_match(void *ctx, const void *event)
 {
+	const struct match *m = event;
+	struct whatif *w = ctx;
 	uint32_t at = calls_begun(w, m->send.thread->idx, m->send.begin_ns);
 	struct whatif_message *out;
 
@@ -242,13 +244,13 @@ void whatif_match(struct whatif *w, const struct match *m)
 	alone_add(w, out);
 }
 
-void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
+void whatif_messages(const struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d),
 		     void *ctx)
 {
 	for (size_t i = 0; i < w->nmessage; i++) {
 		const struct whatif_message *m = &w->message[i];
 
-		tell(ctx, &(struct whatif_dep){
+		emit(ctx, &(struct whatif_dep){
 				  .kind = WHATIF_SEND_POSTED,
 				  .begin_ns = m->side[RECV].completing_ns,
 				  .end_ns = m->side[RECV].end_ns,
@@ -291,13 +293,12 @@ static enum whatif_flow flow_of(const struct func_info *f)
 	return FLOW_ALL;
 }
 
-static void on_joint(void *ctx, const struct arrival_joint *j)
+static void on_joint(void *ctx, const void *event)
 {
+	const struct arrival_joint *j = event;
 	struct whatif *w = ctx;
 	struct whatif_joint *out;
 
-	if (w->joint_tell && j->steps)
-		w->joint_tell(w->joint_ctx, j);
 	if (!room_take(w, sizeof(*out) + j->calls * (sizeof(struct whatif_member) +
 						     sizeof(struct whatif_event))))
 		return;
@@ -316,22 +317,20 @@ static void on_joint(void *ctx, const struct arrival_joint *j)
 
 /* ---- cores ---- */
 
-static void on_no_core(void *ctx, const struct model_thread *waiter,
-		       const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns)
+static void on_no_core(void *ctx, const void *event)
 {
+	const struct held_stretch *h = event;
 	struct whatif *w = ctx;
 	struct whatif_no_core *n;
 
-	if (w->no_core_tell)
-		w->no_core_tell(w->no_core_ctx, waiter, holder, from_ns, to_ns);
-	if (!waiter->proc->is_rank || !room_take(w, sizeof(*n)))
+	if (!h->waiter->proc->is_rank || !room_take(w, sizeof(*n)))
 		return;
 	n = grown(w->no_core, w->nno_core, w->no_core_room);
 	*n = (struct whatif_no_core){
-		.from_ns = from_ns,
-		.to_ns = to_ns,
-		.thread = waiter->idx,
-		.holder = holder ? holder->idx : NOBODY,
+		.from_ns = h->from_ns,
+		.to_ns = h->to_ns,
+		.thread = h->waiter->idx,
+		.holder = h->holder ? h->holder->idx : NOBODY,
 	};
 	w->nno_core++;
 }
@@ -446,7 +445,7 @@ void whatif_settle(struct whatif *w)
 		qsort(w->no_core, w->nno_core, sizeof(*w->no_core), no_core_compare);
 }
 
-void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx)
+void whatif_each(struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d), void *ctx)
 {
 	struct whatif_dep d;
 
@@ -457,7 +456,7 @@ void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_d
 		for (int kind = 0; e->side < SIDES && kind <= WHATIF_PEER_IN_MPI; kind++) {
 			if (whatif_dep_of(&w->message[e->of], e->side, kind, &d) &&
 			    d.begin_ns < d.on_ns)
-				tell(ctx, &d);
+				emit(ctx, &d);
 		}
 	}
 }
@@ -504,17 +503,13 @@ const struct model_sink *whatif_sink(struct whatif *w)
 	return &w->sink;
 }
 
-void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *holders)
+void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *arrivals,
+		   struct holders *holders)
 {
-	w->joint_tell = arrivals->tell;
-	w->joint_ctx = arrivals->ctx;
-	arrivals->tell = on_joint;
-	arrivals->ctx = w;
-	arrivals->tell_all = true;
-	w->no_core_tell = holders->tell;
-	w->no_core_ctx = holders->ctx;
-	holders->tell = on_no_core;
-	holders->ctx = w;
+	observers_add(&late->matched, on_match, w);
+	observers_add(&arrivals->joints, on_joint, w);
+	arrivals->every_for = w;
+	observers_add(&holders->stretches, on_no_core, w);
 }
 
 void whatif_free(struct whatif *w)

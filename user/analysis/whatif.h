@@ -16,7 +16,7 @@
 
 #include "analysis/arrivals.h"
 #include "analysis/holders.h"
-#include "analysis/match.h"
+#include "analysis/late.h"
 
 enum whatif_kind {
 	/* a receive could not end before its send was posted */
@@ -134,12 +134,12 @@ void whatif_limit(struct whatif *w, size_t bytes);
 bool whatif_is_full(const struct whatif *w);
 void whatif_free(struct whatif *w);
 const struct model_sink *whatif_sink(struct whatif *w);
-void whatif_match(struct whatif *w, const struct match *m);
 /*
- * Installs callbacks in the analyses of collectives and of cores. Call before the replay. The
- * previous callbacks are still called.
+ * Observes the analyses of matches, of collectives and of cores. Call before the replay. Of several,
+ * only the one attached last is notified of collectives in which no member waited.
  */
-void whatif_attach(struct whatif *w, struct arrivals *arrivals, struct holders *holders);
+void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *arrivals,
+		   struct holders *holders);
 
 /* How many ns earlier the last call of all threads would end. Call after the replay. */
 uint64_t whatif_run(struct whatif *w, const struct whatif_change *change);
@@ -162,8 +162,8 @@ struct whatif_part {
  * threads.
  */
 uint64_t whatif_longest_ns(struct whatif *w, const struct whatif_part *part);
-/* Calls tell for each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
-void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d), void *ctx);
+/* Calls emit for each wait for a message (where begin_ns < on_ns <= end_ns), in order of end_ns. */
+void whatif_each(struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d), void *ctx);
 /*
  * How long such a message takes once both sides are in MPI. This is the median of the last 31
  * messages of exactly this size whose two sides were in the completing calls when the later side
@@ -171,8 +171,8 @@ void whatif_each(struct whatif *w, void (*tell)(void *ctx, const struct whatif_d
  * went on. 0: none was seen.
  */
 uint64_t whatif_transfer_ns(const struct whatif *w, int64_t bytes, bool other_host);
-/* Calls tell for each message, as the wait of its receive for its send. */
-void whatif_messages(const struct whatif *w, void (*tell)(void *ctx, const struct whatif_dep *d),
+/* Calls emit for each message, as the wait of its receive for its send. */
+void whatif_messages(const struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d),
 		     void *ctx);
 
 struct whatif_site {

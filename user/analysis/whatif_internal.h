@@ -111,12 +111,6 @@ struct whatif {
 	/* bytes that may still be used; SIZE_MAX: unlimited */
 	size_t room_bytes;
 	bool full;
-	/* The callbacks that the analyses had before; they are called as well. */
-	void (*joint_tell)(void *ctx, const struct arrival_joint *j);
-	void *joint_ctx;
-	void (*no_core_tell)(void *ctx, const struct model_thread *waiter,
-			     const struct model_thread *holder, uint64_t from_ns, uint64_t to_ns);
-	void *no_core_ctx;
 };
 
 /* End of the thread's call that began at this time; 0: it is unknown. */

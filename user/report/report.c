@@ -23,11 +23,6 @@
 #define REPLAY_RATIO 20
 #define REPLAY_MOST (UINT64_C(256) << 20)
 
-static void on_match(void *ctx, const struct match *m)
-{
-	whatif_match(((struct report *)ctx)->whatif, m);
-}
-
 static size_t replay_bytes(const struct report *r)
 {
 	uint64_t bytes = REPLAY_BASE;
@@ -44,9 +39,7 @@ static void replay_init(struct report *r)
 {
 	r->whatif = whatif_new(r->model);
 	whatif_limit(r->whatif, replay_bytes(r));
-	whatif_attach(r->whatif, &r->findings.arrivals, &r->findings.holders);
-	r->findings.matched = on_match;
-	r->findings.matched_ctx = r;
+	whatif_attach(r->whatif, &r->findings.late, &r->findings.arrivals, &r->findings.holders);
 }
 
 /* sinks: room for all. Returns their number. */

@@ -77,8 +77,9 @@ static void on_spin(void *ctx, const struct model_spin *s)
 		call_keep(ctx, s->thread, s->func[0].func->name, s->begin_ns, s->end_ns, s->cnt);
 }
 
-void moment_message_add(void *ctx, const struct match *m)
+void moment_message_add(void *ctx, const void *event)
 {
+	const struct match *m = event;
 	struct moment *mo = ctx;
 
 	if (!m->recv.completer || m->send.begin_ns < mo->from_ns || m->recv.end_ns > mo->to_ns ||

@@ -92,8 +92,8 @@ struct moment {
 /* Sets the interval. 0, or -ENOENT (printed) if it contains nothing to show. */
 int moment_open(struct moment *mo, const struct model *m, const struct writer_select *select);
 void moment_release(struct moment *mo);
-/* Adds a message; callback for struct findings. ctx: the moment. */
-void moment_message_add(void *ctx, const struct match *m);
+/* Adds a message. ctx: the moment; event: a struct match. */
+void moment_message_add(void *ctx, const void *event);
 /* Call before the replay. app must be settled. */
 void moment_begin(struct moment *mo, const struct app_time *app);
 /* Call after the replay. */

@@ -177,8 +177,7 @@ static int findings_pass(struct model *m, struct findings *f, struct coverage *c
 
 	f->sites = opt->sites;
 	f->app.coverage = coverage;
-	f->matched = moment_message_add;
-	f->matched_ctx = mo;
+	observers_add(&f->late.matched, moment_message_add, mo);
 	n = 1 + findings_sinks(f, sinks + 1);
 	return model_run(m, sinks, n);
 }

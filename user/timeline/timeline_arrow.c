@@ -66,8 +66,9 @@ static bool message_is_brief(const struct timeline *tl, const struct match *m)
 	       m->recv.end_ns - m->recv.completing_ns < ns;
 }
 
-void tl_arrow_message(void *ctx, const struct match *m)
+void tl_arrow_message(void *ctx, const void *event)
 {
+	const struct match *m = event;
 	struct timeline *tl = ctx;
 	uint64_t from_ns = m->send.begin_ns, to_ns = m->recv.end_ns - 1;
 	uint64_t out_ns = arrow_time_after(from_ns, m->send.posted_ns, m->send.place);

@@ -70,8 +70,7 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	findings_init(&findings);
 	findings.sites = opt->sites;
 	findings.app.coverage = &coverage;
-	findings.matched = tl_arrow_message;
-	findings.matched_ctx = tl;
+	observers_add(&findings.late.matched, tl_arrow_message, tl);
 	n = 3 + findings_sinks(&findings, sinks + 3);
 	err = model_run(m, sinks, opt->slices ? n : 1);
 	if (!err && opt->slices)

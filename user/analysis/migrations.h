@@ -2,14 +2,14 @@
 /*
  * Finds how ranks' threads got a CPU: how long after a wake-up they ran, and how often on another
  * CPU than before. The time that a thread waited for a CPU while it was moved is the least cost of
- * its moves. The cost of cold caches on the new CPU is unknown.
+ * its migrations. The cost of cold caches on the new CPU is unknown.
  *
  * Held back: a thread had to leave its CPU although it could have gone on, and the CPU was idle.
  * The scheduler does that only to threads whose group of processes has used up its CPU time
  * (cgroups' cpu.max, cpu.cfs_quota_us). Threads of the group that are woken meanwhile wait, too.
  */
-#ifndef POV_ANALYSIS_MOVES_H
-#define POV_ANALYSIS_MOVES_H
+#ifndef POV_ANALYSIS_MIGRATIONS_H
+#define POV_ANALYSIS_MIGRATIONS_H
 
 #include "lib/histogram.h"
 #include "model/model.h"
@@ -21,13 +21,13 @@
  */
 #define HELD_BACK_NS 1000000
 
-struct moves_thread {
-	/* back: moves to the CPU that the last move had left */
-	uint64_t moves, back;
-	uint64_t moves_wait_ns;
+struct migrations_thread {
+	/* back: migrations to the CPU that the last move had left */
+	uint64_t migrations, back;
+	uint64_t migrations_wait_ns;
 	/* the longest wait in which the thread was moved */
 	uint64_t worst_ns, worst_from_ns;
-	/* CPU that the last move left; valid if moves > 0 */
+	/* CPU that the last move left; valid if migrations > 0 */
 	uint32_t from_cpu;
 	bool moved; /* the thread was moved in the current wait */
 	/* time of the wake-up; 0: it was not woken since it ran */
@@ -42,7 +42,7 @@ struct moves_thread {
 	bool wants_woken;
 };
 
-struct moves_process {
+struct migrations_process {
 	struct histogram wakeups; /* ns from each wake-up until the thread ran */
 	/* wake-ups that took WAKEUP_SLOW_NS or more on an idle core */
 	uint64_t slow, slow_ns;
@@ -56,22 +56,22 @@ struct moves_process {
 	uint32_t held_worst_cpu;
 };
 
-struct moves_core {
+struct migrations_core {
 	uint64_t idle_since_ns; /* 0: the CPU is not idle */
 	uint64_t idle_ns;	/* total idle time before that */
 };
 
-struct moves {
+struct migrations {
 	struct model_sink sink;
-	struct moves_thread *thread; /* by idx; owned */
+	struct migrations_thread *thread; /* by idx; owned */
 	uint32_t nthread;
-	struct moves_process *process; /* by idx; owned */
+	struct migrations_process *process; /* by idx; owned */
 	uint32_t nprocess;
-	struct moves_core *core; /* by CPU; owned */
+	struct migrations_core *core; /* by CPU; owned */
 	uint32_t ncore;
 };
 
-void moves_init(struct moves *a);
-void moves_release(struct moves *a);
+void migrations_init(struct migrations *a);
+void migrations_release(struct migrations *a);
 
 #endif

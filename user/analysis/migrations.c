@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See moves.h. */
-#include "analysis/moves.h"
+/* See migrations.h. */
+#include "analysis/migrations.h"
 
 #include <stdlib.h>
 
@@ -12,21 +12,21 @@
 #include "lib/text.h"
 #include "trace/trace_read.h"
 
-static struct moves_thread *row_of(struct moves *a, const struct model_thread *t)
+static struct migrations_thread *row_of(struct migrations *a, const struct model_thread *t)
 {
 	return table_row(a->thread, a->nthread, t->idx);
 }
 
-static uint64_t idle_until(const struct moves_core *c, uint64_t ts_ns)
+static uint64_t idle_until(const struct migrations_core *c, uint64_t ts_ns)
 {
 	return c->idle_ns +
 	       (c->idle_since_ns && c->idle_since_ns < ts_ns ? ts_ns - c->idle_since_ns : 0);
 }
 
-static void wants_set(struct moves *a, const struct model_thread *t, uint64_t ts_ns, uint16_t cpu,
-		      bool woken)
+static void wants_set(struct migrations *a, const struct model_thread *t, uint64_t ts_ns,
+		      uint16_t cpu, bool woken)
 {
-	struct moves_thread *row = row_of(a, t);
+	struct migrations_thread *row = row_of(a, t);
 
 	row->wants_ns = ts_ns;
 	row->wants_cpu = cpu;
@@ -43,10 +43,10 @@ static void on_waking(void *ctx, const struct model_waking *w)
 }
 
 /* A thread that was woken runs now. */
-static void woken_add(struct moves *a, const struct model_switch *s, uint64_t woken_ns,
+static void woken_add(struct migrations *a, const struct model_switch *s, uint64_t woken_ns,
 		      uint64_t idle_since_ns)
 {
-	struct moves_process *p = table_row(a->process, a->nprocess, s->next->proc->idx);
+	struct migrations_process *p = table_row(a->process, a->nprocess, s->next->proc->idx);
 	uint64_t ns = s->ts_ns - woken_ns;
 
 	histogram_add(&p->wakeups, ns);
@@ -63,9 +63,9 @@ static void woken_add(struct moves *a, const struct model_switch *s, uint64_t wo
 
 static void on_switch(void *ctx, const struct model_switch *s)
 {
-	struct moves *a = ctx;
-	struct moves_core *core = table_row(a->core, a->ncore, s->cpu);
-	struct moves_thread *row;
+	struct migrations *a = ctx;
+	struct migrations_core *core = table_row(a->core, a->ncore, s->cpu);
+	struct migrations_thread *row;
 
 	if (s->next->proc->is_rank) {
 		row = row_of(a, s->next);
@@ -80,10 +80,10 @@ static void on_switch(void *ctx, const struct model_switch *s)
 }
 
 /* The thread was runnable from wants_ns to to_ns. */
-static void held_back_add(struct moves *a, const struct model_thread *t, uint64_t to_ns)
+static void held_back_add(struct migrations *a, const struct model_thread *t, uint64_t to_ns)
 {
-	struct moves_process *p = table_row(a->process, a->nprocess, t->proc->idx);
-	const struct moves_thread *row = row_of(a, t);
+	struct migrations_process *p = table_row(a->process, a->nprocess, t->proc->idx);
+	const struct migrations_thread *row = row_of(a, t);
 	uint64_t ns = idle_until(&a->core[row->wants_cpu], to_ns) - row->wants_idle_ns;
 
 	if (ns < HELD_BACK_NS)
@@ -99,7 +99,7 @@ static void held_back_add(struct moves *a, const struct model_thread *t, uint64_
 
 static void on_migrate(void *ctx, const struct model_migrate *g)
 {
-	struct moves_thread *row;
+	struct migrations_thread *row;
 
 	if (!g->thread->proc->is_rank || g->orig_cpu == g->dest_cpu)
 		return;
@@ -108,8 +108,8 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 	    g->thread->since_ns == row->wants_ns)
 		held_back_add(ctx, g->thread, g->ts_ns);
 	row->wants_ns = 0;
-	row->back += row->moves && row->from_cpu == g->dest_cpu;
-	row->moves++;
+	row->back += row->migrations && row->from_cpu == g->dest_cpu;
+	row->migrations++;
 	row->from_cpu = g->orig_cpu;
 	row->moved = true;
 }
@@ -117,7 +117,7 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		     enum thread_state s, uint16_t cpu)
 {
-	struct moves_thread *row;
+	struct migrations_thread *row;
 	uint64_t ns = to_ns - from_ns;
 
 	(void)cpu;
@@ -129,7 +129,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	if (!row->moved)
 		return;
 	row->moved = false;
-	row->moves_wait_ns += ns;
+	row->migrations_wait_ns += ns;
 	if (ns <= row->worst_ns)
 		return;
 	row->worst_ns = ns;
@@ -138,7 +138,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 
 static int on_finish(void *ctx, const struct model *m)
 {
-	struct moves *a = ctx;
+	struct migrations *a = ctx;
 
 	/* make all rows valid */
 	(void)table_row(a->thread, a->nthread, model_thread_count(m));
@@ -146,9 +146,9 @@ static int on_finish(void *ctx, const struct model *m)
 	return 0;
 }
 
-void moves_init(struct moves *a)
+void migrations_init(struct migrations *a)
 {
-	*a = (struct moves){
+	*a = (struct migrations){
 		.sink = {.ctx = a,
 			 .on_switch = on_switch,
 			 .waking = on_waking,
@@ -158,7 +158,7 @@ void moves_init(struct moves *a)
 	};
 }
 
-void moves_release(struct moves *a)
+void migrations_release(struct migrations *a)
 {
 	for (uint32_t i = 0; i < a->nprocess; i++)
 		histogram_release(&a->process[i].wakeups);
@@ -169,26 +169,27 @@ void moves_release(struct moves *a)
 
 /*
  * Finds threads that moved between CPUs all the time, and processes whose threads woke late though
- * their core was idle (analysis/moves.h).
+ * their core was idle (analysis/migrations.h).
  */
 
-#define MOVES_MIN 100	/* moves of a thread */
-#define MOVES_PER_S 100 /* moves per second that the thread ran or wanted to run */
+#define MIGRATIONS_MIN 100   /* migrations of a thread */
+#define MIGRATIONS_PER_S 100 /* migrations per second that the thread ran or wanted to run */
 
-static char *moves_text(const struct findings *f, const struct model_thread *t,
-			const struct moves_thread *row, double seconds)
+static char *migrations_text(const struct findings *f, const struct model_thread *t,
+			     const struct migrations_thread *row, double seconds)
 {
 	return xasprintf(
 		"%s: thread %u was moved to another CPU %s, %.0f times a second that it ran or "
 		"wanted to; %s back to where it was moved from last; meanwhile it waited for a "
 		"core for %s (most %s%s), and what it found cold there is not counted",
 		phrase_process(f, t->proc).text, t->tid,
-		phrase_count(row->moves, "time", "times").text, (double)row->moves / seconds,
-		phrase_count(row->back, "time", "times").text, phrase_ns(row->moves_wait_ns).text,
-		phrase_ns(row->worst_ns).text, phrase_when(f, row->worst_from_ns).text);
+		phrase_count(row->migrations, "time", "times").text,
+		(double)row->migrations / seconds, phrase_count(row->back, "time", "times").text,
+		phrase_ns(row->migrations_wait_ns).text, phrase_ns(row->worst_ns).text,
+		phrase_when(f, row->worst_from_ns).text);
 }
 
-static char *moves_advice(const struct findings *f)
+static char *migrations_advice(const struct findings *f)
 {
 	char *text = advice_cores(f, "each rank", 1);
 
@@ -196,18 +197,19 @@ static char *moves_advice(const struct findings *f)
 		     "; threads of OpenMP: OMP_PROC_BIND=close OMP_PLACES=cores");
 }
 
-static void moves_find(struct findings *f, const struct model_thread *t)
+static void migrations_find(struct findings *f, const struct model_thread *t)
 {
-	const struct moves_thread *row = &f->moves.thread[t->idx];
+	const struct migrations_thread *row = &f->migrations.thread[t->idx];
 	double seconds = (double)(t->times.ns[THREAD_RUNNING] + t->times.ns[THREAD_RUNNABLE]) / 1e9;
 
-	if (row->moves < MOVES_MIN || (double)row->moves < MOVES_PER_S * seconds)
+	if (row->migrations < MIGRATIONS_MIN ||
+	    (double)row->migrations < MIGRATIONS_PER_S * seconds)
 		return;
 	finding_add(f, &(struct finding){
 			       .kind = "ping_pong_migration",
-			       .cost_ns = row->moves_wait_ns,
-			       .text = moves_text(f, t, row, seconds),
-			       .advice = moves_advice(f),
+			       .cost_ns = row->migrations_wait_ns,
+			       .text = migrations_text(f, t, row, seconds),
+			       .advice = migrations_advice(f),
 			       .process = t->proc->idx,
 			       .from_ns = row->worst_from_ns,
 			       .to_ns = row->worst_from_ns + row->worst_ns,
@@ -215,7 +217,7 @@ static void moves_find(struct findings *f, const struct model_thread *t)
 }
 
 static char *wakeups_text(const struct findings *f, const struct model_process *p,
-			  const struct moves_process *row)
+			  const struct migrations_process *row)
 {
 	return xasprintf(
 		"%s was woken %s and ran late though the core was idle, for %s (most %s%s on cpu "
@@ -231,7 +233,7 @@ static char *wakeups_text(const struct findings *f, const struct model_process *
 
 static void wakeups_find(struct findings *f, const struct model_process *p)
 {
-	const struct moves_process *row = &f->moves.process[p->idx];
+	const struct migrations_process *row = &f->migrations.process[p->idx];
 
 	/* A CPU time limit explains why a throttled process wakes late. */
 	if (!row->slow || row->held_back || f->limited[p->idx])
@@ -250,13 +252,13 @@ static void wakeups_find(struct findings *f, const struct model_process *p)
 		       });
 }
 
-void find_moves(struct findings *f)
+void find_migrations(struct findings *f)
 {
 	for (uint32_t i = 0; i < model_thread_count(f->model); i++) {
 		const struct model_thread *t = model_thread_get(f->model, i);
 
 		if (finding_counts(f, t->proc))
-			moves_find(f, t);
+			migrations_find(f, t);
 	}
 	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
 		const struct model_process *p = model_process_get(f->model, i);
@@ -269,7 +271,7 @@ void find_moves(struct findings *f)
 /*
  * Finds ranks that a CPU time limit throttled. The evidence is the kernel's statistics of the
  * control group, which the recorder has read. Without them, it is behaviour that only such a limit
- * causes (analysis/moves.h).
+ * causes (analysis/migrations.h).
  */
 
 #define GROUP_CHARS 60
@@ -282,13 +284,13 @@ static char *limit_advice(void)
 }
 
 /* Returns the row with the longer time that a core was idle. */
-static const struct moves_process *longer_idle(const struct moves_process *a,
-					       const struct moves_process *b)
+static const struct migrations_process *longer_idle(const struct migrations_process *a,
+						    const struct migrations_process *b)
 {
 	return !a || b->held_worst_ns > a->held_worst_ns ? b : a;
 }
 
-static char *words_idle(const struct findings *f, char *text, const struct moves_process *row)
+static char *words_idle(const struct findings *f, char *text, const struct migrations_process *row)
 {
 	return words(text, ", most %s%s on cpu %s", phrase_ns(row->held_worst_ns).text,
 		     phrase_when(f, row->held_worst_from_ns).text,
@@ -301,7 +303,7 @@ struct group {
 	const json_t *meta;
 	uint32_t n; /* number of its ranks whose losses count */
 	const struct model_process *first;
-	const struct moves_process *worst;
+	const struct migrations_process *worst;
 	uint64_t idle_ns;
 	char *names; /* owned */
 };
@@ -324,7 +326,7 @@ static const struct model_process *member_of(const struct findings *f, const jso
 
 static void member_add(struct findings *f, struct group *g, const struct model_process *p)
 {
-	const struct moves_process *row = &f->moves.process[p->idx];
+	const struct migrations_process *row = &f->migrations.process[p->idx];
 
 	f->limited[p->idx] = true;
 	g->first = g->first ?: p;
@@ -387,7 +389,7 @@ static void group_find(struct findings *f, const json_t *meta)
 
 static void held_back_find(struct findings *f, const struct model_process *p)
 {
-	const struct moves_process *row = &f->moves.process[p->idx];
+	const struct migrations_process *row = &f->migrations.process[p->idx];
 	uint64_t ns = row->held_back_ns + row->held_back_woken_ns;
 	char *text = xasprintf(
 		"%s could have run, and its core was idle, for %s (%s", phrase_process(f, p).text,
@@ -420,7 +422,7 @@ void find_limits(struct findings *f)
 	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
 		const struct model_process *p = model_process_get(f->model, i);
 
-		if (finding_counts(f, p) && !f->limited[i] && f->moves.process[i].held_back)
+		if (finding_counts(f, p) && !f->limited[i] && f->migrations.process[i].held_back)
 			held_back_find(f, p);
 	}
 }
