@@ -5,7 +5,6 @@
  */
 #include "unit/test.h"
 #include "abi/config.h"
-#include "abi/thread.h"
 #include "record/overhead.h"
 #include "record/probes/throttle.h"
 #include "layers/func_table.h"
@@ -19,24 +18,11 @@ static const struct probe_cost prices = {.call_ns = 10,
 					 .preload_counted_ns = 1,
 					 .samples = 1};
 
-/* Adds a thread of process 30 that has polled and not written its spin. */
-static void spinning(struct overhead *o, uint64_t polls)
-{
-	struct pov_thread thread = {.tid = 31, .tgid = 30, .spinning = 1};
-	struct pov_spin *s = (struct pov_spin *)thread.spin[0].rec;
-
-	s->nfuncs = 1;
-	s->func[0].func = (uint16_t)func_table_find("MPI_Test");
-	s->func[0].cnt = polls;
-	overhead_spins_thread(o, &thread);
-}
-
-static void window_print(struct overhead *o, uint64_t elapsed_ns, FILE *out)
+static void window_print(struct overhead *o, uint64_t now_ns, FILE *out)
 {
 	struct overhead_shares shares = {0};
 
-	overhead_window(o, &prices, elapsed_ns, &shares);
-	overhead_spins_begin(o);
+	overhead_window(o, &prices, now_ns, &shares);
 	fprintf(out, "window %zu", shares.cnt);
 	for (size_t i = 0; i < shares.cnt; i++)
 		fprintf(out, " | %u %s %.2f/%.2f", shares.v[i].tgid,
@@ -70,10 +56,6 @@ static void overhead_line(struct overhead *o, const char *line, FILE *out)
 		find(o, &(struct probe_cost){0}, n, out);
 	} else if (sscanf(line, "window %llu", &n) == 1) {
 		window_print(o, n, out);
-	} else if (sscanf(line, "spinning %llu", &n) == 1) {
-		spinning(o, n);
-	} else if (!strncmp(line, "open ", 5)) {
-		overhead_spins_preloaded(o, cases_record(line + 5));
 	} else if (sscanf(line, "prune %llu", &n) == 1) {
 		overhead_prune(o, n);
 		fprintf(out, "%zu hits, %zu begin, %zu end\n", o->hits.cnt, o->begin.cnt,
@@ -94,7 +76,6 @@ static void overhead_play(const struct script *lines, FILE *out)
 {
 	struct overhead o = {0};
 
-	overhead_spins_begin(&o);
 	for (size_t i = 0; i < lines->cnt; i++)
 		overhead_line(&o, lines->line[i], out);
 	overhead_release(&o);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "abi/config.h"
-#include "abi/thread.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "layers/func_table.h"
@@ -35,19 +34,36 @@ static void life_note(struct map *m, uint32_t tgid, uint64_t ts_ns)
 	map_set(m, tgid, (void *)(uintptr_t)(ts_ns + 1));
 }
 
+/* Returns how many of cnt evenly spread polls lie in the window. */
+static uint64_t polls_in_window(const struct overhead *o, const struct pov_spin *s, uint64_t cnt)
+{
+	uint64_t begin_ns = s->hdr.ts_ns - s->dur_ns;
+
+	if (begin_ns >= o->window_ns)
+		return cnt;
+	if (s->hdr.ts_ns <= o->window_ns)
+		return 0;
+	return (uint64_t)((double)cnt * (double)(s->hdr.ts_ns - o->window_ns) / (double)s->dur_ns);
+}
+
 static void spin_count(struct overhead *o, const struct pov_spin *s)
 {
 	struct overhead_hits *h;
+	uint64_t cnt, in_window;
 
 	for (unsigned int i = 0; i < s->nfuncs && i < POV_SPIN_FUNCS_MAX; i++) {
 		if (s->func[i].lib == POV_LIB_KERNEL)
 			continue;
 		h = hits_of(o, key_of(s->tgid, s->func[i].lib, s->func[i].func));
+		cnt = s->func[i].cnt;
+		in_window = polls_in_window(o, s, cnt);
 		if (s->hdr.flags & POV_SPIN_PRELOADED) {
-			h->preloaded += s->func[i].cnt;
-			h->preloaded_polls += s->func[i].cnt;
+			h->all.preloaded += cnt;
+			h->all.preloaded_polls += cnt;
+			h->window.preloaded += in_window;
 		} else {
-			h->polls += s->func[i].cnt;
+			h->all.polls += cnt;
+			h->window.polls += in_window;
 		}
 	}
 }
@@ -56,20 +72,26 @@ static void call_count(struct overhead *o, const struct pov_call *call)
 {
 	struct overhead_hits *h = hits_of(o, key_of(call->tgid, call->lib, call->func));
 
-	if (call->hdr.flags & POV_CALL_PRELOADED)
-		h->preloaded++;
-	else
-		h->calls++;
+	if (call->hdr.flags & POV_CALL_PRELOADED) {
+		h->all.preloaded++;
+		h->window.preloaded++;
+	} else {
+		h->all.calls++;
+		h->window.calls++;
+	}
 }
 
 static void counted_count(struct overhead *o, const struct pov_counted *c)
 {
 	struct overhead_hits *h = hits_of(o, key_of(c->tgid, c->lib, c->func));
 
-	if (c->hdr.flags & POV_COUNTED_PRELOADED)
-		h->preloaded_counted += c->calls;
-	else
-		h->counted += c->calls;
+	if (c->hdr.flags & POV_COUNTED_PRELOADED) {
+		h->all.preloaded_counted += c->calls;
+		h->window.preloaded_counted += c->calls;
+	} else {
+		h->all.counted += c->calls;
+		h->window.counted += c->calls;
+	}
 }
 
 /* A region has two probes, like a call. Its return is single-stepped. */
@@ -77,7 +99,8 @@ static void region_count(struct overhead *o, const struct pov_region *r)
 {
 	struct overhead_hits *h = hits_of(o, key_of(r->tgid, UINT16_MAX, UINT16_MAX));
 
-	h->calls++;
+	h->all.calls++;
+	h->window.calls++;
 	h->stepped = true;
 }
 
@@ -130,7 +153,8 @@ void overhead_record(struct overhead *o, const struct pov_hdr *rec)
 		key = key_of(call->tgid, call->lib, call->func);
 		last = last_of(o, key);
 		if (last->hits && last->key == key) {
-			last->hits->preloaded++;
+			last->hits->all.preloaded++;
+			last->hits->window.preloaded++;
 			return;
 		}
 	}
@@ -158,28 +182,27 @@ void overhead_library(struct overhead *o, const json_t *meta)
 			      json_has_text(names, function_name(key));
 }
 
-static double hits_cost(const struct overhead_hits *h, const struct probe_cost *cost)
+static double step_ns(bool stepped, const struct probe_cost *cost)
 {
-	double ns = (double)h->calls * cost->call_ns + (double)h->polls * cost->spin_ns +
-		    (double)h->counted * cost->counted_ns +
-		    (double)h->preloaded * cost->preload_ns +
-		    (double)h->preloaded_counted * cost->preload_counted_ns;
+	return stepped && cost->stepped_ns > cost->call_ns ? cost->stepped_ns - cost->call_ns : 0;
+}
 
-	if (h->stepped && cost->stepped_ns > cost->call_ns)
-		ns += (double)(h->calls + h->polls + h->counted) *
-		      (cost->stepped_ns - cost->call_ns);
-	return ns;
+/* Returns the cost of all hits in ns. */
+static double hits_cost(const struct overhead_counts *c, bool stepped,
+			const struct probe_cost *cost)
+{
+	return (double)c->calls * cost->call_ns + (double)c->polls * cost->spin_ns +
+	       (double)c->counted * cost->counted_ns + (double)c->preloaded * cost->preload_ns +
+	       (double)c->preloaded_counted * cost->preload_counted_ns +
+	       (double)(c->calls + c->polls + c->counted) * step_ns(stepped, cost);
 }
 
 /* Returns the cost of polls that found nothing: they would have waited anyway. */
-static double polls_cost(const struct overhead_hits *h, const struct probe_cost *cost)
+static double polls_cost(const struct overhead_counts *c, bool stepped,
+			 const struct probe_cost *cost)
 {
-	double step_ns = h->stepped && cost->stepped_ns > cost->call_ns ?
-				 cost->stepped_ns - cost->call_ns :
-				 0;
-
-	return (double)h->polls * (cost->spin_ns + step_ns) +
-	       (double)h->preloaded_polls * cost->preload_ns;
+	return (double)c->polls * (cost->spin_ns + step_ns(stepped, cost)) +
+	       (double)c->preloaded_polls * cost->preload_ns;
 }
 
 struct sums {
@@ -197,7 +220,8 @@ static void sums_make(const struct overhead *o, const struct probe_cost *cost, s
 	s->nfunc = func_table_count();
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&o->hits, &at, &key));) {
-		ns = hits_cost(h, cost) - polls_cost(h, cost);
+		ns = hits_cost(&h->all, h->stepped, cost) -
+		     polls_cost(&h->all, h->stepped, cost);
 		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)
@@ -245,49 +269,6 @@ void overhead_find(const struct overhead *o, const struct probe_cost *cost, uint
 
 /* ---- the cost of a window ---- */
 
-void overhead_spins_begin(struct overhead *o)
-{
-	struct overhead_hits *h;
-	uint64_t key;
-
-	for (size_t at = 0; (h = map_next(&o->hits, &at, &key));)
-		h->open_polls = h->open_preloaded = 0;
-}
-
-void overhead_spins_thread(struct overhead *o, const struct pov_thread *thread)
-{
-	for (uint32_t d = 0; d < POV_CALL_DEPTH_MAX; d++) {
-		const struct pov_spin *s = (const struct pov_spin *)thread->spin[d].rec;
-
-		for (uint32_t i = 0;
-		     thread->spinning >> d & 1 && i < s->nfuncs && i < POV_SPIN_FUNCS_MAX; i++)
-			if (s->func[i].lib != POV_LIB_KERNEL)
-				hits_of(o, key_of(thread->tgid, s->func[i].lib, s->func[i].func))
-					->open_polls += s->func[i].cnt;
-	}
-}
-
-void overhead_spins_preloaded(struct overhead *o, const struct pov_hdr *rec)
-{
-	const struct pov_spin *s = (const struct pov_spin *)rec;
-
-	for (uint32_t i = 0; rec->kind == POV_KIND_SPIN && i < s->nfuncs; i++)
-		hits_of(o, key_of(s->tgid, s->func[i].lib, s->func[i].func))->open_preloaded +=
-			s->func[i].cnt;
-}
-
-/*
- * A hit that is written between two windows is in one or the other. One that is written during the
- * reading may once be in neither; then the larger total stays.
- */
-static uint64_t hits_increase(uint64_t total, uint64_t *seen)
-{
-	uint64_t more = total > *seen ? total - *seen : 0;
-
-	*seen += more;
-	return more;
-}
-
 static void shares_add(struct overhead_shares *s, const struct overhead_share *one)
 {
 	if (s->cnt == s->room) {
@@ -298,34 +279,29 @@ static void shares_add(struct overhead_shares *s, const struct overhead_share *o
 }
 
 /* The same function in several libraries gives several shares, which add up. */
-void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t elapsed_ns,
+void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t now_ns,
 		     struct overhead_shares *out)
 {
-	struct overhead_hits *h, more;
+	double percent_ns = (double)(now_ns - o->window_ns) / 100;
 	struct overhead_share one;
+	struct overhead_hits *h;
 	uint64_t key;
 
 	for (size_t at = 0; (h = map_next(&o->hits, &at, &key));) {
-		more = (struct overhead_hits){
-			.calls = hits_increase(h->calls, &h->seen_calls),
-			.polls = hits_increase(h->polls + h->open_polls, &h->seen_polls),
-			.counted = hits_increase(h->counted, &h->seen_counted),
-			.preloaded = hits_increase(h->preloaded + h->open_preloaded,
-						   &h->seen_preloaded),
-			.preloaded_counted = hits_increase(h->preloaded_counted,
-							   &h->seen_preloaded_counted),
-			.stepped = h->stepped,
-		};
+		struct overhead_counts c = h->window;
+
+		h->window = (struct overhead_counts){0};
 		one = (struct overhead_share){.tgid = (uint32_t)(key >> 32), .func = (uint16_t)key};
-		one.pct = 100 * hits_cost(&more, cost) / (double)elapsed_ns;
+		one.pct = hits_cost(&c, h->stepped, cost) / percent_ns;
 		if (one.pct <= 0)
 			continue;
-		more.counted += more.calls + more.polls;
-		more.preloaded_counted += more.preloaded;
-		more.calls = more.polls = more.preloaded = 0;
-		one.counted_pct = 100 * hits_cost(&more, cost) / (double)elapsed_ns;
+		c.counted += c.calls + c.polls;
+		c.preloaded_counted += c.preloaded;
+		c.calls = c.polls = c.preloaded = 0;
+		one.counted_pct = hits_cost(&c, h->stepped, cost) / percent_ns;
 		shares_add(out, &one);
 	}
+	o->window_ns = now_ns;
 }
 
 void overhead_shares_release(struct overhead_shares *s)
@@ -372,7 +348,8 @@ void overhead_prune(struct overhead *o, uint64_t before_ns)
 	map_release(&o->hits);
 	map_release(&o->begin);
 	map_release(&o->end);
-	*o = (struct overhead){.hits = hits, .begin = begin, .end = end};
+	*o = (struct overhead){
+		.hits = hits, .begin = begin, .end = end, .window_ns = o->window_ns};
 }
 
 void overhead_release(struct overhead *o)

@@ -14,9 +14,7 @@
 #include "lib/map.h"
 #include "record/probes/calibrate.h"
 
-struct pov_thread;
-
-struct overhead_hits {
+struct overhead_counts {
 	uint64_t calls, polls;
 	uint64_t counted; /* calls that were only counted */
 	/*
@@ -25,11 +23,12 @@ struct overhead_hits {
 	 */
 	uint64_t preloaded, preloaded_counted;
 	uint64_t preloaded_polls; /* the part of preloaded that is polls without a result */
+};
+
+struct overhead_hits {
+	struct overhead_counts all;
+	struct overhead_counts window; /* since the window's begin */
 	bool stepped;
-	/* polls in spins that threads have not written yet */
-	uint64_t open_polls, open_preloaded;
-	/* totals at the end of the last window */
-	uint64_t seen_calls, seen_polls, seen_counted, seen_preloaded, seen_preloaded_counted;
 };
 
 /*
@@ -46,6 +45,7 @@ struct overhead_last {
 struct overhead {
 	struct map hits;       /* process, library, function → owned struct overhead_hits */
 	struct map begin, end; /* process → begin and end + 1, if recorded */
+	uint64_t window_ns;    /* begin of the window */
 	struct overhead_last last[OVERHEAD_LAST]; /* cache by process and function */
 };
 
@@ -75,14 +75,11 @@ struct overhead_shares {
 	size_t cnt, room;
 };
 
-/* Begins to read the spins that threads have not written yet. */
-void overhead_spins_begin(struct overhead *o);
-/* Adds the spins that a thread has not written yet. */
-void overhead_spins_thread(struct overhead *o, const struct pov_thread *thread);
-/* Adds a record that a thread which records its own calls has not written yet. */
-void overhead_spins_preloaded(struct overhead *o, const struct pov_hdr *rec);
-/* Ends a window: adds the cost of all hits since the last one to out, in percent of elapsed_ns. */
-void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t elapsed_ns,
+/*
+ * Ends a window: adds its costs to out, and begins the next one. Of a spin, those polls count that
+ * lie in the window in which it ends.
+ */
+void overhead_window(struct overhead *o, const struct probe_cost *cost, uint64_t now_ns,
 		     struct overhead_shares *out);
 void overhead_shares_release(struct overhead_shares *s);
 /* Forgets the processes that ended before a time. */

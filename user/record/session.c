@@ -101,7 +101,6 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	images_control(s->images, data);
 	if (rec->kind != POV_KIND_EXIT)
 		session_preload_identity(s, rec);
-	session_throttle_identity(s, rec);
 	session_stack_identity(s, rec);
 	return 0;
 }

@@ -176,8 +176,6 @@ void session_throttle_prepare(struct session *s);
 void session_throttle_write(struct session *s, uint64_t ts_ns);
 /* Starts the limit. Call it once the costs are known. */
 void session_throttle_start(struct session *s);
-/* Handles an identity record of the kernel half. */
-void session_throttle_identity(struct session *s, const struct pov_hdr *rec);
 /* Call this every few hundred milliseconds or more often. */
 void session_throttle_tick(struct session *s, uint64_t now_ns);
 /* Call this after kernel_calls_end. */

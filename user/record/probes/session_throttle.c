@@ -6,13 +6,11 @@
  * it. Nothing is undone: what a function costs without probes cannot be known.
  */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/thread.h"
 #include "lib/log.h"
 #include "record/probes/throttle.h"
 #include "record/session_priv.h"
@@ -33,8 +31,6 @@ struct session_throttle {
 	struct throttle throttle;
 	struct throttle_change *change;
 	struct throttled *func; /* by row */
-	struct map callers;	/* threads that make traced calls, by thread number */
-	uint64_t begun_ns;	/* begin of the window */
 	uint64_t next_ns;	/* time of the next decision */
 	uint32_t worst_tgid;	/* the process with the highest cost that decided anything */
 	double worst_pct;
@@ -65,22 +61,10 @@ void session_throttle_start(struct session *s)
 	throttle_init(&m->throttle, s->opt->max_overhead_pct, s->may_throttle, cnt);
 	m->change = xcalloc(cnt + 1, sizeof(*m->change));
 	m->func = xcalloc(cnt + 1, sizeof(*m->func));
-	m->begun_ns = kernel_now_ns();
-	m->next_ns = m->begun_ns + WINDOW_NS;
+	s->overhead.window_ns = kernel_now_ns();
+	m->next_ns = s->overhead.window_ns + WINDOW_NS;
 	s->throttle = m;
 }
-
-void session_throttle_identity(struct session *s, const struct pov_hdr *rec)
-{
-	if (!s->throttle)
-		return;
-	if (rec->kind == POV_KIND_CALLER)
-		map_set(&s->throttle->callers, rec->tid, s->throttle);
-	else if (rec->kind == POV_KIND_EXIT)
-		map_remove(&s->throttle->callers, rec->tid);
-}
-
-/* ---- costs ---- */
 
 /* Returns true if the limit includes what processes spend on recording their own calls. */
 static bool limits_preloaded(const struct session *s)
@@ -88,35 +72,17 @@ static bool limits_preloaded(const struct session *s)
 	return s->preload && session_preload_records(s) && s->opt->max_overhead_all;
 }
 
-static void on_unwritten(void *ctx, const struct pov_hdr *rec)
-{
-	struct session *s = ctx;
-
-	overhead_spins_preloaded(&s->overhead, rec);
-}
-
 static void window_end(struct session *s, uint64_t now_ns, struct overhead_shares *out)
 {
 	struct probe_cost cost;
-	struct pov_thread t;
-	uint64_t tid;
 
-	ring_buffer__consume(s->rings);
-	session_preload_take(s);
-	overhead_spins_begin(&s->overhead);
-	for (size_t at = 0; map_next(&s->throttle->callers, &at, &tid);)
-		if (!kernel_read_thread(&s->kernel, (uint32_t)tid, &t))
-			overhead_spins_thread(&s->overhead, &t);
 	session_preload_cost(s);
 	cost = s->cost;
-	if (limits_preloaded(s))
-		preload_untold(s->preload, on_unwritten, s);
-	else
+	if (!limits_preloaded(s))
 		cost.preload_ns = cost.preload_counted_ns = 0;
 	for (uint32_t i = 0; i < images_library_count(s->images); i++)
 		overhead_library(&s->overhead, images_library_meta(s->images, i));
-	overhead_window(&s->overhead, &cost, now_ns - s->throttle->begun_ns, out);
-	s->throttle->begun_ns = now_ns;
+	overhead_window(&s->overhead, &cost, now_ns, out);
 }
 
 /* ---- trace records ---- */
@@ -291,7 +257,6 @@ void session_throttle_release(struct session *s)
 	if (!m)
 		return;
 	throttle_release(&m->throttle);
-	map_release(&m->callers);
 	free(m->change);
 	free(m->func);
 	free(m);
