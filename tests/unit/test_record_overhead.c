@@ -32,7 +32,8 @@ static void window_print(struct overhead *o, uint64_t now_ns, FILE *out)
 	overhead_shares_release(&shares);
 }
 
-static void find(const struct overhead *o, const struct probe_cost *with, uint64_t end_ns, FILE *out)
+static void find(const struct overhead *o, const struct probe_cost *with, uint64_t end_ns,
+		 FILE *out)
 {
 	struct distortion d;
 	uint32_t pid;
@@ -130,8 +131,8 @@ TEST(text)
 enum { HOT, WARM, FIXED, WAITS, FUNCS };
 
 static const char *const func_names[FUNCS] = {"HOT", "WARM", "FIXED", "WAITS"};
-static const char *const states[] = {[POV_LIMIT_COUNTED] = "counted",
-				     [POV_LIMIT_DETACHED] = "detached"};
+static const char *const states[] = {
+	[POV_LIMIT_COUNTED] = "counted", [POV_LIMIT_DETACHED] = "detached"};
 
 static uint16_t func_of(const char *name)
 {

@@ -362,7 +362,7 @@ static const struct result {
 } results[] = {
 	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
 	{"contests", contests_print}, {"demand", demand_print},	      {"moves", moves_print},
-	{"app", app_print},	      {"overhead", overhead_print},	      {"report", report_print},
+	{"app", app_print},	      {"overhead", overhead_print},   {"report", report_print},
 };
 
 /* ---- a case ---- */

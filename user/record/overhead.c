@@ -220,8 +220,7 @@ static void sums_make(const struct overhead *o, const struct probe_cost *cost, s
 	s->nfunc = func_table_count();
 	s->func = xcalloc(s->nfunc + 1, sizeof(*s->func));
 	for (size_t at = 0; (h = map_next(&o->hits, &at, &key));) {
-		ns = hits_cost(&h->all, h->stepped, cost) -
-		     polls_cost(&h->all, h->stepped, cost);
+		ns = hits_cost(&h->all, h->stepped, cost) - polls_cost(&h->all, h->stepped, cost);
 		sum = map_make(&s->process, key >> 32, sizeof(*sum));
 		*sum += ns;
 		if ((uint16_t)key < s->nfunc)
@@ -240,7 +239,7 @@ static uint64_t life_ns(const struct overhead *o, uint64_t tgid, uint64_t start_
 }
 
 void overhead_find(const struct overhead *o, const struct probe_cost *cost, uint64_t start_ns,
-	       uint64_t end_ns, struct distortion *out, uint32_t *pid)
+		   uint64_t end_ns, struct distortion *out, uint32_t *pid)
 {
 	struct sums s = {0};
 	uint64_t tgid, ns;
@@ -320,7 +319,8 @@ static bool ended_before(const struct overhead *o, uint64_t tgid, uint64_t befor
 }
 
 /* Copies a map of times without processes that ended before before_ns. */
-static struct map lives_pruned(const struct overhead *o, const struct map *times, uint64_t before_ns)
+static struct map lives_pruned(const struct overhead *o, const struct map *times,
+			       uint64_t before_ns)
 {
 	struct map kept = {0};
 	uint64_t tgid;
@@ -348,8 +348,7 @@ void overhead_prune(struct overhead *o, uint64_t before_ns)
 	map_release(&o->hits);
 	map_release(&o->begin);
 	map_release(&o->end);
-	*o = (struct overhead){
-		.hits = hits, .begin = begin, .end = end, .window_ns = o->window_ns};
+	*o = (struct overhead){.hits = hits, .begin = begin, .end = end, .window_ns = o->window_ns};
 }
 
 void overhead_release(struct overhead *o)

@@ -57,7 +57,7 @@ void overhead_library(struct overhead *o, const json_t *meta);
  * is 0 if there is none. The caller sets out->who.
  */
 void overhead_find(const struct overhead *o, const struct probe_cost *cost, uint64_t start_ns,
-	       uint64_t end_ns, struct distortion *out, uint32_t *pid);
+		   uint64_t end_ns, struct distortion *out, uint32_t *pid);
 /*
  * The cost of a function in a process over a window of time, in percent of that time. func
  * UINT16_MAX: cost that belongs to no row of the function table.

@@ -36,8 +36,8 @@
 #define POLL_CALM_MS 40 /* while records are few: each look takes a rank's core for a moment */
 #define CALM_RECORDS_PER_MS 50
 #define PRESSING_SHARE 4
-#define LOOK_MS 10     /* between cheap checks whether processes' rings fill */
-#define POLL_FULL_MS 1 /* while processes' rings fill fast */
+#define LOOK_MS 10		   /* between cheap checks whether processes' rings fill */
+#define POLL_FULL_MS 1		   /* while processes' rings fill fast */
 #define SAMPLE_NS 10000000ull	   /* between readings of rings and losses */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this are written to the file */
 /* limit for inspecting all files that a command will load or has loaded */

@@ -54,7 +54,7 @@ struct session {
 	struct probe_cost cost;
 	struct overhead overhead;
 	struct session_throttle *throttle; /* NULL: no limit */
-	struct session_stack *stack; /* NULL: stacks are not searched for calls */
+	struct session_stack *stack;	   /* NULL: stacks are not searched for calls */
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when the setup was complete */
 	uint64_t end_ns;       /* once set: later records do not belong to the recording */

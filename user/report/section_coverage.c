@@ -333,8 +333,7 @@ char *limit_text(const struct report *r, const struct coverage_limit *l)
 			     human_ns(since, sizeof(since),
 				      json_since_start(r, l->counted_since_ns)));
 	if (l->detached_since_ns)
-		text = words(text, "%s not recorded from %s on",
-			     l->counted_since_ns ? "," : " is",
+		text = words(text, "%s not recorded from %s on", l->counted_since_ns ? "," : " is",
 			     human_ns(since, sizeof(since),
 				      json_since_start(r, l->detached_since_ns)));
 	return text;

@@ -78,8 +78,8 @@ static void sets_free(struct process_links *pl, struct process_sets *s)
 	free(s);
 }
 
-void process_links_each(const struct process_links *pl,
-			void (*fn)(void *ctx, struct link_set *set), void *ctx)
+void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
+			void *ctx)
 {
 	struct process_sets *s;
 
