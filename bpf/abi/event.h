@@ -552,18 +552,15 @@ struct pov_lost {
 /*
  * State of a function under the overhead limit (record --max-overhead) from since_ns to hdr.ts_ns,
  * for all processes. Written when the state changes (then both times are equal), and about once a
- * second while it lasts.
+ * second until the recording ends. The state only ever grows.
  */
 enum pov_limit_state {
-	POV_LIMIT_RECORDED = 0, /* recorded again */
+	POV_LIMIT_RECORDED = 0, /* in no file */
 	/* calls are counted (struct pov_counted) and not recorded one by one */
 	POV_LIMIT_COUNTED = 1,
-	/* calls are not seen, except in short samples, in which they are counted */
+	/* calls are not even counted */
 	POV_LIMIT_DETACHED = 2,
-	/* functions that are never detached exceed the limit; func is POV_LIMIT_ALL */
-	POV_LIMIT_EXCEEDED = 3,
 };
-#define POV_LIMIT_ALL 0xffff
 struct pov_limit {
 	struct pov_hdr hdr;
 	pov_u64 since_ns;

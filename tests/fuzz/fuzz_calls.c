@@ -287,8 +287,6 @@ static void limit_put(struct file *f, struct input *in, struct pov_hdr hdr, uint
 	c.hdr.flags = l.state & 1;
 	record_put(f, &c.hdr, 0);
 	l.since_ns = hdr.ts_ns - c.calls;
-	if (l.state > 4)
-		l.func = POV_LIMIT_ALL;
 	l.hdr.size = sizeof(l);
 	l.hdr.kind = POV_KIND_LIMIT;
 	record_put(f, &l.hdr, 0);

@@ -230,25 +230,22 @@ incomplete() {
 }
 
 @test "report: what the limit on tracing's cost left out is said, and marked" {
-	# MPI_Send of rank 0: 500 calls counted between 2.5 and 3.0 ms, then 1 ms without any
+	# MPI_Send of rank 0: 500 calls counted between 2.5 and 3.0 ms, then none
 	grep -v '^lost' "$data/report_run.txt" | sed '/"type":"end"/{s/"drops":.*"misses":{[^}]*}/"drops":[],"misses":{}/
 		s/^/counted ts=4000000 tid=100 dur=500000 calls=500 busy=250000 tgid=100 func=2 lib=0 bytes=2048 sized=400\
 limit ts=3500000 tid=0 since=3500000 tgid=100 func=2 state=1 cost_ppm=484000 limit_ppm=50000\
 limit ts=4000000 tid=0 since=3500000 tgid=100 func=2 state=1 cost_ppm=484000 limit_ppm=50000\
 limit ts=4000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 limit_ppm=50000\
 limit ts=5000000 tid=0 since=4000000 tgid=200 func=2 state=2 cost_ppm=300000 limit_ppm=50000\
-limit ts=5000000 tid=0 since=5000000 tgid=200 func=2 state=0 cost_ppm=300000 limit_ppm=50000\
-limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000 limit_ppm=50000\
 /
 	}; s/"probe_cost",/&"counted_ns":900,/' | trace limit
 	report limit.pov >text
-	grep -q '^  LEFT OUT   --max-overhead left out calls (see Coverage)' text
+	grep -A1 '^  COUNTED    MPI_Send is only counted from 2.500 ms on, not recorded from 3.000 ms on$' text |
+		grep -q '^             by record --max-overhead 5 (see Coverage): '
 	section Coverage <text >coverage
 	grep -q '^  lost       no record$' coverage
-	grep -A1 '^  LIMIT      MPI_Send: between 2.500 ms and 4.000 ms of the recording counted for 500.000 us, left out for 1.000 ms:$' \
+	grep -A1 '^  LIMIT      MPI_Send is only counted from 2.500 ms on, not recorded from 3.000 ms on:$' \
 		coverage | grep -q "^             500 calls counted; tracing took 48.4 % of rank 0's time$"
-	grep -A1 '^  EXCEEDED   --max-overhead 5 for 1.000 ms, by functions that are always recorded:$' coverage |
-		grep -q "at most tracing took 12.0 % of rank 1's time"
 	grep -q '+ 500 calls that were counted x 900 ns' coverage
 	section 'Functions by' <text >functions
 	grep -q '^ *MPI_Send *≥511 *- *≥500 *≥370.0 us ' functions # 11 that took 120 us, and those
@@ -257,12 +254,11 @@ limit ts=9000000 tid=0 since=8000000 tgid=200 func=65535 state=3 cost_ppm=120000
 	[ "$(jq -c '[.functions[] | select(.incomplete != []) | [.name, .calls, .counted, .total_ns, .incomplete]]' got)" = \
 		'[["MPI_Send",511,500,370000,["counted","detached"]]]' ]
 	[ "$(jq -c '[.ranks[].incomplete | join(" ")]' got)" = '["counted detached","counted detached"]' ]
-	[ "$(jq -c '.coverage.limit | [.functions[0].counted_ns, .functions[0].detached_ns, .functions[0].counted_calls, .exceeded.ns]' got)" = \
-		'[500000,1000000,500,1000000]' ]
+	[ "$(jq -c '.coverage.limit.functions[0] | [.counted_since_ns, .detached_since_ns, .counted_calls]' got)" = '[2500000,3000000,500]' ]
 	[ "$(jq -c '.ranks[0].overhead | [.counted_hits]' got)" = '[500]' ]
 	"$POVTRACE" export -o limit.json limit.pov 2>/dev/null
 	[ "$(jq -c '[.traceEvents[] | select(.cat == "limit") | [.name, (.ts, .dur | floor)]] | sort' limit.json)" = \
-		'[["MPI_Send counted",2500,500],["MPI_Send left out",3000,1000],["all functions limit exceeded",7000,1000]]' ]
+		'[["MPI_Send counted",2500,500],["MPI_Send not recorded",3000,1000]]' ]
 	# only counted: as many as there were, but single ones are not known, and of 100 their bytes
 	sed -i '/state=2/d' limit.txt
 	"$make" limit.txt limit.pov

@@ -310,39 +310,6 @@ TEST(waited)
 	REFUSED(room_new, room_of, hdr.size, sizeof(struct pov_room) - 8);
 }
 
-/* Unreported counts can be read while the thread continues. They are reported again at its end. */
-TEST(untold)
-{
-	struct pov_thread *own = &a->mem->state;
-	struct call c = call_new();
-
-	own->counting[0] = (struct pov_counting){.begin_ns = kernel_now_ns() - 100,
-						 .end_ns = kernel_now_ns(),
-						 .calls = 7,
-						 .bytes = 12,
-						 .sized = 3,
-						 .func = FIRST,
-						 .lib = 3};
-	memcpy(own->frame[0].rec, &c, sizeof(c));
-	own->frame[0].used = sizeof(c);
-	own->depth = 1;
-	a->who.tid = 11;
-	thread_area_untold(a, on_record, &t);
-	assert_int_equal(t.cnt, 1);
-	assert_int_equal(((struct pov_counted *)t.last)->calls, 7);
-	assert_int_equal(((struct pov_counted *)t.last)->bytes, 12);
-	assert_int_equal(((struct pov_counted *)t.last)->sized, 3);
-	assert_int_equal(((struct pov_counted *)t.last)->hdr.flags, POV_COUNTED_PRELOADED);
-	thread_area_untold(a, on_record, &t);
-	assert_int_equal(t.cnt, 2);
-	thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
-	assert_int_equal(t.cnt, 4);
-	a->mem->state.counting[0].func = FIRST + ROWS;
-	t.cnt = 0;
-	thread_area_untold(a, on_record, &t);
-	assert_int_equal(t.cnt, 0);
-}
-
 TEST(head)
 {
 	const uint64_t heads[] = {1, RING + 8ull, UINT64_MAX, 1ull << 63};
@@ -380,7 +347,6 @@ TEST(random)
 		thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
 		thread_area_count(a, &counts);
 		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3 + POV_COUNTING_MAX);
-		thread_area_untold(a, on_record, &t);
 		assert_true(counts.lost[0] < 1000000000);
 	}
 }

@@ -27,7 +27,7 @@
 #include "analysis/interrupts.h"
 #include "analysis/migrations.h"
 #include "analysis/section_pov.h"
-#include "record/toll.h"
+#include "record/overhead.h"
 #include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
@@ -328,7 +328,7 @@ static void distortion_print(struct play *p, const char *name, uint32_t pid,
 }
 
 /* Compares the recorder's counts while storing records with the report on the file. */
-static void toll_print(struct play *p)
+static void overhead_print(struct play *p)
 {
 	const struct probe_cost cost = {
 		.call_ns = 2.5, .spin_ns = 1, .stepped_ns = 4.5, .samples = 9};
@@ -337,20 +337,20 @@ static void toll_print(struct play *p)
 	const struct model_info *info = model_get_info(p->f.model);
 	const struct pov_hdr *rec;
 	struct trace_merge *merge;
-	struct toll toll = {0};
+	struct overhead overhead = {0};
 	struct distortion d;
 	struct report r;
 	uint32_t pid;
 
 	assert_int_equal(trace_merge_open(p->f.trace, &all, &merge), 0);
 	while (trace_merge_next(merge, &rec) == 1)
-		toll_record(&toll, rec);
+		overhead_record(&overhead, rec);
 	trace_merge_close(merge);
 	for (size_t i = 0; i < trace_meta_count(p->f.trace); i++)
-		toll_library(&toll, trace_meta_get(p->f.trace, i));
-	toll_find(&toll, &cost, info->start_ns, info->end_ns, &d, &pid);
+		overhead_library(&overhead, trace_meta_get(p->f.trace, i));
+	overhead_find(&overhead, &cost, info->start_ns, info->end_ns, &d, &pid);
 	distortion_print(p, "recorder", pid, &d);
-	toll_release(&toll);
+	overhead_release(&overhead);
 	assert_int_equal(report_open(&(struct trace_source){.path = p->f.path}, 1, &opt, &r), 0);
 	distortion_print(p, r.distortion.who, r.distorted->pid, &r.distortion);
 	report_close(&r);
@@ -360,11 +360,9 @@ static const struct result {
 	const char *word;
 	void (*print)(struct play *p);
 } results[] = {
-	{"times", threads_print}, {"processes", processes_print},
-	{"held", held_print},	  {"contests", contests_print},
-	{"demand", demand_print}, {"migrations", migrations_print},
-	{"app", app_print},	  {"toll", toll_print},
-	{"report", report_print},
+	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
+	{"contests", contests_print}, {"demand", demand_print},	      {"migrations", migrations_print},
+	{"app", app_print},	      {"overhead", overhead_print},   {"report", report_print},
 };
 
 /* ---- a case ---- */

@@ -100,17 +100,13 @@ static void on_counted(void *ctx, const struct model_counted *c)
 static void on_limit(void *ctx, const struct model_limit *l)
 {
 	struct coverage *a = ctx;
-	struct coverage_limit *to = l->func ? limit_of(a, l->func) : &a->exceeded;
-	uint64_t ns = l->ts_ns - l->since_ns;
+	struct coverage_limit *to = limit_of(a, l->func);
+	uint64_t *since_ns = l->state == POV_LIMIT_DETACHED ? &to->detached_since_ns :
+							      &to->counted_since_ns;
 
 	a->limit = l->limit;
-	if (l->state == POV_LIMIT_RECORDED)
-		return;
-	*(l->state == POV_LIMIT_DETACHED ? &to->detached_ns : &to->counted_ns) += ns;
-	if (!to->last_ns || l->since_ns < to->first_ns)
-		to->first_ns = l->since_ns;
-	if (l->ts_ns > to->last_ns)
-		to->last_ns = l->ts_ns;
+	if (!*since_ns || l->since_ns < *since_ns)
+		*since_ns = l->since_ns;
 	if (l->cost > to->cost) {
 		to->cost = l->cost;
 		to->proc = l->proc;

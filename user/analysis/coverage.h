@@ -72,9 +72,8 @@ struct coverage_late {
 /* Effect of the overhead limit on a function. */
 struct coverage_limit {
 	const struct func_info *func;
-	/* how long it was only counted, and how long its probes were detached */
-	uint64_t counted_ns, detached_ns;
-	uint64_t first_ns, last_ns;
+	/* since when it was only counted, and since when not even that; 0: never */
+	uint64_t counted_since_ns, detached_since_ns;
 	uint64_t calls; /* counted calls of all processes */
 	/* The highest share of a process's time that tracing took when the limit acted. */
 	double cost;
@@ -90,8 +89,6 @@ struct coverage {
 	/* By function id; func is NULL for functions that were not limited; owned. */
 	struct coverage_limit *limited;
 	uint32_t nlimited; /* allocated */
-	/* counted_ns: how long the limit was exceeded; 0: never */
-	struct coverage_limit exceeded;
 	/* from the LOST records */
 	struct coverage_loss loss[POV_CLASS_CNT];
 	/* the first COVERAGE_LOST_MAX LOST records; owned */

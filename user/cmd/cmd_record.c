@@ -72,12 +72,16 @@ static void totals_print(const char *path, const struct session_result *r)
 		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
 }
 
-/* Warns that tracing has changed the program's behaviour. It comes last so that users see it. */
-static void distortion_print(const struct session_result *r)
+/*
+ * Warns that tracing has changed the program's behaviour, or has cost more than the limit. It comes
+ * last so that users see it.
+ */
+static void distortion_print(const struct session_result *r, double limit_pct)
 {
 	char *text;
 
-	if (!distortion_matters(&r->distortion))
+	if (!distortion_matters(&r->distortion) &&
+	    !(limit_pct > 0 && r->distortion.pct > limit_pct))
 		return;
 	text = distortion_text(&r->distortion);
 	log_warn("%s", text);
@@ -95,7 +99,7 @@ static int record_and_export(struct recording *r, const char *path, const char *
 		rc = 1;
 	else
 		rc = record_status(r);
-	distortion_print(&r->result);
+	distortion_print(&r->result, r->max_overhead_pct);
 	return rc;
 }
 

@@ -89,10 +89,11 @@ const struct option_def record_option_rows[] = {
 		 "neither --layers nor --region, which need probes."},
 	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
 	 .help = "Share of each second of a process that recording may take. Beyond that its "
-		 "costliest functions that do not wait for others are only counted, or left out "
-		 "until they calm down; the report shows this. \"auto\": 5 for probes, and no "
-		 "limit for processes that record their calls themselves. 0 or \"off\": no limit, "
-		 "every call is recorded."},
+		 "costliest functions that do not wait for others are only counted, for the rest "
+		 "of the recording; those whose counting alone costs too much are not even that. "
+		 "The report shows which, and since when. \"auto\": 5 for probes, and no limit for "
+		 "processes that record their calls themselves. 0 or \"off\": no limit, every call "
+		 "is recorded."},
 	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
 	 .choices = api_names,
 	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf "
@@ -369,10 +370,8 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 		log_warn("the command is still running, as process %d", r->child_pid);
 	else if (recording->watch.plan.program)
 		left_print(recording);
-	if (r->limited[0])
-		log_warn("%s", r->limited);
-	if (r->exceeded[0])
-		log_warn("%s", r->exceeded);
+	if (r->throttled[0])
+		log_warn("%s", r->throttled);
 	if (r->lost > r->no_area)
 		log_warn("%llu records were lost because ring buffers were full; try a larger "
 			 "--ring-size, fewer --functions, or --sched ranks",

@@ -69,7 +69,7 @@ void func_table_recipe(size_t i, struct pov_fn *out)
 		die("function table: %s: \"%s\"", row->name, row->sig);
 }
 
-bool func_table_may_shed(size_t i)
+bool func_table_may_throttle(size_t i)
 {
 	struct func_attrs a;
 

@@ -23,10 +23,10 @@ const struct layer *func_table_layer(size_t i);
 /* Makes the row's recipe. A row without one is a mistake in the table: ends the program. */
 void func_table_recipe(size_t i, struct pov_fn *out);
 /*
- * True if the function need not be recorded call by call. It does not wait for others, which the
+ * True if the overhead limit may throttle the function, which need not be recorded call by call. It does not wait for others, which the
  * report is about, and nothing about communicators is learned from it.
  */
-bool func_table_may_shed(size_t i);
+bool func_table_may_throttle(size_t i);
 /* True if calls mostly return within some hundred ns: they are counted unless each is asked for. */
 bool func_table_is_brief(size_t i);
 /* Index of a function by exact name, or -1. */

@@ -242,12 +242,12 @@ struct model_room {
 	uint64_t begin_ns, end_ns;
 };
 
-/* The overhead limit throttled a function for some time, or was exceeded (struct pov_limit). */
+/* The overhead limit throttled a function (struct pov_limit). */
 struct model_limit {
-	uint64_t since_ns, ts_ns;	  /* equal when the throttling begins */
-	const struct func_info *func;	  /* NULL: all functions */
+	uint64_t since_ns, ts_ns; /* equal when the throttling begins */
+	const struct func_info *func;
 	const struct model_process *proc; /* process that decided it; NULL: unknown */
-	uint16_t state;			  /* enum pov_limit_state */
+	uint16_t state;			  /* POV_LIMIT_COUNTED or POV_LIMIT_DETACHED */
 	double cost, limit;		  /* fractions of proc's time */
 };
 

@@ -206,8 +206,6 @@ static void left_out_tell(struct model *m, const struct model_limit *l)
 		.counted = l->state == POV_LIMIT_COUNTED,
 	};
 
-	if (!l->func || (l->state != POV_LIMIT_COUNTED && l->state != POV_LIMIT_DETACHED))
-		return;
 	for (uint32_t i = 0; i < m->nlayers; i++)
 		if (layers[i] == l->func->layer && layers[i]->decoder_left_out)
 			layers[i]->decoder_left_out(m->decoder[i], l->func);
@@ -219,16 +217,17 @@ static void limit_record(struct model *m, const struct pov_limit *rec)
 	struct model_limit l = {
 		.since_ns = rec->since_ns < m->now_ns ? rec->since_ns : m->now_ns,
 		.ts_ns = m->now_ns,
+		.func = func_find(m, rec->func),
 		.state = rec->state,
 		.cost = rec->cost_ppm / 1e6,
 		.limit = rec->limit_ppm / 1e6,
 	};
 	const struct mprocess *p = map_get(&m->pids, rec->tgid);
 
+	if (!l.func || (l.state != POV_LIMIT_COUNTED && l.state != POV_LIMIT_DETACHED))
+		return;
 	if (l.since_ns < m->info.start_ns) /* the recording is a part of a longer one */
 		l.since_ns = m->info.start_ns;
-	if (rec->func != POV_LIMIT_ALL)
-		l.func = func_find(m, rec->func);
 	if (p)
 		l.proc = &identity_process_at(m, rec->tgid, m->now_ns)->pub;
 	TELL(m, limit, &l);

@@ -190,12 +190,12 @@ struct links_visit {
 	void *ctx;
 };
 
-static void set_visit(void *ctx, pid_t pid, struct link_set *set)
+static void set_visit(void *ctx, struct link_set *set)
 {
 	const struct links_visit *v = ctx;
 
 	if (set->file->lib)
-		v->fn(v->ctx, set->file->lib, pid, &set->links);
+		v->fn(v->ctx, &set->links);
 }
 
 void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
@@ -203,7 +203,7 @@ void images_links_each(struct images *im, images_links_fn *fn, void *ctx)
 	struct links_visit v = {fn, ctx};
 
 	for (size_t i = 0; i < im->known.files.lib_cnt; i++)
-		fn(ctx, im->known.files.lib[i], 0, &im->known.files.lib[i]->links);
+		fn(ctx, &im->known.files.lib[i]->links);
 	process_links_each(&im->links, set_visit, &v);
 }
 /* ---- events ---- */

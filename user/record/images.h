@@ -128,10 +128,10 @@ struct code_file;
 typedef void images_file_fn(void *ctx, const struct code_file *file, uint64_t bias);
 void images_library_files(const struct images *im, pid_t pid, images_file_fn *fn, void *ctx);
 /*
- * Calls fn for the probes of each library: those that serve all processes (pid 0), and those of
- * each process.
+ * Calls fn for the probes of each library: those that serve all processes, and those of each
+ * process.
  */
-typedef void images_links_fn(void *ctx, struct library *lib, pid_t pid, struct links *links);
+typedef void images_links_fn(void *ctx, struct links *links);
 void images_links_each(struct images *im, images_links_fn *fn, void *ctx);
 /* Detaches all probes, or hands them over for a later close. */
 void images_detach(struct images *im);

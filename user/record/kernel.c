@@ -300,7 +300,6 @@ static void maps_take(struct kernel *k, const struct kernel_options *opt)
 	k->handovers_fd = bpf_map__fd(k->skel->maps.handovers);
 	k->notes_fd = bpf_map__fd(k->skel->maps.notes);
 	k->fns_fd = bpf_map__fd(k->skel->maps.fns);
-	k->slots_fd = bpf_map__fd(k->skel->maps.slots);
 	k->preloaded_fd = bpf_map__fd(k->skel->maps.preloaded);
 	k->preload_loaded_fd = bpf_map__fd(k->skel->maps.preload_loaded);
 	k->bindings_fd = bpf_map__fd(k->skel->maps.process_bindings);
@@ -480,16 +479,6 @@ void kernel_release(struct kernel *k)
 	k->skel = NULL;
 	yield_pages_release(&k->yield);
 	leftover_probes_close(&k->leftover);
-}
-
-int kernel_read_thread(const struct kernel *k, uint32_t tid, void *out)
-{
-	struct pov_thread *t = out;
-	uint32_t slot = tid % bpf_map__max_entries(k->skel->maps.slots);
-
-	if (bpf_map_lookup_elem(k->slots_fd, &slot, t))
-		return -errno;
-	return t->tid == tid ? 0 : -ESRCH;
 }
 
 /* Sums up how often programs were not run because one was already active on the CPU. */

@@ -51,7 +51,7 @@ struct kernel {
 	int ring_fd[POV_RINGS_MAX];
 	struct yield_pages yield;
 	int control_fd, targets_fd, files_fd, paths_fd, answered_fd, waiting_fd, libs_fd,
-		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd, slots_fd;
+		handovers_fd, notes_fd, preloaded_fd, preload_loaded_fd, fns_fd;
 	int note_fd; /* program for static probes; -1: they are not used */
 	/* Programs that make threads wait; -1: this kernel cannot, or none is needed. */
 	int loader_fd, exec_fd, handover_fd;
@@ -126,11 +126,6 @@ int kernel_thread_regs(struct kernel *k, void (*fn)(void *ctx, const void *regs)
  * Calls fn with the struct pov_thread of each thread with open calls or an open spin. 0 or -errno.
  */
 int kernel_dump_threads(struct kernel *k, void (*fn)(void *ctx, const void *thread), void *ctx);
-/*
- * Reads a thread's current state into out, a struct pov_thread, if the thread has a state that is
- * found by its number. The state may change meanwhile. 0 or -errno.
- */
-int kernel_read_thread(const struct kernel *k, uint32_t tid, void *out);
 uint64_t kernel_now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

@@ -36,8 +36,8 @@
 #define POLL_CALM_MS 40 /* while records are few: each look takes a rank's core for a moment */
 #define CALM_RECORDS_PER_MS 50
 #define PRESSING_SHARE 4
-#define LOOK_MS 10     /* between cheap checks whether processes' rings fill */
-#define POLL_FULL_MS 1 /* while processes' rings fill fast, or probes are attached for moments */
+#define LOOK_MS 10		   /* between cheap checks whether processes' rings fill */
+#define POLL_FULL_MS 1		   /* while processes' rings fill fast */
 #define SAMPLE_NS 10000000ull	   /* between readings of rings and losses */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this are written to the file */
 /* limit for inspecting all files that a command will load or has loaded */
@@ -66,7 +66,7 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 		session_keep_record(s, rec);
 	err = trace_writer_add(s->writer, stream, rec);
 	if (!err) {
-		toll_record(&s->toll, rec);
+		overhead_record(&s->overhead, rec);
 		return;
 	}
 	s->refused++;
@@ -101,7 +101,6 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	images_control(s->images, data);
 	if (rec->kind != POV_KIND_EXIT)
 		session_preload_identity(s, rec);
-	session_limit_identity(s, rec);
 	session_stack_identity(s, rec);
 	return 0;
 }
@@ -284,9 +283,7 @@ static void session_calibrated(struct session *s)
 
 static int wait_ms(const struct session *s)
 {
-	return s->preload_full || session_limit_hurries(s) ? POLL_FULL_MS :
-	       s->calm					   ? POLL_CALM_MS :
-							     POLL_MS;
+	return s->preload_full ? POLL_FULL_MS : s->calm ? POLL_CALM_MS : POLL_MS;
 }
 
 /*
@@ -361,7 +358,7 @@ static int session_start(struct session *s, const volatile int *stop)
 		.waits_wide = s->opt->launch && is_machine_wide(s),
 		.waits = s->preload != NULL,
 		.preload = s->preload && session_preload_records(s),
-		.alone = s->shed,
+		.alone = s->may_throttle,
 		.record = on_mapping,
 		.ctx = s,
 	};
@@ -386,7 +383,7 @@ static int session_start(struct session *s, const volatile int *stop)
 	if (s->opt->launch || s->opt->all)
 		images_predict(s->images, s->opt->launch ? &s->plan : NULL);
 	session_calibrated(s);
-	session_limit_start(s);
+	session_throttle_start(s);
 	s->start_ns = kernel_now_ns();
 	drops_init(&s->drops, s->kernel.counters, s->kernel.drops, s->kernel.rings, s->start_ns);
 	session_keep_begin(s);
@@ -507,7 +504,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 			return n;
 		}
 		now = kernel_now_ns();
-		session_limit_tick(s, now);
+		session_throttle_tick(s, now);
 		if (!n && now - s->sampled_ns < SAMPLE_NS)
 			continue;
 		session_sample(s, now);
@@ -521,15 +518,15 @@ static int session_loop(struct session *s, const volatile int *stop)
 	}
 }
 
-static void toll_sum(struct session *s)
+static void overhead_sum(struct session *s)
 {
 	struct distortion *d = &s->res->distortion;
 	uint32_t pid;
 	int rank;
 
 	for (uint32_t i = 0; i < images_library_count(s->images); i++)
-		toll_library(&s->toll, images_library_meta(s->images, i));
-	toll_find(&s->toll, &s->cost, s->start_ns, s->end_ns, d, &pid);
+		overhead_library(&s->overhead, images_library_meta(s->images, i));
+	overhead_find(&s->overhead, &s->cost, s->start_ns, s->end_ns, d, &pid);
 	rank = images_rank_of(s->images, pid);
 	d->low = drops_of(&s->drops, POV_CLASS_CALL) || drops_of(&s->drops, POV_CLASS_SPIN);
 	snprintf(d->who, sizeof(d->who), rank >= 0 ? "rank %d" : "process %d",
@@ -582,7 +579,7 @@ static void session_end(struct session *s)
 	s->res->open_calls = open_calls_read(&s->kernel, s->end_ns, on_open_call, s);
 	session_stack_tell(s);
 	session_preload_end(s);
-	session_limit_end(s);
+	session_throttle_end(s);
 	if (!s->useless)
 		answers_wait(s);
 	drops_take(&s->drops);
@@ -594,7 +591,7 @@ static void session_end(struct session *s)
 	s->res->lost = s->drops.total;
 	s->res->no_area = s->drops.preloaded.no_area;
 	s->res->ranks = images_rank_count(s->images);
-	toll_sum(s);
+	overhead_sum(s);
 	if (!s->useless)
 		regions_warn(s);
 	s->res->child_pid = s->useless ? 0 : s->launch.pid;
@@ -632,9 +629,9 @@ static void session_release(struct session *s)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);
 	calibrate_leave(&s->calibration);
-	session_limit_release(s);
+	session_throttle_release(s);
 	images_free(s->images);
-	toll_release(&s->toll);
+	overhead_release(&s->overhead);
 	kernel_release(&s->kernel);
 	session_nice(s, s->usual_nice);
 	free(s->fns);
@@ -656,7 +653,7 @@ int session_run(const struct session_options *opt, const volatile int *stop,
 	if (opt->launch)
 		s->plan = *opt->launch;
 	recipes_make(s);
-	session_limit_prepare(s);
+	session_throttle_prepare(s);
 	err = session_targets_check(opt);
 	if (!err)
 		err = session_preload_choose(s);

@@ -79,8 +79,7 @@ struct session_result {
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;
 	struct distortion distortion; /* cost of tracing for the rank with the highest cost */
-	char limited[512];	      /* message about functions throttled by the limit; "": none */
-	char exceeded[256];	      /* message about an exceeded limit; "": it was kept */
+	char throttled[512];	      /* message about functions throttled by the limit; "": none */
 	int child_status; /* wait(2) status of the command; -1 if none or still running */
 	pid_t child_pid;  /* the command if it is still running, else 0 */
 	/* recorded processes that are still running after the command has ended */

@@ -14,13 +14,13 @@
 #include "record/kernel.h"
 #include "record/preload/preload.h"
 #include "record/session.h"
-#include "record/toll.h"
+#include "record/overhead.h"
 
 struct layer;
 struct ring_buffer;
 struct session_keep;
 struct session;
-struct session_limit;
+struct session_throttle;
 struct session_stack;
 
 struct ring_ctx {
@@ -35,7 +35,7 @@ struct session {
 	struct pov_fn *fns;
 	bool *wanted;
 	/* by row: functions that may be throttled; NULL: none, because there is no limit */
-	bool *shed;
+	bool *may_throttle;
 	struct images *images;
 	struct trace_writer *writer;
 	struct ring_buffer *rings;
@@ -52,9 +52,9 @@ struct session {
 	struct drops drops;
 	struct calibration calibration;
 	struct probe_cost cost;
-	struct toll toll;
-	struct session_limit *limit; /* NULL: no limit */
-	struct session_stack *stack; /* NULL: stacks are not searched for calls */
+	struct overhead overhead;
+	struct session_throttle *throttle; /* NULL: no limit */
+	struct session_stack *stack;	   /* NULL: stacks are not searched for calls */
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when the setup was complete */
 	uint64_t end_ns;       /* once set: later records do not belong to the recording */
@@ -168,22 +168,19 @@ void session_stack_identity(struct session *s, const struct pov_hdr *rec);
 void session_stack_tell(struct session *s);
 void session_stack_release(struct session *s);
 
-/* ---- session_limit.c: the limit on the cost of tracing, if there is one ---- */
+/* ---- session_throttle.c: the limit on the cost of tracing, if there is one ---- */
 
 /* Chooses the functions that may be throttled, before anything is attached. */
-void session_limit_prepare(struct session *s);
+void session_throttle_prepare(struct session *s);
 /* Writes the state of all throttled functions to a file that ends at ts_ns. */
-void session_limit_tell(struct session *s, uint64_t ts_ns);
+void session_throttle_write(struct session *s, uint64_t ts_ns);
 /* Starts the limit. Call it once the costs are known. */
-void session_limit_start(struct session *s);
-/* Handles an identity record of the kernel half. */
-void session_limit_identity(struct session *s, const struct pov_hdr *rec);
-/* Call this every few milliseconds, and more often while session_limit_hurries. */
-void session_limit_tick(struct session *s, uint64_t now_ns);
-bool session_limit_hurries(const struct session *s);
-/* Call this after kernel_calls_end, before probes are detached. */
-void session_limit_end(struct session *s);
-void session_limit_release(struct session *s);
+void session_throttle_start(struct session *s);
+/* Call this every few hundred milliseconds or more often. */
+void session_throttle_tick(struct session *s, uint64_t now_ns);
+/* Call this after kernel_calls_end. */
+void session_throttle_end(struct session *s);
+void session_throttle_release(struct session *s);
 
 /* ---- session_preload.c: processes that record their own calls, if there are any ---- */
 

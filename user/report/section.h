@@ -147,6 +147,8 @@ void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
 char *text_command(const struct report *r, unsigned int max);
 /* "0.80 s · 2 ranks · 2 CPUs · 1 node · nothing lost · tracing cost 0.0 %". Caller frees. */
 char *text_facts(const struct report *r);
+/* "MPI_Isend is only counted from 1.005 s on". Caller frees. */
+char *limit_text(const struct report *r, const struct coverage_limit *l);
 /* Prints when, where and of which command the recording was made. */
 void text_about(const struct report *r, FILE *out);
 /* Prints reasons to doubt the report, and ranks that a wrong launcher started. */

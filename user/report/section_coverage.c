@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "lib/human.h"
+#include "lib/log.h"
+#include "analysis/find.h"
 #include "report/section.h"
 #include "trace/trace_read.h"
 
@@ -139,13 +141,7 @@ static void json_late(struct json_out *j, const struct report *r)
 	json_out_array_end(j);
 }
 
-static void json_limit_process(struct json_out *j, const struct coverage_limit *l)
-{
-	json_out_key_double(j, "share", l->cost);
-	json_known_uint(j, "pid", l->proc, l->proc ? l->proc->host_pid : 0);
-}
-
-/* Writes which functions record --max-overhead counted or left out. */
+/* Writes which functions record --max-overhead only counted, or not even that. */
 static void json_limit(struct json_out *j, const struct report *r)
 {
 	const struct coverage *v = &r->coverage;
@@ -161,19 +157,16 @@ static void json_limit(struct json_out *j, const struct report *r)
 			continue;
 		json_out_object_begin(j);
 		json_out_key_string(j, "name", l->func->name);
-		json_out_key_uint(j, "from_ns", json_since_start(r, l->first_ns));
-		json_out_key_uint(j, "to_ns", json_since_start(r, l->last_ns));
-		json_out_key_uint(j, "counted_ns", l->counted_ns);
-		json_out_key_uint(j, "detached_ns", l->detached_ns);
+		json_known_uint(j, "counted_since_ns", l->counted_since_ns,
+				json_since_start(r, l->counted_since_ns));
+		json_known_uint(j, "detached_since_ns", l->detached_since_ns,
+				json_since_start(r, l->detached_since_ns));
 		json_out_key_uint(j, "counted_calls", l->calls);
-		json_limit_process(j, l);
+		json_out_key_double(j, "share", l->cost);
+		json_known_uint(j, "pid", l->proc, l->proc ? l->proc->host_pid : 0);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
-	json_out_key_object(j, "exceeded");
-	json_out_key_uint(j, "ns", v->exceeded.counted_ns);
-	json_limit_process(j, &v->exceeded);
-	json_out_object_end(j);
 	json_out_object_end(j);
 }
 
@@ -331,33 +324,39 @@ static void limit_cost_print(const struct report *r, const struct coverage_limit
 		fprintf(out, "process %" PRIu32 "'s time\n", l->proc->host_pid);
 }
 
-static void limited_print(const struct report *r, const struct coverage_limit *l, FILE *out)
+char *limit_text(const struct report *r, const struct coverage_limit *l)
 {
-	char from[HUMAN_BYTES], to[HUMAN_BYTES], ns[HUMAN_BYTES], calls[64];
+	char since[HUMAN_BYTES], *text = xasprintf("%s", l->func->name);
 
-	fprintf(out, "  LIMIT      %s: between %s and %s of the recording", l->func->name,
-		human_ns(from, sizeof(from), json_since_start(r, l->first_ns)),
-		human_ns(to, sizeof(to), json_since_start(r, l->last_ns)));
-	if (l->counted_ns)
-		fprintf(out, " counted for %s", human_ns(ns, sizeof(ns), l->counted_ns));
-	if (l->detached_ns)
-		fprintf(out, "%s left out for %s", l->counted_ns ? "," : "",
-			human_ns(ns, sizeof(ns), l->detached_ns));
-	fprintf(out, ":\n             %s counted; ",
-		human_plural(calls, sizeof(calls), l->calls, "call", "calls"));
-	limit_cost_print(r, l, out);
+	if (l->counted_since_ns)
+		text = words(text, " is only counted from %s on",
+			     human_ns(since, sizeof(since),
+				      json_since_start(r, l->counted_since_ns)));
+	if (l->detached_since_ns)
+		text = words(text, "%s not recorded from %s on", l->counted_since_ns ? "," : " is",
+			     human_ns(since, sizeof(since),
+				      json_since_start(r, l->detached_since_ns)));
+	return text;
 }
 
 static void limit_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char ns[HUMAN_BYTES];
 	bool any = false;
+	char calls[64];
 
 	for (uint32_t i = 0; i < v->nlimited; i++) {
-		any |= v->limited[i].func != NULL;
-		if (v->limited[i].func)
-			limited_print(r, &v->limited[i], out);
+		const struct coverage_limit *l = &v->limited[i];
+		char *text;
+
+		if (!l->func)
+			continue;
+		any = true;
+		text = limit_text(r, l);
+		fprintf(out, "  LIMIT      %s:\n             %s counted; ", text,
+			human_plural(calls, sizeof(calls), l->calls, "call", "calls"));
+		limit_cost_print(r, l, out);
+		free(text);
 	}
 	if (any)
 		fprintf(out,
@@ -365,13 +364,6 @@ static void limit_print(const struct report *r, FILE *out)
 			"calls, their messages and some bytes\n"
 			"             are missing there; --max-overhead off records them\n",
 			100 * v->limit);
-	if (!v->exceeded.counted_ns)
-		return;
-	fprintf(out,
-		"  EXCEEDED   --max-overhead %g for %s, by functions that are always "
-		"recorded:\n             at most ",
-		100 * v->limit, human_ns(ns, sizeof(ns), v->exceeded.counted_ns));
-	limit_cost_print(r, &v->exceeded, out);
 }
 
 /*

@@ -16,6 +16,7 @@
 
 #define SCREEN_WIDTH 100
 #define COMMAND_CHARS 98
+#define THROTTLED_SHOWN 4 /* functions named on the first screen */
 
 /* ---- pieces ---- */
 
@@ -334,6 +335,30 @@ static void print_hosts(const struct report *r, FILE *out)
 	}
 }
 
+/* Prints which functions the overhead limit has throttled, and since when. */
+static void print_throttled(const struct report *r, FILE *out)
+{
+	const struct coverage *v = &r->coverage;
+	uint32_t cnt = 0;
+	char *text;
+
+	for (uint32_t i = 0; i < v->nlimited; i++) {
+		if (!v->limited[i].func || cnt++ >= THROTTLED_SHOWN)
+			continue;
+		text = limit_text(r, &v->limited[i]);
+		fprintf(out, "  %-10s %s\n", cnt == 1 ? "COUNTED" : "", text);
+		free(text);
+	}
+	if (!cnt)
+		return;
+	if (cnt > THROTTLED_SHOWN)
+		fprintf(out, "  %-10s and %u more\n", "", cnt - THROTTLED_SHOWN);
+	fprintf(out,
+		"  %-10s by record --max-overhead %g (see Coverage): figures marked ≥ are lower "
+		"bounds,\n             those marked ~ may be too low or too high\n",
+		"", 100 * v->limit);
+}
+
 /* Prints reasons to doubt all figures of the report. */
 static void print_doubts(const struct report *r, FILE *out)
 {
@@ -348,12 +373,8 @@ static void print_doubts(const struct report *r, FILE *out)
 			"  %-10s %llu blocks of the file are damaged: sums are too low, and "
 			"times there are unknown\n",
 			"DAMAGED", (unsigned long long)sum->bad_blocks);
-	if (r->left_out_only)
-		fprintf(out,
-			"  %-10s --max-overhead left out calls (see Coverage): figures marked ≥ "
-			"are lower bounds,\n             those marked ~ may be too low or too high\n",
-			"LEFT OUT");
-	else if (r->lost_any)
+	print_throttled(r, out);
+	if (r->lost_any && !r->left_out_only)
 		fprintf(out,
 			"  %-10s records are missing (see Coverage): figures marked ≥ are "
 			"lower bounds,\n             those marked ~ may be too low or too high\n",
@@ -390,7 +411,7 @@ char *text_facts(const struct report *r)
 			       human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"),
 			       human_plural(nodes, sizeof(nodes),
 					    info->nhosts > 1 ? info->nhosts : 1, "node", "nodes"),
-			       r->left_out_only ? "some calls left out" :
+			       r->left_out_only ? "some calls only counted" :
 			       r->lost_any	? "records lost" :
 						  "nothing lost");
 

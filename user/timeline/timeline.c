@@ -181,28 +181,27 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 	tl->totals->markers++;
 }
 
-/* Functions whose calls were counted or left out. Each has its own track among those of losses. */
+/* Functions whose calls were only counted, or not even that. Each has its own track among those of losses. */
 static void tl_limit(void *ctx, const struct model_limit *l)
 {
 	static const char *const words[] = {
 		[POV_LIMIT_COUNTED] = "counted",
-		[POV_LIMIT_DETACHED] = "left out",
-		[POV_LIMIT_EXCEEDED] = "limit exceeded",
+		[POV_LIMIT_DETACHED] = "not recorded",
 	};
-	const char *of = l->func ? l->func->name : "all functions";
-	uint32_t order = LIMIT_ORDER + (l->func ? l->func->id : UINT16_MAX);
+	uint32_t order = LIMIT_ORDER + l->func->id;
 	struct slice s = {.begin_ns = l->since_ns, .end_ns = l->ts_ns, .category = "limit"};
 	struct timeline *tl = ctx;
 	struct track *t;
 
-	if (!tl->opt.slices || l->since_ns == l->ts_ns || !l->state ||
-	    l->state > POV_LIMIT_EXCEEDED || !tl_interval_shown(tl, s.begin_ns, s.end_ns))
+	if (!tl->opt.slices || l->since_ns == l->ts_ns ||
+	    !tl_interval_shown(tl, s.begin_ns, s.end_ns))
 		return;
 	t = tl_track_find(tl, TRACK_LOST, TIMELINE_PID, order) ?:
-		    tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order, xasprintf("limit, %s", of));
+		    tl_track_new(tl, TRACK_LOST, TIMELINE_PID, order,
+				 xasprintf("limit, %s", l->func->name));
 	args_reset(&tl->args);
 	s.args = &tl->args;
-	s.name = args_keep(&tl->args, "%s %s", of, words[l->state]);
+	s.name = args_keep(&tl->args, "%s %s", l->func->name, words[l->state]);
 	args_add_text(&tl->args, "by",
 		      args_keep(&tl->args, "record --max-overhead %g", 100 * l->limit));
 	args_add_text(&tl->args, "tracing_took",

@@ -65,7 +65,7 @@ static uint64_t member_joined(const struct join_part *p, const struct pov_hdr *h
 	case ROLE_DURATION:
 		return part_dur_ns(p, h->ts_ns, v);
 	case ROLE_FUNCTION:
-		return h->kind == POV_KIND_LIMIT && v == POV_LIMIT_ALL ? v : p->func[v];
+		return p->func[v];
 	case ROLE_LIBRARY:
 		return (uint16_t)(p->lib_base + v);
 	case ROLE_REGION:

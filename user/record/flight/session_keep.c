@@ -186,7 +186,7 @@ static void segment_begin(struct session *s)
 		return;
 	flight_state_prune(k->state, is_gone, s);
 	trace_writer_kept(s->writer, false, &kept);
-	toll_prune(&s->toll, kept.begin_ns);
+	overhead_prune(&s->overhead, kept.begin_ns);
 	trace_writer_gone(s->writer, is_gone, s, kernel_now_ns());
 }
 
@@ -296,7 +296,7 @@ static uint64_t segment_cut(struct session *s, uint64_t *open_calls)
 	s->keep->in_flight = NULL;
 	trace_writer_place(s->writer, TRACE_PLACE_TAIL);
 	*open_calls = calls_in_flight_write(&in_flight, on_call_in_flight, s);
-	session_limit_tell(s, end_ns);
+	session_throttle_write(s, end_ns);
 	trace_writer_place(s->writer, TRACE_PLACE_FILE);
 	return end_ns;
 }

@@ -126,12 +126,6 @@ uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
 			    void (*fn)(void *ctx, const struct pov_hdr *rec), void *ctx);
 
 /*
- * Passes the spins and counted calls that threads have gathered but not written yet to fn, as if
- * they had ended.
- */
-void preload_untold(const struct preload *p, void (*fn)(void *ctx, const struct pov_hdr *rec),
-		    void *ctx);
-/*
  * From now on calls of a function (row of the function table) are only counted, or with left_out
  * not recorded at all.
  */

@@ -303,35 +303,6 @@ void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, u
 	__atomic_store_n(&m->owner, 0, __ATOMIC_RELEASE);
 }
 
-struct untold {
-	struct preload_speaker who;
-	thread_area_fn *fn;
-	void *ctx;
-};
-
-static void on_untold(void *ctx, const struct pov_hdr *rec)
-{
-	_Alignas(8) char copy[PRELOAD_RECORD_MAX];
-	struct pov_hdr *mine = (struct pov_hdr *)copy;
-	struct untold *u = ctx;
-
-	if ((rec->kind != POV_KIND_SPIN && rec->kind != POV_KIND_COUNTED) ||
-	    rec->size > sizeof(copy))
-		return;
-	memcpy(copy, rec, rec->size);
-	if (preload_check(mine, rec->size, &u->who))
-		u->fn(u->ctx, mine);
-}
-
-void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx)
-{
-	struct untold u = {.who = a->who, .fn = fn, .ctx = ctx};
-
-	u.who.until_ns = kernel_now_ns();
-	if (!a->damaged && a->who.tid)
-		open_calls_of(&a->mem->state, u.who.until_ns, on_untold, &u);
-}
-
 /* Counters grow by at most one in this many ns. */
 #define COUNT_NS_MIN 10
 

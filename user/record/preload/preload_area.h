@@ -63,11 +63,6 @@ uint64_t thread_area_end(struct thread_area *a, uint64_t end_ns, uint8_t flag, t
  */
 void thread_area_free_of(struct thread_area *a, uint32_t tid, uint64_t end_ns, uint8_t flag,
 			 thread_area_fn *fn, void *ctx);
-/*
- * Passes the spins and counted calls that the thread has gathered but not written yet to fn, as if
- * they had ended.
- */
-void thread_area_untold(const struct thread_area *a, thread_area_fn *fn, void *ctx);
 /* Adds the counters of the slot's threads to sum, if they are plausible. */
 void thread_area_count(const struct thread_area *a, struct preload_counts *sum);
 

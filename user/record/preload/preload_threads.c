@@ -225,16 +225,6 @@ uint64_t preload_open_calls(struct preload *p, uint64_t end_ns,
 	return calls;
 }
 
-void preload_untold(const struct preload *p, void (*fn)(void *ctx, const struct pov_hdr *rec),
-		    void *ctx)
-{
-	const struct preload_pool *pool;
-
-	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
-		for (uint32_t i = 0; i < pool->used; i++)
-			thread_area_untold(&pool->slot[i], fn, ctx);
-}
-
 void preload_counts_get(const struct preload *p, struct preload_counts *out)
 {
 	const struct preload_pool *pool;

@@ -78,15 +78,14 @@ static void sets_free(struct process_links *pl, struct process_sets *s)
 	free(s);
 }
 
-void process_links_each(const struct process_links *pl,
-			void (*fn)(void *ctx, pid_t pid, struct link_set *set), void *ctx)
+void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
+			void *ctx)
 {
 	struct process_sets *s;
-	uint64_t pid;
 
-	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, &pid));)
+	for (size_t at = 0; (s = map_next(&pl->by_pid, &at, NULL));)
 		for (size_t i = 0; i < s->cnt; i++)
-			fn(ctx, (pid_t)pid, &s->v[i]);
+			fn(ctx, &s->v[i]);
 }
 
 struct leaving {
@@ -94,11 +93,10 @@ struct leaving {
 	size_t cnt;
 };
 
-static void set_leave(void *ctx, pid_t pid, struct link_set *set)
+static void set_leave(void *ctx, struct link_set *set)
 {
 	struct leaving *l = ctx;
 
-	(void)pid;
 	l->v = xrealloc(l->v, (l->cnt + 1) * sizeof(struct links *));
 	l->v[l->cnt++] = &set->links;
 }

@@ -93,8 +93,8 @@ void process_links_call(struct process_links *pl, pid_t pid);
 struct link_set *process_links_find(const struct process_links *pl, pid_t pid,
 				    const struct code_file *f);
 /* Calls fn for each set. fn may not add or drop sets. */
-void process_links_each(const struct process_links *pl,
-			void (*fn)(void *ctx, pid_t pid, struct link_set *set), void *ctx);
+void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
+			void *ctx);
 /* Detaches all probes (links_leave). */
 void process_links_leave(struct process_links *pl);
 void process_links_release(struct process_links *pl);

@@ -304,32 +304,26 @@ static void fd_put(int *place, int fd)
 }
 
 /*
- * Takes descriptors, which come before the reply that they belong to: of the file, of links, or
- * pairs of link and event.
+ * Takes descriptors, which come before the reply that they belong to: of hooks, of links, or pairs
+ * of link and event.
  */
 static void fds_take(struct helper *h, const json_t *message, const int *fds, size_t cnt)
 {
-	const json_t *sites = json_object_get(message, "sites"), *site;
+	const json_t *funcs = json_object_get(message, "funcs");
 	bool ret = json_get_bool(message, "ret");
 	size_t step = json_get_bool(message, "pairs") ? 2 : 1;
 
-	if (json_get_bool(message, "file") && cnt) {
-		fd_put(&h->pending.file_fd, fds[0]);
-		return;
-	}
 	if (json_get_bool(message, "hooks") && cnt) {
 		fd_put(&h->pending.hooks_fd, fds[0]);
 		return;
 	}
 	for (size_t i = 0; i + step <= cnt; i += step) {
-		site = json_array_get(sites, i / step);
 		perf_probes_add(
 			ret ? &h->pending.ret : &h->pending.entry,
 			&(struct perf_probe){
 				.link_fd = fds[i],
 				.event_fd = step == 2 ? fds[i + 1] : -1,
-				.offset = (uint64_t)json_integer_value(json_array_get(site, 0)),
-				.cookie = (uint64_t)json_integer_value(json_array_get(site, 1)),
+				.func = (int)json_integer_value(json_array_get(funcs, i / step)),
 			});
 	}
 }

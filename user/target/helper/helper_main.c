@@ -47,23 +47,21 @@ static void probes_say(struct service *s, bool ret, const struct perf_probes *pr
 {
 	size_t batch = HELPER_FDS_MAX / 2, n, i;
 	int fds[HELPER_FDS_MAX];
-	json_t *message, *sites;
+	json_t *message, *funcs;
 	bool pairs;
 
 	for (size_t at = 0; at < probes->cnt; at += n) {
 		pairs = probes->v[at].event_fd >= 0;
 		n = probes->cnt - at < batch ? probes->cnt - at : batch;
-		sites = json_array();
+		funcs = json_array();
 		for (i = 0; i < n; i++) {
-			json_array_append_new(
-				sites, json_pack("[I,I]", (json_int_t)probes->v[at + i].offset,
-						 (json_int_t)probes->v[at + i].cookie));
+			json_array_append_new(funcs, json_integer(probes->v[at + i].func));
 			fds[pairs ? 2 * i : i] = probes->v[at + i].link_fd;
 			if (pairs)
 				fds[2 * i + 1] = probes->v[at + i].event_fd;
 		}
 		message = json_pack("{s:b,s:b,s:b,s:o}", "fds", 1, "ret", ret, "pairs", pairs,
-				    "sites", sites);
+				    "funcs", funcs);
 		if (helper_message_send(s->sock, message, fds, pairs ? 2 * n : n))
 			_exit(1);
 		json_decref(message);
@@ -76,9 +74,9 @@ static json_t *id_json(const struct code_id *id)
 			 "stamp", (json_int_t)id->stamp);
 }
 
-static void file_fd_say(struct service *s, const char *what, int fd)
+static void hooks_fd_say(struct service *s, int fd)
 {
-	json_t *message = json_pack("{s:b,s:b}", "fds", 1, what, 1);
+	json_t *message = json_pack("{s:b,s:b}", "fds", 1, "hooks", 1);
 
 	if (helper_message_send(s->sock, message, &fd, 1))
 		_exit(1);
@@ -87,10 +85,8 @@ static void file_fd_say(struct service *s, const char *what, int fd)
 
 void service_links_say(struct service *s, const struct links *links)
 {
-	if (links->file_fd > 0)
-		file_fd_say(s, "file", links->file_fd);
 	if (links->hooks_fd > 0)
-		file_fd_say(s, "hooks", links->hooks_fd);
+		hooks_fd_say(s, links->hooks_fd);
 	probes_say(s, false, &links->entry);
 	probes_say(s, true, &links->ret);
 }
@@ -193,8 +189,6 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	err = inspect_file(s->opt, open_path, fd, next, in);
 	if (in->hook_cnt)
 		in->links.hooks_fd = hooks_file(in);
-	if (in->library && s->opt->alone && !in->sites)
-		in->links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file_say(s, id, &st, path, in, in->library ? next : -1, err);
 	file_keep(s, id, st.st_uid, in, in->library ? next : -1);
 	return err;
@@ -368,8 +362,6 @@ static void attach_serve(struct service *s, const json_t *request)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
 	if (f && !pid)
 		f->is_wide = true;
-	if (f && f->lib && s->opt->alone)
-		links.file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	service_links_say(s, &links);
 	attached_say(s, &id, f, failed, err);
 	links_release(&links); /* the collector has its own copies */

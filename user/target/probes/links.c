@@ -69,10 +69,7 @@ static int probe_attach(const struct link_programs *p, const struct perf_probe_k
 static void probe_add(struct perf_probes *probes, struct perf_probe p,
 		      const struct link_site *sites, size_t cnt)
 {
-	bool alone = cnt == 1 && sites->alone;
-
-	p.offset = alone ? sites->offset : 0;
-	p.cookie = alone ? sites->cookie : 0;
+	p.func = cnt == 1 && sites->alone ? POV_COOKIE_FUNC(sites->cookie) : -1;
 	perf_probes_add(probes, &p);
 }
 
@@ -166,8 +163,6 @@ static void links_forget(struct links *links)
 {
 	free(links->entry.v);
 	free(links->ret.v);
-	if (links->file_fd > 0)
-		close(links->file_fd);
 	if (links->hooks_fd > 0)
 		close(links->hooks_fd);
 	memset(links, 0, sizeof(*links));
@@ -179,10 +174,6 @@ void links_move(struct links *to, struct links *from)
 		perf_probes_add(&to->entry, &from->entry.v[i]);
 	for (size_t i = 0; i < from->ret.cnt; i++)
 		perf_probes_add(&to->ret, &from->ret.v[i]);
-	if (!to->file_fd) {
-		to->file_fd = from->file_fd;
-		from->file_fd = 0;
-	}
 	if (!to->hooks_fd) {
 		to->hooks_fd = from->hooks_fd;
 		from->hooks_fd = 0;
@@ -242,14 +233,6 @@ static void closing_do(struct closing *c)
 	free(c->links.v);
 }
 
-void links_close(struct perf_probes *probes)
-{
-	struct closing c = {.links = *probes};
-
-	memset(probes, 0, sizeof(*probes));
-	closing_do(&c);
-}
-
 void links_leave(struct links *const *links, size_t cnt, struct leftover_probes *leftover)
 {
 	struct closing c = {};
@@ -288,19 +271,34 @@ static void *closing_behind(void *arg)
 	return NULL;
 }
 
-void links_release_behind(struct links *links, struct leftover_probes *leftover)
+static void closing_start(struct closing *c)
 {
-	struct closing *c = xcalloc(1, sizeof(*c));
 	pthread_t thread;
 
-	closing_add(c, &links->entry, leftover);
-	closing_add(c, &links->ret, leftover);
-	links_forget(links);
 	behind_count(1);
 	if (!c->links.cnt || pthread_create(&thread, NULL, closing_behind, c))
 		closing_behind(c);
 	else
 		pthread_detach(thread);
+}
+
+void links_release_behind(struct links *links, struct leftover_probes *leftover)
+{
+	struct closing *c = xcalloc(1, sizeof(*c));
+
+	closing_add(c, &links->entry, leftover);
+	closing_add(c, &links->ret, leftover);
+	links_forget(links);
+	closing_start(c);
+}
+
+void probes_close_behind(struct perf_probes *probes)
+{
+	struct closing *c = xcalloc(1, sizeof(*c));
+
+	c->links = *probes;
+	memset(probes, 0, sizeof(*probes));
+	closing_start(c);
 }
 
 void links_wait(void)

@@ -20,8 +20,7 @@
  */
 struct perf_probe {
 	int event_fd, link_fd;
-	uint64_t offset; /* of its site if that is alone (links.h), else 0 */
-	uint64_t cookie; /* of its site if that is alone (links.h), else 0 */
+	int func; /* row of the function table if its site is alone (links.h), else -1 */
 };
 
 /* Zero-initialised, it is empty. */
@@ -79,7 +78,6 @@ struct link_site {
 
 struct links {
 	struct perf_probes entry, ret; /* event_fd -1: a uprobe_multi link */
-	int file_fd;		       /* > 0: the file, for attaching sites again */
 	/* > 0: a file of struct pov_hook, for functions that processes redirect by a jump */
 	int hooks_fd;
 };
@@ -100,8 +98,8 @@ size_t links_attach(struct links *links, const struct link_programs *programs, c
 		    struct link_site *sites, size_t cnt, int *err);
 /* Takes over all probes of another set; the file remains that of `to`. */
 void links_move(struct links *to, struct links *from);
-/* Detaches these probes, uprobe_multi links in parallel, and forgets them. */
-void links_close(struct perf_probes *probes);
+/* Detaches these probes in a thread, and forgets them. Returns at once. */
+void probes_close_behind(struct perf_probes *probes);
 /*
  * Detaches and forgets all probes, entries first. Slow with many perf-event uprobes, because the
  * kernel waits for each.
