@@ -66,7 +66,8 @@ struct command {
 	size_t options_bytes; /* size of the options struct */
 	/*
 	 * opts: filled options struct. argv[0..argc-1]: remaining operands. dashdash: index of the
-	 * first operand after "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage.
+	 * first operand after "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage. NULL:
+	 * this program does not have it.
 	 */
 	int (*run)(const void *opts, int argc, char **argv, int dashdash);
 };
