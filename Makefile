@@ -111,7 +111,7 @@ echo '	NULL,'; echo '};'; } >$@.$$$$; $(update)
 endef
 
 $(GEN)/commands.c: FORCE
-	$(call registry,command,commands,cmd/commands.h,cmd,$(wildcard user/cmd/cmd_*.c))
+	$(call registry,command,commands,lib/option.h,cmd,$(wildcard user/cmd/cmd_*.c))
 $(GEN)/layers.c: FORCE
 	$(call registry,layer,layers,layers/layer.h,layer,$(wildcard user/layers/*/*.c))
 $(GEN)/library_kinds.c: FORCE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Options and help of povtrace hang. */
-#include "cmd/commands.h"
+#include "lib/option.h"
 #include "cmd/recording/options.h"
 #include "report/report.h"
 

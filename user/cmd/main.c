@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds the subcommand, parses its options, runs it, and checks that its output was written. The
- * table of subcommands is generated (commands.h). This file is in povtrace and in povtrace-record,
+ * table of subcommands is generated (lib/option.h). This file is in povtrace and in povtrace-record,
  * which has all subcommands. povtrace executes it for those that it does not have itself, so that
  * machines without libbpf can read traces.
  */
-#include "lib/flush.h"
 #include "lib/log.h"
-#include "lib/own_file.h"
+#include "lib/file.h"
 #include "lib/own_state.h"
-#include "lib/suggest.h"
-#include "cmd/commands.h"
+#include "lib/text.h"
+#include "lib/option.h"
 #include "version.h"
 
 #include <errno.h>

@@ -72,6 +72,12 @@ struct command {
 	int (*run)(const void *opts, int argc, char **argv, int dashdash);
 };
 
+/*
+ * All commands of povtrace, by name; ends with NULL. make generates the table from the files
+ * user/cmd/cmd_<name>.c, each of which ends in `const struct command cmd_<name>`.
+ */
+extern const struct command *const commands[];
+
 /* Row i of all rows, starting with the command's own; NULL after the last one. */
 const struct option_def *option_row(const struct command *cmd, size_t i);
 

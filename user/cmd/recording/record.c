@@ -13,7 +13,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 #include "lib/text.h"
 #include "layers/func_table.h"
 
