@@ -48,7 +48,7 @@ endif
 .SECONDARY:
 # What is preloaded knows x86-64 only; elsewhere commands are recorded by probes.
 PRELOAD := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(BUILD)/libpovtrace-preload.so)
-all: $(BUILD)/povtrace $(BUILD)/povtrace-record.so $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t $(PRELOAD)
+all: $(BUILD)/povtrace $(BUILD)/povtrace-record $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t $(PRELOAD)
 
 # ---- flags ----
 
@@ -62,7 +62,7 @@ CFLAGS_ALL := -std=gnu11 $(OPT) $(WARN) $(if $(SAN),-fsanitize=$(SAN) -fno-omit-
 LDFLAGS_ALL := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 MISSING := $(shell $(PKG_CONFIG) --print-errors --exists $(PKGS) 2>&1 | grep -o "'[a-z0-9-]*'" | sort -u; \
 	command -v $(PKG_CONFIG) >/dev/null || echo $(PKG_CONFIG))
-# Reading a trace needs few libraries, recording all: it is a file of its own, loaded when it is needed.
+# povtrace needs few libraries. It executes povtrace-record, which needs all of them, for commands that record.
 READ_LIBS := $(shell $(PKG_CONFIG) --libs libzstd zlib jansson 2>/dev/null) -lm -lpthread -ldl
 RECORD_LIBS := $(shell $(PKG_CONFIG) --libs libbpf libelf hwloc 2>/dev/null) -lZydis
 # So do names of call sites, from files that may be damaged: a program of its own, started when it is needed.
@@ -90,10 +90,9 @@ LINES_MAIN_OBJ := $(BUILD)/obj/site/lines_main.o
 LINES_OBJ := $(LINES_MAIN_OBJ) $(BUILD)/obj/site/debug_info.o
 MPI_T_OBJ := $(addprefix $(BUILD)/obj/,advise/mpi_t_main.o lib/log.o lib/alloc.o)
 LIB_OBJ := $(filter-out $(MAIN_OBJ) $(LINES_MAIN_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ)) $(GEN_OBJ)
-# The recording half. In a layer's folder it is what looks into libraries: library*.c.
-RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(filter-out user/record/launch/%, \
-	$(wildcard user/target/*.c user/target/*/*.c user/record/*.c user/record/*/*.c user/layers/*/library*.c user/clock/*.c))) \
-	$(BUILD)/obj/gen/library_kinds.o
+# Only povtrace-record is linked with these. In a layer's folder they are what looks into libraries: library*.c.
+RECORD_OBJ := $(patsubst user/%.c,$(BUILD)/obj/%.o,$(wildcard user/target/*.c user/target/*/*.c user/record/*.c user/record/*/*.c \
+	user/layers/*/library*.c user/clock/*.c user/cmd/recording/*.c)) $(BUILD)/obj/gen/library_kinds.o
 READ_OBJ := $(filter-out $(RECORD_OBJ) $(LINES_OBJ) $(firstword $(MPI_T_OBJ)),$(USER_OBJ) $(GEN_OBJ))
 
 # Puts what a command printed to $@.$$$$ in the place of $@ only if that changes it, so that nothing is
@@ -112,7 +111,7 @@ echo '	NULL,'; echo '};'; } >$@.$$$$; $(update)
 endef
 
 $(GEN)/commands.c: FORCE
-	$(call registry,command,commands,cmd/commands.h,cmd,$(wildcard user/cmd/cmd_*.c))
+	$(call registry,command,commands,lib/option.h,cmd,$(wildcard user/cmd/cmd_*.c))
 $(GEN)/layers.c: FORCE
 	$(call registry,layer,layers,layers/layer.h,layer,$(wildcard user/layers/*/*.c))
 $(GEN)/library_kinds.c: FORCE
@@ -176,7 +175,7 @@ $(GEN)/clock.skel.h: $(BPFDIR)/clock/clock.linked.o
 $(BUILD)/flags: FORCE
 	@[ -z "$(MISSING)" ] || { echo "make: missing $(MISSING): run \"sudo make deps\"" >&2; exit 1; }
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -fPIC: $(RECORD_OBJ), $(PRELOAD_CFLAGS)' >$@.$$$$; $(update)
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL), $(PRELOAD_CFLAGS)' >$@.$$$$; $(update)
 
 $(BUILD)/obj/%.o: user/%.c $(BUILD)/flags | $(GEN_HDR)
 	$(say) CC $<
@@ -188,8 +187,6 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN_HDR)
 	@mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
-$(RECORD_OBJ): private CFLAGS_ALL += -fPIC
-
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LIB_OBJ)' >$@.$$$$; $(update)
@@ -198,14 +195,13 @@ $(LIB): $(LIB_OBJ) $(BUILD)/objects
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(LIB_OBJ)
 
-# All of it, and with its names: the recording half uses what reading does not.
 $(BUILD)/povtrace: $(READ_OBJ) $(BUILD)/objects
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic $(READ_OBJ) $(READ_LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(READ_OBJ) $(READ_LIBS) -o $@
 
-$(BUILD)/povtrace-record.so: $(RECORD_OBJ) $(BUILD)/objects
+$(BUILD)/povtrace-record: $(READ_OBJ) $(RECORD_OBJ) $(BUILD)/objects
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS_ALL) -shared $(RECORD_OBJ) $(RECORD_LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(READ_OBJ) $(RECORD_OBJ) $(RECORD_LIBS) $(READ_LIBS) -o $@
 
 $(BUILD)/povtrace-lines: $(LINES_OBJ) $(BUILD)/objects
 	$(say) LD $@
@@ -400,7 +396,7 @@ MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/povtrace
 SQLDIR = $(DESTDIR)$(PREFIX)/share/povtrace/sql
-COMMAND_NAMES = $(patsubst user/cmd_%.c,%,$(wildcard user/cmd_*.c))
+COMMAND_NAMES = $(patsubst user/cmd/cmd_%.c,%,$(wildcard user/cmd/cmd_*.c))
 
 $(BUILD)/man/povtrace.1: $(BUILD)/povtrace
 	@mkdir -p $(@D)
@@ -417,7 +413,7 @@ docs: $(MAN_PAGES) $(BUILD)/povtrace.bash
 install: all docs
 	install -D -m 755 $(BUILD)/povtrace $(DESTDIR)$(PREFIX)/bin/povtrace
 	install -d $(MANDIR) $(BASHDIR) $(DOCDIR)/kmod-docs/figures $(DOCDIR)/LICENSES
-	install -D -m 644 $(BUILD)/povtrace-record.so $(RECORDDIR)/povtrace-record.so
+	install -D -m 755 $(BUILD)/povtrace-record $(RECORDDIR)/povtrace-record
 	install -m 755 $(BUILD)/povtrace-lines $(RECORDDIR)/povtrace-lines
 	install -m 755 $(BUILD)/povtrace-mpi-t $(RECORDDIR)/povtrace-mpi-t
 	$(if $(PRELOAD),install -m 755 $(PRELOAD) $(RECORDDIR)/libpovtrace-preload.so)

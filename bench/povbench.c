@@ -6,7 +6,7 @@
  */
 #include "args.h"
 #include "lib/log.h"
-#include "lib/suggest.h"
+#include "lib/text.h"
 #include "compare/compare.h"
 #include "core/algorithm.h"
 #include "core/bench.h"

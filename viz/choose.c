@@ -7,7 +7,7 @@
 #include "choose.h"
 
 #include "lib/log.h"
-#include "lib/suggest.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "page.h"
 #include "gnuplot.h"
 
-#include "lib/flush.h"
+#include "lib/file.h"
 #include "lib/log.h"
 #include "lib/option.h"
 #include "core/map_judge.h"

@@ -5,7 +5,7 @@
  */
 #include "lib/log.h"
 #include "fabric/read.h"
-#include "fabric/tables.h"
+#include "fabric/load.h"
 #include "fabric/traffic.h"
 
 #include <stdint.h>

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
-# The recording half is a file of its own: traces are read without it, and without the libraries that only it needs.
+# povtrace executes povtrace-record for commands that need libbpf. It reads traces without that program, and without the libraries that
+# only it needs.
 
 load lib
 
 setup() {
 	begin
-	half=$(dirname "$POVTRACE")/povtrace-record.so
+	recorder=$(dirname "$POVTRACE")/povtrace-record
 	cp "$POVTRACE" povtrace
 }
 
@@ -19,64 +20,78 @@ refused() {
 	[[ $output == *"$why"* ]]
 }
 
-# other_half: a povtrace-record.so made of the C on stdin
-other_half() {
-	need gcc
-	gcc -shared -fPIC -x c - -o povtrace-record.so "$@"
-}
-
-@test "the program itself is linked with neither libbpf, libelf, Zydis nor hwloc" {
+@test "povtrace is linked with neither libbpf, libelf, Zydis nor hwloc" {
 	need readelf
 	readelf -d "$POVTRACE" | grep -F '(NEEDED)' >needed
 	grep -q libjansson needed
 	run grep -E 'bpf|elf|Zydis|hwloc' needed
 	echo "$output"
 	[ "$status" = 1 ]
-	readelf -d "$half" | grep -F '(NEEDED)' | grep -q libbpf
+	readelf -d "$recorder" | grep -F '(NEEDED)' | grep -q libbpf
 }
 
-@test "without the recording half: traces are read, help is given" {
+@test "without povtrace-record: traces are read, help is given, mistakes are found" {
 	echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000}' | trace run
 	./povtrace info --json run.pov | jq -e .recording
 	./povtrace report run.pov
 	./povtrace export run.pov -o run.json
 	jq -e .traceEvents run.json
-	./povtrace help record | grep -q '^Usage: povtrace record'
+	./povtrace help | grep -q '^  record  '
+	for command in record stat hang clock check; do
+		./povtrace help $command | grep -q "^Usage: povtrace $command"
+		./povtrace $command --help | cmp - <(./povtrace help $command)
+		./povtrace --man $command | grep -q '^\.TH'
+		./povtrace --completion | grep -qw $command
+		run ./povtrace $command --no-such-option
+		[ "$status" = 2 ]
+	done
 }
 
-@test "without the recording half: record and check say what is missing" {
-	why="needs povtrace-record.so"
+@test "without povtrace-record: commands that need it say so" {
+	why="needs povtrace-record"
 	refused record -o run.pov -- true
 	[[ $output == *"record needs"* ]]
 	[ ! -e run.pov ]
 	refused check
 	[[ $output == *"check needs"* ]]
 	refused check --sites povtrace
+	printf '#!/bin/sh\n' >povtrace-record
+	why="check: cannot execute $PWD/povtrace-record: Permission denied"
+	refused check
 }
 
-@test "the recording half is found beside the program, and where it is installed" {
+@test "povtrace-record is found beside the program, and where it is installed" {
 	why="it defines no function that can be traced"
-	cp "$half" .
+	cp "$recorder" .
 	refused check --sites povtrace
 	mkdir -p there/bin there/lib/povtrace
-	mv povtrace-record.so there/lib/povtrace/
+	mv povtrace-record there/lib/povtrace/
 	mv povtrace there/bin/
 	cd there/bin
 	refused check --sites povtrace
 }
 
-@test "a library that is missing is named" {
-	echo 'int gone;' | other_half
-	mv povtrace-record.so libgone.so
-	echo 'extern int gone; int *p = &gone;' | other_half -L. -Wl,--no-as-needed -lgone
-	rm libgone.so
-	why="libgone.so: cannot open shared object file"
-	refused record -o run.pov -- true
-	[[ $output == *libbpf* ]]
-}
-
-@test "a recording half of another version is refused" {
-	other_half <<<'const struct { const char *version; } recorder = {"0.0.1"};'
-	why="is version 0.0.1, but this program is"
-	refused record -o run.pov -- true
+@test "povtrace-record gets all arguments and the signals, and its status is passed on" {
+	need gcc
+	gcc -x c - -o povtrace-record <<-'END'
+		#include <signal.h>
+		#include <stdio.h>
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < argc; i++)
+				puts(argv[i]);
+			puts(signal(SIGXFSZ, SIG_DFL) == SIG_DFL ? "default" : "ignored");
+			puts(signal(SIGCHLD, SIG_DFL) == SIG_DFL ? "default" : "ignored");
+			return 7;
+		}
+	END
+	words=(-q record -o "a b.pov" -d 3 -- true -o "" --x)
+	run ./povtrace "${words[@]}"
+	[ "$status" = 7 ]
+	printf '%s\n' ./povtrace "${words[@]}" default default | cmp - <(echo "$output")
+	(
+		trap '' CHLD XFSZ
+		run ./povtrace "${words[@]}"
+		[ "$(tail -n 2 <<<"$output")" = $'ignored\nignored' ]
+	)
 }

@@ -4,7 +4,7 @@
 # Dependencies point one way. Each room (a folder of user/, or a file of one) may include what its rule names, and nothing else of ours;
 # "record" stands for the whole folder, "layers/func_table.h" for one header.
 #
-# A layer's folder has two halves: library*.c, which look into libraries, are the recording half's; the rest decodes. What is in
+# A layer's folder has two parts: library*.c, which look into libraries, are linked into povtrace-record only; the rest decodes. What is in
 # layers/ itself serves both. Recording uses of it the table of functions and the recipes made from it.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/lint/tap.bash
@@ -85,12 +85,12 @@ done)
 check "each file of the model knows only the steps before its own" "$bad"
 
 reading=$(tree_files 'user/lib/*' 'user/trace/*' 'user/layers/*' 'user/model/*' 'user/analysis/*' 'user/report/*' \
-	'user/timeline/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd/cmd_'{advise,report,diff,export,view,info}.c |
+	'user/timeline/*' 'user/site/*' 'user/fabric/*' 'user/advise/*' 'user/cmd/*.[ch]' |
 	grep '\.[ch]$' | grep -vE '^user/site/debug_info\.c$|^user/layers/[a-z0-9]*/library')
-check "reading a trace needs neither libbpf nor the kernel half, nor what else only the recording half and povtrace-lines are linked with" \
+check "reading a trace needs neither libbpf nor the kernel half, nor what else only povtrace-record and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
-bad=$(includes $(tree_files 'user/cmd/cmd_'{record,check,clock,dump}.c user/cmd/{watch,record,record_last}.[ch]) |
+bad=$(includes $(tree_files 'user/cmd/cmd_'{record,check,clock,dump}.c user/cmd/recording/{watch,record,run_record,run_clock,run_check}.[ch]) |
 	grep -E ' (model|analysis|report|timeline|layers)/' | grep -vE ' (layers/func_table|timeline/export)\.h')
 check "record, dump, clock and check decode nothing" "$bad"
 

@@ -5,8 +5,8 @@
  */
 #include "unit/test.h"
 #include "fabric/read.h"
-#include "fabric/route.h"
-#include "fabric/tables.h"
+#include "fabric/fabric.h"
+#include "fabric/load.h"
 #include "fabric/traffic.h"
 #include "unit/cases.h"
 

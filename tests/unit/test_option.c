@@ -6,7 +6,7 @@
 #include "unit/test.h"
 #include "lib/human.h"
 #include "lib/option.h"
-#include "lib/suggest.h"
+#include "lib/text.h"
 #include "unit/cases.h"
 
 #define SECOND 1000000000ull

@@ -20,7 +20,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "lib/own_file.h"
+#include "lib/file.h"
 #include "lib/person.h"
 
 #define ANSWER_BYTES_MAX (1u << 20)

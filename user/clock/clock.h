@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The interface of `povtrace clock` for its command: serves libpov's pages (abi/clock.h) and
- * periodically reports their contents. Part of povtrace-record.so; see record/recorder.h.
+ * periodically reports their contents.
  */
 #ifndef POV_CLOCK_CLOCK_H
 #define POV_CLOCK_CLOCK_H

@@ -9,7 +9,7 @@
 #include "advise/advise.h"
 #include "lib/log.h"
 #include "lib/progress.h"
-#include "cmd/commands.h"
+#include "lib/option.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_join.h"

@@ -8,7 +8,7 @@
 
 #include "lib/log.h"
 #include "lib/progress.h"
-#include "cmd/commands.h"
+#include "lib/option.h"
 #include "report/compare.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"

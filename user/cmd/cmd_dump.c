@@ -16,7 +16,7 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/run_socket.h"
-#include "cmd/commands.h"
+#include "lib/option.h"
 
 struct dump_options {
 	const char *output;

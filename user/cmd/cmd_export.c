@@ -10,7 +10,7 @@
 #include "lib/json_out.h"
 #include "lib/log.h"
 #include "lib/person.h"
-#include "cmd/commands.h"
+#include "lib/option.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 #include "timeline/export.h"

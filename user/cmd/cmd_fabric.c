@@ -9,12 +9,10 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "cmd/commands.h"
-#include "fabric/hosts.h"
+#include "lib/option.h"
 #include "fabric/load.h"
 #include "fabric/read.h"
-#include "fabric/route.h"
-#include "fabric/tables.h"
+#include "fabric/fabric.h"
 #include "fabric/traffic.h"
 
 struct fabric_options {

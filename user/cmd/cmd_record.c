@@ -1,153 +1,108 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/*
- * povtrace record chooses the file's name and prints the totals at the end. record.h makes the
- * recording; timeline/export.h makes the export that -o FILE.json asks for.
- */
-#include "cmd/record.h"
+/* Options and help of povtrace record, and the options that povtrace stat shares with it. */
+#include "lib/option.h"
+#include "cmd/recording/options.h"
+#include "layers/func_table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+static const char *const sched_names[] = {"off", "ranks", "all", NULL};
+static const char *const capture_names[] = {"auto", "probes", "preload", NULL};
+static const char *const api_names[] = {"auto", "multi", "perf", NULL};
 
-#include "lib/human.h"
-#include "lib/log.h"
-#include "cmd/commands.h"
-#include "cmd/record_last.h"
-#include "timeline/export.h"
-
-struct record_command_options {
-	struct record_options record;
-	const char *output, *last;
-	struct option_list whens;
+#define FIELD(name) offsetof(struct record_options, name)
+const struct option_def record_option_rows[] = {
+	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
+	 .help = "Attach to a running process, its threads and its children; a launcher's PID "
+		 "attaches to its ranks. May be given several times."},
+	{"all", 'a', OPTION_FLAG, FIELD(all),
+	 .help = "Every MPI process of the node, also those started later."},
+	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
+	 .help = "Stop after this time. The recorded programs run on."},
+	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
+	 .help = "Stop when the file has this size."},
+	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
+	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. \"default\" is "
+		 "all but local queries; \"all\" is both. Conversion of handles has to be named "
+		 "(\"all,conv\"), because Open MPI's Fortran bindings convert each handle by a "
+		 "call that would look like the program's. Cheap local calls (those that make, "
+		 "commit and free datatypes) are only counted unless their group is named: "
+		 "\"default,type\" records each."},
+	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
+	 .help = "What to record besides MPI, separated by commas; it is shown inside the MPI "
+		 "calls that cause it: calls to UCX (ucp), from UCX to its transports (uct), the "
+		 "steps of Open MPI's own protocols (ob1), calls to libfabric (ofi), work requests "
+		 "to RDMA adapters (verbs), and system calls that move data through sockets and "
+		 "between processes (os). Ranks' times and messages stay those of MPI. \"posts\": "
+		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
+	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
+	 .help = "Record functions of any layer by name (shell pattern), in addition to --mpi's "
+		 "and --layers'; without those options, record only these. May be given several "
+		 "times."},
+	{"no-functions", 0, OPTION_LIST, FIELD(no_functions), "GLOB",
+	 .help = "Functions to leave out. May be given several times."},
+	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
+	 .help = "A function of the program, or of a library that it loads, whose calls are phases "
+		 "of the run: the timeline shows them and the report sums them up. FUNC is its "
+		 "symbol as nm prints it; a static function will do. May be given several times; "
+		 "\"main\" is the whole program. A function of a Go program is refused by name, "
+		 "and so is one whose return instructions cannot all be found. A region costs more "
+		 "than a recorded call: do not use it for functions that are called all the time."},
+	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
+	 .help = "Scheduler events of all tasks (this shows who took a core), of the recorded "
+		 "programs' threads only, or of none."},
+	{"irq", 0, OPTION_FLAG, FIELD(irq), .help = "Also record interrupts and softirqs."},
+	{"spin-gap", 0, OPTION_SECONDS, FIELD(spin_gap_ns), "TIME", .dflt = "1ms",
+	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record "
+		 "unless they are further apart than this."},
+	{"ring-size", 0, OPTION_BYTES, FIELD(ring_bytes), "BYTES", .max = 1ull << 30,
+	 .help = "Size of each ring buffer between kernel and collector, rounded up to a power of "
+		 "two. If not given: 16M, or less on many CPUs, so that all of them take at most "
+		 "256M."},
+	{"cpus-per-ring", 0, OPTION_U64, FIELD(cpus_per_ring), "N", .max = 1024,
+	 .help = "CPUs that share a ring buffer. If not given: as many as keep the number of rings "
+		 "at 32 or less."},
+	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
+	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the "
+		 "environment of the shell where sudo was typed. With root, COMMAND runs as root, "
+		 "and the files are root's."},
+	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "auto",
+	 .choices = capture_names,
+	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's "
+		 "processes load, at a twentieth of the cost, and by probes in processes that "
+		 "cannot load it or bypass it. \"auto\" is preload if there is a COMMAND and "
+		 "neither --layers nor --region, which need probes."},
+	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
+	 .help = "Share of each second of a process that recording may take. Beyond that its "
+		 "costliest functions that do not wait for others are only counted, for the rest "
+		 "of the recording; those whose counting alone costs too much are not even that. "
+		 "The report shows which, and since when. \"auto\": 5 for probes, and no "
+		 "limit for processes that record their calls themselves. 0 or \"off\": no limit, "
+		 "every call is recorded."},
+	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
+	 .choices = api_names,
+	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf "
+		 "event each."},
+	{.name = NULL},
 };
+#undef FIELD
 
+#define FIELD(name) offsetof(struct record_command_options, name)
 static const struct option_def options[] = {
-	{"output", 'o', OPTION_STRING, offsetof(struct record_command_options, output), "FILE",
-	 .dflt = "run.pov",
+	{"output", 'o', OPTION_STRING, FIELD(output), "FILE", .dflt = "run.pov",
 	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace, .svg or .folded, the trace "
 		 "is exported to it after recording, and kept beside it as .pov. An existing "
 		 "recording is kept as FILE.old."},
-	{"last", 0, OPTION_STRING, offsetof(struct record_command_options, last), "SECONDS|BYTES",
+	{"last", 0, OPTION_STRING, FIELD(last), "SECONDS|BYTES",
 	 .help = "Keep only the newest part of the recording, in memory: this much time (10s), or "
 		 "this many bytes as in a file (64M). It is written when recording ends, and on "
 		 "request by `povtrace dump`, SIGUSR1, or --when, then to run.1.pov, run.2.pov … "
 		 "if FILE is run.pov."},
-	{"when", 0, OPTION_LIST, offsetof(struct record_command_options, whens), "CONDITION",
+	{"when", 0, OPTION_LIST, FIELD(whens), "CONDITION",
 	 .help = "Write what --last keeps when a call took too long: 'MPI_Allreduce > 50ms' "
 		 "(a function, or a shell pattern as in --functions, and a time). Not again within "
 		 "--last's time; calls that match meanwhile are counted. May be "
 		 "given several times."},
 	{.name = NULL},
 };
-
-/* Returns the path of the recording: run.json → run.pov. The caller frees it. */
-static char *trace_path(const char *output)
-{
-	const char *base = strrchr(output, '/'), *dot;
-
-	if (!export_wants(output))
-		return xstrdup(output);
-	dot = strchr(base ? base + 2 : output + 1, '.');
-	return xasprintf("%.*s.pov", (int)(dot - output), output);
-}
-
-static void totals_print(const char *path, const struct session_result *r)
-{
-	char wall[HUMAN_BYTES], cpu[HUMAN_BYTES], size[HUMAN_BYTES];
-	char lost[HUMAN_BYTES], unstored[HUMAN_BYTES];
-	char ranks[64], calls[64], polls[64], switches[64];
-
-	if (log_get_level() < LOG_WARN)
-		return;
-	fprintf(stderr, "povtrace: %s: %s: %s, %s, %s, %s, %s lost, %s%s%s, own CPU %s (%s)\n",
-		path, human_ns(wall, HUMAN_BYTES, r->wall_ns),
-		human_plural(ranks, sizeof(ranks), r->ranks, "MPI process", "MPI processes"),
-		human_plural(calls, sizeof(calls), r->stored.calls + r->stored.counted, "call",
-			     "calls"),
-		human_plural(polls, sizeof(polls), r->stored.polls, "empty poll", "empty polls"),
-		human_plural(switches, sizeof(switches), r->stored.switches, "switch", "switches"),
-		human_count(lost, HUMAN_BYTES, r->lost),
-		r->unstored ? human_count(unstored, HUMAN_BYTES, r->unstored) : "",
-		r->unstored ? " not stored, " : "", human_bytes(size, HUMAN_BYTES, r->file_bytes),
-		human_ns(cpu, HUMAN_BYTES, r->own_cpu_ns), r->reason);
-}
-
-/*
- * Warns that tracing has changed the program's behaviour, or has cost more than the limit. It comes
- * last so that users see it.
- */
-static void distortion_print(const struct session_result *r, double limit_pct)
-{
-	char *text;
-
-	if (!distortion_matters(&r->distortion) &&
-	    !(limit_pct > 0 && r->distortion.pct > limit_pct))
-		return;
-	text = distortion_text(&r->distortion);
-	log_warn("%s", text);
-	free(text);
-}
-
-static int record_and_export(struct recording *r, const char *path, const char *output)
-{
-	int err = record_run(r, path, 0), rc;
-
-	if (r->result.stored.records || r->result.unstored || !err)
-		totals_print(path, &r->result);
-	record_hints(r, err, "give -o a place with more room");
-	if (err || (strcmp(path, output) && export_file(path, output, r->watch.owner)))
-		rc = 1;
-	else
-		rc = record_status(r);
-	distortion_print(&r->result, r->max_overhead_pct);
-	return rc;
-}
-
-/* Prepares --last and --when. 0 or the exit status (printed). */
-static int last_prepare(const struct record_command_options *o, struct recording *r,
-			struct keep_options *keep)
-{
-	*keep = (struct keep_options){0};
-	if (o->last && o->record.max_bytes)
-		log_error("record: --last keeps the newest part, --max-size the oldest: give only "
-			  "one of them");
-	else if (!o->last && o->whens.cnt)
-		log_error("record: --when needs --last, which sets how much is written");
-	else if (!o->last || !record_last_parse(o->last, &o->whens, r->recorded, keep))
-		return 0;
-	log_error("record: see `povtrace help record`");
-	return 2;
-}
-
-static int record_command_run(const void *opts, int argc, char **argv, int dashdash)
-{
-	const struct record_command_options *o = opts;
-	struct keep_options keep;
-	struct recording r;
-	char *path;
-	int rc;
-
-	if (!o->output[0] || !strcmp(o->output, "-")) {
-		log_error(
-			"record: cannot record to standard output: give a file, then use `povtrace "
-			"export -o -`; see `povtrace help record`");
-		return 2;
-	}
-	rc = record_prepare("record", &o->record, argc, argv, dashdash, &r);
-	if (rc)
-		return rc;
-	rc = last_prepare(o, &r, &keep);
-	if (o->last)
-		r.keep = &keep;
-	if (!rc) {
-		path = trace_path(o->output);
-		rc = record_and_export(&r, path, o->output);
-		free(path);
-	}
-	record_last_release(&keep);
-	record_release(&r);
-	return rc;
-}
 
 static const char *const examples[] = {
 	"sudo povtrace record -o run.pov -- mpirun -np 2 ./app",

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/commands.h"
+#include "lib/option.h"
 #include "cmd/view_serve.h"
 #include "lib/log.h"
 #include "lib/person.h"

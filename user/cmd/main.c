@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds the subcommand, parses its options, runs it, and checks that its output was written. The
- * table of subcommands is generated (commands.h).
+ * table of subcommands is generated (lib/option.h). This file is in povtrace and in povtrace-record,
+ * which has all subcommands. povtrace executes it for those that it does not have itself, so that
+ * machines without libbpf can read traces.
  */
-#include "lib/flush.h"
 #include "lib/log.h"
+#include "lib/file.h"
 #include "lib/own_state.h"
-#include "lib/suggest.h"
-#include "cmd/commands.h"
+#include "lib/text.h"
+#include "lib/option.h"
 #include "version.h"
 
 #include <errno.h>
@@ -15,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define RECORDER "povtrace-record"
 
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
@@ -108,7 +113,26 @@ static int print_about(const char *name, void (*general)(FILE *),
 	return STATUS_OK;
 }
 
-static int run_command(int argc, char **argv)
+/* Executes povtrace-record with all arguments of this program. Returns only if this fails. */
+static int recorder_execute(const struct command *cmd, char *const *all)
+{
+	char *path = own_file_find(RECORDER);
+
+	if (!path) {
+		log_error("%s needs " RECORDER ", which is neither beside this program nor in "
+			  "../lib/povtrace: run `make install`",
+			  cmd->name);
+		return STATUS_FAILURE;
+	}
+	own_state_give_back(); /* povtrace-record changes it again, and gives it back */
+	execv(path, all);
+	log_error("%s: cannot execute %s: %s", cmd->name, path, strerror(errno));
+	free(path);
+	return STATUS_FAILURE;
+}
+
+/* all: the arguments of this program. argv is their rest, which starts with the command. */
+static int run_command(int argc, char **argv, char *const *all)
 {
 	const struct command *cmd = command_find(argv[0]);
 	int nargs, dashdash, status;
@@ -123,14 +147,15 @@ static int run_command(int argc, char **argv)
 	} else if (status) {
 		status = STATUS_USAGE;
 	} else {
-		status = cmd->run(opts, nargs, argv, dashdash);
+		status = cmd->run ? cmd->run(opts, nargs, argv, dashdash) :
+				    recorder_execute(cmd, all);
 		option_release(cmd, opts);
 	}
 	free(opts);
 	return status;
 }
 
-static int command_dispatch(int argc, char **argv)
+static int command_dispatch(int argc, char **argv, char *const *all)
 {
 	static const char *const first_words[] = {"help", "--version", "--help", "-q", "-v", NULL};
 	const char *word = argc ? argv[0] : NULL;
@@ -157,13 +182,16 @@ static int command_dispatch(int argc, char **argv)
 		log_error("unknown option %s: a command's options follow its name", word);
 		return STATUS_USAGE;
 	}
-	return run_command(argc, argv);
+	return run_command(argc, argv, all);
 }
 
 int main(int argc, char **argv)
 {
-	int at = 1;
+	/* parsing a command's options moves its operands */
+	char **all = xcalloc((size_t)argc + 1, sizeof(*all));
+	int at = 1, status;
 
+	memcpy(all, argv, (size_t)argc * sizeof(*all));
 	setlocale(LC_CTYPE, "");
 	own_signal(SIGCHLD, SIG_DFL); /* if ignored, waitpid() finds no exit status */
 	own_signal(SIGXFSZ, SIG_IGN); /* write() fails with EFBIG instead */
@@ -174,5 +202,7 @@ int main(int argc, char **argv)
 			log_set_level(LOG_DEBUG);
 		else
 			break;
-	return flush_stdout(command_dispatch(argc - at, argv + at));
+	status = command_dispatch(argc - at, argv + at, all);
+	free(all);
+	return flush_stdout(status);
 }

@@ -3,7 +3,7 @@
  * Link ends, sorted by node and port, become ports and links. If two lines describe one port, they
  * must agree. A level is the distance to the nearest adapter.
  */
-#include "fabric/build.h"
+#include "fabric/read.h"
 
 #include "lib/log.h"
 

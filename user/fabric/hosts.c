@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The table of hosts, and the choice of the host's port that a rank uses. */
-#include "fabric/hosts.h"
+#include "fabric/traffic.h"
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "fabric/read.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,13 +85,16 @@ static const char *lid_read(const struct fabric *f, const char *text, struct fab
 }
 
 /* Returns NULL, or what is wrong. */
-static const char *line_read(struct fabric_hosts *h, char *line)
+static const char *hosts_line(void *ctx, char *line)
 {
+	struct fabric_hosts *h = ctx;
 	const char *blank = " \t\r\n,", *wrong;
-	char *save, *rank = strtok_r(line, blank, &save), *host;
+	char *save, *rank, *host;
 	struct fabric_place place, *kept;
 	uint64_t key;
 
+	line[strcspn(line, "#")] = 0;
+	rank = strtok_r(line, blank, &save);
 	if (!rank)
 		return NULL;
 	host = strtok_r(NULL, blank, &save);
@@ -114,27 +117,10 @@ static const char *line_read(struct fabric_hosts *h, char *line)
 
 int fabric_hosts_read(struct fabric_hosts *h, const struct fabric *f, FILE *in, const char *name)
 {
-	const char *wrong = NULL;
-	unsigned long at = 0;
-	char *line = NULL;
-	size_t room = 0;
+	const struct fabric_lines lines = {.line = hosts_line};
 
 	*h = (struct fabric_hosts){.fabric = f};
-	while (!wrong && getline(&line, &room, in) >= 0) {
-		at++;
-		line[strcspn(line, "#")] = 0;
-		wrong = line_read(h, line);
-	}
-	free(line);
-	if (wrong) {
-		log_error("fabric: %s: line %lu: %s", name, at, wrong);
-		return -EBADMSG;
-	}
-	if (ferror(in)) {
-		log_error("fabric: cannot read %s: %s", name, strerror(errno));
-		return -EIO;
-	}
-	return 0;
+	return fabric_lines_read(&lines, h, in, name);
 }
 
 const struct fabric_place *fabric_hosts_find(const struct fabric_hosts *h, uint32_t job,

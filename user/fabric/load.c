@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Merges flows, routes each pair of ends once, and adds the flows to the links on their path. */
+/*
+ * Merges flows, routes each pair of ends once, and adds the flows to the links on their path. Then
+ * sorts and sums half links for the tables.
+ */
 #include "fabric/load.h"
 
 #include "lib/log.h"
-#include "fabric/route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,4 +148,146 @@ void fabric_load_release(struct fabric_load *l)
 	free(l->flow);
 	free(l->half);
 	*l = (struct fabric_load){0};
+}
+
+/* ---- tables ---- */
+
+static const struct fabric_node *node_at(const struct fabric *f, uint32_t link, int end)
+{
+	return fabric_port_node(f, f->link[link].port[end]);
+}
+
+static bool between_switches(const struct fabric *f, uint32_t link)
+{
+	return node_at(f, link, 0)->kind == FABRIC_SWITCH &&
+	       node_at(f, link, 1)->kind == FABRIC_SWITCH;
+}
+
+static int by_place(const struct fabric_hot *x, const struct fabric_hot *y)
+{
+	if (x->link != y->link)
+		return x->link < y->link ? -1 : 1;
+	return x->direction - y->direction;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct fabric_hot *x = a, *y = b;
+
+	if (x->sum.bytes != y->sum.bytes)
+		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+	return by_place(x, y);
+}
+
+static int by_flow_cnt(const void *a, const void *b)
+{
+	const struct fabric_hot *x = a, *y = b;
+
+	if (x->sum.flows != y->sum.flows)
+		return x->sum.flows > y->sum.flows ? -1 : 1;
+	return by_bytes(a, b);
+}
+
+struct fabric_hot *fabric_hottest(const struct fabric_load *l, uint32_t context, bool by_flows,
+				  uint32_t *n)
+{
+	const struct fabric *f = l->fabric;
+	struct fabric_hot *hot = xcalloc(2 * (size_t)f->nlink + 1, sizeof(*hot));
+
+	*n = 0;
+	for (uint32_t i = 0; i < 2 * f->nlink; i++) {
+		const struct fabric_hot h = {.link = i / 2,
+					     .direction = (int)(i & 1),
+					     .sum = *fabric_load_half(l, context, i / 2,
+								      (int)(i & 1))};
+
+		if (h.sum.flows && (!by_flows || between_switches(f, h.link)))
+			hot[(*n)++] = h;
+	}
+	if (*n)
+		qsort(hot, *n, sizeof(*hot), by_flows ? by_flow_cnt : by_bytes);
+	return hot;
+}
+
+static struct fabric_level *level_of(struct fabric_level **rows, uint32_t *n, uint32_t subnet,
+				     int from, int to)
+{
+	struct fabric_level *r;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		r = &(*rows)[i];
+		if (r->subnet == subnet && r->from == from && r->to == to)
+			return r;
+	}
+	*rows = xrealloc(*rows, (*n + 1) * sizeof(**rows));
+	r = &(*rows)[(*n)++];
+	*r = (struct fabric_level){
+		.subnet = subnet, .from = from, .to = to, .min_bytes = UINT64_MAX};
+	return r;
+}
+
+static int by_level(const void *a, const void *b)
+{
+	const struct fabric_level *x = a, *y = b;
+
+	if (x->subnet != y->subnet)
+		return x->subnet < y->subnet ? -1 : 1;
+	return x->from != y->from ? x->from - y->from : x->to - y->to;
+}
+
+struct fabric_level *fabric_levels(const struct fabric_load *l, uint32_t context, uint32_t *n)
+{
+	const struct fabric *f = l->fabric;
+	struct fabric_level *rows = NULL;
+
+	*n = 0;
+	for (uint32_t i = 0; i < 2 * f->nlink; i++) {
+		int d = (int)(i & 1);
+		uint64_t bytes = fabric_load_half(l, context, i / 2, d)->bytes;
+		struct fabric_level *r = level_of(&rows, n, f->port[f->link[i / 2].port[0]].subnet,
+						  node_at(f, i / 2, d)->level,
+						  node_at(f, i / 2, !d)->level);
+
+		r->links++;
+		r->used += bytes > 0;
+		r->bytes += bytes;
+		if (bytes > r->max_bytes)
+			r->max_bytes = bytes;
+		if (bytes < r->min_bytes)
+			r->min_bytes = bytes;
+	}
+	if (*n)
+		qsort(rows, *n, sizeof(*rows), by_level);
+	return rows;
+}
+
+struct fabric_conflicts fabric_conflicts_of(const struct fabric_load *l, uint32_t context)
+{
+	struct fabric_conflicts c = {0};
+
+	for (uint32_t i = 0; i < 2 * l->fabric->nlink; i++) {
+		uint32_t flows = fabric_load_half(l, context, i / 2, (int)(i & 1))->flows;
+
+		if (!flows || !between_switches(l->fabric, i / 2))
+			continue;
+		c.used++;
+		c.shared += flows > 1;
+		if (flows > c.most)
+			c.most = flows;
+	}
+	return c;
+}
+
+uint64_t fabric_flows_sum(const struct fabric_load *l, uint32_t context, uint32_t *flows)
+{
+	uint64_t sum = 0;
+
+	*flows = 0;
+	for (uint32_t i = 0; i < l->nflow; i++) {
+		if (l->flow[i].context != context)
+			continue;
+		sum += l->flow[i].bytes;
+		++*flows;
+	}
+	return sum;
 }

@@ -2,13 +2,15 @@
 /*
  * Load of the links of a fabric caused by flows of traffic. A flow goes from an adapter's port to a
  * destination LID, in a context (a collective, a phase). Its bytes are added to each link along its
- * path (route.h), in the direction it takes there (Brown et al. 2014, section 3.4). Loads are sums
+ * path, in the direction it takes there (Brown et al. 2014, section 3.4). Loads are sums
  * without time, so they do not show which links are busy simultaneously.
  */
 #ifndef POV_FABRIC_LOAD_H
 #define POV_FABRIC_LOAD_H
 
 #include "fabric/fabric.h"
+
+#include <stdio.h>
 
 struct fabric_flow {
 	uint32_t from, to; /* ports of adapters */
@@ -57,5 +59,54 @@ uint32_t fabric_load_context(struct fabric_load *l, const char *name);
 void fabric_load_flow(struct fabric_load *l, const struct fabric_flow *flow);
 void fabric_load_finish(struct fabric_load *l);
 void fabric_load_release(struct fabric_load *l);
+
+/*
+ * Tables about a load: the hottest half links, how evenly the links of a level are used, and where
+ * flows of one context meet. A half link is a link in one direction.
+ */
+
+struct fabric_hot {
+	uint32_t link;
+	int direction;
+	struct fabric_half sum;
+};
+
+/* All half links between the same two levels of a subnet, in one direction. */
+struct fabric_level {
+	uint32_t subnet;
+	int from, to; /* levels */
+	uint32_t links, used;
+	uint64_t bytes;		       /* of all of them */
+	uint64_t max_bytes, min_bytes; /* most and least loaded one, including unused ones */
+};
+
+/* Half links between switches in one context. At adapters, all flows of a port meet anyway. */
+struct fabric_conflicts {
+	uint32_t used, shared; /* with any flow; with more than one */
+	uint32_t most;	       /* most flows on one half link */
+};
+
+/*
+ * Half links with bytes, the most loaded first. by_flows: those between switches with flows, by
+ * number of flows. The caller frees it.
+ */
+struct fabric_hot *fabric_hottest(const struct fabric_load *l, uint32_t context, bool by_flows,
+				  uint32_t *n);
+/* Sorted by subnet, from and to. The caller frees it. */
+struct fabric_level *fabric_levels(const struct fabric_load *l, uint32_t context, uint32_t *n);
+/* Bytes and number of a context's flows that have a path. */
+uint64_t fabric_flows_sum(const struct fabric_load *l, uint32_t context, uint32_t *flows);
+struct fabric_conflicts fabric_conflicts_of(const struct fabric_load *l, uint32_t context);
+
+/*
+ * Options of the printers. top: number of rows of long tables, 0: all. only: a context, or
+ * FABRIC_NONE: all. The printers return 0, or -EIO (not printed).
+ */
+struct fabric_shown {
+	uint32_t top, only;
+};
+int fabric_print_text(const struct fabric_load *l, const struct fabric_shown *how, FILE *out);
+int fabric_print_json(const struct fabric_load *l, const struct fabric_shown *how, FILE *out);
+int fabric_print_csv(const struct fabric_load *l, const struct fabric_shown *how, FILE *out);
 
 #endif

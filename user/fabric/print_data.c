@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Prints a load for programs: JSON, or CSV with one row per half link that carries something. */
-#include "fabric/tables.h"
+#include "fabric/load.h"
 
 #include "lib/json_out.h"
 

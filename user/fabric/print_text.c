@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Prints a load as tables for people. */
-#include "fabric/tables.h"
+#include "fabric/load.h"
 
 #include "lib/human.h"
 #include "lib/text.h"

@@ -13,7 +13,7 @@
 
 #include "lib/log.h"
 #include "lib/option.h"
-#include "lib/suggest.h"
+#include "lib/text.h"
 #include "layers/signature.h"
 
 size_t func_table_count(void)

@@ -8,7 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "lib/suggest.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -66,10 +66,17 @@ struct command {
 	size_t options_bytes; /* size of the options struct */
 	/*
 	 * opts: filled options struct. argv[0..argc-1]: remaining operands. dashdash: index of the
-	 * first operand after "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage.
+	 * first operand after "--", or -1. Returns the exit status: 0 ok, 1 failure, 2 usage. NULL:
+	 * this program does not have it.
 	 */
 	int (*run)(const void *opts, int argc, char **argv, int dashdash);
 };
+
+/*
+ * All commands of povtrace, by name; ends with NULL. make generates the table from the files
+ * user/cmd/cmd_<name>.c, each of which ends in `const struct command cmd_<name>`.
+ */
+extern const struct command *const commands[];
 
 /* Row i of all rows, starting with the command's own; NULL after the last one. */
 const struct option_def *option_row(const struct command *cmd, size_t i);

@@ -39,8 +39,8 @@ void images_predict(struct images *im, const struct launch_plan *plan)
 	char *cwd = getcwd(NULL, 0);
 
 	if (plan) {
-		/* The programs to come mostly use the same loader and C library as we do. */
-		json_array_append_new(words, json_string("/proc/self/exe"));
+		/* The programs to come mostly use the same loader and C library as the shell. */
+		json_array_append_new(words, json_string("/bin/sh"));
 		json_array_append_new(words, json_string(plan->program));
 		for (char *const *arg = plan->argv + 1; *arg; arg++)
 			json_array_append_new(words, json_string(*arg));

@@ -12,7 +12,7 @@
 
 #include "lib/log.h"
 #include "lib/map.h"
-#include "lib/own_file.h"
+#include "lib/file.h"
 #include "lib/text.h"
 #include "model/model.h"
 #include "site/module_names.h"

@@ -17,7 +17,7 @@
 
 #include "target/helper/library_kind.h"
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 
 #define PAGE_BYTES 4096 /* on x86-64 */
 #define CHUNK_PAGES 256

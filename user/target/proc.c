@@ -16,7 +16,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 
 #define STATUS_BYTES_MAX 65536
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */

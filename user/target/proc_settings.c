@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 
 #define ENVIRONMENT_BYTES_MAX (4u << 20)
 

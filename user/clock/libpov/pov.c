@@ -6,16 +6,128 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "clock/libpov/ask.h"
+#include "abi/clock.h"
 #include "clock/libpov/page.h"
+#include "clock/libpov/served.h"
 
 #define NS_PER_S 1e9
+#define SOCKET_USUAL "/run/povtrace/clock.sock"
+#define SOCKET_VARIABLE "POVTRACE_CLOCK"
 /* The server signals four times a second that it is alive. */
 #define ALIVE_NS 2000000000ull
+
+/* ---- requests to the server ---- */
+
+/* Pages mapped for the lifetime of the process; not inherited by children. */
+struct asked {
+	/*
+	 * In the order described at enum pov_clock_wish. Only a struct pov_clock_section is
+	 * writable.
+	 */
+	void *page[SERVED_FDS];
+	unsigned int cpus; /* CPUs of the node */
+};
+
+/* Only root may serve. */
+static int server_check(int conn)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+
+	if (getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
+		return -errno;
+	return who.uid ? -EPERM : 0;
+}
+
+static int server_connect(void)
+{
+	const char *path = secure_getenv(SOCKET_VARIABLE);
+	int conn = served_connect(path ? path : SOCKET_USUAL), err;
+
+	if (conn < 0)
+		return conn;
+	err = server_check(conn);
+	if (!err)
+		return conn;
+	close(conn);
+	return err;
+}
+
+static int answer_take(int conn, struct pov_clock_answer *answer, int fd[SERVED_FDS])
+{
+	int err = served_receive(conn, answer, sizeof(*answer), fd);
+
+	if (err)
+		return err;
+	if (answer->magic != POV_CLOCK_MAGIC || answer->version != POV_CLOCK_VERSION)
+		return -EPROTO;
+	return answer->status;
+}
+
+/* Children do not inherit the mapping: it would show the parent's times. */
+static void *page_map(int fd, size_t bytes, bool writable)
+{
+	void *page = mmap(NULL, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	madvise(page, bytes, MADV_DONTFORK);
+	return page;
+}
+
+static int pages_map(enum pov_clock_wish wish, const int fd[SERVED_FDS], struct asked *out)
+{
+	size_t cores = out->cpus * sizeof(struct pov_clock_core);
+
+	if (wish == POV_CLOCK_WISH_CLOCK) {
+		out->page[0] = page_map(fd[0], sizeof(struct pov_clock_process), false);
+		return out->page[0] ? 0 : -errno;
+	}
+	out->page[0] = page_map(fd[0], sizeof(struct pov_clock_section), true);
+	out->page[1] = out->page[0] ? page_map(fd[1], cores, false) : NULL;
+	if (out->page[1])
+		return 0;
+	if (out->page[0])
+		munmap(out->page[0], sizeof(struct pov_clock_section));
+	return -errno;
+}
+
+/*
+ * 0 or -errno: -ENOENT or -ECONNREFUSED without a server, -ESRCH if it does not serve this process.
+ */
+static int ask(enum pov_clock_wish wish, struct asked *out)
+{
+	struct pov_clock_request request = {
+		.magic = POV_CLOCK_MAGIC, .version = POV_CLOCK_VERSION, .wish = wish};
+	struct pov_clock_answer answer;
+	int fd[SERVED_FDS], conn, err;
+
+	conn = server_connect();
+	if (conn < 0)
+		return conn;
+	err = served_send(conn, &request, sizeof(request));
+	if (err) {
+		close(conn);
+		return err;
+	}
+	err = answer_take(conn, &answer, fd);
+	close(conn);
+	if (!err) {
+		*out = (struct asked){.cpus = answer.cpus};
+		err = pages_map(wish, fd, out);
+	}
+	for (int i = 0; i < SERVED_FDS; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return err;
+}
 
 /* ---- state of this process ---- */
 

@@ -8,7 +8,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 #include "record/kernel.h"
 #include "record/meta.h"
 

@@ -13,7 +13,7 @@
 #include "target/cgroup.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 #include "record/kernel.h"
 #include "record/meta.h"
 

@@ -15,7 +15,7 @@
 
 #include "lib/log.h"
 #include "lib/person.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 
 #define ENVIRON_BYTES_MAX (4u << 20)
 #define STATUS_BYTES_MAX 65536

@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "layers/func_table.h"
+#include "lib/file.h"
 #include "lib/log.h"
-#include "lib/memory_file.h"
-#include "lib/own_file.h"
 #include "lib/person.h"
 #include "lib/run_socket.h"
 #include "record/host/memory_limits.h"

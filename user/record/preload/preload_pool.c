@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
-#include "lib/memory_file.h"
+#include "lib/file.h"
 
 #define POOL_BYTES ((size_t)POV_PRELOAD_POOL_BYTES)
 

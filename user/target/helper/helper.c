@@ -21,7 +21,7 @@
 #include "target/code_file.h"
 #include "target/helper/helper_service.h"
 #include "target/probes/links.h"
-#include "lib/fd.h"
+#include "lib/file.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
 

@@ -31,8 +31,8 @@
 #include "target/proc.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
+#include "lib/file.h"
 #include "lib/log.h"
-#include "lib/memory_file.h"
 
 void service_say(struct service *s, json_t *message)
 {

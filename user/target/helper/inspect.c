@@ -127,18 +127,6 @@ static void shebang_read(int fd, char *buf, size_t bytes)
 }
 
 /*
- * Returns true for the tracer's own program, which is inspected for its loader and is never
- * recorded.
- */
-static bool is_own_program(int fd)
-{
-	struct stat own, st;
-
-	return !stat("/proc/self/exe", &own) && !fstat(fd, &st) && own.st_dev == st.st_dev &&
-	       own.st_ino == st.st_ino;
-}
-
-/*
  * Returns true for a static program: it has no loader in which a process could wait for its own
  * probes.
  */
@@ -196,7 +184,7 @@ static bool may_unwind(const struct elf_file *elf)
 	return !elf_file_defines(elf, "MPI_Init") && (is_cxx(elf) || mentions_any(elf, unwinding));
 }
 
-static int elf_inspect(const struct inspect_options *opt, const char *path, int fd,
+static int elf_inspect(const struct inspect_options *opt, const char *path,
 		       const struct elf_file *elf, uint16_t lib_id, struct inspected *out)
 {
 	const struct elf_headers *h = elf_file_headers(elf);
@@ -227,7 +215,7 @@ static int elf_inspect(const struct inspect_options *opt, const char *path, int 
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
 	out->unwinds = may_unwind(elf);
 	*opt->unwinds |= out->unwinds;
-	if (opt->region_cnt && !is_own_program(fd))
+	if (opt->region_cnt)
 		inspect_regions(opt, path, elf, out);
 	return inspect_library(opt, path, elf, lib_id, out);
 }
@@ -246,7 +234,7 @@ int inspect_file(const struct inspect_options *opt, const char *path, int fd, ui
 	err = elf_file_open_fd(fd, &elf);
 	if (err)
 		return err;
-	err = elf_inspect(opt, path, fd, elf, lib_id, out);
+	err = elf_inspect(opt, path, elf, lib_id, out);
 	elf_file_close(elf);
 	return err;
 }

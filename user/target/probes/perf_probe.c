@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/fd.h"
+#include "lib/file.h"
 #include "lib/log.h"
 #include "target/probes/links.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reads the CSV of `povtrace report --traffic --csv` (kmod-docs/TRAFFIC.md). Finds columns by name
- * and ignores others.
+ * Reads the CSV of `povtrace report --traffic --csv` (kmod-docs/TRAFFIC.md), and matrices of bytes
+ * from rank to rank, with one line per sender.
  */
 #include "fabric/traffic.h"
 
 #include "lib/human.h"
-#include "lib/log.h"
+#include "fabric/read.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* ---- CSV: columns are found by name, and others ignored ---- */
 
 enum column {
 	RANK,
@@ -56,7 +56,7 @@ struct csv {
 	const struct fabric_hosts *hosts;
 	enum fabric_by by;
 	int at[COLUMNS];
-	unsigned long line;
+	bool begun; /* the line of names was read */
 	char *field[FIELDS_MAX];
 	int n;
 };
@@ -96,7 +96,7 @@ static bool fields_split(struct csv *c, char *s)
 	return false;
 }
 
-static const char *head_read(struct csv *c, char *line)
+static const char *csv_head_read(struct csv *c, char *line)
 {
 	if (!fields_split(c, line))
 		return "not a line of CSV";
@@ -175,7 +175,7 @@ static const char *flows_add(struct csv *c, uint32_t port, uint64_t sent, uint64
 	return NULL;
 }
 
-static const char *row_read(struct csv *c, char *line)
+static const char *csv_row_read(struct csv *c, char *line)
 {
 	const struct fabric_place *place;
 	uint64_t rank, job, sent, read, unknown[2];
@@ -208,26 +208,100 @@ static const char *row_read(struct csv *c, char *line)
 	return flows_add(c, port, sent, read);
 }
 
+static const char *csv_line(void *ctx, char *line)
+{
+	struct csv *c = ctx;
+
+	if (c->begun)
+		return csv_row_read(c, line);
+	c->begun = true;
+	return csv_head_read(c, line);
+}
+
+static const char *csv_end(void *ctx)
+{
+	const struct csv *c = ctx;
+
+	return c->begun ? NULL : "the file is empty";
+}
+
 int fabric_traffic_read_csv(struct fabric_load *l, const struct fabric_hosts *h, enum fabric_by by,
 			    FILE *in, const char *name)
 {
+	const struct fabric_lines lines = {.line = csv_line, .end = csv_end};
 	struct csv c = {.l = l, .hosts = h, .by = by};
-	const char *wrong = NULL;
-	char *line = NULL;
-	size_t room = 0;
 
-	while (!wrong && getline(&line, &room, in) >= 0)
-		wrong = c.line++ ? row_read(&c, line) : head_read(&c, line);
-	free(line);
-	if (!wrong && ferror(in)) {
-		log_error("fabric: cannot read %s: %s", name, strerror(errno));
-		return -EIO;
+	return fabric_lines_read(&lines, &c, in, name);
+}
+
+/* ---- matrices ---- */
+
+struct matrix {
+	struct fabric_load *l;
+	const struct fabric_hosts *hosts;
+	uint32_t context, row, columns;
+};
+
+/* Returns NULL, or what is wrong. */
+static const char *matrix_cell_add(struct matrix *m, uint32_t column, uint64_t bytes)
+{
+	const struct fabric *f = m->l->fabric;
+	const struct fabric_place *from = fabric_hosts_find(m->hosts, 0, m->row),
+				  *to = fabric_hosts_find(m->hosts, 0, column);
+	struct fabric_flow flow = {.context = m->context, .bytes = bytes, .messages = 0};
+
+	if (!bytes)
+		return NULL;
+	if (!from || !to)
+		return "traffic of a rank that the table of hosts does not have";
+	flow.from = fabric_place_port(f, from, NULL, FABRIC_NONE);
+	flow.to = flow.from == FABRIC_NONE ?
+			  FABRIC_NONE :
+			  fabric_place_port(f, to, NULL, f->port[flow.from].subnet);
+	if (flow.to == FABRIC_NONE)
+		return "two hosts that no subnet has both linked ports of";
+	flow.lid = f->port[flow.to].lid;
+	fabric_load_flow(m->l, &flow);
+	return NULL;
+}
+
+static const char *matrix_line(void *ctx, char *line)
+{
+	struct matrix *m = ctx;
+	const char *blank = " \t\r\n,;", *wrong = NULL;
+	uint32_t column = 0;
+	uint64_t bytes;
+	char *save;
+
+	line[strcspn(line, "#")] = 0;
+	for (char *word = strtok_r(line, blank, &save); word && !wrong;
+	     word = strtok_r(NULL, blank, &save)) {
+		if (human_parse_u64(word, &bytes) || bytes > INT64_MAX)
+			return "no number of bytes";
+		wrong = matrix_cell_add(m, column++, bytes);
 	}
-	if (!wrong && !c.line)
-		wrong = "the file is empty";
-	if (wrong) {
-		log_error("fabric: %s: line %lu: %s", name, c.line, wrong);
-		return -EBADMSG;
-	}
-	return 0;
+	if (wrong || !column)
+		return wrong;
+	if (m->row && column != m->columns)
+		return "not as many numbers as in the lines before";
+	m->columns = column;
+	m->row++;
+	return NULL;
+}
+
+static const char *matrix_end(void *ctx)
+{
+	const struct matrix *m = ctx;
+
+	return m->row && m->row == m->columns ? NULL :
+						"the end: not as many lines as numbers in each";
+}
+
+int fabric_traffic_read_matrix(struct fabric_load *l, const struct fabric_hosts *h,
+			       const char *context, FILE *in, const char *name)
+{
+	const struct fabric_lines lines = {.line = matrix_line, .end = matrix_end};
+	struct matrix m = {.l = l, .hosts = h, .context = fabric_load_context(l, context)};
+
+	return fabric_lines_read(&lines, &m, in, name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "cmd/watch.h"
+#include "cmd/recording/watch.h"
 
 #include <errno.h>
 #include <signal.h>

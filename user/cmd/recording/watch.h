@@ -3,8 +3,8 @@
  * Code shared by all commands that watch processes: the choice of processes, the command to run and
  * its user, the signals that end the watching, and the command's exit status.
  */
-#ifndef POV_CMD_WATCH_H
-#define POV_CMD_WATCH_H
+#ifndef POV_CMD_RECORDING_WATCH_H
+#define POV_CMD_RECORDING_WATCH_H
 
 #include "record/launch/launch.h"
 #include "lib/option.h"

@@ -1,105 +1,23 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The options and the final messages of all commands that record. The recording itself is
- * record/session.c.
+ * Checks the options, and prints the final messages, of all commands that record. The recording
+ * itself is record/session.c.
  */
-#include "cmd/record.h"
+#include "cmd/recording/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "lib/proc_file.h"
+#include "lib/file.h"
 #include "lib/text.h"
-#include "record/recorder.h"
 #include "layers/func_table.h"
 
 #define COMM_BYTES_MAX 16
-
-enum { API_AUTO, API_MULTI, API_PERF };
-static const char *const sched_names[] = {"off", "ranks", "all", NULL};
-enum { CAPTURE_AUTO, CAPTURE_PROBES, CAPTURE_PRELOAD };
-static const char *const capture_names[] = {"auto", "probes", "preload", NULL};
-static const char *const api_names[] = {"auto", "multi", "perf", NULL};
-
-#define FIELD(name) offsetof(struct record_options, name)
-const struct option_def record_option_rows[] = {
-	{"pid", 'p', OPTION_LIST, FIELD(pids), "PID",
-	 .help = "Attach to a running process, its threads and its children; a launcher's PID "
-		 "attaches to its ranks. May be given several times."},
-	{"all", 'a', OPTION_FLAG, FIELD(all),
-	 .help = "Every MPI process of the node, also those started later."},
-	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
-	 .help = "Stop after this time. The recorded programs run on."},
-	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
-	 .help = "Stop when the file has this size."},
-	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
-	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. \"default\" is "
-		 "all but local queries; \"all\" is both. Conversion of handles has to be named "
-		 "(\"all,conv\"), because Open MPI's Fortran bindings convert each handle by a "
-		 "call that would look like the program's. Cheap local calls (those that make, "
-		 "commit and free datatypes) are only counted unless their group is named: "
-		 "\"default,type\" records each."},
-	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
-	 .help = "What to record besides MPI, separated by commas; it is shown inside the MPI "
-		 "calls that cause it: calls to UCX (ucp), from UCX to its transports (uct), the "
-		 "steps of Open MPI's own protocols (ob1), calls to libfabric (ofi), work requests "
-		 "to RDMA adapters (verbs), and system calls that move data through sockets and "
-		 "between processes (os). Ranks' times and messages stay those of MPI. \"posts\": "
-		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
-	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
-	 .help = "Record functions of any layer by name (shell pattern), in addition to --mpi's "
-		 "and --layers'; without those options, record only these. May be given several "
-		 "times."},
-	{"no-functions", 0, OPTION_LIST, FIELD(no_functions), "GLOB",
-	 .help = "Functions to leave out. May be given several times."},
-	{"region", 0, OPTION_LIST, FIELD(regions), "FUNC",
-	 .help = "A function of the program, or of a library that it loads, whose calls are phases "
-		 "of the run: the timeline shows them and the report sums them up. FUNC is its "
-		 "symbol as nm prints it; a static function will do. May be given several times; "
-		 "\"main\" is the whole program. A function of a Go program is refused by name, "
-		 "and so is one whose return instructions cannot all be found. A region costs more "
-		 "than a recorded call: do not use it for functions that are called all the time."},
-	{"sched", 0, OPTION_CHOICE, FIELD(sched), "WHOSE", .dflt = "all", .choices = sched_names,
-	 .help = "Scheduler events of all tasks (this shows who took a core), of the recorded "
-		 "programs' threads only, or of none."},
-	{"irq", 0, OPTION_FLAG, FIELD(irq), .help = "Also record interrupts and softirqs."},
-	{"spin-gap", 0, OPTION_SECONDS, FIELD(spin_gap_ns), "TIME", .dflt = "1ms",
-	 .help = "Polls that find nothing (MPI_Test, MPI_Iprobe …) are merged into one record "
-		 "unless they are further apart than this."},
-	{"ring-size", 0, OPTION_BYTES, FIELD(ring_bytes), "BYTES", .max = 1ull << 30,
-	 .help = "Size of each ring buffer between kernel and collector, rounded up to a power of "
-		 "two. If not given: 16M, or less on many CPUs, so that all of them take at most "
-		 "256M."},
-	{"cpus-per-ring", 0, OPTION_U64, FIELD(cpus_per_ring), "N", .max = 1024,
-	 .help = "CPUs that share a ring buffer. If not given: as many as keep the number of rings "
-		 "at 32 or less."},
-	{"user", 'u', OPTION_STRING, FIELD(user), "NAME",
-	 .help = "Run COMMAND as this user. If not given: as the user who ran sudo, in the "
-		 "environment of the shell where sudo was typed. With root, COMMAND runs as root, "
-		 "and the files are root's."},
-	{"capture", 0, OPTION_CHOICE, FIELD(capture), "HOW", .dflt = "auto",
-	 .choices = capture_names,
-	 .help = "How MPI calls are recorded: by probes; or (preload) by a library that COMMAND's "
-		 "processes load, at a twentieth of the cost, and by probes in processes that "
-		 "cannot load it or bypass it. \"auto\" is preload if there is a COMMAND and "
-		 "neither --layers nor --region, which need probes."},
-	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
-	 .help = "Share of each second of a process that recording may take. Beyond that its "
-		 "costliest functions that do not wait for others are only counted, for the rest "
-		 "of the recording; those whose counting alone costs too much are not even that. "
-		 "The report shows which, and since when. \"auto\": 5 for probes, and no limit for "
-		 "processes that record their calls themselves. 0 or \"off\": no limit, every call "
-		 "is recorded."},
-	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
-	 .choices = api_names,
-	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf "
-		 "event each."},
-	{.name = NULL},
-};
 
 /*
  * Returns why a function cannot be a region: it returns twice or elsewhere, or has no return
@@ -255,16 +173,13 @@ int record_run(struct recording *r, const char *path, int fd)
 		.argv = r->argv,
 		.progress = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN,
 	};
-	const struct recorder *half = recorder_load(r->command);
 	struct session_result *res = &r->result;
 	int err;
 
 	*res = (struct session_result){.child_status = -1};
-	if (!half)
-		return -ENOENT;
 	if (r->keep)
 		r->keep->asked = watch_requests();
-	err = half->session_run(&so, watch_signals(), res);
+	err = session_run(&so, watch_signals(), res);
 	if (res->child_pid && watch_reap(res->child_pid, &res->child_status))
 		res->child_pid = 0;
 	return err;
@@ -275,6 +190,45 @@ void record_release(struct recording *r)
 	watch_release(&r->watch);
 	free(r->recorded);
 	free(r->named);
+}
+
+static int nameless_open(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+	char *path;
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	path = xasprintf("%s/povtrace.XXXXXX", dir); /* the file system has no O_TMPFILE */
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+/* /var/tmp comes before /tmp because it is meant for large files. */
+int record_temporary_open(const char *command, const char **dir)
+{
+	const char *const dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && fd < 0; i++) {
+		if (!dirs[i] || !*dirs[i])
+			continue;
+		*dir = dirs[i];
+		fd = nameless_open(*dir);
+		if (fd < 0)
+			log_warn("%s: cannot make a temporary file in %s: %s", command, *dir,
+				 strerror(errno));
+	}
+	if (fd < 0)
+		log_error(
+			"%s: no directory for the temporary recording; set TMPDIR to one with room",
+			command);
+	else if (fd <= STDERR_FILENO) /* our parent had closed it */
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return fd;
 }
 
 /* --region and --layers work without MPI, too. */

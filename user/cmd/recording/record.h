@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Code shared by all commands that record: the options that choose functions and processes, and the
- * recording. Each command decides what to do with the result.
+ * Code shared by all commands that record. Each command decides what to do with the result.
  *
  *	status = record_prepare("record", &o->record, argc, argv, dashdash, &r);
  *	if (status)
@@ -11,23 +10,12 @@
  *	status = err ? 1 : record_status(&r);
  *	record_release(&r);
  */
-#ifndef POV_CMD_RECORD_H
-#define POV_CMD_RECORD_H
+#ifndef POV_CMD_RECORDING_RECORD_H
+#define POV_CMD_RECORDING_RECORD_H
 
-#include "lib/option.h"
 #include "record/session.h"
-#include "cmd/watch.h"
-
-/* The first member of each recording command's own options. */
-struct record_options {
-	const char *user, *mpi, *layers, *max_overhead;
-	struct option_list pids, functions, no_functions, regions;
-	bool all, irq;
-	int sched, kernel_api, capture;
-	uint64_t duration_ns, max_bytes, ring_bytes, cpus_per_ring, spin_gap_ns;
-};
-
-extern const struct option_def record_option_rows[]; /* for struct command's member shared */
+#include "cmd/recording/options.h"
+#include "cmd/recording/watch.h"
 
 struct recording {
 	const char *command; /* as the user typed it: "record" */
@@ -59,5 +47,20 @@ void record_hints(const struct recording *r, int err, const char *more_room);
 /* Returns the command's exit status, and prints it if it is not 0. Returns 0 without a command. */
 int record_status(const struct recording *r);
 void record_release(struct recording *r);
+
+/*
+ * Makes a file for a recording that is not kept. It has no name, so nothing is left however the
+ * command ends. Returns a descriptor, or -1 (printed in the command's name). *dir is the file's
+ * directory: a constant or from the environment.
+ */
+int record_temporary_open(const char *command, const char **dir);
+
+/*
+ * Parses --last and --when as the user typed them. recorded has a flag for each row of the function
+ * table. 0, or -EINVAL (printed). Release out in both cases.
+ */
+int record_last_parse(const char *last, const struct option_list *whens, const bool *recorded,
+		      struct keep_options *out);
+void record_last_release(struct keep_options *o);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* What several programs need to know about files and descriptors. */
+#ifndef POV_LIB_FILE_H
+#define POV_LIB_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Path of a file that belongs to the program and is loaded or executed at run time; the caller frees
+ * it. It lies beside the program (as built) or in ../lib/povtrace (as installed). No other place is
+ * searched, as the program may run as root. NULL: it is in neither place.
+ */
+char *own_file_find(const char *name);
+
+/*
+ * Reads a file of /proc/PID up to at least max bytes and adds a zero byte, which *len does not
+ * count. *len ≥ max: there may be more. NULL with errno if it cannot be read. The caller frees it.
+ */
+char *proc_file_read(pid_t pid, const char *name, size_t max, size_t *len);
+
+/*
+ * Makes a memfd of this size, close-on-exec, that can be sealed. Returns the descriptor or -errno.
+ * The limit of a file's size (ulimit -f) also applies to memfds. It is lifted meanwhile. Where that
+ * is not allowed, the result is -EFBIG.
+ */
+int memory_file_make(size_t bytes);
+
+/*
+ * Closes all descriptors of a forked process but these, in any order; negative ones and repetitions
+ * are ignored.
+ */
+void fd_close_others(const int *keep, size_t cnt);
+
+/*
+ * The last step of a program: closes stdout and returns status. If the output did not arrive, prints
+ * why and returns 1 instead of 0: a full disk or a closed pipe must not look like success. The C
+ * library flushes at exit, but does not report the result.
+ */
+int flush_stdout(int status);
+
+#endif
