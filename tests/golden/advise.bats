@@ -4,11 +4,7 @@
 
 load lib
 load two_ranks
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 job() { # [one] [SETTINGS] <SCRIPT: with "one", both are on CPU 0
 	local cpu=1 settings='{}'

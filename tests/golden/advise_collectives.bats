@@ -3,11 +3,7 @@
 # povtrace advise, the strategy collectives: made runs whose collectives take known times, and made results of povbench.
 
 load lib.bash
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # program SETTINGS COUNT CALLS OWN_MS: two ranks of MPICH reduce COUNT doubles, every 10 ms; rank 1 comes 1 ms behind rank 0, and OWN_MS
 # later both are done. Leaves run.pov.

@@ -4,8 +4,6 @@
 
 load lib
 
-setup() { begin; }
-
 commands() {
 	"$POVTRACE" help | sed -n '/^Commands:/,/^$/p' | awk '/^  / && $1 != "help" {print $1}'
 }

@@ -4,11 +4,7 @@
 
 load lib
 load made_run
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # is FILE LOAD_BALANCE SERIALISATION TRANSFER PARALLEL: within a hundredth
 is() {

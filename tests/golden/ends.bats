@@ -3,11 +3,7 @@
 # How ranks ended: which signal, status or MPI_Abort, in which call, and who was first. In report, JSON, timelines and info.
 
 load lib
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # recording RANKS: a job of mpirun, pid 50, whose ranks have pids 100 and up; MPI_Init and an MPI_Recv each. Records on stdin; times are
 # nanoseconds. start_ns and end_ns: of the recording, 10 s.

@@ -4,11 +4,7 @@
 
 load lib
 load two_ranks
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 job() { two_ranks "$@"; }
 barrier() { call 5 "$1" "$2" "$3" 0x44000000; } # PID BEGIN_US DURATION_US

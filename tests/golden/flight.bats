@@ -4,8 +4,6 @@
 
 load lib
 
-setup() { begin; }
-
 # refused OPTION…: wrong usage, with $why, and nothing is made.
 refused() {
 	run -2 "$POVTRACE" record -o x.pov "$@" -- true

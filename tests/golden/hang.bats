@@ -3,11 +3,7 @@
 # Where ranks were when the recording ended, and whom they waited for: planted hangs, and jobs that are merely slow.
 
 load lib
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # Function numbers
 Init=1 Send=2 Recv=3 Irecv=4 Wait=6 Waitall=7 Barrier=8 Allreduce=9 Bcast=10 Probe=11 Dup=12 Lock=14 Unlock=15 Write=16 Finalize=17 Ibarrier=18 Test=19 Isend=20 Waitany=21 Win=22 Thread=23

@@ -8,6 +8,7 @@ data=$here/../data
 tool=$here/../tool
 build=${BUILD:-build}
 [ "${build:0:1}" = / ] || build=$here/../../$build
+needed=()
 make=$build/tests/povmake # makes traces from text
 
 # For setup() and setup_file(): enters the test's (or the file's) own directory. A test's begins with the files that setup_file() made.
@@ -21,6 +22,13 @@ need() {
 	for program; do
 		command -v "$program" >/dev/null || skip "no $program here"
 	done
+}
+
+# needs PROGRAM…: before each test of a file without a setup() of its own.
+needs() { needed=("$@"); }
+setup() {
+	begin
+	need "${needed[@]}"
 }
 
 # trace NAME: makes NAME.pov from stdin, whose text stays in NAME.txt.

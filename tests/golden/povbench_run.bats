@@ -5,8 +5,6 @@
 load bench
 povbench_run=$BATS_TEST_DIRNAME/../../bench/povbench-run
 
-setup() { begin; }
-
 refused() { refuses 2 "povbench-run: $1" "$povbench_run" "${@:2}"; } # MESSAGE WORD...
 
 @test "povbench-run: the command is run so many times, with its words as they are" {

@@ -26,8 +26,6 @@ setup_file() {
 	J
 }
 
-setup() { begin; }
-
 plot() { "$POVPLOT" "$@"; }
 
 refused() { refuses "$1" "povplot: $2" "$POVPLOT" "${@:3}"; } # STATUS MESSAGE WORD...

@@ -10,8 +10,6 @@ setup_file() {
 		protocol barrier odd >run.json
 }
 
-setup() { begin; }
-
 @test "all that there is, named after file and benchmark" {
 	need gnuplot
 	mkdir results

@@ -16,8 +16,6 @@ setup_file() {
 	fabric >fabric.json
 }
 
-setup() { begin; }
-
 fabric() { "$POVTRACE" fabric -t "$tables" -H hosts -m one=one -m two=two "${@:---json}" "$topo"; }
 
 # The page's data.

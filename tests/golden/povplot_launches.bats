@@ -11,8 +11,6 @@ setup_file() {
 	launches launches=3 noise=3 seed=3 slow=2 slow_point=1.5 host=node8 >b.json
 }
 
-setup() { begin; }
-
 refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 
 @test "launches: one line a benchmark, with the sentence of the launch in the middle" {

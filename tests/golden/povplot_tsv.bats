@@ -11,8 +11,6 @@ setup_file() {
 	"$tool/bench_json" "MPICH Version: 4.0.2" "" node8 sender=map:perfect curve >mpich.json
 }
 
-setup() { begin; }
-
 tsv() { "$POVPLOT" "$@" --tsv; }
 
 # The first lines of a table on stdin; the last ones.

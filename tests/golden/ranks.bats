@@ -3,11 +3,7 @@
 # Who is a rank, of which job, and whose launcher was the wrong one: by what recordings say.
 
 load lib
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # A recording with MPICH, where pid 50 is the launcher. More lines of the script on stdin: "process PID PPID MEMBER…" is an object
 # "process" with these members, and a thread.

@@ -3,11 +3,7 @@
 # Functions of the program that are regions of the recording: in the report, in timelines, over several hosts.
 
 load lib
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # A rank that runs from the start: solve() within main(), and in it itself, a barrier, and a jump out of solve(). Host, pid, rank, list
 # of regions, and which of them are solve and main.

@@ -3,11 +3,7 @@
 # Two jobs that meet by MPI_Comm_spawn: messages and collectives between them, and who waits for whom.
 
 load lib
-
-setup() {
-	begin
-	need jq
-}
+needs jq
 
 # Function numbers
 Init=1 Send=2 Recv=3 Barrier=8 Allreduce=9 Bcast=10 Spawn=11 Parent=12 Merge=13 Disconnect=14 Dup=15 Multiple=16

@@ -8,7 +8,6 @@
 #include "unit/test.h"
 #include "advise/algorithms.h"
 #include "advise/measured.h"
-#include "lib/log.h"
 
 /* ---- intervals ---- */
 

@@ -8,16 +8,12 @@
  *   said JSON               a line of povtrace-mpi-t; without one the library is not asked
  *   show paths|asked        only paths; the library may be asked
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 #include "advise/library_internal.h"
 #include "analysis/advice.h"
-#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 

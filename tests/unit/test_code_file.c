@@ -9,7 +9,6 @@
 #include "abi/config.h"
 #include "target/code_file.h"
 #include "target/helper/inspect.h"
-#include "lib/log.h"
 #include "target/elf/elf_file.h"
 
 TEST(ids)

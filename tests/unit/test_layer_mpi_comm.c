@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Groups, and communicators created by calls that arrive in any order or not at all. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
-#include "lib/log.h"
 #include "layers/mpi/mpi_comm_internal.h"
 
 #define RANKS 6

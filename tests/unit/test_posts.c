@@ -22,15 +22,10 @@
  *   places N                                    prints the first N ranks' times by place
  *   show storms|flows|pairs|received|phases|csv|text|json|starts
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "analysis/site_times.h"
 #include "analysis/storms.h"
 #include "analysis/balance.h"
-#include "lib/log.h"
 #include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"

@@ -4,15 +4,11 @@
  * visitor derives each file's contents from its name, such as "libx needs liby". The search uses
  * nothing else.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 #include "target/predict_libraries.h"
 #include "target/helper/inspect.h"
-#include "lib/log.h"
 #include "unit/trace_help.h"
 
 static char dir[128];	   /* without symbolic links */

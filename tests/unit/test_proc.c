@@ -3,17 +3,12 @@
  * Which job a process belongs to if its launcher does not name it. Real processes get Hydra's
  * environment, some of them behind a shell like those of wrapper scripts.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 #include "target/proc.h"
-#include "lib/log.h"
 #include "unit/trace_help.h"
 
 /* Prints its pid and stops: the environment cannot be read while a program is being executed. */

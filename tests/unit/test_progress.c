@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Progress: the line's text, when it appears on a terminal, and that it disappears again. */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "unit/test.h"
-#include "lib/log.h"
 #include "lib/progress.h"
 #include "trace/trace_join.h"
 #include "trace_help.h"

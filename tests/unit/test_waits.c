@@ -28,14 +28,10 @@
  *   us                                       the case's times are in us
  *   show RESULT…
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit/test.h"
 #include "analysis/queues.h"
 #include "analysis/epochs.h"
 #include "analysis/overlap.h"
-#include "lib/log.h"
 #include "unit/cases.h"
 #include "unit/causes_world.h"
 
