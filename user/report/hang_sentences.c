@@ -63,7 +63,7 @@ static bool follows(const struct model_process *a, const struct model_process *b
 
 char *hang_ranks_text(const struct report *r, const struct model_process *const *p, uint32_t n)
 {
-	char *text = xstrdup(""), label[RANK_LABEL_BYTES];
+	char *text = xstrdup("");
 	uint32_t ranges = 0, end;
 
 	for (uint32_t i = 0; i < n; i = end) {
@@ -71,10 +71,10 @@ char *hang_ranks_text(const struct report *r, const struct model_process *const 
 			end++;
 		if (ranges++ == RANKS_NAMED)
 			return words(text, " and %u more", n - i);
-		text = words(text, "%s%s", i ? ", " : "", rank_label(r->model, p[i], label));
+		text = words(text, "%s%s", i ? ", " : "", RANK_LABEL(r, p[i]));
 		if (end > i + 1)
 			text = words(text, "%s%s", end == i + 2 ? ", " : "-",
-				     rank_label(r->model, p[end - 1], label));
+				     RANK_LABEL(r, p[end - 1]));
 	}
 	return text;
 }
@@ -131,11 +131,11 @@ static char *activity_in(const struct hang_thread *t)
 
 static char *call_text(const struct report *r, const struct hang_thread *t)
 {
-	char ns[HUMAN_BYTES], *place = place_in(r, &t->site), *activity = activity_in(t);
+	char *place = place_in(r, &t->site), *activity = activity_in(t);
 	char *want = t->nwant ? hang_want_text(r, t, t->want) : xstrdup("");
 	char *text = xasprintf("it is in %s%s for %s%s%s", t->func->name, place,
-			       t->before ? "at least " : "",
-			       human_ns(ns, sizeof(ns), hang_since_ns(r, t)), activity);
+			       t->before ? "at least " : "", NS_TEXT(hang_since_ns(r, t)),
+			       activity);
 
 	if (*want)
 		text = words(text, ", and waits for %s", want);
@@ -164,9 +164,9 @@ static char *outside_text(const struct report *r, const struct hang_thread *t)
 
 static char *polls_text(const struct report *r, const struct hang_thread *t)
 {
-	char ns[HUMAN_BYTES], *place = place_in(r, &t->site);
+	char *place = place_in(r, &t->site);
 	char *text = xasprintf("it has polled %s%s for %s without success", t->func->name, place,
-			       human_ns(ns, sizeof(ns), hang_since_ns(r, t)));
+			       NS_TEXT(hang_since_ns(r, t)));
 
 	free(place);
 	return text;

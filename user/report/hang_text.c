@@ -38,10 +38,8 @@ char *hang_comm_text(const struct hang_want *w)
 
 static char *peer_text(const struct report *r, const struct hang_want *w)
 {
-	char label[RANK_LABEL_BYTES];
-
 	if (w->process)
-		return xasprintf("rank %s", rank_label(r->model, w->process, label));
+		return xasprintf("rank %s", RANK_LABEL(r, w->process));
 	if (w->peer == PEER_ANY)
 		return xstrdup("any rank");
 	return w->peer >= 0 ? xasprintf("rank %d of it", w->peer) : xstrdup("an unknown rank");

@@ -261,13 +261,11 @@ static void shaded_cell(struct html *h, const struct pair *c, uint32_t from, uin
 			uint64_t most)
 {
 	int shade = most ? 1 + (int)((double)c->bytes / (double)most * (SHADES - 1) + 0.5) : 1;
-	char bytes[HUMAN_BYTES], n[64];
 
 	html_put(h, "<rect class=\"m%d\" x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\"><title>",
 		 shade, LABEL_PX + to * CELL_PX, from * CELL_PX, CELL_PX - 1, CELL_PX - 1);
 	html_text(h, "%s → %s: %s in %s", h->rows.label[from], h->rows.label[to],
-		  human_bytes(bytes, sizeof(bytes), c->bytes),
-		  human_plural(n, sizeof(n), c->messages, "message", "messages"));
+		  BYTES_TEXT(c->bytes), PLURAL_TEXT(c->messages, "message", "messages"));
 	html_put(h, "</title></rect>\n");
 }
 
@@ -288,12 +286,10 @@ static void shaded_put(struct html *h, const struct pair **list, size_t n)
 	uint32_t rows = h->rows.n;
 	uint64_t most;
 	struct pair *cell = folded(h, list, n, &most);
-	char bytes[HUMAN_BYTES];
 
 	html_paragraph(h, NULL,
 		       "From each %s (down) to each other one (across); the darkest is %s.",
-		       h->rows.folded ? "group of ranks" : "rank",
-		       human_bytes(bytes, sizeof(bytes), most));
+		       h->rows.folded ? "group of ranks" : "rank", BYTES_TEXT(most));
 	html_put(h,
 		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
 		 "aria-label=\"Message matrix\">"

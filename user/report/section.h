@@ -97,6 +97,10 @@ void json_section_pov(struct json_out *j, const struct report *r);
 
 /* ---- text ---- */
 
+/* Labels in a buffer that lasts until the end of the enclosing block: for arguments of calls. */
+#define RANK_LABEL(r, process) rank_label((r)->model, process, (char[RANK_LABEL_BYTES]){0})
+#define CPU_LABEL(r, cpu) cpu_label((r)->model, cpu, (char[CPU_LABEL_BYTES]){0})
+
 void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a finished table and frees it. */
 void text_columns(struct columns *c, FILE *out);

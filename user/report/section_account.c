@@ -220,10 +220,10 @@ static const struct model_process *late_most(const struct report *r,
 
 static char *who_text(const struct report *r, const struct model_process *p)
 {
-	char label[RANK_LABEL_BYTES], *name, *text;
+	char *name, *text;
 
 	if (p->is_rank)
-		return xasprintf("rank %s", rank_label(r->model, p, label));
+		return xasprintf("rank %s", RANK_LABEL(r, p));
 	if (!p->host_pid)
 		return xstrdup("nobody");
 	name = text_printable(p->name, 15);

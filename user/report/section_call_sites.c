@@ -89,8 +89,6 @@ void json_call_sites(struct json_out *j, const struct report *r, const bool *wan
 
 static void call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 {
-	char calls[64];
-
 	if (r->nrows > 1)
 		text_explain(
 			r, out,
@@ -104,8 +102,7 @@ static void call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 			  "FUNCTION+0x… is printed.");
 	if (r->site_times.left_out)
 		text_note(out, "%s from other call sites are not in this table.",
-			  human_plural(calls, sizeof(calls), r->site_times.left_out, "call",
-				       "calls"));
+			  PLURAL_TEXT(r->site_times.left_out, "call", "calls"));
 }
 
 static void site_cells(const struct report *r, const struct figure_table *t,

@@ -63,13 +63,11 @@ static void whys_json(struct json_out *j, const struct why *why, int n, const ui
 static void whys_note(const struct why *why, int n, const uint64_t *by, const uint64_t *also,
 		      FILE *out)
 {
-	char cnt[HUMAN_BYTES];
-
 	for (int i = 1; i < n; i++) {
 		uint64_t sum = by[i] + (also ? also[i] : 0);
 
 		if (sum)
-			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), sum), why[i].text);
+			text_note(out, "  %s: %s", COUNT_TEXT(sum), why[i].text);
 	}
 }
 
@@ -278,20 +276,17 @@ struct columns *table_message_sizes(const struct report *r)
 
 static void peers_note(const struct peers_row *all, FILE *out)
 {
-	char cnt[HUMAN_BYTES], of[80];
 	uint64_t unknown = all->messages - all->by[PEER_KNOWN];
 
 	if (!unknown)
 		return;
 	text_note(out, "The other end of %s of %s is unknown as a rank of MPI_COMM_WORLD:",
-		  human_count(cnt, sizeof(cnt), unknown),
-		  human_plural(of, sizeof(of), all->messages, "message", "messages"));
+		  COUNT_TEXT(unknown), PLURAL_TEXT(all->messages, "message", "messages"));
 	whys_note(unknown_peer, PEER_UNKNOWN_CNT, all->by, NULL, out);
 }
 
 static void matching_note(const struct match_row *all, FILE *out)
 {
-	char cnt[HUMAN_BYTES], of[80];
 	uint64_t left = 0, ends = 0;
 
 	for (int why = 0; why < MATCH_WHY_CNT; why++) {
@@ -303,8 +298,7 @@ static void matching_note(const struct match_row *all, FILE *out)
 	text_note(out,
 		  "%s of %s are not matched with their other end, so their lateness is "
 		  "unknown:",
-		  human_count(cnt, sizeof(cnt), left),
-		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
+		  COUNT_TEXT(left), PLURAL_TEXT(ends, "send or receive", "sends and receives"));
 	whys_note(unmatched, MATCH_WHY_CNT, all->sends, all->recvs, out);
 }
 
@@ -342,7 +336,6 @@ void text_messages_notes(const struct report *r, FILE *out)
 {
 	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
 	uint64_t unknown = 0;
-	char a[HUMAN_BYTES];
 
 	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
 		unknown += r->sum.messages.unknown[class];
@@ -350,7 +343,7 @@ void text_messages_notes(const struct report *r, FILE *out)
 		text_note(out,
 			  "%s%s more have an unknown size (their datatype or communicator was not "
 			  "recorded).",
-			  mark ? mark : "", human_count(a, sizeof(a), unknown));
+			  mark ? mark : "", COUNT_TEXT(unknown));
 }
 
 void text_peers_notes(const struct report *r, FILE *out)
@@ -429,14 +422,11 @@ static void unmatched_note(const struct epoch_row *all, FILE *out)
 {
 	uint64_t left = unmatched_count(all),
 		 sides = left + all->accesses[EPOCH_MATCHED] + all->exposures[EPOCH_MATCHED];
-	char cnt[HUMAN_BYTES], of[80];
 
 	if (!left)
 		return;
-	text_note(out, "%s of %s are not matched with their other side:",
-		  human_count(cnt, sizeof(cnt), left),
-		  human_plural(of, sizeof(of), sides, "access or exposure",
-			       "accesses and exposures"));
+	text_note(out, "%s of %s are not matched with their other side:", COUNT_TEXT(left),
+		  PLURAL_TEXT(sides, "access or exposure", "accesses and exposures"));
 	whys_note(unmatched_side, EPOCH_WHY_CNT, all->accesses, all->exposures, out);
 }
 
@@ -444,7 +434,6 @@ static void unmatched_note(const struct epoch_row *all, FILE *out)
 void text_epochs(const struct report *r, FILE *out)
 {
 	struct epoch_row all = {0};
-	char cnt[64];
 
 	for (uint32_t i = 0; i < r->nrows; i++)
 		table_row_add(&all, epochs_of(&r->findings.epochs, r->row[i]), accesses);
@@ -456,5 +445,5 @@ void text_epochs(const struct report *r, FILE *out)
 		text_note(out,
 			  "%s may have waited for a lock, but it is unknown whether another rank "
 			  "held it.",
-			  human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
+			  PLURAL_TEXT(all.doubtful, "call", "calls"));
 }

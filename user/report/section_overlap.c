@@ -96,15 +96,13 @@ static void row_cells(const struct report *r, struct columns *c, const struct ov
 		      struct text_unit each, struct text_unit all)
 {
 	double ratio = overlap_row_ratio(row);
-	char bytes[HUMAN_BYTES];
 
 	place_cell(r, c, row->key.start, &row->key.start_site);
 	place_cell(r, c, row->key.done, &row->key.done_site);
 	cell_count(c, row->cnt);
 	columns_cell(c, "%s",
-		     row->key.bucket == OVERLAP_BUCKET_UNKNOWN ?
-			     "?" :
-			     human_bytes(bytes, sizeof(bytes), row->bytes / row->cnt));
+		     row->key.bucket == OVERLAP_BUCKET_UNKNOWN ? "?" :
+								 BYTES_TEXT(row->bytes / row->cnt));
 	time_cell(c, row->outside_ns, row->cnt, each);
 	time_cell(c, row->wait_ns, row->cnt, each);
 	time_cell(c, row->late_ns, row->cnt, each);
@@ -160,7 +158,6 @@ void text_overlap(const struct report *r, FILE *out)
 	uint64_t unsure = 0;
 	uint32_t n, shown;
 	struct overlap_row *list = rows_of(r, &n);
-	char buf[64];
 
 	shown = text_rows_shown(r, n, ROWS_MANY);
 	if (!n) {
@@ -181,10 +178,9 @@ void text_overlap(const struct report *r, FILE *out)
 	if (unsure)
 		text_note(out,
 			  "Not in saved: %s whose other ends are unknown, collectives included.",
-			  human_plural(buf, sizeof(buf), unsure, "operation", "operations"));
+			  PLURAL_TEXT(unsure, "operation", "operations"));
 	if (r->findings.overlaps.without_row)
 		text_note(out, "Not in the table: %s, because there were too many call sites.",
-			  human_plural(buf, sizeof(buf), r->findings.overlaps.without_row,
-				       "operation", "operations"));
+			  PLURAL_TEXT(r->findings.overlaps.without_row, "operation", "operations"));
 	free(list);
 }

@@ -253,7 +253,6 @@ struct columns *table_matrix_of(const struct report *r, const struct pair *cell,
 {
 	const char *mark = text_mark(r->lost_shown, losses, 0);
 	struct columns *c = columns_new();
-	char label[RANK_LABEL_BYTES];
 	struct bytes_unit u;
 	uint64_t max = 0;
 
@@ -263,7 +262,7 @@ struct columns *table_matrix_of(const struct report *r, const struct pair *cell,
 	*unit = u.name;
 	columns_add(c, "", COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++)
-		columns_add(c, rank_label(r->model, model_process_get(r->model, r->row[i]), label),
+		columns_add(c, RANK_LABEL(r, model_process_get(r->model, r->row[i])),
 			    COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		text_rank_cell(r, c, model_process_get(r->model, r->row[i]));
