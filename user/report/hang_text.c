@@ -181,12 +181,7 @@ struct columns *table_hang(struct hang_text *x, uint32_t *shown)
 	struct columns *c = columns_new();
 
 	*shown = text_rows_shown(x->r, x->ngroups, GROUPS_SHOWN);
-	columns_add(c, "ranks", COLUMNS_LEFT);
-	columns_add(c, "in", COLUMNS_LEFT);
-	columns_add(c, "called at", COLUMNS_LEFT);
-	columns_add(c, "waits for", COLUMNS_LEFT);
-	columns_add(c, "since", COLUMNS_RIGHT);
-	columns_add(c, "", COLUMNS_LEFT);
+	columns_list(c, "<ranks", "<in", "<called at", "<waits for", ">since", "<");
 	for (uint32_t i = 0; i < *shown; i++)
 		group_row(x, c, &x->group[i]);
 	return c;

@@ -69,6 +69,11 @@ void json_functions(struct json_out *j, const struct report *r, const bool *want
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
 void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
+/* How many ends of messages were recorded, and how many of them lack their other end. */
+struct match_ends {
+	uint64_t all, unmatched;
+};
+struct match_ends match_ends_of(const struct match_row *row);
 void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx);
 void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost);
 void json_traffic(struct json_out *j, const struct report *r);
@@ -223,6 +228,8 @@ struct columns *table_call_sites(const struct report *r, struct call_sites_shown
 uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
 /* Copies a JSON value from the trace into a member; null if it is nested too deeply. */
 void json_key_value(struct json_out *j, const char *key, const json_t *v);
+/* Writes member "rank"; null if p is NULL, no rank, or a rank whose number is unknown. */
+void json_rank(struct json_out *j, const struct model_process *p);
 /* Writes null unless known. */
 void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
 /* Writes member "incomplete": names of the losses in lost, bits of analysis/loss.h. */

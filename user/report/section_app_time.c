@@ -351,9 +351,7 @@ static void table_print(const struct report *r, struct text_unit unit, FILE *out
 		qsort_r(row, r->nrows, sizeof(*row), least_compute, (void *)r);
 	text_process_columns(r, t.c, false);
 	if (r->opt->threads) {
-		columns_add(t.c, "thread", COLUMNS_LEFT);
-		columns_add(t.c, "tid", COLUMNS_RIGHT);
-		columns_add(t.c, "", COLUMNS_LEFT);
+		columns_list(t.c, "<thread", ">tid", "<");
 	}
 	if (has_masks(r))
 		columns_add(t.c, "bound to", COLUMNS_LEFT);

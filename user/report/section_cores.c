@@ -201,8 +201,7 @@ static void takers_cell(const struct report *r, struct columns *c, uint32_t cpu)
 				    words(line, "%s (pid %u) %.1f", name, p->host_pid, pct);
 		free(name);
 	}
-	columns_text(c, line, 96);
-	free(line);
+	columns_take(c, line, 96);
 }
 
 void text_takers(const struct report *r, FILE *out)
@@ -331,9 +330,7 @@ static void list_print(const struct report *r, FILE *out)
 	uint32_t shown = text_rows_shown(r, r->nrows, MATRIX_RANKS), i;
 	struct columns *c = columns_new();
 
-	columns_add(c, "rank", COLUMNS_RIGHT);
-	columns_add(c, "cpus", COLUMNS_RIGHT);
-	columns_add(c, "where, % of its running time", COLUMNS_LEFT);
+	columns_list(c, ">rank", ">cpus", "<where, % of its running time");
 	for (i = 0; i < shown; i++)
 		list_row(r, c, r->row[i]);
 	text_columns(c, out);

@@ -251,7 +251,7 @@ void json_failed(struct json_out *j, const struct report *r)
 		json_out_key_int(j, "code", row->code);
 		json_out_key_string(j, "called_from", site);
 		json_out_key_uint(j, "pid", p->host_pid);
-		json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+		json_rank(j, p);
 		json_out_key_uint(j, "calls", row->cnt);
 		json_out_key_uint(j, "first_ns", json_since_start(r, row->first_ns));
 		json_out_object_end(j);

@@ -264,8 +264,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 		return;
 	one = xcalloc(r->nprocesses, sizeof(*one));
 	t.c = columns_new();
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "function", COLUMNS_LEFT);
+	columns_list(t.c, ">rank", "<function");
 	figures_columns(&t);
 	for (i = 0; i < r->nrows; i++) {
 		one[r->row[i]] = true;
@@ -335,9 +334,7 @@ void text_collectives(const struct report *r, FILE *out)
 	text_section(out, "Collective calls: who came last");
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
-	columns_add(t.c, "most for", COLUMNS_LEFT);
-	columns_add(t.c, "at", COLUMNS_RIGHT);
-	columns_add(t.c, "behind the first", COLUMNS_RIGHT);
+	columns_list(t.c, "<most for", ">at", ">behind the first");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct arrival_row *a = arrivals_of(r, r->row[i]);
 

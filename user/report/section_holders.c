@@ -119,8 +119,7 @@ static void holders_cell(const struct report *r, struct columns *c,
 		line = words(line, "%s%s", i ? ", " : "", one);
 		free(one);
 	}
-	columns_text(c, line, limit.chars);
-	free(line);
+	columns_take(c, line, limit.chars);
 }
 
 void text_who_had_core(const struct report *r, struct columns *c, const struct model_thread *t,
@@ -158,10 +157,7 @@ void text_holders(const struct report *r, FILE *out)
 	uint32_t n, kept, shown = 0;
 	struct columns *c = columns_new();
 
-	columns_add(c, "rank", COLUMNS_RIGHT);
-	columns_add(c, "thread", COLUMNS_LEFT);
-	columns_add(c, "tid", COLUMNS_RIGHT);
-	columns_add(c, "without", COLUMNS_RIGHT);
+	columns_list(c, ">rank", "<thread", ">tid", ">without");
 	columns_add(c, "%", COLUMNS_TIGHT);
 	columns_add(c, "meanwhile on its core", COLUMNS_LEFT);
 	for (uint32_t at = 0; at < r->findings.nheld; at += n) {
@@ -206,7 +202,7 @@ static void json_holder(struct json_out *j, const struct held_by *by)
 	json_out_object_begin(j);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_out_key_string(j, "process", p->name);
-	json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_rank(j, p);
 	json_out_key_uint(j, "tid", by->thread->tid);
 	json_out_key_string(j, "thread", by->thread->comm);
 	json_out_key_uint(j, "held_ns", by->ns);

@@ -59,6 +59,15 @@ static void whys_json(struct json_out *j, const struct why *why, int n, const ui
 		json_out_key_uint(j, why[i].key, by[i]);
 }
 
+static void whys_object(struct json_out *j, const char *key, const struct why *why, int n,
+			const uint64_t *by)
+{
+	json_out_key_object(j, key);
+	json_out_key_uint(j, "matched", by[0]);
+	whys_json(j, why, n, by);
+	json_out_object_end(j);
+}
+
 /* also: counts to add, or NULL. */
 static void whys_note(const struct why *why, int n, const uint64_t *by, const uint64_t *also,
 		      FILE *out)
@@ -118,19 +127,11 @@ void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost)
 	json_out_object_end(j);
 }
 
-static void ends_print(struct json_out *j, const char *key, const uint64_t by[MATCH_WHY_CNT])
-{
-	json_out_key_object(j, key);
-	json_out_key_uint(j, "matched", by[MATCHED]);
-	whys_json(j, unmatched, MATCH_WHY_CNT, by);
-	json_out_object_end(j);
-}
-
 void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost)
 {
 	json_out_key_object(j, "matching");
-	ends_print(j, "sends", row->sends);
-	ends_print(j, "receives", row->recvs);
+	whys_object(j, "sends", unmatched, MATCH_WHY_CNT, row->sends);
+	whys_object(j, "receives", unmatched, MATCH_WHY_CNT, row->recvs);
 	json_out_key_uint(j, "assumed", row->assumed);
 	json_incomplete(j, lost & LOSS_OF_CALLS);
 	json_out_object_end(j);
@@ -146,7 +147,7 @@ void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx)
 		if (!p)
 			continue;
 		json_out_object_begin(j);
-		json_known_uint(j, "rank", peer->rank >= 0, (uint64_t)peer->rank);
+		json_rank(j, peer);
 		json_out_key_uint(j, "pid", peer->host_pid);
 		json_out_key_uint(j, "messages", p->messages);
 		json_out_key_uint(j, "bytes", p->bytes);
@@ -285,20 +286,28 @@ static void peers_note(const struct peers_row *all, FILE *out)
 	whys_note(unknown_peer, PEER_UNKNOWN_CNT, all->by, NULL, out);
 }
 
-static void matching_note(const struct match_row *all, FILE *out)
+struct match_ends match_ends_of(const struct match_row *row)
 {
-	uint64_t left = 0, ends = 0;
+	struct match_ends ends = {0};
 
 	for (int why = 0; why < MATCH_WHY_CNT; why++) {
-		ends += all->sends[why] + all->recvs[why];
-		left += why == MATCHED ? 0 : all->sends[why] + all->recvs[why];
+		ends.all += row->sends[why] + row->recvs[why];
+		ends.unmatched += why == MATCHED ? 0 : row->sends[why] + row->recvs[why];
 	}
-	if (!left)
+	return ends;
+}
+
+static void matching_note(const struct match_row *all, FILE *out)
+{
+	struct match_ends ends = match_ends_of(all);
+
+	if (!ends.unmatched)
 		return;
 	text_note(out,
 		  "%s of %s are not matched with their other end, so their lateness is "
 		  "unknown:",
-		  COUNT_TEXT(left), PLURAL_TEXT(ends, "send or receive", "sends and receives"));
+		  COUNT_TEXT(ends.unmatched),
+		  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	whys_note(unmatched, MATCH_WHY_CNT, all->sends, all->recvs, out);
 }
 
@@ -332,13 +341,20 @@ static void matrix_text(const struct report *r, FILE *out)
 		text_matrix_print(c, "messages", unit, out);
 }
 
-void text_messages_notes(const struct report *r, FILE *out)
+static uint64_t unknown_sizes(const struct report *r)
 {
-	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
 	uint64_t unknown = 0;
 
 	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
 		unknown += r->sum.messages.unknown[class];
+	return unknown;
+}
+
+void text_messages_notes(const struct report *r, FILE *out)
+{
+	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
+	uint64_t unknown = unknown_sizes(r);
+
 	if (unknown)
 		text_note(out,
 			  "%s%s more have an unknown size (their datatype or communicator was not "
@@ -355,11 +371,8 @@ void text_peers_notes(const struct report *r, FILE *out)
 void text_messages(const struct report *r, FILE *out)
 {
 	struct columns *c = table_message_sizes(r);
-	uint64_t unknown = 0;
 
-	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
-		unknown += r->sum.messages.unknown[class];
-	if (!c && !unknown)
+	if (!c && !unknown_sizes(r))
 		return;
 	text_section(out, "Message sizes: operations that send, by bytes");
 	if (c)
@@ -388,21 +401,13 @@ static const struct why unmatched_side[EPOCH_WHY_CNT] = {
 	[EPOCH_TOO_MANY] = {"too_many", "too many were waiting for their other side"},
 };
 
-static void sides_print(struct json_out *j, const char *key, const uint64_t by[EPOCH_WHY_CNT])
-{
-	json_out_key_object(j, key);
-	json_out_key_uint(j, "matched", by[EPOCH_MATCHED]);
-	whys_json(j, unmatched_side, EPOCH_WHY_CNT, by);
-	json_out_object_end(j);
-}
-
 void json_epochs(struct json_out *j, const struct report *r, uint32_t idx)
 {
 	const struct epoch_row *row = epochs_of(&r->findings.epochs, idx);
 
 	json_out_key_object(j, "epochs");
-	sides_print(j, "accesses", row->accesses);
-	sides_print(j, "exposures", row->exposures);
+	whys_object(j, "accesses", unmatched_side, EPOCH_WHY_CNT, row->accesses);
+	whys_object(j, "exposures", unmatched_side, EPOCH_WHY_CNT, row->exposures);
 	json_out_key_uint(j, "locks", row->locks);
 	json_out_key_uint(j, "lock_doubtful", row->doubtful);
 	json_incomplete(j, r->lost[idx] & LOSS_OF_CALLS);

@@ -79,11 +79,9 @@ void json_overlap(struct json_out *j, const struct report *r)
 static void place_cell(const struct report *r, struct columns *c, const struct func_info *f,
 		       const struct model_site *s)
 {
-	char *site = sites_text(r->sites, s), *text;
+	char *site = sites_text(r->sites, s);
 
-	text = xasprintf("%s %s", f->name, site);
-	columns_text(c, text, PLACE_CHARS);
-	free(text);
+	columns_take(c, xasprintf("%s %s", f->name, site), PLACE_CHARS);
 	free(site);
 }
 
@@ -137,17 +135,8 @@ static void print_table(const struct report *r, const struct overlap_row *list, 
 		     "Overlap: how long nonblocking operations were waited for (means in %s, "
 		     "saved in %s)",
 		     each.name, all.name);
-	columns_add(c, "started by", COLUMNS_LEFT);
-	columns_add(c, "completed by", COLUMNS_LEFT);
-	columns_add(c, "count", COLUMNS_RIGHT);
-	columns_add(c, "bytes", COLUMNS_RIGHT);
-	columns_add(c, "outside", COLUMNS_RIGHT);
-	columns_add(c, "wait", COLUMNS_RIGHT);
-	columns_add(c, "late", COLUMNS_RIGHT);
-	columns_add(c, "left", COLUMNS_RIGHT);
-	columns_add(c, "alone", COLUMNS_RIGHT);
-	columns_add(c, "ratio", COLUMNS_RIGHT);
-	columns_add(c, "saved", COLUMNS_RIGHT);
+	columns_list(c, "<started by", "<completed by", ">count", ">bytes", ">outside", ">wait",
+		     ">late", ">left", ">alone", ">ratio", ">saved");
 	for (uint32_t i = 0; i < n; i++)
 		row_cells(r, c, &list[i], each, all);
 	text_columns(c, out);

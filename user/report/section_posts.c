@@ -122,8 +122,7 @@ void text_posts(const struct report *r, FILE *out)
 	t.c = columns_new();
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
-	columns_add(t.c, "received", COLUMNS_RIGHT);
-	columns_add(t.c, "by", COLUMNS_LEFT);
+	columns_list(t.c, ">received", "<by");
 	posts_rows(r, &t, &all, &received);
 	if (r->nrows > 1) {
 		columns_rule(t.c);
@@ -281,8 +280,7 @@ void text_transfers(const struct report *r, FILE *out)
 		text_section(out,
 			     "Transfers of nonblocking operations: when their data began to move");
 		t.c = columns_new();
-		columns_add(t.c, "function", COLUMNS_LEFT);
-		columns_add(t.c, "bytes", COLUMNS_RIGHT);
+		columns_list(t.c, "<function", ">bytes");
 		figures_columns(&t);
 		for (uint32_t i = 0; i < n; i++) {
 			columns_text(t.c, traffic_func(r, sum[i].func)->name, 28);

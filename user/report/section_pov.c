@@ -86,13 +86,13 @@ int report_section_check(const struct report *r)
 
 /* ---- JSON ---- */
 
-static void json_rank(struct json_out *j, const struct report *r, uint32_t idx)
+static void json_rank_pov(struct json_out *j, const struct report *r, uint32_t idx)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
 	const struct section_core_row *row;
 
 	json_out_object_begin(j);
-	json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_rank(j, p);
 	json_known_uint(j, "job", p->is_rank, (uint64_t)p->job_idx);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_incomplete(j, r->lost[idx]);
@@ -123,7 +123,7 @@ void json_section_pov(struct json_out *j, const struct report *r)
 	json_out_key_string(j, "name", r->opt->section.text);
 	json_out_key_array(j, "ranks");
 	for (uint32_t i = 0; i < r->nrows; i++)
-		json_rank(j, r, r->row[i]);
+		json_rank_pov(j, r, r->row[i]);
 	json_out_array_end(j);
 	json_out_key_array(j, "cores");
 	for (uint32_t cpu = 0; r->facts & FACT_SCHED && cpu < section_pov_cpus(&r->section_pov);
@@ -177,8 +177,7 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 {
 	struct figure_table t = {core_figures, columns_new(), unit, r->facts};
 
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "cpu", COLUMNS_RIGHT);
+	columns_list(t.c, ">rank", ">cpu");
 	figures_columns(&t);
 	for (uint32_t i = 0; i < shown; i++) {
 		for (uint32_t cpu = 0; cpu < section_pov_cpus(&r->section_pov); cpu++) {

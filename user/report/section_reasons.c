@@ -18,21 +18,18 @@ static bool is_shown(const struct report *r, const struct reason *reason)
 
 void text_reasons_doubts(const struct report *r, FILE *out)
 {
-	const struct match_row *m = &r->sum.matching;
-	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0;
+	struct match_ends ends = match_ends_of(&r->sum.matching);
 
-	for (int why = 0; why < MATCH_WHY_CNT; why++)
-		ends += m->sends[why] + m->recvs[why];
 	if (!model_get_info(r->model)->sched_all)
 		text_note(out, "%s: who had cores is unknown.",
 			  r->account.sched ? "Only switches of recorded processes were recorded" :
 					     "The scheduler was not recorded");
-	if (ends > matched)
+	if (ends.unmatched)
 		text_note(out,
 			  "%s of %s could not be matched: waiting for them counts as transfer "
 			  "(--messages).",
-			  COUNT_TEXT(ends - matched),
-			  PLURAL_TEXT(ends, "send or receive", "sends and receives"));
+			  COUNT_TEXT(ends.unmatched),
+			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
 			  "%s may belong to other calls: waiting in them counts as transfer "
@@ -288,11 +285,9 @@ static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 static void unseen_note(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
-	const struct match_row *m = &r->sum.matching;
-	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0, open_ns = 0;
+	struct match_ends ends = match_ends_of(&r->sum.matching);
+	uint64_t open_ns = 0;
 
-	for (int why = 0; why < MATCH_WHY_CNT; why++)
-		ends += m->sends[why] + m->recvs[why];
 	for (uint32_t i = 0; i < r->nrows; i++)
 		open_ns += r->findings.app.process[r->row[i]].open_ns;
 	if (!info->sched_all)
@@ -304,10 +299,10 @@ static void unseen_note(const struct report *r, FILE *out)
 		text_note(out,
 			  "Not examined, because records are missing: balance, and progress at "
 			  "targets of one-sided communication.");
-	if (ends > matched)
+	if (ends.unmatched)
 		text_note(out, "Lateness unknown: %s of %s, which were not matched (--messages).",
-			  COUNT_TEXT(ends - matched),
-			  PLURAL_TEXT(ends, "send or receive", "sends and receives"));
+			  COUNT_TEXT(ends.unmatched),
+			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	if (open_ns >= r->findings.least_ns)
 		text_note(out, "Not examined: %s in calls that had not returned at the end.",
 			  NS_TEXT(open_ns));
@@ -344,8 +339,7 @@ void json_findings(struct json_out *j, const struct report *r)
 		json_out_key_string(j, "advice", f->advice);
 		json_out_key_string(j, "told_by", f->explained_by);
 		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
-		json_known_uint(j, "rank", p && p->is_rank && p->rank >= 0,
-				p ? (uint64_t)p->rank : 0);
+		json_rank(j, p);
 		json_known_uint(j, "from_ns", when, when ? json_since_start(r, f->from_ns) : 0);
 		json_known_uint(j, "to_ns", when, when ? json_since_start(r, f->to_ns) : 0);
 		json_out_object_end(j);
