@@ -25,6 +25,15 @@ char *human_count(char *buf, size_t bytes, uint64_t value);
 /* "1 call", "1,234 calls"; buf: HUMAN_BYTES plus the length of the longer word. */
 char *human_plural(char *buf, size_t bytes, uint64_t n, const char *one, const char *many);
 
+/* The same, in a buffer that lasts until the end of the enclosing block: for arguments of calls. */
+#define HUMAN_BUF(extra) (char[HUMAN_BYTES + (extra)]){0}, HUMAN_BYTES + (extra)
+#define NS_TEXT(ns) human_ns(HUMAN_BUF(0), ns)
+#define ROUND_NS_TEXT(ns) human_round_ns(HUMAN_BUF(0), ns)
+#define BYTES_TEXT(bytes) human_bytes(HUMAN_BUF(0), bytes)
+#define COUNT_TEXT(n) human_count(HUMAN_BUF(0), n)
+#define PLURAL_WORD_BYTES 128
+#define PLURAL_TEXT(n, one, many) human_plural(HUMAN_BUF(PLURAL_WORD_BYTES), n, one, many)
+
 int human_parse_u64(const char *text, uint64_t *out);	/* decimal digits only */
 int human_parse_bytes(const char *text, uint64_t *out); /* 4096, 64K, 64KiB, 1.5M, 2G, 1T */
 int human_parse_ns(const char *text, uint64_t *out);	/* seconds, or with ns us ms s m min h */

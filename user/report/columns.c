@@ -40,6 +40,12 @@ void columns_add(struct columns *c, const char *header, enum columns_align align
 	c->n++;
 }
 
+void columns_add_list(struct columns *c, const char *const *header)
+{
+	for (; *header; header++)
+		columns_add(c, *header + 1, **header == '<' ? COLUMNS_LEFT : COLUMNS_RIGHT);
+}
+
 void columns_mark(struct columns *c, const char *mark)
 {
 	c->mark = mark;
@@ -86,6 +92,12 @@ void columns_cell(struct columns *c, const char *fmt, ...)
 void columns_text(struct columns *c, const char *text, unsigned int max)
 {
 	cell_add(c, text_printable(text, max));
+}
+
+void columns_take(struct columns *c, char *text, unsigned int max)
+{
+	columns_text(c, text, max);
+	free(text);
 }
 
 void columns_rule(struct columns *c)

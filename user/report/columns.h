@@ -7,6 +7,7 @@
 #ifndef POV_REPORT_COLUMNS_H
 #define POV_REPORT_COLUMNS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,12 +22,17 @@ struct columns;
 
 struct columns *columns_new(void);
 void columns_add(struct columns *c, const char *header, enum columns_align align);
+/* Adds columns "<left-aligned" and ">right-aligned": columns_list(c, "<function", ">calls"). */
+#define columns_list(c, ...) columns_add_list(c, (const char *const[]){__VA_ARGS__, NULL})
+void columns_add_list(struct columns *c, const char *const *header);
 /* Prefixes the next cell, unless its text is "", "-" or ".". NULL: no prefix. */
 void columns_mark(struct columns *c, const char *mark);
 /* Adds the next cell. */
 void columns_cell(struct columns *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a cell of text from a trace: made printable, cut to max characters. */
 void columns_text(struct columns *c, const char *text, unsigned int max);
+/* The same, and frees text. */
+void columns_take(struct columns *c, char *text, unsigned int max);
 /* Draws a horizontal line before the next row. */
 void columns_rule(struct columns *c);
 void columns_print(const struct columns *c, FILE *out);

@@ -201,9 +201,7 @@ static void efficiency_job_print(const struct both *b, const char *title, FILE *
 	const struct figure_table t = {.c = columns_new()};
 
 	columns_add(t.c, title, COLUMNS_LEFT);
-	columns_add(t.c, "before", COLUMNS_RIGHT);
-	columns_add(t.c, "after", COLUMNS_RIGHT);
-	columns_add(t.c, "points", COLUMNS_RIGHT);
+	columns_list(t.c, ">before", ">after", ">points");
 	for (const struct figure *f = efficiency_figures; f->kind; f++) {
 		if (!efficiency_is_line(f, b))
 			continue;

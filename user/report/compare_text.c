@@ -29,13 +29,11 @@ static uint64_t magnitude(int64_t v)
 
 static char *value_text(const struct table *t, const struct figure *f, uint64_t v)
 {
-	char buf[HUMAN_BYTES];
-
 	if (f->kind == FIGURE_TIME)
 		return xasprintf("%.*f", t->unit.digits, (double)v / t->unit.ns);
 	if (f->kind == FIGURE_BYTES)
-		return xstrdup(human_bytes(buf, sizeof(buf), v));
-	return xstrdup(human_count(buf, sizeof(buf), v));
+		return xstrdup(BYTES_TEXT(v));
+	return xstrdup(COUNT_TEXT(v));
 }
 
 /* Mark of a figure for the losses of one run. */
@@ -219,15 +217,12 @@ static void print_run(const struct compare *c, int run, FILE *out)
 {
 	const struct report *r = &c->run[run];
 	const struct model_info *info = model_get_info(r->model);
-	char wall[HUMAN_BYTES], ranks[64], cpus[64];
 
 	fprintf(out, "  %-7s ", compare_run_names[run]);
 	for (size_t i = 0; i < r->nsources; i++)
 		text_foreign(out, i ? " " : "", r->source[i].path, 60);
-	fprintf(out, ": recorded for %s, %s, %s\n",
-		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
-		human_plural(ranks, sizeof(ranks), r->nranks, "rank", "ranks"),
-		human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"));
+	fprintf(out, ": recorded for %s, %s, %s\n", NS_TEXT(info->end_ns - info->start_ns),
+		PLURAL_TEXT(r->nranks, "rank", "ranks"), PLURAL_TEXT(info->nr_cpus, "CPU", "CPUs"));
 }
 
 /* Notes reasons to doubt a run. */
@@ -283,14 +278,11 @@ static void print_recorded(const struct compare *c, FILE *out)
 
 static void print_ranks_note(const struct compare *c, FILE *out)
 {
-	char before[64], after[64];
-
 	if (c->only[BEFORE] + c->only[AFTER])
 		text_note(out,
 			  "Compared are the %u ranks in both runs; left out: %s before, %s after.",
-			  c->ranks.n,
-			  human_plural(before, sizeof(before), c->only[BEFORE], "rank", "ranks"),
-			  human_plural(after, sizeof(after), c->only[AFTER], "rank", "ranks"));
+			  c->ranks.n, PLURAL_TEXT(c->only[BEFORE], "rank", "ranks"),
+			  PLURAL_TEXT(c->only[AFTER], "rank", "ranks"));
 	else if (!c->ranks.n)
 		text_note(
 			out,

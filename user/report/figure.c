@@ -128,16 +128,12 @@ void cell_pct(struct columns *c, uint64_t part, uint64_t whole)
 
 void cell_count(struct columns *c, uint64_t n)
 {
-	char buf[HUMAN_BYTES];
-
-	columns_cell(c, "%s", human_count(buf, sizeof(buf), n));
+	columns_cell(c, "%s", COUNT_TEXT(n));
 }
 
 void cell_bytes(struct columns *c, uint64_t bytes)
 {
-	char buf[HUMAN_BYTES];
-
-	columns_cell(c, "%s", human_bytes(buf, sizeof(buf), bytes));
+	columns_cell(c, "%s", BYTES_TEXT(bytes));
 }
 
 void cell_empty(struct columns *c)
@@ -163,12 +159,10 @@ void cell_ns(struct columns *c, uint64_t ns)
 
 static void cell_sizes(struct columns *c, uint64_t bytes, uint64_t unknown)
 {
-	char buf[HUMAN_BYTES];
-
 	if (!bytes)
 		columns_cell(c, unknown ? "?" : "-");
 	else
-		columns_cell(c, "%s%s", unknown ? ">" : "", human_bytes(buf, sizeof(buf), bytes));
+		columns_cell(c, "%s%s", unknown ? ">" : "", BYTES_TEXT(bytes));
 }
 
 static void cell_real(struct columns *c, const struct figure *f, double v)
@@ -245,12 +239,9 @@ void figures_cells(const struct figure_table *t, const void *row, uint64_t whole
 
 void figures_lines(const struct figure *f, const void *row, FILE *out)
 {
-	char text[160];
-
 	for (; f->kind; f++) {
 		if (f->one && member(row, f->at))
 			fprintf(out, "  %-10s %s\n", f->header,
-				human_plural(text, sizeof(text), member(row, f->at), f->one,
-					     f->many));
+				PLURAL_TEXT(member(row, f->at), f->one, f->many));
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Groups ranks by state, and shows where they were when the recording ended. hang_sentences.c
- * writes the sentences about them.
+ * writes the sentences about them, hang_phrases.c what these consist of.
  */
 #include "report/hang_text.h"
 
@@ -10,188 +10,49 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "analysis/find.h"
 #include "report/columns.h"
 #include "report/section.h"
-#include "site/sites.h"
 
 /* An open call matters from this length on, and from this part of the recording on. */
 #define MATTERS_NS 100000000
 #define MATTERS_SHARE 4
 
-/* Bits of a task's state in Linux (include/linux/sched.h). */
-#define TASK_STOPPED 0x4u
-#define TASK_TRACED 0x8u
-#define TASK_UNINTERRUPTIBLE 0x2u
-#define TASK_NOLOAD 0x400u
-
-char *hang_comm_text(const struct hang_want *w)
-{
-	if (w->world)
-		return xstrdup("MPI_COMM_WORLD");
-	if (!w->comm_id)
-		return xstrdup("an unknown communicator");
-	if (w->comm_size < 0)
-		return xasprintf("communicator %u", w->comm_id);
-	return xasprintf("communicator %u of %d ranks", w->comm_id, w->comm_size);
-}
-
-static char *peer_text(const struct report *r, const struct hang_want *w)
-{
-	char label[RANK_LABEL_BYTES];
-
-	if (w->process)
-		return xasprintf("rank %s", rank_label(r->model, w->process, label));
-	if (w->peer == PEER_ANY)
-		return xstrdup("any rank");
-	return w->peer >= 0 ? xasprintf("rank %d of it", w->peer) : xstrdup("an unknown rank");
-}
-
-static char *tag_text(const struct hang_want *w)
-{
-	return w->tag == TAG_ANY ? xstrdup("any tag") : xasprintf("tag %d", w->tag);
-}
-
-static char *together_text(const struct report *r, const struct hang_thread *t,
-			   const struct hang_want *w, const char *comm)
-{
-	const struct hang_joint *j = map_get(&r->hang.joints, w->joint);
-	const char *on = j && j->is_window ? "a window of " : "";
-
-	if (!w->number || hang_may_miss(&r->hang, t->thread->proc))
-		return xasprintf("its members, on %s%s", on, comm);
-	return xasprintf("its members, call %llu on %s%s", (unsigned long long)w->number, on, comm);
-}
-
-static char *kind_text(const struct report *r, const struct hang_thread *t,
-		       const struct hang_want *w)
-{
-	char *comm = hang_comm_text(w), *peer = peer_text(r, w), *tag = tag_text(w), *text;
-
-	switch (w->kind) {
-	case HANG_RECV:
-		text = xasprintf("a message from %s, %s, %s", peer, tag, comm);
-		break;
-	case HANG_SEND:
-		text = xasprintf("%s to receive, %s, %s", peer, tag, comm);
-		break;
-	case HANG_TOGETHER:
-		text = together_text(r, t, w, comm);
-		break;
-	case HANG_LOCK:
-		text = xasprintf("a window at %s, %s", peer, comm);
-		break;
-	case HANG_FILE:
-		text = xstrdup("a file");
-		break;
-	default:
-		text = xstrdup(w->func ? "" : "a request whose start was not recorded");
-	}
-	free(comm);
-	free(peer);
-	free(tag);
-	return text;
-}
-
-char *hang_want_text(const struct report *r, const struct hang_thread *t, const struct hang_want *w)
-{
-	char *text = kind_text(r, t, w);
-
-	return !*text || !w->func || w->func == t->func ? text :
-							  words(text, " (%s)", w->func->name);
-}
-
-char *hang_place_text(const struct report *r, const struct model_site *site)
-{
-	return site->address ? sites_text(r->sites, site) : xstrdup("");
-}
-
-static enum thread_state most_of(const struct state_times *s)
-{
-	enum thread_state most = THREAD_UNKNOWN;
-
-	for (int i = THREAD_RUNNING; i <= THREAD_BLOCKED; i++)
-		if (s->ns[i] > s->ns[most])
-			most = (enum thread_state)i;
-	return most;
-}
-
-const char *hang_activity(const struct hang_thread *t)
-{
-	static const char *const text[THREAD_STATE_CNT] = {
-		[THREAD_UNKNOWN] = "",
-		[THREAD_RUNNING] = "on a core",
-		[THREAD_RUNNABLE] = "wants a core",
-		[THREAD_BLOCKED] = "asleep",
-	};
-	uint32_t as = t->thread->asleep_as;
-
-	if (as & TASK_STOPPED)
-		return "stopped";
-	if (as & TASK_TRACED)
-		return "stopped by a debugger";
-	if (as & TASK_UNINTERRUPTIBLE && !(as & TASK_NOLOAD))
-		return "uninterruptible";
-	return text[most_of(&t->times)];
-}
-
-uint64_t hang_since_ns(const struct report *r, const struct hang_thread *t)
-{
-	const struct model_info *info = model_get_info(r->model);
-
-	return info->end_ns - (t->since_ns ? t->since_ns : info->start_ns);
-}
-
-const char *hang_outside(const struct report *r)
-{
-	return r->hang.partial ? "outside recorded calls" : "outside MPI";
-}
-
 /* ---- groups ---- */
 
-static char *in_text(const struct report *r, const struct hang_thread *t)
+static const char *in_text(struct hang_text *x, const struct hang_thread *t)
 {
 	if (!t->func)
-		return xstrdup(hang_outside(r));
-	return t->polls ? xasprintf("polls of %s", t->func->name) : xstrdup(t->func->name);
+		return hang_outside(x->r);
+	return t->polls ? PHRASE(x, "polls of %s", t->func->name) : t->func->name;
 }
 
-static char *what_text(const struct report *r, const struct hang_thread *t)
+static const char *what_text(struct hang_text *x, const struct hang_thread *t)
 {
-	char *text;
+	const char *text;
 
 	if (!t->func)
-		return t->last ? xasprintf("last call: %s", t->last->name) :
-				 xstrdup("no MPI call was recorded");
+		return t->last ? PHRASE(x, "last call: %s", t->last->name) :
+				 "no MPI call was recorded";
 	if (!t->nwant)
-		return xstrdup("");
-	text = hang_want_text(r, t, t->want);
-	return t->nwant == 1 ? text : words(text, ", and %u more", t->nwant - 1);
+		return "";
+	text = hang_want_text(x, t, t->want);
+	return t->nwant == 1 ? text : PHRASE(x, "%s, and %u more", text, t->nwant - 1);
 }
 
-static struct hang_group group_new(const struct report *r, uint32_t idx)
+static struct hang_group group_new(struct hang_text *x, uint32_t idx)
 {
-	const struct hang_thread *t = &r->hang.thread[idx];
+	const struct hang_thread *t = &x->r->hang.thread[idx];
 	const struct model_site *site = t->func ? &t->site : t->at.address ? &t->at : &t->last_site;
 	struct hang_group g = {
-		.in = in_text(r, t),
-		.place = hang_place_text(r, site),
-		.what = what_text(r, t),
-		.activity = xstrdup(hang_activity(t)),
+		.in = in_text(x, t),
+		.place = hang_place_text(x, site),
+		.what = what_text(x, t),
+		.activity = hang_activity(t),
 	};
 
-	g.least_ns = g.most_ns = hang_since_ns(r, t);
+	g.least_ns = g.most_ns = hang_since_ns(x->r, t);
 	g.at_least = t->before;
 	return g;
-}
-
-static void group_release(struct hang_group *g)
-{
-	free(g->thread);
-	free(g->in);
-	free(g->place);
-	free(g->what);
-	free(g->activity);
 }
 
 static bool groups_equal(const struct hang_group *a, const struct hang_group *b)
@@ -200,8 +61,7 @@ static bool groups_equal(const struct hang_group *a, const struct hang_group *b)
 	       !strcmp(a->activity, b->activity);
 }
 
-/* Takes over g. */
-static void group_take(struct hang_text *out, struct hang_group *g, uint32_t idx)
+static void group_add(struct hang_text *out, const struct hang_group *g, uint32_t idx)
 {
 	struct hang_group *to = NULL;
 
@@ -212,7 +72,6 @@ static void group_take(struct hang_text *out, struct hang_group *g, uint32_t idx
 		to->least_ns = g->least_ns < to->least_ns ? g->least_ns : to->least_ns;
 		to->most_ns = g->most_ns > to->most_ns ? g->most_ns : to->most_ns;
 		to->at_least |= g->at_least;
-		group_release(g);
 	} else {
 		out->group = xrealloc(out->group, (out->ngroups + 1) * sizeof(*out->group));
 		to = &out->group[out->ngroups++];
@@ -247,7 +106,7 @@ void hang_text_make(const struct report *r, struct hang_text *out)
 	struct hang *h = (struct hang *)&r->hang;
 	uint32_t *order = xcalloc(h->nthread + 1, sizeof(*order)), n = 0;
 
-	*out = (struct hang_text){0};
+	*out = (struct hang_text){.r = r};
 	for (uint32_t i = 0; i < h->nthread; i++) {
 		const struct hang_thread *t = &h->thread[i];
 
@@ -256,22 +115,21 @@ void hang_text_make(const struct report *r, struct hang_text *out)
 	}
 	qsort_r(order, n, sizeof(*order), thread_compare, h);
 	for (uint32_t i = 0; i < n; i++) {
-		struct hang_group g = group_new(r, order[i]);
+		const struct hang_group g = group_new(out, order[i]);
 
-		group_take(out, &g, order[i]);
+		group_add(out, &g, order[i]);
 	}
 	free(order);
-	hang_sentences_make(r, out);
+	hang_sentences_make(out);
 }
 
-void hang_text_release(struct hang_text *t)
+void hang_text_release(struct hang_text *x)
 {
-	for (uint32_t i = 0; i < t->ngroups; i++)
-		group_release(&t->group[i]);
-	for (uint32_t i = 0; i < t->nsentences; i++)
-		free(t->sentence[i].text);
-	free(t->group);
-	free(t->sentence);
+	for (uint32_t i = 0; i < x->ngroups; i++)
+		free(x->group[i].thread);
+	free(x->group);
+	free(x->sentence);
+	text_pool_release(&x->pool);
 }
 
 bool hang_text_matters(const struct report *r)
@@ -290,25 +148,22 @@ bool hang_text_matters(const struct report *r)
 
 #define GROUPS_SHOWN 20
 
-static void ranks_cell(const struct report *r, struct columns *c, const struct hang_group *g)
+static void ranks_cell(struct hang_text *x, struct columns *c, const struct hang_group *g)
 {
 	const struct model_process **p = xcalloc(g->nthreads, sizeof(*p));
-	char *text;
 
 	for (uint32_t i = 0; i < g->nthreads; i++)
-		p[i] = r->hang.thread[g->thread[i]].thread->proc;
-	text = hang_ranks_text(r, p, g->nthreads);
-	columns_text(c, text, 40);
-	free(text);
+		p[i] = x->r->hang.thread[g->thread[i]].thread->proc;
+	columns_text(c, hang_ranks_text(x, p, g->nthreads), 40);
 	free(p);
 }
 
-static void group_row(const struct report *r, struct columns *c, const struct hang_group *g)
+static void group_row(struct hang_text *x, struct columns *c, const struct hang_group *g)
 {
 	char least[HUMAN_BYTES], most[HUMAN_BYTES];
 	const char *more = g->at_least ? "≥" : "";
 
-	ranks_cell(r, c, g);
+	ranks_cell(x, c, g);
 	columns_text(c, g->in, 28);
 	columns_text(c, g->place, 40);
 	columns_text(c, g->what, 70);
@@ -321,28 +176,23 @@ static void group_row(const struct report *r, struct columns *c, const struct ha
 	columns_cell(c, "%s", g->activity);
 }
 
-struct columns *table_hang(const struct report *r, const struct hang_text *t, uint32_t *shown)
+struct columns *table_hang(struct hang_text *x, uint32_t *shown)
 {
 	struct columns *c = columns_new();
 
-	*shown = text_rows_shown(r, t->ngroups, GROUPS_SHOWN);
-	columns_add(c, "ranks", COLUMNS_LEFT);
-	columns_add(c, "in", COLUMNS_LEFT);
-	columns_add(c, "called at", COLUMNS_LEFT);
-	columns_add(c, "waits for", COLUMNS_LEFT);
-	columns_add(c, "since", COLUMNS_RIGHT);
-	columns_add(c, "", COLUMNS_LEFT);
+	*shown = text_rows_shown(x->r, x->ngroups, GROUPS_SHOWN);
+	columns_list(c, "<ranks", "<in", "<called at", "<waits for", ">since", "<");
 	for (uint32_t i = 0; i < *shown; i++)
-		group_row(r, c, &t->group[i]);
+		group_row(x, c, &x->group[i]);
 	return c;
 }
 
-static void groups_print(const struct report *r, const struct hang_text *t, FILE *out)
+static void groups_print(struct hang_text *x, FILE *out)
 {
 	uint32_t shown;
 
-	text_columns(table_hang(r, t, &shown), out);
-	text_shown_note(out, shown, t->ngroups);
+	text_columns(table_hang(x, &shown), out);
+	text_shown_note(out, shown, x->ngroups);
 }
 
 void text_hang(const struct report *r, FILE *out)
@@ -354,7 +204,7 @@ void text_hang(const struct report *r, FILE *out)
 	hang_text_make(r, &t);
 	text_section(out, "Where ranks were when the recording ended");
 	if (t.ngroups)
-		groups_print(r, &t, out);
+		groups_print(&t, out);
 	else
 		text_note(
 			out,

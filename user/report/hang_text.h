@@ -7,21 +7,22 @@
 #define POV_REPORT_HANG_TEXT_H
 
 #include "analysis/hang.h"
+#include "lib/text_pool.h"
 #include "report/report.h"
 
-/* Threads of ranks in the same state. The group owns its texts, which are printable. */
+/* Threads of ranks in the same state. */
 struct hang_group {
 	uint32_t *thread; /* indices of hang.thread, in order of rank; owned */
 	uint32_t nthreads;
-	char *in; /* "MPI_Recv", "polls of MPI_Test", "outside MPI" */
+	const char *in; /* "MPI_Recv", "polls of MPI_Test", "outside MPI" */
 	/*
 	 * location of that call or poll; outside MPI, of the thread's last instruction or its last
 	 * call; "": unknown
 	 */
-	char *place;
+	const char *place;
 	/* "a message from rank 1, tag 7, MPI_COMM_WORLD", "last call: MPI_Send" */
-	char *what;
-	char *activity;		    /* "on a core", "asleep" */
+	const char *what;
+	const char *activity;	    /* "on a core", "asleep" */
 	uint64_t least_ns, most_ns; /* shortest and longest time in this state */
 	bool at_least;		    /* some thread entered the state before the recording began */
 };
@@ -29,10 +30,12 @@ struct hang_group {
 struct hang_sentence {
 	const char *kind;
 	bool certain; /* a fault for certain, whatever the recording may lack */
-	char *text;   /* owned */
+	const char *text;
 };
 
 struct hang_text {
+	const struct report *r;
+	struct text_pool pool;	  /* all texts of groups and sentences */
 	struct hang_group *group; /* owned */
 	uint32_t ngroups;
 	struct hang_sentence *sentence; /* owned */
@@ -41,7 +44,7 @@ struct hang_text {
 
 /* Groups contain the ranks that the report shows; sentences cover all ranks. */
 void hang_text_make(const struct report *r, struct hang_text *out);
-void hang_text_release(struct hang_text *t);
+void hang_text_release(struct hang_text *x);
 /*
  * True if the first screen must show the open calls: one cannot return at all, or the longest took
  * at least 100 ms and a quarter of the recording.
@@ -49,21 +52,59 @@ void hang_text_release(struct hang_text *t);
 bool hang_text_matters(const struct report *r);
 
 /* Table of the groups. *shown: number of rows; fewer than all if there are many. Caller frees. */
-struct columns *table_hang(const struct report *r, const struct hang_text *t, uint32_t *shown);
+struct columns *table_hang(struct hang_text *x, uint32_t *shown);
 
-/* ---- between the two files ---- */
+/* ---- hang_phrases.c: parts of sentences, in the pool of x ---- */
 
-/* The caller frees the text that each of these returns. */
-char *hang_comm_text(const struct hang_want *w);
-char *hang_want_text(const struct report *r, const struct hang_thread *t,
-		     const struct hang_want *w);
-char *hang_place_text(const struct report *r, const struct model_site *site);
+#define PHRASE(x, ...) text_pool_format(&(x)->pool, __VA_ARGS__)
+
+const char *hang_want_text(struct hang_text *x, const struct hang_thread *t,
+			   const struct hang_want *w);
+/* "communicator 3 of 4 ranks", "a window of MPI_COMM_WORLD" */
+const char *hang_comm_text(struct hang_text *x, const struct hang_want *w);
+/* "solve (app.c:41)"; "": unknown */
+const char *hang_place_text(struct hang_text *x, const struct model_site *site);
+/* " at solve (app.c:41)"; "": unknown */
+const char *hang_at_text(struct hang_text *x, const struct model_site *site);
 /* "0-2, 5". The processes must be in order. */
-char *hang_ranks_text(const struct report *r, const struct model_process *const *p, uint32_t n);
+const char *hang_ranks_text(struct hang_text *x, const struct model_process *const *p, uint32_t n);
+/* "rank 3", "ranks 0-2, 5" */
+const char *hang_of_ranks_text(struct hang_text *x, const struct model_process *const *p,
+			       uint32_t n);
+const char *hang_rank_text(struct hang_text *x, const struct model_process *p);
+/* "it is outside MPI …", "it has ended" */
+const char *hang_where_text(struct hang_text *x, const struct model_process *p);
 /* "outside MPI", or "outside recorded calls" if only some functions were recorded. */
 const char *hang_outside(const struct report *r);
 const char *hang_activity(const struct hang_thread *t);
 uint64_t hang_since_ns(const struct report *r, const struct hang_thread *t);
-void hang_sentences_make(const struct report *r, struct hang_text *out);
+
+/* ---- hang_sentences.c ---- */
+
+void hang_sentences_make(struct hang_text *x);
+
+/* ---- between hang_sentences.c and hang_together.c ---- */
+
+#define SENTENCES_OF_A_KIND 4 /* most sentences of one kind */
+
+/* Adds a sentence. Its first letter becomes a capital. */
+void hang_say(struct hang_text *x, const char *kind, bool certain, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+uint32_t hang_said(const struct hang_text *x, const char *kind);
+
+/* A list of processes: sorted and each one once after hang_members_sort(). */
+struct hang_members {
+	const struct model_process **p; /* owned */
+	uint32_t n;
+};
+void hang_members_add(struct hang_members *m, const struct model_process *p);
+void hang_members_sort(struct hang_members *m);
+bool hang_members_have(const struct hang_members *m, const struct model_process *p); /* sorted */
+/* "rank 3 is", "ranks 0-2, 5 are": sorts the list */
+const char *hang_members_text(struct hang_text *x, struct hang_members *m, const char *one,
+			      const char *many);
+
+/* Writes sentences about collective calls that members have not made, or made differently. */
+void hang_together_say(struct hang_text *x);
 
 #endif

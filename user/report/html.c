@@ -116,7 +116,7 @@ static void hang_put(struct html *h)
 	for (uint32_t i = 0; i < t.nsentences; i++)
 		html_paragraph(h, t.sentence[i].certain ? "bad" : NULL, "%s.", t.sentence[i].text);
 	if (t.ngroups)
-		html_table(h, table_hang(h->r, &t, &shown), "Ranks in the same state", NULL);
+		html_table(h, table_hang(&t, &shown), "Ranks in the same state", NULL);
 	else
 		html_paragraph(
 			h, NULL, "%s",

@@ -353,8 +353,6 @@ static void picture_put(struct html *h)
 
 void html_map(struct html *h)
 {
-	char each[HUMAN_BYTES];
-
 	html_section_begin(h, "map", "Ranks by time");
 	if (!h->bands.columns) {
 		html_paragraph(h, "note",
@@ -366,8 +364,7 @@ void html_map(struct html *h)
 		h, NULL,
 		"Each column shows what took most of %s between MPI_Init and MPI_Finalize; times "
 		"are since the recording began.",
-		human_round_ns(each, sizeof(each),
-			       (h->bands.to_ns - h->bands.from_ns) / HTML_MAP_COLUMNS));
+		ROUND_NS_TEXT((h->bands.to_ns - h->bands.from_ns) / HTML_MAP_COLUMNS));
 	if (h->rows.folded)
 		html_paragraph(
 			h, "note",

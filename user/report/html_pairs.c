@@ -127,19 +127,16 @@ static void waits_find(struct waits *w, const struct report *r)
 
 static void wait_cells(const struct report *r, struct columns *c, const struct wait *w)
 {
-	char *late = html_rank_name(r, w->late);
-	char *waiter = w->waiter == FINDING_NOBODY ? xstrdup("the others") :
-						     html_rank_name(r, w->waiter);
-
-	columns_text(c, waiter, 40);
-	columns_text(c, late, 40);
+	if (w->waiter == FINDING_NOBODY)
+		columns_cell(c, "the others");
+	else
+		columns_take(c, html_rank_name(r, w->waiter), 40);
+	columns_take(c, html_rank_name(r, w->late), 40);
 	columns_cell(c, "%s", w->why);
 	cell_count(c, w->cnt);
 	cell_ns(c, w->ns);
 	cell_ns(c, w->worst_ns);
 	columns_text(c, w->in ? w->in->name : "", 32);
-	free(waiter);
-	free(late);
 }
 
 static void waits_table(struct html *h, const struct waits *w)
@@ -220,22 +217,14 @@ static void pairs_table(struct html *h, const struct pair **list, size_t n)
 	uint32_t shown = shown_of(h->r, n);
 	struct columns *c = columns_new();
 
-	columns_add(c, "from", COLUMNS_LEFT);
-	columns_add(c, "to", COLUMNS_LEFT);
-	columns_add(c, "messages", COLUMNS_RIGHT);
-	columns_add(c, "bytes", COLUMNS_RIGHT);
+	columns_list(c, "<from", "<to", ">messages", ">bytes");
 	for (uint32_t i = 0; i < shown; i++) {
-		char *from = html_rank_name(h->r, list[i]->from),
-		     *to = html_rank_name(h->r, list[i]->to);
-
-		columns_text(c, from, 40);
-		columns_text(c, to, 40);
+		columns_take(c, html_rank_name(h->r, list[i]->from), 40);
+		columns_take(c, html_rank_name(h->r, list[i]->to), 40);
 		columns_mark(c, text_mark(h->r->lost_shown, LOSS_OF_CALLS, 0));
 		cell_count(c, list[i]->messages);
 		columns_mark(c, text_mark(h->r->lost_shown, LOSS_OF_CALLS, 0));
 		cell_bytes(c, list[i]->bytes);
-		free(from);
-		free(to);
 	}
 	html_table(h, c, "Pairs of ranks that sent most", NULL);
 	shown_note(h, shown, n);
@@ -261,13 +250,11 @@ static void shaded_cell(struct html *h, const struct pair *c, uint32_t from, uin
 			uint64_t most)
 {
 	int shade = most ? 1 + (int)((double)c->bytes / (double)most * (SHADES - 1) + 0.5) : 1;
-	char bytes[HUMAN_BYTES], n[64];
 
 	html_put(h, "<rect class=\"m%d\" x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\"><title>",
 		 shade, LABEL_PX + to * CELL_PX, from * CELL_PX, CELL_PX - 1, CELL_PX - 1);
 	html_text(h, "%s → %s: %s in %s", h->rows.label[from], h->rows.label[to],
-		  human_bytes(bytes, sizeof(bytes), c->bytes),
-		  human_plural(n, sizeof(n), c->messages, "message", "messages"));
+		  BYTES_TEXT(c->bytes), PLURAL_TEXT(c->messages, "message", "messages"));
 	html_put(h, "</title></rect>\n");
 }
 
@@ -288,12 +275,10 @@ static void shaded_put(struct html *h, const struct pair **list, size_t n)
 	uint32_t rows = h->rows.n;
 	uint64_t most;
 	struct pair *cell = folded(h, list, n, &most);
-	char bytes[HUMAN_BYTES];
 
 	html_paragraph(h, NULL,
 		       "From each %s (down) to each other one (across); the darkest is %s.",
-		       h->rows.folded ? "group of ranks" : "rank",
-		       human_bytes(bytes, sizeof(bytes), most));
+		       h->rows.folded ? "group of ranks" : "rank", BYTES_TEXT(most));
 	html_put(h,
 		 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
 		 "aria-label=\"Message matrix\">"

@@ -291,9 +291,8 @@ void html_stroke(struct html *h, const char *class, double x, double y, double w
 char *html_rank_name(const struct report *r, uint32_t process)
 {
 	const struct model_process *p = model_process_get(r->model, process);
-	char label[RANK_LABEL_BYTES];
 
 	if (p->is_rank && p->rank >= 0)
-		return xasprintf("rank %s", rank_label(r->model, p, label));
+		return xasprintf("rank %s", RANK_LABEL(r, p));
 	return xasprintf("%s (pid %u)", p->name, p->host_pid);
 }

@@ -39,12 +39,11 @@ static char *group_label(const struct report *r, const uint32_t *rank, uint32_t 
 	const struct model_process *first = model_process_get(r->model, rank[0]),
 				   *last = model_process_get(r->model, rank[n - 1]);
 	bool all = first->job_idx == last->job_idx && last->rank - first->rank == (int32_t)n - 1;
-	char a[RANK_LABEL_BYTES], b[RANK_LABEL_BYTES];
 
 	if (n == 1)
 		return html_rank_name(r, rank[0]);
-	return xasprintf("ranks %s%s%s", rank_label(r->model, first, a), all ? "–" : "…",
-			 rank_label(r->model, last, b));
+	return xasprintf("ranks %s%s%s", RANK_LABEL(r, first), all ? "–" : "…",
+			 RANK_LABEL(r, last));
 }
 
 /* Adds rows of `each` neighbours. */

@@ -86,10 +86,7 @@ void html_stretches(struct html *h)
 	if (n) {
 		qsort(found, n, sizeof(*found), stretch_compare);
 		c = columns_new();
-		columns_add(c, "lasted", COLUMNS_RIGHT);
-		columns_add(c, "lost", COLUMNS_RIGHT);
-		columns_add(c, "of rank time", COLUMNS_RIGHT);
-		columns_add(c, "most by", COLUMNS_LEFT);
+		columns_list(c, ">lasted", ">lost", ">of rank time", "<most by");
 		for (uint32_t i = 0; i < shown; i++)
 			stretch_row(h, c, &found[i], &moment[i]);
 		html_table(

@@ -111,6 +111,13 @@ void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t v
 		json_out_null(j);
 }
 
+void json_rank(struct json_out *j, const struct model_process *p)
+{
+	bool known = p && p->is_rank && p->rank >= 0;
+
+	json_known_uint(j, "rank", known, known ? (uint64_t)p->rank : 0);
+}
+
 static void json_known_int(struct json_out *j, const char *key, bool known, int64_t value)
 {
 	json_out_key(j, key);
@@ -256,7 +263,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	const struct model_process *p = model_process_get(r->model, idx);
 
 	json_out_object_begin(j);
-	json_known_int(j, "rank", p->is_rank && p->rank >= 0, p->rank);
+	json_rank(j, p);
 	json_known_int(j, "job", p->is_rank, p->job_idx);
 	json_out_key_string(j, "process", p->name);
 	json_out_key_string(j, "cmdline", p->cmdline);

@@ -11,6 +11,7 @@
 #include "analysis/table.h"
 #include "lib/log.h"
 #include "report/figure.h"
+#include "report/section.h"
 #include "site/sites.h"
 #include "trace/trace_read.h"
 
@@ -148,16 +149,10 @@ static void doubts_find(struct report *r)
 /* True if some message or collective call could not be matched with its partners. */
 static bool path_is_partial(const struct report *r)
 {
-	uint64_t matched = 0, ends = 0;
-
-	for (uint32_t i = 0; i < r->nprocesses; i++) {
-		const struct match_row *m = matches_of(&r->findings.late.matches, i);
-
-		matched += m->sends[MATCHED] + m->recvs[MATCHED];
-		for (int why = 0; why < MATCH_WHY_CNT; why++)
-			ends += m->sends[why] + m->recvs[why];
-	}
-	return ends > matched || r->findings.arrivals.uncertain || r->findings.app.lost;
+	for (uint32_t i = 0; i < r->nprocesses; i++)
+		if (match_ends_of(matches_of(&r->findings.late.matches, i)).unmatched)
+			return true;
+	return r->findings.arrivals.uncertain || r->findings.app.lost;
 }
 
 static void account_conclude(struct report *r)

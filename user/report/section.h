@@ -69,6 +69,11 @@ void json_functions(struct json_out *j, const struct report *r, const bool *want
 void json_regions(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_messages(struct json_out *j, const struct message_row *m, uint32_t lost);
 void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost);
+/* How many ends of messages were recorded, and how many of them lack their other end. */
+struct match_ends {
+	uint64_t all, unmatched;
+};
+struct match_ends match_ends_of(const struct match_row *row);
 void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx);
 void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost);
 void json_traffic(struct json_out *j, const struct report *r);
@@ -96,6 +101,10 @@ void json_epochs(struct json_out *j, const struct report *r, uint32_t idx);
 void json_section_pov(struct json_out *j, const struct report *r);
 
 /* ---- text ---- */
+
+/* Labels in a buffer that lasts until the end of the enclosing block: for arguments of calls. */
+#define RANK_LABEL(r, process) rank_label((r)->model, process, (char[RANK_LABEL_BYTES]){0})
+#define CPU_LABEL(r, cpu) cpu_label((r)->model, cpu, (char[CPU_LABEL_BYTES]){0})
 
 void text_section(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a finished table and frees it. */
@@ -221,6 +230,8 @@ struct columns *table_call_sites(const struct report *r, struct call_sites_shown
 uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
 /* Copies a JSON value from the trace into a member; null if it is nested too deeply. */
 void json_key_value(struct json_out *j, const char *key, const json_t *v);
+/* Writes member "rank"; null if p is NULL, no rank, or a rank whose number is unknown. */
+void json_rank(struct json_out *j, const struct model_process *p);
 /* Writes null unless known. */
 void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
 /* Writes member "incomplete": names of the losses in lost, bits of analysis/loss.h. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/find.h"
 #include "analysis/label.h"
 #include "lib/human.h"
 #include "lib/log.h"
@@ -116,7 +117,7 @@ void json_account(struct json_out *j, const struct report *r)
 
 		json_out_object_begin(j);
 		json_out_key_uint(j, "pid", p->host_pid);
-		json_known_uint(j, "rank", p->rank >= 0, p->rank >= 0 ? (uint64_t)p->rank : 0);
+		json_rank(j, p);
 		json_known_uint(j, "job", p->job_idx >= 0,
 				p->job_idx >= 0 ? (uint64_t)p->job_idx : 0);
 		json_out_key_uint(j, "tid", model_thread_get(r->model, a->rank[i].thread)->tid);
@@ -135,23 +136,27 @@ void json_account(struct json_out *j, const struct report *r)
 #define MOST_CHARS 40
 #define RANGES_SHOWN 2 /* ranges of CPUs that a thread is bound to */
 
-/* Columns. Each is the sum of one class or two. */
+/*
+ * Columns. Each is the sum of one class or two. loss: what "lost most by" says of it; NULL: names
+ * who had the core, or who came late.
+ */
 static const struct {
 	const char *name;
 	enum account_class class, also;
 	bool always;
+	const char *loss;
 } columns[] = {
-	{"computing", ACCOUNT_COMPUTING, ACCOUNT_OUTSIDE, true},
-	{"no core", ACCOUNT_NO_CORE, ACCOUNT_MPI_NO_CORE, true},
-	{"asleep", ACCOUNT_ASLEEP, ACCOUNT_ASLEEP, false},
-	{"waiting", ACCOUNT_WAITING, ACCOUNT_WAITING, true},
-	{"MPI work", ACCOUNT_MPI_WORK, ACCOUNT_MPI_WORK, true},
-	{"transfer", ACCOUNT_TRANSFER, ACCOUNT_TRANSFER, true},
-	{"file I/O", ACCOUNT_FILE_IO, ACCOUNT_FILE_IO, false},
-	{"tracing", ACCOUNT_TRACING, ACCOUNT_TRACING, false},
-	{"in open call", ACCOUNT_OPEN, ACCOUNT_OPEN, false},
-	{"unknown", ACCOUNT_UNKNOWN, ACCOUNT_UNKNOWN, false},
-	{"apart", ACCOUNT_APART, ACCOUNT_APART, false},
+	{"computing", ACCOUNT_COMPUTING, ACCOUNT_OUTSIDE, true, NULL},
+	{"no core", ACCOUNT_NO_CORE, ACCOUNT_MPI_NO_CORE, true, NULL},
+	{"asleep", ACCOUNT_ASLEEP, ACCOUNT_ASLEEP, false, "slept"},
+	{"waiting", ACCOUNT_WAITING, ACCOUNT_WAITING, true, NULL},
+	{"MPI work", ACCOUNT_MPI_WORK, ACCOUNT_MPI_WORK, true, "worked in MPI"},
+	{"transfer", ACCOUNT_TRANSFER, ACCOUNT_TRANSFER, true, "messages, collectives"},
+	{"file I/O", ACCOUNT_FILE_IO, ACCOUNT_FILE_IO, false, "read and wrote files"},
+	{"tracing", ACCOUNT_TRACING, ACCOUNT_TRACING, false, "povtrace"},
+	{"in open call", ACCOUNT_OPEN, ACCOUNT_OPEN, false, "a call that had not returned"},
+	{"unknown", ACCOUNT_UNKNOWN, ACCOUNT_UNKNOWN, false, "unknown"},
+	{"apart", ACCOUNT_APART, ACCOUNT_APART, false, "in MPI_Init or MPI_Finalize"},
 };
 
 #define COLUMNS_CNT (sizeof(columns) / sizeof(columns[0]))
@@ -220,10 +225,10 @@ static const struct model_process *late_most(const struct report *r,
 
 static char *who_text(const struct report *r, const struct model_process *p)
 {
-	char label[RANK_LABEL_BYTES], *name, *text;
+	char *name, *text;
 
 	if (p->is_rank)
-		return xasprintf("rank %s", rank_label(r->model, p, label));
+		return xasprintf("rank %s", RANK_LABEL(r, p));
 	if (!p->host_pid)
 		return xstrdup("nobody");
 	name = text_printable(p->name, 15);
@@ -235,27 +240,20 @@ static char *who_text(const struct report *r, const struct model_process *p)
 static char *no_core_text(const struct report *r, const struct account_rank *rank)
 {
 	const struct model_process *p = holder_most(r, rank);
-	char *who, *text;
 
 	if (!p)
 		return xstrdup("had no core");
 	if (p->idx == rank->process)
 		return xstrdup("its own threads had the core");
-	who = who_text(r, p);
-	text = xasprintf("%s had the core", who);
-	free(who);
-	return text;
+	return words(who_text(r, p), " had the core");
 }
 
 static char *waiting_text(const struct report *r, const struct account_rank *rank)
 {
 	const struct model_process *p = late_most(r, rank);
-	char *who, *text;
+	char *who = p ? who_text(r, p) : xstrdup("late ranks");
+	char *text = xasprintf("waited for %s", who);
 
-	if (!p)
-		return xstrdup("waited for late ranks");
-	who = who_text(r, p);
-	text = xasprintf("waited for %s", who);
 	free(who);
 	return text;
 }
@@ -263,16 +261,6 @@ static char *waiting_text(const struct report *r, const struct account_rank *ran
 /* Describes the largest loss of a rank. Caller frees. */
 static char *most_text(const struct report *r, const struct account_rank *rank)
 {
-	static const char *const said[COLUMNS_CNT] = {
-		[2] = "slept",
-		[4] = "worked in MPI",
-		[5] = "messages, collectives",
-		[6] = "read and wrote files",
-		[7] = "povtrace",
-		[8] = "a call that had not returned",
-		[9] = "unknown",
-		[10] = "in MPI_Init or MPI_Finalize",
-	};
 	size_t most = 1;
 
 	for (size_t c = 1; c < COLUMNS_CNT; c++)
@@ -280,16 +268,16 @@ static char *most_text(const struct report *r, const struct account_rank *rank)
 			most = c;
 	if (pct_of(column_ns(&rank->row, most), account_total_ns(&rank->row)) < MOST_PCT)
 		return xstrdup("");
-	return most == 1 ? no_core_text(r, rank) :
-	       most == 3 ? waiting_text(r, rank) :
-			   xstrdup(said[most]);
+	if (columns[most].loss)
+		return xstrdup(columns[most].loss);
+	return columns[most].class == ACCOUNT_WAITING ? waiting_text(r, rank) :
+							no_core_text(r, rank);
 }
 
 static void rank_row(const struct report *r, struct columns *t, const struct account_rank *rank,
 		     uint32_t shown)
 {
 	const struct model_process *p = model_process_get(r->model, rank->process);
-	char *most = most_text(r, rank);
 
 	text_rank_cell(r, t, p);
 	if (model_get_info(r->model)->nhosts > 1)
@@ -299,8 +287,7 @@ static void rank_row(const struct report *r, struct columns *t, const struct acc
 	for (size_t c = 0; c < COLUMNS_CNT; c++)
 		if (shown & 1u << c)
 			share_cell(t, column_ns(&rank->row, c), account_total_ns(&rank->row));
-	columns_text(t, most, MOST_CHARS);
-	free(most);
+	columns_take(t, most_text(r, rank), MOST_CHARS);
 }
 
 static int least_compute(const void *va, const void *vb)

@@ -226,7 +226,7 @@ void text_windows_note(const struct report *r, FILE *out)
 {
 	const struct model_process *silent = NULL;
 	uint32_t silents = 0, founds = 0;
-	char n[64], label[RANK_LABEL_BYTES], *name;
+	char *name;
 
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		const struct model_process *p = model_process_get(r->model, r->row[i]);
@@ -240,14 +240,13 @@ void text_windows_note(const struct report *r, FILE *out)
 		text_note(out,
 			  "MPI_Init of %s was not recorded: time counts from the first recorded "
 			  "call.",
-			  human_plural(n, sizeof(n), founds, "rank", "ranks"));
+			  PLURAL_TEXT(founds, "rank", "ranks"));
 	if (!silent)
 		return;
 	name = text_printable(silent->name, 16);
 	text_note(out, "No MPI call was seen of %s: rank %s (%s, pid %u)%s.",
-		  human_plural(n, sizeof(n), silents, "process", "processes"),
-		  rank_label(r->model, silent, label), name, silent->host_pid,
-		  silents > 1 ? " and others" : "");
+		  PLURAL_TEXT(silents, "process", "processes"), RANK_LABEL(r, silent), name,
+		  silent->host_pid, silents > 1 ? " and others" : "");
 	free(name);
 }
 
@@ -256,7 +255,6 @@ static void left_out_note(const struct report *r, FILE *out)
 {
 	uint64_t init_ns = 0, finalize_ns = 0, ran_ns = 0;
 	uint32_t inits = 0, finalizes = 0, slept = 0, ran = 0;
-	char a[HUMAN_BYTES], b[HUMAN_BYTES], c[64];
 
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		const struct app_process *p = process_of(r, r->row[i]);
@@ -282,22 +280,19 @@ static void left_out_note(const struct report *r, FILE *out)
 	}
 	if (inits)
 		text_note(out, "Not in these times: MPI_Init %s, MPI_Finalize %s, on average.",
-			  human_ns(a, sizeof(a), init_ns / inits),
-			  finalizes ? human_ns(b, sizeof(b), finalize_ns / finalizes) :
-				      "(not seen)");
+			  NS_TEXT(init_ns / inits),
+			  finalizes ? NS_TEXT(finalize_ns / finalizes) : "(not seen)");
 	if (ran)
 		text_note(out, "%s of these ranks ran %s in all: --threads shows them.",
-			  human_plural(c, sizeof(c), ran, "other thread", "other threads"),
-			  human_ns(a, sizeof(a), ran_ns));
+			  PLURAL_TEXT(ran, "other thread", "other threads"), NS_TEXT(ran_ns));
 	if (slept && r->facts & FACT_SCHED)
 		text_note(out, "%s slept 99 %% of the time or more.",
-			  human_plural(c, sizeof(c), slept, "other thread", "other threads"));
+			  PLURAL_TEXT(slept, "other thread", "other threads"));
 }
 
 static void interrupts_note(const struct report *r, FILE *out)
 {
 	struct interrupts_row all = {0}, most = {0}, one;
-	char ns[HUMAN_BYTES], most_ns[HUMAN_BYTES], label[RANK_LABEL_BYTES];
 	const struct model_process *of = NULL;
 	uint32_t n = 0;
 
@@ -318,8 +313,7 @@ static void interrupts_note(const struct report *r, FILE *out)
 		text_note(out,
 			  "Interrupts took %s of the time that a main thread ran, on average; "
 			  "most of rank %s: %s by %llu.",
-			  human_ns(ns, sizeof(ns), all.ns / n), rank_label(r->model, of, label),
-			  human_ns(most_ns, sizeof(most_ns), most.ns),
+			  NS_TEXT(all.ns / n), RANK_LABEL(r, of), NS_TEXT(most.ns),
 			  (unsigned long long)most.cnt);
 }
 
@@ -357,9 +351,7 @@ static void table_print(const struct report *r, struct text_unit unit, FILE *out
 		qsort_r(row, r->nrows, sizeof(*row), least_compute, (void *)r);
 	text_process_columns(r, t.c, false);
 	if (r->opt->threads) {
-		columns_add(t.c, "thread", COLUMNS_LEFT);
-		columns_add(t.c, "tid", COLUMNS_RIGHT);
-		columns_add(t.c, "", COLUMNS_LEFT);
+		columns_list(t.c, "<thread", ">tid", "<");
 	}
 	if (has_masks(r))
 		columns_add(t.c, "bound to", COLUMNS_LEFT);

@@ -89,8 +89,6 @@ void json_call_sites(struct json_out *j, const struct report *r, const bool *wan
 
 static void call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 {
-	char calls[64];
-
 	if (r->nrows > 1)
 		text_explain(
 			r, out,
@@ -104,19 +102,15 @@ static void call_sites_notes(const struct report *r, bool unnamed, FILE *out)
 			  "FUNCTION+0x… is printed.");
 	if (r->site_times.left_out)
 		text_note(out, "%s from other call sites are not in this table.",
-			  human_plural(calls, sizeof(calls), r->site_times.left_out, "call",
-				       "calls"));
+			  PLURAL_TEXT(r->site_times.left_out, "call", "calls"));
 }
 
 static void site_cells(const struct report *r, const struct figure_table *t,
 		       const struct figure_table *spread, const struct site_total *row)
 {
-	char *place = sites_text(r->sites, &row->site);
-
 	columns_text(t->c, row->func->name, 28);
-	columns_text(t->c, place, 48);
+	columns_take(t->c, sites_text(r->sites, &row->site), 48);
 	figures_cells(t, row, r->sum.time.walls_ns, lost_of(row, r->lost_shown));
-	free(place);
 	if (r->nrows < 2)
 		return;
 	figures_cells(spread, row, 0, lost_of(row, r->lost_shown));
@@ -133,8 +127,7 @@ struct columns *table_call_sites(const struct report *r, struct call_sites_shown
 	what->unnamed = false;
 	spread.figures = spread_figures;
 	spread.c = t.c = columns_new();
-	columns_add(t.c, "function", COLUMNS_LEFT);
-	columns_add(t.c, "called from", COLUMNS_LEFT);
+	columns_list(t.c, "<function", "<called from");
 	figures_columns(&t);
 	if (r->nrows > 1) {
 		figures_columns(&spread);

@@ -75,7 +75,6 @@ static bool ran_rank(const struct report *r, uint32_t cpu)
 /* Adds a cell with the rank that ran longest on a CPU. */
 static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu)
 {
-	char label[RANK_LABEL_BYTES];
 	uint64_t ns, best_ns = 0;
 	uint32_t i, best = 0;
 
@@ -87,8 +86,7 @@ static void busiest_cell(const struct report *r, struct columns *c, uint32_t cpu
 		}
 	}
 	if (best_ns)
-		columns_cell(c, "%s (%.1f%%)",
-			     rank_label(r->model, model_process_get(r->model, best), label),
+		columns_cell(c, "%s (%.1f%%)", RANK_LABEL(r, model_process_get(r->model, best)),
 			     100.0 * (double)best_ns / (double)r->cores.wall_ns);
 	else
 		columns_cell(c, "-");
@@ -110,7 +108,7 @@ static void core_rows(const struct report *r, const struct figure_table *t)
 {
 	struct core_row sum = {0}, rest = {0};
 	uint32_t cpu, n = 0, used = 0, shown = 0, lost, lost_all = 0;
-	char name[32], label[CPU_LABEL_BYTES];
+	char name[32];
 	bool all;
 
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
@@ -131,7 +129,7 @@ static void core_rows(const struct report *r, const struct figure_table *t)
 			continue;
 		}
 		shown++;
-		columns_cell(t->c, "%s", cpu_label(r->model, cpu, label));
+		columns_cell(t->c, "%s", CPU_LABEL(r, cpu));
 		figures_cells(t, k, r->cores.wall_ns, lost);
 		columns_mark(t->c, text_mark(lost, 0, LOSS_OF_STATES | LOSS_OF_LIVES));
 		busiest_cell(r, t->c, cpu);
@@ -190,7 +188,7 @@ static uint32_t takers_find(const struct report *r, uint32_t cpu, uint32_t taker
 static void takers_cell(const struct report *r, struct columns *c, uint32_t cpu)
 {
 	uint32_t taker[TAKERS], n = takers_find(r, cpu, taker);
-	char *line = xstrdup(""), label[RANK_LABEL_BYTES];
+	char *line = xstrdup("");
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct model_process *p = model_process_get(r->model, taker[i]);
@@ -199,13 +197,11 @@ static void takers_cell(const struct report *r, struct columns *c, uint32_t cpu)
 		char *name = text_printable(p->name, 20);
 
 		line = words(line, "%s", i ? ", " : "");
-		line = p->is_rank ?
-			       words(line, "rank %s %.1f", rank_label(r->model, p, label), pct) :
-			       words(line, "%s (pid %u) %.1f", name, p->host_pid, pct);
+		line = p->is_rank ? words(line, "rank %s %.1f", RANK_LABEL(r, p), pct) :
+				    words(line, "%s (pid %u) %.1f", name, p->host_pid, pct);
 		free(name);
 	}
-	columns_text(c, line, 96);
-	free(line);
+	columns_take(c, line, 96);
 }
 
 void text_takers(const struct report *r, FILE *out)
@@ -219,7 +215,6 @@ void text_takers(const struct report *r, FILE *out)
 	};
 	struct figure_table t = {figures, columns_new(), .facts = r->facts};
 	uint32_t used = 0, shown = 0, most;
-	char label[CPU_LABEL_BYTES];
 
 	for (uint32_t cpu = 0; cpu < r->cores.ncore; cpu++)
 		used += ran_rank(r, cpu);
@@ -231,7 +226,7 @@ void text_takers(const struct report *r, FILE *out)
 		if (!ran_rank(r, cpu))
 			continue;
 		shown++;
-		columns_cell(t.c, "%s", cpu_label(r->model, cpu, label));
+		columns_cell(t.c, "%s", CPU_LABEL(r, cpu));
 		figures_cells(&t, &r->cores.core[cpu], r->cores.wall_ns,
 			      losses_of_core(&r->losses, cpu));
 		takers_cell(r, t.c, cpu);
@@ -276,12 +271,12 @@ static void matrix_row(const struct report *r, struct columns *c, uint32_t idx)
 static void matrix_print(const struct report *r, FILE *out)
 {
 	struct columns *c = columns_new();
-	char name[CPU_LABEL_BYTES + 4], label[CPU_LABEL_BYTES];
+	char name[CPU_LABEL_BYTES + 4];
 	uint32_t cpu, i;
 
 	columns_add(c, "rank", COLUMNS_RIGHT);
 	for (cpu = 0; cpu < r->cores.ncore; cpu++) {
-		snprintf(name, sizeof(name), "cpu%s", cpu_label(r->model, cpu, label));
+		snprintf(name, sizeof(name), "cpu%s", CPU_LABEL(r, cpu));
 		if (ran_rank(r, cpu))
 			columns_add(c, name, COLUMNS_RIGHT);
 	}
@@ -307,7 +302,6 @@ static int share_compare(const void *va, const void *vb)
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 {
 	struct cpu_share *s = xcalloc(r->cores.ncore + 1, sizeof(*s));
-	char label[CPU_LABEL_BYTES];
 	char text[(LIST_CPUS + 1) * (CPU_LABEL_BYTES + 32)], *p = text;
 	const char *mark = text_mark(r->lost[idx], 0, LOSS_OF_STATES | LOSS_OF_LIVES);
 	uint64_t whole = running_ns(r, idx);
@@ -321,9 +315,8 @@ static void list_row(const struct report *r, struct columns *c, uint32_t idx)
 	qsort(s, n, sizeof(*s), share_compare);
 	*p = 0;
 	for (i = 0; i < n && i < LIST_CPUS; i++)
-		p += sprintf(p, "%scpu%s %s%.1f", i ? ", " : "",
-			     cpu_label(r->model, s[i].cpu, label), mark ? mark : "",
-			     100.0 * (double)s[i].ns / (double)whole);
+		p += sprintf(p, "%scpu%s %s%.1f", i ? ", " : "", CPU_LABEL(r, s[i].cpu),
+			     mark ? mark : "", 100.0 * (double)s[i].ns / (double)whole);
 	if (n > LIST_CPUS)
 		sprintf(p, ", %u more", n - LIST_CPUS);
 	text_rank_cell(r, c, model_process_get(r->model, idx));
@@ -337,9 +330,7 @@ static void list_print(const struct report *r, FILE *out)
 	uint32_t shown = text_rows_shown(r, r->nrows, MATRIX_RANKS), i;
 	struct columns *c = columns_new();
 
-	columns_add(c, "rank", COLUMNS_RIGHT);
-	columns_add(c, "cpus", COLUMNS_RIGHT);
-	columns_add(c, "where, % of its running time", COLUMNS_LEFT);
+	columns_list(c, ">rank", ">cpus", "<where, % of its running time");
 	for (i = 0; i < shown; i++)
 		list_row(r, c, r->row[i]);
 	text_columns(c, out);

@@ -270,10 +270,10 @@ static const char *const consequence[POV_CLASS_CNT] = {
 static void loss_print(const struct report *r, const struct coverage_loss *l, uint64_t n,
 		       uint32_t class, FILE *out)
 {
-	char cnt[HUMAN_BYTES], from[HUMAN_BYTES], to[HUMAN_BYTES];
+	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 
-	fprintf(out, "  LOST       %s %s record%s", human_count(cnt, sizeof(cnt), n),
-		loss_names[class], n == 1 ? "" : "s");
+	fprintf(out, "  LOST       %s %s record%s", COUNT_TEXT(n), loss_names[class],
+		n == 1 ? "" : "s");
 	if (l->stretches) {
 		human_ns(from, sizeof(from), json_since_start(r, l->first_ns));
 		human_ns(to, sizeof(to), json_since_start(r, l->last_ns));
@@ -287,7 +287,6 @@ static void loss_print(const struct report *r, const struct coverage_loss *l, ui
 static void losses_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char calls[HUMAN_BYTES];
 	uint64_t lost = 0;
 	uint32_t i;
 
@@ -301,8 +300,7 @@ static void losses_print(const struct report *r, FILE *out)
 			"             %s of threads that got no memory to record in: too few "
 			"file\n             descriptors (ulimit -n), no memory, or no answer in "
 			"time\n",
-			human_plural(calls, sizeof(calls), v->preload_no_area, "call is",
-				     "calls are"));
+			PLURAL_TEXT(v->preload_no_area, "call is", "calls are"));
 	if (lost > v->preload_no_area)
 		fputs("             larger rings (record --ring-size) lose less\n", out);
 	if (!lost)
@@ -313,29 +311,25 @@ static void losses_print(const struct report *r, FILE *out)
 /* "tracing took 48.0 % of rank 1's time" */
 static void limit_cost_print(const struct report *r, const struct coverage_limit *l, FILE *out)
 {
-	char label[RANK_LABEL_BYTES];
-
 	fprintf(out, "tracing took %.1f %% of ", 100 * l->cost);
 	if (!l->proc)
 		fputs("a process's time\n", out);
 	else if (l->proc->is_rank)
-		fprintf(out, "rank %s's time\n", rank_label(r->model, l->proc, label));
+		fprintf(out, "rank %s's time\n", RANK_LABEL(r, l->proc));
 	else
 		fprintf(out, "process %" PRIu32 "'s time\n", l->proc->host_pid);
 }
 
 char *limit_text(const struct report *r, const struct coverage_limit *l)
 {
-	char since[HUMAN_BYTES], *text = xasprintf("%s", l->func->name);
+	char *text = xasprintf("%s", l->func->name);
 
 	if (l->counted_since_ns)
 		text = words(text, " is only counted from %s on",
-			     human_ns(since, sizeof(since),
-				      json_since_start(r, l->counted_since_ns)));
+			     NS_TEXT(json_since_start(r, l->counted_since_ns)));
 	if (l->detached_since_ns)
 		text = words(text, "%s not recorded from %s on", l->counted_since_ns ? "," : " is",
-			     human_ns(since, sizeof(since),
-				      json_since_start(r, l->detached_since_ns)));
+			     NS_TEXT(json_since_start(r, l->detached_since_ns)));
 	return text;
 }
 
@@ -343,7 +337,6 @@ static void limit_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
 	bool any = false;
-	char calls[64];
 
 	for (uint32_t i = 0; i < v->nlimited; i++) {
 		const struct coverage_limit *l = &v->limited[i];
@@ -354,7 +347,7 @@ static void limit_print(const struct report *r, FILE *out)
 		any = true;
 		text = limit_text(r, l);
 		fprintf(out, "  LIMIT      %s:\n             %s counted; ", text,
-			human_plural(calls, sizeof(calls), l->calls, "call", "calls"));
+			PLURAL_TEXT(l->calls, "call", "calls"));
 		limit_cost_print(r, l, out);
 		free(text);
 	}
@@ -392,7 +385,6 @@ static const char *miss_text(const char *name)
 
 static void misses_print(const struct report *r, FILE *out)
 {
-	char cnt[HUMAN_BYTES];
 	const char *name;
 	json_t *v;
 
@@ -402,8 +394,7 @@ static void misses_print(const struct report *r, FILE *out)
 			continue;
 		fputs("  MISSED     ", out);
 		text_foreign(out, "", miss_text(name), 80);
-		fprintf(out, ": %s\n",
-			human_count(cnt, sizeof(cnt), (uint64_t)json_integer_value(v)));
+		fprintf(out, ": %s\n", COUNT_TEXT((uint64_t)json_integer_value(v)));
 	}
 }
 
@@ -417,7 +408,6 @@ static const char *file_name(const char *path)
 static void late_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char took[HUMAN_BYTES];
 	uint32_t i;
 
 	for (i = 0; i < v->nlate && i < LATE_SHOWN; i++) {
@@ -426,7 +416,7 @@ static void late_print(const struct report *r, FILE *out)
 		fprintf(out,
 			" was probed %s after it was mapped;\n"
 			"             calls until then are not recorded\n",
-			human_ns(took, sizeof(took), v->late[i].late_ns));
+			NS_TEXT(v->late[i].late_ns));
 	}
 	if (v->nlate > LATE_SHOWN)
 		fprintf(out, "             and %" PRIu32 " more\n", v->nlate - LATE_SHOWN);
@@ -434,36 +424,32 @@ static void late_print(const struct report *r, FILE *out)
 
 static void waits_print(const struct coverage *v, FILE *out)
 {
-	char cnt[HUMAN_BYTES], ns[HUMAN_BYTES];
-
 	if (v->questions)
 		fprintf(out,
 			"  waits      threads asked povtrace %s time%s to examine a file, and "
 			"waited %s in all\n",
-			human_count(cnt, sizeof(cnt), v->questions), v->questions == 1 ? "" : "s",
-			human_ns(ns, sizeof(ns), v->wait_ns));
+			COUNT_TEXT(v->questions), v->questions == 1 ? "" : "s",
+			NS_TEXT(v->wait_ns));
 }
 
 static void doubts_print(const struct report *r, FILE *out)
 {
 	const struct model_stats *s = model_get_stats(r->model);
 	uint64_t tail_bytes = trace_get_summary(r->trace)->lost_tail_bytes;
-	char a[HUMAN_BYTES], b[64];
 
 	figures_lines(call_doubts, &r->coverage, out);
 	if (s->sched_gaps)
 		fprintf(out, "  gaps       scheduler records are missing during %s, in %s\n",
-			human_ns(a, sizeof(a), s->sched_gap_ns),
-			human_plural(b, sizeof(b), s->sched_gaps, "stretch", "stretches"));
+			NS_TEXT(s->sched_gap_ns),
+			PLURAL_TEXT(s->sched_gaps, "stretch", "stretches"));
 	figures_lines(record_doubts, s, out);
 	if (tail_bytes)
 		fprintf(out, "  cut off    %s after the last complete block\n",
-			human_bytes(a, sizeof(a), tail_bytes));
+			BYTES_TEXT(tail_bytes));
 }
 
 static void worst_print(const struct report *r, FILE *out)
 {
-	char a[HUMAN_BYTES], label[RANK_LABEL_BYTES];
 	uint64_t worst_ns = 0;
 	uint32_t i, worst = 0;
 
@@ -476,8 +462,8 @@ static void worst_print(const struct report *r, FILE *out)
 	if (!worst_ns || r->nrows < 2 || !r->time.process[worst].wall_ns)
 		return;
 	fprintf(out, "             most in rank %s: %s%s, %.2f %% of its wall time\n",
-		rank_label(r->model, model_process_get(r->model, worst), label),
-		r->lost[worst] & LOSS_OF_CALLS ? "≥" : "", human_ns(a, sizeof(a), worst_ns),
+		RANK_LABEL(r, model_process_get(r->model, worst)),
+		r->lost[worst] & LOSS_OF_CALLS ? "≥" : "", NS_TEXT(worst_ns),
 		100.0 * (double)worst_ns / (double)r->time.process[worst].wall_ns);
 }
 
@@ -486,7 +472,6 @@ static void overhead_print(const struct report *r, FILE *out)
 	const struct coverage_hits *h = &r->sum.hits;
 	const struct coverage *v = &r->coverage;
 	bool probed = h->calls || h->polls || !h->preloaded;
-	char a[HUMAN_BYTES], b[HUMAN_BYTES];
 
 	if (!v->calibrated) {
 		fprintf(out, "  overhead   unknown: the trace has no calibrated probe cost\n");
@@ -495,26 +480,25 @@ static void overhead_print(const struct report *r, FILE *out)
 	fprintf(out, "  overhead   %s", r->lost_shown & LOSS_OF_CALLS ? "≥" : "");
 	if (h->preloaded)
 		fprintf(out, "%s calls and polls recorded by processes themselves x %.0f ns%s",
-			human_count(a, sizeof(a), h->preloaded), v->preload_ns,
+			COUNT_TEXT(h->preloaded), v->preload_ns,
 			probed || h->preloaded_counted ? "\n             + " : "");
 	if (h->preloaded_counted)
 		fprintf(out, "%s calls counted by processes themselves x %.0f ns%s",
-			human_count(a, sizeof(a), h->preloaded_counted), v->preload_counted_ns,
+			COUNT_TEXT(h->preloaded_counted), v->preload_counted_ns,
 			probed ? "\n             + " : "");
 	if (probed)
-		fprintf(out, "%s calls x %.0f ns + %s polls x %.0f ns",
-			human_count(a, sizeof(a), h->calls), v->call_ns,
-			human_count(b, sizeof(b), h->polls), v->spin_ns);
+		fprintf(out, "%s calls x %.0f ns + %s polls x %.0f ns", COUNT_TEXT(h->calls),
+			v->call_ns, COUNT_TEXT(h->polls), v->spin_ns);
 	if (h->counted)
 		fprintf(out, "\n             + %s calls that were counted x %.0f ns",
-			human_count(a, sizeof(a), h->counted), v->counted_ns);
+			COUNT_TEXT(h->counted), v->counted_ns);
 	if (h->stepped && coverage_step_ns(v) > 0)
 		fprintf(out, "\n             + %s of these single-stepped x %.0f ns",
-			human_count(a, sizeof(a), h->stepped), coverage_step_ns(v));
+			COUNT_TEXT(h->stepped), coverage_step_ns(v));
 	if (h->switches && v->switch_ns > 0)
 		fprintf(out, "\n             + %s context switches x %.0f ns",
-			human_count(a, sizeof(a), h->switches), v->switch_ns);
-	fprintf(out, " = %s", human_ns(a, sizeof(a), h->cost_ns));
+			COUNT_TEXT(h->switches), v->switch_ns);
+	fprintf(out, " = %s", NS_TEXT(h->cost_ns));
 	if (r->sum.time.thread_ns)
 		fprintf(out, ", %.2f %% of the threads' time",
 			100.0 * (double)h->cost_ns / (double)r->sum.time.thread_ns);
@@ -523,26 +507,24 @@ static void overhead_print(const struct report *r, FILE *out)
 		fprintf(out,
 			"             without %s calls and polls in the kernel (layer os), whose "
 			"cost is unknown\n",
-			human_count(a, sizeof(a), h->kernel));
+			COUNT_TEXT(h->kernel));
 	worst_print(r, out);
 }
 
 /* Notes problems of processes that record their own calls. */
 static void preload_print(const struct coverage *v, FILE *out)
 {
-	char a[HUMAN_BYTES];
-
 	if (v->has_preload && coverage_probed(v))
 		fprintf(out, "  by probes  %s: they do not record their calls themselves\n",
-			human_plural(a, sizeof(a), coverage_probed(v), "process", "processes"));
+			PLURAL_TEXT(coverage_probed(v), "process", "processes"));
 	if (v->preload_missed)
 		fprintf(out,
 			"             %s, because processes could not record them themselves\n",
-			human_plural(a, sizeof(a), v->preload_missed, "function has probes",
-				     "functions have probes"));
+			PLURAL_TEXT(v->preload_missed, "function has probes",
+				    "functions have probes"));
 	if (v->preload_wait_ns)
 		fprintf(out, "  waited     %s for room to record, all threads together\n",
-			human_ns(a, sizeof(a), v->preload_wait_ns));
+			NS_TEXT(v->preload_wait_ns));
 	if (v->preload_damaged)
 		fprintf(out,
 			"  DAMAGED    %" PRIu64
@@ -554,7 +536,7 @@ static void preload_print(const struct coverage *v, FILE *out)
 static void own_cpu_print(const struct report *r, FILE *out)
 {
 	const struct coverage *v = &r->coverage;
-	char start[HUMAN_BYTES], steady[HUMAN_BYTES], stop[HUMAN_BYTES];
+	char steady[HUMAN_BYTES];
 	double pct = 100.0 * (double)coverage_own_cpu_steady(v) / (double)r->cores.wall_ns;
 
 	human_ns(steady, sizeof(steady), coverage_own_cpu_steady(v));
@@ -562,8 +544,7 @@ static void own_cpu_print(const struct report *r, FILE *out)
 		fprintf(out,
 			"  own CPU    the tracer itself: start %s, recording %s (%.2f %% of one "
 			"CPU), stop %s\n",
-			human_ns(start, sizeof(start), v->own_cpu_start_ns), steady, pct,
-			human_ns(stop, sizeof(stop), v->own_cpu_stop_ns));
+			NS_TEXT(v->own_cpu_start_ns), steady, pct, NS_TEXT(v->own_cpu_stop_ns));
 	else
 		fprintf(out, "  own CPU    the tracer itself: %s, %.2f %% of one CPU\n", steady,
 			pct);

@@ -172,7 +172,7 @@ static uint32_t alike(const struct report *r, uint32_t i, uint64_t *cnt, uint64_
 /* ": rank 0 22, rank 1 22 and 3 more" */
 static char *ranks_text(const struct report *r, uint32_t i, uint32_t n)
 {
-	char *text = xstrdup(""), label[RANK_LABEL_BYTES], cnt[HUMAN_BYTES];
+	char *text = xstrdup("");
 	uint32_t named = 0, more = 0;
 
 	for (uint32_t k = i; k < i + n; k++) {
@@ -182,8 +182,7 @@ static char *ranks_text(const struct report *r, uint32_t i, uint32_t n)
 			continue;
 		if (named++ < RANKS_NAMED)
 			text = words(text, "%srank %s %s", named == 1 ? ": " : ", ",
-				     rank_label(r->model, row->process, label),
-				     human_count(cnt, sizeof(cnt), row->cnt));
+				     RANK_LABEL(r, row->process), COUNT_TEXT(row->cnt));
 		else
 			more++;
 	}
@@ -197,11 +196,11 @@ static void alike_print(const struct report *r, uint32_t i, uint32_t n, uint64_t
 {
 	const struct failed_row *row = &r->failed.row[i];
 	char *site = sites_text(r->sites, &row->site), *ranks = ranks_text(r, i, n);
-	char calls[64], code[32];
+	char code[32];
 
 	snprintf(code, sizeof(code), "error %d", row->code);
 	text_note(out, "! %s of %s%s%s returned %s%s; the first at %.3f s",
-		  human_plural(calls, sizeof(calls), cnt, "call", "calls"), row->func->name,
+		  PLURAL_TEXT(cnt, "call", "calls"), row->func->name,
 		  row->site.module ? " in " : "", row->site.module ? site : "",
 		  row->error ? row->error : code, ranks,
 		  (double)json_since_start(r, first_ns) / 1e9);
@@ -213,7 +212,6 @@ void text_failed(const struct report *r, FILE *out)
 {
 	uint64_t cnt, first_ns, all = 0, shown_cnt = 0;
 	uint32_t shown = 0, n;
-	char calls[64];
 
 	for (uint32_t i = 0; i < r->failed.nrow; i += n) {
 		n = alike(r, i, &cnt, &first_ns);
@@ -230,11 +228,10 @@ void text_failed(const struct report *r, FILE *out)
 	}
 	if (all > shown_cnt)
 		text_note(out, "%s more: --top 0 shows all.",
-			  human_plural(calls, sizeof(calls), all - shown_cnt, "call", "calls"));
+			  PLURAL_TEXT(all - shown_cnt, "call", "calls"));
 	if (r->failed.left_out)
 		text_note(out, "%s that failed, too, are not listed.",
-			  human_plural(calls, sizeof(calls), r->failed.left_out, "further call",
-				       "further calls"));
+			  PLURAL_TEXT(r->failed.left_out, "further call", "further calls"));
 }
 
 void json_failed(struct json_out *j, const struct report *r)
@@ -254,7 +251,7 @@ void json_failed(struct json_out *j, const struct report *r)
 		json_out_key_int(j, "code", row->code);
 		json_out_key_string(j, "called_from", site);
 		json_out_key_uint(j, "pid", p->host_pid);
-		json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+		json_rank(j, p);
 		json_out_key_uint(j, "calls", row->cnt);
 		json_out_key_uint(j, "first_ns", json_since_start(r, row->first_ns));
 		json_out_object_end(j);

@@ -130,7 +130,6 @@ static void function_notes(const struct report *r, FILE *out, const char *layer,
 			   const struct function_row *sum)
 {
 	const char *mark = text_mark(r->lost_shown, LOSS_OF_CALLS, 0);
-	char a[80];
 	uint64_t n;
 	size_t i;
 
@@ -140,8 +139,8 @@ static void function_notes(const struct report *r, FILE *out, const char *layer,
 		n = *(const uint64_t *)((const char *)sum + function_note_texts[i].at);
 		if (n)
 			text_note(out, "%s%s%s %s", function_note_texts[i].before, mark ? mark : "",
-				  human_plural(a, sizeof(a), n, function_note_texts[i].one,
-					       function_note_texts[i].many),
+				  PLURAL_TEXT(n, function_note_texts[i].one,
+					      function_note_texts[i].many),
 				  function_note_texts[i].after);
 	}
 }
@@ -193,7 +192,6 @@ static bool functions_table(const struct report *r, struct function_row *const *
 static void others_note(const struct report *r, FILE *out)
 {
 	uint64_t calls = 0;
-	char a[80];
 
 	for (uint32_t i = 0; i < r->functions.nrow && r->nranks; i++)
 		if (r->functions.row[i]->process_idx >= r->nranks)
@@ -201,7 +199,7 @@ static void others_note(const struct report *r, FILE *out)
 	if (calls)
 		text_note(out,
 			  "Processes that are not ranks made %s more (--json: other_processes).",
-			  human_plural(a, sizeof(a), calls, "call", "calls"));
+			  PLURAL_TEXT(calls, "call", "calls"));
 }
 
 /* True if this row is the first one of a layer below MPI. */
@@ -266,8 +264,7 @@ void text_rank_functions(const struct report *r, FILE *out)
 		return;
 	one = xcalloc(r->nprocesses, sizeof(*one));
 	t.c = columns_new();
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "function", COLUMNS_LEFT);
+	columns_list(t.c, ">rank", "<function");
 	figures_columns(&t);
 	for (i = 0; i < r->nrows; i++) {
 		one[r->row[i]] = true;
@@ -318,8 +315,6 @@ void json_collectives(struct json_out *j, const struct report *r, uint32_t idx)
 
 static void worst_cells(const struct report *r, struct columns *c, const struct arrival_row *a)
 {
-	char ns[HUMAN_BYTES];
-
 	if (!a->waited_ns) {
 		cell_empty(c);
 		cell_empty(c);
@@ -328,7 +323,7 @@ static void worst_cells(const struct report *r, struct columns *c, const struct 
 	}
 	columns_text(c, a->worst.func->name, 24);
 	columns_cell(c, "%.3f s", (double)json_since_start(r, a->worst.begin_ns) / 1e9);
-	columns_cell(c, "%s", human_ns(ns, sizeof(ns), a->worst.late_ns));
+	columns_cell(c, "%s", NS_TEXT(a->worst.late_ns));
 }
 
 void text_collectives(const struct report *r, FILE *out)
@@ -339,9 +334,7 @@ void text_collectives(const struct report *r, FILE *out)
 	text_section(out, "Collective calls: who came last");
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
-	columns_add(t.c, "most for", COLUMNS_LEFT);
-	columns_add(t.c, "at", COLUMNS_RIGHT);
-	columns_add(t.c, "behind the first", COLUMNS_RIGHT);
+	columns_list(t.c, "<most for", ">at", ">behind the first");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct arrival_row *a = arrivals_of(r, r->row[i]);
 

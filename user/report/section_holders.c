@@ -83,7 +83,7 @@ static char *holder_text(const struct report *r, const struct model_thread *wait
 			 const struct held_by *by)
 {
 	const struct model_process *p = by->thread ? by->thread->proc : NULL;
-	char ns[HUMAN_BYTES], label[RANK_LABEL_BYTES], *name, *text;
+	char ns[HUMAN_BYTES], *name, *text;
 	bool own = p == waiter->proc;
 
 	human_ns(ns, sizeof(ns), by->ns);
@@ -93,7 +93,7 @@ static char *holder_text(const struct report *r, const struct model_thread *wait
 	if (own)
 		text = xasprintf("its thread %s (%u) %s", name, by->thread->tid, ns);
 	else if (p->is_rank)
-		text = xasprintf("rank %s %s", rank_label(r->model, p, label), ns);
+		text = xasprintf("rank %s %s", RANK_LABEL(r, p), ns);
 	else if (by->thread->kthread)
 		text = xasprintf("%s %s", name, ns);
 	else
@@ -119,8 +119,7 @@ static void holders_cell(const struct report *r, struct columns *c,
 		line = words(line, "%s%s", i ? ", " : "", one);
 		free(one);
 	}
-	columns_text(c, line, limit.chars);
-	free(line);
+	columns_take(c, line, limit.chars);
 }
 
 void text_who_had_core(const struct report *r, struct columns *c, const struct model_thread *t,
@@ -157,12 +156,8 @@ void text_holders(const struct report *r, FILE *out)
 {
 	uint32_t n, kept, shown = 0;
 	struct columns *c = columns_new();
-	char ns[HUMAN_BYTES];
 
-	columns_add(c, "rank", COLUMNS_RIGHT);
-	columns_add(c, "thread", COLUMNS_LEFT);
-	columns_add(c, "tid", COLUMNS_RIGHT);
-	columns_add(c, "without", COLUMNS_RIGHT);
+	columns_list(c, ">rank", "<thread", ">tid", ">without");
 	columns_add(c, "%", COLUMNS_TIGHT);
 	columns_add(c, "meanwhile on its core", COLUMNS_LEFT);
 	for (uint32_t at = 0; at < r->findings.nheld; at += n) {
@@ -178,7 +173,7 @@ void text_holders(const struct report *r, FILE *out)
 			text_rank_cell(r, c, t->proc);
 			columns_text(c, t->comm, 16);
 			columns_cell(c, "%u", t->tid);
-			columns_cell(c, "%s", human_ns(ns, sizeof(ns), waited_ns));
+			columns_cell(c, "%s", NS_TEXT(waited_ns));
 			columns_cell(c, "%.1f",
 				     life_ns ? 100.0 * (double)waited_ns / (double)life_ns : 0);
 			holders_cell(r, c, t, by, kept, (struct holders_limit){3, 0, 80});
@@ -207,7 +202,7 @@ static void json_holder(struct json_out *j, const struct held_by *by)
 	json_out_object_begin(j);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_out_key_string(j, "process", p->name);
-	json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_rank(j, p);
 	json_out_key_uint(j, "tid", by->thread->tid);
 	json_out_key_string(j, "thread", by->thread->comm);
 	json_out_key_uint(j, "held_ns", by->ns);

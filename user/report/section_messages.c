@@ -59,17 +59,24 @@ static void whys_json(struct json_out *j, const struct why *why, int n, const ui
 		json_out_key_uint(j, why[i].key, by[i]);
 }
 
+static void whys_object(struct json_out *j, const char *key, const struct why *why, int n,
+			const uint64_t *by)
+{
+	json_out_key_object(j, key);
+	json_out_key_uint(j, "matched", by[0]);
+	whys_json(j, why, n, by);
+	json_out_object_end(j);
+}
+
 /* also: counts to add, or NULL. */
 static void whys_note(const struct why *why, int n, const uint64_t *by, const uint64_t *also,
 		      FILE *out)
 {
-	char cnt[HUMAN_BYTES];
-
 	for (int i = 1; i < n; i++) {
 		uint64_t sum = by[i] + (also ? also[i] : 0);
 
 		if (sum)
-			text_note(out, "  %s: %s", human_count(cnt, sizeof(cnt), sum), why[i].text);
+			text_note(out, "  %s: %s", COUNT_TEXT(sum), why[i].text);
 	}
 }
 
@@ -120,19 +127,11 @@ void json_peers(struct json_out *j, const struct peers_row *row, uint32_t lost)
 	json_out_object_end(j);
 }
 
-static void ends_print(struct json_out *j, const char *key, const uint64_t by[MATCH_WHY_CNT])
-{
-	json_out_key_object(j, key);
-	json_out_key_uint(j, "matched", by[MATCHED]);
-	whys_json(j, unmatched, MATCH_WHY_CNT, by);
-	json_out_object_end(j);
-}
-
 void json_matching(struct json_out *j, const struct match_row *row, uint32_t lost)
 {
 	json_out_key_object(j, "matching");
-	ends_print(j, "sends", row->sends);
-	ends_print(j, "receives", row->recvs);
+	whys_object(j, "sends", unmatched, MATCH_WHY_CNT, row->sends);
+	whys_object(j, "receives", unmatched, MATCH_WHY_CNT, row->recvs);
 	json_out_key_uint(j, "assumed", row->assumed);
 	json_incomplete(j, lost & LOSS_OF_CALLS);
 	json_out_object_end(j);
@@ -148,7 +147,7 @@ void json_sent_to(struct json_out *j, const struct report *r, uint32_t idx)
 		if (!p)
 			continue;
 		json_out_object_begin(j);
-		json_known_uint(j, "rank", peer->rank >= 0, (uint64_t)peer->rank);
+		json_rank(j, peer);
 		json_out_key_uint(j, "pid", peer->host_pid);
 		json_out_key_uint(j, "messages", p->messages);
 		json_out_key_uint(j, "bytes", p->bytes);
@@ -278,33 +277,37 @@ struct columns *table_message_sizes(const struct report *r)
 
 static void peers_note(const struct peers_row *all, FILE *out)
 {
-	char cnt[HUMAN_BYTES], of[80];
 	uint64_t unknown = all->messages - all->by[PEER_KNOWN];
 
 	if (!unknown)
 		return;
 	text_note(out, "The other end of %s of %s is unknown as a rank of MPI_COMM_WORLD:",
-		  human_count(cnt, sizeof(cnt), unknown),
-		  human_plural(of, sizeof(of), all->messages, "message", "messages"));
+		  COUNT_TEXT(unknown), PLURAL_TEXT(all->messages, "message", "messages"));
 	whys_note(unknown_peer, PEER_UNKNOWN_CNT, all->by, NULL, out);
+}
+
+struct match_ends match_ends_of(const struct match_row *row)
+{
+	struct match_ends ends = {0};
+
+	for (int why = 0; why < MATCH_WHY_CNT; why++) {
+		ends.all += row->sends[why] + row->recvs[why];
+		ends.unmatched += why == MATCHED ? 0 : row->sends[why] + row->recvs[why];
+	}
+	return ends;
 }
 
 static void matching_note(const struct match_row *all, FILE *out)
 {
-	char cnt[HUMAN_BYTES], of[80];
-	uint64_t left = 0, ends = 0;
+	struct match_ends ends = match_ends_of(all);
 
-	for (int why = 0; why < MATCH_WHY_CNT; why++) {
-		ends += all->sends[why] + all->recvs[why];
-		left += why == MATCHED ? 0 : all->sends[why] + all->recvs[why];
-	}
-	if (!left)
+	if (!ends.unmatched)
 		return;
 	text_note(out,
 		  "%s of %s are not matched with their other end, so their lateness is "
 		  "unknown:",
-		  human_count(cnt, sizeof(cnt), left),
-		  human_plural(of, sizeof(of), ends, "send or receive", "sends and receives"));
+		  COUNT_TEXT(ends.unmatched),
+		  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	whys_note(unmatched, MATCH_WHY_CNT, all->sends, all->recvs, out);
 }
 
@@ -338,19 +341,25 @@ static void matrix_text(const struct report *r, FILE *out)
 		text_matrix_print(c, "messages", unit, out);
 }
 
-void text_messages_notes(const struct report *r, FILE *out)
+static uint64_t unknown_sizes(const struct report *r)
 {
-	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
 	uint64_t unknown = 0;
-	char a[HUMAN_BYTES];
 
 	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
 		unknown += r->sum.messages.unknown[class];
+	return unknown;
+}
+
+void text_messages_notes(const struct report *r, FILE *out)
+{
+	const char *mark = text_mark(r->lost_shown, 0, LOSS_OF_BYTES);
+	uint64_t unknown = unknown_sizes(r);
+
 	if (unknown)
 		text_note(out,
 			  "%s%s more have an unknown size (their datatype or communicator was not "
 			  "recorded).",
-			  mark ? mark : "", human_count(a, sizeof(a), unknown));
+			  mark ? mark : "", COUNT_TEXT(unknown));
 }
 
 void text_peers_notes(const struct report *r, FILE *out)
@@ -362,11 +371,8 @@ void text_peers_notes(const struct report *r, FILE *out)
 void text_messages(const struct report *r, FILE *out)
 {
 	struct columns *c = table_message_sizes(r);
-	uint64_t unknown = 0;
 
-	for (int class = 0; class < MESSAGE_CLASS_CNT; class ++)
-		unknown += r->sum.messages.unknown[class];
-	if (!c && !unknown)
+	if (!c && !unknown_sizes(r))
 		return;
 	text_section(out, "Message sizes: operations that send, by bytes");
 	if (c)
@@ -395,21 +401,13 @@ static const struct why unmatched_side[EPOCH_WHY_CNT] = {
 	[EPOCH_TOO_MANY] = {"too_many", "too many were waiting for their other side"},
 };
 
-static void sides_print(struct json_out *j, const char *key, const uint64_t by[EPOCH_WHY_CNT])
-{
-	json_out_key_object(j, key);
-	json_out_key_uint(j, "matched", by[EPOCH_MATCHED]);
-	whys_json(j, unmatched_side, EPOCH_WHY_CNT, by);
-	json_out_object_end(j);
-}
-
 void json_epochs(struct json_out *j, const struct report *r, uint32_t idx)
 {
 	const struct epoch_row *row = epochs_of(&r->findings.epochs, idx);
 
 	json_out_key_object(j, "epochs");
-	sides_print(j, "accesses", row->accesses);
-	sides_print(j, "exposures", row->exposures);
+	whys_object(j, "accesses", unmatched_side, EPOCH_WHY_CNT, row->accesses);
+	whys_object(j, "exposures", unmatched_side, EPOCH_WHY_CNT, row->exposures);
 	json_out_key_uint(j, "locks", row->locks);
 	json_out_key_uint(j, "lock_doubtful", row->doubtful);
 	json_incomplete(j, r->lost[idx] & LOSS_OF_CALLS);
@@ -429,14 +427,11 @@ static void unmatched_note(const struct epoch_row *all, FILE *out)
 {
 	uint64_t left = unmatched_count(all),
 		 sides = left + all->accesses[EPOCH_MATCHED] + all->exposures[EPOCH_MATCHED];
-	char cnt[HUMAN_BYTES], of[80];
 
 	if (!left)
 		return;
-	text_note(out, "%s of %s are not matched with their other side:",
-		  human_count(cnt, sizeof(cnt), left),
-		  human_plural(of, sizeof(of), sides, "access or exposure",
-			       "accesses and exposures"));
+	text_note(out, "%s of %s are not matched with their other side:", COUNT_TEXT(left),
+		  PLURAL_TEXT(sides, "access or exposure", "accesses and exposures"));
 	whys_note(unmatched_side, EPOCH_WHY_CNT, all->accesses, all->exposures, out);
 }
 
@@ -444,7 +439,6 @@ static void unmatched_note(const struct epoch_row *all, FILE *out)
 void text_epochs(const struct report *r, FILE *out)
 {
 	struct epoch_row all = {0};
-	char cnt[64];
 
 	for (uint32_t i = 0; i < r->nrows; i++)
 		table_row_add(&all, epochs_of(&r->findings.epochs, r->row[i]), accesses);
@@ -456,5 +450,5 @@ void text_epochs(const struct report *r, FILE *out)
 		text_note(out,
 			  "%s may have waited for a lock, but it is unknown whether another rank "
 			  "held it.",
-			  human_plural(cnt, sizeof(cnt), all.doubtful, "call", "calls"));
+			  PLURAL_TEXT(all.doubtful, "call", "calls"));
 }

@@ -79,11 +79,9 @@ void json_overlap(struct json_out *j, const struct report *r)
 static void place_cell(const struct report *r, struct columns *c, const struct func_info *f,
 		       const struct model_site *s)
 {
-	char *site = sites_text(r->sites, s), *text;
+	char *site = sites_text(r->sites, s);
 
-	text = xasprintf("%s %s", f->name, site);
-	columns_text(c, text, PLACE_CHARS);
-	free(text);
+	columns_take(c, xasprintf("%s %s", f->name, site), PLACE_CHARS);
 	free(site);
 }
 
@@ -96,15 +94,13 @@ static void row_cells(const struct report *r, struct columns *c, const struct ov
 		      struct text_unit each, struct text_unit all)
 {
 	double ratio = overlap_row_ratio(row);
-	char bytes[HUMAN_BYTES];
 
 	place_cell(r, c, row->key.start, &row->key.start_site);
 	place_cell(r, c, row->key.done, &row->key.done_site);
 	cell_count(c, row->cnt);
 	columns_cell(c, "%s",
-		     row->key.bucket == OVERLAP_BUCKET_UNKNOWN ?
-			     "?" :
-			     human_bytes(bytes, sizeof(bytes), row->bytes / row->cnt));
+		     row->key.bucket == OVERLAP_BUCKET_UNKNOWN ? "?" :
+								 BYTES_TEXT(row->bytes / row->cnt));
 	time_cell(c, row->outside_ns, row->cnt, each);
 	time_cell(c, row->wait_ns, row->cnt, each);
 	time_cell(c, row->late_ns, row->cnt, each);
@@ -139,17 +135,8 @@ static void print_table(const struct report *r, const struct overlap_row *list, 
 		     "Overlap: how long nonblocking operations were waited for (means in %s, "
 		     "saved in %s)",
 		     each.name, all.name);
-	columns_add(c, "started by", COLUMNS_LEFT);
-	columns_add(c, "completed by", COLUMNS_LEFT);
-	columns_add(c, "count", COLUMNS_RIGHT);
-	columns_add(c, "bytes", COLUMNS_RIGHT);
-	columns_add(c, "outside", COLUMNS_RIGHT);
-	columns_add(c, "wait", COLUMNS_RIGHT);
-	columns_add(c, "late", COLUMNS_RIGHT);
-	columns_add(c, "left", COLUMNS_RIGHT);
-	columns_add(c, "alone", COLUMNS_RIGHT);
-	columns_add(c, "ratio", COLUMNS_RIGHT);
-	columns_add(c, "saved", COLUMNS_RIGHT);
+	columns_list(c, "<started by", "<completed by", ">count", ">bytes", ">outside", ">wait",
+		     ">late", ">left", ">alone", ">ratio", ">saved");
 	for (uint32_t i = 0; i < n; i++)
 		row_cells(r, c, &list[i], each, all);
 	text_columns(c, out);
@@ -160,7 +147,6 @@ void text_overlap(const struct report *r, FILE *out)
 	uint64_t unsure = 0;
 	uint32_t n, shown;
 	struct overlap_row *list = rows_of(r, &n);
-	char buf[64];
 
 	shown = text_rows_shown(r, n, ROWS_MANY);
 	if (!n) {
@@ -181,10 +167,9 @@ void text_overlap(const struct report *r, FILE *out)
 	if (unsure)
 		text_note(out,
 			  "Not in saved: %s whose other ends are unknown, collectives included.",
-			  human_plural(buf, sizeof(buf), unsure, "operation", "operations"));
+			  PLURAL_TEXT(unsure, "operation", "operations"));
 	if (r->findings.overlaps.without_row)
 		text_note(out, "Not in the table: %s, because there were too many call sites.",
-			  human_plural(buf, sizeof(buf), r->findings.overlaps.without_row,
-				       "operation", "operations"));
+			  PLURAL_TEXT(r->findings.overlaps.without_row, "operation", "operations"));
 	free(list);
 }

@@ -31,7 +31,7 @@ static const struct figure post_figures[] = {
 static char *ways_of(const struct report *r, const struct traffic_group *g, uint32_t n,
 		     struct traffic_flow *flow)
 {
-	char *text = xstrdup(""), *way, bytes[HUMAN_BYTES];
+	char *text = xstrdup(""), *way;
 
 	for (uint32_t i = 0; i < n; i++) {
 		table_row_add(flow, &g[i].flow, posts);
@@ -39,8 +39,7 @@ static char *ways_of(const struct report *r, const struct traffic_group *g, uint
 			continue;
 		way = traffic_transport(r, &g[i].key);
 		text = words(text, "%s%s %s (%s)", *text ? ", " : "", way,
-			     human_bytes(bytes, sizeof(bytes), g[i].flow.moved_bytes),
-			     traffic_text(r, g[i].key.layer));
+			     BYTES_TEXT(g[i].flow.moved_bytes), traffic_text(r, g[i].key.layer));
 		free(way);
 	}
 	return text;
@@ -68,7 +67,6 @@ static void received_cell(struct columns *c, uint64_t bytes, uint32_t lost)
 static void posts_note(const struct report *r, const struct traffic_flow *all, FILE *out)
 {
 	uint64_t unknown = all->sent_unknown + all->read_unknown;
-	char text[80];
 
 	text_explain(r, out,
 		     "For each carrier, only the layer nearest to the wire counts (in "
@@ -78,11 +76,10 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 		     r->opt->traffic ? "" : " --traffic shows destinations, functions and phases.");
 	if (unknown)
 		text_note(out, "%s of unknown size count in posts, not in bytes (marked > or ?).",
-			  human_plural(text, sizeof(text), unknown, "post", "posts"));
+			  PLURAL_TEXT(unknown, "post", "posts"));
 	if (all->failed)
 		text_note(out, "%s. Posts that were refused are not in the figures above.",
-			  human_plural(text, sizeof(text), all->failed, "post failed",
-				       "posts failed"));
+			  PLURAL_TEXT(all->failed, "post failed", "posts failed"));
 }
 
 static void posts_rows(const struct report *r, struct figure_table *t, struct traffic_flow *all,
@@ -125,8 +122,7 @@ void text_posts(const struct report *r, FILE *out)
 	t.c = columns_new();
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
-	columns_add(t.c, "received", COLUMNS_RIGHT);
-	columns_add(t.c, "by", COLUMNS_LEFT);
+	columns_list(t.c, ">received", "<by");
 	posts_rows(r, &t, &all, &received);
 	if (r->nrows > 1) {
 		columns_rule(t.c);
@@ -233,7 +229,7 @@ void json_transfers(struct json_out *j, const struct report *r)
 
 static void by_note(const struct report *r, FILE *out)
 {
-	char cnt[80], bytes[HUMAN_BYTES], label[RANK_LABEL_BYTES], *name, *clean;
+	char *name, *clean;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < r->transfers.nby; i++) {
@@ -244,10 +240,10 @@ static void by_note(const struct report *r, FILE *out)
 		name = by_name(r, b);
 		clean = text_printable(name, 40);
 		text_note(out, "meanwhile, rank %s, %s: %s (%s) by %s",
-			  rank_label(r->model, model_process_get(r->model, b->process), label),
+			  RANK_LABEL(r, model_process_get(r->model, b->process)),
 			  traffic_func(r, b->func)->name,
-			  human_plural(cnt, sizeof(cnt), b->cnt, "operation", "operations"),
-			  human_bytes(bytes, sizeof(bytes), b->bytes), clean);
+			  PLURAL_TEXT(b->cnt, "operation", "operations"), BYTES_TEXT(b->bytes),
+			  clean);
 		free(name);
 		free(clean);
 	}
@@ -255,17 +251,14 @@ static void by_note(const struct report *r, FILE *out)
 
 static void early_note(const struct report *r, const struct transfer_row *row, FILE *out)
 {
-	char come[80], early[80], mean[HUMAN_BYTES];
-
 	if (!row->early)
 		return;
 	text_note(out,
 		  "%s: of %s whose data were seen to arrive, %s had them all %s (mean) before the "
 		  "call that completed it",
 		  traffic_func(r, row->func)->name,
-		  human_plural(come, sizeof(come), row->come, "operation", "operations"),
-		  human_count(early, sizeof(early), row->early),
-		  human_ns(mean, sizeof(mean), row->early_ns / row->early));
+		  PLURAL_TEXT(row->come, "operation", "operations"), COUNT_TEXT(row->early),
+		  NS_TEXT(row->early_ns / row->early));
 }
 
 static void transfer_bytes(struct columns *c, const struct transfer_row *row)
@@ -287,8 +280,7 @@ void text_transfers(const struct report *r, FILE *out)
 		text_section(out,
 			     "Transfers of nonblocking operations: when their data began to move");
 		t.c = columns_new();
-		columns_add(t.c, "function", COLUMNS_LEFT);
-		columns_add(t.c, "bytes", COLUMNS_RIGHT);
+		columns_list(t.c, "<function", ">bytes");
 		figures_columns(&t);
 		for (uint32_t i = 0; i < n; i++) {
 			columns_text(t.c, traffic_func(r, sum[i].func)->name, 28);

@@ -86,13 +86,13 @@ int report_section_check(const struct report *r)
 
 /* ---- JSON ---- */
 
-static void json_rank(struct json_out *j, const struct report *r, uint32_t idx)
+static void json_rank_pov(struct json_out *j, const struct report *r, uint32_t idx)
 {
 	const struct model_process *p = model_process_get(r->model, idx);
 	const struct section_core_row *row;
 
 	json_out_object_begin(j);
-	json_known_uint(j, "rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_rank(j, p);
 	json_known_uint(j, "job", p->is_rank, (uint64_t)p->job_idx);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_incomplete(j, r->lost[idx]);
@@ -123,7 +123,7 @@ void json_section_pov(struct json_out *j, const struct report *r)
 	json_out_key_string(j, "name", r->opt->section.text);
 	json_out_key_array(j, "ranks");
 	for (uint32_t i = 0; i < r->nrows; i++)
-		json_rank(j, r, r->row[i]);
+		json_rank_pov(j, r, r->row[i]);
 	json_out_array_end(j);
 	json_out_key_array(j, "cores");
 	for (uint32_t cpu = 0; r->facts & FACT_SCHED && cpu < section_pov_cpus(&r->section_pov);
@@ -148,7 +148,6 @@ static void text_of_ranks(const struct report *r, struct text_unit unit, uint32_
 {
 	struct figure_table t = {rank_figures, columns_new(), unit, r->facts};
 	struct section_row sum = {0};
-	char buf[80];
 
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
@@ -171,17 +170,14 @@ static void text_of_ranks(const struct report *r, struct text_unit unit, uint32_
 	if (sum.open)
 		text_note(out,
 			  "%s it when the thread or the recording ended; time counts up to then.",
-			  human_plural(buf, sizeof(buf), sum.open, "thread had not left",
-				       "threads had not left"));
+			  PLURAL_TEXT(sum.open, "thread had not left", "threads had not left"));
 }
 
 static void text_of_places(const struct report *r, struct text_unit unit, uint32_t shown, FILE *out)
 {
 	struct figure_table t = {core_figures, columns_new(), unit, r->facts};
-	char label[CPU_LABEL_BYTES];
 
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "cpu", COLUMNS_RIGHT);
+	columns_list(t.c, ">rank", ">cpu");
 	figures_columns(&t);
 	for (uint32_t i = 0; i < shown; i++) {
 		for (uint32_t cpu = 0; cpu < section_pov_cpus(&r->section_pov); cpu++) {
@@ -191,7 +187,7 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 			if (!row->here_ns)
 				continue;
 			text_rank_cell(r, t.c, model_process_get(r->model, r->row[i]));
-			columns_cell(t.c, "%s", cpu_label(r->model, cpu, label));
+			columns_cell(t.c, "%s", CPU_LABEL(r, cpu));
 			figures_cells(&t, row, 0, r->lost[r->row[i]]);
 		}
 	}
@@ -201,13 +197,11 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 static void core_cells(const struct report *r, struct columns *c, uint32_t cpu, uint32_t ranks,
 		       uint64_t ns)
 {
-	char label[CPU_LABEL_BYTES], buf[HUMAN_BYTES];
-
-	columns_cell(c, "%s", cpu_label(r->model, cpu, label));
+	columns_cell(c, "%s", CPU_LABEL(r, cpu));
 	columns_cell(c, "%u", ranks);
 	columns_mark(c, text_mark(losses_of_core(&r->losses, cpu), LOSS_OF_STATES,
 				  EDGES_LOST | LOSS_OF_LIVES));
-	columns_cell(c, "%s", human_ns(buf, sizeof(buf), ns));
+	columns_cell(c, "%s", NS_TEXT(ns));
 	columns_mark(c, NULL);
 }
 

@@ -18,29 +18,24 @@ static bool is_shown(const struct report *r, const struct reason *reason)
 
 void text_reasons_doubts(const struct report *r, FILE *out)
 {
-	const struct match_row *m = &r->sum.matching;
-	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0;
-	char left[HUMAN_BYTES], of[80];
+	struct match_ends ends = match_ends_of(&r->sum.matching);
 
-	for (int why = 0; why < MATCH_WHY_CNT; why++)
-		ends += m->sends[why] + m->recvs[why];
 	if (!model_get_info(r->model)->sched_all)
 		text_note(out, "%s: who had cores is unknown.",
 			  r->account.sched ? "Only switches of recorded processes were recorded" :
 					     "The scheduler was not recorded");
-	if (ends > matched)
+	if (ends.unmatched)
 		text_note(out,
 			  "%s of %s could not be matched: waiting for them counts as transfer "
 			  "(--messages).",
-			  human_count(left, sizeof(left), ends - matched),
-			  human_plural(of, sizeof(of), ends, "send or receive",
-				       "sends and receives"));
+			  COUNT_TEXT(ends.unmatched),
+			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
 			  "%s may belong to other calls: waiting in them counts as transfer "
 			  "(--findings).",
-			  human_plural(of, sizeof(of), r->findings.arrivals.uncertain,
-				       "call of collectives", "calls of collectives"));
+			  PLURAL_TEXT(r->findings.arrivals.uncertain, "call of collectives",
+				      "calls of collectives"));
 	if (r->too_long)
 		text_note(out,
 			  "The recording is too long for the report to replay: \"shorter by\" has "
@@ -70,13 +65,10 @@ const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
 
 char *reasons_left_text(const struct reasons_left *left, bool shown)
 {
-	char n[80], ns[HUMAN_BYTES];
-
 	return xasprintf("%s, %s together",
-			 human_plural(n, sizeof(n), left->n,
-				      shown ? "smaller cause" : "small cause",
-				      shown ? "smaller causes" : "small causes"),
-			 human_round_ns(ns, sizeof(ns), left->ns));
+			 PLURAL_TEXT(left->n, shown ? "smaller cause" : "small cause",
+				     shown ? "smaller causes" : "small causes"),
+			 ROUND_NS_TEXT(left->ns));
 }
 
 void text_reasons(const struct report *r, FILE *out)
@@ -249,14 +241,11 @@ static void uncertain_note(const struct report *r, FILE *out)
 
 static void followed_note(const struct report *r, FILE *out)
 {
-	char waits[64];
-
 	if (r->findings.causes.told_late)
 		text_note(out,
 			  "%s could not be followed to their cause, because they were recognised "
 			  "too late.",
-			  human_plural(waits, sizeof(waits), r->findings.causes.told_late, "wait",
-				       "waits"));
+			  PLURAL_TEXT(r->findings.causes.told_late, "wait", "waits"));
 }
 
 /* Prints the findings. Only --top 0 includes those whose time other findings explain. */
@@ -282,7 +271,6 @@ static uint32_t findings_print(const struct report *r, FILE *out)
 static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 {
 	uint32_t again = 0, n = r->findings.n;
-	char buf[64];
 
 	for (uint32_t i = 0; i < n; i++)
 		again += r->findings.finding[i].explained_by != NULL;
@@ -290,20 +278,16 @@ static void hidden_note(const struct report *r, uint32_t shown, FILE *out)
 		text_note(out, "%u of %u shown; --top 0 shows all.", shown, n);
 	else if (shown < n)
 		text_note(out, "%s the same time: --top 0 shows all.",
-			  human_plural(buf, sizeof(buf), again, "more finding covers",
-				       "more findings cover"));
+			  PLURAL_TEXT(again, "more finding covers", "more findings cover"));
 }
 
 /* Notes what the analyses could not examine. */
 static void unseen_note(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
-	const struct match_row *m = &r->sum.matching;
-	uint64_t matched = m->sends[MATCHED] + m->recvs[MATCHED], ends = 0, open_ns = 0;
-	char left[HUMAN_BYTES], of[80], ns[HUMAN_BYTES];
+	struct match_ends ends = match_ends_of(&r->sum.matching);
+	uint64_t open_ns = 0;
 
-	for (int why = 0; why < MATCH_WHY_CNT; why++)
-		ends += m->sends[why] + m->recvs[why];
 	for (uint32_t i = 0; i < r->nrows; i++)
 		open_ns += r->findings.app.process[r->row[i]].open_ns;
 	if (!info->sched_all)
@@ -315,28 +299,25 @@ static void unseen_note(const struct report *r, FILE *out)
 		text_note(out,
 			  "Not examined, because records are missing: balance, and progress at "
 			  "targets of one-sided communication.");
-	if (ends > matched)
+	if (ends.unmatched)
 		text_note(out, "Lateness unknown: %s of %s, which were not matched (--messages).",
-			  human_count(left, sizeof(left), ends - matched),
-			  human_plural(of, sizeof(of), ends, "send or receive",
-				       "sends and receives"));
+			  COUNT_TEXT(ends.unmatched),
+			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	if (open_ns >= r->findings.least_ns)
 		text_note(out, "Not examined: %s in calls that had not returned at the end.",
-			  human_ns(ns, sizeof(ns), open_ns));
+			  NS_TEXT(open_ns));
 }
 
 void text_findings(const struct report *r, FILE *out)
 {
 	const struct findings *f = &r->findings;
-	char least[HUMAN_BYTES];
 
 	if (!r->nranks)
 		return;
 	text_section(out, "Findings: what ranks lost by waiting, and for whom");
 	hidden_note(r, findings_print(r, out), out);
 	if (!f->n)
-		text_note(out, "No finding of %s or more.",
-			  human_ns(least, sizeof(least), f->least_ns));
+		text_note(out, "No finding of %s or more.", NS_TEXT(f->least_ns));
 	unseen_note(r, out);
 	uncertain_note(r, out);
 	followed_note(r, out);
@@ -358,8 +339,7 @@ void json_findings(struct json_out *j, const struct report *r)
 		json_out_key_string(j, "advice", f->advice);
 		json_out_key_string(j, "told_by", f->explained_by);
 		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
-		json_known_uint(j, "rank", p && p->is_rank && p->rank >= 0,
-				p ? (uint64_t)p->rank : 0);
+		json_rank(j, p);
 		json_known_uint(j, "from_ns", when, when ? json_since_start(r, f->from_ns) : 0);
 		json_known_uint(j, "to_ns", when, when ? json_since_start(r, f->to_ns) : 0);
 		json_out_object_end(j);

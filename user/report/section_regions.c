@@ -67,8 +67,6 @@ void json_regions(struct json_out *j, const struct report *r, const bool *wanted
 
 static void regions_notes(const struct report *r, const struct region_row *all, FILE *out)
 {
-	char a[80];
-
 	for (uint32_t i = 0; i < model_region_count(r->model); i++)
 		if (!is_found(r, i))
 			text_note(
@@ -79,14 +77,13 @@ static void regions_notes(const struct report *r, const struct region_row *all, 
 	if (all->open)
 		text_note(out,
 			  "%s when the thread or the recording ended; its time counts up to then.",
-			  human_plural(a, sizeof(a), all->open, "call had not returned",
-				       "calls had not returned"));
+			  PLURAL_TEXT(all->open, "call had not returned",
+				      "calls had not returned"));
 	if (all->unwound)
 		text_note(out,
 			  "%s without returning (longjmp, an exception, exec); time counts until "
 			  "that was noticed.",
-			  human_plural(a, sizeof(a), all->unwound, "call was left",
-				       "calls were left"));
+			  PLURAL_TEXT(all->unwound, "call was left", "calls were left"));
 	text_explain(r, out,
 		     "time: sum over all threads; a region within another one counts in both. "
 		     "nested: calls from within the same function, not in the times.");
@@ -225,15 +222,13 @@ static void table_print(const struct report *r, bool phases, uint32_t most, FILE
 static void text_parts_first(const struct report *r, FILE *out)
 {
 	uint32_t n = rows_count(r, true);
-	char phases[64];
 
 	table_print(r, false, FIRST_ROWS, out);
 	if (n)
 		text_note(out,
 			  "The program marked %s: povtrace report --regions prints the efficiency "
 			  "of %s.",
-			  human_plural(phases, sizeof(phases), n, "phase", "phases"),
-			  n == 1 ? "it" : "each");
+			  PLURAL_TEXT(n, "phase", "phases"), n == 1 ? "it" : "each");
 }
 
 void text_parts(const struct report *r, FILE *out)

@@ -233,10 +233,7 @@ void text_threads(const struct report *r, FILE *out)
 		n += r->chosen[model_thread_get(r->model, i)->proc->idx];
 	t.facts &= ~FACT_PROCESSES;
 	text_section(out, "Threads (%s)", t.unit.name);
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "thread", COLUMNS_LEFT);
-	columns_add(t.c, "tid", COLUMNS_RIGHT);
-	columns_add(t.c, "calls", COLUMNS_RIGHT);
+	columns_list(t.c, ">rank", "<thread", ">tid", ">calls");
 	figures_columns(&t);
 	shown = thread_rows(r, &t, r->opt->top && n > THREADS_MANY ? THREADS_MANY : n);
 	text_columns(t.c, out);
@@ -286,8 +283,7 @@ void text_polls(const struct report *r, FILE *out)
 	t.c = columns_new();
 	text_section(out, "Polls that found nothing: from the first to the last of each run (%s)",
 		     t.unit.name);
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "process", COLUMNS_LEFT);
+	columns_list(t.c, ">rank", "<process");
 	figures_columns(&t);
 	poll_rows(r, &t);
 	text_columns(t.c, out);

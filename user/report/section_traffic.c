@@ -32,13 +32,6 @@ static const struct figure destination_figures[] = {
 	{0},
 };
 
-/* Adds a cell and frees text. */
-static void foreign_cell(struct columns *c, char *text, unsigned int max)
-{
-	columns_text(c, text, max);
-	free(text);
-}
-
 /* Optional columns: shown unless they would be empty. */
 struct context_columns {
 	bool phase, region;
@@ -62,7 +55,7 @@ static void phase_cell(const struct report *r, struct columns *c, uint32_t id)
 
 static void context_cells(const struct report *r, struct columns *c, const struct traffic_key *k)
 {
-	foreign_cell(c, traffic_context(r, k), 30);
+	columns_take(c, traffic_context(r, k), 30);
 	columns_text(c, k->context == TRAFFIC_IN_CALL ? traffic_func(r, k->func)->group : "-", 8);
 }
 
@@ -76,8 +69,7 @@ static void contexts(const struct report *r, FILE *out)
 	struct context_columns any = columns_find(g, n);
 
 	text_section(out, "Traffic by MPI function and phase");
-	columns_add(t.c, "in function", COLUMNS_LEFT);
-	columns_add(t.c, "group", COLUMNS_LEFT);
+	columns_list(t.c, "<in function", "<group");
 	if (any.phase)
 		columns_add(t.c, "phase", COLUMNS_LEFT);
 	if (any.region)
@@ -116,14 +108,12 @@ static void protocols(const struct report *r, FILE *out)
 		if (g[i].key.phase && g[i].key.step)
 			g[kept++] = g[i];
 	}
-	columns_add(t.c, "phase", COLUMNS_LEFT);
-	columns_add(t.c, "by", COLUMNS_LEFT);
-	columns_add(t.c, "step", COLUMNS_LEFT);
+	columns_list(t.c, "<phase", "<by", "<step");
 	figures_columns(&t);
 	shown = text_rows_shown(r, kept, r->opt->top);
 	for (uint32_t i = 0; i < shown; i++) {
 		phase_cell(r, t.c, g[i].key.phase);
-		foreign_cell(t.c, traffic_transport(r, &g[i].key), 12);
+		columns_take(t.c, traffic_transport(r, &g[i].key), 12);
 		columns_text(t.c, post_step_name(g[i].key.step), 8);
 		figures_cells(&t, &g[i].flow, moved, r->lost_shown);
 	}
@@ -153,11 +143,7 @@ static void destinations(const struct report *r, FILE *out)
 	const char *text;
 
 	text_section(out, "Traffic by destination");
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "device", COLUMNS_LEFT);
-	columns_add(t.c, "to", COLUMNS_LEFT);
-	columns_add(t.c, "at", COLUMNS_LEFT);
-	columns_add(t.c, "by", COLUMNS_LEFT);
+	columns_list(t.c, ">rank", "<device", "<to", "<at", "<by");
 	figures_columns(&t);
 	shown = text_rows_shown(r, n, r->opt->top);
 	for (uint32_t i = 0; i < shown; i++) {
@@ -166,10 +152,10 @@ static void destinations(const struct report *r, FILE *out)
 		text_rank_cell(r, t.c, model_process_get(r->model, k->process));
 		text = traffic_text(r, k->device);
 		columns_text(t.c, text ? text : "?", 16);
-		foreign_cell(t.c, traffic_destination(r, k), 20);
+		columns_take(t.c, traffic_destination(r, k), 20);
 		text = traffic_text(r, k->dest);
 		columns_text(t.c, k->peer >= 0 && text ? text : "-", 22);
-		foreign_cell(t.c, traffic_transport(r, k), 12);
+		columns_take(t.c, traffic_transport(r, k), 12);
 		figures_cells(&t, &g[i].flow, 0, r->lost[k->process]);
 	}
 	text_columns(t.c, out);
@@ -253,7 +239,6 @@ struct columns *table_matrix_of(const struct report *r, const struct pair *cell,
 {
 	const char *mark = text_mark(r->lost_shown, losses, 0);
 	struct columns *c = columns_new();
-	char label[RANK_LABEL_BYTES];
 	struct bytes_unit u;
 	uint64_t max = 0;
 
@@ -263,7 +248,7 @@ struct columns *table_matrix_of(const struct report *r, const struct pair *cell,
 	*unit = u.name;
 	columns_add(c, "", COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++)
-		columns_add(c, rank_label(r->model, model_process_get(r->model, r->row[i]), label),
+		columns_add(c, RANK_LABEL(r, model_process_get(r->model, r->row[i])),
 			    COLUMNS_RIGHT);
 	for (uint32_t i = 0; i < r->nrows; i++) {
 		text_rank_cell(r, c, model_process_get(r->model, r->row[i]));
@@ -341,7 +326,6 @@ static void devices(const struct report *r, FILE *out)
 	struct traffic_group *g = traffic_groups_moving(
 		r, TRAFFIC_BY_PROCESS | TRAFFIC_BY_DEVICE | TRAFFIC_BY_CONTEXT, &n);
 	const char *device;
-	char *context;
 
 	if (!any_device(g, n)) {
 		free(g);
@@ -349,18 +333,14 @@ static void devices(const struct report *r, FILE *out)
 	}
 	text_section(out, "Traffic by device and function");
 	t.c = columns_new();
-	columns_add(t.c, "rank", COLUMNS_RIGHT);
-	columns_add(t.c, "device", COLUMNS_LEFT);
-	columns_add(t.c, "in function", COLUMNS_LEFT);
+	columns_list(t.c, ">rank", "<device", "<in function");
 	figures_columns(&t);
 	shown = text_rows_shown(r, n, r->opt->top);
 	for (uint32_t i = 0; i < shown; i++) {
 		text_rank_cell(r, t.c, model_process_get(r->model, g[i].key.process));
 		device = traffic_text(r, g[i].key.device);
 		columns_text(t.c, device ? device : "?", 24);
-		context = traffic_context(r, &g[i].key);
-		columns_text(t.c, context, 30);
-		free(context);
+		columns_take(t.c, traffic_context(r, &g[i].key), 30);
 		figures_cells(&t, &g[i].flow, 0, r->lost[g[i].key.process]);
 	}
 	text_columns(t.c, out);

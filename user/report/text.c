@@ -107,9 +107,7 @@ void text_ranks_shown_note(const struct report *r, FILE *out, uint32_t shown, ui
 
 void text_rank_cell(const struct report *r, struct columns *c, const struct model_process *p)
 {
-	char label[RANK_LABEL_BYTES];
-
-	columns_cell(c, "%s", rank_label(r->model, p, label));
+	columns_cell(c, "%s", RANK_LABEL(r, p));
 }
 
 void text_bound_cell(const struct report *r, struct columns *c, const struct model_thread *t,
@@ -179,14 +177,13 @@ static void print_when(const struct report *r, FILE *out)
 {
 	const struct model_info *info = model_get_info(r->model);
 	int64_t real_ns = (int64_t)info->start_ns + info->realtime_offset_ns;
-	char wall[HUMAN_BYTES], when[64] = "";
+	char when[64] = "";
 	time_t seconds = real_ns / 1000000000;
 	struct tm tm;
 
 	if (info->realtime_offset_ns && gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC, ", &tm);
-	fprintf(out, "  %-10s %s%s", "recorded", when,
-		human_ns(wall, sizeof(wall), info->end_ns - info->start_ns));
+	fprintf(out, "  %-10s %s%s", "recorded", when, NS_TEXT(info->end_ns - info->start_ns));
 	text_foreign(out, ", ended by: ", r->coverage.end_reason, 40);
 	fputc('\n', out);
 }
@@ -295,19 +292,18 @@ static void print_distortion(const struct report *r, FILE *out)
 static char *clock_text(const struct model *m, const struct model_host *h)
 {
 	const char *by = model_host_get(m, h->clock_host)->label;
-	char within[HUMAN_BYTES], n[HUMAN_BYTES];
 
 	if (h->clock_by == TRACE_CLOCK_GIVEN)
 		return xstrdup("by the time of day and --offset");
 	if (h->clock_by == TRACE_CLOCK_MESSAGES)
 		return xasprintf("by %s messages: to within %s of %s's",
-				 human_count(n, sizeof(n), h->clock_messages),
-				 human_ns(within, sizeof(within), h->clock_uncertainty_ns), by);
+				 COUNT_TEXT(h->clock_messages), NS_TEXT(h->clock_uncertainty_ns),
+				 by);
 	if (h->clock_violated_ns)
 		return xasprintf(
 			"by the time of day: by any steady drift, some message would arrive %s "
 			"before it was sent",
-			human_ns(within, sizeof(within), h->clock_violated_ns));
+			NS_TEXT(h->clock_violated_ns));
 	return xstrdup("by the time of day: too few messages went both ways");
 }
 
@@ -404,13 +400,11 @@ static void print_head(const struct report *r, FILE *out)
 char *text_facts(const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
-	char wall[HUMAN_BYTES], ranks[64], cpus[64], nodes[64];
 	char *text = xasprintf("%s · %s · %s · %s · %s",
-			       human_round_ns(wall, sizeof(wall), info->end_ns - info->start_ns),
-			       human_plural(ranks, sizeof(ranks), r->nranks, "rank", "ranks"),
-			       human_plural(cpus, sizeof(cpus), info->nr_cpus, "CPU", "CPUs"),
-			       human_plural(nodes, sizeof(nodes),
-					    info->nhosts > 1 ? info->nhosts : 1, "node", "nodes"),
+			       ROUND_NS_TEXT(info->end_ns - info->start_ns),
+			       PLURAL_TEXT(r->nranks, "rank", "ranks"),
+			       PLURAL_TEXT(info->nr_cpus, "CPU", "CPUs"),
+			       PLURAL_TEXT(info->nhosts > 1 ? info->nhosts : 1, "node", "nodes"),
 			       r->left_out_only ? "some calls only counted" :
 			       r->lost_any	? "records lost" :
 						  "nothing lost");

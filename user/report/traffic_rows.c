@@ -68,13 +68,12 @@ char *traffic_destination(const struct report *r, const struct traffic_key *k)
 {
 	const char *dest = traffic_text(r, k->dest);
 	const struct model_process *p;
-	char label[RANK_LABEL_BYTES];
 
 	if (k->peer < 0)
 		return xstrdup(dest ? dest : "?");
 	p = model_process_get(r->model, (uint32_t)k->peer);
 	if (p->is_rank)
-		return xasprintf("rank %s", rank_label(r->model, p, label));
+		return xasprintf("rank %s", RANK_LABEL(r, p));
 	return xasprintf("%s %u", p->name, p->host_pid);
 }
 

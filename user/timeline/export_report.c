@@ -24,20 +24,14 @@ static void resolution_text(char *buf, size_t bytes, uint64_t ns)
 
 static void posts_report(const struct writer_totals *t)
 {
-	char posts[64], completions[64], arrivals[64], messages[64], n[HUMAN_BYTES];
-
 	if (t->posts + t->completions + t->arrivals)
-		log_info("below MPI: %s, %s, %s, %s",
-			 human_plural(posts, sizeof(posts), t->posts, "post", "posts"),
-			 human_plural(completions, sizeof(completions), t->completions,
-				      "completion", "completions"),
-			 human_plural(arrivals, sizeof(arrivals), t->arrivals, "arrival",
-				      "arrivals"),
-			 human_plural(messages, sizeof(messages), t->messages, "message",
-				      "messages"));
+		log_info("below MPI: %s, %s, %s, %s", PLURAL_TEXT(t->posts, "post", "posts"),
+			 PLURAL_TEXT(t->completions, "completion", "completions"),
+			 PLURAL_TEXT(t->arrivals, "arrival", "arrivals"),
+			 PLURAL_TEXT(t->messages, "message", "messages"));
 	if (t->messages_hidden)
 		log_warn("%s messages are not shown: more than %d of a rank overlap",
-			 human_count(n, sizeof(n), t->messages_hidden), TIMELINE_LANES_MAX);
+			 COUNT_TEXT(t->messages_hidden), TIMELINE_LANES_MAX);
 }
 
 static const char *hint_for_smaller(const struct writer_totals *t)
@@ -74,40 +68,32 @@ static void large_report(const char *out, const char *format, const struct write
 /* Reports what is drawn together or left out because the recording is large. */
 static void resolution_report(const struct writer_totals *t)
 {
-	char ns[HUMAN_BYTES], calls[HUMAN_BYTES], slices[HUMAN_BYTES], arrows[HUMAN_BYTES],
-		values[HUMAN_BYTES];
+	char ns[HUMAN_BYTES];
 
 	if (!t->groups)
 		return;
 	resolution_text(ns, sizeof(ns), t->resolution_ns);
 	log_info("calls shorter than %s that follow each other are drawn as one slice, with their "
 		 "number, time and bytes: %s calls in %s slices; --detail all draws each",
-		 ns, human_count(calls, sizeof(calls), t->grouped),
-		 human_count(slices, sizeof(slices), t->groups));
+		 ns, COUNT_TEXT(t->grouped), COUNT_TEXT(t->groups));
 	if (t->arrows_hidden || t->counters_hidden)
 		log_info("%s arrows between such calls and %s values of counters are left out",
-			 human_count(arrows, sizeof(arrows), t->arrows_hidden),
-			 human_count(values, sizeof(values), t->counters_hidden));
+			 COUNT_TEXT(t->arrows_hidden), COUNT_TEXT(t->counters_hidden));
 }
 
 static void picture_report(const char *where, const struct writer_totals *t)
 {
-	char arrows[64], findings[64], bytes[HUMAN_BYTES];
-
 	log_info("wrote %s: a picture with %s and %s, %s", where,
-		 human_plural(arrows, sizeof(arrows), t->arrows, "arrow", "arrows"),
-		 human_plural(findings, sizeof(findings), t->findings, "finding", "findings"),
-		 human_bytes(bytes, sizeof(bytes), t->bytes));
+		 PLURAL_TEXT(t->arrows, "arrow", "arrows"),
+		 PLURAL_TEXT(t->findings, "finding", "findings"), BYTES_TEXT(t->bytes));
 }
 
 static void stacks_report(const char *where, const struct writer_totals *t)
 {
-	char samples[64], stacks[64], ns[HUMAN_BYTES];
-
 	log_info("wrote %s: %s of code outside MPI (%s of CPU time each) in %s", where,
-		 human_plural(samples, sizeof(samples), t->samples, "sample", "samples"),
-		 human_round_ns(ns, sizeof(ns), 1000000000 / POV_SAMPLES_HZ),
-		 human_plural(stacks, sizeof(stacks), t->stacks, "stack", "stacks"));
+		 PLURAL_TEXT(t->samples, "sample", "samples"),
+		 ROUND_NS_TEXT(1000000000 / POV_SAMPLES_HZ),
+		 PLURAL_TEXT(t->stacks, "stack", "stacks"));
 }
 
 void export_report(const char *out, const char *format, const struct writer_totals *t)
@@ -115,8 +101,6 @@ void export_report(const char *out, const char *format, const struct writer_tota
 	bool gzip;
 	const struct writer *w = writer_find(format ?: out, &gzip);
 	const char *where = strcmp(out, "-") ? out : "to stdout";
-	char slices[64], arrows[64], counters[64], switches[64], wakings[64];
-	char bytes[HUMAN_BYTES], n[HUMAN_BYTES];
 
 	if (w && w->kind == WRITER_PICTURE) {
 		picture_report(where, t);
@@ -127,37 +111,35 @@ void export_report(const char *out, const char *format, const struct writer_tota
 		return;
 	}
 	log_info("wrote %s: %s, %s, %s, %s, %s, %s", where,
-		 human_plural(slices, sizeof(slices), t->slices, "slice", "slices"),
-		 human_plural(arrows, sizeof(arrows), t->flows, "arrow", "arrows"),
-		 human_plural(counters, sizeof(counters), t->counters, "counter value",
-			      "counter values"),
-		 human_plural(switches, sizeof(switches), t->switches, "switch", "switches"),
-		 human_plural(wakings, sizeof(wakings), t->wakings, "wake-up", "wake-ups"),
-		 human_bytes(bytes, sizeof(bytes), t->bytes));
+		 PLURAL_TEXT(t->slices, "slice", "slices"),
+		 PLURAL_TEXT(t->flows, "arrow", "arrows"),
+		 PLURAL_TEXT(t->counters, "counter value", "counter values"),
+		 PLURAL_TEXT(t->switches, "switch", "switches"),
+		 PLURAL_TEXT(t->wakings, "wake-up", "wake-ups"), BYTES_TEXT(t->bytes));
 	resolution_report(t);
 	large_report(out, format, t);
 	if (t->merged)
 		log_info("%s more switches of threads that wait busily are merged into these "
 			 "(--every-switch shows them)",
-			 human_count(n, sizeof(n), t->merged));
+			 COUNT_TEXT(t->merged));
 	posts_report(t);
 	if (t->misplaced)
 		log_warn("%s slices would overlap others on their track and became instants "
 			 "(argument \"misplaced\"): the recording is damaged",
-			 human_count(n, sizeof(n), t->misplaced));
+			 COUNT_TEXT(t->misplaced));
 	if (t->early)
 		log_warn("%s slices began before the recording and are cut at its start",
-			 human_count(n, sizeof(n), t->early));
+			 COUNT_TEXT(t->early));
 	if (t->arrows_reversed)
 		log_warn("%s messages are without arrow: by the clocks of their hosts they were "
 			 "received before they were sent",
-			 human_count(n, sizeof(n), t->arrows_reversed));
+			 COUNT_TEXT(t->arrows_reversed));
 	if (t->findings_hidden)
 		log_info("%s findings are not shown: more than %d of a kind overlap; the report "
 			 "has all",
-			 human_count(n, sizeof(n), t->findings_hidden), TIMELINE_FINDINGS_MAX);
+			 COUNT_TEXT(t->findings_hidden), TIMELINE_FINDINGS_MAX);
 	if (t->undecided)
 		log_warn("%s wake-ups are without arrow: they were too many to wait for the calls "
 			 "around them",
-			 human_count(n, sizeof(n), t->undecided));
+			 COUNT_TEXT(t->undecided));
 }

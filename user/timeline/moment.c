@@ -109,12 +109,11 @@ int moment_open(struct moment *mo, const struct model *m, const struct writer_se
 	uint64_t all_ns = info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
 	uint64_t to_ns = select->to_ns && select->to_ns < all_ns ? select->to_ns : all_ns;
 	uint64_t ns = to_ns > select->from_ns ? to_ns - select->from_ns : 0;
-	char text[HUMAN_BYTES];
 
 	if (ns < MOMENT_COLUMNS) {
 		log_error("export: nothing to draw: %s of the recording is too short for a picture "
 			  "of %d columns",
-			  human_ns(text, sizeof(text), ns), MOMENT_COLUMNS);
+			  NS_TEXT(ns), MOMENT_COLUMNS);
 		return -ENOENT;
 	}
 	*mo = (struct moment){

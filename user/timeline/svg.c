@@ -119,19 +119,15 @@ static void stretch_put(struct svg *s)
 	const struct moment *mo = s->mo;
 	uint64_t from_ns = mo->from_ns - mo->start_ns, to_ns = mo->to_ns - mo->start_ns;
 	struct svg_unit unit = stretch_unit(from_ns, to_ns);
-	char from[HUMAN_BYTES], to[HUMAN_BYTES], lasts[HUMAN_BYTES];
-	char ranks[64], cpus[64];
+	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 
 	svg_put(s, "%s to %s after the recording began (%s)",
 		svg_time(from, sizeof(from), from_ns, &unit),
-		svg_time(to, sizeof(to), to_ns, &unit),
-		human_ns(lasts, sizeof(lasts), to_ns - from_ns));
+		svg_time(to, sizeof(to), to_ns, &unit), NS_TEXT(to_ns - from_ns));
 	if (mo->nranks)
-		svg_put(s, " · %s",
-			human_plural(ranks, sizeof(ranks), mo->nranks, "rank", "ranks"));
+		svg_put(s, " · %s", PLURAL_TEXT(mo->nranks, "rank", "ranks"));
 	if (s->ncpu)
-		svg_put(s, " · %s",
-			human_plural(cpus, sizeof(cpus), s->ncpu + s->cpus_hidden, "CPU", "CPUs"));
+		svg_put(s, " · %s", PLURAL_TEXT(s->ncpu + s->cpus_hidden, "CPU", "CPUs"));
 }
 
 static void picture_head_put(struct svg *s)

@@ -199,19 +199,15 @@ static void left_out_note(struct svg *s)
 
 static void notes_put(struct svg *s)
 {
-	char text[HUMAN_BYTES];
-
 	note_put(
 		s,
 		xasprintf("Ranks: their main threads. Where states change within a pixel (%s), the "
 			  "one that took most of it is shown%s",
-			  human_ns(text, sizeof(text),
-				   (s->mo->to_ns - s->mo->from_ns) / MOMENT_COLUMNS),
+			  NS_TEXT((s->mo->to_ns - s->mo->from_ns) / MOMENT_COLUMNS),
 			  s->nfinding ? "; what findings cost is that of the whole recording." :
 					"."));
 	if (!s->arrows && s->mo->nmessages)
-		note_put(s, xasprintf("Messages: %s, %s.",
-				      human_count(text, sizeof(text), s->mo->nmessages),
+		note_put(s, xasprintf("Messages: %s, %s.", COUNT_TEXT(s->mo->nmessages),
 				      s->mo->nmessages > MOMENT_ARROWS_MAX ?
 					      "too many for arrows" :
 					      "without arrows among so many ranks"));

@@ -20,13 +20,10 @@ static int band_of(const struct svg *s, const struct model_process *p)
 
 static void arrow_title(struct svg *s, const struct moment_message *m)
 {
-	char text[HUMAN_BYTES];
-
 	svg_put(s, "rank %d to rank %d", m->from->rank, m->to->rank);
 	if (m->bytes >= 0)
-		svg_put(s, ", %s", human_bytes(text, sizeof(text), (uint64_t)m->bytes));
-	svg_put(s, ", tag %d, %s later: ", m->tag,
-		human_ns(text, sizeof(text), m->to_ns - m->from_ns));
+		svg_put(s, ", %s", BYTES_TEXT((uint64_t)m->bytes));
+	svg_put(s, ", tag %d, %s later: ", m->tag, NS_TEXT(m->to_ns - m->from_ns));
 	svg_put_text(s, m->send, 40);
 	svg_put(s, " to ");
 	svg_put_text(s, m->recv, 40);

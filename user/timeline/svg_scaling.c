@@ -122,7 +122,6 @@ static void runs(struct plot *p)
 {
 	const int y = PLOT_Y + PLOT_HEIGHT;
 	double last = -RUN_PX;
-	char time[HUMAN_BYTES];
 
 	for (uint32_t i = 0; i < p->s->nknown; i++) {
 		const struct scaling_run *r = &p->s->run[i];
@@ -135,7 +134,7 @@ static void runs(struct plot *p)
 		svg_put(&p->svg, "<text class='o' x='%.1f' y='%d'>%llu</text>", x, y + 20,
 			(unsigned long long)r->e.ranks);
 		svg_put(&p->svg, "<text class='o n' x='%.1f' y='%d'>%s</text>", x, y + 38,
-			human_round_ns(time, sizeof(time), r->e.span_ns));
+			ROUND_NS_TEXT(r->e.span_ns));
 		if (!isnan(r->speedup))
 			svg_put(&p->svg, "<text class='o n' x='%.1f' y='%d'>%.2f</text>", x, y + 54,
 				r->speedup);

@@ -92,11 +92,9 @@ static bool has_who(const void *of, uint32_t column, uint32_t what)
 /* "12.345 ms (30.6 %)" */
 static void share_put(struct svg *s, uint64_t ns)
 {
-	char text[HUMAN_BYTES];
 	uint64_t all_ns = s->mo->to_ns - s->mo->from_ns;
 
-	svg_put(s, "%s (%.1f %%)", human_ns(text, sizeof(text), ns),
-		100 * (double)ns / (double)all_ns);
+	svg_put(s, "%s (%.1f %%)", NS_TEXT(ns), 100 * (double)ns / (double)all_ns);
 }
 
 /* Writes the label beside a track. */
@@ -170,12 +168,12 @@ static void call_title(struct svg *s, const struct moment_call *c)
 {
 	uint64_t begin_ns = c->begin_ns > s->mo->start_ns ? c->begin_ns - s->mo->start_ns : 0;
 	struct svg_unit unit = svg_unit_of(begin_ns, 1);
-	char from[HUMAN_BYTES], lasts[HUMAN_BYTES];
+	char from[HUMAN_BYTES];
 
 	svg_put_text(s, c->name, NAME_MAX_CHARS);
 	if (c->polls)
 		svg_put(s, " ×%" PRIu64, c->polls);
-	svg_put(s, ": %s, from %s on", human_ns(lasts, sizeof(lasts), c->end_ns - c->begin_ns),
+	svg_put(s, ": %s, from %s on", NS_TEXT(c->end_ns - c->begin_ns),
 		svg_time(from, sizeof(from), begin_ns, &unit));
 }
 

@@ -35,16 +35,6 @@ bool tl_process_shown(const struct timeline *tl, const struct model_process *p)
 	return select_process(tl->opt.select, p);
 }
 
-bool *timeline_processes_shown(const struct timeline *tl, const struct model *m)
-{
-	uint32_t n = model_process_count(m);
-	bool *shown = xcalloc(n + 1, sizeof(*shown));
-
-	for (uint32_t i = 0; i < n; i++)
-		shown[i] = tl_process_shown(tl, model_process_get(m, i));
-	return shown;
-}
-
 bool tl_func_shown(struct timeline *tl, const struct func_info *f)
 {
 	const struct writer_select *sel = tl->opt.select;

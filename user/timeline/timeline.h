@@ -185,8 +185,6 @@ void timeline_add_recording(struct timeline *tl);
  * timeline_finish().
  */
 void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
-/* Array by process index: true for selected ones. The caller frees it. */
-bool *timeline_processes_shown(const struct timeline *tl, const struct model *m);
 /* Adds the findings of the selected ranks. Call before timeline_finish(). */
 void timeline_add_findings(struct timeline *tl, const struct findings *all);
 /* Adds how ranks ended. shown: by process index. Call before timeline_finish(). */

@@ -27,11 +27,7 @@ static uint64_t arrow_time_before(uint64_t begin_ns, uint64_t end_ns, uint64_t n
 /* Writes one end of an arrow. */
 static void arrow_end_write(struct timeline *tl, const struct model_thread *t, struct slice *s)
 {
-	s->instant = s->few_names = true;
-	s->end_ns = s->begin_ns;
-	s->args = &tl->args;
-	tl->ops->slice(tl->ctx, &tl_thread_of(tl, (struct model_thread *)t)->track, s);
-	tl->totals->instants++;
+	tl_instant_write(tl, &tl_thread_of(tl, (struct model_thread *)t)->track, s);
 }
 
 static void args_add_peer(struct timeline *tl, const struct model_process *p, const char *name)

@@ -29,12 +29,11 @@ static const char *counted_slice_name(struct timeline *tl, const struct tl_count
 				      uint64_t calls)
 {
 	const char *text = c->of[0].func->name;
-	char cnt[32];
 
 	for (uint32_t i = 1; i < c->cnt && i < NAMES_MAX; i++)
 		text = args_keep(&tl->args, "%s, %s", text, c->of[i].func->name);
 	return args_keep(&tl->args, "%s%s \xc3\x97%s", text, c->cnt > NAMES_MAX ? ", …" : "",
-			 human_count(cnt, sizeof(cnt), calls));
+			 COUNT_TEXT(calls));
 }
 
 static struct track *counted_track_new(struct timeline *tl, const struct tl_thread *th)

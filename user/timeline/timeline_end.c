@@ -14,19 +14,12 @@ static void rank_end_write(struct timeline *tl, const struct rank_ends *e,
 			   const struct rank_end *end)
 {
 	char *text = rank_end_text(e, end), *name = rank_end_short(end);
-	struct slice s = {.begin_ns = end->at_ns,
-			  .end_ns = end->at_ns,
-			  .instant = true,
-			  .few_names = true,
-			  .name = name,
-			  .category = "end",
-			  .args = &tl->args};
+	struct slice s = {.begin_ns = end->at_ns, .name = name, .category = "end"};
 
 	args_reset(&tl->args);
 	args_add_text(&tl->args, "text", text);
 	args_add_text(&tl->args, "kind", rank_end_kinds[end->kind]);
-	tl->ops->slice(tl->ctx, &tl_thread_of(tl, (struct model_thread *)end->thread)->track, &s);
-	tl->totals->instants++;
+	tl_instant_write(tl, &tl_thread_of(tl, (struct model_thread *)end->thread)->track, &s);
 	free(text);
 	free(name);
 }

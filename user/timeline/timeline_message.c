@@ -171,21 +171,14 @@ static void message_args(struct timeline *tl, const struct message *m)
 
 static void step_write(struct timeline *tl, struct track *t, const struct step *step)
 {
-	struct slice s = {.begin_ns = step->ts_ns,
-			  .end_ns = step->ts_ns,
-			  .instant = true,
-			  .name = step->name,
-			  .category = step->category,
-			  .few_names = true,
-			  .args = &tl->args};
+	struct slice s = {.begin_ns = step->ts_ns, .name = step->name, .category = step->category};
 
 	args_reset(&tl->args);
 	if (step->bytes != BYTES_UNKNOWN)
 		args_add_int(&tl->args, "bytes", step->bytes);
 	args_add_text(&tl->args, "function", step->function);
 	args_add_us(&tl->args, "took_us", step->took_ns);
-	tl->ops->slice(tl->ctx, t, &s);
-	tl->totals->instants++;
+	tl_instant_write(tl, t, &s);
 }
 
 static int step_compare(const void *va, const void *vb)

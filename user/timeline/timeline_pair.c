@@ -179,12 +179,9 @@ static struct pair_end *completion_find(struct tl_pairs *pairs, const struct pai
 
 static void pair_end_write(struct timeline *tl, const struct pair_end *e, struct slice *s)
 {
-	s->instant = s->few_names = true;
 	s->category = "completion";
-	s->begin_ns = s->end_ns = e->ts_ns;
-	s->args = &tl->args;
-	tl->ops->slice(tl->ctx, e->track, s);
-	tl->totals->instants++;
+	s->begin_ns = e->ts_ns;
+	tl_instant_write(tl, e->track, s);
 }
 
 static void pair_write(struct timeline *tl, const struct pair_end *post,

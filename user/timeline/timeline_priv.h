@@ -129,6 +129,8 @@ static inline uint64_t tl_mix(uint64_t h, uint64_t v)
 /* Writes a slice. If it has no place, writes an instant for it and returns false. */
 bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t depth,
 		  bool orphan);
+/* Writes s, of which begin_ns, name and category are set, as an instant with tl->args. */
+void tl_instant_write(struct timeline *tl, struct track *t, struct slice *s);
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
 void tl_track_release(struct track *t);
 

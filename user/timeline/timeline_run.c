@@ -8,6 +8,7 @@
 #include "analysis/finding.h"
 #include "analysis/rank_ends.h"
 #include "trace/trace_read.h"
+#include "timeline/select.h"
 #include "timeline/timeline.h"
 
 void timeline_options_fill(struct timeline_options *opt, struct model *m,
@@ -33,10 +34,11 @@ void timeline_options_fill(struct timeline_options *opt, struct model *m,
 }
 
 /* Adds what is known only at the end. */
-static void timeline_conclude(struct timeline *tl, struct model *m, const struct coverage *coverage,
-			      struct findings *findings, const struct last_calls *calls)
+static void timeline_conclude(struct timeline *tl, struct model *m, const struct writer_select *sel,
+			      const struct coverage *coverage, struct findings *findings,
+			      const struct last_calls *calls)
 {
-	bool *chosen = timeline_processes_shown(tl, m);
+	bool *chosen = select_processes(m, sel);
 	struct rank_ends ends;
 	struct distortion d;
 
@@ -74,7 +76,7 @@ int timeline_run(struct model *m, const struct timeline_options *opt,
 	n = 3 + findings_sinks(&findings, sinks + 3);
 	err = model_run(m, sinks, opt->slices ? n : 1);
 	if (!err && opt->slices)
-		timeline_conclude(tl, m, &coverage, &findings, &calls);
+		timeline_conclude(tl, m, opt->select, &coverage, &findings, &calls);
 	if (!err) {
 		timeline_add_stragglers(tl, m);
 		timeline_finish(tl);

@@ -154,6 +154,15 @@ bool tl_track_add(struct timeline *tl, struct track *t, struct slice *s, uint8_t
 	return false;
 }
 
+void tl_instant_write(struct timeline *tl, struct track *t, struct slice *s)
+{
+	s->instant = s->few_names = true;
+	s->end_ns = s->begin_ns;
+	s->args = &tl->args;
+	tl->ops->slice(tl->ctx, t, s);
+	tl->totals->instants++;
+}
+
 void tl_track_close(struct timeline *tl, struct track *t)
 {
 	while (t->depth)
