@@ -29,11 +29,11 @@ void fixture_init_layer(struct fixture *f, const struct layer *layer)
 		info->name = func_table_get(id)->name;
 		info->group = func_table_get(id)->group;
 		info->layer = layer;
-		assert_int_equal(layer->func_parse(row, info), 0);
+		assert_int_equal(layer_func_parse(layer, row, info), 0);
 		f->cnt = id + 1;
 	}
 	json_decref(table);
-	f->d = layer->decoder_new();
+	f->d = layer_decoder_new(layer);
 }
 
 void fixture_init(struct fixture *f, const char *const library[2])
@@ -42,7 +42,7 @@ void fixture_init(struct fixture *f, const char *const library[2])
 	for (int i = 0; i < 2; i++) {
 		json_t *m = json_loads(library[i], 0, NULL);
 
-		f->layer->decoder_meta(f->d, m);
+		layer_decoder_meta(f->layer, f->d, m);
 		json_decref(m); /* the decoder keeps what it needs */
 	}
 }
@@ -72,10 +72,10 @@ const char *const fixture_mpich[2] = {
 
 void fixture_release(struct fixture *f)
 {
-	f->layer->decoder_free(f->d);
+	layer_decoder_free(f->layer, f->d);
 	for (size_t i = 0; i < f->cnt; i++)
 		if (f->funcs[i].layer)
-			f->layer->func_release(&f->funcs[i]);
+			layer_func_release(&f->funcs[i]);
 	free(f->funcs);
 }
 
@@ -157,7 +157,7 @@ void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, cons
 	m->type = type;
 	m->arg = arg;
 	memcpy(m->data, data, bytes);
-	f->layer->decoder_more(f->d, m);
+	layer_decoder_more(f->layer, f->d, m);
 	rec_call(f)->hdr.flags |= POV_CALL_MORE;
 }
 
@@ -167,7 +167,7 @@ void rec_decode(struct fixture *f)
 
 	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not read old contents */
 	f->view.roles_only = false;
-	f->layer->decode(f->d, &f->funcs[c->func], c, &f->view);
+	layer_decode(f->layer, f->d, &f->funcs[c->func], c, &f->view);
 }
 
 const struct call_value *value_find(const struct fixture *f, const char *name)

@@ -59,8 +59,8 @@ static void test_end(struct layer_script *s)
 {
 	call_check(s);
 	if (s->open) {
-		s->layer->decoder_free(s->cut);
-		s->layer->decoder_free(s->terse);
+		layer_decoder_free(s->layer, s->cut);
+		layer_decoder_free(s->layer, s->terse);
 		fixture_release(&s->f);
 	}
 	s->open = false;
@@ -68,9 +68,9 @@ static void test_end(struct layer_script *s)
 
 static void meta_hand(struct layer_script *s, const json_t *meta)
 {
-	s->layer->decoder_meta(s->f.d, meta);
-	s->layer->decoder_meta(s->cut, meta);
-	s->layer->decoder_meta(s->terse, meta);
+	layer_decoder_meta(s->layer, s->f.d, meta);
+	layer_decoder_meta(s->layer, s->cut, meta);
+	layer_decoder_meta(s->layer, s->terse, meta);
 }
 
 static void meta_take(struct layer_script *s, const char *text)
@@ -95,8 +95,8 @@ static void test_begin(struct layer_script *s, const char *name)
 	size_t i;
 
 	test_end(s);
-	s->cut = s->layer->decoder_new();
-	s->terse = s->layer->decoder_new();
+	s->cut = layer_decoder_new(s->layer);
+	s->terse = layer_decoder_new(s->layer);
 	fixture_init_layer(&s->f, s->layer);
 	s->open = true;
 	json_array_foreach(s->prelude, i, meta) meta_hand(s, meta);
@@ -138,9 +138,9 @@ static void more_hand(struct layer_script *s, const char *pairs)
 				   (unsigned long long)s->f.now + 300);
 
 	record_make(s, POV_KIND_MORE, defaults, pairs);
-	s->layer->decoder_more(s->f.d, (const struct pov_more *)s->m.rec.bytes);
-	s->layer->decoder_more(s->cut, (const struct pov_more *)s->m.rec.bytes);
-	s->layer->decoder_more(s->terse, (const struct pov_more *)s->m.rec.bytes);
+	layer_decoder_more(s->layer, s->f.d, (const struct pov_more *)s->m.rec.bytes);
+	layer_decoder_more(s->layer, s->cut, (const struct pov_more *)s->m.rec.bytes);
+	layer_decoder_more(s->layer, s->terse, (const struct pov_more *)s->m.rec.bytes);
 	free(defaults);
 }
 
@@ -154,7 +154,7 @@ static char *call_decode(struct layer_script *s, struct layer_decoder *d,
 
 	memset(&s->f.view, 0xa5, sizeof(s->f.view)); /* decoding must not read old contents */
 	s->f.view.roles_only = roles_only;
-	s->layer->decode(d, &s->f.funcs[call->func], call, &s->f.view);
+	layer_decode(s->layer, d, &s->f.funcs[call->func], call, &s->f.view);
 	view_print(s->layer, &s->f.view, out);
 	fclose(out);
 	return text;

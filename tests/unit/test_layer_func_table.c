@@ -202,7 +202,7 @@ TEST(bad_rows)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		json_t *row = json_loads(rows[i], 0, NULL);
 
-		assert_true(layer_mpi.func_parse(row, &f) < 0);
+		assert_true(layer_func_parse(&layer_mpi, row, &f) < 0);
 		json_decref(row);
 	}
 	log_set_level(LOG_WARN);

@@ -133,7 +133,8 @@ static void round_one(struct fixture *f)
 
 		c->hdr.size = cut;
 		memcpy(copy, f->rec, cut);
-		layer_mpi.decode(f->d, &f->funcs[c->func], (struct pov_call *)copy, &f->view);
+		layer_decode(&layer_mpi, f->d, &f->funcs[c->func], (struct pov_call *)copy,
+			     &f->view);
 		view_check(&f->view);
 		free(copy);
 		return;
@@ -153,16 +154,16 @@ TEST(ranges)
 	struct pov_call *copy;
 
 	fixture_init(&fx, fixture_mpich);
-	assert_int_equal(layer_mpi.func_parse(row, &info), 0);
+	assert_int_equal(layer_func_parse(&layer_mpi, row, &info), 0);
 	rec_begin(&fx, "MPI_Group_range_incl", 0, 4, 0x88000001ull, 4ull, 0ull, 0ull);
 	rec_u64(&fx, POV_FIELD_OUT, 3, 1, 0x88000002);
 	rec_field(&fx, POV_FIELD_IN, 2, 4, ranks, sizeof(ranks));
 	copy = xmalloc(rec_call(&fx)->hdr.size);
 	memcpy(copy, fx.rec, rec_call(&fx)->hdr.size);
-	layer_mpi.decode(fx.d, &info, copy, &fx.view);
+	layer_decode(&layer_mpi, fx.d, &info, copy, &fx.view);
 	view_check(&fx.view);
 	free(copy);
-	layer_mpi.func_release(&info);
+	layer_func_release(&info);
 	json_decref(row);
 	fixture_release(&fx);
 }
@@ -176,7 +177,7 @@ static void rounds(void)
 				      "job", "j", "libs", "id", FIXTURE_LIB, "bias",
 				      (json_int_t)OMPI_BIAS);
 
-		layer_mpi.decoder_meta(fx.d, m);
+		layer_decoder_meta(&layer_mpi, fx.d, m);
 		json_decref(m);
 	}
 	for (uint32_t i = 0; i < ROUNDS; i++)
@@ -203,14 +204,14 @@ TEST(more)
 		m->hdr.size = size;
 		for (uint32_t data = 0; data < 64; data++) {
 			m->size = data;
-			layer_mpi.decoder_more(fx.d, m);
+			layer_decoder_more(&layer_mpi, fx.d, m);
 		}
 	}
 	m->hdr.size = sizeof(buf);
 	m->size = 32;
 	for (uint32_t i = 0; i < 10000; i++) { /* more than are kept */
 		m->begin_ns = i;
-		layer_mpi.decoder_more(fx.d, m);
+		layer_decoder_more(&layer_mpi, fx.d, m);
 	}
 	round_one(&fx);
 	fixture_release(&fx);

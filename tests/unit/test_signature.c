@@ -205,7 +205,7 @@ TEST(moved_ways)
 		struct signature sig;
 		struct pov_fn fn;
 
-		assert_int_equal(layer_mpi.func_parse(meta, &info), 0);
+		assert_int_equal(layer_func_parse(&layer_mpi, meta, &info), 0);
 		assert_true(info.moves <= (MOVES_OUT | MOVES_IN));
 		row_load(row->name, &sig, &attrs, &fn);
 		if (fn.count_bytes) {
@@ -213,7 +213,7 @@ TEST(moved_ways)
 			assert_int_equal(info.moves == (MOVES_OUT | MOVES_IN), single);
 			assert_true(info.moves || strstr(row->name, "_init"));
 		}
-		layer_mpi.func_release(&info);
+		layer_func_release(&info);
 		json_decref(meta);
 	}
 	assert_true(cnt[0] && cnt[MOVES_OUT] > 20 && cnt[MOVES_IN] > 20);

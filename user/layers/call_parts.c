@@ -10,13 +10,18 @@
 #include "layers/signature.h"
 #include "lib/log.h"
 
-bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t nargs)
+bool call_parts_open(struct call_parts *c, const struct func_info *info, const struct pov_call *rec)
 {
+	const struct signature *sig = &((const struct func_common *)info->priv)->sig;
+
 	if (rec->hdr.size < sizeof(*rec) || (size_t)rec->nargs * 8 > rec->hdr.size - sizeof(*rec))
 		return false;
 	*c = (struct call_parts){
+		.info = info,
+		.sig = sig,
 		.rec = rec,
-		.nargs = rec->nargs < nargs ? rec->nargs : nargs,
+		.begin_ns = rec->dur_ns < rec->hdr.ts_ns ? rec->hdr.ts_ns - rec->dur_ns : 0,
+		.nargs = rec->nargs < sig->nargs ? rec->nargs : sig->nargs,
 		.returned = !(rec->hdr.flags & (POV_CALL_OPEN | POV_CALL_UNWOUND)),
 	};
 	return true;
@@ -32,15 +37,14 @@ uint64_t call_parts_word(const struct call_parts *c, uint32_t arg)
 	return word;
 }
 
-bool call_parts_value(const struct call_parts *c, const struct signature *sig, const char *role,
-		      uint64_t *out)
+bool call_parts_value(const struct call_parts *c, const char *role, uint64_t *out)
 {
-	int arg = signature_find_value(sig, role);
+	int arg = signature_find_value(c->sig, role);
 
 	if (arg < 0 || !call_parts_known(c, (uint32_t)arg))
 		return false;
 	*out = call_parts_word(c, (uint32_t)arg);
-	if (sig->arg[arg].type == SIG_INT)
+	if (c->sig->arg[arg].type == SIG_INT)
 		*out = (uint32_t)*out;
 	return true;
 }
@@ -66,10 +70,10 @@ bool call_parts_field(const struct call_parts *c, size_t *at, struct pov_field *
 	return true;
 }
 
-const uint8_t *call_parts_data(const struct call_parts *c, const struct signature *sig,
-			       const char *role, uint8_t type, uint32_t off, size_t bytes)
+const uint8_t *call_parts_data(const struct call_parts *c, const char *role, uint8_t type,
+			       uint32_t off, size_t bytes)
 {
-	int arg = signature_find(sig, role);
+	int arg = signature_find(c->sig, role);
 	struct pov_field head;
 	const uint8_t *data;
 	size_t at = 0;
@@ -89,6 +93,18 @@ struct call_value *call_view_add(struct call_view *out, const char *name, enum v
 
 	*v = (struct call_value){.name = name, .kind = kind};
 	return v;
+}
+
+void call_view_add_arg(struct call_view *out, const struct call_parts *c, uint32_t arg)
+{
+	const struct sig_arg *a = &c->sig->arg[arg];
+	uint64_t w = call_parts_word(c, arg);
+
+	if (a->kind == SIG_KIND_NUM)
+		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
+										 (int64_t)w;
+	else
+		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
 }
 
 /* ---- continuation records ---- */
@@ -228,8 +244,7 @@ void continuations_release(struct continuations *m)
 /* ---- memory read through arguments ---- */
 
 void call_fields_read(struct call_fields *f, const struct call_parts *c,
-		      const struct signature *sig, uint32_t (*width_of)(const struct sig_arg *arg),
-		      struct continuations *more, struct arena *arena)
+		      uint32_t (*width_of)(const struct sig_arg *arg), struct layer_decoder *d)
 {
 	const struct pov_call *rec = c->rec;
 	struct call_field *field;
@@ -243,16 +258,16 @@ void call_fields_read(struct call_fields *f, const struct call_parts *c,
 		field = head.type == POV_FIELD_SUM ? &f->sum : &f->arg[head.arg];
 		*field = (struct call_field){data, head.size, head.cnt};
 		if (rec->hdr.flags & POV_CALL_MORE && head.type != POV_FIELD_SUM)
-			continuations_join(more, rec->hdr.tid, rec->hdr.ts_ns - rec->dur_ns,
-					   head.type, head.arg, width_of(&sig->arg[head.arg]),
-					   arena, &field->data, &field->bytes);
+			continuations_join(&d->more, rec->hdr.tid, c->begin_ns, head.type, head.arg,
+					   width_of(&c->sig->arg[head.arg]), &d->arena,
+					   &field->data, &field->bytes);
 	}
 }
 
-const struct call_field *call_fields_find(const struct call_fields *f, const struct signature *sig,
+const struct call_field *call_fields_find(const struct call_fields *f, const struct call_parts *c,
 					  const char *role, uint32_t bytes)
 {
-	int arg = signature_find(sig, role);
+	int arg = signature_find(c->sig, role);
 
 	return arg >= 0 && f->arg[arg].data && f->arg[arg].bytes >= bytes ? &f->arg[arg] : NULL;
 }

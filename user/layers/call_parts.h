@@ -15,13 +15,17 @@
 #include "lib/map.h"
 
 struct call_parts {
+	const struct func_info *info;
+	const struct signature *sig;
 	const struct pov_call *rec;
+	uint64_t begin_ns;
 	uint32_t nargs; /* arguments that the record holds, at most those in the signature */
 	bool returned;	/* there is a return value */
 };
 
-/* Opens a record. False if it is not a call. nargs: number of arguments in the signature. */
-bool call_parts_open(struct call_parts *c, const struct pov_call *rec, uint32_t nargs);
+/* Opens a record of a call of this function. False if it is not a call. */
+bool call_parts_open(struct call_parts *c, const struct func_info *info,
+		     const struct pov_call *rec);
 /* The raw word of an argument, 0 if the record lacks it. */
 uint64_t call_parts_word(const struct call_parts *c, uint32_t arg);
 static inline bool call_parts_known(const struct call_parts *c, uint32_t arg)
@@ -32,8 +36,7 @@ static inline bool call_parts_known(const struct call_parts *c, uint32_t arg)
  * Value of the argument that has a role and is passed by value; of an int, its 32 bits. False if
  * the function or the record has no such argument.
  */
-bool call_parts_value(const struct call_parts *c, const struct signature *sig, const char *role,
-		      uint64_t *out);
+bool call_parts_value(const struct call_parts *c, const char *role, uint64_t *out);
 /*
  * Finds the next field; *at must be 0 for the first one. False after the last field, or where the
  * record is cut. data: head->size bytes, not aligned.
@@ -44,14 +47,16 @@ bool call_parts_field(const struct call_parts *c, size_t *at, struct pov_field *
  * Data read for the argument with a role, in a field of this type (MEMBER: at offset off). Not
  * aligned. NULL if there is no such field, or it has fewer than `bytes` bytes.
  */
-const uint8_t *call_parts_data(const struct call_parts *c, const struct signature *sig,
-			       const char *role, uint8_t type, uint32_t off, size_t bytes);
+const uint8_t *call_parts_data(const struct call_parts *c, const char *role, uint8_t type,
+			       uint32_t off, size_t bytes);
 
 /*
  * Adds a value to the view; a full view gets one that is not shown. name: valid as long as the
  * view.
  */
 struct call_value *call_view_add(struct call_view *out, const char *name, enum value_kind kind);
+/* Adds an argument under its role: a number if it is one, else as hex. */
+void call_view_add_arg(struct call_view *out, const struct call_parts *c, uint32_t arg);
 
 /*
  * Continuation records that wait for their call's record. Some wait in vain: those of unsuccessful
@@ -77,6 +82,12 @@ void continuations_join(const struct continuations *m, uint32_t tid, uint64_t be
 void continuations_done(struct continuations *m, uint32_t tid, uint64_t begin_ns, uint8_t depth);
 void continuations_release(struct continuations *m);
 
+/* Start of each layer's decoder. */
+struct layer_decoder {
+	struct arena arena; /* memory that the current view points to */
+	struct continuations more;
+};
+
 /* Memory read through the arguments of a call, including the parts in its continuation records. */
 struct call_field {
 	/* in the record or in the arena, not aligned; NULL: nothing was read */
@@ -94,10 +105,9 @@ struct call_fields {
  * to.
  */
 void call_fields_read(struct call_fields *f, const struct call_parts *c,
-		      const struct signature *sig, uint32_t (*width_of)(const struct sig_arg *arg),
-		      struct continuations *more, struct arena *arena);
+		      uint32_t (*width_of)(const struct sig_arg *arg), struct layer_decoder *d);
 /* Field of the argument with a role, if at least `bytes` bytes were read; or NULL. */
-const struct call_field *call_fields_find(const struct call_fields *f, const struct signature *sig,
+const struct call_field *call_fields_find(const struct call_fields *f, const struct call_parts *c,
 					  const char *role, uint32_t bytes);
 
 #endif

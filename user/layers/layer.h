@@ -16,6 +16,7 @@
 
 #include "layers/post.h"
 
+struct call_parts;
 struct func_attrs;
 struct func_word;
 struct pov_call;
@@ -316,9 +317,21 @@ struct layer {
 	uint8_t nearness;
 /* lowest nearness that knows the carrier, so that its posts can be counted */
 #define NEARNESS_COUNTS 2
-	/* Parses one row of the function table (meta block "function"). 0 or -EINVAL. */
-	int (*func_parse)(const json_t *row, struct func_info *out);
-	void (*func_release)(struct func_info *f);
+	/*
+	 * Size of a function's private part, which begins with struct func_common (signature.h); 0:
+	 * it has nothing more.
+	 */
+	size_t func_bytes;
+	/* Completes a function whose row has been parsed; priv is its private part. May be NULL. */
+	void (*func_init)(const json_t *row, void *priv, struct func_info *out);
+	/*
+	 * Size of its decoder, which begins with struct layer_decoder (call_parts.h); 0: it has
+	 * nothing more.
+	 */
+	size_t decoder_bytes;
+	void (*decoder_init)(struct layer_decoder *d);	  /* d is zeroed; may be NULL */
+	void (*decoder_release)(struct layer_decoder *d); /* releases its own members; may be NULL */
+	bool has_more; /* its calls may have continuation records */
 	/*
 	 * Meta objects "library", "process", "hosts" and "adapters" are passed in as they come.
 	 * Before them comes one that is in no trace: "jobs". Its array "names" holds the launcher's
@@ -327,19 +340,18 @@ struct layer {
 	 * and to_ns (start of its first and last process), root_job and root_rank (of the call;
 	 * absent if unknown).
 	 */
-	struct layer_decoder *(*decoder_new)(void);
-	void (*decoder_free)(struct layer_decoder *d);
 	void (*decoder_meta)(struct layer_decoder *d, const json_t *meta); /* may be NULL */
-	/* Stores continuation data for the next call of the same thread; may be NULL. */
-	void (*decoder_more)(struct layer_decoder *d, const struct pov_more *more);
 	/*
 	 * Calls of f are missing (model_lost.left_out): their effect on requests is unknown. May be
 	 * NULL.
 	 */
 	void (*decoder_left_out)(struct layer_decoder *d, const struct func_info *f);
-	/* Decodes one call and learns from it. Never fails: unknown values are absent. */
-	void (*decode)(struct layer_decoder *d, const struct func_info *f,
-		       const struct pov_call *call, struct call_view *out);
+	/*
+	 * Decodes one call into a cleared view and learns from it. Never fails: unknown values are
+	 * absent.
+	 */
+	void (*decode)(struct layer_decoder *d, const struct call_parts *call,
+		       struct call_view *out);
 	/*
 	 * Names the handle in a spin's arg: "req", "comm", …; NULL if there is none. May be NULL.
 	 */
@@ -347,6 +359,22 @@ struct layer {
 };
 
 extern const struct layer *const layers[]; /* generated; ends with NULL */
+
+/* Parses one row of the function table (meta block "function"). 0, or -EINVAL (printed). */
+int layer_func_parse(const struct layer *layer, const json_t *row, struct func_info *out);
+void layer_func_release(struct func_info *f);
+/* The role of the function's first argument, or NULL; serves as spin_arg_name. */
+const char *layer_first_arg_name(const struct func_info *f);
+
+struct layer_decoder *layer_decoder_new(const struct layer *layer);
+void layer_decoder_free(const struct layer *layer, struct layer_decoder *d); /* d may be NULL */
+void layer_decoder_meta(const struct layer *layer, struct layer_decoder *d, const json_t *meta);
+/* Stores continuation data for the next call of the same thread. */
+void layer_decoder_more(const struct layer *layer, struct layer_decoder *d,
+			const struct pov_more *more);
+/* Clears the view and decodes a call into it. */
+void layer_decode(const struct layer *layer, struct layer_decoder *d, const struct func_info *f,
+		  const struct pov_call *call, struct call_view *out);
 
 /*
  * True if the function belongs to the topmost (MPI) layer, which is also assumed of unknown ones.

@@ -288,8 +288,8 @@ int func_row_parse(const json_t *row, const char *layer, const struct sig_role *
 	const char *words = json_string_value(json_object_get(row, "attrs"));
 	const char *text = json_string_value(json_object_get(row, "sig")), *why;
 
-	if (!words || !text) {
-		log_error("%s: a row of the function table lacks attrs or sig", layer);
+	if (!words || !text || !*json_get_text(row, "name") || !*json_get_text(row, "group")) {
+		log_error("%s: a row of the function table lacks name, group, attrs or sig", layer);
 		return -EINVAL;
 	}
 	if (signature_parse(text, roles, sig, &why)) {
@@ -304,32 +304,6 @@ int func_row_parse(const json_t *row, const char *layer, const struct sig_role *
 		     attrs->flags & FUNC_FINAL ? FUNC_ENDS :
 						 FUNC_NO_SETUP;
 	return 0;
-}
-
-void *func_priv_parse(const json_t *row, const char *layer, const struct sig_role *roles,
-		      const struct func_word *own, size_t bytes, struct func_info *out)
-{
-	struct func_common *f = xcalloc(1, bytes);
-
-	if (func_row_parse(row, layer, roles, own, &f->sig, &f->attrs, out)) {
-		free(f);
-		return NULL;
-	}
-	out->priv = f;
-	return f;
-}
-
-void func_priv_free(struct func_info *f)
-{
-	free((void *)f->priv);
-	f->priv = NULL;
-}
-
-const char *func_first_arg_name(const struct func_info *f)
-{
-	const struct func_common *priv = f->priv;
-
-	return priv->sig.nargs ? priv->sig.arg[0].role : NULL;
 }
 
 void recipe_init(const struct signature *sig, struct pov_fn *fn)

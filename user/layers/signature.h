@@ -131,26 +131,17 @@ struct func_word { /* lists end with a NULL word */
 int func_attrs_parse(const char *text, const struct func_word *own, struct func_attrs *out);
 
 /*
- * Parses a row {name, attrs, sig} of a trace's table, with the layer's roles and words; those of
+ * Parses a row {name, group, attrs, sig} of a trace's table, with the layer's roles and words; those of
  * later versions are ignored. Also sets how the function waits. 0, or -EINVAL (printed).
  */
 int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
 		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,
 		   struct func_info *out);
-/* Start of a function's private part, as the functions below require it. */
+/* What every layer knows of a function: the start of its private part (func_info.priv). */
 struct func_common {
 	struct signature sig;
 	struct func_attrs attrs;
 };
-/*
- * As func_row_parse, into a private part of `bytes` bytes, one zeroed block of memory that out then
- * owns. NULL if the row is not understood (printed).
- */
-void *func_priv_parse(const json_t *row, const char *layer, const struct sig_role *roles,
-		      const struct func_word *own, size_t bytes, struct func_info *out);
-void func_priv_free(struct func_info *f);
-/* The role of the function's first argument, or NULL. */
-const char *func_first_arg_name(const struct func_info *f);
 
 /* Makes the recipe of a function of which no memory is read. */
 void recipe_init(const struct signature *sig, struct pov_fn *fn);

@@ -401,7 +401,7 @@ static void call_decode(struct model *m, const struct func_info *func, const str
 	while (layer && i < m->nlayers && layers[i] != layer)
 		i++;
 	if (layer && i < m->nlayers)
-		layer->decode(m->decoder[i], func, rec, &m->view);
+		layer_decode(layer, m->decoder[i], func, rec, &m->view);
 	else
 		memset(&m->view.roles, 0, sizeof(m->view.roles));
 }

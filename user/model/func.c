@@ -54,7 +54,7 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 	m->func = array_grow(m->func, m->nfuncs, &m->funcs_cap, sizeof(*m->func));
 	f = &m->func[m->nfuncs];
 	func_generic(f, row, layer_name);
-	if (layer && layer->func_parse(row, f)) {
+	if (layer && layer_func_parse(layer, row, f)) {
 		log_warn(
 			"model: cannot parse function %lld of the trace's table; its arguments are "
 			"not shown",
@@ -127,10 +127,8 @@ static void stranger_free(void *stranger)
 
 void func_table_release(struct model *m)
 {
-	for (uint32_t i = 0; i < m->nfuncs; i++) {
-		if (m->func[i].layer && m->func[i].layer->func_release)
-			m->func[i].layer->func_release(&m->func[i]);
-	}
+	for (uint32_t i = 0; i < m->nfuncs; i++)
+		layer_func_release(&m->func[i]);
 	free(m->func);
 	free(m->func_by_id);
 	map_free(&m->strangers, stranger_free);

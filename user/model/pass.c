@@ -65,10 +65,8 @@ static void metas_tell(struct model *m, uint64_t ts_ns)
 	uint32_t i;
 
 	for (; m->due_next < m->ndue && m->due[m->due_next].at_ns <= ts_ns; m->due_next++) {
-		for (i = 0; i < m->nlayers; i++) {
-			if (layers[i]->decoder_meta)
-				layers[i]->decoder_meta(m->decoder[i], m->due[m->due_next].meta);
-		}
+		for (i = 0; i < m->nlayers; i++)
+			layer_decoder_meta(layers[i], m->decoder[i], m->due[m->due_next].meta);
 	}
 	m->due_ns = m->due_next < m->ndue ? m->due[m->due_next].at_ns : TIME_NEVER;
 }
@@ -141,7 +139,7 @@ static void decoders_release(struct model *m)
 	uint32_t i;
 
 	for (i = 0; i < m->nlayers; i++)
-		layers[i]->decoder_free(m->decoder[i]);
+		layer_decoder_free(layers[i], m->decoder[i]);
 }
 
 static void replay_prepare(struct model *m)
@@ -150,7 +148,7 @@ static void replay_prepare(struct model *m)
 
 	replay_reset(m);
 	for (m->nlayers = 0; layers[m->nlayers] && m->nlayers < MODEL_LAYERS_MAX; m->nlayers++)
-		m->decoder[m->nlayers] = layers[m->nlayers]->decoder_new();
+		m->decoder[m->nlayers] = layer_decoder_new(layers[m->nlayers]);
 	metas_prepare(m);
 	TELL(m, start, m);
 	for (i = 0; i < m->nthreads; i++) {

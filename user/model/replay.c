@@ -468,10 +468,8 @@ static void more_record(struct model *m, const struct pov_more *rec)
 {
 	uint32_t i;
 
-	for (i = 0; i < m->nlayers; i++) {
-		if (layers[i]->decoder_more)
-			layers[i]->decoder_more(m->decoder[i], rec);
-	}
+	for (i = 0; i < m->nlayers; i++)
+		layer_decoder_more(layers[i], m->decoder[i], rec);
 }
 
 void replay_record(struct model *m, const struct pov_hdr *rec)

@@ -5,45 +5,165 @@
  * MPI standard's ABI. mpi_decode.h lists the steps of decoding; mpi_process.h holds what is learned
  * from one call for later ones.
  */
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "layers/mpi/mpi_decode.h"
 
-struct layer_decoder {
-	struct mpi_processes *processes;
-	struct continuations more;
-	struct arena arena; /* memory that the current view points to */
-	uint64_t left_out;  /* how often calls that concern requests were reported missing */
+#define LAYER_DEF "layers/mpi/mpi.def"
+#include "layers/layer_rows.h"
+
+static const struct func_word words[] = {
+	{"COMM_SIZE", 0, POV_LEARN_COMM_SIZE},
+	{"COMM_RANK", 0, POV_LEARN_COMM_RANK},
+	{"REMOTE_SIZE", 0, POV_LEARN_REMOTE_SIZE},
+	{"CART", 0, POV_LEARN_CART},
+	{"DIST_ADJ", 0, POV_LEARN_DIST_ADJ},
+	{"DEGREES", 0, POV_LEARN_DEGREES},
+	{"GRAPH_DEGREE", 0, POV_LEARN_GRAPH_DEGREE},
+	{"COMM_FREE", 0, POV_LEARN_COMM_FREE},
+	{"TYPE_FREE", 0, POV_LEARN_TYPE_FREE},
+	{"MEMBERS", 0, POV_LEARN_MEMBERS},
+	{"COPY", 0, POV_LEARN_COPY},
+	{NULL, 0, 0},
 };
 
-static struct layer_decoder *decoder_new(void)
+/* Index of the argument that a poll asks about (request, communicator, window), or -1. */
+static int spin_arg_find(const struct signature *sig)
 {
-	struct layer_decoder *d = xcalloc(1, sizeof(*d));
+	static const char *const names[] = {"req", "comm", "win"};
 
-	d->processes = mpi_processes_new();
-	return d;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int arg = signature_find(sig, names[i]);
+
+		if (arg >= 0)
+			return arg;
+	}
+	return -1;
 }
 
-static void decoder_free(struct layer_decoder *d)
+/* ---- recipes ---- */
+
+/*
+ * A datatype's size is useful where a buffer of it is moved; that of the target's is not needed
+ * then.
+ */
+static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 {
-	if (!d)
+	static const char *const buffers[] = {"buf", "sendbuf", "inbuf", "origin"};
+
+	if (a->kind != SIG_KIND_DTYPE || a->dir != SIG_VALUE || !strcmp(a->role, "tdtype"))
+		return false;
+	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+		if (signature_find_value(sig, buffers[i]) >= 0)
+			return true;
+	return false;
+}
+
+static int poll_set(const struct signature *sig, struct pov_fn *fn)
+{
+	int flag = signature_find(sig, "flag"), cnt = signature_find(sig, "outcount");
+	int spin = spin_arg_find(sig);
+
+	if (flag < 0 && cnt < 0)
+		return -EINVAL;
+	fn->flags |= flag >= 0 ? POV_FN_POLL : POV_FN_POLL | POV_FN_BY_COUNT;
+	fn->poll_arg = flag >= 0 ? flag : cnt;
+	fn->spin_arg = spin >= 0 ? spin : POV_ARG_NONE;
+	return 0;
+}
+
+static void moved_set(const struct signature *sig, int count, int type, int peer, struct pov_fn *fn)
+{
+	if (type < 0)
 		return;
-	mpi_processes_free(d->processes);
-	continuations_release(&d->more);
-	arena_release(&d->arena);
-	free(d);
+	fn->type_arg = type;
+	fn->count_arg = count >= 0 ? count : POV_ARG_NONE;
+	fn->count_bytes = count >= 0 && sig->arg[count].type == SIG_WIDE ? 8 : 4;
+	fn->peer_arg = peer >= 0 ? peer : POV_ARG_NONE;
+}
+
+/*
+ * Sets how the bytes of counted calls are computed. They are known if one count and one datatype
+ * give them, and data move one way only, or equally both ways.
+ */
+static void moved_find(const struct signature *sig, struct pov_fn *fn)
+{
+	int dest = signature_find_value(sig, "dest"), source = signature_find_value(sig, "source");
+	int target = signature_find_value(sig, "target"), type = signature_find_value(sig, "dtype");
+	int peer = dest >= 0 ? dest : source;
+	bool to_file = signature_find_value(sig, "file") >= 0;
+
+	if (signature_find_value(sig, "origin") >= 0 && target >= 0) {
+		if (type >= 0) /* of one element, which is fetched or compared */
+			moved_set(sig, -1, type, target, fn);
+		else if (signature_find_value(sig, "result_dtype") < 0)
+			moved_set(sig, signature_find_value(sig, "ocount"),
+				  signature_find_value(sig, "odtype"), target, fn);
+	} else if (signature_find_value(sig, "buf") >= 0 &&
+		   signature_find_value(sig, "count") >= 0 &&
+		   signature_find_value(sig, "partitions") < 0 && !(dest >= 0 && source >= 0) &&
+		   (peer >= 0 || to_file || signature_find(sig, "message") >= 0)) {
+		moved_set(sig, signature_find_value(sig, "count"), type, peer, fn);
+	}
+}
+
+static uint8_t arg_or_none(int arg)
+{
+	return arg >= 0 ? (uint8_t)arg : POV_ARG_NONE;
+}
+
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+{
+	int comm = signature_find_value(sig, "comm"), newcomm = signature_find(sig, "newcomm");
+	struct pov_fn fn;
+	int err = 0;
+
+	recipe_init(sig, &fn);
+	fn.flags = POV_FN_WRAPPED;
+	if (comm >= 0)
+		fn.comm_arg = comm;
+	fn.learn = attrs->flags & FUNC_INIT  ? POV_LEARN_WORLD :
+		   attrs->flags & FUNC_FINAL ? POV_LEARN_FINAL :
+					       attrs->learn;
+	if (newcomm >= 0) {
+		fn.learn_arg = newcomm;
+		if (POV_LEARN_RECORDED(fn.learn))
+			fn.flags |= POV_FN_MAKES_COMM;
+	}
+	moved_find(sig, &fn);
+	fn.made_arg = arg_or_none(signature_find(sig, "newtype"));
+	fn.old_arg = arg_or_none(signature_find_value(sig, "oldtype"));
+	if (attrs->flags & FUNC_POLL)
+		err = poll_set(sig, &fn);
+	if (!err)
+		err = recipe_add_fetches(sig, wants_size, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
+
+/* ---- decoding ---- */
+
+struct mpi_decoder {
+	struct layer_decoder base;
+	struct mpi_processes *processes;
+	uint64_t left_out; /* how often calls that concern requests were reported missing */
+};
+
+static void decoder_init(struct layer_decoder *d)
+{
+	((struct mpi_decoder *)d)->processes = mpi_processes_new();
+}
+
+static void decoder_release(struct layer_decoder *d)
+{
+	mpi_processes_free(((struct mpi_decoder *)d)->processes);
 }
 
 static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 {
-	mpi_processes_meta(d->processes, meta);
-}
-
-static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
-{
-	continuations_add(&d->more, more);
+	mpi_processes_meta(((struct mpi_decoder *)d)->processes, meta);
 }
 
 /* Counts it if the missing calls concern requests: a handle may then be another request's. */
@@ -53,23 +173,20 @@ static void decoder_left_out(struct layer_decoder *d, const struct func_info *f)
 					     "neigh", "io",  "rma",  "ext"};
 
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		d->left_out += !strcmp(f->group, groups[i]);
+		((struct mpi_decoder *)d)->left_out += !strcmp(f->group, groups[i]);
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
-	struct mpi_process *process = mpi_processes_get(d->processes, call->tgid, call->lib,
-							call->hdr.ts_ns);
+	struct mpi_decoder *d = (struct mpi_decoder *)base;
+	const struct pov_call *rec = call->rec;
+	struct mpi_process *process = mpi_processes_get(d->processes, rec->tgid, rec->lib,
+							rec->hdr.ts_ns);
 	struct mpi_call c;
 
-	arena_reset(&d->arena);
-	out->nvalues = 0;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!mpi_call_open(&c, f, call, process, &d->more, &d->arena))
-		return;
+	mpi_call_open(&c, call, process, base);
 	out->roles.requests_forgotten = mpi_process_trim(process, d->left_out);
-	if (call->hdr.kind == POV_KIND_UNSHOWN && call->hdr.flags & POV_CALL_OPEN) {
+	if (rec->hdr.kind == POV_KIND_UNSHOWN && rec->hdr.flags & POV_CALL_OPEN) {
 		mpi_announce(&c);
 		return;
 	}
@@ -82,7 +199,6 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 	mpi_open(&c, out);
 	mpi_mark(&c, out);
 	mpi_forget(&c);
-	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 
 /*
@@ -91,7 +207,7 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 static const char *spin_arg_name(const struct func_info *f)
 {
 	const struct mpi_func *fn = f->priv;
-	int arg = mpi_spin_arg(&fn->sig);
+	int arg = spin_arg_find(&fn->sig);
 
 	if (arg < 0)
 		return NULL;
@@ -102,18 +218,17 @@ static const char *spin_arg_name(const struct func_info *f)
 
 const struct layer layer_mpi = {
 	.name = "mpi",
-	.rows = mpi_rows,
-	.row_cnt = MPI_ROW_CNT,
-	.roles = mpi_sig_roles,
-	.words = mpi_words,
-	.recipe = mpi_recipe,
+	LAYER_ROWS,
+	.words = words,
+	.recipe = recipe,
 	.is_top = true,
-	.func_parse = mpi_func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
+	.func_bytes = sizeof(struct mpi_func),
+	.func_init = mpi_func_init,
+	.decoder_bytes = sizeof(struct mpi_decoder),
+	.decoder_init = decoder_init,
+	.decoder_release = decoder_release,
+	.has_more = true,
 	.decoder_meta = decoder_meta,
-	.decoder_more = decoder_more,
 	.decoder_left_out = decoder_left_out,
 	.decode = decode,
 	.spin_arg_name = spin_arg_name,

@@ -3,7 +3,7 @@
  * Takes a call record apart. Each field names its argument; an argument has at most one field. A
  * field that the signature does not ask for is ignored.
  */
-#include "layers/mpi/mpi_call.h"
+#include "layers/mpi/mpi_decode.h"
 
 #include <string.h>
 
@@ -49,29 +49,29 @@ static void fields_join(struct mpi_call *c, const struct continuations *more)
 		struct mpi_field *f = &c->field[i];
 
 		if (f->type == POV_FIELD_IN || f->type == POV_FIELD_OUT)
-			continuations_join(more, c->parts.rec->hdr.tid, c->begin_ns, f->type, i,
-					   mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
+			continuations_join(more, c->parts.rec->hdr.tid, c->parts.begin_ns, f->type,
+					   i, mpi_call_width(c, i), c->arena, &f->data, &f->bytes);
 	}
 }
 
-bool mpi_call_open(struct mpi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct mpi_process *process, struct continuations *more, struct arena *arena)
+void mpi_call_open(struct mpi_call *c, const struct call_parts *parts, struct mpi_process *process,
+		   struct layer_decoder *d)
 {
+	const struct pov_call *rec = parts->rec;
 	struct pov_field head;
 	const uint8_t *data;
 	size_t at = 0;
 
-	*c = (struct mpi_call){
-		.fn = info->priv, .info = info, .process = process, .arena = arena, .comm_arg = -1};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
-	c->begin_ns = rec->dur_ns < rec->hdr.ts_ns ? rec->hdr.ts_ns - rec->dur_ns : 0;
-	c->ok = c->parts.returned && (!c->fn->returns_error || !(uint32_t)rec->ret);
-	while (call_parts_field(&c->parts, &at, &head, &data))
+	*c = (struct mpi_call){.fn = parts->info->priv,
+			       .parts = *parts,
+			       .process = process,
+			       .arena = &d->arena,
+			       .comm_arg = -1};
+	c->ok = parts->returned && (!c->fn->returns_error || !(uint32_t)rec->ret);
+	while (call_parts_field(parts, &at, &head, &data))
 		field_take(c, &head, data);
 	if (rec->hdr.flags & POV_CALL_MORE)
-		fields_join(c, more);
-	return true;
+		fields_join(c, &d->more);
 }
 
 uint32_t mpi_call_width(const struct mpi_call *c, uint32_t arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shared by mpi_comm.c, mpi_making.c and mpi_learn_group.c. */
+/* Shared by mpi_comm.c, mpi_making.c and mpi_learn.c. */
 #ifndef POV_LAYERS_MPI_MPI_COMM_INTERNAL_H
 #define POV_LAYERS_MPI_MPI_COMM_INTERNAL_H
 

@@ -6,11 +6,9 @@
 #include "layers/mpi/mpi_func.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
+#include "lib/json_get.h"
 
 #define ARRAY_CNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -294,22 +292,12 @@ static bool returns_error(const char *name, const char *group)
 	return true;
 }
 
-int mpi_func_parse(const json_t *row, struct func_info *out)
+void mpi_func_init(const json_t *row, void *priv, struct func_info *out)
 {
-	const char *name = json_string_value(json_object_get(row, "name"));
-	const char *group = json_string_value(json_object_get(row, "group"));
-	struct mpi_func *f;
+	const char *group = json_get_text(row, "group"), *name = json_get_text(row, "name");
+	struct mpi_func *f = priv;
 	bool init;
 
-	if (!name || !group) {
-		log_error("mpi: a row of the function table lacks name or group");
-		return -EINVAL;
-	}
-	f = xcalloc(1, sizeof(*f));
-	if (func_row_parse(row, "mpi", mpi_sig_roles, mpi_words, &f->sig, &f->attrs, out)) {
-		free(f);
-		return -EINVAL;
-	}
 	memset(f->at, -1, sizeof(f->at));
 	for (uint32_t i = 0; i < f->sig.nargs; i++)
 		if (f->sig.arg[i].role_idx >= 0)
@@ -323,6 +311,4 @@ int mpi_func_parse(const json_t *row, struct func_info *out)
 	out->file_io = !strcmp(group, "io");
 	out->waits &= !out->file_io;
 	out->moves = moves_find(f);
-	out->priv = f;
-	return 0;
 }

@@ -12,7 +12,7 @@
 #include "layers/layer.h"
 #include "layers/signature.h"
 
-/* ROLE_sendbuf …: the roles of user/layers/mpi/mpi.def, in the order of mpi_sig_roles. */
+/* ROLE_sendbuf …: the roles of user/layers/mpi/mpi.def. */
 enum mpi_role {
 #define POV_ROLE(role, type, kind) ROLE_##role,
 #include "layers/mpi/mpi.def"
@@ -109,22 +109,7 @@ struct mpi_func {
 	int8_t at[ROLE_CNT]; /* index of the argument with a role, or -1 */
 };
 
-/* Parses a row {name, group, attrs, sig}; out->priv: struct mpi_func. 0, or -EINVAL (printed). */
-int mpi_func_parse(const json_t *row, struct func_info *out);
-
-/* user/layers/mpi/mpi.def as data. */
-enum {
-	MPI_ROW_CNT = 0
-#define POV_FUNC(name, group, attrs, sig) +1
-#include "layers/mpi/mpi.def"
-};
-extern const struct func_row mpi_rows[MPI_ROW_CNT];
-extern const struct sig_role mpi_sig_roles[];
-extern const struct func_word mpi_words[];
-
-/* Index of the argument that a poll asks about (request, communicator, window), or -1. */
-int mpi_spin_arg(const struct signature *sig);
-/* Implements recipe of struct layer. */
-int mpi_recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out);
+/* Implements func_init of struct layer; priv: struct mpi_func. */
+void mpi_func_init(const json_t *row, void *priv, struct func_info *out);
 
 #endif

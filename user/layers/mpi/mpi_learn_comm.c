@@ -33,7 +33,7 @@ const struct mpi_origin *mpi_call_origin(const struct mpi_call *c)
 	int64_t handle;
 
 	if (mpi_call_value(c, ROLE_win, &handle) || mpi_call_first(c, ROLE_message, &handle))
-		return mpi_process_origin(c->process, handle, c->begin_ns);
+		return mpi_process_origin(c->process, handle, c->parts.begin_ns);
 	return NULL;
 }
 

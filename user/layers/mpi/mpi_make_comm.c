@@ -75,7 +75,7 @@ static void root_report(const struct mpi_call *c, struct mpi_making *m, struct m
 		return;
 	mpi_call_value(c, ROLE_maxprocs, &size);
 	mpi_spawn_begin(c->process->trace_comms, m, mpi_process_self(c->process), (int32_t)size,
-			c->begin_ns);
+			c->parts.begin_ns);
 }
 
 static struct mpi_making *making_join(const struct mpi_call *c, struct mpi_known_comm *parent)
@@ -89,7 +89,7 @@ static struct mpi_making *making_join(const struct mpi_call *c, struct mpi_known
 
 	if (c->fn->effect == EFFECT_COMM_SPLIT)
 		split_part(c, &part);
-	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part, c->begin_ns,
+	m = mpi_making_join(parent->whole, &parent->joined, c->fn->base, &part, c->parts.begin_ns,
 			    c->process->one_clock);
 	if (c->fn->effect == EFFECT_INTERCOMM_NEW)
 		leader_report(c, m, parent);

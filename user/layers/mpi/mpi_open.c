@@ -23,7 +23,7 @@ static struct mpi_communicator *requests_pend(struct mpi_call *c, struct call_vi
 
 		if (mpi_process_request_is_shared(c->process, handle))
 			continue;
-		known = mpi_process_request(c->process, handle, c->begin_ns);
+		known = mpi_process_request(c->process, handle, c->parts.begin_ns);
 		if (known && !known->active)
 			continue;
 		r[out->roles.nrequests++] = (struct call_request){
@@ -85,7 +85,7 @@ void mpi_open(struct mpi_call *c, struct call_view *out)
 
 static const struct mpi_origin *window_of(const struct mpi_call *c)
 {
-	uint64_t since_ns = c->fn->effect == EFFECT_WIN_NEW ? UINT64_MAX : c->begin_ns;
+	uint64_t since_ns = c->fn->effect == EFFECT_WIN_NEW ? UINT64_MAX : c->parts.begin_ns;
 	int64_t handle;
 
 	if (!mpi_call_value(c, ROLE_win, &handle) && !mpi_call_first(c, ROLE_win, &handle))

@@ -51,8 +51,8 @@ static void request_made(struct mpi_call *c, struct call_view *out)
 {
 	uint8_t family = c->fn->family;
 	struct mpi_request known = {
-		.op = {.func = c->info,
-		       .begin_ns = c->begin_ns,
+		.op = {.func = c->parts.info,
+		       .begin_ns = c->parts.begin_ns,
 		       .posted_ns = c->parts.rec->hdr.ts_ns,
 		       .tid = c->parts.rec->hdr.tid,
 		       .roles = out->roles},
@@ -83,7 +83,7 @@ static void request_restart(const struct mpi_call *c, struct call_request *r,
 			    struct mpi_request *known, uint32_t place)
 {
 	known->op.place = place;
-	known->op.begin_ns = c->begin_ns;
+	known->op.begin_ns = c->parts.begin_ns;
 	known->op.posted_ns = known->since_ns = c->parts.rec->hdr.ts_ns;
 	known->op.tid = c->parts.rec->hdr.tid;
 	r->in_flight_bytes = -mpi_request_in_flight(known);
@@ -99,7 +99,7 @@ static void request_end(const struct mpi_call *c, struct call_request *r, struct
 	r->op = &known->op;
 	known->active = false;
 	if (forget)
-		mpi_process_request_forget(c->process, r->handle, c->begin_ns);
+		mpi_process_request_forget(c->process, r->handle, c->parts.begin_ns);
 }
 
 /* Start, Startall, Request_free, Cancel */
@@ -119,7 +119,7 @@ static void requests_each(struct mpi_call *c, struct call_view *out)
 		if (mpi_process_request_is_shared(c->process, handle))
 			continue;
 		r = request_add(out, reqs, handle, c->fn->request);
-		known = mpi_process_request(c->process, handle, c->begin_ns);
+		known = mpi_process_request(c->process, handle, c->parts.begin_ns);
 		if (known && c->fn->request == REQUEST_FREE)
 			request_end(c, r, known, true);
 		else if (known && c->fn->request == REQUEST_CANCEL)
@@ -153,7 +153,7 @@ static void request_complete(struct done *d, int64_t i, uint32_t st)
 		return;
 	r = request_add(d->out, d->reqs, handle, REQUEST_COMPLETE);
 	r->error = d->per_status && has_status ? s.error : (int32_t)c->parts.rec->ret;
-	known = mpi_process_request(c->process, handle, c->begin_ns);
+	known = mpi_process_request(c->process, handle, c->parts.begin_ns);
 	if (has_status && known && (known->receives || known->moves_file) && !r->error) {
 		r->has_status = true;
 		r->source = PEER_NULL;

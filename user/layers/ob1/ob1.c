@@ -10,13 +10,11 @@
  * bring back. For a receiver it is the request that it names in its RTR, which the data bring back.
  * An announcement and a FIN name requests of the other side only: 0.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "abi/event.h"
 #include "lib/json_get.h"
-#include "lib/log.h"
 #include "lib/map.h"
 #include "layers/call_parts.h"
 
@@ -77,16 +75,15 @@ struct ob1_func {
 	const struct header *header; /* NULL: unknown to this version */
 };
 
-static int func_parse(const json_t *row, struct func_info *out)
+static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
-	struct ob1_func *f = func_priv_parse(row, "ob1", roles, words, sizeof(*f), out);
+	struct ob1_func *f = priv;
 
-	if (!f)
-		return -EINVAL;
+	(void)row;
+	(void)out;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		if (f->attrs.flags & headers[i].flag)
 			f->header = &headers[i];
-	return 0;
 }
 
 /* ---- recipes ---- */
@@ -122,7 +119,8 @@ struct library {
 	int match_bytes; /* length of a MATCH header; 0: unknown */
 };
 
-struct layer_decoder {
+struct ob1_decoder {
+	struct layer_decoder base;
 	struct call_post post[POSTS_MAX]; /* posts of the current view */
 	struct map choices;		  /* tid → struct choice */
 	struct map libraries;		  /* id + 1 → struct library */
@@ -139,42 +137,23 @@ struct ob1_call {
 	struct pov_field_message message;
 };
 
-static struct layer_decoder *decoder_new(void)
+static void decoder_release(struct layer_decoder *base)
 {
-	return xcalloc(1, sizeof(struct layer_decoder));
+	struct ob1_decoder *d = (struct ob1_decoder *)base;
+
+	map_free(&d->choices, free);
+	map_free(&d->libraries, free);
 }
 
-static void map_free_all(struct map *m)
+static void decoder_meta(struct layer_decoder *base, const json_t *meta)
 {
-	void *value;
-
-	for (size_t at = 0; (value = map_next(m, &at, NULL));)
-		free(value);
-	map_release(m);
-}
-
-static void decoder_free(struct layer_decoder *d)
-{
-	if (!d)
-		return;
-	map_free_all(&d->choices);
-	map_free_all(&d->libraries);
-	free(d);
-}
-
-static void decoder_meta(struct layer_decoder *d, const json_t *meta)
-{
+	struct ob1_decoder *d = (struct ob1_decoder *)base;
 	struct library *lib;
 
 	if (!json_is_type(meta, "library"))
 		return;
 	lib = map_make(&d->libraries, json_get_u64(meta, "id") + 1, sizeof(*lib));
 	lib->match_bytes = (int)json_get_int(meta, "match_header_bytes");
-}
-
-static bool value_of(const struct ob1_call *c, const char *role, uint64_t *out)
-{
-	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 /* ---- headers ---- */
@@ -248,15 +227,13 @@ static bool is_expected(const struct ob1_call *c)
 	       !(c->message.head[1] & FLAG_NETWORK_ORDER);
 }
 
-static bool call_open(struct ob1_call *c, const struct func_info *info, const struct pov_call *rec)
+static void call_open(struct ob1_call *c, const struct call_parts *parts)
 {
 	struct pov_field head;
 	const uint8_t *data;
 	size_t at = 0;
 
-	*c = (struct ob1_call){.fn = info->priv};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
+	*c = (struct ob1_call){.fn = parts->info->priv, .parts = *parts};
 	while (call_parts_field(&c->parts, &at, &head, &data)) {
 		if (head.type == POV_FIELD_TYPE_SIZE && head.size == sizeof(c->type_size)) {
 			memcpy(&c->type_size, data, sizeof(c->type_size));
@@ -267,25 +244,16 @@ static bool call_open(struct ob1_call *c, const struct func_info *info, const st
 			c->has_message = is_expected(c);
 		}
 	}
-	return true;
 }
 
 static void arg_show(const struct ob1_call *c, uint32_t arg, struct call_view *out)
 {
 	const struct sig_arg *a = &c->fn->sig.arg[arg];
-	uint64_t w = call_parts_word(&c->parts, arg);
 
-	switch (a->kind) {
-	case SIG_KIND_NUM:
-		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
-										 (int64_t)w;
-		break;
-	case SIG_KIND_FLAG:
-		call_view_add(out, a->role, VALUE_BOOL)->u = w & 0xff;
-		break;
-	default:
-		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
-	}
+	if (a->kind == SIG_KIND_FLAG)
+		call_view_add(out, a->role, VALUE_BOOL)->u = call_parts_word(&c->parts, arg) & 0xff;
+	else
+		call_view_add_arg(out, &c->parts, arg);
 }
 
 /*
@@ -296,14 +264,14 @@ static int64_t inline_bytes(const struct ob1_call *c)
 {
 	uint64_t count, bytes;
 
-	if (!c->has_type_size || !value_of(c, "count", &count) ||
+	if (!c->has_type_size || !call_parts_value(&c->parts, "count", &count) ||
 	    __builtin_mul_overflow(count, c->type_size, &bytes) || bytes > INLINE_BYTES_MAX)
 		return BYTES_UNKNOWN;
 	return (int64_t)bytes;
 }
 
 /* Bytes that follow the header of an arriving message. */
-static int64_t arrived_bytes(const struct layer_decoder *d, const struct ob1_call *c)
+static int64_t arrived_bytes(const struct ob1_decoder *d, const struct ob1_call *c)
 {
 	const struct header *h = c->fn->header;
 	const struct library *lib = map_get(&d->libraries, (uint64_t)c->parts.rec->lib + 1);
@@ -326,14 +294,15 @@ static int64_t sent_bytes(const struct ob1_call *c)
 		return 0;
 	if (c->fn->attrs.flags & INLINE)
 		return inline_bytes(c);
-	return value_of(c, "size", &bytes) && bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
+	return call_parts_value(&c->parts, "size", &bytes) && bytes <= INT64_MAX ? (int64_t)bytes :
+										   BYTES_UNKNOWN;
 }
 
 /*
  * True if a protocol is really chosen in this call. It is not if a nested call has chosen it. Nor
  * is it if the call claims to have sent without a request what cannot be sent so.
  */
-static bool choice_is_here(struct layer_decoder *d, const struct ob1_call *c)
+static bool choice_is_here(struct ob1_decoder *d, const struct ob1_call *c)
 {
 	const struct pov_call *rec = c->parts.rec;
 	struct choice *last = map_make(&d->choices, rec->hdr.tid, sizeof(*last));
@@ -345,7 +314,7 @@ static bool choice_is_here(struct layer_decoder *d, const struct ob1_call *c)
 		return false;
 	if (!(c->fn->attrs.flags & INLINE))
 		return true;
-	value_of(c, "mode", &mode);
+	call_parts_value(&c->parts, "mode", &mode);
 	return (int32_t)mode != MODE_SYNCHRONOUS && !(int32_t)rec->ret &&
 	       (!c->has_type_size || inline_bytes(c) != BYTES_UNKNOWN);
 }
@@ -356,12 +325,12 @@ static uint64_t message_of(const struct ob1_call *c)
 
 	if (c->has_message)
 		return c->fn->header->request_at ? head_number(c, c->fn->header->request_at, 8) : 0;
-	if (c->fn->attrs.flags & SENDS && !value_of(c, "request", &request))
-		value_of(c, "recv_request", &request);
+	if (c->fn->attrs.flags & SENDS && !call_parts_value(&c->parts, "request", &request))
+		call_parts_value(&c->parts, "recv_request", &request);
 	return request;
 }
 
-static struct call_post *post_add(struct layer_decoder *d, const struct ob1_call *c,
+static struct call_post *post_add(struct ob1_decoder *d, const struct ob1_call *c,
 				  enum post_kind kind, struct call_view *out)
 {
 	struct call_post *p = &d->post[out->nposts++];
@@ -384,7 +353,7 @@ static void envelope_set(const struct ob1_call *c, struct call_post *p)
 }
 
 /* A PUT asks for data to be written, which happens within the same call. */
-static void put_answer(struct layer_decoder *d, const struct ob1_call *c, struct call_view *out)
+static void put_answer(struct ob1_decoder *d, const struct ob1_call *c, struct call_view *out)
 {
 	struct call_post *p = post_add(d, c, POST_WRITE, out);
 	uint64_t bytes = head_number(c, 48, 8);
@@ -393,7 +362,7 @@ static void put_answer(struct layer_decoder *d, const struct ob1_call *c, struct
 	p->bytes = bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
 }
 
-static void posts_make(struct layer_decoder *d, const struct ob1_call *c, struct call_view *out)
+static void posts_make(struct ob1_decoder *d, const struct ob1_call *c, struct call_view *out)
 {
 	uint32_t flags = c->fn->attrs.flags;
 	struct call_roles *r = &out->roles;
@@ -422,21 +391,18 @@ static void posts_make(struct layer_decoder *d, const struct ob1_call *c, struct
 		d->post[i].failed = r->error != 0;
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
+	struct ob1_decoder *d = (struct ob1_decoder *)base;
 	struct ob1_call c;
 
-	out->nvalues = out->nposts = 0;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!call_open(&c, f, call))
-		return;
+	call_open(&c, call);
 	for (uint32_t i = 0; i < c.parts.nargs && !(c.fn->attrs.flags & ARRIVES); i++)
 		arg_show(&c, i, out);
 	if (c.has_message)
 		header_show(&c, out);
 	if (c.parts.returned && !(c.fn->attrs.flags & RETURNS_VOID))
-		out->roles.error = (int32_t)call->ret;
+		out->roles.error = (int32_t)call->rec->ret;
 	posts_make(d, &c, out);
 	if (!out->nposts)
 		return;
@@ -447,16 +413,14 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 
 const struct layer layer_ob1 = {
 	.name = "ob1",
-	.rows = rows,
-	.row_cnt = sizeof(rows) / sizeof(rows[0]),
-	.roles = roles,
+	LAYER_ROWS,
 	.words = words,
 	.recipe = recipe,
 	.nearness = 1,
-	.func_parse = func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
+	.func_bytes = sizeof(struct ob1_func),
+	.func_init = func_init,
+	.decoder_bytes = sizeof(struct ob1_decoder),
+	.decoder_release = decoder_release,
 	.decoder_meta = decoder_meta,
 	.decode = decode,
 };

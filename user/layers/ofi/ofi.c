@@ -4,12 +4,10 @@
  * what is shown of a call. Posts are made in ofi_post.c. What later calls can learn from a call
  * goes to ofi_object.c.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers/ofi/ofi_call.h"
-#include "lib/log.h"
 
 #define LAYER_DEF "layers/ofi/ofi.def"
 #include "layers/layer_rows.h"
@@ -53,31 +51,12 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 	return err;
 }
 
-static int func_parse(const json_t *row, struct func_info *out)
+static void decoder_release(struct layer_decoder *base)
 {
-	return func_priv_parse(row, "ofi", roles, words, sizeof(struct ofi_func), out) ? 0 :
-											 -EINVAL;
-}
+	struct ofi_decoder *d = (struct ofi_decoder *)base;
 
-static struct layer_decoder *decoder_new(void)
-{
-	return xcalloc(1, sizeof(struct layer_decoder));
-}
-
-static void decoder_free(struct layer_decoder *d)
-{
-	if (!d)
-		return;
-	arena_release(&d->arena);
-	continuations_release(&d->more);
 	ofi_objects_release(&d->objects);
 	map_free(&d->threads, free);
-	free(d);
-}
-
-static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
-{
-	continuations_add(&d->more, more);
 }
 
 /* ---- a call ---- */
@@ -88,26 +67,16 @@ static uint32_t width_of(const struct sig_arg *a)
 	return a->type == SIG_BLOCK ? a->bytes ?: POV_BLOCK_BYTES : sizeof(uint64_t);
 }
 
-bool ofi_call_open(struct ofi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct layer_decoder *d)
+static void call_open(struct ofi_call *c, const struct call_parts *parts, struct ofi_decoder *d)
 {
-	*c = (struct ofi_call){.info = info, .fn = info->priv, .d = d};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
-	c->begin_ns = rec->hdr.ts_ns - rec->dur_ns;
-	call_fields_read(&c->fields, &c->parts, &c->fn->sig, width_of, &d->more, &d->arena);
-	return true;
+	*c = (struct ofi_call){.fn = parts->info->priv, .parts = *parts, .d = d};
+	call_fields_read(&c->fields, parts, width_of, &d->base);
 }
 
 bool ofi_call_is_good(const struct ofi_call *c)
 {
 	return c->parts.returned && (int32_t)c->parts.rec->ret >= 0 &&
 	       c->parts.nargs == c->fn->sig.nargs;
-}
-
-bool ofi_call_value(const struct ofi_call *c, const char *role, uint64_t *out)
-{
-	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 struct ofi_thread *ofi_call_thread(const struct ofi_call *c)
@@ -117,7 +86,7 @@ struct ofi_thread *ofi_call_thread(const struct ofi_call *c)
 
 const struct call_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes)
 {
-	return call_fields_find(&c->fields, &c->fn->sig, role, bytes);
+	return call_fields_find(&c->fields, &c->parts, role, bytes);
 }
 
 /* ---- what calls reveal about objects; those that failed reveal nothing ---- */
@@ -151,8 +120,8 @@ static void object_opened(const struct ofi_call *c, uint32_t pid)
 		break;
 	case TEACHES_EP:
 		object = ofi_call_field(c, "new_ep", 8);
-		ep_attr = call_parts_data(&c->parts, &c->fn->sig, "info", POV_FIELD_MEMBER,
-					  AT_EP_ATTR, EP_ATTR_BYTES);
+		ep_attr = call_parts_data(&c->parts, "info", POV_FIELD_MEMBER, AT_EP_ATTR,
+					  EP_ATTR_BYTES);
 		if (ep_attr) /* it begins with type and protocol */
 			memcpy(&v, ep_attr + 4, sizeof(v));
 		if (object)
@@ -214,40 +183,30 @@ static void arg_show(const struct sig_arg *a, uint64_t w, struct call_view *out)
 		call_view_add(out, a->role, VALUE_HEX)->u = w;
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
 	struct ofi_call c;
 
-	arena_reset(&d->arena);
-	out->nvalues = out->nposts = 0;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!ofi_call_open(&c, f, call, d))
-		return;
+	call_open(&c, call, (struct ofi_decoder *)base);
 	for (uint32_t i = 0; i < c.parts.nargs; i++)
 		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
-	if (c.parts.returned && (int32_t)call->ret < 0)
-		out->roles.error = (int32_t)call->ret;
-	out->roles.poll_found = c.parts.returned && f->polls;
+	if (c.parts.returned && (int32_t)call->rec->ret < 0)
+		out->roles.error = (int32_t)call->rec->ret;
+	out->roles.poll_found = call->returned && call->info->polls;
 	ofi_learn(&c);
 	ofi_posts(&c, out);
 	ofi_completions(&c, out);
-	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
 }
 
 const struct layer layer_ofi = {
 	.name = "ofi",
-	.rows = rows,
-	.row_cnt = sizeof(rows) / sizeof(rows[0]),
-	.roles = roles,
+	LAYER_ROWS,
 	.words = words,
 	.recipe = recipe,
 	.nearness = 2,
-	.func_parse = func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
-	.decoder_more = decoder_more,
+	.decoder_bytes = sizeof(struct ofi_decoder),
+	.decoder_release = decoder_release,
+	.has_more = true,
 	.decode = decode,
-	.spin_arg_name = func_first_arg_name,
+	.spin_arg_name = layer_first_arg_name,
 };

@@ -104,14 +104,8 @@ uint64_t ofi_poster_find(const struct ofi_objects *s, uint32_t pid, uint64_t cq,
 			 enum ofi_side side);
 void ofi_objects_release(struct ofi_objects *s);
 
-struct ofi_func {
-	struct signature sig;
-	struct func_attrs attrs;
-};
-
-struct layer_decoder {
-	struct arena arena; /* memory that the current view points to */
-	struct continuations more;
+struct ofi_decoder {
+	struct layer_decoder base;
 	struct ofi_objects objects;
 	struct map threads; /* tid → struct ofi_thread */
 };
@@ -130,19 +124,13 @@ struct ofi_thread {
 };
 
 struct ofi_call {
-	const struct func_info *info;
-	const struct ofi_func *fn;
+	const struct func_common *fn;
 	struct call_parts parts;
-	struct layer_decoder *d;
+	struct ofi_decoder *d;
 	struct call_fields fields;
-	uint64_t begin_ns;
 };
 
-/* Takes the record apart and joins continuation records. False if it is not a call. */
-bool ofi_call_open(struct ofi_call *c, const struct func_info *info, const struct pov_call *rec,
-		   struct layer_decoder *d);
 bool ofi_call_is_good(const struct ofi_call *c); /* it returned without an error */
-bool ofi_call_value(const struct ofi_call *c, const char *role, uint64_t *out);
 struct ofi_thread *ofi_call_thread(const struct ofi_call *c);
 /* Data read for the argument with a role, if it has at least `bytes` bytes; or NULL. */
 const struct call_field *ofi_call_field(const struct ofi_call *c, const char *role, uint32_t bytes);

@@ -16,11 +16,11 @@
 #define MSG_LONG_BYTES 64
 #define MSG_LONG_CONTEXT 48
 
-static uint64_t word_at(const struct call_field *f, uint32_t at)
+static uint64_t word_at(const uint8_t *data, size_t at)
 {
 	uint64_t v;
 
-	memcpy(&v, f->data + at, sizeof(v));
+	memcpy(&v, data + at, sizeof(v));
 	return v;
 }
 
@@ -36,11 +36,11 @@ static int64_t bytes_of(const struct ofi_call *c)
 {
 	uint64_t bytes, cnt;
 
-	if (ofi_call_value(c, "count", &cnt) && !cnt)
+	if (call_parts_value(&c->parts, "count", &cnt) && !cnt)
 		return 0;
 	if (c->fields.sum.bytes == sizeof(bytes))
 		memcpy(&bytes, c->fields.sum.data, sizeof(bytes));
-	else if (!ofi_call_value(c, "length", &bytes))
+	else if (!call_parts_value(&c->parts, "length", &bytes))
 		return BYTES_UNKNOWN;
 	return bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
 }
@@ -52,13 +52,13 @@ static void ids_of(const struct ofi_call *c, struct call_post *p, uint64_t *numb
 
 	*number = UINT64_MAX;
 	if (!msg) {
-		p->has_id = ofi_call_value(c, "context", &p->id);
-		ofi_call_value(c, "address", number);
+		p->has_id = call_parts_value(&c->parts, "context", &p->id);
+		call_parts_value(&c->parts, "address", number);
 		return;
 	}
 	p->has_id = true;
-	p->id = word_at(msg, msg->bytes >= MSG_LONG_BYTES ? MSG_LONG_CONTEXT : MSG_CONTEXT);
-	*number = word_at(msg, MSG_ADDR);
+	p->id = word_at(msg->data, msg->bytes >= MSG_LONG_BYTES ? MSG_LONG_CONTEXT : MSG_CONTEXT);
+	*number = word_at(msg->data, MSG_ADDR);
 }
 
 static const char *text_or_null(const char *text)
@@ -75,13 +75,13 @@ static bool post_was_reported(const struct ofi_call *c, const struct call_post *
 {
 	struct ofi_thread *t = ofi_call_thread(c);
 	const struct call_post *inner = &t->post;
-	bool within = t->posted_ns > c->begin_ns && inner->kind == p->kind,
+	bool within = t->posted_ns > c->parts.begin_ns && inner->kind == p->kind,
 	     reported = within && inner->queue == p->queue;
 
 	if (within && !reported && to && p->kind != POST_RECV && p->id && p->id == inner->id &&
 	    p->bytes == inner->bytes)
 		ofi_handed_on(&c->d->objects, c->parts.rec->tgid, p->queue, to, inner->queue);
-	t->posted_ns = c->begin_ns;
+	t->posted_ns = c->parts.begin_ns;
 	t->post = (struct call_post){
 		.kind = p->kind, .queue = p->queue, .id = p->id, .bytes = p->bytes};
 	return reported;
@@ -100,10 +100,10 @@ static void ends_set(const struct ofi_call *c, const struct ofi_address *to, str
 		return;
 	p->local_end = text_or_null(ep->name.end);
 	p->transport = ep->transport;
-	if (t->carried_ns <= c->begin_ns)
+	if (t->carried_ns <= c->parts.begin_ns)
 		p->carrier = ep->carrier;
 	if (p->carrier != CARRIER_UNKNOWN)
-		t->carried_ns = c->begin_ns;
+		t->carried_ns = c->parts.begin_ns;
 }
 
 static void roles_set(uint32_t flags, int64_t bytes, struct call_roles *r)
@@ -118,14 +118,14 @@ static void roles_set(uint32_t flags, int64_t bytes, struct call_roles *r)
 
 void ofi_posts(const struct ofi_call *c, struct call_view *out)
 {
-	const char *name = c->info->name;
+	const char *name = c->parts.info->name;
 	const struct ofi_address *to;
 	struct call_post *p;
 	uint64_t number;
 
 	if (!(c->fn->attrs.flags & POSTS))
 		return;
-	p = arena_alloc(&c->d->arena, sizeof(*p));
+	p = arena_alloc(&c->d->base.arena, sizeof(*p));
 	*p = (struct call_post){
 		.kind = kind_of(c->fn->attrs.flags),
 		.op = strncmp(name, "fi_", 3) ? name : name + 3,
@@ -188,14 +188,6 @@ void ofi_posts(const struct ofi_call *c, struct call_view *out)
 /* Indexed by enum fi_cq_format. */
 static const uint32_t entry_bytes[] = {0, 8, 24, 40, ENTRY_BYTES};
 
-static uint64_t completion_word(const uint8_t *p, size_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, p + at, sizeof(v));
-	return v;
-}
-
 static bool is_readerr(const struct ofi_call *c)
 {
 	return signature_find(&c->fn->sig, "count") < 0;
@@ -229,12 +221,12 @@ static void entry_read(const uint8_t *entry, uint32_t bytes, struct call_post *p
 {
 	uint64_t flags, length;
 
-	p->id = completion_word(entry, 0);
+	p->id = word_at(entry, 0);
 	p->has_id = true;
 	if (bytes < ENTRY_LENGTH + 8)
 		return;
-	flags = completion_word(entry, ENTRY_FLAGS);
-	length = completion_word(entry, ENTRY_LENGTH);
+	flags = word_at(entry, ENTRY_FLAGS);
+	length = word_at(entry, ENTRY_LENGTH);
 	p->op = op_of(flags);
 	if (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) {
 		p->kind = POST_ARRIVAL;
@@ -279,9 +271,9 @@ static bool entries_were_reported(const struct ofi_call *c, uint64_t cq)
 {
 	uint64_t entries = call_parts_word(&c->parts, 1);
 	struct ofi_thread *t = ofi_call_thread(c);
-	bool reported = t->read_ns > c->begin_ns && t->cq == cq && t->entries == entries;
+	bool reported = t->read_ns > c->parts.begin_ns && t->cq == cq && t->entries == entries;
 
-	t->read_ns = c->begin_ns;
+	t->read_ns = c->parts.begin_ns;
 	t->cq = cq;
 	t->entries = entries;
 	return reported;
@@ -304,7 +296,7 @@ static void completions_make(const struct ofi_call *c, uint64_t cq, uint32_t n,
 		if (post[i].has_id)
 			endpoint_set(c, cq, &post[i]);
 		if (from && from->bytes / 8 > i)
-			source_set(c, completion_word(from->data, 8 * (size_t)i), &post[i]);
+			source_set(c, word_at(from->data, 8 * (size_t)i), &post[i]);
 	}
 }
 
@@ -337,7 +329,7 @@ void ofi_completions(const struct ofi_call *c, struct call_view *out)
 		return;
 	if (n > COMPLETIONS_MAX)
 		n = COMPLETIONS_MAX;
-	post = arena_alloc(&c->d->arena, n * sizeof(*post));
+	post = arena_alloc(&c->d->base.arena, n * sizeof(*post));
 	completions_make(c, cq, (uint32_t)n, post);
 	out->posts = post;
 	out->nposts = (uint32_t)n;

@@ -6,13 +6,10 @@
  * hosts are read together.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "abi/event.h"
-#include "lib/log.h"
 #include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "trace/trace_join.h"
@@ -47,24 +44,15 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 	return 0;
 }
 
-/* ---- the trace's table ---- */
-
-static int func_parse(const json_t *row, struct func_info *out)
-{
-	return func_priv_parse(row, "os", roles, words, sizeof(struct func_common), out) ? 0 :
-											   -EINVAL;
-}
-
 /* ---- decoding ---- */
 
-struct layer_decoder {
-	struct arena arena; /* memory that the current view points to */
+struct os_decoder {
+	struct layer_decoder base;
 	struct call_post post;
 };
 
 /* A call being decoded. */
 struct os_call {
-	const struct func_info *info;
 	const struct func_common *fn;
 	struct call_parts parts;
 	struct arena *arena;
@@ -72,36 +60,19 @@ struct os_call {
 	struct pov_field_ends ends;
 };
 
-static struct layer_decoder *decoder_new(void)
-{
-	return xcalloc(1, sizeof(struct layer_decoder));
-}
-
-static void decoder_free(struct layer_decoder *d)
-{
-	if (!d)
-		return;
-	arena_release(&d->arena);
-	free(d);
-}
-
-static bool call_open(struct os_call *c, const struct func_info *info, const struct pov_call *rec,
-		      struct arena *arena)
+static void call_open(struct os_call *c, const struct call_parts *parts, struct arena *arena)
 {
 	struct pov_field head;
 	const uint8_t *data;
 	size_t at = 0;
 
-	*c = (struct os_call){.info = info, .fn = info->priv, .arena = arena};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
+	*c = (struct os_call){.fn = parts->info->priv, .parts = *parts, .arena = arena};
 	while (call_parts_field(&c->parts, &at, &head, &data)) {
 		if (head.type != POV_FIELD_ENDS || head.size != sizeof(c->ends))
 			continue;
 		memcpy(&c->ends, data, sizeof(c->ends));
 		c->has_ends = true;
 	}
-	return true;
 }
 
 /* Adds the host to a name that is valid on one host only, if there are several hosts. */
@@ -202,7 +173,7 @@ static bool has_arrived(const struct os_call *c)
 	int64_t ret = (int64_t)c->parts.rec->ret;
 
 	return c->parts.returned && !is_peek(c) &&
-	       (ret > 0 || (!ret && !strcmp(c->info->group, "udp")));
+	       (ret > 0 || (!ret && !strcmp(c->parts.info->group, "udp")));
 }
 
 /* False if the call is no post. */
@@ -217,8 +188,8 @@ static bool post_make(const struct os_call *c, struct call_post *p)
 			flags & WRITES ? POST_WRITE :
 					 POST_ARRIVAL,
 		.carrier = copies ? CARRIER_CMA : CARRIER_SOCKET,
-		.op = c->info->name,
-		.transport = c->info->group,
+		.op = c->parts.info->name,
+		.transport = c->parts.info->group,
 		.bytes = bytes_moved(c),
 		.failed = c->parts.returned && (int64_t)c->parts.rec->ret < 0,
 	};
@@ -227,25 +198,6 @@ static bool post_make(const struct os_call *c, struct call_post *p)
 		return false;
 	post_ends(c, p);
 	return true;
-}
-
-static void args_show(const struct os_call *c, struct call_view *out)
-{
-	const struct sig_arg *a;
-	uint64_t w;
-
-	for (uint32_t i = 0; i < c->parts.nargs; i++) {
-		a = &c->fn->sig.arg[i];
-		w = call_parts_word(&c->parts, i);
-		if (a->kind == SIG_KIND_NUM)
-			call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ?
-									    (int32_t)w :
-									    (int64_t)w;
-		else
-			call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ?
-									    (uint32_t)w :
-									    w;
-	}
 }
 
 static const char *error_text(const struct os_call *c, int64_t ret)
@@ -281,7 +233,7 @@ static void roles_fill(const struct os_call *c, struct call_roles *r)
 		r->send_bytes = bytes_moved(c);
 	if (r->receives)
 		r->recv_bytes = is_peek(c) ? 0 : bytes_moved(c);
-	r->poll_found = c->parts.returned && c->info->polls;
+	r->poll_found = c->parts.returned && c->parts.info->polls;
 }
 
 static void end_show(struct call_view *out, const char *name, const char *end)
@@ -290,17 +242,14 @@ static void end_show(struct call_view *out, const char *name, const char *end)
 		call_view_add(out, name, VALUE_TEXT)->text = end;
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
+	struct os_decoder *d = (struct os_decoder *)base;
 	struct os_call c;
 
-	arena_reset(&d->arena);
-	out->nvalues = out->nposts = 0;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!call_open(&c, f, call, &d->arena))
-		return;
-	args_show(&c, out);
+	call_open(&c, call, &base->arena);
+	for (uint32_t i = 0; i < call->nargs; i++)
+		call_view_add_arg(out, call, i);
 	result_show(&c, out);
 	roles_fill(&c, &out->roles);
 	if (!post_make(&c, &d->post))
@@ -313,17 +262,12 @@ static void decode(struct layer_decoder *d, const struct func_info *f, const str
 
 const struct layer layer_os = {
 	.name = "os",
-	.rows = rows,
-	.row_cnt = sizeof(rows) / sizeof(rows[0]),
-	.roles = roles,
+	LAYER_ROWS,
 	.words = words,
 	.recipe = recipe,
 	.in_kernel = true,
 	.nearness = 4,
-	.func_parse = func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
+	.decoder_bytes = sizeof(struct os_decoder),
 	.decode = decode,
-	.spin_arg_name = func_first_arg_name,
+	.spin_arg_name = layer_first_arg_name,
 };

@@ -6,14 +6,11 @@
  * (status codes, datatypes, bits of ucp_request_param_t) has been part of UCX's ABI since 1.8:
  * ucp/api/ucp.h, ucs/type/status.h.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "abi/event.h"
 #include "lib/json_get.h"
-#include "lib/log.h"
 #include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/ucp/ucp_peer.h"
@@ -104,21 +101,19 @@ static void op_name(const char *function, char *op, size_t bytes)
 		*tail = '\0';
 }
 
-static int func_parse(const json_t *row, struct func_info *out)
+static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
-	struct ucp_func *f = func_priv_parse(row, "ucp", roles, words, sizeof(*f), out);
+	struct ucp_func *f = priv;
 
-	if (!f)
-		return -EINVAL;
+	(void)out;
 	op_name(json_get_text(row, "name"), f->op, sizeof(f->op));
 	f->is_remote = !strcmp(json_get_text(row, "group"), "rma");
-	return 0;
 }
 
 /* ---- decoding ---- */
 
-struct layer_decoder {
-	struct arena arena; /* memory that the current view points to */
+struct ucp_decoder {
+	struct layer_decoder base;
 	struct ucp_peers peers;
 	struct call_post post; /* post of the current view */
 };
@@ -136,35 +131,18 @@ struct ucp_call {
 };
 _Static_assert(sizeof(((struct ucp_call *)0)->param) == POV_BLOCK_BYTES, "as it is recorded");
 
-static struct layer_decoder *decoder_new(void)
+static void decoder_release(struct layer_decoder *d)
 {
-	return xcalloc(1, sizeof(struct layer_decoder));
+	ucp_peers_release(&((struct ucp_decoder *)d)->peers);
 }
 
-static void decoder_free(struct layer_decoder *d)
-{
-	if (!d)
-		return;
-	ucp_peers_release(&d->peers);
-	arena_release(&d->arena);
-	free(d);
-}
-
-static bool value_of(const struct ucp_call *c, const char *role, uint64_t *out)
-{
-	return call_parts_value(&c->parts, &c->fn->sig, role, out);
-}
-
-static bool call_open(struct ucp_call *c, const struct func_info *info, const struct pov_call *rec,
-		      struct arena *arena)
+static void call_open(struct ucp_call *c, const struct call_parts *parts, struct arena *arena)
 {
 	struct pov_field head;
 	const uint8_t *data;
 	size_t at = 0;
 
-	*c = (struct ucp_call){.fn = info->priv, .arena = arena};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
+	*c = (struct ucp_call){.fn = parts->info->priv, .parts = *parts, .arena = arena};
 	while (call_parts_field(&c->parts, &at, &head, &data)) {
 		if (head.type != POV_FIELD_IN || head.arg >= c->parts.nargs ||
 		    c->fn->sig.arg[head.arg].kind != SIG_KIND_PARAM ||
@@ -173,7 +151,6 @@ static bool call_open(struct ucp_call *c, const struct func_info *info, const st
 		memcpy(&c->param, data, sizeof(c->param));
 		c->has_param = true;
 	}
-	return true;
 }
 
 static const char *type_text(const struct ucp_call *c, uint64_t type)
@@ -191,7 +168,6 @@ static const char *type_text(const struct ucp_call *c, uint64_t type)
 static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *out)
 {
 	const struct sig_arg *a = &c->fn->sig.arg[arg];
-	uint64_t w = call_parts_word(&c->parts, arg);
 
 	if (a->type == SIG_STRING)
 		return;
@@ -202,14 +178,11 @@ static void arg_show(const struct ucp_call *c, uint32_t arg, struct call_view *o
 				type_text(c, c->param.datatype);
 		break;
 	case SIG_KIND_UCP_TYPE:
-		call_view_add(out, a->role, VALUE_TEXT)->text = type_text(c, w);
-		break;
-	case SIG_KIND_NUM:
-		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
-										 (int64_t)w;
+		call_view_add(out, a->role, VALUE_TEXT)->text =
+			type_text(c, call_parts_word(&c->parts, arg));
 		break;
 	default:
-		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+		call_view_add_arg(out, &c->parts, arg);
 	}
 }
 
@@ -242,12 +215,13 @@ static int64_t bytes_of(const struct ucp_call *c)
 {
 	uint64_t count, type = 1 << TYPE_CLASS_BITS, header = 0, bytes;
 
-	value_of(c, "header_length", &header);
-	if (value_of(c, "length", &bytes))
+	call_parts_value(&c->parts, "header_length", &header);
+	if (call_parts_value(&c->parts, "length", &bytes))
 		goto out;
-	if (!value_of(c, "count", &count))
+	if (!call_parts_value(&c->parts, "count", &count))
 		return BYTES_UNKNOWN;
-	if (!value_of(c, "datatype", &type) && signature_find(&c->fn->sig, "param") >= 0) {
+	if (!call_parts_value(&c->parts, "datatype", &type) &&
+	    signature_find(&c->fn->sig, "param") >= 0) {
 		if (!c->has_param)
 			return BYTES_UNKNOWN;
 		if (c->param.op_attr_mask & PARAM_HAS_DATATYPE)
@@ -268,7 +242,7 @@ static int64_t atomic_bytes(const struct ucp_call *c)
 	int value = signature_find(&c->fn->sig, "value");
 	uint64_t bytes;
 
-	if (value_of(c, "op_size", &bytes))
+	if (call_parts_value(&c->parts, "op_size", &bytes))
 		return bytes <= INT64_MAX ? (int64_t)bytes : BYTES_UNKNOWN;
 	if (value < 0)
 		return bytes_of(c);
@@ -325,7 +299,7 @@ static uint64_t worker_of(const struct ucp_call *c, const struct ucp_ep *ep)
 		return ep->worker;
 	if (c->fn->attrs.flags & ARRIVES)
 		return call_parts_word(&c->parts, 0);
-	value_of(c, "worker", &worker);
+	call_parts_value(&c->parts, "worker", &worker);
 	return worker;
 }
 
@@ -334,7 +308,7 @@ static uint64_t worker_of(const struct ucp_call *c, const struct ucp_ep *ep)
  * carrier later.
  */
 static void post_make(const struct ucp_call *c, enum post_kind kind, int64_t bytes,
-		      struct layer_decoder *d, struct call_view *out)
+		      struct ucp_decoder *d, struct call_view *out)
 {
 	uint32_t pid = c->parts.rec->tgid;
 	const struct ucp_worker *worker;
@@ -343,7 +317,7 @@ static void post_make(const struct ucp_call *c, enum post_kind kind, int64_t byt
 
 	if (!c->parts.returned || (kind == POST_OTHER && !(c->fn->attrs.flags & LEARNS_ADDRESS)))
 		return;
-	value_of(c, "ep", &handle);
+	call_parts_value(&c->parts, "ep", &handle);
 	ep = ucp_ep_find(&d->peers, pid, handle);
 	worker = ucp_worker_find(&d->peers, pid, worker_of(c, ep));
 	d->post = (struct call_post){
@@ -360,42 +334,36 @@ static void post_make(const struct ucp_call *c, enum post_kind kind, int64_t byt
 	out->nposts = 1;
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
+	struct ucp_decoder *d = (struct ucp_decoder *)base;
 	enum post_kind kind;
 	struct ucp_call c;
 	int64_t bytes;
 
-	arena_reset(&d->arena);
-	out->nvalues = out->nposts = 0;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!call_open(&c, f, call, &d->arena))
-		return;
-	for (uint32_t i = 0; i < c.parts.nargs; i++)
+	call_open(&c, call, &base->arena);
+	for (uint32_t i = 0; i < call->nargs; i++)
 		arg_show(&c, i, out);
 	result_show(&c, out);
 	kind = kind_of(c.fn);
 	bytes = kind == POST_ATOMIC ? atomic_bytes(&c) : bytes_of(&c);
 	data_show(&c, bytes, out);
-	if (c.parts.returned && out->roles.error >= 0)
-		ucp_learn(&d->peers, c.fn->attrs.flags, &c.fn->sig, &c.parts);
+	if (call->returned && out->roles.error >= 0)
+		ucp_learn(&d->peers, c.fn->attrs.flags, call);
 	post_make(&c, kind, bytes, d, out);
-	out->roles.poll_found = c.parts.returned && f->polls;
+	out->roles.poll_found = call->returned && call->info->polls;
 }
 
 const struct layer layer_ucp = {
 	.name = "ucp",
-	.rows = rows,
-	.row_cnt = sizeof(rows) / sizeof(rows[0]),
-	.roles = roles,
+	LAYER_ROWS,
 	.words = words,
 	.recipe = recipe,
 	.nearness = 1,
-	.func_parse = func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
+	.func_bytes = sizeof(struct ucp_func),
+	.func_init = func_init,
+	.decoder_bytes = sizeof(struct ucp_decoder),
+	.decoder_release = decoder_release,
 	.decode = decode,
-	.spin_arg_name = func_first_arg_name,
+	.spin_arg_name = layer_first_arg_name,
 };

@@ -81,10 +81,9 @@ int ucp_learn_recipe(uint32_t flags, const struct signature *sig, struct pov_fn 
 /* ---- its meaning ---- */
 
 /* False if the struct's mask was read and lacks the member. */
-static bool has_member(const struct call_parts *parts, const struct signature *sig,
-		       const char *role, uint64_t bit)
+static bool has_member(const struct call_parts *parts, const char *role, uint64_t bit)
 {
-	const uint8_t *data = call_parts_data(parts, sig, role, POV_FIELD_IN, 0, sizeof(uint64_t));
+	const uint8_t *data = call_parts_data(parts, role, POV_FIELD_IN, 0, sizeof(uint64_t));
 	uint64_t mask;
 
 	if (!data)
@@ -109,9 +108,9 @@ static void worker_text(const uint8_t *address, char out[UCP_WORKER_TEXT])
 	snprintf(out, UCP_WORKER_TEXT, "worker 0x%llx", (unsigned long long)id);
 }
 
-static void ep_learn(struct process *p, const struct signature *sig, const struct call_parts *parts)
+static void ep_learn(struct process *p, const struct call_parts *parts)
 {
-	const uint8_t *new_ep = call_parts_data(parts, sig, "new_ep", POV_FIELD_OUT, 0,
+	const uint8_t *new_ep = call_parts_data(parts, "new_ep", POV_FIELD_OUT, 0,
 						sizeof(uint64_t));
 	struct ucp_ep *e;
 	uint64_t ep;
@@ -121,29 +120,27 @@ static void ep_learn(struct process *p, const struct signature *sig, const struc
 	memcpy(&ep, new_ep, sizeof(ep));
 	e = map_make(&p->eps, ep, sizeof(*e));
 	e->worker = call_parts_word(parts, 0);
-	worker_text(has_member(parts, sig, "params", PARAMS_HAS_ADDRESS) ?
-			    call_parts_data(parts, sig, "params", POV_FIELD_MEMBER,
-					    AT_PARAMS_ADDRESS, ADDRESS_BYTES) :
+	worker_text(has_member(parts, "params", PARAMS_HAS_ADDRESS) ?
+			    call_parts_data(parts, "params", POV_FIELD_MEMBER, AT_PARAMS_ADDRESS,
+					    ADDRESS_BYTES) :
 			    NULL,
 		    e->remote_end);
 }
 
-static void address_learn(struct process *p, const struct signature *sig,
-			  const struct call_parts *parts)
+static void address_learn(struct process *p, const struct call_parts *parts)
 {
-	const char *role = own_role(sig);
-	const uint8_t *address = call_parts_data(parts, sig, role, POV_FIELD_MEMBER,
-						 own_offset(sig), ADDRESS_BYTES);
+	const char *role = own_role(parts->sig);
+	const uint8_t *address = call_parts_data(parts, role, POV_FIELD_MEMBER,
+						 own_offset(parts->sig), ADDRESS_BYTES);
 	struct ucp_worker *w;
 
-	if (!address || (own_offset(sig) && !has_member(parts, sig, role, ATTR_HAS_ADDRESS)))
+	if (!address || (own_offset(parts->sig) && !has_member(parts, role, ATTR_HAS_ADDRESS)))
 		return;
 	w = map_make(&p->workers, call_parts_word(parts, 0), sizeof(*w));
 	worker_text(address, w->end);
 }
 
-void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct signature *sig,
-	       const struct call_parts *parts)
+void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct call_parts *parts)
 {
 	struct process *p;
 
@@ -151,7 +148,7 @@ void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct signature *sig,
 		return;
 	p = map_make(&s->processes, parts->rec->tgid, sizeof(*p));
 	if (flags & LEARNS_EP)
-		ep_learn(p, sig, parts);
+		ep_learn(p, parts);
 	else
-		address_learn(p, sig, parts);
+		address_learn(p, parts);
 }

@@ -36,8 +36,7 @@ void ucp_peers_release(struct ucp_peers *s);
 /* Adds fetches that no signature can express. flags: the function's attributes. 0, -E2BIG. */
 int ucp_learn_recipe(uint32_t flags, const struct signature *sig, struct pov_fn *fn);
 /* Learns from a call that succeeded. */
-void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct signature *sig,
-	       const struct call_parts *parts);
+void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct call_parts *parts);
 
 /* NULL if unknown. */
 const struct ucp_worker *ucp_worker_find(const struct ucp_peers *s, uint32_t pid, uint64_t worker);

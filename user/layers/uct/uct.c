@@ -6,13 +6,10 @@
  * Transport, device and ends are those with which the endpoint and its interface were made
  * (uct_conn.c): some functions serve several transports.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "abi/event.h"
 #include "lib/json_get.h"
-#include "lib/log.h"
 #include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/ucp/ucs_status.h"
@@ -129,11 +126,14 @@ struct uct_func {
 };
 
 /* Splits "uct_rc_verbs_ep_am_bcopy" into transport and operation. */
-static void name_parse(const char *name, struct uct_func *f)
+static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
+	const char *name = json_get_text(row, "name");
+	struct uct_func *f = priv;
 	const char *mid = strstr(name, "_ep_");
 	size_t len = mid ? (size_t)(mid - name) : 0;
 
+	(void)out;
 	if (strncmp(name, "uct_", 4) || len <= 4 || len - 4 >= sizeof(f->transport) ||
 	    strlen(mid + 4) >= sizeof(f->op))
 		return;
@@ -141,20 +141,10 @@ static void name_parse(const char *name, struct uct_func *f)
 	strcpy(f->op, mid + 4);
 }
 
-static int func_parse(const json_t *row, struct func_info *out)
-{
-	struct uct_func *f = func_priv_parse(row, "uct", roles, words, sizeof(*f), out);
-
-	if (!f)
-		return -EINVAL;
-	name_parse(json_get_text(row, "name"), f);
-	return 0;
-}
-
 /* ---- decoding ---- */
 
-struct layer_decoder {
-	struct arena arena; /* memory that the current view points to */
+struct uct_decoder {
+	struct layer_decoder base;
 	struct uct_conns conns;
 	struct call_post post; /* post of the current view */
 };
@@ -163,24 +153,15 @@ struct layer_decoder {
 struct uct_call {
 	const struct uct_func *fn;
 	struct call_parts parts;
-	struct layer_decoder *d;
+	struct uct_decoder *d;
 	bool has_sum;
 	uint64_t sum;
 	int status; /* 0, in progress, or an error; not set if the call did not return */
 };
 
-static struct layer_decoder *decoder_new(void)
+static void decoder_release(struct layer_decoder *d)
 {
-	return xcalloc(1, sizeof(struct layer_decoder));
-}
-
-static void decoder_free(struct layer_decoder *d)
-{
-	if (!d)
-		return;
-	uct_conns_release(&d->conns);
-	arena_release(&d->arena);
-	free(d);
+	uct_conns_release(&((struct uct_decoder *)d)->conns);
 }
 
 static int call_status(const struct uct_call *c)
@@ -195,16 +176,13 @@ static int call_status(const struct uct_call *c)
 	return ret >= (uint64_t)UCS_STATUS_LAST ? (int)(int64_t)ret : 0;
 }
 
-static bool call_open(struct uct_call *c, const struct func_info *info, const struct pov_call *rec,
-		      struct layer_decoder *d)
+static void call_open(struct uct_call *c, const struct call_parts *parts, struct uct_decoder *d)
 {
 	struct pov_field head;
 	const uint8_t *data;
 	size_t at = 0;
 
-	*c = (struct uct_call){.fn = info->priv, .d = d};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
+	*c = (struct uct_call){.fn = parts->info->priv, .parts = *parts, .d = d};
 	while (call_parts_field(&c->parts, &at, &head, &data)) {
 		if (head.type != POV_FIELD_SUM || head.arg >= c->parts.nargs ||
 		    head.size != sizeof(c->sum))
@@ -214,12 +192,6 @@ static bool call_open(struct uct_call *c, const struct func_info *info, const st
 	}
 	if (c->parts.returned)
 		c->status = call_status(c);
-	return true;
-}
-
-static bool value_of(const struct uct_call *c, const char *role, uint64_t *out)
-{
-	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 /* Id of an active message; 0 for other operations, which have none. */
@@ -227,29 +199,22 @@ static uint8_t message_id(const struct uct_call *c)
 {
 	uint64_t id = 0;
 
-	value_of(c, "id", &id);
+	call_parts_value(&c->parts, "id", &id);
 	return (uint8_t)id;
 }
 
 static void arg_show(const struct uct_call *c, uint32_t arg, struct call_view *out)
 {
 	const struct sig_arg *a = &c->fn->sig.arg[arg];
-	uint64_t w = call_parts_word(&c->parts, arg);
 	uint8_t id = message_id(c);
 
-	switch (a->kind) {
-	case SIG_KIND_AM_ID:
-		call_view_add(out, a->role, VALUE_UINT)->u = id;
-		if (id < MESSAGES && messages[id].name)
-			call_view_add(out, "message", VALUE_TEXT)->text = messages[id].name;
-		break;
-	case SIG_KIND_NUM:
-		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
-										 (int64_t)w;
-		break;
-	default:
-		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
+	if (a->kind != SIG_KIND_AM_ID) {
+		call_view_add_arg(out, &c->parts, arg);
+		return;
 	}
+	call_view_add(out, a->role, VALUE_UINT)->u = id;
+	if (id < MESSAGES && messages[id].name)
+		call_view_add(out, "message", VALUE_TEXT)->text = messages[id].name;
 }
 
 static int64_t header_bytes(const struct uct_call *c)
@@ -257,7 +222,7 @@ static int64_t header_bytes(const struct uct_call *c)
 	int header = signature_find(&c->fn->sig, "header");
 	uint64_t length;
 
-	if (value_of(c, "header_length", &length))
+	if (call_parts_value(&c->parts, "header_length", &length))
 		return (int64_t)length;
 	return header >= 0 && c->fn->sig.arg[header].type == SIG_WIDE ? SHORT_HEADER_BYTES : 0;
 }
@@ -281,11 +246,11 @@ static int64_t payload_bytes(const struct uct_call *c)
 		if (operand < 0)
 			return BYTES_UNKNOWN;
 		bytes = c->fn->sig.arg[operand].type == SIG_INT ? 4 : 8;
-	} else if (value_of(c, "iovcnt", &cnt)) {
+	} else if (call_parts_value(&c->parts, "iovcnt", &cnt)) {
 		if (cnt && !c->has_sum)
 			return BYTES_UNKNOWN;
 		bytes = c->sum;
-	} else if (!value_of(c, "length", &bytes)) {
+	} else if (!call_parts_value(&c->parts, "length", &bytes)) {
 		return BYTES_UNKNOWN;
 	}
 	return bytes <= INT64_MAX / 2 ? (int64_t)bytes : BYTES_UNKNOWN;
@@ -309,7 +274,7 @@ static void result_show(const struct uct_call *c, int64_t bytes, struct call_vie
 	if (!c->parts.returned)
 		return;
 	if (flags & RETURNS_STATUS || c->status < 0)
-		call_view_add(out, "status", VALUE_TEXT)->text = ucs_status_text(&c->d->arena,
+		call_view_add(out, "status", VALUE_TEXT)->text = ucs_status_text(&c->d->base.arena,
 										 c->status);
 	out->roles.error = c->status < 0 ? c->status : 0;
 }
@@ -386,7 +351,7 @@ static bool data_post(const struct uct_call *c, int64_t bytes, struct call_post 
 
 	if (!(flags & (SENDS | WRITES | READS | ATOMIC)))
 		return false;
-	value_of(c, "ep", &ep);
+	call_parts_value(&c->parts, "ep", &ep);
 	*p = (struct call_post){
 		.kind = flags & SENDS  ? POST_SEND :
 			flags & WRITES ? POST_WRITE :
@@ -426,38 +391,32 @@ static void posts_add(const struct uct_call *c, int64_t bytes, struct call_view 
 	out->nposts = 1;
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
+	struct uct_decoder *d = (struct uct_decoder *)base;
 	struct uct_call c;
 	int64_t bytes;
 
-	arena_reset(&d->arena);
-	out->nvalues = out->nposts = 0;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!call_open(&c, f, call, d))
-		return;
-	for (uint32_t i = 0; i < c.parts.nargs; i++)
+	call_open(&c, call, d);
+	for (uint32_t i = 0; i < call->nargs; i++)
 		arg_show(&c, i, out);
 	bytes = bytes_of(&c);
 	result_show(&c, bytes, out);
 	roles_set(&c, bytes, &out->roles);
-	if (c.parts.returned && c.status >= 0)
-		uct_learn(&d->conns, c.fn->attrs.flags & TEACHES, &c.fn->sig, &c.parts);
+	if (call->returned && c.status >= 0)
+		uct_learn(&d->conns, c.fn->attrs.flags & TEACHES, call);
 	posts_add(&c, bytes, out);
 }
 
 const struct layer layer_uct = {
 	.name = "uct",
-	.rows = rows,
-	.row_cnt = sizeof(rows) / sizeof(rows[0]),
-	.roles = roles,
+	LAYER_ROWS,
 	.words = words,
 	.recipe = recipe,
 	.nearness = 2,
-	.func_parse = func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
+	.func_bytes = sizeof(struct uct_func),
+	.func_init = func_init,
+	.decoder_bytes = sizeof(struct uct_decoder),
+	.decoder_release = decoder_release,
 	.decode = decode,
 };

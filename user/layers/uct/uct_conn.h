@@ -102,7 +102,6 @@ const struct uct_ep *uct_ep_find(const struct uct_conns *s, uint32_t pid, uint64
 /* Adds fetches that no signature can express. teaches: one of the above, or 0. 0, -E2BIG. */
 int uct_learn_recipe(uint32_t teaches, const struct signature *sig, struct pov_fn *fn);
 /* Learns from a call that succeeded. */
-void uct_learn(struct uct_conns *s, uint32_t teaches, const struct signature *sig,
-	       const struct call_parts *parts);
+void uct_learn(struct uct_conns *s, uint32_t teaches, const struct call_parts *parts);
 
 #endif

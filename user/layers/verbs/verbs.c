@@ -5,12 +5,10 @@
  * about connections.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "layers/verbs/verbs_call.h"
 #include "lib/json_get.h"
-#include "lib/log.h"
 
 #define LAYER_DEF "layers/verbs/verbs.def"
 #include "layers/layer_rows.h"
@@ -59,43 +57,26 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 
 /* ---- the trace's table ---- */
 
-static int func_parse(const json_t *row, struct func_info *out)
+static void func_init(const json_t *row, void *priv, struct func_info *out)
 {
-	struct verbs_func *f = func_priv_parse(row, "verbs", roles, words, sizeof(*f), out);
-
-	if (!f)
-		return -EINVAL;
-	f->opcode = verbs_build_opcode(out->name);
-	return 0;
+	((struct verbs_func *)priv)->opcode = verbs_build_opcode(json_get_text(row, "name"));
+	(void)out;
 }
 
 /* ---- decoding ---- */
 
-static struct layer_decoder *decoder_new(void)
+static void decoder_release(struct layer_decoder *base)
 {
-	return xcalloc(1, sizeof(struct layer_decoder));
-}
+	struct verbs_decoder *d = (struct verbs_decoder *)base;
 
-static void decoder_free(struct layer_decoder *d)
-{
-	if (!d)
-		return;
-	arena_release(&d->arena);
-	continuations_release(&d->more);
 	verbs_conns_release(&d->conns);
 	map_free(&d->builds, verbs_build_free);
-	free(d);
 }
 
 static void decoder_meta(struct layer_decoder *d, const json_t *meta)
 {
 	if (json_is_type(meta, "adapters"))
-		verbs_adapters_add(&d->conns.adapters, meta);
-}
-
-static void decoder_more(struct layer_decoder *d, const struct pov_more *more)
-{
-	continuations_add(&d->more, more);
+		verbs_adapters_add(&((struct verbs_decoder *)d)->conns.adapters, meta);
 }
 
 /* ---- a call ---- */
@@ -106,20 +87,15 @@ static uint32_t width_of(const struct sig_arg *a)
 	return a->type == SIG_WORK ? sizeof(struct pov_work) : a->bytes ?: POV_BLOCK_BYTES;
 }
 
-bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const struct pov_call *rec,
-		     struct layer_decoder *d)
+static void call_open(struct verbs_call *c, const struct call_parts *parts, struct verbs_decoder *d)
 {
-	*c = (struct verbs_call){.fn = info->priv, .d = d};
-	if (!call_parts_open(&c->parts, rec, c->fn->sig.nargs))
-		return false;
-	c->begin_ns = rec->hdr.ts_ns - rec->dur_ns;
-	call_fields_read(&c->fields, &c->parts, &c->fn->sig, width_of, &d->more, &d->arena);
-	return true;
+	*c = (struct verbs_call){.fn = parts->info->priv, .parts = *parts, .d = d};
+	call_fields_read(&c->fields, parts, width_of, &d->base);
 }
 
 const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes)
 {
-	const struct call_field *f = call_fields_find(&c->fields, &c->fn->sig, role, bytes);
+	const struct call_field *f = call_fields_find(&c->fields, &c->parts, role, bytes);
 
 	return f ? f->data : NULL;
 }
@@ -144,17 +120,6 @@ const uint8_t *verbs_call_extended(const struct verbs_call *c)
 }
 
 /* ---- shown values ---- */
-
-static void arg_show(const struct sig_arg *a, uint64_t w, struct call_view *out)
-{
-	if (a->type == SIG_WORK)
-		return;
-	if (a->kind == SIG_KIND_NUM)
-		call_view_add(out, a->role, VALUE_INT)->i = a->type == SIG_INT ? (int32_t)w :
-										 (int64_t)w;
-	else
-		call_view_add(out, a->role, VALUE_HEX)->u = a->type == SIG_INT ? (uint32_t)w : w;
-}
 
 static void text_show(const char *name, const char *text, struct call_view *out)
 {
@@ -270,49 +235,41 @@ static bool has_found(const struct verbs_call *c)
 	return c->parts.returned && (c->fn->attrs.flags & RETURNS_ERRNO ? !ret : ret > 0);
 }
 
-static void decode(struct layer_decoder *d, const struct func_info *f, const struct pov_call *call,
-		   struct call_view *out)
+static void decode(struct layer_decoder *base, const struct call_parts *call, struct call_view *out)
 {
 	struct verbs_call c;
 
-	arena_reset(&d->arena);
-	out->nvalues = out->nposts = 0;
-	out->posts = NULL;
-	memset(&out->roles, 0, sizeof(out->roles));
-	if (!verbs_call_open(&c, f, call, d))
-		return;
+	call_open(&c, call, (struct verbs_decoder *)base);
 	verbs_learn(&c);
 	verbs_list_posts(&c, out);
 	verbs_build_posts(&c, out);
 	verbs_note_posts(&c, out);
 	/* a static probe's arguments are shown as its post */
-	for (uint32_t i = 0; i < c.parts.nargs && !(c.fn->attrs.flags & IS_NOTE); i++)
-		arg_show(&c.fn->sig.arg[i], call_parts_word(&c.parts, i), out);
+	for (uint32_t i = 0; i < call->nargs && !(c.fn->attrs.flags & IS_NOTE); i++)
+		if (call->sig->arg[i].type != SIG_WORK)
+			call_view_add_arg(out, call, i);
 	queue_show(&c, out);
 	posts_show(out);
 	completion_show(&c, out);
-	if (c.parts.returned)
+	if (call->returned)
 		result_show(&c, out);
 	roles_fill(out);
-	out->roles.poll_found = f->polls && has_found(&c);
-	continuations_done(&d->more, call->hdr.tid, c.begin_ns, call->depth);
+	out->roles.poll_found = call->info->polls && has_found(&c);
 }
 
 const struct layer layer_verbs = {
 	.name = "verbs",
-	.rows = rows,
-	.row_cnt = sizeof(rows) / sizeof(rows[0]),
-	.roles = roles,
+	LAYER_ROWS,
 	.words = words,
 	.uses_adapters = true,
 	.nearness = 3,
 	.recipe = recipe,
-	.func_parse = func_parse,
-	.func_release = func_priv_free,
-	.decoder_new = decoder_new,
-	.decoder_free = decoder_free,
+	.func_bytes = sizeof(struct verbs_func),
+	.func_init = func_init,
+	.decoder_bytes = sizeof(struct verbs_decoder),
+	.decoder_release = decoder_release,
 	.decoder_meta = decoder_meta,
-	.decoder_more = decoder_more,
+	.has_more = true,
 	.decode = decode,
-	.spin_arg_name = func_first_arg_name,
+	.spin_arg_name = layer_first_arg_name,
 };

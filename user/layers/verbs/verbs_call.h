@@ -51,9 +51,8 @@ struct verbs_func {
 	uint8_t opcode; /* of wr_send and similar functions (verbs_request.c) */
 };
 
-struct layer_decoder {
-	struct arena arena; /* memory that the current view points to */
-	struct continuations more;
+struct verbs_decoder {
+	struct layer_decoder base;
 	struct verbs_conns conns;
 	struct map builds; /* tid → struct build (verbs_request.c) */
 };
@@ -62,14 +61,10 @@ struct layer_decoder {
 struct verbs_call {
 	const struct verbs_func *fn;
 	struct call_parts parts;
-	struct layer_decoder *d;
+	struct verbs_decoder *d;
 	struct call_fields fields; /* sum.cnt: number of requests before the first refused one */
-	uint64_t begin_ns;
 };
 
-/* Takes the record apart and joins continuation records. False if it is not a call. */
-bool verbs_call_open(struct verbs_call *c, const struct func_info *info, const struct pov_call *rec,
-		     struct layer_decoder *d);
 /* Data read for the argument with a role, if it has at least `bytes` bytes; or NULL. */
 const uint8_t *verbs_call_data(const struct verbs_call *c, const char *role, uint32_t bytes);
 /* VERBS_WC_EX_BYTES read of a struct ibv_cq_ex that has a completion for the caller; or NULL. */

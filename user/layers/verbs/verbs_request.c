@@ -25,7 +25,7 @@ static void requests_post(const struct verbs_call *c, const struct call_field *f
 
 	n = f->cnt > kept && kept ? f->cnt : kept;
 	n = n < VERBS_POSTS_MAX ? n : VERBS_POSTS_MAX;
-	post = arena_alloc(&c->d->arena, n * sizeof(*post));
+	post = arena_alloc(&c->d->base.arena, n * sizeof(*post));
 	for (uint32_t i = 0; i < n; i++) {
 		if (i < kept)
 			memcpy(&w, f->data + i * sizeof(w), sizeof(w));
@@ -35,7 +35,7 @@ static void requests_post(const struct verbs_call *c, const struct call_field *f
 					      .bytes = POV_WORK_BYTES_UNKNOWN,
 					      .opcode = UINT8_MAX};
 		verbs_post_request(&c->d->conns, c->parts.rec->tgid, queue_of(c), &w, receives,
-				   &c->d->arena, &post[i]);
+				   &c->d->base.arena, &post[i]);
 		post[i].has_id = i < kept;
 		/* the call reports which of several were refused, or it is unknown */
 		post[i].failed = failed && (c->fields.sum.data ? i >= c->fields.sum.cnt : n == 1);
@@ -48,7 +48,7 @@ static void completions_post(const struct verbs_call *c, const struct call_field
 			     struct call_view *out)
 {
 	uint32_t n = f->bytes / VERBS_WC_BYTES;
-	struct call_post *post = arena_alloc(&c->d->arena, n * sizeof(*post));
+	struct call_post *post = arena_alloc(&c->d->base.arena, n * sizeof(*post));
 
 	for (uint32_t i = 0; i < n; i++)
 		verbs_post_completion(f->data + i * VERBS_WC_BYTES, &post[i]);
@@ -58,7 +58,7 @@ static void completions_post(const struct verbs_call *c, const struct call_field
 
 static void extended_post(const struct verbs_call *c, const uint8_t *wc, struct call_view *out)
 {
-	struct call_post *post = arena_alloc(&c->d->arena, sizeof(*post));
+	struct call_post *post = arena_alloc(&c->d->base.arena, sizeof(*post));
 
 	verbs_post_extended(
 		wc, verbs_cq_queue(&c->d->conns, c->parts.rec->tgid, call_parts_word(&c->parts, 0)),
@@ -183,11 +183,11 @@ static void data_add(const struct verbs_call *c, struct pov_work *w)
 
 static void post_all(const struct verbs_call *c, const struct build *b, struct call_view *out)
 {
-	struct call_post *post = arena_alloc(&c->d->arena, b->cnt * sizeof(*post));
+	struct call_post *post = arena_alloc(&c->d->base.arena, b->cnt * sizeof(*post));
 
 	for (uint32_t i = 0; i < b->cnt; i++) {
 		verbs_post_request(&c->d->conns, c->parts.rec->tgid, b->qp, &b->work[i], false,
-				   &c->d->arena, &post[i]);
+				   &c->d->base.arena, &post[i]);
 		post[i].failed = verbs_call_is_failed(c); /* an error concerns all of them */
 	}
 	out->posts = post;
@@ -238,15 +238,10 @@ static const char *text_of(const struct verbs_call *c, const char *role)
 
 	if (!data)
 		return NULL;
-	text = arena_alloc(&c->d->arena, POV_BLOCK_BYTES + 1);
+	text = arena_alloc(&c->d->base.arena, POV_BLOCK_BYTES + 1);
 	memcpy(text, data, POV_BLOCK_BYTES);
 	text[POV_BLOCK_BYTES] = '\0';
 	return text;
-}
-
-static bool value_of(const struct verbs_call *c, const char *role, uint64_t *out)
-{
-	return call_parts_value(&c->parts, &c->fn->sig, role, out);
 }
 
 /* Bytes as reported; 0 if there is no piece at all; else unknown. */
@@ -254,10 +249,11 @@ static uint32_t bytes_of(const struct verbs_call *c)
 {
 	uint64_t v;
 
-	if (value_of(c, "num", &v))
+	if (call_parts_value(&c->parts, "num", &v))
 		return v ? POV_WORK_BYTES_UNKNOWN : 0;
-	return value_of(c, "length", &v) && v < POV_WORK_BYTES_UNKNOWN ? (uint32_t)v :
-									 POV_WORK_BYTES_UNKNOWN;
+	return call_parts_value(&c->parts, "length", &v) && v < POV_WORK_BYTES_UNKNOWN ?
+		       (uint32_t)v :
+		       POV_WORK_BYTES_UNKNOWN;
 }
 
 void verbs_note_posts(const struct verbs_call *c, struct call_view *out)
@@ -272,11 +268,11 @@ void verbs_note_posts(const struct verbs_call *c, struct call_view *out)
 		return;
 	opcode = text_of(c, "opcode");
 	device = text_of(c, "device");
-	w.qp = value_of(c, "qp_num", &qp) ? (uint32_t)qp : 0;
+	w.qp = call_parts_value(&c->parts, "qp_num", &qp) ? (uint32_t)qp : 0;
 	w.opcode = opcode ? verbs_post_opcode(opcode) : UINT8_MAX;
 	w.bytes = bytes_of(c);
-	post = arena_alloc(&c->d->arena, sizeof(*post));
-	verbs_post_request(&c->d->conns, c->parts.rec->tgid, 0, &w, false, &c->d->arena, post);
+	post = arena_alloc(&c->d->base.arena, sizeof(*post));
+	verbs_post_request(&c->d->conns, c->parts.rec->tgid, 0, &w, false, &c->d->base.arena, post);
 	post->has_id = false;
 	post->device = device && *device ? device : NULL;
 	out->posts = post;
