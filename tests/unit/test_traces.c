@@ -360,9 +360,11 @@ static const struct result {
 	const char *word;
 	void (*print)(struct play *p);
 } results[] = {
-	{"times", threads_print},     {"processes", processes_print}, {"held", held_print},
-	{"contests", contests_print}, {"demand", demand_print},	      {"migrations", migrations_print},
-	{"app", app_print},	      {"overhead", overhead_print},   {"report", report_print},
+	{"times", threads_print}, {"processes", processes_print},
+	{"held", held_print},	  {"contests", contests_print},
+	{"demand", demand_print}, {"migrations", migrations_print},
+	{"app", app_print},	  {"overhead", overhead_print},
+	{"report", report_print},
 };
 
 /* ---- a case ---- */
