@@ -13,7 +13,10 @@
 
 #define S UINT64_C(1000000000)
 
+#define MARK '\001'
+
 static char said[8192];
+static int written_to; /* the terminal that was opened last */
 
 /* Opens a terminal of 60 columns. */
 static int terminal_open(int *slave)
@@ -31,16 +34,27 @@ static int terminal_open(int *slave)
 	assert_int_equal(tcgetattr(*slave, &t), 0);
 	cfmakeraw(&t); /* \n stays \n */
 	assert_int_equal(tcsetattr(*slave, TCSANOW, &t), 0);
-	assert_int_equal(fcntl(master, F_SETFL, O_NONBLOCK), 0);
+	written_to = *slave;
 	return master;
 }
 
-/* What has been written to the terminal since the last call. */
+/*
+ * What has been written to the terminal since the last call. The kernel hands it over in the
+ * background, so a mark is written after it and waited for.
+ */
 static const char *terminal_read(int master)
 {
-	ssize_t n = read(master, said, sizeof(said) - 1);
+	const char mark = MARK;
+	size_t used = 0;
+	ssize_t n;
 
-	said[n > 0 ? n : 0] = 0;
+	assert_int_equal(write(written_to, &mark, 1), 1);
+	do {
+		n = read(master, said + used, sizeof(said) - used);
+		assert_true(n > 0);
+		used += (size_t)n;
+	} while (said[used - 1] != MARK && used < sizeof(said));
+	said[used - 1] = 0;
 	return said;
 }
 
