@@ -188,7 +188,6 @@ void collective_calls_init(struct collective_calls *c)
 	*c = (struct collective_calls){0};
 	arrivals_init(&c->arrivals);
 	observers_add(&c->arrivals.joints, on_joint, c);
-	c->arrivals.every_for = c;
 }
 
 void collective_calls_release(struct collective_calls *c)

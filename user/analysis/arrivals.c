@@ -107,9 +107,7 @@ static void joint_settle(struct arrivals *a, struct joint_call *j)
 			each_ns += step[s].each_ns;
 		member_blame(a, j, i, each_ns);
 	}
-	for (uint32_t i = 0; i < a->joints.n; i++)
-		if (joint.steps || a->joints.list[i].ctx == a->every_for)
-			a->joints.list[i].notify(a->joints.list[i].ctx, &joint);
+	observers_notify(&a->joints, &joint);
 	free(step);
 }
 

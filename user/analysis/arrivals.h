@@ -63,10 +63,8 @@ struct arrival_row {
 
 struct arrivals {
 	struct model_sink sink;
-	/* events: struct arrival_joint, for each collective in which a member waited */
+	/* events: struct arrival_joint; its steps are 0 if no member waited */
 	struct observers joints;
-	/* ctx of the observer that is also notified of collectives in which no member waited */
-	const void *every_for;
 	struct map comms;	     /* communicator, window → struct arrival_comm */
 	struct arrival_row *process; /* by idx; owned */
 	uint32_t nprocess;

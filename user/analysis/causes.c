@@ -287,7 +287,10 @@ static void joint_add(struct causes *a, enum cause_wait how, const struct model_
 
 static void on_joint(void *ctx, const void *event)
 {
-	joint_add(ctx, CAUSE_COLLECTIVE, NULL, event);
+	const struct arrival_joint *j = event;
+
+	if (j->steps)
+		joint_add(ctx, CAUSE_COLLECTIVE, NULL, j);
 }
 
 static void on_epoch(void *ctx, const void *event)

@@ -508,7 +508,6 @@ void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *a
 {
 	observers_add(&late->matched, on_match, w);
 	observers_add(&arrivals->joints, on_joint, w);
-	arrivals->every_for = w;
 	observers_add(&holders->stretches, on_no_core, w);
 }
 
