@@ -91,10 +91,6 @@ static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 t
 	return 0;
 }
 
-/*
- * Runs at each switch of the machine, so it reads the tasks' members directly: a helper call for
- * each would cost more than all the rest.
- */
 static __always_inline void switch_timed(u64 begin_ns)
 {
 	count(POV_COUNT_STAT(POV_STAT_SWITCHES_TIMED));
@@ -102,6 +98,10 @@ static __always_inline void switch_timed(u64 begin_ns)
 			     bpf_ktime_get_ns() - begin_ns);
 }
 
+/*
+ * Runs at each switch of the machine, so it reads the tasks' members directly: a helper call for
+ * each would cost more than all the rest.
+ */
 static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 				     struct task_struct *next, u32 state)
 {

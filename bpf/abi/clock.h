@@ -101,7 +101,7 @@ enum pov_clock_work {
 	POV_CLOCK_WORKS
 };
 
-enum pov_clock_news_kind { POV_CLOCK_SLOTED = 1, POV_CLOCK_LEFT, POV_CLOCK_FULL };
+enum pov_clock_news_kind { POV_CLOCK_JOINED = 1, POV_CLOCK_LEFT, POV_CLOCK_FULL };
 
 struct pov_clock_news {
 	pov_u32 kind;

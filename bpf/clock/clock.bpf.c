@@ -521,7 +521,7 @@ int BPF_PROG(clock_fork, struct task_struct *parent, struct task_struct *child)
 	p = page_of(slot);
 	if (p)
 		p->tgid = tgid;
-	news_send(POV_CLOCK_SLOTED, slot, tgid);
+	news_send(POV_CLOCK_JOINED, slot, tgid);
 	if (!task_slot(child, slot)) {
 		__sync_fetch_and_add(&without_slot, 1);
 		news_send(POV_CLOCK_LEFT, slot, tgid);

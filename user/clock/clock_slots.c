@@ -226,7 +226,7 @@ static int on_news(void *ctx, void *data, size_t bytes)
 	if (bytes < sizeof(*n) || n->slot >= s->end)
 		return 0;
 	slot = &s->slot[n->slot];
-	if (n->kind == POV_CLOCK_SLOTED && slot->state == SLOT_READY) {
+	if (n->kind == POV_CLOCK_JOINED && slot->state == SLOT_READY) {
 		s->ready--;
 		slot->state = SLOT_TAKEN;
 		slot->pid = (pid_t)n->tgid;

@@ -104,7 +104,7 @@ static const char *hosts_line(void *ctx, char *line)
 	wrong = !place.nnode ? "no adapter of this host is in the topology" :
 			       lid_read(h->fabric, strtok_r(NULL, blank, &save), &place);
 	if (!wrong && map_get(&h->place, key))
-		wrong = "this rank was told of before";
+		wrong = "this rank has a line already";
 	if (wrong) {
 		fabric_place_release(&place);
 		return wrong;

@@ -97,7 +97,7 @@ static const char *node_line(struct topology *t, const char *line, enum fabric_k
 	t->nodes++;
 	if (fabric_build_node(t->b, kind, t->guid, name + 1, (size_t)(last - name - 1), t->subnet,
 			      &node))
-		return "a node that was told of before: is a file given twice?";
+		return "a node that an earlier file has described: is a file given twice?";
 	if (kind == FABRIC_SWITCH && number_after_word(last, " lid ", FABRIC_LIDS - 1, &lid))
 		node->lid = (uint16_t)lid;
 	return NULL;
@@ -225,7 +225,7 @@ static const char *table_line(struct tables *t, const char *line)
 	while (*end == ' ' || *end == '\t')
 		end++;
 	if (!isdigit((unsigned char)*end))
-		return NULL; /* the switch has no entry for this LID and says so in words */
+		return NULL; /* the switch writes a text here if it has no entry for this LID */
 	port = strtoul(end, NULL, 10);
 	if (lid < 1 || lid >= FABRIC_LIDS || port > NO_PORT)
 		return "a LID or a port that cannot be";

@@ -35,7 +35,7 @@
 #define POLL_MS 10
 #define POLL_CALM_MS 40 /* while records are few: each look takes a rank's core for a moment */
 #define CALM_RECORDS_PER_MS 50
-#define PRESSING_SHARE 4
+#define PRESSING_SHARE 4	   /* a ring of the kernel half fuller than a fourth is urgent */
 #define LOOK_MS 10		   /* between cheap checks whether processes' rings fill */
 #define POLL_FULL_MS 1		   /* while processes' rings fill fast */
 #define SAMPLE_NS 10000000ull	   /* between readings of rings and losses */
