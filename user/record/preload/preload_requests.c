@@ -17,8 +17,11 @@
 #include "target/code_file.h"
 #include "target/proc.h"
 
-/* Drop clients that stay silent this long, because any user may connect and fill the queue. */
-#define SILENT_NS 2000000000ull
+/*
+ * Drop clients that stay silent this long. Any user may connect and fill the queue; recorded
+ * processes are as patient with us.
+ */
+#define SILENT_NS 10000000000ull
 #define SILENT_STRANGER_NS 20000000ull
 
 /* Finds the process at the other end, which must be recorded. 0 or -errno. */
