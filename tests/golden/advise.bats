@@ -50,8 +50,8 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	advise run.pov >out
 	cat out
 	grep "No advice" out
-	grep "threshold .*No matched message waited for the other side" out
-	grep "progress .*No rank waited in MPI for a matched message" out
+	grep "threshold .*No matched message waited for its other side" out
+	grep "progress .*No message that both sides had posted waited for progress" out
 	grep "^No setting is known for the largest causes (see povtrace report)" out
 	grep -A1 "^  2  Rank 0 computes while rank 1 waits (MPI_Barrier)" out | grep "→ Share the work before MPI_Barrier among the ranks\."
 }
@@ -107,7 +107,7 @@ turns() {
 	advise run.pov >out
 	cat out
 	grep "No advice" out
-	grep -A1 "^  1  Ranks took cores from each other" out | grep "→ The program itself has moved these ranks to one CPU"
+	grep -A1 "^  1  Ranks took cores from each other" out | grep "→ Remove the program's own binding of these ranks to one CPU"
 }
 
 @test "where records are missing no strategy advises, and causes are marked" {

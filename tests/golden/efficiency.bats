@@ -148,7 +148,7 @@ parts_hold() {
 	} | ranks 2 802200 | trace run
 	"$POVTRACE" report run.pov >got
 	grep '^  1  `cc1` (2 processes) had cores that ranks needed  *0.80  *0.40 s$' got
-	grep '^     Rank 0 had no core for 0.40 s, most while `cc1` (pid 2746) ran on CPU 0' got
+	grep '^     Rank 0 had no core for 0.40 s, mostly while `cc1` (pid 2746) ran on CPU 0' got
 	"$POVTRACE" report --json run.pov >json
 	adds_up json
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and .processes == 2 and .own_ns == 400000000 and
@@ -568,7 +568,7 @@ parts() {
 	"$POVTRACE" report --json token.pov >got
 	jq -c .distortion got
 	jq -e '.distortion | (.run_share - 39 * 12 / 1800 | fabs < 0.02) and (.share - 24 / 176 | fabs < 0.02)' got
-	jq -e '.distortion.text | startswith("about 25 % of the run is due to tracing: ranks waited for ranks that it held up; it took 13 %")' got
+	jq -e '.distortion.text | startswith("about 25 % of the run is due to tracing, which held up ranks that others waited for. It took 13 %")' got
 	sed s/12000/0/ token.txt | trace free
 	"$POVTRACE" report --json free.pov | jq -e '.distortion.run_share // 0 == 0'
 }

@@ -64,7 +64,7 @@ ended() {
 	END
 	report_is <<-'END'
 	Rank 3 (pid 103) was killed by SIGSEGV (signal 11) at 2.000 s in app+0xabc, outside the recorded MPI calls, 500.200 ms after MPI_Recv (app+0x20).
-	Rank 1 (pid 101) was killed by SIGFPE (signal 8) at 3.900 s in app+0xdef, in MPI_Recv (app+0x40), 900.000 ms after it began.
+	Rank 1 (pid 101) was killed by SIGFPE (signal 8) at 3.900 s in app+0xdef, in MPI_Recv (app+0x40) for 900.000 ms.
 	3 ranks (0, 2, 4) were killed by SIGTERM (signal 15) from mpirun (pid 50), the first at 5.000 s.
 	END
 	"$POVTRACE" report --json run.pov >got.json
@@ -73,7 +73,7 @@ ended() {
 	[ "$(jq -c '.ends[0].signal' got.json)" = '{"number":11,"code":1,"sent_ns":2000200000,"from":"fault","sender_pid":null,"sender":null,"place":"app+0xabc","address":8}' ]
 	[ "$(jq -c '.ends[2].signal' got.json)" = '{"number":15,"code":0,"sent_ns":5000000000,"from":"process","sender_pid":50,"sender":"mpirun","place":null,"address":null}' ]
 	[ "$(jq -c '.ends | map(.call)[:2]' got.json)" = '[{"function":"MPI_Recv","site":"app+0x20","returned":true,"polls":false,"begin_ns":1000000000,"end_ns":1500000000},{"function":"MPI_Recv","site":"app+0x40","returned":false,"polls":false,"begin_ns":3000000000,"end_ns":null}]' ]
-	jq -r '.ends[4].text' got.json | grep -qx 'Rank 4 (pid 104) was killed by SIGTERM (signal 15) from mpirun (pid 50) at 5.000 s, in MPI_Barrier, 200.000 us after it began; where it was called is unknown'
+	jq -r '.ends[4].text' got.json | grep -qx 'Rank 4 (pid 104) was killed by SIGTERM (signal 15) from mpirun (pid 50) at 5.000 s, in MPI_Barrier for 200.000 us (call site unknown)'
 	# before all else
 	"$POVTRACE" report run.pov | grep -nE '^(Ranks that|Efficiency|Parallel)' | cut -d: -f2 | cut -c1-5 | tr '\n' ' ' | grep -qx 'Ranks [EP][fa][fr][ia][cl] '
 }
@@ -101,9 +101,9 @@ ended() {
 	END
 	report_is <<-'END'
 	Rank 1 (pid 101) exited with status 0 without MPI_Finalize at 4.000 s, outside the recorded MPI calls, 2.500 s after MPI_Recv (app+0x20).
-	Rank 2 (pid 102) exited with status 7 at 5.000 s, in MPI_Barrier (app+0x60), 3.400 s after it began.
+	Rank 2 (pid 102) exited with status 7 at 5.000 s, in MPI_Barrier (app+0x60) for 3.400 s.
 	Rank 4 (pid 104) exited with status 3 at 8.200 s, outside the recorded MPI calls, 100.000 ms after MPI_Finalize (app+0x30).
-	Rank 3 (pid 103) had not ended when the recording did, outside the recorded MPI calls, 8.500 s after MPI_Recv (app+0x20).
+	Rank 3 (pid 103) was still running when the recording ended, outside the recorded MPI calls, 8.500 s after MPI_Recv (app+0x20).
 	END
 	[ "$("$POVTRACE" report --json run.pov | jq -c '.ends | map([.kind, .exit_status])')" = '[["unfinished",0],["status",1792],["status",768],["running",null]]' ]
 }
@@ -116,7 +116,7 @@ ended() {
 	exit ts=1400000000 tid=301 tgid=301 code=15 flags=process'
 	echo "$crash" | recording 0 | trace run
 	"$POVTRACE" report run.pov >got
-	grep -x 'Processes that did not end well, the first one first' got
+	grep -x 'Processes that failed or did not finish, earliest first' got
 	grep -x '  ! `app` (pid 300) was killed by SIGSEGV (signal 11) at 0.400 s.*' got
 	[ "$(grep -c '^  ! ' got)" = 1 ]
 	{ ended 0; echo "$crash"; } | recording 1 | trace run
@@ -136,7 +136,7 @@ ended() {
 @test "ends: all ranks go on after their launcher" {
 	recording 3 </dev/null | sed 's/reason=.*/reason="command ended"/' | trace run
 	report_is <<-'END'
-	3 ranks (0, 1, 2) had not ended when the recording did.
+	3 ranks (0, 1, 2) were still running when the recording ended.
 	END
 }
 

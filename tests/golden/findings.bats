@@ -135,7 +135,7 @@ first() { "$POVTRACE" report --findings "$@" | tr -s ' \n' ' '; }
 	# records
 	sed '/^end/i lost ts=30000000 since=20000000 cnt=7 ring=0 class=call' quiet.txt | trace lost
 	first lost.pov >got
-	grep -q 'Not examined, because records are missing: balance, and progress at targets' got
+	grep -q 'Not examined, because records are missing: load balance, and progress of one-sided' got
 	grep -q ' · records lost' got
 	# a message that nobody receives, and a call that has not returned
 	{
@@ -164,10 +164,10 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 	advised passive.pov >got
 	grep -q 'No advice: no setting is sure to gain 1 % of the run\.' got
 	grep -q 'progress Ranks waited 100.000 ms to access memory of ranks that were outside MPI. What avoiding this gains is not computed. .* call MPI_Iprobe' got
-	grep -q 'progress No rank waited in MPI for a matched message whose other side was outside MPI.' got
+	grep -q 'progress No message that both sides had posted waited for progress, because its other side was outside MPI.' got
 	grep -q 'threshold No message was matched with its receive' got
-	grep -q 'mapping Fewer than three ranks: exchanging their places changes nothing' got
-	grep -q 'threads No rank had more computing threads than CPUs (a thread counts from 1/4 of the run on)' got
+	grep -q 'mapping With fewer than three ranks, exchanging their places changes nothing' got
+	grep -q 'threads No rank had more computing threads than CPUs (counted if they computed for 1/4 of the run)' got
 	# nothing is denied of what was not recorded
 	sed 's/"sched":"all"/"sched":"off"/; /^switch\|^waking/d' passive.txt | trace off
 	advised off.pov >got
@@ -215,8 +215,8 @@ advice_of() { "$POVTRACE" report --json --top 0 turns.pov | jq -r --arg k "$1" '
 	advice_of ranks_share_cores | grep -x 'give each rank 1 core of its own (mpiexec -bind-to core:1)'
 	# given a CPU each, and moved to one by the program
 	turns 0 1
-	advice_of ranks_share_cores | grep '^the program itself has moved these ranks to one CPU: .* no binding by the launcher keeps them apart$'
-	advice_of oversubscribed | grep '^the program itself has moved these ranks to one CPU: '
+	advice_of ranks_share_cores | grep "^remove the program's own binding of these ranks to one CPU (sched_setaffinity): the launcher gave each its own CPUs\$"
+	advice_of oversubscribed | grep "^remove the program's own binding of these ranks to one CPU "
 	# Open MPI yields by itself where it has more ranks than slots, unless it is told not to
 	turns 0-1 0-1 "${openmpi/SET/}"
 	advice_of oversubscribed | grep 'leave the core to others by mpirun --mca mpi_yield_when_idle 1$'
@@ -375,7 +375,7 @@ prints() {
 	"$POVTRACE" report --json turns.pov >json
 	jq -c .distortion json
 	jq -e '.distortion | (.run_share - 0.2 | fabs < 0.01) and (.share - 0.1 | fabs < 0.01)' json
-	jq -e '.distortion.text | startswith("about 20 % of the run is due to tracing: it took this share of cores for which ranks waited; it took 10 %")' json
+	jq -e '.distortion.text | startswith("about 20 % of the run is due to tracing, which used cores that ranks waited for. It took 10 %")' json
 	jq -e '[.ranks[].overhead | .switch_hits >= 100 and (.cost_ns - 20000 * .switch_hits | . >= 0 and . < 10)] | all' json
 	# each on its own core: nobody waits for one
 	two_ranks < <(finalize 21400) | sed 's/^end .*/meta {"type":"end","ts_ns":21600000,"reason":"command ended","stats":{"switches_timed":9,"switch_ns":180000}}/' | trace apart

@@ -87,7 +87,7 @@ says_no_fault() { said | no '!'; }
 	} | trace run
 	is groups "0 MPI_Recv | a message from rank 1, tag 7, MPI_COMM_WORLD | 979 ms | on a core
 1 MPI_Wait | a message from rank 0, tag 8, MPI_COMM_WORLD (MPI_Irecv) | 977 ms | on a core
-2 MPI_Allreduce | its members, call 2 on MPI_COMM_WORLD | 979 ms | asleep
+2 MPI_Allreduce | the others, call 2 on MPI_COMM_WORLD | 979 ms | asleep
 3 outside |  | 980 ms | asleep"
 	is said "deadlock ! Deadlock: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Wait at 0x1006 waits for a message from rank 0, tag 8, MPI_COMM_WORLD (MPI_Irecv). None of them can go on
 missing Rank 2 is in MPI_Allreduce at 0x1009, call 2 on MPI_COMM_WORLD; ranks 0, 1, 3 have not called it. Rank 0: it is in MPI_Recv at 0x1003 for 979.000 ms (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Wait at 0x1006 for 977.000 ms (on a core), and waits for a message from rank 0, tag 8, MPI_COMM_WORLD (MPI_Irecv); rank 3: it is outside MPI (asleep) since MPI_Barrier at 0x1008 returned 980.000 ms ago"
@@ -201,7 +201,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		barrier 1 8 -
 		end
 	} | trace run
-	is groups "0,1 MPI_Barrier | its members, call 1 on MPI_COMM_WORLD | 992 ms | on a core
+	is groups "0,1 MPI_Barrier | the others, call 1 on MPI_COMM_WORLD | 992 ms | on a core
 0 MPI_Recv | a message from rank 1, tag 7, MPI_COMM_WORLD | 990 ms | asleep"
 	says_no_fault
 	said | grep -q '^receive Rank 0 waits in MPI_Recv at 0x1003 for a message from rank 1, tag 7'
@@ -236,7 +236,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		sleeps 1 15
 		end
 	} | trace run
-	is said "lock Rank 2 is in MPI_Win_lock at 0x100e, for a window at rank 0, communicator 1 of 3 ranks; rank 1 has locked it there and not unlocked it: it is outside MPI (asleep) since MPI_Win_lock at 0x100e returned 989.000 ms ago"
+	is said "lock Rank 2 is in MPI_Win_lock at 0x100e, for a window at rank 0, communicator 1 of 3 ranks; rank 1 holds that lock: it is outside MPI (asleep) since MPI_Win_lock at 0x100e returned 989.000 ms ago"
 }
 
 @test "hang: jobs that are merely slow have no fault" {
@@ -291,7 +291,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 	} | trace run
 	is said "deadlock Each waits for the next one: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Recv at 0x1003 waits for a message from rank 0, tag 7, MPI_COMM_WORLD. None of them went on in the 1.000 s of the recording; what they sent before is unknown
 missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Whether they were in it before is unknown
-unseen What ranks did before the recording began is unknown, and so is which messages are missing and how many collective calls were made"
+unseen What ranks did before the recording is unknown, so missing messages and the number of collective calls are, too"
 	"$POVTRACE" report run.pov | grep -q '^  0 .* ≥1.000 s'
 	{ # where the program of one that is in no call was
 		head 2 before
@@ -316,7 +316,7 @@ unseen What ranks did before the recording began is unknown, and so is which mes
 		recv 1 10 - 0 7
 		end
 	} | trace run
-	is said "unseen What ranks did before the recording began is unknown, and so is which messages are missing and how many collective calls were made"
+	is said "unseen What ranks did before the recording is unknown, so missing messages and the number of collective calls are, too"
 	{
 		head 2 before
 		barrier 0 10 -

@@ -31,7 +31,7 @@ shares() { # JSON
 	jq -r '.account.ranks[] | .rank as $rank |
 		{"computing": .computing_ns, "no core": (.no_core_ns + .mpi_no_core_ns), "asleep": .asleep_ns, "MPI work": .mpi_work_ns,
 		 "waiting for a rank": .waiting_ns, "transfer": .transfer_ns, "file I/O": .file_io_ns, "tracing": .tracing_ns,
-		 "call not returned": .open_ns, "outside MPI": .outside_ns, "start and end apart": .apart_ns} |
+		 "unfinished call": .open_ns, "outside MPI": .outside_ns, "starting or ending": .apart_ns} |
 		(add) as $all | to_entries | map(select(.value > 0) | "\(.key) \(1000 * .value / $all | round | "\(. / 10 | floor).\(. % 10)") %") |
 		"title: rank \($rank): \(join(", "))"' "$1"
 }
@@ -193,7 +193,7 @@ nodes() {
 		echo "exit ts=9100000 tid=200 tgid=200 code=139 flags=process"
 	} | ranks 2 20000 | sed '/^call .*tid=200 .*func=9/d' | trace dead
 	page dead.pov
-	grep -n '^h2' page | head -n 2 | cut -d: -f3- | tr '\n' ';' | grep -qxF ' Ranks that did not end well, the first one first; Efficiency;'
+	grep -n '^h2' page | head -n 2 | cut -d: -f3- | tr '\n' ';' | grep -qxF ' Ranks that failed or did not finish, earliest first; Efficiency;'
 	grep -q '^p: Rank 1 (pid 200) was killed by SIGSEGV (signal 11)' page
 	# rank 1 waits for a message that nobody sends
 	{
@@ -204,7 +204,7 @@ nodes() {
 	} | ranks 2 20000 | sed '/^call .*tid=200 .*func=9/d' | trace hang
 	page hang.pov
 	grep '^h2' page | head -n 3 | tr '\n' ';' | grep -qxF \
-		'h2: Ranks that did not end well, the first one first;h2: Where ranks were when the recording ended;h2: Efficiency;'
+		'h2: Ranks that failed or did not finish, earliest first;h2: Where ranks were when the recording ended;h2: Efficiency;'
 	grep -q '^row: 1 | MPI_Recv | ' page
 }
 

@@ -115,13 +115,14 @@ TEST(text)
 	text = distortion_text(&d);
 	assert_string_equal(
 		text,
-		"tracing took 25 % of rank 3's time (7 ranks above 5 %); povtrace had its core for 21 %: "
-		"leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, "
+		"tracing took 25 % of rank 3's time (7 ranks above 5 %), mostly while povtrace had its core "
+		"(21 %): "
+		"keep one CPU free of ranks, or record less (-f, --no-functions, "
 		"--sched ranks)");
 	free(text);
 	d.room_pct = 21.5;
 	text = distortion_text(&d);
-	assert_non_null(strstr(text, "; it waited for room to record for 22 %: leave"));
+	assert_non_null(strstr(text, ", mostly while it waited for room to record (22 %): keep"));
 	free(text);
 }
 

@@ -79,6 +79,15 @@ static uint32_t causes_print(const struct advise *a, bool by_setting, const char
 	return n;
 }
 
+static uint32_t with_setting(const struct advise *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->ncause; i++)
+		n += a->reasons.reason[i].by_setting;
+	return n;
+}
+
 static uint32_t strategies_print(const struct advise *a, FILE *out)
 {
 	uint32_t n = 0;
@@ -107,7 +116,7 @@ static void nothing_print(const struct advise *a, FILE *out)
 /* Prints the caveats that the reader needs before the advice. */
 static void doubts_print(const struct advise *a, FILE *out)
 {
-	char *text;
+	char *text, *whole;
 
 	if (a->lost) {
 		fputs("Records are missing", out);
@@ -124,14 +133,15 @@ static void doubts_print(const struct advise *a, FILE *out)
 	if (!distortion_matters(&a->distortion))
 		return;
 	text = distortion_text(&a->distortion);
-	fprintf(out, "DISTORTED: %s. Gains are those of the distorted run.\n", text);
+	whole = xasprintf("%s. Gains are those of this slowed run", text);
+	sentences_print(out, "DISTORTED: ", whole);
+	free(whole);
 	free(text);
 }
 
 void advise_text(const struct advise *a, FILE *out)
 {
 	uint32_t ranks = 0, n;
-	char others[80];
 
 	for (uint32_t i = 0; i < model_process_count(a->model); i++)
 		ranks += model_process_get(a->model, i)->is_rank;
@@ -139,18 +149,16 @@ void advise_text(const struct advise *a, FILE *out)
 		fputs("No MPI process was recorded, so there is nothing to advise.\n", out);
 		return;
 	}
-	fprintf(out, "%u %s, %.3f s of MPI", ranks, ranks == 1 ? "rank" : "ranks",
-		seconds(a->run_ns));
+	fprintf(out, "%u %s, %.3f s between MPI_Init and MPI_Finalize", ranks,
+		ranks == 1 ? "rank" : "ranks", seconds(a->run_ns));
 	if (*library_name(a->library))
 		fprintf(out, ", %s", library_name(a->library));
 	fputc('\n', out);
 	doubts_print(a, out);
 	n = causes_print(a, true, "Causes with a setting, numbered as in povtrace report", out);
-	if (n && n < a->ncause)
-		fprintf(out, "     No setting is known for %s: povtrace report.\n",
-			human_plural(others, sizeof(others), a->ncause - n, "other cause",
-				     "other causes"));
 	n += strategies_print(a, out);
+	if (n && with_setting(a) < a->ncause)
+		causes_print(a, false, "Causes without a setting (evidence: povtrace report)", out);
 	if (!n)
 		nothing_print(a, out);
 	if (n > 1)

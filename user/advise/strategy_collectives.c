@@ -207,7 +207,7 @@ static char *text_unmeasured(const struct collectives *c)
 	free(list);
 	return words(text, "%s",
 		     commands ? "; then povtrace advise --measured algorithms.json" :
-				". povbench measures none of those that take 1 % or more");
+				". povbench has no benchmark of those that take 1 % or more");
 }
 
 /* ---- the effect of another algorithm ---- */

@@ -115,8 +115,10 @@ static char *advice_text(const struct progress *p, uint32_t worst)
 	char bytes[HUMAN_BYTES];
 
 	text = words_count(text, p->cnt, "message", "messages");
-	text = words(text, " whose other side was outside MPI. Most of it was in %s",
-		     site->func->name);
+	text = words(
+		text,
+		" that both sides had posted, but whose other side was outside MPI. Most of it was in %s",
+		site->func->name);
 	text = words_process(f, words(words_site(f, text, &site->site), ": "),
 			     model_thread_get(p->a->model, s->waiter)->proc);
 	text = words_process(f, words(text, " waited for "),
@@ -173,8 +175,8 @@ static void conclude(void *data, struct advise *a)
 	if (!p->cnt) {
 		advise_nothing(
 			a, &strategy_progress,
-			xstrdup("No rank waited in MPI for a matched message whose other side was "
-				"outside MPI"));
+			xstrdup("No message that both sides had posted waited for progress, because "
+				"its other side was outside MPI"));
 		return;
 	}
 	for (uint32_t i = 0; i < p->nsite; i++)

@@ -29,6 +29,7 @@
 
 /* A thread computes if it does or wants to for at least 1/BUSY_PART of the run. */
 #define BUSY_PART 4
+#define SAMPLES_LEAST 30 /* fewer do not tell busy waiting from work */
 #define Z_95 1.96
 
 struct threads_row {
@@ -242,9 +243,12 @@ static char *group_text(const struct threads_group *g)
 
 	text = words_count(words(text, " of "), g->ranks, "rank", "ranks");
 	text = words_count(words(text, " computed on "), g->ncpu, "CPU", "CPUs");
-	text = words_ns(text, ". Of their ", g->computed_ns, "");
+	text = words_ns(text, ". They computed ", g->computed_ns, " outside MPI");
+	if (g->samples < SAMPLES_LEAST)
+		return words(text, "; too few samples (%llu) to tell busy waiting from work",
+			     (unsigned long long)g->samples);
 	return words(text,
-		     " outside MPI, %.0f %% were busy waiting in the OpenMP runtime (%llu of "
+		     "; in %.0f %% of it they were busy waiting in the OpenMP runtime (%llu of "
 		     "%llu samples)",
 		     100.0 * (double)g->in_runtime / (double)g->samples,
 		     (unsigned long long)g->in_runtime, (unsigned long long)g->samples);
@@ -296,8 +300,8 @@ static void conclude(void *data, struct advise *a)
 			advise_nothing(
 				a, &strategy_threads,
 				words_count(
-					xstrdup("There were more computing threads than CPUs, but where they ran was not "
-						"sampled: "),
+					xstrdup("There were more computing threads than CPUs, but no "
+						"samples show where they ran: "),
 					g[i].busy, "thread", "threads"));
 	}
 	if (!model_get_info(a->model)->sched_recorded)
@@ -308,10 +312,9 @@ static void conclude(void *data, struct advise *a)
 	else if (!over)
 		advise_nothing(
 			a, &strategy_threads,
-			xasprintf(
-				"No rank had more computing threads than CPUs (a thread counts from "
-				"1/%d of the run on)",
-				BUSY_PART));
+			xasprintf("No rank had more computing threads than CPUs (counted if they "
+				  "computed for 1/%d of the run)",
+				  BUSY_PART));
 	free(g);
 }
 

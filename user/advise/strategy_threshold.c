@@ -304,7 +304,7 @@ static char *advice_text(const struct threshold *t, const struct library_value *
 	char *text = words_count(xstrdup(""), t->cnt, "message", "messages");
 	char bytes[HUMAN_BYTES];
 
-	text = limit_text(words(text, "%s were larger than the limit for sending at once, ",
+	text = limit_text(words(text, "%s were above the eager limit, ",
 				t->between ? " between hosts" : ""),
 			  limit);
 	text = words_ns(text, ". Ranks waited ", t->cost_ns,
@@ -351,9 +351,10 @@ static void advice_make(struct threshold *t, const struct library_value *limit, 
 	d.text = advice_text(t, limit, worst);
 	d.setting = library_threshold_setting(t->a->library, t->between, (uint64_t)t->value);
 	if (!d.setting) {
-		advise_nothing(t->a, &strategy_threshold,
-			       words(d.text,
-				     ". How to raise the limit of this library is unknown"));
+		advise_nothing(
+			t->a, &strategy_threshold,
+			words(d.text,
+			      ". No setting is known that raises this MPI library's eager limit"));
 		return;
 	}
 	d.warning = warning_text(t, &memory_bytes);
@@ -394,15 +395,15 @@ static void look_at(struct threshold *t)
 		advise_nothing(
 			t->a, &strategy_threshold,
 			xasprintf(
-				"No matched message%s waited for the other side because it was too large "
-				"to be sent at once",
+				"No matched message%s waited for its other side because it was above "
+				"the eager limit",
 				where));
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(
 			t->a, &strategy_threshold,
 			xasprintf(
-				"The size up to which messages%s are sent at once is unknown: neither "
-				"the library reports it, nor do the messages show it",
+				"The eager limit of messages%s is unknown: the library does not report "
+				"it, and the messages do not show it",
 				where));
 	} else {
 		advice_make(t, &limit, worst);

@@ -174,7 +174,7 @@ struct account_unit account_unit(const struct account *a)
 
 	if (ns >= UINT64_C(1000000000000))
 		return (struct account_unit){"rank-seconds", "rank-seconds", 1e9, 0};
-	if (ns >= UINT64_C(100000000))
+	if (ns >= UINT64_C(1000000000))
 		return (struct account_unit){"rank-seconds", "rank-seconds", 1e9,
 					     ns < UINT64_C(100000000000) ? 2 : 1};
 	if (ns >= 100000)

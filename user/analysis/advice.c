@@ -60,9 +60,8 @@ char *advice_apart(const struct findings *f, const struct model_process *a,
 	uint32_t most = allotted_cores_each(f->model), n = threads_busy(f);
 
 	if (allotted_apart(&f->allotted, a, b))
-		return xstrdup(
-			"the program itself has moved these ranks to one CPU: they were given "
-			"CPUs of their own, and no binding by the launcher keeps them apart");
+		return xstrdup("remove the program's own binding of these ranks to one CPU "
+			       "(sched_setaffinity): the launcher gave each its own CPUs");
 	return most ? advice_cores(f, "each rank", n < most ? n : most) :
 		      xstrdup("there are more ranks than cores: start fewer, or use more hosts");
 }
@@ -88,18 +87,31 @@ char *advice_yield(const struct findings *f, char *text, const char *before)
 char *advice_against(const struct findings *f, const struct model_thread *waiter,
 		     const struct model_thread *holder)
 {
+	struct model_mask *free_cpus;
+	bool room;
+
 	if (holder->proc->is_rank)
 		return advice_apart(f, waiter->proc, holder->proc);
 	if (model_thread_records(f->model, holder))
 		return xstrdup(
-			"tracing itself took the cores: leave one CPU to it, without ranks, or "
-			"record less (-f, --no-functions, --sched ranks)");
+			"tracing itself took the cores: keep one CPU free of ranks, or record "
+			"less (-f, --no-functions, --sched ranks)");
 	if (holder->kthread)
 		return xstrdup(
-			"keep the kernel's work off the ranks' CPUs: isolcpus= and irqaffinity= "
-			"on its command line, or a partition of the cgroup's cpuset");
-	return xstrdup("keep other processes off the ranks' CPUs: taskset -pc, or a cpuset "
-		       "(AllowedCPUs= of systemd's units)");
+			"move the kernel's work off the ranks' CPUs: boot with isolcpus= and "
+			"irqaffinity=, or make an isolated cpuset (cpuset.cpus.partition)");
+	free_cpus = xcalloc(1, sizeof(*free_cpus));
+	room = allotted_free(&f->allotted, f->model, waiter->proc->host_idx, UINT32_MAX, free_cpus);
+	free(free_cpus);
+	return room ? xstrdup("start other work on other CPUs (taskset -c, or AllowedCPUs= of its "
+			      "systemd unit), or not during the run") :
+		      advice_elsewhere();
+}
+
+char *advice_elsewhere(void)
+{
+	return xstrdup("every CPU has a rank: run other work elsewhere or at another time, or "
+		       "start fewer ranks");
 }
 
 /* Appends how to enable the library's progress thread, if it has one. */
@@ -345,6 +357,45 @@ bool allotted_apart(const struct allotted *g, const struct model_process *p,
 		both |= a->word[i] & b->word[i];
 	}
 	return p != q && p->host_idx == q->host_idx && any_a && any_b && !both;
+}
+
+/* Adds a rank's CPUs to the mask, unless it may use all of its host. */
+static void bound_add(const struct allotted *g, const struct model_process *p, uint32_t nr_cpus,
+		      struct model_mask *bound)
+{
+	const struct model_mask *own = mask_of(g, p);
+	uint32_t n = 0;
+
+	for (int i = 0; i < MODEL_MASK_WORDS; i++)
+		n += (uint32_t)__builtin_popcountll(own->word[i]);
+	for (int i = 0; n < nr_cpus && i < MODEL_MASK_WORDS; i++)
+		bound->word[i] |= own->word[i];
+}
+
+uint32_t allotted_free(const struct allotted *g, const struct model *m, uint32_t host_idx,
+		       uint32_t but, struct model_mask *out)
+{
+	const struct model_host *h = model_host_get(m, host_idx);
+	struct model_mask *bound = xcalloc(1, sizeof(*bound));
+	uint32_t ranks = 0, n = 0;
+
+	for (uint32_t i = 0; i < model_process_count(m); i++) {
+		const struct model_process *p = model_process_get(m, i);
+
+		if (!p->is_rank || p->host_idx != host_idx)
+			continue;
+		ranks++;
+		bound_add(g, p, h->nr_cpus, bound);
+	}
+	for (uint32_t cpu = 0; ranks < h->nr_cpus && cpu < h->nr_cpus; cpu++) {
+		if (h->cpu_base + cpu == but || cpu / 64 >= MODEL_MASK_WORDS ||
+		    bound->word[cpu / 64] >> cpu % 64 & 1)
+			continue;
+		out->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
+		n++;
+	}
+	free(bound);
+	return n;
 }
 
 static bool same_core(const json_t *a, const json_t *b)

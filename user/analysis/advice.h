@@ -62,8 +62,15 @@ void allotted_release(struct allotted *g);
 bool allotted_apart(const struct allotted *g, const struct model_process *p,
 		    const struct model_process *q);
 /*
- * How many cores each rank of a job can have for itself, on the host where that is least. 0: a job
- * has more ranks on a host than the host has cores.
+ * Adds to *out, which is zeroed, the CPUs of a host to which no rank is bound, but for the CPU
+ * `but` of the model (UINT32_MAX: none). Returns their number. 0: the host has as many ranks as
+ * CPUs, or ranks are bound to all of them.
+ */
+uint32_t allotted_free(const struct allotted *g, const struct model *m, uint32_t host_idx,
+		       uint32_t but, struct model_mask *out);
+/*
+ * Returns the smallest number of cores per rank over all jobs and hosts. 0: a host has fewer cores
+ * than a job has ranks there.
  */
 uint32_t allotted_cores_each(const struct model *m);
 

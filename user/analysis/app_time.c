@@ -469,8 +469,9 @@ static void tracing_part(struct app_thread *row, const struct app_sums *s)
 	uint64_t *const taken[] = {&row->no_core_ns, &row->unknown_ns};
 
 	row->recording_ns = take_from(outer, 2, whole_ns(s->outer_ns)) +
-			    take_from(inner, 3, whole_ns(s->inner_ns)) +
-			    take_from(switches, 4, whole_ns(s->switch_ns));
+			    take_from(inner, 3, whole_ns(s->inner_ns));
+	row->switches_ns = take_from(switches, 4, whole_ns(s->switch_ns));
+	row->recording_ns += row->switches_ns;
 	row->recorded_ns = s->outer_ns + s->inner_ns + s->switch_ns;
 	row->taken_ns = take_from(taken, 2, s->taken_ns);
 	row->room_ns = take_from(room, 4, s->room_ns);

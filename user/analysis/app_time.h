@@ -47,6 +47,7 @@ struct app_thread {
 	 */
 	uint64_t tracing_ns;
 	uint64_t recording_ns, room_ns, taken_ns;
+	uint64_t switches_ns;	 /* part of recording_ns: recording context switches */
 	double recorded_ns;	 /* cost of recording, also where the other times do not suffice */
 	uint64_t mpi_no_core_ns; /* part of no_core_ns: in calls */
 	/* Parts of unknown_ns: in calls that wait, in other calls, and in calls about files. */

@@ -55,7 +55,7 @@ static struct phrase phrase_activity(enum activity d, const struct func_info *fu
 		[ACTIVITY_OWN] = "outside MPI",
 		[ACTIVITY_WORK] = "in ",
 		[ACTIVITY_POLL] = "waiting in ",
-		[ACTIVITY_UNKNOWN] = "doing what is not known",
+		[ACTIVITY_UNKNOWN] = "doing something unknown",
 	};
 	struct phrase p = {""};
 

@@ -108,6 +108,8 @@ char *advice_yield(const struct findings *f, char *text, const char *before);
 char *advice_progress(const struct findings *f);
 /* Complete advice to let accesses to a rank's memory proceed while the rank computes. */
 char *advice_target(const struct findings *f);
+/* Complete advice if other work has no CPU on which no rank runs. */
+char *advice_elsewhere(void);
 /* Complete advice to keep the holder off the waiter's cores. */
 char *advice_against(const struct findings *f, const struct model_thread *waiter,
 		     const struct model_thread *holder);

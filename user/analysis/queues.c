@@ -202,8 +202,8 @@ static void any_source_add(struct findings *f, int kind, const struct waited_for
 	(void)kind;
 	if (n < 2)
 		return;
-	text = xasprintf("ranks waited %s for %s, which received from any source and was at what "
-			 "others had sent it",
+	text = xasprintf("ranks waited %s for %s, which received from MPI_ANY_SOURCE and was busy "
+			 "with other ranks' messages",
 			 phrase_ns(all.ns).text,
 			 phrase_process(f, model_process_get(f->model, all.late)).text);
 	finding_add(f,
@@ -230,22 +230,22 @@ static void unexpected_add(struct findings *f, const struct unexpected *u)
 
 	if (u->func)
 		text = words(text, ", by %s", u->func->name);
-	text = words(text, ", in calls that took %s (at most behind %s%s%s)", phrase_ns(u->ns).text,
-		     phrase_count(u->behind, "other", "others").text,
+	text = words(text, ", in calls that took %s (up to %s%s taken first%s)",
+		     phrase_ns(u->ns).text,
+		     phrase_count(u->behind, "other was", "others were").text,
 		     u->behind >= UNEXPECTED_KEPT / 2 ? " or more" : "",
 		     phrase_when(f, u->behind_from_ns).text);
-	finding_add(f,
-		    &(struct finding){
-			    .kind = "unexpected_messages",
-			    .cost_ns = u->ns,
-			    .text = text,
-			    .advice = xstrdup(
-				    "post the receives before the messages come (MPI_Irecv), or "
-				    "let the senders wait for a word of the receiver now and then"),
-			    .process = u->process->idx,
-			    .from_ns = u->behind_from_ns,
-			    .to_ns = u->behind_to_ns,
-		    });
+	finding_add(f, &(struct finding){
+			       .kind = "unexpected_messages",
+			       .cost_ns = u->ns,
+			       .text = text,
+			       .advice = xstrdup(
+				       "post the receives before the messages come (MPI_Irecv), or "
+				       "make senders wait for an acknowledgement now and then"),
+			       .process = u->process->idx,
+			       .from_ns = u->behind_from_ns,
+			       .to_ns = u->behind_to_ns,
+		       });
 }
 
 void find_queues(struct findings *f)

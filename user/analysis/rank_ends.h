@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reports ranks that did not end well: in which order, why, and in which call. The list includes
+ * Reports ranks that failed or did not finish: in which order, why, and in which call. The list includes
  * other recorded processes that crashed, because a program may fail before MPI_Init. If a launcher
  * killed several ranks after one had failed, one sentence covers them all.
  */

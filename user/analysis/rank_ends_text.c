@@ -121,9 +121,9 @@ static char *words_call(const struct rank_ends *e, char *text, const struct rank
 				c->polls ? " after polls that began with " : " after ");
 	text = words_call_site(e, words(text, "%s", c->func->name), &c->site);
 	if (end->in_call)
-		text = words_ns(text, ", ", end->at_ns - c->begin_ns, " after it began");
+		text = words_ns(text, " for ", end->at_ns - c->begin_ns, "");
 	if (!c->site.address)
-		text = words(text, "; where it was called is unknown");
+		text = words(text, " (call site unknown)");
 	if (end->thread->tid != end->process->pid)
 		text = words(text, "; thread %u", trace_host_id(end->thread->tid));
 	return text;
@@ -222,7 +222,7 @@ static char *words_after_abort(const struct rank_ends *e, char *text, const stru
 		return words_sender(e, words_killed(words(text, ", and was "), p), p);
 	if (p->ended_ns)
 		return words_status(words(text, ", and "), p);
-	return words(text, ", and had not ended when the recording did");
+	return words(text, ", and was still running when the recording ended");
 }
 
 /* ---- sentences ---- */
@@ -248,7 +248,7 @@ char *rank_end_text(const struct rank_ends *e, const struct rank_end *end)
 		text = words(words_status(words(text, " "), p), " without MPI_Finalize");
 		return words_call(e, words_at(e, text, end->at_ns), end);
 	case RANK_END_RUNNING:
-		text = words(text, " had not ended when the recording did");
+		text = words(text, " was still running when the recording ended");
 		break;
 	}
 	return words_call(e, text, end);
@@ -312,7 +312,8 @@ char *rank_ends_text(const struct rank_ends *e, uint32_t i)
 		return rank_end_text(e, end);
 	text = words_group(e, i, n);
 	if (end->kind == RANK_END_RUNNING)
-		return words(text, " had not ended when the recording did");
+		return words(text, " %s still running when the recording ended",
+			     n > 1 ? "were" : "was");
 	text = words_killed(words(text, n > 1 ? " were " : " was "), end->process);
 	text = words_sender(e, text, end->process);
 	return words_at(e, words(text, n > 1 ? ", the first" : ""), end->at_ns);

@@ -111,44 +111,33 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 	text = words_round(words(text, " had no core for "), s->r->victim_ns);
 	if (c && (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
 	    s->r->kind != REASON_HELD_BY_SELF) {
-		text = words_who(s, words(text, ", most while "), c->holder->proc->idx);
+		text = words_who(s, words(text, ", mostly while "), c->holder->proc->idx);
 		text = words_cpu_of(s, words(text, " ran on "), c);
 	} else if (c && s->r->kind == REASON_HELD_BY_SELF) {
 		text = words_cpu_of(
-			s, words(text, ", most while thread %u ran on ", c->holder->tid), c);
+			s, words(text, ", mostly while thread %u ran on ", c->holder->tid), c);
 	}
-	if (reason_has_others(s->r))
-		text = words_round(words(text, ", all ranks together for "), s->r->own_ns);
-	return reason_sentence(words_wait_for(
-		s, text, reason_has_others(s->r) ? FINDING_NOBODY : s->r->victim, "it"));
-}
-
-/* All CPUs of the host but the contested one; NULL: there is no other. Caller frees. */
-static char *other_cpus(const struct said *s, const struct contest *c)
-{
-	const struct model_host *h = model_host_get(s->f->model, c->waiter->proc->host_idx);
-	struct model_mask *others = xcalloc(1, sizeof(*others));
-	char *text = NULL;
-
-	for (uint32_t cpu = 0; cpu < h->nr_cpus; cpu++)
-		if (h->cpu_base + cpu != c->cpu && cpu / 64 < MODEL_MASK_WORDS)
-			others->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
-	if (h->nr_cpus > 1)
-		text = cpus_label(s->f->model, c->waiter->proc->host_idx, others, 3);
-	free(others);
-	return text;
+	return reason_sentence(words_wait_for(s, words_all(s, text), s->r->victim));
 }
 
 /* General advice to keep the holder off the CPU. */
 static char *off_action(const struct said *s, const struct contest *c)
 {
-	char *cpus = other_cpus(s, c);
-	char *text = words(words_cpu_of(s, xstrdup("keep it off "), c), ": ");
+	uint32_t host_idx = c->waiter->proc->host_idx;
+	struct model_mask *free_cpus = xcalloc(1, sizeof(*free_cpus));
+	char *text, *cpus;
 
-	if (cpus)
-		text = words(text, "taskset -cp %s %u, or ", cpus, c->holder->proc->host_pid);
+	if (!allotted_free(&s->f->allotted, s->f->model, host_idx, c->cpu, free_cpus)) {
+		free(free_cpus);
+		return reason_sentence(advice_elsewhere());
+	}
+	cpus = cpus_label(s->f->model, host_idx, free_cpus, 3);
+	text = words_cpu_of(s, xstrdup("keep it off "), c);
+	text = words(text, ": taskset -cp %s %u, or a cpuset (AllowedCPUs= of its systemd unit)",
+		     cpus, c->holder->proc->host_pid);
 	free(cpus);
-	return reason_sentence(words(text, "a cpuset (AllowedCPUs= of systemd's units)"));
+	free(free_cpus);
+	return reason_sentence(text);
 }
 
 /*

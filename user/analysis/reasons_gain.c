@@ -44,8 +44,9 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		first_ns = whatif_run(w, &change);
 		change.with_others = true;
 		reason->high_ns = whatif_run(w, &change);
-		reason->low_ns = u64_min(first_ns, reason->high_ns);
-		reason->high_ns = u64_max(first_ns, reason->high_ns);
+		/* the run cannot be shorter by more than all ranks lost together */
+		reason->low_ns = u64_min(u64_min(first_ns, reason->high_ns), reason->ns);
+		reason->high_ns = u64_min(u64_max(first_ns, reason->high_ns), reason->ns);
 		reason->known = GAIN_REPLAYED;
 		return;
 	}

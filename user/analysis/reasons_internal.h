@@ -58,10 +58,12 @@ char *words_who(const struct said *s, char *text, uint32_t process);
 char *words_waited_in(const struct said *s, char *text);
 /* "MPI_Send (app.c:17)", after before: call that ended most waiting; nothing if unknown */
 char *words_next_call(const struct said *s, char *text, const char *before);
+/* " (all ranks: 0.53 s)": own_ns; nothing if only the victim lost time */
+char *words_all(const struct said *s, char *text);
 /*
- * "; rank 1 waited 0.40 s for it (MPI_Recv, app.c:21)"; nothing if nobody waited. late: process
- * waited for, or FINDING_NOBODY. whom: "it", "them".
+ * "; rank 1 waited 0.40 s for it (MPI_Recv, app.c:21)", "; others waited … for them"; nothing if
+ * nobody waited. late: the process that was late, or FINDING_NOBODY.
  */
-char *words_wait_for(const struct said *s, char *text, uint32_t late, const char *whom);
+char *words_wait_for(const struct said *s, char *text, uint32_t late);
 
 #endif

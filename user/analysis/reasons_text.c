@@ -8,6 +8,7 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/text.h"
+#include "lib/u64.h"
 
 /* A rank that computed up to this factor times the mean computed as much as the others. */
 #define ALIKE 1.1
@@ -45,7 +46,7 @@ static bool is_late_sender(const struct said *s)
 
 /*
  * more: the rank computed more than the others, so sharing work helps. For a late sender, sending
- * in parts helps.
+ * earlier helps.
  */
 static char *computed_action(const struct said *s, bool more)
 {
@@ -56,12 +57,13 @@ static char *computed_action(const struct said *s, bool more)
 		return reason_sentence(words(text, " among the ranks"));
 	}
 	if (!is_late_sender(s)) {
-		text = words_next_call(s, xstrdup("give ranks equal work each time"), " before ");
-		return reason_sentence(words(text, ": in all, they compute alike"));
+		text = words_next_call(s, xstrdup("balance each step"), " before ");
+		return reason_sentence(
+			words(text, ": in all, ranks compute alike, but not in each step"));
 	}
-	text = words_next_call(s, xstrdup("send in parts"), " what goes by ");
+	text = words_next_call(s, xstrdup("send"), " the message of ");
 	return reason_sentence(
-		words(text, ", each as soon as it is ready, so that ranks compute at once"));
+		words(text, " earlier, or in parts, so that ranks compute at the same time"));
 }
 
 /* ", rank 1 0.20 s" if there are two ranks; ", the others 0.20 s on average" */
@@ -110,38 +112,70 @@ static void computed_all_words(const struct said *s)
 		 mean_ns = most ? mean_computed_ns(s, most->process) : 0;
 	char *text = xstrdup("");
 
-	s->r->title = words_waited_in(s, xstrdup("Ranks wait for each other while they compute"));
+	s->r->title = words_waited_in(s,
+				      xstrdup("Ranks take turns: some compute while others wait"));
 	if (most) {
-		text = words_round(words(words_who(s, text, most->process), " computed most, "),
+		text = words_round(words(words_who(s, text, most->process), " computed most ("),
 				   most_ns);
-		text = words_others_computed(s, text, most->process);
+		text = words(words_others_computed(s, text, most->process), ")");
 	}
-	if (s->r->root)
+	if (s->r->root) {
 		text = words_who(s, words(text, ". The longest waiting was for "),
 				 s->r->root->process);
-	s->r->evidence = reason_sentence(
-		words_next_call(s, text, ", and most of it ended when it called "));
+		text = words_next_call(s, text, ", mostly until it called ");
+	}
+	s->r->evidence = reason_sentence(text);
 	s->r->action = computed_action(s, (double)most_ns > ALIKE * (double)mean_ns);
 }
 
+/* How long a rank's threads computed, but for the thread that the account is about. */
+static uint64_t others_computed_ns(const struct said *s, uint32_t process)
+{
+	const struct account_rank *rank = account_of(s->a, process);
+	uint64_t n = u64_min(s->f->app.nthread, model_thread_count(s->f->model));
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; rank && i < n; i++)
+		if (i != rank->thread && model_thread_get(s->f->model, i)->proc->idx == process)
+			ns += s->f->app.thread[i].compute_ns;
+	return ns;
+}
+
+static void slept_title(const struct said *s, uint32_t who)
+{
+	bool one = s->r->process != FINDING_NOBODY ||
+		   (who != FINDING_NOBODY && !reason_has_others(s->r));
+
+	if (!one)
+		s->r->title = xstrdup("Ranks sleep outside MPI");
+	else
+		s->r->title = reason_title(
+			words(words_who(s, xstrdup(""), who),
+			      s->r->waited_ns ? " sleeps outside MPI" :
+						" sleeps outside MPI, but no rank waits for it"));
+}
+
+/* A main thread may also sleep until the rank's other threads have computed. */
 static void slept_words(const struct said *s)
 {
 	uint32_t who = s->r->process != FINDING_NOBODY ? s->r->process : s->r->victim;
+	uint64_t slept_ns = who != FINDING_NOBODY ? s->r->victim_ns : s->r->own_ns;
+	uint64_t others_ns = who != FINDING_NOBODY ? others_computed_ns(s, who) : 0;
 	char *text;
 
-	if (s->r->process != FINDING_NOBODY)
-		text = reason_title(words(words_who(s, xstrdup(""), who), " sleeps outside MPI"));
-	else
-		text = xstrdup("Ranks sleep outside MPI");
-	s->r->title = text;
+	slept_title(s, who);
 	text = who != FINDING_NOBODY ? words_who(s, xstrdup(""), who) : xstrdup("a rank");
-	text = words_round(words(text, " slept "),
-			   who != FINDING_NOBODY ? s->r->victim_ns : s->r->own_ns);
-	if (reason_has_others(s->r))
-		text = words_round(words(text, ", all together "), s->r->own_ns);
-	s->r->evidence = reason_sentence(words_wait_for(s, text, who, "it"));
-	s->r->action = reason_sentence(words_next_call(
-		s, xstrdup("look for sleeps, file I/O, locks or page faults"), " before "));
+	text = words_round(words(text, " slept "), slept_ns);
+	text = words_wait_for(s, words_all(s, text), who);
+	if (others_ns > slept_ns / 2) {
+		text = words_round(words(text, ". Its other threads computed "), others_ns);
+		s->r->action = xstrdup("See what its threads did meanwhile: povtrace report "
+				       "--threads. The main thread may have waited for them.");
+	} else {
+		s->r->action = reason_sentence(words_next_call(
+			s, xstrdup("look for sleeps, file I/O, locks or page faults"), " before "));
+	}
+	s->r->evidence = reason_sentence(text);
 }
 
 /* ---- time of the library, of povtrace, and what is unknown ---- */
@@ -157,12 +191,12 @@ static const struct {
 			     "See which: povtrace report --functions --messages."},
 	[REASON_FILE_IO] = {"Ranks read and write files", "was in MPI_File calls for ", "them",
 			    "See which calls: povtrace report --functions."},
-	[REASON_APART] = {"Ranks do not start and end together",
-			  "was in MPI_Init or MPI_Finalize, or had ended, for ", "them", NULL},
-	[REASON_TRACING] =
-		{"povtrace itself took time", "lost ", "it",
-		 "Leave one CPU to povtrace, without ranks, or record less (-f, --no-functions, "
-		 "--sched ranks)."},
+	[REASON_APART] = {"Ranks enter MPI late or leave it early",
+			  "was in MPI_Init or MPI_Finalize, or had ended, for ", "them",
+			  "Balance what ranks do before MPI_Init and after their last call."},
+	[REASON_TRACING] = {"povtrace itself took time", "lost ", "it",
+			    "Keep one CPU free of ranks, or record less (-f, --no-functions, "
+			    "--sched ranks)."},
 	[REASON_OPEN] = {"Calls had not returned when the recording ended",
 			 "was in such a call for ", "them",
 			 "See whom ranks waited for: povtrace report --hang."},
@@ -213,27 +247,38 @@ static void polling_words(const struct said *s)
 			       "--functions --messages.");
 }
 
-/* True if recording calls took most of what tracing took from the account's ranks. */
-static bool is_mostly_recording(const struct said *s)
+/* What helps depends on what took most: recording calls or switches, or the collector. */
+static void tracing_words(const struct said *s)
 {
-	uint64_t recording_ns = 0, tracing_ns = 0;
+	uint64_t calls_ns = 0, switches_ns = 0, tracing_ns = 0;
 
 	for (uint32_t i = 0; i < s->a->nrank; i++) {
 		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
 
-		recording_ns += t->recording_ns;
+		calls_ns += t->recording_ns - t->switches_ns;
+		switches_ns += t->switches_ns;
 		tracing_ns += t->tracing_ns;
 	}
-	return recording_ns > tracing_ns / 2;
-}
-
-static void tracing_words(const struct said *s)
-{
-	if (s->r->kind != REASON_TRACING || !is_mostly_recording(s))
+	if (s->r->kind != REASON_TRACING || calls_ns + switches_ns <= tracing_ns / 2)
 		return;
 	free(s->r->action);
-	s->r->action = xstrdup("Record fewer calls: leave out what is called most (povtrace report "
-			       "--functions) with --no-functions, or name groups with --mpi.");
+	s->r->action = xstrdup(
+		switches_ns > calls_ns ?
+			"Record fewer context switches: --sched ranks, or --sched off." :
+			"Record fewer calls: leave out what is called most (povtrace report "
+			"--functions) with --no-functions, or name groups with --mpi.");
+}
+
+static char *words_wait_for_whom(const struct said *s, char *text, uint32_t late, const char *whom)
+{
+	uint32_t other = late == FINDING_NOBODY ? late : reason_other_rank(s, late);
+
+	if (!s->r->waited_ns)
+		return text;
+	text = words(text, "; ");
+	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
+	text = words_round(words(text, " waited "), s->r->waited_ns);
+	return words_waited_in(s, words(text, " for %s", whom));
 }
 
 static void plain_words(const struct said *s)
@@ -247,9 +292,8 @@ static void plain_words(const struct said *s)
 		text = words(words_who(s, text, r->victim), " %s", plain[r->kind].did);
 		text = words_round(text, r->victim_ns);
 		text = words(text, "%s", r->kind == REASON_UNKNOWN ? " is unknown" : "");
-		if (reason_has_others(r))
-			text = words_round(words(text, ", all together "), r->own_ns);
-		text = words_wait_for(s, text, FINDING_NOBODY, plain[r->kind].whom);
+		text = words_all(s, text);
+		text = words_wait_for_whom(s, text, FINDING_NOBODY, plain[r->kind].whom);
 	} else {
 		text = words_round(words(text, "ranks waited "), r->waited_ns);
 		text = words_waited_in(s, words(text, " for %s", plain[r->kind].whom));
@@ -283,6 +327,13 @@ void reason_words(const struct reasons *all, struct findings *f, struct reason *
 bool reason_has_others(const struct reason *r)
 {
 	return (double)r->own_ns > TOGETHER * (double)r->victim_ns;
+}
+
+char *words_all(const struct said *s, char *text)
+{
+	if (!reason_has_others(s->r))
+		return text;
+	return words(words_round(words(text, " (all ranks: "), s->r->own_ns), ")");
 }
 
 char *words_round(char *text, uint64_t ns)
@@ -366,16 +417,11 @@ uint32_t reason_other_rank(const struct said *s, uint32_t process)
 	return s->a->rank[0].process == process ? s->a->rank[1].process : s->a->rank[0].process;
 }
 
-char *words_wait_for(const struct said *s, char *text, uint32_t late, const char *whom)
+char *words_wait_for(const struct said *s, char *text, uint32_t late)
 {
-	uint32_t other = late == FINDING_NOBODY ? late : reason_other_rank(s, late);
+	bool others = reason_has_others(s->r);
 
-	if (!s->r->waited_ns)
-		return text;
-	text = words(text, "; ");
-	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
-	text = words_round(words(text, " waited "), s->r->waited_ns);
-	return words_waited_in(s, words(text, " for %s", whom));
+	return words_wait_for_whom(s, text, others ? FINDING_NOBODY : late, others ? "them" : "it");
 }
 
 char *reason_sentence(char *text)

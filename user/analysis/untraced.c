@@ -476,6 +476,7 @@ const struct model_process *distorted_find(const struct coverage *a, const struc
 		out->pct = pct;
 		out->core_pct = pct_of(t, t->taken_ns);
 		out->room_pct = pct_of(t, t->room_ns);
+		out->switches_pct = pct_of(t, t->switches_ns);
 		worst = p;
 	}
 	if (!worst)

@@ -66,10 +66,10 @@ static char *recorder_text(const struct distortion *d)
 	bool core = d->core_pct >= d->room_pct;
 	double pct = core ? d->core_pct : d->room_pct;
 
-	return xasprintf(
-		"; %s for %.*f %%: leave one CPU to povtrace, without ranks, or record less "
-		"(-f, --no-functions, --sched ranks)",
-		core ? "povtrace had its core" : "it waited for room to record", digits(pct), pct);
+	return xasprintf(", mostly while %s (%.*f %%): keep one CPU free of ranks, or record less "
+			 "(-f, --no-functions, --sched ranks)",
+			 core ? "povtrace had its core" : "it waited for room to record",
+			 digits(pct), pct);
 }
 
 static char *functions_text(const struct distortion *d)
@@ -92,19 +92,22 @@ static char *remedy_text(const struct distortion *d)
 {
 	const double recording_pct = d->pct - d->core_pct - d->room_pct;
 
-	return d->core_pct > recording_pct || d->room_pct > recording_pct ? recorder_text(d) :
-									    functions_text(d);
+	if (d->core_pct > recording_pct || d->room_pct > recording_pct)
+		return recorder_text(d);
+	if (d->switches_pct > recording_pct / 2)
+		return xstrdup(", mostly by recording context switches: use --sched ranks, or "
+			       "--sched off");
+	return functions_text(d);
 }
 
-/* "about 49 % of the run is due to tracing, which " if that is more than of any one rank's time. */
+/* "about 49 % of the run is due to tracing, … . It" if that is more than of any rank's time. */
 static char *run_text(const struct distortion *d)
 {
 	return d->run_pct > d->pct ?
-		       xasprintf("about %.*f %% of the run is due to tracing: %s; it",
+		       xasprintf("about %.*f %% of the run is due to tracing, which %s. It",
 				 digits(d->run_pct), d->run_pct,
-				 d->by_cores ?
-					 "it took this share of cores for which ranks waited" :
-					 "ranks waited for ranks that it held up") :
+				 d->by_cores ? "used cores that ranks waited for" :
+					       "held up ranks that others waited for") :
 		       xstrdup("tracing");
 }
 

@@ -19,11 +19,12 @@ struct distortion {
 	bool by_cores;	 /* run_pct is the share of the ranks' cores that tracing took */
 	double pct;	 /* overhead in the time of the rank with the highest overhead */
 	double core_pct; /* part of pct in which povtrace had the rank's core */
-	/* part of pct in which the rank waited for room to record; the rest is recording calls */
+	/* part of pct in which the rank waited for room to record */
 	double room_pct;
-	char who[48];	/* that rank: "rank 3" */
-	uint32_t above; /* number of ranks with more than DISTORTION_PCT overhead */
-	bool low;	/* records of calls are missing: pct is a lower bound */
+	double switches_pct; /* part of pct: recording context switches; the rest is calls */
+	char who[48];	     /* that rank: "rank 3" */
+	uint32_t above;	     /* number of ranks with more than DISTORTION_PCT overhead */
+	bool low;	     /* records of calls are missing: pct is a lower bound */
 	struct {
 		const char *name;
 		double cost_ns;

@@ -74,13 +74,16 @@ const char *hang_comm_text(struct hang_text *x, const struct hang_want *w)
 	return PHRASE(x, "%s%s", j && j->is_window ? "a window of " : "", comm_text(x, w));
 }
 
-static const char *peer_text(struct hang_text *x, const struct hang_want *w)
+/* "rank 1, tag 7, MPI_COMM_WORLD", of which `what` may follow the rank; "rank 1 of communicator 5" */
+static const char *peer_text(struct hang_text *x, const struct hang_want *w, const char *what)
 {
-	if (w->process)
-		return hang_rank_text(x, w->process);
-	if (w->peer == PEER_ANY)
-		return "any rank";
-	return w->peer >= 0 ? PHRASE(x, "rank %d of it", w->peer) : "an unknown rank";
+	if (!w->process && w->peer >= 0)
+		return PHRASE(x, "rank %d of %s%s", w->peer, comm_text(x, w), what);
+	return PHRASE(x, "%s%s, %s",
+		      w->process	  ? hang_rank_text(x, w->process) :
+		      w->peer == PEER_ANY ? "any rank" :
+					    "an unknown rank",
+		      what, comm_text(x, w));
 }
 
 static const char *tag_text(struct hang_text *x, const struct hang_want *w)
@@ -92,8 +95,8 @@ static const char *together_text(struct hang_text *x, const struct hang_thread *
 				 const struct hang_want *w)
 {
 	if (!w->number || hang_may_miss(&x->r->hang, t->thread->proc))
-		return PHRASE(x, "its members, on %s", hang_comm_text(x, w));
-	return PHRASE(x, "its members, call %llu on %s", (unsigned long long)w->number,
+		return PHRASE(x, "the others of %s", hang_comm_text(x, w));
+	return PHRASE(x, "the others, call %llu on %s", (unsigned long long)w->number,
 		      hang_comm_text(x, w));
 }
 
@@ -102,15 +105,14 @@ static const char *kind_text(struct hang_text *x, const struct hang_thread *t,
 {
 	switch (w->kind) {
 	case HANG_RECV:
-		return PHRASE(x, "a message from %s, %s, %s", peer_text(x, w), tag_text(x, w),
-			      comm_text(x, w));
+		return PHRASE(x, "a message from %s",
+			      peer_text(x, w, PHRASE(x, ", %s", tag_text(x, w))));
 	case HANG_SEND:
-		return PHRASE(x, "%s to receive, %s, %s", peer_text(x, w), tag_text(x, w),
-			      comm_text(x, w));
+		return peer_text(x, w, PHRASE(x, " to receive, %s", tag_text(x, w)));
 	case HANG_TOGETHER:
 		return together_text(x, t, w);
 	case HANG_LOCK:
-		return PHRASE(x, "a window at %s, %s", peer_text(x, w), comm_text(x, w));
+		return PHRASE(x, "a window at %s", peer_text(x, w, ""));
 	case HANG_FILE:
 		return "a file";
 	default:
@@ -157,7 +159,7 @@ const char *hang_activity(const struct hang_thread *t)
 	static const char *const text[THREAD_STATE_CNT] = {
 		[THREAD_UNKNOWN] = "",
 		[THREAD_RUNNING] = "on a core",
-		[THREAD_RUNNABLE] = "wants a core",
+		[THREAD_RUNNABLE] = "no core",
 		[THREAD_BLOCKED] = "asleep",
 	};
 	uint32_t as = t->thread->asleep_as;

@@ -333,12 +333,10 @@ static void locks_say(struct hang_text *x)
 			continue;
 		holder = hang_lock_holder(h, t->want, t->thread->proc);
 		if (holder)
-			hang_say(
-				x, "lock", false,
-				"%s is in %s%s, for %s; %s has locked it there and not unlocked it: %s",
-				hang_rank_text(x, t->thread->proc), t->func->name,
-				hang_at_text(x, &t->site), hang_want_text(x, t, t->want),
-				hang_rank_text(x, holder), hang_where_text(x, holder));
+			hang_say(x, "lock", false, "%s is in %s%s, for %s; %s holds that lock: %s",
+				 hang_rank_text(x, t->thread->proc), t->func->name,
+				 hang_at_text(x, &t->site), hang_want_text(x, t, t->want),
+				 hang_rank_text(x, holder), hang_where_text(x, holder));
 	}
 }
 
@@ -390,10 +388,10 @@ static void unseen_say(struct hang_text *x)
 		hang_say(
 			x, "unseen", false, "%s",
 			h->lost ?
-				"Records of calls were lost: which messages are missing, and how many "
-				"collective calls were made, is unknown" :
-				"What ranks did before the recording began is unknown, and so is which "
-				"messages are missing and how many collective calls were made");
+				"Records of calls were lost, so missing messages and the number of "
+				"collective calls are unknown" :
+				"What ranks did before the recording is unknown, so missing messages "
+				"and the number of collective calls are, too");
 }
 
 void hang_sentences_make(struct hang_text *x)

@@ -31,10 +31,9 @@ static const char *what_text(struct hang_text *x, const struct hang_thread *t)
 	const char *text;
 
 	if (!t->func)
-		return t->last ? PHRASE(x, "last call: %s", t->last->name) :
-				 "no MPI call was recorded";
+		return t->last ? PHRASE(x, "last call: %s", t->last->name) : "–";
 	if (!t->nwant)
-		return "";
+		return t->before ? "unknown: it called before the recording" : "";
 	text = hang_want_text(x, t, t->want);
 	return t->nwant == 1 ? text : PHRASE(x, "%s, and %u more", text, t->nwant - 1);
 }

@@ -139,7 +139,8 @@ static void missing_say(struct hang_text *x, const struct hang_thread *t, const 
 	if (missing.n)
 		others = PHRASE(x, "; %s", missing_text(x, &missing, known));
 	if (unrecorded)
-		more = PHRASE(x, "; %u of its members were not recorded", unrecorded);
+		more = PHRASE(x, "; %u of its members %s not recorded", unrecorded,
+			      unrecorded == 1 ? "was" : "were");
 	if (missing.n || unrecorded)
 		hang_say(x, "missing", false, "%s in %s%s%s on %s%s%s%s",
 			 hang_members_text(x, &in, "is", "are"), w->func->name,

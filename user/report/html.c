@@ -92,7 +92,7 @@ static void ends_put(struct html *h)
 
 		if (text && shown < ENDS_SHOWN) {
 			if (!shown++)
-				html_put(h, "<h2>Ranks that did not end well, the first one "
+				html_put(h, "<h2>Ranks that failed or did not finish, earliest "
 					    "first</h2>\n");
 			html_paragraph(h, "bad", "%s.", text);
 		} else if (text) {

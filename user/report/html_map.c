@@ -121,8 +121,8 @@ const char *html_map_state(const struct html *h, int state)
 	static const char *const names[MOMENT_STATES] = {
 		[MOMENT_COMPUTING] = "computing",     [MOMENT_NO_CORE] = "no core",
 		[MOMENT_WAITING] = "transfer",	      [MOMENT_MPI] = "MPI work",
-		[MOMENT_LATE] = "waiting for a rank", [MOMENT_OPEN] = "call not returned",
-		[MOMENT_FILES] = "file I/O",	      [MOMENT_APART] = "start and end apart",
+		[MOMENT_LATE] = "waiting for a rank", [MOMENT_OPEN] = "unfinished call",
+		[MOMENT_FILES] = "file I/O",	      [MOMENT_APART] = "starting or ending",
 		[MOMENT_ASLEEP] = "asleep",	      [MOMENT_TRACING] = "tracing",
 		[MOMENT_UNKNOWN] = "unknown"};
 
@@ -362,8 +362,8 @@ void html_map(struct html *h)
 	}
 	html_paragraph(
 		h, NULL,
-		"Each column shows what took most of %s between MPI_Init and MPI_Finalize; times "
-		"are since the recording began.",
+		"Each column covers %s between MPI_Init and MPI_Finalize, and shows what took most "
+		"of it; times are since the recording began.",
 		ROUND_NS_TEXT((h->bands.to_ns - h->bands.from_ns) / HTML_MAP_COLUMNS));
 	if (h->rows.folded)
 		html_paragraph(
@@ -376,7 +376,7 @@ void html_map(struct html *h)
 	legend_put(h);
 	picture_put(h);
 	if (h->recordings) {
-		html_put(h, "<p class=\"moment\">All of it: ");
+		html_put(h, "<p class=\"moment\">The whole run as a picture: ");
 		html_command(h, (struct html_moment){h->bands.from_ns, h->bands.to_ns});
 		html_put(h, "</p>\n");
 	}

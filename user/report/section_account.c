@@ -29,9 +29,9 @@ static const struct {
 	[ACCOUNT_TRANSFER] = {"transfer_ns", "transfer"},
 	[ACCOUNT_FILE_IO] = {"file_io_ns", "file I/O"},
 	[ACCOUNT_TRACING] = {"tracing_ns", "tracing"},
-	[ACCOUNT_OPEN] = {"open_ns", "call not returned"},
+	[ACCOUNT_OPEN] = {"open_ns", "unfinished call"},
 	[ACCOUNT_UNKNOWN] = {"unknown_ns", "unknown"},
-	[ACCOUNT_APART] = {"apart_ns", "start and end apart"},
+	[ACCOUNT_APART] = {"apart_ns", "starting or ending"},
 };
 
 static double pct_of(uint64_t ns, uint64_t total_ns)
@@ -137,7 +137,7 @@ void json_account(struct json_out *j, const struct report *r)
 #define RANGES_SHOWN 2 /* ranges of CPUs that a thread is bound to */
 
 /*
- * Columns. Each is the sum of one class or two. loss: what "lost most by" says of it; NULL: names
+ * Columns. Each is the sum of one class or two. loss: what "largest loss" says of it; NULL: names
  * who had the core, or who came late.
  */
 static const struct {
@@ -154,9 +154,9 @@ static const struct {
 	{"transfer", ACCOUNT_TRANSFER, ACCOUNT_TRANSFER, true, "messages, collectives"},
 	{"file I/O", ACCOUNT_FILE_IO, ACCOUNT_FILE_IO, false, "read and wrote files"},
 	{"tracing", ACCOUNT_TRACING, ACCOUNT_TRACING, false, "povtrace"},
-	{"in open call", ACCOUNT_OPEN, ACCOUNT_OPEN, false, "a call that had not returned"},
+	{"unfinished", ACCOUNT_OPEN, ACCOUNT_OPEN, false, "in an unfinished call"},
 	{"unknown", ACCOUNT_UNKNOWN, ACCOUNT_UNKNOWN, false, "unknown"},
-	{"apart", ACCOUNT_APART, ACCOUNT_APART, false, "in MPI_Init or MPI_Finalize"},
+	{"start/end", ACCOUNT_APART, ACCOUNT_APART, false, "in MPI_Init or MPI_Finalize"},
 };
 
 #define COLUMNS_CNT (sizeof(columns) / sizeof(columns[0]))
@@ -194,26 +194,41 @@ static void share_cell(struct columns *t, uint64_t ns, uint64_t total_ns)
 		columns_cell(t, "%.0f %%", pct);
 }
 
-/* The process that had a rank's core longest; NULL: unknown. */
-static const struct model_process *holder_most(const struct report *r,
-					       const struct account_rank *rank)
+/* The program that had a rank's core longest; UINT32_MAX: unknown. *one: a single process of it. */
+static uint32_t holder_most(const struct report *r, const struct account_rank *rank, bool *one)
 {
-	const struct held *h, *most = NULL;
+	uint64_t *ns = xcalloc(r->nprocesses + 1, sizeof(*ns));
+	uint32_t *processes = xcalloc(r->nprocesses + 1, sizeof(*processes)), most = UINT32_MAX;
+	const struct held *h;
 
-	for (size_t at = 0; (h = map_next(&r->findings.app.held, &at, NULL));)
-		if (h->waiter == rank->thread && h->holder != HELD_UNKNOWN &&
-		    (!most || h->ns > most->ns || (h->ns == most->ns && h->holder < most->holder)))
-			most = h;
-	return most ? model_process_get(r->model, most->holder) : NULL;
+	for (size_t at = 0; (h = map_next(&r->findings.app.held, &at, NULL));) {
+		if (h->waiter != rank->thread || h->holder == HELD_UNKNOWN)
+			continue;
+		ns[r->reasons.program[h->holder]] += h->ns;
+		processes[r->reasons.program[h->holder]]++;
+	}
+	for (uint32_t i = 0; i < r->nprocesses; i++)
+		if (ns[i] && (most == UINT32_MAX || ns[i] > ns[most]))
+			most = i;
+	*one = most != UINT32_MAX && processes[most] == 1;
+	free(processes);
+	free(ns);
+	return most;
 }
 
-/* The rank whose messages it waited for longest; NULL unless that is half of its waiting time. */
+/*
+ * The rank that it waited for longest; NULL unless that is half of its waiting time. With two
+ * ranks, it is always the other one.
+ */
 static const struct model_process *late_most(const struct report *r,
 					     const struct account_rank *rank)
 {
 	const struct map *pairs = &r->findings.late.pairs[LATE_SENDER];
 	const struct waited_for *w, *most = NULL;
 
+	for (uint32_t i = 0; r->account.nrank == 2 && i < 2; i++)
+		if (r->account.rank[i].process != rank->process)
+			return model_process_get(r->model, r->account.rank[i].process);
 	for (size_t at = 0; (w = map_next(pairs, &at, NULL));)
 		if (w->waiter == rank->process &&
 		    (!most || w->ns > most->ns || (w->ns == most->ns && w->late < most->late)))
@@ -223,7 +238,8 @@ static const struct model_process *late_most(const struct report *r,
 		       NULL;
 }
 
-static char *who_text(const struct report *r, const struct model_process *p)
+/* "rank 3", "bystander (2745)"; without a number if several processes of that name are meant */
+static char *who_text(const struct report *r, const struct model_process *p, bool one)
 {
 	char *name, *text;
 
@@ -232,6 +248,8 @@ static char *who_text(const struct report *r, const struct model_process *p)
 	if (!p->host_pid)
 		return xstrdup("nobody");
 	name = text_printable(p->name, 15);
+	if (!one)
+		return name;
 	text = xasprintf("%s (%u)", name, p->host_pid);
 	free(name);
 	return text;
@@ -239,19 +257,20 @@ static char *who_text(const struct report *r, const struct model_process *p)
 
 static char *no_core_text(const struct report *r, const struct account_rank *rank)
 {
-	const struct model_process *p = holder_most(r, rank);
+	bool one;
+	uint32_t holder = holder_most(r, rank, &one);
 
-	if (!p)
+	if (holder == UINT32_MAX)
 		return xstrdup("had no core");
-	if (p->idx == rank->process)
+	if (holder == rank->process)
 		return xstrdup("its own threads had the core");
-	return words(who_text(r, p), " had the core");
+	return words(who_text(r, model_process_get(r->model, holder), one), " had the core");
 }
 
 static char *waiting_text(const struct report *r, const struct account_rank *rank)
 {
 	const struct model_process *p = late_most(r, rank);
-	char *who = p ? who_text(r, p) : xstrdup("late ranks");
+	char *who = p ? who_text(r, p, true) : xstrdup("late ranks");
 	char *text = xasprintf("waited for %s", who);
 
 	free(who);
@@ -337,7 +356,7 @@ struct columns *table_account_ranks(const struct report *r, uint32_t *shown, uin
 	for (size_t c = 0; c < COLUMNS_CNT; c++)
 		if (cells & 1u << c)
 			columns_add(t, columns[c].name, COLUMNS_RIGHT);
-	columns_add(t, "lost most by", COLUMNS_LEFT);
+	columns_add(t, "largest loss", COLUMNS_LEFT);
 	for (uint32_t i = 0; i < *shown; i++)
 		rank_row(r, t, rank[i], cells);
 	free(rank);
@@ -354,9 +373,9 @@ void text_account_ranks(const struct report *r, FILE *out)
 	text_ranks_shown_note(r, out, shown, n);
 	text_windows_note(r, out);
 	text_explain(r, out,
-		     "computing: outside MPI, on a core. no core: wanted one and had none. "
+		     "computing: outside MPI, on a core. no core: ready to run, but not on a core. "
 		     "asleep: blocked outside MPI. waiting: in MPI, another rank was late. "
 		     "MPI work: in MPI, without waiting for a rank. transfer: in calls that "
-		     "wait, no rank known to be late. apart: still in MPI_Init or already in "
-		     "MPI_Finalize. CPUs: those that the rank may use.");
+		     "wait, no rank known to be late. start/end: still in MPI_Init, or already "
+		     "in MPI_Finalize or ended. CPUs: those that the rank may use.");
 }

@@ -383,7 +383,7 @@ void text_app_time(const struct report *r, FILE *out)
 		"compute: running outside MPI. MPI work: running in MPI calls that do "
 		"not wait for others. MPI wait: running in those that wait, polling "
 		"without success (less than 5 us apart), or asleep in MPI. file I/O: in "
-		"MPI_File calls. no core: wanted one and had none. asleep: blocked "
+		"MPI_File calls. no core: ready to run, but not on a core. asleep: blocked "
 		"outside MPI. %swho had the core: while it had none. bound to: the CPUs "
 		"that it could use at the end.",
 		r->facts & FACT_TRACING ?

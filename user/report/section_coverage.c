@@ -58,10 +58,8 @@ static const struct figure record_doubts[] = {
 	 .one = "thread has no record of its start",
 	 .many = "threads have no record of their start"},
 	{FIGURE_COUNT, "contradictions", "conflicts", AT(contradictions),
-	 .one = "switch or wake-up is missing without a known loss: the state before it "
-		"counts as unknown",
-	 .many = "switches or wake-ups are missing without a known loss: the states "
-		 "before them count as unknown"},
+	 .one = "record contradicts a thread's last known state, which counts as unknown",
+	 .many = "records contradict threads' last known states, which count as unknown"},
 	{FIGURE_COUNT, "bad_records", "left out", AT(bad_records), .one = "record is malformed",
 	 .many = "records are malformed"},
 	{FIGURE_COUNT, "unknown_records", "left out", AT(unknown_records),
@@ -236,6 +234,16 @@ static void names_print(FILE *out, const char *what, const json_t *names)
 	fputc('\n', out);
 }
 
+static void probes_print(const struct coverage_library *l, FILE *out)
+{
+	fprintf(out, "             %" PRIu64 " functions attached", l->attached);
+	text_foreign(out, " by ", l->link, 40);
+	fprintf(out,
+		", %" PRIu64 " absent, %" PRIu64 " failed; sites: %" PRIu64 " emulated, %" PRIu64
+		" single-stepped\n",
+		l->missing, l->failed, l->emulated, l->stepped);
+}
+
 static void library_print(const struct coverage_library *l, FILE *out)
 {
 	fputs("  library    ", out);
@@ -247,12 +255,8 @@ static void library_print(const struct coverage_library *l, FILE *out)
 		fprintf(out,
 			"             %" PRIu64 " functions recorded by processes themselves\n",
 			l->preloaded);
-	fprintf(out, "             %" PRIu64 " functions attached", l->attached);
-	text_foreign(out, " by ", l->link, 40);
-	fprintf(out,
-		"; %" PRIu64 " not in it, %" PRIu64 " failed; sites: %" PRIu64 " emulated, %" PRIu64
-		" single-stepped\n",
-		l->missing, l->failed, l->emulated, l->stepped);
+	if (!l->preloaded || l->attached || l->failed)
+		probes_print(l, out);
 	names_print(out, "FAILED", l->failed_names);
 	text_foreign(out, "             refused by the kernel: ", l->refused, 80);
 	fputs(*l->refused ? "\n" : "", out);
@@ -426,10 +430,8 @@ static void waits_print(const struct coverage *v, FILE *out)
 {
 	if (v->questions)
 		fprintf(out,
-			"  waits      threads asked povtrace %s time%s to examine a file, and "
-			"waited %s in all\n",
-			COUNT_TEXT(v->questions), v->questions == 1 ? "" : "s",
-			NS_TEXT(v->wait_ns));
+			"  waits      threads waited %s in all, %s, while povtrace examined files\n",
+			NS_TEXT(v->wait_ns), PLURAL_TEXT(v->questions, "time", "times"));
 }
 
 static void doubts_print(const struct report *r, FILE *out)
@@ -557,7 +559,7 @@ void text_coverage(const struct report *r, FILE *out)
 
 	text_section(out, "Coverage: what was recorded, and what it cost");
 	if (!v->nlibrary)
-		fprintf(out, "  library    none was probed\n");
+		fprintf(out, "  library    no library was probed\n");
 	for (i = 0; i < v->nlibrary; i++)
 		library_print(&v->library[i], out);
 	losses_print(r, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shows what went wrong: ranks that did not end well (analysis/rank_ends.h), MPI calls that failed,
+ * Shows what went wrong: ranks that failed or did not finish (analysis/rank_ends.h), MPI calls that failed,
  * and ranks that a wrong launcher started. Such ranks are alone, by what MPI reports, although a
  * launcher has given each one a different rank of one job. Leftover environment variables give all
  * processes the same rank, so they do not count. Neither do variables that a rank's children
@@ -20,7 +20,7 @@
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 
-/* ---- ranks that did not end well ---- */
+/* ---- ranks that failed or did not finish ---- */
 
 #define ENDS_SHOWN 4 /* most lines on the first screen */
 
@@ -40,7 +40,7 @@ void text_ends(const struct report *r, FILE *out)
 
 	if (!e->n)
 		return;
-	text_section(out, "%s that did not end well, the first one first",
+	text_section(out, "%s that failed or did not finish, earliest first",
 		     only_ranks(e) ? "Ranks" : "Processes");
 	for (uint32_t i = 0; i < e->n; i++) {
 		text = rank_ends_text(e, i);

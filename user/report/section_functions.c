@@ -93,7 +93,7 @@ static void columns_explain(const struct report *r, FILE *out, const struct func
 		     "and mean, not in p50, p99 and max. p50 and p99 are within 0.8 %%.");
 	text_explain(r, out,
 		     "sent: bytes handed over. received: bytes that arrived if the call's "
-		     "status has their number, else the room that was posted. A persistent "
+		     "status has their number, else the size of the receive buffer. A persistent "
 		     "operation counts each time it is started.%s",
 		     sum->unknown_sends + sum->unknown_recvs ? " > and ?: some sizes are unknown." :
 							       "");
@@ -334,7 +334,7 @@ void text_collectives(const struct report *r, FILE *out)
 	text_section(out, "Collective calls: who came last");
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
-	columns_list(t.c, "<most for", ">at", ">behind the first");
+	columns_list(t.c, "<most for", ">at", ">after the first");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct arrival_row *a = arrivals_of(r, r->row[i]);
 
@@ -345,7 +345,7 @@ void text_collectives(const struct report *r, FILE *out)
 	text_columns(t.c, out);
 	text_processes_note(r, out, shown);
 	text_explain(r, out,
-		     "calls: collective calls that block and of which every member's was "
-		     "recorded. others waited: of the members that were in the call, until this "
-		     "rank called; where several were missing, shared among them.");
+		     "calls: blocking collectives that were recorded on every member. others "
+		     "waited: time that members in the call waited for this rank, split among "
+		     "the ranks that were still missing.");
 }

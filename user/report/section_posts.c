@@ -69,7 +69,7 @@ static void posts_note(const struct report *r, const struct traffic_flow *all, F
 	uint64_t unknown = all->sent_unknown + all->read_unknown;
 
 	text_explain(r, out,
-		     "For each carrier, only the layer nearest to the wire counts (in "
+		     "Each transport is counted at its lowest recorded layer (in "
 		     "parentheses). %%MPI, %%other: share of the bytes sent and read that was "
 		     "posted inside and outside MPI calls. received: bytes read, seen to "
 		     "arrive, or sent or written by other recorded processes.%s",
@@ -291,13 +291,12 @@ void text_transfers(const struct report *r, FILE *out)
 		by_note(r, out);
 		for (uint32_t i = 0; i < n; i++)
 			early_note(r, &sum[i], out);
-		text_explain(
-			r, out,
-			"Operations by when the first of their data was posted: in the call that "
-			"started them, in the call that completed them, or meanwhile. not here: "
-			"this process posted no data; the other side or an unrecorded layer "
-			"moves them. unclear: several were in flight, sizes are unknown, or "
-			"records are missing.");
+		text_explain(r, out,
+			     "Operations by when their first data was posted: in the call that "
+			     "started them, in the call that completed them, or between. not here: "
+			     "this process posted no data; the other side or an unrecorded layer "
+			     "moves them. unclear: several were in flight, sizes are unknown, or "
+			     "records are missing.");
 	}
 	free(sum);
 }

@@ -32,10 +32,10 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  PLURAL_TEXT(ends.all, "send or receive", "sends and receives"));
 	if (r->findings.arrivals.uncertain)
 		text_note(out,
-			  "%s may belong to other calls: waiting in them counts as transfer "
-			  "(--findings).",
-			  PLURAL_TEXT(r->findings.arrivals.uncertain, "call of collectives",
-				      "calls of collectives"));
+			  "%s could not be matched for certain: waiting in them counts as "
+			  "transfer (--findings).",
+			  PLURAL_TEXT(r->findings.arrivals.uncertain, "collective call",
+				      "collective calls"));
 	if (r->too_long)
 		text_note(out,
 			  "The recording is too long for the report to replay: \"shorter by\" has "
@@ -228,12 +228,11 @@ static void uncertain_note(const struct report *r, FILE *out)
 		if (messages)
 			human_plural(m, sizeof(m), messages, "message", "messages");
 		if (calls)
-			human_plural(c, sizeof(c), calls, "call of collectives",
-				     "calls of collectives");
+			human_plural(c, sizeof(c), calls, "collective call", "collective calls");
 		if (messages || calls)
 			text_note(
 				out,
-				"Lateness unknown: %s%s%s. Which of them belong together is uncertain: "
+				"Lateness unknown: %s%s%s. Which ends belong together is uncertain: "
 				"%s.",
 				m, messages && calls ? " and " : "", c, why[i]);
 	}
@@ -297,8 +296,8 @@ static void unseen_note(const struct report *r, FILE *out)
 				  "the scheduler was not recorded");
 	if (r->findings.app.lost)
 		text_note(out,
-			  "Not examined, because records are missing: balance, and progress at "
-			  "targets of one-sided communication.");
+			  "Not examined, because records are missing: load balance, and progress "
+			  "of one-sided communication at its targets.");
 	if (ends.unmatched)
 		text_note(out, "Lateness unknown: %s of %s, which were not matched (--messages).",
 			  COUNT_TEXT(ends.unmatched),

@@ -120,8 +120,8 @@ static void rank_notes(const struct report *r, FILE *out)
 	if (sched)
 		text_explain(
 			r, out,
-			"running: on a CPU. runnable: wanted one (woken or preempted) and "
-			"had none. blocked: slept.%s",
+			"running: on a CPU. runnable: ready to run (woken or preempted), but "
+			"not on a CPU. blocked: slept.%s",
 			r->facts & FACT_UNKNOWN ?
 				" unkn: unknown, because it is before a thread's first record or "
 				"scheduler records are missing." :

@@ -400,8 +400,11 @@ static void print_head(const struct report *r, FILE *out)
 char *text_facts(const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
-	char *text = xasprintf("%s · %s · %s · %s · %s",
-			       ROUND_NS_TEXT(info->end_ns - info->start_ns),
+	uint64_t whole_ns = info->end_ns - info->start_ns, run_ns = r->reasons.run_ns;
+	char *run = run_ns && run_ns < whole_ns / 2 ?
+			    xasprintf(", %s from MPI_Init to MPI_Finalize", ROUND_NS_TEXT(run_ns)) :
+			    xstrdup("");
+	char *text = xasprintf("%s%s · %s · %s · %s · %s", ROUND_NS_TEXT(whole_ns), run,
 			       PLURAL_TEXT(r->nranks, "rank", "ranks"),
 			       PLURAL_TEXT(info->nr_cpus, "CPU", "CPUs"),
 			       PLURAL_TEXT(info->nhosts > 1 ? info->nhosts : 1, "node", "nodes"),
@@ -409,6 +412,7 @@ char *text_facts(const struct report *r)
 			       r->lost_any	? "records lost" :
 						  "nothing lost");
 
+	free(run);
 	if (r->distorted)
 		text = words(text, " · tracing cost %.1f %%", distortion_most_pct(&r->distortion));
 	return text;
@@ -466,6 +470,15 @@ static bool any_target_lives(const struct report *r)
 	return false;
 }
 
+static bool mpi_was_loaded(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->coverage.nlibrary; i++)
+		if (*r->coverage.library[i].flavour &&
+		    (r->coverage.library[i].attached || r->coverage.library[i].preloaded))
+			return true;
+	return false;
+}
+
 void text_no_rank(const struct report *r, FILE *out)
 {
 	text_section(out, "No MPI process was seen");
@@ -484,11 +497,16 @@ void text_no_rank(const struct report *r, FILE *out)
 			  "host, and what \"povtrace check\" reports.");
 		return;
 	}
+	if (mpi_was_loaded(r)) {
+		text_note(out, "Processes loaded an MPI library, but none of them completed "
+			       "MPI_Init.");
+		return;
+	}
 	text_note(out, "No recorded process initialised MPI, or povtrace could not attach to "
 		       "its library (see Coverage below). Check that the command starts the MPI "
 		       "program on this host, and what \"povtrace check\" reports. A static "
 		       "program must keep its symbol table (nm PROGRAM | grep MPI_Init). To "
-		       "record a running program, name it with -p, or use --all.");
+		       "record a running program, use povtrace record -p PID, or --all.");
 }
 
 int report_traffic_check(const struct report *r)
@@ -595,6 +613,9 @@ void report_text(const struct report *r, FILE *out)
 		fputs(r->source->temporary ?
 			      "\n  For more, keep a recording (`povtrace record`) and use `povtrace "
 			      "report`.\n" :
+		      !r->nranks ?
+			      "\nMore: povtrace report --times | --functions | --all; povtrace "
+			      "export makes a timeline;\nhow to read this: povtrace help report\n" :
 			      "\nMore: povtrace report --findings | --times | --functions | "
 			      "--messages | --all; povtrace advise;\n"
 			      "povtrace export makes a timeline; how to read this: "

@@ -29,7 +29,7 @@ struct trace_source {
 /* The name to show to users. */
 static inline const char *trace_source_name(const struct trace_source *s)
 {
-	return s->temporary ? "(not kept)" : s->path;
+	return s->temporary ? "(no file kept)" : s->path;
 }
 
 /*
