@@ -2,7 +2,7 @@
 /*
  * The report's sections. section_<name>.c has the table of figures of a section and prints it as
  * text and JSON. This header declares the functions of all sections, and the helpers that they
- * share (text.c, json.c).
+ * share (text_pieces.c, json.c).
  */
 #ifndef POV_REPORT_SECTION_H
 #define POV_REPORT_SECTION_H
@@ -149,6 +149,13 @@ void text_process_cells(const struct report *r, struct columns *c, uint32_t idx,
 /* Adds the same cells for a row that sums several processes. */
 void text_process_sum(const struct report *r, struct columns *c, const char *name, bool pid);
 void text_processes_note(const struct report *r, FILE *out, uint32_t shown);
+
+/* ---- the first lines (text_head.c) ---- */
+
+/* Prints all about the recording, and what to doubt. */
+void text_head(const struct report *r, FILE *out);
+/* The same in a few lines: file, command and facts. */
+void text_short_head(const struct report *r, FILE *out);
 
 /* ---- shared by the text and the page ---- */
 
