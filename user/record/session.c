@@ -11,7 +11,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +31,7 @@
 #include "record/session_priv.h"
 #include "layers/func_table.h"
 
-#define POLL_MS 10
-#define POLL_CALM_MS 40 /* while records are few: each look takes a rank's core for a moment */
 #define CALM_RECORDS_PER_MS 50
-#define PRESSING_SHARE 4	   /* a ring of the kernel half fuller than a fourth is urgent */
-#define LOOK_MS 10		   /* between cheap checks whether processes' rings fill */
-#define POLL_FULL_MS 1		   /* while processes' rings fill fast */
 #define SAMPLE_NS 10000000ull	   /* between readings of rings and losses */
 #define FLUSH_AGE_NS 1000000000ull /* blocks older than this are written to the file */
 /* limit for inspecting all files that a command will load or has loaded */
@@ -45,84 +39,6 @@
 #define LIMITS_NS 100000000ull /* between readings of CPU time limits */
 #define URGENT_NICE (-20)
 #define PROGRESS_NS 1000000000ull
-
-/* ---- records ---- */
-
-bool session_is_calibration(const struct pov_hdr *rec)
-{
-	return rec->kind == POV_KIND_COUNTED &&
-	       ((const struct pov_counted *)rec)->func >= func_table_count();
-}
-
-void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec)
-{
-	int err;
-
-	if ((s->end_ns && rec->ts_ns > s->end_ns) ||
-	    (rec->kind == POV_KIND_COUNTED && session_is_calibration(rec)))
-		return;
-	s->seen++;
-	if (s->keep)
-		session_keep_record(s, rec);
-	err = trace_writer_add(s->writer, stream, rec);
-	if (!err) {
-		overhead_record(&s->overhead, rec);
-		return;
-	}
-	s->refused++;
-	if (!s->err)
-		s->err = err;
-}
-
-static int on_ring(void *ctx, void *data, size_t bytes)
-{
-	const struct ring_ctx *r = ctx;
-
-	(void)bytes;
-	if (!r->s->discard)
-		session_record(r->s, r->stream, data);
-	return 0;
-}
-
-static int on_control(void *ctx, void *data, size_t bytes)
-{
-	const struct pov_hdr *rec = data;
-	struct session *s = ctx;
-
-	(void)bytes;
-	if (s->discard)
-		return 0;
-	if (rec->kind != POV_KIND_PATH && rec->kind != POV_KIND_HANDED &&
-	    rec->kind != POV_KIND_UNREACHED && rec->kind != POV_KIND_INIT)
-		session_record(s, TRACE_STREAM_TASKS, data);
-	/* An ending process may just have initialised MPI, and is unknown afterwards. */
-	if (rec->kind == POV_KIND_EXIT)
-		session_preload_identity(s, rec);
-	images_control(s->images, data);
-	if (rec->kind != POV_KIND_EXIT)
-		session_preload_identity(s, rec);
-	session_stack_identity(s, rec);
-	return 0;
-}
-
-static int rings_open(struct session *s)
-{
-	int err;
-
-	s->rings = ring_buffer__new(s->kernel.control_fd, on_control, s, NULL);
-	if (!s->rings)
-		goto fail;
-	for (unsigned int i = 0; i <= s->kernel.rings; i++) {
-		s->ring_ctx[i] = (struct ring_ctx){.s = s, .stream = i};
-		if (ring_buffer__add(s->rings, s->kernel.ring_fd[i], on_ring, &s->ring_ctx[i]))
-			goto fail;
-	}
-	return 0;
-fail:
-	err = -errno;
-	log_error("cannot map the rings: %s", strerror(-err));
-	return err;
-}
 
 /* Sets this thread's priority. The threads that compress and write keep theirs. */
 static void session_nice(struct session *s, int nice)
@@ -132,18 +48,6 @@ static void session_nice(struct session *s, int nice)
 	s->nice = nice;
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), nice))
 		log_debug("priority: %s", strerror(errno));
-}
-
-/* True if a ring of the kernel half is so full that records may be lost soon. */
-static bool rings_press(struct session *s)
-{
-	for (unsigned int i = 0; i <= s->kernel.rings; i++) {
-		struct ring *r = ring_buffer__ring(s->rings, i + 1);
-
-		if (r && ring__avail_data_size(r) > ring__size(r) / PRESSING_SHARE)
-			return true;
-	}
-	return false;
 }
 
 static void on_snapshot(void *ctx, const void *task)
@@ -267,7 +171,7 @@ static int session_load(struct session *s)
 	session_keep_open(s);
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
 		log_debug("calibration: %s", strerror(errno));
-	return rings_open(s);
+	return session_rings_open(s);
 }
 
 /* Waits for the calibration, and drops its records. */
@@ -281,47 +185,6 @@ static void session_calibrated(struct session *s)
 	kernel_reset_counters(&s->kernel);
 }
 
-static int wait_ms(const struct session *s)
-{
-	return s->preload_full ? POLL_FULL_MS : s->calm ? POLL_CALM_MS : POLL_MS;
-}
-
-/*
- * Waits until something arrives or it is time to read the rings, earlier if processes' rings fill
- * fast. Returns how many descriptors are ready, or -1.
- */
-static int rings_wait(const struct session *s, struct pollfd *polled, unsigned int cnt)
-{
-	int left_ms = wait_ms(s), n;
-
-	do {
-		n = poll(polled, cnt, left_ms < LOOK_MS ? left_ms : LOOK_MS);
-		left_ms -= LOOK_MS;
-	} while (!n && left_ms > 0 && !session_preload_fills(s));
-	return n;
-}
-
-/*
- * Moves records from the rings and handles the helper's replies; waits some ms for either. 1 if the
- * command has ended, 0, or -errno.
- */
-static int rings_poll(struct session *s)
-{
-	struct pollfd p[3 + PRELOAD_POLLED] = {{.fd = ring_buffer__epoll_fd(s->rings),
-						.events = POLLIN},
-					       {.fd = images_fd(s->images), .events = POLLIN},
-					       {.fd = s->launch_fd, .events = POLLIN}};
-	unsigned int asking = session_preload_polled(s, p + 3);
-	int n = 0;
-
-	kernel_say_alive(&s->kernel, true);
-	if (rings_wait(s, p, 3 + asking) > 0 && p[0].revents)
-		n = ring_buffer__poll(s->rings, 0);
-	images_poll(s->images);
-	session_preload_work(s, p + 3, asking);
-	return n < 0 && n != -EINTR ? n : p[2].revents != 0;
-}
-
 /*
  * Waits until the helper has answered every request, or too long. Files that are not inspected by
  * then are inspected when a process maps them. The rings are emptied meanwhile.
@@ -331,7 +194,7 @@ static void session_settle(struct session *s, const volatile int *stop)
 	uint64_t until_ns = kernel_now_ns() + SETTLE_NS;
 
 	do {
-		rings_poll(s);
+		session_rings_poll(s);
 	} while (!images_settled(s->images) && !*stop && kernel_now_ns() < until_ns);
 }
 
@@ -472,7 +335,7 @@ static void session_sample(struct session *s, uint64_t now)
 {
 	uint64_t elapsed_ns = now - s->sampled_ns;
 
-	bool pressing = rings_press(s);
+	bool pressing = session_rings_press(s);
 
 	s->sampled_ns = now;
 	session_take(s);
@@ -497,7 +360,7 @@ static int session_loop(struct session *s, const volatile int *stop)
 	s->loop_ns = s->shown_ns = kernel_now_ns();
 	s->cpu_begun_ns = session_own_cpu_ns(s);
 	for (;;) {
-		n = rings_poll(s);
+		n = session_rings_poll(s);
 		if (n < 0) {
 			log_error("cannot read the rings: %s", strerror(-n));
 			s->res->reason = "ring error";

@@ -110,12 +110,24 @@ void session_stored_count(struct session *s);
 /* Returns the CPU time of this process and its helper. */
 uint64_t session_own_cpu_ns(const struct session *s);
 
-/* ---- session.c, for the others ---- */
+/* ---- session_rings.c ---- */
 
 /* Returns true for counts of the calibration's process, which arrive only when it ends. */
 bool session_is_calibration(const struct pov_hdr *rec);
 /* Stores a record unless it is later than end_ns. */
 void session_record(struct session *s, unsigned int stream, const struct pov_hdr *rec);
+/* Maps the rings. 0 or -errno (printed). */
+int session_rings_open(struct session *s);
+/* True if a ring of the kernel half is so full that records may be lost soon. */
+bool session_rings_press(struct session *s);
+/*
+ * Moves records from the rings and handles the helper's replies; waits some ms for either. 1 if the
+ * command has ended, 0, or -errno.
+ */
+int session_rings_poll(struct session *s);
+
+/* ---- session.c, for the others ---- */
+
 /* Reads the rings and the counts of losses. */
 void session_take(struct session *s);
 /* Records the existing tasks: all, or those of current targets (by session_options.sched). */
