@@ -18,10 +18,11 @@
 #include "target/proc.h"
 
 /*
- * Drop clients that stay silent this long. Any user may connect and fill the queue; recorded
- * processes are as patient with us.
+ * Drops clients that stay silent this long: recorded processes, which are as patient with us;
+ * these if no other client can connect; and others, as any user may connect.
  */
 #define SILENT_NS 10000000000ull
+#define SILENT_FULL_NS 500000000ull
 #define SILENT_STRANGER_NS 20000000ull
 
 /* Finds the process at the other end, which must be recorded. 0 or -errno. */
@@ -279,9 +280,10 @@ static void asking_read(struct preload *p, unsigned int i)
 static bool asking_is_stale(const struct preload *p, const struct asking *a)
 {
 	uint64_t silent_ns = kernel_now_ns() - a->since_ns;
+	uint64_t most_ns = p->asking_cnt < ASKING_MAX ? SILENT_NS : SILENT_FULL_NS;
 	uint32_t tgid;
 
-	return (silent_ns > SILENT_NS && !a->then && !a->planned) ||
+	return (silent_ns > most_ns && !a->then && !a->planned) ||
 	       (silent_ns > SILENT_STRANGER_NS && asker_find(p, a->conn, &tgid));
 }
 
