@@ -289,8 +289,8 @@ static void wants_find(struct hang *h, struct hang_thread *t, const struct model
 	} else {
 		want_add(t, !strcmp(c->func->group, "io") ? HANG_FILE : HANG_OTHER, c->func, r);
 	}
-	t->any = !strncmp(c->func->name, "MPI_Waitany", 11) ||
-		 !strncmp(c->func->name, "MPI_Waitsome", 12);
+	t->any_suffices = !strncmp(c->func->name, "MPI_Waitany", 11) ||
+			  !strncmp(c->func->name, "MPI_Waitsome", 12);
 }
 
 /* ---- incoming records ---- */
@@ -348,8 +348,8 @@ static void call_opened(struct hang *h, struct hang_thread *t, const struct mode
 	t->polls = false;
 	t->site = c->site;
 	t->since_ns = c->begin_ns;
-	t->before = model_ran_before(h->model, c->thread->proc) &&
-		    c->begin_ns <= model_get_info(h->model)->start_ns;
+	t->began_before = model_ran_before(h->model, c->thread->proc) &&
+			  c->begin_ns <= model_get_info(h->model)->start_ns;
 	t->times = c->split;
 	wants_find(h, t, c, joint, number);
 	h->open++;
@@ -465,7 +465,7 @@ static void silent_add(struct hang *h, const struct model_thread *t)
 		return;
 	own = table_row(h->thread, h->nthread, t->idx);
 	own->thread = t;
-	own->before = true;
+	own->began_before = true;
 	own->times = t->times;
 }
 

@@ -65,8 +65,8 @@ struct hang_thread {
 	const struct func_info *func;
 	bool polls; /* the thread polls and has found nothing */
 	/* the call was in progress when the recording began */
-	bool before;
-	bool any; /* one of its wants is enough for it to go on */
+	bool began_before;
+	bool any_suffices; /* one of its wants is enough for it to go on */
 	/*
 	 * Set by hang_settle: the call lasted for all of the recording, no records of calls were
 	 * lost, and the thread had time to work. Then a want whose other side is unknown is

@@ -205,7 +205,7 @@ bool hang_waits(const struct hang_thread *t, const struct hang_want *w)
 
 static void thread_settle(const struct hang *h, struct hang_thread *t)
 {
-	t->presumed = t->before && !h->lost && thread_worked(t);
+	t->presumed = t->began_before && !h->lost && thread_worked(t);
 	for (uint32_t i = 0; i < t->nwant; i++) {
 		struct hang_want *w = &t->want[i];
 
@@ -236,7 +236,7 @@ static bool thread_is_stuck(const struct hang *h, const struct hang_thread *t)
 
 	for (uint32_t i = 0; i < t->nwaits_for; i++)
 		never += never_will(h, t->waits_for[i]);
-	if (!t->any)
+	if (!t->any_suffices)
 		return never;
 	for (uint32_t i = 0; i < t->nwant; i++)
 		if (!hang_waits(t, &t->want[i]) || !never_will(h, t->want[i].process->idx))

@@ -33,8 +33,9 @@ const char *const reason_names[REASON_KINDS] = {
 
 /* Time that one rank lost itself for one reason. */
 struct own_loss {
-	uint32_t kind; /* enum reason_kind; after victims_find() an index of reasons.reason */
+	enum reason_kind kind;
 	uint32_t process, victim;
+	uint32_t reason; /* index of reasons.reason; set by victims_find() */
 	uint64_t ns;
 };
 
@@ -72,7 +73,7 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 		return;
 	reason_of(k, kind, process)->own_ns += ns;
 	(void)table_row(k->own, k->own_room, k->nown);
-	k->own[k->nown++] = (struct own_loss){kind, process, victim, ns};
+	k->own[k->nown++] = (struct own_loss){kind, process, victim, 0, ns};
 }
 
 /* Returns the kind of each process as a holder of cores. */
@@ -392,7 +393,7 @@ static int own_compare(const void *va, const void *vb)
 {
 	const struct own_loss *a = va, *b = vb;
 
-	return u64_compare(a->kind, b->kind) ?: u64_compare(a->victim, b->victim);
+	return u64_compare(a->reason, b->reason) ?: u64_compare(a->victim, b->victim);
 }
 
 /* Finds the rank that lost most by each reason. Frees k->own. */
@@ -401,11 +402,11 @@ static void victims_find(struct maker *k)
 	uint32_t end;
 
 	for (uint32_t i = 0; i < k->nown; i++)
-		k->own[i].kind = reason_find(k->r, k->own[i].kind, k->own[i].process);
+		k->own[i].reason = reason_find(k->r, k->own[i].kind, k->own[i].process);
 	if (k->nown)
 		qsort(k->own, k->nown, sizeof(*k->own), own_compare);
 	for (uint32_t i = 0; i < k->nown; i = end) {
-		struct reason *r = &k->r->reason[k->own[i].kind];
+		struct reason *r = &k->r->reason[k->own[i].reason];
 		uint64_t ns = 0;
 
 		for (end = i; end < k->nown && !own_compare(&k->own[i], &k->own[end]); end++)

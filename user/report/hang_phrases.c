@@ -212,7 +212,7 @@ static const char *call_text(struct hang_text *x, const struct hang_thread *t)
 	const char *want = t->nwant ? hang_want_text(x, t, t->want) : "";
 
 	return PHRASE(x, "it is in %s%s for %s%s%s%s%s", t->func->name, hang_at_text(x, &t->site),
-		      t->before ? "at least " : "", NS_TEXT(hang_since_ns(x->r, t)),
+		      t->began_before ? "at least " : "", NS_TEXT(hang_since_ns(x->r, t)),
 		      activity_text(x, t), *want ? ", and waits for " : "", want);
 }
 

@@ -33,7 +33,7 @@ static const char *what_text(struct hang_text *x, const struct hang_thread *t)
 	if (!t->func)
 		return t->last ? PHRASE(x, "last call: %s", t->last->name) : "–";
 	if (!t->nwant)
-		return t->before ? "unknown: it called before the recording" : "";
+		return t->began_before ? "unknown: it called before the recording" : "";
 	text = hang_want_text(x, t, t->want);
 	return t->nwant == 1 ? text : PHRASE(x, "%s, and %u more", text, t->nwant - 1);
 }
@@ -50,7 +50,7 @@ static struct hang_group group_new(struct hang_text *x, uint32_t idx)
 	};
 
 	g.least_ns = g.most_ns = hang_since_ns(x->r, t);
-	g.at_least = t->before;
+	g.at_least = t->began_before;
 	return g;
 }
 
