@@ -108,7 +108,7 @@ static const struct site_case cases[] = {
 	{"overlap", "endbr64\npush %rbx\njmp 1f+1\n1: .byte 0x3d,0x90,0x90,0x90,0x90\n" TAIL, 6, 0,
 	 0, S, "inside an instruction"},
 	{"not_code", "endbr64\npush %rbx\n" TAIL "\n.byte 0x06,0x06", 6, 0, 0, S,
-	 "not all of it is code"},
+	 "it contains bytes that are not code"},
 	/* where the kernel refuses */
 	{"nop2_push", ".byte 0x66,0x90\npush %rbx\n" TAIL, 6, 0, 2, E, "emulated"},
 	{"nop2_ret", ".byte 0x66,0x90\nret", 6, 0, 2, S, "stack pointer"},
@@ -183,7 +183,7 @@ TEST(odd_symbols)
 
 	assert_int_equal(probe_site_choose(lib, function("unsized"), 6, &site), 0);
 	assert_int_equal(site.skipped, 0);
-	assert_non_null(strstr(site.why, "size is not told"));
+	assert_non_null(strstr(site.why, "size is unknown"));
 	assert_int_equal(probe_site_choose(lib, function("datum"), 6, &site), -ENXIO);
 	s = *function("endbr_push");
 	s.has_offset = false;
