@@ -260,8 +260,8 @@ static double core_wait_since(struct comm *c, uint64_t before)
 	return unknown > 0 ? NAN : sum;
 }
 
-static void say_effort(const struct bench *b, const struct comm *c, struct result *r,
-		       double took_ns, double core_wait_ns)
+static void result_set_effort(const struct bench *b, const struct comm *c, struct result *r,
+			      double took_ns, double core_wait_ns)
 {
 	double share = core_wait_ns / took_ns / c->size;
 	char *what;
@@ -311,7 +311,8 @@ static int take_part(struct session *s, const struct bench *b, struct comm *c)
 	core_wait_ns = core_wait_since(c, core_wait);
 	if (!c->rank) {
 		progress_end(&s->progress);
-		say_effort(b, c, run.result, (double)(clock_now_ns() - began_ns), core_wait_ns);
+		result_set_effort(b, c, run.result, (double)(clock_now_ns() - began_ns),
+				  core_wait_ns);
 		if (!err)
 			err = keep_result(s, run.result);
 		result_free(run.result);
