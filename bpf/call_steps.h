@@ -5,7 +5,7 @@
  * Files that include this define
  *
  *	frame_out(t, f, size)		sends a finished record
- *	frame_lasts(trampoline, sp, here)	see call_frames.h
+ *	frame_lasts(ret, sp, here)	see call_frames.h
  *	fn_find, lib_find, count	find recipes and layouts, increment a counter
  *	bindings_exist		true if there are bindings (binding.bpf.c)
  */

@@ -238,9 +238,7 @@ static __always_inline void wait_yield(struct wait *w, u64 now)
 
 enum wait_end { WAIT_GOES_ON = 0, WAIT_OVER = 1, WAIT_KILLED = 2 };
 
-/*
- * Not part of the loops, so that the verifier checks it once rather than for each of their states.
- */
+/* __noinline: otherwise the verifier would check this once for each loop state. */
 __noinline int wait_end(u32 tgid, u64 until_ns, u64 now)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
