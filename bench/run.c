@@ -201,7 +201,7 @@ static uint64_t estimate_ns(const struct session *s, const struct bench *b)
 	return b->estimate_ns ? b->estimate_ns(&run) : 0;
 }
 
-static void say_estimate(const struct session *s)
+static void estimate_print(const struct session *s)
 {
 	const struct bench **b;
 	uint64_t sum_ns = 0;
@@ -340,7 +340,7 @@ static int run_bench(struct session *s, const struct bench *b)
 }
 
 /* Prints the line (map_judge.h) of this machine, from all maps of the run. */
-static void say_line(const struct session *s)
+static void map_line_print(const struct session *s)
 {
 	char *text = map_line_text(map_line(&s->line));
 
@@ -357,7 +357,7 @@ static int run_all(struct session *s)
 
 	estimate_probe(s->c, &s->machine);
 	if (!s->c->rank)
-		say_estimate(s);
+		estimate_print(s);
 	for (b = s->plan->bench; *b; b++) {
 		bool there;
 		int err;
@@ -376,7 +376,7 @@ static int run_all(struct session *s)
 		status |= comm_tell(s->c, err != 0) != 0;
 	}
 	if (!s->c->rank)
-		say_line(s);
+		map_line_print(s);
 	if (left_out && !measured)
 		log_info("%s: launch %zu has all of it; nothing was measured", s->plan->output,
 			 s->file ? result_file_launch(s->file) : 0);

@@ -289,7 +289,7 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
  * Reports a process that needs probes of its own: it was to record its calls but cannot ask how, or
  * it was forked by a process with probes.
  */
-static __always_inline void tell_unreached(u64 id, u64 cookie)
+static __always_inline void unreached_report(u64 id, u64 cookie)
 {
 	struct pov_caller r = {};
 	u32 tgid = id >> 32;
@@ -339,7 +339,7 @@ int loader_wait(struct pt_regs *ctx)
 	if (!bpf_map_lookup_elem(&waiting, &tgid))
 		bpf_map_update_elem(&waiting, &tgid, &now, BPF_ANY);
 	if (cookie == POV_WAIT_FORKED || (cfg.preload && cookie == POV_WAIT_UNREACHED))
-		tell_unreached(bpf_get_current_pid_tgid(), cookie);
+		unreached_report(bpf_get_current_pid_tgid(), cookie);
 	/*
 	 * before the collector's first sign of life, nothing is recorded; it will find this process
 	 * running
