@@ -4,7 +4,7 @@
  * what the kernel emulates or refuses, and what jumps where. One assembly file holds them all.
  */
 #include "unit/test.h"
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
 #include "record/sites_print.h"
@@ -274,7 +274,7 @@ TEST(calls)
 		struct elf_file *f = fixture_open("calls.S", rows[i].code, LIB_FLAGS);
 		const struct elf_symbol *s = elf_file_find(f, "f");
 		uint64_t found[8] = {0};
-		size_t n = call_sites_find(f, s, found, rows[i].max);
+		size_t n = function_callers_find(f, s, found, rows[i].max);
 		char at[64] = "";
 
 		for (size_t k = 0; k < n; k++)

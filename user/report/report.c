@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "report/figure.h"
 #include "report/section.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 #include "trace/trace_read.h"
 
 #define OWN_SINKS_MAX 21
