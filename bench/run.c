@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "core/algorithm.h"
 #include "core/classify.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
 #include "core/estimate.h"
@@ -55,7 +55,7 @@ struct session {
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
-	struct samples line; /* from the points of all maps (map_judge.h); rank 0; owned */
+	struct samples line; /* from the points of all maps (overlap_map_judge.h); rank 0; owned */
 };
 
 /* ---- messages of rank 0 ---- */
@@ -339,7 +339,7 @@ static int run_bench(struct session *s, const struct bench *b)
 	return err;
 }
 
-/* Prints the line (map_judge.h) of this machine, from all maps of the run. */
+/* Prints the line (overlap_map_judge.h) of this machine, from all maps of the run. */
 static void map_line_print(const struct session *s)
 {
 	char *text = map_line_text(map_line(&s->line));
