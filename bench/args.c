@@ -44,7 +44,7 @@ const struct option_def args_options[] = {
 	 .help = "Sample each point until the 95 % confidence interval of its median is within "
 		 "plus and minus this share of it; 0 uses --samples only. Without --samples: 2."},
 	{"samples-max", 0, OPTION_U64, AT(samples_max), "N", .dflt = "1000", .min = 1,
-	 .max = 1000000, .help = "Samples of a point, at most (--ci)."},
+	 .max = 1000000, .help = "Maximum samples per point (with --ci)."},
 	{"warmup", 'x', OPTION_STRING, AT(warmup), "N",
 	 .help = "Samples discarded before each point. Without this option: 2, and for a new "
 		 "size or reference at least 100, until times stop falling. In the broadcast "
@@ -99,7 +99,7 @@ const struct option_def args_options[] = {
 	 .help = "The whole space in steps of the square root of two. This is the default of a "
 		 "benchmark that runs alone, except for sizes of pt2pt and one_sided."},
 	{"only", 0, OPTION_LIST, AT(only), "NAME",
-	 .help = "Of the suite, only this benchmark or group; may be given several times."},
+	 .help = "Run only this benchmark or group of the suite. May be given several times."},
 	{"peers", 0, OPTION_FLAG, AT(peers),
 	 .help = "Print all times and figures of a map, also those that OSU's, Intel's, Sandia's "
 		 "benchmarks and mpiperf would give."},
@@ -238,11 +238,11 @@ static int read_texts(const struct args *args, struct bench_options *out)
 		err = read_cpus(args->load_cpus);
 	if (!err && args->tasks && !tasks_valid(args->tasks))
 		err = option_refuse("tasks", args->tasks,
-				    "a list of numbers from 2 on, such as 2-9,12,16");
+				    "a list of numbers, 2 or more, such as 2-9,12,16");
 	if (!err && args->output && !args->output[0])
-		err = option_refuse("output", args->output, "a file's name");
+		err = option_refuse("output", args->output, "a file name");
 	if (!err && args->resume && !args->output) {
-		log_error("--resume goes on with a file; -o names it");
+		log_error("--resume needs -o FILE");
 		err = -EINVAL;
 	}
 	if (!err && args->ci)

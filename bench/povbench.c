@@ -29,20 +29,21 @@ static const char *const groups[] = {"pt2pt",	   "one_sided", "reference", "over
 
 static const char *const examples[] = {
 	"mpirun -np 2 povbench latency",
-	"Latency by message size, like osu_latency and IMB's PingPong. bandwidth, message_rate, "
-	"put_latency and others work the same way.",
+	"Measure latency by message size, like osu_latency and IMB's PingPong. Try also bandwidth, "
+	"message_rate and put_latency.",
 	"mpirun -np 2 povbench sender --quick",
-	"How much of a message's time is hidden behind computation on the sender's side.",
+	"Measure how much of a message's time computation hides on the sender's side.",
 	"mpirun -np 2 povbench suite -o run.json",
-	"Everything, briefly; if it is interrupted, the same with --resume goes on.",
+	"Run the whole suite with few sizes; repeat the command with --resume after an "
+	"interruption.",
 	"sudo povtrace clock -- mpirun -np 4 povbench timers",
-	"The benchmarks of a group: what clocks say of ranks that share a core.",
+	"Compare clocks when ranks share a core.",
 	"mpirun -np 2 povbench receiver -m 1K:16M -d 20us:20ms --ci 2.5 -o receiver.json",
-	"A part of the space, each point until its median is known within 2.5 %.",
+	"Measure a range of sizes and times, each point to within 2.5 %.",
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
-	"Ten launches in one file, since launches differ, too.",
+	"Run ten launches into one file, because launches differ, too.",
 	"povbench compare old.json new.json",
-	"How two files differ, and whether that is more than launches of one kind do.",
+	"Compare two files, and test whether the difference exceeds the variation between launches.",
 	NULL,
 };
 

@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "core/algorithm.h"
 #include "core/classify.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
 #include "core/estimate.h"
@@ -55,7 +55,7 @@ struct session {
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
-	struct samples line; /* from the points of all maps (map_judge.h); rank 0; owned */
+	struct samples line; /* from the points of all maps (overlap_map_judge.h); rank 0; owned */
 };
 
 /* ---- messages of rank 0 ---- */
@@ -201,7 +201,7 @@ static uint64_t estimate_ns(const struct session *s, const struct bench *b)
 	return b->estimate_ns ? b->estimate_ns(&run) : 0;
 }
 
-static void say_estimate(const struct session *s)
+static void estimate_print(const struct session *s)
 {
 	const struct bench **b;
 	uint64_t sum_ns = 0;
@@ -260,8 +260,8 @@ static double core_wait_since(struct comm *c, uint64_t before)
 	return unknown > 0 ? NAN : sum;
 }
 
-static void say_effort(const struct bench *b, const struct comm *c, struct result *r,
-		       double took_ns, double core_wait_ns)
+static void result_set_effort(const struct bench *b, const struct comm *c, struct result *r,
+			      double took_ns, double core_wait_ns)
 {
 	double share = core_wait_ns / took_ns / c->size;
 	char *what;
@@ -311,7 +311,8 @@ static int take_part(struct session *s, const struct bench *b, struct comm *c)
 	core_wait_ns = core_wait_since(c, core_wait);
 	if (!c->rank) {
 		progress_end(&s->progress);
-		say_effort(b, c, run.result, (double)(clock_now_ns() - began_ns), core_wait_ns);
+		result_set_effort(b, c, run.result, (double)(clock_now_ns() - began_ns),
+				  core_wait_ns);
 		if (!err)
 			err = keep_result(s, run.result);
 		result_free(run.result);
@@ -338,8 +339,8 @@ static int run_bench(struct session *s, const struct bench *b)
 	return err;
 }
 
-/* Prints the line (map_judge.h) of this machine, from all maps of the run. */
-static void say_line(const struct session *s)
+/* Prints the line (overlap_map_judge.h) of this machine, from all maps of the run. */
+static void map_line_print(const struct session *s)
 {
 	char *text = map_line_text(map_line(&s->line));
 
@@ -356,7 +357,7 @@ static int run_all(struct session *s)
 
 	estimate_probe(s->c, &s->machine);
 	if (!s->c->rank)
-		say_estimate(s);
+		estimate_print(s);
 	for (b = s->plan->bench; *b; b++) {
 		bool there;
 		int err;
@@ -375,7 +376,7 @@ static int run_all(struct session *s)
 		status |= comm_tell(s->c, err != 0) != 0;
 	}
 	if (!s->c->rank)
-		say_line(s);
+		map_line_print(s);
 	if (left_out && !measured)
 		log_info("%s: launch %zu has all of it; nothing was measured", s->plan->output,
 			 s->file ? result_file_launch(s->file) : 0);

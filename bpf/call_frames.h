@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The frames of a thread's calls in flight. Files that include this define frame_lasts(trampoline,
- * sp, here): true while the call whose frame has stack pointer sp is in flight.
+ * The frames of a thread's calls in flight. Files that include this define frame_lasts(ret, sp,
+ * here): true while the call with stack pointer sp is in flight. ret: return address expected at
+ * sp. here: current stack pointer.
  */
 #ifndef POV_CALL_FRAMES_H
 #define POV_CALL_FRAMES_H

@@ -238,9 +238,7 @@ static __always_inline void wait_yield(struct wait *w, u64 now)
 
 enum wait_end { WAIT_GOES_ON = 0, WAIT_OVER = 1, WAIT_KILLED = 2 };
 
-/*
- * Not part of the loops, so that the verifier checks it once rather than for each of their states.
- */
+/* __noinline: otherwise the verifier would check this once for each loop state. */
 __noinline int wait_end(u32 tgid, u64 until_ns, u64 now)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
@@ -291,7 +289,7 @@ static __noinline int wait_for_answer(u32 tgid, u64 sp)
  * Reports a process that needs probes of its own: it was to record its calls but cannot ask how, or
  * it was forked by a process with probes.
  */
-static __always_inline void tell_unreached(u64 id, u64 cookie)
+static __always_inline void unreached_report(u64 id, u64 cookie)
 {
 	struct pov_caller r = {};
 	u32 tgid = id >> 32;
@@ -341,7 +339,7 @@ int loader_wait(struct pt_regs *ctx)
 	if (!bpf_map_lookup_elem(&waiting, &tgid))
 		bpf_map_update_elem(&waiting, &tgid, &now, BPF_ANY);
 	if (cookie == POV_WAIT_FORKED || (cfg.preload && cookie == POV_WAIT_UNREACHED))
-		tell_unreached(bpf_get_current_pid_tgid(), cookie);
+		unreached_report(bpf_get_current_pid_tgid(), cookie);
 	/*
 	 * before the collector's first sign of life, nothing is recorded; it will find this process
 	 * running

@@ -198,7 +198,10 @@ __noinline int spin_flush_idle(struct pov_thread *t, u64 now)
 	return 0;
 }
 
-/* Sets the mark: this is the first poll in a call that began since the last poll at this depth. */
+/*
+ * Marks where to split the spin: the enclosing call began after the previous poll, so this poll is
+ * the first one in it.
+ */
 static __always_inline void spin_mark_set(struct pov_spin_open *o, u64 begin_ns)
 {
 	struct pov_spin *s = (struct pov_spin *)o->rec;

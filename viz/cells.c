@@ -8,7 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 
 #include <errno.h>
 #include <math.h>

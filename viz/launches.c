@@ -336,8 +336,8 @@ static json_t *group_of(json_t *groups, const json_t *result)
 	return group;
 }
 
-/* Drops interrupted results if there is a complete one. */
-static void drop_parts(json_t *group)
+/* Drops partial results if the group has a complete one. */
+static void group_drop_partial(json_t *group)
 {
 	size_t whole = 0, i;
 	const json_t *one;
@@ -364,7 +364,7 @@ json_t *launches_medians(const json_t *launches)
 	}
 	json_array_foreach(groups, i, group)
 	{
-		drop_parts(group);
+		group_drop_partial(group);
 		json_array_append_new(out, median_result(group));
 	}
 	json_decref(groups);

@@ -159,7 +159,7 @@ static void write_legend(const struct cells *c, struct script *s)
 
 	script_line(
 		s, "set label '%s%s%s' at screen 0,screen 0 offset character 1,0.8 left font small",
-		alike ? "dots: not shown to differ" : "", alike && gaps ? ";  " : "",
+		alike ? "dots: intervals overlap" : "", alike && gaps ? ";  " : "",
 		gaps ? "hatched: not measured in both" : "");
 }
 

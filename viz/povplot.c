@@ -11,7 +11,7 @@
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/option.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 #include "version.h"
 
 #include <errno.h>

@@ -102,8 +102,8 @@ static char *openmpi_progress(const struct data_file *f)
 	    !strcmp(text_in(env, "OMPI_MCA_btl_tcp_progress_thread"), "1"))
 		return NULL;
 	return xstrdup(
-		"try mpirun --mca btl_tcp_progress_thread 1: a thread of the library then moves "
-		"the data, in CPU time of its own: compare the whole times");
+		"try mpirun --mca btl_tcp_progress_thread 1. A library thread then moves the data "
+		"and uses CPU time of its own, so compare the total times");
 }
 
 /* ---- MPICH ---- */

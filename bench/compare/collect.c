@@ -122,7 +122,7 @@ static void add_launch(struct comparison *c, const json_t *launch, json_t *known
 	}
 }
 
-static void tell_parts(const struct compare_file *f)
+static void parts_report(const struct compare_file *f)
 {
 	const json_t *launches = json_object_get(f->root, "launches"), *launch, *r;
 	size_t i, k;
@@ -171,7 +171,7 @@ int collect(struct comparison *c, const char *a, const char *b)
 	if (!err)
 		err = result_read(b, "", &c->file[B].root);
 	for (side = 0; side < SIDES && !err; side++) {
-		tell_parts(&c->file[side]);
+		parts_report(&c->file[side]);
 		launches = json_object_get(c->file[side].root, "launches");
 		json_array_foreach(launches, i, launch) add_launch(c, launch, known);
 	}

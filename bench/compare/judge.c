@@ -22,7 +22,7 @@
 #define EXACT_LAUNCHES 60 /* in a set; above, the normal distribution is close enough */
 #define Z_95 1.96
 
-size_t interval_rank(size_t n, size_t m)
+size_t interval_order(size_t n, size_t m)
 {
 	double pairs = (double)n * (double)m;
 
@@ -47,7 +47,7 @@ static int compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m, size_t rank)
+struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m, size_t order)
 {
 	struct ratio out = {.value = median_of(b, m) / median_of(a, n)};
 	double *all = xmalloc(n * m * sizeof(*all));
@@ -58,13 +58,13 @@ struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m
 			all[i * m + k] = b[k] / a[i];
 	}
 	qsort(all, n * m, sizeof(*all), compare_values);
-	rank = rank ? rank : 1;
+	order = order ? order : 1;
 	/*
 	 * The interval belongs to the median of all ratios, which may differ from the medians'
 	 * ratio.
 	 */
-	out.low = fmin(all[rank - 1], out.value);
-	out.high = fmax(all[n * m - rank], out.value);
+	out.low = fmin(all[order - 1], out.value);
+	out.high = fmax(all[n * m - order], out.value);
 	free(all);
 	return out;
 }
@@ -124,7 +124,7 @@ static double *means_of(const struct compare_result *r)
 	return mean;
 }
 
-static struct ratio ratio_of_means(const struct compare_result *r, size_t rank)
+static struct ratio ratio_of_means(const struct compare_result *r, size_t order)
 {
 	size_t row = collect_launches(r), k;
 	double *mean = means_of(r);
@@ -133,7 +133,7 @@ static struct ratio ratio_of_means(const struct compare_result *r, size_t rank)
 	for (k = 0; k < row; k++)
 		mean[k] = exp(mean[k]);
 	ratio = interval_ratio(mean, r->launch_cnt[A], mean + r->launch_cnt[A], r->launch_cnt[B],
-			       rank);
+			       order);
 	free(mean);
 	return ratio;
 }
@@ -141,7 +141,7 @@ static struct ratio ratio_of_means(const struct compare_result *r, size_t rank)
 static void find_ratios(const struct compare_result *r, struct judgement *j)
 {
 	size_t n = r->launch_cnt[A], m = r->launch_cnt[B], row = n + m, i;
-	size_t rank = interval_rank(n, m);
+	size_t order = interval_order(n, m);
 
 	j->repeated = n > 1 && m > 1;
 	j->point = xcalloc(r->point_cnt + 1, sizeof(*j->point));
@@ -150,9 +150,9 @@ static void find_ratios(const struct compare_result *r, struct judgement *j)
 
 		j->point[i].ratio = n == 1 && m == 1 ?
 					    ratio_within(&r->point[i], time[0], time[1]) :
-					    interval_ratio(time, n, time + n, m, rank);
+					    interval_ratio(time, n, time + n, m, order);
 	}
-	j->all.ratio = ratio_of_means(r, rank);
+	j->all.ratio = ratio_of_means(r, order);
 	if (n == 1 && m == 1)
 		j->all.ratio.low = j->all.ratio.high = NAN;
 }
@@ -174,7 +174,7 @@ static void find_verdicts(const struct compare_result *r, struct judgement *j, d
 {
 	size_t i;
 
-	j->able = least_p <= PERMUTE_LEVEL && interval_rank(r->launch_cnt[A], r->launch_cnt[B]);
+	j->able = least_p <= PERMUTE_LEVEL && interval_order(r->launch_cnt[A], r->launch_cnt[B]);
 	j->all.verdict = verdict_of(&j->all, j->able && r->point_cnt);
 	for (i = 0; i < r->point_cnt; i++) {
 		j->point[i].verdict = verdict_of(&j->point[i], j->able);
@@ -255,7 +255,7 @@ size_t judge_launches_needed(const struct comparison *c)
 	double families = (double)family_cnt(c);
 	size_t n = 2;
 
-	while (families * permute_least_p(n, n) > PERMUTE_LEVEL || !interval_rank(n, n))
+	while (families * permute_least_p(n, n) > PERMUTE_LEVEL || !interval_order(n, n))
 		n++;
 	return n;
 }

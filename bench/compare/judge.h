@@ -49,16 +49,16 @@ size_t judge_launches_needed(const struct comparison *c);
 const char *judge_verdict_name(enum verdict v);
 
 /*
- * There are n × m ratios of a launch of one set to a launch of the other. In order, the interval
- * goes from the rank-th smallest to the rank-th largest. Returns 0 if there are too few launches
- * for 95 %.
+ * Sort the n × m ratios of one set's launches to the other's. The 95 % interval runs from the k-th
+ * smallest to the k-th largest. Returns k, or 0 if there are too few launches.
  */
-size_t interval_rank(size_t n, size_t m);
+size_t interval_order(size_t n, size_t m);
 
 /*
- * Median of b over median of a. With rank 0 the interval is from the smallest to the largest
- * ratio, with less than 95 % confidence. Neither set may be empty, and all values must be above 0.
+ * Median of b over median of a. order: k of interval_order(); 0: the interval is from the smallest
+ * to the largest ratio, with less than 95 % confidence. Neither set may be empty, and all values
+ * must be above 0.
  */
-struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m, size_t rank);
+struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m, size_t order);
 
 #endif

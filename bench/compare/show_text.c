@@ -152,7 +152,7 @@ static const char *summary(const struct judgement *j)
 	if (j->all.verdict == VERDICT_UNKNOWN)
 		return j->repeated ? "too few launches to tell" : "launches were not repeated";
 	if (j->all.verdict == VERDICT_NONE && j->slower_cnt + j->faster_cnt)
-		return "no difference in the mean, but at points";
+		return "no difference in the mean, but at some points";
 	return judge_verdict_name(j->all.verdict);
 }
 

@@ -15,7 +15,7 @@
 struct bench_options {
 	uint64_t bytes_min, bytes_max;		 /* message sizes */
 	uint64_t compute_min_ns, compute_max_ns; /* computation times */
-	/* Ends a size's computation times where its ratio becomes unknown (map_judge.h). */
+	/* Ends a size's computation times where its ratio becomes unknown (overlap_map_judge.h). */
 	bool compute_told;
 	double step;	      /* factor between neighbours on both axes, √2 by default */
 	uint64_t samples;     /* of a point, at least */

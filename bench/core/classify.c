@@ -129,7 +129,7 @@ static char *classify_curve(const struct result *r)
 	human_bytes(from, sizeof(from), (uint64_t)small);
 	human_bytes(to, sizeof(to), (uint64_t)large);
 	if (!isnan(per_s))
-		return xasprintf("%.3g million messages a second of %s, %.2f GB/s with %s",
+		return xasprintf("%.3g million messages of %s per second, %.2f GB/s with %s",
 				 per_s / 1e6, from, large / time_ns, to);
 	return xasprintf("%.2f us for %s, %.2f GB/s with %s", latency_ns / 1e3, from,
 			 large / time_ns, to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Writes the sentence of a map by the rule in classify.h. It collects the claims of each size
- * (map_claim.h), joins sizes with the same claim to runs, and puts these into words from the
+ * (overlap_map_claim.h), joins sizes with the same claim to runs, and puts these into words from the
  * smallest size on.
  */
 #include "core/classify.h"
@@ -13,7 +13,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "core/map_claim.h"
+#include "core/overlap_map_claim.h"
 #include "core/param_text.h"
 
 #define WAIT_LIKE 8.0  /* greatest T_comp / T_comm for which a Wait counts */

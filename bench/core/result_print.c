@@ -7,7 +7,7 @@
 
 #include "lib/log.h"
 #include "lib/text.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 #include "core/param_text.h"
 
 #include <math.h>

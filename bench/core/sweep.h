@@ -33,7 +33,7 @@ size_t *sweep_shuffled(size_t cnt, uint64_t *random);
 
 #define TASKS_MAX 1000000
 
-/* True for numbers from 2 on and ranges of them, separated by commas. */
+/* True for numbers of 2 or more and ranges of them, separated by commas. */
 bool tasks_valid(const char *list);
 /* The largest number in the list. */
 int tasks_most(const char *list);

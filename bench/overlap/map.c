@@ -9,7 +9,7 @@
 
 #include "lib/log.h"
 #include "core/estimate.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 #include "core/param_text.h"
 #include "core/result_file.h"
 #include "core/bench.h"

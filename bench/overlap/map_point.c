@@ -9,7 +9,7 @@
  */
 #include "overlap/map.h"
 
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 #include "core/overlap_ratio.h"
 
 #include <math.h>

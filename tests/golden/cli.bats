@@ -107,7 +107,7 @@ commands() {
 	run -1 "${run[@]}" check
 	[[ $output != *"needs Linux"* ]]
 	[[ $output != *"do not load"* ]]
-	[[ $output == *"  ?     BPF ring buffer"*"needs root to find out"* ]]
+	[[ $output == *"  ?     BPF ring buffer"*"unknown without root"* ]]
 	[[ $output == *"brary that can be recorded"* || $output == *"Libraries that can be recorded, by layer:"* ]]
 	[ "$(grep -c '^  NO ' <<<"$output")" -le 2 ] # privilege; and BTF, where there is none
 	[[ ${lines[${#lines[@]} - 1]} == *"sudo povtrace check" ]]

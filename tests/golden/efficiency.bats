@@ -375,7 +375,7 @@ for l in sys.stdin:
 	fails 2 'one run has none' "$POVTRACE" report --scaling one.pov two.pov --
 	fails 2 'must end in .svg' "$POVTRACE" report --scaling -o x.png one.pov two.pov
 	fails 2 '--weak needs --scaling' "$POVTRACE" report --weak one.pov
-	fails 2 'unknown ending' "$POVTRACE" report -o x.svg one.pov
+	fails 2 'so FILE must end in .html' "$POVTRACE" report -o x.svg one.pov
 	fails 2 'a table of its own' "$POVTRACE" report --scaling --rank 0 one.pov two.pov
 	fails 2 'a table of its own' "$POVTRACE" report --scaling --functions one.pov two.pov
 	fails 1 'cannot create absent/x.svg' "$POVTRACE" report --scaling -o absent/x.svg one.pov two.pov

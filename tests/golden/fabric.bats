@@ -24,7 +24,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	[[ $output == *"Context all: 2 flows, 3 KiB"* ]]
 	[[ $output == *"         3 KiB        2  leaf0 port 3 → spine0 port 1"* ]]
 	[[ $output == *"       2 flows  spine0 port 3 → leaf2 port 3"* ]]
-	[[ $output == *"of 2 directions of links between switches that carry flows, 2 carry more than one; most: 2 flows"* ]]
+	[[ $output == *"Conflicts: 2 of 2 used link directions between switches carry more than one flow (at most 2)"* ]]
 	[[ $output != *"Context phase"* ]]
 }
 
@@ -84,7 +84,7 @@ fabric() { "$POVTRACE" fabric -t "$tables" -H hosts "$@"; }
 	run -0 --separate-stderr "$POVTRACE" fabric -t part -H hosts -m matrix "$topo"
 	[[ $stderr == *"1 flows have no path"* ]]
 	[[ $output == *"Missing on the links: 1 flows of 2 KiB"* ]]
-	fails 1 'at "spine0": no forwarding table of this switch was read' "$POVTRACE" fabric -t part -r host0,host4 "$topo"
+	fails 1 'at "spine0": this switch'\''s forwarding table was not read' "$POVTRACE" fabric -t part -r host0,host4 "$topo"
 }
 
 @test "what is missing or wrong is said" {

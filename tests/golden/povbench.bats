@@ -133,7 +133,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 	refused '--quick or --full, not both' sender --quick --full
 	refused '--only is of the suite; "sender" is one benchmark' sender --only receiver
 	refused '--only is of the suite; "sender" is one benchmark' sender --only sender
-	refused '--resume goes on with a file; -o names it' sender --resume
+	refused '--resume needs -o FILE' sender --resume
 }
 
 @test "a time in the help has its unit" {

@@ -84,7 +84,7 @@ refused() { refuses 1 "povplot: $1" "$POVPLOT" "${@:2}"; } # MESSAGE WORD...
 	# Equal launches: a dot in each cell.
 	launches launches=3 noise=3 seed=9 >equal.json
 	"$POVPLOT" a.json equal.json -b sender -p difference --script >equal.gp
-	grep -q 'dots: not shown to differ' equal.gp
+	grep -q 'dots: intervals overlap' equal.gp
 	[ "$(block d1 <equal.gp | grep -c alike)" -ge 20 ]
 }
 

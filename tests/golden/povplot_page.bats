@@ -102,7 +102,7 @@ advised() {
 	[ "$(grep -c '<li class="advice"><a href="#r[0-9]*">.*</a></li>' lines)" = $# ]
 }
 
-thread="try mpirun --mca btl_tcp_progress_thread 1: a thread of the library then moves the data, in CPU time of its own: compare the whole times"
+thread="try mpirun --mca btl_tcp_progress_thread 1. A library thread then moves the data and uses CPU time of its own, so compare the total times"
 tests="call MPI_Test or MPI_Testall now and then within the computation, which overlaps here (test_sprinkled)"
 none="is known to change that; povbench test_sprinkled tells whether MPI_Test within the computation does"
 

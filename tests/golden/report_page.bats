@@ -247,9 +247,9 @@ nodes() {
 
 @test "page: what cannot be asked for" {
 	"$make" "$data/report_run.txt" run.pov
-	fails 2 'run.txt: unknown ending; -o writes a page, .html' "$POVTRACE" report run.pov -o run.txt
-	fails 2 '-o writes a page of its own' "$POVTRACE" report run.pov -o run.html --json
-	fails 2 '-o writes a page of its own' "$POVTRACE" report run.pov -o run.html --messages
+	fails 2 'run.txt: -o writes an HTML page, so FILE must end in .html' "$POVTRACE" report run.pov -o run.txt
+	fails 2 '-o can be combined only with --rank' "$POVTRACE" report run.pov -o run.html --json
+	fails 2 '-o can be combined only with --rank' "$POVTRACE" report run.pov -o run.html --messages
 	ln run.pov run.html
 	fails 2 'is the recording itself' "$POVTRACE" report run.pov -o run.html
 	rm run.html

@@ -67,7 +67,7 @@ done <<<"$rules"
 
 # The model goes one way, too: who there is <- when they were in which state <- what was called <- records in.
 model_steps="
-who: record identity ending describe func image peer
+who: record_check identity ending describe func image peer
 when: state gap
 what: history call operation call_order region
 replay: replay pass model
@@ -90,7 +90,7 @@ reading=$(tree_files 'user/lib/*' 'user/trace/*' 'user/layers/*' 'user/model/*' 
 check "reading a trace needs neither libbpf nor the kernel half, nor what else only povtrace-record and povtrace-lines are linked with" \
 	"$(grep -nE '#[[:space:]]*include[[:space:]]*[<"](bpf/|linux/bpf|povtrace\.skel|hwloc|Zydis|gelf|libelf|elfutils|dwarf)' $reading /dev/null)"
 
-bad=$(includes $(tree_files 'user/cmd/cmd_'{record,check,clock,dump}.c user/cmd/recording/{watch,record,run_record,run_clock,run_check}.[ch]) |
+bad=$(includes $(tree_files 'user/cmd/cmd_'{record,check,clock,dump}.c user/cmd/recording/{watch,recording_common,run_record,run_clock,run_check}.[ch]) |
 	grep -E ' (model|analysis|report|timeline|layers)/' | grep -vE ' (layers/func_table|timeline/export)\.h')
 check "record, dump, clock and check decode nothing" "$bad"
 

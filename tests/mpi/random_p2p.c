@@ -20,7 +20,8 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-static void truth_say(struct worker *w, const char *end, const struct op *op, const char *message)
+static void truth_report(struct worker *w, const char *end, const struct op *op,
+			 const char *message)
 {
 	const int *head = (const int *)message;
 
@@ -88,7 +89,7 @@ static void send_post(struct worker *w, struct op *op)
 		      sends[op->mode](op->out, op->bytes, MPI_BYTE, op->dest, op->tag, op->handle));
 	else
 		TIMED(op, send_start(op));
-	truth_say(w, "send", op, op->out);
+	truth_report(w, "send", op, op->out);
 }
 
 static void irecv(struct op *op)
@@ -145,7 +146,7 @@ static void recv_post(struct worker *w, struct op *op)
 			recv(op, op->src, op->match, status);
 	}
 	if (mode_blocks(op->mode) && op->mode != CANCELLED)
-		truth_say(w, "recv", op, op->in);
+		truth_report(w, "recv", op, op->in);
 }
 
 static void exchange(struct worker *w, struct op *op)
@@ -164,8 +165,8 @@ static void exchange(struct worker *w, struct op *op)
 					       op->src, op->tag, op->handle, status));
 		memcpy(op->in, op->out, sizeof(head));
 	}
-	truth_say(w, "send", op, head);
-	truth_say(w, "recv", op, op->in);
+	truth_report(w, "send", op, head);
+	truth_report(w, "recv", op, op->in);
 }
 
 /* ---- persistent requests ---- */
@@ -225,7 +226,7 @@ static void persistent_start(struct worker *w, struct op *op, int n)
 		op[i].place = i;
 		op[i].pending = true;
 		if (op[i].out)
-			truth_say(w, "send", &op[i], op[i].out);
+			truth_report(w, "send", &op[i], op[i].out);
 	}
 }
 
@@ -235,7 +236,7 @@ static void completed(struct worker *w, struct op *op)
 {
 	op->pending = false;
 	if (mode_receives(op->mode))
-		truth_say(w, "recv", op, op->in);
+		truth_report(w, "recv", op, op->in);
 	if (mode_persists(op->mode))
 		persistent_put(w, op);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "layers/mpi/library_mpi_layout.h"
 #include "target/elf/passed_table.h"
@@ -67,7 +67,7 @@ static inline unsigned long elf_exercise(const struct elf_file *f)
 		if (elf_file_function_around(f, sym[i].addr, &addr, &bytes))
 			sum += addr + bytes;
 		passed_find(f, sym[i].name, i % 2, &passed);
-		sum += passed.address_cnt + passed.behind_cnt;
+		sum += passed.address_cnt + passed.offset_cnt;
 		sum += uct_ops_find(f, "ud_verbs", "am_bcopy", &found) ? found.addr : 0;
 	}
 	sum += verbs_functions_find(f, &slots, verbs, 8, &cnt);

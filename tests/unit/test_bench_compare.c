@@ -22,26 +22,26 @@
  * Lower critical values of U for 5 %, two-sided, plus one (Hollander & Wolfe, table A.5, less the
  * smallest sum of ranks).
  */
-TEST(ranks)
+TEST(interval_orders)
 {
 	static const struct {
-		size_t n, m, rank;
+		size_t n, m, order;
 	} rows[] = {{1, 1, 0}, {3, 3, 0}, {2, 8, 1},  {4, 4, 1},    {3, 5, 1},	   {5, 5, 3},
 		    {4, 6, 3}, {6, 6, 6}, {8, 8, 14}, {10, 10, 24}, {20, 20, 128}, {0, 5, 0}};
 	size_t i;
 
 	for (i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(interval_rank(rows[i].n, rows[i].m), rows[i].rank);
-		assert_int_equal(interval_rank(rows[i].m, rows[i].n), rows[i].rank);
+		assert_int_equal(interval_order(rows[i].n, rows[i].m), rows[i].order);
+		assert_int_equal(interval_order(rows[i].m, rows[i].n), rows[i].order);
 	}
 	/* The normal approximation continues where exact counting ends. */
-	assert_true(fabs((double)interval_rank(60, 60) - (double)interval_rank(61, 60)) < 45);
+	assert_true(fabs((double)interval_order(60, 60) - (double)interval_order(61, 60)) < 45);
 }
 
 TEST(interval)
 {
 	const double a[] = {100, 102, 98, 101}, b[] = {210, 204, 206, 208};
-	struct ratio r = interval_ratio(a, 4, b, 4, interval_rank(4, 4));
+	struct ratio r = interval_ratio(a, 4, b, 4, interval_order(4, 4));
 
 	assert_near(r.value, 207 / 100.5, 1e-12);
 	assert_near(r.low, 204.0 / 102, 1e-12);
@@ -62,7 +62,7 @@ TEST(coverage)
 			a[k] = 100 * exp(0.02 * random_normal(&seed));
 			b[k] = 110 * exp(0.02 * random_normal(&seed));
 		}
-		r = interval_ratio(a, 8, b, 8, interval_rank(8, 8));
+		r = interval_ratio(a, 8, b, 8, interval_order(8, 8));
 		held += r.low <= 1.1 && r.high >= 1.1;
 	}
 	assert_in_range(held, 18900, 19200); /* 94.5 to 96 % */

@@ -5,7 +5,7 @@
  * tables.
  */
 #include "unit/test.h"
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "unit/elf_fixture.h"
 

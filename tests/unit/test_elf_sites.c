@@ -4,7 +4,7 @@
  * what the kernel emulates or refuses, and what jumps where. One assembly file holds them all.
  */
 #include "unit/test.h"
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
 #include "record/sites_print.h"
@@ -108,7 +108,7 @@ static const struct site_case cases[] = {
 	{"overlap", "endbr64\npush %rbx\njmp 1f+1\n1: .byte 0x3d,0x90,0x90,0x90,0x90\n" TAIL, 6, 0,
 	 0, S, "inside an instruction"},
 	{"not_code", "endbr64\npush %rbx\n" TAIL "\n.byte 0x06,0x06", 6, 0, 0, S,
-	 "not all of it is code"},
+	 "it contains bytes that are not code"},
 	/* where the kernel refuses */
 	{"nop2_push", ".byte 0x66,0x90\npush %rbx\n" TAIL, 6, 0, 2, E, "emulated"},
 	{"nop2_ret", ".byte 0x66,0x90\nret", 6, 0, 2, S, "stack pointer"},
@@ -183,7 +183,7 @@ TEST(odd_symbols)
 
 	assert_int_equal(probe_site_choose(lib, function("unsized"), 6, &site), 0);
 	assert_int_equal(site.skipped, 0);
-	assert_non_null(strstr(site.why, "size is not told"));
+	assert_non_null(strstr(site.why, "size is unknown"));
 	assert_int_equal(probe_site_choose(lib, function("datum"), 6, &site), -ENXIO);
 	s = *function("endbr_push");
 	s.has_offset = false;
@@ -274,7 +274,7 @@ TEST(calls)
 		struct elf_file *f = fixture_open("calls.S", rows[i].code, LIB_FLAGS);
 		const struct elf_symbol *s = elf_file_find(f, "f");
 		uint64_t found[8] = {0};
-		size_t n = call_sites_find(f, s, found, rows[i].max);
+		size_t n = function_callers_find(f, s, found, rows[i].max);
 		char at[64] = "";
 
 		for (size_t k = 0; k < n; k++)

@@ -90,7 +90,7 @@ TEST(no_slots)
 	assert_int_equal(elf_file_open("/proc/self/exe", &self), 0);
 	assert_true(verbs_slots_read(self, &slots) < 0);
 	passed_find(self, "verbs_set_ops", 1, &passed);
-	assert_int_equal(passed.address_cnt + passed.behind_cnt, 0);
+	assert_int_equal(passed.address_cnt + passed.offset_cnt, 0);
 	elf_file_close(self);
 }
 

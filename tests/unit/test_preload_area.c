@@ -97,7 +97,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Writes a record as the library does (user/preload/record.c). */
+/* Writes a record as the library does (user/preload/call_record.c). */
 static void put(const void *rec, size_t bytes)
 {
 	char *ring = (char *)a->mem + pov_preload_ring_at(a->mem->ring);

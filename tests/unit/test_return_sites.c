@@ -70,9 +70,9 @@ static const struct body_case {
 	 ".cfi_endproc\n.text",
 	 "r9 @r", NULL},
 	/* refused */
-	{"garbled", "ret\n.byte 6, 6", NULL, "not all of it is code"},
-	{"padded", "jmp 1f\n.long 0\n1: ret", NULL, "not all of it is code"},
-	{"privileged", "mov %cr0, %rax\nret", NULL, "not all of it is code"},
+	{"garbled", "ret\n.byte 6, 6", NULL, "it contains bytes that are not code"},
+	{"padded", "jmp 1f\n.long 0\n1: ret", NULL, "it contains bytes that are not code"},
+	{"privileged", "mov %cr0, %rax\nret", NULL, "it contains bytes that are not code"},
 	{"overlapped", "jmp 1f+1\n1: .byte 0x3d,0x90,0x90,0x90,0x90\nret", NULL,
 	 "inside an instruction"},
 	{"unknown_part", "jmp 1f\n.section .text.cold\nnop\n1: ret\n.text", NULL,
@@ -83,7 +83,7 @@ static const struct body_case {
 	{"lost_stack", "and $-32, %rsp\njmp *%rax", NULL, "indirect jump"},
 	{"unbalanced", "push %rbx\nret", NULL, "another stack"},
 	{"looped", "jrcxz far_return\nret", NULL, "loop instruction"},
-	{"far_return", "lretq", NULL, "not all of it is code"},
+	{"far_return", "lretq", NULL, "it contains bytes that are not code"},
 	{"refused_jump", ".byte 0x2e\njmp *elsewhere@GOTPCREL(%rip)", NULL, "kernel refuses"},
 };
 
@@ -187,7 +187,7 @@ TEST(odd_symbols)
 
 	free(source);
 	assert_int_equal(return_sites_find(f, elf_file_find(f, "unsized"), &sites), -ENOTSUP);
-	assert_string_equal(sites.why, "its size is not told");
+	assert_string_equal(sites.why, "its size is unknown");
 	s.size = UINT64_MAX;
 	assert_int_equal(return_sites_find(f, &s, &sites), -ENOTSUP);
 	s.size = 1ul << 19; /* ends after the file's end */

@@ -26,7 +26,7 @@
 #include "analysis/holders.h"
 #include "analysis/interrupts.h"
 #include "analysis/migrations.h"
-#include "analysis/section_pov.h"
+#include "analysis/program_section.h"
 #include "record/overhead.h"
 #include "report/report.h"
 #include "unit/cases.h"
@@ -273,15 +273,15 @@ static void interrupts_print(struct play *p, unsigned int tid, uint64_t from_ns,
 static void section_print(struct play *p, const char *text)
 {
 	struct section section;
-	struct section_pov a;
+	struct program_section a;
 	const struct model_sink *sink = &a.sink;
 
 	assert_int_equal(section_parse(text, &section), 0);
-	section_pov_init(&a, &section);
+	program_section_init(&a, &section);
 	assert_int_equal(model_run(p->f.model, &sink, 1), 0);
 	fprintf(p->out, "section %s\n", text);
 	for (uint32_t i = 0; i < model_process_count(p->f.model); i++) {
-		const struct section_row *r = section_pov_row(&a, i);
+		const struct section_row *r = program_section_row(&a, i);
 
 		if (!r->entered)
 			continue;
@@ -290,8 +290,8 @@ static void section_print(struct play *p, const char *text)
 		cases_figures_part(p->out, {"open", r->open}, {"wall", r->wall_ns});
 		times_print(p->out, &r->split);
 		cases_figures(p->out, {"others", r->other_threads_ns});
-		for (uint32_t cpu = 0; cpu < section_pov_cpus(&a); cpu++) {
-			const struct section_core_row *c = section_pov_core(&a, i, cpu);
+		for (uint32_t cpu = 0; cpu < program_section_cpus(&a); cpu++) {
+			const struct section_core_row *c = program_section_core(&a, i, cpu);
 
 			if (!c->here_ns)
 				continue;
@@ -301,7 +301,7 @@ static void section_print(struct play *p, const char *text)
 				      {"idle", c->idle_ns}, {"unknown", c->unknown_ns});
 		}
 	}
-	section_pov_release(&a);
+	program_section_release(&a);
 }
 
 static void report_print(struct play *p)

@@ -4,7 +4,7 @@
 #include "abi/event.h"
 #include "record/flight/trigger.h"
 #include "layers/func_table.h"
-#include "cmd/recording/record.h"
+#include "cmd/recording/recording_common.h"
 #include "unit/cases.h"
 
 #define MS 1000000ull

@@ -12,7 +12,7 @@
 #include "analysis/whatif.h"
 #include "analysis/host_clocks.h"
 #include "lib/log.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 

@@ -26,7 +26,7 @@
 #include "analysis/balance.h"
 #include "analysis/untraced.h"
 #include "model/model.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 
 /* A finding that costs less than this many ns is dropped. */
 #define FINDING_NS 1000000

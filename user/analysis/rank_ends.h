@@ -9,7 +9,7 @@
 
 #include "analysis/windows.h"
 #include "model/model.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 
 /*
  * The last calls of each thread: the MPI call that it never returned from, and the one before. For

@@ -19,8 +19,8 @@ static const struct option_def options[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json), .help = "Print each table as a line of JSON."},
 	{"quiet", 'q', OPTION_FLAG, FIELD(quiet), .help = "Print no table; only serve."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
-	 .help = "Exit after this time. The processes run on; libpov then uses the kernel's CPU "
-		 "time."},
+	 .help = "Exit after this time. The processes keep running; libpov then uses the "
+		 "kernel's CPU time."},
 	{"cost", 0, OPTION_FLAG, FIELD(cost),
 	 .help = "Measure how long the work at each context switch takes, and print the "
 		 "distribution at the end. This adds four clock readings to each switch; the "

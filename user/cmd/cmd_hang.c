@@ -27,7 +27,7 @@ static const char *const examples[] = {
 	"sudo povtrace hang -d 10 -p $(pgrep mpirun)",
 	"The same, watching for ten seconds whether anything makes progress.",
 	"sudo povtrace hang --json -p $(pgrep mpirun) | jq .at_end",
-	"For programs.",
+	"The answer as JSON, for scripts.",
 	NULL,
 };
 

@@ -16,23 +16,24 @@ const struct option_def record_option_rows[] = {
 	{"all", 'a', OPTION_FLAG, FIELD(all),
 	 .help = "Every MPI process of the node, also those started later."},
 	{"duration", 'd', OPTION_SECONDS, FIELD(duration_ns), "SECONDS",
-	 .help = "Stop after this time. The recorded programs run on."},
+	 .help = "Stop after this time. The recorded programs keep running."},
 	{"max-size", 0, OPTION_BYTES, FIELD(max_bytes), "BYTES",
 	 .help = "Stop when the file has this size."},
 	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
-	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. \"default\" is "
-		 "all but local queries; \"all\" is both. Conversion of handles has to be named "
-		 "(\"all,conv\"), because Open MPI's Fortran bindings convert each handle by a "
-		 "call that would look like the program's. Cheap local calls (those that make, "
-		 "commit and free datatypes) are only counted unless their group is named: "
-		 "\"default,type\" records each."},
+	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. "
+		 "\"default\": everything except local queries; \"all\" includes them. Handle "
+		 "conversions are recorded only if named (\"all,conv\"), because Open MPI's Fortran "
+		 "bindings convert each handle by a call that would look like the program's. Cheap "
+		 "local calls (those that make, commit and free datatypes) are only counted unless "
+		 "their group is named: \"default,type\" records each."},
 	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
-	 .help = "What to record besides MPI, separated by commas; it is shown inside the MPI "
-		 "calls that cause it: calls to UCX (ucp), from UCX to its transports (uct), the "
-		 "steps of Open MPI's own protocols (ob1), calls to libfabric (ofi), work requests "
-		 "to RDMA adapters (verbs), and system calls that move data through sockets and "
-		 "between processes (os). Ranks' times and messages stay those of MPI. \"posts\": "
-		 "all layers whose posts can be counted as traffic; \"all\": every layer."},
+	 .help = "What to record besides MPI, separated by commas; these calls are shown "
+		 "inside the MPI calls that cause them: calls to UCX (ucp), from UCX to its "
+		 "transports (uct), the steps of Open MPI's own protocols (ob1), calls to libfabric "
+		 "(ofi), work requests to RDMA adapters (verbs), and system calls that move data "
+		 "through sockets and between processes (os). Ranks' times and messages stay those "
+		 "of MPI. \"posts\": all layers whose posts can be counted as traffic; \"all\": "
+		 "every layer."},
 	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
 	 .help = "Record functions of any layer by name (shell pattern), in addition to --mpi's "
 		 "and --layers'; without those options, record only these. May be given several "
@@ -71,12 +72,12 @@ const struct option_def record_option_rows[] = {
 		 "cannot load it or bypass it. \"auto\" is preload if there is a COMMAND and "
 		 "neither --layers nor --region, which need probes."},
 	{"max-overhead", 0, OPTION_STRING, FIELD(max_overhead), "PERCENT", .dflt = "auto",
-	 .help = "Share of each second of a process that recording may take. Beyond that its "
-		 "costliest functions that do not wait for others are only counted, for the rest "
-		 "of the recording; those whose counting alone costs too much are not even that. "
-		 "The report shows which, and since when. \"auto\": 5 for probes, and no "
-		 "limit for processes that record their calls themselves. 0 or \"off\": no limit, "
-		 "every call is recorded."},
+	 .help = "Share of each second of a process that recording may take. Above this share, "
+		 "povtrace only counts calls of the costliest functions that do not wait for "
+		 "others. If counting alone exceeds it, their probes are removed. Both last for "
+		 "the rest of the recording. The report shows which, and since when. \"auto\": 5 "
+		 "for probes, and no limit for processes that record their calls themselves. 0 or "
+		 "\"off\": no limit, every call is recorded."},
 	{"kernel-api", 0, OPTION_CHOICE, FIELD(kernel_api), "API", .dflt = "auto",
 	 .choices = api_names,
 	 .help = "How probes are attached: one uprobe_multi link for many (Linux 6.6), or a perf "
@@ -98,9 +99,9 @@ static const struct option_def options[] = {
 		 "if FILE is run.pov."},
 	{"when", 0, OPTION_LIST, FIELD(whens), "CONDITION",
 	 .help = "Write what --last keeps when a call took too long: 'MPI_Allreduce > 50ms' "
-		 "(a function, or a shell pattern as in --functions, and a time). Not again within "
-		 "--last's time; calls that match meanwhile are counted. May be "
-		 "given several times."},
+		 "(a function, or a shell pattern as in --functions, and a time). The same "
+		 "condition does not trigger again within --last's time; calls that match "
+		 "meanwhile are counted. May be given several times."},
 	{.name = NULL},
 };
 

@@ -103,13 +103,13 @@ static int output_check(const struct report_args *a, int argc, char **argv)
 
 	if (!text_ends_in(a->output, n, ".html") && !text_ends_in(a->output, n, ".htm")) {
 		log_error(
-			"report: %s: unknown ending; -o writes a page, .html (or .htm); pictures and timelines are povtrace export's",
+			"report: %s: -o writes an HTML page, so FILE must end in .html or .htm; for pictures and timelines use povtrace export",
 			a->output);
 		return -EINVAL;
 	}
 	if (a->json || a->csv || a->traffic || a->threads || a->explain || details_of(a)) {
 		log_error(
-			"report: -o writes a page of its own: with it go only --rank, --top, --min, --sort, --offset and --one-run");
+			"report: -o can be combined only with --rank, --top, --min, --sort, --offset and --one-run");
 		return -EINVAL;
 	}
 	for (int i = 0; i < argc; i++)
@@ -430,7 +430,7 @@ static const char *const report_examples[] = {
 	"povtrace report --section MPI_Init..MPI_Finalize run.pov",
 	"How long ranks, and cores for them, ran between these calls.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
-	"For programs.",
+	"The figures as JSON, for scripts.",
 	"povtrace report run.pov -o report.html",
 	"All of it as one page for a browser, with ranks by time.",
 	"povtrace report node1.pov node2.pov",

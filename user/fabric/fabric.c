@@ -124,8 +124,8 @@ const char *fabric_route_text(enum fabric_route_end end)
 {
 	static const char *const text[] = {
 		[ROUTE_ARRIVED] = "arrived",
-		[ROUTE_NO_LINK] = "the port out is not linked",
-		[ROUTE_NO_TABLE] = "no forwarding table of this switch was read",
+		[ROUTE_NO_LINK] = "the output port has no link",
+		[ROUTE_NO_TABLE] = "this switch's forwarding table was not read",
 		[ROUTE_NO_ENTRY] = "its forwarding table has no entry for this LID",
 		[ROUTE_LOOP] = "a loop: more than 64 links",
 		[ROUTE_ASTRAY] = "this node does not have the LID",

@@ -146,9 +146,9 @@ static void conflicts_print(const struct page *p, uint32_t context)
 	const struct fabric *f = p->l->fabric;
 
 	fprintf(p->out,
-		"\n  Conflicts: of %u directions of links between switches that carry flows, %u "
-		"carry more than one; most: %u flows\n",
-		c.used, c.shared, c.most);
+		"\n  Conflicts: %u of %u used link directions between switches carry more than one "
+		"flow (at most %u)\n",
+		c.shared, c.used, c.most);
 	n = c.shared;
 	for (uint32_t i = 0; i < rows_of(p, n); i++) {
 		fprintf(p->out, "  %8u flows  ", hot[i].sum.flows);

@@ -125,29 +125,6 @@ struct call_request {
 	int64_t bytes;
 };
 
-/*
- * Roles are what the model and the analyses read. Names and numbers are those that the process
- * used.
- *
- * Bytes are those of this rank's own buffers, including its part to itself. send_bytes: bytes
- * passed in this call (nonblocking: those that it starts; persistent: those of each start).
- * recv_bytes: bytes to be received. Sends: count × size. Receives: from the status if there is one,
- * else the capacity, count × size. To and from MPI_PROC_NULL: 0. With n members:
- *
- *	bcast		root sends count × size, the others receive it
- *	gather(v)	all send their buffer; the root receives n (Σ) counts × size
- *	scatter(v)	the reverse of gather(v)
- *	allgather(v)	sends its buffer once, receives n (Σ) counts × size
- *	alltoall(v,w)	n (Σ) counts × size each way
- *	reduce		all send count × size, the root receives as much; allreduce, scan: both
- *	reduce_scatter	sends Σ counts × size, receives its own part (unknown but for _block)
- *	neighbor_…	the same with neighbours for members; each way has its own number
- *	put, accumulate	sends origin count × size; get receives it; fetching ones do both
- *	files		a write sends, a read receives
- *
- * In an intercommunicator, n is the size of the other group. BYTES_UNKNOWN stands for what cannot
- * be known: a derived type whose making was not seen, or an unknown rank or size.
- */
 /* room for a name (abi/mark.h), including the "…" of a truncated one */
 #define MARK_TEXT_BYTES (POV_MARK_NAME_BYTES + 4)
 enum mark_event { MARK_NONE, MARK_BEGIN, MARK_END };
@@ -183,13 +160,36 @@ struct call_member {
 /* Further data on a call that has not returned. */
 struct call_open {
 	/*
-	 * Members of its communicator, in order; if it has none, of the first request's that it
-	 * waits for. NULL: unknown
+	 * Members, in order, of the call's communicator. A call without one uses the communicator
+	 * of the first request it waits for. NULL: unknown.
 	 */
 	const struct call_member *member;
 	uint32_t nmembers;
 	const struct call_window *window; /* NULL: the call concerns no window */
 };
+/*
+ * Roles are what the model and the analyses read. Names and numbers are those that the process
+ * used.
+ *
+ * Bytes are those of this rank's own buffers, including its part to itself. send_bytes: bytes
+ * passed in this call (nonblocking: those that it starts; persistent: those of each start).
+ * recv_bytes: bytes to be received. Sends: count × size. Receives: from the status if there is one,
+ * else the capacity, count × size. To and from MPI_PROC_NULL: 0. With n members:
+ *
+ *	bcast		root sends count × size, the others receive it
+ *	gather(v)	all send their buffer; the root receives n (Σ) counts × size
+ *	scatter(v)	the reverse of gather(v)
+ *	allgather(v)	sends its buffer once, receives n (Σ) counts × size
+ *	alltoall(v,w)	n (Σ) counts × size each way
+ *	reduce		all send count × size, the root receives as much; allreduce, scan: both
+ *	reduce_scatter	sends Σ counts × size, receives its own part (unknown but for _block)
+ *	neighbor_…	the same with neighbours for members; each way has its own number
+ *	put, accumulate	sends origin count × size; get receives it; fetching ones do both
+ *	files		a write sends, a read receives
+ *
+ * In an intercommunicator, n is the size of the other group. BYTES_UNKNOWN stands for what cannot
+ * be known: a derived type whose making was not seen, or an unknown rank or size.
+ */
 struct call_roles {
 	/* bytes sent by this rank: count × size; BYTES_UNKNOWN; 0: it sends nothing */
 	int64_t send_bytes;

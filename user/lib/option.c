@@ -58,7 +58,7 @@ static bool is_program(const struct command *cmd)
 /* Arguments for "%s%s" at the start of a message. */
 #define NAMED(cmd) is_program(cmd) ? "" : (cmd)->name, is_program(cmd) ? "" : ": "
 
-static void say_help_hint(const struct command *cmd)
+static void help_hint_print(const struct command *cmd)
 {
 	if (is_program(cmd))
 		log_error("try \"%s --help\"", cmd->name);
@@ -284,7 +284,7 @@ int option_parse(const struct command *cmd, int argc, char **argv, void *opts, i
 		if (err == -ECANCELED)
 			command_print_help(cmd, stdout);
 		else
-			say_help_hint(cmd);
+			help_hint_print(cmd);
 		return err;
 	}
 	argv[kept] = NULL;

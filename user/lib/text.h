@@ -35,8 +35,8 @@ char *text_utf8(char *p, const char *s, size_t n);
 char *text_json(char *p, const char *s, size_t n);	/* with its quotes */
 char *text_json_part(char *p, const char *s, size_t n); /* without quotes */
 /*
- * A thread's name for a line of ftrace text. That syntax separates by blanks and '='. So these, and
- * all that is not printable ASCII, become '_'. An empty name becomes "?".
+ * Writes a thread's name for ftrace text. Blanks, '=' and bytes that are not printable ASCII become
+ * '_'; an empty name becomes "?".
  */
 char *text_ftrace_comm(char *p, const char *s, size_t n);
 

@@ -9,7 +9,7 @@
 
 #include "preload/ask.h"
 #include "preload/clock.h"
-#include "preload/record.h"
+#include "preload/call_record.h"
 #include "preload/sys.h"
 
 /* Offset of the thread's number from the thread pointer in glibc; verified before use. */

@@ -15,7 +15,7 @@
 
 #include "preload/area.h"
 #include "preload/hook.h"
-#include "preload/record.h"
+#include "preload/call_record.h"
 #include "preload/sys.h"
 
 #define ANSWER_SECONDS 10

@@ -13,7 +13,7 @@
 #include "preload/exec.h"
 #include "preload/hook.h"
 #include "preload/loaded.h"
-#include "preload/record.h"
+#include "preload/call_record.h"
 #include "preload/sys.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "lib/human.h"
 #include "report/hang_text.h"
 #include "report/section.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 
 #define RANKS_NAMED 12 /* most ranges in a list of ranks */
 

@@ -6,7 +6,7 @@
  *	html_put.c		text, tables, commands
  *	html_rows.c		assigns ranks to rows
  *	html_account.c		efficiency, account, causes
- *	html_map.c, html_stretches.c	ranks over time
+ *	html_rank_timeline.c, html_stretches.c	ranks over time
  *	html_pairs.c		which ranks waited for which; messages
  */
 #ifndef POV_REPORT_HTML_H
@@ -88,7 +88,7 @@ void html_efficiency(struct html *h);
 void html_account(struct html *h);
 void html_causes(struct html *h);
 
-/* ---- html_map.c ---- */
+/* ---- html_rank_timeline.c ---- */
 
 #define HTML_MAP_COLUMNS 176
 

@@ -12,7 +12,7 @@
 #include "lib/log.h"
 #include "report/figure.h"
 #include "report/section.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 #include "trace/trace_read.h"
 
 #define OWN_SINKS_MAX 21
@@ -47,9 +47,12 @@ static void replay_init(struct report *r)
 static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&r->time.sink,	    &r->cores.sink,	  &r->functions.sink, &r->messages.sink,
-		&r->coverage.sink,  &r->losses.sink,	  &r->regions.sink,   &r->traffic.sink,
-		&r->transfers.sink, &r->section_pov.sink, &r->failed.sink,    &r->last_calls.sink,
+		&r->time.sink,	    &r->cores.sink,
+		&r->functions.sink, &r->messages.sink,
+		&r->coverage.sink,  &r->losses.sink,
+		&r->regions.sink,   &r->traffic.sink,
+		&r->transfers.sink, &r->program_section.sink,
+		&r->failed.sink,    &r->last_calls.sink,
 	};
 	uint32_t n = sizeof(own) / sizeof(own[0]);
 
@@ -71,7 +74,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	coverage_init(&r->coverage);
 	r->findings.app.coverage = &r->coverage;
 	losses_init(&r->losses);
-	section_pov_init(&r->section_pov, &r->opt->section);
+	program_section_init(&r->program_section, &r->opt->section);
 	memcpy(sinks, own, sizeof(own));
 	if (r->opt->details & DETAIL_CALL_SITES)
 		sinks[n++] = &r->site_times.sink;
@@ -306,7 +309,7 @@ void report_close(struct report *r)
 	sites_free(r->sites);
 	coverage_release(&r->coverage);
 	losses_release(&r->losses);
-	section_pov_release(&r->section_pov);
+	program_section_release(&r->program_section);
 	free(r->lost);
 	free(r->row);
 	free(r->chosen);

@@ -19,7 +19,7 @@
 #include "analysis/messages.h"
 #include "analysis/parts.h"
 #include "analysis/regions.h"
-#include "analysis/section_pov.h"
+#include "analysis/program_section.h"
 #include "analysis/site_times.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
@@ -107,7 +107,7 @@ struct report {
 	struct transfer_start transfers;
 	struct site_times site_times; /* empty without DETAIL_CALL_SITES */
 	struct sites *sites;	      /* names of code locations */
-	struct section_pov section_pov;
+	struct program_section program_section;
 	struct coverage coverage;
 	struct losses losses;
 	struct distortion distortion;

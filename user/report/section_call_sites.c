@@ -5,7 +5,7 @@
 #include "analysis/loss.h"
 #include "lib/human.h"
 #include "report/section.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 
 #define SITES_MANY 0 /* --top limits a table of any length */
 #define ROW struct site_total

@@ -9,7 +9,7 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "report/section.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 
 #define ROWS_MANY 15
 #define PLACE_CHARS 48

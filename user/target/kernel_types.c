@@ -115,7 +115,10 @@ static size_t type_bytes(const struct btf_type *type)
 	return sizeof(*type) + bytes[kind].fixed + bytes[kind].member * BTF_INFO_VLEN(type->info);
 }
 
-/* Returns the first type with this name and kind, or (name 0) with this id; NULL: none. */
+/*
+ * Returns the first type with this name and kind and sets *id. name 0: returns the type *id. NULL:
+ * none.
+ */
 static const struct btf_type *type_scan(const struct kernel_types *t, uint32_t name,
 					unsigned int kind, uint32_t *id)
 {

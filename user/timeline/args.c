@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/text.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 
 static struct call_value *args_new(struct writer_args *a, const char *name, enum value_kind kind)
 {

@@ -13,7 +13,7 @@
 #include "lib/output_file.h"
 #include "lib/progress.h"
 #include "model/model.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 #include "timeline/meta.h"

@@ -16,7 +16,7 @@
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/text.h"
-#include "site/sites.h"
+#include "site/site_names.h"
 #include "timeline/out.h"
 #include "timeline/select.h"
 #include "timeline/timeline.h"
@@ -150,7 +150,7 @@ static const char *base_name(const char *path)
 
 static void code_frames_add(FILE *stack, struct sites *sites, const struct address *a)
 {
-	/* sites.h names calls by the address after them; a sample has the instruction itself */
+	/* site_names.h names calls by the address after them; a sample has the instruction itself */
 	const struct model_site after = {a->at.address + 1, a->at.module, a->at.offset + 1};
 	const struct site_name *name;
 

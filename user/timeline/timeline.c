@@ -2,7 +2,7 @@
 /*
  * Selects slices and counters, and adds markers. The other parts: calls timeline_call.c, identities
  * timeline_names.c, places of slices timeline_track.c, scheduler timeline_sched.c, arrows
- * timeline_wake.c, posts timeline_post.c.
+ * timeline_arrow_wake.c, posts timeline_post.c.
  */
 #include "timeline/timeline.h"
 

@@ -11,11 +11,11 @@
  * - timeline_counted.c: counted calls
  * - timeline_sched.c: switches and wake-ups
  * - timeline_yield.c: merged switches
- * - timeline_wake.c: arrows of wake-ups
+ * - timeline_arrow_wake.c: arrows of wake-ups
  * - timeline_post.c: posts
- * - timeline_pair.c: arrows from posts to completions
- * - timeline_message.c: messages made of posts
- * - timeline_arrow.c: arrows of MPI's messages and operations
+ * - timeline_arrow_post.c: arrows from posts to completions
+ * - timeline_protocol.c: messages made of posts
+ * - timeline_arrow_mpi.c: arrows of MPI's messages and operations
  * - timeline_finding.c, timeline_end.c: findings, ends of ranks
  */
 #ifndef POV_TIMELINE_TIMELINE_PRIV_H
@@ -216,7 +216,7 @@ void tl_post_tracks_free(struct tl_thread *th);
 /* Name of the MPI call that a post was made in, or a text that there is none. */
 const char *tl_post_mpi_call(const struct model_post *p);
 
-/* ---- timeline_pair.c. s: slice of the post or completion, placed on t ---- */
+/* ---- timeline_arrow_post.c. s: slice of the post or completion, placed on t ---- */
 void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
 		 const struct model_post *p);
 /* Forgets everything before until_ns: it is unknown. */
@@ -229,10 +229,10 @@ bool tl_func_shown(struct timeline *tl, const struct func_info *f);
 bool tl_interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns);
 bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f);
 
-/* ---- timeline_arrow.c; ctx is the timeline ---- */
+/* ---- timeline_arrow_mpi.c; ctx is the timeline ---- */
 void tl_arrow_operation(void *ctx, const struct model_operation *o);
 
-/* ---- timeline_message.c. s: slice of the step ---- */
+/* ---- timeline_protocol.c. s: slice of the step ---- */
 void tl_message_add(struct timeline *tl, struct tl_thread *th, const struct slice *s,
 		    const struct model_post *p);
 void tl_messages_finish(struct timeline *tl);
@@ -257,7 +257,7 @@ void tl_yield_flush(struct timeline *tl, uint32_t cpu);
 void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t);
 void tl_yield_flush_all(struct timeline *tl);
 
-/* ---- timeline_wake.c ---- */
+/* ---- timeline_arrow_wake.c ---- */
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
 		 uint64_t ts_ns, uint32_t cpu);
 void tl_wake_run(struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);

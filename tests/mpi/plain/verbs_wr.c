@@ -124,7 +124,7 @@ static void set_up(const char *device, uint8_t gid_index)
 
 /* ---- posts ---- */
 
-static uint64_t post_say(const char *operation, uint32_t bytes)
+static uint64_t post_report(const char *operation, uint32_t bytes)
 {
 	printf("post %s %u 0x%" PRIx64 "\n", operation, bytes, ++all.last_id);
 	return all.last_id;
@@ -135,7 +135,7 @@ static void room_post(uint32_t bytes)
 	struct ibv_sge piece = {(uintptr_t)all.buffer, bytes, all.mr->lkey};
 	struct ibv_recv_wr wr = {.sg_list = &piece, .num_sge = 1}, *bad;
 
-	wr.wr_id = post_say("RECV", bytes);
+	wr.wr_id = post_report("RECV", bytes);
 	MUST(!ibv_post_recv(all.to, &wr, &bad));
 }
 
@@ -149,7 +149,7 @@ static void request_build(enum kind kind, uint32_t bytes)
 	struct ibv_qp_ex *qp = all.by_calls;
 	uint64_t at = (uintptr_t)all.buffer;
 
-	qp->wr_id = post_say(names[kind], bytes);
+	qp->wr_id = post_report(names[kind], bytes);
 	qp->wr_flags = kind == SEND_INLINE ? IBV_SEND_INLINE : 0; /* soft-RoCE uses this flag */
 	if (kind == WRITE)
 		ibv_wr_rdma_write(qp, all.mr->rkey, at + 16384);

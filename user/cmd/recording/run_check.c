@@ -30,18 +30,18 @@
 #define NO "NO"
 #define TRY "?"
 
-static void finding_add(json_t *findings, const char *what, const char *verdict,
+static void feature_add(json_t *features, const char *what, const char *verdict,
 			const char *consequence)
 {
-	json_array_append_new(findings, json_pack("{s:s,s:s,s:s}", "what", what, "verdict", verdict,
+	json_array_append_new(features, json_pack("{s:s,s:s,s:s}", "what", what, "verdict", verdict,
 						  "consequence", consequence));
 }
 
 /* Adds "ok" with the consequence good if the feature exists, else verdict missing with bad. */
-static void finding_add_if(json_t *findings, const char *what, bool exists, const char *missing,
+static void feature_add_if(json_t *features, const char *what, bool exists, const char *missing,
 			   const char *good, const char *bad)
 {
-	finding_add(findings, what, exists ? OK : missing, exists ? good : bad);
+	feature_add(features, what, exists ? OK : missing, exists ? good : bad);
 }
 
 static void add_images(json_t *out, const struct features *f)
@@ -53,7 +53,7 @@ static void add_images(json_t *out, const struct features *f)
 		[IMAGE_TREE] = "tracepoint ma_write: libraries mapped later are noticed at once",
 	};
 
-	finding_add(out, "new code mappings", f->image_way == IMAGE_NONE ? LESS : OK,
+	feature_add(out, "new code mappings", f->image_way == IMAGE_NONE ? LESS : OK,
 		    ways[f->image_way]);
 }
 
@@ -72,28 +72,28 @@ static void add_loaded(json_t *out, const struct features *f)
 
 	if (!f->root) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			finding_add(out, names[i], TRY, "needs root to find out");
+			feature_add(out, names[i], TRY, "unknown without root");
 		return;
 	}
-	finding_add_if(out, "BPF ring buffer", f->ringbuf, NO, "records reach the collector",
+	feature_add_if(out, "BPF ring buffer", f->ringbuf, NO, "records reach the collector",
 		       "needs Linux 5.8; no recording");
-	finding_add_if(out, "attach cookies", f->cookie, NO, "one program serves all functions",
+	feature_add_if(out, "attach cookies", f->cookie, NO, "one program serves all functions",
 		       "needs Linux 5.15; no recording");
-	finding_add_if(out, "typed tracepoints", f->tracing, NO,
+	feature_add_if(out, "typed tracepoints", f->tracing, NO,
 		       "tasks and the scheduler can be followed",
 		       "tp_btf programs do not load; no recording");
 	if (f->uprobe_multi)
-		finding_add(out, "uprobes", OK,
+		feature_add(out, "uprobes", OK,
 			    "uprobe_multi: one link attaches hundreds of functions at once");
 	else if (f->perf_uprobe)
-		finding_add(out, "uprobes", LESS,
+		feature_add(out, "uprobes", LESS,
 			    "a perf event for each function (no uprobe_multi before Linux 6.6), "
 			    "removed in the background after a recording");
 	else
-		finding_add(out, "uprobes", NO,
+		feature_add(out, "uprobes", NO,
 			    "none (CONFIG_UPROBE_EVENTS): no MPI call can be recorded");
 	add_images(out, f);
-	finding_add_if(
+	feature_add_if(
 		out, "waiting uprobes", f->wait, LESS,
 		"a thread that maps a new library waits in the kernel until its probes are in",
 		"none (before Linux 6.1): the first calls of libraries that povtrace could not "
@@ -118,7 +118,7 @@ static void add_way(json_t *out, const json_t *functions, size_t first)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
 						 i > first ? "," : "", json_get_text(f, "name"));
 	}
-	finding_add(out, "kernel functions", whole ? OK : LESS, text);
+	feature_add(out, "kernel functions", whole ? OK : LESS, text);
 }
 
 static void add_functions(json_t *out, const json_t *functions)
@@ -135,26 +135,26 @@ static void add_functions(json_t *out, const json_t *functions)
 
 static void findings_make(const struct features *f, const json_t *functions, json_t *out)
 {
-	finding_add_if(
+	feature_add_if(
 		out, "privilege", f->root, NO, "BPF programs can be loaded",
 		"BPF programs cannot be loaded: run as root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
-	finding_add_if(out, "kernel BTF", f->btf, NO,
+	feature_add_if(out, "kernel BTF", f->btf, NO,
 		       "the BPF programs can be adapted to this kernel",
 		       "no /sys/kernel/btf/vmlinux: the kernel must be built with "
 		       "CONFIG_DEBUG_INFO_BTF=y; no recording");
 	add_loaded(out, f);
 	if (!f->btf)
-		finding_add(out, "sched_switch state", TRY, "needs the kernel's BTF to find out");
+		feature_add(out, "sched_switch state", TRY, "unknown without the kernel's BTF");
 	else
-		finding_add_if(out, "sched_switch state", f->switch_state, LESS,
+		feature_add_if(out, "sched_switch state", f->switch_state, LESS,
 			       "a thread's state as the scheduler saw it",
 			       "read from the thread (before Linux 5.18): a wake-up at the same "
 			       "moment may hide that it slept");
 	if (f->root)
 		add_functions(out, functions);
 	else
-		finding_add(out, "kernel functions", TRY, "needs root to find out");
-	finding_add_if(
+		feature_add(out, "kernel functions", TRY, "unknown without root");
+	feature_add_if(
 		out, "instruction decoder", HAVE_DECODER, LESS,
 		"probes are put where the kernel emulates the instruction",
 		"none for this machine: all probes are on the first instruction, which may be "

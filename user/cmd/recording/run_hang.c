@@ -12,7 +12,7 @@
 #include "abi/config.h"
 #include "lib/log.h"
 #include "lib/own_state.h"
-#include "cmd/recording/record.h"
+#include "cmd/recording/recording_common.h"
 #include "report/report.h"
 
 static int report_print(const struct hang_options *o, int fd)

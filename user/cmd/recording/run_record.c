@@ -3,7 +3,7 @@
  * povtrace record parses --last and --when, chooses the file's name, and prints the totals at the
  * end. record.h makes the recording; timeline/export.h makes the export that -o FILE.json asks for.
  */
-#include "cmd/recording/record.h"
+#include "cmd/recording/recording_common.h"
 
 #include <errno.h>
 #include <stdio.h>

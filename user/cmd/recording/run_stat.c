@@ -4,7 +4,7 @@
  * without a name, so nothing is left however this ends. The command's own output is on stdout, so
  * the report goes there only if asked for.
  */
-#include "cmd/recording/record.h"
+#include "cmd/recording/recording_common.h"
 
 #include <errno.h>
 #include <fcntl.h>

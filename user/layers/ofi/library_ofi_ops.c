@@ -21,14 +21,14 @@
 #include "target/x86/x86_code.h"
 
 #define NAMES_MAX 9
-#define COMMON_OFF 16 /* in every object: the table of common operations */
+#define COMMON_OFF 16 /* offset, in every object, of the table of common operations */
 #define COMMON_MEMBERS_MAX 6
-#define OPS_OFF 24     /* in every object: the table of its own kind */
+#define OPS_OFF 24     /* offset, in every object, of its type-specific ops table */
 #define OPS_MAX 64     /* offset of an endpoint's last table */
-#define NEAR_BYTES 512 /* bytes of code */
+#define NEAR_BYTES 512 /* stores nearer in the code than this are for one object */
 #define DOMAIN_MEMBERS_MIN 10
 #define OPENERS 8   /* the first members of a domain's table, which open objects */
-#define DEPTH_MAX 4 /* depth of calls from there to the store of the table */
+#define DEPTH_MAX 4 /* call depth from an opener to the store of the table */
 
 enum opener { AV_OPEN, CQ_OPEN, ENDPOINT, OPENER_DOMAIN = OPENERS, OPENER_ANY };
 

@@ -266,8 +266,8 @@ static void tables_find(const struct elf_file *f, const struct verbs_slots *slot
 	passed_find(f, SET_OPS, 1, &passed);
 	for (size_t i = 0; i < passed.address_cnt; i++)
 		table_add(out, passed.address[i]);
-	for (size_t i = 0; i < passed.behind_cnt; i++)
-		kept_tables(f, passed.behind[i], slots, out);
+	for (size_t i = 0; i < passed.offset_cnt; i++)
+		kept_tables(f, passed.offset[i], slots, out);
 }
 
 /* ---- functions ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The address ranges at which processes have language bindings (target/elf/call_sites.h). The
+ * The address ranges at which processes have language bindings (target/elf/function_callers.h). The
  * BPF programs and processes that record their own calls get them, so that a call site is in the
  * program and not in the binding.
  */

@@ -66,9 +66,9 @@ static double saving(const struct throttle *t, const struct overhead_share *s)
 	return f->may_detach && s->counted_pct > t->pct ? s->pct : s->pct - s->counted_pct;
 }
 
-/* Throttles functions of the process whose n shares these are. */
-static void process_throttle(const struct throttle *t, const struct overhead_share *share, size_t n,
-			     struct throttle_change *out, size_t *cnt)
+/* Adds to out[] the throttling changes for one process. share[0..n) are its shares. */
+static void process_changes_add(const struct throttle *t, const struct overhead_share *share,
+				size_t n, struct throttle_change *out, size_t *cnt)
 {
 	struct throttle_change change = {.tgid = share->tgid};
 	double left, saved;
@@ -99,7 +99,7 @@ size_t throttle_decide(struct throttle *t, struct overhead_share *share, size_t 
 	for (size_t from = 0; from < n; from = to) {
 		for (to = from; to < n && share[to].tgid == share[from].tgid; to++)
 			;
-		process_throttle(t, &share[from], to - from, out, &cnt);
+		process_changes_add(t, &share[from], to - from, out, &cnt);
 	}
 	for (size_t i = 0; i < cnt; i++)
 		t->func[out[i].func].state = out[i].state;

@@ -48,10 +48,12 @@ struct search {
 	struct passed *out;
 };
 
-/* The values that a register may hold, as bit sets over struct caller's arrays. */
+/*
+ * The values that a register may hold. Bit sets: indexes into caller.addresses and caller.offsets.
+ */
 struct value {
 	uint64_t addresses;
-	uint64_t behind;
+	uint64_t offsets;
 };
 
 struct state {
@@ -72,7 +74,7 @@ struct places {
 /* A function of the file that calls the searched one. */
 struct caller {
 	struct search *s;
-	struct places addresses, behind;
+	struct places addresses, offsets;
 };
 
 /* ---- possible calls ---- */
@@ -169,7 +171,7 @@ static uint64_t places_moved(struct places *p, uint64_t set, int64_t by)
 static struct value value_moved(struct caller *c, struct value v, int64_t by)
 {
 	return by ? (struct value){places_moved(&c->addresses, v.addresses, by),
-				   places_moved(&c->behind, v.behind, by)} :
+				   places_moved(&c->offsets, v.offsets, by)} :
 		    v;
 }
 
@@ -196,9 +198,9 @@ static bool state_join(void *state, const void *other)
 
 	for (unsigned int i = 0; i < X86_REGISTERS; i++) {
 		grew |= (from->reg[i].addresses & ~to->reg[i].addresses) ||
-			(from->reg[i].behind & ~to->reg[i].behind);
+			(from->reg[i].offsets & ~to->reg[i].offsets);
 		to->reg[i].addresses |= from->reg[i].addresses;
-		to->reg[i].behind |= from->reg[i].behind;
+		to->reg[i].offsets |= from->reg[i].offsets;
 	}
 	return grew;
 }
@@ -267,7 +269,7 @@ static struct value value_loaded(struct caller *c, const struct x86_insn *insn,
 			v.addresses |= pointer_set(c, c->addresses.v[i].at +
 							      (uint64_t)from->mem.disp.value);
 	if (!v.addresses)
-		v.behind = place_set(&c->behind, 0, false);
+		v.offsets = place_set(&c->offsets, 0, false);
 	return v;
 }
 
@@ -294,7 +296,7 @@ static struct value value_of(struct caller *c, const struct x86_insn *insn, cons
 	if (is_cmov) {
 		kept = register_value(st, to);
 		v.addresses |= kept.addresses;
-		v.behind |= kept.behind;
+		v.offsets |= kept.offsets;
 	}
 	return v;
 }
@@ -305,7 +307,7 @@ static void passed_note(struct caller *c, const struct state *st)
 	struct passed *out = c->s->out;
 
 	places_add(&c->addresses, v->addresses, out->address, &out->address_cnt);
-	places_add(&c->behind, v->behind, out->behind, &out->behind_cnt);
+	places_add(&c->offsets, v->offsets, out->offset, &out->offset_cnt);
 }
 
 static bool caller_step(void *ctx, const struct x86_insn *insn, void *state)

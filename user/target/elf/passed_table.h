@@ -17,8 +17,8 @@ struct passed {
 	uint64_t address[PASSED_MAX]; /* addresses in the file, ascending */
 	size_t address_cnt;
 	/* Offsets from a pointer that was loaded from memory and may have any value. */
-	uint64_t behind[PASSED_MAX];
-	size_t behind_cnt;
+	uint64_t offset[PASSED_MAX];
+	size_t offset_cnt;
 };
 
 /*

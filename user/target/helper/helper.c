@@ -263,8 +263,8 @@ static void step_begin(struct helper *h, uint64_t now_ns)
 }
 
 /*
- * Puts the deadline off for a helper that works, but hardly gets a CPU: then CPU time is limited
- * instead. One that waits for storage uses none. Returns false if the time is up.
+ * Extends the deadline of a helper that makes progress but gets little CPU time. A helper blocked on
+ * storage uses no CPU time, so it gets no extension. Returns false if the time is up.
  */
 static bool step_prolong(struct helper *h, uint64_t now_ns)
 {
@@ -290,7 +290,7 @@ static void helper_replace(struct helper *h, const char *why)
 	close(h->sock);
 	h->sock = -1;
 	if (helper_fork(h))
-		log_debug("helper: none any more");
+		log_debug("helper: could not start another");
 	if (h->first)
 		request_fail(h, why);
 	request_send(h);

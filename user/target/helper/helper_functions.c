@@ -39,17 +39,18 @@ static json_t *places_in(const struct proc_map *map, const json_t *places)
 }
 
 /* Reports more probes in a known library. */
-static void more_say(struct service *s, struct code_file *f, struct inspected *more)
+static void more_report(struct service *s, struct code_file *f, struct inspected *more)
 {
 	if (!more->library)
 		return;
 	json_array_extend(f->lib->offsets, more->offsets);
 	code_file_add_sites(f, more->sites);
-	service_links_say(s, &more->links);
-	service_say(s, json_pack("{s:{s:i,s:I,s:I,s:I,s:O,s:O?,s:O}}", "added", "lib_id",
-				 f->lib->id, "dev", (json_int_t)f->id.dev, "ino",
-				 (json_int_t)f->id.ino, "stamp", (json_int_t)f->id.stamp, "offsets",
-				 more->offsets, "sites", more->sites, "probes", more->library));
+	service_links_send(s, &more->links);
+	service_send(s,
+		     json_pack("{s:{s:i,s:I,s:I,s:I,s:O,s:O?,s:O}}", "added", "lib_id", f->lib->id,
+			       "dev", (json_int_t)f->id.dev, "ino", (json_int_t)f->id.ino, "stamp",
+			       (json_int_t)f->id.stamp, "offsets", more->offsets, "sites",
+			       more->sites, "probes", more->library));
 }
 
 /*
@@ -64,7 +65,7 @@ static void more_look(struct service *s, const char *link, int fd, struct code_f
 
 	opt.each = opt.each && !f->is_wide;
 	if (!inspect_more(&opt, link, fd, f->lib, places, &more))
-		more_say(s, f, &more);
+		more_report(s, f, &more);
 	inspected_release(&more);
 }
 
@@ -120,7 +121,7 @@ void service_functions(struct service *s, const json_t *request)
 		left = places_find(s, pid, &maps, places);
 		proc_maps_release(&maps);
 	}
-	service_say(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
+	service_send(s, json_pack("{s:b,s:I}", "done", 1, "elsewhere", (json_int_t)left));
 }
 
 /* ---- functions that a process received before the recording ---- */
@@ -209,5 +210,5 @@ void service_handed_ops(struct service *s, const json_t *request)
 								    library_kinds[i]);
 		proc_maps_release(&maps);
 	}
-	service_say(s, json_pack("{s:b,s:I}", "done", 1, "left_bytes", (json_int_t)left_bytes));
+	service_send(s, json_pack("{s:b,s:I}", "done", 1, "left_bytes", (json_int_t)left_bytes));
 }

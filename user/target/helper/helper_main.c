@@ -34,7 +34,7 @@
 #include "lib/file.h"
 #include "lib/log.h"
 
-void service_say(struct service *s, json_t *message)
+void service_send(struct service *s, json_t *message)
 {
 	int err = helper_message_send(s->sock, message, NULL, 0);
 
@@ -43,7 +43,7 @@ void service_say(struct service *s, json_t *message)
 		_exit(1); /* the collector has ended */
 }
 
-static void probes_say(struct service *s, bool ret, const struct perf_probes *probes)
+static void probes_send(struct service *s, bool ret, const struct perf_probes *probes)
 {
 	size_t batch = HELPER_FDS_MAX / 2, n, i;
 	int fds[HELPER_FDS_MAX];
@@ -74,7 +74,7 @@ static json_t *id_json(const struct code_id *id)
 			 "stamp", (json_int_t)id->stamp);
 }
 
-static void hooks_fd_say(struct service *s, int fd)
+static void hooks_fd_send(struct service *s, int fd)
 {
 	json_t *message = json_pack("{s:b,s:b}", "fds", 1, "hooks", 1);
 
@@ -83,16 +83,16 @@ static void hooks_fd_say(struct service *s, int fd)
 	json_decref(message);
 }
 
-void service_links_say(struct service *s, const struct links *links)
+void service_links_send(struct service *s, const struct links *links)
 {
 	if (links->hooks_fd > 0)
-		hooks_fd_say(s, links->hooks_fd);
-	probes_say(s, false, &links->entry);
-	probes_say(s, true, &links->ret);
+		hooks_fd_send(s, links->hooks_fd);
+	probes_send(s, false, &links->entry);
+	probes_send(s, true, &links->ret);
 }
 
-static void file_say(struct service *s, const struct code_id *id, const struct stat *st,
-		     const char *path, const struct inspected *in, int lib_id, int err)
+static void file_report(struct service *s, const struct code_id *id, const struct stat *st,
+			const char *path, const struct inspected *in, int lib_id, int err)
 {
 	json_t *f = id_json(id);
 
@@ -120,8 +120,8 @@ static void file_say(struct service *s, const struct code_id *id, const struct s
 		json_object_set(f, "offsets", in->offsets);
 		json_object_set(f, "library", in->library);
 	}
-	service_links_say(s, &in->links);
-	service_say(s, json_pack("{s:o}", "file", f));
+	service_links_send(s, &in->links);
+	service_send(s, json_pack("{s:o}", "file", f));
 }
 
 /* Remembers an inspected file, and which library numbers are taken. */
@@ -189,7 +189,7 @@ static int file_look(struct service *s, int fd, const char *path, const char *op
 	err = inspect_file(s->opt, open_path, fd, next, in);
 	if (in->hook_cnt)
 		in->links.hooks_fd = hooks_file(in);
-	file_say(s, id, &st, path, in, in->library ? next : -1, err);
+	file_report(s, id, &st, path, in, in->library ? next : -1, err);
 	file_keep(s, id, st.st_uid, in, in->library ? next : -1);
 	return err;
 }
@@ -213,12 +213,12 @@ static int path_visit(void *ctx, const char *path, struct inspected *in)
 	return err;
 }
 
-static void done_say(struct service *s, const struct code_id *id, int err)
+static void done_report(struct service *s, const struct code_id *id, int err)
 {
 	json_t *m = err ? json_pack("{s:i}", "error", err) : id_json(id);
 
 	json_object_set_new(m, "done", json_true());
-	service_say(s, m);
+	service_send(s, m);
 }
 
 int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t end,
@@ -254,7 +254,7 @@ static void map_serve(struct service *s, const json_t *request)
 	fd = service_map_look(s, json_get_int(request, "pid"),
 			      (uint64_t)json_get_int(request, "start"),
 			      (uint64_t)json_get_int(request, "end"), link, &id);
-	done_say(s, &id, fd < 0 ? fd : 0);
+	done_report(s, &id, fd < 0 ? fd : 0);
 	if (fd >= 0)
 		close(fd);
 }
@@ -293,8 +293,8 @@ static int place_open(struct service *s, const json_t *request, const char *pid,
 	return fd;
 }
 
-static void attached_say(struct service *s, const struct code_id *id, const struct code_file *f,
-			 const json_t *failed, int err)
+static void attached_report(struct service *s, const struct code_id *id, const struct code_file *f,
+			    const json_t *failed, int err)
 {
 	json_t *m = id_json(id);
 
@@ -305,7 +305,7 @@ static void attached_say(struct service *s, const struct code_id *id, const stru
 		json_set_int(m, "error", -err);
 	else if (err)
 		json_object_set_new(m, "refused", json_string(strerror(err)));
-	service_say(s, m);
+	service_send(s, m);
 }
 
 /*
@@ -346,8 +346,8 @@ static void attach_serve(struct service *s, const json_t *request)
 
 	if (pid && is_valgrind(pid)) {
 		json_decref(failed);
-		service_say(s, json_pack("{s:b,s:s}", "done", 1, "failed",
-					 "Valgrind would meet the breakpoints"));
+		service_send(s, json_pack("{s:b,s:s}", "done", 1, "failed",
+					  "Valgrind would meet the breakpoints"));
 		return;
 	}
 	fd = place_open(s, request, "pid", link, sizeof(link), &id);
@@ -356,14 +356,14 @@ static void attach_serve(struct service *s, const json_t *request)
 	err = fd < 0 ? -fd : 0;
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
-	service_say(s, json_pack("{s:b}", "attaching", 1));
+	service_send(s, json_pack("{s:b}", "attaching", 1));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may vanish meanwhile */
 	if (f)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
 	if (f && !pid)
 		f->is_wide = true;
-	service_links_say(s, &links);
-	attached_say(s, &id, f, failed, err);
+	service_links_send(s, &links);
+	attached_report(s, &id, f, failed, err);
 	links_release(&links); /* the collector has its own copies */
 	json_decref(failed);
 	if (fd >= 0)
@@ -396,13 +396,13 @@ static void path_serve(struct service *s, const json_t *request)
 	json_object_set_new(m, "done", json_true());
 	if (last)
 		json_object_set_new(m, "last", last);
-	service_say(s, m);
+	service_send(s, m);
 }
 
 static void command_serve(struct service *s, const json_t *request)
 {
 	predict_libraries(request, "/etc/ld.so.cache", path_visit, s);
-	service_say(s, json_pack("{s:b}", "done", 1));
+	service_send(s, json_pack("{s:b}", "done", 1));
 }
 
 static const struct {
@@ -418,9 +418,9 @@ static const struct {
 	{"process", service_process},
 };
 
-static void attaching_say(void *ctx)
+static void attaching_report(void *ctx)
 {
-	service_say(ctx, json_pack("{s:b}", "attaching", 1));
+	service_send(ctx, json_pack("{s:b}", "attaching", 1));
 }
 
 void helper_main(int sock, const struct inspect_options *opt, struct code_files *files)
@@ -432,7 +432,7 @@ void helper_main(int sock, const struct inspect_options *opt, struct code_files 
 	json_t *request;
 	size_t cnt;
 
-	own.attaching = attaching_say;
+	own.attaching = attaching_report;
 	own.ctx = &s;
 	while ((request = helper_message_receive(sock, 0, fds, &cnt))) {
 		what = json_string_value(json_object_get(request, "do"));

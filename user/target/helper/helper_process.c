@@ -82,7 +82,7 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 	return out;
 }
 
-static void settings_say(json_t *process, pid_t pid)
+static void settings_put(json_t *process, pid_t pid)
 {
 	unsigned int left_out;
 	json_t *settings = proc_settings_read(pid, &left_out);
@@ -131,7 +131,7 @@ static json_t *started_json(const struct proc_rank *r, const char *flavour)
  * `hint`, which helps if the process ends before it can be asked. `started` describes how a
  * launcher started a process that is alone according to MPI.
  */
-static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t *request)
+static void rank_put(struct service *s, json_t *process, pid_t pid, const json_t *request)
 {
 	const json_t *copied = json_object_get(process, "copied");
 	struct proc_rank rank = {-1, -1, "", ""}, other = {-1, -1, "", ""};
@@ -169,7 +169,7 @@ static void rank_say(struct service *s, json_t *process, pid_t pid, const json_t
 		json_object_set_new(process, "started", started_json(&other, world.flavour));
 }
 
-static void spawned_say(json_t *process, pid_t pid)
+static void spawned_put(json_t *process, pid_t pid)
 {
 	struct proc_rank root;
 	json_t *by;
@@ -190,12 +190,12 @@ void service_process(struct service *s, const json_t *request)
 	json_t *m = proc_describe(pid);
 
 	json_object_set_new(m, "copied", copied_json(s, pid, json_object_get(request, "copies")));
-	rank_say(s, m, pid, request);
+	rank_put(s, m, pid, request);
 	if (json_get_bool(m, "initialised")) {
-		spawned_say(m, pid);
-		settings_say(m, pid);
+		spawned_put(m, pid);
+		settings_put(m, pid);
 	}
 	if (proc_stdout(pid))
 		json_object_set_new(m, "stdout", json_string(proc_stdout(pid)));
-	service_say(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
+	service_send(s, json_pack("{s:b,s:o}", "done", 1, "process", m));
 }

@@ -28,8 +28,8 @@ struct service {
 #define MAP_LINK_BYTES 96
 
 /* Sends a message, and takes it over. */
-void service_say(struct service *s, json_t *message);
-void service_links_say(struct service *s, const struct links *links);
+void service_send(struct service *s, json_t *message);
+void service_links_send(struct service *s, const struct links *links);
 /*
  * Inspects the file behind a mapping and replies. Returns its descriptor, or -errno. link receives
  * the path by which we can open it.

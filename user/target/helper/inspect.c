@@ -14,7 +14,7 @@
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/probe_site.h"
 
@@ -32,7 +32,7 @@ static size_t function_sites(const struct elf_file *elf, const struct elf_symbol
 	size_t cnt = 0;
 
 	if (at_calls)
-		cnt = call_sites_find(elf, sym, offsets, CALLERS_MAX);
+		cnt = function_callers_find(elf, sym, offsets, CALLERS_MAX);
 	for (size_t i = 0; i < cnt; i++)
 		sites[i] = (struct link_site){.offset = offsets[i]};
 	if (cnt || !sym->has_offset)

@@ -74,7 +74,7 @@ struct inspected {
 	json_t *segments; /* executable segments: [[offset, address, bytes]] */
 	/*
 	 * For a language binding: {address, bytes: range of its code, steps: [offset in it, words,
-	 * offset, words, …]} (target/elf/call_sites.h); NULL: not a binding.
+	 * offset, words, …]} (target/elf/function_callers.h); NULL: not a binding.
 	 */
 	json_t *binding;
 	json_t *regions; /* if the file has any region: members of the meta object "regions" */

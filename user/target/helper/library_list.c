@@ -8,7 +8,7 @@
 
 #include "layers/func_table.h"
 #include "lib/json_get.h"
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/sdt_notes.h"
 #include "target/helper/library_kind.h"
@@ -48,7 +48,7 @@ static const char *inner_around(const struct elf_file *f, const struct inner_fun
 		return NULL;
 	name = inner_at(inner, cnt, start);
 	function.addr = start;
-	n = name ? 0 : call_sites_find(f, &function, callers, CALLERS_MAX);
+	n = name ? 0 : function_callers_find(f, &function, callers, CALLERS_MAX);
 	for (size_t i = 0; i < n && !name; i++)
 		if (!elf_file_offset_to_addr(f, callers[i], &addr) &&
 		    elf_file_function_around(f, addr, &start, &bytes))

@@ -76,7 +76,7 @@ static const char *step_add(struct x86_body *b, const struct x86_insn *insn)
 	};
 
 	if (insn_is_strange(insn))
-		return "not all of it is code";
+		return "it contains bytes that are not code";
 	s.next = x86_next_of(insn, &s.to);
 	b->label_taken |= insn_takes_label(b, insn);
 	if (b->cnt == b->room) {
@@ -100,14 +100,14 @@ static const char *part_add(struct x86_body *b, uint64_t start, uint64_t bytes)
 	for (size_t i = 0; i < b->part_cnt; i++)
 		room -= b->range[i].end - b->range[i].start;
 	if (!bytes)
-		return "the size of a part of it is not told";
+		return "the size of a part of it is unknown";
 	if (b->part_cnt == X86_PARTS_MAX || bytes > room || end < start)
-		return "too large to look through";
+		return "it is too large to analyse";
 	p->first = b->cnt;
 	b->range[b->part_cnt++] = (struct x86_range){start, end};
 	for (uint64_t at = start; at < end && !objection; at += insn.z.length) {
 		if (!x86_decode(&b->reader, at, &insn) || insn.z.length > end - at)
-			return "not all of it is code";
+			return "it contains bytes that are not code";
 		objection = step_add(b, &insn);
 	}
 	p->cnt = b->cnt - p->first;
@@ -198,7 +198,7 @@ static const char *body_read(struct x86_body *b)
 
 	if (!bytes && (!elf_file_function_around(b->f, b->sym->addr, &start, &bytes) ||
 		       start != b->sym->addr))
-		return "its size is not told";
+		return "its size is unknown";
 	objection = part_add(b, start, bytes) ?: cold_parts_add(b);
 	for (size_t i = 0; i < b->cnt && !objection; i++)
 		if ((b->step[i].next == X86_JUMPS || b->step[i].next == X86_BRANCHES) &&

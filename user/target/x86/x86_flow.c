@@ -138,7 +138,7 @@ static const char *flow_function(struct flow *w)
 
 	for (uint64_t at = w->start; at < w->end && !objection; at += insn.z.length) {
 		if (!x86_decode(&w->reader, at, &insn) || insn.z.length > w->end - at)
-			return "not all of it is code";
+			return "it contains bytes that are not code";
 		bit_set(w->boundary, at - w->start);
 		objection = flow_insn(w, &insn);
 	}
@@ -195,11 +195,11 @@ const char *x86_flow_objection(const struct elf_file *f, const struct elf_symbol
 	struct flow *w;
 
 	if (next && next->addr - sym->addr <= skip)
-		return "another symbol lies behind the start";
+		return "another symbol is too close to its start";
 	if (sym->size == 0)
-		return "its size is not told";
+		return "its size is unknown";
 	if (sym->size > FLOW_FUNCTION_BYTES_MAX || sym->addr + sym->size < sym->addr)
-		return "too large to look through";
+		return "it is too large to analyse";
 	w = xcalloc(1, sizeof(*w));
 	w->f = f;
 	w->start = sym->addr;

@@ -7,8 +7,8 @@
  * given beside them. Only threads in the section count. Times are summed over stretches in one
  * state on one CPU, so it does not matter how often a thread moved.
  */
-#ifndef POV_ANALYSIS_SECTION_POV_H
-#define POV_ANALYSIS_SECTION_POV_H
+#ifndef POV_ANALYSIS_PROGRAM_SECTION_H
+#define POV_ANALYSIS_PROGRAM_SECTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ struct section_cores {
 struct section_thread;
 struct section_process;
 
-struct section_pov {
+struct program_section {
 	struct model_sink sink;
 	const struct section *section; /* the caller's */
 	const struct model *model;
@@ -71,14 +71,15 @@ struct section_pov {
 };
 
 /* Without section->text, no callbacks are installed. */
-void section_pov_init(struct section_pov *a, const struct section *section);
-void section_pov_release(struct section_pov *a);
+void program_section_init(struct program_section *a, const struct section *section);
+void program_section_release(struct program_section *a);
 /* Row of a process; zeros if it was never in the section. */
-const struct section_row *section_pov_row(const struct section_pov *a, uint32_t process_idx);
-const struct section_core_row *section_pov_core(const struct section_pov *a, uint32_t process_idx,
-						uint32_t cpu);
+const struct section_row *program_section_row(const struct program_section *a,
+					      uint32_t process_idx);
+const struct section_core_row *program_section_core(const struct program_section *a,
+						    uint32_t process_idx, uint32_t cpu);
 /* number of CPUs that have rows */
-uint32_t section_pov_cpus(const struct section_pov *a);
+uint32_t program_section_cpus(const struct program_section *a);
 
 /*
  * A section of the program, as a user names it:

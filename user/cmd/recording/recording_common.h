@@ -10,8 +10,8 @@
  *	status = err ? 1 : record_status(&r);
  *	record_release(&r);
  */
-#ifndef POV_CMD_RECORDING_RECORD_H
-#define POV_CMD_RECORDING_RECORD_H
+#ifndef POV_CMD_RECORDING_RECORDING_COMMON_H
+#define POV_CMD_RECORDING_RECORDING_COMMON_H
 
 #include "record/session.h"
 #include "cmd/recording/options.h"

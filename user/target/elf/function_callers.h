@@ -5,8 +5,8 @@
  * `_dl_debug_state` is a bare ret, which would be single-stepped at several times the cost, and
  * loaders call it four times for each library.
  */
-#ifndef POV_TARGET_ELF_CALL_SITES_H
-#define POV_TARGET_ELF_CALL_SITES_H
+#ifndef POV_TARGET_ELF_FUNCTION_CALLERS_H
+#define POV_TARGET_ELF_FUNCTION_CALLERS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,8 +20,8 @@ struct elf_symbol;
  * if .text is missing, above 4 MiB or has bytes that are not code, and on machines other than
  * x86-64.
  */
-size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, uint64_t *offsets,
-		       size_t max);
+size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *sym,
+			     uint64_t *offsets, size_t max);
 
 /*
  * Libraries between a program and MPI's C functions: the bindings of Fortran and C++. For each call

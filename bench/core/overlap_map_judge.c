@@ -4,7 +4,7 @@
  * T_measured - T_comp within pairs is that of two computations, and the message's own variation is
  * negligible.
  */
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * instructions from bytes that look like them. It does not decode a file in which nothing looks
  * like a call of the function.
  */
-#include "target/elf/call_sites.h"
+#include "target/elf/function_callers.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ static bool has_candidates(const struct elf_file *f, uint64_t offset, uint64_t a
 	return found;
 }
 
-size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, uint64_t *offsets,
-		       size_t max)
+size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *sym,
+			     uint64_t *offsets, size_t max)
 {
 	uint64_t offset, addr, bytes, at;
 	struct x86_reader reader = {.f = f};
@@ -233,8 +233,8 @@ size_t binding_steps_find(const struct elf_file *f, struct binding_step **out)
 
 #else
 
-size_t call_sites_find(const struct elf_file *f, const struct elf_symbol *sym, uint64_t *offsets,
-		       size_t max)
+size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *sym,
+			     uint64_t *offsets, size_t max)
 {
 	(void)f;
 	(void)sym;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The claims that a map's known points (map_judge.h) support for each size, each for a range of
+ * The claims that a map's known points (overlap_map_judge.h) support for each size, each for a range of
  * computation times. A claim is made for a range if one of its points holds it and none contradicts
  * it (numbers in classify.h). A size's points are divided into as few ranges as possible,
  * starting with the shortest computation.
  */
-#ifndef POVBENCH_MAP_CLAIM_H
-#define POVBENCH_MAP_CLAIM_H
+#ifndef POVBENCH_OVERLAP_MAP_CLAIM_H
+#define POVBENCH_OVERLAP_MAP_CLAIM_H
 
 #include "core/classify.h"
 
@@ -34,7 +34,7 @@ struct map_claims {
 	struct map_size_claims *size; /* all sizes of the map, ascending; owned */
 	size_t size_cnt;
 	size_t point_cnt, wrong_cnt; /* of the map */
-	double line;		     /* map_judge.h */
+	double line;		     /* overlap_map_judge.h */
 };
 
 void map_claims_init(struct map_claims *c, const struct result *r);

@@ -4,7 +4,7 @@
  * changed. Counting continues when either changes, and when the thread or another one of its
  * process enters or leaves the section.
  */
-#include "analysis/section_pov.h"
+#include "analysis/program_section.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -35,25 +35,25 @@ struct section_process {
 	uint32_t nthread, room;
 };
 
-static struct section_process *process_of(struct section_pov *a, const struct model_thread *t)
+static struct section_process *process_of(struct program_section *a, const struct model_thread *t)
 {
 	return table_row(a->process, a->nprocess, t->proc->idx);
 }
 
-static bool is_in(const struct section_pov *a, const struct section_thread *s)
+static bool is_in(const struct program_section *a, const struct section_thread *s)
 {
 	return a->section->is_name ? s->levels || s->regions : s->passed[0] && !s->passed[1];
 }
 
-static void place_set(struct section_pov *a, const struct model_thread *t, struct section_thread *s,
-		      uint16_t cpu, uint64_t ts_ns)
+static void place_set(struct program_section *a, const struct model_thread *t,
+		      struct section_thread *s, uint16_t cpu, uint64_t ts_ns)
 {
 	s->place = cpu;
 	s->at_place = core_totals_at(&a->totals, cpu, t->proc, ts_ns);
 }
 
 /* Adds a new thread of a recorded process. */
-static void thread_add(struct section_pov *a, const struct model_thread *t, uint64_t ts_ns)
+static void thread_add(struct program_section *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	struct section_thread *s = table_row(a->thread, a->nthread, t->idx);
 	struct section_process *p;
@@ -75,7 +75,8 @@ static void thread_add(struct section_pov *a, const struct model_thread *t, uint
 }
 
 /* NULL: the thread is not followed. */
-static struct section_thread *thread_of(const struct section_pov *a, const struct model_thread *t)
+static struct section_thread *thread_of(const struct program_section *a,
+					const struct model_thread *t)
 {
 	return t->idx < a->nthread && a->thread[t->idx].known ? &a->thread[t->idx] : NULL;
 }
@@ -103,7 +104,7 @@ static void place_count(struct section_core_row *row, const struct core_total *f
 	row->unknown_ns += ns - known_ns;
 }
 
-static void section_count(struct section_pov *a, const struct model_thread *t,
+static void section_count(struct program_section *a, const struct model_thread *t,
 			  const struct section_thread *s, uint64_t ns, enum thread_state state,
 			  const struct core_total *now)
 {
@@ -121,7 +122,7 @@ static void section_count(struct section_pov *a, const struct model_thread *t,
 }
 
 /* Counts up to to_ns: since counted_ns, the thread was in one state at one place. */
-static void thread_count(struct section_pov *a, const struct model_thread *t,
+static void thread_count(struct program_section *a, const struct model_thread *t,
 			 struct section_thread *s, uint64_t to_ns, enum thread_state state,
 			 uint16_t cpu)
 {
@@ -142,7 +143,7 @@ static void thread_count(struct section_pov *a, const struct model_thread *t,
 }
 
 /* Counts up to ts_ns in the thread's current state. */
-static void count_now(struct section_pov *a, const struct model_thread *t, uint64_t ts_ns)
+static void count_now(struct program_section *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	struct section_thread *s = thread_of(a, t);
 
@@ -150,7 +151,8 @@ static void count_now(struct section_pov *a, const struct model_thread *t, uint6
 		thread_count(a, t, s, ts_ns, t->state, t->cpu);
 }
 
-static void process_count(struct section_pov *a, const struct section_process *p, uint64_t ts_ns)
+static void process_count(struct program_section *a, const struct section_process *p,
+			  uint64_t ts_ns)
 {
 	for (uint32_t i = 0; i < p->nthread; i++)
 		count_now(a, model_thread_get(a->model, p->thread[i]), ts_ns);
@@ -158,7 +160,7 @@ static void process_count(struct section_pov *a, const struct section_process *p
 
 /* ---- edges ---- */
 
-static void enter_or_leave(struct section_pov *a, const struct model_thread *t,
+static void enter_or_leave(struct program_section *a, const struct model_thread *t,
 			   struct section_thread *s, uint64_t ts_ns)
 {
 	struct section_process *p = process_of(a, t);
@@ -173,7 +175,7 @@ static void enter_or_leave(struct section_pov *a, const struct model_thread *t,
 		table_row(a->row, a->nrow, t->proc->idx)->entered++;
 }
 
-static void edge_reach(struct section_pov *a, int edge)
+static void edge_reach(struct program_section *a, int edge)
 {
 	uint64_t ts_ns = a->edge_ns[edge];
 
@@ -189,7 +191,7 @@ static void edge_reach(struct section_pov *a, int edge)
 }
 
 /* Passes edges that are times, once a later record comes. */
-static void now_is(struct section_pov *a, uint64_t ts_ns)
+static void now_is(struct program_section *a, uint64_t ts_ns)
 {
 	for (int i = 0; i < 2; i++)
 		if (ts_ns >= a->edge_ns[i])
@@ -218,7 +220,7 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 }
 
 /* From now on, a thread that does not run is at another place. */
-static void thread_moved(struct section_pov *a, const struct model_thread *t, uint16_t cpu,
+static void thread_moved(struct program_section *a, const struct model_thread *t, uint16_t cpu,
 			 uint64_t ts_ns)
 {
 	struct section_thread *s = thread_of(a, t);
@@ -245,7 +247,7 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 
 static void on_switch(void *ctx, const struct model_switch *s)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 
 	now_is(a, s->ts_ns);
 	core_totals_switch(&a->totals, s);
@@ -254,7 +256,7 @@ static void on_switch(void *ctx, const struct model_switch *s)
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 
 	core_totals_lost(&a->totals, l);
 }
@@ -275,7 +277,7 @@ static bool is_edge(const struct section_edge *e, const struct func_info *f)
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 	const struct section_edge *edge[2] = {&a->section->from, &a->section->to};
 	struct section_thread *s;
 
@@ -293,7 +295,7 @@ static void on_call(void *ctx, const struct model_call *c)
 
 static void on_region(void *ctx, const struct model_region *r)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 	struct section_thread *s = thread_of(a, r->thread);
 	bool begins = r->ended == REGION_UNDER_WAY;
 
@@ -308,7 +310,8 @@ static void on_region(void *ctx, const struct model_region *r)
  * Ends a thread's life or the recording. Counts the section as open if the thread should have left
  * it before.
  */
-static void life_end(struct section_pov *a, const struct model_thread *t, struct section_thread *s)
+static void life_end(struct program_section *a, const struct model_thread *t,
+		     struct section_thread *s)
 {
 	if (!s->in)
 		return;
@@ -320,7 +323,7 @@ static void life_end(struct section_pov *a, const struct model_thread *t, struct
 
 static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 	struct section_thread *s;
 
 	now_is(a, ts_ns);
@@ -333,7 +336,7 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 
 static int on_finish(void *ctx, const struct model *m)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 
 	now_is(a, model_get_info(m)->end_ns);
 	for (uint32_t i = 0; i < a->nthread; i++)
@@ -344,7 +347,7 @@ static int on_finish(void *ctx, const struct model *m)
 
 static void on_start(void *ctx, const struct model *m)
 {
-	struct section_pov *a = ctx;
+	struct program_section *a = ctx;
 	const struct section_edge *edge[2] = {&a->section->from, &a->section->to};
 
 	a->model = m;
@@ -357,9 +360,9 @@ static void on_start(void *ctx, const struct model *m)
 
 /* ---- life ---- */
 
-void section_pov_init(struct section_pov *a, const struct section *section)
+void program_section_init(struct program_section *a, const struct section *section)
 {
-	*a = (struct section_pov){.section = section};
+	*a = (struct program_section){.section = section};
 	if (!section->text)
 		return;
 	a->sink = (struct model_sink){
@@ -378,7 +381,7 @@ void section_pov_init(struct section_pov *a, const struct section *section)
 	};
 }
 
-void section_pov_release(struct section_pov *a)
+void program_section_release(struct program_section *a)
 {
 	for (uint32_t i = 0; i < a->ncores; i++)
 		free(a->cores[i].row);
@@ -391,15 +394,15 @@ void section_pov_release(struct section_pov *a)
 	core_totals_release(&a->totals);
 }
 
-const struct section_row *section_pov_row(const struct section_pov *a, uint32_t process_idx)
+const struct section_row *program_section_row(const struct program_section *a, uint32_t process_idx)
 {
 	static const struct section_row none;
 
 	return process_idx < a->nrow ? &a->row[process_idx] : &none;
 }
 
-const struct section_core_row *section_pov_core(const struct section_pov *a, uint32_t process_idx,
-						uint32_t cpu)
+const struct section_core_row *program_section_core(const struct program_section *a,
+						    uint32_t process_idx, uint32_t cpu)
 {
 	static const struct section_core_row none;
 
@@ -408,7 +411,7 @@ const struct section_core_row *section_pov_core(const struct section_pov *a, uin
 		       &none;
 }
 
-uint32_t section_pov_cpus(const struct section_pov *a)
+uint32_t program_section_cpus(const struct program_section *a)
 {
 	uint32_t cpus = 0;
 

@@ -4,7 +4,7 @@
  * steps of 1 ns.
  */
 #include "unit/test.h"
-#include "analysis/section_pov.h"
+#include "analysis/program_section.h"
 #include "unit/model_fixture.h"
 
 /* ---- names ---- */
@@ -147,7 +147,7 @@ static void sim_begin(struct sim *s, struct mfix *f, uint64_t seed)
 TEST(simulated)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct section_pov pov;
+		struct program_section pov;
 		const struct model_sink *sink = &pov.sink;
 		struct section section;
 		struct mfix f;
@@ -163,20 +163,20 @@ TEST(simulated)
 		mfix_end(&f, 1000 + SIM_NS);
 		mfix_open(&f, false);
 		assert_int_equal(section_parse("500ns..3300ns", &section), 0);
-		section_pov_init(&pov, &section);
+		program_section_init(&pov, &section);
 		assert_int_equal(model_run(f.model, &sink, 1), 0);
 		for (uint32_t rank = 0; rank < 2; rank++) {
-			const struct section_row *r = section_pov_row(&pov, rank);
+			const struct section_row *r = program_section_row(&pov, rank);
 
 			assert_int_equal(r->entered, rank ? 1 : 2);
 			assert_int_equal(r->wall_ns, (SIM_TO - SIM_FROM) * (rank ? 1 : 2));
 			assert_int_equal(r->open + r->other_threads_ns, 0);
 			assert_memory_equal(r->split.ns, s.split[rank], sizeof(s.split[rank]));
 			for (uint32_t cpu = 0; cpu < SIM_CPUS; cpu++)
-				assert_memory_equal(section_pov_core(&pov, rank, cpu),
+				assert_memory_equal(program_section_core(&pov, rank, cpu),
 						    &s.core[rank][cpu], sizeof(s.core[rank][cpu]));
 		}
-		section_pov_release(&pov);
+		program_section_release(&pov);
 		mfix_release(&f);
 	}
 }

@@ -4,8 +4,8 @@
  * recorded files if these still exist unchanged, with their installed debug information. Each place
  * is looked up once.
  */
-#ifndef POV_SITE_SITES_H
-#define POV_SITE_SITES_H
+#ifndef POV_SITE_SITE_NAMES_H
+#define POV_SITE_SITE_NAMES_H
 
 #include <stdint.h>
 

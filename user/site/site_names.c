@@ -3,7 +3,7 @@
  * Two tables: files, each with the process that reads it, and places that were looked up. Both are
  * bounded, because a trace can name any number of them.
  */
-#include "site/sites.h"
+#include "site/site_names.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
  * Checks the options, and prints the final messages, of all commands that record. The recording
  * itself is record/session.c.
  */
-#include "cmd/recording/record.h"
+#include "cmd/recording/recording_common.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Records one call of the calling thread, at its two ends. */
-#ifndef POV_PRELOAD_RECORD_H
-#define POV_PRELOAD_RECORD_H
+#ifndef POV_PRELOAD_CALL_RECORD_H
+#define POV_PRELOAD_CALL_RECORD_H
 
 #include "preload/in_process.h"
 

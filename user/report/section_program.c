@@ -64,7 +64,8 @@ static uint64_t core_pov_ns(const struct report *r, uint32_t cpu, uint32_t *rank
 
 	*ranks = 0;
 	for (uint32_t i = 0; i < r->nprocesses; i++) {
-		ns = is_one(r, i) ? section_pov_core(&r->section_pov, i, cpu)->running_ns : 0;
+		ns = is_one(r, i) ? program_section_core(&r->program_section, i, cpu)->running_ns :
+				    0;
 		*ranks += ns != 0;
 		sum += ns;
 	}
@@ -76,7 +77,7 @@ int report_section_check(const struct report *r)
 	if (!r->opt->section.text)
 		return 0;
 	for (uint32_t i = 0; i < r->nrows; i++)
-		if (section_pov_row(&r->section_pov, r->row[i])->entered)
+		if (program_section_row(&r->program_section, r->row[i])->entered)
 			return 0;
 	log_error("report: --section \"%s\": no reported rank was in it; see --functions "
 		  "and --regions for functions, regions and phases",
@@ -96,11 +97,11 @@ static void json_rank_pov(struct json_out *j, const struct report *r, uint32_t i
 	json_known_uint(j, "job", p->is_rank, (uint64_t)p->job_idx);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_incomplete(j, r->lost[idx]);
-	figures_json(j, rank_figures, section_pov_row(&r->section_pov, idx), r->facts);
+	figures_json(j, rank_figures, program_section_row(&r->program_section, idx), r->facts);
 	json_out_key_array(j, "cores");
-	for (uint32_t cpu = 0; r->facts & FACT_SCHED && cpu < section_pov_cpus(&r->section_pov);
-	     cpu++) {
-		row = section_pov_core(&r->section_pov, idx, cpu);
+	for (uint32_t cpu = 0;
+	     r->facts & FACT_SCHED && cpu < program_section_cpus(&r->program_section); cpu++) {
+		row = program_section_core(&r->program_section, idx, cpu);
 		if (!row->here_ns)
 			continue;
 		json_out_object_begin(j);
@@ -126,8 +127,8 @@ void json_section_pov(struct json_out *j, const struct report *r)
 		json_rank_pov(j, r, r->row[i]);
 	json_out_array_end(j);
 	json_out_key_array(j, "cores");
-	for (uint32_t cpu = 0; r->facts & FACT_SCHED && cpu < section_pov_cpus(&r->section_pov);
-	     cpu++) {
+	for (uint32_t cpu = 0;
+	     r->facts & FACT_SCHED && cpu < program_section_cpus(&r->program_section); cpu++) {
 		ns = core_pov_ns(r, cpu, &ranks);
 		if (!ranks)
 			continue;
@@ -152,7 +153,7 @@ static void text_of_ranks(const struct report *r, struct text_unit unit, uint32_
 	text_process_columns(r, t.c, false);
 	figures_columns(&t);
 	for (uint32_t i = 0; i < r->nrows; i++) {
-		const struct section_row *row = section_pov_row(&r->section_pov, r->row[i]);
+		const struct section_row *row = program_section_row(&r->program_section, r->row[i]);
 
 		table_row_add(&sum, row, entered);
 		if (i >= shown)
@@ -180,9 +181,9 @@ static void text_of_places(const struct report *r, struct text_unit unit, uint32
 	columns_list(t.c, ">rank", ">cpu");
 	figures_columns(&t);
 	for (uint32_t i = 0; i < shown; i++) {
-		for (uint32_t cpu = 0; cpu < section_pov_cpus(&r->section_pov); cpu++) {
-			const struct section_core_row *row = section_pov_core(&r->section_pov,
-									      r->row[i], cpu);
+		for (uint32_t cpu = 0; cpu < program_section_cpus(&r->program_section); cpu++) {
+			const struct section_core_row *row =
+				program_section_core(&r->program_section, r->row[i], cpu);
 
 			if (!row->here_ns)
 				continue;
@@ -207,7 +208,7 @@ static void core_cells(const struct report *r, struct columns *c, uint32_t cpu, 
 
 static void text_of_cores(const struct report *r, FILE *out)
 {
-	uint32_t cpus = section_pov_cpus(&r->section_pov), ranks, n = 0, shown;
+	uint32_t cpus = program_section_cpus(&r->program_section), ranks, n = 0, shown;
 	struct columns *c = columns_new();
 	uint64_t ns;
 
@@ -238,7 +239,7 @@ void text_section_pov(const struct report *r, FILE *out)
 	if (!r->opt->section.text)
 		return;
 	for (uint32_t i = 0; i < r->nrows; i++) {
-		uint64_t ns = section_pov_row(&r->section_pov, r->row[i])->wall_ns;
+		uint64_t ns = program_section_row(&r->program_section, r->row[i])->wall_ns;
 
 		longest_ns = ns > longest_ns ? ns : longest_ns;
 	}

@@ -10,8 +10,8 @@
  * point with a ratio below MAP_CLEARLY_BELOW is wrong if its whole interval is (too_short_ns),
  * otherwise unknown.
  */
-#ifndef POVBENCH_MAP_JUDGE_H
-#define POVBENCH_MAP_JUDGE_H
+#ifndef POVBENCH_OVERLAP_MAP_JUDGE_H
+#define POVBENCH_OVERLAP_MAP_JUDGE_H
 
 #include <jansson.h>
 

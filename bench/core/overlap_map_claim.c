@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* The ranges of the classes overlap, so a point between two classes contradicts neither. */
-#include "core/map_claim.h"
+#include "core/overlap_map_claim.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "lib/log.h"
 #include "core/classify_list.h"
-#include "core/map_judge.h"
+#include "core/overlap_map_judge.h"
 
 /* If several classes hold equally often, the first in this list is claimed. */
 static const enum classify_overlap classes[] = {CLASSIFY_OVERLAP, CLASSIFY_WORSE, CLASSIFY_NONE,

@@ -3,7 +3,7 @@
  * Uses the kernel half's steps (bpf/call_steps.h), and adds the clock, the ring and the thread's
  * own stack.
  */
-#include "preload/record.h"
+#include "preload/call_record.h"
 
 #include <linux/time_types.h>
 
