@@ -378,7 +378,7 @@ int report_json(const struct report *r, FILE *out)
 	json_traffic(j, r);
 	json_overlap(j, r);
 	json_cores(j, r);
-	json_section_pov(j, r);
+	json_program_section(j, r);
 	json_coverage(j, r);
 	json_out_object_end(j);
 	return json_out_finish(j);

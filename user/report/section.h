@@ -61,7 +61,7 @@ void text_coverage(const struct report *r, FILE *out);
 void text_call_sites(const struct report *r, FILE *out);
 void text_overlap(const struct report *r, FILE *out);
 void text_epochs(const struct report *r, FILE *out);
-void text_section_pov(const struct report *r, FILE *out);
+void text_program_section(const struct report *r, FILE *out);
 
 void json_launchers(struct json_out *j, const struct report *r);
 /* These write members of the open object. lost: records missing from the row's processes. */
@@ -98,7 +98,7 @@ void json_coverage(struct json_out *j, const struct report *r);
 void json_call_sites(struct json_out *j, const struct report *r, const bool *wanted, uint32_t lost);
 void json_overlap(struct json_out *j, const struct report *r);
 void json_epochs(struct json_out *j, const struct report *r, uint32_t idx);
-void json_section_pov(struct json_out *j, const struct report *r);
+void json_program_section(struct json_out *j, const struct report *r);
 
 /* ---- text ---- */
 

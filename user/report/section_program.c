@@ -113,7 +113,7 @@ static void json_rank_pov(struct json_out *j, const struct report *r, uint32_t i
 	json_out_object_end(j);
 }
 
-void json_section_pov(struct json_out *j, const struct report *r)
+void json_program_section(struct json_out *j, const struct report *r)
 {
 	uint32_t ranks;
 	uint64_t ns;
@@ -230,7 +230,7 @@ static void text_of_cores(const struct report *r, FILE *out)
 		text_note(out, "%u of %u cores shown; --top 0 shows all.", shown, n);
 }
 
-void text_section_pov(const struct report *r, FILE *out)
+void text_program_section(const struct report *r, FILE *out)
 {
 	uint32_t shown = text_rows_shown(r, r->nrows, PROCESSES_MANY);
 	uint64_t longest_ns = 0;

@@ -58,7 +58,7 @@ static const struct {
 	{DETAIL_CORES, text_switches, true},
 	{DETAIL_CORES, text_cores, true},
 	{DETAIL_CORES, text_matrix, true},
-	{DETAIL_SECTION, text_section_pov, false},
+	{DETAIL_SECTION, text_program_section, false},
 	{DETAIL_MESSAGES, text_epochs, false},
 	{DETAIL_COVERAGE, text_coverage, false},
 };
