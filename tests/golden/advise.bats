@@ -50,9 +50,9 @@ of() { jq -c --arg s "$1" ".advice[] | select(.strategy == \$s) | $2" out.json; 
 	advise run.pov >out
 	cat out
 	grep "No advice" out
-	grep "threshold .*No matched message waited for its other side" out
-	grep "progress .*No message that both sides had posted waited for progress" out
-	grep "^No setting is known for the largest causes (see povtrace report)" out
+	grep "threshold .*Messages above the eager limit made no rank wait" out
+	grep "progress .*Once both sides had posted a message, no rank waited" out
+	grep "^What to change instead (evidence: povtrace report)" out
 	grep -A1 "^  2  Rank 0 computes while rank 1 waits (MPI_Barrier)" out | grep "→ Share the work before MPI_Barrier among the ranks\."
 }
 

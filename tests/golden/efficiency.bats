@@ -155,6 +155,18 @@ parts_hold() {
 		.waited_ns == 400000000 and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 }
 
+@test "screen: the CPUs that are left for a stranger" {
+	# rank 1 waits nearly all the time: its CPU will do
+	bystander | ranks 2 802200 | trace waits
+	"$POVTRACE" report waits.pov | grep '→ Keep it off CPU 0: taskset -cp 1 2745, or a cpuset'
+	# it computes: no CPU is left
+	{ bystander | sed '/^call.*tid=200/d'; recv 1 702010 100100 0; } | ranks 2 802200 | trace computes
+	"$POVTRACE" report computes.pov | grep '→ Every CPU has a busy rank: run other work elsewhere or at another time'
+	# there are more CPUs than ranks
+	sed 's/"cpus":2/"cpus":4/' computes.txt | trace more
+	"$POVTRACE" report more.pov | grep '→ Keep it off CPU 0: taskset -cp 1-3 2745, or a cpuset'
+}
+
 @test "screen: --min chooses, --all shows all" {
 	bystander | ranks 2 802200 | trace run
 	"$POVTRACE" report --min 30 run.pov >got

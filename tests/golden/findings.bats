@@ -26,7 +26,7 @@ polls() { # CNT
 	"$POVTRACE" report --json apart.pov | jq -e '[.ranks[].between_init_and_finalize.compute_ns] | (.[0] - .[1] | fabs) < 100000'
 	# 4 us apart: rank 0 waits, and computed 0.7 ms in all
 	polls 25000 | job | trace near
-	text_of compute_imbalance near.pov | grep '^rank 1 computed 101.600 ms, 1.97 of the mean .*; rank 0 least: 1.600 ms)'
+	text_of compute_imbalance near.pov | grep '^rank 1 computed 101.600 ms, 1.97 times the mean .*; rank 0 least: 1.600 ms)'
 	[ "$("$POVTRACE" report --json near.pov | jq -c '[.ranks[].between_init_and_finalize.compute_ns]')" = '[1600000,101600000]' ]
 }
 
@@ -74,7 +74,7 @@ one_way() { # BYTES
 
 @test "findings: a rank that moved few bytes is not in MPI because of them" {
 	one_way 65536 | job | trace many
-	text_of communication_imbalance many.pov | grep '^rank 1 sent and received 125 MiB, 2.00 of the mean'
+	text_of communication_imbalance many.pov | grep '^rank 1 sent and received 125 MiB, 2.00 times the mean'
 	one_way 8 | job | trace few
 	[ "$(kinds few.pov)" = '["compute_imbalance"]' ]
 }
@@ -164,7 +164,7 @@ advised() { "$POVTRACE" advise --no-ask "$@" | tr -s ' \n' ' '; }
 	advised passive.pov >got
 	grep -q 'No advice: no setting is sure to gain 1 % of the run\.' got
 	grep -q 'progress Ranks waited 100.000 ms to access memory of ranks that were outside MPI. What avoiding this gains is not computed. .* call MPI_Iprobe' got
-	grep -q 'progress No message that both sides had posted waited for progress, because its other side was outside MPI.' got
+	grep -q 'progress Once both sides had posted a message, no rank waited because its peer was outside MPI.' got
 	grep -q 'threshold No message was matched with its receive' got
 	grep -q 'mapping With fewer than three ranks, exchanging their places changes nothing' got
 	grep -q 'threads No rank had more computing threads than CPUs (counted if they computed for 1/4 of the run)' got

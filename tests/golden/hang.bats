@@ -290,7 +290,7 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 		end
 	} | trace run
 	is said "deadlock Each waits for the next one: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Recv at 0x1003 waits for a message from rank 0, tag 7, MPI_COMM_WORLD. None of them went on in the 1.000 s of the recording; what they sent before is unknown
-missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Whether they were in it before is unknown
+missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Earlier calls of it are unknown
 unseen What ranks did before the recording is unknown, so missing messages and the number of collective calls are, too"
 	"$POVTRACE" report run.pov | grep -q '^  0 .* ≥1.000 s'
 	{ # where the program of one that is in no call was
@@ -324,7 +324,7 @@ unseen What ranks did before the recording is unknown, so missing messages and t
 		end
 	} | trace run
 	said >got
-	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it is outside MPI (asleep) for at least 1.000 s. Whether they were in it before is unknown$' got
+	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it is outside MPI (asleep) for at least 1.000 s. Earlier calls of it are unknown$' got
 	{
 		head 2
 		recv 0 10 - 1 7

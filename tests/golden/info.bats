@@ -50,7 +50,7 @@ setup() {
 	rank       1 of 2: pid 11, /tmp/a, job j1
 	ended      rank 0, pid 10: still running at the end of the recording
 	ended      rank 1, pid 11: still running at the end of the recording
-	library    /usr/lib/libmpi.so.40 (openmpi 4.1.4), 312 functions by uprobe_multi, 1 missing, 0 failed
+	library    /usr/lib/libmpi.so.40 (openmpi 4.1.4), 312 functions by uprobe_multi, 1 absent, 0 failed
 	records    66
 	  switch                  34   17 preempted
 	  waking                  17

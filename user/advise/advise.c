@@ -247,8 +247,7 @@ void advise_add(struct advise *a, const struct advice *advice)
 				  advice->text, advice->setting));
 	else
 		advise_nothing(a, advice->strategy,
-			       xasprintf("%s. The replay does not show that \"%s\" gains %d %% of "
-					 "the run or more",
+			       xasprintf("%s. \"%s\" is not sure to gain %d %% of the run",
 					 advice->text, advice->setting, 100 / ADVICE_PART));
 	free(advice->text);
 	free(advice->setting);

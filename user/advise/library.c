@@ -12,6 +12,7 @@
 #include "lib/log.h"
 #include "lib/text.h"
 #include "model/model.h"
+#include "abi/config.h"
 #include "analysis/advice.h"
 #include "trace/trace_read.h"
 
@@ -23,7 +24,7 @@ static bool is_mpi(const json_t *meta)
 {
 	const json_t *of = json_object_get(meta, "layers");
 
-	return json_is_type(meta, "library") &&
+	return json_is_type(meta, "library") && json_get_int(meta, "id") != POV_LIB_KERNEL &&
 	       (of ? json_has_text(of, "mpi") : *json_get_text(meta, "flavour"));
 }
 

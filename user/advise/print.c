@@ -106,9 +106,7 @@ static void nothing_print(const struct advise *a, FILE *out)
 {
 	fprintf(out, "\nNo advice: no setting is sure to gain %d %% of the run.\n",
 		100 / ADVICE_PART);
-	if (!causes_print(a, false,
-			  "No setting is known for the largest causes (see povtrace report)",
-			  out) &&
+	if (!causes_print(a, false, "What to change instead (evidence: povtrace report)", out) &&
 	    !a->opt->nonly)
 		fprintf(out, "No cause costs %d %% of the run or more.\n", 100 / ADVICE_PART);
 }
@@ -149,8 +147,8 @@ void advise_text(const struct advise *a, FILE *out)
 		fputs("No MPI process was recorded, so there is nothing to advise.\n", out);
 		return;
 	}
-	fprintf(out, "%u %s, %.3f s between MPI_Init and MPI_Finalize", ranks,
-		ranks == 1 ? "rank" : "ranks", seconds(a->run_ns));
+	fprintf(out, "%u %s, %s between MPI_Init and MPI_Finalize", ranks,
+		ranks == 1 ? "rank" : "ranks", ROUND_NS_TEXT(a->run_ns));
 	if (*library_name(a->library))
 		fprintf(out, ", %s", library_name(a->library));
 	fputc('\n', out);
@@ -162,7 +160,7 @@ void advise_text(const struct advise *a, FILE *out)
 	if (!n)
 		nothing_print(a, out);
 	if (n > 1)
-		fputs("\nGains may overlap, so they do not add up. Follow the first, then "
+		fputs("\nGains may overlap, so they do not add up. Act on the largest, then "
 		      "record again.\n",
 		      out);
 	if (a->nnone)

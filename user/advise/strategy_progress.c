@@ -175,8 +175,8 @@ static void conclude(void *data, struct advise *a)
 	if (!p->cnt) {
 		advise_nothing(
 			a, &strategy_progress,
-			xstrdup("No message that both sides had posted waited for progress, because "
-				"its other side was outside MPI"));
+			xstrdup("Once both sides had posted a message, no rank waited because its "
+				"peer was outside MPI"));
 		return;
 	}
 	for (uint32_t i = 0; i < p->nsite; i++)

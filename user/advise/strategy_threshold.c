@@ -301,10 +301,10 @@ static char *advice_text(const struct threshold *t, const struct library_value *
 			 uint32_t worst)
 {
 	const struct whatif_site *site = whatif_site(t->a->whatif, worst);
-	char *text = words_count(xstrdup(""), t->cnt, "message", "messages");
+	char *text = words_count(xstrdup(""), t->cnt, "message was", "messages were");
 	char bytes[HUMAN_BYTES];
 
-	text = limit_text(words(text, "%s were above the eager limit, ",
+	text = limit_text(words(text, " above the eager limit%s, ",
 				t->between ? " between hosts" : ""),
 			  limit);
 	text = words_ns(text, ". Ranks waited ", t->cost_ns,
@@ -392,12 +392,9 @@ static void look_at(struct threshold *t)
 	whatif_each(t->a->whatif, cost_add, t);
 	t->value = value_of(t, &worst);
 	if (!t->cnt) {
-		advise_nothing(
-			t->a, &strategy_threshold,
-			xasprintf(
-				"No matched message%s waited for its other side because it was above "
-				"the eager limit",
-				where));
+		advise_nothing(t->a, &strategy_threshold,
+			       xasprintf("Messages%s above the eager limit made no rank wait",
+					 where));
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(
 			t->a, &strategy_threshold,

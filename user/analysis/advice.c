@@ -10,6 +10,7 @@
 
 #include "analysis/advice.h"
 #include "analysis/find.h"
+#include "analysis/label.h"
 #include "analysis/table.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -84,12 +85,30 @@ char *advice_yield(const struct findings *f, char *text, const char *before)
 	return setting ? setting_add(words(text, "%s", before), setting) : text;
 }
 
+/* On which CPUs other processes do less harm. */
+static char *advice_cpus_text(const struct findings *f, uint32_t host_idx)
+{
+	struct model_mask *cpus = xcalloc(1, sizeof(*cpus));
+	uint32_t n = advice_cpus(f, host_idx, UINT32_MAX, cpus);
+	char *label = cpus_label(f->model, host_idx, cpus, 3), *text;
+
+	if (!n)
+		text = advice_elsewhere();
+	else if (n == model_host_get(f->model, host_idx)->nr_cpus)
+		text = xstrdup("run other work at another time, or keep it off the ranks' CPUs "
+			       "(taskset -cp, or AllowedCPUs= of its systemd unit)");
+	else
+		text = xasprintf("run other work at another time, or on CPU %s only (taskset -cp "
+				 "%s, or AllowedCPUs= of its systemd unit)",
+				 label, label);
+	free(label);
+	free(cpus);
+	return text;
+}
+
 char *advice_against(const struct findings *f, const struct model_thread *waiter,
 		     const struct model_thread *holder)
 {
-	struct model_mask *free_cpus;
-	bool room;
-
 	if (holder->proc->is_rank)
 		return advice_apart(f, waiter->proc, holder->proc);
 	if (model_thread_records(f->model, holder))
@@ -100,17 +119,12 @@ char *advice_against(const struct findings *f, const struct model_thread *waiter
 		return xstrdup(
 			"move the kernel's work off the ranks' CPUs: boot with isolcpus= and "
 			"irqaffinity=, or make an isolated cpuset (cpuset.cpus.partition)");
-	free_cpus = xcalloc(1, sizeof(*free_cpus));
-	room = allotted_free(&f->allotted, f->model, waiter->proc->host_idx, UINT32_MAX, free_cpus);
-	free(free_cpus);
-	return room ? xstrdup("start other work on other CPUs (taskset -c, or AllowedCPUs= of its "
-			      "systemd unit), or not during the run") :
-		      advice_elsewhere();
+	return advice_cpus_text(f, waiter->proc->host_idx);
 }
 
 char *advice_elsewhere(void)
 {
-	return xstrdup("every CPU has a rank: run other work elsewhere or at another time, or "
+	return xstrdup("every CPU has a busy rank: run other work elsewhere or at another time, or "
 		       "start fewer ranks");
 }
 
@@ -359,45 +373,6 @@ bool allotted_apart(const struct allotted *g, const struct model_process *p,
 	return p != q && p->host_idx == q->host_idx && any_a && any_b && !both;
 }
 
-/* Adds a rank's CPUs to the mask, unless it may use all of its host. */
-static void bound_add(const struct allotted *g, const struct model_process *p, uint32_t nr_cpus,
-		      struct model_mask *bound)
-{
-	const struct model_mask *own = mask_of(g, p);
-	uint32_t n = 0;
-
-	for (int i = 0; i < MODEL_MASK_WORDS; i++)
-		n += (uint32_t)__builtin_popcountll(own->word[i]);
-	for (int i = 0; n < nr_cpus && i < MODEL_MASK_WORDS; i++)
-		bound->word[i] |= own->word[i];
-}
-
-uint32_t allotted_free(const struct allotted *g, const struct model *m, uint32_t host_idx,
-		       uint32_t but, struct model_mask *out)
-{
-	const struct model_host *h = model_host_get(m, host_idx);
-	struct model_mask *bound = xcalloc(1, sizeof(*bound));
-	uint32_t ranks = 0, n = 0;
-
-	for (uint32_t i = 0; i < model_process_count(m); i++) {
-		const struct model_process *p = model_process_get(m, i);
-
-		if (!p->is_rank || p->host_idx != host_idx)
-			continue;
-		ranks++;
-		bound_add(g, p, h->nr_cpus, bound);
-	}
-	for (uint32_t cpu = 0; ranks < h->nr_cpus && cpu < h->nr_cpus; cpu++) {
-		if (h->cpu_base + cpu == but || cpu / 64 >= MODEL_MASK_WORDS ||
-		    bound->word[cpu / 64] >> cpu % 64 & 1)
-			continue;
-		out->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
-		n++;
-	}
-	free(bound);
-	return n;
-}
-
 static bool same_core(const json_t *a, const json_t *b)
 {
 	return json_integer_value(json_object_get(a, "core")) >= 0 &&
@@ -449,4 +424,88 @@ uint32_t allotted_cores_each(const struct model *m)
 		least = each < least ? each : least;
 	}
 	return least;
+}
+
+/* ---- CPUs for other work ---- */
+
+static uint32_t mask_cnt(const struct model_mask *m)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < MODEL_MASK_WORDS; i++)
+		n += (uint32_t)__builtin_popcountll(m->word[i]);
+	return n;
+}
+
+static void mask_add(struct model_mask *to, const struct model_mask *m)
+{
+	for (int i = 0; i < MODEL_MASK_WORDS; i++)
+		to->word[i] |= m->word[i];
+}
+
+static const struct app_process *main_of(const struct findings *f, const struct model_process *p)
+{
+	const struct app_process *row = p->idx < f->app.nprocess ? &f->app.process[p->idx] : NULL;
+
+	return row && row->has_main ? row : NULL;
+}
+
+/* The CPUs that a rank may use at the end, or else those that it was given. */
+static const struct model_mask *rank_cpus(const struct findings *f, const struct model_process *p)
+{
+	const struct app_process *row = main_of(f, p);
+	const struct demand_mask *last =
+		row ? demand_mask_of(&f->demand, model_thread_get(f->model, row->main)) : NULL;
+
+	return last ? &last->cpus : mask_of(&f->allotted, p);
+}
+
+/* True if the rank wants a core for at least half of its time between MPI_Init and MPI_Finalize. */
+static bool is_busy(const struct findings *f, const struct model_process *p)
+{
+	const struct app_process *row = main_of(f, p);
+	const struct app_thread *t = row ? &f->app.thread[row->main] : NULL;
+
+	return t && t->compute_ns + t->work_ns + t->no_core_ns >= t->window_ns / 2;
+}
+
+/* Copies the CPUs of a host that are in `in`, or are not in it, but for one. Returns their number. */
+static uint32_t cpus_take(const struct model_host *h, const struct model_mask *in, bool wanted,
+			  uint32_t but, struct model_mask *out)
+{
+	for (uint32_t cpu = 0; cpu < h->nr_cpus && cpu / 64 < MODEL_MASK_WORDS; cpu++)
+		if (h->cpu_base + cpu != but && (in->word[cpu / 64] >> cpu % 64 & 1) == wanted)
+			out->word[cpu / 64] |= UINT64_C(1) << cpu % 64;
+	return mask_cnt(out);
+}
+
+uint32_t advice_cpus(const struct findings *f, uint32_t host_idx, uint32_t but,
+		     struct model_mask *out)
+{
+	const struct model_host *h = model_host_get(f->model, host_idx);
+	struct model_mask *bound = xcalloc(2, sizeof(*bound)), *idle = bound + 1;
+	uint32_t ranks = 0, unbound = 0, n = 0;
+
+	for (uint32_t i = 0; i < model_process_count(f->model); i++) {
+		const struct model_process *p = model_process_get(f->model, i);
+		const struct model_mask *own = rank_cpus(f, p);
+		bool is_bound = mask_cnt(own) && mask_cnt(own) < h->nr_cpus;
+
+		if (!p->is_rank || p->host_idx != host_idx)
+			continue;
+		ranks++;
+		unbound += !is_bound;
+		if (is_bound)
+			mask_add(bound, own);
+		if (!is_busy(f, p) && is_bound)
+			mask_add(idle, own);
+		else if (!is_busy(f, p))
+			memset(idle, 0xff, sizeof(*idle));
+	}
+	if (!unbound || ranks < h->nr_cpus)
+		n = cpus_take(h, bound, false, but, out);
+	if (!n)
+		n = cpus_take(h, idle, true, but, out);
+	free(bound);
+	return n;
 }

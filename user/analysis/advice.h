@@ -62,13 +62,6 @@ void allotted_release(struct allotted *g);
 bool allotted_apart(const struct allotted *g, const struct model_process *p,
 		    const struct model_process *q);
 /*
- * Adds to *out, which is zeroed, the CPUs of a host to which no rank is bound, but for the CPU
- * `but` of the model (UINT32_MAX: none). Returns their number. 0: the host has as many ranks as
- * CPUs, or ranks are bound to all of them.
- */
-uint32_t allotted_free(const struct allotted *g, const struct model *m, uint32_t host_idx,
-		       uint32_t but, struct model_mask *out);
-/*
  * Returns the smallest number of cores per rank over all jobs and hosts. 0: a host has fewer cores
  * than a job has ranks there.
  */

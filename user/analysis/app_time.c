@@ -44,6 +44,16 @@ static void times_less(struct state_times *times, const struct state_times *by)
 		times->ns[s] -= by->ns[s] < times->ns[s] ? by->ns[s] : times->ns[s];
 }
 
+/* Forgets who had cores before the process's window began. */
+static void held_forget(struct app_time *a, const struct model_process *p)
+{
+	struct held *h;
+
+	for (size_t at = 0; (h = map_next(&a->held, &at, NULL));)
+		if (model_thread_get(a->model, h->waiter)->proc == p)
+			h->ns = 0;
+}
+
 static void init_ends(struct app_time *a, const struct model_call *c)
 {
 	struct app_process *p = table_row(a->process, a->nprocess, c->thread->proc->idx);
@@ -51,6 +61,7 @@ static void init_ends(struct app_time *a, const struct model_call *c)
 	p->main = c->thread->idx;
 	p->has_main = true;
 	p->init_ns = c->end_ns - c->begin_ns;
+	held_forget(a, c->thread->proc);
 	for (uint32_t i = 0; i < model_thread_count(a->model); i++) {
 		const struct model_thread *t = model_thread_get(a->model, i);
 
@@ -95,6 +106,7 @@ static void finalize_ends(struct app_time *a, const struct model_call *c)
 static void window_found(struct app_time *a, const struct model_thread *self, uint64_t begin_ns,
 			 uint64_t end_ns, const struct state_times *split)
 {
+	held_forget(a, self->proc);
 	for (uint32_t i = 0; i < model_thread_count(a->model); i++) {
 		const struct model_thread *t = model_thread_get(a->model, i);
 		struct app_mark *m;
@@ -102,6 +114,7 @@ static void window_found(struct app_time *a, const struct model_thread *self, ui
 		if (t->proc != self->proc || t->start_ns >= end_ns)
 			continue;
 		m = mark_row(a, t);
+		m->sums.taken_ns = m->sums.room_ns = 0;
 		m->from = times_at(t, end_ns);
 		if (t == self)
 			times_less(&m->from, split);

@@ -261,7 +261,7 @@ static char *arrival_text(const struct findings *f, const struct model_process *
 		phrase_process(f, p).text, phrase_ns(a->waited_ns).text, a->worst.func->name);
 
 	text = words(words_site(f, text, &a->worst.site),
-		     "%s: %s, as it came %s behind the first one (last to %llu of %llu)",
+		     "%s: %s, as it came %s after the first rank (last to %llu of %llu)",
 		     phrase_when(f, a->worst.begin_ns).text, phrase_ns(a->worst.waited_ns).text,
 		     phrase_ns(a->worst.late_ns).text, (unsigned long long)a->last,
 		     (unsigned long long)a->calls);

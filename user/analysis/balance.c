@@ -88,15 +88,15 @@ static uint64_t saved_by(const struct findings *f, const struct job *j)
 
 static char *words_times_mean(char *text, const struct job *j)
 {
-	return words(text, ", %.2f of the mean of its job's %u ranks",
+	return words(text, ", %.2f times the mean of its job's %u ranks",
 		     (double)j->most_value / (double)j->mean, j->n);
 }
 
 static char *words_saved(char *text, const struct job *j, uint64_t saved_ns)
 {
 	return words(text,
-		     "; shared alike, it would be %s less, and so much less for the others to wait "
-		     "for: %s together, if they wait for nothing else",
+		     ". Equal shares would make it %s shorter, and save the others up to %s of "
+		     "waiting",
 		     phrase_ns(j->most_value - j->mean).text, phrase_ns(saved_ns).text);
 }
 

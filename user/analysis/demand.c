@@ -357,17 +357,16 @@ static char *demand_text(const struct findings *f, uint32_t mask)
 	const struct model_process *named[NAMED];
 	uint32_t n = ranks_in(f, mask, named);
 	char *cpus = cpus_label(f->model, k->host_idx, &k->cpus, NAMED);
-	char *text = xasprintf("%.1f threads on average, at most %u",
-			       (double)k->want_ns / (double)k->over_ns, k->most);
+	char *text = xstrdup("");
 
 	for (uint32_t i = 0; i < n && i < NAMED; i++)
-		text = words(text, "%s%s", i ? ", " : ", of ", phrase_process(f, named[i]).text);
+		text = words(text, "%s%s", i ? ", " : "", phrase_process(f, named[i]).text);
 	text = words(words_more(text, n),
-		     ", wanted the %u CPU%s that they may use (%s) for %s, and had all of them: %s "
-		     "were lost to each other (longest %s%s)",
-		     k->nr, k->nr == 1 ? "" : "s", cpus, phrase_ns(k->over_ns).text,
-		     phrase_ns(k->lost_ns).text, phrase_ns(k->worst_ns).text,
-		     phrase_when(f, k->worst_from_ns).text);
+		     " had more threads ready than CPUs for %s: %.1f on average, at most %u, for "
+		     "%u CPU%s (%s). They took %s from each other (longest %s%s)",
+		     phrase_ns(k->over_ns).text, (double)k->want_ns / (double)k->over_ns, k->most,
+		     k->nr, k->nr == 1 ? "" : "s", cpus, phrase_ns(k->lost_ns).text,
+		     phrase_ns(k->worst_ns).text, phrase_when(f, k->worst_from_ns).text);
 	free(cpus);
 	return text;
 }

@@ -108,7 +108,14 @@ char *advice_yield(const struct findings *f, char *text, const char *before);
 char *advice_progress(const struct findings *f);
 /* Complete advice to let accesses to a rank's memory proceed while the rank computes. */
 char *advice_target(const struct findings *f);
-/* Complete advice if other work has no CPU on which no rank runs. */
+/*
+ * Adds to *out, which is zeroed, the CPUs of a host for other work, but for the model's CPU `but`
+ * (UINT32_MAX: none): those without a rank, or else those whose ranks mostly wait. Returns their
+ * number.
+ */
+uint32_t advice_cpus(const struct findings *f, uint32_t host_idx, uint32_t but,
+		     struct model_mask *out);
+/* Complete advice if there are no such CPUs. */
 char *advice_elsewhere(void);
 /* Complete advice to keep the holder off the waiter's cores. */
 char *advice_against(const struct findings *f, const struct model_thread *waiter,

@@ -38,7 +38,8 @@ extern const char *const reason_names[REASON_KINDS]; /* names in JSON */
 enum reason_gain {
 	GAIN_UNKNOWN,
 	GAIN_REPLAYED, /* a replay found low_ns to high_ns (analysis/whatif.h) */
-	GAIN_AT_MOST,  /* at most high_ns: the lost time divided by the number of ranks */
+	/* at most high_ns: the lost time by the number of ranks, or what one rank lost itself */
+	GAIN_AT_MOST,
 };
 
 struct reason {

@@ -127,7 +127,7 @@ static char *off_action(const struct said *s, const struct contest *c)
 	struct model_mask *free_cpus = xcalloc(1, sizeof(*free_cpus));
 	char *text, *cpus;
 
-	if (!allotted_free(&s->f->allotted, s->f->model, host_idx, c->cpu, free_cpus)) {
+	if (!advice_cpus(s->f, host_idx, c->cpu, free_cpus)) {
 		free(free_cpus);
 		return reason_sentence(advice_elsewhere());
 	}

@@ -38,7 +38,7 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 {
 	struct mended d = {r, f, reason};
 	struct whatif_change change = {.give_core = core_give, .ctx = &d};
-	uint64_t first_ns;
+	uint64_t first_ns, cores_ns;
 
 	if (reason_is_held(reason->kind) && w && !whatif_is_full(w)) {
 		first_ns = whatif_run(w, &change);
@@ -51,7 +51,9 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		return;
 	}
 	if (reason->kind == REASON_TRACING && f->untraced.gain_ns) {
-		reason->low_ns = reason->high_ns = f->untraced.gain_ns;
+		cores_ns = (uint64_t)(f->untraced.cores_share * (double)r->run_ns);
+		reason->low_ns = u64_min(f->untraced.gain_ns, reason->ns);
+		reason->high_ns = u64_min(u64_max(f->untraced.gain_ns, cores_ns), reason->ns);
 		reason->known = GAIN_REPLAYED;
 		return;
 	}
@@ -61,6 +63,9 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		return;
 	reason->known = GAIN_AT_MOST;
 	reason->high_ns = reason_share_ns(r, reason);
+	/* All ranks may have waited for one that slept or had no core, if only to end together. */
+	if (reason->kind != REASON_COMPUTED && reason->kind != REASON_APART)
+		reason->high_ns = u64_min(u64_max(reason->high_ns, reason->victim_ns), r->run_ns);
 }
 
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)

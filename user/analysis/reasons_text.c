@@ -59,9 +59,9 @@ static char *computed_action(const struct said *s, bool more)
 	if (!is_late_sender(s)) {
 		text = words_next_call(s, xstrdup("balance each step"), " before ");
 		return reason_sentence(
-			words(text, ": in all, ranks compute alike, but not in each step"));
+			words(text, ": in total ranks compute alike, but not in every step"));
 	}
-	text = words_next_call(s, xstrdup("send"), " the message of ");
+	text = words_next_call(s, xstrdup("send"), " what goes by ");
 	return reason_sentence(
 		words(text, " earlier, or in parts, so that ranks compute at the same time"));
 }
@@ -149,10 +149,10 @@ static void slept_title(const struct said *s, uint32_t who)
 	if (!one)
 		s->r->title = xstrdup("Ranks sleep outside MPI");
 	else
-		s->r->title = reason_title(
-			words(words_who(s, xstrdup(""), who),
-			      s->r->waited_ns ? " sleeps outside MPI" :
-						" sleeps outside MPI, but no rank waits for it"));
+		s->r->title = reason_title(words(
+			words_who(s, xstrdup(""), who),
+			s->r->waited_ns ? " sleeps outside MPI" :
+					  " sleeps outside MPI; no rank is known to wait for it"));
 }
 
 /* A main thread may also sleep until the rank's other threads have computed. */
@@ -183,10 +183,10 @@ static void slept_words(const struct said *s)
 static const struct {
 	const char *title, *did, *whom, *action;
 } plain[REASON_KINDS] = {
-	[REASON_MPI_WORK] = {"MPI calls take time, though nobody waits in them",
-			     "was in MPI, running, for ", "ranks in MPI",
+	[REASON_MPI_WORK] = {"MPI calls themselves take time", "was in MPI, running, for ",
+			     "ranks that were busy in MPI",
 			     "See which calls: povtrace report --functions."},
-	[REASON_TRANSFER] = {"Messages and collectives take time, with nobody late",
+	[REASON_TRANSFER] = {"Messages and collectives take time, no rank known to be late",
 			     "was in such calls for ", "them",
 			     "See which: povtrace report --functions --messages."},
 	[REASON_FILE_IO] = {"Ranks read and write files", "was in MPI_File calls for ", "them",
@@ -200,7 +200,7 @@ static const struct {
 	[REASON_OPEN] = {"Calls had not returned when the recording ended",
 			 "was in such a call for ", "them",
 			 "See whom ranks waited for: povtrace report --hang."},
-	[REASON_UNKNOWN] = {"What ranks did is not known", "did for ", "them", NULL},
+	[REASON_UNKNOWN] = {"Unknown", "did for ", "ranks that did something unknown", NULL},
 };
 
 /* Polls that found nothing, of the account's ranks. */

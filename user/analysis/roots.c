@@ -174,7 +174,7 @@ static void root_add(struct findings *f, const struct cause *c, uint32_t n)
 	}
 	if (through_ns < f->least_ns || !finding_counts(f, p))
 		return;
-	text = xasprintf("%s made others wait %s, %s of it through others that waited for it: it ",
+	text = xasprintf("%s made others wait %s, %s of it indirectly: it ",
 			 phrase_process(f, p).text, phrase_ns(ns).text, phrase_ns(through_ns).text);
 	text = causes_words(f, text, c, n, ns);
 	finding_add(f, &(struct finding){

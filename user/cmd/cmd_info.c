@@ -379,9 +379,14 @@ static void print_library(const json_t *l)
 
 	if (json_get_int(l, "preloaded"))
 		print_line("library",
-			   "%s, %" PRId64 " functions recorded by the processes themselves",
-			   json_get_text(l, "path"), json_get_int(l, "preloaded"));
-	print_line("library", "%s (%s%s%s), %" PRId64 " functions by %s, %zu missing, %zu failed",
+			   "%s (%s%s%s), %" PRId64
+			   " functions recorded by the processes themselves",
+			   json_get_text(l, "path"), json_get_text(l, "flavour"),
+			   *version ? " " : "", version, json_get_int(l, "preloaded"));
+	if (json_get_int(l, "preloaded") && !json_get_int(l, "attached") &&
+	    !json_array_size(json_object_get(l, "failed")))
+		return;
+	print_line("library", "%s (%s%s%s), %" PRId64 " functions by %s, %zu absent, %zu failed",
 		   json_get_text(l, "path"), json_get_text(l, "flavour"), *version ? " " : "",
 		   version, json_get_int(l, "attached"), json_get_text(l, "link"),
 		   json_array_size(json_object_get(l, "missing")),

@@ -100,7 +100,7 @@ static char *remedy_text(const struct distortion *d)
 	return functions_text(d);
 }
 
-/* "about 49 % of the run is due to tracing, … . It" if that is more than of any rank's time. */
+/* The begin of the sentence: "tracing", after the run's share if no rank's share is as large. */
 static char *run_text(const struct distortion *d)
 {
 	return d->run_pct > d->pct ?

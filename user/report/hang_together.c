@@ -145,7 +145,7 @@ static void missing_say(struct hang_text *x, const struct hang_thread *t, const 
 		hang_say(x, "missing", false, "%s in %s%s%s on %s%s%s%s",
 			 hang_members_text(x, &in, "is", "are"), w->func->name,
 			 hang_at_text(x, &t->site), call, hang_comm_text(x, w), others, more,
-			 !known && missing.n ? ". Whether they were in it before is unknown" : "");
+			 !known && missing.n ? ". Earlier calls of it are unknown" : "");
 	free(missing.p);
 	free(in.p);
 }

@@ -194,26 +194,35 @@ static void share_cell(struct columns *t, uint64_t ns, uint64_t total_ns)
 		columns_cell(t, "%.0f %%", pct);
 }
 
-/* The program that had a rank's core longest; UINT32_MAX: unknown. *one: a single process of it. */
-static uint32_t holder_most(const struct report *r, const struct account_rank *rank, bool *one)
+/*
+ * The program that had a rank's core longest, by one of its processes; NULL: unknown. *one: no
+ * other process of it had the core.
+ */
+static const struct model_process *holder_most(const struct report *r,
+					       const struct account_rank *rank, bool *one)
 {
-	uint64_t *ns = xcalloc(r->nprocesses + 1, sizeof(*ns));
-	uint32_t *processes = xcalloc(r->nprocesses + 1, sizeof(*processes)), most = UINT32_MAX;
+	struct {
+		uint64_t ns;
+		uint32_t processes, holder;
+	} *program = xcalloc(r->nprocesses + 1, sizeof(*program));
+	const struct model_process *p = NULL;
 	const struct held *h;
+	uint32_t most = 0;
 
 	for (size_t at = 0; (h = map_next(&r->findings.app.held, &at, NULL));) {
-		if (h->waiter != rank->thread || h->holder == HELD_UNKNOWN)
+		if (h->waiter != rank->thread || h->holder == HELD_UNKNOWN || !h->ns)
 			continue;
-		ns[r->reasons.program[h->holder]] += h->ns;
-		processes[r->reasons.program[h->holder]]++;
+		program[r->reasons.program[h->holder]].ns += h->ns;
+		program[r->reasons.program[h->holder]].processes++;
+		program[r->reasons.program[h->holder]].holder = h->holder;
 	}
-	for (uint32_t i = 0; i < r->nprocesses; i++)
-		if (ns[i] && (most == UINT32_MAX || ns[i] > ns[most]))
-			most = i;
-	*one = most != UINT32_MAX && processes[most] == 1;
-	free(processes);
-	free(ns);
-	return most;
+	for (uint32_t i = 1; i < r->nprocesses; i++)
+		most = program[i].ns > program[most].ns ? i : most;
+	*one = program[most].processes == 1;
+	if (program[most].processes)
+		p = model_process_get(r->model, program[most].holder);
+	free(program);
+	return p;
 }
 
 /*
@@ -258,13 +267,13 @@ static char *who_text(const struct report *r, const struct model_process *p, boo
 static char *no_core_text(const struct report *r, const struct account_rank *rank)
 {
 	bool one;
-	uint32_t holder = holder_most(r, rank, &one);
+	const struct model_process *p = holder_most(r, rank, &one);
 
-	if (holder == UINT32_MAX)
+	if (!p)
 		return xstrdup("had no core");
-	if (holder == rank->process)
+	if (p->idx == rank->process)
 		return xstrdup("its own threads had the core");
-	return words(who_text(r, model_process_get(r->model, holder), one), " had the core");
+	return words(who_text(r, p, one), " had the core");
 }
 
 static char *waiting_text(const struct report *r, const struct account_rank *rank)

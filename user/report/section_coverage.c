@@ -428,7 +428,7 @@ static void late_print(const struct report *r, FILE *out)
 
 static void waits_print(const struct coverage *v, FILE *out)
 {
-	if (v->questions)
+	if (v->wait_ns)
 		fprintf(out,
 			"  waits      threads waited %s in all, %s, while povtrace examined files\n",
 			NS_TEXT(v->wait_ns), PLURAL_TEXT(v->questions, "time", "times"));

@@ -246,7 +246,7 @@ char *text_facts(const struct report *r)
 {
 	const struct model_info *info = model_get_info(r->model);
 	uint64_t whole_ns = info->end_ns - info->start_ns, run_ns = r->reasons.run_ns;
-	char *run = run_ns && run_ns < whole_ns / 2 ?
+	char *run = run_ns && run_ns < whole_ns / 10 * 9 ?
 			    xasprintf(", %s from MPI_Init to MPI_Finalize", ROUND_NS_TEXT(run_ns)) :
 			    xstrdup("");
 	char *text = xasprintf("%s%s · %s · %s · %s · %s", ROUND_NS_TEXT(whole_ns), run,
