@@ -2,7 +2,7 @@
 /*
  * The frames of a thread's calls in flight. Files that include this define frame_lasts(ret, sp,
  * here): true while the call with stack pointer sp is in flight. ret: return address expected at
- * sp. here: current stack pointer.
+ * sp. here: current stack pointer, or FROM_PROGRAM.
  */
 #ifndef POV_CALL_FRAMES_H
 #define POV_CALL_FRAMES_H

@@ -350,7 +350,10 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 		return 0;
 	}
 	width = fetch_width(fe, lib);
-	/* in a collective call, an array argument may be meaningless at this rank */
+	/*
+	 * The length may come from the communicator, not from the caller: MPI lets a rank pass a
+	 * meaningless array then. So test that it can be read.
+	 */
 	if (fe->len != POV_LEN_ARG && fe->len != POV_LEN_OUT_ARG &&
 	    !memory_readable(p, (u64)n * width)) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;

@@ -50,9 +50,9 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 }
 
 /*
- * True while a call is in flight. A call within the kernel is over once the program's own code
- * runs. It is also over once the kernel stack is no deeper than at its entry. Its return was not
- * seen then.
+ * True while the call is in flight. A call within the kernel is over when control is back in the
+ * program (here is FROM_PROGRAM), or when the kernel stack is no deeper than at the call's entry.
+ * Its return probe was missed then.
  */
 static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 {

@@ -189,12 +189,12 @@ static char *load_advice(const struct data_result *r, const struct result *point
 	if (isnan(late) || isnan(without) || is_apart(points))
 		return NULL;
 	how = setting_cores(r->file);
-	few = without > 0 ? xasprintf("%.0f at most", without) : xstrdup("none");
+	few = without > 0 ? xasprintf("at most %.0f", without) : xstrdup("none");
 	text = xasprintf(
-		"messages are late from %.0f computing thread%s of a rank on: where ranks are "
-		"bound like this, start %s beside the one that communicates, or give each "
-		"rank a core more than it has such threads (%s, N cores)",
-		late, late == 1 ? "" : "s", few, how);
+		"with %.0f or more computing threads per rank, messages are late; with this "
+		"binding, start %s besides the communicating thread, or give each rank one core "
+		"more than it has computing threads (%s, N = cores per rank)",
+		late, few, how);
 	free(few);
 	free(how);
 	return text;

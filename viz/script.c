@@ -199,8 +199,8 @@ void script_title(struct script *s, const char *name, const char *const *lines, 
 /* ---- colours ---- */
 
 /*
- * The paper's map is gnuplot's traditional palette: red is the root of the grey value, green its
- * third power, blue one period of a sine. The brightness of the safe map rises evenly, from dark
+ * The map of Denis & Trahay 2016 is gnuplot's traditional palette: red is the root of the grey
+ * value, green its third power, blue one period of a sine. The brightness of the safe map rises evenly, from dark
  * purple over green to yellow: samples of Viridis (van der Walt and Smith, Matplotlib 1.5).
  */
 

@@ -29,8 +29,12 @@ struct overlap_ratios {
 void overlap_ratios(const struct overlap_times *t, struct overlap_ratios *out);
 
 struct overlap_samples {
-	const struct samples *comm[3]; /* T_comm before, after and beside the measured point */
-	double phases; /* computations in T_measured per computation beside T_comm */
+	/*
+	 * T_comm before the measured points, after them, and beside the point: interleaved with its
+	 * samples, each immediately after a computation
+	 */
+	const struct samples *comm[3];
+	double phases; /* computations in T_measured; a sample beside the point has one */
 	const struct samples *comp;
 	/* T_measured - T_comp of each pair, with the least and the greatest possible T_comp. */
 	const struct samples *added[2];

@@ -381,7 +381,7 @@ for l in sys.stdin:
 	echo junk >junk.pov
 	fails 1 'junk.pov' "$POVTRACE" report --scaling one.pov junk.pov
 	sed '/"type":"process"/d; /^call/d' one.txt | trace none
-	fails 1 'of 2 runs, only one has MPI ranks' "$POVTRACE" report --scaling one.pov none.pov
+	fails 1 'is known; of 2, only one has it' "$POVTRACE" report --scaling one.pov none.pov
 	fails 2 'are the same file' "$POVTRACE" report --scaling one.pov -- two.pov two.pov
 	fails 2 'one run has none' "$POVTRACE" report --scaling one.pov -- -- two.pov
 	fails 2 'one run has none' "$POVTRACE" report --scaling one.pov two.pov --

@@ -166,9 +166,9 @@ none="is known to change that; povbench test_sprinkled tells whether MPI_Test wi
 	made "MPICH Version: 4.0.2" libucp 0-3 load
 	change '.results[0].points |= map(.rank_cpus = "0-3" | .threads_cpus = "0-3" |
 		.values.late_pct = (if .threads > 4 then 50 else 0 end))'
-	advised "nload: messages are late from 5 computing threads of a rank on: where ranks are bound like this, start 4 at most beside the one that communicates, or give each rank a core more than it has such threads (mpiexec -bind-to core:N, N cores)"
+	advised "nload: with 5 or more computing threads per rank, messages are late; with this binding, start at most 4 besides the communicating thread, or give each rank one core more than it has computing threads (mpiexec -bind-to core:N, N = cores per rank)"
 	change '.results[0].points |= map(.values.late_pct = (if .threads > 0 then 50 else 0 end))'
-	advised "nload: messages are late from 1 computing thread of a rank on: where ranks are bound like this, start none beside the one that communicates, or give each rank a core more than it has such threads (mpiexec -bind-to core:N, N cores)"
+	advised "nload: with 1 or more computing threads per rank, messages are late; with this binding, start none besides the communicating thread, or give each rank one core more than it has computing threads (mpiexec -bind-to core:N, N = cores per rank)"
 	change '.results[0].points |= map(.rank_cpus = "0" | .threads_cpus = "1-3")'
 	advised
 	change '.results[0].points |= map(.rank_cpus = "0-1" | .values.late_pct = 0)'

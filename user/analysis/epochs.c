@@ -215,8 +215,11 @@ static uint64_t *row_of(struct epochs *a, enum side side, const struct model_pro
 	return side == ACCESS ? r->accesses : r->exposures;
 }
 
-/* Why an epoch that begins cannot be matched. EPOCH_MATCHED: it can. */
-static enum epoch_why why_not(struct epochs *a, const struct model_call *k)
+/*
+ * Reason for not matching a new epoch, or EPOCH_MATCHED. Sets a->full for good once too many are
+ * kept.
+ */
+static enum epoch_why epoch_why_unmatched(struct epochs *a, const struct model_call *k)
 {
 	const struct call_window *c = k->view->roles.window;
 
@@ -234,7 +237,7 @@ static void on_begin(struct epochs *a, struct epoch_window *w, enum side side,
 		     const struct model_call *k)
 {
 	const struct call_window *c = k->view->roles.window;
-	enum epoch_why why = why_not(a, k);
+	enum epoch_why why = epoch_why_unmatched(a, k);
 	struct epoch *e;
 
 	if (why != EPOCH_MATCHED) {

@@ -81,26 +81,22 @@ void findings_release(struct findings *f)
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 {
-	uint32_t n = 0;
+	/*
+	 * app is before the sinks that query its windows, overlaps before late.matches, which calls
+	 * it, and causes after the sinks that it combines.
+	 */
+	const struct model_sink *const all[] = {
+		&f->app.sink,	       &f->holders.sink,    &f->arrivals.sink, &f->overlaps.sink,
+		&f->late.matches.sink, &f->untraced.sink,   &f->epochs.sink,   &f->locks.sink,
+		&f->passive.sink,      &f->causes.sink,	    &f->contests.sink, &f->demand.sink,
+		&f->allotted.sink,     &f->migrations.sink, &f->storms.sink,   &f->volumes.sink,
+		&f->file_io.sink,
+	};
 
-	sinks[n++] = &f->app.sink; /* before the sinks that query its windows */
-	sinks[n++] = &f->holders.sink;
-	sinks[n++] = &f->arrivals.sink;
-	sinks[n++] = &f->overlaps.sink; /* before late.matches, which calls it */
-	sinks[n++] = &f->late.matches.sink;
-	sinks[n++] = &f->untraced.sink;
-	sinks[n++] = &f->epochs.sink;
-	sinks[n++] = &f->locks.sink;
-	sinks[n++] = &f->passive.sink;
-	sinks[n++] = &f->causes.sink; /* after the sinks that it combines */
-	sinks[n++] = &f->contests.sink;
-	sinks[n++] = &f->demand.sink;
-	sinks[n++] = &f->allotted.sink;
-	sinks[n++] = &f->migrations.sink;
-	sinks[n++] = &f->storms.sink;
-	sinks[n++] = &f->volumes.sink;
-	sinks[n++] = &f->file_io.sink;
-	return n;
+	_Static_assert(sizeof(all) / sizeof(all[0]) <= FINDING_SINKS_MAX,
+		       "callers have room for no more");
+	memcpy(sinks, all, sizeof(all));
+	return sizeof(all) / sizeof(all[0]);
 }
 
 bool finding_counts(const struct findings *f, const struct model_process *p)

@@ -15,7 +15,7 @@ static const struct option_def options[] = {
 	 .help = "Write the report as JSON (kmod-docs/REPORT_JSON.md); its member at_end has the "
 		 "answer."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
-	 .help = "Explain the columns below the table."},
+	 .help = "Print an explanation of the columns below the table."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Number of groups of ranks to print; 0 for all."},
 	{.name = NULL},

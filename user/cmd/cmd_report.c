@@ -236,9 +236,9 @@ static int scaling_check(const struct scaling *s)
 		log_error("report: --scaling compares runs, and %s is one: name several",
 			  s->run[0].source->path);
 	else
-		log_error(
-			"report: --scaling: of %u runs, %s MPI ranks between MPI_Init and MPI_Finalize",
-			s->n, s->nknown ? "only one has" : "none has");
+		log_error("report: --scaling needs two runs in which the time between MPI_Init and "
+			  "MPI_Finalize is known; of %u, %s it",
+			  s->n, s->nknown ? "only one has" : "none has");
 	return -ENODATA;
 }
 
@@ -377,7 +377,7 @@ static const struct option_def report_options_table[] = {
 	 .help = "Print what was recorded, what could not be, and what recording cost."},
 	{"all", 'a', OPTION_FLAG, FIELD(all), .help = "Print everything."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
-	 .help = "Explain the columns below each table."},
+	 .help = "Print an explanation of the columns below each table."},
 	{"traffic", 0, OPTION_FLAG, FIELD(traffic),
 	 .help = "Report only what was passed to the network: to whom, by which device, for which "
 		 "MPI function, in which phase; and when the data of nonblocking operations began "

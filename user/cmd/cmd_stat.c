@@ -13,7 +13,7 @@ static const struct option_def options[] = {
 	 .help = "Write the report as JSON (kmod-docs/REPORT_JSON.md); needs --output, because warnings "
 		 "go to stderr."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
-	 .help = "Explain the columns below each table."},
+	 .help = "Print an explanation of the columns below each table."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,
 	 .help = "Rows of long tables; 0 for all."},
 	{"min", 0, OPTION_U64, FIELD(min), "PERCENT", .dflt = REPORT_MIN_PCT, .max = 100,

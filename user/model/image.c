@@ -141,7 +141,10 @@ void image_inherit(struct mprocess *child, const struct mprocess *parent)
 	child->image_hit = child->nimages;
 }
 
-/* If the rename record was lost, stale mappings stay. Newer ones hide them where they overlap. */
+/*
+ * Drops the mappings of the old program: those made before exec renamed the process. If the rename
+ * record was lost, they stay; newer mappings hide them where they overlap.
+ */
 void image_exec(struct mprocess *p)
 {
 	uint32_t kept = 0;

@@ -184,7 +184,10 @@ void session_stack_release(struct session *s);
 
 /* Chooses the functions that may be throttled, before anything is attached. */
 void session_throttle_prepare(struct session *s);
-/* Writes the state of all throttled functions to a file that ends at ts_ns. */
+/*
+ * Records the state of each throttled function up to ts_ns, where the file being made ends. Skips
+ * functions whose state is already recorded up to then.
+ */
 void session_throttle_write(struct session *s, uint64_t ts_ns);
 /* Starts the limit. Call it once the costs are known. */
 void session_throttle_start(struct session *s);

@@ -43,10 +43,10 @@ static void replay_init(struct report *r)
 	whatif_attach(r->whatif, &r->findings.late, &r->findings.arrivals, &r->findings.holders);
 }
 
-/* sinks: room for all. Returns their number. */
-static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
+/* Stores the sinks in the order in which they run. sinks has room for all. Returns their number. */
+static uint32_t analyses_sinks(struct report *r, const struct model_sink **sinks)
 {
-	const struct model_sink *const own[] = {
+	const struct model_sink *const first[] = {
 		&r->time.sink,	    &r->cores.sink,
 		&r->functions.sink, &r->messages.sink,
 		&r->coverage.sink,  &r->losses.sink,
@@ -54,8 +54,29 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 		&r->transfers.sink, &r->program_section.sink,
 		&r->failed.sink,    &r->last_calls.sink,
 	};
-	uint32_t n = sizeof(own) / sizeof(own[0]);
+	/* after the sums, matches and windows that they use */
+	const struct model_sink *const last[] = {
+		&r->parts.sink,
+		whatif_sink(r->whatif),
+		&r->hang.sink,
+		&r->interrupts.sink,
+	};
+	uint32_t n = sizeof(first) / sizeof(first[0]);
 
+	_Static_assert(sizeof(first) + sizeof(*sinks) + sizeof(last) <=
+			       OWN_SINKS_MAX * sizeof(*sinks),
+		       "callers have room for no more");
+	memcpy(sinks, first, sizeof(first));
+	if (r->opt->details & DETAIL_CALL_SITES)
+		sinks[n++] = &r->site_times.sink;
+	n += findings_sinks(&r->findings, sinks + n);
+	memcpy(sinks + n, last, sizeof(last));
+	return n + sizeof(last) / sizeof(last[0]);
+}
+
+/* Prepares the analyses and stores their sinks, like analyses_sinks. */
+static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
+{
 	time_split_init(&r->time);
 	last_calls_init(&r->last_calls);
 	cores_init(&r->cores);
@@ -75,15 +96,7 @@ static uint32_t analyses_init(struct report *r, const struct model_sink **sinks)
 	r->findings.app.coverage = &r->coverage;
 	losses_init(&r->losses);
 	program_section_init(&r->program_section, &r->opt->section);
-	memcpy(sinks, own, sizeof(own));
-	if (r->opt->details & DETAIL_CALL_SITES)
-		sinks[n++] = &r->site_times.sink;
-	n += findings_sinks(&r->findings, sinks + n);
-	sinks[n++] = &r->parts.sink; /* after the sums that it takes from */
-	sinks[n++] = whatif_sink(r->whatif);
-	sinks[n++] = &r->hang.sink;	  /* after the matches that it uses */
-	sinks[n++] = &r->interrupts.sink; /* after the sink that finds the windows */
-	return n;
+	return analyses_sinks(r, sinks);
 }
 
 static void facts_find(struct report *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The other side has a socket as stdin and stdout. Unlike a pipe, it can be written to without a
- * signal if the other side is gone.
+ * Runs one povtrace-lines per file and asks it over a socket, which is its stdin and stdout. If it
+ * has ended, MSG_NOSIGNAL makes writing to the socket fail; writing to a pipe would raise SIGPIPE.
  */
 #include "site/module_names.h"
 

@@ -367,12 +367,11 @@ struct machine {
 	const struct common *c;
 };
 
-static void rule_set(struct machine *m, struct bytes *b, uint64_t reg, enum rule is, int64_t off)
+static void rule_set(struct machine *m, uint64_t reg, enum rule is, int64_t off)
 {
 	if (reg > UNWIND_REGS) { /* vector registers and the like */
 		return;
 	}
-	(void)b;
 	m->now.reg[reg].is = is;
 	m->now.reg[reg].off = off;
 }
@@ -406,7 +405,7 @@ static void expression_skip(struct machine *m, struct bytes *b, bool cfa)
 		m->now.cfa_code = b->at;
 		m->now.cfa_code_bytes = n;
 	} else {
-		rule_set(m, b, reg, RULE_UNKNOWN, 0);
+		rule_set(m, reg, RULE_UNKNOWN, 0);
 	}
 	b->at += n;
 }
@@ -427,7 +426,7 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 		break;
 	case 0x05: /* offset_extended */
 		reg = uleb_take(b);
-		rule_set(m, b, reg, RULE_AT_CFA, (int64_t)uleb_take(b) * align);
+		rule_set(m, reg, RULE_AT_CFA, (int64_t)uleb_take(b) * align);
 		break;
 	case 0x06: /* restore_extended */
 		reg = uleb_take(b);
@@ -435,15 +434,15 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 			m->now.reg[reg] = m->first.reg[reg];
 		break;
 	case 0x07: /* undefined */
-		rule_set(m, b, uleb_take(b), RULE_UNKNOWN, 0);
+		rule_set(m, uleb_take(b), RULE_UNKNOWN, 0);
 		break;
 	case 0x08: /* same_value */
-		rule_set(m, b, uleb_take(b), RULE_SAME, 0);
+		rule_set(m, uleb_take(b), RULE_SAME, 0);
 		break;
 	case 0x09: /* register */
 		reg = uleb_take(b);
 		uleb_take(b);
-		rule_set(m, b, reg, RULE_UNKNOWN, 0);
+		rule_set(m, reg, RULE_UNKNOWN, 0);
 		break;
 	case 0x0a:
 	case 0x0b: /* remember_state, restore_state */
@@ -466,7 +465,7 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 		break;
 	case 0x11: /* offset_extended_sf */
 		reg = uleb_take(b);
-		rule_set(m, b, reg, RULE_AT_CFA, sleb_take(b) * align);
+		rule_set(m, reg, RULE_AT_CFA, sleb_take(b) * align);
 		break;
 	case 0x12: /* def_cfa_sf */
 		reg = uleb_take(b);
@@ -477,7 +476,7 @@ static void extended_run(struct machine *m, struct bytes *b, uint8_t op)
 		break;
 	case 0x14: /* val_offset */
 		reg = uleb_take(b);
-		rule_set(m, b, reg, RULE_CFA_PLUS, (int64_t)uleb_take(b) * align);
+		rule_set(m, reg, RULE_CFA_PLUS, (int64_t)uleb_take(b) * align);
 		break;
 	case 0x2e: /* GNU_args_size */
 		uleb_take(b);
@@ -498,8 +497,7 @@ static bool code_run(struct machine *m, struct bytes b)
 			m->loc += low * m->c->code_align;
 			break;
 		case 2:
-			rule_set(m, &b, low, RULE_AT_CFA,
-				 (int64_t)uleb_take(&b) * m->c->data_align);
+			rule_set(m, low, RULE_AT_CFA, (int64_t)uleb_take(&b) * m->c->data_align);
 			break;
 		case 3:
 			if (low <= UNWIND_REGS)

@@ -63,7 +63,8 @@ struct state {
 /* An address, or an offset from a loaded pointer. */
 struct place {
 	uint64_t at;
-	bool moved; /* a constant was added once; a second time, a loop would never end */
+	/* a constant has been added; no other is, because a loop that adds one would never settle */
+	bool moved;
 };
 
 struct places {
