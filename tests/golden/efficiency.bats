@@ -167,6 +167,23 @@ parts_hold() {
 	"$POVTRACE" report more.pov | grep '→ Keep it off CPU 0: taskset -cp 1-3 2745, or a cpuset'
 }
 
+# Another one has the core of rank 0 for 0.7 ms before MPI_Init.
+before_init() { # RANK
+	[ "$1" = 0 ] || return 0
+	echo "task ts=1000300 tid=3000 tgid=3000 state=1 cpu=0 comm=early"
+	echo "stream 0"
+	echo "waking ts=1000400 tid=100 target=3000 cpu=0 target_cpu=0"
+	echo "switch ts=1000500 cpu=0 prev=100 next=3000 flags=preempted"
+	echo "switch ts=1700500 cpu=0 prev=3000 next=100 state=1"
+}
+
+@test "screen: who had a core before MPI_Init is not to blame" {
+	bystander | early=before_init ranks 2 802200 | trace run
+	"$POVTRACE" report --json run.pov >json
+	adds_up json
+	jq -e '[.reasons[] | select(.kind == "core_held_by_other")] | length == 1 and .[0].pid == 2745 and .[0].own_ns == 400000000' json
+}
+
 @test "screen: --min chooses, --all shows all" {
 	bystander | ranks 2 802200 | trace run
 	"$POVTRACE" report --min 30 run.pov >got
