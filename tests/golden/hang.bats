@@ -299,7 +299,7 @@ unseen What ranks did before the recording is unknown, so missing messages and t
 		echo 'sample ts=1999999999 tid=101 tgid=101 ip=0x4711 flags=stack'
 		end
 	} | trace run
-	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Whether they were'
+	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Earlier calls of it are'
 	{ # arguments that the library has not kept
 		head 2 before
 		recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/'
