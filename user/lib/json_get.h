@@ -46,6 +46,20 @@ static inline bool json_get_bool(const json_t *object, const char *key)
 	return json_is_true(json_object_get(object, key));
 }
 
+/* Appends a number to an array that does not contain it yet. */
+static inline void json_append_int_once(json_t *array, json_int_t number)
+{
+	const json_t *known;
+	size_t i;
+
+	json_array_foreach(array, i, known)
+	{
+		if (json_integer_value(known) == number)
+			return;
+	}
+	json_array_append_new(array, json_integer(number));
+}
+
 /* True if the array contains that text; false if text is NULL. */
 static inline bool json_has_text(const json_t *array, const char *text)
 {

@@ -36,19 +36,6 @@ static struct cpu_limit *limit_of(struct cpu_limits *l, const char *dir, size_t 
 	return limit;
 }
 
-static void pid_add(struct cpu_limit *limit, pid_t pid)
-{
-	const json_t *known;
-	size_t i;
-
-	json_array_foreach(limit->pids, i, known)
-	{
-		if (json_integer_value(known) == pid)
-			return;
-	}
-	json_array_append_new(limit->pids, json_integer(pid));
-}
-
 void cpu_limits_add(struct cpu_limits *l, pid_t pid)
 {
 	size_t bytes, root_bytes = 0;
@@ -62,7 +49,7 @@ void cpu_limits_add(struct cpu_limits *l, pid_t pid)
 	while (dir) {
 		limit = limit_of(l, dir, root_bytes);
 		if (limit)
-			pid_add(limit, pid);
+			json_append_int_once(limit->pids, pid);
 		if (strlen(dir) <= root_bytes)
 			break;
 		*strrchr(dir, '/') = '\0';

@@ -84,7 +84,7 @@ void memory_limits_add(struct memory_limits *l, pid_t pid)
 	struct memory_limit *limit = dir ? limit_of(l, dir, root_bytes) : NULL;
 
 	if (limit)
-		json_array_append_new(limit->pids, json_integer(pid));
+		json_append_int_once(limit->pids, pid);
 	free(dir);
 }
 
