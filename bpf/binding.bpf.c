@@ -2,8 +2,8 @@
 /*
  * Call sites of programs that reach MPI through a binding (Fortran, C++): the site is the place in
  * the program, not the one in the binding. The binding's code determines where its own return
- * address lies (user/target/elf/function_callers.h). If that is unknown, the site remains the place in
- * the binding.
+ * address lies (user/target/elf/function_callers.h). If that is unknown, the site remains the place
+ * in the binding.
  */
 #include "core.bpf.h"
 

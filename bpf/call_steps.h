@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * The steps of a traced call from its entry to its return, once its thread and function are known.
- * They are the same for probes (call.bpf.c) and for the preloaded library (user/preload/call_record.c).
- * Files that include this define
+ * They are the same for probes (call.bpf.c) and for the preloaded library
+ * (user/preload/call_record.c). Files that include this define
  *
  *	frame_out(t, f, size)		sends a finished record
  *	frame_lasts(ret, sp, here)	see call_frames.h

@@ -200,8 +200,9 @@ void script_title(struct script *s, const char *name, const char *const *lines, 
 
 /*
  * The map of Denis & Trahay 2016 is gnuplot's traditional palette: red is the root of the grey
- * value, green its third power, blue one period of a sine. The brightness of the safe map rises evenly, from dark
- * purple over green to yellow: samples of Viridis (van der Walt and Smith, Matplotlib 1.5).
+ * value, green its third power, blue one period of a sine. The brightness of the safe map rises
+ * evenly, from dark purple over green to yellow: samples of Viridis (van der Walt and Smith,
+ * Matplotlib 1.5).
  */
 
 void palette_map(struct script *s, enum palette p)

@@ -3,10 +3,10 @@
  * Writes one sentence for each result by the rules below. A sentence claims no more than the
  * numbers show, and the result contains the numbers behind it.
  *
- * Maps. Only known points count, as in the picture (overlap_map_judge.h). The others are counted, and
- * impossible ones separately. A point's interval holds a claim as follows: "overlap" if it is below
- * 0.25, "no overlap" if it begins within 0.75 to 1.25, "worse than one after the other" if it is
- * above 1.25, "partial overlap" if it is within 0.1 to 0.9. A point contradicts a claim if its
+ * Maps. Only known points count, as in the picture (overlap_map_judge.h). The others are counted,
+ * and impossible ones separately. A point's interval holds a claim as follows: "overlap" if it is
+ * below 0.25, "no overlap" if it begins within 0.75 to 1.25, "worse than one after the other" if it
+ * is above 1.25, "partial overlap" if it is within 0.1 to 0.9. A point contradicts a claim if its
  * interval is wholly outside of the claim's range. A size has one claim for all computation times
  * from its first known point to its last one if a point holds it and none contradicts it.
  * Otherwise the size has several claims, each with its computation times, or no claim, and then the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Writes the sentence of a map by the rule in classify.h. It collects the claims of each size
- * (overlap_map_claim.h), joins sizes with the same claim to runs, and puts these into words from the
- * smallest size on.
+ * (overlap_map_claim.h), joins sizes with the same claim to runs, and puts these into words from
+ * the smallest size on.
  */
 #include "core/classify.h"
 #include "core/classify_list.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The claims that a map's known points (overlap_map_judge.h) support for each size, each for a range of
- * computation times. A claim is made for a range if one of its points holds it and none contradicts
- * it (numbers in classify.h). A size's points are divided into as few ranges as possible,
- * starting with the shortest computation.
+ * The claims that a map's known points (overlap_map_judge.h) support for each size, each for a
+ * range of computation times. A claim is made for a range if one of its points holds it and none
+ * contradicts it (numbers in classify.h). A size's points are divided into as few ranges as
+ * possible, starting with the shortest computation.
  */
 #ifndef POVBENCH_OVERLAP_MAP_CLAIM_H
 #define POVBENCH_OVERLAP_MAP_CLAIM_H

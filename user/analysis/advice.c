@@ -469,7 +469,7 @@ static bool is_busy(const struct findings *f, const struct model_process *p)
 	return t && t->compute_ns + t->work_ns + t->no_core_ns >= t->window_ns / 2;
 }
 
-/* Copies the CPUs of a host that are in `in`, or are not in it, but for one. Returns their number. */
+/* Adds the CPUs of a host whose bit in `in` is as wanted, but for one. Returns their number. */
 static uint32_t cpus_take(const struct model_host *h, const struct model_mask *in, bool wanted,
 			  uint32_t but, struct model_mask *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by the files that make findings. find_<subject>() has the rules of one subject and adds its
- * findings. It is in the subject's own file (queues.c, late.c). find[] in finding.c lists them.
+ * Shared by the files that make findings. find_<subject>() has the rules of one subject and adds
+ * its findings. It is in the subject's own file (queues.c, late.c). find[] in finding.c lists them.
  */
 #ifndef POV_ANALYSIS_FIND_H
 #define POV_ANALYSIS_FIND_H

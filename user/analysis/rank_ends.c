@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Finds the ranks that failed or did not finish, their order, and where they were. rank_ends_text.c writes
- * the sentences.
+ * Finds the ranks that failed or did not finish, their order, and where they were. rank_ends_text.c
+ * writes the sentences.
  */
 #include "analysis/rank_ends.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Reports ranks that failed or did not finish: in which order, why, and in which call. The list includes
- * other recorded processes that crashed, because a program may fail before MPI_Init. If a launcher
- * killed several ranks after one had failed, one sentence covers them all.
+ * Reports ranks that failed or did not finish: in which order, why, and in which call. The list
+ * includes other recorded processes that crashed, because a program may fail before MPI_Init. If a
+ * launcher killed several ranks after one had failed, one sentence covers them all.
  */
 #ifndef POV_ANALYSIS_RANK_ENDS_H
 #define POV_ANALYSIS_RANK_ENDS_H

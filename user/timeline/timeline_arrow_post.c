@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Arrows from a post to its completion, where both have the same queue and id. They run between an
- * instant "posted" and an instant "completed", as for wake-ups (timeline_arrow_wake.c), because a thread
- * may report a completion before another thread reports the post.
+ * instant "posted" and an instant "completed", as for wake-ups (timeline_arrow_wake.c), because a
+ * thread may report a completion before another thread reports the post.
  * Ids recur, and a program may give all posts the same one. Within a queue, posts complete in
  * order, so everything before a post known to be completed is completed, too. Each receive has a
  * completion: it belongs to the first one waiting. Sends need not have one (unsignalled). No arrow

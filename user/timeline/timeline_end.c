@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Ranks that failed or did not finish (analysis/rank_ends.h): an instant at that time on the track of the
- * thread whose calls show the place.
+ * Ranks that failed or did not finish (analysis/rank_ends.h): an instant at that time on the track
+ * of the thread whose calls show the place.
  */
 #include <stdlib.h>
 

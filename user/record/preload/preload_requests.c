@@ -17,13 +17,10 @@
 #include "target/code_file.h"
 #include "target/proc.h"
 
-/*
- * Drops clients that stay silent this long: recorded processes, which are as patient with us;
- * these if no other client can connect; and others, as any user may connect.
- */
-#define SILENT_NS 10000000000ull
-#define SILENT_FULL_NS 500000000ull
-#define SILENT_STRANGER_NS 20000000ull
+/* Silent clients are dropped after this time. */
+#define SILENT_NS 10000000000ull       /* recorded processes, which wait as long for us */
+#define SILENT_FULL_NS 500000000ull    /* the same, if there is no room for other clients */
+#define SILENT_STRANGER_NS 20000000ull /* others: any user may connect */
 
 /* Finds the process at the other end, which must be recorded. 0 or -errno. */
 static int asker_find(const struct preload *p, int conn, uint32_t *tgid)

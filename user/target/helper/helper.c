@@ -263,8 +263,8 @@ static void step_begin(struct helper *h, uint64_t now_ns)
 }
 
 /*
- * Extends the deadline of a helper that makes progress but gets little CPU time. A helper blocked on
- * storage uses no CPU time, so it gets no extension. Returns false if the time is up.
+ * Extends the deadline of a helper that makes progress but gets little CPU time. A helper blocked
+ * on storage uses no CPU time, so it gets no extension. Returns false if the time is up.
  */
 static bool step_prolong(struct helper *h, uint64_t now_ns)
 {
