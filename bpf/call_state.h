@@ -106,6 +106,8 @@ int comm_learn(struct pov_thread *t, u32 idx, u32 func);
 int world_tell(u32 done);
 /* The process is about to finalise MPI: waits until the library has been asked for its identity. */
 int world_wait(void);
+/* Learns whether the call in frame idx made an intercommunicator. (comm.bpf.c) */
+int comm_join(struct pov_thread *t, u32 idx, u32 func);
 /*
  * Copies what is known of a communicator to the one that the call in frame idx made of it.
  * (comm.bpf.c)

@@ -272,6 +272,8 @@ static __always_inline void call_leave(struct pov_thread *t, u32 d, u32 func,
 		learned = comm_learn(t, d, func) == 1;
 	else if (fn->learn == POV_LEARN_COPY && !(u32)ret)
 		comm_copy(t, d, func);
+	else if ((fn->learn == POV_LEARN_INTER || fn->learn == POV_LEARN_ALIKE) && !(u32)ret)
+		comm_join(t, d, func);
 	else if (fn->learn == POV_LEARN_WORLD && !(u32)ret)
 		world_tell(1);
 	if (fn->flags & POV_FN_SILENT) {

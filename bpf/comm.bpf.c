@@ -40,21 +40,24 @@ static __always_inline long handle_read(const struct pov_lib *lib, struct pov_fr
 				   (void *)frame_arg(f, arg));
 }
 
-/* Size of the group by which collective arrays are indexed; -1: unknown. */
+/*
+ * Size of the group by which collective arrays are indexed: mostly the remote one, if there is one.
+ * -1: unknown.
+ */
 static __always_inline s32 comm_size(const struct pov_lib *lib, const struct comm_info *known,
-				     u64 comm)
+				     u64 comm, bool local)
 {
 	u64 group = 0, remote = 0;
 	s32 n = -1;
 
-	if (known && known->remote_size >= 0)
+	if (known && known->remote_size >= 0 && !local)
 		return known->remote_size;
-	if (known && known->size >= 0)
+	if (known && known->size >= 0 && (local || known->remote_size != REMOTE_SOME))
 		return known->size;
 	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->comm_group_off == POV_OFF_NONE ||
 	    lib->group_count_off == POV_OFF_NONE)
 		return -1;
-	if (lib->comm_remote_off != POV_OFF_NONE)
+	if (lib->comm_remote_off != POV_OFF_NONE && !local)
 		bpf_probe_read_user(&remote, 8, (void *)(comm + lib->comm_remote_off));
 	bpf_probe_read_user(&group, 8, (void *)(comm + lib->comm_group_off));
 	if (remote)
@@ -77,6 +80,22 @@ static __always_inline s32 comm_rank(const struct pov_lib *lib, const struct com
 	return n;
 }
 
+/* True if a communicator has two groups, as far as is known. An object has the same group twice. */
+static __always_inline bool comm_is_inter(const struct pov_lib *lib, const struct comm_info *known,
+					  u64 comm)
+{
+	u64 group = 0, remote = 0;
+
+	if (known && known->remote_size != -1)
+		return true;
+	if (!(lib->flags & POV_LIB_HANDLE_PTR) || lib->comm_group_off == POV_OFF_NONE ||
+	    lib->comm_remote_off == POV_OFF_NONE)
+		return false;
+	bpf_probe_read_user(&remote, 8, (void *)(comm + lib->comm_remote_off));
+	bpf_probe_read_user(&group, 8, (void *)(comm + lib->comm_group_off));
+	return remote && remote != group;
+}
+
 __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u32 root_arg)
 {
 	struct comm_info *known;
@@ -94,15 +113,18 @@ __noinline int comm_len(struct pov_thread *t, u32 idx, u32 comm_arg, u32 len, u3
 	case POV_LEN_ROOT_SIZE:
 		root = frame_arg(f, root_arg);
 		if (root != lib->root) {
+			if (comm_is_inter(lib, known, comm))
+				return -2; /* a rank of the other group */
 			rank = comm_rank(lib, known, comm);
 			if (rank < 0)
 				return -1;
 			if (rank != root)
 				return -2;
 		}
-		return comm_size(lib, known, comm);
+		return comm_size(lib, known, comm, false);
 	case POV_LEN_COMM_SIZE:
-		return comm_size(lib, known, comm);
+	case POV_LEN_LOCAL_SIZE:
+		return comm_size(lib, known, comm, len == POV_LEN_LOCAL_SIZE);
 	case POV_LEN_IN_DEGREE:
 		return known ? known->indegree : -1;
 	case POV_LEN_OUT_DEGREE:
@@ -136,7 +158,7 @@ __noinline int comm_describe(struct pov_thread *t, u32 idx, u32 func)
 		return -1;
 	field->context_id = context;
 	field->rank = comm_rank(lib, NULL, comm);
-	field->size = comm_size(lib, NULL, comm);
+	field->size = comm_size(lib, NULL, comm, false);
 	field_end(f, sizeof(*field));
 	return 0;
 }
@@ -199,6 +221,26 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 		info->outdegree = w;
 	}
 	return !known;
+}
+
+__noinline int comm_join(struct pov_thread *t, u32 idx, u32 func)
+{
+	const struct pov_fn *fn;
+	struct comm_info *info;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u64 handle;
+
+	fn = fn_find(func);
+	f = frame_of(t, idx, &lib);
+	if (!fn || !f || handle_read(lib, f, fn->learn_arg, &handle) ||
+	    (fn->learn == POV_LEARN_ALIKE &&
+	     !comm_is_inter(lib, comm_find(handle_of(lib, frame_arg(f, 0))), frame_arg(f, 0))))
+		return -1;
+	info = comm_make(handle);
+	if (info && info->remote_size < 0)
+		info->remote_size = REMOTE_SOME;
+	return 0;
 }
 
 __noinline int comm_copy(struct pov_thread *t, u32 idx, u32 func)

@@ -85,6 +85,9 @@ extern __u64 bindings_changes;
 /* Slot where a thread's state may be, by where the kernel keeps its registers (call.bpf.c). */
 extern __u16 slot_hints[SLOT_HINTS];
 
+/* Threads that ever had their state in task storage (`threads`). */
+extern __u64 threads_stored;
+
 /* Processes to trace, by thread group id; enum pov_target_state. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -293,7 +296,7 @@ static __always_inline struct pov_thread *thread_find(struct task_struct *p, u32
 		return NULL;
 	if (t && t->tid == tid)
 		return t;
-	return bpf_task_storage_get(&threads, p, NULL, 0);
+	return threads_stored ? bpf_task_storage_get(&threads, p, NULL, 0) : NULL;
 }
 
 /* thread_info has held the CPU since 5.16 on x86 (commit bcf9033e5449); before, the task did. */
@@ -324,12 +327,6 @@ static __always_inline u16 task_cpu(struct task_struct *p)
  * True if any recipe has this fetch. Newer verifiers do not even look at code that no recipe needs.
  */
 #define fetch_exists(op) (cfg.fetches >> (op)&1)
-
-/*
- * Reads in the kernel fail on unmapped memory; within a process they do not
- * (user/preload/in_process.h).
- */
-#define memory_readable(from, bytes) true
 
 #include "call_state.h"
 

@@ -49,7 +49,7 @@ static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const struct
 		n = frame_call(frame_at(t, idx))->ret;
 		return n < 0 ? 0 : n;
 	}
-	return comm_len(t, idx, fn->comm_arg, fe->len, fe->root_arg);
+	return comm_len(t, idx, fn->comm_arg, fe->len, fe->len_arg);
 }
 
 /*
@@ -350,15 +350,6 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 		return 0;
 	}
 	width = fetch_width(fe, lib);
-	/*
-	 * The length may come from the communicator, not from the caller: MPI lets a rank pass a
-	 * meaningless array then. So test that it can be read.
-	 */
-	if (fe->len != POV_LEN_ARG && fe->len != POV_LEN_OUT_ARG &&
-	    !memory_readable(p, (u64)n * width)) {
-		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
-		return -1;
-	}
 	if (op == POV_FETCH_SUM)
 		fetch_sum(f, fe->arg, p, n, width);
 	else if (n > 0)
@@ -455,7 +446,11 @@ __noinline int fetch_nth(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now
 		fetch_member(t, idx, fe->arg, fe->off, fe->bytes);
 	else if (pov_fetch_is_one(fe))
 		fetch_one(t, f, fe, lib);
-	else if (is_memory(lib, frame_arg(f, fe->arg)))
+	else if (in_place(f, fe, lib))
+		return 0;
+	else if (fe->op == POV_FETCH_TYPE_SIZE && fetch_len(t, idx, fn, fe) >= 0)
+		fetch_type_size(t, f, fe, lib);
+	else if (fe->op != POV_FETCH_TYPE_SIZE && is_memory(lib, frame_arg(f, fe->arg)))
 		fetch_array(t, idx, func, k, now);
 	return 0;
 }

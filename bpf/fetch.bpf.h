@@ -55,8 +55,7 @@ static __always_inline int type_size(struct pov_thread *t, const struct pov_lib 
 		*out = kept->bytes;
 		return 0;
 	}
-	if (!memory_readable(handle + lib->type_size_off, 8) ||
-	    bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
+	if (bpf_probe_read_user(out, 8, (void *)(handle + lib->type_size_off)))
 		return -1;
 	kept->handle = handle;
 	kept->bytes = *out;
@@ -64,13 +63,38 @@ static __always_inline int type_size(struct pov_thread *t, const struct pov_lib 
 	return 0;
 }
 
-static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_frame *f, u8 arg,
-					    const struct pov_lib *lib)
+/*
+ * True if the fetch's argument describes a buffer that is MPI_IN_PLACE. It may then point anywhere,
+ * as MPI does not look at it.
+ */
+static __always_inline bool in_place(struct pov_frame *f, const struct pov_fetch *fe,
+				     const struct pov_lib *lib)
 {
-	u64 type = frame_arg(f, arg), size;
-	u8 *data;
+	u64 buffer = frame_arg(f, fe->buf_arg); /* 0 if there is none */
 
-	if (!type_is_object(lib, type))
+	return buffer && !is_memory(lib, buffer);
+}
+
+/*
+ * True if the fetch's argument describes what is exchanged with nobody, and may point anywhere.
+ * The root of an intercommunicator, which passes MPI_ROOT, uses one of two buffers.
+ */
+static __always_inline bool with_nobody(struct pov_frame *f, const struct pov_fetch *fe,
+					const struct pov_lib *lib)
+{
+	s32 peer = frame_arg(f, fe->len_arg);
+
+	return fe->len == POV_LEN_ONE && fe->len_arg < POV_CALL_ARGS_MAX &&
+	       (peer == lib->proc_null || (peer == lib->root && fe->buf_arg < POV_CALL_ARGS_MAX));
+}
+
+static __always_inline void fetch_type_size(struct pov_thread *t, struct pov_frame *f,
+					    const struct pov_fetch *fe, const struct pov_lib *lib)
+{
+	u64 type = frame_arg(f, fe->arg), size;
+	u8 arg = fe->arg, *data;
+
+	if (!type_is_object(lib, type) || with_nobody(f, fe, lib))
 		return;
 	if (type_size(t, lib, type, &size)) {
 		frame_call(f)->hdr.flags |= POV_CALL_FAULT;
@@ -111,10 +135,10 @@ static __always_inline void fetch_value(struct pov_frame *f, const struct pov_fe
 static __always_inline void fetch_one(struct pov_thread *t, struct pov_frame *f,
 				      const struct pov_fetch *fe, const struct pov_lib *lib)
 {
-	if (fe->op == POV_FETCH_TYPE_SIZE)
-		fetch_type_size(t, f, fe->arg, lib);
-	else
+	if (fe->op != POV_FETCH_TYPE_SIZE)
 		fetch_value(f, fe, lib);
+	else if (!in_place(f, fe, lib))
+		fetch_type_size(t, f, fe, lib);
 }
 
 #endif

@@ -44,6 +44,7 @@ static __always_inline struct pov_thread *thread_claim(struct task_struct *self,
 		count(POV_COUNT_MISS(POV_MISS_THREADS));
 		return NULL;
 	}
+	__sync_fetch_and_add(&threads_stored, 1);
 	t->tid = tid;
 	t->task = (u64)self;
 	return t;

@@ -12,6 +12,9 @@
  * clocks do not use them.
  */
 #define SWITCH_TIMED(now) (((now) >> 6 & 63) == 0)
+/* Which ones look how full the ring is: one of 8. */
+#define SWITCH_LOOKS(now) (((now) >> 12 & 7) == 0)
+#define MASK_NS 1000000 /* a thread that records its calls itself: between looks at its CPU mask */
 
 /* Writes a pov_call_begin for a call in flight. what: its depth; from bit 32 on, its function. */
 __noinline int begin_emit(u32 tid, u32 tgid, u64 what, u64 begin_ns, u64 now)
@@ -64,6 +67,9 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
 	}
 }
 
+/* What the announcement of a call takes of its record. */
+_Static_assert(__builtin_offsetof(struct pov_call, func) < POV_FETCH_ONE_BYTES, "one short read");
+
 /*
  * As calls_announce, for the current thread if its calls are recorded in its process. The data
  * found there are used as they are. Calls that began before the last one announced were announced,
@@ -71,22 +77,26 @@ static __always_inline void calls_announce(struct task_struct *p, u32 tid, u64 n
  */
 static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 tgid, u64 now)
 {
-	struct pov_call c;
+	const struct pov_call *c;
+	struct words w = {};
 	u64 announced;
 	u32 depth, i;
 
-	if (!p || bpf_probe_read_user(&depth, sizeof(depth), PRELOADED_STATE(p, depth)))
+	if (!p || read_words(&w, (u64)PRELOADED_STATE(p, depth), sizeof(depth)))
 		return 0;
+	depth = w.w[0];
 	announced = p->announced_ns;
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
-		if (i >= depth || bpf_probe_read_user(&c, sizeof(c),
-						      PRELOADED_STATE(p, frame[0].rec) +
-							      i * sizeof(struct pov_frame)))
+		if (i >= depth ||
+		    read_words(&w,
+			       (u64)PRELOADED_STATE(p, frame[0].rec) + i * sizeof(struct pov_frame),
+			       sizeof(w)))
 			break;
-		if (c.hdr.ts_ns <= announced || c.hdr.ts_ns > now)
+		c = (const struct pov_call *)&w;
+		if (c->hdr.ts_ns <= announced || c->hdr.ts_ns > now)
 			continue;
-		p->announced_ns = c.hdr.ts_ns;
-		begin_emit(tid, tgid, (u64)c.func << 32 | i, c.hdr.ts_ns, now);
+		p->announced_ns = c->hdr.ts_ns;
+		begin_emit(tid, tgid, (u64)c->func << 32 | i, c->hdr.ts_ns, now);
 	}
 	return 0;
 }
@@ -99,6 +109,28 @@ static __always_inline void switch_timed(u64 begin_ns)
 }
 
 /*
+ * What a switch means for the thread that leaves its CPU. Returns true if it is a target's. A
+ * thread that yields all the time changes its CPU mask rarely, and looking takes longer than the
+ * record.
+ */
+static __always_inline bool on_leave(struct task_struct *prev, u32 tid, u32 tgid, u64 now)
+{
+	struct pov_preloaded *p = preloaded_find(tid);
+	bool wanted = p || is_target(tgid);
+
+	if (p)
+		preloaded_announce(p, tid, tgid, now);
+	else
+		calls_announce(prev, tid, now);
+	if (!wanted || (p && now - p->mask_ns < MASK_NS))
+		return wanted;
+	if (p)
+		p->mask_ns = now;
+	mask_check(prev);
+	return true;
+}
+
+/*
  * Runs at each switch of the machine, so it reads the tasks' members directly: a helper call for
  * each would cost more than all the rest.
  */
@@ -106,20 +138,10 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 				     struct task_struct *next, u32 state)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 tid = prev->pid, tgid = prev->tgid;
-	bool wanted = tid && is_target(tgid);
+	u32 tid = prev->pid;
+	bool wanted = tid && on_leave(prev, tid, prev->tgid, now);
 	struct pov_switch r = {};
 
-	if (tid) {
-		struct pov_preloaded *p = preloaded_find(tid);
-
-		if (p)
-			preloaded_announce(p, tid, tgid, now);
-		else
-			calls_announce(prev, tid, now);
-	}
-	if (wanted)
-		mask_check(prev);
 	if (!wanted && cfg.sched_mode != POV_SCHED_ALL && !is_target(next->tgid))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_SWITCH, sizeof(r), tid, now);
@@ -130,7 +152,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	r.cpu = bpf_get_smp_processor_id();
 	r.prev_prio = prev->prio;
 	r.next_prio = next->prio;
-	emit(&r, sizeof(r), POV_CLASS_SCHED);
+	emit_look(&r, sizeof(r), POV_CLASS_SCHED, SWITCH_LOOKS(now));
 	if (SWITCH_TIMED(now))
 		switch_timed(now);
 	return 0;

@@ -13,6 +13,7 @@ __u64 collector_ns = 0;
 __u64 type_generation = 0;
 struct pov_step binding_steps[POV_STEPS] = {};
 __u64 bindings_changes = 0;
+__u64 threads_stored = 0;
 __u16 slot_hints[SLOT_HINTS] = {};
 
 char LICENSE[] __weak SEC("license") = "Dual BSD/GPL";

@@ -89,20 +89,26 @@ enum pov_len {
 	POV_LEN_ONE = 0,
 	POV_LEN_ARG = 1,       /* by-value argument len_arg */
 	POV_LEN_COMM_SIZE = 2, /* members of the call's communicator (remote group if inter) */
-	POV_LEN_ROOT_SIZE = 3, /* as COMM_SIZE, but only at the root (argument root_arg) */
+	POV_LEN_ROOT_SIZE = 3, /* as COMM_SIZE, but only at the root (argument len_arg) */
 	POV_LEN_IN_DEGREE = 4, /* in-neighbours in the call's communicator */
 	POV_LEN_OUT_DEGREE = 5,
-	POV_LEN_OUT_ARG = 6, /* *(int *)argument len_arg, read at return (outcount) */
-	POV_LEN_DIMS = 7,    /* dimensions of the call's Cartesian communicator */
-	POV_LEN_RETURN = 8,  /* the call's return value, an int */
+	POV_LEN_OUT_ARG = 6,	/* *(int *)argument len_arg, read at return (outcount) */
+	POV_LEN_DIMS = 7,	/* dimensions of the call's Cartesian communicator */
+	POV_LEN_RETURN = 8,	/* the call's return value, an int */
+	POV_LEN_LOCAL_SIZE = 9, /* as COMM_SIZE, but of the local group if inter */
 };
 
 enum pov_fetch_op {
 	POV_FETCH_NONE = 0,
-	POV_FETCH_IN = 1,	 /* copy at entry  -> POV_FIELD_IN */
-	POV_FETCH_OUT = 2,	 /* copy at return -> POV_FIELD_OUT */
-	POV_FETCH_SUM = 3,	 /* sum at entry   -> POV_FIELD_SUM */
-	POV_FETCH_TYPE_SIZE = 4, /* size of a datatype handle -> POV_FIELD_TYPE_SIZE */
+	POV_FETCH_IN = 1,  /* copy at entry  -> POV_FIELD_IN */
+	POV_FETCH_OUT = 2, /* copy at return -> POV_FIELD_OUT */
+	POV_FETCH_SUM = 3, /* sum at entry   -> POV_FIELD_SUM */
+	/*
+	 * Size of a datatype handle -> POV_FIELD_TYPE_SIZE. len: ONE, or ROOT_SIZE if only the root
+	 * uses it. len_arg with ONE: rank that nothing is exchanged with if it is MPI_PROC_NULL, nor
+	 * by this buffer if it is MPI_ROOT; or POV_ARG_NONE.
+	 */
+	POV_FETCH_TYPE_SIZE = 4,
 	/*
 	 * List of work requests at entry -> POV_FIELD_WORK. len_arg: the queue, or POV_ARG_NONE.
 	 * Runs only if it is the sole fetch at entry.
@@ -160,7 +166,8 @@ struct pov_fetch {
 	pov_u8 elem; /* enum pov_elem; for POV_FETCH_IOV and _IOV_LIST enum pov_iov */
 	pov_u8 len;  /* enum pov_len */
 	pov_u8 len_arg;
-	pov_u8 root_arg;
+	/* the buffer that it describes: nothing is read if that is MPI_IN_PLACE; or POV_ARG_NONE */
+	pov_u8 buf_arg;
 	pov_u8 off;   /* offset of the data in the memory that the argument points to */
 	pov_u8 bytes; /* width of an element; 0: the width of elem */
 };
@@ -176,8 +183,7 @@ static inline int pov_fetch_at_return(const struct pov_fetch *fe)
 /* True for a single element of up to POV_FETCH_ONE_BYTES; false for arrays and larger elements. */
 static inline int pov_fetch_is_one(const struct pov_fetch *fe)
 {
-	return fe->op == POV_FETCH_TYPE_SIZE || fe->op == POV_FETCH_WORK ||
-	       fe->op == POV_FETCH_ACCEPTED ||
+	return fe->op == POV_FETCH_WORK || fe->op == POV_FETCH_ACCEPTED ||
 	       (fe->op != POV_FETCH_SUM && fe->op != POV_FETCH_IOV_LIST && fe->len == POV_LEN_ONE &&
 		fe->bytes <= POV_FETCH_ONE_BYTES);
 }
@@ -207,10 +213,15 @@ enum pov_learn {
 	POV_LEARN_WORLD = 12,
 	/* it finalises MPI, and must wait until that question has been answered */
 	POV_LEARN_FINAL = 13,
+	/* (…, newcomm = learn_arg): as MEMBERS; newcomm is an intercommunicator */
+	POV_LEARN_INTER = 14,
+	/* (comm, …, newcomm = learn_arg): as INTER, if comm is one */
+	POV_LEARN_ALIKE = 15,
 };
 /* Functions that are recorded even if they were not chosen (POV_KIND_UNSHOWN). */
 #define POV_LEARN_RECORDED(learn)                                       \
 	((learn) == POV_LEARN_MEMBERS || (learn) == POV_LEARN_COPY ||   \
+	 (learn) == POV_LEARN_INTER || (learn) == POV_LEARN_ALIKE ||    \
 	 (learn) == POV_LEARN_COMM_FREE || (learn) == POV_LEARN_CART || \
 	 (learn) == POV_LEARN_DIST_ADJ)
 

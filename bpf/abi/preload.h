@@ -258,6 +258,7 @@ static inline pov_u64 pov_preload_ring_at(pov_u32 ring)
 struct pov_preloaded {
 	pov_u64 address;      /* of its area, in its process */
 	pov_u64 announced_ns; /* start of the innermost call with a pov_call_begin record */
+	pov_u64 mask_ns;      /* its CPU mask was last looked at then */
 };
 _Static_assert(sizeof(struct pov_preload_area) <= POV_PRELOAD_AREA_BYTES, "room for it");
 

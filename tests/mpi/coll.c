@@ -5,6 +5,8 @@
  * vector, nothing for a buffer that is not significant here.
  */
 #include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "expect.h"
 #include "exports.h"
@@ -130,6 +132,56 @@ static void meaningless(void)
 	MOVE(MPI_Allgather, 4, size * 4, MPI_IN_PLACE, 0, none, all, 1, MPI_INT, WORLD);
 }
 
+/* Allocates a list of equal numbers; what lies behind its end cannot be read. */
+static int *list_of(int number, int cnt)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+	int *list = (int *)(memory + page) - cnt;
+
+	MUST(memory != MAP_FAILED && cnt <= RANKS_MAX && !mprotect(memory + page, page, PROT_NONE));
+	for (int i = 0; i < cnt; i++)
+		list[i] = number;
+	return list;
+}
+
+/*
+ * Rank 0 and the others, each group of which sees the other. Lists are as long as the remote group,
+ * for a scattered reduction as the local one. Nobody looks at the arguments of those who neither
+ * are the root nor send to it.
+ */
+static void two_groups(void)
+{
+	const MPI_Datatype none = (MPI_Datatype)(uintptr_t)NOWHERE;
+	const int *nowhere = (const int *)NOWHERE;
+	int alone = rank == 0, remote = alone ? size - 1 : 1, local = size - remote, here, there;
+	int *each = list_of(7, remote), *zeros = list_of(0, remote);
+	int *parts = list_of(alone ? 5 * (size - 1) : 5, local);
+	MPI_Comm side, both;
+
+	DO(MPI_Comm_split, WORLD, alone, 0, &side);
+	DO(MPI_Intercomm_create, side, 0, WORLD, alone, 3, &both);
+	DO(MPI_Comm_size, both, &here);
+	MUST(here == local);
+	DO(MPI_Comm_remote_size, both, &there);
+	MUST(there == remote);
+	MOVE(MPI_Alltoallv, 7 * remote, 7 * remote, a, each, zeros, MPI_CHAR, b, each, zeros,
+	     MPI_CHAR, both);
+	MOVE(MPI_Reduce_scatter, 5 * (size - 1) * 4, parts[0] * 4, a, b, parts, MPI_INT, MPI_SUM,
+	     both);
+	if (alone)
+		MOVE(MPI_Gatherv, 11, 0, a, 11, MPI_CHAR, NULL, nowhere, nowhere, none, 0, both);
+	else if (rank == 1)
+		MOVE(MPI_Gatherv, 0, 11, NULL, 0, none, b, list_of(11, 1), zeros, MPI_CHAR,
+		     MPI_ROOT, both);
+	else
+		MOVE(MPI_Gatherv, 0, 0, NULL, 0, none, NULL, nowhere, nowhere, none, MPI_PROC_NULL,
+		     both);
+	DO(MPI_Comm_free, &both);
+	DO(MPI_Comm_free, &side);
+}
+
 /*
  * On a ring each rank has two neighbours, left and right (the same rank twice if there are two
  * ranks).
@@ -195,6 +247,7 @@ int main(int argc, char **argv)
 	symmetric();
 	nonblocking();
 	meaningless();
+	two_groups();
 	neighbours_cart();
 	neighbours_graph();
 	large_counts();

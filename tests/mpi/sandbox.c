@@ -155,6 +155,29 @@ static void *exchange(void *arg)
 	return NULL;
 }
 
+/* Exchanges of datatypes that were not used before, and of lists as long as the communicator. */
+static void exchange_types(void)
+{
+	int right = (rank + 1) % size, left = (rank + size - 1) % size, ones[64], at[64];
+	double from[64] = {0}, to[64];
+	MPI_Datatype two;
+
+	MUST(size <= 64);
+	for (int r = 0; r < size; r++) {
+		ones[r] = 1;
+		at[r] = r;
+	}
+	DO(MPI_Type_vector, 2, 1, 2, MPI_DOUBLE, &two);
+	DO(MPI_Type_commit, &two);
+	CALL(MPI_Sendrecv, right, 16, 16, from, 1, two, right, 0, to, 1, two, left, 0,
+	     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	CALL(MPI_Sendrecv, right, 8, 8, from, 1, MPI_DOUBLE, right, 0, to, 1, MPI_DOUBLE, left, 0,
+	     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	CALL(MPI_Alltoallv, NO_PEER, size * 4, size * 4, from, ones, at, MPI_FLOAT, to, ones, at,
+	     MPI_FLOAT, MPI_COMM_WORLD);
+	DO(MPI_Type_free, &two);
+}
+
 static void exchange_in_threads(void)
 {
 	pthread_t t[THREADS];
@@ -205,6 +228,7 @@ static void run_strict(void)
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	confine_strictly();
 	exchange(NULL);
+	exchange_types();
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	leave(books, "strict");
 }

@@ -89,6 +89,8 @@ static void recipe_print(const struct pov_fn *fn, FILE *out)
 		fprintf(out, " %s%u", ops[f->op], f->arg);
 		if (f->bytes)
 			fprintf(out, ":%u+%u*%s", f->off, f->bytes, lens[f->len]);
+		else if (f->op == POV_FETCH_TYPE_SIZE && f->len != POV_LEN_ONE)
+			fprintf(out, "*%s", lens[f->len]);
 		else if (f->op != POV_FETCH_TYPE_SIZE)
 			fprintf(out, ":%s*%s",
 				f->op == POV_FETCH_IOV ? iovs[f->elem] : elems[f->elem],
@@ -96,7 +98,12 @@ static void recipe_print(const struct pov_fn *fn, FILE *out)
 		if (f->len == POV_LEN_ARG || f->len == POV_LEN_OUT_ARG)
 			fprintf(out, "%u", f->len_arg);
 		if (f->len == POV_LEN_ROOT_SIZE)
-			fprintf(out, "%u", f->root_arg);
+			fprintf(out, "%u", f->len_arg);
+		if (f->op == POV_FETCH_TYPE_SIZE && f->len == POV_LEN_ONE &&
+		    f->len_arg != POV_ARG_NONE)
+			fprintf(out, "@%u", f->len_arg);
+		if (f->buf_arg != POV_ARG_NONE)
+			fprintf(out, "/%u", f->buf_arg);
 	}
 	if (fn->entry_one != POV_FETCH_MAX || fn->return_one != POV_FETCH_MAX)
 		fprintf(out, " one %s/%s", one_text(fn->entry_one), one_text(fn->return_one));

@@ -148,7 +148,7 @@ static const char *token_parse(char *token, const struct sig_role *roles, struct
 			return "bracket not closed";
 		*close = '\0';
 		*len = open;
-		if (a->dir == SIG_VALUE)
+		if (a->dir == SIG_VALUE && strcmp(open, "root"))
 			return "a length without a direction";
 	} else if (a->dir == SIG_SUM) {
 		return "a sum without a length";
@@ -164,17 +164,17 @@ static const char *len_resolve(const struct signature *sig, struct sig_arg *a, c
 	bool out = *len == '>';
 	int i;
 
-	if (!strcmp(len, "comm") || !strcmp(len, "root")) {
+	if (!strcmp(len, "comm") || !strcmp(len, "root") || !strcmp(len, "local")) {
 		if (signature_find(sig, "comm") < 0)
 			return "a length by communicator without one";
-		a->len = POV_LEN_COMM_SIZE;
-		if (!strcmp(len, "comm"))
+		a->len = *len == 'l' ? POV_LEN_LOCAL_SIZE : POV_LEN_COMM_SIZE;
+		if (*len != 'r')
 			return NULL;
 		i = signature_find(sig, "root");
 		if (i < 0)
 			return "a length by root without one";
 		a->len = POV_LEN_ROOT_SIZE;
-		a->root_arg = i;
+		a->len_arg = i;
 		return NULL;
 	}
 	if (!strcmp(len, "indeg") || !strcmp(len, "outdeg")) {
@@ -329,13 +329,11 @@ static int fetch_add(struct pov_fn *fn, uint8_t op, uint32_t arg, const struct s
 		.arg = arg,
 		.elem = types[a->type].elem,
 		.len = a->len,
-		.len_arg = a->len_arg,
-		.root_arg = a->root_arg,
+		.len_arg = a->len == POV_LEN_ONE ? POV_ARG_NONE : a->len_arg,
+		.buf_arg = POV_ARG_NONE,
 		.off = a->off,
 		.bytes = a->bytes,
 	};
-	if (op == POV_FETCH_WORK && a->len != POV_LEN_ARG)
-		fn->fetch[fn->nfetch].len_arg = POV_ARG_NONE;
 	fn->flags |= pov_fetch_at_return(&fn->fetch[fn->nfetch]) ? POV_FN_FETCH_RETURN :
 								   POV_FN_FETCH_ENTRY;
 	fn->nfetch++;
@@ -414,7 +412,8 @@ int recipe_add_message(uint8_t arg, struct pov_fn *fn)
 		return -E2BIG;
 	fn->flags |= POV_FN_FETCH_ENTRY;
 	fn->entry_one = POV_FETCH_MAX;
-	fn->fetch[fn->nfetch++] = (struct pov_fetch){.op = POV_FETCH_MESSAGE, .arg = arg};
+	fn->fetch[fn->nfetch++] =
+		(struct pov_fetch){.op = POV_FETCH_MESSAGE, .arg = arg, .buf_arg = POV_ARG_NONE};
 	return 0;
 }
 
@@ -424,7 +423,10 @@ int recipe_add_member(uint8_t arg, uint8_t off, uint8_t bytes, struct pov_fn *fn
 		return -E2BIG;
 	fn->flags |= POV_FN_FETCH_RETURN;
 	fn->return_one = POV_FETCH_MAX;
-	fn->fetch[fn->nfetch++] =
-		(struct pov_fetch){.op = POV_FETCH_MEMBER, .arg = arg, .off = off, .bytes = bytes};
+	fn->fetch[fn->nfetch++] = (struct pov_fetch){.op = POV_FETCH_MEMBER,
+						     .arg = arg,
+						     .buf_arg = POV_ARG_NONE,
+						     .off = off,
+						     .bytes = bytes};
 	return 0;
 }

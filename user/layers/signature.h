@@ -79,8 +79,7 @@ struct sig_arg {
 	uint8_t kind;	  /* enum sig_kind */
 	uint8_t dir;	  /* enum sig_dir */
 	uint8_t len;	  /* enum pov_len */
-	uint8_t len_arg;  /* for POV_LEN_ARG, POV_LEN_OUT_ARG */
-	uint8_t root_arg; /* for POV_LEN_ROOT_SIZE */
+	uint8_t len_arg;  /* for POV_LEN_ARG, POV_LEN_OUT_ARG; for POV_LEN_ROOT_SIZE: the root */
 	uint8_t off;	  /* BLOCK: offset in the struct */
 	uint8_t bytes;	  /* bytes of a struct; 0: not given */
 };

@@ -75,20 +75,13 @@ u32 cpu_here(void)
 	return (s32)cpu >= 0 ? cpu : cpu_asked();
 }
 
-static bool words_readable(u64 from)
+/*
+ * Returns true if the aligned word at an address is readable. Asks the kernel for an invalid change
+ * of signals, which is refused after reading the word.
+ */
+static bool word_readable(u64 at)
 {
-	return sys4(__NR_rt_sigprocmask, -1, (long)(from & ~7ull), 0, 8) != -EFAULT;
-}
-
-bool program_readable(u64 from, u64 bytes)
-{
-	u64 last = from + bytes - 1;
-	bool there = bytes && last >= from && words_readable(from) && words_readable(last);
-
-	for (u64 page = (from | (PAGE_ZERO_BYTES - 1)) + 1; there && page && page < last;
-	     page += PAGE_ZERO_BYTES)
-		there = words_readable(page);
-	return there || !bytes;
+	return sys4(__NR_rt_sigprocmask, -1, (long)(at & ~7ull), 0, 8) != -EFAULT;
 }
 
 /* ---- the ring ---- */
@@ -226,7 +219,7 @@ static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 	(void)trampoline;
 	if (sp <= here)
 		return false;
-	return (sp / PAGE_ZERO_BYTES == here / PAGE_ZERO_BYTES || words_readable(sp)) &&
+	return (sp / PAGE_ZERO_BYTES == here / PAGE_ZERO_BYTES || word_readable(sp)) &&
 	       *(const volatile u64 *)sp == (sp ^ CANARY);
 }
 

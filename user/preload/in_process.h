@@ -68,14 +68,6 @@ static inline long program_read(void *to, u64 bytes, u64 from)
 	return 0;
 }
 
-/*
- * Returns true if memory is readable. Needed before following arguments that the MPI library may
- * not follow because they mean nothing at this rank (a datatype that is significant only at the
- * root). It asks the kernel for an invalid change of signals, which is refused after reading the 8
- * bytes.
- */
-bool program_readable(u64 from, u64 bytes);
-#define memory_readable program_readable
 #define fetch_exists(op) true
 #define bpf_probe_read_user(to, bytes, from) program_read(to, bytes, (u64)(from))
 #define bpf_core_enum_value_exists(type, value) 1

@@ -10,8 +10,7 @@
 #include "lib/log.h"
 #include "record/session_priv.h"
 
-#define POLL_MS 10
-#define POLL_CALM_MS 40	 /* while records are few: each look takes a rank's core for a moment */
+#define POLL_MS 40	 /* each time takes a rank's core for a moment */
 #define PRESSING_SHARE 4 /* a ring of the kernel half fuller than a fourth is urgent */
 #define LOOK_MS 10	 /* between cheap checks whether processes' rings fill */
 #define POLL_FULL_MS 1	 /* while processes' rings fill fast */
@@ -105,7 +104,7 @@ bool session_rings_press(struct session *s)
 
 static int wait_ms(const struct session *s)
 {
-	return s->preload_full ? POLL_FULL_MS : s->calm ? POLL_CALM_MS : POLL_MS;
+	return s->preload_full ? POLL_FULL_MS : POLL_MS;
 }
 
 /*

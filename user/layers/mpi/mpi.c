@@ -25,6 +25,8 @@ static const struct func_word words[] = {
 	{"TYPE_FREE", 0, POV_LEARN_TYPE_FREE},
 	{"MEMBERS", 0, POV_LEARN_MEMBERS},
 	{"COPY", 0, POV_LEARN_COPY},
+	{"INTER", 0, POV_LEARN_INTER},
+	{"ALIKE", 0, POV_LEARN_ALIKE},
 	{NULL, 0, 0},
 };
 
@@ -46,13 +48,15 @@ static int spin_arg_find(const struct signature *sig)
 
 /*
  * A datatype's size is useful where a buffer of it is moved; that of the target's is not needed
- * then.
+ * then. MPI does not look at the origin's if the operation is MPI_NO_OP, which only functions with
+ * a result allow.
  */
 static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 {
 	static const char *const buffers[] = {"buf", "sendbuf", "inbuf", "origin"};
 
-	if (a->kind != SIG_KIND_DTYPE || a->dir != SIG_VALUE || !strcmp(a->role, "tdtype"))
+	if (a->kind != SIG_KIND_DTYPE || a->dir != SIG_VALUE || !strcmp(a->role, "tdtype") ||
+	    (!strcmp(a->role, "odtype") && signature_find_value(sig, "result_dtype") >= 0))
 		return false;
 	for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
 		if (signature_find_value(sig, buffers[i]) >= 0)
@@ -113,6 +117,39 @@ static uint8_t arg_or_none(int arg)
 	return arg >= 0 ? (uint8_t)arg : POV_ARG_NONE;
 }
 
+/* Index of the only rank with which what an argument describes is exchanged, or -1. */
+static int peer_of(const struct signature *sig, const char *role)
+{
+	static const char *const peers[] = {"target", "root"};
+	int dest = signature_find_value(sig, "dest"), source = signature_find_value(sig, "source");
+	int peer = *role == 's' ? dest : *role == 'r' ? source : -1;
+
+	if (peer < 0 && (dest < 0 || source < 0))
+		peer = dest >= 0 ? dest : source;
+	for (size_t i = 0; peer < 0 && i < sizeof(peers) / sizeof(peers[0]); i++)
+		peer = signature_find_value(sig, peers[i]);
+	return peer;
+}
+
+/*
+ * Counts, datatypes and lists may point anywhere if MPI does not look at them. Says when that is,
+ * as a process that records its own calls must not follow them then.
+ */
+static void limits_set(const struct signature *sig, struct pov_fn *fn)
+{
+	for (uint32_t i = 0; i < fn->nfetch; i++) {
+		struct pov_fetch *fe = &fn->fetch[i];
+		const char *role = sig->arg[fe->arg].role;
+
+		if (!strcmp(role, "scount") || !strcmp(role, "sdtype"))
+			fe->buf_arg = arg_or_none(signature_find_value(sig, "sendbuf"));
+		else if (!strcmp(role, "rcount") || !strcmp(role, "rdtype"))
+			fe->buf_arg = arg_or_none(signature_find_value(sig, "recvbuf"));
+		if (fe->op == POV_FETCH_TYPE_SIZE && fe->len == POV_LEN_ONE)
+			fe->len_arg = arg_or_none(peer_of(sig, role));
+	}
+}
+
 static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
 {
 	int comm = signature_find_value(sig, "comm"), newcomm = signature_find(sig, "newcomm");
@@ -130,6 +167,8 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 		fn.learn_arg = newcomm;
 		if (POV_LEARN_RECORDED(fn.learn))
 			fn.flags |= POV_FN_MAKES_COMM;
+	} else if (fn.learn == POV_LEARN_INTER) {
+		fn.learn_arg = signature_find(sig, "parent");
 	}
 	moved_find(sig, &fn);
 	fn.made_arg = arg_or_none(signature_find(sig, "newtype"));
@@ -138,6 +177,7 @@ static int recipe(const struct signature *sig, const struct func_attrs *attrs, s
 		err = poll_set(sig, &fn);
 	if (!err)
 		err = recipe_add_fetches(sig, wants_size, &fn);
+	limits_set(sig, &fn);
 	if (!err)
 		*out = fn;
 	return err;

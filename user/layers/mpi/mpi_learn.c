@@ -141,17 +141,36 @@ static void learn_type_size(struct mpi_call *c)
 	mpi_process_type_set(c->process, handle, bytes, text ? xstrdup(text) : NULL);
 }
 
+/* Reads a datatype's size from what the call has about an argument. */
+static bool type_bytes_of(const struct mpi_call *c, int arg, int64_t *bytes)
+{
+	if (arg < 0 || c->field[arg].type != POV_FIELD_TYPE_SIZE)
+		return false;
+	memcpy(bytes, c->field[arg].data, sizeof(*bytes));
+	return *bytes >= 0;
+}
+
+/* As above, from another argument that is the same datatype. */
+static bool type_bytes_of_same(const struct mpi_call *c, int64_t handle, int64_t *bytes)
+{
+	static const enum mpi_role roles[] = {ROLE_sdtype, ROLE_rdtype, ROLE_result_dtype};
+	int64_t other;
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (mpi_call_value(c, roles[i], &other) && other == handle &&
+		    type_bytes_of(c, c->fn->at[roles[i]], bytes))
+			return true;
+	return false;
+}
+
 int64_t mpi_call_type_bytes(const struct mpi_call *c, enum mpi_role role)
 {
-	int arg = c->fn->at[role];
 	int64_t handle, bytes;
 
 	if (!mpi_call_value(c, role, &handle) || (uint64_t)handle == c->process->type_null)
 		return -1;
-	if (c->field[arg].type == POV_FIELD_TYPE_SIZE) {
-		memcpy(&bytes, c->field[arg].data, sizeof(bytes));
-		return bytes >= 0 ? bytes : -1;
-	}
+	if (type_bytes_of(c, c->fn->at[role], &bytes) || type_bytes_of_same(c, handle, &bytes))
+		return bytes;
 	return mpi_process_type_bytes(c->process, handle);
 }
 
