@@ -7,7 +7,7 @@
 #define POV_COMM_KNOWN_H
 
 #define REMOTE_SOME (-2) /* an intercommunicator, whose remote size is unknown */
-struct comm_info { /* -1 = unknown */
+struct comm_info {	 /* -1 = unknown */
 	s32 size;
 	s32 remote_size; /* stays -1 if there is only one group */
 	s32 rank;

@@ -360,6 +360,26 @@ __noinline int fetch_array(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 n
 	return 0;
 }
 
+/* Runs fetch k of function func if it is a datatype that only the root uses. */
+__noinline int fetch_root_type(struct pov_thread *t, u32 idx, u32 func, u32 k)
+{
+	const struct pov_fn *fn = fn_find(func);
+	const struct pov_fetch *fe;
+	struct pov_frame *f;
+	struct pov_lib *lib;
+	u32 lib_id;
+
+	if (!t || !fn || idx >= POV_CALL_DEPTH_MAX || k >= POV_FETCH_MAX)
+		return -1;
+	f = frame_at(t, idx);
+	fe = &fn->fetch[index_mask(k, POV_FETCH_MAX)];
+	lib_id = frame_call(f)->lib;
+	lib = lib_find(lib_id);
+	if (lib && fetch_len(t, idx, fn, fe) >= 0)
+		fetch_type_size(t, f, fe, lib);
+	return 0;
+}
+
 /*
  * Follows an argument to the list of a message's parts, and the list to the message's first bytes.
  */
@@ -448,9 +468,9 @@ __noinline int fetch_nth(struct pov_thread *t, u32 idx, u32 func, u32 k, u64 now
 		fetch_one(t, f, fe, lib);
 	else if (in_place(f, fe, lib))
 		return 0;
-	else if (fe->op == POV_FETCH_TYPE_SIZE && fetch_len(t, idx, fn, fe) >= 0)
-		fetch_type_size(t, f, fe, lib);
-	else if (fe->op != POV_FETCH_TYPE_SIZE && is_memory(lib, frame_arg(f, fe->arg)))
+	else if (fe->op == POV_FETCH_TYPE_SIZE)
+		fetch_root_type(t, idx, func, k);
+	else if (is_memory(lib, frame_arg(f, fe->arg)))
 		fetch_array(t, idx, func, k, now);
 	return 0;
 }
