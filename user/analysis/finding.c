@@ -38,6 +38,7 @@ void findings_init(struct findings *f)
 	observers_add(&f->late.matched, overlaps_match, &f->overlaps);
 	volumes_init(&f->volumes);
 	file_io_init(&f->file_io);
+	samples_init(&f->samples, &f->app.windows);
 }
 
 static void finding_free(const struct finding *found)
@@ -77,6 +78,7 @@ void findings_release(struct findings *f)
 	overlaps_release(&f->overlaps);
 	volumes_release(&f->volumes);
 	file_io_release(&f->file_io);
+	samples_release(&f->samples);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -90,7 +92,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 		&f->late.matches.sink, &f->untraced.sink,   &f->epochs.sink,   &f->locks.sink,
 		&f->passive.sink,      &f->causes.sink,	    &f->contests.sink, &f->demand.sink,
 		&f->allotted.sink,     &f->migrations.sink, &f->storms.sink,   &f->volumes.sink,
-		&f->file_io.sink,
+		&f->file_io.sink,      &f->samples.sink,
 	};
 
 	_Static_assert(sizeof(all) / sizeof(all[0]) <= FINDING_SINKS_MAX,

@@ -57,6 +57,8 @@ struct reason {
 	const struct cause *root;
 	enum reason_gain known;
 	uint64_t low_ns, high_ns; /* see enum reason_gain */
+	/* REASON_COMPUTED: where the rank that its evidence names computed most; or no name */
+	struct samples_function in;
 	/* sentences; owned; evidence may be ""; action may be NULL */
 	char *title, *evidence, *action;
 	/* the action changes the launcher, the environment or the system, but not the program */

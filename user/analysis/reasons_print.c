@@ -90,6 +90,24 @@ static void uint_json(struct json_out *j, const char *key, bool known, uint64_t 
 		json_out_null(j);
 }
 
+/* null, if it is not known. */
+static void function_json(struct json_out *j, const struct samples_function *in)
+{
+	json_out_key(j, "computed_in");
+	if (!in->name) {
+		json_out_null(j);
+		return;
+	}
+	json_out_object_begin(j);
+	json_out_key_string(j, "function", in->name->function);
+	json_out_key_string(j, "file", in->name->file);
+	uint_json(j, "line", in->name->file, in->name->line);
+	json_out_key_string(j, "module", in->module->path);
+	json_out_key_uint(j, "samples", in->samples);
+	json_out_key_uint(j, "of_samples", in->of);
+	json_out_object_end(j);
+}
+
 void reason_json(struct json_out *j, const struct model *m, const struct reason *reason)
 {
 	const struct model_process *p = reason->process == FINDING_NOBODY ?
@@ -111,6 +129,8 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 							    NULL);
 	uint_json(j, "shorter_low_ns", replayed, reason->low_ns);
 	uint_json(j, "shorter_high_ns", reason->known != GAIN_UNKNOWN, reason->high_ns);
+	if (reason->kind == REASON_COMPUTED)
+		function_json(j, &reason->in);
 	json_out_key_string(j, "text", reason->title);
 	json_out_key_string(j, "evidence", reason->evidence);
 	json_out_key_string(j, "action", reason->action);

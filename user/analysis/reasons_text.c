@@ -13,6 +13,17 @@
 /* A rank that computed up to this factor times the mean computed as much as the others. */
 #define ALIKE 1.1
 
+/* "app.c:21". Caller frees. */
+static char *place_text(const struct site_name *name)
+{
+	const char *slash = strrchr(name->file, '/');
+	char *file = text_printable(slash ? slash + 1 : name->file, 40);
+	char *text = xasprintf("%s:%u", file, name->line);
+
+	free(file);
+	return text;
+}
+
 /* ---- a rank that others wait for ---- */
 
 static uint64_t class_ns(const struct account_rank *r, enum account_class class)
@@ -44,6 +55,49 @@ static bool is_late_sender(const struct said *s)
 	return s->r->root && s->r->root->worst.how == CAUSE_LATE_SENDER;
 }
 
+#define SAMPLES_LEAST 10 /* fewer do not tell where a rank computed */
+#define SHARE_LEAST 0.2	 /* a function with less of them is not worth a name */
+
+/* Finds where the rank computed most, if that is known well enough. */
+static void computed_in_find(const struct said *s, uint32_t who)
+{
+	const struct account_rank *rank = account_of(s->a, who);
+	struct samples_function in;
+
+	if (!rank)
+		return;
+	in = samples_most(&s->f->samples, s->f->sites, rank->thread);
+	if (in.name && in.of >= SAMPLES_LEAST && (double)in.samples >= SHARE_LEAST * (double)in.of)
+		s->r->in = in;
+}
+
+/* "work (app.c:17)"; "dgemm_ (libblas.so.3)" */
+static char *words_computed_in(const struct said *s, char *text)
+{
+	const struct samples_function *in = &s->r->in;
+	const char *path = in->module->path, *slash = strrchr(path, '/');
+	char *function = text_printable(in->name->function, 60);
+	char *place = in->name->file ? place_text(in->name) :
+				       text_printable(slash ? slash + 1 : path, 40);
+
+	text = words(text, "%s (%s)", function, place);
+	free(function);
+	free(place);
+	return text;
+}
+
+/* before, "95 %", behind, "work (app.c:17)"; nothing if unknown */
+static char *words_most_in(const struct said *s, char *text, const char *before, const char *behind)
+{
+	const struct samples_function *in = &s->r->in;
+
+	if (!in->name)
+		return text;
+	text = words(text, "%s%.0f %%%s", before, 100 * (double)in->samples / (double)in->of,
+		     behind);
+	return words_computed_in(s, text);
+}
+
 /*
  * more: the rank computed more than the others, so sharing work helps. For a late sender, sending
  * earlier helps.
@@ -52,6 +106,10 @@ static char *computed_action(const struct said *s, bool more)
 {
 	char *text;
 
+	if (more && s->r->in.name) {
+		text = words_computed_in(s, xstrdup("share the work in "));
+		return reason_sentence(words(text, " among the ranks"));
+	}
 	if (more) {
 		text = words_next_call(s, xstrdup("share the work"), " before ");
 		return reason_sentence(words(text, " among the ranks"));
@@ -87,8 +145,10 @@ static void computed_one_words(const struct said *s)
 	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
 	s->r->title = reason_title(
 		words_waited_in(s, words(text, other == FINDING_NOBODY ? " wait" : " waits")));
+	computed_in_find(s, who);
 	text = words_round(words(words_who(s, xstrdup(""), who), " computed "), own_ns);
 	text = words_others_computed(s, text, who);
+	text = words_most_in(s, text, ". It spent ", " of that time in ");
 	s->r->evidence = reason_sentence(
 		words_next_call(s, text, ". Most waiting ended when it called "));
 	s->r->action = computed_action(s, more);
@@ -115,9 +175,11 @@ static void computed_all_words(const struct said *s)
 	s->r->title = words_waited_in(s,
 				      xstrdup("Ranks take turns: some compute while others wait"));
 	if (most) {
+		computed_in_find(s, most->process);
 		text = words_round(words(words_who(s, text, most->process), " computed most ("),
 				   most_ns);
 		text = words(words_others_computed(s, text, most->process), ")");
+		text = words_most_in(s, text, ", ", " of it in ");
 	}
 	if (s->r->root) {
 		text = words_who(s, words(text, ". The longest waiting was for "),
@@ -341,17 +403,6 @@ char *words_round(char *text, uint64_t ns)
 	char buf[HUMAN_BYTES];
 
 	return words(text, "%s", human_round_ns(buf, sizeof(buf), ns));
-}
-
-/* "app.c:21". Caller frees. */
-static char *place_text(const struct site_name *name)
-{
-	const char *slash = strrchr(name->file, '/');
-	char *file = text_printable(slash ? slash + 1 : name->file, 40);
-	char *text = xasprintf("%s:%u", file, name->line);
-
-	free(file);
-	return text;
 }
 
 char *words_who(const struct said *s, char *text, uint32_t process)

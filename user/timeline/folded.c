@@ -12,25 +12,15 @@
 
 #include "abi/event.h"
 #include "analysis/label.h"
-#include "analysis/windows.h"
+#include "analysis/samples.h"
 #include "lib/log.h"
-#include "lib/map.h"
 #include "lib/text.h"
 #include "site/site_names.h"
 #include "timeline/out.h"
 #include "timeline/select.h"
 #include "timeline/timeline.h"
 
-#define ADDRESSES_MAX (1u << 20) /* stored; more samples only get the name of their file */
 #define FRAME_CHARS 200
-
-/* The samples of a thread at one address. */
-struct address {
-	uint32_t thread; /* index for model_thread_get() */
-	struct model_site at;
-	uint64_t samples;
-	struct address *next; /* with the same hash */
-};
 
 struct stack {
 	char *frames; /* owned */
@@ -41,37 +31,12 @@ struct folded {
 	struct model_sink sink;
 	const struct timeline_options *opt;
 	struct windows windows;
-	struct map address; /* hash → list of struct address; owned */
-	uint32_t naddress;
+	struct samples at;
 	uint64_t samples;
 	uint64_t unselected; /* samples of ranks while they used MPI, but not selected */
 };
 
 /* ---- counting ---- */
-
-static uint64_t address_hash(uint32_t thread, const struct model_site *at)
-{
-	return ((uintptr_t)at->module * UINT64_C(0x9e3779b97f4a7c15) ^ at->offset) *
-		       UINT64_C(0x9e3779b97f4a7c15) ^
-	       thread;
-}
-
-static struct address *address_of(struct folded *f, uint32_t thread, const struct model_site *at)
-{
-	uint64_t hash = address_hash(thread, at);
-	struct address *first = map_get(&f->address, hash), *a = first;
-
-	while (a &&
-	       (a->thread != thread || a->at.module != at->module || a->at.offset != at->offset))
-		a = a->next;
-	if (a)
-		return a;
-	a = xcalloc(1, sizeof(*a));
-	*a = (struct address){.thread = thread, .at = *at, .next = first};
-	map_set(&f->address, hash, a);
-	f->naddress++;
-	return a;
-}
 
 static bool sample_selected(const struct folded *f, const struct model_sample *s)
 {
@@ -85,18 +50,14 @@ static bool sample_selected(const struct folded *f, const struct model_sample *s
 static void on_sample(void *ctx, const struct model_sample *s)
 {
 	struct folded *f = ctx;
-	struct model_site at = s->at;
 
-	if (s->by_stack || !s->thread->proc->is_rank ||
-	    !windows_has(&f->windows, s->thread->proc, s->ts_ns))
+	if (!sample_counts(s, &f->windows))
 		return;
 	if (!sample_selected(f, s)) {
 		f->unselected++;
 		return;
 	}
-	if (!at.module || f->naddress >= ADDRESSES_MAX)
-		at.offset = 0;
-	address_of(f, s->thread->idx, &at)->samples++;
+	samples_add(&f->at, s);
 	f->samples++;
 }
 
@@ -110,16 +71,6 @@ static void on_spin(void *ctx, const struct model_spin *s)
 {
 	if (!s->nested && func_is_top(s->func[0].func))
 		windows_spin(&((struct folded *)ctx)->windows, s);
-}
-
-static void addresses_free(void *first)
-{
-	struct address *next;
-
-	for (struct address *a = first; a; a = next) {
-		next = a->next;
-		free(a);
-	}
 }
 
 /* ---- naming ---- */
@@ -148,10 +99,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void code_frames_add(FILE *stack, struct sites *sites, const struct address *a)
+static void code_frames_add(FILE *stack, struct sites *sites, const struct samples_at *a)
 {
-	/* site_names.h names calls by the address after them; a sample has the instruction itself */
-	const struct model_site after = {a->at.address + 1, a->at.module, a->at.offset + 1};
 	const struct site_name *name;
 
 	if (!a->at.module) {
@@ -159,7 +108,7 @@ static void code_frames_add(FILE *stack, struct sites *sites, const struct addre
 		return;
 	}
 	frame_add(stack, base_name(a->at.module->path));
-	name = a->at.offset ? sites_find(sites, &after) : NULL;
+	name = samples_name(sites, &a->at);
 	if (!name)
 		return;
 	frame_add(stack, name->function);
@@ -167,7 +116,7 @@ static void code_frames_add(FILE *stack, struct sites *sites, const struct addre
 		frame_add_made(stack, xasprintf("%s:%u", base_name(name->file), name->line));
 }
 
-static char *frames_make(const struct folded *f, const struct model *m, const struct address *a)
+static char *frames_make(const struct folded *f, const struct model *m, const struct samples_at *a)
 {
 	const struct model_thread *t = model_thread_get(m, a->thread);
 	char label[RANK_LABEL_BYTES], *frames = NULL;
@@ -194,13 +143,13 @@ static int by_frames(const void *va, const void *vb)
 
 static struct stack *stacks_make(const struct folded *f, const struct model *m)
 {
-	struct stack *stack = xcalloc(f->naddress + 1, sizeof(*stack));
-	struct address *a;
+	struct stack *stack = xcalloc(f->at.nat + 1, sizeof(*stack));
+	const struct samples_at *a = NULL;
+	size_t pos = 0;
 	uint32_t n = 0;
 
-	for (size_t at = 0; (a = map_next(&f->address, &at, NULL));)
-		for (; a; a = a->next)
-			stack[n++] = (struct stack){frames_make(f, m, a), a->samples};
+	while ((a = samples_next(&f->at, &pos, a)))
+		stack[n++] = (struct stack){frames_make(f, m, a), a->samples};
 	qsort(stack, n, sizeof(*stack), by_frames);
 	return stack;
 }
@@ -259,13 +208,13 @@ static int folded_write(struct model *m, struct out *out, struct timeline_option
 		err = nothing_to_write(&f, m);
 	if (!err) {
 		stack = stacks_make(&f, m);
-		totals->stacks = stacks_write(stack, f.naddress, out);
+		totals->stacks = stacks_write(stack, f.at.nat, out);
 		totals->samples = f.samples;
-		for (uint32_t i = 0; i < f.naddress; i++)
+		for (uint32_t i = 0; i < f.at.nat; i++)
 			free(stack[i].frames);
 		free(stack);
 	}
-	map_free(&f.address, addresses_free);
+	samples_release(&f.at);
 	windows_release(&f.windows);
 	return err;
 }
