@@ -21,7 +21,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 8
+#define POV_PRELOAD_VERSION 9
 
 enum pov_preload_wish {
 	/*
@@ -175,7 +175,12 @@ struct pov_preload_area {
 	pov_u32 rings; /* rings made so far; set by the collector */
 	/* the library has been asked who the process is; set by the collector */
 	pov_u32 world_answered;
-	pov_u64 pad1[6];
+	/*
+	 * The collector saw at that time, when the ring filled, that the thread had not forbidden
+	 * itself system calls; 0: never
+	 */
+	pov_u64 unconfined_ns;
+	pov_u64 pad1[5];
 	pov_u32 slots_used; /* slots used in the pool; valid in the first slot */
 	pov_u32 pad2;
 	/* thread that has the slot; 0: free; POV_PRELOAD_BUSY: the collector is ending it */

@@ -7,6 +7,7 @@
  *		BPF
  *	strict	after MPI_Init and a first exchange: only what an exchange and the end of a process
  *		need
+ *	flood	as strict, and without sleeping: many calls at once
  *	mode1	a thread: only read, write and exit (SECCOMP_MODE_STRICT), for calls within the
  *		process
  *	calm	after MPI_Init: no new sockets, programs, nor calls that MPI never needs; then to
@@ -59,6 +60,9 @@ static const int enough[] = {
 	SYS_brk,	   SYS_getpid,	     SYS_newfstatat,
 	SYS_munmap,	   SYS_madvise,
 };
+
+/* Calls by which a thread sleeps. */
+static const int sleeping[] = {SYS_nanosleep, SYS_clock_nanosleep};
 
 static void filter_add(struct sock_filter f)
 {
@@ -134,9 +138,11 @@ static void confine_few(unsigned int action)
 	filter_install();
 }
 
-static void confine_strictly(void)
+static void confine_strictly(int sleeps)
 {
 	filter_begin();
+	for (size_t i = 0; i < ARRAY_SIZE(sleeping) && !sleeps; i++)
+		filter_number(sleeping[i], SECCOMP_RET_KILL_PROCESS);
 	filter_numbers(enough, ARRAY_SIZE(enough), SECCOMP_RET_ALLOW);
 	filter_mmap(SECCOMP_RET_KILL_PROCESS);
 	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
@@ -226,11 +232,25 @@ static void run_strict(void)
 
 	exchange(NULL);
 	DO(MPI_Barrier, MPI_COMM_WORLD);
-	confine_strictly();
+	confine_strictly(1);
 	exchange(NULL);
 	exchange_types();
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	leave(books, "strict");
+}
+
+/* Makes more calls than a ring has room for, one right after the other, and must not sleep. */
+static void run_flood(void)
+{
+	FILE *books = expect_open("sandbox", rank);
+	int in, out = rank;
+
+	exchange(NULL);
+	confine_strictly(0);
+	for (int i = 0; i < 300000; i++)
+		CALL(MPI_Sendrecv, rank, 4, 4, &out, 1, MPI_INT, rank, 9, &in, 1, MPI_INT, rank, 9,
+		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	leave(books, "flood");
 }
 
 /* Makes calls that stay within the process; their records are written without the kernel. */
@@ -278,6 +298,8 @@ int main(int argc, char **argv)
 		run_mode1_thread();
 	else if (!strcmp(how, "strict"))
 		run_strict();
+	else if (!strcmp(how, "flood"))
+		run_flood();
 	else if (!strcmp(how, "few") || !strcmp(how, "trap"))
 		run_few(!strcmp(how, "trap"));
 	if (!strcmp(how, "calm"))

@@ -2,10 +2,13 @@
 #include "record/preload/preload_area.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "abi/preload.h"
+#include "lib/file.h"
 #include "lib/log.h"
 #include "lib/map.h"
 #include "record/kernel.h"
@@ -177,6 +180,26 @@ bool thread_area_fills(const struct thread_area *a)
 	return !a->damaged && (double)(head - a->tail) > FILLS_SHARE * ring_bytes(a, a->ring);
 }
 
+#define STATUS_BYTES 8192
+#define LOOK_NS 10000000ull /* between looks at a thread whose ring fills */
+
+/* Tells a thread that may soon wait for room whether it may sleep, which is a system call. */
+static void confinement_look(struct thread_area *a)
+{
+	uint64_t now_ns = kernel_now_ns();
+	char name[32], *status;
+	size_t bytes;
+
+	if (now_ns - a->looked_ns < LOOK_NS || !a->who.tid)
+		return;
+	a->looked_ns = now_ns;
+	snprintf(name, sizeof(name), "task/%u/status", a->who.tid);
+	status = proc_file_read((pid_t)a->who.tgid, name, STATUS_BYTES, &bytes);
+	if (status && strstr(status, "\nSeccomp:\t0\n"))
+		__atomic_store_n(&a->mem->unconfined_ns, now_ns, __ATOMIC_RELAXED);
+	free(status);
+}
+
 /* Returns the end of the data in the current ring: the head, or where the next ring was begun. */
 static uint64_t ring_end(struct thread_area *a, uint64_t head)
 {
@@ -223,6 +246,8 @@ double thread_area_take(struct thread_area *a, thread_area_fn *fn, void *ctx)
 			break;
 		part = (double)(end - a->tail) / ring_bytes(a, a->ring);
 		full = part > full ? part : full;
+		if (part > FILLS_SHARE)
+			confinement_look(a);
 		ring_take(a, end, fn, ctx);
 		ring_grow(a, a->ring, part);
 		if (a->damaged || a->tail != end || end == head)

@@ -31,6 +31,7 @@ struct thread_area {
 	bool damaged;	     /* had an invalid record and is not read any more */
 	/* since when an unknown thread has been writing; 0: none has */
 	uint64_t strange_ns;
+	uint64_t looked_ns; /* when it was looked at whether the thread may sleep */
 	/* the last state of MPI's initialisation that was reported: enum pov_preload_world */
 	uint32_t world_told;
 	/*
