@@ -184,6 +184,25 @@ static void exchange_types(void)
 	DO(MPI_Type_free, &two);
 }
 
+/* An operation that calls MPI, far down the stack. */
+static void add(void *in, void *inout, int *cnt, MPI_Datatype *type)
+{
+	volatile char far[4 * 4096];
+
+	far[0] = (char)*cnt;
+	(void)type;
+	DO(MPI_Barrier, MPI_COMM_SELF);
+	*(int *)inout += *(int *)in + far[0] - 1;
+}
+
+static void nest(MPI_Op op)
+{
+	int in = 3, inout = 4;
+
+	DO(MPI_Reduce_local, &in, &inout, 1, MPI_INT, op);
+	MUST(inout == 7);
+}
+
 static void exchange_in_threads(void)
 {
 	pthread_t t[THREADS];
@@ -229,12 +248,15 @@ static void run_few(int trap)
 static void run_strict(void)
 {
 	FILE *books = expect_open("sandbox", rank);
+	MPI_Op op;
 
+	MUST(!MPI_Op_create(add, 1, &op));
 	exchange(NULL);
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	confine_strictly(1);
 	exchange(NULL);
 	exchange_types();
+	nest(op);
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	leave(books, "strict");
 }

@@ -215,7 +215,7 @@ __attribute__((constructor)) static void begin(void)
 	if (vdso)
 		clock_begin(vdso);
 	area_begin();
-	record_begins(vdso);
+	record_begins(vdso, auxv_get(v, AT_EXECFN));
 	loaded_each(own_find, &own);
 	waits = own && is_to_wait(own);
 	if (!waits)

@@ -25,6 +25,7 @@ static __thread bool busy;
 
 static long (*vdso_getcpu)(u32 *cpu, u32 *node, void *unused);
 static ptrdiff_t rseq_offset; /* 0: unknown */
+static u64 stack_top;	      /* upper end of the first thread's stack */
 
 static bool rseq_find(void *ctx, const struct link_map *map)
 {
@@ -37,8 +38,9 @@ static bool rseq_find(void *ctx, const struct link_map *map)
 	return !offset;
 }
 
-void record_begins(u64 vdso)
+void record_begins(u64 vdso, u64 top)
 {
+	stack_top = top;
 	if (vdso)
 		vdso_getcpu = (long (*)(u32 *, u32 *, void *))loaded_vdso_symbol(vdso,
 										 "__vdso_getcpu");
@@ -223,6 +225,18 @@ int world_wait(void)
 /* ---- frames ---- */
 
 /*
+ * Below the first thread's stack the kernel leaves 128 MiB at least for it to grow (gap_min, gap of
+ * mmap_base() in arch/x86/mm/mmap.c), and what was used of it stays.
+ */
+#define STACK_ALONE (64ull << 20)
+
+static bool stack_lasts(u64 sp, u64 here)
+{
+	return sp / PAGE_ZERO_BYTES == here / PAGE_ZERO_BYTES || stack_top - sp < STACK_ALONE ||
+	       word_readable(sp);
+}
+
+/*
  * Returns true if a call is still open: its mark is where it was put into the frame of hook_enter.
  * Frames below the caller's own mark on the same stack have been left. Another stack's memory (a
  * coroutine's) may be gone.
@@ -232,8 +246,7 @@ static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 	(void)trampoline;
 	if (sp <= here)
 		return false;
-	return (sp / PAGE_ZERO_BYTES == here / PAGE_ZERO_BYTES || word_readable(sp)) &&
-	       *(const volatile u64 *)sp == (sp ^ CANARY);
+	return stack_lasts(sp, here) && *(const volatile u64 *)sp == (sp ^ CANARY);
 }
 
 static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)

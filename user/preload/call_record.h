@@ -26,8 +26,11 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site);
  * nobody reads the area yet.
  */
 void record_calibrate(void);
-/* Call this at the begin of the process. vdso is the address of the kernel's vDSO, or 0. */
-void record_begins(u64 vdso);
+/*
+ * Call this at the begin of the process. vdso is the address of the kernel's vDSO, or 0; stack_top
+ * an address at the upper end of the first thread's stack.
+ */
+void record_begins(u64 vdso, u64 stack_top);
 /* Call this when the setup is mapped. */
 void record_setup(void);
 /*
