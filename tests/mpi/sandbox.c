@@ -191,7 +191,7 @@ static void add(void *in, void *inout, int *cnt, MPI_Datatype *type)
 
 	far[0] = (char)*cnt;
 	(void)type;
-	DO(MPI_Barrier, MPI_COMM_SELF);
+	MUST(!MPI_Barrier(MPI_COMM_SELF)); /* books have outermost calls */
 	*(int *)inout += *(int *)in + far[0] - 1;
 }
 
@@ -250,7 +250,7 @@ static void run_strict(void)
 	FILE *books = expect_open("sandbox", rank);
 	MPI_Op op;
 
-	MUST(!MPI_Op_create(add, 1, &op));
+	DO(MPI_Op_create, add, 1, &op);
 	exchange(NULL);
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	confine_strictly(1);

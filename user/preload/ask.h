@@ -14,7 +14,15 @@ extern u64 pool_bytes;
  * none, as in a child of fork. False if nobody records the process.
  */
 bool ask_plan(void);
-/* Reports a program that the process is about to execute, and waits for permission. */
+/*
+ * Reports a program that the process is about to execute, and waits for permission. Does nothing in
+ * a confined process.
+ */
 void ask_program(const char *path);
+/*
+ * True if the process has a filter of system calls (seccomp), which may kill it for any that it
+ * does not need itself. Makes only calls that loaders make, too.
+ */
+bool is_confined(void);
 
 #endif

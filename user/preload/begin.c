@@ -87,13 +87,30 @@ static void probes_await(void (*function)(void))
 		function();
 }
 
+static u64 vdso;
+
+/* MPI needs system calls of many kinds: from now on, so may we. */
+static bool plan_ask(void)
+{
+	static bool begun;
+
+	if (!begun) {
+		begun = true;
+		hook_by_protection = false;
+		if (vdso)
+			clock_begin(vdso);
+		area_begin();
+	}
+	return ask_plan();
+}
+
 static void libraries_check(void)
 {
 	u32 cnt = 0;
 
 	hook_forget();
 	loaded_each(mpi_count, &cnt);
-	if (waits || (cnt > mpi_cnt && !ask_plan())) {
+	if (waits || (cnt > mpi_cnt && !plan_ask())) {
 		probed = true;
 		probes_await(povtrace_preload);
 	}
@@ -206,15 +223,12 @@ __attribute__((constructor)) static void begin(void)
 {
 	struct link_map *own = NULL;
 	ElfW(auxv_t) v[AUXV_MAX];
-	u64 vdso;
 
 	if (!auxv_read(v) || auxv_get(v, AT_SECURE) ||
 	    !loaded_find((const ElfW(Phdr) *)auxv_get(v, AT_PHDR), auxv_get(v, AT_PHNUM)))
 		return;
 	vdso = auxv_get(v, AT_SYSINFO_EHDR);
-	if (vdso)
-		clock_begin(vdso);
-	area_begin();
+	hook_by_protection = is_confined();
 	record_begins(vdso, auxv_get(v, AT_EXECFN));
 	loaded_each(own_find, &own);
 	waits = own && is_to_wait(own);

@@ -7,7 +7,7 @@
 
 #include <elf.h>
 #include <linux/fcntl.h>
-#include <linux/stat.h>
+#include <asm/stat.h>
 
 #include "preload/ask.h"
 #include "preload/hook.h"
@@ -102,10 +102,10 @@ static enum program program_of(const u8 *head, long bytes)
 /* Returns true for a program with more rights than its user: its loader ignores LD_PRELOAD. */
 static bool is_privileged(long fd)
 {
-	struct statx st;
+	struct stat st;
 
-	return sys6(__NR_statx, fd, (long)"", AT_EMPTY_PATH, STATX_MODE, (long)&st, 0) ||
-	       st.stx_mode & (04000 | 02000); /* S_ISUID, S_ISGID */
+	return sys4(__NR_newfstatat, fd, (long)"", (long)&st, AT_EMPTY_PATH) ||
+	       st.st_mode & (04000 | 02000); /* S_ISUID, S_ISGID */
 }
 
 /* Finds out whether a program loads this library. A script's interpreter is assumed to do so. */
@@ -196,7 +196,7 @@ char *const *exec_before(const char *path, char *const *argv, char *const *envp,
 {
 	char *const *entry = variable_find(envp), *const *with = envp;
 	const char *own = entry ? own_in(*entry) : NULL;
-	bool is_there = entry && !sys3(__NR_faccessat, AT_FDCWD, (long)own_path, 4 /* R_OK */);
+	bool is_there = entry && !sys3(__NR_access, (long)own_path, 4 /* R_OK */, 0);
 	enum program program = program_kind(path);
 
 	(void)argv;

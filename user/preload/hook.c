@@ -15,6 +15,8 @@
 #include "preload/sys.h"
 
 #define COPIES_MAX 32
+
+bool hook_by_protection;
 #define REACH (1900ull << 20) /* reach of a jump, with a margin */
 #define NEAR_STEP (16ull << 20)
 #define PAGE PAGE_ZERO_BYTES
@@ -99,8 +101,10 @@ struct code {
 
 static bool code_open(struct code *c, u64 from, u64 to)
 {
-	*c = (struct code){.from = from, .to = to};
-	c->memory = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	*c = (struct code){.memory = -EPERM, .from = from, .to = to};
+	if (!hook_by_protection)
+		c->memory = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC,
+				 0);
 	return !sys_failed(c->memory) || code_protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 

@@ -8,6 +8,12 @@
 
 #include "preload/in_process.h"
 
+/*
+ * Code is made writable while it is changed, instead of being written through /proc/self/mem: a
+ * filter of system calls surely lets the loader protect memory.
+ */
+extern bool hook_by_protection;
+
 /* The data of a hooked function for hook_enter (enter.S, which knows these offsets). */
 struct hook {
 	u64 enter; /* address of hook_enter */

@@ -15,6 +15,7 @@
  *	loaded		the loaded libraries
  *	strict		SECCOMP_MODE_STRICT from its first line
  *	filter		a seccomp filter that kills: write and exit only
+ *	judged		executes /bin/true with a filter that kills: what loaders need only
  *	stack		deep recursion on an alternate and on the main stack
  *	clone		a child created without the C library
  *	vfork		vfork and exec
@@ -224,6 +225,36 @@ static int filter(void)
 	return 1;
 }
 
+/* As judges of programming contests confine programs. The list is that of glibc 2.36's loader. */
+static int judged(void)
+{
+	static const int needed[] = {
+		SYS_brk,      SYS_arch_prctl,	   SYS_mmap,
+		SYS_mprotect, SYS_munmap,	   SYS_access,
+		SYS_openat,   SYS_newfstatat,	   SYS_fstat,
+		SYS_read,     SYS_pread64,	   SYS_close,
+		SYS_write,    SYS_set_tid_address, SYS_set_robust_list,
+		SYS_rseq,     SYS_prlimit64,	   SYS_getrandom,
+		SYS_execve,   SYS_exit_group,
+	};
+	struct sock_filter list[2 + 2 * sizeof(needed) / sizeof(*needed)] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog prog = {1, list};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		list[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								(unsigned int)needed[i], 0, 1);
+		list[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	}
+	list[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		return 1;
+	execl("/bin/true", "true", (char *)NULL);
+	return 1;
+}
+
 static int deep(int n)
 {
 	volatile char frame[1000];
@@ -391,6 +422,7 @@ static const struct {
 	{"loaded", loaded},
 	{"strict", strict},
 	{"filter", filter},
+	{"judged", judged},
 	{"stack", stack},
 	{"clone", by_clone},
 	{"vfork", by_vfork},
