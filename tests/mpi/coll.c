@@ -132,7 +132,7 @@ static void meaningless(void)
 	MOVE(MPI_Allgather, 4, size * 4, MPI_IN_PLACE, 0, none, all, 1, MPI_INT, WORLD);
 }
 
-/* Allocates a list of equal numbers; what lies behind its end cannot be read. */
+/* Allocates a list of equal numbers; memory after its end cannot be read. */
 static int *list_of(int number, int cnt)
 {
 	long page = sysconf(_SC_PAGESIZE);

@@ -90,7 +90,7 @@ static void uint_json(struct json_out *j, const char *key, bool known, uint64_t 
 		json_out_null(j);
 }
 
-/* null, if it is not known. */
+/* "computed_in"; null if unknown */
 static void function_json(struct json_out *j, const struct samples_function *in)
 {
 	json_out_key(j, "computed_in");

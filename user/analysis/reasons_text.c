@@ -86,16 +86,18 @@ static char *words_computed_in(const struct said *s, char *text)
 	return text;
 }
 
-/* before, "95 %", behind, "work (app.c:17)"; nothing if unknown */
-static char *words_most_in(const struct said *s, char *text, const char *before, const char *behind)
+/* before, "95 % of ", whose, " in work (app.c:17)"; nothing if unknown. Frees whose. */
+static char *words_most_in(const struct said *s, char *text, const char *before, char *whose)
 {
 	const struct samples_function *in = &s->r->in;
 
-	if (!in->name)
-		return text;
-	text = words(text, "%s%.0f %%%s", before, 100 * (double)in->samples / (double)in->of,
-		     behind);
-	return words_computed_in(s, text);
+	if (in->name) {
+		text = words(text, "%s%.0f %% of %s in ", before,
+			     100 * (double)in->samples / (double)in->of, whose);
+		text = words_computed_in(s, text);
+	}
+	free(whose);
+	return text;
 }
 
 /*
@@ -148,7 +150,7 @@ static void computed_one_words(const struct said *s)
 	computed_in_find(s, who);
 	text = words_round(words(words_who(s, xstrdup(""), who), " computed "), own_ns);
 	text = words_others_computed(s, text, who);
-	text = words_most_in(s, text, ". It spent ", " of that time in ");
+	text = words_most_in(s, text, ". ", words(words_who(s, xstrdup(""), who), "'s was"));
 	s->r->evidence = reason_sentence(
 		words_next_call(s, text, ". Most waiting ended when it called "));
 	s->r->action = computed_action(s, more);
@@ -179,7 +181,7 @@ static void computed_all_words(const struct said *s)
 		text = words_round(words(words_who(s, text, most->process), " computed most ("),
 				   most_ns);
 		text = words(words_others_computed(s, text, most->process), ")");
-		text = words_most_in(s, text, ", ", " of it in ");
+		text = words_most_in(s, text, ", ", xstrdup("it"));
 	}
 	if (s->r->root) {
 		text = words_who(s, words(text, ". The longest waiting was for "),

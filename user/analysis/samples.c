@@ -88,9 +88,9 @@ const struct samples_at *samples_next(const struct samples *s, size_t *pos,
 
 const struct site_name *samples_name(struct sites *sites, const struct model_site *at)
 {
-	const struct model_site behind = {at->address + 1, at->module, at->offset + 1};
+	const struct model_site after = {at->address + 1, at->module, at->offset + 1};
 
-	return at->module && at->offset ? sites_find(sites, &behind) : NULL;
+	return at->module && at->offset ? sites_find(sites, &after) : NULL;
 }
 
 /* ---- the function with most samples ---- */

@@ -45,7 +45,7 @@ struct samples_function {
 };
 
 struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread);
-/* Name of an address itself: site_names.h names calls by the address behind them. */
+/* Name of an address itself: site_names.h names calls by the address after them. */
 const struct site_name *samples_name(struct sites *sites, const struct model_site *at);
 
 #endif
