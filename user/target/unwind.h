@@ -27,14 +27,14 @@ struct unwind_map {
 	bool vdso;
 };
 
-/* A copy of a part of the stack, read in place of a running thread's memory. */
+/* A copy of a part of the stack, which is read where the thread's memory may have changed. */
 struct unwind_copy {
 	const uint8_t *data;
 	uint64_t addr, bytes;
 };
 
 struct unwind {
-	pid_t pid;
+	pid_t pid;		/* 0: only the copy is read */
 	struct unwind_map *map; /* in address order; owned */
 	size_t maps;
 	struct unwind_copy copy;
@@ -43,6 +43,36 @@ struct unwind {
 /* 0 or -errno. */
 int unwind_open(pid_t pid, struct unwind *out);
 void unwind_close(struct unwind *u);
+
+/* The file mapping that contains an address, or NULL. */
+const struct unwind_map *unwind_map_of(const struct unwind *u, uint64_t addr);
+
+enum unwind_rule { UNWIND_SAME, UNWIND_AT_CFA, UNWIND_CFA_PLUS, UNWIND_UNKNOWN };
+#define UNWIND_EXPRESSION_MAX 32
+
+/* Where a function's caller's registers are while pc is at one of its instructions. */
+struct unwind_rules {
+	uint64_t function, bytes; /* the function's code, as mapped */
+	struct {
+		int32_t off;
+		uint8_t is;	/* enum unwind_rule */
+	} reg[UNWIND_REGS + 1]; /* the last one is the return address */
+	int64_t cfa_off;
+	uint8_t cfa_reg;
+	uint8_t expression_bytes; /* not 0: an expression computes the CFA */
+	uint8_t expression[UNWIND_EXPRESSION_MAX];
+};
+
+/* Reads the rules for an address of the process from the file's table. False: it has none. */
+bool unwind_rules_find(const struct unwind *u, uint64_t pc, struct unwind_rules *out);
+/* The function is the first one of its thread's stack: it has no caller. */
+bool unwind_rules_end(const struct unwind_rules *rules);
+/*
+ * Computes the caller's registers after the return, and the function's CFA. False: that takes
+ * memory or registers that are unknown.
+ */
+bool unwind_rules_apply(const struct unwind *u, const struct unwind_rules *rules,
+			struct unwind_regs *regs, uint64_t *cfa);
 
 struct unwind_frame {
 	uint64_t function, bytes; /* the function that contains pc, by its table */
