@@ -277,6 +277,30 @@ static __always_inline int emit_control(const void *rec, u64 size, bool urgent)
 	return -1;
 }
 
+#ifdef __TARGET_ARCH_x86
+/* Sets all but the thread's numbers. */
+static __always_inline void regs_read(struct pov_regs *r, struct pt_regs *from)
+{
+	r->pc = BPF_CORE_READ(from, ip);
+	r->reg[0] = BPF_CORE_READ(from, ax);
+	r->reg[1] = BPF_CORE_READ(from, dx);
+	r->reg[2] = BPF_CORE_READ(from, cx);
+	r->reg[3] = BPF_CORE_READ(from, bx);
+	r->reg[4] = BPF_CORE_READ(from, si);
+	r->reg[5] = BPF_CORE_READ(from, di);
+	r->reg[6] = BPF_CORE_READ(from, bp);
+	r->reg[7] = BPF_CORE_READ(from, sp);
+	r->reg[8] = BPF_CORE_READ(from, r8);
+	r->reg[9] = BPF_CORE_READ(from, r9);
+	r->reg[10] = BPF_CORE_READ(from, r10);
+	r->reg[11] = BPF_CORE_READ(from, r11);
+	r->reg[12] = BPF_CORE_READ(from, r12);
+	r->reg[13] = BPF_CORE_READ(from, r13);
+	r->reg[14] = BPF_CORE_READ(from, r14);
+	r->reg[15] = BPF_CORE_READ(from, r15);
+}
+#endif
+
 static __always_inline struct pov_thread *thread_slot(u32 tid)
 {
 	u32 idx = tid % THREAD_SLOTS;

@@ -257,6 +257,46 @@ int BPF_PROG(sched_migrate_task, struct task_struct *p, int dest_cpu)
 
 /* ---- samples, at the ticks of each CPU's clock ---- */
 
+#define PAGE_BYTES 4096
+
+/*
+ * Writes the thread's registers and its stack, from which the collector finds the callers. False:
+ * not here, or there is no room.
+ */
+static __always_inline bool stack_emit(struct task_struct *self, u32 tid)
+{
+#ifdef __TARGET_ARCH_x86
+	u32 ring = ring_here(), bytes;
+	void *rb = bpf_map_lookup_elem(&rings, &ring);
+	struct pov_stack *s;
+	u64 sp;
+
+	s = rb ? bpf_ringbuf_reserve(rb, sizeof(*s), 0) : NULL;
+	if (!s)
+		return false;
+	hdr_init(&s->hdr, POV_KIND_STACK, sizeof(*s), tid, bpf_ktime_get_ns());
+	s->regs.tid = tid;
+	s->regs.tgid = self->tgid;
+	regs_read(&s->regs, (struct pt_regs *)bpf_task_pt_regs(self));
+	sp = s->regs.reg[7];
+	/* up to the next page's begin, then page by page, for what is above the stack is unknown */
+	bytes = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
+	if (bpf_probe_read_user(s->data, bytes, (void *)sp))
+		bytes = 0;
+	for (int i = 0; bytes && i < POV_STACK_PAGES - 1; i++) {
+		if (bpf_probe_read_user(s->data + bytes, PAGE_BYTES, (void *)(sp + bytes)))
+			break;
+		bytes += PAGE_BYTES;
+		barrier_var(bytes); /* an addition, which the verifier can follow, not an "or" */
+	}
+	s->bytes = bytes;
+	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+	return true;
+#else
+	return false;
+#endif
+}
+
 SEC("?perf_event")
 int place_sample(void *ctx)
 {
@@ -273,6 +313,8 @@ int place_sample(void *ctx)
 	if (t && t->tid == tid && t->depth)
 		return 0;
 	if (p && (bpf_probe_read_user(&depth, sizeof(depth), PRELOADED_STATE(p, depth)) || depth))
+		return 0;
+	if (cfg.stacks && stack_emit(self, tid))
 		return 0;
 	hdr_init(&r.hdr, POV_KIND_SAMPLE, sizeof(r), tid, bpf_ktime_get_ns());
 	r.tgid = self->tgid;

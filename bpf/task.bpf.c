@@ -375,30 +375,12 @@ int task_regs(struct bpf_iter__task *ctx)
 {
 	struct task_struct *p = ctx->task;
 	struct pov_regs r = {};
-	struct pt_regs *regs;
 
 	if (!p || BPF_CORE_READ(p, on_cpu) || !is_target(BPF_CORE_READ(p, tgid)))
 		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	r.tid = BPF_CORE_READ(p, pid);
 	r.tgid = BPF_CORE_READ(p, tgid);
-	r.pc = BPF_CORE_READ(regs, ip);
-	r.reg[0] = BPF_CORE_READ(regs, ax);
-	r.reg[1] = BPF_CORE_READ(regs, dx);
-	r.reg[2] = BPF_CORE_READ(regs, cx);
-	r.reg[3] = BPF_CORE_READ(regs, bx);
-	r.reg[4] = BPF_CORE_READ(regs, si);
-	r.reg[5] = BPF_CORE_READ(regs, di);
-	r.reg[6] = BPF_CORE_READ(regs, bp);
-	r.reg[7] = BPF_CORE_READ(regs, sp);
-	r.reg[8] = BPF_CORE_READ(regs, r8);
-	r.reg[9] = BPF_CORE_READ(regs, r9);
-	r.reg[10] = BPF_CORE_READ(regs, r10);
-	r.reg[11] = BPF_CORE_READ(regs, r11);
-	r.reg[12] = BPF_CORE_READ(regs, r12);
-	r.reg[13] = BPF_CORE_READ(regs, r13);
-	r.reg[14] = BPF_CORE_READ(regs, r14);
-	r.reg[15] = BPF_CORE_READ(regs, r15);
+	regs_read(&r, (struct pt_regs *)bpf_task_pt_regs(p));
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;
 }

@@ -413,7 +413,8 @@ struct pov_config {
 	pov_u32 cpus;	    /* possible CPUs: number of valid bits in a CPU mask */
 	pov_u32 kernel_row; /* first of the kernel's own functions in the function table */
 	pov_u8 regions;	    /* the user declared functions of the program regions */
-	pov_u8 pad[3];
+	pov_u8 stacks;	    /* samples have stacks */
+	pov_u8 pad[2];
 	pov_u32 fetches; /* bits: each enum pov_fetch_op that some recipe has */
 };
 POV_ABI_SIZE(pov_config, 56);

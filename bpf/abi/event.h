@@ -59,6 +59,8 @@ enum pov_kind {
 	/* struct pov_caller, for the collector only: a process initialises MPI */
 	POV_KIND_INIT = 44,
 	POV_KIND_WRITTEN = 45, /* struct pov_written */
+	/* struct pov_stack (thread.h), for the collector only: it makes a sample of it */
+	POV_KIND_STACK = 46,
 	/* Written by the collector, never by the kernel half. */
 	POV_KIND_LOST = 64,  /* struct pov_lost */
 	POV_KIND_LIMIT = 67, /* struct pov_limit */
@@ -141,12 +143,25 @@ struct pov_irq {
  * tick. Set by the collector.
  */
 #define POV_SAMPLE_STACK 0x01
+/* More functions called these, which could not be found. Set by the collector. */
+#define POV_SAMPLE_CUT 0x02
+#define POV_SAMPLE_CALLERS_MAX 120
 struct pov_sample {
 	struct pov_hdr hdr;
 	pov_u32 tgid;
 	pov_u32 pad;
 	pov_u64 ip; /* user-space address, even if the thread was in the kernel */
+	/*
+	 * Return addresses, innermost first, as many as the record's size tells; at most
+	 * POV_SAMPLE_CALLERS_MAX. Set by the collector, if the user asked for stacks.
+	 */
+	pov_u64 caller[];
 };
+
+static inline pov_u32 pov_sample_callers(const struct pov_sample *s)
+{
+	return (s->hdr.size - (pov_u32)sizeof(*s)) / 8;
+}
 
 /* ---- calls ---- */
 

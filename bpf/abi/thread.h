@@ -102,11 +102,20 @@ struct pov_thread {
 	/* unused room: a copy into the last field of the innermost frame may run past that frame */
 	pov_u8 behind[POV_CALL_FIELD_BYTES + 8];
 };
-/* User registers of a thread that is not on a CPU, numbered as in DWARF for x86-64. */
+/* User registers of a thread, numbered as in DWARF for x86-64. */
 struct pov_regs {
 	pov_u32 tid, tgid;
 	pov_u64 pc;
 	pov_u64 reg[16];
+};
+
+/* A thread's registers at a sample, and a copy of its stack from the stack pointer on. */
+#define POV_STACK_PAGES 4
+struct pov_stack {
+	struct pov_hdr hdr;
+	struct pov_regs regs;
+	pov_u64 bytes; /* of data */
+	pov_u8 data[POV_STACK_PAGES * 4096];
 };
 
 _Static_assert(sizeof(struct pov_thread) < 8000, "one piece of the kernel's allocator");

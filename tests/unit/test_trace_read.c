@@ -413,7 +413,7 @@ TEST(malformed_records)
 		assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
 	}
 	writer_end(w);
-	known += 6; /* PATH, HANDED, UNREACHED, INIT, LOSS_BEGIN, LOSS_END */
+	known += 7; /* PATH, HANDED, UNREACHED, INIT, STACK, LOSS_BEGIN, LOSS_END */
 	r = replay_good(path);
 	assert_int_equal(r.cnt, 256 - known);
 	assert_int_equal(r.sum.bad_records, known);

@@ -102,6 +102,11 @@ static const struct option_def options[] = {
 		 "(a function, or a shell pattern as in --functions, and a time). The same "
 		 "condition does not trigger again within --last's time; calls that match "
 		 "meanwhile are counted. May be given several times."},
+	{"stacks", 0, OPTION_FLAG, FIELD(record.stacks),
+	 .help = "Also find who called the functions in which ranks compute, for each of the 97 "
+		 "samples a second that are taken of a core. The report then names the program's "
+		 "function that called a library's; `export` to .folded and .pftrace has whole "
+		 "stacks. x86-64 only."},
 	{.name = NULL},
 };
 
@@ -118,6 +123,8 @@ static const char *const examples[] = {
 	"the time in two functions of the program, and the MPI calls in them",
 	"sudo povtrace record --last 10s --when 'MPI_Allreduce > 50ms' -- mpirun -np 2 ./app",
 	"keep ten seconds in memory, and write them when a call took too long",
+	"sudo povtrace record --stacks -o run.folded -- mpirun -np 2 ./app",
+	"where the ranks compute, as stacks for a flame graph",
 	NULL,
 };
 

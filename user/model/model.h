@@ -290,7 +290,13 @@ struct model_sample {
 	uint64_t ts_ns;
 	struct model_site at;
 	bool by_stack; /* a return address from the end of the recording, not from a tick */
+	/* addresses after calls, innermost first (model_sample_caller) */
+	const uint64_t *caller;
+	uint32_t ncallers;
+	bool cut; /* there are more callers, which were not found */
 };
+
+void model_sample_caller(const struct model_sample *s, uint32_t i, struct model_site *out);
 
 struct model_irq {
 	uint64_t begin_ns, end_ns;

@@ -174,12 +174,20 @@ static void sample_record(struct model *m, const struct pov_sample *rec)
 	struct mthread *t = thread_at(m, rec->hdr.tid, 0, m->now_ns, false);
 	struct model_sample p = {.thread = &t->pub,
 				 .ts_ns = m->now_ns,
-				 .by_stack = rec->hdr.flags & POV_SAMPLE_STACK};
+				 .by_stack = rec->hdr.flags & POV_SAMPLE_STACK,
+				 .caller = (const uint64_t *)rec->caller,
+				 .ncallers = pov_sample_callers(rec),
+				 .cut = rec->hdr.flags & POV_SAMPLE_CUT};
 
 	if (t->pub.idle)
 		return;
 	image_find(mprocess_of(t->pub.proc), rec->ip, &p.at);
 	TELL(m, sample, &p);
+}
+
+void model_sample_caller(const struct model_sample *s, uint32_t i, struct model_site *out)
+{
+	image_find(mprocess_of(s->thread->proc), s->caller[i], out);
 }
 
 static void lost_record(struct model *m, const struct pov_lost *rec)

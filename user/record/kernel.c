@@ -239,6 +239,7 @@ static void constants_set(struct kernel *k, const struct kernel_options *opt)
 	c->kernel_row = kernel_functions_row();
 	c->preload = opt->preload;
 	c->regions = opt->regions;
+	c->stacks = opt->stacks;
 	c->fetches = fetches_find(opt);
 }
 

@@ -24,6 +24,7 @@ struct povtrace;
 struct kernel_options {
 	enum pov_sched_mode sched;
 	bool irq, all;
+	bool stacks;	 /* samples have stacks */
 	bool regions;	 /* probe functions that are regions */
 	bool notes;	 /* attach to static probes */
 	bool handovers;	 /* libraries may be handed functions at run time (library_kind.h) */

@@ -147,6 +147,7 @@ static int session_load(struct session *s)
 		.each = !is_machine_wide(s),
 		.sched = o->sched,
 		.irq = o->irq,
+		.stacks = o->stacks,
 		.all = o->all,
 		.regions = o->region_cnt > 0,
 		.notes = inspect_notes_wanted(s->wanted),
@@ -169,6 +170,8 @@ static int session_load(struct session *s)
 	if (err)
 		return err;
 	session_keep_open(s);
+	if (o->stacks)
+		s->callers = callers_new();
 	if (calibrate_start(&s->kernel, func_table_count(), &s->calibration))
 		log_debug("calibration: %s", strerror(errno));
 	return session_rings_open(s);
@@ -488,6 +491,7 @@ static void session_release(struct session *s)
 	session_preload_release(s);
 	session_keep_release(s);
 	session_stack_release(s);
+	callers_free(s->callers);
 	if (s->launch_fd >= 0)
 		close(s->launch_fd);
 	ring_buffer__free(s->rings);

@@ -49,6 +49,7 @@ struct session_options {
 	const char *groups, *layers; /* the user's options, for the trace's metadata; or NULL */
 	enum pov_sched_mode sched;
 	bool irq;
+	bool stacks; /* samples have the callers of their functions */
 	bool perf_links;
 	enum session_preload preload;
 	/* limit for the cost of probes, in percent of a process's time; 0: none */

@@ -48,12 +48,13 @@ static json_t *config_members(const struct session *s)
 	static const char *const modes[] = {"off", "ranks", "all"};
 	const struct session_options *o = s->opt;
 
-	return json_pack("{s:s,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b,s:o,s:s}", "sched", modes[o->sched],
-			 "irq", o->irq, "spin_gap_ns", (json_int_t)o->spin_gap_ns, "rings",
-			 (int)s->kernel.rings, "ring_bytes", (json_int_t)s->kernel.ring_bytes,
-			 "cpus_per_ring", (int)s->kernel.cpus_per_ring, "groups",
-			 o->groups ? o->groups : "default", "layers", o->layers ? o->layers : "",
-			 "all", o->all, "regions", regions_json(o), "capture",
+	return json_pack("{s:s,s:b,s:b,s:I,s:i,s:I,s:i,s:s,s:s,s:b,s:o,s:s}", "sched",
+			 modes[o->sched], "irq", o->irq, "stacks", o->stacks, "spin_gap_ns",
+			 (json_int_t)o->spin_gap_ns, "rings", (int)s->kernel.rings, "ring_bytes",
+			 (json_int_t)s->kernel.ring_bytes, "cpus_per_ring",
+			 (int)s->kernel.cpus_per_ring, "groups", o->groups ? o->groups : "default",
+			 "layers", o->layers ? o->layers : "", "all", o->all, "regions",
+			 regions_json(o), "capture",
 			 s->preload && session_preload_records(s) ? "preload" : "probes");
 }
 

@@ -9,6 +9,7 @@
 #include "abi/event.h"
 #include "record/launch/launch.h"
 #include "record/probes/calibrate.h"
+#include "record/callers.h"
 #include "record/drops.h"
 #include "record/images.h"
 #include "record/kernel.h"
@@ -55,6 +56,7 @@ struct session {
 	struct overhead overhead;
 	struct session_throttle *throttle; /* NULL: no limit */
 	struct session_stack *stack;	   /* NULL: stacks are not searched for calls */
+	struct callers *callers;	   /* NULL: samples have none */
 	uint64_t start_ns, sampled_ns, shown_ns;
 	uint64_t loop_ns;      /* when the setup was complete */
 	uint64_t end_ns;       /* once set: later records do not belong to the recording */

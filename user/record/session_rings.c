@@ -41,13 +41,27 @@ void session_record(struct session *s, unsigned int stream, const struct pov_hdr
 		s->err = err;
 }
 
+static void stack_record(const struct ring_ctx *r, const struct pov_stack *stack)
+{
+	_Alignas(struct pov_sample) uint8_t room[CALLERS_SAMPLE_BYTES];
+	struct pov_sample *sample = (struct pov_sample *)room;
+
+	callers_sample(r->s->callers, stack, sample);
+	session_record(r->s, r->stream, &sample->hdr);
+}
+
 static int on_ring(void *ctx, void *data, size_t bytes)
 {
 	const struct ring_ctx *r = ctx;
+	const struct pov_hdr *rec = data;
 
 	(void)bytes;
-	if (!r->s->discard)
-		session_record(r->s, r->stream, data);
+	if (r->s->discard)
+		return 0;
+	if (rec->kind == POV_KIND_STACK)
+		stack_record(r, data);
+	else
+		session_record(r->s, r->stream, rec);
 	return 0;
 }
 
@@ -69,6 +83,8 @@ static int on_control(void *ctx, void *data, size_t bytes)
 	if (rec->kind != POV_KIND_EXIT)
 		session_preload_identity(s, rec);
 	session_stack_identity(s, rec);
+	if (s->callers)
+		callers_identity(s->callers, rec);
 	return 0;
 }
 

@@ -78,7 +78,7 @@ const struct record_kind record_kinds[256] = {
 	       FLAGS({"soft", POV_IRQ_SOFT})),
 	RECORD(SAMPLE, "sample", pov_sample, sizeof(struct pov_sample),
 	       MEMBERS(TASK(pov_sample, tgid, "tgid"), HEX(pov_sample, ip, "ip")),
-	       FLAGS({"stack", POV_SAMPLE_STACK})),
+	       FLAGS({"stack", POV_SAMPLE_STACK}, {"cut", POV_SAMPLE_CUT})),
 	RECORD(CALL, "call", pov_call, sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS),
 	RECORD(UNSHOWN, "unshown", pov_call, sizeof(struct pov_call), CALL_MEMBERS, CALL_FLAGS),
 	RECORD(CALL_BEGIN, "callbegin", pov_call_begin, sizeof(struct pov_call_begin),
@@ -158,6 +158,7 @@ const struct record_kind record_kinds[256] = {
 	[POV_KIND_HANDED] = {.least_bytes = UINT16_MAX},
 	[POV_KIND_UNREACHED] = {.least_bytes = UINT16_MAX},
 	[POV_KIND_INIT] = {.least_bytes = UINT16_MAX},
+	[POV_KIND_STACK] = {.least_bytes = UINT16_MAX},
 	[POV_KIND_LOSS_BEGIN] = {.least_bytes = UINT16_MAX},
 	[POV_KIND_LOSS_END] = {.least_bytes = UINT16_MAX},
 };

@@ -110,6 +110,12 @@ static void print_spin_tail(const struct pov_spin *s, FILE *out)
 			(uint64_t)s->func[i].busy_ns, (uint64_t)s->func[i].arg, s->func[i].lib);
 }
 
+static void print_callers(const struct pov_sample *s, FILE *out)
+{
+	for (uint32_t i = 0; i < pov_sample_callers(s); i++)
+		fprintf(out, "%s0x%" PRIx64, i ? "," : " callers=", (uint64_t)s->caller[i]);
+}
+
 static void print_cpus(const struct pov_affinity *a, FILE *out)
 {
 	uint32_t n = POV_CPUMASK_WORDS * 64, from;
@@ -172,6 +178,8 @@ void trace_record_print(const struct pov_hdr *rec, FILE *out)
 		print_call_tail((const struct pov_call *)rec, out);
 	else if (rec->kind == POV_KIND_SPIN)
 		print_spin_tail((const struct pov_spin *)rec, out);
+	else if (rec->kind == POV_KIND_SAMPLE)
+		print_callers((const struct pov_sample *)rec, out);
 	else if (rec->kind == POV_KIND_AFFINITY)
 		print_cpus((const struct pov_affinity *)rec, out);
 	else if (rec->kind == POV_KIND_MORE) {

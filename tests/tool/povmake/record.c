@@ -170,6 +170,12 @@ static void set_args(struct maker *m, const char *s)
 		bad(m, "at most %u args, 8 bytes each", POV_CALL_ARGS_MAX);
 }
 
+static void set_callers(struct maker *m, const char *s)
+{
+	if (m->size != sizeof(struct pov_sample) || append_data(m, s) > POV_SAMPLE_CALLERS_MAX)
+		bad(m, "at most one callers=, of at most %u addresses", POV_SAMPLE_CALLERS_MAX);
+}
+
 static void add_field(struct maker *m, uint64_t type, const char *s)
 {
 	struct pov_field f = {.type = (uint8_t)type};
@@ -278,6 +284,8 @@ static bool set_tail(struct maker *m, const char *name, const char *value)
 	}
 	if (kind == POV_KIND_SPIN && !strcmp(name, "funcs"))
 		return set_funcs(m, value), true;
+	if (kind == POV_KIND_SAMPLE && !strcmp(name, "callers"))
+		return set_callers(m, value), true;
 	if (kind == POV_KIND_AFFINITY && !strcmp(name, "cpus"))
 		return set_cpus(m, value), true;
 	if (kind == POV_KIND_MORE && !strcmp(name, "data"))

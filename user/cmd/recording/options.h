@@ -19,7 +19,7 @@ enum { CAPTURE_AUTO, CAPTURE_PROBES, CAPTURE_PRELOAD };
 struct record_options {
 	const char *user, *mpi, *layers, *max_overhead;
 	struct option_list pids, functions, no_functions, regions;
-	bool all, irq;
+	bool all, irq, stacks;
 	int sched, kernel_api, capture;
 	uint64_t duration_ns, max_bytes, ring_bytes, cpus_per_ring, spin_gap_ns;
 };

@@ -159,6 +159,7 @@ int record_run(struct recording *r, const char *path, int fd)
 		.layers = o->layers,
 		.sched = o->sched,
 		.irq = o->irq,
+		.stacks = o->stacks,
 		.perf_links = o->kernel_api == API_PERF,
 		.preload = preload_of(o, r->watch.plan.program != NULL),
 		.max_overhead_pct = r->max_overhead_pct,

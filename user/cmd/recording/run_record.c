@@ -204,6 +204,21 @@ static int last_prepare(const struct record_command_options *o, struct recording
 	return 2;
 }
 
+/* True if --stacks can be done, or is not asked for; else prints why not. */
+static bool stacks_possible(const struct record_command_options *o)
+{
+#if defined(__x86_64__)
+	if (!o->record.stacks || o->record.sched != POV_SCHED_OFF)
+		return true;
+	log_error("record: --stacks needs the scheduler's events: leave out --sched off");
+#else
+	if (!o->record.stacks)
+		return true;
+	log_error("record: --stacks: stacks are followed on x86-64 only");
+#endif
+	return false;
+}
+
 int record_command_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct record_command_options *o = opts;
@@ -218,6 +233,8 @@ int record_command_run(const void *opts, int argc, char **argv, int dashdash)
 			"export -o -`; see `povtrace help record`");
 		return 2;
 	}
+	if (!stacks_possible(o))
+		return 2;
 	rc = record_prepare("record", &o->record, argc, argv, dashdash, &r);
 	if (rc)
 		return rc;

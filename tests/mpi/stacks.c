@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Computes in one function, grind(), which is called in ways of which each is a kind of stack:
+ * directly, in a recursion, by a library, below a stack frame that is aligned, below one that no
+ * copy of the stack holds, and in a thread. In each it computes for 0.15 s of CPU time. Rank 0 only;
+ * the others wait. The functions end with an instruction of their own, so that no call is a jump.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <search.h>
+#include <stdint.h>
+#include <time.h>
+
+#define NS 150000000ull
+#define KEPT __attribute__((noinline, noclone))
+#define ENDS() __asm__ volatile("" ::: "memory")
+
+static volatile double sum;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+KEPT static void grind(void)
+{
+	for (uint64_t until = cpu_ns() + NS; cpu_ns() < until;)
+		for (int i = 0; i < 1000000; i++)
+			sum += i;
+	ENDS();
+}
+
+KEPT static void direct(void)
+{
+	grind();
+	ENDS();
+}
+
+KEPT static void recursive(int depth)
+{
+	if (depth)
+		recursive(depth - 1);
+	else
+		grind();
+	ENDS();
+}
+
+KEPT static int is_equal(const void *a, const void *b)
+{
+	grind();
+	ENDS();
+	return *(const int *)a == *(const int *)b;
+}
+
+KEPT static void by_library(void)
+{
+	const int key = 1, base[1] = {1};
+	size_t n = 1;
+
+	lfind(&key, base, &n, sizeof(int), is_equal);
+	ENDS();
+}
+
+KEPT static void aligned(int n)
+{
+	_Alignas(64) volatile char room[64];
+	volatile char more[n];
+
+	more[0] = room[0] = 1;
+	grind();
+	room[0] = more[0];
+	ENDS();
+}
+
+KEPT static void wide(void)
+{
+	volatile char room[40000];
+
+	room[0] = room[sizeof(room) - 1] = 1;
+	grind();
+	ENDS();
+}
+
+KEPT static void *in_thread(void *unused)
+{
+	grind();
+	ENDS();
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (!rank) {
+		direct();
+		recursive(3);
+		by_library();
+		aligned(argc);
+		wide();
+		pthread_create(&thread, NULL, in_thread, NULL);
+		pthread_join(thread, NULL);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Finalize();
+	return 0;
+}

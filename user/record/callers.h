@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Makes samples with callers (struct pov_sample) of the registers and stack copies that the kernel
+ * half takes (struct pov_stack). Only the copy is read of a stack, as the thread goes on meanwhile:
+ * callers that lie beyond it are left out, which the sample says. Tables are read from the process,
+ * once for each place in a file (target/unwind.h). x86-64 only.
+ */
+#ifndef POV_RECORD_CALLERS_H
+#define POV_RECORD_CALLERS_H
+
+#include "abi/thread.h"
+
+struct callers;
+
+struct callers *callers_new(void);
+void callers_free(struct callers *c); /* NULL is allowed */
+
+/* A process maps a file, executes a program, or is new. Other records change nothing. */
+void callers_identity(struct callers *c, const struct pov_hdr *rec);
+
+#define CALLERS_SAMPLE_BYTES (sizeof(struct pov_sample) + 8u * POV_SAMPLE_CALLERS_MAX)
+/* Fills out, which has CALLERS_SAMPLE_BYTES. */
+void callers_sample(struct callers *c, const struct pov_stack *stack, struct pov_sample *out);
+
+#endif
