@@ -91,6 +91,82 @@ folded() { "$POVTRACE" export run.pov -o run.folded "$@" 2>err; }
 	gunzip -c run.folded.gz | cmp - run.folded
 }
 
+# Rank 0 computes in a library that work calls, called by main; and in work, whose callers could not be found.
+with_callers() {
+	two_ranks | grep -v '^sample'
+	local base=$((0x10000000))
+	sample 10 0 0x7f0000000010 "callers=$((base + work + 9)),$((base + main + 9))"
+	sample 20 0 0x7f0000000020 "callers=$((base + work + 9)),$((base + main + 9))"
+	sample 30 0 $((base + work)) "callers=$((base + main + 9))"
+	sample 40 0 $((base + work)) flags=cut
+	sample 50 0 0x5 flags=cut
+}
+
+@test "folded: callers, outermost first; a file before its first function; what is unknown is said" {
+	with_callers | ranks 2 800000 | trace run
+	folded
+	diff -u - run.folded <<-END
+		rank 0;[callers unknown];[no file] 1
+		rank 0;[callers unknown];app;work;app.c:2 1
+		rank 0;app;main;work;app.c:2 1
+		rank 0;app;main;work;libodd: name.so 2
+	END
+}
+
+@test "stacks: text and back" {
+	with_callers | ranks 2 800000 | trace run
+	"$POVTRACE" info --dump run.pov | grep '^sample' | sed 's/ tgid.* ip/ ip/' >got
+	base=$((0x10000000))
+	printf 'sample ts=%s tid=100 ip=0x%x%s\n' 10000000 $((0x7f0000000010)) "$(printf ' callers=0x%x,0x%x' $((base + work + 9)) $((base + main + 9)))" \
+		20000000 $((0x7f0000000020)) "$(printf ' callers=0x%x,0x%x' $((base + work + 9)) $((base + main + 9)))" \
+		30000000 $((base + work)) "$(printf ' callers=0x%x' $((base + main + 9)))" \
+		40000000 $((base + work)) ' flags=cut' 50000000 5 ' flags=cut' | diff -u - got
+}
+
+@test "stacks: Perfetto's samples have them" {
+	need protoc
+	with_callers | ranks 2 800000 | trace run
+	"$POVTRACE" export run.pov -o run.pftrace 2>err
+	grep -q '5 samples of code outside MPI have stacks$' err
+	protoc -I "$here/../data" --decode=Trace perfetto_subset.proto <run.pftrace >got
+	no -E '^ *[0-9]+(:| \{)' <got
+	# each sample as its functions: names by number, frames by number, stacks by number
+	awk '/^packet/ { s = 0 } $1 == "perf_sample" { s = 1 }
+		$2 == "{" { in_ = $1 } $1 == "iid:" { iid = $2 } in_ == "function_names" && $1 == "str:" { name[iid] = substr($0, index($0, "\"")) }
+		in_ == "frames" && $1 == "function_name_id:" { of[iid] = $2 }
+		in_ == "callstacks" && $1 == "frame_ids:" { stack[iid] = stack[iid] " " name[of[$2]] }
+		s && $1 == "callstack_iid:" { print stack[$2] }' <got | tee got.stacks
+	diff -u - got.stacks <<-END
+		 "main" "work" "libodd; name.so+0x10"
+		 "main" "work" "libodd; name.so+0x20"
+		 "main" "work"
+		 "[callers unknown]" "work"
+		 "[callers unknown]" "[no file]"
+	END
+	[ "$(grep -c 'unwind_error: 0' got)" = 2 ]
+	[ "$(grep -c "source_paths" got)" = 1 ] && grep -q "str: \"$PWD/app.c\"" got
+	# without callers, none
+	two_ranks | ranks 2 800000 | trace run
+	"$POVTRACE" export run.pov -o run.pftrace 2>/dev/null
+	protoc -I "$here/../data" --decode=Trace perfetto_subset.proto <run.pftrace | no perf_sample
+}
+
+@test "places: what a library does counts for the program's function that called it" {
+	with_callers | ranks 2 800000 | trace run
+	"$POVTRACE" report --places run.pov >got
+	sed -n '/^Where/,$p' got | diff -u - <(cat <<-END
+		Where ranks computed, by samples of code outside MPI
+		  function   source           samples      time     %  % in libraries
+		  work       app.c:3                4  41.24 ms  80.0            40.0
+		  (unknown)  code in no file        1  10.31 ms  20.0             0.0
+	END
+	)
+	"$POVTRACE" report --json --places run.pov | jq -c '.places | map([.function, .line, .samples, .called_samples, .of_samples])' >got
+	echo '[["work",3,4,2,5],[null,null,1,0,5]]' | diff -u - got
+	two_ranks | grep -v ^sample | ranks 2 800000 | trace run
+	"$POVTRACE" report --places run.pov | grep -q 'There are no samples: no rank computed for long outside MPI'
+}
+
 @test "folded: no samples is an error with its reason, and leaves no file" {
 	two_ranks | ranks 2 800000 | trace run
 	fails 1 'the selected ranks did not compute in that time (there are 9 others)' "$POVTRACE" export run.pov -o x.folded --from 750ms

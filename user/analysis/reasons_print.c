@@ -99,12 +99,7 @@ static void function_json(struct json_out *j, const struct samples_function *in)
 		return;
 	}
 	json_out_object_begin(j);
-	json_out_key_string(j, "function", in->name->function);
-	json_out_key_string(j, "file", in->name->file);
-	uint_json(j, "line", in->name->file, in->name->line);
-	json_out_key_string(j, "module", in->module->path);
-	json_out_key_uint(j, "samples", in->samples);
-	json_out_key_uint(j, "of_samples", in->of);
+	samples_function_json(j, in);
 	json_out_object_end(j);
 }
 

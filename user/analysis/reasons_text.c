@@ -86,7 +86,10 @@ static char *words_computed_in(const struct said *s, char *text)
 	return text;
 }
 
-/* before, "95 % of ", whose, " in work (app.c:17)"; nothing if unknown. Frees whose. */
+/*
+ * before, "95 % of ", whose, " in work (app.c:17)", ", with what it calls"; nothing if unknown.
+ * Frees whose.
+ */
 static char *words_most_in(const struct said *s, char *text, const char *before, char *whose)
 {
 	const struct samples_function *in = &s->r->in;
@@ -95,6 +98,7 @@ static char *words_most_in(const struct said *s, char *text, const char *before,
 		text = words(text, "%s%.0f %% of %s in ", before,
 			     100 * (double)in->samples / (double)in->of, whose);
 		text = words_computed_in(s, text);
+		text = words(text, "%s", in->called ? ", with what it calls" : "");
 	}
 	free(whose);
 	return text;

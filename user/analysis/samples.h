@@ -6,22 +6,21 @@
 #ifndef POV_ANALYSIS_SAMPLES_H
 #define POV_ANALYSIS_SAMPLES_H
 
+#include "analysis/call_paths.h"
 #include "analysis/windows.h"
-#include "lib/map.h"
 
-/* The samples of a thread at one address. */
+/* The samples of a thread in one place, called in one way. */
 struct samples_at {
 	uint32_t thread; /* index for model_thread_get() */
-	struct model_site at;
+	const struct call_path *path;
 	uint64_t samples;
-	struct samples_at *next; /* with the same hash */
 };
 
 struct samples {
 	struct model_sink sink; /* adds all that count, by windows */
 	const struct windows *windows;
-	struct map at; /* hash → list of struct samples_at; owned */
-	uint32_t nat;
+	struct call_paths paths;
+	struct map at; /* thread and path → struct samples_at; owned */
 };
 
 void samples_init(struct samples *s, const struct windows *w);
@@ -30,22 +29,31 @@ void samples_release(struct samples *s);
 bool sample_counts(const struct model_sample *sample, const struct windows *w);
 void samples_add(struct samples *s, const struct model_sample *sample);
 /* Iterates over all places, in no particular order. *pos: 0 at first. NULL: no more. */
-const struct samples_at *samples_next(const struct samples *s, size_t *pos,
-				      const struct samples_at *last);
-
-struct sites;
+const struct samples_at *samples_next(const struct samples *s, size_t *pos);
 
 /*
- * The function in which a thread had most samples. It has names only if the recorded file is there.
+ * A function, by name. What a library does counts for the innermost function of the program that
+ * called it, if that is known (--stacks) and has a known source.
  */
 struct samples_function {
 	const struct site_name *name; /* at its most frequent line; NULL: unknown */
 	const struct model_module *module;
 	uint64_t samples, of; /* in it; of the thread */
+	uint64_t called;      /* of those in it, in libraries that it called */
 };
 
+/* The function in which a thread had most samples. */
 struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread);
-/* Name of an address itself: site_names.h names calls by the address after them. */
-const struct site_name *samples_name(struct sites *sites, const struct model_site *at);
+/*
+ * All functions of the processes chosen (by index), most samples first; *n: their number. A row
+ * without a name is all of a file in which no function is known; without a module, code in no file.
+ * Caller frees.
+ */
+struct samples_function *samples_functions(const struct samples *s, const struct model *m,
+					   struct sites *sites, const bool *chosen, uint32_t *n);
+
+struct json_out;
+/* Writes its members into the open object. */
+void samples_function_json(struct json_out *j, const struct samples_function *f);
 
 #endif

@@ -25,7 +25,7 @@
 struct report_args {
 	bool json, threads, traffic, csv, explain, one_run, scaling, weak;
 	bool functions, regions, collectives, messages, overlap, cores, coverage, all, call_sites,
-		hang, findings, times;
+		hang, findings, times, places;
 	struct option_list ranks, offsets;
 	const char *section, *output;
 	uint64_t top, min;
@@ -51,7 +51,7 @@ static uint32_t details_of(const struct report_args *a)
 	       (a->coverage ? DETAIL_COVERAGE : 0) | (a->call_sites ? DETAIL_CALL_SITES : 0) |
 	       (a->findings ? DETAIL_FINDINGS : 0) | (a->times ? DETAIL_MAIN_TIMES : 0) |
 	       (a->hang ? DETAIL_HANG : 0) | (a->section ? DETAIL_SECTION : 0) |
-	       (a->all ? DETAIL_ALL : 0);
+	       (a->places ? DETAIL_PLACES : 0) | (a->all ? DETAIL_ALL : 0);
 }
 
 static int form_print(struct report *r, const struct report_args *a)
@@ -351,6 +351,9 @@ static const struct option_def report_options_table[] = {
 	{"functions", 0, OPTION_FLAG, FIELD(functions),
 	 .help = "Print what was called instead: how often, how long, how it is spread, of all "
 		 "ranks and of each."},
+	{"places", 0, OPTION_FLAG, FIELD(places),
+	 .help = "Print in which functions ranks computed, by samples; with `record --stacks`, what "
+		 "libraries did counts for the function of the program that called them."},
 	{"regions", 0, OPTION_FLAG, FIELD(regions),
 	 .help = "Print how efficient ranks were in each phase of the program (MPI_Pcontrol) and "
 		 "in each region, and how long they were in these."},

@@ -372,6 +372,7 @@ int report_json(const struct report *r, FILE *out)
 	json_functions(j, r, r->chosen, r->lost_shown);
 	json_regions(j, r, r->chosen, r->lost_shown);
 	json_call_sites(j, r, r->chosen, r->lost_shown);
+	json_places(j, r);
 	json_messages(j, &r->sum.messages, r->lost_shown);
 	json_peers(j, &r->sum.peers, r->lost_shown);
 	json_matching(j, &r->sum.matching, r->lost_shown);

@@ -61,7 +61,8 @@ enum report_detail {
 	DETAIL_HANG = 1 << 12,
 	DETAIL_FINDINGS = 1 << 13,
 	DETAIL_MAIN_TIMES = 1 << 14,
-	DETAIL_ALL = (1 << 15) - 1,
+	DETAIL_PLACES = 1 << 15,
+	DETAIL_ALL = (1 << 16) - 1,
 };
 
 struct report_options {

@@ -50,6 +50,7 @@ static const struct {
 	{DETAIL_FUNCTIONS, text_functions, false},
 	{DETAIL_FUNCTIONS, text_rank_functions, false},
 	{DETAIL_CALL_SITES, text_call_sites, false},
+	{DETAIL_PLACES, text_places, false},
 	{DETAIL_COLLECTIVES, text_collectives, false},
 	{DETAIL_MESSAGES, text_messages, false},
 	{DETAIL_POSTS, text_posts, false},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where ranks computed, as folded stacks: "rank 0;app;work;app.c:17 42". flamegraph.pl, inferno and
- * speedscope read them. A count is a number of samples, each of which stands for 1/POV_SAMPLES_HZ s
- * on a CPU outside MPI. A sample has one address and not the callers of its function, so the frames
- * are rank, thread, program or library, function, line.
+ * Where ranks computed, as folded stacks: "rank 0;app;main;work;app.c:17 42". flamegraph.pl, inferno
+ * and speedscope read them. A count is a number of samples, each of which stands for
+ * 1/POV_SAMPLES_HZ s on a CPU outside MPI. Frames are rank, thread, program, functions (a library
+ * before the first of its own) and the innermost function's line. There are callers if they were
+ * recorded (record --stacks).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -99,21 +100,33 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void code_frames_add(FILE *stack, struct sites *sites, const struct samples_at *a)
+static void function_add(FILE *stack, struct sites *sites, const struct call_path *p)
 {
-	const struct site_name *name;
+	const struct model_module *module = p->at.module;
+	const struct site_name *name = call_path_name(sites, p);
 
-	if (!a->at.module) {
+	if (!p->id)
+		frame_add(stack, "[callers unknown]");
+	else if (!module)
 		frame_add(stack, "[no file]");
-		return;
-	}
-	frame_add(stack, base_name(a->at.module->path));
-	name = samples_name(sites, &a->at);
-	if (!name)
-		return;
-	frame_add(stack, name->function);
-	if (name->file)
+	else if (!p->by || p->by->at.module != module)
+		frame_add(stack, base_name(module->path));
+	if (name)
+		frame_add(stack, name->function);
+	if (name && name->file && !p->calls)
 		frame_add_made(stack, xasprintf("%s:%u", base_name(name->file), name->line));
+}
+
+/* Outermost first. */
+static void functions_add(FILE *stack, struct sites *sites, const struct call_path *p)
+{
+	const struct call_path *path[POV_SAMPLE_CALLERS_MAX + 2];
+	uint32_t n = 0;
+
+	for (; p && n < POV_SAMPLE_CALLERS_MAX + 2; p = p->by)
+		path[n++] = p;
+	while (n)
+		function_add(stack, sites, path[--n]);
 }
 
 static char *frames_make(const struct folded *f, const struct model *m, const struct samples_at *a)
@@ -128,7 +141,7 @@ static char *frames_make(const struct folded *f, const struct model *m, const st
 	frame_add_made(stack, xasprintf("rank %s", rank_label(m, t->proc, label)));
 	if (t->tid != t->proc->pid)
 		frame_add_made(stack, xasprintf("thread %s", t->comm));
-	code_frames_add(stack, f->opt->sites, a);
+	functions_add(stack, f->opt->sites, a->path);
 	if (fclose(stack))
 		die("export: %s", strerror(errno));
 	return frames;
@@ -143,12 +156,12 @@ static int by_frames(const void *va, const void *vb)
 
 static struct stack *stacks_make(const struct folded *f, const struct model *m)
 {
-	struct stack *stack = xcalloc(f->at.nat + 1, sizeof(*stack));
-	const struct samples_at *a = NULL;
+	struct stack *stack = xcalloc(f->at.at.cnt + 1, sizeof(*stack));
+	const struct samples_at *a;
 	size_t pos = 0;
 	uint32_t n = 0;
 
-	while ((a = samples_next(&f->at, &pos, a)))
+	while ((a = samples_next(&f->at, &pos)))
 		stack[n++] = (struct stack){frames_make(f, m, a), a->samples};
 	qsort(stack, n, sizeof(*stack), by_frames);
 	return stack;
@@ -208,9 +221,9 @@ static int folded_write(struct model *m, struct out *out, struct timeline_option
 		err = nothing_to_write(&f, m);
 	if (!err) {
 		stack = stacks_make(&f, m);
-		totals->stacks = stacks_write(stack, f.at.nat, out);
+		totals->stacks = stacks_write(stack, (uint32_t)f.at.at.cnt, out);
 		totals->samples = f.samples;
-		for (uint32_t i = 0; i < f.at.nat; i++)
+		for (uint32_t i = 0; i < f.at.at.cnt; i++)
 			free(stack[i].frames);
 		free(stack);
 	}
