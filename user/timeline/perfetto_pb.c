@@ -2,7 +2,8 @@
 /*
  * Perfetto's native format: a stream of TracePackets, one TrackEvent each, with interned names.
  * Times are BOOTTIME. Packets need not be in time order: the reader sorts them and keeps the file's
- * order at equal times. Identities: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c.
+ * order at equal times. Identities: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c. Stacks:
+ * perfetto_pb_samples.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,6 @@
 #define INTERN_ENTRIES 32768
 #define INTERN_BYTES (4u << 20)
 #define INTERN_TEXT_BYTES 96 /* longer texts rarely appear twice */
-
-/* TracePacket.sequence_flags: the reader's knowledge of a packet sequence. */
-#define SEQ_CLEARED 1
-#define SEQ_NEEDED 2
 
 enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3, EVENT_COUNTER = 4 };
 enum clock { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
@@ -48,7 +45,7 @@ static void sequence_clear(struct pb_writer *w)
 {
 	intern_reset(w->intern);
 	w->gen++;
-	packet_begin(w, 0, SEQ_CLEARED);
+	packet_begin(w, 0, PB_SEQ_CLEARED);
 	pb_packet_write(w->out, &w->packet);
 }
 
@@ -58,7 +55,7 @@ static void event_begin(struct pb_writer *w, enum event_type type, const struct 
 	if (intern_full(w->intern))
 		sequence_clear(w);
 	pb_reset(&w->fresh);
-	packet_begin(w, ts_ns, SEQ_NEEDED);
+	packet_begin(w, ts_ns, PB_SEQ_NEEDED);
 	w->event_at = pb_open(&w->packet, FIELD(track_event, 11));
 	pb_u64(&w->packet, FIELD(type, 9), type);
 	pb_u64(&w->packet, FIELD(track_uuid, 11), t->uuid);
@@ -204,6 +201,7 @@ static const struct timeline_ops pb_ops = {
 	.sched_switch = pb_sched_switch,
 	.sched_waking = pb_sched_waking,
 	.sched_lost = pb_sched_lost,
+	.sample = pb_sample,
 };
 
 /* ---- the whole file ---- */
@@ -304,6 +302,7 @@ static int pb_write(struct model *m, struct out *out, struct timeline_options *o
 	int err;
 
 	w.sched = pb_sched_new(out, w.boot_ns, *model_host_get(m, 0)->kernel);
+	w.samples = pb_samples_new(out, w.boot_ns, opt->sites);
 	w.intern = intern_new(INTERN_ENTRIES, INTERN_BYTES);
 	w.func = xcalloc(FUNC_IDS, sizeof(*w.func));
 	sequence_clear(&w);
@@ -314,6 +313,7 @@ static int pb_write(struct model *m, struct out *out, struct timeline_options *o
 	opt->slices = opt->sched = true;
 	err = timeline_run(m, opt, &pb_ops, &w, totals);
 	pb_sched_finish(w.sched);
+	pb_samples_free(w.samples);
 	writer_release(&w);
 	return err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the files of Perfetto's native format: perfetto_pb.c (slices, counters),
- * perfetto_pb_names.c (identities, tracks) and perfetto_pb_sched.c (scheduler events). Field
- * numbers: tests/data/perfetto_subset.proto.
+ * perfetto_pb_names.c (identities, tracks), perfetto_pb_sched.c (scheduler events) and
+ * perfetto_pb_samples.c (stacks). Field numbers: tests/data/perfetto_subset.proto.
  */
 #ifndef POV_TIMELINE_PERFETTO_PB_H
 #define POV_TIMELINE_PERFETTO_PB_H
@@ -12,11 +12,17 @@
 #include "timeline/timeline.h"
 
 #define PB_SEQUENCE_ID 1
+#define PB_SAMPLES_SEQUENCE_ID 2
+/* TracePacket.sequence_flags: the reader's knowledge of a packet sequence. */
+#define PB_SEQ_CLEARED 1
+#define PB_SEQ_NEEDED 2
 /* lower numbers are groups; threads, the most frequent, get small numbers */
 #define PB_UUID_FIRST 16
 
 struct intern;
+struct pb_samples;
 struct pb_sched;
+struct sites;
 
 struct pb_func {
 	uint32_t gen, name_iid, group_iid;
@@ -25,6 +31,7 @@ struct pb_func {
 struct pb_writer {
 	struct out *out;
 	struct pb_sched *sched;
+	struct pb_samples *samples;
 	struct intern *intern;
 	int64_t boot_ns;
 	uint64_t start_ns;
@@ -67,6 +74,11 @@ static inline void pb_packet_write(struct out *out, const struct pb *packet)
  * in place.
  */
 void pb_packet_send(struct pb_writer *w, uint64_t ts_ns, uint32_t field);
+
+/* ---- perfetto_pb_samples.c ---- */
+struct pb_samples *pb_samples_new(struct out *out, int64_t boot_ns, struct sites *sites);
+void pb_samples_free(struct pb_samples *ps);
+void pb_sample(void *ctx, const struct model_sample *s); /* timeline_ops */
 
 /* ---- perfetto_pb_names.c ---- */
 void pb_track_root_write(struct pb_writer *w);

@@ -279,6 +279,17 @@ static void tl_counter(void *ctx, const struct model_counter *c)
 	tl_counter_add(tl, counter_track(tl, c), c->ts_ns, c->value);
 }
 
+static void tl_sample(void *ctx, const struct model_sample *s)
+{
+	struct timeline *tl = ctx;
+
+	if ((!s->ncallers && !s->cut) || !tl_interval_shown(tl, s->ts_ns, s->ts_ns) ||
+	    !tl_process_shown(tl, s->thread->proc))
+		return;
+	tl->ops->sample(tl->ctx, s);
+	tl->totals->samples++;
+}
+
 /* ---- new, run, free ---- */
 
 static void sink_init(struct timeline *tl)
@@ -308,6 +319,8 @@ static void sink_init(struct timeline *tl)
 	tl->sink.region = tl_region_event;
 	tl->sink.irq = tl_irq;
 	tl->sink.counter = tl_counter;
+	if (tl->ops->sample && !(tl->opt.select && tl->opt.select->nfunctions))
+		tl->sink.sample = tl_sample;
 }
 
 struct timeline *timeline_new(const struct timeline_options *opt, const struct timeline_ops *ops,

@@ -132,6 +132,8 @@ struct timeline_ops {
 	void (*sched_waking)(void *ctx, const struct sched_waking *w);
 	/* events of this CPU are missing around this time */
 	void (*sched_lost)(void *ctx, uint32_t cpu);
+	/* a sample with callers; NULL: the format has none */
+	void (*sample)(void *ctx, const struct model_sample *s);
 };
 
 struct timeline_options {

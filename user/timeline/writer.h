@@ -49,9 +49,10 @@ struct writer_totals {
 	uint64_t messages_hidden, findings_hidden; /* for lack of a track */
 	uint64_t arrows_hidden, counters_hidden;   /* by the resolution */
 	uint64_t resolution_ns;			   /* 0: each call was drawn */
-	uint64_t samples, stacks;		   /* WRITER_STACKS: samples, and lines for them */
-	uint64_t raw_bytes;			   /* size before compression */
-	uint64_t open;				   /* calls and posts without an end */
+	uint64_t samples;   /* with stacks; of WRITER_STACKS all that count */
+	uint64_t stacks;    /* WRITER_STACKS: lines */
+	uint64_t raw_bytes; /* size before compression */
+	uint64_t open;	    /* calls and posts without an end */
 	uint64_t synthetic; /* switches that open or close an interval that was not recorded */
 	uint64_t merged;    /* switches not written: others include their threads' time */
 	/* calls, spins, irqs, markers that would overlap others; written as instants */
