@@ -144,6 +144,9 @@ with_callers() {
 		 "[callers unknown]" "[no file]"
 	END
 	[ "$(grep -c 'unwind_error: 0' got)" = 2 ]
+	# the reader wants each frame in a file, and puts a slash before its path
+	[ "$(grep -c 'mapping_id: [1-9]' got)" = "$(grep -c '^    frames {' got)" ]
+	[ "$(grep -A2 'mapping_paths {' got | sed -n 's/.*str: //p')" = "$(printf '"%s"\n' 'nowhere/libodd; name.so' "${PWD#/}/app" '[no file]')" ]
 	[ "$(grep -c "source_paths" got)" = 1 ] && grep -q "str: \"$PWD/app.c\"" got
 	# without callers, none
 	two_ranks | ranks 2 800000 | trace run

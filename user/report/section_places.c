@@ -65,16 +65,9 @@ static void table_print(const struct report *r, const struct samples_function *f
 			"");
 }
 
-void text_places(const struct report *r, FILE *out)
+static void none_note(const struct report *r, FILE *out)
 {
-	uint32_t n;
-	struct samples_function *f = samples_functions(&r->findings.samples, r->model, r->sites,
-						       r->chosen, &n);
-
-	text_section(out, "Where ranks computed, by samples of code outside MPI");
-	if (n)
-		table_print(r, f, n, out);
-	else if (r->facts & FACT_SCHED)
+	if (r->facts & FACT_SCHED)
 		text_note(out,
 			  "There are no samples: no rank computed for long outside MPI, or the "
 			  "kernel refused the clocks that sample.");
@@ -82,6 +75,21 @@ void text_places(const struct report *r, FILE *out)
 		text_note(out,
 			  "There are no samples: they are recorded with the scheduler, which was "
 			  "not recorded.");
+}
+
+void text_places(const struct report *r, FILE *out)
+{
+	uint32_t n;
+	struct samples_function *f = samples_functions(&r->findings.samples, r->model, r->sites,
+						       r->chosen, &n);
+
+	if (n || (r->opt->details & DETAIL_ALL) != DETAIL_ALL) {
+		text_section(out, "Where ranks computed, by samples of code outside MPI");
+		if (n)
+			table_print(r, f, n, out);
+		else
+			none_note(r, out);
+	}
 	free(f);
 }
 

@@ -26,7 +26,7 @@ struct pb_samples {
 	struct sites *sites;
 	struct call_paths paths;
 	struct intern *intern; /* texts, and modules by their path */
-	struct map mapping;    /* struct model_module → itself: those that the reader knows */
+	struct map mapping;    /* by struct model_module: set if the reader knows it */
 	/* by id of a struct call_path: what the reader knows */
 	bool *frame_known, *stack_known;
 	uint32_t room;
@@ -115,14 +115,18 @@ static void build_id_tell(struct pb_samples *ps, const char *hex, uint64_t iid)
 	pb_message(&ps->fresh, FIELD(build_ids, 16), &ps->item);
 }
 
-/* The path's number serves as the mapping's and build id's, too: each file is shown once. */
+/*
+ * The path's number serves as the mapping's and build id's, too: each file is shown once. The
+ * reader drops stacks with a frame in no mapping, and puts a slash before each path.
+ */
 static uint64_t mapping_iid(struct pb_samples *ps, const struct model_module *module)
 {
-	uint64_t iid = text_iid(ps, INTERN_MAPPING_PATH, module->path);
+	const char *path = module ? module->path : "[no file]";
+	uint64_t iid = text_iid(ps, INTERN_MAPPING_PATH, path + (*path == '/'));
 
-	if (map_set(&ps->mapping, (uintptr_t)module, (void *)(uintptr_t)module))
+	if (map_set(&ps->mapping, (uintptr_t)module, ps))
 		return iid;
-	build_id_tell(ps, module->build_id, iid);
+	build_id_tell(ps, module ? module->build_id : "", iid);
 	pb_reset(&ps->item);
 	pb_u64(&ps->item, FIELD(iid, 1), iid);
 	pb_u64(&ps->item, FIELD(build_id, 2), iid);
@@ -139,7 +143,7 @@ static uint64_t path_iid(const struct call_path *p)
 static void frame_tell(struct pb_samples *ps, const struct call_path *p)
 {
 	const struct site_name *name = call_path_name(ps->sites, p);
-	uint64_t mapping = p->at.module ? mapping_iid(ps, p->at.module) : 0, function, file = 0;
+	uint64_t mapping = mapping_iid(ps, p->at.module), function, file = 0;
 	char *text = !p->id	   ? xstrdup("[callers unknown]") :
 		     !p->at.module ? xstrdup("[no file]") :
 		     name	   ? xstrdup(name->function) :
@@ -151,10 +155,8 @@ static void frame_tell(struct pb_samples *ps, const struct call_path *p)
 	pb_reset(&ps->item);
 	pb_u64(&ps->item, FIELD(iid, 1), path_iid(p));
 	pb_u64(&ps->item, FIELD(function_name_id, 2), function);
-	if (mapping) {
-		pb_u64(&ps->item, FIELD(mapping_id, 3), mapping);
-		pb_u64(&ps->item, FIELD(rel_pc, 4), p->at.offset);
-	}
+	pb_u64(&ps->item, FIELD(mapping_id, 3), mapping);
+	pb_u64(&ps->item, FIELD(rel_pc, 4), p->at.module ? p->at.offset : 0);
 	if (file) {
 		pb_u64(&ps->item, FIELD(source_path_iid, 5), file);
 		pb_u64(&ps->item, FIELD(line_number, 6), name->line);
