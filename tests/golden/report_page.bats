@@ -42,7 +42,7 @@ shares() { # JSON
 	same_as "$data/report_page.out" page
 	grep -q 'wrote page.html' err
 	grep -n '^h2' page | cut -d: -f3- | tr '\n' ';' | grep -q \
-		' Efficiency; Where .* went; Why, and what to do; Ranks by time; Who waited for whom; Messages between ranks; Message sizes; Call sites; Coverage;'
+		' Efficiency; Where .* went; Why, and what to do; Ranks by time; Where ranks computed; Who waited for whom; Messages between ranks; Message sizes; Call sites; Coverage;'
 }
 
 @test "page: its numbers are those of the text" {

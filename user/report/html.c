@@ -24,10 +24,15 @@ extern const char report_style[];
 static const struct {
 	const char *id, *name;
 } parts[] = {
-	{"efficiency", "Efficiency"},	   {"account", "Where time went"},
-	{"causes", "Why, and what to do"}, {"map", "Ranks by time"},
-	{"waits", "Who waited for whom"},  {"messages", "Messages"},
-	{"sizes", "Message sizes"},	   {"sites", "Call sites"},
+	{"efficiency", "Efficiency"},
+	{"account", "Where time went"},
+	{"causes", "Why, and what to do"},
+	{"map", "Ranks by time"},
+	{"places", "Where ranks computed"},
+	{"waits", "Who waited for whom"},
+	{"messages", "Messages"},
+	{"sizes", "Message sizes"},
+	{"sites", "Call sites"},
 	{"coverage", "Coverage"},
 };
 
@@ -153,6 +158,25 @@ static void head_put(struct html *h)
 
 /* ---- body ---- */
 
+static void places_put(struct html *h)
+{
+	struct places_shown what;
+	struct columns *c = table_places(h->r, &what);
+
+	html_section_begin(h, "places", "Where ranks computed");
+	if (what.n) {
+		html_table(h, c, PLACES_TITLE, NULL);
+		if (what.shown < what.n)
+			html_paragraph(h, "note",
+				       "%u of %u shown; --rank LIST chooses, --top 0 shows all.",
+				       what.shown, what.n);
+	} else {
+		columns_free(c);
+		html_paragraph(h, NULL, "%s", places_none_text(h->r));
+	}
+	html_section_end(h);
+}
+
 static void sites_put(struct html *h)
 {
 	struct call_sites_shown what;
@@ -200,6 +224,7 @@ static void page_put(struct html *h)
 	html_account(h);
 	html_causes(h);
 	html_map(h);
+	places_put(h);
 	html_waits(h);
 	html_messages(h);
 	sites_put(h);

@@ -227,6 +227,14 @@ struct columns *table_sent_to(const struct report *r, const char **unit);
  */
 struct columns *table_matrix_of(const struct report *r, const struct pair *cell, uint32_t losses,
 				const char **unit);
+#define PLACES_TITLE "Where ranks computed, by samples of code outside MPI"
+struct places_shown {
+	uint32_t n, shown;
+	bool called; /* some functions called libraries */
+};
+struct columns *table_places(const struct report *r, struct places_shown *what);
+/* Why there are no samples. */
+const char *places_none_text(const struct report *r);
 struct call_sites_shown {
 	uint32_t n, shown;
 	bool unnamed; /* some call site has no known source location */

@@ -38,59 +38,60 @@ static void cells(struct columns *c, const struct samples_function *f, bool call
 		cell_pct(c, f->called, f->of);
 }
 
-static void table_print(const struct report *r, const struct samples_function *f, uint32_t n,
-			FILE *out)
+struct columns *table_places(const struct report *r, struct places_shown *what)
 {
+	struct samples_function *f = samples_functions(&r->findings.samples, r->model, r->sites,
+						       r->chosen, &what->n);
 	struct columns *c = columns_new();
-	uint32_t shown = text_rows_shown(r, n, r->opt->top);
-	bool called = false;
 
-	for (uint32_t i = 0; i < n; i++)
-		called |= f[i].called > 0;
+	what->shown = text_rows_shown(r, what->n, r->opt->top);
+	what->called = false;
+	for (uint32_t i = 0; i < what->n; i++)
+		what->called |= f[i].called > 0;
 	columns_list(c, "<function", "<source", ">samples", ">time", ">%");
-	if (called)
+	if (what->called)
 		columns_add(c, "% in libraries", COLUMNS_RIGHT);
-	for (uint32_t i = 0; i < shown; i++)
-		cells(c, &f[i], called);
+	for (uint32_t i = 0; i < what->shown; i++)
+		cells(c, &f[i], what->called);
+	free(f);
+	return c;
+}
+
+const char *places_none_text(const struct report *r)
+{
+	return r->facts & FACT_SCHED ?
+		       "There are no samples: no rank computed for long outside MPI, or the kernel "
+		       "refused the clocks that sample." :
+		       "There are no samples: they are recorded with the scheduler, which was not "
+		       "recorded.";
+}
+
+void text_places(const struct report *r, FILE *out)
+{
+	struct places_shown what;
+	struct columns *c = table_places(r, &what);
+
+	if (!what.n && (r->opt->details & DETAIL_ALL) == DETAIL_ALL) {
+		columns_free(c);
+		return;
+	}
+	text_section(out, PLACES_TITLE);
+	if (!what.n) {
+		columns_free(c);
+		text_note(out, "%s", places_none_text(r));
+		return;
+	}
 	text_columns(c, out);
-	text_shown_note(out, shown, n);
+	text_shown_note(out, what.shown, what.n);
 	text_explain(
 		r, out,
 		"Each sample stands for %.1f ms of a core: it is where a thread was when its CPU's "
 		"clock ticked. A line is the function's most frequent one. The error of n samples "
 		"is about the square root of n.%s",
 		1e3 / POV_SAMPLES_HZ,
-		called ?
+		what.called ?
 			" In libraries: of the samples in a function, those in libraries that it called." :
 			"");
-}
-
-static void none_note(const struct report *r, FILE *out)
-{
-	if (r->facts & FACT_SCHED)
-		text_note(out,
-			  "There are no samples: no rank computed for long outside MPI, or the "
-			  "kernel refused the clocks that sample.");
-	else
-		text_note(out,
-			  "There are no samples: they are recorded with the scheduler, which was "
-			  "not recorded.");
-}
-
-void text_places(const struct report *r, FILE *out)
-{
-	uint32_t n;
-	struct samples_function *f = samples_functions(&r->findings.samples, r->model, r->sites,
-						       r->chosen, &n);
-
-	if (n || (r->opt->details & DETAIL_ALL) != DETAIL_ALL) {
-		text_section(out, "Where ranks computed, by samples of code outside MPI");
-		if (n)
-			table_print(r, f, n, out);
-		else
-			none_note(r, out);
-	}
-	free(f);
 }
 
 void json_places(struct json_out *j, const struct report *r)
