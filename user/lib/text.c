@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "lib/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "lib/log.h"
@@ -262,17 +263,32 @@ unsigned int text_chars(const char *s)
 	return n;
 }
 
+/* True for a blank between a number and its unit, which stay on one line. */
+static bool is_before_unit(const char *text, const char *blank)
+{
+	static const char *const units[] = {"%", "s", "ms", "us", "ns", "B", "KiB", "MiB", "GiB"};
+	size_t bytes = strspn(blank + 1, "%BGKMimnsu");
+
+	if (blank == text || blank[-1] < '0' || blank[-1] > '9' ||
+	    isalpha((unsigned char)blank[1 + bytes]))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i]) == bytes && !memcmp(units[i], blank + 1, bytes))
+			return true;
+	return false;
+}
+
 const char *text_line_cut(const char *text, unsigned int most, int *bytes)
 {
 	const char *blank = NULL, *p = text;
 	unsigned int n = 0;
 
 	for (; *p && n < most; p++) {
-		if (*p == ' ')
+		if (*p == ' ' && !is_before_unit(text, p))
 			blank = p;
 		n += ((unsigned char)p[1] & 0xc0) != 0x80;
 	}
-	if (*p && *p != ' ' && blank)
+	if (*p && blank && (*p != ' ' || is_before_unit(text, p)))
 		p = blank;
 	*bytes = (int)(p - text);
 	return *p == ' ' ? p + 1 : p;

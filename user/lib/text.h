@@ -48,7 +48,8 @@ unsigned int text_chars(const char *s);
  */
 char *text_printable(const char *text, unsigned int max);
 /*
- * Cuts text at a blank so that the part has at most `most` characters. *bytes: length of the part.
+ * Cuts text at a blank so that the part has at most `most` characters, and no number is cut off from
+ * its unit. *bytes: length of the part.
  * Returns the next part.
  */
 const char *text_line_cut(const char *text, unsigned int most, int *bytes);

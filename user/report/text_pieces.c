@@ -38,20 +38,11 @@ static void note_print(FILE *out, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 static void note_print(FILE *out, const char *fmt, va_list ap)
 {
-	char *text, *word, *save = NULL;
-	unsigned int column = 0, len;
+	char *text;
 
 	if (vasprintf(&text, fmt, ap) < 0)
 		die("out of memory");
-	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		len = (unsigned int)strlen(word);
-		if (column && column + 1 + len > TEXT_NOTE_WIDTH) {
-			fputc('\n', out);
-			column = 0;
-		}
-		column += (unsigned int)fprintf(out, "%s%s", column ? " " : "  ", word);
-	}
-	fputc('\n', out);
+	text_wrapped_print(out, "  ", text, TEXT_NOTE_WIDTH - 2);
 	free(text);
 }
 
