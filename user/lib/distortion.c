@@ -104,8 +104,8 @@ static char *remedy_text(const struct distortion *d)
 static char *run_text(const struct distortion *d)
 {
 	return d->run_pct > d->pct ?
-		       xasprintf("about %.*f %% of the run is due to tracing, which %s. It",
-				 digits(d->run_pct), d->run_pct,
+		       xasprintf("%s %.*f %% of the run is due to tracing, which %s. It",
+				 d->by_cores ? "perhaps" : "about", digits(d->run_pct), d->run_pct,
 				 d->by_cores ? "used cores that ranks waited for" :
 					       "held up ranks that others waited for") :
 		       xstrdup("tracing");
