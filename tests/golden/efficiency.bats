@@ -118,6 +118,119 @@ parts_hold() {
 	adds_up json
 }
 
+# Each rank computes for 10 ms in a round, one after the other: rank 1 receives what rank 0 sent after its computing, and the other way round.
+@test "screen: ranks that take turns are one cause, and nobody takes over another's work" {
+	local i at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 20100 * i))
+		send 0 $((at + 10000)) 2 1
+		recv 1 $((at + 10)) 9994 0
+		send 1 $((at + 20050)) 2 0
+		recv 0 $((at + 10010)) 10046 1
+	done | ranks 2 204000 | trace turns
+	"$POVTRACE" report --json turns.pov >json
+	adds_up json
+	jq -e '[.reasons[] | select(.kind == "computed")] | length == 1 and .[0].rank == null and
+		(.[0].cost_ns - 200e6 | fabs < 3e6) and (.[0].shorter_high_ns - 100e6 | fabs < 2e6)' json
+	"$POVTRACE" report turns.pov >got
+	cat got
+	grep -q '^  1  Ranks take turns: some compute while others wait (MPI_Recv) ' got
+	tr -s ' \n' ' ' <got >line
+	grep -q 'The longest waiting was for rank [01], then for rank [01], mostly until they called MPI_Send\.' line
+	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
+}
+
+@test "screen: two ranks of four compute longer: they do not take turns" {
+	{
+		for i in 0 1; do barrier $i 12000 20010; done
+		for i in 2 3; do barrier $i 32000 10; done
+	} | ranks 4 32020 | trace uneven
+	"$POVTRACE" report uneven.pov >got
+	cat got
+	grep -q '^  1  Some ranks compute longer, and the others wait (MPI_Barrier) .* ≤ 10 ms$' got
+	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
+}
+
+# Rank 0 computes for 2 ms in a round, for which the others wait, and sleeps while they compute for 20 ms.
+@test "screen: a rank that is late without computing more" {
+	local i n at
+	for ((i = 0; i < 10; i++)); do
+		at=$((2000 + 22000 * i))
+		for n in 1 2; do
+			send 0 $((at + 2000 + 4 * n)) 2 $n
+			recv $n $((at + 10)) $((1996 + 4 * n)) 0
+		done
+		echo "stream 0"
+		echo "switch ts=$(((at + 2020) * 1000)) cpu=0 prev=100 next=0 state=1"
+		echo "waking ts=$(((at + 21990) * 1000)) tid=0 target=100 cpu=0 target_cpu=0 flags=2"
+		echo "switch ts=$(((at + 21990) * 1000 + 1)) cpu=0 prev=0 next=100"
+	done | ranks 3 222020 | trace late
+	"$POVTRACE" report --json late.pov >json
+	adds_up json
+	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
+	"$POVTRACE" report --all late.pov >got
+	cat got
+	tr -s ' \n' ' ' <got >line
+	grep -q 'Rank 0 computed 20 ms, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
+	# the others compute for all but 20 ms
+	grep -q 'Rank 0 sleeps outside MPI; no rank is known to wait for it .* ≤ 20 ms$' got
+}
+
+# Rank 0 falls asleep at $1 us with task state $2. Thread $4, with flags $5 in the record, wakes it at $3 us.
+sleeps() {
+	echo "stream 0"
+	echo "switch ts=$(($1 * 1000)) cpu=0 prev=100 next=0 state=$2"
+	echo "waking ts=$(($3 * 1000)) tid=$4 target=100 cpu=0 target_cpu=0${5:+ flags=$5}"
+	echo "switch ts=$(($3 * 1000 + 1)) cpu=0 prev=0 next=100"
+}
+
+@test "screen: how a rank slept, by the kernel's state and by who woke it" {
+	local state waker flags how
+	while read -r state waker flags how; do
+		{
+			echo "fork ts=1900000 tid=100 child=101 tgid=100 parent_tgid=100 comm=helper"
+			echo "task ts=1900000 tid=900 tgid=900 state=1 cpu=1 comm=stranger"
+			sleeps 3000 "$state" 12000 "$waker" "$flags"
+			# in a call: not counted
+			echo "switch ts=12600000 cpu=0 prev=100 next=0 state=64"
+			echo "waking ts=12700000 tid=0 target=100 cpu=0 target_cpu=0 flags=2"
+			echo "switch ts=12700001 cpu=0 prev=0 next=100"
+			barrier 0 12500 1000
+			barrier 1 2010 11490
+		} | ranks 2 13600 | trace asleep
+		"$POVTRACE" report asleep.pov | tr -s ' \n' ' ' >line
+		cat line
+		grep -q "1 Rank 0 sleeps outside MPI .* Rank 0 slept 9.0 ms, $how" line
+		"$POVTRACE" report --json asleep.pov >json
+		adds_up json
+		jq -r '[.reasons[] | select(.kind == "slept").slept_mostly] | unique[]' json >>names
+	done <<-'E'
+		2 0 2 in uninterruptible sleep (file I/O, paging); rank 1 waited .* → Look for file I/O and paging before MPI_Barrier\.
+		4 900 0 stopped by a signal or a debugger; rank 1 .* → Find out who stopped it (kill -STOP, a debugger, the batch system)\.
+		1 101 0 until another of its threads woke it; rank 1 .* → Look for locks and joins of threads before MPI_Barrier\.
+		1 900 0 until another process woke it; rank 1 .* → Look for pipes, sockets and child processes before MPI_Barrier\.
+		1 0 2 until a timer or a device woke it; rank 1 .* → Look for sleep calls and reads from a network before MPI_Barrier\.
+	E
+	[ "$(tr '\n' ' ' <names)" = "device stopped own_thread other_process interrupt " ]
+}
+
+@test "screen: jobs have causes, means and limits of their own" {
+	{
+		barrier 0 42000 2
+		barrier 1 2002 40000
+		barrier 2 12000 20002
+		barrier 3 32000 2
+	} | ranks 4 42010 | sed 's/"rank":2,"size":4,"job":"j"/"rank":0,"size":2,"job":"k"/; s/"rank":3,"size":4,"job":"j"/"rank":1,"size":2,"job":"k"/; s/"size":4/"size":2/' | trace jobs
+	"$POVTRACE" report --json jobs.pov >json
+	adds_up json
+	jq -e '[.reasons[] | select(.kind == "computed") | .shorter_high_ns / 1e6 | round] == [20,10]' json
+	"$POVTRACE" report jobs.pov >got
+	cat got
+	grep -q '^  1  Rank 0:0 computes while rank 0:1 waits (MPI_Barrier) ' got
+	grep -q '^  2  Rank 1:1 computes while rank 1:0 waits (MPI_Barrier) ' got
+	grep -q 'Rank 1:1 computed 40 ms, rank 1:0 20 ms\.' got
+}
+
 @test "screen: time in polls that found nothing is called polling" {
 	{
 		echo "stream 0"

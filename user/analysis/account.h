@@ -69,6 +69,8 @@ uint64_t account_total_ns(const struct account_row *row);
 uint64_t account_outside_ns(const struct account_row *row);
 /* Looks up a process's rank. NULL: it is not in the account. */
 const struct account_rank *account_of(const struct account *a, uint32_t process);
+/* Looks up the job of a process's rank. NULL: it is not in the account. */
+const struct account_job *account_job_of(const struct account *a, uint32_t process);
 /* Looks up a process among the ranks of one job. NULL: it is not there. */
 const struct account_rank *account_of_job(const struct account *a, const struct account_job *j,
 					  uint32_t process);

@@ -140,8 +140,8 @@ static char *progress_add(const struct findings *f, char *text)
 char *advice_target(const struct findings *f)
 {
 	return progress_add(
-		f, xstrdup("the library carried out accesses to this memory only while its owner "
-			   "called MPI: call MPI_Iprobe now and then within the computation"));
+		f, xstrdup("call MPI_Iprobe now and then within the computation: the library "
+			   "carries out accesses to a window only while its owner is in MPI"));
 }
 
 /* kmod-docs/FINDINGS_OVERLAP.md has the measured effect of each of these. */

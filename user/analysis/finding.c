@@ -39,6 +39,7 @@ void findings_init(struct findings *f)
 	volumes_init(&f->volumes);
 	file_io_init(&f->file_io);
 	samples_init(&f->samples, &f->app.windows);
+	sleeps_init(&f->sleeps, &f->app.windows);
 }
 
 static void finding_free(const struct finding *found)
@@ -79,6 +80,7 @@ void findings_release(struct findings *f)
 	volumes_release(&f->volumes);
 	file_io_release(&f->file_io);
 	samples_release(&f->samples);
+	sleeps_release(&f->sleeps);
 }
 
 uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
@@ -92,7 +94,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 		&f->late.matches.sink, &f->untraced.sink,   &f->epochs.sink,   &f->locks.sink,
 		&f->passive.sink,      &f->causes.sink,	    &f->contests.sink, &f->demand.sink,
 		&f->allotted.sink,     &f->migrations.sink, &f->storms.sink,   &f->volumes.sink,
-		&f->file_io.sink,      &f->samples.sink,
+		&f->file_io.sink,      &f->samples.sink,    &f->sleeps.sink,
 	};
 
 	_Static_assert(sizeof(all) / sizeof(all[0]) <= FINDING_SINKS_MAX,

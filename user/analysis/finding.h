@@ -21,6 +21,7 @@
 #include "analysis/epochs.h"
 #include "analysis/migrations.h"
 #include "analysis/samples.h"
+#include "analysis/sleeps.h"
 #include "analysis/storms.h"
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
@@ -79,6 +80,7 @@ struct findings {
 	struct volumes volumes;
 	struct file_io file_io;
 	struct samples samples;
+	struct sleeps sleeps;
 	struct sites *sites;			/* for names of code locations; borrowed; or NULL */
 	const struct transfer_start *transfers; /* settled; borrowed; or NULL */
 	/* by process index: losses of this process count; NULL: losses of all ranks count */

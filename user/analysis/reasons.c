@@ -63,15 +63,29 @@ static struct reason *reason_of(struct maker *k, enum reason_kind kind, uint32_t
 	}
 	r->reason[r->n] =
 		(struct reason){.kind = kind, .process = process, .victim = FINDING_NOBODY};
+	if (kind == REASON_COMPUTED || kind == REASON_SLEPT)
+		r->reason[r->n].job = account_job_of(k->a, process);
 	return &r->reason[r->n++];
+}
+
+/* Adds to the share of the lost time that each rank of the process's job has. */
+static void share_add(const struct maker *k, struct reason *r, uint32_t process, uint64_t ns)
+{
+	const struct account_job *job = account_job_of(k->a, process);
+
+	r->share_ns += (double)ns / (job ? job->n : k->a->nrank);
 }
 
 static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, uint32_t victim,
 		    uint64_t ns)
 {
+	struct reason *r;
+
 	if (!ns)
 		return;
-	reason_of(k, kind, process)->own_ns += ns;
+	r = reason_of(k, kind, process);
+	r->own_ns += ns;
+	share_add(k, r, victim, ns);
 	(void)table_row(k->own, k->own_room, k->nown);
 	k->own[k->nown++] = (struct own_loss){kind, process, victim, 0, ns};
 }
@@ -299,20 +313,35 @@ static void roots_add(struct maker *k)
 		if (!r)
 			continue;
 		r->waited_ns += ns;
+		share_add(k, r, c->process, ns);
 		r->root = !r->root || r->root->ns < c->ns ? c : r->root;
 	}
-	if (given_ns < want_ns)
-		reason_of(k, REASON_UNKNOWN, FINDING_NOBODY)->waited_ns += want_ns - given_ns;
+	if (given_ns < want_ns) {
+		struct reason *r = reason_of(k, REASON_UNKNOWN, FINDING_NOBODY);
+
+		r->waited_ns += want_ns - given_ns;
+		share_add(k, r, FINDING_NOBODY, want_ns - given_ns);
+	}
 }
 
 /* ---- merging reasons ---- */
+
+static void root_merge(struct reason *to, const struct cause *root)
+{
+	if (root && (!to->root || to->root->ns < root->ns)) {
+		to->next_root = to->root;
+		to->root = root;
+	} else if (root && (!to->next_root || to->next_root->ns < root->ns)) {
+		to->next_root = root;
+	}
+}
 
 static void reason_merge(struct reason *to, const struct reason *from)
 {
 	to->own_ns += from->own_ns;
 	to->waited_ns += from->waited_ns;
-	if (from->root && (!to->root || to->root->ns < from->root->ns))
-		to->root = from->root;
+	to->share_ns += from->share_ns;
+	root_merge(to, from->root);
 }
 
 #define NAMED_PART 100 /* names no program that cost each rank less than run / NAMED_PART */
@@ -344,21 +373,30 @@ static void small_merge(struct reasons *r)
 }
 
 /*
- * Keeps a rank that is to blame for more than half the cost of a kind. Merges all others of the
- * kind.
+ * True if a rank has a reason of its own: it is to blame for most of the cost, and not merely
+ * because ranks take turns in computing, where each one is late to the others.
  */
-static void kind_merge(struct reasons *r, enum reason_kind kind)
+static bool is_alone(const struct reasons *r, const struct reason *one, uint64_t sum_ns)
+{
+	uint64_t ns = one->own_ns + one->waited_ns;
+
+	return 2 * ns > sum_ns && (one->kind != REASON_COMPUTED || 4 * ns > 3 * sum_ns ||
+				   reason_is_uneven(r->account, one));
+}
+
+/* Merges the ranks of a job that are to blame for a kind of loss, but for one that is alone. */
+static void kind_merge(struct reasons *r, enum reason_kind kind, const struct account_job *job)
 {
 	uint64_t sum_ns = 0;
 	uint32_t left = 0, together = UINT32_MAX;
 
 	for (uint32_t i = 0; i < r->n; i++)
-		sum_ns += r->reason[i].kind == kind ? r->reason[i].own_ns + r->reason[i].waited_ns :
-						      0;
+		if (r->reason[i].kind == kind && r->reason[i].job == job)
+			sum_ns += r->reason[i].own_ns + r->reason[i].waited_ns;
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason one = r->reason[i];
 
-		if (one.kind != kind || 2 * (one.own_ns + one.waited_ns) > sum_ns) {
+		if (one.kind != kind || one.job != job || is_alone(r, &one, sum_ns)) {
 			r->reason[left++] = one;
 			continue;
 		}
@@ -376,6 +414,7 @@ static void kind_merge(struct reasons *r, enum reason_kind kind)
 /* Index of the reason that a loss has been merged into. */
 static uint32_t reason_find(const struct reasons *r, uint32_t kind, uint32_t process)
 {
+	const struct account_job *job = account_job_of(r->account, process);
 	uint32_t together = 0;
 
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -383,7 +422,8 @@ static uint32_t reason_find(const struct reasons *r, uint32_t kind, uint32_t pro
 			continue;
 		if (r->reason[i].process == process)
 			return i;
-		if (r->reason[i].process == FINDING_NOBODY)
+		if (r->reason[i].process == FINDING_NOBODY &&
+		    (!r->reason[i].job || r->reason[i].job == job))
 			together = i;
 	}
 	return together;
@@ -430,7 +470,8 @@ static int reason_compare(const void *va, const void *vb, void *ctx)
 	uint64_t x = reason_most_ns(ctx, a), y = reason_most_ns(ctx, b);
 	int order = u64_compare(y, x) ?: u64_compare(b->ns, a->ns);
 
-	return order ?: u64_compare(a->kind, b->kind) ?: u64_compare(a->process, b->process);
+	order = order ?: u64_compare(a->kind, b->kind) ?: u64_compare(a->process, b->process);
+	return order ?: u64_compare((uintptr_t)a->job, (uintptr_t)b->job);
 }
 
 /* Counts the processes that had cores, for each reason that blames a program. */
@@ -475,8 +516,10 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 	}
 	own_losses_add(&k);
 	roots_add(&k);
-	kind_merge(r, REASON_COMPUTED);
-	kind_merge(r, REASON_SLEPT);
+	for (uint32_t i = 0; i <= a->njob; i++) {
+		kind_merge(r, REASON_COMPUTED, i < a->njob ? &a->job[i] : NULL);
+		kind_merge(r, REASON_SLEPT, i < a->njob ? &a->job[i] : NULL);
+	}
 	small_merge(r);
 	processes_count(r, model_process_count(f->model));
 	victims_find(&k);

@@ -38,7 +38,10 @@ extern const char *const reason_names[REASON_KINDS]; /* names in JSON */
 enum reason_gain {
 	GAIN_UNKNOWN,
 	GAIN_REPLAYED, /* a replay found low_ns to high_ns (analysis/whatif.h) */
-	/* at most high_ns: the lost time by the number of ranks, or what one rank lost itself */
+	/*
+	 * at most high_ns: the lost time by the number of ranks, or of those that waited; or what
+	 * one rank lost itself
+	 */
 	GAIN_AT_MOST,
 };
 
@@ -48,6 +51,8 @@ struct reason {
 	uint32_t process;
 	/* REASON_HELD_BY_OTHER: number of the program's processes that ran on cores ranks needed */
 	uint32_t processes;
+	/* REASON_COMPUTED, REASON_SLEPT: the job whose ranks caused it; else NULL */
+	const struct account_job *job;
 	uint64_t ns;	    /* own_ns + waited_ns */
 	uint64_t own_ns;    /* time lost by the ranks it happened to */
 	uint64_t waited_ns; /* time lost by ranks that waited for those ranks */
@@ -55,10 +60,15 @@ struct reason {
 	uint64_t victim_ns; /* the victim's part of own_ns */
 	/* root cause of the costliest wait, owned by struct findings; NULL: nobody waited */
 	const struct cause *root;
+	/* the same of another process, where several are to blame; or NULL */
+	const struct cause *next_root;
+	/* sum over jobs: ns that the job's ranks lost / number of these ranks */
+	double share_ns;
 	enum reason_gain known;
 	uint64_t low_ns, high_ns; /* see enum reason_gain */
 	/* REASON_COMPUTED: where the rank that its evidence names computed most; or no name */
 	struct samples_function in;
+	enum sleep_kind slept; /* REASON_SLEPT: why the rank that its evidence names slept most */
 	/* sentences; owned; evidence may be ""; action may be NULL */
 	char *title, *evidence, *action;
 	/* the action changes the launcher, the environment or the system, but not the program */

@@ -30,7 +30,60 @@ bool reason_is_held(enum reason_kind kind)
 
 uint64_t reason_share_ns(const struct reasons *r, const struct reason *reason)
 {
+	if (r->account->njob > 1)
+		return (uint64_t)reason->share_ns;
 	return r->account->nrank ? reason->ns / r->account->nrank : 0;
+}
+
+uint64_t reason_computed_ns(const struct account_rank *r)
+{
+	return r ? r->row.ns[ACCOUNT_COMPUTING] + r->row.ns[ACCOUNT_OUTSIDE] : 0;
+}
+
+uint64_t reason_others_mean_ns(const struct account *a, uint32_t process)
+{
+	const struct account_job *job = account_job_of(a, process);
+	uint64_t sum_ns;
+
+	if (!job || job->n < 2)
+		return 0;
+	sum_ns = job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE];
+	return (sum_ns - reason_computed_ns(account_of_job(a, job, process))) / (job->n - 1);
+}
+
+bool reason_is_uneven(const struct account *a, const struct reason *r)
+{
+	uint64_t most_ns = reason_computed_ns(account_of(a, r->process)), explained_ns = 0;
+
+	if (!r->job)
+		return false;
+	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
+		most_ns = u64_max(most_ns, reason_computed_ns(&a->rank[r->job->first + i]));
+	if (r->process != FINDING_NOBODY)
+		explained_ns = (r->job->n - 1) *
+			       u64_minus(most_ns, reason_others_mean_ns(a, r->process));
+	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
+		explained_ns += most_ns - reason_computed_ns(&a->rank[r->job->first + i]);
+	return 2 * explained_ns >= r->waited_ns;
+}
+
+/*
+ * How much shorter the run could be if only the victim were faster: the job's other ranks need what
+ * they did themselves. The whole run if several ranks lost time.
+ */
+static uint64_t others_idle_ns(const struct reasons *r, const struct reason *reason)
+{
+	const struct account_job *job = account_job_of(r->account, reason->victim);
+	uint64_t least_ns = r->run_ns;
+
+	for (uint32_t i = 0; job && reason->own_ns == reason->victim_ns && i < job->n; i++) {
+		const struct account_rank *rank = &r->account->rank[job->first + i];
+		uint64_t busy_ns = reason_computed_ns(rank) + rank->row.ns[ACCOUNT_MPI_WORK];
+
+		if (rank->process != reason->victim)
+			least_ns = u64_min(least_ns, u64_minus(job->to_ns - job->from_ns, busy_ns));
+	}
+	return least_ns;
 }
 
 void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
@@ -63,9 +116,14 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		return;
 	reason->known = GAIN_AT_MOST;
 	reason->high_ns = reason_share_ns(r, reason);
+	/* Nobody would take over the work of a rank that is late without computing more. */
+	if (reason->kind == REASON_COMPUTED && reason->process != FINDING_NOBODY && reason->job &&
+	    reason->job->n > 1 && !reason_is_uneven(r->account, reason))
+		reason->high_ns = u64_min(reason->ns / (reason->job->n - 1), r->run_ns);
 	/* All ranks may have waited for one that slept or had no core, if only to end together. */
 	if (reason->kind != REASON_COMPUTED && reason->kind != REASON_APART)
-		reason->high_ns = u64_min(u64_max(reason->high_ns, reason->victim_ns), r->run_ns);
+		reason->high_ns = u64_min(u64_max(reason->high_ns, reason->victim_ns),
+					  others_idle_ns(r, reason));
 }
 
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)

@@ -22,6 +22,15 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 				  uint32_t *process);
 /* True if this kind means that ranks had no core. */
 bool reason_is_held(enum reason_kind kind);
+/* Time that a rank of the account computed, or was outside MPI if that is all that is known. */
+uint64_t reason_computed_ns(const struct account_rank *r);
+/* The same, mean of the other ranks of its job. */
+uint64_t reason_others_mean_ns(const struct account *a, uint32_t process);
+/*
+ * REASON_COMPUTED: true if most of its waiting is explained by some ranks computing more than
+ * others in total. Otherwise the ranks compute at different times.
+ */
+bool reason_is_uneven(const struct account *a, const struct reason *r);
 /* The reason's cost divided by the number of ranks. */
 uint64_t reason_share_ns(const struct reasons *r, const struct reason *reason);
 /* Sets known, low_ns and high_ns of a reason. w may be NULL: then nothing is replayed. */
@@ -42,7 +51,7 @@ struct said {
 void reason_held_words(const struct said *s);
 /* True if ranks other than the victim lost time, too. */
 bool reason_has_others(const struct reason *r);
-/* The other rank if the account has exactly two, else FINDING_NOBODY. */
+/* The other rank if the process's job has exactly two, else FINDING_NOBODY. */
 uint32_t reason_other_rank(const struct said *s, uint32_t process);
 /* Takes over text, capitalises it and adds a full stop. */
 char *reason_sentence(char *text);
@@ -58,6 +67,9 @@ char *words_who(const struct said *s, char *text, uint32_t process);
 char *words_waited_in(const struct said *s, char *text);
 /* "MPI_Send (app.c:17)", after before: call that ended most waiting; nothing if unknown */
 char *words_next_call(const struct said *s, char *text, const char *before);
+/* the same of one of the reason's roots */
+char *words_root_call(const struct said *s, const struct cause *root, char *text,
+		      const char *before);
 /* " (all ranks: 0.53 s)": own_ns; nothing if only the victim lost time */
 char *words_all(const struct said *s, char *text);
 /*

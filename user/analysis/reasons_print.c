@@ -126,6 +126,8 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 	uint_json(j, "shorter_high_ns", reason->known != GAIN_UNKNOWN, reason->high_ns);
 	if (reason->kind == REASON_COMPUTED)
 		function_json(j, &reason->in);
+	if (reason->kind == REASON_SLEPT)
+		json_out_key_string(j, "slept_mostly", sleep_names[reason->slept]);
 	json_out_key_string(j, "text", reason->title);
 	json_out_key_string(j, "evidence", reason->evidence);
 	json_out_key_string(j, "action", reason->action);
