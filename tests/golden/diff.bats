@@ -72,8 +72,8 @@ table() { awk -v t="$1" '!NF { on = 0 } index($0, t) == 1 || index($0, "  " t) =
 @test "diff: what changed, in all tables, most first" {
 	diff_of before.pov after.pov >got
 	head -2 got | diff - <(cat <<-END
-	  before  before.pov: recorded for 19.000 ms, 2 ranks, 4 CPUs
-	  after   after.pov: recorded for 22.000 ms, 2 ranks, 4 CPUs
+	  before  before.pov: recorded for 19.000 ms, 17.500 ms from MPI_Init to MPI_Finalize, 2 ranks, 4 CPUs
+	  after   after.pov: recorded for 22.000 ms, 20.500 ms from MPI_Init to MPI_Finalize, 2 ranks, 4 CPUs
 	END
 	)
 	diff <(table 'all ranks' <got) - <<-END

@@ -271,13 +271,13 @@ sleeps() {
 @test "screen: the CPUs that are left for a stranger" {
 	# rank 1 waits nearly all the time: its CPU will do
 	bystander | ranks 2 802200 | trace waits
-	"$POVTRACE" report waits.pov | grep '→ Keep it off CPU 0: taskset -cp 1 2745, or a cpuset'
+	"$POVTRACE" report waits.pov | grep '→ Keep it off CPU 0: taskset -acp 1 2745, or a cpuset'
 	# it computes: no CPU is left
 	{ bystander | sed '/^call.*tid=200/d'; recv 1 702010 100100 0; } | ranks 2 802200 | trace computes
 	"$POVTRACE" report computes.pov | grep '→ Every CPU has a busy rank: run other work elsewhere or at another time'
 	# there are more CPUs than ranks
 	sed 's/"cpus":2/"cpus":4/' computes.txt | trace more
-	"$POVTRACE" report more.pov | grep '→ Keep it off CPU 0: taskset -cp 1-3 2745, or a cpuset'
+	"$POVTRACE" report more.pov | grep '→ Keep it off CPU 0: taskset -acp 1-3 2745, or a cpuset'
 }
 
 # Another one has the core of rank 0 for 0.7 ms before MPI_Init.

@@ -417,8 +417,9 @@ static void look_at(struct mapping *m)
 	whatif_messages(m->a->whatif, message_add, m);
 	times_make(m);
 	if (!m->pairs.cnt) {
-		advise_nothing(m->a, &strategy_mapping,
-			       xstrdup("No message between two ranks was matched"));
+		advise_nothing(
+			m->a, &strategy_mapping,
+			xstrdup("No message between two ranks was sent, or none was matched"));
 	} else if (!places_exchange(m)) {
 		advise_nothing(
 			m->a, &strategy_mapping,

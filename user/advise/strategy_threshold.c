@@ -422,8 +422,9 @@ static void conclude(void *data, struct advise *a)
 		any = true;
 	}
 	if (!any)
-		advise_nothing(t->a, &strategy_threshold,
-			       xstrdup("No message was matched with its receive"));
+		advise_nothing(
+			t->a, &strategy_threshold,
+			xstrdup("No message was sent, or none was matched with its receive"));
 }
 
 const struct strategy strategy_threshold = {

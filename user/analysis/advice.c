@@ -96,9 +96,9 @@ static char *advice_cpus_text(const struct findings *f, uint32_t host_idx)
 		text = advice_elsewhere();
 	else if (n == model_host_get(f->model, host_idx)->nr_cpus)
 		text = xstrdup("run other work at another time, or keep it off the ranks' CPUs "
-			       "(taskset -cp, or AllowedCPUs= of its systemd unit)");
+			       "(taskset -acp, or AllowedCPUs= of its systemd unit)");
 	else
-		text = xasprintf("run other work at another time, or on CPU %s only (taskset -cp "
+		text = xasprintf("run other work at another time, or on CPU %s only (taskset -acp "
 				 "%s, or AllowedCPUs= of its systemd unit)",
 				 label, label);
 	free(label);

@@ -50,9 +50,9 @@ static char *words_cpu_of(const struct said *s, char *text, const struct contest
 	return words(text, "CPU %s", cpu_label(s->f->model, c->cpu, label));
 }
 
-static bool is_bound(const struct said *s, const struct contest *c)
+static bool is_bound(const struct said *s, const struct model_thread *t)
 {
-	const struct demand_mask *mask = demand_mask_of(&s->f->demand, c->waiter);
+	const struct demand_mask *mask = demand_mask_of(&s->f->demand, t);
 
 	return mask && mask->nr == 1;
 }
@@ -82,9 +82,9 @@ static char *held_title(const struct said *s, const struct contest *c)
 		if (!c || !reason_is_one(s->r))
 			return words(text, " had cores that ranks needed");
 		text = words_cpu_of(s, words(text, " ran on "), c);
-		text = words(text, is_bound(s, c) ? ", to which " : ", which ");
+		text = words(text, is_bound(s, c->waiter) ? ", to which " : ", which ");
 		text = words_who(s, text, c->waiter->proc->idx);
-		return words(text, is_bound(s, c) ? " is bound" : " needed");
+		return words(text, is_bound(s, c->waiter) ? " is bound" : " needed");
 	case REASON_HELD_BY_RANK:
 		return words(text, "Ranks took cores from each other");
 	case REASON_HELD_BY_SELF:
@@ -113,6 +113,9 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 	    s->r->kind != REASON_HELD_BY_SELF) {
 		text = words_who(s, words(text, ", mostly while "), c->holder->proc->idx);
 		text = words_cpu_of(s, words(text, " ran on "), c);
+		if (s->r->kind == REASON_HELD_BY_RANK && is_bound(s, c->waiter) &&
+		    is_bound(s, c->holder))
+			text = words(text, ", to which both are bound");
 	} else if (c && s->r->kind == REASON_HELD_BY_SELF) {
 		text = words_cpu_of(
 			s, words(text, ", mostly while thread %u ran on ", c->holder->tid), c);
@@ -133,7 +136,7 @@ static char *off_action(const struct said *s, const struct contest *c)
 	}
 	cpus = cpus_label(s->f->model, host_idx, free_cpus, 3);
 	text = words_cpu_of(s, xstrdup("keep it off "), c);
-	text = words(text, ": taskset -cp %s %u, or a cpuset (AllowedCPUs= of its systemd unit)",
+	text = words(text, ": taskset -acp %s %u, or a cpuset (AllowedCPUs= of its systemd unit)",
 		     cpus, c->holder->proc->host_pid);
 	free(cpus);
 	free(free_cpus);

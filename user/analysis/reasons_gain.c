@@ -51,20 +51,50 @@ uint64_t reason_others_mean_ns(const struct account *a, uint32_t process)
 	return (sum_ns - reason_computed_ns(account_of_job(a, job, process))) / (job->n - 1);
 }
 
+/* Computing of the rank to blame; or of the job's rank that computed most, if several are. */
+static uint64_t most_computed_ns(const struct account *a, const struct reason *r)
+{
+	uint64_t most_ns = reason_computed_ns(account_of(a, r->process));
+
+	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
+		most_ns = u64_max(most_ns, reason_computed_ns(&a->rank[r->job->first + i]));
+	return most_ns;
+}
+
 bool reason_is_uneven(const struct account *a, const struct reason *r)
 {
-	uint64_t most_ns = reason_computed_ns(account_of(a, r->process)), explained_ns = 0;
+	uint64_t most_ns, explained_ns = 0;
 
 	if (!r->job)
 		return false;
-	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
-		most_ns = u64_max(most_ns, reason_computed_ns(&a->rank[r->job->first + i]));
+	most_ns = most_computed_ns(a, r);
 	if (r->process != FINDING_NOBODY)
 		explained_ns = (r->job->n - 1) *
 			       u64_minus(most_ns, reason_others_mean_ns(a, r->process));
 	for (uint32_t i = 0; i < r->job->n && r->process == FINDING_NOBODY; i++)
 		explained_ns += most_ns - reason_computed_ns(&a->rank[r->job->first + i]);
 	return 2 * explained_ns >= r->waited_ns;
+}
+
+/*
+ * How much shorter the run could be if ranks computed at the same time, and as much as each other.
+ * A wait may have several causes, so that the share of this one is less than what that saves.
+ */
+static uint64_t computed_most_ns(const struct reasons *r, const struct reason *reason)
+{
+	const struct account_job *job = reason->job;
+	uint64_t share_ns = reason_share_ns(r, reason), mean_ns, more_ns;
+
+	if (!job || job->n < 2)
+		return share_ns;
+	if (reason_is_uneven(r->account, reason)) {
+		mean_ns = (job->sum.ns[ACCOUNT_COMPUTING] + job->sum.ns[ACCOUNT_OUTSIDE]) / job->n;
+		more_ns = u64_minus(most_computed_ns(r->account, reason), mean_ns);
+		return u64_max(share_ns, u64_min(more_ns, reason->ns));
+	}
+	/* Nobody would take over the work of a rank that is late without computing more. */
+	return reason->process != FINDING_NOBODY ? u64_min(reason->ns / (job->n - 1), r->run_ns) :
+						   share_ns;
 }
 
 /*
@@ -115,11 +145,8 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 	    reason->kind == REASON_UNKNOWN)
 		return;
 	reason->known = GAIN_AT_MOST;
-	reason->high_ns = reason_share_ns(r, reason);
-	/* Nobody would take over the work of a rank that is late without computing more. */
-	if (reason->kind == REASON_COMPUTED && reason->process != FINDING_NOBODY && reason->job &&
-	    reason->job->n > 1 && !reason_is_uneven(r->account, reason))
-		reason->high_ns = u64_min(reason->ns / (reason->job->n - 1), r->run_ns);
+	reason->high_ns = reason->kind == REASON_COMPUTED ? computed_most_ns(r, reason) :
+							    reason_share_ns(r, reason);
 	/* All ranks may have waited for one that slept or had no core, if only to end together. */
 	if (reason->kind != REASON_COMPUTED && reason->kind != REASON_APART)
 		reason->high_ns = u64_min(u64_max(reason->high_ns, reason->victim_ns),

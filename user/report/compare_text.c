@@ -217,12 +217,16 @@ static void print_run(const struct compare *c, int run, FILE *out)
 {
 	const struct report *r = &c->run[run];
 	const struct model_info *info = model_get_info(r->model);
+	uint64_t run_ns = r->reasons.run_ns;
 
 	fprintf(out, "  %-7s ", compare_run_names[run]);
 	for (size_t i = 0; i < r->nsources; i++)
 		text_foreign(out, i ? " " : "", r->source[i].path, 60);
-	fprintf(out, ": recorded for %s, %s, %s\n", NS_TEXT(info->end_ns - info->start_ns),
-		PLURAL_TEXT(r->nranks, "rank", "ranks"), PLURAL_TEXT(info->nr_cpus, "CPU", "CPUs"));
+	fprintf(out, ": recorded for %s, ", NS_TEXT(info->end_ns - info->start_ns));
+	if (run_ns)
+		fprintf(out, "%s from MPI_Init to MPI_Finalize, ", NS_TEXT(run_ns));
+	fprintf(out, "%s, %s\n", PLURAL_TEXT(r->nranks, "rank", "ranks"),
+		PLURAL_TEXT(info->nr_cpus, "CPU", "CPUs"));
 }
 
 /* Notes reasons to doubt a run. */
