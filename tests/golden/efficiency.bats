@@ -214,6 +214,17 @@ sleeps() {
 	[ "$(tr '\n' ' ' <names)" = "device stopped own_thread other_process interrupt " ]
 }
 
+@test "screen: many small messages are what takes time" {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		send 0 $((2000 + 30 * i)) 20 1
+		recv 1 $((2000 + 30 * i)) 21 0
+	done | ranks 2 11020 | trace storm
+	"$POVTRACE" report storm.pov | tr -s ' \n' ' ' >line
+	cat line
+	grep -q 'Messages and collectives take time.* Rank 0 sent rank 1 300 messages of 8 B on average, one right after another\. → Pack what goes to one rank into one message' line
+}
+
 @test "screen: jobs have causes, means and limits of their own" {
 	{
 		barrier 0 42000 2

@@ -87,6 +87,10 @@ char *words_site(const struct findings *f, char *text, const struct model_site *
  * most 5.3 ms in MPI_Win_complete at 0.455 s)"
  */
 char *words_waiters(const struct findings *f, char *text, const struct waited_for *w, uint32_t n);
+/* "rank 0 sent rank 1 20,000 messages of 8 B on average, one right after another" */
+char *words_storm(const struct findings *f, char *text, const struct storm *s);
+/* The storm in whose sending calls most time was; NULL: none. */
+const struct storm *storm_most(const struct findings *f);
 /* "; and 2 more" if n exceeds NAMED */
 char *words_more(char *text, uint32_t n);
 
@@ -115,6 +119,8 @@ char *advice_target(const struct findings *f);
  */
 uint32_t advice_cpus(const struct findings *f, uint32_t host_idx, uint32_t but,
 		     struct model_mask *out);
+/* Complete advice for a storm of small messages. */
+char *advice_storm(void);
 /* Complete advice if there are no such CPUs. */
 char *advice_elsewhere(void);
 /* Complete advice to keep the holder off the waiter's cores. */

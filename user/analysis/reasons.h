@@ -93,6 +93,8 @@ void reasons_release(struct reasons *r);
 /* Largest possible saving if the reason is fixed. The list is sorted by it. */
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason);
 
+/* True if this kind means that ranks had no core. */
+bool reason_is_held(enum reason_kind kind);
 /* True if exactly one process is to blame. */
 bool reason_is_one(const struct reason *r);
 /* Makes title, evidence and action (reasons_text.c). */

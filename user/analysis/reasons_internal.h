@@ -20,8 +20,6 @@
  */
 enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint32_t waiter,
 				  uint32_t *process);
-/* True if this kind means that ranks had no core. */
-bool reason_is_held(enum reason_kind kind);
 /* Time that a rank of the account computed, or was outside MPI if that is all that is known. */
 uint64_t reason_computed_ns(const struct account_rank *r);
 /* The same, mean of the other ranks of its job. */

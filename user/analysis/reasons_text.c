@@ -381,6 +381,26 @@ static void polling_words(const struct said *s)
 			       "--functions --messages.");
 }
 
+/* True if a storm's sending calls took so much that sending and receiving it took most. */
+static bool is_storm(const struct said *s, const struct storm *storm)
+{
+	return storm && 3 * storm->ns >= s->r->own_ns;
+}
+
+static void storm_words(const struct said *s)
+{
+	const struct storm *storm = storm_most(s->f);
+	char *text;
+
+	if (s->r->kind != REASON_TRANSFER || !is_storm(s, storm))
+		return;
+	free(s->r->action);
+	text = reason_sentence(words_storm(s->f, xstrdup(""), storm));
+	s->r->evidence = words(s->r->evidence, " %s", text);
+	free(text);
+	s->r->action = reason_sentence(advice_storm());
+}
+
 /* What helps depends on what took most: recording calls or switches, or the collector. */
 static void tracing_words(const struct said *s)
 {
@@ -435,6 +455,7 @@ static void plain_words(const struct said *s)
 	s->r->evidence = reason_sentence(text);
 	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
 	polling_words(s);
+	storm_words(s);
 	tracing_words(s);
 }
 

@@ -100,12 +100,33 @@ void storms_release(struct storms *a)
 
 /* ---- the finding ---- */
 
+char *words_storm(const struct findings *f, char *text, const struct storm *s)
+{
+	return words(text, "%s sent rank %d %s of %s on average, one right after another",
+		     phrase_process(f, s->sender).text, s->peer_world,
+		     phrase_count(s->messages, "message", "messages").text,
+		     phrase_bytes(s->bytes / s->messages).text);
+}
+
+char *advice_storm(void)
+{
+	return xstrdup("pack what goes to one rank into one message (MPI_Pack, a derived "
+		       "datatype, a buffer of the program's own)");
+}
+
+const struct storm *storm_most(const struct findings *f)
+{
+	const struct storm *s, *most = NULL;
+
+	for (size_t at = 0; (s = map_next(&f->storms.pairs, &at, NULL));)
+		if (s->storms && finding_counts(f, s->sender) && (!most || s->ns > most->ns))
+			most = s;
+	return most;
+}
+
 static char *storm_text(const struct findings *f, const struct storm *s)
 {
-	char *text = xasprintf("%s sent rank %d %s of %s on average one close behind the other",
-			       phrase_process(f, s->sender).text, s->peer_world,
-			       phrase_count(s->messages, "message", "messages").text,
-			       phrase_bytes(s->bytes / s->messages).text);
+	char *text = words_storm(f, xstrdup(""), s);
 
 	if (s->func)
 		text = words(text, ", by %s", s->func->name);
@@ -122,18 +143,14 @@ void find_storms(struct findings *f)
 	for (size_t at = 0; (s = map_next(&f->storms.pairs, &at, NULL));) {
 		if (!s->storms || !finding_counts(f, s->sender))
 			continue;
-		finding_add(
-			f,
-			&(struct finding){
-				.kind = "small_message_storm",
-				.cost_ns = s->ns,
-				.text = storm_text(f, s),
-				.advice = xstrdup(
-					"pack what goes to one rank into one message (MPI_Pack, a "
-					"derived datatype, a buffer of the program's own)"),
-				.process = s->sender->idx,
-				.from_ns = s->worst_from_ns,
-				.to_ns = s->worst_to_ns,
-			});
+		finding_add(f, &(struct finding){
+				       .kind = "small_message_storm",
+				       .cost_ns = s->ns,
+				       .text = storm_text(f, s),
+				       .advice = advice_storm(),
+				       .process = s->sender->idx,
+				       .from_ns = s->worst_from_ns,
+				       .to_ns = s->worst_to_ns,
+			       });
 	}
 }

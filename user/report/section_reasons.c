@@ -16,6 +16,19 @@ static bool is_shown(const struct report *r, const struct reason *reason)
 			      r->opt->details == DETAIL_ALL ? 0 : r->opt->min_pct);
 }
 
+/* True if the replay, had there been room, would say more of a reason that is shown. */
+static bool is_limited(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->reasons.n; i++) {
+		const struct reason *reason = &r->reasons.reason[i];
+
+		if (reason_is_held(reason->kind) && reason->known == GAIN_AT_MOST &&
+		    is_shown(r, reason))
+			return true;
+	}
+	return false;
+}
+
 void text_reasons_doubts(const struct report *r, FILE *out)
 {
 	struct match_ends ends = match_ends_of(&r->sum.matching);
@@ -36,10 +49,11 @@ void text_reasons_doubts(const struct report *r, FILE *out)
 			  "transfer (--findings).",
 			  PLURAL_TEXT(r->findings.arrivals.uncertain, "collective call",
 				      "collective calls"));
-	if (r->too_long)
-		text_note(out,
-			  "The recording is too long for the report to replay: \"shorter by\" has "
-			  "only limits. povtrace advise replays it whole.");
+	if (r->too_long && is_limited(r))
+		text_note(
+			out,
+			"The recording is too long for the report to replay: for ranks without a "
+			"core, \"shorter by\" has only limits. povtrace advise replays it whole.");
 }
 
 const struct reason **reasons_shown(const struct report *r, uint32_t *shown,
