@@ -38,10 +38,15 @@ static void note_print(FILE *out, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 static void note_print(FILE *out, const char *fmt, va_list ap)
 {
-	char *text;
+	char *text, *to;
 
 	if (vasprintf(&text, fmt, ap) < 0)
 		die("out of memory");
+	to = text;
+	for (const char *from = text; *from; from++) /* drops repeated and leading blanks */
+		if (*from != ' ' || (to > text && to[-1] != ' '))
+			*to++ = *from;
+	*to = '\0';
 	text_wrapped_print(out, "  ", text, TEXT_NOTE_WIDTH - 2);
 	free(text);
 }
