@@ -167,6 +167,15 @@ static void *pool_map(int fd, u64 bytes, bool few)
 	return p;
 }
 
+/* Maps the page for children. Without it, their calls are not counted. */
+static void forks_map(int fd)
+{
+	long p = sys6(__NR_mmap, 0, POV_PRELOAD_FORKS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      (long)POV_PRELOAD_FORKS_AT);
+
+	area_forks(sys_failed(p) ? NULL : (void *)p);
+}
+
 /* Returns true if address space is limited (ulimit -v). */
 static bool memory_is_limited(void)
 {
@@ -199,6 +208,7 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 			pool_bytes = 0;
 			return false;
 		}
+		forks_map(fd[1]);
 		area_pool(p, few ? POV_PRELOAD_SLOTS_FEW : POV_PRELOAD_SLOTS,
 			  few ? POV_PRELOAD_SLOT_BYTES_FEW : POV_PRELOAD_SLOT_BYTES);
 	}
