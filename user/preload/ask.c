@@ -328,7 +328,8 @@ static bool sockets_each(bool (*fn)(const void *ctx, const char *name), const vo
 		return false;
 	for (int stopped = 0; stopped < 2 && !done; stopped++) {
 		sys3(__NR_lseek, dir, 0, 0 /* SEEK_SET */);
-		while (!done && (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
+		while (!done &&
+		       (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
 			for (long at = 0; at < bytes && !done; at += e->bytes) {
 				e = (const struct entry *)(names + at);
 				done = socket_fits(e->name, stopped) && fn(ctx, e->name);

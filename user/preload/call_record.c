@@ -335,8 +335,8 @@ static __always_inline void sample_take(enum pov_half_of of, u64 from_ns)
  */
 static bool recording_is_left(u64 sp)
 {
-	if (sp > busy)
-		return !is_on_signal_stack();
+	if (sp >= busy)
+		return sp == busy || !is_on_signal_stack();
 	return !stack_lasts(busy, sp) || *(const volatile u64 *)busy != (busy ^ CANARY);
 }
 
