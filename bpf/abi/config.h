@@ -425,7 +425,9 @@ enum pov_miss {
 	POV_MISS_THREADS = 1,  /* no room for another thread's state */
 	POV_MISS_NO_ENTRY = 2, /* a return without its entry (began before attaching) */
 	POV_MISS_WAIT = 3,     /* a target went on before a file had been inspected */
-	POV_MISS_CNT = 4,
+	/* a signal handler's, while its thread was recording another call */
+	POV_MISS_BUSY = 4,
+	POV_MISS_CNT = 5,
 };
 
 /* Other counters of the kernel half; index of the stat counters. */

@@ -21,7 +21,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 9
+#define POV_PRELOAD_VERSION 10
 
 enum pov_preload_wish {
 	/*
@@ -223,9 +223,18 @@ enum pov_preload_world {
 	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_RING_SECOND + \
 	 2 * POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 256
-#define POV_PRELOAD_POOL_BYTES                                                          \
+/*
+ * At the pool's end there is a page that processes inherit that are forked and execute no program.
+ * They count their calls here if they get no pool of their own.
+ */
+struct pov_preload_forks {
+	pov_u64 lost;
+};
+#define POV_PRELOAD_FORKS_BYTES 4096
+#define POV_PRELOAD_FORKS_AT                                                            \
 	((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_RING_THIRD + \
 	 POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_POOL_BYTES (POV_PRELOAD_FORKS_AT + POV_PRELOAD_FORKS_BYTES)
 /* Slots of a process with a small address space (ulimit -v); each has the smallest ring only. */
 #define POV_PRELOAD_SLOTS_FEW 48
 #define POV_PRELOAD_SLOT_BYTES_FEW \

@@ -110,6 +110,7 @@ static void misses_read(struct losses *a, const json_t *end)
 		{"no_entry", 0}, /* the calls began before the recording */
 		{"wait", LOSS_MISSED_CALLS},
 		{"threads", LOSS_MISSED_CALLS},
+		{"handlers", LOSS_MISSED_CALLS},
 	};
 	const char *name;
 	uint32_t bits;

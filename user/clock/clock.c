@@ -84,7 +84,7 @@ static int slot_of(struct server *s, int conn)
 	if (stat(path, &st) || st.st_uid != who.uid)
 		/* the process has ended, or the pid belongs to another user */
 		return -ESRCH;
-	if (!proc_same_clock(who.pid)) /* the page's times are in our CLOCK_MONOTONIC */
+	if (!proc_same_namespace(who.pid, "time")) /* the page's times are in our CLOCK_MONOTONIC */
 		return -EXDEV;
 	if (s->all)
 		return clock_slots_adopt(s->slots, who.pid);

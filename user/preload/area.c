@@ -20,6 +20,7 @@ __thread struct pov_preload_area *area;
 __thread struct ring ring;
 
 static char *pool;
+static struct pov_preload_forks *forks; /* of this process's pool, or of an ancestor's */
 static u32 process;
 static bool tid_is_kept;
 
@@ -162,6 +163,11 @@ void area_pool(void *p, u32 cnt, u32 bytes)
 		record_calibrate();
 }
 
+void area_forks(struct pov_preload_forks *page)
+{
+	forks = page;
+}
+
 u64 area_pool_address(u32 *bytes)
 {
 	*bytes = slot_bytes;
@@ -191,17 +197,19 @@ static void lost_tell(void)
 	if (!__atomic_load_n(&setup->collector_ns, __ATOMIC_RELAXED) ||
 	    (until && clock_now() >= until))
 		return;
-	__atomic_fetch_add(&first->no_area, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&first->lost[POV_CLASS_CALL], 1, __ATOMIC_RELEASE);
+	if (pool) {
+		__atomic_fetch_add(&first->no_area, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&first->lost[POV_CLASS_CALL], 1, __ATOMIC_RELEASE);
+	} else if (forks) {
+		__atomic_fetch_add(&forks->lost, 1, __ATOMIC_RELAXED);
+	}
 }
 
 bool area_find(void)
 {
 	if (!*area_same_process)
 		child_begin();
-	if (area || !pool)
-		return area;
-	if (slot_claim())
+	if (area || (pool && slot_claim()))
 		return true;
 	lost_tell();
 	return false;

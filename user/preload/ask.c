@@ -167,6 +167,15 @@ static void *pool_map(int fd, u64 bytes, bool few)
 	return p;
 }
 
+/* Maps the page for children. Without it, their calls are not counted. */
+static void forks_map(int fd)
+{
+	long p = sys6(__NR_mmap, 0, POV_PRELOAD_FORKS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		      (long)POV_PRELOAD_FORKS_AT);
+
+	area_forks(sys_failed(p) ? NULL : (void *)p);
+}
+
 /* Returns true if address space is limited (ulimit -v). */
 static bool memory_is_limited(void)
 {
@@ -199,6 +208,7 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 			pool_bytes = 0;
 			return false;
 		}
+		forks_map(fd[1]);
 		area_pool(p, few ? POV_PRELOAD_SLOTS_FEW : POV_PRELOAD_SLOTS,
 			  few ? POV_PRELOAD_SLOT_BYTES_FEW : POV_PRELOAD_SLOT_BYTES);
 	}
@@ -256,14 +266,32 @@ static bool begins_with(const char *text, const char *with)
 	return true;
 }
 
-static long socket_connected(const char *name)
+#define STAT_BYTES 64 /* up to the state: "PID (NAME) STATE" */
+
+/* Returns true if the recorder that has this socket is stopped (ctrl-Z): it answers nobody. */
+static bool recorder_is_stopped(const char *name)
 {
-	return begins_with(name, POV_PRELOAD_SOCKET) ? recorder_connect(name) : -1;
+	const char *number = name + sizeof(POV_PRELOAD_SOCKET) - 1;
+	char path[32] = "/proc/", stat[STAT_BYTES];
+	u64 len = sizeof("/proc/") - 1;
+	long fd, at;
+
+	while (*number >= '0' && *number <= '9' && len < sizeof(path) - sizeof("/stat"))
+		path[len++] = *number++;
+	memcpy(path + len, "/stat", sizeof("/stat"));
+	fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (sys_failed(fd))
+		return false;
+	at = sys3(__NR_read, fd, (long)stat, sizeof(stat)) - 3;
+	sys3(__NR_close, fd, 0, 0);
+	while (at > 0 && stat[at] != ')')
+		at--;
+	return at > 0 && (stat[at + 2] == 'T' || stat[at + 2] == 't');
 }
 
 static bool plan_ask(const void *ctx, const char *name)
 {
-	long conn = socket_connected(name);
+	long conn = recorder_connect(name);
 	bool taken = !sys_failed(conn) && plan_take(conn);
 
 	if (!sys_failed(conn))
@@ -278,21 +306,35 @@ struct entry { /* struct linux_dirent64 */
 	char name[];
 };
 
-/* Calls fn with the names of sockets until it returns true; then returns true. */
+static bool socket_fits(const char *name, bool stopped)
+{
+	return begins_with(name, POV_PRELOAD_SOCKET) && recorder_is_stopped(name) == stopped;
+}
+
+/*
+ * Calls fn with the names of sockets until it returns true; then returns true. Those of stopped
+ * recorders come last, because asking one takes ANSWER_SECONDS.
+ */
 static bool sockets_each(bool (*fn)(const void *ctx, const char *name), const void *ctx)
 {
 	long dir = sys4(__NR_openat, AT_FDCWD, (long)POV_PRELOAD_DIR,
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	_Alignas(8) char names[NAMES_BYTES];
+	const struct entry *e;
 	bool done = false;
 	long bytes;
 
 	if (sys_failed(dir))
 		return false;
-	while (!done && (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
-		for (long at = 0; at < bytes && !done;
-		     at += ((const struct entry *)(names + at))->bytes)
-			done = fn(ctx, ((const struct entry *)(names + at))->name);
+	for (int stopped = 0; stopped < 2 && !done; stopped++) {
+		sys3(__NR_lseek, dir, 0, 0 /* SEEK_SET */);
+		while (!done &&
+		       (bytes = sys3(__NR_getdents64, dir, (long)names, sizeof(names))) > 0)
+			for (long at = 0; at < bytes && !done; at += e->bytes) {
+				e = (const struct entry *)(names + at);
+				done = socket_fits(e->name, stopped) && fn(ctx, e->name);
+			}
+	}
 	sys3(__NR_close, dir, 0, 0);
 	return done;
 }
@@ -304,7 +346,7 @@ bool ask_plan(void)
 
 static bool program_ask(const void *ctx, const char *name)
 {
-	long conn = socket_connected(name);
+	long conn = recorder_connect(name);
 	struct pov_preload_answer a = {};
 	int none[FDS];
 	bool answered;

@@ -5,6 +5,7 @@
  */
 #include "preload/call_record.h"
 
+#include <signal.h>
 #include <linux/time_types.h>
 
 #include "preload/area.h"
@@ -20,8 +21,11 @@
 struct cfg cfg;
 u64 type_generation[TYPE_GENERATIONS];
 struct pov_bindings process_bindings;
-/* True inside this library: calls of a signal handler that interrupts it are not recorded. */
-static __thread bool busy;
+/*
+ * Address of the mark of the call that is being recorded; 0: none is. Calls of a signal handler that
+ * interrupts this are not recorded.
+ */
+static __thread u64 busy;
 
 static long (*vdso_getcpu)(u32 *cpu, u32 *node, void *unused);
 static ptrdiff_t rseq_offset; /* 0: unknown */
@@ -249,6 +253,14 @@ static __always_inline bool frame_lasts(u64 trampoline, u64 sp, u64 here)
 	return stack_lasts(sp, here) && *(const volatile u64 *)sp == (sp ^ CANARY);
 }
 
+/* Asks the kernel whether the thread handles a signal on a stack of its own. */
+static bool is_on_signal_stack(void)
+{
+	stack_t ss;
+
+	return !sys3(__NR_sigaltstack, 0, (long)&ss, 0) && ss.ss_flags & SS_ONSTACK;
+}
+
 static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, u64 size)
 {
 	(void)t;
@@ -317,14 +329,47 @@ static __always_inline void sample_take(enum pov_half_of of, u64 from_ns)
 
 /* ---- both ends of a call ---- */
 
+/*
+ * Returns true if a signal handler has left the recording of another call by a jump. Else it is
+ * still interrupted. sp: mark of a call that begins or returns now
+ */
+static bool recording_is_left(u64 sp)
+{
+	if (sp >= busy)
+		return sp == busy || !is_on_signal_stack();
+	return !stack_lasts(busy, sp) || *(const volatile u64 *)busy != (busy ^ CANARY);
+}
+
+/* False: this thread is just recording another call. */
+static __noinline bool recording_take_over(u64 sp)
+{
+	if (!recording_is_left(sp))
+		return false;
+	poll_again.hook = NULL;
+	brief = NULL;
+	return true;
+}
+
+static void interrupting_count(const struct hook *hook)
+{
+	u64 until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
+
+	if (area && *area_same_process && !setup->fn[hook->row].unused &&
+	    (!until || clock_now() < until))
+		count(POV_COUNT_MISS(POV_MISS_BUSY));
+}
+
 bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *mark)
 {
 	u64 until, now, sp = (u64)mark;
 	const struct pov_fn *fn;
 
-	if (busy)
+	if (busy && !recording_take_over(sp)) {
+		interrupting_count(hook);
 		return false;
-	busy = true;
+	}
+	mark->canary = sp ^ CANARY;
+	busy = sp;
 	if ((!area || !*area_same_process) && !area_find())
 		goto out;
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
@@ -334,7 +379,6 @@ bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *ma
 	now = clock_now();
 	if (until && now >= until)
 		goto out;
-	mark->canary = sp ^ CANARY;
 	if (fn->brief && !fn->counted && brief_begin(&area->state, hook, fn, args, sp, now)) {
 		poll_again.hook = NULL;
 		sample_take(POV_HALF_BRIEF_BEGIN, now);
@@ -345,10 +389,10 @@ bool record_begin(const struct hook *hook, const u64 *args, struct call_mark *ma
 			sample_take(POV_HALF_BEGIN, now);
 		}
 	}
-	busy = false;
+	busy = 0;
 	return true;
 out:
-	busy = false;
+	busy = 0;
 	return false;
 }
 
@@ -380,9 +424,10 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 	struct pov_thread *t;
 	u64 until, now;
 
-	if (busy || !area)
+	if (!area || !*area_same_process || /* a callback may have forked */
+	    (busy && !recording_take_over((u64)mark)))
 		return;
-	busy = true;
+	busy = (u64)mark;
 	now = clock_now();
 	until = __atomic_load_n(&setup->calls_until, __ATOMIC_RELAXED);
 	t = &area->state;
@@ -392,7 +437,7 @@ void record_end(const struct call_mark *mark, u64 ret, u64 site)
 		else if (!poll_end(t, (u64)mark, ret, site, now))
 			call_return(t, (u64)mark, ret, now);
 	}
-	busy = false;
+	busy = 0;
 }
 
 /* ---- calibration ---- */
@@ -438,10 +483,10 @@ static u64 batch_counted_ns(u32 row)
 
 	fn.counted = 1;
 	for (int i = 0; i < BATCH_CALLS; i++) {
-		busy = true;
 		mark.canary = (u64)&mark ^ CANARY;
+		busy = (u64)&mark;
 		call_begin(&hook, &fn, args, (u64)&mark, clock_now());
-		busy = false;
+		busy = 0;
 		record_end(&mark, 0, 0);
 	}
 	end = clock_now();
@@ -502,12 +547,12 @@ void record_calibrate(void)
 {
 	u64 head = area->head;
 	u32 row = row_plain();
-	bool was = busy;
+	u64 was = busy;
 
 	poll_again.hook = NULL; /* it may belong to another area */
 	if (row == setup->rows)
 		return;
-	busy = false;
+	busy = 0;
 	area->cost_ps = median_ps(batch_called_ns, row);
 	area->counted_ps = median_ps(batch_counted_ns, row_sized(row));
 	area->brief_ps = median_ps(batch_called_ns, row_brief(row));

@@ -36,6 +36,7 @@ hook_enter:
 	mov %rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	sub $FRAME, %rsp
+	and $-16, %rsp			/* callers by hand leave it as they like */
 	mov %r11, HOOK(%rbp)
 	mov %rax, RAX(%rbp)
 	mov %rdi, ARGS(%rbp)
@@ -85,13 +86,13 @@ hook_enter:
 	cmpb $0, BEGUN(%rbp)
 	je 6f
 	mov %rax, RAX(%rbp)
-	movaps %xmm0, XMM0(%rbp)
+	movups %xmm0, XMM0(%rbp)
 	lea MARK(%rbp), %rdi
 	mov %rax, %rsi
 	mov 8(%rbp), %rdx
 	call record_end
 	mov RAX(%rbp), %rax
-	movaps XMM0(%rbp), %xmm0
+	movups XMM0(%rbp), %xmm0
 6:	leave
 	.cfi_remember_state
 	.cfi_def_cfa %rsp, 8
@@ -159,12 +160,10 @@ hook_nothing:
 	.size hook_nothing, . - hook_nothing
 
 /*
- * exec_enter: execve was called. Calls exec_before, and makes the system call with the environment
- * that this returns. If it fails, execve's first instruction is executed here and execve continues
- * after it: it fails once more and sets errno.
+ * exec_enter: execve was called. Calls exec_before, which executes the program itself if it wants
+ * another environment for it. Else execve's first instruction is executed here, and execve
+ * continues after it.
  */
-#define EXEC_ROOM 8192
-
 	.globl exec_enter
 	.hidden exec_enter
 	.type exec_enter, @function
@@ -180,16 +179,11 @@ exec_enter:
 	push %rsi
 	push %rdx
 	push %rdx
-	sub $EXEC_ROOM, %rsp
-	mov %rsp, %rcx
 	call exec_before
-	mov %rax, %rdx
 	mov -8(%rbp), %rdi
 	mov -16(%rbp), %rsi
-	mov $59, %eax
-	syscall			/* its arguments may be on this stack */
-	mov $59, %eax
 	mov -24(%rbp), %rdx
+	mov $59, %eax
 	leave
 	.cfi_def_cfa %rsp, 8
 	jmp *exec_goes_on(%rip)

@@ -15,8 +15,8 @@
 #include "preload/sys.h"
 
 #define HEAD_BYTES 1024
-#define ENTRIES_MAX 895	 /* pointers; with the next, EXEC_ROOM of enter.S */
-#define VALUE_BYTES 1024 /* room after the pointers for the one changed entry */
+#define ENTRIES_MAX 895	 /* entries of a changed environment, which is on the stack */
+#define VALUE_BYTES 1024 /* longest changed entry */
 
 static const char variable[] = "LD_PRELOAD=", file[] = "/libpovtrace-preload.so";
 static const char *own_path;
@@ -66,6 +66,7 @@ static char *const *variable_find(char *const *envp)
 /* ---- the program ---- */
 
 enum program {
+	PROGRAM_MISSING, /* there is no such file: it will not be executed */
 	PROGRAM_LOADS,	 /* it loads this library */
 	PROGRAM_STATIC,	 /* it loads nothing */
 	PROGRAM_STRANGE, /* it cannot load this library: another C library's, or 32-bit */
@@ -105,11 +106,12 @@ static bool is_privileged(long fd)
 	struct stat st;
 
 	return sys4(__NR_newfstatat, fd, (long)"", (long)&st, AT_EMPTY_PATH) ||
-	       st.st_mode & (04000 | 02000); /* S_ISUID, S_ISGID */
+	       st.st_mode & (04000 | 02000) || /* S_ISUID, S_ISGID */
+	       sys4(__NR_fgetxattr, fd, (long)"security.capability", 0, 0) > 0;
 }
 
 /* Finds out whether a program loads this library. A script's interpreter is assumed to do so. */
-static enum program program_kind(const char *path)
+static __noinline enum program program_kind(const char *path)
 {
 	long fd = sys4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	_Alignas(8) u8 head[HEAD_BYTES];
@@ -117,7 +119,8 @@ static enum program program_kind(const char *path)
 	long bytes;
 
 	if (sys_failed(fd))
-		return PROGRAM_LOADS;
+		return fd == -ENOENT || fd == -ENOTDIR || fd == -EFAULT ? PROGRAM_MISSING :
+									  PROGRAM_LOADS;
 	bytes = sys4(__NR_pread64, fd, (long)head, sizeof(head), 0);
 	privileged = is_privileged(fd);
 	sys3(__NR_close, fd, 0, 0);
@@ -166,52 +169,62 @@ static char *value_with(const char *entry, char *value)
 	return value;
 }
 
-/*
- * Returns the environment with another value of the variable: without this library if own says
- * where its name is, else with it. If there is not enough room, the environment stays as it is; a
- * loader that cannot load the library then prints that it ignores it.
- */
-static char *const *environment_change(char *const *envp, char *const *entry, const char *own,
-				       char **room)
+static u32 entries_count(char *const *envp)
 {
-	char *value = (char *)(room + ENTRIES_MAX + 1);
 	u32 cnt = 0;
 
-	if (text_length(*entry) + (own ? 0 : text_length(own_path) + 1) >= VALUE_BYTES)
-		return envp;
-	value = own ? value_without(*entry, own, value) : value_with(*entry, value);
-	for (char *const *e = envp; *e; e++) {
-		if (cnt == ENTRIES_MAX)
-			return envp;
-		if (e != entry)
-			room[cnt++] = *e;
-		else if (value)
-			room[cnt++] = value;
-	}
-	room[cnt] = NULL;
-	return room;
+	while (envp[cnt])
+		cnt++;
+	return cnt;
 }
 
-char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room)
+/*
+ * Executes the program with another value of the variable: without this library if own says where
+ * its name is, else with it. If that takes too much room, the environment stays as it is; a loader
+ * that cannot load the library then prints that it ignores it. Returns if the program was not
+ * executed.
+ */
+static __noinline void execute_changed(const char *path, char *const *argv, char *const *envp,
+				       char *const *entry, const char *own)
 {
-	char *const *entry = variable_find(envp), *const *with = envp;
+	u64 bytes = text_length(*entry) + (own ? 0 : text_length(own_path) + 1) + 1;
+	u32 entries = entries_count(envp), cnt = 0;
+	char **with, *value;
+
+	if (entries > ENTRIES_MAX || bytes > VALUE_BYTES)
+		return;
+	with = __builtin_alloca((entries + 1) * sizeof(*with) + bytes);
+	value = (char *)(with + entries + 1);
+	value = own ? value_without(*entry, own, value) : value_with(*entry, value);
+	for (char *const *e = envp; *e; e++)
+		if (e != entry)
+			with[cnt++] = *e;
+		else if (value)
+			with[cnt++] = value;
+	with[cnt] = NULL;
+	sys3(__NR_execve, (long)path, (long)argv, (long)with);
+}
+
+void exec_before(const char *path, char *const *argv, char *const *envp)
+{
+	char *const *entry = variable_find(envp);
 	const char *own = entry ? own_in(*entry) : NULL;
 	bool is_there = entry && !sys3(__NR_access, (long)own_path, 4 /* R_OK */, 0);
 	enum program program = program_kind(path);
 
-	(void)argv;
+	if (program == PROGRAM_MISSING)
+		return;
 	if (is_there && program == PROGRAM_LOADS) {
 		/* an empty value means that no library is wanted */
 		if (!own && (*entry)[sizeof(variable) - 1])
-			with = environment_change(envp, entry, NULL, room);
-		if (own || with != envp)
-			return with;
+			execute_changed(path, argv, envp, entry, NULL);
+		if (own)
+			return;
 	}
 	if (program != PROGRAM_STRANGE)
 		ask_program(path);
-	return own && (!is_there || program == PROGRAM_STRANGE) ?
-		       environment_change(envp, entry, own, room) :
-		       envp;
+	if (own && (!is_there || program == PROGRAM_STRANGE))
+		execute_changed(path, argv, envp, entry, own);
 }
 
 struct search {

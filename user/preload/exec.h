@@ -18,7 +18,10 @@ void exec_begin(const struct link_map *own);
 /* In enter.S: the entry from execve, and where execve continues after its first instruction. */
 void exec_enter(void);
 extern u64 exec_goes_on;
-/* Called before execve. Returns the environment to use, which may be a changed one. */
-char *const *exec_before(const char *path, char *const *argv, char *const *envp, char **room);
+/*
+ * Called before execve. Executes the program itself if it must have another environment. Returns if
+ * it need not, or if that failed.
+ */
+void exec_before(const char *path, char *const *argv, char *const *envp);
 
 #endif

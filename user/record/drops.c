@@ -12,10 +12,9 @@
 #include "trace/trace_write.h"
 
 static const char *const miss_names[POV_MISS_CNT] = {
-	[POV_MISS_DEPTH] = "depth",
-	[POV_MISS_THREADS] = "threads",
-	[POV_MISS_NO_ENTRY] = "no_entry",
-	[POV_MISS_WAIT] = "wait",
+	[POV_MISS_DEPTH] = "depth",	  [POV_MISS_THREADS] = "threads",
+	[POV_MISS_NO_ENTRY] = "no_entry", [POV_MISS_WAIT] = "wait",
+	[POV_MISS_BUSY] = "handlers",
 };
 
 void drops_init(struct drops *d, const volatile uint64_t *counters, volatile uint64_t *words,

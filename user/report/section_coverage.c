@@ -302,8 +302,8 @@ static void losses_print(const struct report *r, FILE *out)
 	if (v->preload_no_area)
 		fprintf(out,
 			"             %s of threads that got no memory to record in: too few "
-			"file\n             descriptors (ulimit -n), no memory, or no answer in "
-			"time\n",
+			"file\n             descriptors (ulimit -n), no memory, no way to povtrace "
+			"(a chroot), or no answer in time\n",
 			PLURAL_TEXT(v->preload_no_area, "call is", "calls are"));
 	if (lost > v->preload_no_area)
 		fputs("             larger rings (record --ring-size) lose less\n", out);
@@ -376,6 +376,8 @@ static const char *miss_text(const char *name)
 		{"no_entry", "calls left out because they had begun before attaching"},
 		{"wait", "files that programs ran before povtrace had examined them: first calls "
 			 "may be missing"},
+		{"handlers", "calls of signal handlers not recorded because their thread was just "
+			     "recording another call"},
 		{"recursion", "events not recorded because that CPU was already in a probe"},
 	};
 	size_t i;

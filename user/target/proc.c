@@ -470,14 +470,15 @@ size_t proc_threads(pid_t pid, pid_t *tid, size_t max)
 	return n;
 }
 
-bool proc_same_clock(pid_t pid)
+bool proc_same_namespace(pid_t pid, const char *kind)
 {
 	struct stat mine, theirs;
-	char path[64];
+	char path[64], own[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
-	if (stat("/proc/self/ns/time", &mine) || stat(path, &theirs))
-		return true; /* Linux before 5.6 */
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
+	snprintf(own, sizeof(own), "/proc/self/ns/%s", kind);
+	if (stat(own, &mine) || stat(path, &theirs))
+		return true; /* the kernel has no such namespaces (time: before 5.6) */
 	return mine.st_ino == theirs.st_ino;
 }
 

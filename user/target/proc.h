@@ -72,8 +72,11 @@ bool proc_alive(pid_t pid);
 pid_t proc_thread_find(pid_t pid, pid_t own);
 /* Lists the threads' numbers, at most max, and returns how many. */
 size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
-/* Returns true if the process has our CLOCK_MONOTONIC: a time namespace may have another one. */
-bool proc_same_clock(pid_t pid);
+/*
+ * Returns true if the process is in our namespace of a kind: "time" (another one may have another
+ * CLOCK_MONOTONIC), "pid" (another one has other numbers of processes).
+ */
+bool proc_same_namespace(pid_t pid, const char *kind);
 /* Returns a new JSON object with exe, cmdline, uid and ppid; the caller owns it. */
 json_t *proc_describe(pid_t pid);
 /*

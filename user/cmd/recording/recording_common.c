@@ -334,8 +334,9 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 	if (r->no_area)
 		log_warn(
 			"%llu calls are missing because threads got no memory to record them in: a "
-			"process was out of file descriptors (ulimit -n) or memory, or got no "
-			"answer in time; --capture probes needs neither",
+			"process was out of file descriptors (ulimit -n) or memory, could not reach "
+			"povtrace (a forked child in a chroot or container), or got no answer in "
+			"time; --capture probes needs none of these",
 			(unsigned long long)r->no_area);
 	if (err && r->unstored)
 		log_warn("the file holds only the first %llu of %llu records; %s, or record less "

@@ -10,6 +10,8 @@
 
 #include "lib/log.h"
 #include "lib/file.h"
+#include "record/kernel.h"
+#include "record/preload/preload.h"
 
 #define POOL_BYTES ((size_t)POV_PRELOAD_POOL_BYTES)
 
@@ -99,6 +101,19 @@ void preload_pool_look(struct preload_pool *pool)
 		thread_area_fill(&pool->slot[pool->used]);
 	if (used < POV_PRELOAD_SLOTS)
 		thread_area_fill(&pool->slot[used]);
+}
+
+void preload_pool_count(const struct preload_pool *pool, struct preload_counts *sum)
+{
+	const struct pov_preload_forks *forks = (void *)(pool->mem + POV_PRELOAD_FORKS_AT);
+	uint64_t lost = __atomic_load_n(&forks->lost, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < pool->used; i++)
+		thread_area_count(&pool->slot[i], sum);
+	if (lost > kernel_now_ns() - pool->who.since_ns)
+		return; /* invalid: more than one per ns */
+	sum->lost[POV_CLASS_CALL] += lost;
+	sum->no_area += lost;
 }
 
 bool preload_pool_is_left(const struct preload_pool *pool)

@@ -35,6 +35,8 @@ void preload_pool_free(struct preload_pool *pool);
 void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slot_bytes);
 /* Reads how many slots are in use. Gives memory to those without, and to the next one. */
 void preload_pool_look(struct preload_pool *pool);
+/* Adds the counters of the process's threads, and of its children without a pool, to sum. */
+void preload_pool_count(const struct preload_pool *pool, struct preload_counts *sum);
 /* Returns true if no slot has an owner. */
 bool preload_pool_is_left(const struct preload_pool *pool);
 

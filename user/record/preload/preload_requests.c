@@ -48,7 +48,8 @@ static int pool_give(struct preload *p, uint32_t tgid, struct preload_pool **out
 	};
 	int err;
 
-	if (!proc_same_clock((pid_t)tgid))
+	/* It records its own times, and the numbers of its threads. */
+	if (!proc_same_namespace((pid_t)tgid, "time") || !proc_same_namespace((pid_t)tgid, "pid"))
 		return -EXDEV;
 	if (pool) /* the process never took it */
 		preload_pool_end(p, pool);

@@ -126,8 +126,7 @@ bool preload_pool_read(struct preload *p, struct preload_pool *pool)
 
 void preload_pool_end(struct preload *p, struct preload_pool *pool)
 {
-	for (uint32_t i = 0; i < pool->used; i++)
-		thread_area_count(&pool->slot[i], &p->gone);
+	preload_pool_count(pool, &p->gone);
 	map_remove(&p->pools, pool->who.tgid);
 	preload_pool_free(pool);
 }
@@ -231,8 +230,7 @@ void preload_counts_get(const struct preload *p, struct preload_counts *out)
 
 	*out = p->gone;
 	for (size_t at = 0; (pool = map_next(&p->pools, &at, NULL));)
-		for (uint32_t i = 0; i < pool->used; i++)
-			thread_area_count(&pool->slot[i], out);
+		preload_pool_count(pool, out);
 }
 
 uint32_t preload_thread_cnt(const struct preload *p)

@@ -287,7 +287,7 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uin
 	struct process_sets *from, *to;
 	json_t *request;
 
-	process_links_exit(pl, child); /* an ended process that had the same number */
+	process_links_exit(pl, child, ts_ns); /* an ended process that had the same number */
 	from = map_get(&pl->by_pid, (uint64_t)parent);
 	if (!from)
 		return;
@@ -361,12 +361,12 @@ void process_links_exec(struct process_links *pl, pid_t pid)
 		s->v[i].forked_ns = 0; /* it cannot call files that it no longer maps */
 }
 
-void process_links_exit(struct process_links *pl, pid_t pid)
+void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns)
 {
 	struct process_sets *s = map_remove(&pl->by_pid, (uint64_t)pid);
 
 	for (size_t i = 0; s && i < s->cnt; i++)
-		if (!s->v[i].ready_ns)
+		if (!s->v[i].ready_ns || s->v[i].ready_ns > end_ns)
 			forked_late(pl, pid, &s->v[i], kernel_now_ns());
 	if (s)
 		sets_free(pl, s);

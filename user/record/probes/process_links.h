@@ -85,7 +85,8 @@ void process_links_exec(struct process_links *pl, pid_t pid);
 void process_links_waits(struct process_links *pl, pid_t pid);
 /* The main thread has ended, but others have not: the next execve removes the links. */
 void process_links_orphan(struct process_links *pl, pid_t pid);
-void process_links_exit(struct process_links *pl, pid_t pid);
+/* The process ended at end_ns. */
+void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
 /* The process has made at least one traced call. */
 void process_links_call(struct process_links *pl, pid_t pid);
 

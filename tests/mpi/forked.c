@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * A child that is forked, executes no program, and calls MPI where it may not reach a tracer.
+ * Usage: forked HOW
+ *
+ *	plain	the child changes nothing
+ *	root	it has another root directory
+ *	files	it may open no file
+ *	space	it may map no memory
+ *	pids	it is the first process of a namespace
+ *	user	it has another user
+ */
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "expect.h"
+
+#define CALLS 7
+
+static void limit_set(int what, rlim_t least)
+{
+	const struct rlimit l = {least, least};
+
+	MUST(!setrlimit((__rlimit_resource_t)what, &l));
+}
+
+static void child_change(const char *how)
+{
+	if (!strcmp(how, "root"))
+		MUST(!chroot("/usr/share") && !chdir("/"));
+	else if (!strcmp(how, "files"))
+		limit_set(RLIMIT_NOFILE, 3);
+	else if (!strcmp(how, "space"))
+		limit_set(RLIMIT_AS, 1 << 20);
+	else if (!strcmp(how, "user"))
+		MUST(!setgid(65534) && !setuid(65534));
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "plain";
+	int status = -1, begun = 0;
+	pid_t pid;
+
+	expect_init(&argc, &argv);
+	if (!strcmp(how, "pids"))
+		MUST(!unshare(CLONE_NEWPID));
+	pid = fork();
+	if (!pid) {
+		child_change(how);
+		for (int i = 0; i < CALLS; i++)
+			MPI_Initialized(&begun);
+		_exit(begun);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	expect_add("MPI_Initialized", NO_PEER, CALLS, 0, 0, 0); /* the child's */
+	printf("the child: status %x\n", (unsigned int)status);
+	expect_finish();
+	return 0;
+}
