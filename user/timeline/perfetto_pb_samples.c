@@ -107,8 +107,8 @@ static void build_id_tell(struct pb_samples *ps, const char *hex, uint64_t iid)
 	uint8_t bytes[64];
 	size_t n = 0;
 
-	while (n < sizeof(bytes) && sscanf(hex + 2 * n, "%2hhx", &bytes[n]) == 1)
-		n++;
+	for (; n < sizeof(bytes) && hex[0] && hex[1] && sscanf(hex, "%2hhx", &bytes[n]) == 1; n++)
+		hex += 2;
 	pb_reset(&ps->item);
 	pb_u64(&ps->item, FIELD(iid, 1), iid);
 	pb_bytes(&ps->item, FIELD(str, 2), bytes, n);
