@@ -127,7 +127,7 @@ with_callers() {
 	need protoc
 	with_callers | ranks 2 800000 | trace run
 	"$POVTRACE" export run.pov -o run.pftrace 2>err
-	grep -q '5 samples of code outside MPI have stacks$' err
+	grep -q 'with the stacks of 5 samples of code outside MPI$' err
 	protoc -I "$here/../data" --decode=Trace perfetto_subset.proto <run.pftrace >got
 	no -E '^ *[0-9]+(:| \{)' <got
 	# each sample as its functions: names by number, frames by number, stacks by number

@@ -117,7 +117,7 @@ void export_report(const char *out, const char *format, const struct writer_tota
 		 PLURAL_TEXT(t->switches, "switch", "switches"),
 		 PLURAL_TEXT(t->wakings, "wake-up", "wake-ups"), BYTES_TEXT(t->bytes));
 	if (t->samples)
-		log_info("%s of code outside MPI have stacks",
+		log_info("with the stacks of %s of code outside MPI",
 			 PLURAL_TEXT(t->samples, "sample", "samples"));
 	resolution_report(t);
 	large_report(out, format, t);
