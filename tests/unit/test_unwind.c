@@ -55,7 +55,7 @@ static bool lfind_find(const struct thread_regs *t, uint64_t arg[5])
 	u.copy = t->stack;
 	for (int depth = 0; depth < 64 && !found; depth++) {
 		before = regs;
-		if (!unwind_step(&u, &regs, depth > 0, &frame))
+		if (unwind_step(&u, &regs, depth > 0, &frame) <= 0)
 			break;
 		found = frame.function == want;
 	}

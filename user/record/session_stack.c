@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "abi/thread.h"
 #include "target/code_file.h"
@@ -24,8 +25,13 @@
 #define DEPTH_MAX 128
 #define CODE_BYTES_MAX 65536
 #define PLACES_MAX 16 /* mappings of traced libraries in a process */
-/* attempts for a thread whose stack cannot be followed because it kept running */
-#define LOOKS_MAX 8
+/*
+ * A thread that went on while its stack was read is looked at again: so often at least, and for so
+ * long, with a pause in between
+ */
+#define LOOKS_LEAST 8
+#define LOOKS_NS 1000000000ull
+#define LOOKS_PAUSE_US 2000
 
 struct stack_call {
 	uint32_t tid, tgid;
@@ -165,17 +171,19 @@ static size_t frames_read(struct finding_stack *f, const struct thread_regs *t,
 			  struct stack_frame *frame, bool *whole)
 {
 	struct unwind_regs regs = t->regs;
+	int stepped = 1;
 	size_t n = 0;
 
 	f->unwind.copy = t->stack;
 	while (n < DEPTH_MAX && regs.pc) {
 		frame[n].regs = regs;
-		if (!unwind_step(&f->unwind, &regs, n > 0, &frame[n].at))
+		stepped = unwind_step(&f->unwind, &regs, n > 0, &frame[n].at);
+		if (stepped <= 0)
 			break;
 		n++;
 	}
 	frame[n].regs = regs; /* registers of the last function's caller */
-	*whole = !regs.pc;
+	*whole = !stepped || !regs.pc;
 	return n;
 }
 
@@ -375,6 +383,7 @@ static bool all_done(const bool *done, size_t cnt)
 void session_stack_find(struct session *s)
 {
 	struct thread_regs *t;
+	uint64_t until_ns = kernel_now_ns() + LOOKS_NS;
 	bool *done;
 	size_t cnt;
 
@@ -385,8 +394,12 @@ void session_stack_find(struct session *s)
 	t = xcalloc(THREADS_MAX, sizeof(*t));
 	done = xcalloc(THREADS_MAX, sizeof(*done));
 	cnt = threads_list(s, t);
-	for (int look = 0; look < LOOKS_MAX && !all_done(done, cnt); look++)
+	threads_search(s, t, cnt, done);
+	for (int look = 1;
+	     !all_done(done, cnt) && (look < LOOKS_LEAST || kernel_now_ns() < until_ns); look++) {
+		usleep(LOOKS_PAUSE_US);
 		threads_search(s, t, cnt, done);
+	}
 	free(done);
 	free(t);
 }

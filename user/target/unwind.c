@@ -228,14 +228,16 @@ bool unwind_rules_apply(const struct unwind *u, const struct unwind_rules *rules
 	return rules->reg[UNWIND_REGS].is != UNWIND_SAME;
 }
 
-bool unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
-		 struct unwind_frame *frame)
+int unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
+		struct unwind_frame *frame)
 {
 	struct unwind_rules rules;
 
 	if (!unwind_rules_find(u, regs->pc - returns, &rules))
-		return false;
+		return -1;
+	if (unwind_rules_end(&rules))
+		return 0;
 	frame->function = rules.function;
 	frame->bytes = rules.bytes;
-	return unwind_rules_apply(u, &rules, regs, &frame->cfa);
+	return unwind_rules_apply(u, &rules, regs, &frame->cfa) ? 1 : -1;
 }

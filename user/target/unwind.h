@@ -81,11 +81,11 @@ struct unwind_frame {
 
 /*
  * Finds the function that contains regs->pc, and computes its caller's registers after the return.
- * returns: pc is a return address, so the instruction before it counts. False: no table, or the
- * table needs unknown values.
+ * returns: pc is a return address, so the instruction before it counts. 1; 0: the function is the
+ * first one of its thread; -1: there is no table, or it needs unknown values.
  */
-bool unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
-		 struct unwind_frame *frame);
+int unwind_step(const struct unwind *u, struct unwind_regs *regs, bool returns,
+		struct unwind_frame *frame);
 bool unwind_read(const struct unwind *u, uint64_t addr, void *buf, size_t bytes);
 /* Reads code from its file, because code in memory may have breakpoints. Needs root's rights. */
 bool unwind_code(const struct unwind *u, uint64_t addr, void *buf, size_t bytes);
