@@ -22,13 +22,6 @@
 #define GROUP_CHARS 60
 #define LABELS_NAMED 8 /* most ranks of a group that a sentence names */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static char *words_foreign(char *text, const char *foreign, unsigned int max)
 {
 	char *name = text_printable(foreign, max);
@@ -74,7 +67,7 @@ static char *words_call_site(const struct rank_ends *e, char *text, const struct
 		free(place);
 		return text;
 	}
-	text = words_foreign(words(text, " ("), base_name(name->file), NAME_CHARS);
+	text = words_foreign(words(text, " ("), text_base_name(name->file), NAME_CHARS);
 	return words(text, ":%u)", name->line);
 }
 
@@ -93,7 +86,7 @@ char *rank_end_place(const struct rank_ends *e, const struct model_site *at)
 		return xstrdup(name->text);
 	text = words_foreign(xstrdup(""), name->function, NAME_CHARS);
 	text = words(text, "+0x%llx (", (unsigned long long)name->function_offset - 1);
-	return words(words_foreign(text, base_name(at->module->path), NAME_CHARS), ")");
+	return words(words_foreign(text, text_base_name(at->module->path), NAME_CHARS), ")");
 }
 
 /* " in solve (app.c:41)" */

@@ -13,8 +13,7 @@
 /* "app.c:21". Caller frees. */
 static char *place_text(const struct site_name *name)
 {
-	const char *slash = strrchr(name->file, '/');
-	char *file = text_printable(slash ? slash + 1 : name->file, 40);
+	char *file = text_printable(text_base_name(name->file), 40);
 	char *text = xasprintf("%s:%u", file, name->line);
 
 	free(file);
@@ -43,10 +42,9 @@ static void computed_in_find(const struct said *s, uint32_t who)
 static char *words_computed_in(const struct said *s, char *text)
 {
 	const struct samples_function *in = &s->r->in;
-	const char *path = in->module->path, *slash = strrchr(path, '/');
 	char *function = text_printable(in->name->function, 60);
 	char *place = in->name->file ? place_text(in->name) :
-				       text_printable(slash ? slash + 1 : path, 40);
+				       text_printable(text_base_name(in->module->path), 40);
 
 	text = words(text, "%s (%s)", function, place);
 	free(function);

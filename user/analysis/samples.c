@@ -7,6 +7,7 @@
 
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "lib/u64.h"
 #include "site/site_names.h"
 
@@ -97,9 +98,7 @@ static struct samples_at *places_of(const struct samples *s, const struct whose 
 
 static bool is_library(const struct model_module *module)
 {
-	const char *slash = strrchr(module->path, '/');
-
-	return strstr(slash ? slash : module->path, ".so");
+	return strstr(text_base_name(module->path), ".so");
 }
 
 /* The innermost function of the program, if its source is known, or else where the thread was. */

@@ -263,6 +263,13 @@ unsigned int text_chars(const char *s)
 	return n;
 }
 
+const char *text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* True for a blank between a number and its unit, which stay on one line. */
 static bool is_before_unit(const char *text, const char *blank)
 {

@@ -47,6 +47,8 @@ unsigned int text_chars(const char *s);
  * cut). Caller frees.
  */
 char *text_printable(const char *text, unsigned int max);
+/* Returns the part of path behind its last slash. */
+const char *text_base_name(const char *path);
 /*
  * Cuts text at a blank so that the part has at most `most` characters, and no number is cut off from
  * its unit. *bytes: length of the part.

@@ -60,7 +60,7 @@ static struct process *process_of(struct callers *c, uint32_t tgid)
 
 void callers_identity(struct callers *c, const struct pov_hdr *rec)
 {
-	/* of a new thread, no process has the number */
+	/* a new thread has a number that no process has: nothing is found then */
 	uint32_t tgid = rec->kind == POV_KIND_IMAGE ? ((const struct pov_image *)rec)->tgid :
 			rec->kind == POV_KIND_EXEC  ? ((const struct pov_task *)rec)->tgid :
 			rec->kind == POV_KIND_FORK  ? ((const struct pov_fork *)rec)->child_tid :

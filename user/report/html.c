@@ -158,6 +158,13 @@ static void head_put(struct html *h)
 
 /* ---- body ---- */
 
+static void shown_put(struct html *h, uint32_t shown, uint32_t n)
+{
+	if (shown < n)
+		html_paragraph(h, "note", "%u of %u shown; --rank LIST chooses, --top 0 shows all.",
+			       shown, n);
+}
+
 static void places_put(struct html *h)
 {
 	struct places_shown what;
@@ -166,10 +173,7 @@ static void places_put(struct html *h)
 	html_section_begin(h, "places", "Where ranks computed");
 	if (what.n) {
 		html_table(h, c, PLACES_TITLE, NULL);
-		if (what.shown < what.n)
-			html_paragraph(h, "note",
-				       "%u of %u shown; --rank LIST chooses, --top 0 shows all.",
-				       what.shown, what.n);
+		shown_put(h, what.shown, what.n);
 	} else {
 		columns_free(c);
 		html_paragraph(h, NULL, "%s", places_none_text(h->r));
@@ -185,10 +189,7 @@ static void sites_put(struct html *h)
 	html_section_begin(h, "sites", "Call sites");
 	if (what.n) {
 		html_table(h, c, "MPI functions by the place that they were called from", NULL);
-		if (what.shown < what.n)
-			html_paragraph(h, "note",
-				       "%u of %u shown; --rank LIST chooses, --top 0 shows all.",
-				       what.shown, what.n);
+		shown_put(h, what.shown, what.n);
 	} else {
 		columns_free(c);
 		html_paragraph(h, NULL, "No MPI call of the processes shown was recorded.");

@@ -30,16 +30,9 @@ const struct figure scaling_figures[] = {
 
 /* ---- reading ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static char *name_of(const struct report *r, uint32_t job)
 {
-	const char *name = base_name(r->source->path);
+	const char *name = text_base_name(r->source->path);
 
 	return r->account.njob > 1 ? xasprintf("%s:%u", name, job) : xstrdup(name);
 }

@@ -10,13 +10,6 @@
 
 #define NAME_CHARS 44
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static uint64_t time_of(uint64_t samples)
 {
 	return (uint64_t)llround((double)samples * 1e9 / POV_SAMPLES_HZ);
@@ -26,10 +19,10 @@ static void cells(struct columns *c, const struct samples_function *f, bool call
 {
 	columns_text(c, f->name ? f->name->function : "(unknown)", NAME_CHARS);
 	if (f->name && f->name->file)
-		columns_take(c, xasprintf("%s:%u", base_name(f->name->file), f->name->line),
+		columns_take(c, xasprintf("%s:%u", text_base_name(f->name->file), f->name->line),
 			     NAME_CHARS);
 	else
-		columns_text(c, f->module ? base_name(f->module->path) : "code in no file",
+		columns_text(c, f->module ? text_base_name(f->module->path) : "code in no file",
 			     NAME_CHARS);
 	cell_count(c, f->samples);
 	cell_ns(c, time_of(f->samples));
@@ -90,7 +83,7 @@ void text_places(const struct report *r, FILE *out)
 		"is about the square root of n.%s",
 		1e3 / POV_SAMPLES_HZ,
 		what.called ?
-			" In libraries: of the samples in a function, those in libraries that it called." :
+			" In libraries: of a function's samples, those in libraries that it called." :
 			"");
 }
 

@@ -102,13 +102,6 @@ static struct known_file *module_file(struct sites *s, const struct model_module
 	return f;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Takes over text. */
 static char *text_make_printable(char *text)
 {
@@ -132,11 +125,11 @@ static void site_look_up(struct sites *s, struct known_site *k)
 		k->name.file = xstrdup(file);
 		k->name.line = a.line;
 		k->name.text = text_make_printable(
-			xasprintf("%s (%s:%" PRIu32 ")", function, base_name(file), a.line));
+			xasprintf("%s (%s:%" PRIu32 ")", function, text_base_name(file), a.line));
 	} else {
 		k->name.text = text_make_printable(xasprintf("%s+0x%" PRIx64 " (%s)", function,
 							     a.function_offset,
-							     base_name(k->module->path)));
+							     text_base_name(k->module->path)));
 	}
 }
 
@@ -172,7 +165,7 @@ char *sites_text(struct sites *s, const struct model_site *site)
 	if (name)
 		return xstrdup(name->text);
 	if (site->module)
-		return text_make_printable(
-			xasprintf("%s+0x%" PRIx64, base_name(site->module->path), site->offset));
+		return text_make_printable(xasprintf(
+			"%s+0x%" PRIx64, text_base_name(site->module->path), site->offset));
 	return site->address ? xasprintf("0x%" PRIx64, site->address) : xstrdup("?");
 }

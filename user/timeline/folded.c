@@ -93,13 +93,6 @@ static void frame_add_made(FILE *stack, char *text)
 	free(text);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void function_add(FILE *stack, struct sites *sites, const struct call_path *p)
 {
 	const struct model_module *module = p->at.module;
@@ -110,11 +103,11 @@ static void function_add(FILE *stack, struct sites *sites, const struct call_pat
 	else if (!module)
 		frame_add(stack, "[no file]");
 	else if (!p->by || p->by->at.module != module)
-		frame_add(stack, base_name(module->path));
+		frame_add(stack, text_base_name(module->path));
 	if (name)
 		frame_add(stack, name->function);
 	if (name && name->file && !p->calls)
-		frame_add_made(stack, xasprintf("%s:%u", base_name(name->file), name->line));
+		frame_add_made(stack, xasprintf("%s:%u", text_base_name(name->file), name->line));
 }
 
 /* Outermost first. */
