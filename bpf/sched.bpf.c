@@ -73,19 +73,26 @@ _Static_assert(__builtin_offsetof(struct pov_call, func) < POV_FETCH_ONE_BYTES, 
 /*
  * As calls_announce, for the current thread if its calls are recorded in its process. The data
  * found there are used as they are. Calls that began before the last one announced were announced,
- * too.
+ * too. Mostly there is one call or none, for which one read is enough.
  */
 static __noinline int preloaded_announce(struct pov_preloaded *p, u32 tid, u32 tgid, u64 now)
 {
 	const struct pov_call *c;
 	struct words w = {};
-	u64 announced;
+	u64 announced, func;
 	u32 depth, i;
 
-	if (!p || read_words(&w, (u64)PRELOADED_STATE(p, depth), sizeof(depth)))
+	if (!p || read_words(&w, (u64)PRELOADED_STATE(p, depth), 16))
 		return 0;
 	depth = w.w[0];
+	func = w.w[0] & ~0xffffffffull;
 	announced = p->announced_ns;
+	if (!depth || (depth == 1 && (w.w[1] <= announced || w.w[1] > now)))
+		return 0;
+	if (depth == 1) {
+		p->announced_ns = w.w[1];
+		return begin_emit(tid, tgid, func, w.w[1], now);
+	}
 	for (i = 0; i < POV_CALL_DEPTH_MAX; i++) {
 		if (i >= depth ||
 		    read_words(&w,

@@ -82,6 +82,12 @@ enum pov_thread_closed {
 struct pov_thread {
 	pov_u32 tid, tgid; /* tid 0: not set up yet */
 	pov_u32 depth;	   /* frames in use */
+	/*
+	 * Function and begin of the call in frame 0, next to depth: a switch reads all three at
+	 * once from a thread that records its own calls. Set by the preloaded library only.
+	 */
+	pov_u32 outer_func;
+	pov_u64 outer_begin_ns;
 	pov_u32 emitted;   /* records written; the ring's fill level is checked every few of them */
 	pov_u32 closed;	   /* enum pov_thread_closed */
 	pov_u16 spin_busy; /* a spin is being changed: a switch in between must not touch it */
@@ -118,6 +124,9 @@ struct pov_stack {
 	pov_u8 data[POV_STACK_PAGES * 4096];
 };
 
+_Static_assert(__builtin_offsetof(struct pov_thread, outer_begin_ns) ==
+		       __builtin_offsetof(struct pov_thread, depth) + 8,
+	       "read at once");
 _Static_assert(sizeof(struct pov_thread) < 8000, "one piece of the kernel's allocator");
 
 #endif

@@ -29,7 +29,7 @@ static __always_inline bool brief_begin(struct pov_thread *t, const struct hook 
 	if (fn->learn == POV_LEARN_TYPE_FREE)
 		type_freed(hook->lib, args[0]);
 	brief = fn;
-	barrier();
+	outer_begins(t);
 	t->depth = 1;
 	return true;
 }

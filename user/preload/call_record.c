@@ -270,6 +270,17 @@ static __always_inline int frame_out(struct pov_thread *t, struct pov_frame *f, 
 #include "preload/known_types.h"
 
 #include "call_steps.h"
+
+/* Shows the kernel half the call in frame 0, just before depth becomes 1. */
+static __always_inline void outer_begins(struct pov_thread *t)
+{
+	const struct pov_call *c = frame_call(frame_at(t, 0));
+
+	t->outer_func = c->func;
+	t->outer_begin_ns = c->hdr.ts_ns;
+	barrier();
+}
+
 #include "preload/brief.h"
 #include "preload/poll_again.h"
 
@@ -295,6 +306,8 @@ static __always_inline void call_begin(const struct hook *hook, const struct pov
 	frame_call(f)->site = *(const u64 *)(sp + MARK_CALLER);
 	for (u32 i = 0; i < nargs || !i; i++) /* the first argument identifies wrappers */
 		frame_args(f)[i] = args[i];
+	if (!d)
+		outer_begins(t);
 	if (fn->counted) {
 		counted_entered(t, d, func, fn);
 		return;

@@ -92,7 +92,7 @@ static __always_inline bool poll_begin(struct pov_thread *t, const struct hook *
 	frame_call(f)->hdr.ts_ns = now;
 	f->sp = sp;
 	f->announced = 0;
-	barrier();
+	outer_begins(t);
 	t->depth = 1;
 	return true;
 }
