@@ -279,6 +279,32 @@ sleeps() {
 		.waited_ns == 400000000 and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 }
 
+# Four programs, none of which cost more than the others together: one cause.
+@test "screen: several programs are to blame together" {
+	{
+		for at in 1:lint 2:cc1 3:ld 4:tar; do
+			echo "task ts=1900000 tid=300${at%:*} tgid=300${at%:*} state=1 cpu=0 comm=${at#*:}"
+		done
+		echo "stream 0"
+		echo "switch ts=202000000 cpu=0 prev=100 next=3001 flags=preempted"
+		echo "switch ts=242000000 cpu=0 prev=3001 next=3002 state=1"
+		echo "switch ts=402000000 cpu=0 prev=3002 next=3003 state=1"
+		echo "switch ts=522000000 cpu=0 prev=3003 next=3004 state=1"
+		echo "switch ts=602000000 cpu=0 prev=3004 next=100 state=1"
+		send 0 802000 100 1
+		recv 1 2010 800100 0
+	} | ranks 2 802200 | trace run
+	"$POVTRACE" report run.pov >got
+	cat got
+	grep '^  1  `cc1` and 3 other programs had cores that ranks needed  *0.80  *0.40 s$' got
+	sed -n '/^  1/,/→/p' got | tr -s ' \n' ' ' | grep -F 'Rank 0 had no core for 0.40 s; rank 1 waited' |
+		grep -F '`cc1` cost 0.32 s, `ld` 0.24 s, `tar` 0.16 s, 1 other 80 ms. →'
+	"$POVTRACE" report --json run.pov >json
+	adds_up json
+	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and
+		.programs == [{"name":"cc1","cost_ns":320000000},{"name":"ld","cost_ns":240000000},{"name":"tar","cost_ns":160000000}]' json
+}
+
 @test "screen: the CPUs that are left for a stranger" {
 	# rank 1 waits nearly all the time: its CPU will do
 	bystander | ranks 2 802200 | trace waits

@@ -150,7 +150,7 @@ enum reason_kind reason_held_kind(const struct reasons *r, uint32_t holder, uint
 					REASON_HELD_BY_SELF :
 					(enum reason_kind)(r->holder[holder] & HOLDER_KIND);
 
-	*process = kind == REASON_HELD_BY_OTHER && !reason_is_small(r, holder) ?
+	*process = kind == REASON_HELD_BY_OTHER && !reason_is_shared(r, holder) ?
 			   r->program[holder] :
 			   FINDING_NOBODY;
 	return kind;
@@ -344,30 +344,62 @@ static void reason_merge(struct reason *to, const struct reason *from)
 	root_merge(to, from->root);
 }
 
-#define NAMED_PART 100 /* names no program that cost each rank less than run / NAMED_PART */
+#define NAMED_PART 100 /* a program that cost each rank less than run / NAMED_PART is small */
+#define PROGRAMS_ALONE 2 /* more programs that are not small share a reason */
 
-/* Merges programs that had cores but cost little into one reason. */
-static void small_merge(struct reasons *r)
+static void program_add(struct reason *to, uint32_t process, uint64_t ns)
 {
-	uint32_t left = 0, together = UINT32_MAX;
+	uint32_t at = to->programs < REASON_PROGRAMS ? to->programs : REASON_PROGRAMS;
 
+	to->programs++;
+	for (; at > 0 && to->program[at - 1].ns < ns; at--)
+		if (at < REASON_PROGRAMS)
+			to->program[at] = to->program[at - 1];
+	if (at < REASON_PROGRAMS) {
+		to->program[at].process = process;
+		to->program[at].ns = ns;
+	}
+}
+
+static bool program_is_small(const struct reasons *r, const struct reason *one)
+{
+	return (one->own_ns + one->waited_ns) / r->account->nrank < r->run_ns / NAMED_PART;
+}
+
+/*
+ * Merges programs that had cores into one reason, because the same helps against all: small ones,
+ * and where many are not small all those that cost less than the others together.
+ */
+static void programs_merge(struct reasons *r)
+{
+	uint32_t left = 0, together = UINT32_MAX, large = 0;
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->reason[i].kind != REASON_HELD_BY_OTHER)
+			continue;
+		sum_ns += r->reason[i].own_ns + r->reason[i].waited_ns;
+		large += !program_is_small(r, &r->reason[i]);
+	}
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct reason one = r->reason[i];
 		uint64_t ns = one.own_ns + one.waited_ns;
 
 		if (one.kind != REASON_HELD_BY_OTHER ||
-		    ns / r->account->nrank >= r->run_ns / NAMED_PART) {
+		    (!program_is_small(r, &one) &&
+		     (large <= PROGRAMS_ALONE || 2 * ns > sum_ns))) {
 			r->reason[left++] = one;
 			continue;
 		}
-		r->holder[one.process] |= HOLDER_SMALL;
-		one.process = FINDING_NOBODY;
-		if (together != UINT32_MAX) {
+		r->holder[one.process] |= HOLDER_SHARED;
+		if (together == UINT32_MAX) {
+			together = left;
+			r->reason[left] = one;
+			r->reason[left++].process = FINDING_NOBODY;
+		} else {
 			reason_merge(&r->reason[together], &one);
-			continue;
 		}
-		together = left;
-		r->reason[left++] = one;
+		program_add(&r->reason[together], one.process, ns);
 	}
 	r->n = left;
 }
@@ -459,9 +491,9 @@ static void victims_find(struct maker *k)
 	free(k->own);
 }
 
-bool reason_is_small(const struct reasons *r, uint32_t process)
+bool reason_is_shared(const struct reasons *r, uint32_t process)
 {
-	return r->holder[r->program[process]] & HOLDER_SMALL;
+	return r->holder[r->program[process]] & HOLDER_SHARED;
 }
 
 static int reason_compare(const void *va, const void *vb, void *ctx)
@@ -520,7 +552,7 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 		kind_merge(r, REASON_COMPUTED, i < a->njob ? &a->job[i] : NULL);
 		kind_merge(r, REASON_SLEPT, i < a->njob ? &a->job[i] : NULL);
 	}
-	small_merge(r);
+	programs_merge(r);
 	processes_count(r, model_process_count(f->model));
 	victims_find(&k);
 	for (uint32_t i = 0; i < r->n; i++) {

@@ -45,12 +45,23 @@ enum reason_gain {
 	GAIN_AT_MOST,
 };
 
+#define REASON_PROGRAMS 3 /* named in one reason */
+
 struct reason {
 	enum reason_kind kind;
 	/* index of the process to blame, or of the blamed program's first one, or FINDING_NOBODY */
 	uint32_t process;
 	/* REASON_HELD_BY_OTHER: number of the program's processes that ran on cores ranks needed */
 	uint32_t processes;
+	/*
+	 * REASON_HELD_BY_OTHER of several programs (process is FINDING_NOBODY): how many there are,
+	 * and the first process of the costliest ones with what they cost
+	 */
+	uint32_t programs;
+	struct {
+		uint32_t process;
+		uint64_t ns;
+	} program[REASON_PROGRAMS];
 	/* REASON_COMPUTED, REASON_SLEPT: the job whose ranks caused it; else NULL */
 	const struct account_job *job;
 	uint64_t ns;	    /* own_ns + waited_ns */
@@ -99,8 +110,8 @@ bool reason_is_held(enum reason_kind kind);
 bool reason_is_one(const struct reason *r);
 /* Makes title, evidence and action (reasons_text.c). */
 void reason_words(const struct reasons *all, struct findings *f, struct reason *r);
-/* True if the process's program cost so little that it shares a reason with other small ones. */
-bool reason_is_small(const struct reasons *r, uint32_t process);
+/* True if the process's program shares a reason with other programs. */
+bool reason_is_shared(const struct reasons *r, uint32_t process);
 
 #define REASONS_SHOWN 5 /* at most this many on the first screen */
 /* True if fixing it may save at least min_pct percent of the run. Other reasons are not shown. */

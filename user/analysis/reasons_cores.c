@@ -16,7 +16,7 @@ static bool is_contest(const struct said *s, const struct contest *c)
 		return false;
 	switch (s->r->kind) {
 	case REASON_HELD_BY_OTHER:
-		return s->r->process == FINDING_NOBODY ? reason_is_small(s->all, by->idx) :
+		return s->r->process == FINDING_NOBODY ? reason_is_shared(s->all, by->idx) :
 							 s->all->program[by->idx] == s->r->process;
 	case REASON_HELD_BY_SELF:
 		return by == own;
@@ -57,17 +57,47 @@ static bool is_bound(const struct said *s, const struct model_thread *t)
 	return mask && mask->nr == 1;
 }
 
-/* "`clang` (89 processes)"; "`bystander` (pid 2745)" */
+static char *words_program_name(const struct said *s, char *text, uint32_t process)
+{
+	char *name = text_printable(model_process_get(s->f->model, process)->name, 24);
+
+	text = words(text, "`%s`", name);
+	free(name);
+	return text;
+}
+
+/* "`clang` (89 processes)"; "`bystander` (pid 2745)"; "`cc1` and 2 other programs" */
 static char *words_program(const struct said *s, char *text)
 {
-	char *name;
+	uint32_t others = s->r->programs - 1;
 
 	if (reason_is_one(s->r))
 		return words_who(s, text, s->r->process);
-	name = text_printable(model_process_get(s->f->model, s->r->process)->name, 24);
-	text = words(text, "`%s` (%u processes)", name, s->r->processes);
-	free(name);
-	return text;
+	if (s->r->process != FINDING_NOBODY)
+		return words(words_program_name(s, text, s->r->process), " (%u processes)",
+			     s->r->processes);
+	text = words_program_name(s, text, s->r->program[0].process);
+	return others ? words(text, " and %s",
+			      phrase_count(others, "other program", "other programs").text) :
+			text;
+}
+
+/* "`cc1` cost 1.93 s, `mutate` 1.26 s, `cc1plus` 0.93 s, 2 others 0.10 s" */
+static char *words_programs(const struct said *s, char *text)
+{
+	uint32_t n = s->r->programs < REASON_PROGRAMS ? s->r->programs : REASON_PROGRAMS;
+	uint64_t rest_ns = s->r->ns;
+
+	for (uint32_t i = 0; i < n; i++) {
+		text = words_program_name(s, words(text, i ? ", " : ""), s->r->program[i].process);
+		text = words_round(words(text, i ? " " : " cost "), s->r->program[i].ns);
+		rest_ns -= s->r->program[i].ns;
+	}
+	return s->r->programs == n ?
+		       text :
+		       words_round(words(text, ", %s ",
+					 phrase_count(s->r->programs - n, "other", "others").text),
+				   rest_ns);
 }
 
 static char *held_title(const struct said *s, const struct contest *c)
@@ -76,8 +106,6 @@ static char *held_title(const struct said *s, const struct contest *c)
 
 	switch (s->r->kind) {
 	case REASON_HELD_BY_OTHER:
-		if (s->r->process == FINDING_NOBODY)
-			return words(text, "Other processes ran on cores that ranks needed");
 		text = words_program(s, text);
 		if (!c || !reason_is_one(s->r))
 			return words(text, " had cores that ranks needed");
@@ -109,7 +137,8 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 	}
 	text = words_who(s, xstrdup(""), s->r->victim);
 	text = words_round(words(text, " had no core for "), s->r->victim_ns);
-	if (c && (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
+	if (c && !s->r->programs &&
+	    (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
 	    s->r->kind != REASON_HELD_BY_SELF) {
 		text = words_who(s, words(text, ", mostly while "), c->holder->proc->idx);
 		text = words_cpu_of(s, words(text, " ran on "), c);
@@ -120,7 +149,10 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 		text = words_cpu_of(
 			s, words(text, ", mostly while thread %u ran on ", c->holder->tid), c);
 	}
-	return reason_sentence(words_wait_for(s, words_all(s, text), s->r->victim));
+	text = words_wait_for(s, words_all(s, text), s->r->victim);
+	if (s->r->programs)
+		text = words_programs(s, words(text, ". "));
+	return reason_sentence(text);
 }
 
 /* General advice to keep the holder off the CPU. */

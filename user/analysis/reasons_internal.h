@@ -10,7 +10,7 @@
 #include "analysis/reasons.h"
 
 /* Flags in reasons.holder, and the mask of the kind. */
-#define HOLDER_SMALL 0x80 /* its program cost too little to name */
+#define HOLDER_SHARED 0x80 /* its program shares a reason with others */
 #define HOLDER_COST 0x40  /* it ran on a core that a rank needed */
 #define HOLDER_KIND 0x3f
 

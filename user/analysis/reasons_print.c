@@ -103,6 +103,20 @@ static void function_json(struct json_out *j, const struct samples_function *in)
 	json_out_object_end(j);
 }
 
+/* "programs": those that share the reason; none: one program is to blame */
+static void programs_json(struct json_out *j, const struct model *m, const struct reason *reason)
+{
+	json_out_key_array(j, "programs");
+	for (uint32_t i = 0; i < reason->programs && i < REASON_PROGRAMS; i++) {
+		json_out_object_begin(j);
+		json_out_key_string(j, "name",
+				    model_process_get(m, reason->program[i].process)->name);
+		json_out_key_uint(j, "cost_ns", reason->program[i].ns);
+		json_out_object_end(j);
+	}
+	json_out_array_end(j);
+}
+
 void reason_json(struct json_out *j, const struct model *m, const struct reason *reason)
 {
 	const struct model_process *p = reason->process == FINDING_NOBODY ?
@@ -112,8 +126,10 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 
 	json_out_key_string(j, "kind", reason_names[reason->kind]);
 	uint_json(j, "pid", p && reason_is_one(reason), p ? p->host_pid : 0);
-	if (reason->kind == REASON_HELD_BY_OTHER)
+	if (reason->kind == REASON_HELD_BY_OTHER) {
 		uint_json(j, "processes", p, reason->processes);
+		programs_json(j, m, reason);
+	}
 	uint_json(j, "rank", p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
 	json_out_key_uint(j, "cost_ns", reason->ns);
 	json_out_key_uint(j, "own_ns", reason->own_ns);
