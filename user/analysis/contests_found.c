@@ -66,46 +66,74 @@ static struct phrase phrase_activity(enum activity d, const struct func_info *fu
 	return p;
 }
 
+/* Sets *cnt to the number of different keys, and first[i] if contest i is the first with its key. */
+static bool *firsts_find(const struct contest *c, uint32_t n,
+			 uint32_t (*key)(const struct contest *c), uint32_t *cnt)
+{
+	bool *first = xcalloc(n + 1, sizeof(*first));
+	struct map seen = {0};
+
+	*cnt = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		first[i] = !map_get(&seen, key(&c[i]));
+		if (first[i])
+			map_set(&seen, key(&c[i]), first);
+		*cnt += first[i];
+	}
+	map_release(&seen);
+	return first;
+}
+
+static uint64_t key_ns(const struct contest *c, uint32_t n,
+		       uint32_t (*key)(const struct contest *c), uint32_t value)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		ns += key(&c[i]) == value ? c[i].ns : 0;
+	return ns;
+}
+
+static uint32_t by_holding_thread(const struct contest *c)
+{
+	return c->holder->idx;
+}
+
+static uint32_t by_holding_process(const struct contest *c)
+{
+	return c->holder->proc->idx;
+}
+
 /* Threads that held the core: "12 1.2 ms, 13 1 ms; and 2 more" */
 static char *words_threads(char *text, const struct contest *c, uint32_t n)
 {
-	uint32_t cnt = 0;
+	uint32_t cnt, named = 0;
+	bool *first = firsts_find(c, n, by_holding_thread, &cnt);
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t ns = 0;
-		uint32_t k;
-
-		for (k = 0; k < i && c[k].holder != c[i].holder;)
-			k++;
-		if (k < i || cnt++ >= NAMED)
-			continue;
-		for (k = i; k < n; k++)
-			ns += c[k].holder == c[i].holder ? c[k].ns : 0;
-		text = words(text, "%s%u %s", cnt == 1 ? "" : ", ", c[i].holder->tid,
-			     phrase_ns(ns).text);
-	}
+	for (uint32_t i = 0; i < n && named < NAMED; i++)
+		if (first[i])
+			text = words(text, "%s%u %s", named++ ? ", " : "", c[i].holder->tid,
+				     phrase_ns(key_ns(c, n, by_holding_thread, c[i].holder->idx))
+					     .text);
+	free(first);
 	return words_more(text, cnt);
 }
 
 static char *words_holders(const struct findings *f, char *text, const struct contest *c,
 			   uint32_t n)
 {
-	uint32_t cnt = 0;
+	uint32_t cnt, named = 0;
+	bool *first = firsts_find(c, n, by_holding_process, &cnt);
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t ns = 0;
-		uint32_t k;
-
-		for (k = 0; k < i && c[k].holder->proc != c[i].holder->proc;)
-			k++;
-		if (k < i || cnt++ >= NAMED)
-			continue;
-		for (k = i; k < n; k++)
-			ns += c[k].holder->proc == c[i].holder->proc ? c[k].ns : 0;
-		text = words(text, "%s%s %s on cpu %s", cnt == 1 ? "" : "; ",
-			     phrase_process(f, c[i].holder->proc).text, phrase_ns(ns).text,
-			     phrase_cpu(f, c[i].cpu).text);
-	}
+	for (uint32_t i = 0; i < n && named < NAMED; i++)
+		if (first[i])
+			text = words(text, "%s%s %s on cpu %s", named++ ? "; " : "",
+				     phrase_process(f, c[i].holder->proc).text,
+				     phrase_ns(key_ns(c, n, by_holding_process,
+						      c[i].holder->proc->idx))
+					     .text,
+				     phrase_cpu(f, c[i].cpu).text);
+	free(first);
 	return words_more(text, cnt);
 }
 
@@ -136,14 +164,10 @@ static char *starved_text(const struct findings *f, const struct contest *c, uin
 
 static char *starved_advice(const struct findings *f, const struct contest *c, uint32_t n)
 {
-	uint32_t computing = 0;
+	uint32_t computing;
 	char *text;
 
-	for (uint32_t i = 0, k; i < n; i++) {
-		for (k = 0; k < i && c[k].holder != c[i].holder;)
-			k++;
-		computing += k == i;
-	}
+	free(firsts_find(c, n, by_holding_thread, &computing));
 	text = advice_cores(f, "the rank", computing + 1);
 	return words(text ? words(text, ", or ") : xstrdup(""),
 		     "compute with one thread less than it has CPUs "
@@ -185,11 +209,6 @@ static char *preempted_advice(const struct findings *f, const struct contest *c,
 }
 
 /* ---- polling that keeps others from working ---- */
-
-static uint32_t by_holding_process(const struct contest *c)
-{
-	return c->holder->proc->idx;
-}
 
 /* True if more than half of the contest's longest stretch lies within that time. */
 static bool mostly_within(const struct contest *c, uint64_t from_ns, uint64_t to_ns)

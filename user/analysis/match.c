@@ -56,7 +56,9 @@ uint64_t match_known_until(const struct matches *a)
 	for (uint32_t i = 0; i < model_process_count(a->model); i++) {
 		const struct model_process *p = model_process_get(a->model, i);
 
-		ns = p->is_rank ? model_calls_told_until(a->model, p) : UINT64_MAX;
+		if (!p->is_rank) /* ranks come first */
+			break;
+		ns = model_calls_told_until(a->model, p);
 		first_ns = ns < first_ns ? ns : first_ns;
 	}
 	return first_ns;
