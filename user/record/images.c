@@ -385,15 +385,14 @@ void images_poll(struct images *im)
 
 void images_limits_read(struct images *im, uint64_t age_ns)
 {
-	cpu_limits_read(&im->users.limits, kernel_now_ns(), age_ns);
+	cgroup_limits_read_cpu(&im->users.limits, kernel_now_ns(), age_ns);
 	if (!age_ns)
-		memory_limits_read(&im->users.memory, kernel_now_ns());
+		cgroup_limits_read_memory(&im->users.limits, kernel_now_ns());
 }
 
 void images_limits_write(const struct images *im)
 {
-	cpu_limits_write(&im->users.limits, im->writer);
-	memory_limits_write(&im->users.memory, im->writer);
+	cgroup_limits_write(&im->users.limits, im->writer);
 }
 
 int images_fd(const struct images *im)

@@ -98,7 +98,7 @@ uint32_t
 images_rank_count(const struct images *im); /* processes that have initialised MPI so far */
 /*
  * Reads the ranks' CPU and memory limits again if they are at least age_ns old; images_limits_write
- * writes what was read last (cpu_limits.h, memory_limits.h).
+ * writes what was read last (cgroup_limits.h).
  */
 void images_limits_read(struct images *im, uint64_t age_ns);
 void images_limits_write(const struct images *im);

@@ -82,8 +82,7 @@ static void rank_count(struct library_users *u, const json_t *m, const json_t *b
 	struct process *p = map_get(&u->processes, pid);
 	json_int_t rank = json_get_int(m, "rank");
 
-	cpu_limits_add(&u->limits, pid);
-	memory_limits_add(&u->memory, pid);
+	cgroup_limits_add(&u->limits, pid);
 	if (rank >= 0)
 		map_set(&u->rank_of, (uint64_t)pid, (void *)((uintptr_t)rank + 1));
 	u->rank_cnt += p ? !p->counted : !json_get_bool(before, "initialised");
@@ -308,7 +307,8 @@ void library_users_exit(struct library_users *u, const struct pov_exit *r)
 	if (r->hdr.tid != r->tgid)
 		return;
 	if (WIFSIGNALED(r->code) && WTERMSIG(r->code) == SIGKILL)
-		memory_limits_read(&u->memory, kernel_now_ns()); /* the cgroup may soon be gone */
+		/* the cgroup may soon be gone */
+		cgroup_limits_read_memory(&u->limits, kernel_now_ns());
 	process_forget(u, (pid_t)r->tgid);
 }
 
@@ -335,6 +335,5 @@ void library_users_release(struct library_users *u)
 {
 	map_free(&u->processes, process_free);
 	map_release(&u->rank_of);
-	cpu_limits_release(&u->limits);
-	memory_limits_release(&u->memory);
+	cgroup_limits_release(&u->limits);
 }

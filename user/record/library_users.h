@@ -13,8 +13,7 @@
 #include <sys/types.h>
 
 #include "lib/map.h"
-#include "record/host/cpu_limits.h"
-#include "record/host/memory_limits.h"
+#include "record/host/cgroup_limits.h"
 
 struct code_file;
 struct helper;
@@ -27,8 +26,7 @@ struct library_users {
 	struct helper *helper;	     /* borrowed */
 	struct trace_writer *writer; /* borrowed */
 	struct map processes;	     /* pid → struct process */
-	struct cpu_limits limits;
-	struct memory_limits memory;
+	struct cgroup_limits limits;
 	struct map rank_of; /* pid → world rank + 1; keeps processes that have ended */
 	uint32_t rank_cnt;  /* number of described processes that have initialised MPI */
 };

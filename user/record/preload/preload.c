@@ -16,7 +16,7 @@
 #include "lib/log.h"
 #include "lib/person.h"
 #include "lib/run_socket.h"
-#include "record/host/memory_limits.h"
+#include "record/host/cgroup_limits.h"
 #include "record/kernel.h"
 #include "record/launch/launch.h"
 #include "record/launch/launch_env.h"

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * See cgroup_limits.h. A limit of CPU time also holds for all cgroups below it. The kernel counts a
+ * kill in the victim's own cgroup, even if a cgroup above had used up its memory.
+ */
+#include "record/host/cgroup_limits.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/file.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "record/kernel.h"
+#include "record/meta.h"
+#include "target/cgroup.h"
+
+#define MOUNTS_BYTES (16u << 20) /* container hosts have thousands of mounts */
+#define GROUPS_BYTES 65536
+
+struct cgroup_watch {
+	char *dir;	  /* owned */
+	const char *name; /* the cgroup's name; points into dir */
+	json_t *pids;	  /* its ranks; CPU time: also those in cgroups below */
+	uint64_t from_ns; /* when it was read first */
+	uint64_t to_ns;	  /* when it was read last */
+	/* CPU time */
+	struct cpu_bandwidth bandwidth;
+	struct cpu_throttling first, last;
+	/* memory */
+	uint64_t bytes; /* the smallest limit of this cgroup and of those above; 0: none */
+	uint64_t first_kills, kills;
+};
+
+/* Like cgroup_dir(), for a process. */
+static char *group_of(struct cgroup_limits *l, pid_t pid, const char *controller,
+		      size_t *root_bytes)
+{
+	size_t bytes;
+	char *cgroup = proc_file_read(pid, "cgroup", GROUPS_BYTES, &bytes), *dir = NULL;
+
+	if (!l->mountinfo)
+		l->mountinfo = proc_file_read(getpid(), "mountinfo", MOUNTS_BYTES, &bytes);
+	if (l->mountinfo && cgroup)
+		dir = cgroup_dir(l->mountinfo, cgroup, controller, root_bytes);
+	free(cgroup);
+	return dir;
+}
+
+/* Shortens dir to the cgroup above. False: it was the topmost one. */
+static bool group_go_up(char *dir, size_t root_bytes)
+{
+	if (strlen(dir) <= root_bytes)
+		return false;
+	*strrchr(dir, '/') = '\0';
+	return true;
+}
+
+static struct cgroup_watch *watch_find(const struct cgroup_watches *w, const char *dir)
+{
+	for (size_t i = 0; i < w->cnt; i++)
+		if (!strcmp(w->watch[i].dir, dir))
+			return &w->watch[i];
+	return NULL;
+}
+
+static struct cgroup_watch *watch_make(struct cgroup_watches *w, const char *dir, size_t root_bytes)
+{
+	struct cgroup_watch *watch;
+
+	w->watch = xrealloc(w->watch, (w->cnt + 1) * sizeof(*w->watch));
+	watch = &w->watch[w->cnt++];
+	*watch = (struct cgroup_watch){
+		.dir = xstrdup(dir),
+		.pids = json_array(),
+		.from_ns = kernel_now_ns(),
+	};
+	watch->name = watch->dir + root_bytes;
+	watch->to_ns = watch->from_ns;
+	return watch;
+}
+
+static void watches_release(struct cgroup_watches *w)
+{
+	for (size_t i = 0; i < w->cnt; i++) {
+		json_decref(w->watch[i].pids);
+		free(w->watch[i].dir);
+	}
+	free(w->watch);
+}
+
+/* ---- CPU time ---- */
+
+/* NULL: the cgroup has no limit. */
+static struct cgroup_watch *cpu_watch(struct cgroup_watches *w, const char *dir, size_t root_bytes)
+{
+	struct cgroup_watch *watch = watch_find(w, dir);
+	struct cpu_bandwidth bandwidth;
+
+	if (watch || cgroup_limit_read(dir, &bandwidth))
+		return watch;
+	watch = watch_make(w, dir, root_bytes);
+	watch->bandwidth = bandwidth;
+	cgroup_throttling_read(dir, &watch->first);
+	watch->last = watch->first;
+	return watch;
+}
+
+static void cpu_add(struct cgroup_limits *l, pid_t pid)
+{
+	size_t root_bytes = 0;
+	char *dir = group_of(l, pid, "cpu", &root_bytes);
+	struct cgroup_watch *watch;
+
+	if (!dir)
+		return;
+	do {
+		watch = cpu_watch(&l->cpu, dir, root_bytes);
+		if (watch)
+			json_append_int_once(watch->pids, pid);
+	} while (group_go_up(dir, root_bytes));
+	free(dir);
+}
+
+void cgroup_limits_read_cpu(struct cgroup_limits *l, uint64_t now_ns, uint64_t age_ns)
+{
+	for (size_t i = 0; i < l->cpu.cnt; i++) {
+		struct cgroup_watch *watch = &l->cpu.watch[i];
+		struct cpu_throttling now;
+
+		if (now_ns - watch->to_ns < age_ns || cgroup_throttling_read(watch->dir, &now))
+			continue;
+		watch->last = now;
+		watch->to_ns = now_ns;
+	}
+}
+
+/* ---- memory ---- */
+
+static uint64_t smallest_limit(const char *dir, size_t root_bytes)
+{
+	uint64_t least = 0, bytes;
+	char *at = xstrdup(dir);
+
+	do {
+		bytes = cgroup_memory_limit_read(at);
+		if (bytes && (!least || bytes < least))
+			least = bytes;
+	} while (group_go_up(at, root_bytes));
+	free(at);
+	return least;
+}
+
+/* NULL: the kernel does not count the cgroup's kills. */
+static struct cgroup_watch *memory_watch(struct cgroup_watches *w, const char *dir,
+					 size_t root_bytes)
+{
+	struct cgroup_watch *watch = watch_find(w, dir);
+	uint64_t kills;
+
+	if (watch || cgroup_oom_kills_read(dir, &kills))
+		return watch;
+	watch = watch_make(w, dir, root_bytes);
+	watch->bytes = smallest_limit(dir, root_bytes);
+	watch->first_kills = watch->kills = kills;
+	return watch;
+}
+
+static void memory_add(struct cgroup_limits *l, pid_t pid)
+{
+	size_t root_bytes = 0;
+	char *dir = group_of(l, pid, "memory", &root_bytes);
+	struct cgroup_watch *watch = dir ? memory_watch(&l->memory, dir, root_bytes) : NULL;
+
+	if (watch)
+		json_append_int_once(watch->pids, pid);
+	free(dir);
+}
+
+void cgroup_limits_read_memory(struct cgroup_limits *l, uint64_t now_ns)
+{
+	for (size_t i = 0; i < l->memory.cnt; i++)
+		if (!cgroup_oom_kills_read(l->memory.watch[i].dir, &l->memory.watch[i].kills))
+			l->memory.watch[i].to_ns = now_ns;
+}
+
+static uint64_t host_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+uint64_t memory_available(void)
+{
+	struct cgroup_limits own = {0};
+	size_t root_bytes = 0;
+	char *dir = group_of(&own, getpid(), "memory", &root_bytes);
+	uint64_t bytes = host_available(), limit = dir ? smallest_limit(dir, root_bytes) : 0;
+
+	free(dir);
+	cgroup_limits_release(&own);
+	return limit && limit < bytes ? limit : bytes;
+}
+
+/* ---- both ---- */
+
+void cgroup_limits_add(struct cgroup_limits *l, pid_t pid)
+{
+	cpu_add(l, pid);
+	memory_add(l, pid);
+}
+
+/* The members that both meta objects have. */
+static json_t *watch_meta(const struct cgroup_watch *w, const char *type)
+{
+	return json_pack("{s:s,s:I,s:I,s:o,s:O}", "type", type, "ts_ns", (json_int_t)w->from_ns,
+			 "to_ns", (json_int_t)w->to_ns, "cgroup",
+			 json_text(w->name[0] ? w->name : "/"), "pids", w->pids);
+}
+
+static void member_set(json_t *meta, const char *key, uint64_t value)
+{
+	json_object_set_new(meta, key, json_integer((json_int_t)value));
+}
+
+static void cpu_write(const struct cgroup_watch *c, struct trace_writer *w)
+{
+	json_t *meta = watch_meta(c, "cpu_limit");
+
+	member_set(meta, "quota_us", c->bandwidth.quota_us);
+	member_set(meta, "period_us", c->bandwidth.period_us);
+	member_set(meta, "periods", c->last.periods - c->first.periods);
+	member_set(meta, "throttled", c->last.throttled - c->first.throttled);
+	member_set(meta, "throttled_ns", c->last.throttled_ns - c->first.throttled_ns);
+	meta_write(w, meta);
+}
+
+static void memory_write(const struct cgroup_watch *c, struct trace_writer *w)
+{
+	json_t *meta;
+
+	if (c->kills <= c->first_kills)
+		return;
+	meta = watch_meta(c, "memory_limit");
+	member_set(meta, "limit_bytes", c->bytes);
+	member_set(meta, "oom_kills", c->kills - c->first_kills);
+	meta_write(w, meta);
+}
+
+void cgroup_limits_write(const struct cgroup_limits *l, struct trace_writer *w)
+{
+	for (size_t i = 0; i < l->cpu.cnt; i++)
+		cpu_write(&l->cpu.watch[i], w);
+	for (size_t i = 0; i < l->memory.cnt; i++)
+		memory_write(&l->memory.watch[i], w);
+}
+
+void cgroup_limits_release(struct cgroup_limits *l)
+{
+	watches_release(&l->cpu);
+	watches_release(&l->memory);
+	free(l->mountinfo);
+}
