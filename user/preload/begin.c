@@ -5,7 +5,6 @@
  * checks. This library needs no C library, so any C library's loader can load it.
  */
 #include <elf.h>
-#include <linux/fcntl.h>
 
 #include "preload/area.h"
 #include "preload/ask.h"
@@ -148,19 +147,21 @@ static void on_loaded(void)
 		libraries_check();
 }
 
-#define AUXV_MAX 64
+/* glibc's loader keeps here where the kernel has put argc, arguments, environment and auxv. */
+extern const u64 *const glibc_stack_end __asm__("__libc_stack_end")
+	__attribute__((weak, visibility("default")));
 
-/* Reads the auxiliary vector. Not every C library passes it on to constructors. */
-static bool auxv_read(ElfW(auxv_t) v[AUXV_MAX])
+/* Returns the auxiliary vector, NULL with another C library. There may be no /proc. */
+static const ElfW(auxv_t) * auxv_find(void)
 {
-	long fd = sys4(__NR_openat, AT_FDCWD, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0),
-	     bytes;
+	const u64 *at;
 
-	if (sys_failed(fd))
-		return false;
-	bytes = sys3(__NR_read, fd, (long)v, AUXV_MAX * sizeof(*v));
-	sys3(__NR_close, fd, 0, 0);
-	return bytes > 0 && v[bytes / sizeof(*v) - 1].a_type == AT_NULL;
+	if (!&glibc_stack_end)
+		return NULL;
+	at = glibc_stack_end + 1 + *glibc_stack_end + 1;
+	while (*at++)
+		;
+	return (const ElfW(auxv_t) *)at;
 }
 
 static u64 auxv_get(const ElfW(auxv_t) * v, u64 type)
@@ -222,9 +223,9 @@ static void own_begin(struct link_map *own)
 __attribute__((constructor)) static void begin(void)
 {
 	struct link_map *own = NULL;
-	ElfW(auxv_t) v[AUXV_MAX];
+	const ElfW(auxv_t) *v = auxv_find();
 
-	if (!auxv_read(v) || auxv_get(v, AT_SECURE) ||
+	if (!v || auxv_get(v, AT_SECURE) ||
 	    !loaded_find((const ElfW(Phdr) *)auxv_get(v, AT_PHDR), auxv_get(v, AT_PHNUM)))
 		return;
 	vdso = auxv_get(v, AT_SYSINFO_EHDR);
