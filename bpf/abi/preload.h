@@ -21,7 +21,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 10
+#define POV_PRELOAD_VERSION 11
 
 enum pov_preload_wish {
 	/*
@@ -215,14 +215,16 @@ enum pov_preload_world {
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
 #define POV_PRELOAD_RING_LEAST (64u << 10) /* first ring of each slot but the first */
-#define POV_PRELOAD_RING_FIRST (2u << 20)  /* first ring of the first slot */
-#define POV_PRELOAD_RING_SECOND (4u << 20) /* second ring of every slot */
-#define POV_PRELOAD_RING_THIRD (64u << 20) /* third ring, of the first slot only; after all slots */
-#define POV_PRELOAD_BEHIND 4096		   /* room after a ring for the end of a record */
-#define POV_PRELOAD_SLOT_BYTES                                                       \
-	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_RING_SECOND + \
+#define POV_PRELOAD_RING_MORE (1u << 20)   /* its second ring */
+/* Rings of the first slot, which lie after all slots. */
+#define POV_PRELOAD_RING_FIRST (2u << 20)
+#define POV_PRELOAD_RING_SECOND (4u << 20)
+#define POV_PRELOAD_RING_THIRD (64u << 20)
+#define POV_PRELOAD_BEHIND 4096 /* room after a ring for the end of a record */
+#define POV_PRELOAD_SLOT_BYTES                                                     \
+	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_RING_MORE + \
 	 2 * POV_PRELOAD_BEHIND)
-#define POV_PRELOAD_SLOTS 256
+#define POV_PRELOAD_SLOTS 1024
 /*
  * At the pool's end there is a page that processes inherit that are forked and execute no program.
  * They count their calls here if they get no pool of their own.
@@ -232,8 +234,8 @@ struct pov_preload_forks {
 };
 #define POV_PRELOAD_FORKS_BYTES 4096
 #define POV_PRELOAD_FORKS_AT                                                            \
-	((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_RING_THIRD + \
-	 POV_PRELOAD_BEHIND)
+	((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_RING_FIRST + \
+	 POV_PRELOAD_RING_SECOND + POV_PRELOAD_RING_THIRD + 3 * POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_POOL_BYTES (POV_PRELOAD_FORKS_AT + POV_PRELOAD_FORKS_BYTES)
 /* Slots of a process with a small address space (ulimit -v); each has the smallest ring only. */
 #define POV_PRELOAD_SLOTS_FEW 48
@@ -247,7 +249,7 @@ static inline pov_u32 pov_preload_ring_bytes(int first_slot, int few, pov_u32 ri
 	case 0:
 		return first_slot && !few ? POV_PRELOAD_RING_FIRST : POV_PRELOAD_RING_LEAST;
 	case 1:
-		return few ? 0 : POV_PRELOAD_RING_SECOND;
+		return few ? 0 : first_slot ? POV_PRELOAD_RING_SECOND : POV_PRELOAD_RING_MORE;
 	case 2:
 		return first_slot && !few ? POV_PRELOAD_RING_THIRD : 0;
 	default:
@@ -255,16 +257,14 @@ static inline pov_u32 pov_preload_ring_bytes(int first_slot, int few, pov_u32 ri
 	}
 }
 /* Offset of a ring from the start of its slot. */
-static inline pov_u64 pov_preload_ring_at(pov_u32 ring)
+static inline pov_u64 pov_preload_ring_at(int first_slot, int few, pov_u32 ring)
 {
-	switch (ring) {
-	case 0:
-		return POV_PRELOAD_AREA_BYTES;
-	case 1:
-		return POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_FIRST + POV_PRELOAD_BEHIND;
-	default:
-		return (pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES;
-	}
+	pov_u64 at = first_slot && !few ? (pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES :
+					  POV_PRELOAD_AREA_BYTES;
+
+	while (ring--)
+		at += pov_preload_ring_bytes(first_slot, few, ring) + POV_PRELOAD_BEHIND;
+	return at;
 }
 #define POV_PRELOAD_THREADS_MAX 65536 /* of all processes */
 

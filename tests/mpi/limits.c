@@ -15,7 +15,7 @@
 
 #include "expect.h"
 
-#define THREADS_MAX 512
+#define THREADS_MAX 701
 #define FILES 256
 
 static int thread_cnt, calls;

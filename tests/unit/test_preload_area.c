@@ -72,7 +72,7 @@ static void area_renew(void)
 		.spare = &spare,
 	};
 	assert_true((void *)area.mem != MAP_FAILED);
-	spare = POV_PRELOAD_RING_SECOND + 4096;
+	spare = POV_PRELOAD_RING_MORE + 4096;
 	thread_area_fill(a);
 	a->mem->owner = a->mem->state.tid = 11;
 	libs[3] = true;
@@ -100,7 +100,7 @@ static int end(void **state)
 /* Writes a record as the library does (user/preload/call_record.c). */
 static void put(const void *rec, size_t bytes)
 {
-	char *ring = (char *)a->mem + pov_preload_ring_at(a->mem->ring);
+	char *ring = (char *)a->mem + pov_preload_ring_at(false, false, a->mem->ring);
 
 	memcpy(ring + a->mem->head % pov_preload_ring_bytes(false, false, a->mem->ring), rec,
 	       bytes);
@@ -446,7 +446,7 @@ TEST(larger_ring)
 	assert_int_equal(a->mem->tail, a->mem->head);
 	assert_int_equal(spare, 4096); /* there is no third ring */
 	thread_area_release(a);
-	assert_int_equal(spare, POV_PRELOAD_RING_SECOND + 4096);
+	assert_int_equal(spare, POV_PRELOAD_RING_MORE + 4096);
 }
 
 /* A ring that begins while the other is empty. */
@@ -470,12 +470,12 @@ TEST(no_memory_for_a_larger_ring)
 {
 	struct call c = call_new();
 
-	spare = POV_PRELOAD_RING_SECOND - 1;
+	spare = POV_PRELOAD_RING_MORE - 1;
 	while (a->mem->head < RING / 2)
 		put(&c, sizeof(c));
 	thread_area_take(a, on_any, &t);
 	assert_int_equal(a->mem->rings, 1);
-	assert_int_equal(spare, POV_PRELOAD_RING_SECOND - 1);
+	assert_int_equal(spare, POV_PRELOAD_RING_MORE - 1);
 }
 
 /*

@@ -66,12 +66,12 @@ static struct pov_preload_area *slot_at(u32 i)
 /* Makes a ring the current one. It may have records that are not read yet. */
 static bool ring_choose(u32 number)
 {
-	u32 bytes = pov_preload_ring_bytes(area == slot_at(0), slot_bytes != POV_PRELOAD_SLOT_BYTES,
-					   number);
+	bool first = area == slot_at(0), few = slot_bytes != POV_PRELOAD_SLOT_BYTES;
+	u32 bytes = pov_preload_ring_bytes(first, few, number);
 
 	if (bytes)
 		ring = (struct ring){
-			.at = (u8 *)area + pov_preload_ring_at(number),
+			.at = (u8 *)area + pov_preload_ring_at(first, few, number),
 			.bytes = bytes,
 			.until = area->head,
 		};

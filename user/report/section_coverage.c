@@ -301,9 +301,9 @@ static void losses_print(const struct report *r, FILE *out)
 	}
 	if (v->preload_no_area)
 		fprintf(out,
-			"             %s of threads that got no memory to record in: too few "
-			"file\n             descriptors (ulimit -n), no memory, no way to povtrace "
-			"(a chroot), or no answer in time\n",
+			"             %s of threads that got no memory to record in: too many "
+			"threads, too few file\n             descriptors (ulimit -n), no memory, "
+			"no way to povtrace (a chroot), or no answer in time\n",
 			PLURAL_TEXT(v->preload_no_area, "call is", "calls are"));
 	if (lost > v->preload_no_area)
 		fputs("             larger rings (record --ring-size) lose less\n", out);

@@ -15,6 +15,7 @@
 #include "lib/log.h"
 #include "lib/file.h"
 #include "lib/text.h"
+#include "abi/preload.h"
 #include "layers/func_table.h"
 
 #define COMM_BYTES_MAX 16
@@ -332,12 +333,12 @@ void record_hints(const struct recording *recording, int err, const char *more_r
 			 "--ring-size, fewer --functions, or --sched ranks",
 			 (unsigned long long)(r->lost - r->no_area));
 	if (r->no_area)
-		log_warn(
-			"%llu calls are missing because threads got no memory to record them in: a "
-			"process was out of file descriptors (ulimit -n) or memory, could not reach "
-			"povtrace (a forked child in a chroot or container), or got no answer in "
-			"time; --capture probes needs none of these",
-			(unsigned long long)r->no_area);
+		log_warn("%llu calls are missing because threads got no memory to record them in: "
+			 "more than %d threads of a process call MPI (%d with ulimit -v), or it "
+			 "was out of file descriptors (ulimit -n) or memory, could not reach "
+			 "povtrace (a forked child in a chroot or container), or got no answer in "
+			 "time; --capture probes needs none of these",
+			 (unsigned long long)r->no_area, POV_PRELOAD_SLOTS, POV_PRELOAD_SLOTS_FEW);
 	if (err && r->unstored)
 		log_warn("the file holds only the first %llu of %llu records; %s, or record less "
 			 "(--max-size, --duration, --mpi, --sched ranks)",

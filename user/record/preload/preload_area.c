@@ -38,7 +38,7 @@ static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
 
 static char *ring_memory(const struct thread_area *a, uint32_t ring)
 {
-	return (char *)a->mem + pov_preload_ring_at(ring);
+	return (char *)a->mem + pov_preload_ring_at(a->first, a->few, ring);
 }
 
 static void rings_tell(struct thread_area *a)
@@ -50,7 +50,8 @@ void thread_area_fill(struct thread_area *a)
 {
 	if (a->made)
 		return;
-	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES + ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
+	memory_make((char *)a->mem, POV_PRELOAD_AREA_BYTES);
+	memory_make(ring_memory(a, 0), ring_bytes(a, 0) + POV_PRELOAD_BEHIND);
 	rings_tell(a);
 }
 

@@ -89,6 +89,10 @@ void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t s
 	pool->slot_bytes = slot_bytes;
 	for (uint32_t i = 0; i < POV_PRELOAD_SLOTS; i++)
 		pool->slot[i].few = slot_bytes != POV_PRELOAD_SLOT_BYTES;
+	if (pool->slot[0].few) { /* its ring lies elsewhere than the one made at first */
+		pool->slot[0].made = 0;
+		thread_area_fill(&pool->slot[0]);
+	}
 }
 
 void preload_pool_look(struct preload_pool *pool)
