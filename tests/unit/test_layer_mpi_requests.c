@@ -4,29 +4,32 @@
  * tests/unit/layer/mpi_requests.calls.
  */
 #include "unit/test.h"
+#include "lib/text.h"
+#include "unit/cases.h"
 #include "unit/layer_fixture.h"
 
-#define OMPI_WORLD (OMPI_BIAS + 0x1000)
-#define OMPI_INT (OMPI_BIAS + 0x2000)
+#define U(n) ((unsigned long long)(n))
 
-struct ompi_status {
-	int32_t source, tag, error, cancelled;
-	uint64_t bytes;
-};
-
-static void decode_at(uint64_t begin_ns, uint64_t end_ns)
+/* Decodes a call of thread 101 in Open MPI's process: povmake's line after its function. */
+static void decode(const char *func, uint64_t begin_ns, uint64_t end_ns, const char *pairs)
 {
-	rec_call(&fx)->hdr.ts_ns = end_ns;
-	rec_call(&fx)->dur_ns = end_ns - begin_ns;
-	rec_decode(&fx);
+	char *line = xasprintf("call at=%llu..%llu tid=101 tgid=%d lib=%d func=%s %s", U(begin_ns),
+			       U(end_ns), FIXTURE_PID, FIXTURE_LIB, func, pairs);
+	const struct pov_call *c = (const struct pov_call *)cases_record(line);
+
+	free(line);
+	memset(&fx.view, 0xa5, sizeof(fx.view)); /* decoding must not read old contents */
+	fx.view.roles_only = false;
+	layer_decode(fx.layer, fx.d, &fx.funcs[c->func], c, &fx.view);
 }
 
 static void start_at(const char *func, uint64_t req, uint64_t begin_ns, uint64_t end_ns)
 {
-	rec_begin(&fx, func, 0, 7, 1ull, 10ull, OMPI_INT, 2ull, 5ull, OMPI_WORLD, 0x5000ull);
-	rec_u64(&fx, POV_FIELD_TYPE_SIZE, 2, 1, 4);
-	rec_u64(&fx, POV_FIELD_OUT, 6, 1, req);
-	decode_at(begin_ns, end_ns);
+	char pairs[128];
+
+	snprintf(pairs, sizeof(pairs),
+		 "args=1,10,0x7f0000002000,2,5,0x7f0000001000,0x5000 tsize=2:4 out=6:%llu", U(req));
+	decode(func, begin_ns, end_ns, pairs);
 }
 
 static uint64_t handle_of(int number)
@@ -36,43 +39,70 @@ static uint64_t handle_of(int number)
 
 #define MANY 300
 
-/* 300 requests and statuses: the first few in the record, the others in continuations. */
+/* Passes a continuation of the call that began at 400,000. */
+static void more(const char *type, int arg, int first, int end, const char *(*element)(int))
+{
+	char *line = xasprintf("more ts=401000 tid=101 begin=400000 type=%s arg=%d first=%d data=",
+			       type, arg, first);
+
+	for (int i = first; i < end && i < MANY; i++) {
+		char *longer = xasprintf("%s%s%s", line, i > first ? "," : "", element(i));
+
+		free(line);
+		line = longer;
+	}
+	layer_decoder_more(fx.layer, fx.d, (const struct pov_more *)cases_record(line));
+	free(line);
+}
+
+static const char *request_element(int i)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%llu", U(handle_of(i)));
+	return text;
+}
+
+/* Source, tag, error, cancelled, bytes. */
+static const char *status_element(int i)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "i%d,i%d,i0,i0,%d", i % 4, i, 1000 + i);
+	return text;
+}
+
+/* 300 requests and statuses: but for one request, all are in continuations. */
 TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
 {
-	static struct ompi_status st[MANY];
-	static uint64_t reqs[MANY];
 	const struct call_value *v;
 
-	for (uint32_t i = 0; i < MANY; i++) {
-		reqs[i] = handle_of((int)i);
-		st[i] = (struct ompi_status){i % 4, i, 0, 0, 1000 + i};
-		start_at(i % 2 ? "MPI_Irecv" : "MPI_Isend", reqs[i], 1000 * i, 1000 * i + 10);
-	}
-	rec_begin(&fx, "MPI_Waitall", 0, 3, (uint64_t)MANY, 0x5000ull, 0x6000ull);
-	for (uint32_t i = 20; i < MANY; i += 64)
-		rec_more(&fx, POV_FIELD_IN, 1, i, &reqs[i], (i + 64 < MANY ? 64 : MANY - i) * 8);
-	for (uint32_t i = 0; i < MANY; i += 21)
-		rec_more(&fx, POV_FIELD_OUT, 2, i, &st[i], (i + 21 < MANY ? 21 : MANY - i) * 24);
-	rec_field(&fx, POV_FIELD_IN, 1, MANY, reqs, 20 * 8);
-	rec_field(&fx, POV_FIELD_OUT, 2, MANY, NULL, 0); /* none fitted in */
-	rec_decode(&fx);
+	for (int i = 0; i < MANY; i++)
+		start_at(i % 2 ? "MPI_Irecv" : "MPI_Isend", handle_of(i), 1000 * i, 1000 * i + 10);
+	more("in", 1, 1, 20, request_element);
+	for (int i = 20; i < MANY; i += 64)
+		more("in", 1, i, i + 64, request_element);
+	for (int i = 0; i < MANY; i += 21)
+		more("out", 2, i, i + 21, status_element);
+	decode("MPI_Waitall", 400000, 401000,
+	       "args=300,0x5000,0x6000 in=1/300:0xa000 out=2/300: flags=more");
 	assert_int_equal(fx.view.roles.nrequests, MANY);
-	for (uint32_t i = 0; i < MANY; i++) {
+	for (int i = 0; i < MANY; i++) {
 		const struct call_request *r = &fx.view.roles.requests[i];
 
-		assert_int_equal(r->handle, reqs[i]);
+		assert_int_equal(r->handle, handle_of(i));
 		assert_int_equal(r->event, REQUEST_COMPLETE);
 		assert_int_equal(r->has_status, i % 2);
 		assert_true(r->bytes == (i % 2 ? 1000 + i : BYTES_UNKNOWN));
 	}
-	v = value_find(&fx, "req");
+	v = value_find(&fx.view, "req");
 	assert_int_equal(v->kind, VALUE_HEXES);
 	assert_int_equal(v->n, MANY);
 	assert_int_equal(v->cnt, MANY);
-	v = value_find(&fx, "status_req");
+	v = value_find(&fx.view, "status_req");
 	assert_int_equal(v->n, MANY / 2);
 	assert_int_equal(v->ints[7], 15);
-	v = value_find(&fx, "status_bytes");
+	v = value_find(&fx.view, "status_bytes");
 	assert_int_equal(v->ints[7], 1015);
 }
 
@@ -82,12 +112,11 @@ TEST_WITH(waitall_more, fixture_setup_openmpi, fixture_teardown)
  */
 static bool wait_at(uint64_t req, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct ompi_status st = {2, 5, 0, 0, 1};
+	char pairs[128];
 
-	rec_begin(&fx, "MPI_Waitall", 0, 3, 1ull, 0x5000ull, 0x6000ull);
-	rec_u64(&fx, POV_FIELD_IN, 1, 1, req);
-	rec_field(&fx, POV_FIELD_OUT, 2, 1, &st, sizeof(st));
-	decode_at(begin_ns, end_ns);
+	snprintf(pairs, sizeof(pairs), "args=1,0x5000,0x6000 in=1:%llu out=2/1:i2,i5,i0,i0,1",
+		 U(req));
+	decode("MPI_Waitall", begin_ns, end_ns, pairs);
 	assert_int_equal(fx.view.roles.nrequests, 1);
 	return fx.view.roles.requests[0].has_status;
 }
