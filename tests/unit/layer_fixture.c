@@ -35,17 +35,6 @@ void fixture_init_layer(struct fixture *f, const struct layer *layer)
 	f->d = layer_decoder_new(layer);
 }
 
-void fixture_init(struct fixture *f, const char *const library[2])
-{
-	fixture_init_layer(f, &layer_mpi);
-	for (int i = 0; i < 2; i++) {
-		json_t *m = json_loads(library[i], 0, NULL);
-
-		layer_decoder_meta(f->layer, f->d, m);
-		json_decref(m); /* the decoder keeps what it needs */
-	}
-}
-
 const char *const fixture_openmpi[2] = {
 	"{\"type\":\"library\",\"id\":3,\"flavour\":\"openmpi\","
 	"\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":["
@@ -76,27 +65,4 @@ void fixture_release(struct fixture *f)
 		if (f->funcs[i].layer)
 			layer_func_release(&f->funcs[i]);
 	free(f->funcs);
-}
-
-int fixture_teardown(void **state)
-{
-	fixture_release(*state);
-	return 0;
-}
-
-struct fixture fx;
-
-int fixture_setup_openmpi(void **state)
-{
-	*state = &fx;
-	fixture_init(&fx, fixture_openmpi);
-	return 0;
-}
-
-const struct call_value *value_find(const struct call_view *v, const char *name)
-{
-	for (uint32_t i = 0; i < v->nvalues; i++)
-		if (!strcmp(v->values[i].name, name))
-			return &v->values[i];
-	return NULL;
 }

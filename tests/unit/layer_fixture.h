@@ -27,16 +27,8 @@ struct fixture {
 #define FIXTURE_LIB 3
 
 void fixture_init_layer(struct fixture *f, const struct layer *layer);
-/* Meta objects of a library and of a process that is rank 1 of 4. */
-extern const char *const fixture_openmpi[2], *const fixture_mpich[2];
-void fixture_init(struct fixture *f, const char *const library[2]); /* for the MPI layer */
 void fixture_release(struct fixture *f);
-
-/* Fixture for cmocka: fx, with Open MPI. */
-extern struct fixture fx;
-int fixture_setup_openmpi(void **state);
-int fixture_teardown(void **state);
-
-const struct call_value *value_find(const struct call_view *v, const char *name); /* NULL: none */
+/* Meta objects of an MPI library and of a process that is rank 1 of 4. */
+extern const char *const fixture_openmpi[2], *const fixture_mpich[2];
 
 #endif
