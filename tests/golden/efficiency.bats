@@ -94,8 +94,7 @@ parts_hold() {
 	same_as "$data/screen_bystander.out" got
 	[ "$(wc -l <got)" -le 30 ]
 	no '.\{101\}' <(LC_ALL=C.UTF-8 sed 's/[^ -~]/?/g' got)
-	"$POVTRACE" report --json run.pov >json
-	adds_up json
+	account_of run.pov
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == 2745 and .own_ns == 400000000 and .waited_ns == 400000000 and
 		.shorter_by == "replay" and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 	jq -e '.efficiency[0].had_core - 0.5 | fabs < 0.01' json
@@ -114,8 +113,7 @@ parts_hold() {
 	cat got
 	grep -q '^  1  Rank 0 computes while rank 1 waits (MPI_Recv) ' got
 	grep -q 'Most waiting ended when it called MPI_Send' got
-	"$POVTRACE" report --json places.pov >json
-	adds_up json
+	account_of places.pov
 }
 
 # Each rank computes for 10 ms in a round, one after the other: rank 1 receives what rank 0 sent after its computing, and the other way round.
@@ -128,8 +126,7 @@ parts_hold() {
 		send 1 $((at + 20050)) 2 0
 		recv 0 $((at + 10010)) 10046 1
 	done | ranks 2 204000 | trace turns
-	"$POVTRACE" report --json turns.pov >json
-	adds_up json
+	account_of turns.pov
 	jq -e '[.reasons[] | select(.kind == "computed")] | length == 1 and .[0].rank == null and
 		(.[0].cost_ns - 200e6 | fabs < 3e6) and (.[0].shorter_high_ns - 100e6 | fabs < 2e6)' json
 	"$POVTRACE" report turns.pov >got
@@ -165,8 +162,7 @@ parts_hold() {
 		echo "waking ts=$(((at + 21990) * 1000)) tid=0 target=100 cpu=0 target_cpu=0 flags=2"
 		echo "switch ts=$(((at + 21990) * 1000 + 1)) cpu=0 prev=0 next=100"
 	done | ranks 3 222020 | trace late
-	"$POVTRACE" report --json late.pov >json
-	adds_up json
+	account_of late.pov
 	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
 	"$POVTRACE" report --all late.pov >got
 	cat got
@@ -201,8 +197,7 @@ sleeps() {
 		"$POVTRACE" report asleep.pov | tr -s ' \n' ' ' >line
 		cat line
 		grep -q "1 Rank 0 sleeps outside MPI .* Rank 0 slept 9.0 ms, $how" line
-		"$POVTRACE" report --json asleep.pov >json
-		adds_up json
+		account_of asleep.pov
 		jq -r '[.reasons[] | select(.kind == "slept").slept_mostly] | unique[]' json >>names
 	done <<-'E'
 		2 0 2 in uninterruptible sleep (file I/O, paging); rank 1 waited .* → Look for file I/O and paging before MPI_Barrier\.
@@ -232,8 +227,7 @@ sleeps() {
 		barrier 2 12000 20002
 		barrier 3 32000 2
 	} | ranks 4 42010 | sed 's/"rank":2,"size":4,"job":"j"/"rank":0,"size":2,"job":"k"/; s/"rank":3,"size":4,"job":"j"/"rank":1,"size":2,"job":"k"/; s/"size":4/"size":2/' | trace jobs
-	"$POVTRACE" report --json jobs.pov >json
-	adds_up json
+	account_of jobs.pov
 	jq -e '[.reasons[] | select(.kind == "computed") | .shorter_high_ns / 1e6 | round] == [20,10]' json
 	"$POVTRACE" report jobs.pov >got
 	cat got
@@ -253,8 +247,7 @@ sleeps() {
 	cat got
 	grep -q '^  1  Ranks poll for messages, and nobody is known to be late ' got
 	grep -q '50,021 polls' got
-	"$POVTRACE" report --json polls.pov >json
-	adds_up json
+	account_of polls.pov
 }
 
 # The same by two processes of one program, one after the other.
@@ -273,8 +266,7 @@ sleeps() {
 	"$POVTRACE" report run.pov >got
 	grep '^  1  `cc1` (2 processes) had cores that ranks needed  *0.80  *0.40 s$' got
 	grep '^     Rank 0 had no core for 0.40 s, mostly while `cc1` (pid 2746) ran on CPU 0' got
-	"$POVTRACE" report --json run.pov >json
-	adds_up json
+	account_of run.pov
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and .processes == 2 and .own_ns == 400000000 and
 		.waited_ns == 400000000 and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 }
@@ -299,8 +291,7 @@ sleeps() {
 	grep '^  1  `cc1` and 3 other programs had cores that ranks needed  *0.80  *0.40 s$' got
 	sed -n '/^  1/,/→/p' got | tr -s ' \n' ' ' | grep -F 'Rank 0 had no core for 0.40 s; rank 1 waited' |
 		grep -F '`cc1` cost 0.32 s, `ld` 0.24 s, `tar` 0.16 s, 1 other 80 ms. →'
-	"$POVTRACE" report --json run.pov >json
-	adds_up json
+	account_of run.pov
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and
 		.programs == [{"name":"cc1","cost_ns":320000000},{"name":"ld","cost_ns":240000000},{"name":"tar","cost_ns":160000000}]' json
 }
@@ -329,8 +320,7 @@ before_init() { # RANK
 
 @test "screen: who had a core before MPI_Init is not to blame" {
 	bystander | early=before_init ranks 2 802200 | trace run
-	"$POVTRACE" report --json run.pov >json
-	adds_up json
+	account_of run.pov
 	jq -e '[.reasons[] | select(.kind == "core_held_by_other")] | length == 1 and .[0].pid == 2745 and .[0].own_ns == 400000000' json
 }
 
@@ -349,8 +339,7 @@ before_init() { # RANK
 	{
 		recv 1 3000 17000 0 | sed 's/$/ flags=open/; s/^\(stream.*\) flags=open/\1/'
 	} | ranks 2 20000 | sed '/func=9 /d' | trace open
-	"$POVTRACE" report --json open.pov >json
-	adds_up json
+	account_of open.pov
 	jq -e '.account.open_ns == 17000000 and (.reasons[] | select(.kind == "open_call") | .cost_ns) == 17000000' json
 }
 

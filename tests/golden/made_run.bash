@@ -56,6 +56,12 @@ adds_up() {
 		([.reasons[].waited_ns] | add // 0) == $all.waiting_ns' "$1" >/dev/null
 }
 
+# account_of FILE: its report is in json, and adds up.
+account_of() {
+	"$POVTRACE" report --json "$1" >json
+	adds_up json
+}
+
 # A stranger takes the core of rank 0 for half of the 0.8 s that it needs until it sends.
 bystander() {
 	echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=0 comm=bystander"

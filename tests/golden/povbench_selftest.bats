@@ -4,8 +4,9 @@
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." # of tests/povbench/cases.txt
-	selftest=build/tests/povbench_selftest
-	[ -x "$selftest" ] || skip "no $selftest; run make tools"
+	selftest=tests/povbench/selftest model=build/tests/povbench_selftest
+	[ -x "$model" ] || skip "no $model; run make tools"
+	command -v python3 >/dev/null || skip "no python3 here"
 }
 
 @test "each benchmark tells what the modelled machines do" {
@@ -19,7 +20,7 @@ setup() {
 
 # All 1000: tests/timing/povbench.test.
 @test "on disturbed machines nothing is told that is not so" {
-	run "$selftest" disturbed 60
+	run "$model" disturbed 60
 	grep -v '^ok ' <<<"$output"
 	[ "$status" = 0 ]
 }

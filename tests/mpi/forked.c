@@ -9,9 +9,12 @@
  *	space	it may map no memory
  *	pids	it is the first process of a namespace
  *	user	it has another user
+ *	clone	it is made without the C library
  */
 #include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "expect.h"
@@ -46,7 +49,7 @@ int main(int argc, char **argv)
 	expect_init(&argc, &argv);
 	if (!strcmp(how, "pids"))
 		MUST(!unshare(CLONE_NEWPID));
-	pid = fork();
+	pid = strcmp(how, "clone") ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (!pid) {
 		child_change(how);
 		for (int i = 0; i < CALLS; i++)

@@ -1,229 +1,126 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povbench_selftest [BENCHMARK | disturbed SEEDS]: runs every benchmark of the registry on models
- * of communication (model/model.h) with known overlap, delays and steals. The benchmark must find
- * what cases.txt computes from the settings, as one would on paper. The sweeps are small, since on
- * the model all samples are alike. Data are validated on the way. No real clock is involved, so the
- * result is the same everywhere. Run it in the root of the source tree. `disturbed` is described in
- * disturbed.h.
+ * povbench_selftest: runs benchmarks on models of communication (model/model.h), as the script selftest
+ * asks for. Each line of stdin is "BENCHMARK SETTING=VALUE…", with settings of the model and options
+ * of the benchmark. The answer is a line of JSON: error, result, sentence, settings. The sweeps are
+ * small, since on the model all samples are alike. Data are validated on the way.
  *
- *   machine NAME [MACHINE…] SETTING=FORMULA…   settings of the model and options of the benchmark;
- *                                              those of other machines come first
- *   let NAME = FORMULA                         formula.h
- *   check NAME                                 what must hold at each point of a result:
- *     FORMULA                                  is not 0
- *     FORMULA = FORMULA [± FORMULA]
- *     use NAME                                 the lines of another check
- *   case BENCHMARK[,BENCHMARK…]
- *     MACHINE[,MACHINE…] | CHECK [FORMULA] | [SENTENCE]
- *                                              `want` is the FORMULA; the classification must give
- *                                              the SENTENCE; for a map, parts about computation
- *                                              times are ignored unless it has them
+ *   povbench_selftest list               all benchmarks, as NAME:SECOND-NAME
+ *   povbench_selftest disturbed SEEDS    see model/disturbed.h
  */
-#include <errno.h>
-#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
+#include "core/bench.h"
 #include "core/classify.h"
 #include "core/result_file.h"
-#include "selftest/disturbed.h"
-#include "selftest/formula.h"
+#include "model/disturbed.h"
+#include "model/model.h"
 
-#define FILE_NAME "tests/povbench/cases.txt"
 #define FOR_EVER_NS 1000000000000000ull
 
-/* ---- cases.txt ---- */
+struct selftest {
+	const struct bench *bench;
+	struct model_settings model;
+	struct bench_options opt;
+	struct result *result;
+};
 
-/* A definition's line: "KIND NAME REST". */
-static struct definition *definition_new(char *line)
-{
-	struct definition *d = xcalloc(1, sizeof(*d));
-
-	d->kind = xstrdup(strsep(&line, " "));
-	d->name = xstrdup(line ? strsep(&line, " ") : "");
-	line = line ? line : "";
-	line += strspn(line, " =");
-	d->text = xstrdup(line);
-	return d;
-}
-
-static void text_append(struct definition *d, const char *line)
-{
-	char *longer = xasprintf("%s%s\n", d->text, line);
-
-	free(d->text);
-	d->text = longer;
-}
-
-static struct definition *definitions_read(void)
-{
-	struct definition *first = NULL, **last = &first, *d = NULL;
-	FILE *in = fopen(FILE_NAME, "r");
-	char *line = NULL;
-	size_t room = 0;
-
-	if (!in)
-		die("cannot open %s: %s", FILE_NAME, strerror(errno));
-	while (getline(&line, &room, in) > 0) {
-		line[strcspn(line, "#\n")] = '\0';
-		if (*line == '\t' && d) {
-			text_append(d, line + 1);
-		} else if (*line) {
-			d = *last = definition_new(line);
-			last = &d->next;
-		}
+static const struct setting {
+	const char *name;
+	enum { DOUBLE, INT, U64, BOOL, TEXT } type;
+	size_t offset; /* in struct selftest */
+} settings[] = {
+#define SETTING(type, member, name)                            \
+	{                                                      \
+#name, type, offsetof(struct selftest, member) \
 	}
-	free(line);
-	fclose(in);
-	return first;
+#define MODEL(type, name) SETTING(type, model.name, name)
+#define OPTION(type, name) SETTING(type, opt.name, name)
+	MODEL(INT, ranks),
+	MODEL(DOUBLE, latency_ns),
+	MODEL(DOUBLE, far_ns),
+	MODEL(DOUBLE, byte_ns),
+	MODEL(DOUBLE, send_ns),
+	MODEL(DOUBLE, recv_ns),
+	MODEL(DOUBLE, isend_ns),
+	MODEL(U64, eager_bytes),
+	MODEL(DOUBLE, overlap_send),
+	MODEL(DOUBLE, overlap_recv),
+	MODEL(DOUBLE, overlap_strided),
+	MODEL(DOUBLE, pack_byte_ns),
+	MODEL(DOUBLE, slow),
+	MODEL(BOOL, handshake),
+	MODEL(BOOL, shared_link),
+	MODEL(INT, bcast),
+	MODEL(BOOL, coll_in_wait),
+	MODEL(INT, cores),
+	MODEL(DOUBLE, load_delay_ns),
+	MODEL(DOUBLE, steal),
+	MODEL(DOUBLE, slice_ns),
+	MODEL(DOUBLE, clock_ns),
+	MODEL(DOUBLE, test_ns),
+	MODEL(INT, nodes),
+	MODEL(DOUBLE, clock_skew_ns),
+	MODEL(DOUBLE, clock_drift),
+	MODEL(DOUBLE, wtime_pace),
+	OPTION(U64, bytes_min),
+	OPTION(U64, bytes_max),
+	OPTION(U64, compute_min_ns),
+	OPTION(U64, compute_max_ns),
+	SETTING(INT, opt.compute.kind, compute_kind),
+	OPTION(DOUBLE, step),
+	OPTION(U64, samples),
+	OPTION(U64, samples_max),
+	OPTION(U64, warmup),
+	OPTION(U64, window),
+	OPTION(U64, pairs),
+	OPTION(U64, repeat),
+	OPTION(TEXT, tasks),
+};
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static json_t *settings_json(const struct selftest *t)
+{
+	json_t *all = json_object();
+
+	for (const struct setting *s = settings; s < settings + SETTINGS; s++) {
+		const void *at = (const char *)t + s->offset;
+
+		if (s->type != TEXT)
+			json_object_set_new(
+				all, s->name,
+				s->type == DOUBLE ? json_real(*(const double *)at) :
+				s->type == U64	  ? json_real((double)*(const uint64_t *)at) :
+				s->type == INT	  ? json_integer(*(const int *)at) :
+						    json_integer(*(const bool *)at));
+	}
+	return all;
 }
 
-static void definitions_free(struct definition *d)
+static void setting_set(struct selftest *t, const char *name, const char *value)
 {
-	struct definition *next;
+	for (const struct setting *s = settings; s < settings + SETTINGS; s++) {
+		void *at = (char *)t + s->offset;
 
-	for (; d; d = next) {
-		next = d->next;
-		free(d->kind);
-		free(d->name);
-		free(d->text);
-		free(d);
-	}
-}
-
-/* Whether a comma-separated list contains the name. */
-static bool list_has(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; list; list = strchr(list, ',')) {
-		list += *list == ',';
-		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
-			return true;
-	}
-	return false;
-}
-
-/* ---- one case ---- */
-
-/* Returns what fails at the current point, or NULL. A NaN always fails. */
-static char *line_check(const struct selftest *t, char *line)
-{
-	char *tolerance = strstr(line, " ± "), *right = strstr(line, " = ");
-	char *text = xstrdup(line), *failure = NULL;
-	double is, should = 1, by = 0;
-
-	if (tolerance) {
-		*tolerance = '\0';
-		by = formula_value(t, tolerance + strlen(" ± "));
-	}
-	if (right) {
-		*right = '\0';
-		should = formula_value(t, right + 3);
-	}
-	is = formula_value(t, line);
-	if (right ? !(fabs(is - should) <= by) : !(is != 0))
-		failure = xasprintf("%s: %.6g, not %.6g ± %.2g", text, is, should, by);
-	free(text);
-	return failure;
-}
-
-/* Returns the first failure, or NULL. */
-static char *check_run(struct selftest *t, const char *name)
-{
-	const struct definition *check = definition_find(t, "check", name);
-	char *lines, *rest, *line, *failure = NULL;
-
-	if (!check)
-		die("%s: no check is called %s", FILE_NAME, name);
-	rest = lines = xstrdup(check->text);
-	while (!failure && (line = strsep(&rest, "\n"))) {
-		if (!strncmp(line, "use ", 4))
-			failure = check_run(t, line + 4);
-		else if (*line)
-			failure = line_check(t, line);
-	}
-	free(lines);
-	return failure;
-}
-
-static char *points_check(struct selftest *t, const char *check)
-{
-	static const char *const params[] = {"bytes", "compute_ns",	"threads", "tasks",
-					     "task",  "ranks_per_core", "rank"};
-	char *failure = NULL, *longer;
-	double value;
-
-	if (!result_point_cnt(t->result))
-		return xstrdup("it has no point");
-	for (t->point = 0; !failure && t->point < result_point_cnt(t->result); t->point++)
-		failure = check_run(t, check);
-	for (size_t i = 0; failure && i < sizeof(params) / sizeof(params[0]); i++) {
-		value = result_number(result_point_at(t->result, t->point - 1), params[i]);
-		if (isnan(value))
+		if (strcmp(s->name, name))
 			continue;
-		longer = xasprintf("%s, %s %.0f", failure, params[i], value);
-		free(failure);
-		failure = longer;
+		if (s->type == DOUBLE)
+			*(double *)at = strtod(value, NULL);
+		else if (s->type == U64)
+			*(uint64_t *)at = (uint64_t)strtod(value, NULL);
+		else if (s->type == INT)
+			*(int *)at = atoi(value);
+		else if (s->type == BOOL)
+			*(bool *)at = atoi(value) != 0;
+		else
+			*(const char **)at = value;
+		return;
 	}
-	return failure;
-}
-
-/*
- * Removes the parts that all maps of a sweep share: " for computations of …" and the number of
- * unknown points.
- */
-static void sentence_shorten(char *sentence)
-{
-	char *from, *to;
-
-	while ((from = strstr(sentence, " for "))) {
-		to = from + 1 + strcspn(from + 1, ",;");
-		from -= from > sentence && from[-1] == ',';
-		memmove(from, to, strlen(to) + 1);
-	}
-	from = strstr(sentence, "; ");
-	if (from && strstr(from, " points are unknown"))
-		*from = '\0';
-}
-
-static char *sentence_check(const struct selftest *t, const char *wanted)
-{
-	char *sentence = classify_sentence(t->result), *failure = NULL;
-	size_t len = strlen(t->bench->name);
-
-	if (sentence && t->bench->kind == RESULT_MAP && !strstr(wanted, " for "))
-		sentence_shorten(sentence);
-
-	if (!sentence || strncmp(sentence, t->bench->name, len) != 0 ||
-	    strncmp(sentence + len, ": ", 2) != 0 || strcmp(sentence + len + 2, wanted) != 0)
-		failure = xasprintf("the sentence is \"%s\", not \"%s\"", sentence ? sentence : "",
-				    wanted);
-	free(sentence);
-	return failure;
-}
-
-static void machine_set(struct selftest *t, const char *name)
-{
-	const struct definition *machine = definition_find(t, "machine", name);
-	char *words, *rest, *word, *value;
-
-	if (!machine)
-		die("%s: no machine is called %s", FILE_NAME, name);
-	rest = words = xstrdup(machine->text);
-	while ((word = strsep(&rest, " "))) {
-		value = strchr(word, '=');
-		if (value) {
-			*value = '\0';
-			setting_set(t, word, value + 1);
-		} else if (*word) {
-			machine_set(t, word);
-		}
-	}
-	free(words);
+	die("no setting is called %s", name);
 }
 
 /*
@@ -266,132 +163,50 @@ static int selftest_rank(struct comm *c, void *ctx)
 	return t->bench->run(&run);
 }
 
-/* `check` may be followed by the case's formula. Returns the condition that fails, or NULL. */
-static char *case_run(struct selftest *t, const char *machine, const char *check,
-		      const char *sentence)
+static void line_run(char *line)
 {
-	const struct bench *b = t->bench;
-	struct result_about about = {.benchmark = b->name,
-				     .group = b->group,
-				     .brief = b->brief,
-				     .source = b->source,
-				     .kind = b->kind};
-	size_t len = strcspn(check, " ");
-	char *name = xasprintf("%.*s", (int)len, check), *failure = NULL;
+	char *name = strsep(&line, " "), *setting, *value, *sentence;
+	struct selftest t = {.bench = bench_find(name)};
+	struct result_about about = {.benchmark = name};
+	json_t *answer;
 	int err;
 
-	t->want = check[len] ? check + len + 1 : "";
-	selftest_init(t);
-	machine_set(t, machine);
-	about.ranks = t->model.ranks;
-	t->result = result_new(&about);
-	err = model_run(&t->model, selftest_rank, t);
-	failure = err ? xasprintf("the benchmark ended with error %d", err) : points_check(t, name);
-	if (!failure && *sentence)
-		failure = sentence_check(t, sentence);
-	result_free(t->result);
-	t->result = NULL;
-	free(t->tasks);
-	t->tasks = NULL;
-	free(name);
-	return failure;
-}
-
-/* ---- all cases ---- */
-
-struct tally {
-	int passed, failed;
-};
-
-static void tally_add(struct tally *y, const char *bench, const char *machine, const char *failure)
-{
-	int number = y->passed + y->failed + 1;
-
-	if (failure) {
-		y->failed++;
-		printf("not ok %d - %s on %s: %s\n", number, bench, machine, failure);
-	} else {
-		y->passed++;
-		printf("ok %d - %s on %s\n", number, bench, machine);
+	if (!t.bench)
+		die("no benchmark is called %s", name);
+	selftest_init(&t);
+	while ((value = strsep(&line, " "))) {
+		setting = strsep(&value, "=");
+		setting_set(&t, setting, value);
 	}
-}
-
-static void row_run(struct selftest *t, const char *row, struct tally *y)
-{
-	char *copy = xstrdup(row), *machines = copy, *check, *sentence, *machine, *failure;
-
-	check = strstr(copy, " | ");
-	sentence = check ? strstr(check + 3, " |") : NULL;
-	if (!sentence)
-		die("%s: not MACHINE | CHECK | SENTENCE: %s", FILE_NAME, row);
-	*check = *sentence = '\0';
-	sentence += 2;
-	sentence += *sentence == ' ';
-	while ((machine = strsep(&machines, ","))) {
-		failure = case_run(t, machine, check + 3, sentence);
-		tally_add(y, t->bench->name, machine, failure);
-		free(failure);
-	}
-	free(copy);
-}
-
-/* Returns the number of the benchmark's rows. */
-static int bench_test(struct selftest *t, struct tally *y)
-{
-	const struct definition *d;
-	char *rows, *rest, *row;
-	int cnt = 0;
-
-	for (d = t->definitions; d; d = d->next) {
-		if (strcmp(d->kind, "case") || !list_has(d->name, t->bench->name))
-			continue;
-		rest = rows = xstrdup(d->text);
-		while ((row = strsep(&rest, "\n"))) {
-			if (!*row)
-				continue;
-			row_run(t, row, y);
-			cnt++;
-		}
-		free(rows);
-	}
-	return cnt;
-}
-
-/* Reports cases whose benchmark does not exist, for example after a rename. */
-static void check_cases(const struct selftest *t, struct tally *y)
-{
-	const struct definition *d;
-	char *names, *rest, *name;
-
-	for (d = t->definitions; d; d = d->next) {
-		rest = names = xstrdup(strcmp(d->kind, "case") ? "" : d->name);
-		while ((name = strsep(&rest, ",")))
-			if (*name && !bench_find(name))
-				tally_add(y, name, "any machine", "no such benchmark");
-		free(names);
-	}
+	about.group = t.bench->group;
+	about.kind = t.bench->kind;
+	about.ranks = t.model.ranks;
+	t.result = result_new(&about);
+	err = model_run(&t.model, selftest_rank, &t);
+	sentence = classify_sentence(t.result);
+	answer = json_pack("{s:i, s:O, s:s?, s:o}", "error", err, "result", result_json(t.result),
+			   "sentence", sentence, "settings", settings_json(&t));
+	json_dumpf(answer, stdout, JSON_COMPACT);
+	puts("");
+	fflush(stdout);
+	json_decref(answer);
+	free(sentence);
+	result_free(t.result);
 }
 
 int main(int argc, char **argv)
 {
-	const char *only = argc > 1 ? argv[1] : NULL;
-	struct definition *definitions = definitions_read();
-	struct selftest t = {.definitions = definitions};
-	struct tally y = {0};
-	size_t i;
+	char *line = NULL;
+	size_t room = 0;
 
-	if (argc == 3 && !strcmp(only, "disturbed"))
+	if (argc == 3 && !strcmp(argv[1], "disturbed"))
 		return disturbed_run((unsigned int)strtoul(argv[2], NULL, 10)) != 0;
-	for (i = 0; benches[i]; i++) {
-		if (only && !bench_is(benches[i], only))
-			continue;
-		t.bench = benches[i];
-		if (!bench_test(&t, &y))
-			tally_add(&y, benches[i]->name, "any machine", "it has no case");
+	for (size_t i = 0; argc == 2 && benches[i]; i++)
+		printf("%s:%s\n", benches[i]->name, benches[i]->alias ?: "");
+	while (argc == 1 && getline(&line, &room, stdin) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		line_run(line);
 	}
-	if (!only)
-		check_cases(&t, &y);
-	definitions_free(definitions);
-	printf("1..%d\n", y.passed + y.failed);
-	return y.failed || !y.passed;
+	free(line);
+	return 0;
 }

@@ -2,7 +2,6 @@
 #include "layer_fixture.h"
 
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,17 +35,6 @@ void fixture_init_layer(struct fixture *f, const struct layer *layer)
 	f->d = layer_decoder_new(layer);
 }
 
-void fixture_init(struct fixture *f, const char *const library[2])
-{
-	fixture_init_layer(f, &layer_mpi);
-	for (int i = 0; i < 2; i++) {
-		json_t *m = json_loads(library[i], 0, NULL);
-
-		layer_decoder_meta(f->layer, f->d, m);
-		json_decref(m); /* the decoder keeps what it needs */
-	}
-}
-
 const char *const fixture_openmpi[2] = {
 	"{\"type\":\"library\",\"id\":3,\"flavour\":\"openmpi\","
 	"\"layout\":{\"handle_bytes\":8,\"status_bytes\":24},\"named\":["
@@ -77,103 +65,4 @@ void fixture_release(struct fixture *f)
 		if (f->funcs[i].layer)
 			layer_func_release(&f->funcs[i]);
 	free(f->funcs);
-}
-
-int fixture_teardown(void **state)
-{
-	fixture_release(*state);
-	return 0;
-}
-
-struct fixture fx;
-
-int fixture_setup_openmpi(void **state)
-{
-	*state = &fx;
-	fixture_init(&fx, fixture_openmpi);
-	return 0;
-}
-
-struct pov_call *rec_call(struct fixture *f)
-{
-	return (struct pov_call *)f->rec;
-}
-
-void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...)
-{
-	struct pov_call *c = rec_call(f);
-	int id = func_table_find(func);
-	va_list ap;
-
-	assert_true(id >= 0);
-	memset(f->rec, 0, sizeof(f->rec));
-	f->now += 1000;
-	c->hdr = (struct pov_hdr){.kind = POV_KIND_CALL, .tid = 101, .ts_ns = f->now};
-	c->hdr.size = sizeof(*c) + 8 * n;
-	c->dur_ns = 700;
-	c->tgid = FIXTURE_PID;
-	c->func = id;
-	c->nargs = n;
-	c->lib = FIXTURE_LIB;
-	c->ret = 0xdead00000000ull | ret; /* the upper half is ignored */
-	va_start(ap, n);
-	for (uint32_t i = 0; i < n; i++)
-		c->args[i] = va_arg(ap, uint64_t);
-	va_end(ap);
-}
-
-void rec_field(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, const void *data,
-	       size_t bytes)
-{
-	struct pov_field head = {.type = type, .arg = arg, .size = bytes, .cnt = cnt};
-	struct pov_call *c = rec_call(f);
-
-	assert_true(c->hdr.size + sizeof(head) + bytes + 8 < sizeof(f->rec));
-	memcpy(f->rec + c->hdr.size, &head, sizeof(head));
-	if (bytes)
-		memcpy(f->rec + c->hdr.size + sizeof(head), data, bytes);
-	c->hdr.size += sizeof(head) + ((bytes + 7) & ~(size_t)7);
-}
-
-void rec_u64(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, uint64_t v)
-{
-	rec_field(f, type, arg, cnt, &v, sizeof(v));
-}
-
-void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, const void *data,
-	      size_t bytes)
-{
-	_Alignas(8) uint8_t buf[sizeof(struct pov_more) + POV_MORE_BYTES] = {0};
-	struct pov_more *m = (struct pov_more *)buf;
-	const struct pov_call *c = rec_call(f);
-
-	assert_true(bytes <= POV_MORE_BYTES);
-	m->hdr = c->hdr;
-	m->hdr.kind = POV_KIND_MORE;
-	m->hdr.size = sizeof(*m) + ((bytes + 7) & ~(size_t)7);
-	m->begin_ns = c->hdr.ts_ns - c->dur_ns;
-	m->first = first;
-	m->size = bytes;
-	m->type = type;
-	m->arg = arg;
-	memcpy(m->data, data, bytes);
-	layer_decoder_more(f->layer, f->d, m);
-	rec_call(f)->hdr.flags |= POV_CALL_MORE;
-}
-
-void rec_decode(struct fixture *f)
-{
-	const struct pov_call *c = rec_call(f);
-
-	memset(&f->view, 0xa5, sizeof(f->view)); /* decoding must not read old contents */
-	f->view.roles_only = false;
-	layer_decode(f->layer, f->d, &f->funcs[c->func], c, &f->view);
-}
-
-const struct call_value *value_find(const struct fixture *f, const char *name)
-{
-	for (uint32_t i = 0; i < f->view.nvalues; i++)
-		if (!strcmp(f->view.values[i].name, name))
-			return &f->view.values[i];
-	return NULL;
 }

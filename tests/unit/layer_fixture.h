@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Decoding without a trace: a decoder with one library and one process, and call records made by
- * hand like those of the kernel half.
+ * Decoding without a trace: a decoder with one library and one process.
  */
 #ifndef POV_TESTS_LAYER_FIXTURE_H
 #define POV_TESTS_LAYER_FIXTURE_H
@@ -22,35 +21,14 @@ struct fixture {
 	size_t cnt;
 	uint64_t now;
 	struct call_view view;
-	_Alignas(8) uint8_t rec[60000]; /* the record under construction */
 };
 
 #define FIXTURE_PID 100
 #define FIXTURE_LIB 3
-#define OMPI_BIAS 0x7f0000000000ull /* load address of the fixture's Open MPI */
 
 void fixture_init_layer(struct fixture *f, const struct layer *layer);
-/* Meta objects of a library and of a process that is rank 1 of 4. */
-extern const char *const fixture_openmpi[2], *const fixture_mpich[2];
-void fixture_init(struct fixture *f, const char *const library[2]); /* for the MPI layer */
 void fixture_release(struct fixture *f);
-
-/* Fixture for cmocka: fx, with Open MPI. */
-extern struct fixture fx;
-int fixture_setup_openmpi(void **state);
-int fixture_teardown(void **state);
-
-/* Begins a record with n argument words. */
-void rec_begin(struct fixture *f, const char *func, uint32_t ret, uint32_t n, ...);
-struct pov_call *rec_call(struct fixture *f);
-void rec_field(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, const void *data,
-	       size_t bytes);
-void rec_u64(struct fixture *f, uint8_t type, uint8_t arg, uint32_t cnt, uint64_t v);
-/* Passes a continuation of the record's call to the decoder. */
-void rec_more(struct fixture *f, uint8_t type, uint8_t arg, uint32_t first, const void *data,
-	      size_t bytes);
-void rec_decode(struct fixture *f);
-
-const struct call_value *value_find(const struct fixture *f, const char *name); /* NULL: none */
+/* Meta objects of an MPI library and of a process that is rank 1 of 4. */
+extern const char *const fixture_openmpi[2], *const fixture_mpich[2];
 
 #endif

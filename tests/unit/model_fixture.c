@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "layers/func_table.h"
+#include "tool/povmake/maker.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
 #include "unit/test.h"
@@ -199,7 +200,7 @@ void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thr
 	mfix_begin(f, config);
 	for (uint32_t i = 0; i < n; i++) {
 		mfix_rank(f, 1000, 100 + i, (int)i, "app");
-		put_task(f, 1000, 100 + i, 100 + i, 0, 1, 0, "app");
+		mfix_put(f, "task ts=1000 tid=%u on_cpu=1 comm=app", 100 + i);
 	}
 	mfix_end(f, 9000);
 	mfix_open(f, false);
@@ -285,126 +286,15 @@ void mfix_release(struct mfix *f)
 	unlink(f->path);
 }
 
-uint16_t mfix_func(const char *name)
+void mfix_put(struct mfix *f, const char *fmt, ...)
 {
-	static const char *last;
-	static int id;
+	struct maker m = {.w = f->writer, .brief = true};
+	char line[1024], *lines[] = {line};
+	va_list ap;
 
-	if (name != last)
-		id = func_table_find(name);
-	last = name;
-	assert_true(id >= 0);
-	return (uint16_t)id;
-}
-
-/* ---- records ---- */
-
-void put_record(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
-		uint32_t tid, uint64_t ts)
-{
-	struct pov_hdr *h = rec;
-
-	h->size = (uint16_t)bytes;
-	h->kind = kind;
-	h->tid = tid;
-	h->ts_ns = ts;
-	assert_int_equal(trace_writer_add(f->writer, stream, h), 0);
-}
-
-void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
-	      uint16_t cpu, const char *comm)
-{
-	struct pov_task r = {.tgid = tgid, .state = state, .on_cpu = (uint8_t)on_cpu, .cpu = cpu};
-
-	strncpy(r.comm, comm, sizeof(r.comm) - 1);
-	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_TASK, tid, ts);
-}
-
-void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,
-	      uint32_t parent_tgid, const char *comm)
-{
-	struct pov_fork r = {.child_tid = tid, .child_tgid = tgid, .parent_tgid = parent_tgid};
-
-	strncpy(r.comm, comm, sizeof(r.comm) - 1);
-	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_FORK, parent, ts);
-}
-
-void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code)
-{
-	struct pov_exit r = {.tgid = tgid, .code = code};
-
-	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_EXIT, tid, ts);
-}
-
-void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int state, uint32_t next)
-{
-	struct pov_switch r = {.next_tid = next, .cpu = cpu};
-
-	if (state == PREEMPTED)
-		r.hdr.flags = POV_SWITCH_PREEMPTED;
-	else
-		r.prev_state = (uint32_t)state;
-	put_record(f, cpu, &r, sizeof(r), POV_KIND_SWITCH, prev, ts);
-}
-
-void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
-		uint16_t target_cpu)
-{
-	struct pov_waking r = {.target_tid = target, .cpu = cpu, .target_cpu = target_cpu};
-
-	put_record(f, cpu, &r, sizeof(r), POV_KIND_WAKING, waker, ts);
-}
-
-void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint16_t to)
-{
-	struct pov_migrate r = {.orig_cpu = from, .dest_cpu = to, .cpu = from};
-
-	put_record(f, from, &r, sizeof(r), POV_KIND_MIGRATE, tid, ts);
-}
-
-void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin,
-		    int depth)
-{
-	struct pov_call_begin r = {.begin_ns = begin, .tgid = tid, .depth = (uint8_t)depth};
-
-	put_record(f, cpu, &r, sizeof(r), POV_KIND_CALL_BEGIN, tid, ts);
-}
-
-void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
-	      uint32_t tgid, const char *func, int depth, int flags)
-{
-	struct pov_call r = {.dur_ns = end - begin,
-			     .tgid = tgid,
-			     .func = mfix_func(func),
-			     .depth = (uint8_t)depth,
-			     .cpu = cpu};
-
-	r.hdr.flags = (uint8_t)flags;
-	put_record(f, cpu, &r, sizeof(r), POV_KIND_CALL, tid, end);
-}
-
-void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
-	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy)
-{
-	size_t bytes = sizeof(struct pov_spin) + sizeof(struct pov_spin_func);
-	struct pov_spin *r = xcalloc(1, bytes);
-
-	r->dur_ns = end - begin;
-	r->tgid = tgid;
-	r->depth = (uint8_t)depth;
-	r->nfuncs = 1;
-	r->cpu = cpu;
-	r->func[0].cnt = cnt;
-	r->func[0].busy_ns = busy;
-	r->func[0].func = mfix_func(func);
-	put_record(f, cpu, r, bytes, POV_KIND_SPIN, tid, end);
-	free(r);
-}
-
-void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
-	      uint64_t cnt)
-{
-	struct pov_lost r = {.since_ns = since, .cnt = cnt, .ring = ring, .class = class};
-
-	put_record(f, TRACE_STREAM_TASKS, &r, sizeof(r), POV_KIND_LOST, 0, ts);
+	va_start(ap, fmt);
+	assert_true(vsnprintf(line, sizeof(line), fmt, ap) < (int)sizeof(line));
+	va_end(ap);
+	m.script = (struct script){lines, 1};
+	maker_run(&m);
 }

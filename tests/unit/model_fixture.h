@@ -49,31 +49,7 @@ void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thr
 void mfix_run(struct mfix *f);
 void mfix_release(struct mfix *f);
 
-uint16_t mfix_func(const char *name);
-
-/* Adds any record. Fills in its header except the flags. */
-void put_record(struct mfix *f, unsigned int stream, void *rec, size_t bytes, uint8_t kind,
-		uint32_t tid, uint64_t ts);
-void put_task(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, uint32_t state, int on_cpu,
-	      uint16_t cpu, const char *comm);
-void put_fork(struct mfix *f, uint64_t ts, uint32_t parent, uint32_t tid, uint32_t tgid,
-	      uint32_t parent_tgid, const char *comm);
-void put_exit(struct mfix *f, uint64_t ts, uint32_t tid, uint32_t tgid, int code);
-#define PREEMPTED (-1)
-#define SLEEPS 1
-#define DIES 0x80
-/* state: PREEMPTED or the state bits */
-void put_switch(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t prev, int state, uint32_t next);
-void put_waking(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t waker, uint32_t target,
-		uint16_t target_cpu);
-void put_migrate(struct mfix *f, uint64_t ts, uint32_t tid, uint16_t from, uint16_t to);
-void put_call_begin(struct mfix *f, uint64_t ts, uint16_t cpu, uint32_t tid, uint64_t begin,
-		    int depth);
-void put_call(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
-	      uint32_t tgid, const char *func, int depth, int flags);
-void put_spin(struct mfix *f, uint64_t begin, uint64_t end, uint16_t cpu, uint32_t tid,
-	      uint32_t tgid, const char *func, int depth, uint64_t cnt, uint64_t busy);
-void put_lost(struct mfix *f, uint64_t since, uint64_t ts, uint16_t ring, uint16_t class,
-	      uint64_t cnt);
+/* Adds a record in povmake's brief form. */
+void mfix_put(struct mfix *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -6,6 +6,8 @@
 #include "unit/random_machine.h"
 #include "unit/test.h"
 
+#define U(n) ((unsigned long long)(n))
+
 static uint32_t rnd(struct machine *s, uint32_t n)
 {
 	s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -40,6 +42,12 @@ static bool loses(struct machine *s, int cpu)
 	return true;
 }
 
+static void gap_put(struct machine *s, int cpu)
+{
+	mfix_put(&s->f, "lost ts=%llu since=%llu ring=%d class=sched cnt=%llu", U(s->now),
+		 U(s->gap_begin[cpu]), cpu, U(s->lost[cpu]));
+}
+
 static void gaps_move(struct machine *s)
 {
 	int cpu = (int)rnd(s, CPUS);
@@ -51,8 +59,7 @@ static void gaps_move(struct machine *s)
 		return;
 	}
 	if (s->lost[cpu])
-		put_lost(&s->f, s->gap_begin[cpu], s->now, (uint16_t)cpu, POV_CLASS_SCHED,
-			 s->lost[cpu]);
+		gap_put(s, cpu);
 	s->gap_begin[cpu] = s->lost[cpu] = 0;
 }
 
@@ -76,7 +83,8 @@ static struct life *life_new(struct machine *s, uint32_t tid, uint32_t tgid, int
 static void do_switch(struct machine *s, int cpu)
 {
 	struct life *prev = s->on_cpu[cpu], *next = NULL, *t;
-	int i, start = (int)rnd(s, TIDS), state = 0;
+	int i, start = (int)rnd(s, TIDS);
+	bool preempted = false;
 
 	for (i = 0; i < TIDS && !next; i++) {
 		t = s->by_tid[(start + i) % TIDS];
@@ -88,26 +96,28 @@ static void do_switch(struct machine *s, int cpu)
 	if (!rnd(s, 5) && prev)
 		next = NULL;
 	if (prev) {
-		state = prev->exiting ? DIES : rnd(s, 2) ? PREEMPTED : SLEEPS;
+		preempted = !prev->exiting && rnd(s, 2);
 		for (i = 0; i < prev->depth; i++) {
 			if (prev->call[i].announced)
 				continue;
 			prev->call[i].announced = true;
 			if (!s->lossy || s->damaged || rnd(s, 3))
-				put_call_begin(&s->f, s->now, (uint16_t)cpu, prev->tid,
-					       prev->call[i].begin, i);
+				mfix_put(&s->f, "callbegin ts=%llu tid=%u begin=%llu depth=%d",
+					 U(s->now), prev->tid, U(prev->call[i].begin), i);
 		}
 	}
 	if (next && next->cpu != cpu && !loses(s, cpu))
-		put_migrate(&s->f, s->now, next->tid, next->cpu, (uint16_t)cpu);
+		mfix_put(&s->f, "migrate ts=%llu tid=%u from=%d to=%d cpu=%d", U(s->now), next->tid,
+			 next->cpu, cpu, next->cpu);
 	if (!loses(s, cpu))
-		put_switch(&s->f, s->now, (uint16_t)cpu, prev ? prev->tid : 0, prev ? state : 0,
-			   next ? next->tid : 0);
+		mfix_put(&s->f, "switch ts=%llu cpu=%d prev=%u next=%u %s", U(s->now), cpu,
+			 prev ? prev->tid : 0, next ? next->tid : 0,
+			 !prev	       ? "" :
+			 prev->exiting ? "state=0x80" :
+			 preempted     ? "flags=preempted" :
+					 "state=1");
 	if (prev)
-		machine_to_state(s, prev,
-				 prev->exiting	    ? GONE :
-				 state == PREEMPTED ? QUEUE :
-						      SLEEP);
+		machine_to_state(s, prev, prev->exiting ? GONE : preempted ? QUEUE : SLEEP);
 	if (prev && prev->exiting)
 		s->by_tid[prev->tid - FIRST_TID] = NULL;
 	if (next) {
@@ -117,6 +127,12 @@ static void do_switch(struct machine *s, int cpu)
 	s->on_cpu[cpu] = next;
 }
 
+static void waking_put(struct machine *s, int cpu, uint32_t waker, const struct life *t)
+{
+	mfix_put(&s->f, "waking ts=%llu tid=%u target=%u cpu=%d target_cpu=%d", U(s->now), waker,
+		 t->tid, cpu, t->cpu);
+}
+
 static void do_wake(struct machine *s, int cpu)
 {
 	struct life *t = s->by_tid[rnd(s, TIDS)], *waker = s->on_cpu[cpu];
@@ -124,7 +140,7 @@ static void do_wake(struct machine *s, int cpu)
 	if (!t || (t == waker) || t->exiting)
 		return;
 	if (!loses(s, cpu))
-		put_waking(&s->f, s->now, (uint16_t)cpu, waker ? waker->tid : 0, t->tid, t->cpu);
+		waking_put(s, cpu, waker ? waker->tid : 0, t);
 	if (t->state == SLEEP)
 		machine_to_state(s, t, QUEUE);
 }
@@ -138,11 +154,12 @@ static void do_fork(struct machine *s, int cpu)
 	if (!parent || parent->exiting || s->by_tid[i] || s->nlives == LIVES_MAX)
 		return;
 	t = life_new(s, FIRST_TID + i, process ? FIRST_TID + i : parent->tgid, SLEEP, 0);
-	put_fork(&s->f, s->now, parent->tid, t->tid, t->tgid, parent->tgid, "x");
+	mfix_put(&s->f, "fork ts=%llu tid=%u child=%u tgid=%u parent_tgid=%u comm=x", U(s->now),
+		 parent->tid, t->tid, t->tgid, parent->tgid);
 	s->now += 1 + rnd(s, 3);
 	t->cpu = (uint16_t)rnd(s, CPUS);
 	if (!loses(s, cpu))
-		put_waking(&s->f, s->now, (uint16_t)cpu, parent->tid, t->tid, t->cpu);
+		waking_put(s, cpu, parent->tid, t);
 	machine_to_state(s, t, QUEUE);
 }
 
@@ -164,7 +181,8 @@ static void spin_stop(struct machine *s, struct life *t)
 	if (!t->spinning)
 		return;
 	t->spinning = false;
-	put_spin(&s->f, t->spin_begin, s->now, t->cpu, t->tid, t->tgid, "MPI_Test", t->depth, 5, 1);
+	mfix_put(&s->f, "spin at=%llu..%llu cpu=%d tid=%u tgid=%u depth=%d funcs=MPI_Test:5:1",
+		 U(t->spin_begin), U(s->now), t->cpu, t->tid, t->tgid, t->depth);
 	event_add(s, t, SPIN, t->spin_begin, &t->at_spin);
 	s->now++;
 }
@@ -177,34 +195,24 @@ static uint64_t outermost_top(const struct life *t)
 	return 0;
 }
 
-#define POSTING_ARGS 3
-
+/* Puts a call that posts. A request's words: id, 0, bytes, queue pair 81 of no type. */
 static void posting_put(struct machine *s, const struct life *t)
 {
-	uint32_t n = 1 + rnd(s, POSTS_MAX);
-	size_t work_bytes = n * sizeof(struct pov_work);
-	size_t head_at = sizeof(struct pov_call) + POSTING_ARGS * sizeof(uint64_t);
-	size_t bytes = head_at + sizeof(struct pov_field) + work_bytes;
-	struct pov_call *r = xcalloc(1, bytes);
-	struct pov_field *head = (struct pov_field *)((uint8_t *)r + head_at);
-	struct pov_work *work = (struct pov_work *)(head + 1);
+	uint32_t n = 1 + rnd(s, POSTS_MAX), bytes;
+	char work[64 * POSTS_MAX] = "";
 
-	r->dur_ns = s->now - t->call[t->depth].begin;
-	r->tgid = t->tgid;
-	r->func = mfix_func("post_send");
-	r->depth = (uint8_t)t->depth;
-	r->nargs = POSTING_ARGS;
-	r->cpu = t->cpu;
-	*head = (struct pov_field){POV_FIELD_WORK, 1, (uint16_t)work_bytes, n};
 	for (uint32_t i = 0; i < n; i++) {
-		work[i] = (struct pov_work){.id = s->nposts, .bytes = rnd(s, 5000), .qp = 81};
+		bytes = rnd(s, 5000);
+		sprintf(work + strlen(work), "%s%u,0,%u,81", i ? "," : "", s->nposts, bytes);
 		s->post[s->nposts++] = (struct post){.tid = t->tid,
 						     .within = outermost_top(t),
 						     .outermost = t->depth ? t->call[0].begin : 0,
-						     .bytes = work[i].bytes};
+						     .bytes = bytes};
 	}
-	put_record(&s->f, t->cpu, r, bytes, POV_KIND_CALL, t->tid, s->now);
-	free(r);
+	mfix_put(&s->f,
+		 "call at=%llu..%llu cpu=%d tid=%u tgid=%u func=post_send depth=%d args=0,0,0 "
+		 "work=1/%u:%s",
+		 U(t->call[t->depth].begin), U(s->now), t->cpu, t->tid, t->tgid, t->depth, n, work);
 }
 
 static void call_end(struct machine *s, struct life *t, int flags)
@@ -213,7 +221,9 @@ static void call_end(struct machine *s, struct life *t, int flags)
 	uint64_t begin = t->call[d].begin;
 
 	if (t->call[d].is_top || flags || s->nposts + POSTS_MAX > EVENTS_MAX)
-		put_call(&s->f, begin, s->now, t->cpu, t->tid, t->tgid,
+		mfix_put(&s->f,
+			 "call at=%llu..%llu cpu=%d tid=%u tgid=%u func=%s depth=%d flags=%d",
+			 U(begin), U(s->now), t->cpu, t->tid, t->tgid,
 			 t->call[d].is_top ? "MPI_Barrier" : "post_send", d, flags);
 	else
 		posting_put(s, t);
@@ -240,22 +250,17 @@ static void do_call(struct machine *s, int cpu)
 	}
 }
 
-static void region_put(struct machine *s, const struct life *t, int depth, int flags)
+static void region_put(struct machine *s, const struct life *t, int depth, const char *flags)
 {
-	struct pov_region r = {.sp = (uint64_t)(100 - depth),
-			       .tgid = t->tgid,
-			       .region = (uint16_t)(depth % 2),
-			       .cpu = t->cpu};
-
-	r.hdr.flags = (uint8_t)flags;
-	put_record(&s->f, t->cpu, &r, sizeof(r), POV_KIND_REGION, t->tid, s->now);
+	mfix_put(&s->f, "region ts=%llu tid=%u tgid=%u sp=%d region=%d cpu=%d %s", U(s->now),
+		 t->tid, t->tgid, 100 - depth, depth % 2, t->cpu, flags);
 }
 
 static void region_end(struct machine *s, struct life *t)
 {
 	int d = --t->regions;
 
-	region_put(s, t, d, POV_REGION_END);
+	region_put(s, t, d, "flags=end");
 	event_add(s, t, REGION, t->region[d].begin, &t->region[d].at_begin);
 }
 
@@ -271,7 +276,7 @@ static void do_region(struct machine *s, int cpu)
 	}
 	t->region[t->regions].begin = s->now;
 	t->region[t->regions].at_begin = times_now(s, t);
-	region_put(s, t, t->regions++, 0);
+	region_put(s, t, t->regions++, "");
 }
 
 static void do_spin(struct machine *s, int cpu)
@@ -300,7 +305,7 @@ static void do_exit(struct machine *s, int cpu)
 		call_end(s, t, POV_CALL_OPEN);
 	while (t->regions)
 		region_end(s, t);
-	put_exit(&s->f, s->now, t->tid, t->tgid, 0);
+	mfix_put(&s->f, "exit ts=%llu tid=%u tgid=%u", U(s->now), t->tid, t->tgid);
 	t->exiting = true;
 }
 
@@ -312,9 +317,10 @@ void machine_run(struct machine *s, int steps)
 	s->now = START;
 	root = life_new(s, ROOT_TID, ROOT_TID, RUN, 0);
 	s->on_cpu[0] = root;
-	put_task(&s->f, s->now, ROOT_TID, ROOT_TID, 0, 1, 0, "root");
-	put_switch(&s->f, s->now, 1, 0, 0, 99); /* proves that switches are recorded from here on */
-	put_switch(&s->f, s->now, 1, 99, SLEEPS, 0);
+	mfix_put(&s->f, "task ts=%llu tid=%u on_cpu=1 comm=root", U(s->now), ROOT_TID);
+	/* proves that switches are recorded from here on */
+	mfix_put(&s->f, "switch ts=%llu cpu=1 next=99", U(s->now));
+	mfix_put(&s->f, "switch ts=%llu cpu=1 prev=99 state=1", U(s->now));
 	for (i = 0; i < steps; i++) {
 		s->now += 1 + rnd(s, rnd(s, 10) ? 20 : 500);
 		cpu = (int)rnd(s, CPUS);
@@ -351,7 +357,6 @@ void machine_run(struct machine *s, int steps)
 	s->now += 10;
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		if (s->gap_begin[cpu] && s->lost[cpu])
-			put_lost(&s->f, s->gap_begin[cpu], s->now, (uint16_t)cpu, POV_CLASS_SCHED,
-				 s->lost[cpu]);
+			gap_put(s, cpu);
 	}
 }

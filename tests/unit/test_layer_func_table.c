@@ -175,19 +175,22 @@ TEST(json)
 }
 
 /* A merged poll names the handle that it waits for. */
-TEST_WITH(spin_arg, fixture_setup_openmpi, fixture_teardown)
+TEST(spin_arg)
 {
 	static const char *const rows[][2] = {
 		{"MPI_Test", "req_address"},	   {"MPI_Testall", "reqs_address"},
 		{"MPI_Request_get_status", "req"}, {"MPI_Iprobe", "comm"},
 		{"MPI_Win_test", "win"},
 	};
+	static struct fixture f;
 
+	fixture_init_layer(&f, &layer_mpi);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int id = func_table_find(rows[i][0]);
 
-		assert_string_equal(layer_mpi.spin_arg_name(&fx.funcs[id]), rows[i][1]);
+		assert_string_equal(layer_mpi.spin_arg_name(&f.funcs[id]), rows[i][1]);
 	}
+	fixture_release(&f);
 }
 
 TEST(bad_rows)

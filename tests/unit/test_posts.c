@@ -494,11 +494,11 @@ static void posts_open(struct play *p, bool lossy)
 	mfix_functions(&p->f);
 	for (uint32_t i = 0; i < 3; i++) {
 		mfix_rank(&p->f, 1000, tids[i], (int)i, "app");
-		put_task(&p->f, 1000, tids[i], tids[i], 0, 1, 0, "app");
+		mfix_put(&p->f, "task ts=1000 tid=%u on_cpu=1 comm=app", tids[i]);
 	}
-	put_task(&p->f, 1000, 101, 100, 0, 1, 0, "progress");
+	mfix_put(&p->f, "task ts=1000 tid=101 tgid=100 on_cpu=1 comm=progress");
 	if (lossy)
-		put_lost(&p->f, 5000, 6000, 0, POV_CLASS_CALL, 3);
+		mfix_put(&p->f, "lost ts=6000 since=5000 class=call cnt=3");
 	mfix_end(&p->f, 9000);
 	mfix_open(&p->f, false);
 	p->source.path = p->f.path;

@@ -4,7 +4,7 @@
  * sentence would then claim the opposite. Amounts: a drift of 0.05 to 0.5 %, a tick of 4 us every 4
  * ms, 1 % from another rank's polling, and up to 3.5 us for the first call after a computation.
  */
-#include "selftest/disturbed.h"
+#include "model/disturbed.h"
 
 #include <math.h>
 #include <stdio.h>
