@@ -22,12 +22,10 @@
 #include "lib/option.h"
 #include "lib/progress.h"
 #include "model/model.h"
-#include "trace/trace_kept.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 #include "trace/record_kinds.h"
-#include "trace/trace_text.h"
 #include "trace/trace_totals.h"
 
 #define NS_PER_S 1000000000

@@ -10,7 +10,6 @@
 #include "abi/event.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "trace/trace_kept.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 #include "version.h"
