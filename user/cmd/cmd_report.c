@@ -15,7 +15,6 @@
 #include "lib/text.h"
 #include "lib/option.h"
 #include "report/report.h"
-#include "report/scaling.h"
 #include "cmd/sources.h"
 #include "timeline/svg_scaling.h"
 #include "trace/trace_limit.h"

@@ -9,7 +9,7 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "analysis/find.h"
-#include "report/traffic_label.h"
+#include "report/section.h"
 
 /* ---- posts ---- */
 

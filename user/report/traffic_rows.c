@@ -4,7 +4,7 @@
  * spreadsheets; and labels for its parts. Unknown parts have a label, too, so that no row is left
  * out. In CSV, unknown fields are empty.
  */
-#include "report/traffic_label.h"
+#include "report/section.h"
 
 #include <errno.h>
 #include <stdlib.h>
