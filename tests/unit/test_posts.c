@@ -23,8 +23,8 @@
  *   show storms|flows|pairs|received|phases|csv|text|json|starts
  */
 #include "unit/test.h"
-#include "analysis/site_times.h"
-#include "analysis/storms.h"
+#include "analysis/functions.h"
+#include "analysis/queues.h"
 #include "analysis/balance.h"
 #include "report/report.h"
 #include "unit/cases.h"

@@ -24,7 +24,7 @@ struct demand_thread {
 	uint64_t over_ns;
 };
 
-bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer)
+static bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer)
 {
 	if (inner->host_idx != outer->host_idx)
 		return false;

@@ -72,7 +72,7 @@ static void flow_sum(struct file_flow *to, const struct file_flow *from)
 	to->rate_calls += from->rate_calls;
 }
 
-void file_io_row_add(struct file_io_row *to, const struct file_io_row *from)
+static void file_io_row_add(struct file_io_row *to, const struct file_io_row *from)
 {
 	to->ns += from->ns;
 	to->calls += from->calls;

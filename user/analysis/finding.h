@@ -21,8 +21,6 @@
 #include "analysis/epochs.h"
 #include "analysis/migrations.h"
 #include "analysis/samples.h"
-#include "analysis/sleeps.h"
-#include "analysis/storms.h"
 #include "analysis/overlap.h"
 #include "analysis/transfer_start.h"
 #include "analysis/balance.h"

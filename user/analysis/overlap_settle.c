@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/find.h"
-#include "analysis/site_times.h"
+#include "analysis/functions.h"
 #include "analysis/table.h"
 #include "lib/log.h"
 

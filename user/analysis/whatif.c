@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "analysis/whatif_internal.h"
-#include "analysis/site_times.h"
+#include "analysis/functions.h"
 #include "analysis/table.h"
 #include "lib/log.h"
 

@@ -85,8 +85,7 @@ void html_causes(struct html *h);
 
 /* ---- html_rank_timeline.c ---- */
 
-void html_rows_make(struct html_rows *rows, const struct report *r);
-void html_rows_release(struct html_rows *rows);
+uint32_t html_rows_of_node(const struct html_rows *rows, uint32_t first);
 
 #define HTML_MAP_COLUMNS 176
 

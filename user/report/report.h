@@ -10,12 +10,10 @@
 
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
-#include "analysis/efficiency.h"
-#include "analysis/failed.h"
+#include "analysis/account.h"
 #include "analysis/finding.h"
 #include "analysis/functions.h"
 #include "analysis/hang.h"
-#include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/parts.h"
@@ -23,7 +21,6 @@
 #include "analysis/rank_ends.h"
 #include "analysis/reasons.h"
 #include "analysis/regions.h"
-#include "analysis/site_times.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
@@ -164,6 +161,11 @@ int report_html(struct report *r, const char *path);
 int report_traffic_check(const struct report *r);
 void report_traffic(const struct report *r, FILE *out);
 int report_traffic_csv(const struct report *r, FILE *out); /* 0 or -EIO */
+
+/*
+ * Shows how a program scales: the efficiencies of several runs in one table (report --scaling), as
+ * text and JSON. kmod-docs/REPORT_SCALING.md describes the members of the JSON.
+ */
 
 /*
  * Reads one run from its recordings and adds each of its jobs to s. Keeps nothing of a recording

@@ -256,6 +256,8 @@ void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t v
 /* Writes member "incomplete": names of the losses in lost, bits of analysis/loss.h. */
 void json_incomplete(struct json_out *j, uint32_t lost);
 
+/* Labels for the parts of the traffic, and its figures. */
+
 /* Returns the function with this id. */
 const struct func_info *traffic_func(const struct report *r, uint32_t id);
 /* Returns the interned text with this id; NULL: unknown. */

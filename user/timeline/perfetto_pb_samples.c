@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "analysis/call_paths.h"
+#include "analysis/samples.h"
 #include "lib/log.h"
 #include "site/site_names.h"
 #include "timeline/pb_intern.h"

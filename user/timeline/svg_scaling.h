@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analysis/efficiency.h"
+#include "analysis/account.h"
 
 /* Of at least one run that is known. 0 or -errno (not printed). */
 int svg_scaling_write(const struct scaling *s, FILE *file);

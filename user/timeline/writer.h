@@ -84,6 +84,8 @@ extern const struct writer *const writers[]; /* generated; ends with NULL */
 /* Finds a writer by the ending of a path, or by name ("json", "json.gz"). NULL if none. */
 const struct writer *writer_find(const char *path_or_name, bool *gzip);
 
+/* Checks that a selection shows something of a recording. */
+
 struct model_process;
 
 /* 0, or -ENOENT (printed) if the recording at path contains no selected rank, function or time. */

@@ -35,6 +35,10 @@ int append_end(struct append_file *f);
 /* Closes the file. 0 or the first -errno that occurred. */
 int append_close(struct append_file *f);
 
+/*
+ * Creates the file for a trace and handles a file that already has its name. Private to user/trace.
+ */
+
 struct trace_file {
 	/* Path after following links; owned. NULL: the file was open already. */
 	char *path;

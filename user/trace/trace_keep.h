@@ -64,6 +64,8 @@ void keep_take(struct keep *k, uint64_t until, struct kept_list *out);
 /* Appends the blocks and the end block; releases the list. 0 or -errno (printed). */
 int kept_write(struct kept_list *list, struct append_file *f);
 
+/* Writes a file from the blocks in memory in a thread of its own. Private to user/trace. */
+
 struct dump;
 struct keep;
 

@@ -52,6 +52,8 @@ int trace_clocks(const struct trace *t, struct trace_clocks *out);
 /* CLOCK_REALTIME at a moment of the trace, ns; 0 if the trace has no clock snapshot. */
 int64_t trace_realtime(const struct trace *t, uint64_t ts_ns);
 
+/* Texts for a trace that is the newest part of a longer recording (record --last). */
+
 struct trace;
 
 /*
