@@ -15,6 +15,7 @@
 #include "lib/json_out.h"
 #include "lib/log.h"
 #include "lib/text.h"
+#include "lib/u64.h"
 #include "site/site_names.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
@@ -292,9 +293,7 @@ static int gain_compare(const void *va, const void *vb)
 {
 	const struct advice *a = va, *b = vb;
 
-	if (a->gain.low_ns != b->gain.low_ns)
-		return a->gain.low_ns > b->gain.low_ns ? -1 : 1;
-	return strcmp(a->text, b->text);
+	return u64_compare(b->gain.low_ns, a->gain.low_ns) ?: strcmp(a->text, b->text);
 }
 
 static void doubts_find(struct advise *a)

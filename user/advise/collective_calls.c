@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/u64.h"
 
 enum size_rule {
 	SIZE_LARGEST, /* the most that a member sends or receives */
@@ -161,9 +162,7 @@ static int member_compare(const void *va, const void *vb)
 {
 	const struct collective_member *a = va, *b = vb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns);
 }
 
 void collective_calls_settle(struct collective_calls *c)

@@ -25,6 +25,7 @@
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "analysis/find.h"
 
 #define RANKS_MAX 512
@@ -157,13 +158,6 @@ static void message_add(void *ctx, const struct whatif_dep *d)
 	s->ns[s->n++ % SAMPLES_KEPT] = d->end_ns - d->both_ns;
 }
 
-static int ns_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 static int size_compare(const void *va, const void *vb)
 {
 	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb; /* bytes is the first member */
@@ -184,7 +178,7 @@ static void times_make(struct mapping *m)
 			t->room = t->room ? t->room * 2 : 16;
 			t->size = xrealloc(t->size, t->room * sizeof(*t->size));
 		}
-		qsort(s->ns, n, sizeof(*s->ns), ns_compare);
+		qsort(s->ns, n, sizeof(*s->ns), u64_order);
 		t->size[t->n].bytes = (int64_t)(key / PLACE_DISTANCES) - 1;
 		t->size[t->n].least_ns = s->ns[0];
 		t->size[t->n++].ns = s->ns[n / 2];

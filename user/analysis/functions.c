@@ -315,17 +315,9 @@ static void on_spin_at(void *ctx, const struct model_spin *s)
 /* Places in no known file come last. */
 static int module_compare(const struct model_module *a, const struct model_module *b)
 {
-	int order;
-
 	if (a == b || !a || !b)
 		return !a - !b;
-	order = strcmp(a->path, b->path);
-	return order ? order : strcmp(a->build_id, b->build_id);
-}
-
-static int number_compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
+	return strcmp(a->path, b->path) ?: strcmp(a->build_id, b->build_id);
 }
 
 int site_compare(const struct model_site *a, const struct model_site *b)
@@ -334,15 +326,12 @@ int site_compare(const struct model_site *a, const struct model_site *b)
 
 	if (order)
 		return order;
-	return a->module ? number_compare(a->offset, b->offset) :
-			   number_compare(a->address, b->address);
+	return a->module ? u64_compare(a->offset, b->offset) : u64_compare(a->address, b->address);
 }
 
 static int place_compare(const struct site_row *a, const struct site_row *b)
 {
-	int order = number_compare(a->func->id, b->func->id);
-
-	return order ? order : site_compare(&a->site, &b->site);
+	return u64_compare(a->func->id, b->func->id) ?: site_compare(&a->site, &b->site);
 }
 
 /* Sorts rows by place, then by process. */
@@ -350,21 +339,18 @@ static int site_row_compare(const void *va, const void *vb)
 {
 	const struct site_row *a = *(const struct site_row *const *)va,
 			      *b = *(const struct site_row *const *)vb;
-	int order = place_compare(a, b);
 
-	return order ? order : number_compare(a->process_idx, b->process_idx);
+	return place_compare(a, b) ?: u64_compare(a->process_idx, b->process_idx);
 }
 
 static int total_compare(const void *va, const void *vb)
 {
 	const struct site_total *a = va, *b = vb;
-	int order = number_compare(b->sums.total_ns, a->sums.total_ns);
+	int order = u64_compare(b->sums.total_ns, a->sums.total_ns);
 
-	if (!order)
-		order = number_compare(b->sums.calls, a->sums.calls);
-	if (!order)
-		order = strcmp(a->func->name, b->func->name);
-	return order ? order : number_compare(a->site.offset, b->site.offset);
+	order = order ?: u64_compare(b->sums.calls, a->sums.calls);
+	order = order ?: strcmp(a->func->name, b->func->name);
+	return order ?: u64_compare(a->site.offset, b->site.offset);
 }
 
 static void sums_add(struct site_sums *to, const struct site_sums *from)

@@ -21,14 +21,14 @@ static int op_compare(const void *va, const void *vb)
 {
 	const struct transfer_op *a = va, *b = vb;
 
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return u64_compare(a->begin_ns, b->begin_ns);
 }
 
 static int post_compare(const void *va, const void *vb)
 {
 	const struct transfer_post *a = va, *b = vb;
 
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
+	return u64_compare(a->ns, b->ns);
 }
 
 static bool may_be_same(int32_t peer, int32_t other)
@@ -258,7 +258,7 @@ static int arrival_compare(const void *va, const void *vb)
 {
 	const struct transfer_arrival *a = va, *b = vb;
 
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
+	return u64_compare(a->ns, b->ns);
 }
 
 static bool is_named(const struct transfer_arrival *v)

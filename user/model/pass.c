@@ -9,6 +9,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "model/replay.h"
 #include "trace/trace_read.h"
 
@@ -18,9 +19,7 @@ static int due_compare(const void *va, const void *vb)
 {
 	const struct due_meta *a = va, *b = vb;
 
-	if (a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	return a->seq < b->seq ? -1 : 1;
+	return u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->seq, b->seq);
 }
 
 /*

@@ -13,6 +13,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 
 #define SENTENCES_OF_A_KIND 4 /* most sentences of one kind */
 #define CYCLE_NAMED 8
@@ -64,7 +65,7 @@ static int member_compare(const void *va, const void *vb)
 	const struct model_process *a = *(const struct model_process *const *)va;
 	const struct model_process *b = *(const struct model_process *const *)vb;
 
-	return a->idx < b->idx ? -1 : a->idx > b->idx;
+	return u64_compare(a->idx, b->idx);
 }
 
 static void hang_members_sort(struct hang_members *m)

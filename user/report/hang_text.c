@@ -10,6 +10,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "report/columns.h"
 #include "report/section.h"
 #include "site/site_names.h"
@@ -325,9 +326,7 @@ static int thread_compare(const void *va, const void *vb, void *ctx)
 	const struct model_thread *a = h->thread[*(const uint32_t *)va].thread;
 	const struct model_thread *b = h->thread[*(const uint32_t *)vb].thread;
 
-	if (a->proc->idx != b->proc->idx)
-		return a->proc->idx < b->proc->idx ? -1 : 1;
-	return a->idx < b->idx ? -1 : a->idx > b->idx;
+	return u64_compare(a->proc->idx, b->proc->idx) ?: u64_compare(a->idx, b->idx);
 }
 
 /* Skips threads outside MPI if another thread of the process is in a call: that one tells more. */

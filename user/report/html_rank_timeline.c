@@ -404,9 +404,7 @@ static int stretch_compare(const void *va, const void *vb)
 {
 	const struct lost_stretch *a = va, *b = vb;
 
-	if (a->lost_ns != b->lost_ns)
-		return a->lost_ns > b->lost_ns ? -1 : 1;
-	return a->first < b->first ? -1 : 1;
+	return u64_compare(b->lost_ns, a->lost_ns) ?: u64_compare(a->first, b->first);
 }
 
 static void stretch_row(const struct html *h, struct columns *c, const struct lost_stretch *s,

@@ -294,9 +294,7 @@ static int share_compare(const void *va, const void *vb)
 {
 	const struct cpu_share *a = va, *b = vb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->cpu < b->cpu ? -1 : 1;
+	return u64_compare(b->ns, a->ns) ?: u64_compare(a->cpu, b->cpu);
 }
 
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)

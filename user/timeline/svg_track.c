@@ -11,6 +11,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 
 #define TINTS 3	     /* for ranks on CPUs */
 #define LABEL_MAX 15 /* characters beside a track */
@@ -329,9 +330,7 @@ static int share_compare(const void *va, const void *vb)
 	const struct moment_share *a = *(const struct moment_share *const *)va;
 	const struct moment_share *b = *(const struct moment_share *const *)vb;
 
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return a->who < b->who ? -1 : a->who > b->who;
+	return u64_compare(a->cpu, b->cpu) ?: u64_compare(a->who, b->who);
 }
 
 /* All shares, sorted by CPU. The caller frees the list. */

@@ -10,6 +10,7 @@
 #include "analysis/label.h"
 #include "analysis/rank_ends.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 
 /* ---- phases ---- */
 
@@ -222,12 +223,10 @@ static int place_compare(const void *va, const void *vb, void *ctx)
 {
 	const struct finding *a = *(const struct finding *const *)va;
 	const struct finding *b = *(const struct finding *const *)vb;
+	int order = u64_compare(finding_begin_ns(ctx, a), finding_begin_ns(ctx, b));
 
-	if (finding_begin_ns(ctx, a) != finding_begin_ns(ctx, b))
-		return finding_begin_ns(ctx, a) < finding_begin_ns(ctx, b) ? -1 : 1;
-	if (finding_end_ns(ctx, a) != finding_end_ns(ctx, b))
-		return finding_end_ns(ctx, a) > finding_end_ns(ctx, b) ? -1 : 1;
-	return a < b ? -1 : a > b;
+	order = order ?: u64_compare(finding_end_ns(ctx, b), finding_end_ns(ctx, a));
+	return order ?: u64_compare((uintptr_t)a, (uintptr_t)b);
 }
 
 void timeline_add_findings(struct timeline *tl, const struct findings *all)

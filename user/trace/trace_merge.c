@@ -14,6 +14,7 @@
 #include "abi/event.h"
 #include "lib/log.h"
 #include "lib/progress.h"
+#include "lib/u64.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
@@ -80,9 +81,7 @@ static int order_compare(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return x->word < y->word ? -1 : x->word > y->word;
+	return u64_compare(x->ts, y->ts) ?: u64_compare(x->word, y->word);
 }
 
 static void order_sort(struct order *o, uint32_t n)
@@ -352,9 +351,7 @@ static int wait_compare(const void *a, const void *b)
 	const struct block_ref *x = *(struct block_ref *const *)a,
 			       *y = *(struct block_ref *const *)b;
 
-	if (x->h.min_ts != y->h.min_ts)
-		return x->h.min_ts < y->h.min_ts ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return u64_compare(x->h.min_ts, y->h.min_ts) ?: u64_compare((uintptr_t)x, (uintptr_t)y);
 }
 
 static bool block_is_wanted(const struct trace_merge *m, const struct block_ref *ref)
