@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 
 enum size_rule {
@@ -110,12 +111,8 @@ static struct collective_cell *cell_of(struct collective_calls *c, const struct 
 
 static void member_add(struct collective_calls *c, const struct arrival_call *call, uint32_t cell)
 {
-	if (c->nmember == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		c->member = xrealloc(c->member, c->room * sizeof(*c->member));
-	}
-	c->member[c->nmember++] = (struct collective_member){call->begin_ns, call->thread->idx,
-							     cell};
+	*table_add(c->member, c->nmember,
+		   c->room) = (struct collective_member){call->begin_ns, call->thread->idx, cell};
 }
 
 /* Calls are sorted by begin. */

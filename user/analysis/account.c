@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "analysis/whatif.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Moves at most ns from one part to another. Returns how much could not be moved. */
 static uint64_t time_move(uint64_t *from, uint64_t *to, uint64_t ns)

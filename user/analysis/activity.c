@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "abi/event.h"
-#include "analysis/table.h"
+#include "lib/table.h"
 
 struct activity_thread {
 	struct stretch *first, *last; /* stretches not yet reported, in order of time */

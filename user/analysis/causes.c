@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/causes_line.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define NEAR 8
 
@@ -307,13 +307,12 @@ static void on_start(void *ctx, const struct model *m)
 	((struct causes *)ctx)->since_ns = model_get_info(m)->start_ns;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct causes *a = ctx;
 
 	(void)m;
 	causes_forget(a, UINT64_MAX);
-	return 0;
 }
 
 void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/causes_line.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define STEPS_MAX 4096 /* limit for chains that branch */
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /* A part of one thread's waiting, during which one other thread ran. */
 struct piece {
@@ -217,8 +217,7 @@ static void waits_add(struct contests *a, const struct model_thread *t, uint64_t
 			c->waiting[i].since_ns = t->since_ns;
 		return;
 	}
-	(void)table_row(c->waiting, c->room, c->n);
-	c->waiting[c->n++] = (struct waiting){t, since_ns};
+	*table_add(c->waiting, c->n, c->room) = (struct waiting){t, since_ns};
 }
 
 /*
@@ -328,11 +327,10 @@ static void pieces_end(struct contests *a)
 	activities_finish(&a->activities);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	(void)m;
 	pieces_end(ctx);
-	return 0;
 }
 
 /* ---- life ---- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "abi/event.h"
-#include "analysis/table.h"
+#include "lib/table.h"
 
 static struct core_row *core_row(struct cores *a, uint32_t cpu)
 {
@@ -55,7 +55,7 @@ static void process_add(struct cores *a, const struct model_process *p,
 	}
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	const struct model_info *info = model_get_info(m);
 	struct cores *a = ctx;
@@ -74,7 +74,6 @@ static int on_finish(void *ctx, const struct model *m)
 		if (c->seen)
 			c->unknown_ns = a->wall_ns > known_ns ? a->wall_ns - known_ns : 0;
 	}
-	return 0;
 }
 
 uint64_t cores_share_ns(const struct cores *a, uint32_t process_idx, uint32_t cpu)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* True if the call returns when its data have been moved, as far as the caller is concerned. */
 static bool moves_at_once(const struct model_call *c)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 static struct function_row *row_get(struct functions *a, const struct model_thread *t,
 				    const struct func_info *f)
@@ -24,8 +24,7 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 	r->func = f;
 	r->process_idx = idx;
 	map_set(&a->by_key, key, r);
-	*table_row(a->row, a->rows_cap, a->nrow) = r;
-	a->nrow++;
+	*table_add(a->row, a->nrow, a->rows_cap) = r;
 	return r;
 }
 
@@ -163,7 +162,7 @@ static int row_compare(const void *va, const void *vb)
 	return order ?: u64_compare(b->calls, a->calls) ?: strcmp(a->func->name, b->func->name);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct functions *a = ctx;
 
@@ -173,7 +172,6 @@ static int on_finish(void *ctx, const struct model *m)
 								   a->row[i]->func->id);
 	if (a->nrow)
 		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
-	return 0;
 }
 
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
@@ -269,8 +267,7 @@ static struct site_row *site_row_get(struct site_times *a, const struct model_th
 	r->process_idx = t->proc->idx;
 	r->next = first;
 	map_set(&a->by_key, hash, r);
-	*table_row(a->row, a->rows_cap, a->nrow) = r;
-	a->nrow++;
+	*table_add(a->row, a->nrow, a->rows_cap) = r;
 	return r;
 }
 

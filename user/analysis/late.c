@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* ---- who waited for whom ---- */
 

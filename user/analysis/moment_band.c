@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 struct piece {
 	uint64_t from_ns, to_ns;
@@ -36,8 +36,7 @@ static struct piece *pieces_add(struct pieces *q)
 		q->n -= q->first;
 		q->first = 0;
 	}
-	(void)table_row(q->piece, q->room, q->n);
-	return &q->piece[q->n++];
+	return table_add(q->piece, q->n, q->room);
 }
 
 static bool pieces_full(const struct moment_bands *mb, const struct pieces *q)

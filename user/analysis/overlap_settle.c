@@ -7,8 +7,8 @@
 
 #include "analysis/find.h"
 #include "analysis/functions.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Time that a message of this size takes. 0: unknown. */
 static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_host)

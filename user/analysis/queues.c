@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 
 /* ---- receivers of any source ---- */
@@ -323,12 +323,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 		storm_end(s);
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct storms *)ctx)->model = m;
-}
-
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct storms *a = ctx;
 	struct storm *s;
@@ -336,13 +331,12 @@ static int on_finish(void *ctx, const struct model *m)
 	(void)m;
 	for (size_t at = 0; (s = map_next(&a->pairs, &at, NULL));)
 		storm_end(s);
-	return 0;
 }
 
 void storms_init(struct storms *a)
 {
 	*a = (struct storms){
-		.sink = {.ctx = a, .start = on_start, .message = on_message, .finish = on_finish}};
+		.sink = {.ctx = a, .model = &a->model, .message = on_message, .finish = on_finish}};
 }
 
 void storms_release(struct storms *a)

@@ -12,9 +12,9 @@
 
 #include "abi/event.h"
 #include "analysis/functions.h"
-#include "analysis/table.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_read.h"
 
 const char *const rank_end_kinds[] = {
@@ -258,15 +258,10 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	a->lost |= !l->left_out;
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct last_calls *)ctx)->windows.model = m;
-}
-
 void last_calls_init(struct last_calls *a)
 {
 	*a = (struct last_calls){.sink = {.ctx = a,
-					  .start = on_start,
+					  .model = &a->windows.model,
 					  .call = on_call,
 					  .spin = on_spin,
 					  .counted = on_counted,
@@ -391,14 +386,13 @@ static int row_compare(const void *va, const void *vb)
 	return order ? order : (int)a->process->idx - (int)b->process->idx;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct failed *a = ctx;
 
 	(void)m;
 	if (a->nrow)
 		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
-	return 0;
 }
 
 void failed_init(struct failed *a)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "lib/u64.h"
 #include "site/site_names.h"
@@ -259,11 +259,7 @@ void samples_function_json(struct json_out *j, const struct samples_function *f)
 {
 	json_out_key_string(j, "function", f->name ? f->name->function : NULL);
 	json_out_key_string(j, "file", f->name ? f->name->file : NULL);
-	json_out_key(j, "line");
-	if (f->name && f->name->file)
-		json_out_uint(j, f->name->line);
-	else
-		json_out_null(j);
+	json_out_known_uint(j, "line", f->name && f->name->file, f->name ? f->name->line : 0);
 	json_out_key_string(j, "module", f->module ? f->module->path : NULL);
 	json_out_key_uint(j, "samples", f->samples);
 	json_out_key_uint(j, "called_samples", f->called);
@@ -360,13 +356,12 @@ static void on_call(void *ctx, const struct model_call *c)
 		pending_settle(ctx, c->thread, c->begin_ns);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct sleeps *a = ctx;
 
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(m); i++)
 		pending_settle(a, model_thread_get(m, i), UINT64_MAX);
-	return 0;
 }
 
 void sleeps_init(struct sleeps *a, const struct windows *w)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 #include "trace/trace_join.h"
 
 /* ---- layers ---- */
@@ -226,8 +226,7 @@ void ends_own(struct ends *e, uint32_t end, uint32_t process)
 	if (!end || map_get(&e->known, key))
 		return;
 	map_set(&e->known, key, e);
-	*table_row(e->owner, e->cap, e->n) = (struct end_owner){end, process};
-	e->n++;
+	*table_add(e->owner, e->n, e->cap) = (struct end_owner){end, process};
 }
 
 static int owner_compare(const void *va, const void *vb)

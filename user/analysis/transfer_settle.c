@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /*
  * A post of this many bytes is data, however large the message is: no protocol messages are that
@@ -220,8 +220,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	struct transfer_op *op;
 
 	for (size_t at = 0; (op = map_next(&p->outstanding, &at, NULL));) {
-		*table_row(p->op, p->op_cap, p->nop) = *op;
-		p->nop++;
+		*table_add(p->op, p->nop, p->op_cap) = *op;
 	}
 	posts_choose(a, process);
 	peers_find(a, m, process);
@@ -237,19 +236,17 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	}
 	for (uint32_t i = 0; i < p->nrow; i++) {
 		p->row[i].process = process;
-		*table_row(a->row, a->rows_cap, a->nrow) = p->row[i];
-		a->nrow++;
+		*table_add(a->row, a->nrow, a->rows_cap) = p->row[i];
 	}
 }
 
-int transfer_settle(void *ctx, const struct model *m)
+void transfer_settle(void *ctx, const struct model *m)
 {
 	struct transfer_start *a = ctx;
 	for (uint32_t i = 0; i < a->nprocess; i++) {
 		if (a->process[i])
 			process_settle(a, m, i);
 	}
-	return 0;
 }
 
 /* Finds when the data of receives had arrived: see transfer_start.h. */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "analysis/coverage.h"
-#include "analysis/table.h"
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Calls after which a part is replayed. */
 #define PART_CALLS 50000
@@ -47,11 +47,8 @@ static void other_add(struct untraced *u, const struct model_thread *t, uint64_t
 {
 	if (!in_window(u, t, to_ns) || ns < 1)
 		return;
-	if (u->nother == u->other_room) {
-		u->other_room = u->other_room ? 2 * u->other_room : 64;
-		u->other = xrealloc(u->other, u->other_room * sizeof(*u->other));
-	}
-	u->other[u->nother++] = (struct whatif_spared){from_ns, to_ns, (int64_t)ns, t->idx};
+	*table_add(u->other, u->nother,
+		   u->other_room) = (struct whatif_spared){from_ns, to_ns, (int64_t)ns, t->idx};
 }
 
 /* The cost of the outermost call that was reported last. */
@@ -385,7 +382,7 @@ static uint64_t job_gain(const struct untraced *u, int job, uint64_t *whole_ns)
 	return (int64_t)last_ns > moved_ns ? last_ns - (uint64_t)moved_ns : 0;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct untraced *u = ctx;
 	uint64_t gain_ns, whole_ns;
@@ -400,7 +397,6 @@ static int on_finish(void *ctx, const struct model *m)
 		u->share = (double)gain_ns / (double)whole_ns;
 	}
 	u->cores_share = cores_share(u);
-	return 0;
 }
 
 void untraced_init(struct untraced *u, const struct app_time *app, struct late_pairs *late,

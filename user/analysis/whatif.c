@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/whatif_internal.h"
 #include "analysis/functions.h"
-#include "analysis/table.h"
+#include "analysis/whatif_internal.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define NOBODY UINT32_MAX
 

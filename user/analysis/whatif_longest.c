@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* From at_ns on, the clock is this far ahead of the thread's own counted time. */
 struct ahead {

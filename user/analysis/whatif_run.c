@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* State of a thread from at_ns on. */
 struct step {

@@ -160,10 +160,9 @@ static void replay_prepare(struct model *m)
 	}
 }
 
-static int replay_end(struct model *m)
+static void replay_end(struct model *m)
 {
 	unsigned int i;
-	int err = 0, e;
 
 	for (i = 0; i < m->nthreads; i++) {
 		call_flush(m, m->thread[i]);
@@ -172,13 +171,9 @@ static int replay_end(struct model *m)
 	state_finish(m);
 	call_order_finish(m);
 	gap_finish(m);
-	for (i = 0; i < m->nsinks; i++) {
-		if (!m->sinks[i]->finish)
-			continue;
-		e = m->sinks[i]->finish(m->sinks[i]->ctx, m);
-		err = err ? err : e;
-	}
-	return err;
+	for (i = 0; i < m->nsinks; i++)
+		if (m->sinks[i]->finish)
+			m->sinks[i]->finish(m->sinks[i]->ctx, m);
 }
 
 static void sinks_by_callback(struct model *m)
@@ -187,6 +182,8 @@ static void sinks_by_callback(struct model *m)
 		die("model: more than %d sinks", MODEL_SINKS_MAX);
 	memset(&m->to, 0, sizeof(m->to));
 	for (unsigned int i = 0; i < m->nsinks; i++) {
+		if (m->sinks[i]->model)
+			*m->sinks[i]->model = m;
 #define ADD(callback)              \
 	if (m->sinks[i]->callback) \
 		m->to.callback.sink[m->to.callback.cnt++] = m->sinks[i];
@@ -224,7 +221,7 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 	}
 	trace_merge_close(merge);
 	if (!err)
-		err = replay_end(m);
+		replay_end(m);
 	decoders_release(m);
 	return err;
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/html.h"
 
 #define SHOWN_MAX 200 /* most rows of a table, even with --top 0 */
@@ -42,16 +42,12 @@ struct wait {
 
 struct waits {
 	struct wait *wait; /* owned */
-	size_t n, room;
+	uint32_t n, room;
 };
 
 static void wait_add(struct waits *w, const struct wait *one)
 {
-	if (w->n == w->room) {
-		w->room = w->room ? 2 * w->room : 64;
-		w->wait = xrealloc(w->wait, w->room * sizeof(*w->wait));
-	}
-	w->wait[w->n++] = *one;
+	*table_add(w->wait, w->n, w->room) = *one;
 }
 
 static void pairs_add(struct waits *w, const struct report *r, const struct map *pairs,

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "analysis/host_clocks.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/figure.h"
 #include "report/section.h"
 #include "site/site_names.h"

@@ -251,8 +251,6 @@ uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
 void json_key_value(struct json_out *j, const char *key, const json_t *v);
 /* Writes member "rank"; null if p is NULL, no rank, or a rank whose number is unknown. */
 void json_rank(struct json_out *j, const struct model_process *p);
-/* Writes null unless known. */
-void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
 /* Writes member "incomplete": names of the losses in lost, bits of analysis/loss.h. */
 void json_incomplete(struct json_out *j, uint32_t lost);
 

@@ -254,8 +254,8 @@ void json_account(struct json_out *j, const struct report *r)
 		json_out_object_begin(j);
 		json_out_key_uint(j, "pid", p->host_pid);
 		json_rank(j, p);
-		json_known_uint(j, "job", p->job_idx >= 0,
-				p->job_idx >= 0 ? (uint64_t)p->job_idx : 0);
+		json_out_known_uint(j, "job", p->job_idx >= 0,
+				    p->job_idx >= 0 ? (uint64_t)p->job_idx : 0);
 		json_out_key_uint(j, "tid", model_thread_get(r->model, a->rank[i].thread)->tid);
 		row_json(j, &a->rank[i].row);
 		json_out_object_end(j);

@@ -2,9 +2,9 @@
 /* The core's point of view: shows what each CPU ran, and on which CPUs ranks ran. */
 #include <stdlib.h>
 
-#include "analysis/table.h"
-#include "lib/log.h"
 #include "analysis/find.h"
+#include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 #define CORES_MANY 64

@@ -53,10 +53,10 @@ static void place_print(struct json_out *j, const struct report *r, const struct
 	json_out_key_string(j, "site", text);
 	json_out_key_string(j, "source_function", name ? name->function : NULL);
 	json_out_key_string(j, "source_file", name ? name->file : NULL);
-	json_known_uint(j, "source_line", name && name->file, name ? name->line : 0);
+	json_out_known_uint(j, "source_line", name && name->file, name ? name->line : 0);
 	json_out_key_string(j, "module", site->module ? site->module->path : NULL);
-	json_known_uint(j, "offset", site->module, site->offset);
-	json_known_uint(j, "address", !site->module && site->address, site->address);
+	json_out_known_uint(j, "offset", site->module, site->offset);
+	json_out_known_uint(j, "address", !site->module && site->address, site->address);
 	free(text);
 }
 
@@ -67,8 +67,8 @@ static void spread_print(struct json_out *j, const struct report *r, const struc
 	json_out_key_object(j, "over_processes");
 	json_out_key_uint(j, "callers", t->processes);
 	figures_json(j, spread_figures, t, r->facts);
-	json_known_uint(j, "max_rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
-	json_known_uint(j, "max_job", p->is_rank, (uint64_t)p->job_idx);
+	json_out_known_uint(j, "max_rank", p->is_rank && p->rank >= 0, (uint64_t)p->rank);
+	json_out_known_uint(j, "max_job", p->is_rank, (uint64_t)p->job_idx);
 	json_out_key_uint(j, "max_pid", p->host_pid);
 	json_out_object_end(j);
 }

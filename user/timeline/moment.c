@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "timeline/writer.h"
 
 /* ---- CPUs ---- */
@@ -182,11 +182,7 @@ static void call_keep(struct moment *mo, const struct model_thread *t, const cha
 	if (!b || to_ns - from_ns < least_ns || from_ns >= to_ns || !func_shown(mo, name))
 		return;
 	to = &mo->calls[b - mb->band];
-	if (to->n == to->room) {
-		to->room = to->room ? 2 * to->room : 16;
-		to->call = xrealloc(to->call, to->room * sizeof(*to->call));
-	}
-	to->call[to->n++] = (struct moment_call){name, begin_ns, end_ns, polls};
+	*table_add(to->call, to->n, to->room) = (struct moment_call){name, begin_ns, end_ns, polls};
 }
 
 static void on_call(void *ctx, const struct model_call *c)

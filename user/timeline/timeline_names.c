@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "timeline/timeline_priv.h"
 
 struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
@@ -24,11 +25,7 @@ struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
 	th->track.pid = t->proc ? t->proc->out_pid : t->out_tid;
 	th->track.tid = t->out_tid;
 	th->track.order = tl->nthreads;
-	if (tl->nthreads == tl->thread_room) {
-		tl->thread_room = tl->thread_room ? 2 * tl->thread_room : 64;
-		tl->thread = xrealloc(tl->thread, tl->thread_room * sizeof(struct tl_thread *));
-	}
-	tl->thread[tl->nthreads++] = th;
+	*table_add(tl->thread, tl->nthreads, tl->thread_room) = th;
 	t->user = th;
 	return th;
 }
@@ -97,11 +94,7 @@ struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t p
 	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
 	t->order = order;
 	t->name = name;
-	if (tl->ntracks == tl->track_room) {
-		tl->track_room = tl->track_room ? 2 * tl->track_room : 16;
-		tl->track = xrealloc(tl->track, tl->track_room * sizeof(struct track *));
-	}
-	tl->track[tl->ntracks++] = t;
+	*table_add(tl->track, tl->ntracks, tl->track_room) = t;
 	map_set(&tl->track_of[kind], (uint64_t)pid << 32 | order, t);
 	return t;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "timeline/timeline_priv.h"
 
 #define LATE_DEPTHS 8
@@ -95,11 +96,7 @@ static void track_note_late(struct track *t, uint64_t begin_ns, uint64_t end_ns,
 
 static void track_push(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
 {
-	if (t->depth == t->room) {
-		t->room = t->room ? 2 * t->room : 8;
-		t->stack = xrealloc(t->stack, t->room * sizeof(*t->stack));
-	}
-	t->stack[t->depth++] = (struct track_slice){begin_ns, end_ns, depth};
+	*table_add(t->stack, t->depth, t->room) = (struct track_slice){begin_ns, end_ns, depth};
 	if (begin_ns > t->last_begin_ns)
 		t->last_begin_ns = begin_ns;
 	if (end_ns > t->max_end_ns)

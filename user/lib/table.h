@@ -3,8 +3,8 @@
  * Growable arrays of rows, and the sums of rows. Many arrays are indexed by process or thread: the
  * model may add some during the replay.
  */
-#ifndef POV_ANALYSIS_TABLE_H
-#define POV_ANALYSIS_TABLE_H
+#ifndef POV_LIB_TABLE_H
+#define POV_LIB_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +30,9 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 /* The row with this idx, which becomes valid if it was not. */
 #define table_row(array, n, idx) \
 	(&((array) = table_reserve((array), &(n), (idx), sizeof(*(array))))[idx])
+
+/* Adds a zero row to the n rows of an array with space for `room`. Returns the row. */
+#define table_add(array, n, room) ((void)table_row(array, room, n), &(array)[(n)++])
 
 static inline void table_sums_add(void *to, const void *from, size_t at, size_t end)
 {
