@@ -25,7 +25,7 @@
 #include "unit/test.h"
 #include "analysis/functions.h"
 #include "analysis/queues.h"
-#include "analysis/balance.h"
+#include "analysis/finding.h"
 #include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"

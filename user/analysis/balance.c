@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds ranks that compute more than the others of their job (analysis/app_time.h), or communicate
- * more (balance.h, analysis/causes.h).
+ * more (finding.h, analysis/causes.h).
  */
-#include "analysis/balance.h"
+#include "analysis/finding.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "lib/option.h"
 #include "report/report.h"
 #include "cmd/sources.h"
-#include "timeline/svg_scaling.h"
+#include "timeline/export.h"
 #include "trace/trace_limit.h"
 
 #define FIELD(name) offsetof(struct report_args, name)

@@ -13,7 +13,7 @@
 #include "lib/log.h"
 #include "lib/table.h"
 #include "site/site_names.h"
-#include "timeline/pb_intern.h"
+#include "timeline/pb.h"
 #include "timeline/perfetto_pb.h"
 
 #define INTERN_ENTRIES 32768

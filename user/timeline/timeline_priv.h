@@ -2,7 +2,7 @@
 /*
  * Shared by the parts of the timeline; private to them:
  * - timeline.c: selection and callbacks of the model
- * - timeline_names.c: identities
+ * - timeline_track.c: identities
  * - timeline_track.c: nesting of slices
  * - timeline_call.c: calls and polls, and counted calls
  * - timeline_group.c: short calls, drawn together; arrows and counters, thinned out
@@ -128,7 +128,7 @@ void tl_instant_write(struct timeline *tl, struct track *t, struct slice *s);
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
 void tl_track_release(struct track *t);
 
-/* ---- timeline_names.c ---- */
+/* ---- timeline_track.c ---- */
 char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
 struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
 struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
