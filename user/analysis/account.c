@@ -81,17 +81,9 @@ uint64_t account_outside_ns(const struct account_row *row)
 static const struct account_rank *rank_find(const struct account *a, uint32_t first, uint32_t n,
 					    uint32_t process)
 {
-	uint32_t lo = first, hi = first + n;
+	size_t at = table_first(first, first + n, i, a->rank[i].process >= process);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (a->rank[mid].process < process)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < first + n && a->rank[lo].process == process ? &a->rank[lo] : NULL;
+	return at < first + n && a->rank[at].process == process ? &a->rank[at] : NULL;
 }
 
 const struct account_rank *account_of(const struct account *a, uint32_t process)

@@ -113,17 +113,7 @@ void any_source_release(struct any_source *a)
 /* Number of messages received after ts_ns. */
 static uint32_t taken_since(const struct unexpected *u, uint64_t ts_ns)
 {
-	uint32_t low = 0, high = u->ntaken;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (u->taken[mid] > ts_ns)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return u->ntaken - low;
+	return u->ntaken - (uint32_t)table_first(0, u->ntaken, i, u->taken[i] > ts_ns);
 }
 
 static void taken_add(struct unexpected *u, uint64_t ts_ns)

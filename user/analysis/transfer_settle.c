@@ -87,18 +87,11 @@ static const struct transfer_post *first_post(const struct transfer_process *p,
 					      const struct transfer_op *op, bool by_request,
 					      bool *doubt)
 {
-	uint32_t low = 0, high = p->npost, middle;
+	size_t i = table_first(0, p->npost, k, p->post[k].ns >= op->begin_ns);
 
 	*doubt = op->bytes < 0;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (p->post[middle].ns < op->begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < p->npost && p->post[low].ns <= op->end_ns; low++) {
-		const struct transfer_post *post = &p->post[low];
+	for (; i < p->npost && p->post[i].ns <= op->end_ns; i++) {
+		const struct transfer_post *post = &p->post[i];
 
 		if (by_request && post->message != op->request)
 			continue;
@@ -304,17 +297,7 @@ static bool transfer_arrival_is_of(const struct transfer_op *op, const struct tr
 
 static uint32_t first_from(const struct transfer_process *p, uint64_t ns)
 {
-	uint32_t low = 0, high = p->narrival;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->arrival[middle].ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)table_first(0, p->narrival, i, p->arrival[i].ns >= ns);
 }
 
 uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op)

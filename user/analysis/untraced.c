@@ -73,17 +73,7 @@ struct part {
 /* Number of calls that end before ts_ns. */
 static uint32_t calls_ended(const struct whatif_line *l, uint64_t ts_ns)
 {
-	uint32_t lo = 0, hi = l->ncall;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->call[mid].end_ns < ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)table_first(0, l->ncall, i, l->call[i].end_ns >= ts_ns);
 }
 
 /* Shares the cost of an entry of `other` out to the gaps after the calls in its time. */
@@ -164,19 +154,12 @@ static void part_release(struct part *p)
 static uint64_t spared_within(const struct part *p, uint32_t thread, uint64_t from_ns,
 			      uint64_t to_ns)
 {
-	size_t lo = p->first[thread], end = p->first[thread + 1], hi = end;
+	size_t end = p->first[thread + 1];
+	size_t i = table_first(p->first[thread], end, k, p->spared[k].to_ns > from_ns);
 	uint64_t ns = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->spared[mid].to_ns <= from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < end && p->spared[lo].from_ns < to_ns; lo++)
-		ns += (uint64_t)p->spared[lo].ns;
+	for (; i < end && p->spared[i].from_ns < to_ns; i++)
+		ns += (uint64_t)p->spared[i].ns;
 	return ns;
 }
 

@@ -114,8 +114,7 @@ char *words(char *text, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&more, fmt, ap) < 0)
-		die("out of memory");
+	more = xvasprintf(fmt, ap);
 	va_end(ap);
 	both = xasprintf("%s%s", text, more);
 	free(text);

@@ -252,8 +252,7 @@ __attribute__((format(printf, 2, 3))) static void print_line(const char *name, c
 	char *value;
 
 	va_start(ap, fmt);
-	if (vasprintf(&value, fmt, ap) < 0)
-		die("out of memory (formatting a message)");
+	value = xvasprintf(fmt, ap);
 	va_end(ap);
 	printf("%-10s ", name);
 	print_safe(value);

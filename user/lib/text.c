@@ -393,8 +393,7 @@ char *text_pool_format(struct text_pool *pool, const char *fmt, ...)
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	return text_pool_take(pool, text);
 }

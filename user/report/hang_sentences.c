@@ -25,8 +25,7 @@ static void hang_say(struct hang_text *x, const char *kind, bool certain, const 
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	if (*text >= 'a' && *text <= 'z')
 		*text = (char)(*text - 'a' + 'A');

@@ -45,8 +45,7 @@ static void note_print(FILE *out, const char *fmt, va_list ap)
 {
 	char *text, *to;
 
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = xvasprintf(fmt, ap);
 	to = text;
 	for (const char *from = text; *from; from++) /* drops repeated and leading blanks */
 		if (*from != ' ' || (to > text && to[-1] != ' '))
