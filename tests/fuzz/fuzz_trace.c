@@ -16,7 +16,6 @@
 #include "trace/trace_format.h"
 #include "trace/trace_read.h"
 #include "trace/record_kinds.h"
-#include "trace/trace_text.h"
 
 static FILE *nowhere;
 

@@ -52,7 +52,7 @@ decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
 	sed 's/FIELD(\(.*\), \(.*\))/ \1 = \2[; ]/' "$BATS_TEST_TMPDIR/fields" | while read -r field; do
 		grep -q " $field" "$data/perfetto_subset.proto" || { echo "$field"; return 1; }
 	done
-	run -1 grep -n 'pb_[a-z0-9]*([^()]*, [0-9]*[,)]' user/timeline/perfetto_pb*.c user/timeline/pb_intern.c
+	run -1 grep -n 'pb_[a-z0-9]*([^()]*, [0-9]*[,)]' user/timeline/perfetto_pb*.c user/timeline/pb.c
 }
 
 @test "export: totals are those povtrace info gives" {

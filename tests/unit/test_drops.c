@@ -3,7 +3,6 @@
 #include "unit/test.h"
 #include "record/drops.h"
 #include "trace/record_kinds.h"
-#include "trace/trace_text.h"
 #include "unit/trace_help.h"
 
 #define RINGS 2

@@ -10,7 +10,6 @@
 #include "record/flight/flight_state.h"
 #include "record/flight/calls_in_flight.h"
 #include "trace/record_kinds.h"
-#include "trace/trace_text.h"
 #include "unit/cases.h"
 
 /* Calls of function 1 are repeated, those of function 0 are not. */

@@ -23,9 +23,9 @@
  *   show storms|flows|pairs|received|phases|csv|text|json|starts
  */
 #include "unit/test.h"
-#include "analysis/site_times.h"
-#include "analysis/storms.h"
-#include "analysis/balance.h"
+#include "analysis/functions.h"
+#include "analysis/queues.h"
+#include "analysis/finding.h"
 #include "report/report.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"

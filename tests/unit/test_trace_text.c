@@ -2,7 +2,6 @@
 /* Which records are well-formed, and their text: cases/records.txt, whose lines are povmake's. */
 #include "unit/test.h"
 #include "trace/record_kinds.h"
-#include "trace/trace_text.h"
 #include "unit/cases.h"
 #include "unit/trace_help.h"
 

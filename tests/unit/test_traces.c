@@ -24,7 +24,7 @@
 #include "analysis/contests.h"
 #include "analysis/demand.h"
 #include "analysis/holders.h"
-#include "analysis/interrupts.h"
+#include "analysis/cores.h"
 #include "analysis/migrations.h"
 #include "analysis/program_section.h"
 #include "record/overhead.h"

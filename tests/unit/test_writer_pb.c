@@ -4,7 +4,6 @@
  */
 #include "unit/test.h"
 #include "timeline/pb.h"
-#include "timeline/pb_intern.h"
 
 #define ASSERT_BYTES(b, ...)                                        \
 	do {                                                        \

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
+#include "lib/u64.h"
 
 enum size_rule {
 	SIZE_LARGEST, /* the most that a member sends or receives */
@@ -109,12 +111,8 @@ static struct collective_cell *cell_of(struct collective_calls *c, const struct 
 
 static void member_add(struct collective_calls *c, const struct arrival_call *call, uint32_t cell)
 {
-	if (c->nmember == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		c->member = xrealloc(c->member, c->room * sizeof(*c->member));
-	}
-	c->member[c->nmember++] = (struct collective_member){call->begin_ns, call->thread->idx,
-							     cell};
+	*table_add(c->member, c->nmember,
+		   c->room) = (struct collective_member){call->begin_ns, call->thread->idx, cell};
 }
 
 /* Calls are sorted by begin. */
@@ -161,9 +159,7 @@ static int member_compare(const void *va, const void *vb)
 {
 	const struct collective_member *a = va, *b = vb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return u64_compare(a->thread, b->thread) ?: u64_compare(a->begin_ns, b->begin_ns);
 }
 
 void collective_calls_settle(struct collective_calls *c)

@@ -25,6 +25,7 @@
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "analysis/find.h"
 
 #define CELLS_NAMED 3
@@ -160,9 +161,7 @@ static int cell_compare(const void *va, const void *vb)
 {
 	const struct collective_cell *const *a = va, *const *b = vb;
 
-	if ((*a)->own_ns != (*b)->own_ns)
-		return (*a)->own_ns > (*b)->own_ns ? -1 : 1;
-	return *a < *b ? -1 : *a > *b;
+	return u64_compare((*b)->own_ns, (*a)->own_ns) ?: u64_compare((uintptr_t)*a, (uintptr_t)*b);
 }
 
 /* Returns all cells, largest own time first. Caller frees. */

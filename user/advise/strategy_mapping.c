@@ -22,10 +22,12 @@
 
 #include "advise/advise.h"
 #include "advise/places.h"
+#include "analysis/find.h"
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "analysis/find.h"
+#include "lib/table.h"
+#include "lib/u64.h"
 
 #define RANKS_MAX 512
 
@@ -36,12 +38,14 @@ struct mapping_pair {
 	uint64_t cnt;
 };
 
-/* Median and least times over a distance, sorted by size. */
+struct mapping_size {
+	int64_t bytes;
+	uint64_t ns, least_ns; /* median and least time */
+};
+
+/* Times over a distance, sorted by size. */
 struct mapping_times {
-	struct {
-		int64_t bytes;
-		uint64_t ns, least_ns;
-	} * size; /* owned */
+	struct mapping_size *size; /* owned */
 	uint32_t n, room;
 };
 
@@ -157,13 +161,6 @@ static void message_add(void *ctx, const struct whatif_dep *d)
 	s->ns[s->n++ % SAMPLES_KEPT] = d->end_ns - d->both_ns;
 }
 
-static int ns_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 static int size_compare(const void *va, const void *vb)
 {
 	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb; /* bytes is the first member */
@@ -178,16 +175,13 @@ static void times_make(struct mapping *m)
 
 	for (size_t at = 0; (s = map_next(&m->sampled, &at, &key));) {
 		struct mapping_times *t = &m->times[key % PLACE_DISTANCES];
+		struct mapping_size *size = table_add(t->size, t->n, t->room);
 		uint32_t n = s->n < SAMPLES_KEPT ? s->n : SAMPLES_KEPT;
 
-		if (t->n == t->room) {
-			t->room = t->room ? t->room * 2 : 16;
-			t->size = xrealloc(t->size, t->room * sizeof(*t->size));
-		}
-		qsort(s->ns, n, sizeof(*s->ns), ns_compare);
-		t->size[t->n].bytes = (int64_t)(key / PLACE_DISTANCES) - 1;
-		t->size[t->n].least_ns = s->ns[0];
-		t->size[t->n++].ns = s->ns[n / 2];
+		qsort(s->ns, n, sizeof(*s->ns), u64_order);
+		size->bytes = (int64_t)(key / PLACE_DISTANCES) - 1;
+		size->least_ns = s->ns[0];
+		size->ns = s->ns[n / 2];
 	}
 	for (int d = 0; d < PLACE_DISTANCES; d++) {
 		if (m->times[d].n)

@@ -19,11 +19,11 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
+#include "analysis/find.h"
 #include "analysis/whatif.h"
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "analysis/find.h"
+#include "lib/table.h"
 
 struct progress_site {
 	uint64_t cost_ns, cnt, bytes;

@@ -22,10 +22,10 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
-#include "analysis/table.h"
-#include "lib/log.h"
-#include "analysis/find.h"
 #include "analysis/advice.h"
+#include "analysis/find.h"
+#include "lib/log.h"
+#include "lib/table.h"
 
 /* A thread computes if it does or wants to for at least 1/BUSY_PART of the run. */
 #define BUSY_PART 4

@@ -23,12 +23,13 @@
 
 #include "advise/advise.h"
 #include "advise/library.h"
+#include "analysis/find.h"
 #include "analysis/match.h"
 #include "analysis/whatif.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/map.h"
-#include "analysis/find.h"
+#include "lib/table.h"
 
 /* A call site counts if its share of the total cost is at least 1/SITE_PART. */
 #define SITE_PART 20
@@ -192,11 +193,7 @@ static void cost_add(void *ctx, const struct whatif_dep *d)
 		t->nsite = d->site + 1;
 	}
 	s = &t->site[d->site];
-	if (s->nsize == s->room) {
-		s->room = s->room ? s->room * 2 : 16;
-		s->size = xrealloc(s->size, s->room * sizeof(*s->size));
-	}
-	s->size[s->nsize++] = d->bytes;
+	*table_add(s->size, s->nsize, s->room) = d->bytes;
 	s->cost_ns += whatif_waited_ns(d);
 	s->cnt++;
 	t->cost_ns += whatif_waited_ns(d);

@@ -13,6 +13,7 @@
 
 #include "analysis/app_time.h"
 #include "analysis/causes.h"
+#include "trace/trace_join.h"
 
 enum account_class {
 	ACCOUNT_COMPUTING,   /* outside MPI, on a core */
@@ -89,5 +90,126 @@ struct account_unit account_unit(const struct account *a);
  */
 struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
 				  bool sched);
+
+/*
+ * Efficiencies of a job as the POP project defines them, from the account. U is a rank's time
+ * outside MPI, T is the job's span:
+ *
+ *	parallel efficiency  avg(U) / T = load balance × communication efficiency
+ *	load balance         avg(U) / max(U)
+ *	communication        max(U) / T = serialisation × transfer
+ *	serialisation        max(U) / T_ideal
+ *	transfer             T_ideal / T
+ *
+ * T_ideal is the longest path of time outside MPI through messages and collectives (whatif.h). Time
+ * that other tools call useful may have lacked a core: had_core is the part of ΣU that was
+ * computing. Parallel efficiency × had_core is the part of all ranks' time that was computing.
+ */
+
+struct whatif;
+struct whatif_part;
+
+/* Why serialisation and transfer are unknown. */
+enum efficiency_unknown {
+	EFFICIENCY_KNOWN,
+	EFFICIENCY_NOTHING_OUTSIDE, /* no rank was ever outside MPI */
+	/* the replay has no room for that many calls and messages */
+	EFFICIENCY_TOO_LONG,
+	/* a part of the program that is too small: only the largest are replayed (parts.h) */
+	EFFICIENCY_NOT_REPLAYED,
+};
+
+struct efficiency {
+	uint64_t ranks, span_ns; /* n and T */
+	uint64_t outside_ns;	 /* ΣU */
+	/* NAN: no time outside MPI */
+	double parallel, load_balance, communication;
+	double had_core;		/* NAN: unknown */
+	double serialisation, transfer; /* NAN: unknown */
+	enum efficiency_unknown unknown;
+	/*
+	 * Some messages or collectives are missing from the path, which may be longer. Then
+	 * serialisation is an upper bound and transfer a lower bound.
+	 */
+	bool partial;
+};
+
+/*
+ * w may be NULL or out of room: then serialisation and transfer stay unknown. partial: messages are
+ * not matched, or records are missing.
+ */
+struct efficiency efficiency_make(const struct account *a, const struct account_job *j,
+				  const struct app_time *app, const struct model *m,
+				  struct whatif *w, bool partial);
+
+/* The sums that the factors are computed from. */
+struct efficiency_sums {
+	/* n, T, ΣU, and the part of ΣU on a core */
+	uint64_t ranks, span_ns, outside_ns, computing_ns;
+	uint64_t most_ns; /* max(U) */
+	bool sched;
+};
+void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *row);
+/* The same for a part of the job. whatif_longest_ns finds its longest path. */
+struct efficiency efficiency_of(const struct efficiency_sums *s, struct whatif *w,
+				const struct whatif_part *part, bool partial);
+
+/*
+ * Compares several runs of one program by their number of ranks. The first run, with the fewest
+ * ranks, is the reference. With U, n and T of account.h, and strong scaling, where every run
+ * does the same work:
+ *
+ *	computation scaling  ΣU(reference) / ΣU
+ *	global efficiency    parallel efficiency × computation scaling
+ *	speedup              T(reference) / T
+ *
+ * With weak scaling, each rank has the same work, so the work grows with the ranks: both quotients
+ * are multiplied by n / n(reference). Either way, speedup is n / n(reference) × global efficiency /
+ * global efficiency(reference).
+ */
+
+/* Why a run has no figures. */
+enum scaling_unknown {
+	SCALING_KNOWN,
+	SCALING_NO_MPI,	   /* no process called MPI */
+	SCALING_NO_WINDOW, /* no rank was seen between MPI_Init and MPI_Finalize */
+};
+
+/* One job of one run. All strings are owned. */
+struct scaling_run {
+	const struct trace_source *source; /* recordings of the run; the caller's */
+	size_t nsources;
+	/* Name of its first file without directories, with the job if there are several. */
+	char *name;
+	char *program; /* file name of rank 0's executable, or "" */
+	char *command; /* command line of rank 0, or "" */
+	uint32_t job;
+	enum scaling_unknown unknown;
+	bool sched;			     /* the scheduler was recorded */
+	bool distorted;			     /* tracing distorted the run */
+	uint32_t lost;			     /* missing records: bits of analysis/loss.h */
+	uint32_t order;			     /* position in which the run was given */
+	struct efficiency e;		     /* zeros if the run has no figures */
+	double computation, global, speedup; /* NAN: unknown */
+};
+
+struct scaling {
+	/* After scaling_make in order of ranks, runs without figures last. Owned. */
+	struct scaling_run *run;
+	uint32_t n, nknown;
+	bool weak;
+};
+
+/* Adds an empty run. */
+struct scaling_run *scaling_add(struct scaling *s);
+/* Sorts the runs and relates each one to the first. */
+void scaling_make(struct scaling *s);
+void scaling_release(struct scaling *s);
+/* True if all runs with figures are of one program, by the name of its file. */
+bool scaling_same_program(const struct scaling *s);
+/*
+ * Missing records that affect the comparison of a run with the first one: bits of analysis/loss.h.
+ */
+uint32_t scaling_lost(const struct scaling *s, const struct scaling_run *run);
 
 #endif

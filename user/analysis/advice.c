@@ -11,9 +11,9 @@
 #include "analysis/advice.h"
 #include "analysis/find.h"
 #include "analysis/label.h"
-#include "analysis/table.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_read.h"
 
 /* A thread that computes for at least 1/BUSY_PART of its rank's life wants a core of its own. */
@@ -311,21 +311,12 @@ char *setting_pairs(const struct trace *t, const struct setting_pair *pair, uint
 	enum setting_launcher launcher = setting_launcher_of(t);
 	char *text = xstrdup(begin[launcher]);
 
-	for (uint32_t i = 0; i < n; i++) {
-		char *one = pair_text(launcher, &pair[i]), *both = xasprintf("%s%s", text, one);
-
-		free(text);
-		free(one);
-		text = both;
-	}
-	if (launcher == LAUNCHER_SLURM || launcher == LAUNCHER_OTHER) {
-		char *both = xasprintf(
-			"%s%s", text,
-			launcher == LAUNCHER_SLURM ? "srun" : "in the environment of the ranks");
-
-		free(text);
-		text = both;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		text = setting_add(text, pair_text(launcher, &pair[i]));
+	if (launcher == LAUNCHER_SLURM || launcher == LAUNCHER_OTHER)
+		text = words(text, "%s",
+			     launcher == LAUNCHER_SLURM ? "srun" :
+							  "in the environment of the ranks");
 	return text;
 }
 

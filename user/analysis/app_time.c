@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/coverage.h"
-#include "analysis/table.h"
+#include "lib/table.h"
 #include "lib/u64.h"
 
 /*
@@ -404,7 +404,7 @@ static void main_choose(struct app_time *a, const struct model_thread *t)
 	p->has_main = true;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct app_time *a = ctx;
 
@@ -413,7 +413,6 @@ static int on_finish(void *ctx, const struct model *m)
 	for (uint32_t i = 0; i < model_thread_count(m); i++)
 		main_choose(a, model_thread_get(m, i));
 	(void)table_row(a->process, a->nprocess, model_process_count(m));
-	return 0;
 }
 
 void app_time_init(struct app_time *a, struct holders *holders)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* The n-th call of all members on a communicator or window. */
 struct joint_call {
@@ -214,24 +214,18 @@ static void on_lost(void *ctx, const struct model_lost *l)
 							   "coll neigh comm topo rma io p2p part");
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct arrivals *)ctx)->model = m;
-}
-
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct arrivals *a = ctx;
 
 	(void)table_row(a->process, a->nprocess, model_process_count(m));
-	return 0;
 }
 
 void arrivals_init(struct arrivals *a)
 {
 	*a = (struct arrivals){
 		.sink = {.ctx = a,
-			 .start = on_start,
+			 .model = &a->model,
 			 .call = on_call,
 			 .lost = on_lost,
 			 .finish = on_finish},

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds ranks that compute more than the others of their job (analysis/app_time.h), or communicate
- * more (balance.h, analysis/causes.h).
+ * more (finding.h, analysis/causes.h).
  */
-#include "analysis/balance.h"
+#include "analysis/finding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Thresholds: how much the top rank must exceed the mean, in percent. */
 #define COMPUTE_PCT 10
@@ -254,24 +254,18 @@ static void on_call(void *ctx, const struct model_call *c)
 		model_call_operations(c, on_operation, ctx);
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct volumes *)ctx)->model = m;
-}
-
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct volumes *a = ctx;
 
 	/* makes all rows valid */
 	(void)table_row(a->bytes, a->nprocess, model_process_count(m));
-	return 0;
 }
 
 void volumes_init(struct volumes *a)
 {
 	*a = (struct volumes){.sink = {.ctx = a,
-				       .start = on_start,
+				       .model = &a->model,
 				       .call = on_call,
 				       .message = on_message,
 				       .finish = on_finish}};

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/causes_line.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define NEAR 8
 
@@ -15,7 +15,7 @@
 
 const struct line_entry *line_find(struct line *l, uint64_t ts_ns)
 {
-	uint32_t lo = 0, hi = l->n, mid;
+	uint32_t lo = 0, hi = l->n;
 
 	/* The next query is mostly at the last entry or shortly after it. */
 	if (l->last < hi && l->entry[l->last].from_ns <= ts_ns) {
@@ -27,13 +27,7 @@ const struct line_entry *line_find(struct line *l, uint64_t ts_ns)
 	} else if (l->last < hi) {
 		hi = l->last;
 	}
-	while (lo < hi) { /* finds the first entry that begins later */
-		mid = lo + (hi - lo) / 2;
-		if (l->entry[mid].from_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = table_first(lo, hi, i, l->entry[i].from_ns > ts_ns);
 	l->last = lo ? lo - 1 : 0;
 	return lo ? &l->entry[lo - 1] : NULL;
 }
@@ -307,13 +301,12 @@ static void on_start(void *ctx, const struct model *m)
 	((struct causes *)ctx)->since_ns = model_get_info(m)->start_ns;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct causes *a = ctx;
 
 	(void)m;
 	causes_forget(a, UINT64_MAX);
-	return 0;
 }
 
 void causes_init(struct causes *a, struct late_pairs *late, struct arrivals *arrivals,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/causes_line.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define STEPS_MAX 4096 /* limit for chains that branch */
 
@@ -64,19 +64,12 @@ struct walk {
 
 static uint64_t wait_cost_until(const struct causes_wait *w, uint64_t ts_ns)
 {
-	uint32_t lo = 0, hi = w->steps, mid;
+	size_t n = table_first(0, w->steps, i, w->step[i].from_ns > ts_ns);
 	const struct wait_step *s;
 
-	while (lo < hi) { /* finds the first step that begins later */
-		mid = lo + (hi - lo) / 2;
-		if (w->step[mid].from_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!n)
 		return 0;
-	s = &w->step[lo - 1];
+	s = &w->step[n - 1];
 	if (ts_ns >= s->to_ns)
 		return s->before_ns + s->ns;
 	return s->before_ns + (uint64_t)((unsigned __int128)s->ns * (ts_ns - s->from_ns) /

@@ -6,8 +6,10 @@
 #include "analysis/contests.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "analysis/table.h"
+#include "abi/event.h"
+#include "lib/table.h"
 
 /* A part of one thread's waiting, during which one other thread ran. */
 struct piece {
@@ -38,8 +40,35 @@ struct contest_core {
 	struct piece *early;
 };
 
+/* A stretch of a thread's life, reported once all calls that can overlap it are known. */
+struct stretch {
+	const struct model_thread *thread;
+	uint64_t from_ns, to_ns;
+	/* Set once the stretch is reported; the sum is its length. */
+	uint64_t ns[ACTIVITY_CNT];
+	/* the call that took most of the stretch, or NULL */
+	const struct func_info *func;
+	uint64_t func_ns;
+	struct piece *pieces; /* pieces that want to know */
+	struct stretch *next; /* next stretch of the same thread */
+};
+
+/*
+ * Stretches of a thread that are not yet reported. To exceed this, a call would have to last
+ * minutes while its thread changes state all the time.
+ */
+#define ACTIVITY_KEPT_MAX 65536
+/* the same for a thread that has made no call so far */
+#define ACTIVITY_KEPT_MAX_OWN 1024
+
 struct contest_thread {
-	struct piece *pieces; /* pieces of its current waiting */
+	struct piece *pieces;	      /* pieces of its current waiting */
+	struct stretch *first, *last; /* stretches not yet reported, in order of time */
+	uint32_t cnt;
+	bool calls; /* it has made calls */
+	/* Contribution of the reported calls to the current stretch, which began at since_ns. */
+	uint64_t since_ns, ns[ACTIVITY_CNT], func_ns;
+	const struct func_info *func;
 };
 
 static struct contest_core *core_of(struct contests *a, uint16_t cpu)
@@ -133,9 +162,9 @@ static void held_split(struct piece *p, const struct stretch *s)
 	p->holds_in = s->func;
 }
 
-static void on_known(void *ctx, const struct stretch *s)
+static void stretch_known(struct contests *a, const struct stretch *s)
 {
-	struct piece *p = s->user, *next;
+	struct piece *p = s->pieces, *next;
 
 	for (; p; p = next) {
 		bool waits = p->waiter == s->thread;
@@ -147,7 +176,113 @@ static void on_known(void *ctx, const struct stretch *s)
 		} else {
 			held_split(p, s);
 		}
-		piece_settle(ctx, p);
+		piece_settle(a, p);
+	}
+}
+
+/* ---- what a thread did ---- */
+
+/*
+ * A thread's calls are reported in order of their begin. So everything that ended before the begin
+ * of a reported call is known.
+ */
+
+static uint64_t overlap_ns(uint64_t from_ns, uint64_t to_ns, uint64_t begin_ns, uint64_t end_ns)
+{
+	from_ns = u64_max(from_ns, begin_ns);
+	to_ns = u64_min(to_ns, end_ns);
+	return from_ns < to_ns ? to_ns - from_ns : 0;
+}
+
+static uint64_t calls_ns(const struct stretch *s)
+{
+	return s->ns[ACTIVITY_WORK] + s->ns[ACTIVITY_POLL];
+}
+
+static void rest_unknown(struct stretch *s)
+{
+	uint64_t in_ns = calls_ns(s), all_ns = s->to_ns - s->from_ns;
+
+	s->ns[ACTIVITY_UNKNOWN] = all_ns > in_ns ? all_ns - in_ns : 0;
+}
+
+/* Reports the first stretch of a thread. */
+static void first_emit(struct contests *a, struct contest_thread *row)
+{
+	struct stretch *s = row->first;
+	uint64_t in_ns = calls_ns(s) + s->ns[ACTIVITY_UNKNOWN], all_ns = s->to_ns - s->from_ns;
+
+	s->ns[ACTIVITY_OWN] = all_ns > in_ns ? all_ns - in_ns : 0;
+	row->first = s->next;
+	row->cnt--;
+	stretch_known(a, s);
+	free(s);
+}
+
+/*
+ * Adds a stretch that has just ended: a run since the thread got a CPU, or a wait for one. Call
+ * this before any later event is reported.
+ */
+static void stretch_add(struct contests *a, const struct model_thread *t, uint64_t from_ns,
+			uint64_t to_ns, struct piece *pieces)
+{
+	struct contest_thread *row = row_of(a, t);
+	struct stretch *s = xmalloc(sizeof(*s));
+
+	*s = (struct stretch){.thread = t, .from_ns = from_ns, .to_ns = to_ns, .pieces = pieces};
+	if (row->since_ns == from_ns) {
+		memcpy(s->ns, row->ns, sizeof(s->ns));
+		s->func = row->func;
+		s->func_ns = row->func_ns;
+	}
+	*(row->first ? &row->last->next : &row->first) = s;
+	row->last = s;
+	row->cnt++;
+	if (!t->proc->is_target) /* its calls are not recorded */
+		first_emit(a, row);
+	if (row->cnt <= (row->calls ? ACTIVITY_KEPT_MAX : ACTIVITY_KEPT_MAX_OWN))
+		return;
+	/* the call that it is in may not have been reported yet */
+	if (row->calls)
+		rest_unknown(row->first);
+	first_emit(a, row);
+}
+
+/* Adds an outermost call, or a run of merged polls. */
+static void call_add(struct contests *a, const struct model_thread *t, uint64_t begin_ns,
+		     uint64_t end_ns, enum activity what, const struct func_info *func)
+{
+	struct contest_thread *row = row_of(a, t);
+	uint64_t ns;
+
+	row->calls = true;
+	while (row->first && row->first->to_ns <= begin_ns)
+		first_emit(a, row);
+	for (struct stretch *s = row->first; s && s->from_ns < end_ns; s = s->next) {
+		ns = overlap_ns(s->from_ns, s->to_ns, begin_ns, end_ns);
+		s->ns[what] += ns;
+		s->ns[ACTIVITY_UNKNOWN] -= ns < s->ns[ACTIVITY_UNKNOWN] ? ns :
+									  s->ns[ACTIVITY_UNKNOWN];
+		if (ns > s->func_ns) {
+			s->func_ns = ns;
+			s->func = func;
+		}
+	}
+	while (row->first && row->first->to_ns <= end_ns)
+		first_emit(a, row);
+	if (t->state != THREAD_RUNNING || end_ns <= t->since_ns)
+		return;
+	if (row->since_ns != t->since_ns) {
+		row->since_ns = t->since_ns;
+		row->func_ns = 0;
+		row->func = NULL;
+		memset(row->ns, 0, sizeof(row->ns));
+	}
+	ns = end_ns - u64_max(begin_ns, t->since_ns);
+	row->ns[what] += ns;
+	if (ns > row->func_ns) {
+		row->func_ns = ns;
+		row->func = func;
 	}
 }
 
@@ -199,7 +334,7 @@ static void thread_ran(struct contests *a, const struct model_thread *t, uint64_
 	}
 	c->n = left;
 	if (list)
-		activities_ask(&a->activities, t, from_ns, to_ns, list);
+		stretch_add(a, t, from_ns, to_ns, list);
 }
 
 /* ---- waiting threads ---- */
@@ -217,8 +352,7 @@ static void waits_add(struct contests *a, const struct model_thread *t, uint64_t
 			c->waiting[i].since_ns = t->since_ns;
 		return;
 	}
-	(void)table_row(c->waiting, c->room, c->n);
-	c->waiting[c->n++] = (struct waiting){t, since_ns};
+	*table_add(c->waiting, c->n, c->room) = (struct waiting){t, since_ns};
 }
 
 /*
@@ -251,7 +385,7 @@ static void thread_waited(struct contests *a, const struct model_thread *t, uint
 
 	row->pieces = NULL;
 	if (truly && p)
-		activities_ask(&a->activities, t, from_ns, to_ns, p);
+		stretch_add(a, t, from_ns, to_ns, p);
 	else
 		pieces_refute(a, p, true);
 }
@@ -295,23 +429,36 @@ static void on_migrate(void *ctx, const struct model_migrate *g)
 
 static void on_call(void *ctx, const struct model_call *c)
 {
-	activities_call(&((struct contests *)ctx)->activities, c);
+	if (func_is_top(c->func) && !c->nested && !c->end_only)
+		call_add(ctx, c->thread, c->begin_ns, c->end_ns,
+			 c->func->waits ? ACTIVITY_POLL : ACTIVITY_WORK, c->func);
 }
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	activities_spin(&((struct contests *)ctx)->activities, s);
+	if (func_is_top(s->func[0].func) && !s->nested && !s->computes)
+		call_add(ctx, s->thread, s->begin_ns, s->end_ns, ACTIVITY_POLL, s->func[0].func);
 }
 
 static void on_lost(void *ctx, const struct model_lost *l)
 {
-	activities_lost(&((struct contests *)ctx)->activities, l);
+	struct contests *a = ctx;
+
+	if (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN)
+		return;
+	for (uint32_t i = 0; i < a->nthread; i++)
+		for (struct stretch *s = a->thread[i].first; s; s = s->next)
+			if (overlap_ns(s->from_ns, s->to_ns, l->since_ns, l->ts_ns))
+				rest_unknown(s);
 }
 
 static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_ns)
 {
+	struct contest_thread *row = row_of(ctx, t);
+
 	(void)ts_ns;
-	activities_exit(&((struct contests *)ctx)->activities, t);
+	while (row->first)
+		first_emit(ctx, row);
 }
 
 /* Settles everything, as no more records will come. */
@@ -325,14 +472,15 @@ static void pieces_end(struct contests *a)
 		pieces_refute(a, a->core[i].early, false);
 		a->core[i].early = NULL;
 	}
-	activities_finish(&a->activities);
+	for (uint32_t i = 0; i < a->nthread; i++)
+		while (a->thread[i].first)
+			first_emit(a, &a->thread[i]);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	(void)m;
 	pieces_end(ctx);
-	return 0;
 }
 
 /* ---- life ---- */
@@ -352,13 +500,11 @@ void contests_init(struct contests *a, const struct windows *windows)
 			 .finish = on_finish},
 		.windows = windows,
 	};
-	activities_init(&a->activities, on_known, a);
 }
 
 void contests_release(struct contests *a)
 {
 	pieces_end(a);
-	activities_release(&a->activities);
 	for (uint32_t i = 0; i < a->ncore; i++)
 		free(a->core[i].waiting);
 	free(a->core);
@@ -370,17 +516,11 @@ static int contest_compare(const void *va, const void *vb)
 {
 	const struct contest *a = va, *b = vb;
 
-	if (a->waiter->proc != b->waiter->proc)
-		return a->waiter->proc->idx < b->waiter->proc->idx ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->waiter != b->waiter)
-		return a->waiter->idx < b->waiter->idx ? -1 : 1;
-	if (a->holder != b->holder)
-		return a->holder->idx < b->holder->idx ? -1 : 1;
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return a->waits != b->waits ? (int)a->waits - (int)b->waits : (int)a->holds - (int)b->holds;
+	int order = u64_compare(a->waiter->proc->idx, b->waiter->proc->idx);
+
+	order = order ?: u64_compare(b->ns, a->ns) ?: u64_compare(a->waiter->idx, b->waiter->idx);
+	order = order ?: u64_compare(a->holder->idx, b->holder->idx) ?: u64_compare(a->cpu, b->cpu);
+	return order ?: u64_compare(a->waits, b->waits) ?: u64_compare(a->holds, b->holds);
 }
 
 struct contest *contests_list(const struct contests *a, uint32_t *n)

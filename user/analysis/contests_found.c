@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/log.h"
 #include "analysis/find.h"
-#include "analysis/table.h"
+#include "lib/log.h"
+#include "lib/table.h"
 
 /* A kind of finding. is() selects its contests. Those with the same group() form one finding. */
 struct kind {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "analysis/loss.h"
-#include "analysis/table.h"
 #include "lib/json_get.h"
+#include "lib/table.h"
 #include "trace/trace_read.h"
 
 static uint64_t count_of(const json_t *o, const char *key)
@@ -340,7 +340,7 @@ double coverage_poll_cost(const struct coverage *a, const struct coverage_hits *
 	       hits_cost(h->preloaded_polls, a->preload_ns);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct coverage *a = ctx;
 	struct coverage_hits *hits;
@@ -354,7 +354,6 @@ static int on_finish(void *ctx, const struct model *m)
 		hits = table_row(a->process, a->nprocess, i);
 		hits->cost_ns = (uint64_t)coverage_cost(a, hits);
 	}
-	return 0;
 }
 
 void coverage_init(struct coverage *a)

@@ -7,8 +7,8 @@
 
 #include "analysis/find.h"
 #include "analysis/label.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define NO_MASK UINT32_MAX
 
@@ -24,7 +24,7 @@ struct demand_thread {
 	uint64_t over_ns;
 };
 
-bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer)
+static bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer)
 {
 	if (inner->host_idx != outer->host_idx)
 		return false;
@@ -265,25 +265,19 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 		want_set(a, row_of(a, t), ts_ns, WANTS_NONE);
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct demand *)ctx)->model = m;
-}
-
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct demand *a = ctx;
 
 	for (uint32_t i = 0; i < a->nthread; i++)
 		want_set(a, &a->thread[i], model_get_info(m)->end_ns, WANTS_NONE);
-	return 0;
 }
 
 void demand_init(struct demand *a, const struct windows *windows)
 {
 	*a = (struct demand){
 		.sink = {.ctx = a,
-			 .start = on_start,
+			 .model = &a->model,
 			 .call = on_call,
 			 .affinity = on_affinity,
 			 .on_switch = on_switch,

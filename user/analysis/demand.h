@@ -54,7 +54,6 @@ struct demand {
 /* The sink of windows must run before this one. */
 void demand_init(struct demand *a, const struct windows *windows);
 void demand_release(struct demand *a);
-bool demand_within(const struct demand_mask *inner, const struct demand_mask *outer);
 /* The last mask that a thread had; NULL: unknown. */
 const struct demand_mask *demand_mask_of(const struct demand *a, const struct model_thread *t);
 /*

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* An access lasts from start to complete, an exposure from post to wait. */
 enum side { ACCESS, EXPOSURE, SIDES };
@@ -164,8 +164,7 @@ static void queue_put(struct queue *q, struct queued what)
 		memmove(q->entry, q->entry + q->first, q->n * sizeof(*q->entry));
 		q->first = 0;
 	}
-	(void)table_row(q->entry, q->room, q->n);
-	q->entry[q->n++] = what;
+	*table_add(q->entry, q->n, q->room) = what;
 }
 
 /*
@@ -301,13 +300,8 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	((struct epochs *)ctx)->lost |= model_lost_calls(l, "rma");
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct epochs *)ctx)->model = m;
-}
-
 /* Counts the epochs whose other side never came. */
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	const struct epoch_window *w;
 	struct epochs *a = ctx;
@@ -324,7 +318,6 @@ static int on_finish(void *ctx, const struct model *m)
 						       .entry[n]
 						       .epoch->begin.thread->proc)[EPOCH_NO_OTHER]++;
 	}
-	return 0;
 }
 
 /* ---- life ---- */
@@ -333,7 +326,7 @@ void epochs_init(struct epochs *a)
 {
 	*a = (struct epochs){
 		.sink = {.ctx = a,
-			 .start = on_start,
+			 .model = &a->model,
 			 .call = on_call,
 			 .lost = on_lost,
 			 .finish = on_finish},

@@ -21,7 +21,7 @@
 #define POV_ANALYSIS_EPOCHS_H
 
 #include "analysis/arrivals.h"
-#include "analysis/waited_for.h"
+#include "analysis/late.h"
 
 #define EPOCHS_KEPT_MAX (1u << 16)
 
@@ -74,7 +74,7 @@ struct epochs {
 	struct observers joints; /* events: struct epoch_joint */
 	const struct model *model;
 	struct map windows;	       /* communicator, number → struct epoch_window */
-	struct map waits[EPOCH_KINDS]; /* see waited_for.h */
+	struct map waits[EPOCH_KINDS]; /* see late.h */
 	struct epoch_row *process;     /* by idx; owned */
 	uint32_t nprocess;
 	uint32_t kept;

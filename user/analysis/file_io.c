@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* True if the call returns when its data have been moved, as far as the caller is concerned. */
 static bool moves_at_once(const struct model_call *c)
@@ -72,7 +72,7 @@ static void flow_sum(struct file_flow *to, const struct file_flow *from)
 	to->rate_calls += from->rate_calls;
 }
 
-void file_io_row_add(struct file_io_row *to, const struct file_io_row *from)
+static void file_io_row_add(struct file_io_row *to, const struct file_io_row *from)
 {
 	to->ns += from->ns;
 	to->calls += from->calls;

@@ -38,6 +38,5 @@ void file_io_init(struct file_io *a);
 void file_io_release(struct file_io *a);
 /* Row of a process; zeros if it has none. */
 const struct file_io_row *file_io_of(const struct file_io *a, uint32_t idx);
-void file_io_row_add(struct file_io_row *to, const struct file_io_row *from);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 static void (*const find[])(struct findings *f) = {
 	find_cores,   find_collectives, find_late,	 find_roots,   find_contests,

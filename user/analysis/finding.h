@@ -8,27 +8,41 @@
 #ifndef POV_ANALYSIS_FINDING_H
 #define POV_ANALYSIS_FINDING_H
 
-#include "analysis/queues.h"
+#include "analysis/advice.h"
 #include "analysis/app_time.h"
 #include "analysis/arrivals.h"
 #include "analysis/causes.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
-#include "analysis/advice.h"
+#include "analysis/epochs.h"
 #include "analysis/file_io.h"
 #include "analysis/holders.h"
 #include "analysis/late.h"
-#include "analysis/epochs.h"
 #include "analysis/migrations.h"
-#include "analysis/samples.h"
-#include "analysis/sleeps.h"
-#include "analysis/storms.h"
 #include "analysis/overlap.h"
+#include "analysis/queues.h"
+#include "analysis/samples.h"
 #include "analysis/transfer_start.h"
-#include "analysis/balance.h"
 #include "analysis/untraced.h"
 #include "model/model.h"
 #include "site/site_names.h"
+
+/*
+ * Bytes that each process moves by MPI: what it sends and what it receives. Point-to-point messages
+ * count at both ends, with the size that the sending call reports, if it names the receiver.
+ * Collectives and one-sided operations count with the process's own arguments, once their call has
+ * returned without an error.
+ */
+
+struct volumes {
+	struct model_sink sink;
+	const struct model *model;
+	uint64_t *bytes; /* by idx of processes; owned */
+	uint32_t nprocess;
+};
+
+void volumes_init(struct volumes *a);
+void volumes_release(struct volumes *a);
 
 /* A finding that costs less than this many ns is dropped. */
 #define FINDING_NS 1000000

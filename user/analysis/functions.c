@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 static struct function_row *row_get(struct functions *a, const struct model_thread *t,
 				    const struct func_info *f)
@@ -24,8 +24,7 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 	r->func = f;
 	r->process_idx = idx;
 	map_set(&a->by_key, key, r);
-	*table_row(a->row, a->rows_cap, a->nrow) = r;
-	a->nrow++;
+	*table_add(a->row, a->nrow, a->rows_cap) = r;
 	return r;
 }
 
@@ -163,7 +162,7 @@ static int row_compare(const void *va, const void *vb)
 	return order ?: u64_compare(b->calls, a->calls) ?: strcmp(a->func->name, b->func->name);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct functions *a = ctx;
 
@@ -173,7 +172,6 @@ static int on_finish(void *ctx, const struct model *m)
 								   a->row[i]->func->id);
 	if (a->nrow)
 		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
-	return 0;
 }
 
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
@@ -234,4 +232,197 @@ void functions_release(struct functions *a)
 	functions_sum_free(a->row, a->nrow);
 	map_release(&a->by_key);
 	map_release(&a->left_out);
+}
+
+/* ---- call sites ---- */
+
+/*
+ * One row per process, function and call site. With several hosts, or after a file was read anew,
+ * one file may be several modules. So sums are made by the file's identity, not by the module
+ * object.
+ */
+
+static struct site_row *site_row_get(struct site_times *a, const struct model_thread *t,
+				     const struct func_info *f, const struct model_site *site)
+{
+	struct model_site place = *site;
+	struct site_row *r, *first;
+	uint64_t hash;
+
+	if (place.module)
+		place.address = 0;
+	hash = ((uint64_t)t->proc->idx << 16 | f->id) * UINT64_C(0x9e3779b97f4a7c15);
+	hash ^= (place.offset + place.address) * UINT64_C(0xff51afd7ed558ccd);
+	first = map_get(&a->by_key, hash);
+	for (r = first; r; r = r->next)
+		if (r->func == f && r->process_idx == t->proc->idx &&
+		    r->site.module == place.module && r->site.offset == place.offset &&
+		    r->site.address == place.address)
+			return r;
+	if (a->nrow == SITE_ROWS_MAX)
+		return NULL;
+	r = xcalloc(1, sizeof(*r));
+	r->func = f;
+	r->site = place;
+	r->process_idx = t->proc->idx;
+	r->next = first;
+	map_set(&a->by_key, hash, r);
+	*table_add(a->row, a->nrow, a->rows_cap) = r;
+	return r;
+}
+
+static void on_call_at(void *ctx, const struct model_call *c)
+{
+	uint64_t dur_ns = c->end_ns - c->begin_ns;
+	struct site_times *a = ctx;
+	struct site_row *r;
+
+	if (c->nested || !func_is_top(c->func))
+		return;
+	r = site_row_get(a, c->thread, c->func, &c->site);
+	if (!r) {
+		a->left_out++;
+		return;
+	}
+	r->sums.calls++;
+	r->sums.total_ns += dur_ns;
+	if (!c->open && !c->unwound && dur_ns > r->sums.max_ns)
+		r->sums.max_ns = dur_ns;
+}
+
+static void on_spin_at(void *ctx, const struct model_spin *s)
+{
+	struct site_times *a = ctx;
+	struct site_row *r;
+
+	for (uint32_t i = 0; i < s->nfuncs && !s->nested; i++) {
+		if (!func_is_top(s->func[i].func))
+			continue;
+		r = site_row_get(a, s->thread, s->func[i].func, &s->site);
+		if (!r) {
+			a->left_out += s->func[i].cnt;
+			continue;
+		}
+		r->sums.calls += s->func[i].cnt;
+		r->sums.polls += s->func[i].cnt;
+		r->sums.total_ns += s->func[i].busy_ns;
+	}
+}
+
+/* Places in no known file come last. */
+static int module_compare(const struct model_module *a, const struct model_module *b)
+{
+	if (a == b || !a || !b)
+		return !a - !b;
+	return strcmp(a->path, b->path) ?: strcmp(a->build_id, b->build_id);
+}
+
+int site_compare(const struct model_site *a, const struct model_site *b)
+{
+	int order = module_compare(a->module, b->module);
+
+	if (order)
+		return order;
+	return a->module ? u64_compare(a->offset, b->offset) : u64_compare(a->address, b->address);
+}
+
+static int place_compare(const struct site_row *a, const struct site_row *b)
+{
+	return u64_compare(a->func->id, b->func->id) ?: site_compare(&a->site, &b->site);
+}
+
+/* Sorts rows by place, then by process. */
+static int site_row_compare(const void *va, const void *vb)
+{
+	const struct site_row *a = *(const struct site_row *const *)va,
+			      *b = *(const struct site_row *const *)vb;
+
+	return place_compare(a, b) ?: u64_compare(a->process_idx, b->process_idx);
+}
+
+static int total_compare(const void *va, const void *vb)
+{
+	const struct site_total *a = va, *b = vb;
+	int order = u64_compare(b->sums.total_ns, a->sums.total_ns);
+
+	order = order ?: u64_compare(b->sums.calls, a->sums.calls);
+	order = order ?: strcmp(a->func->name, b->func->name);
+	return order ?: u64_compare(a->site.offset, b->site.offset);
+}
+
+static void sums_add(struct site_sums *to, const struct site_sums *from)
+{
+	to->calls += from->calls;
+	to->polls += from->polls;
+	to->total_ns += from->total_ns;
+	to->max_ns = u64_max(from->max_ns, to->max_ns);
+}
+
+/* Adds the time of one process at this place. */
+static void process_add(struct site_total *t, uint32_t idx, uint64_t ns)
+{
+	if (!t->processes || ns < t->least_ns)
+		t->least_ns = ns;
+	if (!t->processes || ns > t->most_ns) {
+		t->most_ns = ns;
+		t->most_idx = idx;
+	}
+	t->processes++;
+}
+
+/* Sums n rows of one place. processes: number of all wanted processes. */
+static struct site_total total_of(struct site_row *const *row, uint32_t n, uint32_t processes)
+{
+	struct site_total t = {.func = row[0]->func, .site = row[0]->site};
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sums_add(&t.sums, &row[i]->sums);
+		ns += row[i]->sums.total_ns;
+		if (i + 1 < n && row[i + 1]->process_idx == row[i]->process_idx)
+			continue;
+		process_add(&t, row[i]->process_idx, ns);
+		ns = 0;
+	}
+	t.mean_ns = t.sums.total_ns / processes;
+	if (t.processes < processes)
+		t.least_ns = 0;
+	return t;
+}
+
+struct site_total *site_times_sum(const struct site_times *a, const bool *wanted, uint32_t n,
+				  uint32_t *ntotal)
+{
+	struct site_row **row = xcalloc(a->nrow + 1, sizeof(*row));
+	struct site_total *total = xcalloc(a->nrow + 1, sizeof(*total));
+	uint32_t rows = 0, processes = 0, end;
+
+	for (uint32_t i = 0; i < n; i++)
+		processes += wanted[i];
+	for (uint32_t i = 0; i < a->nrow; i++)
+		if (a->row[i]->process_idx < n && wanted[a->row[i]->process_idx])
+			row[rows++] = a->row[i];
+	qsort(row, rows, sizeof(struct site_row *), site_row_compare);
+	*ntotal = 0;
+	for (uint32_t i = 0; i < rows; i = end) {
+		for (end = i + 1; end < rows && !place_compare(row[i], row[end]); end++)
+			;
+		total[(*ntotal)++] = total_of(row + i, end - i, processes);
+	}
+	qsort(total, *ntotal, sizeof(*total), total_compare);
+	free(row);
+	return total;
+}
+
+void site_times_init(struct site_times *a)
+{
+	*a = (struct site_times){.sink = {.ctx = a, .call = on_call_at, .spin = on_spin_at}};
+}
+
+void site_times_release(struct site_times *a)
+{
+	for (uint32_t i = 0; i < a->nrow; i++)
+		free(a->row[i]);
+	free(a->row);
+	map_release(&a->by_key);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "analysis/table.h"
 #include "lib/json_get.h"
+#include "lib/table.h"
 #include "trace/trace_read.h"
 
 /* polls that ended this shortly before the end of the recording count as ongoing */
@@ -434,11 +434,6 @@ static void on_lost(void *ctx, const struct model_lost *l)
 		l->class == POV_CLASS_MORE;
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct hang *)ctx)->model = m;
-}
-
 /* Polls that ended some time ago are over: since then, the thread is outside MPI. */
 static void polls_end(struct hang_thread *t, uint64_t end_ns)
 {
@@ -485,7 +480,7 @@ static void doubts_find(struct hang *h, const struct model *m)
 }
 
 /* Threads that have ended are in no call. */
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct hang *h = ctx;
 
@@ -511,7 +506,6 @@ static int on_finish(void *ctx, const struct model *m)
 			process_of(h, t->thread->proc)->in_calls++;
 	}
 	hang_settle(h);
-	return 0;
 }
 
 const struct model_process *hang_lock_holder(const struct hang *h, const struct hang_want *w,
@@ -531,7 +525,7 @@ void hang_init(struct hang *h, struct matches *matches)
 {
 	*h = (struct hang){
 		.sink = {.ctx = h,
-			 .start = on_start,
+			 .model = &h->model,
 			 .call = on_call,
 			 .spin = on_spin,
 			 .sample = on_sample,

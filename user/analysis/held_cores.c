@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/find.h"
 #include "analysis/advice.h"
-#include "analysis/table.h"
+#include "analysis/find.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 enum core_kind { CORE_OTHERS, CORE_RANKS, CORE_OWN };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "abi/event.h"
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /* A stretch in which one thread ran. */
 struct run {

@@ -97,9 +97,6 @@ void clock_bounds_most(struct clock_bounds *c, uint64_t at_ns, int64_t apart_ns)
 /* CLOCK_BOUNDS_LINE sets all of *out but violated_ns; CLOCK_BOUNDS_CLOSED sets only that. */
 enum clock_bounds_state clock_bounds_line(const struct clock_bounds *c, uint64_t from_ns,
 					  uint64_t to_ns, struct clock_bounds_line *out);
-/* How far the truth can be from a line (apart_ns, drift) that lies between the bounds. */
-double clock_bounds_uncertainty(const struct clock_bounds *c, uint64_t from_ns, uint64_t to_ns,
-				const struct clock_bounds_line *line);
 void clock_bounds_release(struct clock_bounds *c);
 
 #endif

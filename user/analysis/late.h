@@ -11,7 +11,41 @@
 
 #include "analysis/match.h"
 #include "analysis/observers.h"
-#include "analysis/waited_for.h"
+#include "lib/map.h"
+#include "model/model.h"
+
+/*
+ * A table of who waited for whom, and how long, by pairs of processes. Analyses of waits keep one
+ * table for each kind of wait.
+ */
+
+/* How long one process waited for another. */
+struct waited_for {
+	uint32_t waiter, late; /* idx of processes */
+	uint64_t cnt, ns;
+	uint64_t worst_ns, worst_from_ns, worst_to_ns;
+	const struct func_info *worst_in; /* the call that waited; NULL: unknown */
+};
+
+/*
+ * Adds a wait from from_ns to to_ns in a call of `in`; only ns of it count. pairs: waiter, late →
+ * struct waited_for. The map's values are freed with free().
+ */
+void waited_for_add(struct map *pairs, const struct model_process *waiter,
+		    const struct model_process *late, uint64_t ns, uint64_t from_ns, uint64_t to_ns,
+		    const struct func_info *in);
+/* NULL: it never waited for that process. */
+const struct waited_for *waited_for_get(const struct map *pairs, uint32_t waiter, uint32_t late);
+/*
+ * All pairs, grouped by the process that was waited for, the longest first. The caller frees the
+ * list.
+ */
+struct waited_for *waited_for_list(const struct map *pairs, uint32_t *n);
+/*
+ * Sums up n >= 1 pairs with the same late process and keeps their worst wait. The result's waiter
+ * is arbitrary.
+ */
+struct waited_for waited_for_sum(const struct waited_for *w, uint32_t n);
 
 enum late_kind { LATE_SENDER, LATE_RECEIVER, LATE_KINDS };
 
@@ -30,7 +64,7 @@ struct late_pairs {
 	struct matches matches;	  /* its sink is the sink of this analysis */
 	struct observers matched; /* events: struct match, before the waits that follow from it */
 	struct observers waits;	  /* events: struct late_wait */
-	struct map pairs[LATE_KINDS]; /* see waited_for.h */
+	struct map pairs[LATE_KINDS]; /* see late.h */
 	/* messages that are matched only by assumption; they are not analysed */
 	uint64_t uncertain[ASSUMED_CNT];
 	struct late_thread *thread; /* by idx; owned */

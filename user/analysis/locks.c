@@ -29,8 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /*
  * Limits per window: ended locks that calls in progress may have waited for, and calls whose wait
@@ -223,9 +223,10 @@ static void calls_settle(struct locks *a, struct lock_window *l, uint32_t first)
 
 static struct held *held_put(struct held_list *l, const struct held *h)
 {
-	(void)table_row(l->held, l->room, l->n);
-	l->held[l->n] = *h;
-	return &l->held[l->n++];
+	struct held *own = table_add(l->held, l->n, l->room);
+
+	*own = *h;
+	return own;
 }
 
 static void lock_end(struct lock_window *l, struct held_list *own, struct held *h,
@@ -354,12 +355,7 @@ static void on_call(void *ctx, const struct model_call *k)
 	calls_settle(a, l, 0);
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct locks *)ctx)->model = m;
-}
-
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct lock_window *l;
 	struct locks *a = ctx;
@@ -367,13 +363,12 @@ static int on_finish(void *ctx, const struct model *m)
 	(void)m;
 	for (size_t at = 0; (l = map_next(&a->windows, &at, NULL));)
 		calls_settle(a, l, l->nwaiting);
-	return 0;
 }
 
 void locks_init(struct locks *a, struct epochs *epochs)
 {
 	*a = (struct locks){
-		.sink = {.ctx = a, .start = on_start, .call = on_call, .finish = on_finish},
+		.sink = {.ctx = a, .model = &a->model, .call = on_call, .finish = on_finish},
 		.epochs = epochs,
 	};
 }

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
 #include "lib/json_get.h"
+#include "lib/table.h"
 #include "trace/trace_read.h"
 
 const char *const loss_names[LOSS_BITS] = {
@@ -129,7 +129,7 @@ static void misses_read(struct losses *a, const json_t *end)
 	}
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct trace *t = model_get_trace(m);
 	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");
@@ -141,7 +141,6 @@ static int on_finish(void *ctx, const struct model *m)
 	misses_read(a, trace_meta_find(t, "end"));
 	if (trace_get_summary(t)->bad_blocks)
 		a->everywhere |= LOSS_DAMAGED;
-	return 0;
 }
 
 static bool class_in(const struct loss_class *c, uint64_t from_ns, uint64_t to_ns)

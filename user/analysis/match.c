@@ -9,7 +9,7 @@
 
 #include "abi/event.h"
 #include "analysis/match_lane.h"
-#include "analysis/table.h"
+#include "lib/table.h"
 
 #define LOOK_EVERY 1024 /* calls between two retries of waiting inboxes */
 
@@ -412,14 +412,13 @@ static void on_start(void *ctx, const struct model *m)
 	a->clocks_apart = clocks_apart(m);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct matches *a = ctx;
 
 	(void)m;
 	told_end(a);
 	match_finish(a);
-	return 0;
 }
 
 void matches_init(struct matches *a, void (*notify)(void *ctx, const struct match *m), void *ctx)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 #define SWEEP_LANES 256
 #define DRAIN_TRIES 64

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 const char *const message_class_names[MESSAGE_CLASS_CNT] = {
 	[MESSAGE_P2P] = "p2p", [MESSAGE_COLL] = "coll",	  [MESSAGE_RMA] = "rma",
@@ -97,11 +97,6 @@ static void on_message(void *ctx, const struct model_message *msg)
 	pair_add(a, msg);
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct messages *)ctx)->model = m;
-}
-
 const struct message_row *messages_of(const struct messages *a, uint32_t idx)
 {
 	static const struct message_row none;
@@ -124,7 +119,7 @@ const struct pair *messages_pair(const struct messages *a, uint32_t from, uint32
 void messages_init(struct messages *a)
 {
 	*a = (struct messages){
-		.sink = {.ctx = a, .start = on_start, .call = on_call, .message = on_message}};
+		.sink = {.ctx = a, .model = &a->model, .call = on_call, .message = on_message}};
 }
 
 void messages_release(struct messages *a)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "trace/trace_read.h"
 
@@ -136,14 +136,13 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from_ns, 
 	row->worst_from_ns = from_ns;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct migrations *a = ctx;
 
 	/* make all rows valid */
 	(void)table_row(a->thread, a->nthread, model_thread_count(m));
 	(void)table_row(a->process, a->nprocess, model_process_count(m));
-	return 0;
 }
 
 void migrations_init(struct migrations *a)

@@ -131,16 +131,4 @@ enum moment_call_kind {
 	MOMENT_IN_OPEN,
 };
 
-void moment_band_init(struct moment_band *b, const struct model_process *p,
-		      const struct model_thread *main, uint32_t row);
-void moment_band_release(struct moment_band *b);
-/* Adds a state of the thread. Call in order of time. */
-void moment_band_state(struct moment_bands *mb, struct moment_band *b, uint64_t from_ns,
-		       uint64_t to_ns, enum thread_state s);
-/* Adds an outermost call that has ended. Call in order of begin. */
-void moment_band_call(struct moment_bands *mb, struct moment_band *b, uint64_t begin_ns,
-		      uint64_t end_ns, enum moment_call_kind kind);
-/* Accounts everything that is still queued. */
-void moment_band_finish(struct moment_bands *mb, struct moment_band *b);
-
 #endif

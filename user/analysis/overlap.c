@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /* The call that started a request's operation. */
 struct overlap_start {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "analysis/find.h"
-#include "analysis/site_times.h"
-#include "analysis/table.h"
+#include "analysis/functions.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Time that a message of this size takes. 0: unknown. */
 static uint64_t alone_ns(const struct overlaps *a, int64_t bytes, bool other_host)
@@ -218,20 +218,12 @@ static int row_compare(const void *va, const void *vb)
 {
 	const struct overlap_row *a = va, *b = vb;
 	const struct overlap_key *x = &a->key, *y = &b->key;
-	int order;
+	int order = u64_compare(b->saved_ns, a->saved_ns) ?: u64_compare(b->wait_ns, a->wait_ns);
 
-	if (a->saved_ns != b->saved_ns)
-		return a->saved_ns > b->saved_ns ? -1 : 1;
-	if (a->wait_ns != b->wait_ns)
-		return a->wait_ns > b->wait_ns ? -1 : 1;
-	if (x->start->id != y->start->id)
-		return x->start->id < y->start->id ? -1 : 1;
-	order = site_compare(&x->start_site, &y->start_site);
-	if (!order)
-		order = site_compare(&x->done_site, &y->done_site);
-	if (order)
-		return order;
-	return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
+	order = order ?: u64_compare(x->start->id, y->start->id);
+	order = order ?: site_compare(&x->start_site, &y->start_site);
+	order = order ?: site_compare(&x->done_site, &y->done_site);
+	return order ?: u64_compare(x->bucket, y->bucket);
 }
 
 struct overlap_row *overlaps_list(const struct overlaps *a, const bool *chosen, uint32_t *n)

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* The visits of a thread to one part. */
 struct part_visits {
@@ -166,13 +166,12 @@ static void on_start(void *ctx, const struct model *m)
 	a->nregion = model_region_count(m);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct parts *a = ctx;
 
 	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(m); i++)
 		thread_leave(a, model_thread_get(m, i), model_thread_get(m, i)->end_ns);
-	return 0;
 }
 
 /* ---- life ---- */

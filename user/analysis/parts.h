@@ -2,7 +2,7 @@
 /*
  * Efficiencies of parts of the program. Phases (MPI_Pcontrol) last from the return of the call that
  * begins them to the return of the call that ends them. Functions that are regions (record
- * --region) count in their outermost calls. The definitions are those of the job (efficiency.h),
+ * --region) count in their outermost calls. The definitions are those of the job (account.h),
  * with
  *
  *	n	ranks whose main thread was ever in the part
@@ -18,8 +18,8 @@
 #ifndef POV_ANALYSIS_PARTS_H
 #define POV_ANALYSIS_PARTS_H
 
-#include "analysis/efficiency.h"
-#include "analysis/phases.h"
+#include "analysis/account.h"
+#include "analysis/regions.h"
 #include "analysis/whatif.h"
 #include "lib/names.h"
 

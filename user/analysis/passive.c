@@ -19,8 +19,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define PASSIVE_SOON_NS 20000
 #define PASSIVE_CALLS_KEPT 64 /* last calls kept of each process */
@@ -211,8 +211,7 @@ static void accessed_add(struct accessed *s, const struct model_process *target)
 		s->unknown = true;
 		return;
 	}
-	(void)table_row(s->target, s->room, s->n);
-	s->target[s->n++] = target;
+	*table_add(s->target, s->n, s->room) = target;
 }
 
 static void window_lock(struct passive_window *l, const struct model_call *k)
@@ -297,25 +296,19 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	((struct passive *)ctx)->lost = true;
 }
 
-static void on_start(void *ctx, const struct model *m)
-{
-	((struct passive *)ctx)->model = m;
-}
-
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct passive *a = ctx;
 
 	(void)m;
 	calls_settle(a, a->nwaiting);
-	return 0;
 }
 
 void passive_init(struct passive *a, struct epochs *epochs)
 {
 	*a = (struct passive){
 		.sink = {.ctx = a,
-			 .start = on_start,
+			 .model = &a->model,
 			 .call = on_call,
 			 .spin = on_spin,
 			 .lost = on_lost,

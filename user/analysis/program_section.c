@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 struct section_thread {
 	bool known, in;
@@ -334,7 +334,7 @@ static void on_thread_exit(void *ctx, const struct model_thread *t, uint64_t ts_
 	life_end(a, t, s);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct program_section *a = ctx;
 
@@ -342,7 +342,6 @@ static int on_finish(void *ctx, const struct model *m)
 	for (uint32_t i = 0; i < a->nthread; i++)
 		if (a->thread[i].known)
 			life_end(a, model_thread_get(m, i), &a->thread[i]);
-	return 0;
 }
 
 static void on_start(void *ctx, const struct model *m)

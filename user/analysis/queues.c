@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "analysis/find.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
+#include "lib/u64.h"
 
 /* ---- receivers of any source ---- */
 
@@ -112,17 +113,7 @@ void any_source_release(struct any_source *a)
 /* Number of messages received after ts_ns. */
 static uint32_t taken_since(const struct unexpected *u, uint64_t ts_ns)
 {
-	uint32_t low = 0, high = u->ntaken;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (u->taken[mid] > ts_ns)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return u->ntaken - low;
+	return u->ntaken - (uint32_t)table_first(0, u->ntaken, i, u->taken[i] > ts_ns);
 }
 
 static void taken_add(struct unexpected *u, uint64_t ts_ns)
@@ -256,4 +247,146 @@ void find_queues(struct findings *f)
 	for (size_t at = 0; (u = map_next(&f->unexpecteds.process, &at, NULL));)
 		if (u->behind >= UNEXPECTED_MIN && finding_counts(f, u->process))
 			unexpected_add(f, u);
+}
+
+/* ---- storms of small messages ---- */
+
+static void storm_end(struct storm *s)
+{
+	if (s->now.messages >= STORM_MIN) {
+		s->storms++;
+		s->messages += s->now.messages;
+		s->bytes += s->now.bytes;
+		s->ns += s->now.ns;
+		if (s->now.messages > s->worst) {
+			s->worst = s->now.messages;
+			s->worst_from_ns = s->now.from_ns;
+			s->worst_to_ns = s->now.to_ns;
+		}
+	}
+	memset(&s->now, 0, sizeof(s->now));
+}
+
+static void message_sent(struct storms *a, struct storm *s, const struct model_message *msg)
+{
+	const struct model_operation *o = msg->operation;
+	uint64_t end_ns = u64_max(o->posted_ns, o->begin_ns);
+
+	if (!s->sender) {
+		s->sender = o->thread->proc;
+		s->receiver = model_peer(a->model, s->sender, msg->peer_job, msg->peer_world);
+		s->func = o->func;
+		s->peer_world = msg->peer_world;
+	}
+	if (s->func != o->func)
+		s->func = NULL;
+	if (msg->bytes < 0 || msg->bytes > STORM_BYTES) {
+		storm_end(s);
+		return;
+	}
+	if (s->now.messages && o->begin_ns > s->now.to_ns + STORM_GAP_NS)
+		storm_end(s);
+	if (!s->now.messages)
+		s->now.from_ns = o->begin_ns;
+	s->now.messages++;
+	s->now.bytes += (uint64_t)msg->bytes;
+	s->now.ns += end_ns - o->begin_ns;
+	s->now.to_ns = u64_max(end_ns, s->now.to_ns);
+}
+
+static void on_message(void *ctx, const struct model_message *msg)
+{
+	const struct model_process *p = msg->operation->thread->proc;
+	struct storms *a = ctx;
+	struct storm *s;
+	uint64_t key;
+
+	if (msg->peer_world < 0 || msg->peer_job != p->job_idx || !p->is_rank)
+		return;
+	key = (uint64_t)p->idx << 32 | (uint32_t)msg->peer_world;
+	if (msg->sends) {
+		message_sent(a, map_make(&a->pairs, key, sizeof(*s)), msg);
+		return;
+	}
+	s = map_get(&a->pairs, key);
+	if (s)
+		storm_end(s);
+}
+
+static void on_finish(void *ctx, const struct model *m)
+{
+	struct storms *a = ctx;
+	struct storm *s;
+
+	(void)m;
+	for (size_t at = 0; (s = map_next(&a->pairs, &at, NULL));)
+		storm_end(s);
+}
+
+void storms_init(struct storms *a)
+{
+	*a = (struct storms){
+		.sink = {.ctx = a, .model = &a->model, .message = on_message, .finish = on_finish}};
+}
+
+void storms_release(struct storms *a)
+{
+	map_free(&a->pairs, free);
+}
+
+/* ---- the finding ---- */
+
+char *words_storm(const struct findings *f, char *text, const struct storm *s)
+{
+	return words(text, "%s sent rank %d %s of %s on average, one right after another",
+		     phrase_process(f, s->sender).text, s->peer_world,
+		     phrase_count(s->messages, "message", "messages").text,
+		     phrase_bytes(s->bytes / s->messages).text);
+}
+
+char *advice_storm(void)
+{
+	return xstrdup("pack what goes to one rank into one message (MPI_Pack, a derived "
+		       "datatype, a buffer of the program's own)");
+}
+
+const struct storm *storm_most(const struct findings *f)
+{
+	const struct storm *s, *most = NULL;
+
+	for (size_t at = 0; (s = map_next(&f->storms.pairs, &at, NULL));)
+		if (s->storms && finding_counts(f, s->sender) && (!most || s->ns > most->ns))
+			most = s;
+	return most;
+}
+
+static char *storm_text(const struct findings *f, const struct storm *s)
+{
+	char *text = words_storm(f, xstrdup(""), s);
+
+	if (s->func)
+		text = words(text, ", by %s", s->func->name);
+	return words(text, ", in calls that took %s (%s, most %s%s)", phrase_ns(s->ns).text,
+		     phrase_count(s->storms, "time", "times").text,
+		     phrase_count(s->worst, "message", "messages").text,
+		     phrase_when(f, s->worst_from_ns).text);
+}
+
+void find_storms(struct findings *f)
+{
+	const struct storm *s;
+
+	for (size_t at = 0; (s = map_next(&f->storms.pairs, &at, NULL));) {
+		if (!s->storms || !finding_counts(f, s->sender))
+			continue;
+		finding_add(f, &(struct finding){
+				       .kind = "small_message_storm",
+				       .cost_ns = s->ns,
+				       .text = storm_text(f, s),
+				       .advice = advice_storm(),
+				       .process = s->sender->idx,
+				       .from_ns = s->worst_from_ns,
+				       .to_ns = s->worst_to_ns,
+			       });
+	}
 }

@@ -17,11 +17,13 @@
 
 #include "analysis/late.h"
 #include "analysis/match.h"
+#include "lib/map.h"
+#include "model/model.h"
 
 #define ANY_SOURCE_KEPT 1024
 
 struct any_source {
-	struct map waits;   /* see waited_for.h */
+	struct map waits;   /* see late.h */
 	struct map queued;  /* sender, server → struct queued */
 	struct map servers; /* idx → struct server */
 };
@@ -66,5 +68,40 @@ struct unexpecteds {
 
 void unexpecteds_init(struct unexpecteds *a, struct late_pairs *late);
 void unexpecteds_release(struct unexpecteds *a);
+
+/*
+ * Storms of small messages: one rank sends another at least STORM_MIN messages of at most
+ * STORM_BYTES each, in quick succession, and receives nothing from it meanwhile. They could be one
+ * message.
+ */
+
+#define STORM_MIN 256
+#define STORM_BYTES 256
+/* longest gap, from the end of one sending call to the begin of the next */
+#define STORM_GAP_NS 50000
+
+/* Storms that one process sent to another. */
+struct storm {
+	/* receiver NULL: not in the trace */
+	const struct model_process *sender, *receiver;
+	/* function that sent all of them; NULL: several did */
+	const struct func_info *func;
+	int32_t peer_world;
+	uint64_t storms, messages, bytes, ns; /* ns: time in the sending calls */
+	/* worst: number of messages of the longest storm */
+	uint64_t worst, worst_from_ns, worst_to_ns;
+	struct {
+		uint64_t messages, bytes, ns, from_ns, to_ns;
+	} now; /* the current run of messages */
+};
+
+struct storms {
+	struct model_sink sink;
+	const struct model *model;
+	struct map pairs; /* process, peer_world → struct storm */
+};
+
+void storms_init(struct storms *a);
+void storms_release(struct storms *a);
 
 #endif

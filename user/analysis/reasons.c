@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
+#include "analysis/reasons_internal.h"
 #include "lib/log.h"
 #include "lib/map.h"
 #include "lib/names.h"
-#include "analysis/reasons_internal.h"
-#include "analysis/table.h"
+#include "lib/table.h"
 
 const char *const reason_names[REASON_KINDS] = {
 	[REASON_COMPUTED] = "computed",
@@ -53,19 +53,16 @@ struct maker {
 static struct reason *reason_of(struct maker *k, enum reason_kind kind, uint32_t process)
 {
 	struct reasons *r = k->r;
+	struct reason *one;
 
 	for (uint32_t i = 0; i < r->n; i++)
 		if (r->reason[i].kind == kind && r->reason[i].process == process)
 			return &r->reason[i];
-	if (r->n == k->room) {
-		k->room = k->room ? k->room * 2 : 16;
-		r->reason = xrealloc(r->reason, k->room * sizeof(*r->reason));
-	}
-	r->reason[r->n] =
-		(struct reason){.kind = kind, .process = process, .victim = FINDING_NOBODY};
+	one = table_add(r->reason, r->n, k->room);
+	*one = (struct reason){.kind = kind, .process = process, .victim = FINDING_NOBODY};
 	if (kind == REASON_COMPUTED || kind == REASON_SLEPT)
-		r->reason[r->n].job = account_job_of(k->a, process);
-	return &r->reason[r->n++];
+		one->job = account_job_of(k->a, process);
+	return one;
 }
 
 /* Adds to the share of the lost time that each rank of the process's job has. */
@@ -86,8 +83,7 @@ static void own_add(struct maker *k, enum reason_kind kind, uint32_t process, ui
 	r = reason_of(k, kind, process);
 	r->own_ns += ns;
 	share_add(k, r, victim, ns);
-	(void)table_row(k->own, k->own_room, k->nown);
-	k->own[k->nown++] = (struct own_loss){kind, process, victim, 0, ns};
+	*table_add(k->own, k->nown, k->own_room) = (struct own_loss){kind, process, victim, 0, ns};
 }
 
 /* Returns the kind of each process as a holder of cores. */

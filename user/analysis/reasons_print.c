@@ -80,16 +80,6 @@ void reason_print(const struct reasons *r, const struct reason *reason, uint32_t
 	free(ns);
 }
 
-/* null, if it is not known. */
-static void uint_json(struct json_out *j, const char *key, bool known, uint64_t value)
-{
-	json_out_key(j, key);
-	if (known)
-		json_out_uint(j, value);
-	else
-		json_out_null(j);
-}
-
 /* "computed_in"; null if unknown */
 static void function_json(struct json_out *j, const struct samples_function *in)
 {
@@ -125,12 +115,12 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 	bool replayed = reason->known == GAIN_REPLAYED;
 
 	json_out_key_string(j, "kind", reason_names[reason->kind]);
-	uint_json(j, "pid", p && reason_is_one(reason), p ? p->host_pid : 0);
+	json_out_known_uint(j, "pid", p && reason_is_one(reason), p ? p->host_pid : 0);
 	if (reason->kind == REASON_HELD_BY_OTHER) {
-		uint_json(j, "processes", p, reason->processes);
+		json_out_known_uint(j, "processes", p, reason->processes);
 		programs_json(j, m, reason);
 	}
-	uint_json(j, "rank", p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_out_known_uint(j, "rank", p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
 	json_out_key_uint(j, "cost_ns", reason->ns);
 	json_out_key_uint(j, "own_ns", reason->own_ns);
 	json_out_key_uint(j, "waited_ns", reason->waited_ns);
@@ -138,8 +128,8 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 			    replayed			  ? "replay" :
 			    reason->known == GAIN_AT_MOST ? "limit" :
 							    NULL);
-	uint_json(j, "shorter_low_ns", replayed, reason->low_ns);
-	uint_json(j, "shorter_high_ns", reason->known != GAIN_UNKNOWN, reason->high_ns);
+	json_out_known_uint(j, "shorter_low_ns", replayed, reason->low_ns);
+	json_out_known_uint(j, "shorter_high_ns", reason->known != GAIN_UNKNOWN, reason->high_ns);
 	if (reason->kind == REASON_COMPUTED)
 		function_json(j, &reason->in);
 	if (reason->kind == REASON_SLEPT)

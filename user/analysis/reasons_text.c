@@ -509,18 +509,20 @@ char *words_who(const struct said *s, char *text, uint32_t process)
 	return text;
 }
 
-/* "MPI_Recv, app.c:21"; "MPI_Recv in app+0x1f"; "MPI_Recv" */
-static char *words_call(const struct said *s, char *text, const struct func_info *func,
-			const struct model_site *site)
+/*
+ * "MPI_Recv, app.c:21" with ", " and "" around the place; "MPI_Recv in app+0x1f"; "MPI_Recv"
+ */
+static char *words_call(const struct said *s, char *text, const struct cause_place *in,
+			const char *before, const char *after)
 {
-	const struct site_name *name = site->module ? sites_find(s->f->sites, site) : NULL;
+	const struct site_name *name = in->site.module ? sites_find(s->f->sites, &in->site) : NULL;
 	char *place;
 
-	text = words(text, "%s", func->name);
+	text = words(text, "%s", in->func->name);
 	if (!name || !name->file)
-		return words_site(s->f, text, site);
+		return words_site(s->f, text, &in->site);
 	place = place_text(name);
-	text = words(text, ", %s", place);
+	text = words(text, "%s%s%s", before, place, after);
 	free(place);
 	return text;
 }
@@ -531,7 +533,7 @@ char *words_waited_in(const struct said *s, char *text)
 
 	if (!in || !in->func)
 		return text;
-	return words(words_call(s, words(text, " ("), in->func, &in->site), ")");
+	return words(words_call(s, words(text, " ("), in, ", ", ""), ")");
 }
 
 char *words_next_call(const struct said *s, char *text, const char *before)
@@ -543,19 +545,10 @@ char *words_root_call(const struct said *s, const struct cause *root, char *text
 		      const char *before)
 {
 	const struct cause_place *next = root ? &root->most_before : NULL;
-	const struct site_name *name;
-	char *place;
 
 	if (!next || !next->func)
 		return text;
-	text = words(text, "%s%s", before, next->func->name);
-	name = next->site.module ? sites_find(s->f->sites, &next->site) : NULL;
-	if (!name || !name->file)
-		return words_site(s->f, text, &next->site);
-	place = place_text(name);
-	text = words(text, " (%s)", place);
-	free(place);
-	return text;
+	return words_call(s, words(text, "%s", before), next, " (", ")");
 }
 
 uint32_t reason_other_rank(const struct said *s, uint32_t process)

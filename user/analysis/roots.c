@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "lib/log.h"
 #include "analysis/find.h"
-#include "analysis/table.h"
+#include "lib/log.h"
+#include "lib/table.h"
 
 #define CAUSE_PART 20 /* names no cause below 1/CAUSE_PART of the finding's cost */
 

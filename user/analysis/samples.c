@@ -7,9 +7,82 @@
 
 #include "lib/json_out.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "lib/u64.h"
 #include "site/site_names.h"
+
+/* ---- call paths ---- */
+
+#define PATHS_MAX (1u << 20) /* more samples only get their file, without callers */
+
+static const struct call_path *path_below(struct call_paths *c, const struct call_path *by,
+					  const struct model_site *at, bool calls)
+{
+	uint64_t hash = ((uintptr_t)at->module * UINT64_C(0x9e3779b97f4a7c15) ^ at->offset) *
+				UINT64_C(0x9e3779b97f4a7c15) ^
+			(uintptr_t)by;
+	struct call_path *first = map_get(&c->path, hash), *p = first;
+
+	while (p && (p->by != by || p->at.module != at->module || p->at.offset != at->offset ||
+		     p->calls != calls))
+		p = p->next;
+	if (p)
+		return p;
+	p = xcalloc(1, sizeof(*p));
+	*p = (struct call_path){*at, by, ++c->cnt, calls, first};
+	map_set(&c->path, hash, p);
+	return p;
+}
+
+const struct call_path *call_path_of(struct call_paths *c, const struct model_sample *s)
+{
+	const struct call_path *by = s->cut ? &c->cut : NULL;
+	struct model_site at = s->at;
+
+	if (c->cnt >= PATHS_MAX) {
+		at.offset = 0;
+		return path_below(c, NULL, &at, false);
+	}
+	for (uint32_t i = s->ncallers; i-- > 0;) {
+		struct model_site caller;
+
+		model_sample_caller(s, i, &caller);
+		by = path_below(c, by, &caller, true);
+	}
+	if (!at.module)
+		at.offset = 0;
+	return path_below(c, by, &at, false);
+}
+
+static void list_free(void *first)
+{
+	struct call_path *next;
+
+	for (struct call_path *p = first; p; p = next) {
+		next = p->next;
+		free(p);
+	}
+}
+
+void call_paths_release(struct call_paths *c)
+{
+	map_free(&c->path, list_free);
+}
+
+/* site_names.h names calls by the address after them. */
+const struct site_name *call_path_name(struct sites *sites, const struct call_path *p)
+{
+	struct model_site after = p->at;
+
+	if (!p->calls) {
+		after.address++;
+		after.offset++;
+	}
+	return p->at.module && p->at.offset ? sites_find(sites, &after) : NULL;
+}
+
+/* ---- samples ---- */
 
 #define NAMED_MAX 2000 /* most frequent places that get a name */
 
@@ -186,13 +259,141 @@ void samples_function_json(struct json_out *j, const struct samples_function *f)
 {
 	json_out_key_string(j, "function", f->name ? f->name->function : NULL);
 	json_out_key_string(j, "file", f->name ? f->name->file : NULL);
-	json_out_key(j, "line");
-	if (f->name && f->name->file)
-		json_out_uint(j, f->name->line);
-	else
-		json_out_null(j);
+	json_out_known_uint(j, "line", f->name && f->name->file, f->name ? f->name->line : 0);
 	json_out_key_string(j, "module", f->module ? f->module->path : NULL);
 	json_out_key_uint(j, "samples", f->samples);
 	json_out_key_uint(j, "called_samples", f->called);
 	json_out_key_uint(j, "of_samples", f->of);
+}
+
+/* ---- sleeps ---- */
+
+/* bits of a task's state in the kernel */
+#define TASK_UNINTERRUPTIBLE 0x02
+#define TASK_STOPPED 0x04
+#define TASK_TRACED 0x08
+
+#define PENDING_MAX 256 /* sleeps since the last call; earlier ones were outside MPI */
+
+const char *const sleep_names[SLEEP_KINDS] = {
+	[SLEEP_DEVICE] = "device",	   [SLEEP_STOPPED] = "stopped",
+	[SLEEP_OWN_THREAD] = "own_thread", [SLEEP_OTHER_PROCESS] = "other_process",
+	[SLEEP_INTERRUPT] = "interrupt",
+};
+
+struct sleep {
+	uint64_t from_ns, ns;
+	enum sleep_kind kind;
+};
+
+struct sleeps_thread {
+	uint64_t ns[SLEEP_KINDS];
+	uint64_t since_ns;     /* when it fell asleep; 0: it is awake */
+	uint32_t state;	       /* task state bits then */
+	struct sleep *pending; /* owned */
+	uint32_t npending, room;
+};
+
+/* Counts the pending sleeps that began before a call did. Forgets all. */
+static void pending_settle(struct sleeps *a, const struct model_thread *t, uint64_t call_ns)
+{
+	struct sleeps_thread *row = table_row(a->thread, a->nthread, t->idx);
+
+	for (uint32_t i = 0; i < row->npending; i++) {
+		const struct sleep *s = &row->pending[i];
+
+		if (s->from_ns < call_ns && windows_has(a->windows, t->proc, s->from_ns))
+			row->ns[s->kind] += s->ns;
+	}
+	row->npending = 0;
+}
+
+static void sleep_end(struct sleeps *a, const struct model_thread *t, uint64_t ts_ns,
+		      enum sleep_kind by)
+{
+	struct sleeps_thread *row = table_row(a->thread, a->nthread, t->idx);
+	enum sleep_kind kind = row->state & (TASK_STOPPED | TASK_TRACED) ? SLEEP_STOPPED :
+			       row->state & TASK_UNINTERRUPTIBLE	 ? SLEEP_DEVICE :
+									   by;
+
+	if (!row->since_ns)
+		return;
+	if (row->npending == PENDING_MAX)
+		pending_settle(a, t, UINT64_MAX);
+	*table_row(row->pending, row->room, row->npending) =
+		(struct sleep){row->since_ns, u64_minus(ts_ns, row->since_ns), kind};
+	row->npending++;
+	row->since_ns = 0;
+}
+
+static void on_switch(void *ctx, const struct model_switch *s)
+{
+	struct sleeps *a = ctx;
+	struct sleeps_thread *row;
+
+	if (s->next->proc->is_rank)
+		sleep_end(a, s->next, s->ts_ns, SLEEP_UNKNOWN);
+	if (!s->prev->proc->is_rank || s->preempted)
+		return;
+	row = table_row(a->thread, a->nthread, s->prev->idx);
+	row->since_ns = s->ts_ns;
+	row->state = s->prev_state;
+}
+
+static void on_waking(void *ctx, const struct model_waking *w)
+{
+	if (w->target->proc->is_rank)
+		sleep_end(ctx, w->target, w->ts_ns,
+			  w->by_interrupt		      ? SLEEP_INTERRUPT :
+			  w->waker->proc == w->target->proc   ? SLEEP_OWN_THREAD :
+			  w->waker->kthread || w->waker->idle ? SLEEP_INTERRUPT :
+								SLEEP_OTHER_PROCESS);
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	if (!c->nested && func_is_top(c->func))
+		pending_settle(ctx, c->thread, c->begin_ns);
+}
+
+static void on_finish(void *ctx, const struct model *m)
+{
+	struct sleeps *a = ctx;
+
+	for (uint32_t i = 0; i < a->nthread && i < model_thread_count(m); i++)
+		pending_settle(a, model_thread_get(m, i), UINT64_MAX);
+}
+
+void sleeps_init(struct sleeps *a, const struct windows *w)
+{
+	*a = (struct sleeps){
+		.sink = {.ctx = a,
+			 .on_switch = on_switch,
+			 .waking = on_waking,
+			 .call = on_call,
+			 .finish = on_finish},
+		.windows = w,
+	};
+}
+
+void sleeps_release(struct sleeps *a)
+{
+	for (uint32_t i = 0; i < a->nthread; i++)
+		free(a->thread[i].pending);
+	free(a->thread);
+}
+
+enum sleep_kind sleeps_mostly(const struct sleeps *a, uint32_t thread, uint64_t all_ns,
+			      uint64_t *ns)
+{
+	enum sleep_kind most = SLEEP_UNKNOWN;
+
+	*ns = 0;
+	for (int i = SLEEP_UNKNOWN + 1; thread < a->nthread && i < SLEEP_KINDS; i++)
+		if (a->thread[thread].ns[i] > *ns) {
+			*ns = a->thread[thread].ns[i];
+			most = i;
+		}
+	*ns = u64_min(*ns, all_ns);
+	return *ns >= all_ns / 2 ? most : SLEEP_UNKNOWN;
 }

@@ -6,8 +6,39 @@
 #ifndef POV_ANALYSIS_SAMPLES_H
 #define POV_ANALYSIS_SAMPLES_H
 
-#include "analysis/call_paths.h"
 #include "analysis/windows.h"
+#include "lib/map.h"
+#include "model/model.h"
+
+/*
+ * The stacks of samples as one tree: a place in the code, below the place that called it. A sample
+ * without callers (record without --stacks) is a place of its own.
+ */
+
+struct call_path {
+	/* where the thread was; of its callers: the address after the call */
+	struct model_site at;
+	/* NULL: none, or not recorded; `cut` of struct call_paths: it could not be found */
+	const struct call_path *by;
+	uint32_t id; /* from 1 on, in the order of first use; 0: cut */
+	bool calls;  /* at is a caller's */
+	struct call_path *next;
+};
+
+/* A zeroed struct is empty. It must not move while it is used. */
+struct call_paths {
+	struct map path; /* hash → list of struct call_path; owned */
+	uint32_t cnt;
+	struct call_path cut;
+};
+
+/* Valid until call_paths_release(). */
+const struct call_path *call_path_of(struct call_paths *c, const struct model_sample *s);
+void call_paths_release(struct call_paths *c);
+
+struct sites;
+/* The name of its place; NULL: unknown. */
+const struct site_name *call_path_name(struct sites *sites, const struct call_path *p);
 
 /* The samples of a thread in one place, called in one way. */
 struct samples_at {
@@ -55,5 +86,39 @@ struct samples_function *samples_functions(const struct samples *s, const struct
 struct json_out;
 /* Writes its members into the open object. */
 void samples_function_json(struct json_out *j, const struct samples_function *f);
+
+/*
+ * Why ranks' threads slept outside MPI, while their process used MPI (windows.h): by the state in
+ * which the kernel had them, and by who woke them. A sleep in a call that waits is that call's.
+ */
+
+enum sleep_kind {
+	SLEEP_UNKNOWN,	     /* who woke it was not recorded */
+	SLEEP_DEVICE,	     /* uninterruptible: file I/O, paging */
+	SLEEP_STOPPED,	     /* stopped by a signal or a debugger */
+	SLEEP_OWN_THREAD,    /* woken by a thread of its process */
+	SLEEP_OTHER_PROCESS, /* woken by another process */
+	SLEEP_INTERRUPT,     /* woken by a timer or a device */
+	SLEEP_KINDS,
+};
+
+extern const char *const sleep_names[SLEEP_KINDS]; /* names in JSON; NULL for SLEEP_UNKNOWN */
+
+struct sleeps_thread;
+
+struct sleeps {
+	struct model_sink sink;
+	const struct windows *windows;
+	struct sleeps_thread *thread; /* by idx; owned */
+	uint32_t nthread;
+};
+
+void sleeps_init(struct sleeps *a, const struct windows *w);
+void sleeps_release(struct sleeps *a);
+/*
+ * The kind of most of a thread's sleep; *ns: its time. SLEEP_UNKNOWN unless that is half of all_ns.
+ */
+enum sleep_kind sleeps_mostly(const struct sleeps *a, uint32_t thread, uint64_t all_ns,
+			      uint64_t *ns);
 
 #endif

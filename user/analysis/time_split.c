@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 static struct time_row *thread_row(struct time_split *a, const struct model_thread *t)
 {
@@ -102,7 +102,7 @@ void time_row_add(struct time_row *to, const struct time_row *from)
 	table_row_add(to, from, walls_ns);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct time_split *a = ctx;
 	uint32_t i;
@@ -122,7 +122,6 @@ static int on_finish(void *ctx, const struct model *m)
 
 		r->wall_ns = r->walls_ns = p->end_ns - p->start_ns;
 	}
-	return 0;
 }
 
 void time_split_init(struct time_split *a)

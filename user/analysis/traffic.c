@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /* ---- rows ---- */
 
@@ -124,10 +124,9 @@ static void on_region(void *ctx, const struct model_region *r)
 		phases_set(&a->regions, r->thread, r->end_ns, r->depth, 0);
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	traffic_settle(ctx, m);
-	return 0;
 }
 
 /* ---- groups ---- */

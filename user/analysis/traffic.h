@@ -17,7 +17,7 @@
 #ifndef POV_ANALYSIS_TRAFFIC_H
 #define POV_ANALYSIS_TRAFFIC_H
 
-#include "analysis/phases.h"
+#include "analysis/regions.h"
 #include "lib/names.h"
 #include "model/model.h"
 

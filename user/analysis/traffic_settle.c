@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 #include "trace/trace_join.h"
 
 /* ---- layers ---- */
@@ -226,8 +226,7 @@ void ends_own(struct ends *e, uint32_t end, uint32_t process)
 	if (!end || map_get(&e->known, key))
 		return;
 	map_set(&e->known, key, e);
-	*table_row(e->owner, e->cap, e->n) = (struct end_owner){end, process};
-	e->n++;
+	*table_add(e->owner, e->n, e->cap) = (struct end_owner){end, process};
 }
 
 static int owner_compare(const void *va, const void *vb)
@@ -256,28 +255,15 @@ void ends_close(struct ends *e, const struct model *m, struct names *names)
 		qsort(e->owner, e->n, sizeof(*e->owner), owner_compare);
 }
 
-static uint32_t first_of(const struct ends *e, uint32_t end)
-{
-	uint32_t low = 0, high = e->n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (e->owner[middle].end < end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 int32_t ends_find(const struct ends *e, const struct model *m, uint32_t end,
 		  const struct model_process *from, enum post_carrier carrier)
 {
 	bool same_machine = carrier == CARRIER_CMA || carrier == CARRIER_SHM;
 	int32_t found = -1, here = -1;
-	uint32_t i, cnt = 0, here_cnt = 0;
+	uint32_t cnt = 0, here_cnt = 0;
+	size_t i = table_first(0, e->n, k, e->owner[k].end >= end);
 
-	for (i = first_of(e, end); end && i < e->n && e->owner[i].end == end; i++) {
+	for (; end && i < e->n && e->owner[i].end == end; i++) {
 		found = (int32_t)e->owner[i].process;
 		cnt++;
 		if (model_process_get(m, e->owner[i].process)->host_idx != from->host_idx)

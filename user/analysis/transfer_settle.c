@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /*
  * A post of this many bytes is data, however large the message is: no protocol messages are that
@@ -21,14 +21,14 @@ static int op_compare(const void *va, const void *vb)
 {
 	const struct transfer_op *a = va, *b = vb;
 
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return u64_compare(a->begin_ns, b->begin_ns);
 }
 
 static int post_compare(const void *va, const void *vb)
 {
 	const struct transfer_post *a = va, *b = vb;
 
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
+	return u64_compare(a->ns, b->ns);
 }
 
 static bool may_be_same(int32_t peer, int32_t other)
@@ -87,18 +87,11 @@ static const struct transfer_post *first_post(const struct transfer_process *p,
 					      const struct transfer_op *op, bool by_request,
 					      bool *doubt)
 {
-	uint32_t low = 0, high = p->npost, middle;
+	size_t i = table_first(0, p->npost, k, p->post[k].ns >= op->begin_ns);
 
 	*doubt = op->bytes < 0;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (p->post[middle].ns < op->begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < p->npost && p->post[low].ns <= op->end_ns; low++) {
-		const struct transfer_post *post = &p->post[low];
+	for (; i < p->npost && p->post[i].ns <= op->end_ns; i++) {
+		const struct transfer_post *post = &p->post[i];
 
 		if (by_request && post->message != op->request)
 			continue;
@@ -220,8 +213,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	struct transfer_op *op;
 
 	for (size_t at = 0; (op = map_next(&p->outstanding, &at, NULL));) {
-		*table_row(p->op, p->op_cap, p->nop) = *op;
-		p->nop++;
+		*table_add(p->op, p->nop, p->op_cap) = *op;
 	}
 	posts_choose(a, process);
 	peers_find(a, m, process);
@@ -237,19 +229,17 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	}
 	for (uint32_t i = 0; i < p->nrow; i++) {
 		p->row[i].process = process;
-		*table_row(a->row, a->rows_cap, a->nrow) = p->row[i];
-		a->nrow++;
+		*table_add(a->row, a->nrow, a->rows_cap) = p->row[i];
 	}
 }
 
-int transfer_settle(void *ctx, const struct model *m)
+void transfer_settle(void *ctx, const struct model *m)
 {
 	struct transfer_start *a = ctx;
 	for (uint32_t i = 0; i < a->nprocess; i++) {
 		if (a->process[i])
 			process_settle(a, m, i);
 	}
-	return 0;
 }
 
 /* Finds when the data of receives had arrived: see transfer_start.h. */
@@ -258,7 +248,7 @@ static int arrival_compare(const void *va, const void *vb)
 {
 	const struct transfer_arrival *a = va, *b = vb;
 
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
+	return u64_compare(a->ns, b->ns);
 }
 
 static bool is_named(const struct transfer_arrival *v)
@@ -307,17 +297,7 @@ static bool transfer_arrival_is_of(const struct transfer_op *op, const struct tr
 
 static uint32_t first_from(const struct transfer_process *p, uint64_t ns)
 {
-	uint32_t low = 0, high = p->narrival;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (p->arrival[middle].ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)table_first(0, p->narrival, i, p->arrival[i].ns >= ns);
 }
 
 uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op)

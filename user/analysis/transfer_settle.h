@@ -74,6 +74,6 @@ void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, u
 /* When all data of a receive had arrived. 0: unknown. */
 uint64_t transfer_arrived_ns(const struct transfer_process *p, const struct transfer_op *op);
 /* Fills the rows of a struct transfer_start. Returns 0. */
-int transfer_settle(void *ctx, const struct model *m);
+void transfer_settle(void *ctx, const struct model *m);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 static struct transfer_process *process_of(struct transfer_start *a, const struct model_thread *t)
 {
@@ -48,12 +48,15 @@ static void directions_set(struct transfer_op *op, const struct func_info *f,
 
 static struct transfer_row *row_of(struct transfer_process *p, uint32_t func)
 {
+	struct transfer_row *row;
+
 	for (uint32_t i = 0; i < p->nrow; i++) {
 		if (p->row[i].func == func)
 			return &p->row[i];
 	}
-	*table_row(p->row, p->rows_cap, p->nrow) = (struct transfer_row){.func = func};
-	return &p->row[p->nrow++];
+	row = table_add(p->row, p->nrow, p->rows_cap);
+	row->func = func;
+	return row;
 }
 
 struct transfer_row *transfer_count(struct transfer_process *p, const struct transfer_op *op,

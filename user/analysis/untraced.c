@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "analysis/coverage.h"
-#include "analysis/table.h"
 #include "analysis/whatif_internal.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* Calls after which a part is replayed. */
 #define PART_CALLS 50000
@@ -47,11 +47,8 @@ static void other_add(struct untraced *u, const struct model_thread *t, uint64_t
 {
 	if (!in_window(u, t, to_ns) || ns < 1)
 		return;
-	if (u->nother == u->other_room) {
-		u->other_room = u->other_room ? 2 * u->other_room : 64;
-		u->other = xrealloc(u->other, u->other_room * sizeof(*u->other));
-	}
-	u->other[u->nother++] = (struct whatif_spared){from_ns, to_ns, (int64_t)ns, t->idx};
+	*table_add(u->other, u->nother,
+		   u->other_room) = (struct whatif_spared){from_ns, to_ns, (int64_t)ns, t->idx};
 }
 
 /* The cost of the outermost call that was reported last. */
@@ -76,17 +73,7 @@ struct part {
 /* Number of calls that end before ts_ns. */
 static uint32_t calls_ended(const struct whatif_line *l, uint64_t ts_ns)
 {
-	uint32_t lo = 0, hi = l->ncall;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->call[mid].end_ns < ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)table_first(0, l->ncall, i, l->call[i].end_ns >= ts_ns);
 }
 
 /* Shares the cost of an entry of `other` out to the gaps after the calls in its time. */
@@ -167,19 +154,12 @@ static void part_release(struct part *p)
 static uint64_t spared_within(const struct part *p, uint32_t thread, uint64_t from_ns,
 			      uint64_t to_ns)
 {
-	size_t lo = p->first[thread], end = p->first[thread + 1], hi = end;
+	size_t end = p->first[thread + 1];
+	size_t i = table_first(p->first[thread], end, k, p->spared[k].to_ns > from_ns);
 	uint64_t ns = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->spared[mid].to_ns <= from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < end && p->spared[lo].from_ns < to_ns; lo++)
-		ns += (uint64_t)p->spared[lo].ns;
+	for (; i < end && p->spared[i].from_ns < to_ns; i++)
+		ns += (uint64_t)p->spared[i].ns;
 	return ns;
 }
 
@@ -385,7 +365,7 @@ static uint64_t job_gain(const struct untraced *u, int job, uint64_t *whole_ns)
 	return (int64_t)last_ns > moved_ns ? last_ns - (uint64_t)moved_ns : 0;
 }
 
-static int on_finish(void *ctx, const struct model *m)
+static void on_finish(void *ctx, const struct model *m)
 {
 	struct untraced *u = ctx;
 	uint64_t gain_ns, whole_ns;
@@ -400,7 +380,6 @@ static int on_finish(void *ctx, const struct model *m)
 		u->share = (double)gain_ns / (double)whole_ns;
 	}
 	u->cores_share = cores_share(u);
-	return 0;
 }
 
 void untraced_init(struct untraced *u, const struct app_time *app, struct late_pairs *late,

@@ -32,7 +32,7 @@ struct untraced {
 	uint32_t nthread;
 	/* tracing of the current part that no single call has; owned */
 	struct whatif_spared *other;
-	size_t nother, other_room;
+	uint32_t nother, other_room;
 	/* CPUs on which ranks' threads ran while they used MPI; by number; owned */
 	bool *cpu_used;
 	uint32_t ncpu, cpus_used;

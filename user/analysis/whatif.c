@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/functions.h"
 #include "analysis/whatif_internal.h"
-#include "analysis/site_times.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 #define NOBODY UINT32_MAX
 
@@ -132,16 +132,8 @@ static uint32_t calls_begun(const struct whatif *w, uint32_t thread, uint64_t ts
 			hi -= step;
 		lo = step <= hi ? hi - step + 1 : 0;
 	}
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->call[mid].begin_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	l->looked_at = lo;
-	return lo;
+	l->looked_at = (uint32_t)table_first(lo, hi, i, l->call[i].begin_ns > ts_ns);
+	return l->looked_at;
 }
 
 uint64_t whatif_call_end(const struct whatif *w, uint32_t thread, uint64_t begin_ns)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* From at_ns on, the clock is this far ahead of the thread's own counted time. */
 struct ahead {
@@ -37,20 +37,11 @@ struct longest {
 static uint64_t in_mpi_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
 	const struct whatif_line *line = thread < l->w->nline ? &l->w->line[thread] : NULL;
-	uint32_t lo = 0, hi = line ? line->ncall : 0;
-	uint64_t ns;
+	size_t ended = table_first(0, line ? line->ncall : 0, i, line->call[i].end_ns > ts_ns);
+	uint64_t ns = ended ? l->clock[thread].in_mpi_ns[ended - 1] : 0;
 
-	while (lo < hi) { /* finds the first call that ends later */
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (line->call[mid].end_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	ns = lo ? l->clock[thread].in_mpi_ns[lo - 1] : 0;
-	if (line && lo < line->ncall && !line->call[lo].computes)
-		ns += u64_minus(ts_ns, line->call[lo].begin_ns);
+	if (line && ended < line->ncall && !line->call[ended].computes)
+		ns += u64_minus(ts_ns, line->call[ended].begin_ns);
 	return ns;
 }
 
@@ -90,36 +81,18 @@ static void clock_make(struct longest *l, uint32_t thread)
 static uint64_t counted_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
 	const struct whatif_part *p = &l->part[thread];
-	uint32_t lo = 0, hi = p->n;
+	uint32_t n = (uint32_t)table_first(0, p->n, i, p->stretch[i].from_ns >= ts_ns);
 
-	/* finds the first stretch that begins then or later */
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (p->stretch[mid].from_ns < ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? l->clock[thread].before[lo - 1].counted_ns +
-			       stretch_ns(l, thread, lo - 1, ts_ns) :
-		    0;
+	return n ? l->clock[thread].before[n - 1].counted_ns + stretch_ns(l, thread, n - 1, ts_ns) :
+		   0;
 }
 
 static uint64_t clock_ns(const struct longest *l, uint32_t thread, uint64_t ts_ns)
 {
 	const struct clock *c = &l->clock[thread];
-	uint32_t lo = 0, hi = c->nahead;
+	size_t n = table_first(0, c->nahead, i, c->ahead[i].at_ns > ts_ns);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->ahead[mid].at_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return counted_ns(l, thread, ts_ns) + (lo ? c->ahead[lo - 1].ns : 0);
+	return counted_ns(l, thread, ts_ns) + (n ? c->ahead[n - 1].ns : 0);
 }
 
 static void clock_set(struct longest *l, uint32_t thread, uint64_t at_ns, uint64_t ns)

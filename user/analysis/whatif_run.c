@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "analysis/whatif_internal.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* State of a thread from at_ns on. */
 struct step {
@@ -72,16 +72,8 @@ static uint32_t given_find(struct given_list *l, uint64_t ts_ns)
 		lo++;
 	if (lo == hi || (lo && l->v[lo].to_ns > ts_ns))
 		hi = lo;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->v[mid].to_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	l->looked_at = lo;
-	return lo;
+	l->looked_at = (uint32_t)table_first(lo, hi, i, l->v[i].to_ns > ts_ns);
+	return l->looked_at;
 }
 
 /* A stretch in progress counts in proportion. */
@@ -117,14 +109,7 @@ static int64_t lead_ns(const struct run *r, uint32_t thread, uint64_t ts_ns)
 	/* queries are mostly after the last step */
 	if (hi && l->step[hi - 1].at_ns <= ts_ns)
 		lo = hi;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (l->step[mid].at_ns <= ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = (uint32_t)table_first(lo, hi, i, l->step[i].at_ns > ts_ns);
 	if (!lo)
 		return l->first_ns + given_ns(l, ts_ns);
 	return l->step[lo - 1].lead_ns + given_ns(l, ts_ns) - l->step[lo - 1].given_ns;

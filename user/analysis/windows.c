@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "lib/table.h"
 
 /*
  * Programs may query MPI before they begin it. A process whose begin was not seen may also open

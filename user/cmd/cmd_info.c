@@ -22,12 +22,10 @@
 #include "lib/option.h"
 #include "lib/progress.h"
 #include "model/model.h"
-#include "trace/trace_kept.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_join.h"
 #include "trace/trace_read.h"
 #include "trace/record_kinds.h"
-#include "trace/trace_text.h"
 #include "trace/trace_totals.h"
 
 #define NS_PER_S 1000000000
@@ -254,8 +252,7 @@ __attribute__((format(printf, 2, 3))) static void print_line(const char *name, c
 	char *value;
 
 	va_start(ap, fmt);
-	if (vasprintf(&value, fmt, ap) < 0)
-		die("out of memory (formatting a message)");
+	value = xvasprintf(fmt, ap);
 	va_end(ap);
 	printf("%-10s ", name);
 	print_safe(value);

@@ -15,9 +15,8 @@
 #include "lib/text.h"
 #include "lib/option.h"
 #include "report/report.h"
-#include "report/scaling.h"
 #include "cmd/sources.h"
-#include "timeline/svg_scaling.h"
+#include "timeline/export.h"
 #include "trace/trace_limit.h"
 
 #define FIELD(name) offsetof(struct report_args, name)

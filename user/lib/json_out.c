@@ -286,6 +286,20 @@ KEY_AND_VALUE(uint, uint64_t)
 KEY_AND_VALUE(double, double)
 KEY_AND_VALUE(bool, bool)
 
+#define KNOWN(name, type)                                                                       \
+	void json_out_known_##name(struct json_out *j, const char *key, bool known, type value) \
+	{                                                                                       \
+		json_out_key(j, key);                                                           \
+		if (known)                                                                      \
+			json_out_##name(j, value);                                              \
+		else                                                                            \
+			json_out_null(j);                                                       \
+	}
+
+KNOWN(int, int64_t)
+KNOWN(uint, uint64_t)
+KNOWN(bool, bool)
+
 void json_out_key_object(struct json_out *j, const char *key)
 {
 	json_out_key(j, key);

@@ -70,6 +70,10 @@ void json_out_null(struct json_out *j);
 void json_out_key_string(struct json_out *j, const char *key, const char *value);
 void json_out_key_int(struct json_out *j, const char *key, int64_t value);
 void json_out_key_uint(struct json_out *j, const char *key, uint64_t value);
+/* null unless known */
+void json_out_known_int(struct json_out *j, const char *key, bool known, int64_t value);
+void json_out_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
+void json_out_known_bool(struct json_out *j, const char *key, bool known, bool value);
 void json_out_key_double(struct json_out *j, const char *key, double value);
 void json_out_key_bool(struct json_out *j, const char *key, bool value);
 /* Write a key and begin its object or array. */

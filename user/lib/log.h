@@ -7,6 +7,7 @@
 #ifndef POV_LIB_LOG_H
 #define POV_LIB_LOG_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 enum log_level { LOG_QUIET = 0, LOG_ERROR = 1, LOG_WARN = 2, LOG_INFO = 3, LOG_DEBUG = 4 };
@@ -40,5 +41,6 @@ void *xcalloc(size_t n, size_t bytes);
 void *xrealloc(void *p, size_t bytes);
 char *xstrdup(const char *s);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "model/what.h"
 
 #define HISTORY_MAX 1024 /* entries; must be a size that array_grow() makes */
@@ -92,18 +93,9 @@ void history_restart(struct mthread *t, uint64_t ts_ns)
 /* The first entry whose segment ends at ts_ns or later. NULL: ts_ns lies in the current segment. */
 static const struct history_entry *entry_find(const struct history *h, uint64_t ts_ns)
 {
-	uint32_t lo = 0, hi = h->n, mid;
-
 	if (!h->n || h->entry[h->n - 1].ts_ns < ts_ns)
 		return NULL;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (h->entry[mid].ts_ns < ts_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return &h->entry[lo];
+	return &h->entry[table_first(0, h->n, i, h->entry[i].ts_ns >= ts_ns)];
 }
 
 /*

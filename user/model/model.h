@@ -389,6 +389,7 @@ struct model_counter {
  */
 struct model_sink {
 	void *ctx;
+	const struct model **model; /* is set to the model before the replay; or NULL */
 	void (*start)(void *ctx, const struct model *m); /* identities are known */
 	void (*thread)(void *ctx, const struct model_thread *t,
 		       uint64_t ts_ns); /* appeared, renamed or moved by exec */
@@ -424,7 +425,7 @@ struct model_sink {
 	/* a thread spent from_ns..to_ns in one state; called when the interval closes */
 	void (*state)(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
 		      enum thread_state s, uint16_t cpu);
-	int (*finish)(void *ctx, const struct model *m); /* 0 or -errno */
+	void (*finish)(void *ctx, const struct model *m);
 };
 
 struct model_options {

@@ -9,6 +9,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "model/replay.h"
 #include "trace/trace_read.h"
 
@@ -18,9 +19,7 @@ static int due_compare(const void *va, const void *vb)
 {
 	const struct due_meta *a = va, *b = vb;
 
-	if (a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	return a->seq < b->seq ? -1 : 1;
+	return u64_compare(a->at_ns, b->at_ns) ?: u64_compare(a->seq, b->seq);
 }
 
 /*
@@ -161,10 +160,9 @@ static void replay_prepare(struct model *m)
 	}
 }
 
-static int replay_end(struct model *m)
+static void replay_end(struct model *m)
 {
 	unsigned int i;
-	int err = 0, e;
 
 	for (i = 0; i < m->nthreads; i++) {
 		call_flush(m, m->thread[i]);
@@ -173,13 +171,9 @@ static int replay_end(struct model *m)
 	state_finish(m);
 	call_order_finish(m);
 	gap_finish(m);
-	for (i = 0; i < m->nsinks; i++) {
-		if (!m->sinks[i]->finish)
-			continue;
-		e = m->sinks[i]->finish(m->sinks[i]->ctx, m);
-		err = err ? err : e;
-	}
-	return err;
+	for (i = 0; i < m->nsinks; i++)
+		if (m->sinks[i]->finish)
+			m->sinks[i]->finish(m->sinks[i]->ctx, m);
 }
 
 static void sinks_by_callback(struct model *m)
@@ -188,6 +182,8 @@ static void sinks_by_callback(struct model *m)
 		die("model: more than %d sinks", MODEL_SINKS_MAX);
 	memset(&m->to, 0, sizeof(m->to));
 	for (unsigned int i = 0; i < m->nsinks; i++) {
+		if (m->sinks[i]->model)
+			*m->sinks[i]->model = m;
 #define ADD(callback)              \
 	if (m->sinks[i]->callback) \
 		m->to.callback.sink[m->to.callback.cnt++] = m->sinks[i];
@@ -225,7 +221,7 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 	}
 	trace_merge_close(merge);
 	if (!err)
-		err = replay_end(m);
+		replay_end(m);
 	decoders_release(m);
 	return err;
 }

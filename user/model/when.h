@@ -25,7 +25,7 @@ void state_move(struct model *m, struct mthread *t, uint16_t cpu);
 void state_counters_tell(struct model *m, uint64_t ts_ns);
 void state_finish(struct model *m);
 
-/* ---- gap.c ---- */
+/* ---- state.c ---- */
 
 void gap_begin(struct model *m, const struct pov_lost *rec);
 void gap_end(struct model *m, const struct pov_lost *rec);

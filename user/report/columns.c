@@ -83,8 +83,7 @@ void columns_cell(struct columns *c, const char *fmt, ...)
 	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	cell_add(c, text);
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 const char *const compare_run_names[2] = {"before", "after"};

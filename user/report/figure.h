@@ -2,7 +2,7 @@
 /*
  * A figure is one number of a row: a time, a count, bytes. Each section of the report has a table
  * of its figures. The table determines the members of the JSON and the columns, cells and marks of
- * the text, and their order. Sums need no table: table_row_add (analysis/table.h) adds whatever
+ * the text, and their order. Sums need no table: table_row_add (lib/table.h) adds whatever
  * members a row has.
  *
  *	#define ROW struct switch_row

@@ -7,7 +7,7 @@
 #define POV_REPORT_HANG_TEXT_H
 
 #include "analysis/hang.h"
-#include "lib/text_pool.h"
+#include "lib/text.h"
 #include "report/report.h"
 
 /* Threads of ranks in the same state. */
@@ -54,7 +54,7 @@ bool hang_text_matters(const struct report *r);
 /* Table of the groups. *shown: number of rows; fewer than all if there are many. Caller frees. */
 struct columns *table_hang(struct hang_text *x, uint32_t *shown);
 
-/* ---- hang_phrases.c: parts of sentences, in the pool of x ---- */
+/* ---- hang_text.c: parts of sentences, in the pool of x ---- */
 
 #define PHRASE(x, ...) text_pool_format(&(x)->pool, __VA_ARGS__)
 
@@ -62,8 +62,6 @@ const char *hang_want_text(struct hang_text *x, const struct hang_thread *t,
 			   const struct hang_want *w);
 /* "communicator 3 of 4 ranks", "a window of MPI_COMM_WORLD" */
 const char *hang_comm_text(struct hang_text *x, const struct hang_want *w);
-/* "solve (app.c:41)"; "": unknown */
-const char *hang_place_text(struct hang_text *x, const struct model_site *site);
 /* " at solve (app.c:41)"; "": unknown */
 const char *hang_at_text(struct hang_text *x, const struct model_site *site);
 /* "0-2, 5". The processes must be in order. */
@@ -74,37 +72,11 @@ const char *hang_of_ranks_text(struct hang_text *x, const struct model_process *
 const char *hang_rank_text(struct hang_text *x, const struct model_process *p);
 /* "it is outside MPI …", "it has ended" */
 const char *hang_where_text(struct hang_text *x, const struct model_process *p);
-/* "outside MPI", or "outside recorded calls" if only some functions were recorded. */
-const char *hang_outside(const struct report *r);
 const char *hang_activity(const struct hang_thread *t);
 uint64_t hang_since_ns(const struct report *r, const struct hang_thread *t);
 
 /* ---- hang_sentences.c ---- */
 
 void hang_sentences_make(struct hang_text *x);
-
-/* ---- between hang_sentences.c and hang_together.c ---- */
-
-#define SENTENCES_OF_A_KIND 4 /* most sentences of one kind */
-
-/* Adds a sentence. Its first letter becomes a capital. */
-void hang_say(struct hang_text *x, const char *kind, bool certain, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-uint32_t hang_said(const struct hang_text *x, const char *kind);
-
-/* A list of processes: sorted and each one once after hang_members_sort(). */
-struct hang_members {
-	const struct model_process **p; /* owned */
-	uint32_t n;
-};
-void hang_members_add(struct hang_members *m, const struct model_process *p);
-void hang_members_sort(struct hang_members *m);
-bool hang_members_have(const struct hang_members *m, const struct model_process *p); /* sorted */
-/* "rank 3 is", "ranks 0-2, 5 are": sorts the list */
-const char *hang_members_text(struct hang_text *x, struct hang_members *m, const char *one,
-			      const char *many);
-
-/* Writes sentences about collective calls that members have not made, or made differently. */
-void hang_together_say(struct hang_text *x);
 
 #endif

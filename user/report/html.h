@@ -4,9 +4,9 @@
  * tables are those of the text, from section.h. Only these parts of the page include this header:
  *	html.c			the whole page, and its head
  *	html_put.c		text, tables, commands
- *	html_rows.c		assigns ranks to rows
+ *	html_rank_timeline.c		assigns ranks to rows
  *	html_account.c		efficiency, account, causes
- *	html_rank_timeline.c, html_stretches.c	ranks over time
+ *	html_rank_timeline.c, html_rank_timeline.c	ranks over time
  *	html_pairs.c		which ranks waited for which; messages
  */
 #ifndef POV_REPORT_HTML_H
@@ -75,34 +75,23 @@ char *html_rank_name(const struct report *r, uint32_t process);
 /* Quotes a word for a shell if it needs quoting. Caller frees. */
 char *html_quoted(const char *word);
 
-/* ---- html_rows.c ---- */
-
-void html_rows_make(struct html_rows *rows, const struct report *r);
-/* Returns the number of rows of a node. first: the node's first row. */
-uint32_t html_rows_of_node(const struct html_rows *rows, uint32_t first);
-void html_rows_release(struct html_rows *rows);
-
 /* ---- html_account.c ---- */
 
+/* The class in page.css of a class of the account, or of ACCOUNT_CLASSES: the rest. */
+const char *html_account_class(int class);
 void html_efficiency(struct html *h);
 void html_account(struct html *h);
 void html_causes(struct html *h);
 
 /* ---- html_rank_timeline.c ---- */
 
+uint32_t html_rows_of_node(const struct html_rows *rows, uint32_t first);
+
 #define HTML_MAP_COLUMNS 176
 
 /* Replays the recording once more. Returns 0 or -errno (printed). */
 int html_map_replay(struct html *h);
 void html_map(struct html *h);
-/* Returns the cells of a row, one per column. */
-const struct moment_cell *html_map_row(const struct html *h, uint32_t row);
-/* Returns the account's name for a state (enum moment_state). */
-const char *html_map_state(const struct html *h, int state);
-
-/* ---- html_stretches.c ---- */
-
-void html_stretches(struct html *h);
 
 /* ---- html_pairs.c ---- */
 

@@ -10,7 +10,7 @@
 #define BAR 240	  /* width of a full bar in a table */
 #define NAME_PX 8 /* approximate width of a character in a bar */
 
-static const char *class_of(int class)
+const char *html_account_class(int class)
 {
 	static const char *const classes[ACCOUNT_CLASSES + 1] = {
 		[ACCOUNT_COMPUTING] = "c", [ACCOUNT_OUTSIDE] = "c",  [ACCOUNT_NO_CORE] = "q",
@@ -96,7 +96,7 @@ static void stack_put(struct html *h, const struct account_bar *bar, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		double width = bar[i].pct * WIDE / 100;
 
-		html_stroke(h, class_of(bar[i].class), at, 0, width, 40);
+		html_stroke(h, html_account_class(bar[i].class), at, 0, width, 40);
 		html_put(h, "<path class=\"edge\" d=\"M%g 0v40\"/>\n", at + width);
 		if (width > NAME_PX * (double)text_chars(bar[i].name) + 12) {
 			html_put(h, "<text class=\"in\" x=\"%g\" y=\"25\">", at + width / 2);
@@ -117,7 +117,7 @@ static void bar_row(struct html *h, const struct account_bar *b)
 	html_put(h, "</th><td class=\"n\">%s%.*f</td><td class=\"n\">%.0f %%</td><td>",
 		 account_mark(h->r), unit.digits, (double)b->ns / unit.ns, b->pct);
 	html_put(h, "<svg class=\"bar\" width=\"%d\" height=\"14\" aria-hidden=\"true\">", BAR);
-	html_stroke(h, class_of(b->class), 0, 0, b->pct * BAR / 100, 14);
+	html_stroke(h, html_account_class(b->class), 0, 0, b->pct * BAR / 100, 14);
 	html_put(h, "</svg></td></tr>\n");
 }
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/html.h"
 
 #define SHOWN_MAX 200 /* most rows of a table, even with --top 0 */
@@ -42,16 +42,12 @@ struct wait {
 
 struct waits {
 	struct wait *wait; /* owned */
-	size_t n, room;
+	uint32_t n, room;
 };
 
 static void wait_add(struct waits *w, const struct wait *one)
 {
-	if (w->n == w->room) {
-		w->room = w->room ? 2 * w->room : 64;
-		w->wait = xrealloc(w->wait, w->room * sizeof(*w->wait));
-	}
-	w->wait[w->n++] = *one;
+	*table_add(w->wait, w->n, w->room) = *one;
 }
 
 static void pairs_add(struct waits *w, const struct report *r, const struct map *pairs,
@@ -95,14 +91,9 @@ static void collectives_add(struct waits *w, const struct report *r)
 static int wait_compare(const void *va, const void *vb)
 {
 	const struct wait *a = va, *b = vb;
+	int order = u64_compare(b->ns, a->ns) ?: u64_compare(a->late, b->late);
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->late != b->late)
-		return a->late < b->late ? -1 : 1;
-	if (a->waiter != b->waiter)
-		return a->waiter < b->waiter ? -1 : 1;
-	return strcmp(a->why, b->why);
+	return order ?: u64_compare(a->waiter, b->waiter) ?: strcmp(a->why, b->why);
 }
 
 static void waits_find(struct waits *w, const struct report *r)
@@ -188,14 +179,9 @@ static int pair_compare(const void *va, const void *vb)
 {
 	const struct pair *a = *(const struct pair *const *)va,
 			  *b = *(const struct pair *const *)vb;
+	int order = u64_compare(b->bytes, a->bytes) ?: u64_compare(b->messages, a->messages);
 
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	if (a->messages != b->messages)
-		return a->messages > b->messages ? -1 : 1;
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->to < b->to ? -1 : a->to > b->to;
+	return order ?: u64_compare(a->from, b->from) ?: u64_compare(a->to, b->to);
 }
 
 /* Pairs with both ends among the ranks shown, most bytes first. Caller frees. */

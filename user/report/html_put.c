@@ -41,8 +41,7 @@ static void text_put(struct html *h, const char *fmt, va_list ap)
 {
 	char *text;
 
-	if (vasprintf(&text, fmt, ap) < 0)
-		die("out of memory");
+	text = xvasprintf(fmt, ap);
 	escaped_put(h, text);
 	free(text);
 }

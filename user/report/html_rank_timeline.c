@@ -4,13 +4,14 @@
  * second replay, because the first one finds the ranks' main threads and their times between
  * MPI_Init and MPI_Finalize.
  */
+#include "report/html.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "report/html.h"
+#include "lib/table.h"
 
 #define COLUMN_PX 5
 #define LEFT_PX 112
@@ -102,7 +103,8 @@ int html_map_replay(struct html *h)
 	return err;
 }
 
-const struct moment_cell *html_map_row(const struct html *h, uint32_t row)
+/* Returns the cells of a row, one per column. */
+static const struct moment_cell *html_map_row(const struct html *h, uint32_t row)
 {
 	return &h->bands.cell[(size_t)row * HTML_MAP_COLUMNS];
 }
@@ -116,28 +118,26 @@ static const enum moment_state order[MOMENT_STATES] = {
 	MOMENT_OPEN,	  MOMENT_UNKNOWN, MOMENT_APART,
 };
 
-const char *html_map_state(const struct html *h, int state)
-{
-	static const char *const names[MOMENT_STATES] = {
-		[MOMENT_COMPUTING] = "computing",     [MOMENT_NO_CORE] = "no core",
-		[MOMENT_WAITING] = "transfer",	      [MOMENT_MPI] = "MPI work",
-		[MOMENT_LATE] = "waiting for a rank", [MOMENT_OPEN] = "unfinished call",
-		[MOMENT_FILES] = "file I/O",	      [MOMENT_APART] = "starting or ending",
-		[MOMENT_ASLEEP] = "asleep",	      [MOMENT_TRACING] = "tracing",
-		[MOMENT_UNKNOWN] = "unknown"};
+static const enum account_class class_of_state[MOMENT_STATES] = {
+	[MOMENT_COMPUTING] = ACCOUNT_COMPUTING, [MOMENT_NO_CORE] = ACCOUNT_NO_CORE,
+	[MOMENT_WAITING] = ACCOUNT_TRANSFER,	[MOMENT_MPI] = ACCOUNT_MPI_WORK,
+	[MOMENT_LATE] = ACCOUNT_WAITING,	[MOMENT_OPEN] = ACCOUNT_OPEN,
+	[MOMENT_FILES] = ACCOUNT_FILE_IO,	[MOMENT_APART] = ACCOUNT_APART,
+	[MOMENT_ASLEEP] = ACCOUNT_ASLEEP,	[MOMENT_TRACING] = ACCOUNT_TRACING,
+	[MOMENT_UNKNOWN] = ACCOUNT_UNKNOWN,
+};
 
-	return state == MOMENT_UNKNOWN && !h->r->account.sched ? "outside MPI" : names[state];
+/* Returns the account's name for a state (enum moment_state). */
+static const char *html_map_state(const struct html *h, int state)
+{
+	return state == MOMENT_UNKNOWN && !h->r->account.sched ?
+		       "outside MPI" :
+		       account_class_name(class_of_state[state]);
 }
 
 static const char *state_class(int state)
 {
-	static const char *const classes[MOMENT_STATES] = {
-		[MOMENT_COMPUTING] = "c", [MOMENT_NO_CORE] = "q", [MOMENT_WAITING] = "v",
-		[MOMENT_LATE] = "w",	  [MOMENT_OPEN] = "o",	  [MOMENT_FILES] = "f",
-		[MOMENT_APART] = "p",	  [MOMENT_MPI] = "x",	  [MOMENT_ASLEEP] = "a",
-		[MOMENT_TRACING] = "t",	  [MOMENT_UNKNOWN] = "u"};
-
-	return classes[state];
+	return html_account_class(class_of_state[state]);
 }
 
 /* ---- drawing ---- */
@@ -349,6 +349,101 @@ static void picture_put(struct html *h)
 	lines_put(h, pitch, height);
 	axis_put(h, (int)lines * pitch);
 	html_put(h, "</svg></div>\n");
+}
+
+/* ---- when most rank time was lost ---- */
+
+#define STRETCHES_SHOWN 5
+
+/* Adjacent columns. In each one, computing took less than half of the rank time. */
+struct lost_stretch {
+	uint32_t first, end; /* range of columns; end is exclusive */
+	uint64_t ns[MOMENT_STATES], lost_ns, all_ns;
+};
+
+static void column_add(const struct html *h, struct lost_stretch *to, uint32_t column)
+{
+	for (uint32_t row = 0; row < h->rows.n; row++) {
+		const struct moment_cell *c = &html_map_row(h, row)[column];
+
+		for (int s = 0; s < MOMENT_STATES; s++) {
+			bool computes = s == MOMENT_COMPUTING ||
+					(s == MOMENT_UNKNOWN && !h->r->account.sched);
+
+			to->ns[s] += computes ? 0 : c->ns[s];
+			to->lost_ns += computes ? 0 : c->ns[s];
+			to->all_ns += c->ns[s];
+		}
+	}
+	to->end = column + 1;
+}
+
+static bool mostly_lost(const struct html *h, uint32_t column)
+{
+	struct lost_stretch one = {.first = column};
+
+	column_add(h, &one, column);
+	return 2 * one.lost_ns > one.all_ns;
+}
+
+static uint32_t stretches_find(const struct html *h, struct lost_stretch *found)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < HTML_MAP_COLUMNS; i++) {
+		if (!mostly_lost(h, i))
+			continue;
+		if (!n || found[n - 1].end != i)
+			found[n++] = (struct lost_stretch){.first = i};
+		column_add(h, &found[n - 1], i);
+	}
+	return n;
+}
+
+static int stretch_compare(const void *va, const void *vb)
+{
+	const struct lost_stretch *a = va, *b = vb;
+
+	return u64_compare(b->lost_ns, a->lost_ns) ?: u64_compare(a->first, b->first);
+}
+
+static void stretch_row(const struct html *h, struct columns *c, const struct lost_stretch *s,
+			struct html_moment *at)
+{
+	int most = MOMENT_NO_CORE;
+
+	for (int state = 0; state < MOMENT_STATES; state++)
+		most = s->ns[state] > s->ns[most] ? state : most;
+	*at = (struct html_moment){moment_column_ns(&h->bands, s->first),
+				   moment_column_ns(&h->bands, s->end)};
+	cell_ns(c, at->to_ns - at->from_ns);
+	cell_ns(c, s->lost_ns);
+	columns_cell(c, "%.0f %%", 100 * (double)s->lost_ns / (double)s->all_ns);
+	columns_cell(c, "%s", html_map_state(h, most));
+}
+
+static void html_stretches(struct html *h)
+{
+	struct lost_stretch *found = xcalloc(HTML_MAP_COLUMNS, sizeof(*found));
+	uint32_t n = stretches_find(h, found), shown = n < STRETCHES_SHOWN ? n : STRETCHES_SHOWN;
+	struct html_moment moment[STRETCHES_SHOWN];
+	struct columns *c;
+
+	if (n) {
+		qsort(found, n, sizeof(*found), stretch_compare);
+		c = columns_new();
+		columns_list(c, ">lasted", ">lost", ">of rank time", "<most by");
+		for (uint32_t i = 0; i < shown; i++)
+			stretch_row(h, c, &found[i], &moment[i]);
+		html_table(
+			h, c,
+			"Where most was lost: stretches in which ranks computed less than half of "
+			"their time",
+			moment);
+		if (shown < n)
+			html_paragraph(h, "note", "%u of %u shown.", shown, n);
+	}
+	free(found);
 }
 
 void html_map(struct html *h)

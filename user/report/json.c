@@ -102,29 +102,11 @@ void json_incomplete(struct json_out *j, uint32_t lost)
 	json_out_array_end(j);
 }
 
-void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value)
-{
-	json_out_key(j, key);
-	if (known)
-		json_out_uint(j, value);
-	else
-		json_out_null(j);
-}
-
 void json_rank(struct json_out *j, const struct model_process *p)
 {
 	bool known = p && p->is_rank && p->rank >= 0;
 
-	json_known_uint(j, "rank", known, known ? (uint64_t)p->rank : 0);
-}
-
-static void json_known_int(struct json_out *j, const char *key, bool known, int64_t value)
-{
-	json_out_key(j, key);
-	if (known)
-		json_out_int(j, value);
-	else
-		json_out_null(j);
+	json_out_known_uint(j, "rank", known, known ? (uint64_t)p->rank : 0);
 }
 
 /* ---- pieces ---- */
@@ -137,14 +119,10 @@ static void distortion_print(struct json_out *j, const struct report *r)
 	unsigned int i;
 
 	json_out_key_object(j, "distortion");
-	json_out_key(j, "distorted");
-	if (r->coverage.calibrated)
-		json_out_bool(j, matters);
-	else
-		json_out_null(j);
-	json_known_uint(j, "pid", p, p ? p->pid : 0);
-	json_known_int(j, "job", p, p ? p->job_idx : 0);
-	json_known_int(j, "rank", p && p->rank >= 0, p ? p->rank : 0);
+	json_out_known_bool(j, "distorted", r->coverage.calibrated, matters);
+	json_out_known_uint(j, "pid", p, p ? p->pid : 0);
+	json_out_known_int(j, "job", p, p ? p->job_idx : 0);
+	json_out_known_int(j, "rank", p && p->rank >= 0, p ? p->rank : 0);
 	json_out_key_double(j, "share", p ? r->distortion.pct / 100 : NAN); /* NaN: null */
 	json_out_key_double(j, "run_share", p ? r->distortion.run_pct / 100 : NAN);
 	json_out_key_uint(j, "ranks_above", r->distortion.above);
@@ -168,11 +146,7 @@ static void clock_print(struct json_out *j, const struct model *m, const struct 
 							       "time_of_day");
 	json_out_key_string(j, "clock_of", model_host_get(m, h->clock_host)->label);
 	json_out_key_uint(j, "clock_messages", h->clock_messages);
-	json_out_key(j, "clock_uncertainty_ns");
-	if (known)
-		json_out_uint(j, h->clock_uncertainty_ns);
-	else
-		json_out_null(j);
+	json_out_known_uint(j, "clock_uncertainty_ns", known, h->clock_uncertainty_ns);
 	json_out_key_uint(j, "clock_violated_ns", h->clock_violated_ns);
 }
 
@@ -213,8 +187,8 @@ static void recording_print(struct json_out *j, const struct report *r)
 	json_out_key_uint(j, "start_ns", info->start_ns);
 	json_out_key_uint(j, "end_ns", info->end_ns);
 	json_out_key_uint(j, "wall_ns", info->end_ns - info->start_ns);
-	json_known_int(j, "realtime_start_ns", info->realtime_offset_ns,
-		       (int64_t)(info->start_ns + (uint64_t)info->realtime_offset_ns));
+	json_out_known_int(j, "realtime_start_ns", info->realtime_offset_ns,
+			   (int64_t)(info->start_ns + (uint64_t)info->realtime_offset_ns));
 	json_out_key_bool(j, "complete", info->complete);
 	json_out_key_string(j, "end_reason", r->coverage.has_end ? r->coverage.end_reason : NULL);
 	json_key_value(j, "kept", json_object_get(recording, "kept"));
@@ -264,7 +238,7 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 
 	json_out_object_begin(j);
 	json_rank(j, p);
-	json_known_int(j, "job", p->is_rank, p->job_idx);
+	json_out_known_int(j, "job", p->is_rank, p->job_idx);
 	json_out_key_string(j, "process", p->name);
 	json_out_key_string(j, "cmdline", p->cmdline);
 	if (model_get_info(r->model)->nhosts > 1)
@@ -274,13 +248,13 @@ static void process_print(struct json_out *j, const struct report *r, uint32_t i
 	if (!p->is_rank) {
 		const struct model_process *above = model_rank_above(r->model, p);
 
-		json_known_uint(j, "helper_of", above != NULL, above ? above->host_pid : 0);
+		json_out_known_uint(j, "helper_of", above != NULL, above ? above->host_pid : 0);
 	}
 	json_out_key_uint(j, "start_ns", json_since_start(r, p->start_ns));
 	json_out_key_bool(j, "exited", p->exited);
-	json_known_int(j, "exit_status", p->exited, p->exit_code);
-	json_known_uint(j, "written_bytes", p->written_known, p->written_bytes);
-	json_known_uint(j, "write_calls", p->written_known, p->write_calls);
+	json_out_known_int(j, "exit_status", p->exited, p->exit_code);
+	json_out_known_uint(j, "written_bytes", p->written_known, p->written_bytes);
+	json_out_known_uint(j, "write_calls", p->written_known, p->write_calls);
 	json_key_value(j, "stdout", json_object_get(p->meta, "stdout"));
 	json_incomplete(j, r->lost[idx]);
 	json_out_key_uint(j, "threads", r->time.process[idx].threads);

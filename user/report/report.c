@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "analysis/host_clocks.h"
-#include "analysis/table.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/figure.h"
 #include "report/section.h"
 #include "site/site_names.h"
@@ -207,9 +207,7 @@ static int row_compare(const void *va, const void *vb, void *ctx)
 	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
 	uint64_t x = sort_value(ctx, a), y = sort_value(ctx, b);
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return a < b ? -1 : 1;
+	return u64_compare(y, x) ?: u64_compare(a, b);
 }
 
 static int rows_choose(struct report *r)

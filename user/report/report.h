@@ -10,26 +10,24 @@
 
 #include "analysis/cores.h"
 #include "analysis/coverage.h"
-#include "analysis/efficiency.h"
-#include "analysis/failed.h"
+#include "analysis/account.h"
+#include "analysis/finding.h"
 #include "analysis/functions.h"
 #include "analysis/hang.h"
-#include "analysis/interrupts.h"
 #include "analysis/loss.h"
 #include "analysis/messages.h"
 #include "analysis/parts.h"
-#include "analysis/regions.h"
 #include "analysis/program_section.h"
-#include "analysis/site_times.h"
+#include "analysis/rank_ends.h"
+#include "analysis/reasons.h"
+#include "analysis/regions.h"
 #include "analysis/time_split.h"
 #include "analysis/traffic.h"
 #include "analysis/transfer_start.h"
 #include "analysis/whatif.h"
 #include "lib/rank_list.h"
-#include "analysis/finding.h"
-#include "analysis/rank_ends.h"
-#include "analysis/reasons.h"
 #include "model/model.h"
+#include "report/figure.h"
 #include "trace/trace_join.h"
 
 enum report_sort {
@@ -163,5 +161,21 @@ int report_html(struct report *r, const char *path);
 int report_traffic_check(const struct report *r);
 void report_traffic(const struct report *r, FILE *out);
 int report_traffic_csv(const struct report *r, FILE *out); /* 0 or -EIO */
+
+/*
+ * Shows how a program scales: the efficiencies of several runs in one table (report --scaling), as
+ * text and JSON. kmod-docs/REPORT_SCALING.md describes the members of the JSON.
+ */
+
+/*
+ * Reads one run from its recordings and adds each of its jobs to s. Keeps nothing of a recording
+ * after it returns. Returns 0 or -errno (printed). The sources must outlive s.
+ */
+int scaling_read(struct scaling *s, const struct trace_source *source, size_t nsources);
+void scaling_text(const struct scaling *s, FILE *out);
+int scaling_json(const struct scaling *s, FILE *out); /* 0 or -errno */
+
+/* Figures of a struct scaling_run relative to the first run, for text and JSON. */
+extern const struct figure scaling_figures[];
 
 #endif

@@ -3,7 +3,7 @@
  * Extracts efficiencies from the report of each run. Writes them as JSON, and as text: a column for
  * each run; below the table, what is unknown and why.
  */
-#include "report/scaling.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>

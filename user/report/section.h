@@ -2,7 +2,7 @@
 /*
  * The report's sections. section_<name>.c has the table of figures of a section and prints it as
  * text and JSON. This header declares the functions of all sections, and the helpers that they
- * share (text_pieces.c, json.c).
+ * share (text.c, json.c).
  */
 #ifndef POV_REPORT_SECTION_H
 #define POV_REPORT_SECTION_H
@@ -188,6 +188,8 @@ struct efficiency_factors efficiency_factors_of(const struct report *r, uint32_t
 /* False if nothing is known about that job's efficiency. */
 bool efficiency_is_shown(const struct report *r, uint32_t job);
 
+/* "computing", "waiting for a rank" */
+const char *account_class_name(enum account_class class);
 struct account_bar {
 	const char *name;
 	uint64_t ns;
@@ -249,9 +251,30 @@ uint64_t json_since_start(const struct report *r, uint64_t ts_ns);
 void json_key_value(struct json_out *j, const char *key, const json_t *v);
 /* Writes member "rank"; null if p is NULL, no rank, or a rank whose number is unknown. */
 void json_rank(struct json_out *j, const struct model_process *p);
-/* Writes null unless known. */
-void json_known_uint(struct json_out *j, const char *key, bool known, uint64_t value);
 /* Writes member "incomplete": names of the losses in lost, bits of analysis/loss.h. */
 void json_incomplete(struct json_out *j, uint32_t lost);
+
+/* Labels for the parts of the traffic, and its figures. */
+
+/* Returns the function with this id. */
+const struct func_info *traffic_func(const struct report *r, uint32_t id);
+/* Returns the interned text with this id; NULL: unknown. */
+const char *traffic_text(const struct report *r, uint32_t id);
+
+/* The returned text may contain text from the trace, not made printable. Caller frees. */
+char *traffic_context(const struct report *r, const struct traffic_key *k);
+char *traffic_destination(const struct report *r, const struct traffic_key *k);
+char *traffic_transport(const struct report *r, const struct traffic_key *k);
+
+extern const struct figure flow_figures[];     /* JSON: all members of a struct traffic_flow */
+extern const struct figure received_figures[]; /* JSON: members of a struct traffic_received */
+
+/* Losses that make sums of posts too low. They may also put a post into the wrong context's row. */
+#define LOSS_OF_POSTS LOSS_OF_BYTES
+
+/* Returns the groups of the processes shown, see traffic_by(). Caller frees. */
+struct traffic_group *traffic_groups(const struct report *r, uint32_t by, uint32_t *n);
+/* Like traffic_groups(), but omits groups without a post that moved data or arrived. */
+struct traffic_group *traffic_groups_moving(const struct report *r, uint32_t by, uint32_t *n);
 
 #endif

@@ -68,8 +68,8 @@ void json_app_thread(struct json_out *j, const struct report *r, const struct mo
 	free(cpus);
 	json_out_key_uint(j, "from_ns", row->window_ns ? json_since_start(r, row->from_ns) : 0);
 	figures_json(j, app_figures, row, r->facts);
-	json_known_uint(j, "interrupts", r->interrupts.recorded, interrupts.cnt);
-	json_known_uint(j, "interrupts_ns", r->interrupts.recorded, interrupts.ns);
+	json_out_known_uint(j, "interrupts", r->interrupts.recorded, interrupts.cnt);
+	json_out_known_uint(j, "interrupts_ns", r->interrupts.recorded, interrupts.ns);
 	json_out_object_end(j);
 }
 
@@ -77,8 +77,8 @@ void json_app_process(struct json_out *j, const struct report *r, uint32_t idx)
 {
 	const struct app_process *p = process_of(r, idx);
 
-	json_known_uint(j, "init_ns", p->init_ns, p->init_ns);
-	json_known_uint(j, "finalize_ns", p->finalize_ns, p->finalize_ns);
+	json_out_known_uint(j, "init_ns", p->init_ns, p->init_ns);
+	json_out_known_uint(j, "finalize_ns", p->finalize_ns, p->finalize_ns);
 	if (p->has_main)
 		json_app_thread(j, r, model_thread_get(r->model, p->main));
 }

@@ -2,9 +2,9 @@
 /* The core's point of view: shows what each CPU ran, and on which CPUs ranks ran. */
 #include <stdlib.h>
 
-#include "analysis/table.h"
-#include "lib/log.h"
 #include "analysis/find.h"
+#include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 #define CORES_MANY 64
@@ -294,9 +294,7 @@ static int share_compare(const void *va, const void *vb)
 {
 	const struct cpu_share *a = va, *b = vb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->cpu < b->cpu ? -1 : 1;
+	return u64_compare(b->ns, a->ns) ?: u64_compare(a->cpu, b->cpu);
 }
 
 static void list_row(const struct report *r, struct columns *c, uint32_t idx)

@@ -155,13 +155,13 @@ static void json_limit(struct json_out *j, const struct report *r)
 			continue;
 		json_out_object_begin(j);
 		json_out_key_string(j, "name", l->func->name);
-		json_known_uint(j, "counted_since_ns", l->counted_since_ns,
-				json_since_start(r, l->counted_since_ns));
-		json_known_uint(j, "detached_since_ns", l->detached_since_ns,
-				json_since_start(r, l->detached_since_ns));
+		json_out_known_uint(j, "counted_since_ns", l->counted_since_ns,
+				    json_since_start(r, l->counted_since_ns));
+		json_out_known_uint(j, "detached_since_ns", l->detached_since_ns,
+				    json_since_start(r, l->detached_since_ns));
 		json_out_key_uint(j, "counted_calls", l->calls);
 		json_out_key_double(j, "share", l->cost);
-		json_known_uint(j, "pid", l->proc, l->proc ? l->proc->host_pid : 0);
+		json_out_known_uint(j, "pid", l->proc, l->proc ? l->proc->host_pid : 0);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
@@ -207,10 +207,11 @@ void json_coverage(struct json_out *j, const struct report *r)
 	} else {
 		json_out_null(j);
 	}
-	json_known_uint(j, "own_cpu_ns", v->has_end, v->own_cpu_ns);
-	json_known_uint(j, "own_cpu_start_ns", v->own_cpu_split, v->own_cpu_start_ns);
-	json_known_uint(j, "own_cpu_recording_ns", v->own_cpu_split, coverage_own_cpu_steady(v));
-	json_known_uint(j, "own_cpu_stop_ns", v->own_cpu_split, v->own_cpu_stop_ns);
+	json_out_known_uint(j, "own_cpu_ns", v->has_end, v->own_cpu_ns);
+	json_out_known_uint(j, "own_cpu_start_ns", v->own_cpu_split, v->own_cpu_start_ns);
+	json_out_known_uint(j, "own_cpu_recording_ns", v->own_cpu_split,
+			    coverage_own_cpu_steady(v));
+	json_out_known_uint(j, "own_cpu_stop_ns", v->own_cpu_split, v->own_cpu_stop_ns);
 	json_out_object_end(j);
 }
 

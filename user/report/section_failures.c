@@ -75,7 +75,7 @@ static void call_json(struct json_out *j, const struct report *r, const struct r
 	json_out_key_bool(j, "returned", !end->in_call);
 	json_out_key_bool(j, "polls", c->polls);
 	json_out_key_uint(j, "begin_ns", json_since_start(r, c->begin_ns));
-	json_known_uint(j, "end_ns", !end->in_call, json_since_start(r, c->end_ns));
+	json_out_known_uint(j, "end_ns", !end->in_call, json_since_start(r, c->end_ns));
 	json_out_object_end(j);
 	free(site);
 }
@@ -103,10 +103,10 @@ static void signal_json(struct json_out *j, const struct report *r, const struct
 	json_out_key_int(j, "code", s->code);
 	json_out_key_uint(j, "sent_ns", json_since_start(r, s->ts_ns));
 	json_out_key_string(j, "from", s->from <= POV_SIGNAL_FROM_FAULT ? from[s->from] : NULL);
-	json_known_uint(j, "sender_pid", s->sender_pid, s->sender_pid);
+	json_out_known_uint(j, "sender_pid", s->sender_pid, s->sender_pid);
 	json_out_key_string(j, "sender", s->sender_pid ? s->sender_name : NULL);
 	json_out_key_string(j, "place", place);
-	json_known_uint(j, "address", has_address, s->address);
+	json_out_known_uint(j, "address", has_address, s->address);
 	json_out_object_end(j);
 	free(place);
 }
@@ -118,16 +118,13 @@ static void end_json(struct json_out *j, const struct report *r, const struct ra
 
 	json_out_object_begin(j);
 	json_out_key_string(j, "kind", rank_end_kinds[end->kind]);
-	json_known_uint(j, "rank", p->rank >= 0, p->rank >= 0 ? (uint64_t)p->rank : 0);
+	json_out_known_uint(j, "rank", p->rank >= 0, p->rank >= 0 ? (uint64_t)p->rank : 0);
 	json_out_key_int(j, "job", p->job_idx);
 	json_out_key_uint(j, "pid", p->host_pid);
-	json_known_uint(j, "tid", end->thread, end->thread ? trace_host_id(end->thread->tid) : 0);
+	json_out_known_uint(j, "tid", end->thread,
+			    end->thread ? trace_host_id(end->thread->tid) : 0);
 	json_out_key_uint(j, "at_ns", json_since_start(r, end->at_ns));
-	json_out_key(j, "exit_status");
-	if (p->ended_ns)
-		json_out_int(j, p->exit_code);
-	else
-		json_out_null(j);
+	json_out_known_int(j, "exit_status", p->ended_ns, p->exit_code);
 	json_out_key_bool(j, "by_launcher", end->by_launcher);
 	json_out_key_bool(j, "out_of_memory", p->out_of_memory);
 	signal_json(j, r, p);

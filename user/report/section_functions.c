@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 /* ---- functions ---- */

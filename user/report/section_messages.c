@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 /* ---- messages ---- */
@@ -94,10 +94,10 @@ static void size_print(struct json_out *j, const struct message_row *m, int clas
 		return;
 	json_out_object_begin(j);
 	json_out_key_string(j, "class", message_class_names[class]);
-	json_known_uint(j, "from_bytes", known, from_bytes);
-	json_known_uint(j, "to_bytes", known, b > 0 ? from_bytes * 2 - 1 : 0);
+	json_out_known_uint(j, "from_bytes", known, from_bytes);
+	json_out_known_uint(j, "to_bytes", known, b > 0 ? from_bytes * 2 - 1 : 0);
 	json_out_key_uint(j, "count", cnt);
-	json_known_uint(j, "bytes", known, known ? m->bytes[class][b] : 0);
+	json_out_known_uint(j, "bytes", known, known ? m->bytes[class][b] : 0);
 	json_incomplete(j, lost & LOSS_OF_BYTES);
 	json_out_object_end(j);
 }

@@ -40,12 +40,12 @@ static void json_row(struct json_out *j, const struct report *r, const struct ov
 	json_place(j, r, "site", &k->start_site);
 	json_out_key_string(j, "completed_by", k->done->name);
 	json_place(j, r, "completed_at", &k->done_site);
-	json_known_uint(j, "from_bytes", known, any ? UINT64_C(1) << (k->bucket - 1) : 0);
-	json_known_uint(j, "to_bytes", known, any ? UINT64_MAX >> (64 - k->bucket) : 0);
+	json_out_known_uint(j, "from_bytes", known, any ? UINT64_C(1) << (k->bucket - 1) : 0);
+	json_out_known_uint(j, "to_bytes", known, any ? UINT64_MAX >> (64 - k->bucket) : 0);
 	json_out_key_uint(j, "count", row->cnt);
 	json_out_key_uint(j, "bytes", row->bytes);
 	json_out_key_uint(j, "outside_ns", row->outside_ns);
-	json_known_uint(j, "computing_ns", r->facts & FACT_SCHED, row->computing_ns);
+	json_out_known_uint(j, "computing_ns", r->facts & FACT_SCHED, row->computing_ns);
 	json_out_key_uint(j, "wait_ns", row->wait_ns);
 	json_out_key_uint(j, "late_ns", row->late_ns);
 	json_out_key_uint(j, "left_ns", row->left_ns);

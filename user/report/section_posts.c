@@ -5,11 +5,11 @@
  */
 #include <stdlib.h>
 
-#include "analysis/table.h"
+#include "analysis/find.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "analysis/find.h"
-#include "report/traffic_label.h"
+#include "lib/table.h"
+#include "report/section.h"
 
 /* ---- posts ---- */
 
@@ -208,8 +208,8 @@ void json_transfers(struct json_out *j, const struct report *r)
 			if (!r->chosen[b->process] || b->func != sum[i].func)
 				continue;
 			json_out_object_begin(j);
-			json_known_uint(j, "pid", true,
-					model_process_get(r->model, b->process)->host_pid);
+			json_out_known_uint(j, "pid", true,
+					    model_process_get(r->model, b->process)->host_pid);
 			json_out_key_string(j, "function",
 					    b->in_func ? traffic_func(r, b->in_func - 1)->name :
 							 NULL);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "analysis/label.h"
-#include "analysis/table.h"
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "report/section.h"
 
 #define CORES_MANY 32
@@ -94,7 +94,7 @@ static void json_rank_pov(struct json_out *j, const struct report *r, uint32_t i
 
 	json_out_object_begin(j);
 	json_rank(j, p);
-	json_known_uint(j, "job", p->is_rank, (uint64_t)p->job_idx);
+	json_out_known_uint(j, "job", p->is_rank, (uint64_t)p->job_idx);
 	json_out_key_uint(j, "pid", p->host_pid);
 	json_incomplete(j, r->lost[idx]);
 	figures_json(j, rank_figures, program_section_row(&r->program_section, idx), r->facts);

@@ -165,7 +165,7 @@ void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 	json_out_key_uint(j, "lock_ns", sum_of(&b->waited[CAUSE_EPOCH + EPOCH_LOCKED]));
 	json_out_key_uint(j, "late_progress_ns",
 			  sum_of(&b->waited[CAUSE_EPOCH + EPOCH_NO_PROGRESS]));
-	json_known_uint(j, "without_core_ns", r->facts & FACT_SCHED, core_ns);
+	json_out_known_uint(j, "without_core_ns", r->facts & FACT_SCHED, core_ns);
 	json_out_key_uint(j, "rest_ns", calls_ns - waited_ns - core_ns);
 	json_out_object_end(j);
 }
@@ -177,8 +177,8 @@ static void json_who(struct json_out *j, const struct report *r, const char *pid
 						NULL :
 						model_process_get(r->model, process);
 
-	json_known_uint(j, pid, p, p ? p->host_pid : 0);
-	json_known_uint(j, rank, p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_out_known_uint(j, pid, p, p ? p->host_pid : 0);
+	json_out_known_uint(j, rank, p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
 }
 
 static void json_worst(struct json_out *j, const struct report *r, const char *key,
@@ -351,10 +351,10 @@ void json_findings(struct json_out *j, const struct report *r)
 		json_out_key_string(j, "text", f->text);
 		json_out_key_string(j, "advice", f->advice);
 		json_out_key_string(j, "told_by", f->explained_by);
-		json_known_uint(j, "pid", p, p ? p->host_pid : 0);
+		json_out_known_uint(j, "pid", p, p ? p->host_pid : 0);
 		json_rank(j, p);
-		json_known_uint(j, "from_ns", when, when ? json_since_start(r, f->from_ns) : 0);
-		json_known_uint(j, "to_ns", when, when ? json_since_start(r, f->to_ns) : 0);
+		json_out_known_uint(j, "from_ns", when, when ? json_since_start(r, f->from_ns) : 0);
+		json_out_known_uint(j, "to_ns", when, when ? json_since_start(r, f->to_ns) : 0);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);

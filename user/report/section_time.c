@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "report/section.h"
 
 #define THREADS_MANY 200
@@ -82,13 +83,6 @@ const struct figure time_figures[] = {
 
 /* ---- all ranks, when there are many ---- */
 
-static int u64_compare(const void *va, const void *vb)
-{
-	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Returns the pct percentile of each member over the ranks shown. The row is no single rank's. */
 static struct time_row across(const struct report *r, unsigned int pct)
 {
@@ -100,7 +94,7 @@ static struct time_row across(const struct report *r, unsigned int pct)
 	for (k = 0; k < sizeof(out) / sizeof(*v); k++) {
 		for (i = 0; i < r->nrows; i++)
 			v[i] = ((const uint64_t *)&r->time.process[r->row[i]])[k];
-		qsort(v, r->nrows, sizeof(*v), u64_compare);
+		qsort(v, r->nrows, sizeof(*v), u64_order);
 		((uint64_t *)&out)[k] = v[(uint64_t)(r->nrows - 1) * pct / 100];
 	}
 	free(v);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
-#include "report/traffic_label.h"
+#include "report/section.h"
 
 #define ROW struct traffic_flow
 

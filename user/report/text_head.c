@@ -11,7 +11,7 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "report/section.h"
-#include "trace/trace_kept.h"
+#include "trace/trace_totals.h"
 #include "trace/trace_read.h"
 
 #define SCREEN_WIDTH 100

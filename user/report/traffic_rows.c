@@ -4,7 +4,7 @@
  * spreadsheets; and labels for its parts. Unknown parts have a label, too, so that no row is left
  * out. In CSV, unknown fields are empty.
  */
-#include "report/traffic_label.h"
+#include "report/section.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -110,10 +110,10 @@ static void process_print(struct json_out *j, const struct report *r, int32_t id
 	const struct model_process *p = idx >= 0 ? model_process_get(r->model, (uint32_t)idx) :
 						   NULL;
 
-	json_known_uint(j, key[0], p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
-	json_known_uint(j, key[1], p && p->is_rank && p->job_idx >= 0,
-			p ? (uint64_t)p->job_idx : 0);
-	json_known_uint(j, key[2], p, p ? p->host_pid : 0);
+	json_out_known_uint(j, key[0], p && p->is_rank && p->rank >= 0, p ? (uint64_t)p->rank : 0);
+	json_out_known_uint(j, key[1], p && p->is_rank && p->job_idx >= 0,
+			    p ? (uint64_t)p->job_idx : 0);
+	json_out_known_uint(j, key[2], p, p ? p->host_pid : 0);
 }
 
 static const char *const own[] = {"rank", "job", "pid"};

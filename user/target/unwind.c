@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/unwind_bytes.h"
 
 #define MAPS_MAX 65536
@@ -33,17 +34,9 @@ bool unwind_read(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)
 
 const struct unwind_map *unwind_map_of(const struct unwind *u, uint64_t addr)
 {
-	size_t lo = 0, hi = u->maps;
+	size_t at = table_first(0, u->maps, i, u->map[i].end > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u->map[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < u->maps && u->map[lo].start <= addr ? &u->map[lo] : NULL;
+	return at < u->maps && u->map[at].start <= addr ? &u->map[at] : NULL;
 }
 
 bool unwind_code(const struct unwind *u, uint64_t addr, void *buf, size_t bytes)

@@ -6,9 +6,12 @@
 #ifndef POV_TIMELINE_EXPORT_H
 #define POV_TIMELINE_EXPORT_H
 
+#include <stdio.h>
+
 #include "timeline/writer.h"
 
 struct person;
+struct scaling;
 struct trace_source;
 
 struct export_options {
@@ -37,5 +40,13 @@ int export_file(const char *pov, const char *out, const struct person *as);
 
 /* True if the file name of out selects a timeline format (not .pov). */
 bool export_wants(const char *out);
+
+/*
+ * How a program scales, as a picture: efficiencies against ranks. One SVG file without scripts or
+ * references.
+ */
+
+/* Of at least one run that is known. 0 or -errno (not printed). */
+int svg_scaling_write(const struct scaling *s, FILE *file);
 
 #endif

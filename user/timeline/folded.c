@@ -18,7 +18,7 @@
 #include "lib/text.h"
 #include "site/site_names.h"
 #include "timeline/out.h"
-#include "timeline/select.h"
+#include "timeline/writer.h"
 #include "timeline/timeline.h"
 
 #define FRAME_CHARS 200

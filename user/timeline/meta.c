@@ -10,11 +10,9 @@
 #include "abi/event.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "trace/trace_kept.h"
 #include "trace/trace_read.h"
 #include "trace/trace_totals.h"
 #include "version.h"
-#include "timeline/select.h"
 #include "timeline/writer.h"
 
 #define HOSTS_WITH_CLOCKS 16 /* there is no room for all of them */

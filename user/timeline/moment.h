@@ -106,12 +106,4 @@ bool moment_core_shown(const struct moment *mo, uint32_t cpu);
 /* Whose name a number of who[] is; NULL: nobody's. *others: its other threads than the main one. */
 const struct model_process *moment_who(const struct moment *mo, uint32_t who, bool *others);
 
-/* ---- moment_core.c ---- */
-
-/* A thread ran on a CPU inside the interval. rank_shown: it belongs to a displayed rank. */
-void moment_core_ran(struct moment *mo, const struct model_thread *t, uint64_t from_ns,
-		     uint64_t to_ns, uint16_t cpu, bool rank_shown);
-void moment_cores_finish(struct moment *mo);
-void moment_cores_release(struct moment *mo);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Chrome's JSON trace events as Perfetto reads them, with the scheduler events as ftrace text in
- * the string "systemTraceEvents" (perfetto_json_ftrace.c). Each of the two parts takes one pass of
+ * the string "systemTraceEvents". Each of the two parts takes one pass of
  * the model, so nothing needs to be stored. Times are microseconds (ftrace text: seconds) since the
  * recording's start, exact to the nanosecond.
  */
@@ -9,10 +9,165 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "trace/trace_read.h"
-#include "timeline/meta.h"
-#include "timeline/perfetto_json.h"
 #include "lib/text.h"
+#include "timeline/meta.h"
+#include "timeline/out.h"
+#include "timeline/timeline.h"
+#include "trace/trace_read.h"
+
+#define JSON_IDLE_CPUS 1024
+
+struct json_writer {
+	struct out *out;
+	uint64_t base_ns; /* time 0 of the file */
+	uint32_t njobs;
+	bool second;				 /* an event has been written: a comma is due */
+	uint64_t idle_told[JSON_IDLE_CPUS / 64]; /* CPUs whose idle thread has been named */
+	struct writer_totals *totals;
+};
+
+/* Appends text at p, which must have space. Returns the end. */
+static char *json_put(char *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(p, text, n);
+	return p + n;
+}
+
+static uint64_t json_time(const struct json_writer *w, uint64_t ns)
+{
+	return ns > w->base_ns ? ns - w->base_ns : 0;
+}
+
+/* ---- scheduler events ---- */
+
+/*
+ * Scheduler events in the kernel's ftrace format, one line each, inside a JSON string. Perfetto
+ * makes CPU tracks and thread states with wakers from these, which JSON events cannot provide.
+ */
+
+static const char *state_text(uint32_t state)
+{
+	static const char *const bit[] = {"S", "D", "T", "t", "X", "Z", "P", "I"};
+
+	if (state == SCHED_PREEMPTED)
+		return "R+";
+	return state && state <= 0x80 ? bit[__builtin_ctz(state)] : "R";
+}
+
+/*
+ * The reader takes tid 0 for a single thread, which would be idle on several CPUs at once. So each
+ * CPU gets its own idle thread.
+ */
+static char *put_comm(char *p, const struct sched_task *t, uint32_t cpu)
+{
+	if (t->tid)
+		return text_ftrace_comm(p, t->comm, strlen(t->comm));
+	return text_u64(json_put(p, "swapper/"), cpu);
+}
+
+static char *put_tid(char *p, const struct sched_task *t, uint32_t cpu)
+{
+	return text_u64(p, t->tid ? t->tid : TIMELINE_IDLE_TID + cpu);
+}
+
+static char *put_cpu(char *p, uint32_t cpu)
+{
+	return text_u64(json_put(p, cpu < 10 ? "00" : cpu < 100 ? "0" : ""), cpu);
+}
+
+/*
+ * "task-17 (-----) [003] ..... 1.2345678905: ". The reader multiplies by 1e9 in a double and
+ * truncates. The last digit, half a nanosecond, keeps the time from dropping by one.
+ */
+static char *put_ftrace_head(struct json_writer *w, char *p, const struct sched_task *t,
+			     uint32_t cpu, uint64_t ts_ns)
+{
+	uint64_t ns = json_time(w, ts_ns);
+	char frac[TEXT_NUMBER_BYTES];
+
+	p = put_tid(json_put(put_comm(p, t, cpu), "-"), t, cpu);
+	/* A thread's process is given once: by the events, or else here. */
+	if (!t->tid)
+		p = text_u64(json_put(p, " ("), TIMELINE_IDLE_TID);
+	else if (t->untold)
+		p = text_u64(json_put(p, " ("), t->tgid);
+	else
+		p = json_put(p, " (-----");
+	p = json_put(p, ") [");
+	p = json_put(put_cpu(p, cpu), "] ..... ");
+	p = json_put(text_u64(p, ns / 1000000000), ".");
+	text_u64(frac, 1000000000 + ns % 1000000000);
+	memcpy(p, frac + 1, 9);
+	return json_put(p + 9, "5: ");
+}
+
+static char *put_task(char *p, const char *side, const struct sched_task *t, uint32_t cpu,
+		      uint16_t prio)
+{
+	p = put_comm(json_put(json_put(p, side), "_comm="), t, cpu);
+	p = put_tid(json_put(json_put(json_put(p, " "), side), "_pid="), t, cpu);
+	return text_u64(json_put(json_put(json_put(p, " "), side), "_prio="), prio);
+}
+
+/* Names a thread that no event of the first part named, by a line of an unknown event. */
+static void thread_line(struct json_writer *w, const struct sched_task *t, uint32_t cpu,
+			uint64_t ts_ns)
+{
+	char *p = put_ftrace_head(w, out_room(w->out), t, cpu, ts_ns);
+
+	out_advance(w->out, json_put(p, "povtrace_thread: new\\n"));
+}
+
+static void json_switch(void *ctx, const struct sched_switch *s)
+{
+	struct json_writer *w = ctx;
+	char *p;
+
+	if (!s->next.tid && s->cpu < JSON_IDLE_CPUS &&
+	    !(w->idle_told[s->cpu / 64] >> s->cpu % 64 & 1)) {
+		w->idle_told[s->cpu / 64] |= 1ull << s->cpu % 64;
+		thread_line(w, &s->next, s->cpu, s->ts_ns);
+	}
+	p = out_room(w->out);
+	p = put_ftrace_head(w, p, &s->prev, s->cpu, s->ts_ns);
+	p = put_task(json_put(p, "sched_switch: "), "prev", &s->prev, s->cpu, s->prev_prio);
+	p = json_put(json_put(p, " prev_state="), s->prev.tid ? state_text(s->prev_state) : "I");
+	p = json_put(p, " ==> ");
+	p = put_task(p, "next", &s->next, s->cpu, s->next_prio);
+	out_advance(w->out, json_put(p, "\\n"));
+}
+
+static void json_waking(void *ctx, const struct sched_waking *s)
+{
+	struct json_writer *w = ctx;
+	char *p = out_room(w->out);
+
+	p = put_ftrace_head(w, p, &s->waker, s->cpu, s->ts_ns);
+	p = json_put(p, "sched_waking: comm=");
+	p = text_ftrace_comm(p, s->target.comm, strlen(s->target.comm));
+	p = text_u64(json_put(p, " pid="), s->target.tid);
+	p = text_u64(json_put(p, " prio="), s->prio);
+	p = put_cpu(json_put(p, " target_cpu="), s->target_cpu);
+	out_advance(w->out, json_put(p, "\\n"));
+}
+
+static void json_sched_thread(void *ctx, const struct sched_task *t, int32_t order, uint64_t ts_ns)
+{
+	(void)order;
+	if (t->untold)
+		thread_line(ctx, t, 0, ts_ns);
+}
+
+/* ctx: struct json_writer */
+static const struct timeline_ops json_ftrace_ops = {
+	.thread = json_sched_thread,
+	.sched_switch = json_switch,
+	.sched_waking = json_waking,
+};
+
+/* ---- trace events ---- */
 
 /* ---- pieces: each writes to p, which has space, and returns the end ---- */
 

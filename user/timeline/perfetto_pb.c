@@ -11,7 +11,7 @@
 #include "lib/log.h"
 #include "trace/trace_totals.h"
 #include "timeline/meta.h"
-#include "timeline/pb_intern.h"
+#include "timeline/pb.h"
 #include "timeline/perfetto_pb.h"
 
 #define INTERN_ENTRIES 32768

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "timeline/meta.h"
 #include "timeline/perfetto_pb.h"
 
@@ -96,10 +97,9 @@ void pb_track_tell(struct pb_writer *w, struct track *t)
 static int parent_compare(const void *a, const void *b)
 {
 	const struct model_process *const *p = a, *const *q = b;
+	int order = u64_compare((*p)->pid, (*q)->pid);
 
-	if ((*p)->pid != (*q)->pid)
-		return (*p)->pid < (*q)->pid ? -1 : 1;
-	return ((*p)->start_ns > (*q)->start_ns) - ((*p)->start_ns < (*q)->start_ns);
+	return order ?: ((*p)->start_ns > (*q)->start_ns) - ((*p)->start_ns < (*q)->start_ns);
 }
 
 /* All processes by number and age. There may be very many. */

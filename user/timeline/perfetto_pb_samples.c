@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "abi/event.h"
-#include "analysis/call_paths.h"
+#include "analysis/samples.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "site/site_names.h"
-#include "timeline/pb_intern.h"
+#include "timeline/pb.h"
 #include "timeline/perfetto_pb.h"
 
 #define INTERN_ENTRIES 32768
@@ -188,12 +189,7 @@ static void stack_tell(struct pb_samples *ps, const struct call_path *leaf)
 
 static uint64_t samples_of_cpu(struct pb_samples *ps, uint32_t cpu)
 {
-	if (cpu >= ps->ncpus) {
-		ps->taken = xrealloc(ps->taken, (cpu + 1u) * sizeof(*ps->taken));
-		memset(ps->taken + ps->ncpus, 0, (cpu + 1u - ps->ncpus) * sizeof(*ps->taken));
-		ps->ncpus = cpu + 1;
-	}
-	return ++ps->taken[cpu];
+	return ++*table_row(ps->taken, ps->ncpus, cpu);
 }
 
 void pb_sample(void *ctx, const struct model_sample *s)

@@ -14,7 +14,7 @@
 #include "analysis/coverage.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "timeline/select.h"
+#include "timeline/writer.h"
 #include "timeline/timeline.h"
 
 #define TITLE_CHARS 105

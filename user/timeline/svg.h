@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Shared by the parts of the picture: svg.c (its content and the whole), svg_put.c (text and
- * numbers), svg_style.c (colours), svg_track.c (ranks and CPUs), svg_over.c (arrows and times),
+ * numbers), svg_put.c (colours), svg_track.c (ranks and CPUs), svg_track.c (arrows and times),
  * svg_key.c (legend, findings, notes). Private to these files.
  */
 #ifndef POV_TIMELINE_SVG_H
@@ -90,11 +90,11 @@ int svg_column(const struct svg *s, uint64_t ns);
 const char *svg_state_name(enum moment_state state);
 const char *svg_state_class(enum moment_state state);
 
-/* ---- svg_style.c ---- */
+/* ---- svg_put.c ---- */
 
 void svg_style(struct svg *s);
 
-/* ---- svg_over.c ---- */
+/* ---- svg_track.c ---- */
 
 void svg_arrows(struct svg *s);
 void svg_axis(struct svg *s);

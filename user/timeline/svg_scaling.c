@@ -3,7 +3,8 @@
  * A line for each efficiency, with its name and last value at its end. Lines differ in pattern,
  * width and mark, so that they can be told apart without colours. Ranks are on a logarithmic scale.
  */
-#include "timeline/svg_scaling.h"
+#include "analysis/account.h"
+#include "timeline/export.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -177,16 +177,9 @@ void timeline_add_thread(struct timeline *tl, struct model_thread *t);
 void timeline_add_model(struct timeline *tl, struct model *m);
 /* After the replay: adds those that appeared in it without showing anything. */
 void timeline_add_stragglers(struct timeline *tl, struct model *m);
-/* Adds an MPI message (timeline_arrow_mpi.c). ctx: the timeline; event: a struct match. */
+/* Adds an MPI message (timeline_arrow.c). ctx: the timeline; event: a struct match. */
 void tl_arrow_message(void *ctx, const void *event);
 const struct model_sink *timeline_get_sink(struct timeline *tl);
-/* Adds a slice for the whole recording. */
-void timeline_add_recording(struct timeline *tl);
-/*
- * Shows that tracing cost much: text over the whole time, above everything else. Call before
- * timeline_finish().
- */
-void timeline_add_distortion(struct timeline *tl, const struct distortion *d);
 /* Adds the findings of the selected ranks. Call before timeline_finish(). */
 void timeline_add_findings(struct timeline *tl, const struct findings *all);
 /* Adds how ranks ended. shown: by process index. Call before timeline_finish(). */

@@ -2,21 +2,15 @@
 /*
  * Shared by the parts of the timeline; private to them:
  * - timeline.c: selection and callbacks of the model
- * - timeline_names.c: identities
+ * - timeline_track.c: identities
  * - timeline_track.c: nesting of slices
- * - timeline_call.c: calls and polls
- * - timeline_group.c: short calls, drawn together
- * - timeline_thin.c: arrows and counters, thinned out
- * - timeline_phase.c: phases of programs
- * - timeline_counted.c: counted calls
- * - timeline_sched.c: switches and wake-ups
- * - timeline_yield.c: merged switches
- * - timeline_arrow_wake.c: arrows of wake-ups
- * - timeline_post.c: posts
- * - timeline_arrow_post.c: arrows from posts to completions
+ * - timeline_call.c: calls and polls, and counted calls
+ * - timeline_group.c: short calls, drawn together; arrows and counters, thinned out
+ * - timeline_mark.c: phases of programs, findings, ends of ranks
+ * - timeline_sched.c: switches and wake-ups, merged switches
+ * - timeline_arrow.c: arrows of messages, operations and wake-ups
+ * - timeline_post.c: posts, and arrows to their completions
  * - timeline_protocol.c: messages made of posts
- * - timeline_arrow_mpi.c: arrows of MPI's messages and operations
- * - timeline_finding.c, timeline_end.c: findings, ends of ranks
  */
 #ifndef POV_TIMELINE_TIMELINE_PRIV_H
 #define POV_TIMELINE_TIMELINE_PRIV_H
@@ -134,7 +128,7 @@ void tl_instant_write(struct timeline *tl, struct track *t, struct slice *s);
 void tl_track_close(struct timeline *tl, struct track *t); /* ends all slices on it */
 void tl_track_release(struct track *t);
 
-/* ---- timeline_names.c ---- */
+/* ---- timeline_track.c ---- */
 char *tl_cpu_name(const struct timeline *tl, uint32_t cpu, const char *what); /* caller frees */
 struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t);
 struct tl_cpu *tl_cpu_of(struct timeline *tl, uint32_t cpu);
@@ -160,6 +154,10 @@ struct tl_thread *tl_caller_of(struct timeline *tl, struct model_thread *t);
 bool tl_call_selected(struct timeline *tl, const struct model_call *c);
 void tl_call(void *ctx, const struct model_call *c);
 void tl_spin(void *ctx, const struct model_spin *sp);
+
+/* For a displayed function. */
+void tl_counted_add(struct timeline *tl, struct tl_thread *th, const struct model_counted *m);
+void tl_counted_finish(struct timeline *tl, struct tl_thread *th);
 
 /* ---- timeline_group.c: a call, or merged polls, as a group of short calls counts it ---- */
 #define TL_BRIEF_PARTS 4
@@ -192,22 +190,18 @@ bool tl_group_join(struct timeline *tl, struct tl_thread *th, const struct tl_br
 bool tl_group_begin(struct tl_thread *th, const struct slice *s, const struct tl_brief *b);
 void tl_group_flush(struct timeline *tl, struct tl_thread *th);
 
-/* ---- timeline_thin.c. brief: all calls of the arrow are shorter than the resolution ---- */
+/* brief: all calls of the arrow are shorter than the resolution. */
 bool tl_arrow_drawn(struct timeline *tl, const struct model_thread *from, enum arrow_kind kind,
 		    uint64_t from_ns, bool brief);
 void tl_counter_add(struct timeline *tl, struct track *t, uint64_t ts_ns, int64_t value);
 void tl_counter_flush(struct timeline *tl, struct track *t);
 
-/* ---- timeline_phase.c ---- */
+/* ---- timeline_mark.c ---- */
 void tl_phase(struct timeline *tl, struct tl_thread *th, const struct model_call *mark);
 /* For a region that has ended. */
 void tl_region(struct timeline *tl, struct tl_thread *th, const struct model_region *r);
 void tl_phases_finish(struct timeline *tl, struct tl_thread *th);
 void tl_phases_free(struct tl_thread *th);
-
-/* ---- timeline_counted.c: for a displayed function ---- */
-void tl_counted_add(struct timeline *tl, struct tl_thread *th, const struct model_counted *m);
-void tl_counted_finish(struct timeline *tl, struct tl_thread *th);
 
 /* ---- timeline_post.c: for a displayed call ---- */
 #define TL_POST_NAME_BYTES 48
@@ -216,9 +210,6 @@ void tl_post_tracks_free(struct tl_thread *th);
 /* Name of the MPI call that a post was made in, or a text that there is none. */
 const char *tl_post_mpi_call(const struct model_post *p);
 
-/* ---- timeline_arrow_post.c. s: slice of the post or completion, placed on t ---- */
-void tl_pair_add(struct timeline *tl, struct track *t, const struct slice *s,
-		 const struct model_post *p);
 /* Forgets everything before until_ns: it is unknown. */
 void tl_pairs_forget(struct timeline *tl, uint64_t until_ns);
 void tl_pairs_free(struct timeline *tl);
@@ -229,7 +220,8 @@ bool tl_func_shown(struct timeline *tl, const struct func_info *f);
 bool tl_interval_shown(const struct timeline *tl, uint64_t begin_ns, uint64_t end_ns);
 bool tl_call_shown(struct timeline *tl, const struct model_process *p, const struct func_info *f);
 
-/* ---- timeline_arrow_mpi.c; ctx is the timeline ---- */
+/* ---- timeline_arrow.c ---- */
+/* ctx: the timeline. */
 void tl_arrow_operation(void *ctx, const struct model_operation *o);
 
 /* ---- timeline_protocol.c. s: slice of the step ---- */
@@ -239,12 +231,9 @@ void tl_messages_finish(struct timeline *tl);
 void tl_messages_free(struct timeline *tl);
 
 /* ---- timeline_sched.c ---- */
-void tl_switch_write(struct timeline *tl, const struct model_switch *m);
 void tl_on_switch(void *ctx, const struct model_switch *s);
 void tl_on_waking(void *ctx, const struct model_waking *w);
 void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
-
-/* ---- timeline_yield.c ---- */
 /* Notes calls, in every pass. ctx: the timeline. */
 void tl_yield_call(void *ctx, const struct model_call *c);
 void tl_yield_spin(void *ctx, const struct model_spin *sp);
@@ -257,7 +246,6 @@ void tl_yield_flush(struct timeline *tl, uint32_t cpu);
 void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t);
 void tl_yield_flush_all(struct timeline *tl);
 
-/* ---- timeline_arrow_wake.c ---- */
 void tl_wake_add(struct timeline *tl, struct tl_thread *waker, struct tl_thread *target,
 		 uint64_t ts_ns, uint32_t cpu);
 void tl_wake_run(struct tl_thread *target, uint64_t ts_ns, uint32_t cpu);

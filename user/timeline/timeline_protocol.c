@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/u64.h"
 #include "timeline/timeline_priv.h"
 
 #define STEPS_MAX 32 /* shown per message */
@@ -185,7 +186,7 @@ static int step_compare(const void *va, const void *vb)
 {
 	const struct step *a = va, *b = vb;
 
-	return (a->ts_ns > b->ts_ns) - (a->ts_ns < b->ts_ns);
+	return u64_compare(a->ts_ns, b->ts_ns);
 }
 
 static void message_write(struct timeline *tl, const struct message *m)

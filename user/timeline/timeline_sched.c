@@ -10,9 +10,12 @@
  * ends at the last time that is known. Its state from then on is "parked", which user threads
  * otherwise hardly ever have.
  */
+#include "timeline/timeline_priv.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "timeline/timeline_priv.h"
+#include "lib/log.h"
 
 /* Recorded values: bits of the kernel's task_struct.__state. */
 #define TASK_UNINTERRUPTIBLE 0x0002
@@ -143,7 +146,8 @@ static bool task_recorded(const struct timeline *tl, const struct model_thread *
 	return tl->opt.sched_all || (!t->idle && t->proc && t->proc->is_target);
 }
 
-void tl_switch_write(struct timeline *tl, const struct model_switch *m)
+/* ---- timeline_sched.c ---- */
+static void tl_switch_write(struct timeline *tl, const struct model_switch *m)
 {
 	struct tl_thread *prev = m->prev->idle ? NULL : tl_thread_of(tl, m->prev);
 	struct tl_thread *next = m->next->idle ? NULL : tl_thread_of(tl, m->next);
@@ -264,4 +268,222 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l)
 		if (tl->ops->sched_lost)
 			tl->ops->sched_lost(tl->ctx, cpu);
 	}
+}
+
+/* ---- threads that yield to each other ---- */
+
+/*
+ * Threads that wait busily, inside or between calls, give a CPU to each other every few
+ * microseconds: half a million switches per second that show nothing. Switches are merged if more
+ * than HELD_MAX of them follow each other within YIELD_NS and none of the threads begins or ends a
+ * call. Then each thread's intervals become one with their total length. Switches are held back
+ * until it is known whether they will be merged.
+ * Threads come in the order in which they left the CPU for the last time, so none is shown there
+ * later than it was. All were ready to run at the first switch, so none is shown there while it
+ * slept or ran elsewhere.
+ */
+
+#define YIELD_NS 1000000 /* like the spin gap: events closer together are not distinguished */
+#define HELD_MAX 16	 /* up to this many switches are written unchanged */
+#define SHARERS_MAX 16
+
+struct sharer {
+	struct model_thread *thread;
+	uint64_t ran_ns;
+	struct model_switch left; /* its last switch off the CPU */
+};
+
+struct tl_yield {
+	struct model_switch held[HELD_MAX]; /* the first switches held back */
+	struct model_switch last;
+	uint32_t cnt;
+	struct sharer sharer[SHARERS_MAX]; /* sorted by `left` */
+	uint32_t nsharers;
+};
+
+static struct sharer *sharer_find(struct tl_yield *y, const struct model_thread *t)
+{
+	for (uint32_t i = 0; i < y->nsharers; i++)
+		if (y->sharer[i].thread == t)
+			return &y->sharer[i];
+	return NULL;
+}
+
+static void thread_bind(struct timeline *tl, struct model_thread *t, int32_t cpu)
+{
+	if (!t->idle)
+		tl_thread_of(tl, t)->yield_cpu = cpu;
+}
+
+static void held_write(struct timeline *tl, const struct tl_yield *y)
+{
+	for (uint32_t i = 0; i < y->cnt; i++)
+		tl_switch_write(tl, &y->held[i]);
+}
+
+static void merged_write(struct timeline *tl, const struct tl_yield *y)
+{
+	struct model_switch s = y->held[0];
+	uint32_t written = 1;
+
+	for (uint32_t i = 0; i < y->nsharers; i++) {
+		const struct sharer *sharer = &y->sharer[i];
+		uint64_t left_ns = s.ts_ns + sharer->ran_ns;
+
+		s.next = sharer->thread;
+		s.next_prio = sharer->left.prev_prio;
+		if (s.prev != s.next) {
+			tl_switch_write(tl, &s);
+			written++;
+		}
+		s = sharer->left;
+		s.ts_ns = left_ns;
+	}
+	tl_switch_write(tl, &y->last);
+	tl->totals->merged += y->cnt - written;
+}
+
+void tl_yield_flush(struct timeline *tl, uint32_t cpu)
+{
+	struct tl_yield *y = tl_cpu_of(tl, cpu)->yield;
+	uint32_t cnt = y ? y->cnt : 0;
+
+	if (!cnt)
+		return;
+	thread_bind(tl, y->held[0].prev, -1);
+	thread_bind(tl, y->last.next, -1);
+	for (uint32_t i = 0; i < y->nsharers; i++)
+		thread_bind(tl, y->sharer[i].thread, -1);
+	if (cnt > HELD_MAX)
+		merged_write(tl, y);
+	else
+		held_write(tl, y);
+	y->cnt = y->nsharers = 0;
+}
+
+void tl_yield_flush_thread(struct timeline *tl, struct model_thread *t)
+{
+	const struct tl_thread *th = t->idle ? NULL : tl_thread_of(tl, t);
+
+	if (th && th->yield_cpu >= 0)
+		tl_yield_flush(tl, (uint32_t)th->yield_cpu);
+}
+
+void tl_yield_flush_all(struct timeline *tl)
+{
+	for (uint32_t i = 0; i < tl->ncpus; i++)
+		tl_yield_flush(tl, i);
+}
+
+/*
+ * The thread has begun and ended no call since since_ns. A call that it was in has been reported;
+ * one that it is in is known once it has left the CPU.
+ */
+static bool thread_no_call_since(const struct tl_thread *th, const struct model_thread *t,
+				 uint64_t since_ns)
+{
+	uint64_t left_ns = model_call_left_since(t);
+
+	return th->call_ns <= since_ns && (left_ns <= since_ns || left_ns == UINT64_MAX);
+}
+
+/*
+ * Since since_ns the thread has been on this CPU or ready to run, and has begun and ended no call.
+ */
+static bool thread_waits_since(struct timeline *tl, struct model_thread *t, uint16_t cpu,
+			       uint64_t since_ns)
+{
+	const struct tl_thread *th = t->idle ? NULL : tl_thread_of(tl, t);
+
+	return th && t->proc && t->proc->is_target && thread_no_call_since(th, t, since_ns) &&
+	       th->ready_ns && th->ready_ns <= since_ns &&
+	       (th->run_cpu < 0 || th->run_cpu == (int32_t)cpu);
+}
+
+/*
+ * Possibly the first of many: it leads back to a thread that left a moment ago, and the CPU's last
+ * switch led to the thread that leaves now.
+ */
+static bool yield_may_begin(struct timeline *tl, const struct model_switch *s)
+{
+	const struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
+	uint64_t yielded_ns = s->next->idle ? 0 : tl_thread_of(tl, s->next)->yielded_ns;
+
+	return yielded_ns && s->ts_ns - yielded_ns <= YIELD_NS &&
+	       thread_waits_since(tl, s->next, s->cpu, s->ts_ns) && c->seen &&
+	       (s->prev->idle ? !c->next.tid : c->thread == tl_thread_of(tl, s->prev));
+}
+
+static bool yield_may_follow(struct timeline *tl, struct tl_yield *y, const struct model_switch *s)
+{
+	uint64_t begin_ns = y->held[0].ts_ns;
+
+	return s->ts_ns - begin_ns <= YIELD_NS && s->prev == y->last.next &&
+	       (s->preempted || !s->prev_state) &&
+	       thread_no_call_since(tl_thread_of(tl, s->prev), s->prev, begin_ns) &&
+	       (sharer_find(y, s->prev) || y->nsharers < SHARERS_MAX) &&
+	       (sharer_find(y, s->next) || thread_waits_since(tl, s->next, s->cpu, begin_ns));
+}
+
+static void yield_follow(struct timeline *tl, struct tl_yield *y, const struct model_switch *s)
+{
+	struct sharer *at = sharer_find(y, s->prev);
+	struct sharer sharer = {.thread = s->prev};
+
+	if (at) {
+		sharer = *at;
+		for (; at + 1 < y->sharer + y->nsharers; at++)
+			*at = at[1];
+	} else {
+		at = &y->sharer[y->nsharers++];
+	}
+	sharer.ran_ns += s->ts_ns - y->last.ts_ns;
+	sharer.left = *s;
+	*at = sharer;
+	if (y->cnt < HELD_MAX)
+		y->held[y->cnt] = *s;
+	y->cnt++;
+	y->last = *s;
+	thread_bind(tl, s->next, s->cpu);
+}
+
+void tl_yield_left(struct tl_thread *th, const struct model_switch *s)
+{
+	th->ready_ns = s->ts_ns;
+	th->yielded_ns = s->preempted || !s->prev_state ? s->ts_ns : 0;
+}
+
+void tl_yield_call(void *ctx, const struct model_call *c)
+{
+	tl_thread_of(ctx, c->thread)->call_ns = c->end_ns;
+}
+
+void tl_yield_spin(void *ctx, const struct model_spin *sp)
+{
+	tl_thread_of(ctx, sp->thread)->call_ns = sp->end_ns;
+}
+
+bool tl_yield_hold(struct timeline *tl, const struct model_switch *s)
+{
+	struct tl_cpu *c = tl_cpu_of(tl, s->cpu);
+	struct tl_yield *y = c->yield;
+
+	if (tl->opt.select && tl->opt.select->every_switch)
+		return false;
+	if (y && y->cnt && yield_may_follow(tl, y, s)) {
+		yield_follow(tl, y, s);
+		return true;
+	}
+	tl_yield_flush(tl, s->cpu);
+	tl_yield_flush_thread(tl, s->prev);
+	tl_yield_flush_thread(tl, s->next);
+	if (!yield_may_begin(tl, s))
+		return false;
+	if (!y)
+		y = tl_cpu_of(tl, s->cpu)->yield = xcalloc(1, sizeof(*y));
+	y->held[0] = y->last = *s;
+	y->cnt = 1;
+	thread_bind(tl, s->prev, s->cpu);
+	thread_bind(tl, s->next, s->cpu);
+	return true;
 }

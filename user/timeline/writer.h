@@ -22,9 +22,9 @@ struct writer_select {
 	struct rank_list ranks;	      /* empty: all */
 	const char *const *functions; /* globs, e.g. "MPI_I*" */
 	uint32_t nfunctions;
-	bool every_switch; /* merge no switches (timeline_yield.c) */
+	bool every_switch; /* merge no switches (timeline_sched.c) */
 	bool all_calls;	   /* draw no calls together (timeline_group.c) */
-	/* draw shorter calls together; 0: chosen by the recording (resolution.h) */
+	/* draw shorter calls together; 0: chosen by the recording (export.h) */
 	uint64_t resolution_ns;
 };
 
@@ -83,5 +83,20 @@ struct writer {
 extern const struct writer *const writers[]; /* generated; ends with NULL */
 /* Finds a writer by the ending of a path, or by name ("json", "json.gz"). NULL if none. */
 const struct writer *writer_find(const char *path_or_name, bool *gzip);
+
+/* Checks that a selection shows something of a recording. */
+
+struct model_process;
+
+/* 0, or -ENOENT (printed) if the recording at path contains no selected rank, function or time. */
+int select_check(const struct model *m, const char *path, const struct writer_select *sel);
+
+/* Returns the number of selected ranks; *nranks: all ranks of the recording. */
+uint32_t select_ranks(const struct model *m, const struct writer_select *sel, uint32_t *nranks);
+
+/* True if a process is selected. Without a list of ranks, all are. */
+bool select_process(const struct writer_select *sel, const struct model_process *p);
+/* Array by process index: true for selected ones. The caller frees it. */
+bool *select_processes(const struct model *m, const struct writer_select *sel);
 
 #endif

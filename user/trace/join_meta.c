@@ -174,7 +174,7 @@ static uint64_t part_start_ns(const struct join_part *p)
 
 /*
  * Takes the first recording's object, with the earliest begin. Each CPU gets its own ring
- * (join_record.c).
+ * (trace_join.c).
  */
 static json_t *recording_join(const struct trace_joined *j)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The kinds of records in one table: names, sizes, members, flags, and what each member means. By
- * it records are checked, printed (trace_text.h), made from text (tests/tool/povmake), and given
+ * it records are checked, printed (record_kinds.c), made from text (tests/tool/povmake), and given
  * other numbers when traces of several hosts are joined (trace_join.h). kmod-docs/TRACE_FORMAT.md
  * explains the kinds.
  */
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "abi/event.h"
 
@@ -74,5 +75,8 @@ const struct record_kind *record_kind_next(const struct record_kind *k);
  * struct can be read without further checks. Unknown kinds pass; kinds that no file has do not.
  */
 bool record_well_formed(const struct pov_hdr *rec);
+
+/* Prints one line without its newline. The record must be record_well_formed. */
+void trace_record_print(const struct pov_hdr *rec, FILE *out);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "trace/trace_format.h"
+#include "trace/trace_write.h"
 
 struct append_file {
 	int fd;
@@ -33,5 +34,27 @@ int append_block(struct append_file *f, struct trace_block_header *h, const void
 int append_end(struct append_file *f);
 /* Closes the file. 0 or the first -errno that occurred. */
 int append_close(struct append_file *f);
+
+/*
+ * Creates the file for a trace and handles a file that already has its name. Private to user/trace.
+ */
+
+struct trace_file {
+	/* Path after following links; owned. NULL: the file was open already. */
+	char *path;
+	char *old; /* new name of the former file; owned, or NULL */
+	const struct person *as;
+};
+
+/*
+ * Creates the file as user opt->as. A former file with content is renamed to FILE.old if
+ * opt->keep_old; otherwise it is truncated. With opt->fd nothing is created. 0 and *fd, or -errno
+ * (printed).
+ */
+int trace_file_create(const char *path, const struct trace_writer_options *opt,
+		      struct trace_file *file, int *fd);
+/* Undoes the creation: removes the new file, and the former one gets its name back. */
+void trace_file_undo(struct trace_file *file);
+void trace_file_release(struct trace_file *file);
 
 #endif

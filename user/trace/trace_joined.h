@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by trace_join.c (opening), join_meta.c (meta objects), join_record.c (records), and the
- * readers of single files, which pass joined traces on to them. Private to user/trace.
+ * Shared by trace_join.c (opening, records), join_meta.c (meta objects), and the readers of single
+ * files, which pass joined traces on to them. Private to user/trace.
  */
 #ifndef POV_TRACE_JOINED_H
 #define POV_TRACE_JOINED_H
@@ -61,6 +61,12 @@ static inline uint64_t join_ino(const struct join_part *p, uint64_t ino)
 const struct trace_summary *joined_summary(struct trace_joined *j);
 void joined_close(struct trace_joined *j);
 
+struct join_merge;
+int join_merge_open(struct trace_joined *j, const struct trace_merge_options *opt,
+		    struct join_merge **out);
+int join_merge_next(struct join_merge *m, const struct pov_hdr **rec);
+void join_merge_close(struct join_merge *m);
+
 /* ---- join_meta.c ---- */
 
 /*
@@ -68,20 +74,5 @@ void joined_close(struct trace_joined *j);
  * references in *out. 0 or -EINVAL (printed).
  */
 int join_metas(struct trace_joined *j, json_t ***out, size_t *cnt);
-
-/* ---- join_runs.c ---- */
-
-/*
- * Checks by times and jobs that recordings of one host belong to one run. 0 or -EINVAL (printed).
- */
-int join_runs_check(const struct trace_joined *j);
-
-/* ---- join_record.c ---- */
-
-struct join_merge;
-int join_merge_open(struct trace_joined *j, const struct trace_merge_options *opt,
-		    struct join_merge **out);
-int join_merge_next(struct join_merge *m, const struct pov_hdr **rec);
-void join_merge_close(struct join_merge *m);
 
 #endif

@@ -4,23 +4,120 @@
  * when the replay reaches it. So only blocks whose times overlap are in memory together, and no
  * unopened block can hold a record earlier than the one handed out.
  */
-#include "trace/trace_read.h"
-
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "abi/event.h"
 #include "lib/log.h"
 #include "lib/progress.h"
+#include "lib/u64.h"
+#include "trace/record_kinds.h"
 #include "trace/trace_codec.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
-#include "trace/trace_loss.h"
-#include "trace/record_kinds.h"
+#include "trace/trace_read.h"
 #include "trace/trace_write.h"
+
+struct trace;
+
+struct trace_loss {
+	uint64_t since_ns, until_ns; /* until_ns UINT64_MAX: lasts to the end */
+	uint16_t ring;		     /* TRACE_RING_ANY or any ring that does not exist: all rings */
+};
+#define TRACE_RING_ANY UINT16_MAX
+
+struct trace_losses {
+	struct trace_loss *loss; /* owned, unordered */
+	size_t cnt;
+};
+
+/* ---- losses ---- */
+
+/*
+ * Finds losses. Where blocks are missing (the scan found a hole), the neighbours bound their times:
+ * the recorder writes a block at most FLUSH_NS after its first record, so neighbours in the file
+ * are neighbours in time.
+ */
+
+#define FLUSH_NS UINT64_C(2000000000)
+
+static void trace_losses_add(struct trace_losses *l, uint64_t since_ns, uint64_t until_ns,
+			     uint16_t ring)
+{
+	if (since_ns > until_ns)
+		return;
+	if (!(l->cnt & (l->cnt - 1)))
+		l->loss = xrealloc(l->loss, (2 * l->cnt ?: 1) * sizeof(*l->loss));
+	l->loss[l->cnt++] = (struct trace_loss){since_ns, until_ns, ring};
+}
+
+/* Adds the losses that a block's records report. */
+static void trace_losses_of_records(struct trace_losses *l, const uint64_t *words, uint32_t nwords)
+{
+	const struct pov_lost *rec;
+
+	for (uint32_t w = 0; w < nwords; w += rec->hdr.size / 8u) {
+		rec = (const struct pov_lost *)&words[w];
+		if (rec->hdr.kind == POV_KIND_LOST && record_well_formed(&rec->hdr) &&
+		    rec->class == POV_CLASS_SCHED)
+			trace_losses_add(l, rec->since_ns, rec->hdr.ts_ns, rec->ring);
+	}
+}
+
+static void hole_add(struct trace_losses *l, const struct block_ref *before,
+		     const struct block_ref *after)
+{
+	uint64_t since_ns = 0, until_ns = UINT64_MAX;
+
+	if (before && before->h.min_ts > FLUSH_NS)
+		since_ns = before->h.min_ts - FLUSH_NS;
+	if (after && after->h.max_ts < UINT64_MAX - FLUSH_NS)
+		until_ns = after->h.max_ts + FLUSH_NS;
+	trace_losses_add(l, since_ns, until_ns, TRACE_RING_ANY);
+}
+
+/* Adds the losses from missing blocks. */
+static void trace_losses_of_holes(struct trace_losses *l, const struct trace *t)
+{
+	const struct block_ref *before = NULL;
+	bool hole = false;
+
+	for (size_t i = 0; i < t->nrefs; i++) {
+		hole |= t->ref[i].missing_before;
+		if (t->ref[i].h.type != TRACE_BLOCK_EVENTS)
+			continue;
+		if (hole)
+			hole_add(l, before, &t->ref[i]);
+		before = &t->ref[i];
+		hole = false;
+	}
+	if (hole)
+		hole_add(l, before, NULL);
+}
+
+/* Makes the record for the begin or end of a loss. */
+static struct pov_lost trace_loss_record(const struct trace_loss *l, enum pov_kind kind,
+					 uint64_t ts_ns)
+{
+	return (struct pov_lost){
+		.hdr = {.size = sizeof(struct pov_lost), .kind = (uint8_t)kind, .ts_ns = ts_ns},
+		.since_ns = l->since_ns,
+		.ring = l->ring,
+		.class = POV_CLASS_SCHED,
+	};
+}
+
+static void trace_losses_release(struct trace_losses *l)
+{
+	free(l->loss);
+}
+
+/* ---- merging ---- */
 
 /* Disorder within a block is short. Beyond this many moves per record, qsort() is cheaper. */
 #define INSERTION_MOVES 32
@@ -80,9 +177,7 @@ static int order_compare(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return x->word < y->word ? -1 : x->word > y->word;
+	return u64_compare(x->ts, y->ts) ?: u64_compare(x->word, y->word);
 }
 
 static void order_sort(struct order *o, uint32_t n)
@@ -352,9 +447,7 @@ static int wait_compare(const void *a, const void *b)
 	const struct block_ref *x = *(struct block_ref *const *)a,
 			       *y = *(struct block_ref *const *)b;
 
-	if (x->h.min_ts != y->h.min_ts)
-		return x->h.min_ts < y->h.min_ts ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return u64_compare(x->h.min_ts, y->h.min_ts) ?: u64_compare((uintptr_t)x, (uintptr_t)y);
 }
 
 static bool block_is_wanted(const struct trace_merge *m, const struct block_ref *ref)

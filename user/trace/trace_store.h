@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "trace/trace_codec.h"
-#include "trace/trace_dump.h"
 #include "trace/trace_format.h"
 #include "trace/trace_keep.h"
 #include "trace/trace_write.h"

@@ -52,4 +52,16 @@ int trace_clocks(const struct trace *t, struct trace_clocks *out);
 /* CLOCK_REALTIME at a moment of the trace, ns; 0 if the trace has no clock snapshot. */
 int64_t trace_realtime(const struct trace *t, uint64_t ts_ns);
 
+/* Texts for a trace that is the newest part of a longer recording (record --last). */
+
+struct trace;
+
+/*
+ * When the recording began, and how much of it was stored. NULL: the trace is a whole recording.
+ * The caller frees the text, here and below.
+ */
+char *trace_kept_text(const struct trace *t);
+/* The call that triggered the file, and how many calls did. NULL: no trigger was set. */
+char *trace_trigger_text(const struct trace *t);
+
 #endif

@@ -17,11 +17,54 @@
 
 #include "abi/event.h"
 #include "lib/log.h"
-#include "trace/trace_create.h"
-#include "trace/trace_dump.h"
+#include "trace/trace_append.h"
 #include "trace/trace_keep.h"
 #include "trace/trace_store.h"
-#include "trace/trace_tally.h"
+
+/* ---- counting records ---- */
+
+void trace_tally_sum(struct trace_tally *to, const struct trace_tally *t)
+{
+	to->records += t->records;
+	to->calls += t->calls;
+	to->spins += t->spins;
+	to->polls += t->polls;
+	to->counted += t->counted;
+	to->switches += t->switches;
+}
+
+/* Adds what a record is, besides a record and a call. */
+static void trace_tally_add_other(struct trace_tally *t, const struct pov_hdr *rec)
+{
+	const struct pov_spin *spin = (const struct pov_spin *)rec;
+
+	switch (rec->kind) {
+	case POV_KIND_SWITCH:
+		t->switches++;
+		break;
+	case POV_KIND_COUNTED:
+		t->counted += ((const struct pov_counted *)rec)->calls;
+		break;
+	case POV_KIND_SPIN:
+		t->spins++;
+		for (size_t i = 0;
+		     sizeof(*spin) + (i + 1) * sizeof(*spin->func) <= rec->size && i < spin->nfuncs;
+		     i++)
+			t->polls += spin->func[i].cnt;
+		break;
+	}
+}
+
+static void trace_tally_add(struct trace_tally *t, const struct pov_hdr *rec)
+{
+	t->records++;
+	if (rec->kind == POV_KIND_CALL) /* most are */
+		t->calls++;
+	else
+		trace_tally_add_other(t, rec);
+}
+
+/* ---- writing ---- */
 
 #define STREAM_CNT 65536
 #define BLOCK_BYTES_MIN (sizeof(struct trace_block_header) + CODEC_PREFIX_BYTES)

@@ -17,6 +17,7 @@
 
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
 
@@ -152,19 +153,10 @@ struct walk {
 /* Marks tables stored in [start, end) as belonging to what the opener opens. */
 static void stores_mark(struct tables *s, uint64_t start, uint64_t end, unsigned int opener)
 {
-	size_t low = 0, high = s->store_cnt;
+	size_t i = table_first(0, s->store_cnt, k, s->store[k].site >= start);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->store[middle].site < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < s->store_cnt && s->store[low].site < end; low++)
-		((struct table *)map_get(&s->by_addr, s->store[low].table))->openers |= 1u
-											<< opener;
+	for (; i < s->store_cnt && s->store[i].site < end; i++)
+		((struct table *)map_get(&s->by_addr, s->store[i].table))->openers |= 1u << opener;
 }
 
 static void function_walk(struct walk *w, uint64_t addr, uintptr_t depth)

@@ -3,8 +3,8 @@
  * Growable arrays of rows, and the sums of rows. Many arrays are indexed by process or thread: the
  * model may add some during the replay.
  */
-#ifndef POV_ANALYSIS_TABLE_H
-#define POV_ANALYSIS_TABLE_H
+#ifndef POV_LIB_TABLE_H
+#define POV_LIB_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +30,33 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 /* The row with this idx, which becomes valid if it was not. */
 #define table_row(array, n, idx) \
 	(&((array) = table_reserve((array), &(n), (idx), sizeof(*(array))))[idx])
+
+/*
+ * Adds a row to the n rows of an array with space for `room`, and returns it. It is zero unless
+ * there was a row in its place before.
+ */
+#define table_add(array, n, room) ((void)table_row(array, room, n), &(array)[(n)++])
+
+/*
+ * Binary search: the first index from lo on for which `is` holds, or hi. `i` names the index in
+ * `is`, which must hold for all later ones, too.
+ *
+ *	table_first(0, n, i, row[i].end_ns > ts_ns)
+ */
+#define table_first(lo, hi, i, is)                               \
+	({                                                       \
+		size_t first_ = (lo), end_ = (hi);               \
+                                                                 \
+		while (first_ < end_) {                          \
+			size_t i = first_ + (end_ - first_) / 2; \
+                                                                 \
+			if (is)                                  \
+				end_ = i;                        \
+			else                                     \
+				first_ = i + 1;                  \
+		}                                                \
+		first_;                                          \
+	})
 
 static inline void table_sums_add(void *to, const void *from, size_t at, size_t end)
 {

@@ -4,7 +4,7 @@
  * cache by pointer comes first, because most names are the same constant strings again and again.
  * The cache compares the text, too, so that a reused buffer does no harm.
  */
-#include "timeline/pb_intern.h"
+#include "timeline/pb.h"
 
 #include <string.h>
 
