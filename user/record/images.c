@@ -14,7 +14,6 @@
 #include "lib/log.h"
 #include "record/kernel.h"
 #include "target/code_file.h"
-#include "target/library_place.h"
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {

@@ -13,7 +13,6 @@
 #include "record/kernel.h"
 #include "record/meta.h"
 #include "target/code_file.h"
-#include "target/library_place.h"
 #include "target/proc.h"
 
 #define LATE_SAID_MAX 4

@@ -7,7 +7,7 @@
 #define POV_REPORT_HANG_TEXT_H
 
 #include "analysis/hang.h"
-#include "lib/text_pool.h"
+#include "lib/text.h"
 #include "report/report.h"
 
 /* Threads of ranks in the same state. */

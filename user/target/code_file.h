@@ -12,10 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "abi/preload.h"
-#include "target/probes/links.h"
 #include "lib/map.h"
+#include "target/probes/links.h"
 
 struct code_id {
 	uint64_t dev; /* major << 20 | minor */
@@ -94,5 +95,16 @@ bool code_file_offset(const struct code_file *file, uint64_t addr, uint64_t *off
  * file. 0 or -ENXIO.
  */
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);
+
+struct proc_map;
+
+/*
+ * Calls fn for each mapping of traced libraries' code in a running process. bias is the address in the process minus the address in
+ * the file. map is one of the file's mappings.
+ */
+void library_place_each(const struct code_files *files, pid_t pid,
+			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
+				   struct code_file *file, uint64_t bias),
+			void *ctx);
 
 #endif

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "target/code_file.h"
-#include "target/library_place.h"
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "target/elf/elf_file.h"

@@ -7,7 +7,6 @@
 #define POV_LAYERS_MPI_MPI_DECODE_H
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/layer.h"
 #include "layers/mpi/mpi_func.h"

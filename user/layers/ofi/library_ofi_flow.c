@@ -3,7 +3,7 @@
  * Follows the addresses of tables through registers and the stack, in the order of the code's
  * addresses. It drops everything at a return or a jump away.
  */
-#include "layers/ofi/library_ofi_ops.h"
+#include "layers/ofi/library_ofi.h"
 
 #if defined(__x86_64__)
 

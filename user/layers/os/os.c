@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "trace/trace_join.h"
 

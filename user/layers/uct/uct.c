@@ -10,7 +10,6 @@
 
 #include "abi/event.h"
 #include "lib/json_get.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/ucp/ucs_status.h"
 #include "layers/uct/uct_conn.h"

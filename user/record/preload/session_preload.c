@@ -11,7 +11,7 @@
 #include "abi/event.h"
 #include "record/launch/launch_env.h"
 #include "lib/log.h"
-#include "record/preload/preload_pool.h"
+#include "record/preload/preload_area.h"
 #include "record/session.h"
 #include "record/session_priv.h"
 
