@@ -191,26 +191,22 @@ static struct code_file *file_of(const struct code_files *files, pid_t pid,
 	return code_files_find(files, &id);
 }
 
-void library_place_each(const struct code_files *files, pid_t pid,
-			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
-				   struct code_file *file, uint64_t bias),
-			void *ctx)
+void library_places_each(const struct code_files *files, pid_t pid, library_place_fn *fn, void *ctx)
 {
-	uint64_t bias, last_bias = 0;
-	struct code_file *file, *last = NULL;
+	struct library_place at, last = {0};
 	struct proc_maps maps;
 
 	if (proc_maps_read(pid, &maps))
 		return;
 	for (size_t i = 0; i < maps.cnt; i++) {
-		file = file_of(files, pid, &maps.map[i]);
-		if (!file || !file->lib ||
-		    code_file_bias(file, maps.map[i].start, maps.map[i].off, &bias) ||
-		    (file == last && bias == last_bias))
+		at = (struct library_place){pid, &maps.map[i], file_of(files, pid, &maps.map[i]),
+					    0};
+		if (!at.file || !at.file->lib ||
+		    code_file_bias(at.file, at.map->start, at.map->off, &at.bias) ||
+		    (at.file == last.file && at.bias == last.bias))
 			continue;
-		fn(ctx, pid, &maps.map[i], file, bias);
-		last = file;
-		last_bias = bias;
+		fn(ctx, &at);
+		last = at;
 	}
 	proc_maps_release(&maps);
 }

@@ -96,15 +96,17 @@ bool code_file_offset(const struct code_file *file, uint64_t addr, uint64_t *off
  */
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);
 
-struct proc_map;
+/* The code of a traced library in a running process. */
+struct library_place {
+	pid_t pid;
+	const struct proc_map *map; /* one of the file's mappings */
+	struct code_file *file;
+	uint64_t bias; /* address in the process minus the address in the file */
+};
+typedef void library_place_fn(void *ctx, const struct library_place *at);
 
-/*
- * Calls fn for each mapping of traced libraries' code in a running process. bias is the address in the process minus the address in
- * the file. map is one of the file's mappings.
- */
-void library_place_each(const struct code_files *files, pid_t pid,
-			void (*fn)(void *ctx, pid_t pid, const struct proc_map *map,
-				   struct code_file *file, uint64_t bias),
-			void *ctx);
+/* Calls fn for each traced library, where a process has mapped it now. */
+void library_places_each(const struct code_files *files, pid_t pid, library_place_fn *fn,
+			 void *ctx);
 
 #endif
