@@ -13,6 +13,7 @@
 
 #include "fabric/read.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /* ---- building a fabric ---- */
 
@@ -73,11 +74,7 @@ int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t gu
 
 void fabric_build_end(struct fabric_build *b, const struct fabric_end *end)
 {
-	if (b->nend == b->room) {
-		b->room = b->room ? 2 * b->room : 64;
-		b->end = xrealloc(b->end, b->room * sizeof(*b->end));
-	}
-	b->end[b->nend++] = *end;
+	*table_add(b->end, b->nend, b->room) = *end;
 }
 
 void fabric_build_release(struct fabric_build *b)

@@ -15,6 +15,7 @@
 #include "abi/event.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/table.h"
 
 /* ---- calls that define communicators ---- */
 
@@ -39,7 +40,8 @@ struct defining_calls {
 	uint32_t fn_cnt;
 	struct defining_call *call; /* kept calls, cnt of them */
 	struct defining_call *more; /* records MORE that wait for their call, more_cnt of them */
-	size_t cnt, cap, more_cnt;
+	uint32_t cnt, cap;
+	size_t more_cnt;
 	uint64_t bytes;
 	uint64_t forgotten;
 };
@@ -83,11 +85,7 @@ static void defining_calls_release(struct defining_calls *k)
 
 static void call_keep(struct defining_calls *k, const struct defining_call *c)
 {
-	if (k->cnt == k->cap) {
-		k->cap = k->cap ? 2 * k->cap : 64;
-		k->call = xrealloc(k->call, k->cap * sizeof(*k->call));
-	}
-	k->call[k->cnt++] = *c;
+	*table_add(k->call, k->cnt, k->cap) = *c;
 	k->bytes += c->rec->size;
 }
 

@@ -25,6 +25,7 @@
 #include "abi/config.h"
 #include "lib/file.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 /*
  * The event is opened disabled: programs run all the same (uprobe_perf_func), and perf itself does
@@ -104,11 +105,7 @@ static void perf_probe_close(const struct perf_probe *probe)
 
 void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe)
 {
-	if (probes->cnt == probes->cap) {
-		probes->cap = probes->cap ? 2 * probes->cap : 16;
-		probes->v = xrealloc(probes->v, probes->cap * sizeof(*probes->v));
-	}
-	probes->v[probes->cnt++] = *probe;
+	*table_add(probes->v, probes->cnt, probes->cap) = *probe;
 }
 
 /* ---- probes left by a recording ---- */
@@ -208,10 +205,10 @@ void leftover_probes_close(struct leftover_probes *leftover)
 		if (!pid)
 			closing_main(leftover);
 		if (pid > 0)
-			log_info("process %d removes %zu probes in the background", pid,
+			log_info("process %d removes %u probes in the background", pid,
 				 leftover->probes.cnt);
 		else
-			log_warn("fork: %s; waiting until the kernel has removed %zu probes",
+			log_warn("fork: %s; waiting until the kernel has removed %u probes",
 				 strerror(errno), leftover->probes.cnt);
 	}
 	for (size_t i = 0; i < leftover->probes.cnt; i++)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Growable arrays of rows, and the sums of rows. Many arrays are indexed by process or thread: the
+ * model may add some during the replay.
+ */
+#ifndef POV_LIB_TABLE_H
+#define POV_LIB_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "lib/u64.h"
+
+/* Makes array[idx] valid; new rows are zero. Returns the array and writes its new length to *n. */
+static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t row_bytes)
+{
+	uint32_t want;
+
+	if (idx < *n)
+		return array;
+	want = *n * 2 > idx ? *n * 2 : idx + 4;
+	array = xrealloc(array, want * row_bytes);
+	memset((char *)array + *n * row_bytes, 0, (want - *n) * row_bytes);
+	*n = want;
+	return array;
+}
+
+/* The row with this idx, which becomes valid if it was not. */
+#define table_row(array, n, idx) \
+	(&((array) = table_reserve((array), &(n), (idx), sizeof(*(array))))[idx])
+
+/* Adds a zero row to the n rows of an array with space for `room`. Returns the row. */
+#define table_add(array, n, room) ((void)table_row(array, room, n), &(array)[(n)++])
+
+static inline void table_sums_add(void *to, const void *from, size_t at, size_t end)
+{
+	for (; at < end; at += sizeof(uint64_t))
+		*(uint64_t *)((char *)to + at) += *(const uint64_t *)((const char *)from + at);
+}
+
+/*
+ * Binary search: the first index from lo on for which `is` holds, or hi. `i` names the index in
+ * `is`, which must hold for all later ones, too.
+ *
+ *	table_first(0, n, i, row[i].end_ns > ts_ns)
+ */
+#define table_first(lo, hi, i, is)                               \
+	({                                                       \
+		size_t first_ = (lo), end_ = (hi);               \
+                                                                 \
+		while (first_ < end_) {                          \
+			size_t i = first_ + (end_ - first_) / 2; \
+                                                                 \
+			if (is)                                  \
+				end_ = i;                        \
+			else                                     \
+				first_ = i + 1;                  \
+		}                                                \
+		first_;                                          \
+	})
+
+/*
+ * Adds one row to another: the members from `first` to the last one. All of these must be uint64_t.
+ */
+#define table_row_add(to, from, first) \
+	table_sums_add((to), (from), offsetof(__typeof__(*(to)), first), sizeof(*(to)))
+
+#endif
