@@ -141,11 +141,6 @@ uint32_t images_library_count(const struct images *im)
 	return (uint32_t)im->known.files.lib_cnt;
 }
 
-struct library *images_library(struct images *im, uint32_t i)
-{
-	return im->known.files.lib[i];
-}
-
 const json_t *images_library_meta(const struct images *im, uint32_t i)
 {
 	return im->known.files.lib[i]->meta;

@@ -106,8 +106,6 @@ void images_limits_write(const struct images *im);
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_library_count(const struct images *im);
-/* Returns a library, borrowed until images_detach. */
-struct library *images_library(struct images *im, uint32_t i);
 /* Returns a library's meta object "library", which images owns. i < images_library_count. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* true if any file has it */

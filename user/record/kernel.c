@@ -19,7 +19,7 @@
 #include "abi/thread.h"
 #include "lib/log.h"
 #include "lib/own_state.h"
-#include "record/place_samples.h"
+#include "record/samples.h"
 #include "layers/func_table.h"
 #include "povtrace.skel.h"
 

@@ -9,7 +9,7 @@
 #include "abi/event.h"
 #include "record/launch/launch.h"
 #include "record/probes/calibrate.h"
-#include "record/callers.h"
+#include "record/samples.h"
 #include "record/drops.h"
 #include "record/images.h"
 #include "record/kernel.h"

@@ -101,8 +101,6 @@ void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
 /* Sets the call's effect on a window. (mpi_open.c) */
 void mpi_window(struct mpi_call *c, struct call_view *out);
-/* The call's effect on a window, even if it has not returned; NULL: it concerns no window. */
-const struct call_window *mpi_window_of(struct mpi_call *c, struct call_view *out);
 /*
  * For a call that has not returned: members of its communicator, its window, requests it waits for.
  * (mpi_open.c)

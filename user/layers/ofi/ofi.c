@@ -141,7 +141,8 @@ static void addresses_inserted(const struct ofi_call *c, uint32_t pid, uint64_t 
 			     numbers->bytes / 8);
 }
 
-void ofi_learn(const struct ofi_call *c)
+/* Remembers what the call reveals about objects. */
+static void ofi_learn(const struct ofi_call *c)
 {
 	uint64_t first = call_parts_word(&c->parts, 0), bytes;
 	uint32_t pid = c->parts.rec->tgid;

@@ -138,7 +138,5 @@ const struct call_field *ofi_call_field(const struct ofi_call *c, const char *ro
 void ofi_posts(const struct ofi_call *c, struct call_view *out);
 /* Adds the completions that the call reports. */
 void ofi_completions(const struct ofi_call *c, struct call_view *out);
-/* Remembers what the call reveals about objects. */
-void ofi_learn(const struct ofi_call *c);
 
 #endif

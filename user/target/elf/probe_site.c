@@ -2,8 +2,8 @@
 /*
  * Reads a function's first instructions and picks the first one that the kernel emulates. All
  * instructions before it must leave the stack pointer, the live arguments and memory alone, and can
- * neither fault nor branch, and nothing may jump in between (x86_flow.c). Rules with their reasons:
- * kmod-docs/PROBES.md.
+ * neither fault nor branch, and nothing may jump in between (x86_flow_objection). Rules with their
+ * reasons: kmod-docs/PROBES.md.
  */
 #include "target/elf/probe_site.h"
 
