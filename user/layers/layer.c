@@ -15,6 +15,19 @@
 #include "layers/signature.h"
 #include "lib/log.h"
 
+int layer_recipe(const struct layer *layer, const struct signature *sig,
+		 const struct func_attrs *attrs, struct pov_fn *out)
+{
+	struct pov_fn fn;
+	int err;
+
+	recipe_init(sig, &fn);
+	err = layer->recipe(sig, attrs, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
+
 int layer_func_parse(const struct layer *layer, const json_t *row, struct func_info *out)
 {
 	struct func_common *f = xcalloc(1, layer->func_bytes ?: sizeof(*f));

@@ -232,25 +232,21 @@ static void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct call_par
 
 /* ---- recipes ---- */
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	struct pov_fn fn;
 	int err;
 
-	recipe_init(sig, &fn);
 	if (attrs->flags & FUNC_POLL) {
-		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
-		fn.poll_arg = attrs->flags & RETURNS_STATUS ? UCS_STATUS_IN_PROGRESS : 0;
-		fn.poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
-				attrs->flags & RETURNS_NUMBER ? 4 :
-								8;
-		fn.spin_arg = 0; /* the worker, endpoint or request */
+		fn->flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn->poll_arg = attrs->flags & RETURNS_STATUS ? UCS_STATUS_IN_PROGRESS : 0;
+		fn->poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
+				 attrs->flags & RETURNS_NUMBER ? 4 :
+								 8;
+		fn->spin_arg = 0; /* the worker, endpoint or request */
 	}
-	err = recipe_add_fetches(sig, NULL, &fn);
+	err = recipe_add_fetches(sig, NULL, fn);
 	if (!err)
-		err = ucp_learn_recipe(attrs->flags, sig, &fn);
-	if (!err)
-		*out = fn;
+		err = ucp_learn_recipe(attrs->flags, sig, fn);
 	return err;
 }
 
