@@ -12,8 +12,8 @@
 #include "target/elf/passed_table.h"
 #include "target/elf/probe_site.h"
 #include "target/elf/sdt_notes.h"
-#include "layers/verbs/library_verbs_ops.h"
-#include "layers/uct/library_uct_ops.h"
+#include "layers/verbs/library_verbs.h"
+#include "layers/uct/library_uct.h"
 
 #define EXERCISE_SYMBOLS_MAX 256
 

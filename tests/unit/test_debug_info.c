@@ -16,7 +16,7 @@
 #include "target/elf/elf_file.h"
 #include "model/model.h"
 #include "site/debug_info.h"
-#include "site/module_names.h"
+#include "site/site_names.h"
 #include "unit/elf_fixture.h"
 #include "unit/trace_help.h"
 

@@ -10,7 +10,7 @@
 #include "unit/test.h"
 #include "target/elf/elf_file.h"
 #include "target/elf/passed_table.h"
-#include "layers/verbs/library_verbs_ops.h"
+#include "layers/verbs/library_verbs.h"
 #include "unit/elf_fixture.h"
 
 #if defined(__x86_64__)

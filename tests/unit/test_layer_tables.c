@@ -11,8 +11,8 @@
 #include "lib/json_get.h"
 #include "record/kernel_functions.h"
 #include "target/elf/elf_file.h"
-#include "layers/ofi/library_ofi_ops.h"
-#include "layers/uct/library_uct_ops.h"
+#include "layers/ofi/library_ofi.h"
+#include "layers/uct/library_uct.h"
 #include "layers/func_table.h"
 #include "layers/uct/uct_conn.h"
 #include "unit/layer_fixture.h"
@@ -74,7 +74,7 @@ TEST(verbs_layouts)
 #include <rdma/fi_tagged.h>
 
 /*
- * These depend on the layouts: layers/ofi/library_ofi_ops.c, user/layers/ofi/ofi.def and
+ * These depend on the layouts: layers/ofi/library_ofi.c, user/layers/ofi/ofi.def and
  * user/layers/ofi/ofi_*.c.
  */
 TEST(ofi_layouts)

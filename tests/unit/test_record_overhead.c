@@ -23,7 +23,7 @@ static void window_print(struct overhead *o, uint64_t now_ns, FILE *out)
 	struct overhead_shares shares = {0};
 
 	overhead_window(o, &prices, now_ns, &shares);
-	fprintf(out, "window %zu", shares.cnt);
+	fprintf(out, "window %u", shares.cnt);
 	for (size_t i = 0; i < shares.cnt; i++)
 		fprintf(out, " | %u %s %.2f/%.2f", shares.v[i].tgid,
 			func_table_get(shares.v[i].func)->name, shares.v[i].pct,

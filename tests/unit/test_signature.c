@@ -26,7 +26,7 @@ static void row_load(const char *name, struct signature *sig, struct func_attrs 
 		fail_msg("%s: %s", name, why);
 	if (func_attrs_parse(row->attrs, layer->words, attrs))
 		fail_msg("%s: attributes '%s'", name, row->attrs);
-	if (layer->recipe(sig, attrs, fn))
+	if (layer_recipe(layer, sig, attrs, fn))
 		fail_msg("%s: does not compile", name);
 }
 
@@ -182,7 +182,7 @@ static void play(const struct script *lines, FILE *out)
 		return;
 	}
 	signature_print(&sig, out);
-	err = layer_mpi.recipe(&sig, &attrs, &fn);
+	err = layer_recipe(&layer_mpi, &sig, &attrs, &fn);
 	if (!err) {
 		recipe_print(&fn, out);
 		return;

@@ -112,9 +112,9 @@ static char *words_threads(char *text, const struct contest *c, uint32_t n)
 
 	for (uint32_t i = 0; i < n && named < NAMED; i++)
 		if (first[i])
-			text = words(text, "%s%u %s", named++ ? ", " : "", c[i].holder->tid,
-				     phrase_ns(key_ns(c, n, by_holding_thread, c[i].holder->idx))
-					     .text);
+			text = words(
+				text, "%s%u %s", named++ ? ", " : "", c[i].holder->tid,
+				phrase_ns(key_ns(c, n, by_holding_thread, c[i].holder->idx)).text);
 	free(first);
 	return words_more(text, cnt);
 }
@@ -127,12 +127,12 @@ static char *words_holders(const struct findings *f, char *text, const struct co
 
 	for (uint32_t i = 0; i < n && named < NAMED; i++)
 		if (first[i])
-			text = words(text, "%s%s %s on cpu %s", named++ ? "; " : "",
-				     phrase_process(f, c[i].holder->proc).text,
-				     phrase_ns(key_ns(c, n, by_holding_process,
-						      c[i].holder->proc->idx))
-					     .text,
-				     phrase_cpu(f, c[i].cpu).text);
+			text = words(
+				text, "%s%s %s on cpu %s", named++ ? "; " : "",
+				phrase_process(f, c[i].holder->proc).text,
+				phrase_ns(key_ns(c, n, by_holding_process, c[i].holder->proc->idx))
+					.text,
+				phrase_cpu(f, c[i].cpu).text);
 	free(first);
 	return words_more(text, cnt);
 }

@@ -340,7 +340,7 @@ static void reason_merge(struct reason *to, const struct reason *from)
 	root_merge(to, from->root);
 }
 
-#define NAMED_PART 100 /* a program that cost each rank less than run / NAMED_PART is small */
+#define NAMED_PART 100	 /* a program that cost each rank less than run / NAMED_PART is small */
 #define PROGRAMS_ALONE 2 /* more programs that are not small share a reason */
 
 static void program_add(struct reason *to, uint32_t process, uint64_t ns)
@@ -382,8 +382,7 @@ static void programs_merge(struct reasons *r)
 		uint64_t ns = one.own_ns + one.waited_ns;
 
 		if (one.kind != REASON_HELD_BY_OTHER ||
-		    (!program_is_small(r, &one) &&
-		     (large <= PROGRAMS_ALONE || 2 * ns > sum_ns))) {
+		    (!program_is_small(r, &one) && (large <= PROGRAMS_ALONE || 2 * ns > sum_ns))) {
 			r->reason[left++] = one;
 			continue;
 		}

@@ -137,8 +137,7 @@ static char *held_evidence(const struct said *s, const struct contest *c)
 	}
 	text = words_who(s, xstrdup(""), s->r->victim);
 	text = words_round(words(text, " had no core for "), s->r->victim_ns);
-	if (c && !s->r->programs &&
-	    (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
+	if (c && !s->r->programs && (s->r->kind == REASON_HELD_BY_RANK || !reason_is_one(s->r)) &&
 	    s->r->kind != REASON_HELD_BY_SELF) {
 		text = words_who(s, words(text, ", mostly while "), c->holder->proc->idx);
 		text = words_cpu_of(s, words(text, " ran on "), c);

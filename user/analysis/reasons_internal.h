@@ -11,7 +11,7 @@
 
 /* Flags in reasons.holder, and the mask of the kind. */
 #define HOLDER_SHARED 0x80 /* its program shares a reason with others */
-#define HOLDER_COST 0x40  /* it ran on a core that a rank needed */
+#define HOLDER_COST 0x40   /* it ran on a core that a rank needed */
 #define HOLDER_KIND 0x3f
 
 /*

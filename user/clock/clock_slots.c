@@ -454,25 +454,6 @@ size_t clock_slots_rows(const struct clock_slots *s, struct clock_row *rows)
 
 /* ---- init and release ---- */
 
-static int program_attach(struct clock_slots *s, struct bpf_program *prog)
-{
-	struct bpf_link *link;
-	int err;
-
-	if (!bpf_program__autoload(prog))
-		return 0;
-	link = bpf_program__attach(prog);
-	if (!link) {
-		err = -errno;
-		log_error("clock: cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
-		return err;
-	}
-	if (prog == s->skel->progs.clock_adopt)
-		s->adopt_fd = bpf_link__fd(link);
-	s->link[s->link_cnt++] = link;
-	return 0;
-}
-
 static int programs_attach(struct clock_slots *s)
 {
 	struct bpf_program *const progs[] = {
@@ -483,8 +464,14 @@ static int programs_attach(struct clock_slots *s)
 	};
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
-		err = program_attach(s, progs[i]);
+	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++) {
+		err = kernel_program_attach("clock: ", progs[i], &s->link[s->link_cnt]);
+		if (!s->link[s->link_cnt])
+			continue;
+		if (!i)
+			s->adopt_fd = bpf_link__fd(s->link[0]);
+		s->link_cnt++;
+	}
 	return err;
 }
 

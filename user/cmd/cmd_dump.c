@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/dump_request.h"
+#include "record/flight/dump_socket.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "lib/run_socket.h"

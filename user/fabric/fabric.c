@@ -5,8 +5,335 @@
  */
 #include "fabric/fabric.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fabric/read.h"
+#include "lib/log.h"
+#include "lib/table.h"
+
+/* ---- building a fabric ---- */
+
+/*
+ * Link ends, sorted by node and port, become ports and links. If two lines describe one port, they
+ * must agree. A level is the distance to the nearest adapter.
+ */
+
+uint32_t fabric_build_subnet(struct fabric_build *b, const char *name)
+{
+	struct fabric *f = &b->f;
+
+	f->subnet = xrealloc(f->subnet, (f->nsubnet + 1) * sizeof(*f->subnet));
+	f->subnet[f->nsubnet] = xstrdup(name);
+	return f->nsubnet++;
+}
+
+static char *first_word(const char *name)
+{
+	size_t len = strcspn(name, " \t");
+	char *word = xmalloc(len + 1);
+
+	memcpy(word, name, len);
+	word[len] = 0;
+	return word;
+}
+
+/* Index of a node. The map stores index + 1, as a pointer. */
+static uint32_t node_index(const struct fabric_build *b, uint64_t guid)
+{
+	uintptr_t at = (uintptr_t)map_get(&b->by_guid, guid);
+
+	return at ? (uint32_t)(at - 1) : FABRIC_NONE;
+}
+
+int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t guid,
+		      const char *name, size_t len, uint32_t subnet, struct fabric_node **out)
+{
+	struct fabric *f = &b->f;
+	uint32_t at = node_index(b, guid);
+	struct fabric_node *n;
+
+	if (at != FABRIC_NONE) {
+		*out = &f->node[at];
+		return kind == FABRIC_ADAPTER && (*out)->kind == kind ? 0 : -EEXIST;
+	}
+	if (!(f->nnode & (f->nnode + 1)))
+		f->node = xrealloc(f->node, (2 * (size_t)f->nnode + 1) * sizeof(*f->node));
+	n = &f->node[f->nnode++];
+	*n = (struct fabric_node){
+		.guid = guid, .kind = kind, .subnet = subnet, .level = FABRIC_LEVEL_NONE};
+	n->name = xasprintf("%.*s", (int)len, name);
+	n->host = kind == FABRIC_ADAPTER ? first_word(n->name) : NULL;
+	map_set(&b->by_guid, guid, (void *)(uintptr_t)f->nnode);
+	*out = n;
+	return 0;
+}
+
+void fabric_build_end(struct fabric_build *b, const struct fabric_end *end)
+{
+	*table_add(b->end, b->nend, b->room) = *end;
+}
+
+void fabric_build_release(struct fabric_build *b)
+{
+	map_release(&b->by_guid);
+	free(b->end);
+	fabric_release(&b->f);
+	*b = (struct fabric_build){0};
+}
+
+/* ---- ports and links ---- */
+
+static const char *node_name(const struct fabric_build *b, uint64_t guid)
+{
+	uint32_t at = node_index(b, guid);
+
+	return at == FABRIC_NONE ? "?" : b->f.node[at].name;
+}
+
+/* Appends each end as seen from the other side. */
+static int ends_mirror(struct fabric_build *b)
+{
+	size_t n = b->nend;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fabric_end e = b->end[i];
+		struct fabric_end far = {.guid = e.far_guid,
+					 .number = e.far_number,
+					 .far_guid = e.guid,
+					 .far_number = e.number,
+					 .subnet = e.subnet,
+					 .mirrored = true};
+
+		if (node_index(b, e.far_guid) == FABRIC_NONE) {
+			log_error("fabric: port %u of \"%s\" is linked to 0x%016llx, which the "
+				  "files do not describe: is one cut short?",
+				  e.number, node_name(b, e.guid), (unsigned long long)e.far_guid);
+			return -EBADMSG;
+		}
+		memcpy(far.speed, e.speed, sizeof(far.speed));
+		fabric_build_end(b, &far);
+	}
+	return 0;
+}
+
+static int by_port(const void *a, const void *b)
+{
+	const struct fabric_end *x = a, *y = b;
+
+	if (x->guid != y->guid)
+		return x->guid < y->guid ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (int)x->mirrored - (int)y->mirrored;
+}
+
+/* Sorts the ends and merges those of the same port. */
+static int ends_unify(struct fabric_build *b)
+{
+	size_t n = 0;
+
+	if (b->nend)
+		qsort(b->end, b->nend, sizeof(*b->end), by_port);
+	for (size_t i = 0; i < b->nend; i++) {
+		const struct fabric_end *e = &b->end[i], *before = n ? &b->end[n - 1] : NULL;
+
+		if (!before || before->guid != e->guid || before->number != e->number) {
+			b->end[n++] = *e;
+			continue;
+		}
+		if (e->far_guid != before->far_guid || e->far_number != before->far_number ||
+		    !e->mirrored) {
+			log_error("fabric: the files contradict each other about port %u of \"%s\" "
+				  "(0x%016llx): were they written at different times?",
+				  e->number, node_name(b, e->guid), (unsigned long long)e->guid);
+			return -EBADMSG;
+		}
+	}
+	b->nend = n;
+	return 0;
+}
+
+/*
+ * Data rate by ibnetdiscover's name for the speed. After coding: 8b/10b up to QDR, 64b/66b for
+ * later ones.
+ */
+static double gbit_per_s(const char *speed)
+{
+	static const struct {
+		const char *name;
+		double lane;
+	} rates[] = {{"SDR", 2},  {"DDR", 4},  {"QDR", 8},   {"FDR10", 10}, {"FDR", 13.64},
+		     {"EDR", 25}, {"HDR", 50}, {"NDR", 100}, {"XDR", 200}};
+	char *word;
+	long lanes = strtol(speed, &word, 10);
+
+	if (lanes < 1 || lanes > 12 || *word != 'x')
+		return 0;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		if (!strcmp(word + 1, rates[i].name))
+			return (double)lanes * rates[i].lane;
+	}
+	return 0;
+}
+
+static void ports_make(struct fabric_build *b)
+{
+	struct fabric *f = &b->f;
+
+	f->port = xcalloc(b->nend + 1, sizeof(*f->port));
+	f->nport = (uint32_t)b->nend;
+	for (uint32_t i = 0; i < f->nport; i++) {
+		const struct fabric_end *e = &b->end[i];
+		uint32_t at = node_index(b, e->guid);
+		struct fabric_node *n = &f->node[at];
+
+		f->port[i] = (struct fabric_port){.node = at,
+						  .number = e->number,
+						  .lid = e->lid,
+						  .lmc = e->lmc,
+						  .subnet = e->subnet,
+						  .link = FABRIC_NONE,
+						  .far = FABRIC_NONE};
+		if (!n->nport++)
+			n->port = i;
+	}
+}
+
+/* 2^lmc LIDs from the base LID on. If several ports claim a LID, the first one gets it. */
+static void lids_make(struct fabric *f)
+{
+	size_t n = (size_t)f->nsubnet * FABRIC_LIDS;
+
+	f->by_lid = xmalloc((n + 1) * sizeof(*f->by_lid));
+	memset(f->by_lid, 0xff, n * sizeof(*f->by_lid));
+	for (uint32_t i = 0; i < f->nport; i++) {
+		const struct fabric_port *p = &f->port[i];
+
+		if (!p->lid || f->node[p->node].kind != FABRIC_ADAPTER)
+			continue;
+		for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc) && lid < FABRIC_LIDS;
+		     lid++) {
+			uint32_t *at = &f->by_lid[(size_t)p->subnet * FABRIC_LIDS + lid];
+
+			*at = *at == FABRIC_NONE ? i : *at;
+		}
+	}
+}
+
+static uint32_t port_find(const struct fabric_build *b, uint64_t guid, uint16_t number)
+{
+	const struct fabric_end key = {.guid = guid, .number = number};
+	size_t low = 0, high = b->nend;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		const struct fabric_end *e = &b->end[mid];
+
+		if (e->guid == key.guid && e->number == key.number)
+			return (uint32_t)mid;
+		if (e->guid < key.guid || (e->guid == key.guid && e->number < key.number))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return FABRIC_NONE;
+}
+
+/*
+ * Each link starts at its end with the lower port index. links_turn() reverses it later if the
+ * levels require that.
+ */
+static void links_make(struct fabric_build *b)
+{
+	struct fabric *f = &b->f;
+
+	f->link = xcalloc((size_t)f->nport / 2 + 1, sizeof(*f->link));
+	for (uint32_t i = 0; i < f->nport; i++) {
+		const struct fabric_end *e = &b->end[i];
+		uint32_t far = port_find(b, e->far_guid, e->far_number);
+		struct fabric_link *l;
+
+		f->port[i].far = far;
+		if (far <= i) {
+			f->port[i].link = far == i ? FABRIC_NONE : f->port[far].link;
+			continue;
+		}
+		l = &f->link[f->nlink];
+		*l = (struct fabric_link){.port = {i, far}, .gbit_per_s = gbit_per_s(e->speed)};
+		memcpy(l->speed, e->speed, sizeof(l->speed));
+		f->port[i].link = f->nlink++;
+	}
+}
+
+static void levels_make(struct fabric *f)
+{
+	uint32_t *queue = xcalloc((size_t)f->nnode + 1, sizeof(*queue)), n = 0;
+
+	for (uint32_t i = 0; i < f->nnode; i++) {
+		if (f->node[i].kind == FABRIC_ADAPTER) {
+			f->node[i].level = 0;
+			queue[n++] = i;
+		}
+	}
+	f->levels = n ? 1 : 0;
+	for (uint32_t at = 0; at < n; at++) {
+		const struct fabric_node *node = &f->node[queue[at]];
+
+		for (uint32_t p = node->port; p < node->port + node->nport; p++) {
+			uint32_t far = f->port[f->port[p].far].node;
+
+			if (f->node[far].level != FABRIC_LEVEL_NONE)
+				continue;
+			f->node[far].level = node->level + 1;
+			f->levels = node->level + 2;
+			queue[n++] = far;
+		}
+	}
+	free(queue);
+}
+
+static int port_rank(const struct fabric *f, uint32_t port)
+{
+	int level = fabric_port_node(f, port)->level;
+
+	return level == FABRIC_LEVEL_NONE ? f->levels : level;
+}
+
+static void links_turn(struct fabric *f)
+{
+	for (uint32_t i = 0; i < f->nlink; i++) {
+		uint32_t a = f->link[i].port[0], b = f->link[i].port[1];
+		int x = port_rank(f, a), y = port_rank(f, b);
+
+		if (y < x || (x == y && f->port[b].node < f->port[a].node)) {
+			f->link[i].port[0] = b;
+			f->link[i].port[1] = a;
+		}
+	}
+}
+
+int fabric_build_finish(struct fabric_build *b, struct fabric *out)
+{
+	int err = ends_mirror(b);
+
+	if (!err)
+		err = ends_unify(b);
+	if (!err) {
+		ports_make(b);
+		lids_make(&b->f);
+		links_make(b);
+		levels_make(&b->f);
+		links_turn(&b->f);
+		*out = b->f;
+		b->f = (struct fabric){0};
+	}
+	fabric_build_release(b);
+	return err;
+}
 
 uint32_t fabric_port_by_lid(const struct fabric *f, uint32_t subnet, uint16_t lid)
 {

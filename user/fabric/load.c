@@ -6,6 +6,7 @@
 #include "fabric/load.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +33,7 @@ uint32_t fabric_load_context(struct fabric_load *l, const char *name)
 
 static void flow_append(struct fabric_load *l, const struct fabric_flow *flow)
 {
-	if (l->nflow == l->room) {
-		l->room = l->room ? 2 * l->room : 256;
-		l->flow = xrealloc(l->flow, l->room * sizeof(*l->flow));
-	}
-	l->flow[l->nflow++] = *flow;
+	*table_add(l->flow, l->nflow, l->room) = *flow;
 }
 
 void fabric_load_flow(struct fabric_load *l, const struct fabric_flow *flow)

@@ -6,13 +6,29 @@
 #ifndef POV_LAYERS_CALL_PARTS_H
 #define POV_LAYERS_CALL_PARTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/layer.h"
 #include "layers/signature.h"
 #include "lib/map.h"
+
+/*
+ * Memory that lives until the next reset: texts and arrays of a decoded call. After the first few
+ * calls, nothing more is allocated. A zeroed struct is an empty arena.
+ */
+struct arena {
+	struct arena_block *blocks; /* the first one is used for allocations */
+	size_t used;
+};
+
+/* Aligned to 8 bytes; never NULL. */
+void *arena_alloc(struct arena *a, size_t bytes);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Invalidates all memory handed out before. */
+void arena_reset(struct arena *a);
+void arena_release(struct arena *a);
 
 struct call_parts {
 	const struct func_info *info;

@@ -65,7 +65,8 @@ void func_table_recipe(size_t i, struct pov_fn *out)
 	const char *why;
 
 	if (signature_parse(row->sig, layer->roles, &sig, &why) ||
-	    func_attrs_parse(row->attrs, layer->words, &attrs) || layer->recipe(&sig, &attrs, out))
+	    func_attrs_parse(row->attrs, layer->words, &attrs) ||
+	    layer_recipe(layer, &sig, &attrs, out))
 		die("function table: %s: \"%s\"", row->name, row->sig);
 }
 

@@ -6,12 +6,27 @@
 #include "layers/layer.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers/call_parts.h"
+#include "layers/post.h"
 #include "layers/signature.h"
 #include "lib/log.h"
+
+int layer_recipe(const struct layer *layer, const struct signature *sig,
+		 const struct func_attrs *attrs, struct pov_fn *out)
+{
+	struct pov_fn fn;
+	int err;
+
+	recipe_init(sig, &fn);
+	err = layer->recipe(sig, attrs, &fn);
+	if (!err)
+		*out = fn;
+	return err;
+}
 
 int layer_func_parse(const struct layer *layer, const json_t *row, struct func_info *out)
 {
@@ -95,4 +110,42 @@ void layer_decode(const struct layer *layer, struct layer_decoder *d, const stru
 	layer->decode(d, &parts, out);
 	if (!call_is_announced(call))
 		continuations_done(&d->more, call->hdr.tid, parts.begin_ns, call->depth);
+}
+
+/* ---- names of posts' properties in reports and timelines ---- */
+
+const char *post_carrier_name(enum post_carrier carrier)
+{
+	static const char *const names[CARRIER_CNT] = {
+		[CARRIER_UNKNOWN] = "unknown", [CARRIER_NIC] = "nic", [CARRIER_SOCKET] = "socket",
+		[CARRIER_CMA] = "cma",	       [CARRIER_SHM] = "shm",
+	};
+
+	return names[carrier];
+}
+
+const char *post_kind_name(enum post_kind kind)
+{
+	static const char *const names[POST_KIND_CNT] = {
+		[POST_SEND] = "send",
+		[POST_RECV] = "receive",
+		[POST_WRITE] = "write",
+		[POST_READ] = "read",
+		[POST_ATOMIC] = "atomic",
+		[POST_OTHER] = "other",
+		[POST_COMPLETION] = "completion",
+		[POST_ARRIVAL] = "arrival",
+	};
+
+	return names[kind];
+}
+
+const char *post_step_name(enum post_step step)
+{
+	static const char *const names[STEP_CNT] = {
+		[STEP_EAGER] = "eager", [STEP_RTS] = "RTS", [STEP_RTR] = "RTR",
+		[STEP_DATA] = "data",	[STEP_FIN] = "FIN",
+	};
+
+	return names[step];
 }

@@ -291,9 +291,9 @@ struct layer {
 	size_t row_cnt;
 	const struct sig_role *roles;  /* roles in the rows' signatures */
 	const struct func_word *words; /* the layer's own words in the rows' attributes */
-	/* Makes the kernel half's recipe of a function. 0, -EINVAL, -E2BIG (signature.h). */
+	/* Completes what recipe_init has made. 0, -EINVAL, -E2BIG (signature.h). */
 	int (*recipe)(const struct signature *sig, const struct func_attrs *attrs,
-		      struct pov_fn *out);
+		      struct pov_fn *fn);
 	/*
 	 * Functions are the kernel's: programs of the kernel half are attached to them, and no
 	 * library is searched.
@@ -359,6 +359,10 @@ struct layer {
 };
 
 extern const struct layer *const layers[]; /* generated; ends with NULL */
+
+/* Makes the kernel half's recipe of a function. 0, -EINVAL, -E2BIG (signature.h). */
+int layer_recipe(const struct layer *layer, const struct signature *sig,
+		 const struct func_attrs *attrs, struct pov_fn *out);
 
 /* Parses one row of the function table (meta block "function"). 0, or -EINVAL (printed). */
 int layer_func_parse(const struct layer *layer, const json_t *row, struct func_info *out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 struct names_entry {
 	char *text;
@@ -37,12 +38,8 @@ uint32_t names_id(struct names *s, const char *text)
 		if (!strcmp(s->entry[id].text, text))
 			return id;
 	}
-	if (s->n + 1 >= s->cap) {
-		s->cap = s->cap ? s->cap * 2 : 64;
-		s->entry = xrealloc(s->entry, s->cap * sizeof(*s->entry));
-	}
 	id = ++s->n;
-	s->entry[id] = (struct names_entry){xstrdup(text), first};
+	*table_row(s->entry, s->cap, id) = (struct names_entry){xstrdup(text), first};
 	map_set(&s->by_hash, hash, (void *)(uintptr_t)id);
 	return id;
 }

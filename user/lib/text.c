@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 bool text_ends_in(const char *text, size_t len, const char *end)
 {
@@ -380,11 +381,7 @@ const char *suggest_better(const char *typed, const char *best, const char *cand
 
 char *text_pool_take(struct text_pool *pool, char *text)
 {
-	if (pool->n == pool->cap) {
-		pool->cap = pool->cap ? 2 * pool->cap : 64;
-		pool->text = xrealloc(pool->text, pool->cap * sizeof(*pool->text));
-	}
-	return pool->text[pool->n++] = text;
+	return *table_add(pool->text, pool->n, pool->cap) = text;
 }
 
 char *text_pool_format(struct text_pool *pool, const char *fmt, ...)

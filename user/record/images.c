@@ -8,13 +8,48 @@
 #include "record/images_internal.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
 #include "record/kernel.h"
 #include "target/code_file.h"
-#include "target/library_place.h"
+
+/* ---- open questions ---- */
+
+struct asker {
+	unsigned int open;
+	uint64_t last_ns; /* time of its latest known question */
+};
+
+void questions_open(struct questions *q, pid_t pid, uint64_t ts_ns)
+{
+	struct asker *a = map_make(&q->askers, pid, sizeof(*a));
+
+	a->open++;
+	if (ts_ns > a->last_ns)
+		a->last_ns = ts_ns;
+}
+
+void questions_close(struct questions *q, pid_t pid)
+{
+	struct asker *a = map_get(&q->askers, pid);
+	uint32_t key = pid;
+
+	if (!a || --a->open)
+		return;
+	if (bpf_map_update_elem(q->answered_fd, &key, &a->last_ns, BPF_ANY))
+		log_debug("answer to %d: %s", pid, strerror(errno));
+	free(map_remove(&q->askers, pid));
+}
+
+static void questions_release(struct questions *q)
+{
+	map_free(&q->askers, free);
+}
+
+/* ---- the parties ---- */
 
 static struct link_programs entry_only(int prog_fd, enum link_api api)
 {
@@ -106,11 +141,6 @@ uint32_t images_library_count(const struct images *im)
 	return (uint32_t)im->known.files.lib_cnt;
 }
 
-struct library *images_library(struct images *im, uint32_t i)
-{
-	return im->known.files.lib[i];
-}
-
 const json_t *images_library_meta(const struct images *im, uint32_t i)
 {
 	return im->known.files.lib[i]->meta;
@@ -131,52 +161,15 @@ bool images_answered(const struct images *im, pid_t pid)
 	return !map_get(&im->questions.askers, (uint64_t)pid);
 }
 
-struct placing {
-	images_library_fn *fn;
-	void *ctx;
-};
-
-static void on_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
-		     uint64_t bias)
+void images_libraries(const struct images *im, pid_t pid, library_place_fn *fn, void *ctx)
 {
-	const struct placing *p = ctx;
-
-	(void)pid, (void)map;
-	p->fn(p->ctx, file->lib, bias);
-}
-
-void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx)
-{
-	struct placing p = {fn, ctx};
-
-	library_place_each(&im->known.files, pid, on_place, &p);
+	library_places_each(&im->known.files, pid, fn, ctx);
 }
 
 void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *out,
 		     struct pov_step *step)
 {
 	bindings_get(&im->bindings, pid, out, step);
-}
-
-struct file_placing {
-	images_file_fn *fn;
-	void *ctx;
-};
-
-static void on_file_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
-			  uint64_t bias)
-{
-	const struct file_placing *p = ctx;
-
-	(void)pid, (void)map;
-	p->fn(p->ctx, file, bias);
-}
-
-void images_library_files(const struct images *im, pid_t pid, images_file_fn *fn, void *ctx)
-{
-	struct file_placing p = {fn, ctx};
-
-	library_place_each(&im->known.files, pid, on_file_place, &p);
 }
 
 void images_detach(struct images *im)

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "abi/config.h"
+#include "target/code_file.h"
 
 struct images;
 struct kernel;
@@ -105,8 +106,6 @@ void images_limits_write(const struct images *im);
 /* World rank of a process, also of one that has ended; -1 if unknown. */
 int images_rank_of(const struct images *im, pid_t pid);
 uint32_t images_library_count(const struct images *im);
-/* Returns a library, borrowed until images_detach. */
-struct library *images_library(struct images *im, uint32_t i);
 /* Returns a library's meta object "library", which images owns. i < images_library_count. */
 const json_t *images_library_meta(const struct images *im, uint32_t i);
 bool images_have_region(const struct images *im, const char *name); /* true if any file has it */
@@ -114,19 +113,11 @@ bool images_have_region(const struct images *im, const char *name); /* true if a
 uint64_t images_probe_count(const struct images *im);
 /* Returns true if a process has no open question: all files that it has mapped are inspected. */
 bool images_answered(const struct images *im, pid_t pid);
-/*
- * Calls fn for each mapping of a traced library in a process. bias is the address in the process
- * minus the address in the file.
- */
-typedef void images_library_fn(void *ctx, const struct library *lib, uint64_t bias);
-void images_libraries(const struct images *im, pid_t pid, images_library_fn *fn, void *ctx);
+/* Calls fn for each traced library of a process, of all layers. */
+void images_libraries(const struct images *im, pid_t pid, library_place_fn *fn, void *ctx);
 /* Like bindings_get. */
 void images_bindings(const struct images *im, pid_t pid, struct pov_bindings *out,
 		     struct pov_step *step);
-/* Calls fn for the same mappings with the file in place of the library, of all layers. */
-struct code_file;
-typedef void images_file_fn(void *ctx, const struct code_file *file, uint64_t bias);
-void images_library_files(const struct images *im, pid_t pid, images_file_fn *fn, void *ctx);
 /*
  * Calls fn for the probes of each library: those that serve all processes, and those of each
  * process.

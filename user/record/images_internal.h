@@ -9,8 +9,14 @@
 #include "record/library_users.h"
 #include "record/probes/bindings.h"
 #include "record/probes/process_links.h"
-#include "record/questions.h"
 #include "target/helper/helper.h"
+
+/* Open questions of processes. In the kernel half a process continues when none of its is open. */
+struct questions {
+	/* BPF map: process → time of its last answered question; borrowed */
+	int answered_fd;
+	struct map askers; /* process → its open questions */
+};
 
 struct images {
 	bool unwinds; /* for inspect_options of helpers that are started later */
@@ -31,6 +37,13 @@ struct images {
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes whose memory was not searched completely */
 };
+
+/* ---- images.c ---- */
+
+/* ts_ns is the time of the question. */
+void questions_open(struct questions *q, pid_t pid, uint64_t ts_ns);
+/* Closes one question of a process. No-op if none is open. */
+void questions_close(struct questions *q, pid_t pid);
 
 /* ---- images_replies.c; ctx is the struct images ---- */
 

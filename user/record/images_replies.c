@@ -13,7 +13,6 @@
 #include "record/kernel.h"
 #include "record/meta.h"
 #include "target/code_file.h"
-#include "target/library_place.h"
 #include "target/proc.h"
 
 #define LATE_SAID_MAX 4
@@ -255,24 +254,25 @@ void images_program(struct images *im, pid_t pid, const char *path)
 					 name, "program", 1));
 }
 
-static void lacking_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
-			  uint64_t bias)
+static json_t *place_request(const struct library_place *at)
+{
+	return json_pack("{s:i,s:I,s:I,s:b}", "pid", at->pid, "start", (json_int_t)at->map->start,
+			 "end", (json_int_t)at->map->end, "asked", 1);
+}
+
+static void lacking_probe(void *ctx, const struct library_place *at)
 {
 	struct images *im = ctx;
 
-	(void)bias;
-	if (!process_links_lack(&im->links, pid, file))
+	if (!process_links_lack(&im->links, at->pid, at->file))
 		return;
-	questions_open(&im->questions, pid, 0);
-	process_links_ask(&im->links, file,
-			  json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
-				    (json_int_t)map->start, "end", (json_int_t)map->end, "asked",
-				    1));
+	questions_open(&im->questions, at->pid, 0);
+	process_links_ask(&im->links, at->file, place_request(at));
 }
 
 void images_libraries_probe(struct images *im, pid_t pid)
 {
-	library_place_each(&im->known.files, pid, lacking_probe, im);
+	library_places_each(&im->known.files, pid, lacking_probe, im);
 }
 
 static void on_functions_reply(struct images *im, const json_t *request, const json_t *reply)
@@ -355,24 +355,18 @@ struct row_probing {
 	size_t cnt;
 };
 
-static void rows_probe(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
-		       uint64_t bias)
+static void rows_probe(void *ctx, const struct library_place *at)
 {
 	const struct row_probing *p = ctx;
 	json_t *rows;
 
-	(void)bias;
-	if (file->lib != p->lib)
+	if (at->file->lib != p->lib)
 		return;
 	rows = json_array();
 	for (size_t i = 0; i < p->cnt; i++)
 		json_array_append_new(rows, json_integer(p->row[i]));
-	questions_open(&p->im->questions, pid, 0);
-	process_links_ask_rows(&p->im->links, file,
-			       json_pack("{s:i,s:I,s:I,s:b}", "pid", pid, "start",
-					 (json_int_t)map->start, "end", (json_int_t)map->end,
-					 "asked", 1),
-			       rows);
+	questions_open(&p->im->questions, at->pid, 0);
+	process_links_ask_rows(&p->im->links, at->file, place_request(at), rows);
 }
 
 void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
@@ -380,5 +374,5 @@ void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, 
 {
 	struct row_probing p = {im, lib, row, cnt};
 
-	library_place_each(&im->known.files, pid, rows_probe, &p);
+	library_places_each(&im->known.files, pid, rows_probe, &p);
 }

@@ -19,7 +19,7 @@
 #include "abi/thread.h"
 #include "lib/log.h"
 #include "lib/own_state.h"
-#include "record/place_samples.h"
+#include "record/samples.h"
 #include "layers/func_table.h"
 #include "povtrace.skel.h"
 
@@ -167,6 +167,25 @@ static int rings_create(struct kernel *k)
 	return err;
 }
 
+static void programs_for_multi(struct povtrace *s)
+{
+	/*
+	 * The first three do not sleep, but sleepable programs are cheaper to run: they need no
+	 * rcu_read_lock.
+	 */
+	struct bpf_program *const progs[] = {
+		s->progs.call_entry,	s->progs.call_return,  s->progs.call_left,
+		s->progs.call_note,	s->progs.loader_wait,  s->progs.exec_wait,
+		s->progs.handover_wait, s->progs.region_place,
+	};
+
+	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs); i++) {
+		bpf_program__set_expected_attach_type(progs[i], BPF_TRACE_UPROBE_MULTI);
+		if (i < 3)
+			bpf_program__set_flags(progs[i], BPF_F_SLEEPABLE);
+	}
+}
+
 static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 {
 	struct povtrace *s = k->skel;
@@ -190,25 +209,8 @@ static void programs_choose(struct kernel *k, const struct kernel_options *opt)
 	bpf_program__set_autoload(s->progs.loader_wait, k->features.wait);
 	bpf_program__set_autoload(s->progs.exec_wait, k->features.wait && !opt->each);
 	bpf_program__set_autoload(s->progs.handover_wait, k->features.wait && opt->handovers);
-	if (k->programs.api == LINK_MULTI) {
-		bpf_program__set_expected_attach_type(s->progs.loader_wait, BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.exec_wait, BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.handover_wait,
-						      BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.call_entry, BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.call_return, BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.call_left, BPF_TRACE_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(s->progs.call_note, BPF_TRACE_UPROBE_MULTI);
-		/*
-		 * They do not sleep, but sleepable programs are cheaper to run: they need no
-		 * rcu_read_lock.
-		 */
-		bpf_program__set_flags(s->progs.call_entry, BPF_F_SLEEPABLE);
-		bpf_program__set_flags(s->progs.call_return, BPF_F_SLEEPABLE);
-		bpf_program__set_flags(s->progs.call_left, BPF_F_SLEEPABLE);
-		bpf_program__set_expected_attach_type(s->progs.region_place,
-						      BPF_TRACE_UPROBE_MULTI);
-	}
+	if (k->programs.api == LINK_MULTI)
+		programs_for_multi(s);
 }
 
 /* Returns the fetches (bits: enum pov_fetch_op) that recipes of functions with probes have. */
@@ -371,21 +373,16 @@ void kernel_keep(struct kernel *k, struct bpf_link *link)
 	k->link[k->link_cnt++] = link;
 }
 
-static int program_attach(struct kernel *k, struct bpf_program *prog)
+int kernel_program_attach(const char *before, struct bpf_program *prog, struct bpf_link **out)
 {
-	struct bpf_link *link;
 	int err;
 
-	if (!bpf_program__autoload(prog))
+	*out = bpf_program__autoload(prog) ? bpf_program__attach(prog) : NULL;
+	if (*out || !bpf_program__autoload(prog))
 		return 0;
-	link = bpf_program__attach(prog);
-	if (!link) {
-		err = -errno;
-		log_error("cannot attach %s: %s", bpf_program__name(prog), strerror(-err));
-		return err;
-	}
-	kernel_keep(k, link);
-	return 0;
+	err = -errno;
+	log_error("%scannot attach %s: %s", before, bpf_program__name(prog), strerror(-err));
+	return err;
 }
 
 int kernel_attach(struct kernel *k)
@@ -403,10 +400,14 @@ int kernel_attach(struct kernel *k)
 		s->progs.sched_wakeup_new,   s->progs.sched_migrate_task,
 		s->progs.sched_switch_state, s->progs.sched_switch_plain,
 	};
+	struct bpf_link *link;
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++)
-		err = program_attach(k, progs[i]);
+	for (size_t i = 0; i < sizeof(progs) / sizeof(*progs) && !err; i++) {
+		err = kernel_program_attach("", progs[i], &link);
+		if (link)
+			kernel_keep(k, link);
+	}
 	if (!err)
 		place_samples_attach(k);
 	if (!err)

@@ -19,6 +19,7 @@
 #include "record/yield_pages.h"
 
 struct bpf_link;
+struct bpf_program;
 struct povtrace;
 
 struct kernel_options {
@@ -89,6 +90,11 @@ int kernel_load(const struct kernel_options *opt, struct kernel *k);
 int kernel_attach(struct kernel *k);
 /* Takes over a link and closes it at the end of the recording. */
 void kernel_keep(struct kernel *k, struct bpf_link *link);
+/*
+ * Attaches a program; *out is NULL if it is not loaded. 0, or -errno, printed with `before` in front
+ * of the message.
+ */
+int kernel_program_attach(const char *before, struct bpf_program *prog, struct bpf_link **out);
 /*
  * Ends the recording of calls at one moment for all CPUs and returns this moment. Calls that have
  * returned by then are in the rings; other calls are open. After that no program changes a thread's

@@ -9,6 +9,7 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "layers/func_table.h"
+#include "lib/table.h"
 
 static uint64_t key_of(uint32_t tgid, uint16_t lib, uint16_t func)
 {
@@ -270,11 +271,7 @@ void overhead_find(const struct overhead *o, const struct probe_cost *cost, uint
 
 static void shares_add(struct overhead_shares *s, const struct overhead_share *one)
 {
-	if (s->cnt == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->v = xrealloc(s->v, s->room * sizeof(*s->v));
-	}
-	s->v[s->cnt++] = *one;
+	*table_add(s->v, s->cnt, s->room) = *one;
 }
 
 /* The same function in several libraries gives several shares, which add up. */

@@ -9,7 +9,6 @@
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
-#include "record/host/adapters.h"
 #include "record/host/host.h"
 #include "record/meta.h"
 #include "record/session_priv.h"

@@ -9,7 +9,7 @@
 #include "abi/event.h"
 #include "record/launch/launch.h"
 #include "record/probes/calibrate.h"
-#include "record/callers.h"
+#include "record/samples.h"
 #include "record/drops.h"
 #include "record/images.h"
 #include "record/kernel.h"
@@ -182,7 +182,7 @@ void session_stack_identity(struct session *s, const struct pov_hdr *rec);
 void session_stack_tell(struct session *s);
 void session_stack_release(struct session *s);
 
-/* ---- session_throttle.c: the limit on the cost of tracing, if there is one ---- */
+/* ---- probes/throttle.c: the limit on the cost of tracing, if there is one ---- */
 
 /* Chooses the functions that may be throttled, before anything is attached. */
 void session_throttle_prepare(struct session *s);

@@ -63,12 +63,12 @@ struct finding_stack {
 	uint64_t program; /* inode number of the program's file */
 };
 
-static void on_file(void *ctx, const struct code_file *file, uint64_t bias)
+static void on_library(void *ctx, const struct library_place *at)
 {
 	struct finding_stack *f = ctx;
 
-	if (file->sites && f->nplaces < PLACES_MAX)
-		f->place[f->nplaces++] = (struct place){file, bias};
+	if (at->file->sites && f->nplaces < PLACES_MAX)
+		f->place[f->nplaces++] = (struct place){at->file, at->bias};
 }
 
 /* Finds the recorded MPI function that begins at an address of the process. */
@@ -275,7 +275,7 @@ static void process_walk(struct session *s, struct thread_regs *t, size_t cnt, b
 {
 	struct finding_stack f = {.s = s, .program = program_of(t->pid)};
 
-	images_library_files(s->images, t->pid, on_file, &f);
+	images_libraries(s->images, t->pid, on_library, &f);
 	if (!f.nplaces)
 		memset(done, true, cnt);
 	if (!f.nplaces || unwind_open(t->pid, &f.unwind))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/table.h"
 #include "target/proc.h"
 #include "lib/log.h"
 #include "record/session_priv.h"
@@ -181,11 +182,7 @@ static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
 		if (bpf_map_lookup_elem(fd, &key, &state) || state != POV_TARGET_ALIVE ||
 		    !proc_alive((pid_t)key)) /* it has ended since the probes were removed */
 			continue;
-		if (n == room) {
-			room = room ? 2 * room : 64;
-			alive = xrealloc(alive, room * sizeof(*alive));
-		}
-		alive[n++] = (pid_t)key;
+		*table_add(alive, n, room) = (pid_t)key;
 	}
 	if (n)
 		qsort(alive, n, sizeof(*alive), pid_compare);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * povtrace-lines names places in one file for povtrace, which starts it on demand
- * (site/module_names.h). The file may belong to anybody and may be damaged. A crash here ends only
+ * (site/site_names.h). The file may belong to anybody and may be damaged. A crash here ends only
  * this process, which has no more rights than the file's owner.
  */
 #include <errno.h>

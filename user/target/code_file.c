@@ -3,14 +3,18 @@
 #include "target/code_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "abi/config.h"
-#include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "target/probes/site_list.h"
+#include "target/proc.h"
 
 #define OWNER_LIBS_MAX 32 /* limit for each user except root */
 
@@ -170,4 +174,39 @@ bool code_file_offset(const struct code_file *file, uint64_t addr, uint64_t *off
 		return true;
 	}
 	return false;
+}
+
+static struct code_file *file_of(const struct code_files *files, pid_t pid,
+				 const struct proc_map *map)
+{
+	struct code_id id;
+	char path[96];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	if (stat(path, &st))
+		return NULL;
+	id = code_id_of(&st);
+	return code_files_find(files, &id);
+}
+
+void library_places_each(const struct code_files *files, pid_t pid, library_place_fn *fn, void *ctx)
+{
+	struct library_place at, last = {0};
+	struct proc_maps maps;
+
+	if (proc_maps_read(pid, &maps))
+		return;
+	for (size_t i = 0; i < maps.cnt; i++) {
+		at = (struct library_place){pid, &maps.map[i], file_of(files, pid, &maps.map[i]),
+					    0};
+		if (!at.file || !at.file->lib ||
+		    code_file_bias(at.file, at.map->start, at.map->off, &at.bias) ||
+		    (at.file == last.file && at.bias == last.bias))
+			continue;
+		fn(ctx, &at);
+		last = at;
+	}
+	proc_maps_release(&maps);
 }

@@ -12,10 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "abi/preload.h"
-#include "target/probes/links.h"
 #include "lib/map.h"
+#include "target/probes/links.h"
 
 struct code_id {
 	uint64_t dev; /* major << 20 | minor */
@@ -94,5 +95,18 @@ bool code_file_offset(const struct code_file *file, uint64_t addr, uint64_t *off
  * file. 0 or -ENXIO.
  */
 int code_file_bias(const struct code_file *file, uint64_t start, uint64_t off, uint64_t *bias);
+
+/* The code of a traced library in a running process. */
+struct library_place {
+	pid_t pid;
+	const struct proc_map *map; /* one of the file's mappings */
+	struct code_file *file;
+	uint64_t bias; /* address in the process minus the address in the file */
+};
+typedef void library_place_fn(void *ctx, const struct library_place *at);
+
+/* Calls fn for each traced library, where a process has mapped it now. */
+void library_places_each(const struct code_files *files, pid_t pid, library_place_fn *fn,
+			 void *ctx);
 
 #endif

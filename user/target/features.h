@@ -46,11 +46,6 @@ struct kernel_types;
 bool features_place(const struct kernel_types *types, const char *place);
 
 /*
- * Returns the number of a kernel's trace event ("syscalls/sys_enter_read"), whether or not tracefs
- * is mounted here. Or -errno; -ENOENT: the kernel has no such event.
- */
-int trace_event_number(const char *name);
-/*
  * Opens a perf event for it, to which a BPF program is attached that then runs on all CPUs. The
  * caller closes it. Or -errno.
  */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "target/code_file.h"
-#include "target/library_place.h"
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "target/elf/elf_file.h"
@@ -112,35 +111,35 @@ static int library_ask(struct asking *a, const struct elf_file *f, const json_t 
 
 #endif
 
-static const struct elf_file *file_of(struct mpi_worlds *w, pid_t pid, const struct proc_map *map,
-				      const struct library *lib)
+static const struct elf_file *file_of(struct mpi_worlds *w, const struct library_place *at)
 {
-	struct elf_file *f = map_get(&w->opened, lib->id + 1u);
+	uint64_t key = at->file->lib->id + 1u;
+	struct elf_file *f = map_get(&w->opened, key);
 	char path[96];
 
 	if (f)
 		return f;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
-		 map->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, at->pid,
+		 at->map->start, at->map->end);
 	if (elf_file_open(path, &f))
 		return NULL;
-	map_set(&w->opened, lib->id + 1u, f);
+	map_set(&w->opened, key, f);
 	return f;
 }
 
-static void on_place(void *ctx, pid_t pid, const struct proc_map *map, struct code_file *file,
-		     uint64_t bias)
+static void on_place(void *ctx, const struct library_place *at)
 {
+	const struct library *lib = at->file->lib;
 	const struct elf_file *f;
 	struct asking *a = ctx;
 
-	if (!a->err || !library_has_layer(file->lib, "mpi"))
+	if (!a->err || !library_has_layer(lib, "mpi"))
 		return;
-	f = file_of(a->worlds, pid, map, file->lib);
+	f = file_of(a->worlds, at);
 	if (f)
-		a->err = library_ask(a, f, file->lib->meta, bias);
+		a->err = library_ask(a, f, lib->meta, at->bias);
 	if (!a->err || !a->out->flavour)
-		a->out->flavour = json_get_text(file->lib->meta, "flavour");
+		a->out->flavour = json_get_text(lib->meta, "flavour");
 }
 
 int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct mpi_world *out)
@@ -153,7 +152,7 @@ int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct 
 	a.memory = open(path, O_RDONLY | O_CLOEXEC);
 	if (a.memory < 0)
 		return -errno;
-	library_place_each(w->files, pid, on_place, &a);
+	library_places_each(w->files, pid, on_place, &a);
 	close(a.memory);
 	return a.err;
 }

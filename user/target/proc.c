@@ -18,7 +18,6 @@
 #include "lib/log.h"
 #include "lib/file.h"
 
-#define STATUS_BYTES_MAX 65536
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */
 #define ANCESTORS_MAX 64	  /* levels between a rank and its launcher */
 
@@ -410,47 +409,6 @@ bool proc_alive(pid_t pid)
 	char state = stat_read(pid).state;
 
 	return state && state != 'Z' && state != 'X';
-}
-
-/* Reads the thread's number in the innermost namespace: the last one on the line. */
-static pid_t thread_own_number(pid_t pid, pid_t tid)
-{
-	char path[64], *text, *p, *end;
-	size_t bytes;
-	pid_t own = 0;
-
-	snprintf(path, sizeof(path), "task/%d/status", tid);
-	text = proc_file_read(pid, path, STATUS_BYTES_MAX, &bytes);
-	p = text ? strstr(text, "\nNSpid:") : NULL;
-	end = p ? strchr(p + 1, '\n') : NULL;
-	if (end) {
-		*end = '\0';
-		p = strrchr(p, '\t');
-		own = p ? (pid_t)strtol(p, NULL, 10) : 0;
-	}
-	free(text);
-	return own;
-}
-
-pid_t proc_thread_find(pid_t pid, pid_t own)
-{
-	struct dirent *e;
-	char path[64];
-	pid_t tid, found = 0;
-	DIR *d;
-
-	if (thread_own_number(pid, own) == own)
-		return own;
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	d = opendir(path);
-	while (d && !found && (e = readdir(d))) {
-		tid = atoi(e->d_name);
-		if (tid > 0 && thread_own_number(pid, tid) == own)
-			found = tid;
-	}
-	if (d)
-		closedir(d);
-	return found;
 }
 
 size_t proc_threads(pid_t pid, pid_t *tid, size_t max)

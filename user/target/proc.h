@@ -68,8 +68,6 @@ pid_t proc_parent(pid_t pid); /* 0 if unknown */
  */
 bool proc_is_fork(pid_t pid);
 bool proc_alive(pid_t pid);
-/* Finds a thread by its number in the process's own pid namespace; 0: none. */
-pid_t proc_thread_find(pid_t pid, pid_t own);
 /* Lists the threads' numbers, at most max, and returns how many. */
 size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
 /*

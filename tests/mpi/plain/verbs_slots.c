@@ -4,7 +4,7 @@
  * functions where programs look for them, or calls them itself. It gets tables of two functions,
  * one where a bit of the slot's number is set, the other where it is not. So nothing here knows the
  * private interface, and the result confirms what is read from the library's code
- * (user/layers/verbs/library_verbs_ops.h).
+ * (user/layers/verbs/library_verbs.h).
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include "lib/log.h"
 #include "clock/clock.h"
 #include "cmd/recording/options.h"
-#include "cmd/recording/watch.h"
+#include "cmd/recording/recording_common.h"
 #include "version.h"
 
 #define INTERVAL_USUAL_NS 1000000000ull

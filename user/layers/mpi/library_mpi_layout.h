@@ -42,19 +42,4 @@ void mpi_library_release(struct mpi_library *lib);
 const char *
 mpi_flavour_name(enum mpi_flavour f); /* "openmpi", "mpich", "mpi-abi", "unknown", "none" */
 
-/* ---- internal to library_mpi*.c ---- */
-
-/*
- * Fills lib->named by lib->flavour. For Open MPI these are the objects that the file defines, with
- * sizes read by lib->layout.
- */
-void mpi_named_fill(const struct elf_file *f, struct mpi_library *lib);
-
-/*
- * Fills the member offsets of *layout from the file; POV_OFF_NONE if unknown. unsure describes what
- * is missing or odd ("": nothing).
- */
-void mpi_openmpi_layout(const struct elf_file *f, struct pov_lib *layout, char *unsure,
-			size_t bytes);
-
 #endif

@@ -150,36 +150,32 @@ static void limits_set(const struct signature *sig, struct pov_fn *fn)
 	}
 }
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
 	int comm = signature_find_value(sig, "comm"), newcomm = signature_find(sig, "newcomm");
-	struct pov_fn fn;
 	int err = 0;
 
-	recipe_init(sig, &fn);
-	fn.flags = POV_FN_WRAPPED;
+	fn->flags = POV_FN_WRAPPED;
 	if (comm >= 0)
-		fn.comm_arg = comm;
-	fn.learn = attrs->flags & FUNC_INIT  ? POV_LEARN_WORLD :
-		   attrs->flags & FUNC_FINAL ? POV_LEARN_FINAL :
-					       attrs->learn;
+		fn->comm_arg = comm;
+	fn->learn = attrs->flags & FUNC_INIT  ? POV_LEARN_WORLD :
+		    attrs->flags & FUNC_FINAL ? POV_LEARN_FINAL :
+						attrs->learn;
 	if (newcomm >= 0) {
-		fn.learn_arg = newcomm;
-		if (POV_LEARN_RECORDED(fn.learn))
-			fn.flags |= POV_FN_MAKES_COMM;
-	} else if (fn.learn == POV_LEARN_INTER) {
-		fn.learn_arg = signature_find(sig, "parent");
+		fn->learn_arg = newcomm;
+		if (POV_LEARN_RECORDED(fn->learn))
+			fn->flags |= POV_FN_MAKES_COMM;
+	} else if (fn->learn == POV_LEARN_INTER) {
+		fn->learn_arg = signature_find(sig, "parent");
 	}
-	moved_find(sig, &fn);
-	fn.made_arg = arg_or_none(signature_find(sig, "newtype"));
-	fn.old_arg = arg_or_none(signature_find_value(sig, "oldtype"));
+	moved_find(sig, fn);
+	fn->made_arg = arg_or_none(signature_find(sig, "newtype"));
+	fn->old_arg = arg_or_none(signature_find_value(sig, "oldtype"));
 	if (attrs->flags & FUNC_POLL)
-		err = poll_set(sig, &fn);
+		err = poll_set(sig, fn);
 	if (!err)
-		err = recipe_add_fetches(sig, wants_size, &fn);
-	limits_set(sig, &fn);
-	if (!err)
-		*out = fn;
+		err = recipe_add_fetches(sig, wants_size, fn);
+	limits_set(sig, fn);
 	return err;
 }
 

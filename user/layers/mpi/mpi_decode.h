@@ -7,7 +7,6 @@
 #define POV_LAYERS_MPI_MPI_DECODE_H
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/layer.h"
 #include "layers/mpi/mpi_func.h"
@@ -102,8 +101,6 @@ void mpi_requests(struct mpi_call *c, struct call_view *out);
 void mpi_forget(struct mpi_call *c);
 /* Sets the call's effect on a window. (mpi_open.c) */
 void mpi_window(struct mpi_call *c, struct call_view *out);
-/* The call's effect on a window, even if it has not returned; NULL: it concerns no window. */
-const struct call_window *mpi_window_of(struct mpi_call *c, struct call_view *out);
 /*
  * For a call that has not returned: members of its communicator, its window, requests it waits for.
  * (mpi_open.c)

@@ -94,17 +94,12 @@ static bool wants_size(const struct signature *sig, const struct sig_arg *a)
 	return a->kind == SIG_KIND_DTYPE;
 }
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	struct pov_fn fn;
-	int err;
+	int err = recipe_add_fetches(sig, wants_size, fn);
 
-	recipe_init(sig, &fn);
-	err = recipe_add_fetches(sig, wants_size, &fn);
 	if (!err && attrs->flags & ARRIVES)
-		err = recipe_add_message(0, &fn);
-	if (!err)
-		*out = fn;
+		err = recipe_add_message(0, fn);
 	return err;
 }
 

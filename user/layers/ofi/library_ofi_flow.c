@@ -3,7 +3,7 @@
  * Follows the addresses of tables through registers and the stack, in the order of the code's
  * addresses. It drops everything at a return or a jump away.
  */
-#include "layers/ofi/library_ofi_ops.h"
+#include "layers/ofi/library_ofi.h"
 
 #if defined(__x86_64__)
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"
 
@@ -33,7 +34,7 @@ struct flow {
 	} slot[SLOTS_MAX];
 	unsigned int slot_cnt;
 	struct fabric_store *store;
-	size_t store_cnt, room;
+	uint32_t store_cnt, room;
 };
 
 /* ---- tables ---- */
@@ -89,11 +90,8 @@ static void table_stored(struct flow *w, uint64_t table, int64_t off)
 {
 	if (w->store_cnt == STORES_MAX)
 		return;
-	if (w->store_cnt == w->room) {
-		w->room = w->room ? 2 * w->room : 256;
-		w->store = xrealloc(w->store, w->room * sizeof(*w->store));
-	}
-	w->store[w->store_cnt++] = (struct fabric_store){.table = table, .site = w->at, .off = off};
+	*table_add(w->store, w->store_cnt,
+		   w->room) = (struct fabric_store){.table = table, .site = w->at, .off = off};
 }
 
 /* ---- values ---- */

@@ -30,24 +30,20 @@ static const struct func_word words[] = {
 	{NULL, 0, 0},
 };
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	struct pov_fn fn;
 	int err;
 
-	recipe_init(sig, &fn);
 	if (attrs->flags & FUNC_POLL) {
-		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
-		fn.poll_arg = (uint8_t)TRY_AGAIN;
-		fn.poll_bytes = 8;
-		fn.spin_arg = 0; /* the endpoint or the queue */
+		fn->flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn->poll_arg = (uint8_t)TRY_AGAIN;
+		fn->poll_bytes = 8;
+		fn->spin_arg = 0; /* the endpoint or the queue */
 	}
-	err = recipe_add_fetches(sig, NULL, &fn);
+	err = recipe_add_fetches(sig, NULL, fn);
 	if (!err && (attrs->flags & TEACHES) == TEACHES_EP)
 		err = recipe_add_member((uint8_t)signature_find(sig, "info"), AT_EP_ATTR,
-					EP_ATTR_BYTES, &fn);
-	if (!err)
-		*out = fn;
+					EP_ATTR_BYTES, fn);
 	return err;
 }
 
@@ -141,7 +137,8 @@ static void addresses_inserted(const struct ofi_call *c, uint32_t pid, uint64_t 
 			     numbers->bytes / 8);
 }
 
-void ofi_learn(const struct ofi_call *c)
+/* Remembers what the call reveals about objects. */
+static void ofi_learn(const struct ofi_call *c)
 {
 	uint64_t first = call_parts_word(&c->parts, 0), bytes;
 	uint32_t pid = c->parts.rec->tgid;

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/layer.h"
 #include "layers/post.h"
@@ -139,7 +138,5 @@ const struct call_field *ofi_call_field(const struct ofi_call *c, const char *ro
 void ofi_posts(const struct ofi_call *c, struct call_view *out);
 /* Adds the completions that the call reports. */
 void ofi_completions(const struct ofi_call *c, struct call_view *out);
-/* Remembers what the call reveals about objects. */
-void ofi_learn(const struct ofi_call *c);
 
 #endif

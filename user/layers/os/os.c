@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "trace/trace_join.h"
 
@@ -34,12 +33,12 @@ static const struct func_word words[] = {
 	{NULL, 0, 0},
 };
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	recipe_init(sig, out);
+	(void)sig;
 	if (attrs->flags & FUNC_POLL) {
-		out->flags |= POV_FN_POLL;
-		out->spin_arg = 0; /* the socket */
+		fn->flags |= POV_FN_POLL;
+		fn->spin_arg = 0; /* the socket */
 	}
 	return 0;
 }

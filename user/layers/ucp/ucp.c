@@ -2,19 +2,21 @@
 /*
  * The UCP layer: functions of UCX by which an MPI library (or a program) sends, receives and makes
  * progress, and those at which UCP's messages arrive. A call's own record holds all that is known
- * of it, except the process at the other end of an endpoint (ucp_peer.c). The meaning of numbers
+ * of it, except the process at the other end of an endpoint. The meaning of numbers
  * (status codes, datatypes, bits of ucp_request_param_t) has been part of UCX's ABI since 1.8:
  * ucp/api/ucp.h, ucs/type/status.h.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "abi/event.h"
-#include "lib/json_get.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
-#include "layers/ucp/ucp_peer.h"
+#include "layers/signature.h"
 #include "layers/ucp/ucs_status.h"
+#include "lib/json_get.h"
+#include "lib/log.h"
+#include "lib/map.h"
 
 #define LAYER_DEF "layers/ucp/ucp.def"
 #include "layers/layer_rows.h"
@@ -33,7 +35,8 @@
 #define SAYS_RTR 0x40000
 #define SAYS_DATA 0x80000
 #define SAYS_FIN 0x100000
-/* Further attributes: LEARNS_* (ucp_peer.h). */
+#define LEARNS_EP 0x200000	/* it makes an endpoint */
+#define LEARNS_ADDRESS 0x400000 /* it reveals a worker's own address */
 
 #define PARAM_HAS_DATATYPE 0x08
 #define TYPE_CLASS_BITS 3
@@ -58,27 +61,192 @@ static const struct func_word words[] = {
 	{NULL, 0, 0},
 };
 
+/* ---- the other ends of endpoints ---- */
+
+/*
+ * The process at the other end of UCP's endpoints. The address to which an endpoint connects
+ * identifies a worker; the worker gets the same address for itself. Objects are identified by their
+ * addresses in the process's memory. Connections made before the recording began, or by a listener,
+ * are unknown, and never guessed.
+ *
+ * A worker's address begins with a header of one or two bytes. It is followed by 64 bits by which
+ * UCX identifies workers (ucp/wireup/address.c of UCX 1.9 to 1.20). Offsets in structs are part of
+ * UCX's ABI (ucp/api/ucp.h, since 1.8).
+ */
+
+#define UCP_WORKER_TEXT 32
+
+struct ucp_worker {
+	char end[UCP_WORKER_TEXT]; /* "worker 0x1f00…" */
+};
+
+struct ucp_ep {
+	uint64_t worker;
+	char remote_end[UCP_WORKER_TEXT]; /* "": unknown */
+};
+
+#define ADDRESS_BYTES 16 /* bytes kept of an address */
+#define ADDRESS_VERSION 0x0f
+#define ADDRESS_HAS_ID 0x02 /* in byte 2 of version 2; version 1 always has an id */
+
+#define AT_PARAMS_ADDRESS 8 /* offset in ucp_ep_params_t */
+#define PARAMS_HAS_ADDRESS 0x01
+#define AT_ATTR_ADDRESS 16 /* offset in ucp_worker_attr_t */
+#define ATTR_HAS_ADDRESS 0x02
+
+struct process {
+	struct map workers; /* address → struct ucp_worker */
+	struct map eps;	    /* address → struct ucp_ep */
+};
+
+struct ucp_peers {
+	struct map processes; /* pid → struct process */
+};
+
+static void process_free(void *value)
+{
+	struct process *p = value;
+
+	map_free(&p->workers, free);
+	map_free(&p->eps, free);
+	free(p);
+}
+
+static void ucp_peers_release(struct ucp_peers *s)
+{
+	map_free(&s->processes, process_free);
+}
+
+/* NULL if unknown. */
+static const struct ucp_worker *ucp_worker_find(const struct ucp_peers *s, uint32_t pid,
+						uint64_t worker)
+{
+	const struct process *p = map_get(&s->processes, pid);
+
+	return p ? map_get(&p->workers, worker) : NULL;
+}
+
+static const struct ucp_ep *ucp_ep_find(const struct ucp_peers *s, uint32_t pid, uint64_t ep)
+{
+	const struct process *p = map_get(&s->processes, pid);
+
+	return p ? map_get(&p->eps, ep) : NULL;
+}
+
+/* Role of the argument with a worker's own address, or with a struct that holds it. */
+static const char *own_role(const struct signature *sig)
+{
+	return signature_find(sig, "attr") >= 0 ? "attr" : "address";
+}
+
+static uint8_t own_offset(const struct signature *sig)
+{
+	return signature_find(sig, "attr") >= 0 ? AT_ATTR_ADDRESS : 0;
+}
+
+/* Adds fetches that no signature can express. flags: the function's attributes. 0, -E2BIG. */
+static int ucp_learn_recipe(uint32_t flags, const struct signature *sig, struct pov_fn *fn)
+{
+	if (flags & LEARNS_EP)
+		return recipe_add_member((uint8_t)signature_find(sig, "params"), AT_PARAMS_ADDRESS,
+					 ADDRESS_BYTES, fn);
+	if (flags & LEARNS_ADDRESS)
+		return recipe_add_member((uint8_t)signature_find(sig, own_role(sig)),
+					 own_offset(sig), ADDRESS_BYTES, fn);
+	return 0;
+}
+
+/* False if the struct's mask was read and lacks the member. */
+static bool has_member(const struct call_parts *parts, const char *role, uint64_t bit)
+{
+	const uint8_t *data = call_parts_data(parts, role, POV_FIELD_IN, 0, sizeof(uint64_t));
+	uint64_t mask;
+
+	if (!data)
+		return false;
+	memcpy(&mask, data, sizeof(mask));
+	return mask & bit;
+}
+
+/* Text of a worker; "" if the address has another form. address may be NULL. */
+static void worker_text(const uint8_t *address, char out[UCP_WORKER_TEXT])
+{
+	unsigned int version;
+	uint64_t id;
+
+	*out = '\0';
+	if (!address)
+		return;
+	version = (address[0] & ADDRESS_VERSION) + 1;
+	if (version > 2 || (version == 2 && !(address[1] & ADDRESS_HAS_ID)))
+		return;
+	memcpy(&id, address + version, sizeof(id));
+	snprintf(out, UCP_WORKER_TEXT, "worker 0x%llx", (unsigned long long)id);
+}
+
+static void ep_learn(struct process *p, const struct call_parts *parts)
+{
+	const uint8_t *new_ep = call_parts_data(parts, "new_ep", POV_FIELD_OUT, 0,
+						sizeof(uint64_t));
+	struct ucp_ep *e;
+	uint64_t ep;
+
+	if (!new_ep)
+		return;
+	memcpy(&ep, new_ep, sizeof(ep));
+	e = map_make(&p->eps, ep, sizeof(*e));
+	e->worker = call_parts_word(parts, 0);
+	worker_text(has_member(parts, "params", PARAMS_HAS_ADDRESS) ?
+			    call_parts_data(parts, "params", POV_FIELD_MEMBER, AT_PARAMS_ADDRESS,
+					    ADDRESS_BYTES) :
+			    NULL,
+		    e->remote_end);
+}
+
+static void address_learn(struct process *p, const struct call_parts *parts)
+{
+	const char *role = own_role(parts->sig);
+	const uint8_t *address = call_parts_data(parts, role, POV_FIELD_MEMBER,
+						 own_offset(parts->sig), ADDRESS_BYTES);
+	struct ucp_worker *w;
+
+	if (!address || (own_offset(parts->sig) && !has_member(parts, role, ATTR_HAS_ADDRESS)))
+		return;
+	w = map_make(&p->workers, call_parts_word(parts, 0), sizeof(*w));
+	worker_text(address, w->end);
+}
+
+/* Learns from a call that succeeded. */
+static void ucp_learn(struct ucp_peers *s, uint32_t flags, const struct call_parts *parts)
+{
+	struct process *p;
+
+	if (!(flags & (LEARNS_EP | LEARNS_ADDRESS)))
+		return;
+	p = map_make(&s->processes, parts->rec->tgid, sizeof(*p));
+	if (flags & LEARNS_EP)
+		ep_learn(p, parts);
+	else
+		address_learn(p, parts);
+}
+
 /* ---- recipes ---- */
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	struct pov_fn fn;
 	int err;
 
-	recipe_init(sig, &fn);
 	if (attrs->flags & FUNC_POLL) {
-		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
-		fn.poll_arg = attrs->flags & RETURNS_STATUS ? UCS_STATUS_IN_PROGRESS : 0;
-		fn.poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
-				attrs->flags & RETURNS_NUMBER ? 4 :
-								8;
-		fn.spin_arg = 0; /* the worker, endpoint or request */
+		fn->flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn->poll_arg = attrs->flags & RETURNS_STATUS ? UCS_STATUS_IN_PROGRESS : 0;
+		fn->poll_bytes = attrs->flags & RETURNS_STATUS ? 1 :
+				 attrs->flags & RETURNS_NUMBER ? 4 :
+								 8;
+		fn->spin_arg = 0; /* the worker, endpoint or request */
 	}
-	err = recipe_add_fetches(sig, NULL, &fn);
+	err = recipe_add_fetches(sig, NULL, fn);
 	if (!err)
-		err = ucp_learn_recipe(attrs->flags, sig, &fn);
-	if (!err)
-		*out = fn;
+		err = ucp_learn_recipe(attrs->flags, sig, fn);
 	return err;
 }
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "layers/arena.h"
+#include "layers/call_parts.h"
 
 const char *ucs_status_text(struct arena *arena, int status)
 {

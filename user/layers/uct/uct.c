@@ -10,7 +10,6 @@
 
 #include "abi/event.h"
 #include "lib/json_get.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/ucp/ucs_status.h"
 #include "layers/uct/uct_conn.h"
@@ -103,17 +102,12 @@ static const struct {
 };
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	struct pov_fn fn;
-	int err;
+	int err = recipe_add_fetches(sig, NULL, fn);
 
-	recipe_init(sig, &fn);
-	err = recipe_add_fetches(sig, NULL, &fn);
 	if (!err)
-		err = uct_learn_recipe(attrs->flags & TEACHES, sig, &fn);
-	if (!err)
-		*out = fn;
+		err = uct_learn_recipe(attrs->flags & TEACHES, sig, fn);
 	return err;
 }
 

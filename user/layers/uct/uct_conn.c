@@ -144,14 +144,16 @@ static void queue_make(const uint8_t *device, const uint8_t *qp, struct uct_end 
 		 (uint32_t)qp[0] | (uint32_t)qp[1] << 8 | (uint32_t)qp[2] << 16);
 }
 
-bool uct_iface_has_end(const char *transport)
+/* True if others can send to an interface's address; else only to those of its endpoints. */
+static bool uct_iface_has_end(const char *transport)
 {
 	const struct transport *t = transport_find(transport);
 
 	return t && !t->is_connected;
 }
 
-bool uct_device_has_address(const char *transport)
+/* True if a transport's devices have addresses. */
+static bool uct_device_has_address(const char *transport)
 {
 	const struct transport *t = transport_find(transport);
 
@@ -252,8 +254,9 @@ static void device_address_set(struct uct_iface *i, uint32_t pid, const uint8_t 
 	iface_end_make(i, pid);
 }
 
-void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface, const char *transport,
-		      const char *device)
+/* Learn from calls that succeeded. Calls on unknown interfaces and endpoints are ignored. */
+static void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface,
+			     const char *transport, const char *device)
 {
 	struct map *ifaces = &process_of(s, pid)->ifaces;
 	struct uct_iface *i = xcalloc(1, sizeof(*i)), *other;
@@ -267,13 +270,13 @@ void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface, const c
 	}
 }
 
-void uct_iface_closed(struct uct_conns *s, uint32_t pid, uint64_t iface)
+static void uct_iface_closed(struct uct_conns *s, uint32_t pid, uint64_t iface)
 {
 	free(map_remove(&process_of(s, pid)->ifaces, iface));
 }
 
-void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
-			 const uint8_t address[UCT_ADDRESS_BYTES])
+static void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
+				const uint8_t address[UCT_ADDRESS_BYTES])
 {
 	struct uct_iface *i = iface_get(s, pid, iface);
 
@@ -285,8 +288,8 @@ void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
 }
 
 /* UCP asks just one interface of each device. */
-void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
-				const uint8_t device[UCT_DEVICE_ADDRESS_BYTES])
+static void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
+				       const uint8_t device[UCT_DEVICE_ADDRESS_BYTES])
 {
 	struct uct_iface *asked = iface_get(s, pid, iface), *i;
 
@@ -300,7 +303,7 @@ void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64_t ifac
 
 /* ---- endpoints ---- */
 
-void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint64_t iface)
+static void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint64_t iface)
 {
 	struct uct_ep *e = xcalloc(1, sizeof(*e));
 
@@ -308,13 +311,13 @@ void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint64_t ifa
 	free(map_set(&process_of(s, pid)->eps, ep, e));
 }
 
-void uct_ep_destroyed(struct uct_conns *s, uint32_t pid, uint64_t ep)
+static void uct_ep_destroyed(struct uct_conns *s, uint32_t pid, uint64_t ep)
 {
 	free(map_remove(&process_of(s, pid)->eps, ep));
 }
 
-void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
-		      const uint8_t address[UCT_ADDRESS_BYTES])
+static void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
+			     const uint8_t address[UCT_ADDRESS_BYTES])
 {
 	struct uct_ep *e = ep_get(s, pid, ep);
 	const struct uct_iface *i = e ? iface_get(s, pid, e->iface) : NULL;
@@ -324,9 +327,10 @@ void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
 			     address, trace_host_of(pid), &e->local);
 }
 
-void uct_ep_connected(struct uct_conns *s, uint32_t pid, uint64_t ep,
-		      const uint8_t device[UCT_DEVICE_ADDRESS_BYTES],
-		      const uint8_t address[UCT_ADDRESS_BYTES])
+/* device, address: those of the other side, or NULL. */
+static void uct_ep_connected(struct uct_conns *s, uint32_t pid, uint64_t ep,
+			     const uint8_t device[UCT_DEVICE_ADDRESS_BYTES],
+			     const uint8_t address[UCT_ADDRESS_BYTES])
 {
 	struct uct_ep *e = ep_get(s, pid, ep);
 	const struct uct_iface *i = e ? iface_get(s, pid, e->iface) : NULL;

@@ -36,10 +36,6 @@ struct uct_end {
 	char dest[UCT_END_TEXT];
 };
 
-/* True if others can send to an interface's address; else only to those of its endpoints. */
-bool uct_iface_has_end(const char *transport);
-/* True if a transport's devices have addresses. */
-bool uct_device_has_address(const char *transport);
 /* device, address: NULL if unknown. host: number of the process's host (trace_join.h). */
 void uct_end_make(const char *transport, const uint8_t device[UCT_DEVICE_ADDRESS_BYTES],
 		  const uint8_t address[UCT_ADDRESS_BYTES], uint32_t host, struct uct_end *out);
@@ -66,23 +62,6 @@ struct uct_conns {
 };
 
 void uct_conns_release(struct uct_conns *s);
-
-/* Learn from calls that succeeded. Calls on unknown interfaces and endpoints are ignored. */
-void uct_iface_opened(struct uct_conns *s, uint32_t pid, uint64_t iface, const char *transport,
-		      const char *device);
-void uct_iface_closed(struct uct_conns *s, uint32_t pid, uint64_t iface);
-void uct_iface_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
-			 const uint8_t address[UCT_ADDRESS_BYTES]);
-void uct_iface_device_addressed(struct uct_conns *s, uint32_t pid, uint64_t iface,
-				const uint8_t device[UCT_DEVICE_ADDRESS_BYTES]);
-void uct_ep_created(struct uct_conns *s, uint32_t pid, uint64_t ep, uint64_t iface);
-void uct_ep_destroyed(struct uct_conns *s, uint32_t pid, uint64_t ep);
-void uct_ep_addressed(struct uct_conns *s, uint32_t pid, uint64_t ep,
-		      const uint8_t address[UCT_ADDRESS_BYTES]);
-/* device, address: those of the other side, or NULL. */
-void uct_ep_connected(struct uct_conns *s, uint32_t pid, uint64_t ep,
-		      const uint8_t device[UCT_DEVICE_ADDRESS_BYTES],
-		      const uint8_t address[UCT_ADDRESS_BYTES]);
 
 /* NULL if unknown. */
 const struct uct_iface *uct_iface_find(const struct uct_conns *s, uint32_t pid, uint64_t iface);

@@ -36,23 +36,16 @@ static const struct func_word words[] = {
 	{NULL, 0, 0},
 };
 
-static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *out)
+static int recipe(const struct signature *sig, const struct func_attrs *attrs, struct pov_fn *fn)
 {
-	struct pov_fn fn;
-	int err;
-
-	recipe_init(sig, &fn);
 	if (attrs->flags & FUNC_POLL) {
-		fn.flags |= POV_FN_POLL | POV_FN_BY_RETURN;
-		fn.poll_arg = attrs->flags & RETURNS_ERRNO ? ENOENT : 0;
-		fn.poll_bytes = 4;
-		fn.spin_arg = 0; /* the queue */
+		fn->flags |= POV_FN_POLL | POV_FN_BY_RETURN;
+		fn->poll_arg = attrs->flags & RETURNS_ERRNO ? ENOENT : 0;
+		fn->poll_bytes = 4;
+		fn->spin_arg = 0; /* the queue */
 	}
-	fn.learn = attrs->learn;
-	err = recipe_add_fetches(sig, NULL, &fn);
-	if (!err)
-		*out = fn;
-	return err;
+	fn->learn = attrs->learn;
+	return recipe_add_fetches(sig, NULL, fn);
 }
 
 /* ---- the trace's table ---- */

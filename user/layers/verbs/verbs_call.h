@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "abi/event.h"
-#include "layers/arena.h"
 #include "layers/call_parts.h"
 #include "layers/layer.h"
 #include "layers/post.h"

@@ -33,6 +33,111 @@ struct cq {
 	bool unclear;
 };
 
+/* ---- adapters: a search of the meta objects, once per connection ---- */
+
+void verbs_adapters_add(struct verbs_adapters *a, const json_t *meta)
+{
+	if (!a->metas)
+		a->metas = json_array();
+	json_array_append(a->metas, (json_t *)meta);
+}
+
+static void verbs_adapters_release(struct verbs_adapters *a)
+{
+	json_decref(a->metas);
+	a->metas = NULL;
+}
+
+static const json_t *device_find(const struct verbs_adapters *a, uint32_t host, const char *name)
+{
+	const json_t *meta, *device;
+	size_t i, k;
+
+	json_array_foreach(a->metas, i, meta)
+	{
+		if (json_get_u32(meta, "host") != host)
+			continue;
+		json_array_foreach(json_object_get(meta, "devices"), k, device)
+		{
+			if (!strcmp(json_get_text(device, "name"), name))
+				return device;
+		}
+	}
+	return NULL;
+}
+
+/* A port of an adapter, by its host's number (trace_join.h); NULL if unknown. Borrowed. */
+static const json_t *verbs_adapter_port(const struct verbs_adapters *a, uint32_t host,
+					const char *device, uint32_t port)
+{
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(device_find(a, host, device), "ports"), i, p)
+	{
+		if (json_get_u32(p, "port") == port)
+			return p;
+	}
+	return NULL;
+}
+
+/* port may be NULL. On Ethernet, it has no LID. */
+static bool verbs_port_is_ethernet(const json_t *port)
+{
+	return !strcmp(json_get_text(port, "link"), "Ethernet");
+}
+
+static bool verbs_port_is_infiniband(const json_t *port)
+{
+	return !strcmp(json_get_text(port, "link"), "InfiniBand");
+}
+
+/* The port's own address; false if unknown. */
+static bool verbs_port_gid_text(const json_t *port, uint32_t idx, char out[VERBS_ADDRESS_TEXT])
+{
+	uint8_t gid[VERBS_GID_BYTES];
+	const json_t *g;
+	size_t i;
+
+	json_array_foreach(json_object_get(port, "gids"), i, g)
+	{
+		if (json_get_u32(g, "index") == idx &&
+		    inet_pton(AF_INET6, json_get_text(g, "gid"), gid) == 1) {
+			verbs_gid_text(gid, out);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool verbs_port_lid_text(const json_t *port, char out[VERBS_ADDRESS_TEXT])
+{
+	uint32_t lid = json_get_u32(port, "lid");
+
+	if (!lid)
+		return false;
+	verbs_lid_text(lid, out);
+	return true;
+}
+
+void verbs_gid_text(const uint8_t gid[VERBS_GID_BYTES], char out[VERBS_ADDRESS_TEXT])
+{
+	struct in6_addr a;
+
+	memcpy(&a, gid, sizeof(a));
+	if (IN6_IS_ADDR_V4MAPPED(&a))
+		inet_ntop(AF_INET, gid + 12, out, VERBS_ADDRESS_TEXT);
+	else
+		inet_ntop(AF_INET6, gid, out, VERBS_ADDRESS_TEXT);
+}
+
+void verbs_lid_text(uint32_t lid, char out[VERBS_ADDRESS_TEXT])
+{
+	snprintf(out, VERBS_ADDRESS_TEXT, "lid %u", lid);
+}
+
+/* ---- processes ---- */
+
 static void process_free(void *value)
 {
 	struct process *p = value;
@@ -78,9 +183,10 @@ void verbs_end_text(const char *port, uint32_t qp, char out[VERBS_END_TEXT])
 		snprintf(out, VERBS_END_TEXT, "%s qp %u", port, qp);
 }
 
-/* ---- adapters and paths ---- */
+/* ---- paths ---- */
 
-void verbs_context_opened(struct verbs_conns *s, uint32_t pid, uint64_t context, const char *device)
+static void verbs_context_opened(struct verbs_conns *s, uint32_t pid, uint64_t context,
+				 const char *device)
 {
 	free(map_set(&process_of(s, pid)->contexts, context, xstrdup(device)));
 }
@@ -124,14 +230,14 @@ static void path_make(const struct verbs_conns *s, uint32_t pid, uint64_t contex
 
 /* ---- queue pairs ---- */
 
-void verbs_qp_created(struct verbs_conns *s, uint32_t pid, uint64_t qp)
+static void verbs_qp_created(struct verbs_conns *s, uint32_t pid, uint64_t qp)
 {
 	struct map *qps = &process_of(s, pid)->qps;
 
 	free(map_set(qps, qp, xcalloc(1, sizeof(struct verbs_qp))));
 }
 
-void verbs_qp_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t qp)
+static void verbs_qp_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t qp)
 {
 	free(map_remove(&process_of(s, pid)->qps, qp));
 }
@@ -153,9 +259,9 @@ static void cq_use(struct process *p, const struct verbs_qp *q, uint64_t address
 		cq->unclear = true;
 }
 
-void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t address,
-		       const uint8_t qp[VERBS_QP_BYTES], const uint8_t attr[VERBS_QP_ATTR_BYTES],
-		       uint32_t mask)
+static void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t address,
+			      const uint8_t qp[VERBS_QP_BYTES],
+			      const uint8_t attr[VERBS_QP_ATTR_BYTES], uint32_t mask)
 {
 	struct process *p = process_of(s, pid);
 	struct verbs_qp *q = map_make(&p->qps, address, sizeof(*q));
@@ -187,7 +293,7 @@ const struct verbs_qp *verbs_qp_find(const struct verbs_conns *s, uint32_t pid, 
 	return p ? map_get(&p->qps, qp) : NULL;
 }
 
-void verbs_cq_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t cq)
+static void verbs_cq_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t cq)
 {
 	free(map_remove(&process_of(s, pid)->cqs, cq));
 }
@@ -202,15 +308,15 @@ uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq)
 
 /* ---- addresses of datagrams ---- */
 
-void verbs_ah_created(struct verbs_conns *s, uint32_t pid, uint64_t ah, uint64_t context,
-		      const uint8_t attr[VERBS_AH_ATTR_BYTES])
+static void verbs_ah_created(struct verbs_conns *s, uint32_t pid, uint64_t ah, uint64_t context,
+			     const uint8_t attr[VERBS_AH_ATTR_BYTES])
 {
 	struct verbs_path *path = map_make(&process_of(s, pid)->ahs, ah, sizeof(*path));
 
 	path_make(s, pid, context, attr, path);
 }
 
-void verbs_ah_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t ah)
+static void verbs_ah_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t ah)
 {
 	free(map_remove(&process_of(s, pid)->ahs, ah));
 }
@@ -220,106 +326,6 @@ const struct verbs_path *verbs_ah_find(const struct verbs_conns *s, uint32_t pid
 	const struct process *p = map_get(&s->processes, pid);
 
 	return p ? map_get(&p->ahs, ah) : NULL;
-}
-
-/* ---- adapters: a search of the meta objects, once per connection ---- */
-
-void verbs_adapters_add(struct verbs_adapters *a, const json_t *meta)
-{
-	if (!a->metas)
-		a->metas = json_array();
-	json_array_append(a->metas, (json_t *)meta);
-}
-
-void verbs_adapters_release(struct verbs_adapters *a)
-{
-	json_decref(a->metas);
-	a->metas = NULL;
-}
-
-static const json_t *device_find(const struct verbs_adapters *a, uint32_t host, const char *name)
-{
-	const json_t *meta, *device;
-	size_t i, k;
-
-	json_array_foreach(a->metas, i, meta)
-	{
-		if (json_get_u32(meta, "host") != host)
-			continue;
-		json_array_foreach(json_object_get(meta, "devices"), k, device)
-		{
-			if (!strcmp(json_get_text(device, "name"), name))
-				return device;
-		}
-	}
-	return NULL;
-}
-
-const json_t *verbs_adapter_port(const struct verbs_adapters *a, uint32_t host, const char *device,
-				 uint32_t port)
-{
-	const json_t *p;
-	size_t i;
-
-	json_array_foreach(json_object_get(device_find(a, host, device), "ports"), i, p)
-	{
-		if (json_get_u32(p, "port") == port)
-			return p;
-	}
-	return NULL;
-}
-
-bool verbs_port_is_ethernet(const json_t *port)
-{
-	return !strcmp(json_get_text(port, "link"), "Ethernet");
-}
-
-bool verbs_port_is_infiniband(const json_t *port)
-{
-	return !strcmp(json_get_text(port, "link"), "InfiniBand");
-}
-
-bool verbs_port_gid_text(const json_t *port, uint32_t idx, char out[VERBS_ADDRESS_TEXT])
-{
-	uint8_t gid[VERBS_GID_BYTES];
-	const json_t *g;
-	size_t i;
-
-	json_array_foreach(json_object_get(port, "gids"), i, g)
-	{
-		if (json_get_u32(g, "index") == idx &&
-		    inet_pton(AF_INET6, json_get_text(g, "gid"), gid) == 1) {
-			verbs_gid_text(gid, out);
-			return true;
-		}
-	}
-	return false;
-}
-
-bool verbs_port_lid_text(const json_t *port, char out[VERBS_ADDRESS_TEXT])
-{
-	uint32_t lid = json_get_u32(port, "lid");
-
-	if (!lid)
-		return false;
-	verbs_lid_text(lid, out);
-	return true;
-}
-
-void verbs_gid_text(const uint8_t gid[VERBS_GID_BYTES], char out[VERBS_ADDRESS_TEXT])
-{
-	struct in6_addr a;
-
-	memcpy(&a, gid, sizeof(a));
-	if (IN6_IS_ADDR_V4MAPPED(&a))
-		inet_ntop(AF_INET, gid + 12, out, VERBS_ADDRESS_TEXT);
-	else
-		inet_ntop(AF_INET6, gid, out, VERBS_ADDRESS_TEXT);
-}
-
-void verbs_lid_text(uint32_t lid, char out[VERBS_ADDRESS_TEXT])
-{
-	snprintf(out, VERBS_ADDRESS_TEXT, "lid %u", lid);
 }
 
 /* ---- what calls reveal; those that failed reveal nothing ---- */

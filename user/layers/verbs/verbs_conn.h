@@ -26,18 +26,6 @@ struct verbs_adapters {
 };
 
 void verbs_adapters_add(struct verbs_adapters *a, const json_t *meta);
-void verbs_adapters_release(struct verbs_adapters *a);
-
-/* A port of an adapter, by its host's number (trace_join.h); NULL if unknown. Borrowed. */
-const json_t *verbs_adapter_port(const struct verbs_adapters *a, uint32_t host, const char *device,
-				 uint32_t port);
-/* port may be NULL. On Ethernet, it has no LID. */
-bool verbs_port_is_ethernet(const json_t *port);
-bool verbs_port_is_infiniband(const json_t *port);
-
-/* The port's own address; false if unknown. */
-bool verbs_port_gid_text(const json_t *port, uint32_t idx, char out[VERBS_ADDRESS_TEXT]);
-bool verbs_port_lid_text(const json_t *port, char out[VERBS_ADDRESS_TEXT]);
 
 void verbs_gid_text(const uint8_t gid[VERBS_GID_BYTES], char out[VERBS_ADDRESS_TEXT]);
 void verbs_lid_text(uint32_t lid, char out[VERBS_ADDRESS_TEXT]);
@@ -76,19 +64,6 @@ struct verbs_conns {
 
 void verbs_conns_release(struct verbs_conns *s);
 
-/* Learn from calls that succeeded. */
-void verbs_context_opened(struct verbs_conns *s, uint32_t pid, uint64_t context,
-			  const char *device);
-void verbs_qp_created(struct verbs_conns *s, uint32_t pid, uint64_t qp);
-void verbs_qp_modified(struct verbs_conns *s, uint32_t pid, uint64_t address,
-		       const uint8_t qp[VERBS_QP_BYTES], const uint8_t attr[VERBS_QP_ATTR_BYTES],
-		       uint32_t mask);
-void verbs_qp_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t qp);
-void verbs_ah_created(struct verbs_conns *s, uint32_t pid, uint64_t ah, uint64_t context,
-		      const uint8_t attr[VERBS_AH_ATTR_BYTES]);
-void verbs_ah_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t ah);
-
-void verbs_cq_destroyed(struct verbs_conns *s, uint32_t pid, uint64_t cq);
 /* Number of the only queue pair that completes to this queue; 0 if there are or may be several. */
 uint32_t verbs_cq_queue(const struct verbs_conns *s, uint32_t pid, uint64_t cq);
 

@@ -9,6 +9,7 @@
 
 #include "layers/verbs/verbs_call.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 static uint64_t queue_of(const struct verbs_call *c)
 {
@@ -137,11 +138,7 @@ static void request_begin(const struct verbs_call *c, struct build *b)
 
 	if (b->cnt >= VERBS_POSTS_MAX)
 		return;
-	if (b->cnt == b->cap) {
-		b->cap = b->cap ? 2 * b->cap : 4;
-		b->work = xrealloc(b->work, b->cap * sizeof(*b->work));
-	}
-	w = &b->work[b->cnt++];
+	w = table_add(b->work, b->cnt, b->cap);
 	*w = (struct pov_work){.opcode = c->fn->opcode};
 	if (!qp)
 		return;

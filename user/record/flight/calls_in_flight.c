@@ -10,6 +10,7 @@
 
 #include "abi/event.h"
 #include "lib/log.h"
+#include "lib/table.h"
 
 void calls_in_flight_init(struct calls_in_flight *u, uint64_t at_ns)
 {
@@ -42,11 +43,7 @@ static struct pov_hdr *record_copy(const struct pov_hdr *rec, size_t bytes)
 
 static void one_add(struct calls_in_flight *u, struct pov_hdr *rec, uint64_t begin_ns, bool sure)
 {
-	if (u->cnt == u->cap) {
-		u->cap = u->cap ? 2 * u->cap : 64;
-		u->one = xrealloc(u->one, u->cap * sizeof(*u->one));
-	}
-	u->one[u->cnt++] = (struct call_in_flight){rec, begin_ns, sure};
+	*table_add(u->one, u->cnt, u->cap) = (struct call_in_flight){rec, begin_ns, sure};
 }
 
 /* The duration is the third word of all these records. */

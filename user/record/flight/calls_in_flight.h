@@ -23,7 +23,7 @@ struct call_in_flight {
 struct calls_in_flight {
 	uint64_t at_ns;
 	struct call_in_flight *one;
-	size_t cnt, cap;
+	uint32_t cnt, cap;
 	bool second; /* the second reading has begun */
 };
 

@@ -1,14 +1,39 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The socket on which `povtrace dump` asks a recorder for what it keeps (lib/dump_request.h). It
- * handles one request at a time; other clients wait to be accepted.
+ * The socket on which `povtrace dump` asks a recorder for the newest part of its recording. The
+ * recorder handles one request at a time; other clients wait to be accepted.
  */
 #ifndef POV_RECORD_FLIGHT_DUMP_SOCKET_H
 #define POV_RECORD_FLIGHT_DUMP_SOCKET_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "lib/dump_request.h"
+/*
+ * Path of a recorder's socket (SOCK_SEQPACKET, for root only): its process id is between the two
+ * parts.
+ */
+#define DUMP_SOCKET_DIR "/run/povtrace"
+#define DUMP_SOCKET_BEGIN "record."
+#define DUMP_SOCKET_END ".sock"
+
+#define DUMP_MAGIC 0x50564431u /* PVD1 */
+#define DUMP_PATH_BYTES 4096
+
+struct dump_request {
+	uint32_t magic;
+	uint32_t pad;
+	char path[DUMP_PATH_BYTES]; /* absolute; empty: the recorder chooses the name */
+};
+
+/* Sent when the file is complete. */
+struct dump_answer {
+	uint32_t magic;
+	int32_t status; /* 0 or -errno; the recorder has printed the reason */
+	uint64_t begin_ns, end_ns;
+	uint64_t bytes;
+	char path[DUMP_PATH_BYTES];
+};
 
 struct dump_socket {
 	char *path;

@@ -8,4 +8,10 @@
 json_t *host_describe(void);	    /* "host"; the caller owns it */
 json_t *host_clocks_describe(void); /* "clocks", all read at the same moment; the caller owns it */
 
+/*
+ * Describes the machine's RDMA adapters and their ports' addresses as meta object "adapters", which
+ * the caller owns. NULL if there is no adapter. root is "/sys/class/infiniband".
+ */
+json_t *adapters_describe(const char *root);
+
 #endif

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,110 @@
 #include "lib/log.h"
 #include "lib/own_state.h"
 #include "lib/person.h"
+#include "record/launch/launch_env.h"
+
+/* ---- the plan: what a launch needs beforehand, with the rights of the user who will run it ---- */
+
+static int program_check(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? -errno : 0;
+}
+
+/* Searches like execvp: skips files that may not be executed, and keeps that as the reason. */
+static int program_search(const char *name, const char *path, char **out)
+{
+	int err = -ENOENT, e;
+
+	for (;; path++) {
+		size_t len = strcspn(path, ":");
+		char *file = xasprintf("%.*s%s%s", (int)len, path, len ? "/" : "", name);
+
+		e = program_check(file);
+		if (!e) {
+			*out = file;
+			return 0;
+		}
+		free(file);
+		if (e == -EACCES)
+			err = e;
+		path += len;
+		if (!*path)
+			return err;
+	}
+}
+
+static int program_find(struct launch_plan *plan)
+{
+	const char *name = plan->argv[0], *path = launch_env_get(plan->envp, "PATH");
+	const char *who = plan->as ? plan->as->name : NULL;
+	int err;
+
+	if (!strchr(name, '/')) {
+		err = program_search(name, path ? path : "/usr/bin:/bin", &plan->program);
+		if (err)
+			log_error("cannot execute %s: %s in the PATH%s%s (%s)", name,
+				  err == -ENOENT ? "not found" : strerror(-err), who ? " of " : "",
+				  who ? who : "", path ? path : "not set");
+		return err;
+	}
+	err = program_check(name);
+	if (!err)
+		plan->program = xstrdup(name);
+	else
+		log_error("cannot execute %s%s%s: %s", name, who ? " as " : "", who ? who : "",
+			  strerror(-err));
+	return err;
+}
+
+/* Checks that the user may enter the current directory: sudo keeps ours. */
+static int directory_check(const struct person *as)
+{
+	char *cwd;
+	int err;
+
+	if (!as || !faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS))
+		return 0;
+	err = -errno;
+	cwd = getcwd(NULL, 0);
+	log_error("%s may not enter this directory%s%s%s: %s; change to another one, or run the "
+		  "command as root (--user root)",
+		  as->name, cwd ? " (" : "", cwd ? cwd : "", cwd ? ")" : "", strerror(-err));
+	free(cwd);
+	return err;
+}
+
+int launch_plan_make(char *const *argv, const struct person *as, bool behind,
+		     struct launch_plan *out)
+{
+	struct person_act act;
+	int err;
+
+	*out = (struct launch_plan){.argv = argv, .as = as};
+	out->envp = launch_env_make(as, behind);
+	err = person_act_begin(as, &act);
+	if (!err) {
+		err = directory_check(as);
+		if (!err)
+			err = program_find(out);
+		person_act_end(&act);
+	}
+	if (err)
+		launch_plan_release(out);
+	return err;
+}
+
+void launch_plan_release(struct launch_plan *plan)
+{
+	launch_env_free(plan->envp);
+	free(plan->program);
+	*plan = (struct launch_plan){0};
+}
 
 #define REAP_WAIT_MS 1000
 

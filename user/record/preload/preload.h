@@ -17,15 +17,13 @@
 
 #include "abi/config.h"
 #include "abi/preload.h"
+#include "target/code_file.h"
 
 struct launch_plan;
 struct kernel;
 struct pov_fn;
 struct pov_hdr;
 struct preload;
-
-struct library;
-typedef void preload_library_fn(void *ctx, const struct library *lib, uint64_t bias);
 
 struct preload_options {
 	const char *library; /* from preload_library_find */
@@ -50,11 +48,8 @@ struct preload_options {
 	 * until `settled`.
 	 */
 	void (*program)(void *ctx, pid_t pid, const char *path);
-	/*
-	 * Calls fn for each mapping of an MPI library in a process. bias is the address in the
-	 * process minus the address in the file.
-	 */
-	void (*libraries)(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx);
+	/* Calls fn for each traced library of a process. */
+	void (*libraries)(void *ctx, pid_t pid, library_place_fn *fn, void *fn_ctx);
 	/* Like bindings_get. */
 	void (*bindings)(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step);
 	/*

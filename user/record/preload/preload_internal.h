@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* State that preload.c, preload_threads.c and preload_requests.c share. */
+/* State that preload.c and preload_requests.c share. */
 #ifndef POV_RECORD_PRELOAD_INTERNAL_H
 #define POV_RECORD_PRELOAD_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "lib/map.h"
 #include "record/host/cycle_rate.h"
 #include "record/preload/preload.h"
-#include "record/preload/preload_pool.h"
+#include "record/preload/preload_area.h"
 
 #define ASKING_MAX (PRELOAD_POLLED - 1)
 
@@ -47,7 +47,7 @@ struct preload {
 	struct preload_counts gone; /* counts of freed pools */
 };
 
-/* ---- preload_threads.c ---- */
+/* ---- preload.c ---- */
 
 /* Reads the records of a process's threads. True if a ring was so full that it must be read soon. */
 bool preload_pool_read(struct preload *p, struct preload_pool *pool);

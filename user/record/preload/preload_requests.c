@@ -88,8 +88,9 @@ struct planning {
 	struct pov_preload_answer *answer;
 };
 
-static void library_plan(void *ctx, const struct library *lib, uint64_t bias)
+static void library_plan(void *ctx, const struct library_place *at)
 {
+	const struct library *lib = at->file->lib;
 	struct planning *pl = ctx;
 	struct pov_preload_answer *a = pl->answer;
 
@@ -97,7 +98,7 @@ static void library_plan(void *ctx, const struct library *lib, uint64_t bias)
 		return;
 	pl->pool->lib[lib->id] = true;
 	a->library[a->libraries++] = (struct pov_preload_library){
-		.bias = bias,
+		.bias = at->bias,
 		.first = pl->p->hooks[lib->id].first,
 		.cnt = (uint32_t)lib->hook_cnt,
 		.lib = lib->id,
@@ -158,8 +159,9 @@ struct missing {
 };
 
 /* Requests probes for hooked functions that do not begin with a jump. */
-static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
+static void library_missing(void *ctx, const struct library_place *at)
 {
+	const struct library *lib = at->file->lib;
 	struct missing *m = ctx;
 	uint16_t *row = xcalloc(lib->hook_cnt + 1, sizeof(*row));
 	size_t cnt = 0;
@@ -168,8 +170,8 @@ static void library_missing(void *ctx, const struct library *lib, uint64_t bias)
 	for (size_t i = 0; i < lib->hook_cnt; i++) {
 		const struct pov_hook *h = &lib->hooks[i];
 
-		if (pread(m->memory, &byte, 1, (off_t)(bias + h->address)) != 1 || byte != 0xe9 ||
-		    h->code[0] == 0xe9)
+		if (pread(m->memory, &byte, 1, (off_t)(at->bias + h->address)) != 1 ||
+		    byte != 0xe9 || h->code[0] == 0xe9)
 			row[cnt++] = h->row;
 	}
 	if (cnt) {

@@ -11,7 +11,7 @@
 #include "abi/event.h"
 #include "record/launch/launch_env.h"
 #include "lib/log.h"
-#include "record/preload/preload_pool.h"
+#include "record/preload/preload_area.h"
 #include "record/session.h"
 #include "record/session_priv.h"
 
@@ -39,7 +39,7 @@ static bool process_settled(void *ctx, pid_t pid)
 	return images_answered(s->images, pid);
 }
 
-static void process_libraries(void *ctx, pid_t pid, preload_library_fn *fn, void *fn_ctx)
+static void process_libraries(void *ctx, pid_t pid, library_place_fn *fn, void *fn_ctx)
 {
 	const struct session *s = ctx;
 

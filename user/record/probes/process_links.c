@@ -35,8 +35,9 @@ uint64_t process_links_file_key(uint64_t dev, uint64_t ino)
 
 /* ---- sets ---- */
 
-struct link_set *process_links_find(const struct process_links *pl, pid_t pid,
-				    const struct code_file *f)
+/* Finds a process's set for a file, borrowed until the next change. NULL: none. */
+static struct link_set *process_links_find(const struct process_links *pl, pid_t pid,
+					   const struct code_file *f)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
 

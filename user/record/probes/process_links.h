@@ -90,9 +90,6 @@ void process_links_exit(struct process_links *pl, pid_t pid, uint64_t end_ns);
 /* The process has made at least one traced call. */
 void process_links_call(struct process_links *pl, pid_t pid);
 
-/* Finds a process's set for a file, borrowed until the next change. NULL: none. */
-struct link_set *process_links_find(const struct process_links *pl, pid_t pid,
-				    const struct code_file *f);
 /* Calls fn for each set. fn may not add or drop sets. */
 void process_links_each(const struct process_links *pl, void (*fn)(void *ctx, struct link_set *set),
 			void *ctx);

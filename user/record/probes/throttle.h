@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Decides which functions are throttled, so that tracing costs no process more than the limit
- * (record --max-overhead). It takes numbers and returns numbers; session_throttle.c measures and
- * acts.
+ * (record --max-overhead). It takes numbers and returns numbers; the session measures and acts.
  *
  * While a process is above the limit, its costliest function that does not wait for others is only
  * counted; one that is counted already is detached. Both last for the rest of the recording, and

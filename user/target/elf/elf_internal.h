@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Shared by elf_file.c (segments), elf_symbols.c (names), elf_function.c and elf_pointer.c. No
- * other file includes it.
+ * Shared by elf_file.c (segments), elf_symbols.c (names) and elf_pointer.c. No other file includes
+ * it.
  */
 #ifndef POV_TARGET_ELF_ELF_INTERNAL_H
 #define POV_TARGET_ELF_ELF_INTERNAL_H

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_internal.h"
 
 #define RELR 19			    /* SHT_RELR, missing in older headers */
@@ -23,7 +24,7 @@ struct pointer {
 struct elf_pointers {
 	bool loaded;
 	struct pointer *v; /* sorted by address */
-	size_t cnt, room;
+	uint32_t cnt, room;
 };
 
 struct elf_pointers *elf_pointers_new(void)
@@ -41,11 +42,7 @@ void elf_pointers_free(struct elf_pointers *pointers)
 
 static void pointer_add(struct elf_pointers *p, uint64_t addr, uint64_t value)
 {
-	if (p->cnt == p->room) {
-		p->room = p->room ? 2 * p->room : 256;
-		p->v = xrealloc(p->v, p->room * sizeof(*p->v));
-	}
-	p->v[p->cnt++] = (struct pointer){addr, value};
+	*table_add(p->v, p->cnt, p->room) = (struct pointer){addr, value};
 }
 
 static void rela_load(const struct elf_file *f, Elf_Data *relocs)

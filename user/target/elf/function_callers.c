@@ -12,6 +12,7 @@
 
 #include "lib/log.h"
 #include "lib/map.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 
 #if defined(__x86_64__)
@@ -89,9 +90,9 @@ struct search {
 	const struct elf_file *f;
 	struct map seen; /* addresses of known functions */
 	uint64_t *queue; /* functions still to follow */
-	size_t queue_cnt, queue_room;
+	uint32_t queue_cnt, queue_room;
 	struct binding_step *step;
-	size_t cnt, room;
+	uint32_t cnt, room;
 };
 
 static bool is_binding(const struct elf_file *f)
@@ -115,11 +116,7 @@ static void function_queue(struct search *s, uint64_t addr)
 	if (map_get(&s->seen, addr) || s->queue_cnt == FUNCTIONS_MAX)
 		return;
 	map_set(&s->seen, addr, s);
-	if (s->queue_cnt == s->queue_room) {
-		s->queue_room = s->queue_room ? 2 * s->queue_room : 256;
-		s->queue = xrealloc(s->queue, s->queue_room * sizeof(*s->queue));
-	}
-	s->queue[s->queue_cnt++] = addr;
+	*table_add(s->queue, s->queue_cnt, s->queue_room) = addr;
 }
 
 /* Returns true for names of MPI functions and of other bindings. NULL is an unknown name. */
@@ -151,11 +148,7 @@ static void step_add(struct search *s, const struct x86_step *call)
 {
 	if (s->cnt == STEPS_MAX)
 		return;
-	if (s->cnt == s->room) {
-		s->room = s->room ? 2 * s->room : 256;
-		s->step = xrealloc(s->step, s->room * sizeof(*s->step));
-	}
-	s->step[s->cnt++] = (struct binding_step){
+	*table_add(s->step, s->cnt, s->room) = (struct binding_step){
 		.addr = call->addr + call->bytes,
 		.words = (uint32_t)call->depth.sp / 8,
 	};

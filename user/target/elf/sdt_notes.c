@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 
 #define OWNER "stapsdt"
@@ -29,7 +30,7 @@ struct reader {
 	const struct elf_file *f;
 	uint64_t base; /* address of .stapsdt.base; 0: the file has none */
 	struct sdt_note *note;
-	size_t cnt, room;
+	uint32_t cnt, room;
 };
 
 /* Converts the address of code to a file offset. */
@@ -89,11 +90,7 @@ static void note_add(struct reader *r, const char *desc, size_t bytes)
 
 	if (!note_parse(r, desc, bytes, &note))
 		return;
-	if (r->cnt == r->room) {
-		r->room = r->room ? 2 * r->room : 16;
-		r->note = xrealloc(r->note, r->room * sizeof(*r->note));
-	}
-	r->note[r->cnt++] = note;
+	*table_add(r->note, r->cnt, r->room) = note;
 }
 
 static size_t bytes_align(size_t bytes)

@@ -4,6 +4,7 @@
  * which the report makes its coverage. What a file defines decides whether it is traced, never its
  * name.
  */
+#include "lib/table.h"
 #include "target/helper/inspect.h"
 
 #include <bpf/bpf.h>
@@ -28,10 +29,10 @@
 struct site_list {
 	const json_t *tried; /* offsets of earlier sites in the library, or NULL */
 	struct link_site *site;
-	size_t cnt, room;
+	uint32_t cnt, room;
 	bool unwinds;	       /* as known so far, processes get probes on return instructions */
 	struct link_site *ret; /* sites at return instructions, which several functions may share */
-	size_t ret_cnt, ret_room;
+	uint32_t ret_cnt, ret_room;
 	json_t *missing; /* names of functions that the library lacks */
 	json_t *stepped; /* names of functions whose instruction is single-stepped */
 	unsigned int emulated;
@@ -39,7 +40,7 @@ struct site_list {
 	/* Sites of functions of the top layer that processes record themselves; NULL: none. */
 	struct site_list *left;
 	struct pov_hook *hook; /* hooks through which processes record these functions */
-	size_t hook_cnt, hook_room;
+	uint32_t hook_cnt, hook_room;
 };
 
 static struct site_list sites_new(const struct inspect_options *opt)
@@ -72,15 +73,6 @@ static bool site_known(const struct site_list *list, uint64_t offset)
 	return false;
 }
 
-static void return_add(struct site_list *list, uint64_t offset, uint64_t cookie)
-{
-	if (list->ret_cnt == list->ret_room) {
-		list->ret_room = list->ret_room ? 2 * list->ret_room : 256;
-		list->ret = xrealloc(list->ret, list->ret_room * sizeof(*list->ret));
-	}
-	list->ret[list->ret_cnt++] = (struct link_site){.offset = offset, .cookie = cookie};
-}
-
 /* Adds a function's return instructions. False if they are not all known. */
 static bool returns_add(struct site_list *list, const struct elf_file *elf,
 			const struct elf_symbol *sym, const struct probe_site *begin,
@@ -92,8 +84,10 @@ static bool returns_add(struct site_list *list, const struct elf_file *elf,
 	for (size_t i = 0; i < returns.cnt; i++)
 		fine &= returns.v[i].offset != begin->offset;
 	for (size_t i = 0; i < returns.cnt && fine; i++)
-		return_add(list, returns.v[i].offset,
-			   cookie | POV_COOKIE_PLACE(POV_PLACE_ENDS, returns.v[i].condition));
+		*table_add(list->ret, list->ret_cnt, list->ret_room) = (struct link_site){
+			.offset = returns.v[i].offset,
+			.cookie = cookie | POV_COOKIE_PLACE(POV_PLACE_ENDS, returns.v[i].condition),
+		};
 	return_sites_release(&returns);
 	return fine;
 }
@@ -120,11 +114,7 @@ static void site_add(struct site_list *list, const struct elf_file *elf,
 		list->emulated++;
 	else
 		json_array_append_new(list->stepped, json_string(name));
-	if (list->cnt == list->room) {
-		list->room = list->room ? 2 * list->room : 64;
-		list->site = xrealloc(list->site, list->room * sizeof(*list->site));
-	}
-	list->site[list->cnt++] = (struct link_site){
+	*table_add(list->site, list->cnt, list->room) = (struct link_site){
 		.offset = site.offset,
 		.cookie = POV_COOKIE(row, lib_id),
 		.alone = list->alone && list->alone[row],
@@ -188,11 +178,7 @@ static bool hook_add(struct site_list *list, const struct elf_file *elf,
 	}
 	if (hook_known(list, &h))
 		return true;
-	if (list->hook_cnt == list->hook_room) {
-		list->hook_room = list->hook_room ? 2 * list->hook_room : 256;
-		list->hook = xrealloc(list->hook, list->hook_room * sizeof(*list->hook));
-	}
-	list->hook[list->hook_cnt++] = h;
+	*table_add(list->hook, list->hook_cnt, list->hook_room) = h;
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Most files have no region. Their name tables show this before any symbol is loaded. */
+#include "lib/table.h"
 #include "target/helper/inspect.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 /* The sites found in a file. */
 struct region_sites {
 	struct link_site *site;
-	size_t cnt, room;
+	uint32_t cnt, room;
 	json_t *names;	 /* names of regions that have a site */
 	json_t *failed;	 /* names of regions with a site that cannot be probed */
 	json_t *reasons; /* the reasons: {name: text} */
@@ -68,11 +69,7 @@ static void site_add(struct region_sites *s, uint64_t offset, size_t region, uin
 		known->cookie |= place;
 		return;
 	}
-	if (s->cnt == s->room) {
-		s->room = s->room ? 2 * s->room : 8;
-		s->site = xrealloc(s->site, s->room * sizeof(*s->site));
-	}
-	s->site[s->cnt++] = (struct link_site){
+	*table_add(s->site, s->cnt, s->room) = (struct link_site){
 		.offset = offset,
 		.cookie = POV_COOKIE(region, 0) | place,
 	};

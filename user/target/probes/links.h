@@ -26,7 +26,7 @@ struct perf_probe {
 /* Zero-initialised, it is empty. */
 struct perf_probes {
 	struct perf_probe *v; /* owned; the descriptors are not closed with it */
-	size_t cnt, cap;
+	uint32_t cnt, cap;
 };
 
 /* How the kernel numbers its uprobes. */
@@ -35,16 +35,6 @@ struct perf_probe_kind {
 	uint64_t ret_bit; /* bit in the event's config: at return */
 };
 
-/* 0, or -errno: the kernel has no such events. */
-int perf_probe_kind_read(struct perf_probe_kind *out);
-/*
- * Attaches at an offset in a file, in one process (all its threads, on any CPU), or in all if pid
- * is 0. 0 or -errno.
- */
-int perf_probe_attach(const struct perf_probe_kind *kind, int prog_fd, bool ret, pid_t pid,
-		      const char *path, uint64_t offset, uint64_t cookie, struct perf_probe *out);
-/* Closes a probe. The last holder waits for grace periods, about 0.1 s. */
-void perf_probe_close(const struct perf_probe *probe);
 void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe);
 
 /*

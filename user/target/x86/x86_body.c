@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_walk.h"
 
@@ -79,11 +80,7 @@ static const char *step_add(struct x86_body *b, const struct x86_insn *insn)
 		return "it contains bytes that are not code";
 	s.next = x86_next_of(insn, &s.to);
 	b->label_taken |= insn_takes_label(b, insn);
-	if (b->cnt == b->room) {
-		b->room = b->room ? 2 * b->room : 256;
-		b->step = xrealloc(b->step, b->room * sizeof(*b->step));
-	}
-	b->step[b->cnt++] = s;
+	*table_add(b->step, b->cnt, b->room) = s;
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 struct x86_place {
 	uint64_t addr;
@@ -45,11 +46,7 @@ static void place_queue(struct x86_walk *w, struct x86_place *p)
 	if (p->queued)
 		return;
 	p->queued = true;
-	if (w->queue_cnt == w->queue_room) {
-		w->queue_room = w->queue_room ? 2 * w->queue_room : 64;
-		w->queue = xrealloc(w->queue, w->queue_room * sizeof(*w->queue));
-	}
-	w->queue[w->queue_cnt++] = p;
+	*table_add(w->queue, w->queue_cnt, w->queue_room) = p;
 }
 
 void x86_walk_reach(struct x86_walk *w, uint64_t addr, const void *state)

@@ -35,7 +35,7 @@ struct x86_walk {
 
 	struct x86_place **place; /* internal, by offset in the ranges */
 	struct x86_place **queue; /* internal */
-	size_t queue_cnt, queue_room;
+	uint32_t queue_cnt, queue_room;
 };
 
 /* Begins, or adds, a path at an address. */

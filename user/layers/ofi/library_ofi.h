@@ -5,8 +5,8 @@
  * messages and remote memory look alike; they are told apart by where in an endpoint the code
  * stores their addresses. x86-64 only.
  */
-#ifndef POV_LAYERS_OFI_LIBRARY_OFI_OPS_H
-#define POV_LAYERS_OFI_LIBRARY_OFI_OPS_H
+#ifndef POV_LAYERS_OFI_LIBRARY_OFI_H
+#define POV_LAYERS_OFI_LIBRARY_OFI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * private interface. But libibverbs copies each member to where programs look for it, and that
  * place is the same in all releases, so its code shows the offsets. x86-64 only.
  */
-#ifndef POV_LAYERS_VERBS_LIBRARY_VERBS_OPS_H
-#define POV_LAYERS_VERBS_LIBRARY_VERBS_OPS_H
+#ifndef POV_LAYERS_VERBS_LIBRARY_VERBS_H
+#define POV_LAYERS_VERBS_LIBRARY_VERBS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * (uct_iface_ops_t, uct/api/tl.h), whose last slots identify the transport. Finds those of
  * unreliable datagrams (ud_verbs, ud_mlx5); other transports export theirs.
  */
-#ifndef POV_LAYERS_UCT_LIBRARY_UCT_OPS_H
-#define POV_LAYERS_UCT_LIBRARY_UCT_OPS_H
+#ifndef POV_LAYERS_UCT_LIBRARY_UCT_H
+#define POV_LAYERS_UCT_LIBRARY_UCT_H
 
 #include <stdbool.h>
 

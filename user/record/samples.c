@@ -1,13 +1,65 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* See callers.h. */
-#include "record/callers.h"
+#include "record/samples.h"
 
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "abi/event.h"
 #include "lib/log.h"
 #include "lib/map.h"
+#include "povtrace.skel.h"
+#include "record/kernel.h"
 #include "target/unwind.h"
+
+/* Returns the link, which owns the clock, or NULL with errno. */
+static struct bpf_link *clock_attach(struct bpf_program *prog, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = POV_SAMPLES_HZ,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC), err;
+	struct bpf_link *link;
+
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event(prog, fd);
+	if (!link) {
+		err = errno;
+		close(fd);
+		errno = err;
+	}
+	return link;
+}
+
+void place_samples_attach(struct kernel *k)
+{
+	struct bpf_program *prog = k->skel->progs.place_sample;
+
+	for (int cpu = 0; bpf_program__autoload(prog) && cpu < libbpf_num_possible_cpus(); cpu++) {
+		struct bpf_link *link = clock_attach(prog, cpu);
+
+		if (link) {
+			kernel_keep(k, link);
+		} else if (errno != ENODEV) { /* an offline CPU */
+			log_info(
+				"ranks' code addresses are not sampled while they compute (CPU %d: "
+				"%s)",
+				cpu, strerror(errno));
+			return;
+		}
+	}
+}
+
+/* ---- callers ---- */
 
 #define PROCESSES_KEPT 1024 /* then all are read anew */
 #define PLACES 16384	    /* whose rules are kept; a power of two */
