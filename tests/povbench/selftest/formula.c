@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "core/classify_list.h"
+#include "core/classify.h"
 #include "selftest/pattern.h"
 
 #define NAME_BYTES 32

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/log.h"
-#include "core/classify_list.h"
+#include "core/classify.h"
 #include "selftest/formula.h"
 
 struct pattern {
