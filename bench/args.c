@@ -4,12 +4,12 @@
  * letters of the OSU benchmarks (-m, -i, -x, -W, -p, -c) mean the same here. Options that are not
  * given take their values from one of two presets.
  */
-#include "args.h"
+#include "run.h"
 
 #include "lib/human.h"
 #include "lib/log.h"
 #include "core/cpu_list.h"
-#include "core/json_put.h"
+#include "core/result_file.h"
 #include "core/sweep.h"
 
 #include <ctype.h>

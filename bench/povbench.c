@@ -4,14 +4,13 @@
  * only print work without a launcher. All others run on all ranks. Each rank reads the same command
  * line, and only rank 0 prints.
  */
-#include "args.h"
+#include "run.h"
 #include "lib/log.h"
 #include "lib/text.h"
 #include "compare/compare.h"
 #include "core/algorithm.h"
 #include "core/bench.h"
 #include "core/param_text.h"
-#include "run.h"
 #include "version.h"
 
 #include <errno.h>

@@ -7,25 +7,22 @@
  */
 #include "run.h"
 
-#include "args.h"
 #include "lib/human.h"
 #include "lib/log.h"
 #include "core/algorithm.h"
 #include "core/classify.h"
-#include "core/overlap_map_judge.h"
+#include "core/overlap_map.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
-#include "core/estimate.h"
-#include "core/gather.h"
+#include "core/bench.h"
 #include "core/host.h"
-#include "core/json_put.h"
+#include "core/result_file.h"
 #include "core/nodes.h"
 #include "core/param_text.h"
 #include "core/comm.h"
-#include "core/result_file.h"
-#include "core/result_print.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -55,7 +52,7 @@ struct session {
 	struct estimate_machine machine; /* rank 0 */
 	struct nodes nodes;
 	struct progress progress;
-	struct samples line; /* from the points of all maps (overlap_map_judge.h); rank 0; owned */
+	struct samples line; /* from the points of all maps (overlap_map.h); rank 0; owned */
 };
 
 /* ---- messages of rank 0 ---- */
@@ -125,8 +122,7 @@ static const char *feature_missing(uint32_t missing)
 /* True if the ranks are on suitable nodes for b; otherwise prints why not. */
 static bool nodes_fit(const struct session *s, const struct bench *b)
 {
-	int cnt = s->nodes.cnt,
-	    sharing = s->c->size < RANKS_PER_CORE_MAX ? s->c->size : RANKS_PER_CORE_MAX;
+	int cnt = s->nodes.cnt, sharing = core_sharing_most(s->c);
 	const char *left_out = s->plan->suite ? "left out: " : "";
 
 	if (b->nodes == BENCH_NODE_ONE && nodes_leading(&s->nodes) < sharing) {
@@ -255,9 +251,9 @@ static double core_wait_since(struct comm *c, uint64_t before)
 {
 	uint64_t now = core_wait_now(c);
 	bool known = before != UINT64_MAX && now != UINT64_MAX;
-	double unknown = gather_sum(c, !known), sum = gather_sum(c, known ? now - before : 0);
+	uint64_t unknown = comm_sum(c, !known), sum = comm_sum(c, known ? now - before : 0);
 
-	return unknown > 0 ? NAN : sum;
+	return unknown ? NAN : (double)sum;
 }
 
 static void result_set_effort(const struct bench *b, const struct comm *c, struct result *r,
@@ -322,24 +318,20 @@ static int take_part(struct session *s, const struct bench *b, struct comm *c)
 
 static int run_bench(struct session *s, const struct bench *b)
 {
-	int ranks = ranks_of(s, b), i, err;
+	int ranks = ranks_of(s, b), err;
 	struct comm *few;
 
 	if (ranks == s->c->size)
 		return take_part(s, b, s->c);
-	few = s->c->ops->first(s->c, ranks);
-	if (!few) {
-		rest_until_woken(s->c);
+	few = comm_few_begin(s->c, ranks);
+	if (!few)
 		return 0;
-	}
 	err = take_part(s, b, few);
-	few->ops->free(few);
-	for (i = ranks; !s->c->rank && i < s->c->size; i++)
-		rest_wake(s->c, i);
+	comm_few_end(s->c, few);
 	return err;
 }
 
-/* Prints the line (overlap_map_judge.h) of this machine, from all maps of the run. */
+/* Prints the line (overlap_map.h) of this machine, from all maps of the run. */
 static void map_line_print(const struct session *s)
 {
 	char *text = map_line_text(map_line(&s->line));
@@ -480,7 +472,7 @@ static bool cores_suffice(struct comm *c, const struct run_plan *plan)
 {
 	struct cpu_list own;
 	cpu_set_t mask;
-	double few;
+	uint64_t few;
 	bool one;
 
 	if (plan->opt.compute.cores != COMPUTE_ALL || c->features & COMM_VIRTUAL_TIME ||
@@ -489,9 +481,10 @@ static bool cores_suffice(struct comm *c, const struct run_plan *plan)
 	cpu_list_init(&own, &mask);
 	one = own.core_cnt == 1;
 	cpu_list_release(&own);
-	few = gather_sum(c, one);
+	few = comm_sum(c, one);
 	if (!c->rank && few > 0)
-		log_error("--compute-cores all: %.0f of %d ranks may use one core only; start them "
+		log_error("--compute-cores all: %" PRIu64
+			  " of %d ranks may use one core only; start them "
 			  "without binding (Open MPI: --bind-to none, MPICH: -bind-to none)",
 			  few, c->size);
 	return !comm_tell(c, few > 0);
@@ -502,7 +495,6 @@ int run_plan(struct comm *c, const struct run_plan *plan)
 	struct session s = {.c = c, .plan = plan};
 	int status = !cores_suffice(c, plan) || session_begin(&s);
 
-	samples_init(&s.line);
 	if (!status)
 		status = run_all(&s);
 	nodes_release(&s.nodes);

@@ -5,6 +5,7 @@
 
 #include "core/bench.h"
 #include "core/comm.h"
+#include "lib/option.h"
 
 #include <jansson.h>
 
@@ -23,5 +24,29 @@ int run_plan(struct comm *c, const struct run_plan *plan);
 
 /* All ranks call it. Rank 0 passes the object to add to, the others null. */
 void mpi_factors(struct comm *c, json_t *into);
+
+/* ---- command line (args.c) ---- */
+
+/* Parses the command line and translates it into options of benchmarks. */
+
+/* Options as typed; 0 and null: not given. */
+struct args {
+	const char *bytes, *compute, *step, *ci, *warmup, *load_cpus, *tasks, *algorithm;
+	uint64_t samples, samples_max, point_ns, threads, window, pairs, repeat;
+	int compute_kind, compute_cores; /* enum compute_kind, compute_cores */
+	bool bind, validate, keep_samples, quick, full, thread_multiple, peers, resume;
+	struct option_list only;
+	const char *output;
+};
+
+extern const struct option_def args_options[];
+
+/*
+ * Fills out for the benchmark that runs alone, or for a suite (null). Returns 0, or -EINVAL after
+ * printing the error.
+ */
+int args_read(const struct args *args, const struct bench *alone, struct bench_options *out);
+/* The options of a result, for people and for resuming. The caller owns it. */
+json_t *args_json(const struct bench_options *opt);
 
 #endif

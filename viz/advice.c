@@ -11,8 +11,7 @@
 #include "lib/human.h"
 #include "lib/log.h"
 #include "core/classify.h"
-#include "core/classify_list.h"
-#include "core/cpu_set.h"
+#include "core/cpu_list.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -44,10 +43,9 @@ struct classes {
 static struct classes classes_of(const struct result *points, double from)
 {
 	struct classes c = {0};
-	struct samples sizes;
+	struct samples sizes = {0};
 	size_t i;
 
-	samples_init(&sizes);
 	classify_values(points, "bytes", &sizes);
 	for (i = 0; i < sizes.cnt; i++) {
 		if (sizes.value[i] >= from && sizes.value[i] < BYTES_MOST)
@@ -62,11 +60,10 @@ static struct classes classes_of(const struct result *points, double from)
  */
 static double none_from(const struct result *points)
 {
-	struct samples sizes;
+	struct samples sizes = {0};
 	double from = NAN;
 	size_t i;
 
-	samples_init(&sizes);
 	classify_values(points, "bytes", &sizes);
 	for (i = sizes.cnt; i-- > 0;) {
 		enum classify_overlap class = CLASSIFY_UNJUDGED;

@@ -4,7 +4,7 @@
 
 VIZ_SRC := $(sort $(wildcard viz/*.c))
 # Of povbench what its sentences are made by and its lists read by, for advice.
-VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c json_put.c overlap_map_claim.c overlap_map_judge.c param_text.c result.c \
+VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c overlap_map.c param_text.c result.c \
 	stats.c)
 VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o $(BUILD)/obj/viz/gen/fabric_page_parts.o \
 	$(sort $(VIZ_BENCH_SRC:%.c=$(BUILD)/obj/%.o))

@@ -8,7 +8,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "core/overlap_map_judge.h"
+#include "core/overlap_map.h"
 
 #include <errno.h>
 #include <math.h>
@@ -118,11 +118,10 @@ static struct cell cell_of(const json_t *point, const char *name, const char *y_
 
 static double line_of(const struct data_result *r)
 {
-	struct samples s;
+	struct samples s = {0};
 	double line;
 	size_t i;
 
-	samples_init(&s);
 	for (i = 0; i < r->point_cnt; i++)
 		map_line_add(&s, r->point[i]);
 	line = map_line(&s);

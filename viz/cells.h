@@ -12,7 +12,7 @@
 
 enum cell_judged {
 	CELL_KNOWN,
-	CELL_UNKNOWN, /* the point shows little (core/overlap_map_judge.h) */
+	CELL_UNKNOWN, /* the point shows little (core/overlap_map.h) */
 	CELL_WRONG,   /* the value is impossible, beyond chance */
 	CELL_DIFFERS, /* a difference beyond the intervals */
 	CELL_ALIKE,   /* a difference within the intervals */

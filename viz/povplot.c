@@ -11,7 +11,7 @@
 #include "lib/file.h"
 #include "lib/log.h"
 #include "lib/option.h"
-#include "core/overlap_map_judge.h"
+#include "core/overlap_map.h"
 #include "version.h"
 
 #include <errno.h>
@@ -63,11 +63,10 @@ static void print_pictures(const struct data_result *r)
 /* Prints once what computation varies by, from all maps of a file. */
 static void print_line(const struct data *d, const struct data_file *file)
 {
-	struct samples s;
+	struct samples s = {0};
 	size_t i, k;
 	char *text;
 
-	samples_init(&s);
 	for (i = 0; i < d->result_cnt; i++) {
 		for (k = 0; d->result[i].file == file && k < d->result[i].point_cnt; k++)
 			map_line_add(&s, d->result[i].point[k]);

@@ -7,7 +7,7 @@
 #include "setting.h"
 
 #include "lib/log.h"
-#include "core/cpu_set.h"
+#include "core/cpu_list.h"
 
 #include <stdlib.h>
 #include <string.h>

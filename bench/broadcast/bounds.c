@@ -5,6 +5,29 @@
  */
 #include "broadcast/rooted.h"
 
+#define TAG_RING 34
+
+/* Mean time of one of M consecutive broadcasts, each followed by `apart`, which may be null. */
+static double bound_report(const struct rooted_case *rc, void *ctx)
+{
+	void (*apart)(struct comm * c) = *(void (**)(struct comm *))ctx;
+	struct comm *c = rc->comm;
+	uint64_t begin = c->ops->now_ns(c), i;
+
+	for (i = 0; i < rc->repeat; i++) {
+		rc->op->run(rc, 0);
+		if (apart)
+			apart(c);
+	}
+	return (double)(c->ops->now_ns(c) - begin) / (double)rc->repeat;
+}
+
+static void bound_measure(struct bench_run *run, const struct rooted_case *rc, const char *method,
+			  void (*apart)(struct comm *c))
+{
+	rooted_measure(run, rc, method, bound_report, &apart);
+}
+
 /* ---- send latency ---- */
 
 /*
@@ -12,21 +35,9 @@
  * broadcasts. It is not the latency but the gap g_0 between broadcasts at the root: a chain looks
  * the same with any number of tasks. It is included because many people report it.
  */
-
-static double send_latency_report(const struct rooted_case *rc, void *unused)
-{
-	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c), i;
-
-	(void)unused;
-	for (i = 0; i < rc->repeat; i++)
-		rc->op->run(rc, 0);
-	return (double)(c->ops->now_ns(c) - begin) / (double)rc->repeat;
-}
-
 static void send_latency_measure(struct bench_run *run, const struct rooted_case *rc)
 {
-	rooted_measure(run, rc, "send_latency", send_latency_report, NULL);
+	bound_measure(run, rc, "send_latency", NULL);
 }
 
 static const struct rooted_method send_latency = {.ops = rooted_bcasts,
@@ -47,28 +58,19 @@ const struct bench bench_bcast_send_latency = {
  * sends the root an acknowledgment. The result is an upper bound of the latency. With many tasks
  * it consists mostly of the acknowledgments, which the root receives one after the other.
  */
-
-static double ack_report(const struct rooted_case *rc, void *unused)
+static void all_acknowledge(struct comm *c)
 {
-	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c), i;
 	int k;
 
-	(void)unused;
-	for (i = 0; i < rc->repeat; i++) {
-		rc->op->run(rc, 0);
-		if (c->rank)
-			rooted_ack_send(c, 0);
-		else
-			for (k = 1; k < c->size; k++)
-				rooted_ack_recv(c, COMM_ANY);
-	}
-	return (double)(c->ops->now_ns(c) - begin) / (double)rc->repeat;
+	if (c->rank)
+		rooted_ack_send(c, 0);
+	for (k = 1; c->rank == 0 && k < c->size; k++)
+		rooted_ack_recv(c, COMM_ANY);
 }
 
 static void ack_measure(struct bench_run *run, const struct rooted_case *rc)
 {
-	rooted_measure(run, rc, "acknowledge", ack_report, NULL);
+	bound_measure(run, rc, "acknowledge", all_acknowledge);
 }
 
 static const struct rooted_method ack = {.ops = rooted_bcasts, .measure = ack_measure};
@@ -92,61 +94,31 @@ const struct bench bench_bcast_ack = {
  * "inefficient" one (figure 5), which is the same for every library. In the latter a word travels
  * twice around the ring of tasks, from task 0 to the last but one task of the second round.
  */
-
-#define TAG_RING 34
-
-static void ring_send(struct comm *c)
+static void library_barrier(struct comm *c)
 {
-	struct comm_msg m = {NULL, 0, COMM_CONTIGUOUS};
-
-	c->ops->send(c, &m, (c->rank + 1) % c->size, TAG_RING);
-}
-
-static void ring_recv(struct comm *c)
-{
-	struct comm_msg m = {NULL, 0, COMM_CONTIGUOUS};
-
-	c->ops->recv(c, &m, (c->rank + c->size - 1) % c->size, TAG_RING);
+	c->ops->coll(c, COMM_BARRIER, NULL, NULL, 0, 0);
 }
 
 /* When the word reaches task n - 2 for the second time, every task knows that all have arrived. */
 static void linear_barrier(struct comm *c)
 {
-	int last = c->size - 1;
+	int last = c->size - 1, next = (c->rank + 1) % c->size;
+	int before = (c->rank + last) % c->size;
 
 	if (c->rank)
-		ring_recv(c);
-	ring_send(c);
+		comm_await(c, before, TAG_RING);
+	comm_signal(c, next, TAG_RING);
 	if (c->rank == last)
 		return;
-	ring_recv(c);
+	comm_await(c, before, TAG_RING);
 	if (c->rank < last - 1)
-		ring_send(c);
-}
-
-static double barrier_report(const struct rooted_case *rc, void *ctx)
-{
-	struct comm *c = rc->comm;
-	const bool *linear = ctx;
-	uint64_t begin = c->ops->now_ns(c), i;
-
-	for (i = 0; i < rc->repeat; i++) {
-		rc->op->run(rc, 0);
-		if (*linear)
-			linear_barrier(c);
-		else
-			c->ops->coll(c, COMM_BARRIER, NULL, NULL, 0, 0);
-	}
-	return (double)(c->ops->now_ns(c) - begin) / (double)rc->repeat;
+		comm_signal(c, next, TAG_RING);
 }
 
 static void barrier_measure(struct bench_run *run, const struct rooted_case *rc)
 {
-	bool linear = false;
-
-	rooted_measure(run, rc, "barrier", barrier_report, &linear);
-	linear = true;
-	rooted_measure(run, rc, "barrier_linear", barrier_report, &linear);
+	bound_measure(run, rc, "barrier", library_barrier);
+	bound_measure(run, rc, "barrier_linear", linear_barrier);
 }
 
 static const struct rooted_method barrier = {

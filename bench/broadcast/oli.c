@@ -45,17 +45,6 @@ struct gap {
 #define REPEAT_MAX 100
 #define PS_PER_NS 1000 /* words carry picoseconds, to keep fractions of a ns */
 
-static void gap_init(struct gap *g)
-{
-	*g = (struct gap){.task = 0};
-	samples_init(&g->ns);
-}
-
-static void gap_release(struct gap *g)
-{
-	samples_release(&g->ns);
-}
-
 /* The first operation is not timed; after it all tasks are in step. */
 static double gap_report(const struct rooted_case *rc)
 {
@@ -79,7 +68,6 @@ static double gap_report(const struct rooted_case *rc)
 static void gap_take_longest(const struct samples *task, int cnt, struct gap *out)
 {
 	double longest = -1, median;
-	size_t k;
 	int i;
 
 	for (i = 0; i < cnt; i++) {
@@ -90,8 +78,7 @@ static void gap_take_longest(const struct samples *task, int cnt, struct gap *ou
 		out->task = i;
 	}
 	samples_clear(&out->ns);
-	for (k = 0; k < task[out->task].cnt; k++)
-		samples_add(&out->ns, task[out->task].value[k]);
+	samples_append(&out->ns, &task[out->task]);
 }
 
 /*
@@ -206,19 +193,6 @@ static double oli_report(const struct rooted_case *rc, void *ctx)
 	return e - rtl / 2;
 }
 
-/* Keeps only the samples of the test that is reported. */
-static void samples_cut(struct samples *s, size_t first, size_t cnt)
-{
-	struct samples cut;
-	size_t i;
-
-	samples_init(&cut);
-	for (i = first; i < first + cnt && i < s->cnt; i++)
-		samples_add(&cut, s->value[i]);
-	samples_release(s);
-	*s = cut;
-}
-
 static void report_task(struct bench_run *run, const struct rooted_case *rc, const char *method,
 			const struct oli *oli, const struct samples *s,
 			const struct rooted_outcome *outcome)
@@ -248,7 +222,6 @@ static void max_take(struct oli_max *max, const struct oli *oli, const struct sa
 		     const struct rooted_outcome *outcome)
 {
 	double median = stats_quantile(s, 0.5);
-	size_t i;
 
 	max->outcome.steady = max->outcome.steady && outcome->steady;
 	if (outcome->test_cnt > max->outcome.test_cnt)
@@ -259,21 +232,20 @@ static void max_take(struct oli_max *max, const struct oli *oli, const struct sa
 	max->task = oli->task;
 	max->above_gaps = gap_holds(&oli->gap, &oli->e);
 	samples_clear(&max->samples);
-	for (i = 0; i < s->cnt; i++)
-		samples_add(&max->samples, s->value[i]);
+	samples_append(&max->samples, s);
 }
 
 static void measure_task(struct bench_run *run, const struct rooted_case *rc, const char *method,
 			 struct oli *oli, uint64_t limit_ns, struct oli_max *max)
 {
 	struct rooted_outcome outcome;
-	struct samples s;
+	struct samples s = {0};
 
-	samples_init(&s);
 	samples_clear(&oli->e);
 	samples_clear(&oli->rtl);
 	outcome = rooted_reports(run, rc, oli_report, oli, limit_ns, &s);
 	if (rc->comm->rank == 0) {
+		/* Keep only the samples of the test that is reported. */
 		samples_cut(&oli->e, outcome.first, s.cnt);
 		samples_cut(&oli->rtl, outcome.first, s.cnt);
 		report_task(run, rc, method, oli, &s, &outcome);
@@ -308,17 +280,13 @@ static void oli_measure(struct bench_run *run, const struct rooted_case *rc, con
 	struct oli oli = {.direction = direction};
 	struct oli_max max = {.outcome.steady = true};
 
-	samples_init(&max.samples);
-	samples_init(&oli.e);
-	samples_init(&oli.rtl);
-	gap_init(&oli.gap);
 	if (direction == OLI_FROM_ROOT)
 		gap_measure(run, rc, limit_ns, &oli.gap);
 	for (oli.task = 1; oli.task < rc->comm->size; oli.task++)
 		measure_task(run, rc, method, &oli, limit_ns, &max);
 	if (rc->comm->rank == 0)
 		report_max(run, rc, method, &oli, &max);
-	gap_release(&oli.gap);
+	samples_release(&oli.gap.ns);
 	samples_release(&oli.rtl);
 	samples_release(&oli.e);
 	samples_release(&max.samples);

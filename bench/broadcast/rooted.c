@@ -5,10 +5,9 @@
  * synchronisation before each report tells all of these tasks whether there is another report.
  */
 #include "broadcast/rooted.h"
-#include "broadcast/algorithms.h"
 #include "lib/human.h"
 #include "lib/log.h"
-#include "core/estimate.h"
+#include "core/bench.h"
 #include "core/param_text.h"
 #include "core/comm.h"
 #include "core/sweep.h"
@@ -24,15 +23,76 @@
 #define TESTS_MAX 3
 #define SETTLE_OPERATIONS 100 /* before the first report, unless the options set it */
 #define STEADY_PCT 3.0
-#define TAG_ACK 32
+enum { TAG_BCAST = 31, TAG_ACK };
 #define BUFFER_BYTES_MAX (256 << 20)
 #define SEED 1999 /* of the data for validation */
 
+/* ---- broadcasts ---- */
+
+/*
+ * Broadcasts that serve to judge the methods (de Supinski & Karonis 1999, sections 2 and 3). The
+ * library's broadcast has an unknown pattern. The latency of the three others follows from their
+ * pattern: a chain upwards (n - 1 hops), the same chain downwards, and a binomial tree (about log2
+ * n). Each sends in the order of the paper's drawings, with blocking calls. A task returns as soon
+ * as it has passed the message on, so the next broadcast may follow immediately. That is what
+ * misleads most methods.
+ */
+enum bcast_algorithm {
+	BCAST_LIBRARY,
+	BCAST_LINEAR,	/* task i receives from i - 1, the root sends to root + 1 */
+	BCAST_BACKWARD, /* task i receives from i + 1, the root sends to root - 1 */
+	BCAST_BINOMIAL, /* MPICH's: each task passes on to the farthest first */
+};
+
+/* Sends along the chain of neighbours in direction step, 1 or -1. */
+static void run_chain(struct comm *c, const struct comm_msg *m, int root, int step)
+{
+	int next = (c->rank + step + c->size) % c->size;
+	int before = (c->rank - step + c->size) % c->size;
+
+	if (c->rank != root)
+		c->ops->recv(c, m, before, TAG_BCAST);
+	if (next != root)
+		c->ops->send(c, m, next, TAG_BCAST);
+}
+
+/*
+ * Task v, counted from the root, receives from (v without its lowest bit) and serves the bits
+ * below.
+ */
+static void run_binomial(struct comm *c, const struct comm_msg *m, int root)
+{
+	int v = (c->rank - root + c->size) % c->size, bit = 1;
+
+	while (bit < c->size && !(v & bit))
+		bit <<= 1;
+	if (v)
+		c->ops->recv(c, m, (v - bit + root) % c->size, TAG_BCAST);
+	while ((bit >>= 1)) {
+		if (v + bit < c->size)
+			c->ops->send(c, m, (v + bit + root) % c->size, TAG_BCAST);
+	}
+}
+
 static void run_bcast(const struct rooted_case *rc, int root)
 {
-	void *buf = rc->comm->rank == root ? rc->out : rc->in;
+	struct comm *c = rc->comm;
+	struct comm_msg m = {c->rank == root ? rc->out : rc->in, rc->bytes, COMM_CONTIGUOUS};
 
-	bcast_run(rc->comm, (enum bcast_algorithm)rc->op->which, buf, rc->bytes, root);
+	switch (rc->op->which) {
+	case BCAST_LIBRARY:
+		c->ops->coll(c, COMM_BCAST, m.buf, m.buf, m.bytes, root);
+		break;
+	case BCAST_LINEAR:
+		run_chain(c, &m, root, 1);
+		break;
+	case BCAST_BACKWARD:
+		run_chain(c, &m, root, -1);
+		break;
+	case BCAST_BINOMIAL:
+		run_binomial(c, &m, root);
+		break;
+	}
 }
 
 const struct rooted_op rooted_bcasts[] = {
@@ -42,6 +102,8 @@ const struct rooted_op rooted_bcasts[] = {
 	{"bcast", "binomial", false, run_bcast, BCAST_BINOMIAL},
 	{0},
 };
+
+/* ---- the sweep ---- */
 
 static size_t tasks_cnt(const struct bench_run *run)
 {
@@ -129,9 +191,7 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 	memset(rc.out, 0, room);
 	for (rc.op = ops; rc.op->op; rc.op++) {
 		run_case(st, &rc);
-		st->done++;
-		if (c->rank == 0 && st->run->progress)
-			st->run->progress(st->run->progress_ctx, st->done, st->all);
+		bench_progress(st->run, ++st->done, st->all);
 	}
 	free(rc.in);
 	free(rc.out);
@@ -179,22 +239,18 @@ int rooted_run(struct bench_run *run)
 	const struct rooted_method *method = run->bench->method;
 	struct sweep_state st = {.run = run, .method = method};
 	struct comm *all = run->comm, *c;
-	int n = 0, rank, err = check_tasks(run);
+	int n = 0, err = check_tasks(run);
 
 	if (err)
 		return err;
 	sizes_init(&st.sizes, run);
 	st.all = tasks_cnt(run) * st.sizes.cnt * op_cnt(method->ops);
 	while ((n = tasks_next(run->opt->tasks, n, all->size))) {
-		c = all->ops->first(all, n);
-		if (!c) {
-			rest_until_woken(all);
+		c = comm_few_begin(all, n);
+		if (!c)
 			continue;
-		}
 		run_tasks(&st, c, method->ops);
-		for (rank = n; all->rank == 0 && rank < all->size; rank++)
-			rest_wake(all, rank);
-		c->ops->free(c);
+		comm_few_end(all, c);
 	}
 	sweep_release(&st.sizes);
 	return 0;
@@ -224,6 +280,8 @@ uint64_t rooted_estimate_ns(const struct bench_run *run)
 	sweep_release(&sizes);
 	return (uint64_t)ns;
 }
+
+/* ---- the stop rule ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -298,10 +356,9 @@ static void warm_up(struct bench_run *run, const struct rooted_case *rc,
 
 static struct rooted_outcome tests_outcome(const struct tests *t, struct samples *out)
 {
-	size_t i;
+	const struct samples best = {.value = t->all.value + t->best, .cnt = t->best_cnt};
 
-	for (i = 0; i < t->best_cnt; i++)
-		samples_add(out, t->all.value[t->best + i]);
+	samples_append(out, &best);
 	return (struct rooted_outcome){
 		.steady = t->best_steady,
 		.test_cnt = t->cnt,
@@ -320,7 +377,6 @@ struct rooted_outcome rooted_reports(struct bench_run *run, const struct rooted_
 	uint64_t begin;
 	double ns;
 
-	samples_init(&tests.all);
 	if (warmup_of(run->opt))
 		warm_up(run, rc, report, ctx);
 	begin = c->ops->now_ns(c);
@@ -335,6 +391,8 @@ struct rooted_outcome rooted_reports(struct bench_run *run, const struct rooted_
 	samples_release(&tests.all);
 	return outcome;
 }
+
+/* ---- for methods ---- */
 
 struct result_point *rooted_point_add(struct bench_run *run, const struct rooted_case *rc,
 				      const char *method)
@@ -360,9 +418,8 @@ void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const c
 {
 	struct rooted_outcome outcome;
 	struct result_point *p;
-	struct samples s;
+	struct samples s = {0};
 
-	samples_init(&s);
 	outcome = rooted_reports(run, rc, report, ctx, rc->time_ns, &s);
 	if (rc->comm->rank == 0) {
 		p = rooted_point_add(run, rc, method);
@@ -374,14 +431,10 @@ void rooted_measure(struct bench_run *run, const struct rooted_case *rc, const c
 
 void rooted_ack_send(struct comm *c, int task)
 {
-	struct comm_msg m = {NULL, 0, COMM_CONTIGUOUS};
-
-	c->ops->send(c, &m, task, TAG_ACK);
+	comm_signal(c, task, TAG_ACK);
 }
 
 void rooted_ack_recv(struct comm *c, int task)
 {
-	struct comm_msg m = {NULL, 0, COMM_CONTIGUOUS};
-
-	c->ops->recv(c, &m, task, TAG_ACK);
+	comm_await(c, task, TAG_ACK);
 }

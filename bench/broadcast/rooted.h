@@ -35,7 +35,7 @@ struct rooted_case {
 	uint64_t time_ns; /* time limit for this case; 0: none */
 };
 
-/* The library's broadcast and ours (algorithms.h). */
+/* The library's broadcast and ours. */
 extern const struct rooted_op rooted_bcasts[];
 
 struct rooted_method {

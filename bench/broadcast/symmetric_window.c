@@ -100,10 +100,9 @@ static void method(struct bench_run *run, const struct rooted_case *rc)
 	struct comm *c = rc->comm;
 	struct result_point *p;
 	struct start_window w;
-	struct samples s;
+	struct samples s = {0};
 	uint64_t error_ns;
 
-	samples_init(&s);
 	start_window_init(c, &w);
 	take_samples(run, rc, &w, &s);
 	error_ns = start_window_clock_error_ns(c, &w);

@@ -6,9 +6,6 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
-#include "compare/factors.h"
-#include "compare/show.h"
-#include "compare/spread.h"
 #include "core/param_text.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * never equal; they count as different if their medians differ by 2 % or more. The date of a
  * launch does not count.
  */
-#include "compare/factors.h"
+#include "compare/compare.h"
 
 #include "lib/log.h"
 #include "core/stats.h"
@@ -73,12 +73,11 @@ static bool all_real(const json_t *list)
 
 static double median_of(const json_t *list)
 {
-	struct samples s;
+	struct samples s = {0};
 	const json_t *one;
 	double median;
 	size_t i;
 
-	samples_init(&s);
 	json_array_foreach(list, i, one) samples_add(&s, json_number_value(one));
 	median = stats_quantile(&s, 0.5);
 	samples_release(&s);

@@ -5,14 +5,14 @@
  * of another. Then there are several families, and each p is multiplied by their number
  * (Bonferroni). So at most one comparison of equal launches in fifty reports any difference.
  */
-#include "compare/judge.h"
+#include "compare/compare.h"
 
 #include "lib/log.h"
 #include "lib/rank_interval.h"
-#include "compare/permute.h"
 #include "core/stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,23 +33,9 @@ size_t interval_order(size_t n, size_t m)
 	return (size_t)fmax(0, floor(pairs / 2 - Z_95 * sqrt(pairs * (double)(n + m + 1) / 12)));
 }
 
-static double median_of(const double *value, size_t cnt)
-{
-	const struct samples s = {.value = (double *)value, .cnt = cnt, .room = cnt};
-
-	return stats_quantile(&s, 0.5);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m, size_t order)
 {
-	struct ratio out = {.value = median_of(b, m) / median_of(a, n)};
+	struct ratio out = {.value = stats_median(b, m) / stats_median(a, n)};
 	double *all = xmalloc(n * m * sizeof(*all));
 	size_t i, k;
 
@@ -57,7 +43,7 @@ struct ratio interval_ratio(const double *a, size_t n, const double *b, size_t m
 		for (k = 0; k < m; k++)
 			all[i * m + k] = b[k] / a[i];
 	}
-	qsort(all, n * m, sizeof(*all), compare_values);
+	qsort(all, n * m, sizeof(*all), stats_compare);
 	order = order ? order : 1;
 	/*
 	 * The interval belongs to the median of all ratios, which may differ from the medians'
@@ -270,4 +256,226 @@ const char *judge_verdict_name(enum verdict v)
 	};
 
 	return names[v];
+}
+
+/* ---- exchanging launches ---- */
+
+/*
+ * A point's statistic is Student's t of the logarithms. A small number is added to the divisor, so
+ * that a point that hardly varies does not become the largest by a tiny difference. With centred
+ * values, t follows from one sum over the second set.
+ */
+
+#define ALL_MAX 10000.0	   /* up to this many exchanges are all tried */
+#define DRAWN 9999	   /* number of drawn exchanges otherwise */
+#define SPREAD_LEAST 0.001 /* of the logarithm: 0.1 % */
+#define SEED 20161116u
+#define EXACT 1e-9 /* values that differ by rounding count as equal */
+
+struct test {
+	double *centred; /* [point × cnt] */
+	double *squares; /* of each point, about its mean */
+	size_t point_cnt, n, m, cnt;
+	size_t *in_b;	 /* the m launches of the second set */
+	size_t *order;	 /* points, in descending order of |t| */
+	double *shown;	 /* |t| of the actual sets, by order */
+	size_t *reached; /* number of exchanges with as large a |t|, by order */
+};
+
+static double exchange_cnt(size_t n, size_t m)
+{
+	double all = 1;
+	size_t i;
+
+	for (i = 1; i <= n; i++)
+		all *= (double)(m + i) / (double)i;
+	return round(all);
+}
+
+double permute_least_p(size_t n, size_t m)
+{
+	double all = exchange_cnt(n, m);
+
+	if (!n || !m || n + m < 3)
+		return 1;
+	if (all > ALL_MAX)
+		return 1.0 / (DRAWN + 1);
+	/* With sets of equal size, exchanging all launches gives the same |t|. */
+	return (n == m ? 2 : 1) / all;
+}
+
+static void values_centre(struct test *t, const double *value)
+{
+	size_t i, k;
+
+	for (i = 0; i < t->point_cnt; i++) {
+		const double *v = value + i * t->cnt;
+		double *c = t->centred + i * t->cnt, mean = 0;
+
+		for (k = 0; k < t->cnt; k++)
+			mean += v[k] / (double)t->cnt;
+		for (k = 0; k < t->cnt; k++) {
+			c[k] = v[k] - mean;
+			t->squares[i] += c[k] * c[k];
+		}
+	}
+}
+
+static double point_t(const struct test *t, size_t point)
+{
+	double share = 1 / (double)t->n + 1 / (double)t->m, sum = 0, apart, within;
+	const double *c = t->centred + point * t->cnt;
+	size_t k;
+
+	for (k = 0; k < t->m; k++)
+		sum += c[t->in_b[k]];
+	apart = sum * share;
+	within = fmax(0, t->squares[point] - apart * apart / share);
+	within = sqrt(within / (double)(t->cnt - 2));
+	return fabs(apart) / ((within + SPREAD_LEAST) * sqrt(share));
+}
+
+struct place {
+	double shown;
+	size_t point;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->shown != y->shown)
+		return x->shown < y->shown ? 1 : -1;
+	return x->point < y->point ? -1 : x->point > y->point;
+}
+
+static void find_order(struct test *t)
+{
+	struct place *place = xcalloc(t->point_cnt, sizeof(*place));
+	size_t i;
+
+	for (i = 0; i < t->point_cnt; i++)
+		place[i] = (struct place){point_t(t, i), i};
+	qsort(place, t->point_cnt, sizeof(*place), compare_places);
+	for (i = 0; i < t->point_cnt; i++) {
+		t->order[i] = place[i].point;
+		t->shown[i] = place[i].shown;
+	}
+	free(place);
+}
+
+/* Compares each point with the largest |t| among itself and the points below it. */
+static void exchange_count(struct test *t)
+{
+	double most = 0;
+	size_t i;
+
+	for (i = t->point_cnt; i-- > 0;) {
+		most = fmax(most, point_t(t, t->order[i]));
+		t->reached[i] += most >= t->shown[i] - EXACT;
+	}
+}
+
+/* The next choice of m of cnt, in lexical order; false after the last one. */
+static bool next_choice(struct test *t)
+{
+	size_t i = t->m;
+
+	while (i > 0 && t->in_b[i - 1] == t->cnt - t->m + i - 1)
+		i--;
+	if (!i)
+		return false;
+	t->in_b[i - 1]++;
+	for (; i < t->m; i++)
+		t->in_b[i] = t->in_b[i - 1] + 1;
+	return true;
+}
+
+/* Floyd's algorithm: draws m of cnt, with all choices equally probable. */
+static void draw_choice(struct test *t, uint64_t *seed)
+{
+	size_t i, k, pick;
+
+	for (i = 0; i < t->m; i++) {
+		size_t last = t->cnt - t->m + i;
+
+		pick = (size_t)(random_unit(seed) * (double)(last + 1));
+		for (k = 0; k < i && t->in_b[k] != pick; k++)
+			;
+		t->in_b[i] = k < i ? last : pick;
+	}
+}
+
+static double count_all(struct test *t)
+{
+	double all = 0;
+	size_t i;
+
+	for (i = 0; i < t->m; i++)
+		t->in_b[i] = i;
+	do {
+		exchange_count(t);
+		all++;
+	} while (next_choice(t));
+	return all;
+}
+
+static double count_drawn(struct test *t)
+{
+	uint64_t seed = SEED;
+	size_t i;
+
+	for (i = 0; i < t->point_cnt; i++)
+		t->reached[i] = 1; /* the actual sets */
+	for (i = 0; i < DRAWN; i++) {
+		draw_choice(t, &seed);
+		exchange_count(t);
+	}
+	return DRAWN + 1;
+}
+
+static void test_init(struct test *t, const double *value, size_t point_cnt, size_t n, size_t m)
+{
+	size_t k;
+
+	*t = (struct test){.point_cnt = point_cnt, .n = n, .m = m, .cnt = n + m};
+	t->centred = xcalloc(point_cnt * t->cnt, sizeof(*t->centred));
+	t->squares = xcalloc(point_cnt, sizeof(*t->squares));
+	t->in_b = xcalloc(m, sizeof(*t->in_b));
+	t->order = xcalloc(point_cnt, sizeof(*t->order));
+	t->shown = xcalloc(point_cnt, sizeof(*t->shown));
+	t->reached = xcalloc(point_cnt, sizeof(*t->reached));
+	for (k = 0; k < m; k++)
+		t->in_b[k] = n + k;
+	values_centre(t, value);
+	find_order(t);
+}
+
+static void test_release(struct test *t)
+{
+	free(t->centred);
+	free(t->squares);
+	free(t->in_b);
+	free(t->order);
+	free(t->shown);
+	free(t->reached);
+}
+
+void permute_test(const double *value, size_t point_cnt, size_t n, size_t m, double *p)
+{
+	double all, most = 0;
+	struct test t;
+	size_t i;
+
+	for (i = 0; i < point_cnt; i++)
+		p[i] = 1;
+	if (!point_cnt || !n || !m || n + m < 3)
+		return;
+	test_init(&t, value, point_cnt, n, m);
+	all = exchange_cnt(n, m) > ALL_MAX ? count_drawn(&t) : count_all(&t);
+	for (i = 0; i < point_cnt; i++) {
+		most = fmax(most, (double)t.reached[i] / all);
+		p[t.order[i]] = most;
+	}
+	test_release(&t);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* All benchmarks of both files share the risk of naming launches that do not differ. */
-#include "compare/spread.h"
+#include "compare/compare.h"
 
 #include "lib/log.h"
-#include "compare/factors.h"
-#include "compare/random.h"
 #include "core/param_text.h"
 #include "core/stats.h"
 
@@ -24,20 +22,6 @@
 #define SEED 19991106u
 #define SPREAD_LEAST 0.001 /* 0.1 %, added to the divisor, for launches that hardly vary */
 
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median_of(double *value, size_t cnt)
-{
-	const struct samples s = {.value = value, .cnt = cnt, .room = cnt};
-
-	return stats_quantile(&s, 0.5);
-}
-
 /* The caller frees. */
 static double *find_places(const double *value, size_t point_cnt, size_t cnt)
 {
@@ -50,12 +34,12 @@ static double *find_places(const double *value, size_t point_cnt, size_t cnt)
 
 		for (k = 0; k < cnt; k++)
 			one[k] = value[i * cnt + k];
-		middle = median_of(one, cnt);
+		middle = stats_median(one, cnt);
 		for (k = 0; k < cnt; k++)
 			from[k * point_cnt + i] = one[k] - middle;
 	}
 	for (k = 0; k < cnt; k++)
-		place[k] = median_of(from + k * point_cnt, point_cnt);
+		place[k] = stats_median(from + k * point_cnt, point_cnt);
 	free(from);
 	free(one);
 	return place;
@@ -98,7 +82,7 @@ static double cut_chance(double far, size_t cnt)
 	for (i = 0; i < DRAWN; i++) {
 		for (k = 0; k < cnt; k++)
 			value[k] = random_normal(&seed);
-		qsort(value, cnt, sizeof(*value), compare_values);
+		qsort(value, cnt, sizeof(*value), stats_compare);
 		reached += best_cut(value, cnt, 0, &cut) >= far;
 	}
 	free(value);
@@ -118,11 +102,11 @@ bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level,
 	sorted = xmalloc(cnt * sizeof(*sorted));
 	for (i = 0; i < cnt; i++)
 		sorted[i] = place[i];
-	qsort(sorted, cnt, sizeof(*sorted), compare_values);
+	qsort(sorted, cnt, sizeof(*sorted), stats_compare);
 	far = best_cut(sorted, cnt, SPREAD_LEAST, &cut);
 	slower_named = cnt - cut <= cut;
 	border = sorted[cut];
-	out->ratio = exp(median_of(sorted + cut, cnt - cut) - median_of(sorted, cut));
+	out->ratio = exp(stats_median(sorted + cut, cnt - cut) - stats_median(sorted, cut));
 	if (out->ratio - 1 >= APART_LEAST) {
 		out->p = cut_chance(far, cnt);
 		found = out->p <= level;

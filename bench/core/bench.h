@@ -15,7 +15,7 @@
 struct bench_options {
 	uint64_t bytes_min, bytes_max;		 /* message sizes */
 	uint64_t compute_min_ns, compute_max_ns; /* computation times */
-	/* Ends a size's computation times where its ratio becomes unknown (overlap_map_judge.h). */
+	/* Ends a size's computation times where its ratio becomes unknown (overlap_map.h). */
 	bool compute_told;
 	double step;	      /* factor between neighbours on both axes, √2 by default */
 	uint64_t samples;     /* of a point, at least */
@@ -29,7 +29,7 @@ struct bench_options {
 	uint64_t window;       /* requests pending at once; 0: the benchmark's default */
 	uint64_t pairs;	       /* of ranks (message_rate); 0: half of the ranks */
 	uint64_t repeat;       /* M of the broadcast methods */
-	const char *tasks;     /* sizes of the broadcast group (tasks.h); null: 2, 4, 8 … all */
+	const char *tasks;     /* sizes of the broadcast group (sweep.h); null: 2, 4, 8 … all */
 	bool bind;	       /* bind the load's threads, a processing unit each */
 	const char *load_cpus; /* bind them to these (hwloc's list syntax); null: all */
 	const char *algorithm; /* the library's algorithm, by value (algorithm.h); null: default */
@@ -45,10 +45,9 @@ struct bench_run {
 	const struct bench_options *opt;
 	struct result *result; /* rank 0 only writes; null on the others */
 	bool resume; /* the result may already have points (resume_has); same on all ranks */
-	/* Reports progress on rank 0: `done` of `all` points. */
-	void (*progress)(void *ctx, size_t done, size_t all);
+	void (*progress)(void *ctx, size_t done, size_t all); /* see bench_progress */
 	void *progress_ctx;
-	const struct estimate_machine *machine; /* for estimates (estimate.h); null: unknown */
+	const struct estimate_machine *machine; /* for estimates; null: unknown */
 };
 
 /* The nodes on which a benchmark's ranks may run. */
@@ -92,6 +91,14 @@ extern const struct bench *const benches[]; /* by name; ends with NULL */
 /* Finds a benchmark by either of its names; null if there is none. */
 const struct bench *bench_find(const char *name);
 bool bench_is(const struct bench *b, const char *name);
+
+/* Reports progress: `done` of `all` points. Only rank 0 prints it. */
+void bench_progress(const struct bench_run *run, size_t done, size_t all);
+/*
+ * True if `povtrace clock` serves all ranks, so that libpov's clocks can be read. If not, rank 0
+ * reports that these clocks will be missing. All ranks call it and get the same answer.
+ */
+bool bench_clocks_served(struct bench_run *run);
 
 /* ---- taking samples (measure.c) ---- */
 
@@ -146,6 +153,11 @@ void *bench_buffer_new(size_t bytes, enum comm_layout layout);
 void bench_buffer_fill(void *buf, size_t bytes, enum comm_layout layout, uint32_t seed);
 /* Ends the program with a message on wrong data. */
 void bench_buffer_check(const void *buf, size_t bytes, enum comm_layout layout, uint32_t seed);
+/*
+ * Checks received data and then overwrites it, so that a next message with the same data that never
+ * arrives is detected.
+ */
+void bench_msg_check(const struct comm_msg *m, uint32_t seed);
 
 /*
  * True if the point with these parameters was measured earlier. It is then in the result and must
@@ -159,5 +171,34 @@ bool resume_has(struct bench_run *run, const struct result_axis *axis, size_t ax
  */
 bool resume_has_all(struct bench_run *run, const struct result_axis axes[2], const uint64_t *value,
 		    size_t cnt);
+
+/* ---- duration of a run, for estimate_ns ---- */
+
+/* Assumed cost of a message until something has been measured. */
+#define ESTIMATE_LATENCY_NS 20000
+#define ESTIMATE_BYTES_PER_NS 1
+
+/* Cost of waiting on this machine. */
+struct estimate_machine {
+	int node_ranks, core_cnt; /* of rank 0's node */
+	/* Time of a synchronisation of two ranks on one core: some us if the library yields. */
+	double shared_ns;
+};
+
+/* Measures shared_ns; all ranks call it, rank 0 has the result. */
+void estimate_probe(struct comm *c, struct estimate_machine *out);
+/*
+ * True if ranks outnumber cores and the library does not yield: the scheduler then sets the times.
+ */
+bool estimate_crowded(const struct estimate_machine *m, int ranks);
+
+/*
+ * Time of a point whose samples take sample_ns each. Warm-up and the least samples have no limit.
+ */
+double estimate_point_ns(const struct bench_options *opt, double sample_ns);
+/* Extra time, beyond a latency, that this many ranks wait for each other; 0 if each has a core. */
+double estimate_wait_ns(const struct bench_run *run, int ranks);
+/* The same for ranks that share one core. */
+double estimate_shared_wait_ns(const struct bench_run *run, int ranks);
 
 #endif

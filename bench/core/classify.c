@@ -1,18 +1,86 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Writes the sentence of a result by its kind. A rule of more than one function has a file of its
- * own (classify_map.c and others). All rules are described in classify.h.
+ * Writes the sentence of a result by its kind. The longest rules have files of their own
+ * (classify_map.c, classify_load.c). All rules are described in classify.h.
  */
 #include "core/classify.h"
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "core/classify_list.h"
 #include "core/param_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- selecting points, joining parts of sentences ---- */
+
+void classify_values(const struct result *r, const char *param, struct samples *out)
+{
+	size_t i, kept = 0;
+	double v;
+
+	samples_clear(out);
+	for (i = 0; i < result_point_cnt(r); i++) {
+		v = result_number(result_point_at(r, i), param);
+		if (!isnan(v))
+			samples_add(out, v);
+	}
+	if (!out->cnt)
+		return;
+	qsort(out->value, out->cnt, sizeof(*out->value), stats_compare);
+	for (i = 1; i < out->cnt; i++) {
+		if (out->value[i] > out->value[kept])
+			out->value[++kept] = out->value[i];
+	}
+	out->cnt = kept + 1;
+}
+
+bool classify_is(const struct result *r, size_t idx, const char *param, double value)
+{
+	return fabs(result_number(result_point_at(r, idx), param) - value) < 0.5;
+}
+
+const char *classify_text(const struct result *r, size_t idx, const char *param)
+{
+	const json_t *points = json_object_get(result_json(r), "points");
+	const char *text = json_string_value(json_object_get(json_array_get(points, idx), param));
+
+	return text ? text : "";
+}
+
+char *classify_joined(char *text, char *more, const char *separator)
+{
+	char *both;
+
+	if (!text)
+		return more;
+	both = xasprintf("%s%s%s", text, separator, more);
+	free(text);
+	free(more);
+	return both;
+}
+
+static double end_of(const struct result *r, const char *param, bool last)
+{
+	struct samples s = {0};
+	double v;
+
+	classify_values(r, param, &s);
+	v = s.cnt ? s.value[last ? s.cnt - 1 : 0] : NAN;
+	samples_release(&s);
+	return v;
+}
+
+double classify_first(const struct result *r, const char *param)
+{
+	return end_of(r, param, false);
+}
+
+double classify_last(const struct result *r, const char *param)
+{
+	return end_of(r, param, true);
+}
 
 #define STENCIL_LIKE 4.0  /* greatest factor between T_comm and T_comp */
 #define STENCIL_WIDTH 0.5 /* greatest width of the overlap's interval */
@@ -31,11 +99,10 @@ static bool stencil_tells(const struct result_point *p)
 static char *stencil_text(const struct result *r, double ratio)
 {
 	const struct result_point *p;
-	struct samples overlap;
+	struct samples overlap = {0};
 	char *text;
 	size_t i;
 
-	samples_init(&overlap);
 	for (i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
 		if (classify_is(r, i, "ranks_per_core", ratio) && stencil_tells(p))
@@ -52,11 +119,10 @@ static char *stencil_text(const struct result *r, double ratio)
 
 static char *classify_stencil(const struct result *r)
 {
-	struct samples ratios;
+	struct samples ratios = {0};
 	char *text = NULL;
 	size_t i;
 
-	samples_init(&ratios);
 	classify_values(r, "ranks_per_core", &ratios);
 	for (i = 0; i < ratios.cnt; i++)
 		text = classify_joined(text, stencil_text(r, ratios.value[i]), ", ");
@@ -135,6 +201,175 @@ static char *classify_curve(const struct result *r)
 			 large / time_ns, to);
 }
 
+/* ---- protocols ---- */
+
+struct limit {
+	double eager; /* largest size below the first one that was not eager; 0: none */
+	double above; /* first size that was not eager; infinite: none */
+};
+
+static struct limit limit_of(const struct result *r, const char *receiver)
+{
+	struct limit l = {.eager = 0, .above = INFINITY};
+	double bytes;
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(r); i++) {
+		bytes = result_number(result_point_at(r, i), "bytes");
+		if (!strcmp(classify_text(r, i, "receiver"), receiver) &&
+		    result_number(result_point_at(r, i), "eager") < 0.5)
+			l.above = fmin(l.above, bytes);
+	}
+	for (i = 0; i < result_point_cnt(r); i++) {
+		bytes = result_number(result_point_at(r, i), "bytes");
+		if (!strcmp(classify_text(r, i, "receiver"), receiver) && bytes < l.above)
+			l.eager = fmax(l.eager, bytes);
+	}
+	return l;
+}
+
+static char *limit_text(const struct limit *l)
+{
+	if (isinf(l->above))
+		return xasprintf("eager up to %.0f byte%s at least", l->eager, plural_s(l->eager));
+	if (l->eager <= 0)
+		return xasprintf("rendezvous from %.0f byte%s on", l->above, plural_s(l->above));
+	return xasprintf("eager up to %.0f byte%s, rendezvous from %.0f on", l->eager,
+			 plural_s(l->eager), l->above);
+}
+
+static char *classify_protocol(const struct result *r)
+{
+	struct limit in_mpi = limit_of(r, "in_mpi"), computing = limit_of(r, "computing");
+	char *text;
+
+	if (!result_point_cnt(r))
+		return NULL;
+	text = limit_text(&in_mpi);
+	if (computing.above >= in_mpi.above)
+		return text;
+	if (computing.eager <= 0)
+		return classify_joined(text,
+				       xasprintf("while the receiver computes not even %.0f byte%s",
+						 computing.above, plural_s(computing.above)),
+				       "; ");
+	return classify_joined(
+		text, xasprintf("while the receiver computes only up to %.0f", computing.eager),
+		"; ");
+}
+
+/* ---- broadcasts and other collectives: figures by method ---- */
+
+static bool text_varies(const struct result *r, const char *param)
+{
+	size_t i;
+
+	for (i = 1; i < result_point_cnt(r); i++) {
+		if (strcmp(classify_text(r, i, param), classify_text(r, 0, param)))
+			return true;
+	}
+	return false;
+}
+
+/* Labels a point among those of its method: by algorithm, operation or both. */
+static char *broadcast_label(const struct result *r, size_t idx)
+{
+	const char *algorithm = classify_text(r, idx, "algorithm");
+	const char *op = classify_text(r, idx, "op");
+
+	if (!text_varies(r, "op"))
+		return xstrdup(algorithm);
+	if (!text_varies(r, "algorithm"))
+		return xstrdup(op);
+	return xasprintf("%s %s", algorithm, op);
+}
+
+/* Names the task with the largest OL_i and any doubt about the figure; null if there is none. */
+static char *broadcast_notes(const struct result_point *p)
+{
+	double task = result_number(p, "max_task"), steady = result_number(p, "steady");
+	char *text = isnan(task) ? NULL : xasprintf("task %.0f", task);
+
+	if (result_number(p, "above_gaps") == 0)
+		text = classify_joined(text, xstrdup("E not above the gap"), ", ");
+	if (steady == 0)
+		text = classify_joined(text, xstrdup("not steady"), ", ");
+	return text;
+}
+
+static char *broadcast_figure(const struct result *r, size_t idx)
+{
+	const struct result_point *p = result_point_at(r, idx);
+	double latency = result_number(p, "latency");
+	bool at_most = result_number(p, "above_gaps") == 0;
+	char *label, *text, *notes;
+
+	if (isnan(latency))
+		return NULL;
+	label = broadcast_label(r, idx);
+	text = xasprintf("%s %s%.*f us", label, at_most ? "at most " : "", latency < 1e4 ? 2 : 1,
+			 latency / 1e3);
+	notes = broadcast_notes(p);
+	if (notes)
+		text = classify_joined(text, xasprintf("(%s)", notes), " ");
+	free(notes);
+	free(label);
+	return text;
+}
+
+/* Lists the figures of all points that have the same method as point `first`. */
+static char *broadcast_method(const struct result *r, size_t first, double tasks, double bytes)
+{
+	const char *method = classify_text(r, first, "method");
+	char *text = NULL, *more;
+	size_t i;
+
+	for (i = first; i < result_point_cnt(r); i++) {
+		if (strcmp(classify_text(r, i, "method"), method) ||
+		    !classify_is(r, i, "tasks", tasks) || !classify_is(r, i, "bytes", bytes))
+			continue;
+		more = broadcast_figure(r, i);
+		if (more)
+			text = classify_joined(text, more, ", ");
+	}
+	return text;
+}
+
+static bool method_is_new(const struct result *r, size_t idx)
+{
+	size_t i;
+
+	for (i = 0; i < idx; i++) {
+		if (!strcmp(classify_text(r, i, "method"), classify_text(r, idx, "method")))
+			return false;
+	}
+	return true;
+}
+
+static char *classify_broadcast(const struct result *r)
+{
+	double tasks = classify_last(r, "tasks"), bytes = classify_first(r, "bytes");
+	char size[HUMAN_BYTES], *text = NULL, *more, *named;
+	bool several = text_varies(r, "method");
+	size_t i;
+
+	for (i = 0; i < result_point_cnt(r); i++) {
+		more = method_is_new(r, i) ? broadcast_method(r, i, tasks, bytes) : NULL;
+		if (!more)
+			continue;
+		named = several ? xasprintf("%s: %s", classify_text(r, i, "method"), more) :
+				  xstrdup(more);
+		free(more);
+		text = classify_joined(text, named, "; ");
+	}
+	if (!text)
+		return NULL;
+	more = xasprintf("%.0f tasks, %s: %s", tasks,
+			 human_bytes(size, sizeof(size), (uint64_t)bytes), text);
+	free(text);
+	return more;
+}
+
 /* ---- all ---- */
 
 char *classify_sentence(const struct result *r)
@@ -178,63 +413,4 @@ void classify_set(struct result *r)
 	if (text)
 		result_sentence_set(r, text);
 	free(text);
-}
-
-/* ---- protocols ---- */
-
-/* Writes the sentence of the eager limit (see classify.h). */
-
-struct limit {
-	double eager; /* largest size below the first one that was not eager; 0: none */
-	double above; /* first size that was not eager; infinite: none */
-};
-
-static struct limit limit_of(const struct result *r, const char *receiver)
-{
-	struct limit l = {.eager = 0, .above = INFINITY};
-	double bytes;
-	size_t i;
-
-	for (i = 0; i < result_point_cnt(r); i++) {
-		bytes = result_number(result_point_at(r, i), "bytes");
-		if (!strcmp(classify_text(r, i, "receiver"), receiver) &&
-		    result_number(result_point_at(r, i), "eager") < 0.5)
-			l.above = fmin(l.above, bytes);
-	}
-	for (i = 0; i < result_point_cnt(r); i++) {
-		bytes = result_number(result_point_at(r, i), "bytes");
-		if (!strcmp(classify_text(r, i, "receiver"), receiver) && bytes < l.above)
-			l.eager = fmax(l.eager, bytes);
-	}
-	return l;
-}
-
-static char *limit_text(const struct limit *l)
-{
-	if (isinf(l->above))
-		return xasprintf("eager up to %.0f byte%s at least", l->eager, plural_s(l->eager));
-	if (l->eager <= 0)
-		return xasprintf("rendezvous from %.0f byte%s on", l->above, plural_s(l->above));
-	return xasprintf("eager up to %.0f byte%s, rendezvous from %.0f on", l->eager,
-			 plural_s(l->eager), l->above);
-}
-
-char *classify_protocol(const struct result *r)
-{
-	struct limit in_mpi = limit_of(r, "in_mpi"), computing = limit_of(r, "computing");
-	char *text;
-
-	if (!result_point_cnt(r))
-		return NULL;
-	text = limit_text(&in_mpi);
-	if (computing.above >= in_mpi.above)
-		return text;
-	if (computing.eager <= 0)
-		return classify_joined(text,
-				       xasprintf("while the receiver computes not even %.0f byte%s",
-						 computing.above, plural_s(computing.above)),
-				       "; ");
-	return classify_joined(
-		text, xasprintf("while the receiver computes only up to %.0f", computing.eager),
-		"; ");
 }

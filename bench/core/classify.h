@@ -3,7 +3,7 @@
  * Writes one sentence for each result by the rules below. A sentence claims no more than the
  * numbers show, and the result contains the numbers behind it.
  *
- * Maps. Only known points count, as in the picture (overlap_map_judge.h). The others are counted,
+ * Maps. Only known points count, as in the picture (overlap_map.h). The others are counted,
  * and impossible ones separately. A point's interval holds a claim as follows: "overlap" if it is
  * below 0.25, "no overlap" if it begins within 0.75 to 1.25, "worse than one after the other" if it
  * is above 1.25, "partial overlap" if it is within 0.1 to 0.9. A point contradicts a claim if its
@@ -51,9 +51,9 @@
 #ifndef POVBENCH_CLASSIFY_H
 #define POVBENCH_CLASSIFY_H
 
-#include <stdbool.h>
+#include "core/result_file.h"
 
-#include "core/result.h"
+#include <stdbool.h>
 
 /* A message that is this much later than T_comm counts as late by milliseconds. */
 #define LOAD_LATE_NS 5e5
@@ -78,5 +78,28 @@ enum classify_overlap classify_size(const struct result *r, uint64_t bytes);
  * `late` the next number, with which some are. NaN if there is no such number.
  */
 void classify_load_limits(const struct result *r, double *without, double *late);
+
+/* ---- for all rules: selecting points, joining parts of sentences (classify.c) ---- */
+
+/* Returns the distinct values of a parameter in ascending order; the caller releases out. */
+void classify_values(const struct result *r, const char *param, struct samples *out);
+/* True if the point's parameter has this value. */
+bool classify_is(const struct result *r, size_t idx, const char *param, double value);
+/* Returns a text parameter of the point, or "". Borrowed. */
+const char *classify_text(const struct result *r, size_t idx, const char *param);
+
+/* Return the least and the largest value of a parameter; NaN if there is none. */
+double classify_first(const struct result *r, const char *param);
+double classify_last(const struct result *r, const char *param);
+
+/* Appends `more` after a separator; text may be null. Frees both; the caller owns the result. */
+char *classify_joined(char *text, char *more, const char *separator);
+
+/*
+ * The sentences of these kinds, one file each, without the benchmark's name. Null if there is
+ * nothing to report. The caller frees them.
+ */
+char *classify_map(const struct result *r);
+char *classify_load(const struct result *r);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Writes the sentence of the load (see classify.h). */
 #include "core/classify.h"
-#include "core/classify_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,15 +27,12 @@ static void load_add(const struct result_point *p, const char *name, struct samp
 
 static struct load load_of(const struct result *r, double threads)
 {
-	struct samples pct, late, ratio;
+	struct samples pct = {0}, late = {0}, ratio = {0};
 	struct load l = {.threads = threads};
 	const struct result_point *p;
 	struct summary sum;
 	size_t i;
 
-	samples_init(&pct);
-	samples_init(&late);
-	samples_init(&ratio);
 	for (i = 0; i < result_point_cnt(r); i++) {
 		p = result_point_at(r, i);
 		if (!classify_is(r, i, "threads", threads) ||
@@ -149,11 +145,10 @@ static char *load_text(const struct load *l, size_t cnt)
 /* Returns an entry for each number of threads, ascending; the caller frees the array. */
 static struct load *loads_of(const struct result *r, size_t *cnt)
 {
-	struct samples threads;
+	struct samples threads = {0};
 	struct load *l;
 	size_t i;
 
-	samples_init(&threads);
 	classify_values(r, "threads", &threads);
 	l = xcalloc(threads.cnt + 1, sizeof(*l));
 	for (i = 0; i < threads.cnt; i++)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Writes the sentence of a map by the rule in classify.h. It collects the claims of each size
- * (overlap_map_claim.h), joins sizes with the same claim to runs, and puts these into words from
+ * (overlap_map.h), joins sizes with the same claim to runs, and puts these into words from
  * the smallest size on.
  */
 #include "core/classify.h"
-#include "core/classify_list.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +12,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
-#include "core/overlap_map_claim.h"
+#include "core/overlap_map.h"
 #include "core/param_text.h"
 
 #define WAIT_LIKE 8.0  /* greatest T_comp / T_comm for which a Wait counts */
@@ -71,12 +70,11 @@ static enum done done_of(const struct map_claims *c, const struct map_size_claim
 			 double idle_ns)
 {
 	const struct result_point *p;
-	struct samples share;
+	struct samples share = {0};
 	enum done done = DONE_UNKNOWN;
 	double median, wait_ns, comm_ns, comp_share;
 	size_t i;
 
-	samples_init(&share);
 	for (i = size->cell; i < size->cell + size->cell_cnt; i++) {
 		p = c->cell[i].point;
 		wait_ns = result_number(p, "send_wait");
@@ -398,14 +396,13 @@ static char *known_text(const struct map_claims *c, const struct known_size *kno
 
 char *classify_map(const struct result *r)
 {
-	struct samples unknown;
+	struct samples unknown = {0};
 	struct map_claims c;
 	struct known_size *known;
 	char *text;
 	size_t cnt;
 
 	map_claims_init(&c, r);
-	samples_init(&unknown);
 	known = xcalloc(c.size_cnt + 1, sizeof(*known));
 	cnt = known_find(&c, idle_wait(r), known, &unknown);
 	text = known_text(&c, known, cnt, has_waits(r));

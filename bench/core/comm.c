@@ -5,7 +5,11 @@
  */
 #include "core/comm.h"
 
-enum { TAG_SYNC = 32001, TAG_TELL = 32002, TAG_COLLECT = 32003 };
+#include "lib/log.h"
+
+#include <stdlib.h>
+
+enum { TAG_SYNC = 32001, TAG_TELL = 32002, TAG_COLLECT = 32003, TAG_DONE = 0x3de1 };
 
 static struct comm_msg word_msg(uint64_t *word)
 {
@@ -14,18 +18,18 @@ static struct comm_msg word_msg(uint64_t *word)
 
 uint64_t comm_sync(struct comm *c, uint64_t word)
 {
-	struct comm_msg m = word_msg(&word), ready = {0};
+	struct comm_msg m = word_msg(&word);
 	int peer;
 
 	if (c->rank) {
 		c->ops->recv(c, &m, 0, TAG_SYNC);
-		c->ops->send(c, &ready, 0, TAG_SYNC);
+		comm_signal(c, 0, TAG_SYNC);
 		return word;
 	}
 	for (peer = 1; peer < c->size; peer++)
 		c->ops->send(c, &m, peer, TAG_SYNC);
 	for (peer = 1; peer < c->size; peer++)
-		c->ops->recv(c, &ready, peer, TAG_SYNC);
+		comm_await(c, peer, TAG_SYNC);
 	return word;
 }
 
@@ -57,28 +61,91 @@ void comm_collect(struct comm *c, uint64_t word, uint64_t *out)
 	}
 }
 
-/* ---- rest ---- */
+/* Rank 0 combines all ranks' numbers. */
+static uint64_t comm_combine(struct comm *c, uint64_t word,
+			     uint64_t (*both)(uint64_t a, uint64_t b))
+{
+	uint64_t *all = c->rank ? NULL : xcalloc((size_t)c->size, sizeof(*all));
+	int rank;
 
-enum { TAG_DONE = 0x3de1 };
+	comm_collect(c, word, all);
+	for (rank = 1; all && rank < c->size; rank++)
+		word = both(word, all[rank]);
+	free(all);
+	return word;
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return a + b;
+}
+
+uint64_t comm_least(struct comm *c, uint64_t word)
+{
+	return comm_combine(c, word, least_of);
+}
+
+uint64_t comm_most(struct comm *c, uint64_t word)
+{
+	return comm_combine(c, word, most_of);
+}
+
+uint64_t comm_sum(struct comm *c, uint64_t word)
+{
+	return comm_combine(c, word, sum_of);
+}
+
+void comm_signal(struct comm *c, int peer, int tag)
+{
+	const struct comm_msg nothing = {.bytes = 0};
+
+	c->ops->send(c, &nothing, peer, tag);
+}
+
+void comm_await(struct comm *c, int peer, int tag)
+{
+	const struct comm_msg nothing = {.bytes = 0};
+
+	c->ops->recv(c, &nothing, peer, tag);
+}
+
+/* ---- idle ranks ---- */
+
 /*
  * Interval at which a sleeper checks for the end. A check takes a few µs, below a thousandth of
  * it.
  */
 #define REST_NS 5000000
 
-void rest_wake(struct comm *c, int rank)
+struct comm *comm_few_begin(struct comm *c, int n)
 {
-	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
-
-	c->ops->send(c, &nothing, rank, TAG_DONE);
-}
-
-void rest_until_woken(struct comm *c)
-{
-	struct comm_msg nothing = {.buf = NULL, .bytes = 0};
+	const struct comm_msg nothing = {.bytes = 0};
+	struct comm *few = c->ops->first(c, n);
 	struct comm_request done = {0};
 
+	if (few)
+		return few;
 	c->ops->irecv(c, &nothing, 0, TAG_DONE, &done);
 	while (!c->ops->test(c, &done))
 		c->ops->sleep(c, REST_NS);
+	return NULL;
+}
+
+void comm_few_end(struct comm *c, struct comm *few)
+{
+	int rank, n = few->size;
+
+	few->ops->free(few);
+	for (rank = n; c->rank == 0 && rank < c->size; rank++)
+		comm_signal(c, rank, TAG_DONE);
 }

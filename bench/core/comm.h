@@ -176,7 +176,7 @@ struct comm_ops {
 	void (*free)(struct comm *c); /* for communicators made by first */
 
 	/*
-	 * Marks a phase for a tracer of this run (mark.h). Level 0: benchmark, 1: point, 2:
+	 * Marks a phase for a tracer of this run (mark.c). Level 0: benchmark, 1: point, 2:
 	 * inside.
 	 */
 	void (*mark_begin)(struct comm *c, int level, const char *name);
@@ -212,6 +212,22 @@ uint64_t comm_sync(struct comm *c, uint64_t word);
 uint64_t comm_tell(struct comm *c, uint64_t word);
 /* Collects every rank's number on rank 0: out[0 … size-1]. */
 void comm_collect(struct comm *c, uint64_t word, uint64_t *out);
+/* The least or greatest of all ranks' numbers, or their sum, on rank 0; other ranks get their own. */
+uint64_t comm_least(struct comm *c, uint64_t word);
+uint64_t comm_most(struct comm *c, uint64_t word);
+uint64_t comm_sum(struct comm *c, uint64_t word);
+
+/* Send and receive a message without data. */
+void comm_signal(struct comm *c, int peer, int tag);
+void comm_await(struct comm *c, int peer, int tag);
+
+/*
+ * Returns a communicator of the first n ranks. The other ranks sleep in this call until these have
+ * called comm_few_end, and then get null. (In an MPI barrier they would poll on the very cores that
+ * are measured.) Collective over c.
+ */
+struct comm *comm_few_begin(struct comm *c, int n);
+void comm_few_end(struct comm *c, struct comm *few);
 
 /* Thread level requested from MPI. It follows from the benchmark and its options. */
 enum comm_threads {
@@ -223,14 +239,5 @@ enum comm_threads {
 /* (comm_mpi.c) */
 struct comm *comm_mpi_init(int *argc, char ***argv, enum comm_threads threads);
 void comm_mpi_finalize(struct comm *c);
-
-/*
- * Lets idle ranks sleep during a measurement. (In an MPI barrier they would poll on the very cores
- * that are measured.)
- */
-
-/* Sleeps until rank 0 wakes this rank. */
-void rest_until_woken(struct comm *c);
-void rest_wake(struct comm *c, int rank);
 
 #endif

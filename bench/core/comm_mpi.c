@@ -7,7 +7,6 @@
 
 #include "lib/log.h"
 #include "core/clock.h"
-#include "core/mark.h"
 #include "clock/libpov/pov.h"
 
 #include <stdlib.h>
@@ -61,10 +60,7 @@ static void mpi_compute(struct comm *c, const struct compute *how, uint64_t ns)
 
 static void mpi_msg_prepare(struct comm *c, const struct comm_msg *m)
 {
-	MPI_Datatype type;
-	int cnt;
-
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
+	(void)mpi_type_of(c, m);
 }
 
 static void mpi_requests_prepare(struct comm *c, struct comm_request *r, int cnt)
@@ -97,40 +93,32 @@ static int source_of(int peer)
 
 static void mpi_send(struct comm *c, const struct comm_msg *m, int peer, int tag)
 {
-	MPI_Datatype type;
-	int cnt;
+	struct mpi_type t = mpi_type_of(c, m);
 
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
-	MPI_Send(m->buf, cnt, type, peer, tag, mpi_of(c)->comm);
+	MPI_Send(m->buf, t.cnt, t.type, peer, tag, mpi_of(c)->comm);
 }
 
 static void mpi_recv(struct comm *c, const struct comm_msg *m, int peer, int tag)
 {
-	MPI_Datatype type;
-	int cnt;
+	struct mpi_type t = mpi_type_of(c, m);
 
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
-	MPI_Recv(m->buf, cnt, type, source_of(peer), tag, mpi_of(c)->comm, MPI_STATUS_IGNORE);
+	MPI_Recv(m->buf, t.cnt, t.type, source_of(peer), tag, mpi_of(c)->comm, MPI_STATUS_IGNORE);
 }
 
 static void mpi_isend(struct comm *c, const struct comm_msg *m, int peer, int tag,
 		      struct comm_request *out)
 {
-	MPI_Datatype type;
-	int cnt;
+	struct mpi_type t = mpi_type_of(c, m);
 
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
-	MPI_Isend(m->buf, cnt, type, peer, tag, mpi_of(c)->comm, mpi_request(out));
+	MPI_Isend(m->buf, t.cnt, t.type, peer, tag, mpi_of(c)->comm, mpi_request(out));
 }
 
 static void mpi_irecv(struct comm *c, const struct comm_msg *m, int peer, int tag,
 		      struct comm_request *out)
 {
-	MPI_Datatype type;
-	int cnt;
+	struct mpi_type t = mpi_type_of(c, m);
 
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
-	MPI_Irecv(m->buf, cnt, type, source_of(peer), tag, mpi_of(c)->comm, mpi_request(out));
+	MPI_Irecv(m->buf, t.cnt, t.type, source_of(peer), tag, mpi_of(c)->comm, mpi_request(out));
 }
 
 static void mpi_wait(struct comm *c, struct comm_request *r)
@@ -168,21 +156,18 @@ static bool mpi_test(struct comm *c, struct comm_request *r)
 static void mpi_send_init(struct comm *c, const struct comm_msg *m, int peer, int tag,
 			  struct comm_request *out)
 {
-	MPI_Datatype type;
-	int cnt;
+	struct mpi_type t = mpi_type_of(c, m);
 
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
-	MPI_Send_init(m->buf, cnt, type, peer, tag, mpi_of(c)->comm, mpi_request(out));
+	MPI_Send_init(m->buf, t.cnt, t.type, peer, tag, mpi_of(c)->comm, mpi_request(out));
 }
 
 static void mpi_recv_init(struct comm *c, const struct comm_msg *m, int peer, int tag,
 			  struct comm_request *out)
 {
-	MPI_Datatype type;
-	int cnt;
+	struct mpi_type t = mpi_type_of(c, m);
 
-	type_of(mpi_of(c)->process->types, m, &type, &cnt);
-	MPI_Recv_init(m->buf, cnt, type, source_of(peer), tag, mpi_of(c)->comm, mpi_request(out));
+	MPI_Recv_init(m->buf, t.cnt, t.type, source_of(peer), tag, mpi_of(c)->comm,
+		      mpi_request(out));
 }
 
 static void mpi_start(struct comm *c, struct comm_request *r)
@@ -264,18 +249,6 @@ static void mpi_free(struct comm *c)
 	free(mpi_of(c)->places);
 	free(c->impl);
 	free(c);
-}
-
-static void mpi_mark_begin(struct comm *c, int level, const char *name)
-{
-	(void)c;
-	mark_begin(level, name);
-}
-
-static void mpi_mark_end(struct comm *c, int level)
-{
-	(void)c;
-	mark_end(level);
 }
 
 static const struct comm_ops mpi_ops = {

@@ -71,30 +71,34 @@ int mpi_node(struct comm *c);
 void mpi_sleep(struct comm *c, uint64_t ns);
 
 /*
- * MPI datatypes of message layouts. Each is made once, as that takes longer than a short message.
+ * MPI datatypes of message layouts (comm_mpi_process.c). Each is made once, as that takes longer than
+ * a short message.
  */
 
-struct type_cache;
-
-struct type_cache *type_cache_new(void);
-void type_cache_free(struct type_cache *t);
+struct mpi_type {
+	MPI_Datatype type;
+	int cnt;
+};
 
 /* Type and count of a message that is not plain data, or is too long for an int. */
-void type_of_other(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type, int *cnt);
+struct mpi_type mpi_type_of_other(struct type_cache *t, const struct comm_msg *m);
 
 /*
  * Type and count of m, for each timed call. Ends the program if the size exceeds what a count can
  * express.
  */
-static inline void type_of(struct type_cache *t, const struct comm_msg *m, MPI_Datatype *type,
-			   int *cnt)
+static inline struct mpi_type mpi_type_of(struct comm *c, const struct comm_msg *m)
 {
-	if (m->layout == COMM_CONTIGUOUS && m->bytes <= INT_MAX) {
-		*type = MPI_CHAR;
-		*cnt = (int)m->bytes;
-	} else {
-		type_of_other(t, m, type, cnt);
-	}
+	if (m->layout == COMM_CONTIGUOUS && m->bytes <= INT_MAX)
+		return (struct mpi_type){MPI_CHAR, (int)m->bytes};
+	return mpi_type_of_other(mpi_of(c)->process->types, m);
 }
+
+/*
+ * Name phases for a tracer, as in abi/mark.h, by an MPI call that does nothing without a tracer
+ * (mark.c).
+ */
+void mpi_mark_begin(struct comm *c, int level, const char *name);
+void mpi_mark_end(struct comm *c, int level);
 
 #endif

@@ -4,6 +4,7 @@
 #define POVBENCH_CPU_LIST_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cpu_list {
@@ -23,5 +24,15 @@ void cpu_list_release(struct cpu_list *u);
 
 /* Binds the calling thread. Returns 0 or -errno and prints nothing. */
 int cpu_bind(int cpu);
+
+/* ---- sets of CPUs as results write them, such as "0,4-7" (cpu_set.c) ---- */
+
+/* Writes as many entries as fit; the rest is left out. */
+void cpu_set_text(const cpu_set_t *set, char *text, size_t bytes);
+/*
+ * Returns false if the text is no such list; the set then has what was read before the error. CPUs
+ * from CPU_SETSIZE on are left out.
+ */
+bool cpu_set_read(cpu_set_t *set, const char *text);
 
 #endif

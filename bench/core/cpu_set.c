@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include "core/cpu_set.h"
+#include "core/cpu_list.h"
 
 #include <ctype.h>
 #include <stdio.h>

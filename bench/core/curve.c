@@ -6,7 +6,6 @@
 #include "core/curve.h"
 
 #include "lib/human.h"
-#include "core/estimate.h"
 #include "core/bench.h"
 #include "core/sweep.h"
 
@@ -34,10 +33,9 @@ static void curve_point(struct bench_run *run, size_t bytes, const struct curve 
 {
 	struct comm *c = run->comm;
 	char name[HUMAN_BYTES];
-	struct samples measured;
+	struct samples measured = {0};
 
 	c->ops->mark_begin(c, 1, human_bytes(name, sizeof(name), bytes));
-	samples_init(&measured);
 	curve->measure(run, bytes, &measured);
 	if (c->rank == 0)
 		point_write(run, bytes, curve, &measured);
@@ -72,8 +70,7 @@ int curve_run(struct bench_run *run)
 
 		if (!resume_has(run, &axis, 1))
 			curve_point(run, sizes.value[i], curve);
-		if (run->comm->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, i + 1, sizes.cnt);
+		bench_progress(run, i + 1, sizes.cnt);
 	}
 	sweep_release(&sizes);
 	return 0;

@@ -11,33 +11,9 @@ enum { TAG_CNT = 0x3de2, TAG_SAMPLES };
 double gather_span_ns(struct comm *c, const struct node_clock *clock, uint64_t start_ns,
 		      uint64_t end_ns)
 {
-	uint64_t *start = xcalloc((size_t)c->size, sizeof(*start));
-	uint64_t *end = xcalloc((size_t)c->size, sizeof(*end));
-	uint64_t first_ns = start_ns, last_ns = end_ns;
-	int i;
+	uint64_t first_ns = comm_least(c, node_clock_first(clock, start_ns));
 
-	comm_collect(c, node_clock_first(clock, start_ns), start);
-	comm_collect(c, node_clock_first(clock, end_ns), end);
-	for (i = 0; c->rank == 0 && i < c->size; i++) {
-		first_ns = start[i] < first_ns ? start[i] : first_ns;
-		last_ns = end[i] > last_ns ? end[i] : last_ns;
-	}
-	free(start);
-	free(end);
-	return (double)(last_ns - first_ns);
-}
-
-double gather_sum(struct comm *c, uint64_t value)
-{
-	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all));
-	double sum = 0;
-	int i;
-
-	comm_collect(c, value, all);
-	for (i = 0; c->rank == 0 && i < c->size; i++)
-		sum += (double)all[i];
-	free(all);
-	return sum;
+	return (double)(comm_most(c, node_clock_first(clock, end_ns)) - first_ns);
 }
 
 static void samples_send(struct comm *c, const struct samples *own)
@@ -63,14 +39,6 @@ static void samples_recv(struct comm *c, int rank, struct samples *out)
 	for (i = 0; i < cnt; i++)
 		samples_add(out, value[i]);
 	free(value);
-}
-
-static void samples_append(struct samples *to, const struct samples *from)
-{
-	size_t i;
-
-	for (i = 0; i < from->cnt; i++)
-		samples_add(to, from->value[i]);
 }
 
 void gather_samples_of(struct comm *c, const struct samples *own, int rank, struct samples *out)

@@ -36,8 +36,6 @@ uint64_t node_clock_first(const struct node_clock *k, uint64_t own_ns);
 /* Time from the first rank's start to the last one's end by rank 0's clock; result on rank 0. */
 double gather_span_ns(struct comm *c, const struct node_clock *clock, uint64_t start_ns,
 		      uint64_t end_ns);
-/* Sum over all ranks; result on rank 0. */
-double gather_sum(struct comm *c, uint64_t value);
 
 /*
  * Clears out on rank 0 and fills it with every rank's samples, one rank after the other. The number

@@ -128,7 +128,6 @@ static void warm_up(struct bench_run *run, const struct measure_how *how)
 
 	if (!w.least && !w.settle)
 		return;
-	samples_init(&w.taken);
 	c->ops->mark_begin(c, 3, "warm-up");
 	while (next_sample(run, how, !c->rank && is_cold(&w, c->ops->now_ns(c)))) {
 		sample = how->sample(run, how->ctx);
@@ -197,7 +196,6 @@ static void pingpong_fill(const struct bench_run *run, const struct pingpong *p)
 }
 
 /*
- * Checks the received data and then overwrites it, so that stale data cannot pass the next check.
  * The sent data stays the same for all samples. If it were rewritten for each one, it would be only
  * in the sender's cache, and validation would make large messages twice as slow.
  */
@@ -205,10 +203,8 @@ static void pingpong_check(struct bench_run *run, const struct pingpong *p)
 {
 	uint32_t seed = run->comm->rank ? SEED_PING : SEED_PONG;
 
-	if (!run->opt->validate)
-		return;
-	bench_buffer_check(p->in.buf, p->in.bytes, p->in.layout, seed);
-	bench_buffer_fill(p->in.buf, p->in.bytes, p->in.layout, ~seed);
+	if (run->opt->validate)
+		bench_msg_check(&p->in, seed);
 }
 
 /* Computes instead of sleeping, because the scheduler favours a thread that wakes from sleep. */
@@ -304,10 +300,9 @@ static struct pingpong pingpong_of(int peer, size_t bytes, enum comm_layout layo
 
 double measure_latency_ns(struct bench_run *run, int peer)
 {
-	struct samples s;
+	struct samples s = {0};
 	double median;
 
-	samples_init(&s);
 	pingpong_measure(run, pingpong_of(peer, 0, COMM_CONTIGUOUS), false, &s);
 	median = stats_quantile(&s, 0.5);
 	samples_release(&s);

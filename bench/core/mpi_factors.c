@@ -9,7 +9,7 @@
 
 #include "lib/log.h"
 #include "core/comm_mpi.h"
-#include "core/rank_place.h"
+#include "core/host.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

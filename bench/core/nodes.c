@@ -70,7 +70,7 @@ bool nodes_in_turn(const struct nodes *n)
 /* ---- several ranks on a core ---- */
 
 /*
- * Puts several ranks on a core (core_sharing.h). Ranks are dealt out to the cores in turn. Ranks
+ * Ranks are dealt out to the cores in turn. Ranks
  * are on different cores unless their numbers differ by a multiple of the number of cores, so
  * neighbours can be chosen on other cores. The communicator decides the order of a node's cores.
  */
@@ -79,21 +79,34 @@ void core_sharing_run(struct bench_run *run, struct core_sharing sharing,
 		      void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),
 		      void *ctx)
 {
-	struct comm *c = run->comm, *few = c->ops->first(c, sharing.ranks);
+	struct comm *few = comm_few_begin(run->comm, sharing.ranks);
 	struct bench_run sub = *run;
-	int rank;
 
-	if (!few) {
-		rest_until_woken(c);
+	if (!few)
 		return;
-	}
 	sub.comm = few;
 	few->ops->pin(few, few->rank % sharing.cores / sharing.nodes);
 	fn(&sub, sharing, ctx);
 	few->ops->pin(few, -1);
-	few->ops->free(few);
-	for (rank = sharing.ranks; c->rank == 0 && rank < c->size; rank++)
-		rest_wake(c, rank);
+	comm_few_end(run->comm, few);
+}
+
+int core_sharing_most(const struct comm *c)
+{
+	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
+}
+
+void core_sharing_each(struct bench_run *run,
+		       void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),
+		       void *ctx)
+{
+	int v, most = core_sharing_most(run->comm);
+
+	for (v = 1; v <= most; v++) {
+		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1}, fn,
+				 ctx);
+		bench_progress(run, (size_t)v, (size_t)most);
+	}
 }
 
 int core_sharing_core_cnt(struct comm *c)

@@ -3,7 +3,6 @@
 #ifndef POVBENCH_NODES_H
 #define POVBENCH_NODES_H
 
-#include "core/comm.h"
 #include "core/bench.h"
 
 struct nodes {
@@ -23,8 +22,7 @@ bool nodes_in_turn(const struct nodes *n);
 
 /*
  * Puts several ranks on a core: the first ranks of a communicator run on a few cores of their node
- * while the others sleep. (In an MPI barrier they would poll on the very cores that are measured.)
- * The degree is the virtualization ratio V of Nigay et al. (2020, section 4). On several nodes,
+ * while the others sleep. The degree is the virtualization ratio V of Nigay et al. (2020, section 4). On several nodes,
  * ranks must be dealt out to them in turn (nodes_in_turn). Then the first ranks are spread evenly
  * over the nodes, and a node's ranks over its cores.
  */
@@ -44,6 +42,13 @@ struct core_sharing {
 void core_sharing_run(struct bench_run *run, struct core_sharing sharing,
 		      void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),
 		      void *ctx);
+
+/* Greatest number of a communicator's ranks that share a core, at most RANKS_PER_CORE_MAX. */
+int core_sharing_most(const struct comm *c);
+/* Runs fn with 1, 2 … core_sharing_most ranks on a single core, and reports progress. */
+void core_sharing_each(struct bench_run *run,
+		       void (*fn)(struct bench_run *run, struct core_sharing sharing, void *ctx),
+		       void *ctx);
 
 /* Number of cores that the ranks of this rank's node may use. */
 int core_sharing_core_cnt(struct comm *c);

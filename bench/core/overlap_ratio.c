@@ -113,7 +113,7 @@ void overlap_interval(const struct overlap_samples *s, double *low, double *high
 {
 	const struct samples *from[SETS] = {s->comm[0], s->comm[1],  s->comm[2],
 					    s->comp,	s->added[0], s->added[1]};
-	struct samples set[SETS], ratios;
+	struct samples set[SETS], ratios = {0};
 	uint64_t state = 1; /* fixed seed: equal samples give equal intervals */
 	size_t i;
 
@@ -122,7 +122,6 @@ void overlap_interval(const struct overlap_samples *s, double *low, double *high
 		if (!from[i]->cnt)
 			return;
 	}
-	samples_init(&ratios);
 	for (i = 0; i < SETS; i++)
 		samples_sorted(from[i], &set[i]);
 	for (i = 0; i < DRAWS; i++)

@@ -2,6 +2,8 @@
 /* human_ns always prints three places to align columns of times. A parameter needs none of them. */
 #include "core/param_text.h"
 
+#include "lib/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +35,15 @@ char *param_bytes(char *buf, size_t bytes, uint64_t value)
 		return human_bytes(buf, bytes, value);
 	snprintf(buf, bytes, "%" PRIu64 " B", value);
 	return buf;
+}
+
+char *param_named(char *buf, size_t bytes, const char *name, int64_t value)
+{
+	if (value >= 0 && text_ends_in(name, strlen(name), "bytes"))
+		return param_bytes(buf, bytes, (uint64_t)value);
+	if (value >= 0 && text_ends_in(name, strlen(name), "_ns"))
+		return param_ns(buf, bytes, (uint64_t)value);
+	return NULL;
 }
 
 const char *plural_s(double cnt)

@@ -12,6 +12,8 @@
 char *param_bytes(char *buf, size_t bytes, uint64_t value);
 /* Writes "80 us", "1.28 ms", "1.5 s". buf has HUMAN_BYTES; it is returned. */
 char *param_ns(char *buf, size_t bytes, uint64_t ns);
+/* The value of a parameter whose name ends in its unit, "bytes" or "_ns"; null if it has none. */
+char *param_named(char *buf, size_t bytes, const char *name, int64_t value);
 /* "s" for any number but 1. */
 const char *plural_s(double cnt);
 

@@ -6,11 +6,32 @@
 #include "core/result_file.h"
 
 #include "lib/log.h"
-#include "core/json_put.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* ---- building JSON ---- */
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, value))
+		die("out of memory (%s)", key);
+}
+
+json_t *json_date_now(void)
+{
+	char text[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+/* ---- results ---- */
 
 /* Number of quantiles if samples are not kept, and if the distribution is drawn. */
 #define QUANTILES 20

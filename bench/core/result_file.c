@@ -8,8 +8,6 @@
 #include "core/result_file.h"
 
 #include "lib/log.h"
-#include "core/json_put.h"
-#include "core/result_read.h"
 
 #include <errno.h>
 #include <fcntl.h>

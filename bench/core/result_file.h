@@ -6,12 +6,11 @@
 #ifndef POVBENCH_RESULT_FILE_H
 #define POVBENCH_RESULT_FILE_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "core/result.h"
 
 #include <jansson.h>
-
-#include "core/result.h"
+#include <stdbool.h>
+#include <stdio.h>
 
 struct result_about {
 	const char *benchmark, *group, *brief, *source;
@@ -80,5 +79,51 @@ int result_same(const char *path, const json_t *old, const json_t *new);
 /* The same check for a benchmark's options. */
 int result_same_options(const char *path, const char *benchmark, const json_t *old,
 			const json_t *new);
+
+/* ---- reading (result_read.c) ---- */
+
+/*
+ * Reads a result file of any version into memory. Callers always get the form of the newest version
+ * (kmod-docs/BENCH_FORMAT.md).
+ */
+
+#define RESULT_FORMAT "povbench"
+#define RESULT_VERSION 2
+
+/*
+ * Reads the whole file; the caller releases it. Its launches are objects, each with an array of
+ * results that are objects. If it is no result file, prints why, followed by `hint`, and returns
+ * -EINVAL.
+ */
+int result_read(const char *path, const char *hint, json_t **out);
+
+/* True if a result has this benchmark, ranks and options. */
+bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks, const json_t *options);
+/* True if the result was interrupted and has only some of its points. */
+bool result_is_part(const json_t *r);
+
+/* ---- tables for people (result_print.c) ---- */
+
+/* Times are medians in microseconds. */
+
+/*
+ * Prints the result with its head and its sentence, one row for each point. all: print every time
+ * and value, including the figures of other suites. Otherwise maps only get the most important
+ * columns.
+ */
+void result_print(const struct result *r, bool all, FILE *out);
+/* Prints the rows of a map. */
+void result_print_map(const struct result *r, FILE *out);
+/* Prints a curve like the tables of the OSU benchmarks. */
+void result_print_sizes(const struct result *r, FILE *out);
+
+/* ---- building JSON (result.c) ---- */
+
+/* Builds JSON. Only lack of memory can fail, and that ends the program. */
+
+/* Takes ownership of value, which must not be null. Ends the program if memory runs out. */
+void json_put(json_t *object, const char *key, json_t *value);
+/* The current time as "2026-11-21T12:00:00Z". */
+json_t *json_date_now(void);
 
 #endif

@@ -3,11 +3,11 @@
  * Prints a result as a table for people. The columns are those of the points, in the order of their
  * first appearance: parameters, medians of times in microseconds, and values.
  */
-#include "core/result_print.h"
+#include "core/result_file.h"
 
 #include "lib/log.h"
 #include "lib/text.h"
-#include "core/overlap_map_judge.h"
+#include "core/overlap_map.h"
 #include "core/param_text.h"
 
 #include <math.h>
@@ -72,11 +72,7 @@ static void param_text(const char *name, const json_t *j, char *cell, size_t byt
 {
 	if (json_is_string(j))
 		snprintf(cell, bytes, "%s", json_string_value(j));
-	else if (text_ends_in(name, strlen(name), "bytes"))
-		param_bytes(cell, bytes, (uint64_t)json_integer_value(j));
-	else if (is_ns(name))
-		param_ns(cell, bytes, (uint64_t)json_integer_value(j));
-	else
+	else if (!param_named(cell, bytes, name, json_integer_value(j)))
 		snprintf(cell, bytes, "%lld", (long long)json_integer_value(j));
 }
 

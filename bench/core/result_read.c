@@ -3,7 +3,7 @@
  * A file of version 1 is a single launch with its factors and results. Values of the wrong type are
  * removed here, so that no reader has to check again.
  */
-#include "core/result_read.h"
+#include "core/result_file.h"
 
 #include "lib/log.h"
 

@@ -92,13 +92,7 @@ uint64_t start_window_begin(struct comm *c, struct start_window *w, bool more)
 
 uint64_t start_window_clock_error_ns(struct comm *c, struct start_window *w)
 {
-	uint64_t most = 0;
-	int i;
-
-	comm_collect(c, w->clock.error_ns, w->all);
-	for (i = 0; c->rank == 0 && i < c->size; i++)
-		most = w->all[i] > most ? w->all[i] : most;
-	return most;
+	return comm_most(c, w->clock.error_ns);
 }
 
 bool start_window_missed(struct comm *c, uint64_t start_ns)

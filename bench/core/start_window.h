@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * A common start ("window"). Rank 0 chooses a moment far enough ahead for the word to reach every
- * rank, and all ranks begin then, by clocks corrected for offset and drift (node_clock.h). So the
+ * rank, and all ranks begin then, by clocks corrected for offset and drift (gather.h). So the
  * measured time contains no earlier operation, no barrier and no chain of messages. If a rank is
  * too late, the sample is discarded and counted, and the next start is further ahead.
  */

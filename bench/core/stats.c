@@ -15,17 +15,12 @@
 #define Z_95 1.96
 #define CI_CNT_MIN 6 /* with fewer samples the ranks are outside of the sample */
 
-void samples_init(struct samples *s)
-{
-	memset(s, 0, sizeof(*s));
-}
-
 void samples_release(struct samples *s)
 {
 	if (!s)
 		return;
 	free(s->value);
-	samples_init(s);
+	*s = (struct samples){0};
 }
 
 void samples_clear(struct samples *s)
@@ -42,7 +37,23 @@ void samples_add(struct samples *s, double value)
 	s->value[s->cnt++] = value;
 }
 
-static int compare_values(const void *a, const void *b)
+void samples_append(struct samples *to, const struct samples *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->cnt; i++)
+		samples_add(to, from->value[i]);
+}
+
+void samples_cut(struct samples *s, size_t first, size_t cnt)
+{
+	first = first < s->cnt ? first : s->cnt;
+	s->cnt = s->cnt - first < cnt ? s->cnt - first : cnt;
+	if (s->cnt)
+		memmove(s->value, s->value + first, s->cnt * sizeof(*s->value));
+}
+
+int stats_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -55,7 +66,7 @@ static double *sorted_copy(const struct samples *s)
 	double *v = xmalloc(s->cnt * sizeof(*v));
 
 	memcpy(v, s->value, s->cnt * sizeof(*v));
-	qsort(v, s->cnt, sizeof(*v), compare_values);
+	qsort(v, s->cnt, sizeof(*v), stats_compare);
 	return v;
 }
 
@@ -143,6 +154,13 @@ double stats_quantile(const struct samples *s, double q)
 	value = quantile_of(v, s->cnt, q);
 	free(v);
 	return value;
+}
+
+double stats_median(const double *value, size_t cnt)
+{
+	const struct samples s = {.value = (double *)value, .cnt = cnt};
+
+	return stats_quantile(&s, 0.5);
 }
 
 bool stats_settled(const struct samples *s, double pct)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All zeros: empty. */
 struct samples {
 	double *value; /* ns, in the order they were taken; owned */
 	size_t cnt, room;
@@ -22,11 +23,16 @@ struct summary {
 	double ci_low, ci_high;
 };
 
-void samples_init(struct samples *s);
 void samples_release(struct samples *s);
 void samples_clear(struct samples *s);
 void samples_add(struct samples *s, double value);
 
+void samples_append(struct samples *to, const struct samples *from);
+/* Keeps only cnt samples, from the first-th on, as far as they exist. */
+void samples_cut(struct samples *s, size_t first, size_t cnt);
+
+/* Compares two doubles, for qsort: ascending. */
+int stats_compare(const void *a, const void *b);
 /* Copies the samples in ascending order; the caller releases out. */
 void samples_sorted(const struct samples *s, struct samples *out);
 
@@ -34,6 +40,8 @@ void samples_sorted(const struct samples *s, struct samples *out);
 void stats_summarize(const struct samples *s, struct summary *out);
 /* Interpolated linearly between order statistics; q in 0 … 1. */
 double stats_quantile(const struct samples *s, double q);
+/* The median of cnt values; 0 without any. */
+double stats_median(const double *value, size_t cnt);
 /* Quantiles 0, 1/parts, 2/parts … 1. out has room for parts + 1. All 0 without samples. */
 void stats_quantiles(const struct samples *s, int parts, double *out);
 /* True if the confidence interval is within ±pct percent of the median. */

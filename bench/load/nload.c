@@ -13,8 +13,6 @@
 #include "lib/log.h"
 #include "core/classify.h"
 #include "core/cpu_list.h"
-#include "core/cpu_set.h"
-#include "core/estimate.h"
 #include "core/param_text.h"
 #include "core/sweep.h"
 
@@ -55,13 +53,10 @@ static uint64_t nload_threads_max(const struct bench_options *opt)
 static void nload_init(struct nload *n, struct bench_run *run)
 {
 	const struct bench_options *opt = run->opt;
-	size_t i;
 
 	*n = (struct nload){.run = run, .threads_max = nload_threads_max(opt)};
 	sweep_init(&n->sizes, opt->bytes_min, opt->bytes_max, opt->step, 1, 1);
 	n->comm = xcalloc(n->sizes.cnt, sizeof(*n->comm));
-	for (i = 0; i < n->sizes.cnt; i++)
-		samples_init(&n->comm[i]);
 }
 
 static void nload_release(struct nload *n)
@@ -127,7 +122,7 @@ static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 {
 	struct result_point *point = result_point_add(n->run->result);
 	struct summary comm, loaded;
-	struct samples late;
+	struct samples late = {0};
 
 	stats_summarize(&n->comm[idx], &comm);
 	stats_summarize(measured, &loaded);
@@ -136,7 +131,6 @@ static void nload_write(struct nload *n, size_t idx, uint64_t threads,
 	nload_write_cpus(n, point);
 	result_time(point, "comm", &n->comm[idx]);
 	result_time(point, "measured", measured);
-	samples_init(&late);
 	find_late(measured, comm.median, &late);
 	result_time(point, "late", &late);
 	if (measured->cnt)
@@ -152,13 +146,12 @@ static void nload_point(struct nload *n, size_t idx, uint64_t threads)
 {
 	char size[HUMAN_BYTES], name[2 * HUMAN_BYTES];
 	struct comm *c = n->run->comm;
-	struct samples measured;
+	struct samples measured = {0};
 
 	snprintf(name, sizeof(name), "%s, %u thread%s",
 		 human_bytes(size, sizeof(size), n->sizes.value[idx]), (unsigned int)threads,
 		 plural_s((double)threads));
 	c->ops->mark_begin(c, 1, name);
-	samples_init(&measured);
 	nload_measure(n, n->sizes.value[idx], &measured);
 	if (c->rank == 0)
 		nload_write(n, idx, threads, &measured);
@@ -182,9 +175,8 @@ static void nload_threads(struct nload *n, uint64_t threads)
 
 		if (!resume_has(run, axes, 2))
 			nload_point(n, i, threads);
-		if (c->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, (size_t)threads * n->sizes.cnt + i + 1,
-				      ((size_t)n->threads_max + 1) * n->sizes.cnt);
+		bench_progress(run, (size_t)threads * n->sizes.cnt + i + 1,
+			       ((size_t)n->threads_max + 1) * n->sizes.cnt);
 	}
 	if (threads)
 		c->ops->load_end(c);

@@ -20,6 +20,12 @@ enum access_kind { ACCESS_PUT, ACCESS_GET };
 enum { ORIGIN = 0, TARGET = 1 };
 enum { TAG_DONE = 1 };
 
+/* The method of a benchmark: one access in a round or, if the curve has a rate, a window of them. */
+struct access_method {
+	struct curve curve; /* must be first, because curve_run reads it */
+	enum access_kind kind;
+};
+
 struct access {
 	enum access_kind kind;
 	struct comm_window *window;
@@ -46,24 +52,15 @@ static void access_params(const struct bench_run *run, size_t bytes, struct resu
 
 /* ---- the timed part ---- */
 
-static void put_rounds(struct comm *c, const struct access *a, uint64_t rounds)
+static void origin_rounds(struct comm *c, const struct access *a, uint64_t rounds)
 {
+	void (*move)(struct comm * c, struct comm_window * w, const struct comm_msg *m, int target,
+		     size_t at_bytes) = a->kind == ACCESS_PUT ? c->ops->put : c->ops->get;
 	uint64_t i;
 
 	while (rounds--) {
 		for (i = 0; i < a->cnt; i++)
-			c->ops->put(c, a->window, &a->msg[i], TARGET, i * a->bytes);
-		c->ops->flush(c, a->window, TARGET);
-	}
-}
-
-static void get_rounds(struct comm *c, const struct access *a, uint64_t rounds)
-{
-	uint64_t i;
-
-	while (rounds--) {
-		for (i = 0; i < a->cnt; i++)
-			c->ops->get(c, a->window, &a->msg[i], TARGET, i * a->bytes);
+			move(c, a->window, &a->msg[i], TARGET, i * a->bytes);
 		c->ops->flush(c, a->window, TARGET);
 	}
 }
@@ -95,15 +92,13 @@ static void check_own(struct comm *c, const struct access *a)
 
 static void check(struct comm *c, const struct access *a)
 {
-	const struct comm_msg done = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
-
 	if (c->rank == ORIGIN && a->kind == ACCESS_GET) {
 		bench_buffer_check(a->local, a->bytes * a->cnt, COMM_CONTIGUOUS, SEED_RIGHT);
 		places_fill(a, a->local, SEED_WRONG);
 	} else if (c->rank == ORIGIN) {
-		c->ops->send(c, &done, TARGET, TAG_DONE);
+		comm_signal(c, TARGET, TAG_DONE);
 	} else if (a->kind == ACCESS_PUT) {
-		c->ops->recv(c, &done, ORIGIN, TAG_DONE);
+		comm_await(c, ORIGIN, TAG_DONE);
 		check_own(c, a);
 	}
 }
@@ -114,10 +109,8 @@ static double access_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
 	struct access *a = ctx;
 	uint64_t start_ns = c->ops->now_ns(c), end_ns;
 
-	if (c->rank == ORIGIN && a->kind == ACCESS_PUT)
-		put_rounds(c, a, rounds);
-	else if (c->rank == ORIGIN)
-		get_rounds(c, a, rounds);
+	if (c->rank == ORIGIN)
+		origin_rounds(c, a, rounds);
 	end_ns = c->ops->now_ns(c);
 	if (run->opt->validate)
 		check(c, a);
@@ -137,9 +130,11 @@ static void origin_init(struct access *a)
 		a->msg[i] = (struct comm_msg){a->local + i * a->bytes, a->bytes, COMM_CONTIGUOUS};
 }
 
-static void access_measure(struct bench_run *run, size_t bytes, enum access_kind kind, uint64_t cnt,
-			   struct samples *out)
+static void access_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
+	const struct access_method *method = run->bench->method;
+	enum access_kind kind = method->kind;
+	uint64_t cnt = method->curve.rate ? access_messages(run, bytes) : 1;
 	struct access a = {.kind = kind, .bytes = bytes, .cnt = cnt};
 	struct comm *c = run->comm;
 	void *memory;
@@ -160,79 +155,48 @@ static void access_measure(struct bench_run *run, size_t bytes, enum access_kind
 	free(a.local);
 }
 
-static void put_latency(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	access_measure(run, bytes, ACCESS_PUT, 1, out);
-}
-
-static void get_latency(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	access_measure(run, bytes, ACCESS_GET, 1, out);
-}
-
-static void put_bandwidth(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	access_measure(run, bytes, ACCESS_PUT, access_messages(run, bytes), out);
-}
-
-static void get_bandwidth(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	access_measure(run, bytes, ACCESS_GET, access_messages(run, bytes), out);
-}
-
 /* ---- the benchmarks ---- */
 
-static const struct curve put_latencies = {.measure = put_latency};
-static const struct curve get_latencies = {.measure = get_latency};
-static const struct curve put_bandwidths = {.measure = put_bandwidth,
-					    .rate = true,
-					    .messages = access_messages,
-					    .params = access_params};
-static const struct curve get_bandwidths = {.measure = get_bandwidth,
-					    .rate = true,
-					    .messages = access_messages,
-					    .params = access_params};
+#define ACCESS_METHOD(kind_of, ...)                                                  \
+	{                                                                            \
+		.curve = {.measure = access_measure, __VA_ARGS__}, .kind = (kind_of) \
+	}
+#define WINDOW .rate = true, .messages = access_messages, .params = access_params
+
+static const struct access_method put_latency = ACCESS_METHOD(ACCESS_PUT);
+static const struct access_method get_latency = ACCESS_METHOD(ACCESS_GET);
+static const struct access_method put_bandwidth = ACCESS_METHOD(ACCESS_PUT, WINDOW);
+static const struct access_method get_bandwidth = ACCESS_METHOD(ACCESS_GET, WINDOW);
+
+/* The members that the benchmarks share. */
+#define ACCESS(method_of)                                                         \
+	.group = "one_sided", .sizes = CURVE_SIZES_OSU(1), .needs = COMM_HAS_RMA, \
+	.no_threads = true, CURVE_PAIR(method_of)
 
 const struct bench bench_put_latency = {
 	.name = "put_latency",
-	.group = "one_sided",
 	.brief = "an MPI_Put and a flush",
 	.source = "OSU: osu_put_latency; IMB-RMA: Unidir_put",
-	.sizes = CURVE_SIZES_OSU(1),
-	.needs = COMM_HAS_RMA,
-	.no_threads = true,
-	CURVE_PAIR(put_latencies),
+	ACCESS(put_latency),
 };
 
 const struct bench bench_get_latency = {
 	.name = "get_latency",
-	.group = "one_sided",
 	.brief = "an MPI_Get and a flush",
 	.source = "OSU: osu_get_latency; IMB-RMA: Unidir_get",
-	.sizes = CURVE_SIZES_OSU(1),
-	.needs = COMM_HAS_RMA,
-	.no_threads = true,
-	CURVE_PAIR(get_latencies),
+	ACCESS(get_latency),
 };
 
 const struct bench bench_put_bandwidth = {
 	.name = "put_bandwidth",
-	.group = "one_sided",
 	.brief = "a window of MPI_Puts, then a flush",
 	.source = "OSU: osu_put_bw",
-	.sizes = CURVE_SIZES_OSU(1),
-	.needs = COMM_HAS_RMA,
-	.no_threads = true,
-	CURVE_PAIR(put_bandwidths),
+	ACCESS(put_bandwidth),
 };
 
 const struct bench bench_get_bandwidth = {
 	.name = "get_bandwidth",
-	.group = "one_sided",
 	.brief = "a window of MPI_Gets, then a flush",
 	.source = "OSU: osu_get_bw",
-	.sizes = CURVE_SIZES_OSU(1),
-	.needs = COMM_HAS_RMA,
-	.no_threads = true,
-	CURVE_PAIR(get_bandwidths),
+	ACCESS(get_bandwidth),
 };

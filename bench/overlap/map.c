@@ -8,11 +8,10 @@
 #include "overlap/map.h"
 
 #include "lib/log.h"
-#include "core/estimate.h"
-#include "core/overlap_map_judge.h"
+#include "core/bench.h"
+#include "core/overlap_map.h"
 #include "core/param_text.h"
 #include "core/result_file.h"
-#include "core/bench.h"
 #include "core/sweep.h"
 
 #include <math.h>
@@ -101,13 +100,6 @@ static void measure_pingpong_too(struct map *m)
 	c->ops->mark_end(c, 1);
 }
 
-static void samples_take(struct samples *to, struct samples *from)
-{
-	samples_release(to);
-	*to = *from;
-	samples_init(from);
-}
-
 static void map_point(struct map *m, struct map_cell *cell)
 {
 	char size[HUMAN_BYTES], time[HUMAN_BYTES], name[2 * HUMAN_BYTES + 4];
@@ -115,13 +107,7 @@ static void map_point(struct map *m, struct map_cell *cell)
 	snprintf(name, sizeof(name), "%s, %s", human_bytes(size, sizeof(size), m->bytes),
 		 param_ns(time, sizeof(time), m->compute_ns));
 	m->comm->ops->mark_begin(m->comm, 1, name);
-	map_measure_point(m, &cell->measured);
-	samples_take(&cell->alone, &m->alone);
-	samples_take(&cell->slowest, &m->slowest);
-	samples_take(&cell->beside, &m->beside);
-	samples_take(&cell->in_calls, &m->in_calls);
-	samples_take(&cell->wait, &m->wait);
-	samples_take(&cell->test, &m->test);
+	map_measure_point(m, cell);
 	m->comm->ops->mark_end(m->comm, 1);
 }
 
@@ -178,7 +164,6 @@ static size_t computations_known(const struct map *m, const struct map_axes *a)
 static void map_points(struct map *m, struct map_axes *a, size_t known, size_t done)
 {
 	size_t *order = sweep_shuffled(a->compute.cnt, &m->random), i;
-	struct bench_run *run = m->run;
 
 	if (m->pattern->points_begin)
 		m->pattern->points_begin(m);
@@ -186,9 +171,8 @@ static void map_points(struct map *m, struct map_axes *a, size_t known, size_t d
 		m->compute_ns = a->compute.value[order[i]];
 		if (order[i] < known)
 			map_point(m, &m->cell[order[i]]);
-		if (m->comm->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, done * a->compute.cnt + i + 1,
-				      a->bytes.cnt * a->compute.cnt);
+		bench_progress(m->run, done * a->compute.cnt + i + 1,
+			       a->bytes.cnt * a->compute.cnt);
 	}
 	if (m->pattern->points_end)
 		m->pattern->points_end(m);
@@ -213,25 +197,15 @@ static void map_size(struct map *m, struct map_axes *a, size_t idx, size_t done)
 	m->warm = true;
 	known = computations_known(m, a);
 	map_points(m, a, known, done);
-	measure_reference(m, &m->behind);
+	measure_reference(m, &m->after);
 	for (i = 0; m->comm->rank == 0 && i < known; i++)
 		map_point_write(m, &m->cell[i], a->compute.value[i]);
 	size_end(m);
 }
 
-static struct samples *samples_of(struct map *m, size_t idx)
-{
-	struct samples *all[] = {&m->alone, &m->slowest, &m->beside, &m->in_calls, &m->wait,
-				 &m->test,  &m->before,	 &m->behind, &m->blocking, &m->pingpong};
-
-	return idx < sizeof(all) / sizeof(all[0]) ? all[idx] : NULL;
-}
-
 static void map_init(struct map *m, struct bench_run *run, const struct map_pattern *pattern,
 		     size_t computations)
 {
-	size_t i;
-
 	*m = (struct map){.run = run, .comm = run->comm, .pattern = pattern};
 	m->clock_ns = measure_clock_ns(run->comm);
 	m->message_cnt = pattern_messages(pattern, run);
@@ -240,25 +214,19 @@ static void map_init(struct map *m, struct bench_run *run, const struct map_patt
 	m->request = xcalloc(2 * (size_t)m->message_cnt, sizeof(*m->request));
 	m->comm->ops->requests_prepare(m->comm, m->request, 2 * m->message_cnt);
 	m->cell = xcalloc(computations, sizeof(*m->cell));
-	for (i = 0; samples_of(m, i); i++)
-		samples_init(samples_of(m, i));
 }
 
 static void map_release(struct map *m, size_t computations)
 {
 	size_t i;
 
-	for (i = 0; samples_of(m, i); i++)
-		samples_release(samples_of(m, i));
-	for (i = 0; i < computations; i++) {
-		samples_release(&m->cell[i].measured);
-		samples_release(&m->cell[i].alone);
-		samples_release(&m->cell[i].slowest);
-		samples_release(&m->cell[i].beside);
-		samples_release(&m->cell[i].in_calls);
-		samples_release(&m->cell[i].wait);
-		samples_release(&m->cell[i].test);
-	}
+	for (i = 0; i < computations; i++)
+		map_cell_release(&m->cell[i]);
+	map_cell_release(&m->point);
+	samples_release(&m->before);
+	samples_release(&m->after);
+	samples_release(&m->blocking);
+	samples_release(&m->pingpong);
 	free(m->cell);
 	m->comm->ops->requests_release(m->comm, m->request, 2 * m->message_cnt);
 	free(m->request);

@@ -16,8 +16,8 @@
  * there is no ratio, `blank` gives the reason (map_point.c). too_short_ns exists only if
  * T_measured is wrong: shorter than the longer of T_comm and T_comp by that much.
  */
-#ifndef POVBENCH_OVERLAP_MAP_H
-#define POVBENCH_OVERLAP_MAP_H
+#ifndef POVBENCH_MAP_H
+#define POVBENCH_MAP_H
 
 #include "core/bench.h"
 
@@ -111,13 +111,13 @@ struct map {
 	bool alone_first; /* the next pair starts with the computation alone */
 	uint64_t random;  /* the same on all ranks */
 	int message_cnt;
-	struct comm_msg *out, *in;     /* message_cnt of each; owned */
-	struct comm_request *request;  /* 2 × message_cnt; owned */
-	struct map_cell *cell;	       /* of the size, one for each computation time; owned */
-	struct samples before, behind; /* T_comm before and after the size's points */
-	struct samples blocking;       /* T_comm by the blocking call */
-	struct samples pingpong;       /* half a ping-pong */
-	void *state;		       /* the pattern's own */
+	struct comm_msg *out, *in;    /* message_cnt of each; owned */
+	struct comm_request *request; /* 2 × message_cnt; owned */
+	struct map_cell *cell;	      /* of the size, one for each computation time; owned */
+	struct samples before, after; /* T_comm before and after the size's points */
+	struct samples blocking;      /* T_comm by the blocking call */
+	struct samples pingpong;      /* half a ping-pong */
+	void *state;		      /* the pattern's own */
 
 	/* The sample that is being taken. */
 	bool timing; /* between map_begin and the sample's end, on ranks that called it */
@@ -126,9 +126,8 @@ struct map {
 	bool detail;	       /* this sample times the calls; rank 0 */
 	double own_ns;	       /* from began_ns until rank 0's own part was done; 0: not reported */
 	double in_calls_ns, wait_ns, test_ns;
-	double slowest_ns; /* of the last computation alone */
-	/* The point that is being measured. */
-	struct samples alone, slowest, beside, in_calls, wait, test;
+	double slowest_ns;     /* of the last computation alone */
+	struct map_cell point; /* that is being measured */
 };
 
 /* run and estimate_ns of a benchmark whose method is a struct map_pattern. */
@@ -165,12 +164,14 @@ void map_compute(struct map *m);
  * computing.
  */
 void map_in_calls(struct map *m, double post_ns, double wait_ns);
+/*
+ * After the first request was posted, at start_ns by map_now: computes, waits for it, and calls
+ * map_in_calls.
+ */
+void map_compute_and_wait(struct map *m, double start_ns);
 /* Isend or Irecv of message 0 with `peer`, compute, Wait, including map_in_calls. */
 void map_overlap_send(struct map *m, int peer);
 void map_overlap_recv(struct map *m, int peer);
-/* Send and receive a message without data. */
-void map_tell(struct map *m, int peer, int tag);
-void map_hear(struct map *m, int peer, int tag);
 /* Each rank passes its time `own_ns` of the same sequence. Returns the longest on rank 0. */
 double map_longest(struct map *m, double own_ns);
 
@@ -185,8 +186,9 @@ void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct s
 
 /* ---- sampling (map_sample.c) ---- */
 
-/* Measures a point of the size and compute_ns: T_measured, and other samples in *m. */
-void map_measure_point(struct map *m, struct samples *measured);
+/* Measures a point of the size and compute_ns. */
+void map_measure_point(struct map *m, struct map_cell *out);
+void map_cell_release(struct map_cell *c);
 
 /* ---- results (map_point.c) ---- */
 

@@ -9,7 +9,7 @@
  */
 #include "overlap/map.h"
 
-#include "core/overlap_map_judge.h"
+#include "core/overlap_map.h"
 #include "core/overlap_ratio.h"
 
 #include <math.h>
@@ -26,22 +26,14 @@ static double samples_median(const struct samples *s)
 	return stats_quantile(s, 0.5);
 }
 
-static void samples_append(struct samples *to, const struct samples *from)
-{
-	size_t i;
-
-	for (i = 0; i < from->cnt; i++)
-		samples_add(to, from->value[i]);
-}
-
 /* Width of T_comm's interval, over the samples before and after the points. */
 static double reference_width(const struct map *m)
 {
-	struct summary before, behind;
+	struct summary before, after;
 
 	stats_summarize(&m->before, &before);
-	stats_summarize(&m->behind, &behind);
-	return fmax(before.ci_high, behind.ci_high) - fmin(before.ci_low, behind.ci_low);
+	stats_summarize(&m->after, &after);
+	return fmax(before.ci_high, after.ci_high) - fmin(before.ci_low, after.ci_low);
 }
 
 /* The reason why there is no ratio; null if there is one. */
@@ -95,9 +87,9 @@ static void interval_write(const struct map *m, const struct map_cell *cell,
 			   const struct samples *added, const struct overlap_times *t,
 			   struct result_point *point)
 {
-	struct samples slowest;
+	struct samples slowest = {0};
 	const struct overlap_samples s = {
-		.comm = {&m->before, &m->behind, &cell->beside},
+		.comm = {&m->before, &m->after, &cell->beside},
 		.phases = m->pattern->phases ? m->pattern->phases : 1,
 		.comp = &cell->alone,
 		.added = {added, cell->slowest.cnt ? &slowest : added},
@@ -105,7 +97,6 @@ static void interval_write(const struct map *m, const struct map_cell *cell,
 	double low, high, short_ns;
 	struct overlap_ratios r;
 
-	samples_init(&slowest);
 	added_find(&cell->measured, &cell->slowest, &slowest);
 	overlap_ratios(t, &r);
 	overlap_interval(&s, &low, &high);
@@ -147,14 +138,12 @@ void map_point_write(struct map *m, const struct map_cell *cell, uint64_t comput
 	struct result_point *point = result_point_add(m->run->result);
 	double before = samples_median(&m->before);
 	struct overlap_times t;
-	struct samples comm, added;
+	struct samples comm = {0}, added = {0};
 	const char *why;
 
-	samples_init(&comm);
-	samples_init(&added);
 	added_find(&cell->measured, &cell->alone, &added);
 	samples_append(&comm, &m->before);
-	samples_append(&comm, &m->behind);
+	samples_append(&comm, &m->after);
 	t = (struct overlap_times){.comm = samples_median(&comm),
 				   .comp = samples_median(&cell->alone),
 				   .in_calls = samples_median(&cell->in_calls)};
@@ -164,7 +153,7 @@ void map_point_write(struct map *m, const struct map_cell *cell, uint64_t comput
 	if (m->pattern->params)
 		m->pattern->params(m, point);
 	times_write(m, cell, &comm, &added, point);
-	result_value(point, "drift", samples_median(&m->behind) / before - 1);
+	result_value(point, "drift", samples_median(&m->after) / before - 1);
 	why = blank_reason(m, &t);
 	if (why) {
 		result_param_text(point, "blank", why);

@@ -16,14 +16,18 @@
  */
 static void samples_keep_last(struct samples *s, size_t cnt)
 {
-	struct samples last;
-	size_t i;
+	samples_cut(s, s->cnt > cnt ? s->cnt - cnt : 0, cnt);
+}
 
-	samples_init(&last);
-	for (i = s->cnt > cnt ? s->cnt - cnt : 0; i < s->cnt; i++)
-		samples_add(&last, s->value[i]);
-	samples_release(s);
-	*s = last;
+void map_cell_release(struct map_cell *c)
+{
+	samples_release(&c->measured);
+	samples_release(&c->alone);
+	samples_release(&c->slowest);
+	samples_release(&c->beside);
+	samples_release(&c->in_calls);
+	samples_release(&c->wait);
+	samples_release(&c->test);
 }
 
 /* ---- one sample ---- */
@@ -35,9 +39,7 @@ uint32_t map_seed(const struct map *m, int rank, int idx)
 
 void map_check_message(struct map *m, const struct comm_msg *msg, int rank, int idx)
 {
-	bench_buffer_check(msg->buf, msg->bytes, msg->layout, map_seed(m, rank, idx));
-	/* The next message has the same data. Overwriting detects one that never arrives. */
-	bench_buffer_fill(msg->buf, msg->bytes, msg->layout, ~map_seed(m, rank, idx));
+	bench_msg_check(msg, map_seed(m, rank, idx));
 }
 
 static void map_check(struct map *m)
@@ -96,9 +98,9 @@ static double map_sample(struct bench_run *run, void *ctx)
 	m->sample_cnt++;
 	ns = map_timed(m, m->sequence);
 	if (m->detail) {
-		samples_add(&m->in_calls, fmax(0, m->in_calls_ns));
-		samples_add(&m->wait, fmax(0, m->wait_ns));
-		samples_add(&m->test, fmax(0, m->test_ns));
+		samples_add(&m->point.in_calls, fmax(0, m->in_calls_ns));
+		samples_add(&m->point.wait, fmax(0, m->wait_ns));
+		samples_add(&m->point.test, fmax(0, m->test_ns));
 		m->detail = false;
 		return NAN;
 	}
@@ -157,7 +159,7 @@ static void map_beside(struct map *m)
 	ns = map_timed(m, communication);
 	m->compute_ns = compute_ns;
 	m->before_ns = 0;
-	samples_add(&m->beside, ns);
+	samples_add(&m->point.beside, ns);
 }
 
 static double map_point_sample(struct bench_run *run, void *ctx)
@@ -179,9 +181,9 @@ static double map_point_sample(struct bench_run *run, void *ctx)
 		next_part(m, false);
 		alone = map_computation(m);
 	}
-	samples_add(&m->alone, alone);
+	samples_add(&m->point.alone, alone);
 	if (m->slowest_ns > 0)
-		samples_add(&m->slowest, m->slowest_ns);
+		samples_add(&m->point.slowest, m->slowest_ns);
 	m->alone_first = random_step(&m->random) >> 63;
 	return measured;
 }
@@ -198,21 +200,16 @@ static void map_measure(struct map *m, double (*sequence)(struct map *m), bool p
 
 	m->sequence = sequence;
 	m->alone_first = false;
-	samples_clear(&m->alone);
-	samples_clear(&m->slowest);
-	samples_clear(&m->beside);
-	samples_clear(&m->in_calls);
-	samples_clear(&m->wait);
-	samples_clear(&m->test);
+	map_cell_release(&m->point);
 	m->sample_cnt = 0;
 	measure(m->run, &how, out);
 	details = out->cnt / (MAP_DETAIL_EVERY - 1) ?: 1;
-	samples_keep_last(&m->alone, out->cnt);
-	samples_keep_last(&m->slowest, out->cnt);
-	samples_keep_last(&m->beside, details);
-	samples_keep_last(&m->in_calls, details);
-	samples_keep_last(&m->wait, details);
-	samples_keep_last(&m->test, details);
+	samples_keep_last(&m->point.alone, out->cnt);
+	samples_keep_last(&m->point.slowest, out->cnt);
+	samples_keep_last(&m->point.beside, details);
+	samples_keep_last(&m->point.in_calls, details);
+	samples_keep_last(&m->point.wait, details);
+	samples_keep_last(&m->point.test, details);
 }
 
 void map_reference_by(struct map *m, double (*sequence)(struct map *m), struct samples *out)
@@ -226,7 +223,122 @@ void map_reference(struct map *m, struct samples *out)
 	map_reference_by(m, communication_of(m), out);
 }
 
-void map_measure_point(struct map *m, struct samples *measured)
+void map_measure_point(struct map *m, struct map_cell *out)
 {
-	map_measure(m, m->pattern->sequence, true, measured);
+	map_measure(m, m->pattern->sequence, true, &m->point.measured);
+	map_cell_release(out);
+	*out = m->point;
+	m->point = (struct map_cell){0};
+}
+
+/* ---- building blocks of the timed sequences ---- */
+
+/*
+ * Each reading of the clock takes about ten ns, a tenth of a small message, unless the rank is
+ * waiting at that time anyway. So a sample contains only one reading, which is subtracted. The time
+ * in calls is measured in separate samples. Ranks whose times are not used read no clock.
+ */
+
+void map_compute_before(struct map *m)
+{
+	if (m->before_ns)
+		m->comm->ops->compute(m->comm, &m->run->opt->compute, m->before_ns);
+}
+
+void map_begin(struct map *m)
+{
+	map_compute_before(m);
+	m->timing = true;
+	m->readings = 0;
+	m->began_ns = m->comm->ops->now_ns(m->comm);
+}
+
+static double since_begin(struct map *m)
+{
+	m->readings++;
+	return (double)(m->comm->ops->now_ns(m->comm) - m->began_ns);
+}
+
+double map_end(struct map *m)
+{
+	return m->timing ? since_begin(m) - m->clock_ns : 0;
+}
+
+void map_own(struct map *m)
+{
+	if (m->pattern->ack_latency)
+		m->own_ns = map_end(m);
+}
+
+double map_now(struct map *m)
+{
+	double ns;
+
+	if (!m->timing || !m->detail)
+		return 0;
+	ns = since_begin(m);
+	return ns - m->readings * m->clock_ns;
+}
+
+void map_compute(struct map *m)
+{
+	if (m->compute_ns)
+		m->comm->ops->compute(m->comm, &m->run->opt->compute, m->compute_ns);
+}
+
+void map_in_calls(struct map *m, double post_ns, double wait_ns)
+{
+	m->in_calls_ns += post_ns + wait_ns;
+	m->wait_ns += wait_ns;
+}
+
+void map_compute_and_wait(struct map *m, double start_ns)
+{
+	double posted = map_now(m), computed;
+
+	map_compute(m);
+	computed = map_now(m);
+	m->comm->ops->wait(m->comm, &m->request[0]);
+	map_in_calls(m, posted - start_ns, map_now(m) - computed);
+}
+
+void map_overlap_send(struct map *m, int peer)
+{
+	double start = map_now(m);
+
+	m->comm->ops->isend(m->comm, &m->out[0], peer, MAP_TAG_DATA, &m->request[0]);
+	map_compute_and_wait(m, start);
+	map_own(m);
+}
+
+void map_overlap_recv(struct map *m, int peer)
+{
+	struct comm *c = m->comm;
+	double start = map_now(m), posted, computed;
+
+	c->ops->irecv(c, &m->in[0], peer, MAP_TAG_DATA, &m->request[0]);
+	posted = map_now(m);
+	map_compute(m);
+	map_own(m);
+	computed = map_now(m);
+	c->ops->wait(c, &m->request[0]);
+	map_in_calls(m, posted - start, map_now(m) - computed);
+}
+
+double map_longest(struct map *m, double own_ns)
+{
+	return (double)comm_most(m->comm, own_ns > 0 ? (uint64_t)llround(own_ns) : 0);
+}
+
+double map_sequence_send_ack(struct map *m)
+{
+	if (m->comm->rank == 1) {
+		m->comm->ops->recv(m->comm, &m->in[0], 0, MAP_TAG_DATA);
+		comm_signal(m->comm, 0, MAP_TAG_ACK);
+		return 0;
+	}
+	map_begin(m);
+	map_overlap_send(m, 1);
+	comm_await(m->comm, 1, MAP_TAG_ACK);
+	return map_end(m);
 }

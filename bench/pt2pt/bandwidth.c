@@ -20,8 +20,6 @@
 
 enum { TAG_DATA = 1, TAG_ACK };
 
-static const struct comm_msg nothing = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
-
 struct message_window {
 	struct comm_msg out, in;
 	struct comm_request *send, *recv; /* cnt each; recv follows send in one array */
@@ -30,21 +28,44 @@ struct message_window {
 	bool sends, receives;
 };
 
+/* The method of a benchmark. */
+struct message_window_method {
+	struct curve curve; /* must be first, because curve_run reads it */
+	bool both_ways, all_pairs;
+};
+
 /* Number of a pair's messages in flight, in one direction. */
 static int message_window_cnt(const struct bench_run *run)
 {
 	return run->opt->window ? (int)run->opt->window : WINDOW_DEFAULT;
 }
 
+static int pairs_of(const struct bench_run *run)
+{
+	const struct message_window_method *method = run->bench->method;
+
+	if (!method->all_pairs)
+		return 1;
+	return run->opt->pairs ? (int)run->opt->pairs : run->comm->size / 2;
+}
+
+/* Number of messages in flight, of all pairs and directions. */
 static uint64_t message_window_messages(const struct bench_run *run, size_t bytes)
 {
+	const struct message_window_method *method = run->bench->method;
+
 	(void)bytes;
-	return (uint64_t)message_window_cnt(run);
+	return (method->both_ways ? 2U : 1U) * (uint64_t)message_window_cnt(run) *
+	       (uint64_t)pairs_of(run);
 }
 
 static void message_window_params(const struct bench_run *run, size_t bytes, struct result_point *p)
 {
+	const struct message_window_method *method = run->bench->method;
+
 	(void)bytes;
+	if (method->all_pairs)
+		result_param(p, "pairs", (uint64_t)pairs_of(run));
 	result_param(p, "window", (uint64_t)message_window_cnt(run));
 }
 
@@ -58,7 +79,7 @@ static void send_rounds(struct comm *c, struct message_window *w, uint64_t round
 		for (i = 0; i < w->cnt; i++)
 			c->ops->isend(c, &w->out, w->peer, TAG_DATA, &w->send[i]);
 		c->ops->waitall(c, w->send, w->cnt);
-		c->ops->recv(c, &nothing, w->peer, TAG_ACK);
+		comm_await(c, w->peer, TAG_ACK);
 	}
 }
 
@@ -70,7 +91,7 @@ static void recv_rounds(struct comm *c, struct message_window *w, uint64_t round
 		for (i = 0; i < w->cnt; i++)
 			c->ops->irecv(c, &w->in, w->peer, TAG_DATA, &w->recv[i]);
 		c->ops->waitall(c, w->recv, w->cnt);
-		c->ops->send(c, &nothing, w->peer, TAG_ACK);
+		comm_signal(c, w->peer, TAG_ACK);
 	}
 }
 
@@ -95,31 +116,11 @@ static uint32_t seed_of(int rank)
 	return (uint32_t)rank * 1009 + 11;
 }
 
-static void message_window_check(const struct message_window *w)
-{
-	bench_buffer_check(w->in.buf, w->in.bytes, w->in.layout, seed_of(w->peer));
-	bench_buffer_fill(w->in.buf, w->in.bytes, w->in.layout, ~seed_of(w->peer));
-}
-
-/* The pairs' first ranks are 0 … pairs - 1. Returns the mean of their times on rank 0. */
-static double mean_of_pairs(struct comm *c, const struct message_window *w, uint64_t own_ns)
-{
-	uint64_t *all = c->rank ? NULL : xcalloc((size_t)c->size, sizeof(*all));
-	double sum = 0;
-	int i;
-
-	comm_collect(c, own_ns, all);
-	for (i = 0; all && i < w->pairs; i++)
-		sum += (double)all[i];
-	free(all);
-	return sum / w->pairs;
-}
-
 static double message_window_rounds(struct bench_run *run, void *ctx, uint64_t rounds)
 {
 	struct comm *c = run->comm;
 	struct message_window *w = ctx;
-	uint64_t start_ns = c->ops->now_ns(c), end_ns;
+	uint64_t start_ns = c->ops->now_ns(c), ns;
 
 	if (w->sends && w->receives)
 		both_rounds(c, w, rounds);
@@ -127,10 +128,13 @@ static double message_window_rounds(struct bench_run *run, void *ctx, uint64_t r
 		send_rounds(c, w, rounds);
 	else if (w->receives)
 		recv_rounds(c, w, rounds);
-	end_ns = c->ops->now_ns(c);
+	ns = c->ops->now_ns(c) - start_ns;
 	if (run->opt->validate && w->receives)
-		message_window_check(w);
-	return w->pairs > 1 ? mean_of_pairs(c, w, end_ns - start_ns) : (double)(end_ns - start_ns);
+		bench_msg_check(&w->in, seed_of(w->peer));
+	/* The mean over the pairs' first ranks, which are 0 … pairs - 1. */
+	if (w->pairs > 1)
+		return (double)comm_sum(c, c->rank < w->pairs ? ns : 0) / w->pairs;
+	return (double)ns;
 }
 
 /* ---- a size ---- */
@@ -164,30 +168,31 @@ static void message_window_release(struct comm *c, struct message_window *w)
 }
 
 /* Times of a message: those of a window divided by its messages, of all pairs and directions. */
-static void message_window_measure(struct bench_run *run, size_t bytes, int pairs, bool both_ways,
-				   struct samples *out)
+static void message_window_measure(struct bench_run *run, size_t bytes, struct samples *out)
 {
+	const struct message_window_method *method = run->bench->method;
 	struct message_window w;
 
-	message_window_init(&w, run, bytes, pairs, both_ways);
-	rounds_measure(run, message_window_rounds, &w, (both_ways ? 2.0 : 1.0) * w.cnt * pairs,
+	message_window_init(&w, run, bytes, pairs_of(run), method->both_ways);
+	rounds_measure(run, message_window_rounds, &w, (double)message_window_messages(run, bytes),
 		       out);
 	message_window_release(run->comm, &w);
 }
 
 /* ---- the benchmarks ---- */
 
-static void bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	message_window_measure(run, bytes, 1, false, out);
-}
+#define MESSAGE_WINDOW(...)                                    \
+	{                                                      \
+		.curve = {.measure = message_window_measure,   \
+			  .rate = true,                        \
+			  .messages = message_window_messages, \
+			  .params = message_window_params},    \
+		__VA_ARGS__                                    \
+	}
 
-static const struct curve bandwidth = {
-	.measure = bandwidth_measure,
-	.rate = true,
-	.messages = message_window_messages,
-	.params = message_window_params,
-};
+static const struct message_window_method bandwidth = MESSAGE_WINDOW(.both_ways = false);
+static const struct message_window_method bi_bandwidth = MESSAGE_WINDOW(.both_ways = true);
+static const struct message_window_method message_rate = MESSAGE_WINDOW(.all_pairs = true);
 
 const struct bench bench_bandwidth = {
 	.name = "bandwidth",
@@ -199,23 +204,6 @@ const struct bench bench_bandwidth = {
 	CURVE_PAIR(bandwidth),
 };
 
-static void bi_bandwidth_measure(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	message_window_measure(run, bytes, 1, true, out);
-}
-
-static uint64_t bi_bandwidth_messages(const struct bench_run *run, size_t bytes)
-{
-	return 2 * message_window_messages(run, bytes);
-}
-
-static const struct curve bi_bandwidth = {
-	.measure = bi_bandwidth_measure,
-	.rate = true,
-	.messages = bi_bandwidth_messages,
-	.params = message_window_params,
-};
-
 const struct bench bench_bi_bandwidth = {
 	.name = "bi_bandwidth",
 	.group = "pt2pt",
@@ -224,34 +212,6 @@ const struct bench bench_bi_bandwidth = {
 	.sizes = CURVE_SIZES_OSU(1),
 	.no_threads = true,
 	CURVE_PAIR(bi_bandwidth),
-};
-
-static int pairs_of(const struct bench_run *run)
-{
-	return run->opt->pairs ? (int)run->opt->pairs : run->comm->size / 2;
-}
-
-static void message_rate_measure(struct bench_run *run, size_t bytes, struct samples *out)
-{
-	message_window_measure(run, bytes, pairs_of(run), false, out);
-}
-
-static uint64_t message_rate_messages(const struct bench_run *run, size_t bytes)
-{
-	return message_window_messages(run, bytes) * (uint64_t)pairs_of(run);
-}
-
-static void message_rate_params(const struct bench_run *run, size_t bytes, struct result_point *p)
-{
-	result_param(p, "pairs", (uint64_t)pairs_of(run));
-	message_window_params(run, bytes, p);
-}
-
-static const struct curve message_rate = {
-	.measure = message_rate_measure,
-	.rate = true,
-	.messages = message_rate_messages,
-	.params = message_rate_params,
 };
 
 static int message_rate_run(struct bench_run *run)

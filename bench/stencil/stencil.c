@@ -33,11 +33,9 @@
  */
 #include "lib/human.h"
 #include "core/bench.h"
-#include "core/estimate.h"
 #include "core/gather.h"
 #include "core/nodes.h"
 #include "core/sweep.h"
-#include "lib/log.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,11 +245,8 @@ static void point_write(struct bench_run *run, struct core_sharing sharing, cons
 static void size_measure(struct bench_run *run, struct core_sharing sharing, struct stencil *s,
 			 const struct samples *comp)
 {
-	struct samples comm, full, waits;
+	struct samples comm = {0}, full = {0}, waits = {0};
 
-	samples_init(&comm);
-	samples_init(&full);
-	samples_init(&waits);
 	buffers_init(run->comm, s);
 	phase_measure(run, s, PHASE_COMM, "comm", &comm);
 	phase_measure(run, s, PHASE_COMP | PHASE_COMM, "full", &full);
@@ -281,7 +276,7 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 {
 	struct sweep_state *state = ctx;
 	struct stencil s = {.bytes = 0};
-	struct samples comp;
+	struct samples comp = {0};
 	char size[HUMAN_BYTES], name[64];
 	int ratio = sharing.ranks / sharing.cores;
 	size_t i;
@@ -289,8 +284,6 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 	grid_init(&s, run->comm, sharing);
 	run->comm->ops->requests_prepare(run->comm, s.request, 2 * NEIGHBOURS);
 	s.compute_ns = (uint64_t)(core_compute_ns(run->opt) * sharing.cores / sharing.ranks);
-	samples_init(&s.waits);
-	samples_init(&comp);
 	snprintf(name, sizeof(name), "V=%d", ratio);
 	run->comm->ops->mark_begin(run->comm, 1, name);
 	phase_measure(run, &s, PHASE_COMP, "comp", &comp);
@@ -302,8 +295,7 @@ static void placement_measure(struct bench_run *run, struct core_sharing sharing
 		run->comm->ops->mark_begin(run->comm, 1, name);
 		size_measure(run, sharing, &s, &comp);
 		run->comm->ops->mark_end(run->comm, 1);
-		if (run->comm->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, ++state->done, state->all);
+		bench_progress(run, ++state->done, state->all);
 	}
 	run->comm->ops->requests_release(run->comm, s.request, 2 * NEIGHBOURS);
 	samples_release(&comp);
@@ -340,14 +332,7 @@ static int placements_choose(int ranks, int core_cnt, int nodes,
 /* The least number of cores of a node; all ranks get the result. */
 static int cores_least(struct comm *c)
 {
-	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), least = UINT64_MAX;
-	int i;
-
-	comm_collect(c, (uint64_t)core_sharing_core_cnt(c), all);
-	for (i = 0; c->rank == 0 && i < c->size; i++)
-		least = all[i] < least ? all[i] : least;
-	free(all);
-	return (int)comm_tell(c, least);
+	return (int)comm_tell(c, comm_least(c, (uint64_t)core_sharing_core_cnt(c)));
 }
 
 static void sizes_init(const struct bench_options *opt, struct sweep *s)

@@ -16,14 +16,13 @@
  */
 #include "core/bench.h"
 #include "core/nodes.h"
-#include "core/estimate.h"
-#include "core/served.h"
 #include "lib/log.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { EDGE = 32, LINES = EDGE * EDGE, ITERATIONS_MAX = 150 };
 enum {
@@ -41,13 +40,17 @@ enum { FLOPS_APPLY = 28, FLOPS_DOT = 2, FLOPS_UPDATE = 2 };
 #define ERROR_MAX 1e-6
 #define NS_PER_S 1e9
 
+/* Readings of a solve, in the order of display; MPIX_Rtime only if `povtrace clock` serves. */
+enum reading { WTIME, RTIME, CPU, READING_CNT };
+static const char *const reading_name[READING_CNT] = {"wtime", "rtime", "cpu"};
+
 /* Vectors are cubes with a shell: the neighbours' planes below and above, zeros at the sides. */
 struct cg {
 	struct comm *comm;
 	struct comm_request request[REQUESTS];
 	double *x, *r, *p, *q, *b;
 	double flops, ddot_flops;
-	double ddot_wtime_ns, ddot_cpu_ns, ddot_rtime_ns;
+	double ddot_ns[READING_CNT];
 	double error; /* largest |x - 1| */
 	int iterations;
 };
@@ -56,8 +59,9 @@ struct cg_times {
 	struct cg cg;
 	uint64_t skip;
 	double worst; /* error of all solves */
-	struct samples wtime, cpu, rtime, ddot_wtime, ddot_cpu, ddot_rtime;
-	bool served; /* `povtrace clock` serves all ranks */
+	struct samples all[READING_CNT],
+		ddot[READING_CNT]; /* of the whole solve, of the dot products */
+	bool served;		   /* `povtrace clock` serves all ranks */
 };
 
 /* Start of the cube's n-th line of EDGE unknowns, within the cube with its shell. */
@@ -138,9 +142,9 @@ static double vectors_dot(struct cg *g, const double *a, const double *b)
 	flops_add(g, (double)FLOPS_DOT * ROWS);
 	c->ops->coll(c, COMM_ALLREDUCE, &sum, &all, sizeof(sum), 0);
 	g->ddot_flops += (double)FLOPS_DOT * ROWS;
-	g->ddot_cpu_ns += (double)(c->ops->cpu_ns(c) - cpu_ns);
-	g->ddot_rtime_ns += (double)(c->ops->rank_pov_ns(c) - rtime_ns);
-	g->ddot_wtime_ns += (c->ops->wtime(c) - start_s) * NS_PER_S;
+	g->ddot_ns[CPU] += (double)(c->ops->cpu_ns(c) - cpu_ns);
+	g->ddot_ns[RTIME] += (double)(c->ops->rank_pov_ns(c) - rtime_ns);
+	g->ddot_ns[WTIME] += (c->ops->wtime(c) - start_s) * NS_PER_S;
 	return all;
 }
 
@@ -195,7 +199,8 @@ static void cg_solve(struct cg *g)
 {
 	double rr, rr_old, rr_end, alpha;
 
-	g->flops = g->ddot_flops = g->ddot_wtime_ns = g->ddot_cpu_ns = g->ddot_rtime_ns = 0;
+	g->flops = g->ddot_flops = 0;
+	memset(g->ddot_ns, 0, sizeof(g->ddot_ns));
 	cube_set(g->x, 0);
 	vector_update(g, g->b, 0, g->b, g->r);
 	vector_update(g, g->b, 0, g->b, g->p);
@@ -230,35 +235,40 @@ static double solve_measure(struct bench_run *run, void *ctx)
 {
 	struct comm *c = run->comm;
 	struct cg_times *t = ctx;
-	double start_s = c->ops->wtime(c), wtime_ns;
+	double start_s = c->ops->wtime(c), ns[READING_CNT];
 	uint64_t rtime_ns = c->ops->rank_pov_ns(c), cpu_ns = c->ops->cpu_ns(c);
+	int i;
 
 	cg_solve(&t->cg);
-	cpu_ns = c->ops->cpu_ns(c) - cpu_ns;
-	rtime_ns = c->ops->rank_pov_ns(c) - rtime_ns;
-	wtime_ns = (c->ops->wtime(c) - start_s) * NS_PER_S;
+	ns[CPU] = (double)(c->ops->cpu_ns(c) - cpu_ns);
+	ns[RTIME] = (double)(c->ops->rank_pov_ns(c) - rtime_ns);
+	ns[WTIME] = (c->ops->wtime(c) - start_s) * NS_PER_S;
 	t->worst = fmax(t->worst, cg_error(&t->cg));
-	if (t->skip > 0) {
-		t->skip--;
-		return wtime_ns;
+	for (i = 0; i < READING_CNT && !t->skip; i++) {
+		if (i == RTIME && !t->served)
+			continue;
+		samples_add(&t->all[i], ns[i]);
+		samples_add(&t->ddot[i], t->cg.ddot_ns[i]);
 	}
-	samples_add(&t->wtime, wtime_ns);
-	samples_add(&t->cpu, (double)cpu_ns);
-	samples_add(&t->ddot_wtime, t->cg.ddot_wtime_ns);
-	samples_add(&t->ddot_cpu, t->cg.ddot_cpu_ns);
-	if (t->served) {
-		samples_add(&t->rtime, (double)rtime_ns);
-		samples_add(&t->ddot_rtime, t->cg.ddot_rtime_ns);
-	}
-	return wtime_ns;
+	t->skip -= t->skip > 0;
+	return ns[WTIME];
 }
 
 /* ---- V ranks on a core ---- */
 
-/* NaN, which is not written, if the clock was not read. */
-static double mflops(double flops, const struct samples *time_ns)
+/* A clock that was not read has neither a time nor a speed. */
+static void readings_write(struct result_point *p, const char *before, double flops,
+			   const struct samples time_ns[READING_CNT])
 {
-	return time_ns->cnt ? flops / stats_quantile(time_ns, 0.5) * NS_PER_S / 1e6 : NAN;
+	char name[32];
+	int i;
+
+	for (i = 0; i < READING_CNT; i++) {
+		snprintf(name, sizeof(name), "%s%s", before, reading_name[i]);
+		result_time(p, name, &time_ns[i]);
+		snprintf(name, sizeof(name), "%smflops_%s", before, reading_name[i]);
+		result_value(p, name, flops / stats_quantile(&time_ns[i], 0.5) * NS_PER_S / 1e6);
+	}
 }
 
 static void point_write(struct bench_run *run, const struct cg_times *t, double worst)
@@ -268,18 +278,8 @@ static void point_write(struct bench_run *run, const struct cg_times *t, double 
 	result_param(p, "ranks_per_core", (uint64_t)run->comm->size);
 	result_param(p, "rows", ROWS);
 	result_param(p, "iterations", (uint64_t)t->cg.iterations);
-	result_time(p, "wtime", &t->wtime);
-	result_time(p, "rtime", &t->rtime);
-	result_time(p, "cpu", &t->cpu);
-	result_time(p, "ddot_wtime", &t->ddot_wtime);
-	result_time(p, "ddot_rtime", &t->ddot_rtime);
-	result_time(p, "ddot_cpu", &t->ddot_cpu);
-	result_value(p, "mflops_wtime", mflops(t->cg.flops, &t->wtime));
-	result_value(p, "mflops_rtime", mflops(t->cg.flops, &t->rtime));
-	result_value(p, "mflops_cpu", mflops(t->cg.flops, &t->cpu));
-	result_value(p, "ddot_mflops_wtime", mflops(t->cg.ddot_flops, &t->ddot_wtime));
-	result_value(p, "ddot_mflops_rtime", mflops(t->cg.ddot_flops, &t->ddot_rtime));
-	result_value(p, "ddot_mflops_cpu", mflops(t->cg.ddot_flops, &t->ddot_cpu));
+	readings_write(p, "", t->cg.flops, t->all);
+	readings_write(p, "ddot_", t->cg.ddot_flops, t->ddot);
 	result_value(p, "error", worst);
 }
 
@@ -288,14 +288,8 @@ static double worst_tell(struct comm *c, double worst)
 {
 	/* In units that an integer can carry; a hopeless error is limited. */
 	const double unit = 1e-15, limit = 1e18;
-	uint64_t *all = xcalloc((size_t)c->size, sizeof(*all)), most = 0;
-	int i;
 
-	comm_collect(c, (uint64_t)fmin(worst / unit, limit), all);
-	for (i = 0; c->rank == 0 && i < c->size; i++)
-		most = all[i] > most ? all[i] : most;
-	free(all);
-	return (double)comm_tell(c, most) * unit;
+	return (double)comm_tell(c, comm_most(c, (uint64_t)fmin(worst / unit, limit))) * unit;
 }
 
 /* Argument and result of core_share. */
@@ -309,20 +303,15 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	struct comm *c = run->comm;
 	struct cg_sharing *about = ctx;
 	struct cg_times t = {.skip = run->opt->warmup, .served = about->served};
-	struct samples *series[] = {&t.wtime,	   &t.cpu,	&t.rtime,
-				    &t.ddot_wtime, &t.ddot_cpu, &t.ddot_rtime},
-		       all;
+	struct samples all = {0};
 	double worst;
 	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = solve_measure, .ctx = &t, .warm = true};
 	char name[32];
-	size_t i;
+	int i;
 
 	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
 	cg_init(&t.cg, c);
-	samples_init(&all);
-	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
-		samples_init(series[i]);
 	c->ops->mark_begin(c, 1, name);
 	measure(run, &how, &all);
 	c->ops->mark_end(c, 1);
@@ -330,28 +319,19 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	about->worst = fmax(about->worst, worst);
 	if (c->rank == 0)
 		point_write(run, &t, worst);
-	for (i = 0; i < sizeof(series) / sizeof(*series); i++)
-		samples_release(series[i]);
+	for (i = 0; i < READING_CNT; i++) {
+		samples_release(&t.all[i]);
+		samples_release(&t.ddot[i]);
+	}
 	samples_release(&all);
 	cg_release(&t.cg);
 }
 
-static int ratio_max(const struct comm *c)
-{
-	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
-}
-
 static int cg_run(struct bench_run *run)
 {
-	int v, max = ratio_max(run->comm);
-	struct cg_sharing about = {.served = pov_served(run)};
+	struct cg_sharing about = {.served = bench_clocks_served(run)};
 
-	for (v = 1; v <= max; v++) {
-		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
-				 core_share, &about);
-		if (run->comm->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
-	}
+	core_sharing_each(run, core_share, &about);
 	about.worst = worst_tell(run->comm, about.worst);
 	if (about.worst <= ERROR_MAX)
 		return 0;
@@ -367,7 +347,7 @@ static uint64_t cg_estimate_ns(const struct bench_run *run)
 	double total_ns = 0, one_ns;
 	int v;
 
-	for (v = 1; v <= ratio_max(run->comm); v++) {
+	for (v = 1; v <= core_sharing_most(run->comm); v++) {
 		one_ns = 50.0 * (38.0 * ROWS * FLOP_NS * v + 3 * estimate_shared_wait_ns(run, v));
 		total_ns += estimate_point_ns(run->opt, one_ns);
 	}

@@ -65,10 +65,9 @@ static inline int teardown(void **state)
 static inline void add_point(struct result *r, uint64_t bytes)
 {
 	struct result_point *p = result_point_add(r);
-	struct samples s;
+	struct samples s = {0};
 	int i;
 
-	samples_init(&s);
 	for (i = 1; i <= 9; i++)
 		samples_add(&s, i * 1000.5);
 	result_param(p, "bytes", bytes);

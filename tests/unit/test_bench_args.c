@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* What a command line means to a benchmark, and the sizes that it uses by default. */
 #include "unit/test.h"
-#include "args.h"
+#include "run.h"
 
 static struct bench_options read_args(const struct args *args, const struct bench *alone)
 {

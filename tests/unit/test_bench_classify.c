@@ -15,9 +15,8 @@ static struct result *result_of(enum result_kind kind)
 
 static void time_add(struct result_point *p, const char *name, double ns)
 {
-	struct samples s;
+	struct samples s = {0};
 
-	samples_init(&s);
 	samples_add(&s, ns);
 	result_time(p, name, &s);
 	samples_release(&s);
@@ -278,10 +277,9 @@ TEST(line)
 
 	for (i = 0; i < 4; i++) {
 		struct result_point *p = result_point_add(r);
-		struct samples added;
+		struct samples added = {0};
 		int k;
 
-		samples_init(&added);
 		/*
 		 * The interval of 6 samples covers all of them, 1 us. The line is at 2 us for 1 ms.
 		 */

@@ -9,11 +9,8 @@
 #include "unit/test.h"
 #include "bench_near.h"
 #include "bench_result.h"
-#include "compare/judge.h"
-#include "compare/permute.h"
-#include "compare/random.h"
-#include "compare/spread.h"
-#include "core/result_read.h"
+#include "compare/compare.h"
+#include "core/result_file.h"
 
 #define POINTS 40
 #define TRIALS 40

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Writing and reading of CPU lists. */
 #include "unit/test.h"
-#include "core/cpu_set.h"
+#include "core/cpu_list.h"
 
 TEST(lists)
 {

@@ -5,7 +5,7 @@
  */
 #include "unit/test.h"
 #include "bench_near.h"
-#include "core/estimate.h"
+#include "core/bench.h"
 #include "model/model.h"
 
 #define MS 1e6

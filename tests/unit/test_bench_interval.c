@@ -23,7 +23,7 @@ static void fill(struct samples *s, double median)
 {
 	size_t i;
 
-	samples_init(s);
+	*s = (struct samples){0};
 	for (i = 0; i < CNT; i++)
 		samples_add(s, median * (0.9 + 0.1 * log(1 / (1 - uniform())) / log(2)));
 }
@@ -113,7 +113,7 @@ TEST(spans)
 /* A change of pace that affects both of a pair does not widen the interval. */
 TEST(pairs)
 {
-	struct samples comm, comp, added;
+	struct samples comm, comp = {0}, added;
 	const struct overlap_samples o = {.comm = {&comm, &comm, &comm},
 					  .phases = 1,
 					  .comp = &comp,
@@ -123,7 +123,6 @@ TEST(pairs)
 
 	fill(&comm, 1000);
 	fill_added(&added, 1000);
-	samples_init(&comp);
 	for (i = 0; i < CNT; i++)
 		samples_add(&comp, 1e6 + 1e4 * i);
 	overlap_interval(&o, &low, &high);
@@ -135,12 +134,11 @@ TEST(pairs)
 
 TEST(nothing)
 {
-	struct samples one, none;
+	struct samples one, none = {0};
 	const struct overlap_samples o = {
 		.comm = {&one, &none, &one}, .phases = 1, .comp = &one, .added = {&one, &one}};
 	double low = 0, high = 0;
 
-	samples_init(&none);
 	fill(&one, 100);
 	overlap_interval(&o, &low, &high);
 	assert_true(isnan(low) && isnan(high));
@@ -174,9 +172,8 @@ static int step_rank(struct comm *c, void *ctx)
 	struct steps own = *(struct steps *)ctx, *s = c->rank ? &own : ctx;
 	const struct measure_how how = {.sample = step_sample, .ctx = s};
 	struct bench_run run = {.comm = c, .opt = &opt};
-	struct samples taken;
+	struct samples taken = {0};
 
-	samples_init(&taken);
 	measure(&run, &how, &taken);
 	if (!c->rank) {
 		s->cnt = taken.cnt;

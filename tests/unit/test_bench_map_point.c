@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "unit/test.h"
-#include "core/classify_list.h"
+#include "core/classify.h"
 #include "core/result_file.h"
 #include "overlap/map.h"
 
@@ -14,7 +14,7 @@ static void spread(struct samples *out, double ns, double width)
 {
 	int i;
 
-	samples_init(out);
+	*out = (struct samples){0};
 	for (i = 0; i < 100; i++)
 		samples_add(out, ns + width * i / 99);
 }
@@ -31,7 +31,7 @@ static void assert_blank(double before, double more, double comp_ns, const char 
 	const struct result_point *p;
 
 	spread(&m.before, before, 0);
-	spread(&m.behind, before + more, 0);
+	spread(&m.after, before + more, 0);
 	spread(&cell.alone, comp_ns, 0);
 	spread(&cell.beside, before, 0);
 	spread(&cell.measured, before + comp_ns, 0);
@@ -43,7 +43,7 @@ static void assert_blank(double before, double more, double comp_ns, const char 
 	samples_release(&cell.measured);
 	samples_release(&cell.beside);
 	samples_release(&cell.alone);
-	samples_release(&m.behind);
+	samples_release(&m.after);
 	samples_release(&m.before);
 	result_free(run.result);
 }

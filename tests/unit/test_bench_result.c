@@ -6,7 +6,7 @@
 #include "bench_near.h"
 #include "bench_result.h"
 #include "core/param_text.h"
-#include "core/result_print.h"
+#include "core/result_file.h"
 
 EACH_TEST(setup, teardown);
 

@@ -75,10 +75,9 @@ static int run_script(struct comm *c, void *ctx)
 	struct script *s = ctx;
 	struct bench_run run = {.comm = c, .opt = &s->opt};
 	struct rooted_case rc = {.comm = c, .repeat = 20};
-	struct samples out;
+	struct samples out = {0};
 	struct rooted_outcome outcome;
 
-	samples_init(&out);
 	outcome = rooted_reports(&run, &rc, report, s, 0, &out);
 	if (c->rank) {
 		samples_release(&out);

@@ -5,14 +5,13 @@
  */
 #include "unit/test.h"
 #include "bench_result.h"
-#include "core/result_print.h"
+#include "core/result_file.h"
 
 static struct result_point *point(struct result *r, uint64_t bytes, double ns)
 {
 	struct result_point *p = result_point_add(r);
-	struct samples s;
+	struct samples s = {0};
 
-	samples_init(&s);
 	samples_add(&s, ns);
 	samples_add(&s, ns);
 	samples_add(&s, 4 * ns);

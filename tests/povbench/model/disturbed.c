@@ -14,7 +14,7 @@
 #include "lib/log.h"
 #include "core/bench.h"
 #include "core/classify.h"
-#include "core/overlap_map_judge.h"
+#include "core/overlap_map.h"
 #include "core/result_file.h"
 #include "model/model.h"
 

@@ -21,11 +21,10 @@
  * tracer.
  */
 #include "lib/log.h"
+
 #include "core/bench.h"
 #include "core/nodes.h"
-#include "core/estimate.h"
 #include "core/gather.h"
-#include "core/served.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +46,14 @@ static const char *const reading_name[READING_CNT] = {
 	[CPU_BARRIER] = "cpu_barrier",
 };
 
+/* Figures of all ranks together: first start to last end, MPIX_Ptime, and the readings' sums. */
+enum figure { ELAPSED, PTIME, WTIME_SUM, CPU_SUM, CPU_BARRIER_SUM, FIGURE_CNT };
+
 struct wtime {
 	uint64_t work_ns, skip;
-	struct samples own[READING_CNT]; /* this rank's */
-	/* On rank 0: first start to last end, and the sums of all ranks' readings. */
-	struct samples elapsed, wtime_sum, cpu_sum, cpu_barrier_sum, ptime;
-	bool served; /* `povtrace clock` serves all ranks */
+	struct samples own[READING_CNT];   /* this rank's */
+	struct samples figure[FIGURE_CNT]; /* on rank 0 */
+	bool served;			   /* `povtrace clock` serves all ranks */
 };
 
 /* One interval of one rank. */
@@ -108,46 +109,28 @@ static double listing_measure(struct bench_run *run, void *ctx)
 {
 	struct comm *c = run->comm;
 	struct wtime *w = ctx;
-	double elapsed, ptime, wtime_sum, cpu_sum, cpu_barrier_sum;
+	double figure[FIGURE_CNT];
 	struct listing l;
 	int i;
 
 	listing_run(c, w->work_ns, &l);
-	elapsed = span_of_all(c, &l.clock);
-	ptime = span_of_all(c, &l.ptime);
-	wtime_sum = gather_sum(c, (uint64_t)l.value[WTIME]);
-	cpu_sum = gather_sum(c, (uint64_t)l.value[CPU]);
-	cpu_barrier_sum = gather_sum(c, (uint64_t)l.value[CPU_BARRIER]);
+	figure[ELAPSED] = span_of_all(c, &l.clock);
+	figure[PTIME] = span_of_all(c, &l.ptime);
+	figure[WTIME_SUM] = (double)comm_sum(c, (uint64_t)l.value[WTIME]);
+	figure[CPU_SUM] = (double)comm_sum(c, (uint64_t)l.value[CPU]);
+	figure[CPU_BARRIER_SUM] = (double)comm_sum(c, (uint64_t)l.value[CPU_BARRIER]);
 	if (w->skip > 0) {
 		w->skip--;
 		return l.value[WTIME];
 	}
 	for (i = 0; i < READING_CNT; i++)
 		samples_add(&w->own[i], l.value[i]);
-	samples_add(&w->elapsed, elapsed);
-	samples_add(&w->ptime, ptime);
-	samples_add(&w->wtime_sum, wtime_sum);
-	samples_add(&w->cpu_sum, cpu_sum);
-	samples_add(&w->cpu_barrier_sum, cpu_barrier_sum);
+	for (i = 0; i < FIGURE_CNT; i++)
+		samples_add(&w->figure[i], figure[i]);
 	return l.value[WTIME];
 }
 
 /* ---- V ranks on a core ---- */
-
-static void wtime_init(struct wtime *w, const struct bench_options *opt)
-{
-	int i;
-
-	w->work_ns = work_ns_of(opt);
-	w->skip = opt->warmup;
-	for (i = 0; i < READING_CNT; i++)
-		samples_init(&w->own[i]);
-	samples_init(&w->elapsed);
-	samples_init(&w->wtime_sum);
-	samples_init(&w->cpu_sum);
-	samples_init(&w->cpu_barrier_sum);
-	samples_init(&w->ptime);
-}
 
 static void wtime_release(struct wtime *w)
 {
@@ -155,11 +138,8 @@ static void wtime_release(struct wtime *w)
 
 	for (i = 0; i < READING_CNT; i++)
 		samples_release(&w->own[i]);
-	samples_release(&w->elapsed);
-	samples_release(&w->wtime_sum);
-	samples_release(&w->cpu_sum);
-	samples_release(&w->cpu_barrier_sum);
-	samples_release(&w->ptime);
+	for (i = 0; i < FIGURE_CNT; i++)
+		samples_release(&w->figure[i]);
 }
 
 static struct result_point *point_add(struct bench_run *run, const struct wtime *w, int rank)
@@ -175,15 +155,16 @@ static struct result_point *point_add(struct bench_run *run, const struct wtime 
 /* Writes the values of the core and of all ranks together. */
 static void point_share(struct result_point *p, const struct wtime *w)
 {
-	double elapsed = stats_quantile(&w->elapsed, 0.5);
+	double median[FIGURE_CNT];
+	int i;
 
-	result_time(p, "elapsed", &w->elapsed);
-	result_value(p, "wtime_counted", stats_quantile(&w->wtime_sum, 0.5) / elapsed);
-	result_value(p, "cpu_counted", stats_quantile(&w->cpu_sum, 0.5) / elapsed);
+	for (i = 0; i < FIGURE_CNT; i++)
+		median[i] = stats_quantile(&w->figure[i], 0.5);
+	result_time(p, "elapsed", &w->figure[ELAPSED]);
+	result_value(p, "wtime_counted", median[WTIME_SUM] / median[ELAPSED]);
+	result_value(p, "cpu_counted", median[CPU_SUM] / median[ELAPSED]);
 	if (w->served)
-		result_value(p, "ptime_over_cpu",
-			     stats_quantile(&w->ptime, 0.5) /
-				     stats_quantile(&w->cpu_barrier_sum, 0.5));
+		result_value(p, "ptime_over_cpu", median[PTIME] / median[CPU_BARRIER_SUM]);
 }
 
 /* All ranks call it. The readings of `rank` go to rank 0, which writes them. */
@@ -192,10 +173,9 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 	struct comm *c = run->comm;
 	struct result_point *p = c->rank == 0 ? point_add(run, w, rank) : NULL;
 	double median[READING_CNT];
-	struct samples s;
+	struct samples s = {0};
 	int i;
 
-	samples_init(&s);
 	for (i = 0; i < READING_CNT; i++) {
 		gather_samples_of(c, &w->own[i], rank, &s);
 		if (!p || (i == RTIME && !w->served))
@@ -203,7 +183,7 @@ static void point_write(struct bench_run *run, struct wtime *w, int rank, uint64
 		median[i] = stats_quantile(&s, 0.5);
 		result_time(p, reading_name[i], &s);
 		if (i == RTIME)
-			result_time(p, "ptime", &w->ptime);
+			result_time(p, "ptime", &w->figure[PTIME]);
 	}
 	samples_release(&s);
 	if (!p)
@@ -219,17 +199,16 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 {
 	struct comm *c = run->comm;
 	uint64_t *rank_cpu_ns = xcalloc((size_t)c->size, sizeof(*rank_cpu_ns));
-	struct samples all;
-	struct wtime w;
+	struct samples all = {0};
+	struct wtime w = {.work_ns = work_ns_of(run->opt),
+			  .skip = run->opt->warmup,
+			  .served = *(const bool *)ctx};
 	/* The warm-up is in `skip`, so measure() has none of its own. */
 	const struct measure_how how = {.sample = listing_measure, .ctx = &w, .warm = true};
 	char name[32];
 	int rank;
 
 	snprintf(name, sizeof(name), "V=%d", sharing.ranks);
-	wtime_init(&w, run->opt);
-	w.served = *(const bool *)ctx;
-	samples_init(&all);
 	c->ops->mark_begin(c, 1, name);
 	measure(run, &how, &all);
 	c->ops->mark_end(c, 1);
@@ -241,22 +220,11 @@ static void core_share(struct bench_run *run, struct core_sharing sharing, void 
 	free(rank_cpu_ns);
 }
 
-static int ratio_max(const struct comm *c)
-{
-	return c->size < RANKS_PER_CORE_MAX ? c->size : RANKS_PER_CORE_MAX;
-}
-
 static int wtime_run(struct bench_run *run)
 {
-	int v, max = ratio_max(run->comm);
-	bool served = pov_served(run);
+	bool served = bench_clocks_served(run);
 
-	for (v = 1; v <= max; v++) {
-		core_sharing_run(run, (struct core_sharing){.ranks = v, .cores = 1, .nodes = 1},
-				 core_share, &served);
-		if (run->comm->rank == 0 && run->progress)
-			run->progress(run->progress_ctx, (size_t)v, (size_t)max);
-	}
+	core_sharing_each(run, core_share, &served);
 	return 0;
 }
 
@@ -265,7 +233,7 @@ static uint64_t wtime_estimate_ns(const struct bench_run *run)
 	double work_ns = (double)work_ns_of(run->opt), total_ns = 0;
 	int v;
 
-	for (v = 1; v <= ratio_max(run->comm); v++)
+	for (v = 1; v <= core_sharing_most(run->comm); v++)
 		total_ns += estimate_point_ns(
 			run->opt, v * work_ns + WAITS * estimate_shared_wait_ns(run, v));
 	return (uint64_t)total_ns;
@@ -284,4 +252,115 @@ const struct bench bench_wtime = {
 	.nodes = BENCH_NODE_ONE,
 	.run = wtime_run,
 	.estimate_ns = wtime_estimate_ns,
+};
+
+/* ---- clock_read ---- */
+
+/*
+ * The cost of reading a clock, on one rank: MPI_Wtime, the thread's CPU time and, if `povtrace
+ * clock` serves, MPIX_Rtime and MPIX_Ptime. For their clocks, Nigay et al. 2020 report the cost of
+ * a switch (figures 3 and 4; for ours: `povtrace clock --cost -o FILE`). If the kernel keeps the
+ * sums, reading them is the other half of the price.
+ *
+ * Each reading is timed separately, between two readings of the monotonic clock, so that rare long
+ * ones are visible. The latter take time themselves, which is part of all samples. The clock
+ * "none" has nothing between them.
+ */
+
+enum { READINGS = 70000, WARM_UP = 1000, CLOCKS_MAX = 5 };
+#define READING_NS_MAX 1000 /* for the estimate */
+
+struct clock_kind {
+	const char *name;
+	void (*read)(struct comm *c);
+	bool by_povtrace;
+};
+
+static void read_none(struct comm *c)
+{
+	(void)c;
+}
+
+static void read_wtime(struct comm *c)
+{
+	c->ops->wtime(c);
+}
+
+static void read_cpu(struct comm *c)
+{
+	c->ops->cpu_ns(c);
+}
+
+static void read_rank_pov(struct comm *c)
+{
+	c->ops->rank_pov_ns(c);
+}
+
+static void read_core_pov(struct comm *c)
+{
+	c->ops->core_pov_ns(c);
+}
+
+static const struct clock_kind kinds[CLOCKS_MAX] = {
+	{"none", read_none, false},	     {"MPI_Wtime", read_wtime, false},
+	{"MPIX_Rtime", read_rank_pov, true}, {"MPIX_Ptime", read_core_pov, true},
+	{"CPU time", read_cpu, false},
+};
+
+static void readings_take(struct comm *c, const struct clock_kind *k, struct samples *out)
+{
+	uint64_t begin_ns;
+	int i;
+
+	for (i = 0; i < READINGS + WARM_UP; i++) {
+		begin_ns = c->ops->now_ns(c);
+		k->read(c);
+		if (i >= WARM_UP)
+			samples_add(out, (double)(c->ops->now_ns(c) - begin_ns));
+	}
+}
+
+static int clock_read_run(struct bench_run *run)
+{
+	struct comm *c = run->comm;
+	bool served = bench_clocks_served(run);
+	struct result_point *p;
+	struct samples s = {0};
+	size_t i;
+
+	c->ops->section(c, true);
+	for (i = 0; i < CLOCKS_MAX; i++) {
+		if (kinds[i].by_povtrace && !served)
+			continue;
+		c->ops->mark_begin(c, 1, kinds[i].name);
+		readings_take(c, &kinds[i], &s);
+		c->ops->mark_end(c, 1);
+		p = result_point_add(run->result);
+		result_param_text(p, "clock", kinds[i].name);
+		result_time(p, "reading", &s);
+		samples_clear(&s);
+	}
+	c->ops->section(c, false);
+	samples_release(&s);
+	return 0;
+}
+
+static uint64_t clock_read_estimate_ns(const struct bench_run *run)
+{
+	(void)run;
+	return (uint64_t)CLOCKS_MAX * (READINGS + WARM_UP) * READING_NS_MAX;
+}
+
+const struct bench bench_clock_read = {
+	.name = "clock_read",
+	.group = "timers",
+	.brief = "what reading MPI_Wtime, CPU time and libpov's clocks takes",
+	.source = "Nigay et al. 2020, 3.2 and 3.4",
+	.kind = RESULT_COST,
+	.ranks_min = 1,
+	.ranks_max = 1,
+	.needs = 0,
+	.nodes = BENCH_NODES_ANY,
+	.run = clock_read_run,
+	.estimate_ns = clock_read_estimate_ns,
 };

@@ -1,13 +1,95 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The ranges of the classes overlap, so a point between two classes contradicts neither. */
-#include "core/overlap_map_claim.h"
+/*
+ * The line comes from points with long computations and short messages. There the interval of
+ * T_measured - T_comp within pairs is that of two computations, and the message's own variation is
+ * negligible.
+ */
+#include "core/overlap_map.h"
+
+#include "lib/log.h"
+#include "core/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "lib/log.h"
-#include "core/classify_list.h"
-#include "core/overlap_map_judge.h"
+#define SHORT_SHARE 0.05 /* T_comm, of T_comp */
+#define LEAST_POINTS 3
+
+static double number_of(const json_t *j)
+{
+	return json_is_number(j) ? json_number_value(j) : NAN;
+}
+
+static double time_of(const json_t *point, const char *name, const char *figure)
+{
+	return number_of(
+		json_object_get(json_object_get(json_object_get(point, "times"), name), figure));
+}
+
+static double value_of(const json_t *point, const char *name)
+{
+	return number_of(json_object_get(json_object_get(point, "values"), name));
+}
+
+void map_line_add(struct samples *s, const json_t *point)
+{
+	double comp = time_of(point, "comp", "median"), comm = time_of(point, "comm", "median");
+	double width = time_of(point, "added", "ci_high") - time_of(point, "added", "ci_low");
+
+	if (comp >= MAP_LINE_FROM_NS && comm <= SHORT_SHARE * comp && isfinite(width / comp))
+		samples_add(s, width / comp / MAP_KNOWN_WIDTH);
+}
+
+double map_line(const struct samples *s)
+{
+	return s->cnt < LEAST_POINTS ? 0 : stats_quantile(s, 0.5);
+}
+
+double map_line_of(const json_t *points)
+{
+	const json_t *point;
+	struct samples s = {0};
+	double line;
+	size_t i;
+
+	json_array_foreach(points, i, point) map_line_add(&s, point);
+	line = map_line(&s);
+	samples_release(&s);
+	return line;
+}
+
+char *map_line_text(double line)
+{
+	if (!(line > 0))
+		return NULL;
+	return xasprintf(
+		"computation of 100 us and more varies by %.2g %% here: points with T_comm "
+		"below %.2g %% of T_comp are unknown",
+		100 * line, 100 * line);
+}
+
+bool map_is_left(double line, double comm_ns, double comp_ns)
+{
+	return comp_ns >= MAP_LINE_FROM_NS && comm_ns < line * comp_ns;
+}
+
+enum map_judged map_judge(const json_t *point, double line)
+{
+	double width = value_of(point, "ratio_high") - value_of(point, "ratio_low");
+	double comp = time_of(point, "comp", "median"), comm = time_of(point, "comm", "median");
+
+	if (!isfinite(value_of(point, "ratio")))
+		return MAP_BLANK;
+	if (width > MAP_KNOWN_WIDTH || map_is_left(line, comm, comp))
+		return MAP_UNKNOWN;
+	if (!(value_of(point, "ratio") < MAP_CLEARLY_BELOW))
+		return MAP_KNOWN;
+	return isnan(width) || isfinite(value_of(point, "too_short_ns")) ? MAP_WRONG : MAP_UNKNOWN;
+}
+
+/* ---- the claims of a size ---- */
+
+/* The ranges of the classes overlap, so a point between two classes contradicts neither. */
 
 /* If several classes hold equally often, the first in this list is claimed. */
 static const enum classify_overlap classes[] = {CLASSIFY_OVERLAP, CLASSIFY_WORSE, CLASSIFY_NONE,
@@ -47,8 +129,6 @@ static bool class_may_hold(enum classify_overlap class, const struct map_cell_kn
 		return false;
 	}
 }
-
-/* ---- the claims of a size ---- */
 
 /* A range of computation times while it grows. */
 struct range {
@@ -140,8 +220,6 @@ bool map_claims_allow(const struct map_claims *c, size_t from, size_t to,
 	return true;
 }
 
-/* ---- all ---- */
-
 static int compare_cells(const void *a, const void *b)
 {
 	const struct map_cell_known *p = a, *q = b;
@@ -185,13 +263,12 @@ void map_claims_init(struct map_claims *c, const struct result *r)
 {
 	const json_t *points = json_object_get(result_json(r), "points");
 	struct map_size_claims *s;
-	struct samples sizes;
+	struct samples sizes = {0};
 	size_t i, cell = 0;
 
 	*c = (struct map_claims){.point_cnt = result_point_cnt(r)};
 	c->line = map_line_of(points);
 	find_cells(c, r, points);
-	samples_init(&sizes);
 	classify_values(r, "bytes", &sizes);
 	c->size = xcalloc(sizes.cnt + 1, sizeof(*c->size));
 	c->size_cnt = sizes.cnt;

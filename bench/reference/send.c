@@ -15,6 +15,7 @@
 
 #include "core/param_text.h"
 #include "overlap/map.h"
+#include "core/curve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,15 +70,12 @@ static void receive_late(struct bench_run *run, const struct eager *e)
 		c->ops->compute(c, &late, e->delay_ns);
 		c->ops->recv(c, &e->msg, 0, MAP_TAG_DATA);
 	}
-	if (!run->opt->validate)
-		return;
-	bench_buffer_check(e->msg.buf, e->msg.bytes, e->msg.layout, eager_seed);
-	bench_buffer_fill(e->msg.buf, e->msg.bytes, e->msg.layout, ~eager_seed);
+	if (run->opt->validate)
+		bench_msg_check(&e->msg, eager_seed);
 }
 
 static double eager_sample(struct bench_run *run, void *ctx)
 {
-	const struct comm_msg none = {.buf = NULL, .bytes = 0, .layout = COMM_CONTIGUOUS};
 	const struct eager *e = ctx;
 	struct comm *c = run->comm;
 	uint64_t start_ns, end_ns;
@@ -90,17 +88,16 @@ static double eager_sample(struct bench_run *run, void *ctx)
 	c->ops->send(c, &e->msg, 1, MAP_TAG_DATA);
 	end_ns = c->ops->now_ns(c);
 	if (e->in_mpi)
-		c->ops->send(c, &none, 1, MAP_TAG_ACK);
+		comm_signal(c, 1, MAP_TAG_ACK);
 	return (double)(end_ns - start_ns);
 }
 
 /* Chooses how late the receiver is; all ranks get the result. */
 static uint64_t choose_delay(struct bench_run *run, size_t bytes)
 {
-	struct samples comm;
+	struct samples comm = {0};
 	double ns;
 
-	samples_init(&comm);
 	measure_pingpong(run, bytes, COMM_CONTIGUOUS, &comm);
 	ns = DELAY_TIMES * stats_quantile(&comm, 0.5);
 	samples_release(&comm);
@@ -129,7 +126,7 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 		.run = run, .msg = {.bytes = bytes, .layout = COMM_CONTIGUOUS}, .in_mpi = in_mpi};
 	const struct measure_how how = {.sample = eager_sample, .ctx = &e, .warm = true};
 	char size[HUMAN_BYTES], name[HUMAN_BYTES + 16];
-	struct samples send;
+	struct samples send = {0};
 	bool eager;
 
 	snprintf(name, sizeof(name), "%s, %s", param_bytes(size, sizeof(size), bytes),
@@ -142,7 +139,6 @@ static bool size_is_eager(struct bench_run *run, size_t bytes, bool in_mpi)
 	e.msg.buf = bench_buffer_new(bytes, COMM_CONTIGUOUS);
 	bench_buffer_fill(e.msg.buf, bytes, COMM_CONTIGUOUS,
 			  run->comm->rank ? ~eager_seed : eager_seed);
-	samples_init(&send);
 	measure(&few, &how, &send);
 	eager = run->comm->rank == 0 && judge(&e, &send);
 	samples_release(&send);
@@ -213,4 +209,59 @@ const struct bench bench_eager_limit = {
 	.ranks_max = 2,
 	.run = eager_limit_run,
 	.estimate_ns = eager_limit_estimate_ns,
+};
+
+/* ---- send_time ---- */
+
+/*
+ * The sender's processor time: how long a blocking Send occupies rank 0. Small messages are copied
+ * and the call returns early. Large ones occupy the sender until the receiver has them.
+ */
+
+static const uint32_t send_time_seed = 7;
+
+struct send_time {
+	struct comm_msg msg;
+	double clock_ns;
+};
+
+static double send_time_sample(struct bench_run *run, void *ctx)
+{
+	const struct send_time *s = ctx;
+	const struct comm_msg *msg = &s->msg;
+	struct comm *c = run->comm;
+	uint64_t start;
+
+	if (c->rank == 1) {
+		c->ops->recv(c, msg, 0, MAP_TAG_DATA);
+		if (run->opt->validate)
+			bench_msg_check(msg, send_time_seed);
+		return 0;
+	}
+	start = c->ops->now_ns(c);
+	c->ops->send(c, msg, 1, MAP_TAG_DATA);
+	return (double)(c->ops->now_ns(c) - start) - s->clock_ns;
+}
+
+static void send_time_measure(struct bench_run *run, size_t bytes, struct samples *out)
+{
+	struct send_time s = {.msg = {.buf = bench_buffer_new(bytes, COMM_CONTIGUOUS),
+				      .bytes = bytes},
+			      .clock_ns = measure_clock_ns(run->comm)};
+	const struct measure_how how = {.sample = send_time_sample, .ctx = &s};
+
+	bench_buffer_fill(s.msg.buf, bytes, s.msg.layout,
+			  run->comm->rank == 0 ? send_time_seed : ~send_time_seed);
+	measure(run, &how, out);
+	free(s.msg.buf);
+}
+
+static const struct curve curve = {.measure = send_time_measure};
+
+const struct bench bench_send_time = {
+	.name = "send_time",
+	.group = "reference",
+	.brief = "how long a blocking send keeps the sender",
+	.source = "Denis & Trahay 2016, III.D: base benchmarks",
+	CURVE_PAIR(curve),
 };
