@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Meta objects of a trace (kmod-docs/TRACE_FORMAT.md), as JSON. */
+/* Meta objects of a trace (kmod-docs/TRACE_META.md), as JSON. */
 #ifndef POV_RECORD_META_H
 #define POV_RECORD_META_H
 
