@@ -13,7 +13,7 @@ static void fill_ranks(struct samples *s, size_t n)
 {
 	size_t i;
 
-	samples_init(s);
+	*s = (struct samples){0};
 	for (i = 0; i < n; i++)
 		samples_add(s, (double)(i * 7 % n + 1));
 }
@@ -71,7 +71,7 @@ TEST(few)
 	struct summary sum;
 	struct samples s;
 
-	samples_init(&s);
+	s = (struct samples){0};
 	stats_summarize(&s, &sum);
 	assert_int_equal(sum.cnt, 0);
 	assert_near(sum.median, 0, EXACT);
@@ -117,7 +117,7 @@ TEST(steady)
 {
 	struct samples s;
 
-	samples_init(&s);
+	s = (struct samples){0};
 	/* Mean 100, standard deviation √2 · 2. */
 	samples_add(&s, 98);
 	samples_add(&s, 102);
