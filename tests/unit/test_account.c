@@ -44,3 +44,25 @@ TEST(classes)
 	assert_int_equal(row.ns[ACCOUNT_OUTSIDE], 200);
 	assert_int_equal(account_total_ns(&row), 1000);
 }
+
+/* Waiting, and then open calls, are taken out of transfers, then of file I/O, then of other calls. */
+TEST(taken_in_order)
+{
+	const struct app_thread t = {.window_ns = 260,
+				     .wait_ns = 100,
+				     .io_ns = 80,
+				     .work_ns = 50,
+				     .tracing_ns = 30,
+				     .open_ns = 100};
+	struct state_times waiting = {{0}};
+	struct account_row row;
+
+	waiting.ns[THREAD_RUNNING] = 120;
+	row = account_thread(&t, &waiting, true);
+	assert_int_equal(row.ns[ACCOUNT_WAITING], 120);
+	assert_int_equal(row.ns[ACCOUNT_TRANSFER] + row.ns[ACCOUNT_FILE_IO], 0);
+	assert_int_equal(row.ns[ACCOUNT_OPEN], 100);
+	assert_int_equal(row.ns[ACCOUNT_MPI_WORK], 10);
+	assert_int_equal(row.ns[ACCOUNT_TRACING], 30);
+	assert_int_equal(account_total_ns(&row), 260);
+}
