@@ -21,13 +21,13 @@ void causes_world_open(struct causes_world *w)
 	late_init(&w->late);
 	epochs_init(&w->epochs);
 	causes_init(&w->causes, &w->late, &w->arrivals, &w->epochs, &w->holders);
-	w->arrivals.sink.start(&w->arrivals, w->f.model);
-	w->causes.sink.start(&w->causes, w->f.model);
+	mfix_sink_start(&w->arrivals.sink, w->f.model);
+	mfix_sink_start(&w->causes.sink, w->f.model);
 }
 
 void causes_world_end(struct causes_world *w)
 {
-	w->causes.sink.finish(&w->causes, w->f.model);
+	mfix_sink_finish(&w->causes.sink, w->f.model);
 }
 
 void causes_world_close(struct causes_world *w)

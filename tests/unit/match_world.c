@@ -416,7 +416,7 @@ void match_world_open(struct match_world *w, uint64_t seed, bool any, bool ask_a
 	w->now = 5000;
 	mfix_ranks(&w->f, "\"sched\":\"off\",\"rings\":1", RANKS, w->thread);
 	matches_init(&w->a, on_match, w);
-	w->a.sink.start(&w->a, w->f.model);
+	mfix_sink_start(&w->a.sink, w->f.model);
 }
 
 void match_world_close(struct match_world *w)

@@ -278,6 +278,20 @@ void mfix_run(struct mfix *f)
 	f->out = NULL;
 }
 
+void mfix_sink_start(const struct model_sink *s, const struct model *m)
+{
+	if (s->model)
+		*s->model = m;
+	if (s->start)
+		s->start(s->ctx, m);
+}
+
+void mfix_sink_finish(const struct model_sink *s, const struct model *m)
+{
+	if (s->finish)
+		s->finish(s->ctx, m);
+}
+
 void mfix_release(struct mfix *f)
 {
 	model_close(f->model);

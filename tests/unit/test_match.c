@@ -42,7 +42,7 @@ static void run(uint64_t seed, bool any, bool ask_always, uint64_t by[MATCH_WHY_
 	for (int i = 0; i < 20000; i++)
 		match_world_step(&w);
 	match_world_drain(&w);
-	w.a.sink.finish(&w.a, w.f.model);
+	mfix_sink_finish(&w.a.sink, w.f.model);
 	counts_check(&w, by);
 	*truly = w.truly;
 	match_world_close(&w);
@@ -115,7 +115,7 @@ TEST(sends_under_way)
 		match_world_call(&w, 3, &match_world_wait, w.now, &(struct call_roles){0});
 	match_world_complete(&w, s[1]);
 	match_world_complete(&w, s[0]);
-	w.a.sink.finish(&w.a, w.f.model);
+	mfix_sink_finish(&w.a.sink, w.f.model);
 	assert_int_equal(w.told, 0);
 	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 2);
 	assert_int_equal(ends_of(&w, 0, true, MATCH_BEHIND), 1);
@@ -142,7 +142,7 @@ static void cancelled_check(int from, bool sent_before)
 	if (sent_before)
 		match_world_complete(&w, r);
 	(void)match_world_post(&w, 1, false, 0, false);
-	w.a.sink.finish(&w.a, w.f.model);
+	mfix_sink_finish(&w.a.sink, w.f.model);
 	assert_int_equal(w.told, 1);
 	assert_int_equal(ends_of(&w, 1, false, MATCHED), 1);
 	assert_int_equal(matches_of(&w.a, 1)->assumed, sent_before);
@@ -176,7 +176,7 @@ TEST(clear_again)
 	(void)match_world_post(&w, 1, false, PEER_ANY, false);
 	(void)match_world_post(&w, 3, true, 1, false);
 	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	w.a.sink.finish(&w.a, w.f.model);
+	mfix_sink_finish(&w.a.sink, w.f.model);
 	assert_int_equal(w.told, 1);
 	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 2);
 	assert_int_equal(ends_of(&w, 3, true, MATCHED), 1);
@@ -208,7 +208,7 @@ TEST(sent_to_unknown)
 	send_to_unknown(&w, 2);
 	(void)match_world_post(&w, 0, true, 1, false);
 	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	w.a.sink.finish(&w.a, w.f.model);
+	mfix_sink_finish(&w.a.sink, w.f.model);
 	assert_int_equal(w.told, 0);
 	assert_int_equal(ends_of(&w, 2, true, MATCH_PEER_UNKNOWN), 1);
 	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 1);
@@ -251,7 +251,7 @@ TEST(clocks_apart)
 		for (int i = 0; i < 3000; i++)
 			match_world_call(&w, 3, &match_world_wait, w.now, &(struct call_roles){0});
 		assert_int_equal(w.told, !apart);
-		w.a.sink.finish(&w.a, w.f.model);
+		mfix_sink_finish(&w.a.sink, w.f.model);
 		assert_int_equal(w.told, 1);
 		match_world_close(&w);
 	}

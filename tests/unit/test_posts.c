@@ -511,17 +511,17 @@ static void posts_open(struct play *p, bool lossy)
 	site_times_init(&p->sites);
 	storms_init(&p->storms);
 	volumes_init(&p->volumes);
-	p->storms.sink.start(&p->storms, p->r.model);
-	p->volumes.sink.start(&p->volumes, p->r.model);
+	mfix_sink_start(&p->storms.sink, p->r.model);
+	mfix_sink_start(&p->volumes.sink, p->r.model);
 }
 
 /* Ends the input. */
 static void posts_settle(struct play *p)
 {
 	free(p->r.traffic.received);
-	p->r.traffic.sink.finish(&p->r.traffic, p->r.model);
-	p->r.transfers.sink.finish(&p->r.transfers, p->r.model);
-	p->storms.sink.finish(&p->storms, p->r.model);
+	mfix_sink_finish(&p->r.traffic.sink, p->r.model);
+	mfix_sink_finish(&p->r.transfers.sink, p->r.model);
+	mfix_sink_finish(&p->storms.sink, p->r.model);
 }
 
 static void posts_play(const struct script *lines, FILE *out)

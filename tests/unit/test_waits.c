@@ -530,11 +530,11 @@ static void waits_play(const struct script *lines, FILE *out)
 	unexpecteds_init(&p.unexpecteds, &p.w.late);
 	overlaps_init(&p.overlaps);
 	observers_add(&p.w.late.matched, overlaps_match, &p.overlaps);
-	p.w.epochs.sink.start(&p.w.epochs, p.w.f.model);
-	p.locks.sink.start(&p.locks, p.w.f.model);
+	mfix_sink_start(&p.w.epochs.sink, p.w.f.model);
+	mfix_sink_start(&p.locks.sink, p.w.f.model);
 	cases_each(lines, line_tell, &p);
-	p.w.epochs.sink.finish(&p.w.epochs, p.w.f.model);
-	p.locks.sink.finish(&p.locks, p.w.f.model);
+	mfix_sink_finish(&p.w.epochs.sink, p.w.f.model);
+	mfix_sink_finish(&p.locks.sink, p.w.f.model);
 	causes_world_end(&p.w);
 	assert_true(p.w.causes.kept <= CAUSES_KEPT_MAX);
 	if (cases_shows(lines, "epochs"))
