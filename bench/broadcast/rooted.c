@@ -356,9 +356,8 @@ static void warm_up(struct bench_run *run, const struct rooted_case *rc,
 
 static struct rooted_outcome tests_outcome(const struct tests *t, struct samples *out)
 {
-	const struct samples best = {.value = t->all.value + t->best, .cnt = t->best_cnt};
-
-	samples_append(out, &best);
+	for (size_t i = 0; i < t->best_cnt; i++)
+		samples_add(out, t->all.value[t->best + i]);
 	return (struct rooted_outcome){
 		.steady = t->best_steady,
 		.test_cnt = t->cnt,
