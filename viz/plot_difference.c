@@ -5,10 +5,9 @@
  * several. If they overlap, or if there are none, no difference is shown, and a dot marks the
  * point. "povbench compare" reports which conclusions the launches allow.
  */
-#include "cells.h"
+#include "heat.h"
 #include "chart.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -166,7 +165,7 @@ static void write_legend(const struct cells *c, struct script *s)
 static int draw_map(const struct plot *p, const struct difference *d, struct script *s)
 {
 	double most = scale_of(d);
-	const struct range held = {1 / most, most};
+	const struct range limits = {1 / most, most};
 	struct range x, y;
 	struct cells cells;
 	int err = collect_cells(d, p->result[0], &cells);
@@ -184,7 +183,7 @@ static int draw_map(const struct plot *p, const struct difference *d, struct scr
 	table_begin(s, p->result, p->cnt,
 		    "bytes\tcompute_ns\t" RATIO_COLUMN "\tjudged\t" RATIO_COLUMN
 		    "_low\t" RATIO_COLUMN "_high");
-	cells_write(&cells, &held, single_map_px(p), SINGLE_MAP_HEIGHT * (double)p->height_px, s);
+	cells_write(&cells, &limits, single_map_px(p), SINGLE_MAP_HEIGHT * (double)p->height_px, s);
 	cells_plot(&cells, s->block_cnt, s);
 	cells_plot_dots(&cells, s->block_cnt, CELL_ALIKE, 0.4, "#606060", s);
 	fputc('\n', s->out);

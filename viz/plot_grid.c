@@ -6,7 +6,6 @@
  */
 #include "heat.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 

@@ -6,7 +6,6 @@
  */
 #include "chart.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 

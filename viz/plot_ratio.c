@@ -7,7 +7,6 @@
 #include "chart.h"
 #include "picture.h"
 #include "series.h"
-#include "single.h"
 
 #include "lib/log.h"
 

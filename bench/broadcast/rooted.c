@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Sweep and stop rule of the broadcast methods. A case's communicator has only the tasks that take
- * part, as in the paper, and its task 0 is the root. The word that task 0 sends with the
- * synchronisation before each report tells all of these tasks whether there is another report.
+ * part, as in the paper, and its task 0 is the root. Task 0 sends with the synchronisation before
+ * each report whether there is another one.
  */
 #include "broadcast/rooted.h"
 #include "lib/human.h"
@@ -356,7 +356,8 @@ static void warm_up(struct bench_run *run, const struct rooted_case *rc,
 
 static struct rooted_outcome tests_outcome(const struct tests *t, struct samples *out)
 {
-	const struct samples best = {.value = t->all.value + t->best, .cnt = t->best_cnt};
+	const struct samples best = {.value = t->best_cnt ? t->all.value + t->best : NULL,
+				     .cnt = t->best_cnt};
 
 	samples_append(out, &best);
 	return (struct rooted_outcome){

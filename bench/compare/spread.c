@@ -3,6 +3,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/param_text.h"
 #include "core/stats.h"
 
@@ -179,19 +180,12 @@ json_t *spread_find(const struct comparison *c, int side)
 static char *list_text(const json_t *list)
 {
 	size_t cnt = json_array_size(list), i;
-	char *all = xstrdup(""), *more;
+	char *all = NULL;
 	const json_t *one;
 
 	json_array_foreach(list, i, one)
-	{
-		more = xasprintf("%s%s%" JSON_INTEGER_FORMAT, all,
-				 !i	      ? "" :
-				 i + 1 == cnt ? " and " :
-						", ",
-				 json_integer_value(one));
-		free(all);
-		all = more;
-	}
+		all = text_joined(all, i + 1 == cnt ? " and " : ", ",
+				  xasprintf("%" JSON_INTEGER_FORMAT, json_integer_value(one)));
 	return all;
 }
 

@@ -187,7 +187,7 @@ void result_print(const struct result *r, bool all, FILE *out)
 static void print_hidden(const struct result_point *p, enum map_judged judged, const char *blank,
 			 FILE *out)
 {
-	static const char *const said[] = {
+	static const char *const judged_words[] = {
 		[MAP_BLANK] = "",
 		[MAP_KNOWN] = "",
 		[MAP_UNKNOWN] = "  unknown",
@@ -205,7 +205,7 @@ static void print_hidden(const struct result_point *p, enum map_judged judged, c
 		fprintf(out, "  %7s", "-");
 	else
 		fprintf(out, "  %7.1f", 100 * width / 2);
-	fprintf(out, "%s\n", said[judged]);
+	fprintf(out, "%s\n", judged_words[judged]);
 }
 
 static void print_us(const struct result_point *p, const char *time, FILE *out)

@@ -76,7 +76,7 @@ struct sweep_state {
 
 /*
  * A width for an approximately square grid that is no multiple of the number of cores. With
- * several nodes it is no multiple of their number, of which the number of cores is a multiple.
+ * several nodes it is not even a multiple of the number of nodes.
  */
 static int grid_width(struct core_sharing sharing)
 {

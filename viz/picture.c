@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One map fills the picture. Above it are its benchmark, its origin (library, transport, host,
- * date), and its meaning in words.
+ * The head of all pictures: the benchmark, its origin (library, transport, host, date), and its
+ * meaning in words. The scale beside maps, and the tables' heads.
  */
-#include "single.h"
+#include "picture.h"
 
-#include "gnuplot.h"
-#include "heat.h"
-
+#include "script.h"
 #include "lib/log.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TITLE_PX_PER_COLUMN 8.0
 #define SCALE_PX 175.0 /* beside the map: the colours, their labels and their name */
@@ -89,29 +89,37 @@ void single_scale(const struct plot *p, const char *name, struct script *s)
 	script_line(s, "set label '%s' at screen %.5f,0.5 center rotate by 90", name, 1 - 20 * px);
 }
 
-int single_draw(const struct plot *p, const char *y_label, struct script *s)
-{
-	char *name = data_title(p->result[0]->benchmark);
-	struct heat_style style = {
-		.palette = p->palette,
-		.width_px = single_map_px(p),
-		.height_px = SINGLE_MAP_HEIGHT * (double)p->height_px,
-		.x_tics = single_map_tics(p),
-		.x_labels = true,
-		.y_labels = true,
-	};
-	struct heat heat;
-	int err = heat_init(&heat, p->result[0]);
+/* ---- tables ---- */
 
-	if (!err) {
-		single_title(p, name, s);
-		script_line(s, "set xlabel 'message size'\nset ylabel '%s'", y_label);
-		single_scale(p, heat_scale_name(&heat), s);
-		heat_write_colours(&heat, p->palette, s);
-		heat_write_legend(heat_marks(&heat), s);
-		heat_write(&heat, &style, s);
-		heat_release(&heat);
+/* Writes a comment such as "# curve: latency, bandwidth; suite.json", with each name once. */
+
+/* True if an earlier result has the same file or benchmark. */
+static bool had_before(const struct data_result *const *result, size_t i, bool file)
+{
+	size_t k;
+
+	for (k = 0; k < i; k++) {
+		if (file ? result[k]->file == result[i]->file :
+			   !strcmp(result[k]->benchmark, result[i]->benchmark))
+			return true;
 	}
-	free(name);
-	return err;
+	return false;
+}
+
+void table_begin(struct script *s, const struct data_result *const *result, size_t cnt,
+		 const char *columns)
+{
+	char *about = NULL;
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (!had_before(result, i, false))
+			about = text_joined(about, ", ", xstrdup(result[i]->benchmark));
+	}
+	for (i = 0; i < cnt; i++) {
+		if (!had_before(result, i, true))
+			about = text_joined(about, i ? ", " : "; ", xstrdup(result[i]->file->path));
+	}
+	script_table(s, about, columns);
+	free(about);
 }
