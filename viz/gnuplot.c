@@ -22,7 +22,7 @@
 
 /* ---- files ---- */
 
-/* Writes to a temporary file in the same directory and renames it at the end. */
+/* Files are written under a temporary name in the same directory and renamed at the end. */
 
 static int replace_refuse(const char *path)
 {
@@ -32,7 +32,8 @@ static int replace_refuse(const char *path)
 	return -err;
 }
 
-int replace_file(const char *path, replace_write write, void *ctx)
+/* `write` writes the content of an existing empty file. Returns 0, or -errno after printing why. */
+static int replace_file(const char *path, int (*write)(void *ctx, const char *path), void *ctx)
 {
 	char *temp = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temp, O_CLOEXEC), err;

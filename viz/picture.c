@@ -17,15 +17,15 @@
 #define SCALE_PX 175.0 /* beside the map: the colours, their labels and their name */
 #define TIC_PX 62.0    /* width of a label such as 128 KiB */
 
-void single_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
+void picture_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
 	(void)p;
 	*width_px = 860;
 	*height_px = 640;
 }
 
-void single_lines(const struct plot *p, const char *name, const char *const *lines,
-		  struct script *s)
+void picture_lines(const struct plot *p, const char *name, const char *const *lines,
+		   struct script *s)
 {
 	double px = TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px);
 
@@ -46,17 +46,17 @@ static void write_head(const struct plot *p, const char *name, const char *befor
 		lines[1] = "";
 	}
 	fputs(before, s->out);
-	single_lines(p, name, lines, s);
+	picture_lines(p, name, lines, s);
 	free(origin);
 }
 
-void single_title(const struct plot *p, const char *name, struct script *s)
+void picture_title(const struct plot *p, const char *name, struct script *s)
 {
 	write_head(p, name, "set title ", s);
 }
 
-void single_head(const struct plot *p, const char *name, size_t rows, size_t columns,
-		 struct script *s)
+void picture_head(const struct plot *p, const char *name, size_t rows, size_t columns,
+		  struct script *s)
 {
 	char *before = xasprintf("set multiplot layout %zu,%zu title ", rows, columns);
 
@@ -64,17 +64,17 @@ void single_head(const struct plot *p, const char *name, size_t rows, size_t col
 	free(before);
 }
 
-double single_map_px(const struct plot *p)
+double picture_map_px(const struct plot *p)
 {
 	return fmax((double)p->width_px - (100 + SCALE_PX) * gnuplot_font_scale(p->width_px), 50);
 }
 
-double single_map_tics(const struct plot *p)
+double picture_map_tics(const struct plot *p)
 {
-	return single_map_px(p) / (TIC_PX * gnuplot_font_scale(p->width_px));
+	return picture_map_px(p) / (TIC_PX * gnuplot_font_scale(p->width_px));
 }
 
-void single_scale(const struct plot *p, const char *name, struct script *s)
+void picture_scale(const struct plot *p, const char *name, struct script *s)
 {
 	double px = gnuplot_font_scale(p->width_px) / (double)p->width_px;
 

@@ -242,7 +242,7 @@ static void write_panels(const struct plot *p, const struct broadcast *b, struct
 		free(name);
 		name = tasks;
 	}
-	single_head(p, name, rows_of(b), columns_of(b), s);
+	picture_head(p, name, rows_of(b), columns_of(b), s);
 	write_axes(b, s);
 	table_begin(s, p->result, p->cnt,
 		    b->over_tasks ? "panel\tline\ttasks" LATENCY_COLUMNS :

@@ -169,7 +169,7 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	char *name = series_title(series, what, ", ");
 	char *columns = xasprintf("line\t%s_ns\tfraction", time);
 
-	single_title(p, name, s);
+	picture_title(p, name, s);
 	write_time_axis(c, s);
 	script_line(s, "set yrange [0:1]\nset ytics 0.1\nset tics nomirror\nset grid");
 	script_line(s, "set xlabel 'time'\nset ylabel 'fraction of the samples'");
@@ -217,6 +217,6 @@ static int distribution_draw(const struct plot *p, struct script *s)
 const struct picture plot_distribution = {
 	.name = "distribution",
 	.takes = distribution_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = distribution_draw,
 };

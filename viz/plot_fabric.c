@@ -236,7 +236,7 @@ static void title_write(const struct plot *p, const json_t *context, struct scri
 	const char *lines[] = {p->words ? summary : "", left_out, NULL};
 
 	fputs("set title ", s->out);
-	single_lines(p, title, lines, s);
+	picture_lines(p, title, lines, s);
 	free(summary);
 	free(title);
 	free(left_out);
@@ -253,7 +253,7 @@ static int fabric_draw(const struct plot *p, struct script *s)
 		return -EINVAL;
 	f.half = graph_halves(&f.g, r->point[0]);
 	title_write(p, r->point[0], s);
-	single_scale(p, "bytes", s);
+	picture_scale(p, "bytes", s);
 	colours_write(&f, p->palette, s);
 	table_begin(s, p->result, 1,
 		    "link\tfrom_guid\tfrom_port\tto_guid\tto_port\tsubnet\tbytes\tflows");

@@ -10,9 +10,9 @@ static int heat_draw(const struct plot *p, const char *y_label, struct script *s
 	char *name = data_title(p->result[0]->benchmark);
 	struct heat_style style = {
 		.palette = p->palette,
-		.width_px = single_map_px(p),
-		.height_px = SINGLE_MAP_HEIGHT * (double)p->height_px,
-		.x_tics = single_map_tics(p),
+		.width_px = picture_map_px(p),
+		.height_px = PICTURE_MAP_HEIGHT * (double)p->height_px,
+		.x_tics = picture_map_tics(p),
 		.x_labels = true,
 		.y_labels = true,
 	};
@@ -20,9 +20,9 @@ static int heat_draw(const struct plot *p, const char *y_label, struct script *s
 	int err = heat_init(&heat, p->result[0]);
 
 	if (!err) {
-		single_title(p, name, s);
+		picture_title(p, name, s);
 		script_line(s, "set xlabel 'message size'\nset ylabel '%s'", y_label);
-		single_scale(p, heat_scale_name(&heat), s);
+		picture_scale(p, heat_scale_name(&heat), s);
 		heat_write_colours(&heat, p->palette, s);
 		heat_write_legend(heat_marks(&heat), s);
 		heat_write(&heat, &style, s);
@@ -46,7 +46,7 @@ static int map_draw(const struct plot *p, struct script *s)
 const struct picture plot_map = {
 	.name = "map",
 	.takes = heat_takes_ratio,
-	.size = single_size,
+	.size = picture_size,
 	.draw = map_draw,
 };
 
@@ -66,6 +66,6 @@ static int load_draw(const struct plot *p, struct script *s)
 const struct picture plot_load = {
 	.name = "load",
 	.takes = heat_takes_delay,
-	.size = single_size,
+	.size = picture_size,
 	.draw = load_draw,
 };

@@ -176,9 +176,9 @@ static int matrix_draw(const struct plot *p, struct script *s)
 	colours = colours_of(&m);
 	name = xasprintf("traffic from rank to rank%s%s", function ? " in " : "",
 			 function ? function : "");
-	single_title(p, name, s);
+	picture_title(p, name, s);
 	script_line(s, "set xlabel 'to rank'\nset ylabel 'from rank'");
-	single_scale(p, "bytes", s);
+	picture_scale(p, "bytes", s);
 	palette_map(s, p->palette);
 	axis_bytes(s, "cb", &colours, 10, true);
 	script_line(s, "set xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]", m.cnt - 1, m.cnt - 1);
@@ -200,6 +200,6 @@ static int matrix_draw(const struct plot *p, struct script *s)
 const struct picture plot_matrix = {
 	.name = "matrix",
 	.takes = matrix_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = matrix_draw,
 };

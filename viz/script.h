@@ -119,11 +119,7 @@ int gnuplot_draw(const struct script *head, const struct script *body, const cha
 
 /* ---- replacing a file (gnuplot.c) ---- */
 
-/* Writes the content of an existing empty file. Returns 0, or -errno after printing why. */
-typedef int (*replace_write)(void *ctx, const char *path);
-/* Returns 0, or -errno after printing why; path is then unchanged. */
-int replace_file(const char *path, replace_write write, void *ctx);
-/* The same with what `put` prints. */
+/* Writes what `put` prints. Returns 0, or -errno after printing why; path is then unchanged. */
 int replace_text(const char *path, void (*put)(void *ctx, FILE *out), void *ctx);
 
 #endif

@@ -126,6 +126,19 @@ void series_find_params(struct series *s)
 	}
 }
 
+void series_init_from(struct series *s, const char *const *axes, const struct data_result *r,
+		      bool (*is_drawable)(const json_t *point))
+{
+	size_t i;
+
+	series_init(s, axes);
+	for (i = 0; i < r->point_cnt; i++) {
+		if (is_drawable(r->point[i]))
+			series_add(s, r->point[i]);
+	}
+	series_find_params(s);
+}
+
 bool series_varies(const struct series *s, const char *name)
 {
 	size_t i = find_param(s, name);

@@ -19,6 +19,16 @@
  * normal distribution.
  */
 
+/* A user who compares two files should know if one of them contains two kinds of launches. */
+#define APART_LEVEL 0.01 /* risk that launches of one kind are reported as two kinds */
+#define APART_LEAST 0.02 /* smaller differences are not reported */
+#define APART_LAUNCHES 4 /* fewer launches show nothing */
+
+struct apart {
+	double ratio; /* time of the named launches over that of the others */
+	double p;
+};
+
 #define DRAWN 4999
 #define SEED 19991106u
 #define SPREAD_LEAST 0.001 /* 0.1 %, added to the divisor, for launches that hardly vary */
@@ -90,8 +100,13 @@ static double cut_chance(double far, size_t cnt)
 	return (double)reached / (DRAWN + 1);
 }
 
-bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level, struct apart *out,
-		bool *named)
+/*
+ * value[point × cnt + launch] are logarithms of times. Sets named[launch] for launches of the
+ * smaller of the two kinds or, if both have equal numbers, of the slower one. Returns false if
+ * they appear to be of one kind.
+ */
+static bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level,
+		       struct apart *out, bool *named)
 {
 	double *place, *sorted, far, border;
 	bool slower_named, found = false;

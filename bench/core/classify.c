@@ -50,6 +50,7 @@ const char *classify_text(const struct result *r, size_t idx, const char *param)
 	return text ? text : "";
 }
 
+/* The least or largest value of a parameter; NaN if there is none. */
 static double end_of(const struct result *r, const char *param, bool last)
 {
 	struct samples s = {0};
@@ -61,12 +62,12 @@ static double end_of(const struct result *r, const char *param, bool last)
 	return v;
 }
 
-double classify_first(const struct result *r, const char *param)
+static double classify_first(const struct result *r, const char *param)
 {
 	return end_of(r, param, false);
 }
 
-double classify_last(const struct result *r, const char *param)
+static double classify_last(const struct result *r, const char *param)
 {
 	return end_of(r, param, true);
 }
