@@ -133,7 +133,7 @@ $(BUILD)/man/povbench.1: $(firstword $(BENCH_BIN))
 $(BUILD)/man/povbench-compare.1: $(firstword $(BENCH_BIN))
 	@mkdir -p $(@D)
 	$(Q)$< --man compare >$@
-# povbench's page tells of it.
+# povbench's page describes them.
 $(BUILD)/man/povbench-run.1 $(BUILD)/man/povbench-algorithms.1: $(BUILD)/man/povbench.1
 	$(Q)echo '.so man1/povbench.1' >$@
 $(BUILD)/povbench.bash: $(firstword $(BENCH_BIN))

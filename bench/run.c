@@ -141,7 +141,7 @@ static bool nodes_fit(const struct session *s, const struct bench *b)
 	return true;
 }
 
-/* True if b can run here; otherwise prints why not. Same on all ranks, of which rank 0 prints. */
+/* True if b can run here; otherwise rank 0 prints why not. All ranks get the same answer. */
 static bool can_run(const struct session *s, const struct bench *b)
 {
 	uint32_t missing = b->needs & ~s->c->features;

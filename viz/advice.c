@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Writes a finding in the words of its rule, followed by the advice: first what another result of
- * the same file shows to help, then settings of the library (setting.h). Disturbed runs get no
+ * the same file shows to help, then settings of the library. Disturbed runs get no
  * advice.
  */
-#include "page.h"
-
-#include "setting.h"
+#include "draw.h"
 
 #include "lib/human.h"
+#include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/classify.h"
 #include "core/cpu_list.h"
 
@@ -19,6 +19,174 @@
 #include <string.h>
 
 #define BYTES_MOST 0x1p62
+
+/* ---- settings ---- */
+
+/*
+ * Settings that exist in the versions at hand, by the file's factors (kmod-docs/BENCH_FORMAT.md);
+ * unknown factors yield no setting. kmod-docs/BENCH_PICTURES.md, "What to change" reports which
+ * ones were tried and what they brought. Larger eager limits are not suggested, because they made
+ * some messages faster and others slower.
+ */
+
+enum setting_library { SETTING_OTHER, SETTING_OPENMPI, SETTING_MPICH };
+
+enum path { PATH_UNKNOWN, PATH_SHARED, PATH_TCP };
+
+static bool text_begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* *name is the first word or two of the library's, for sentences; "" if the file does not name it. */
+static enum setting_library setting_library(const struct data_file *f, const char **name)
+{
+	const char *text = json_get_text(json_object_get(f->factors, "mpi"), "library");
+
+	*name = "";
+	if (text_begins(text, "Open MPI ")) {
+		*name = "Open MPI";
+		return SETTING_OPENMPI;
+	}
+	if (text_begins(text, "MPICH ")) {
+		*name = "MPICH";
+		return SETTING_MPICH;
+	}
+	if (*text)
+		*name = "this library";
+	return SETTING_OTHER;
+}
+
+/* ---- Open MPI ---- */
+
+static bool has_component(const struct data_file *f, const char *name)
+{
+	const json_t *list = json_object_get(f->factors, "components"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		if (json_is_string(one) && text_begins(json_string_value(one), name))
+			return true;
+	}
+	return false;
+}
+
+/* 1: all ranks were on one host; 0: unknown. */
+static size_t host_cnt(const struct data_file *f)
+{
+	const json_t *ranks = json_object_get(f->factors, "ranks");
+	const char *first = json_get_text(json_array_get(ranks, 0), "host");
+	const json_t *rank;
+	size_t i;
+
+	json_array_foreach(ranks, i, rank)
+	{
+		if (strcmp(json_get_text(rank, "host"), first))
+			return 2;
+	}
+	return *first ? 1 : 0;
+}
+
+/* Judges by the loaded components, because the library unloads those that it does not choose. */
+static enum path openmpi_path(const struct data_file *f)
+{
+	static const char *const networks[] = {"mca_btl_openib",   "mca_btl_uct",
+					       "mca_btl_ofi",	   "mca_btl_usnic",
+					       "mca_btl_portals4", "mca_btl_ugni"};
+	size_t hosts = host_cnt(f), i;
+
+	if (!hosts || !has_component(f, "mca_pml_ob1"))
+		return PATH_UNKNOWN;
+	for (i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+		if (has_component(f, networks[i]))
+			return PATH_UNKNOWN;
+	}
+	if (hosts == 1 && (has_component(f, "mca_btl_vader") || has_component(f, "mca_btl_sm")))
+		return PATH_SHARED;
+	return has_component(f, "mca_btl_tcp") ? PATH_TCP : PATH_UNKNOWN;
+}
+
+static char *openmpi_progress(const struct data_file *f)
+{
+	const json_t *env = json_object_get(f->factors, "environment");
+
+	if (openmpi_path(f) != PATH_TCP ||
+	    !strcmp(json_get_text(env, "OMPI_MCA_btl_tcp_progress_thread"), "1"))
+		return NULL;
+	return xstrdup(
+		"try mpirun --mca btl_tcp_progress_thread 1. A library thread then moves the data "
+		"and uses CPU time of its own, so compare the total times");
+}
+
+/* ---- MPICH ---- */
+
+/* True if rank 0 may use twice as many CPUs as there are ranks that share them. */
+static bool has_free_cores(const struct data_file *f)
+{
+	const json_t *ranks = json_object_get(f->factors, "ranks");
+	const json_t *first = json_array_get(ranks, 0), *rank;
+	cpu_set_t cpus;
+	size_t i, sharing = 0;
+
+	if (!cpu_set_read(&cpus, json_get_text(first, "cpus")))
+		return false;
+	json_array_foreach(ranks, i, rank)
+	{
+		sharing += !strcmp(json_get_text(rank, "host"), json_get_text(first, "host")) &&
+			   !strcmp(json_get_text(rank, "cpus"), json_get_text(first, "cpus"));
+	}
+	return (size_t)CPU_COUNT(&cpus) >= 2 * sharing;
+}
+
+static char *mpich_progress(const struct data_file *f)
+{
+	const json_t *set = json_object_get(json_object_get(f->factors, "transport"),
+					    "MPIR_CVAR_ASYNC_PROGRESS");
+
+	if (!json_is_integer(set) || json_integer_value(set) || !has_free_cores(f))
+		return NULL;
+	return xstrdup(
+		"try MPIR_CVAR_ASYNC_PROGRESS=1, since each rank has a free core for the thread "
+		"that polls then");
+}
+
+/* ---- both ---- */
+
+/*
+ * A setting that lets messages progress while ranks compute, in a few words. NULL if none is known
+ * or it is already set. Caller frees.
+ */
+static char *setting_progress(const struct data_file *f)
+{
+	const char *name;
+
+	switch (setting_library(f, &name)) {
+	case SETTING_OPENMPI:
+		return openmpi_progress(f);
+	case SETTING_MPICH:
+		return mpich_progress(f);
+	default:
+		return NULL;
+	}
+}
+
+/* How to start a rank with as many cores as threads. Caller frees. */
+static char *setting_cores(const struct data_file *f)
+{
+	const char *name;
+
+	switch (setting_library(f, &name)) {
+	case SETTING_OPENMPI:
+		return xstrdup("mpirun --map-by slot:PE=N --bind-to core");
+	case SETTING_MPICH:
+		return xstrdup("mpiexec -bind-to core:N");
+	default:
+		return xstrdup("the launcher's binding");
+	}
+}
+
+/* ---- results ---- */
 
 /* The result's points in povbench's form; release with result_free. */
 static struct result *points_of(const struct data_result *r)
@@ -118,11 +286,9 @@ static char *remedy_shown(const struct data *d, const struct data_result *r, dou
 		text = xstrdup("call MPI_Test or MPI_Testall now and then within the computation, "
 			       "which overlaps here (test_sprinkled)");
 	if (other_overlaps(d, r, "progress_thread", from))
-		text = classify_joined(
-			text,
-			xstrdup("have a thread call MPI meanwhile, which overlaps here "
-				"(progress_thread)"),
-			"; ");
+		text = text_joined(text, "; ",
+				   xstrdup("have a thread call MPI meanwhile, which overlaps here "
+					   "(progress_thread)"));
 	return text;
 }
 
@@ -132,7 +298,7 @@ static char *nothing_known(const struct data_file *f)
 	const char *name;
 
 	setting_library(f, &name);
-	return xasprintf("no setting of %s is known to change that; povbench test_sprinkled tells "
+	return xasprintf("no setting of %s is known to change that; povbench test_sprinkled shows "
 			 "whether MPI_Test within the computation does",
 			 *name ? name : "a library that the file does not name");
 }
@@ -154,7 +320,7 @@ static char *map_advice(const struct data *d, const struct data_result *r,
 	todo = remedy_shown(d, r, from);
 	setting = setting_progress(r->file);
 	if (setting)
-		todo = classify_joined(todo, setting, "; ");
+		todo = text_joined(todo, "; ", setting);
 	if (!todo)
 		todo = nothing_known(r->file);
 	text = xasprintf("no overlap from %s on: %s",

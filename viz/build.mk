@@ -3,7 +3,7 @@
 # povplot: draws what povbench measured. Included by the Makefile. A new picture, viz/plot_<name>.c, needs no line here.
 
 VIZ_SRC := $(sort $(wildcard viz/*.c))
-# Of povbench what its sentences are made by and its lists read by, for advice.
+# The part of povbench that makes its sentences and reads its lists, for advice.
 VIZ_BENCH_SRC := $(wildcard bench/core/classify*.c) $(addprefix bench/core/,cpu_set.c overlap_map.c param_text.c result.c \
 	stats.c)
 VIZ_OBJ := $(VIZ_SRC:viz/%.c=$(BUILD)/obj/viz/%.o) $(BUILD)/obj/viz/gen/pictures.o $(BUILD)/obj/viz/gen/fabric_page_parts.o \
@@ -14,7 +14,7 @@ VIZ_PKG_LIBS := $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null)
 $(GEN)/pictures.c: FORCE
 	$(call registry,picture,pictures,picture.h,plot,$(wildcard viz/*.c))
 
-# The fabric's page: page.html with the style and the scripts in it, as two strings, of what is before the data and behind it.
+# The fabric's page: page.html with the style and the scripts in it, as two strings: the parts before and after the data.
 FABRIC_SCRIPTS := $(addprefix viz/fabric/,model.js picture.js table.js page.js)
 FABRIC_QUOTED = sed 's/[\\"?]/\\&/g; s/^/	"/; s/$$/\\n"/'
 $(GEN)/fabric_page_parts.c: viz/build.mk viz/fabric/page.html viz/fabric/page.css $(FABRIC_SCRIPTS)
@@ -28,8 +28,7 @@ $(GEN)/fabric_page_parts.c: viz/build.mk viz/fabric/page.html viz/fabric/page.cs
 $(BUILD)/obj/viz/%.o: viz/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CCACHE) $(CC) -Iviz $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
-$(addprefix $(BUILD)/obj/viz/,advice.o cells.o povplot.o setting.o): CPPFLAGS_ALL += -Ibench
+	$(Q)$(CCACHE) $(CC) -Iviz $(CPPFLAGS_ALL) -Ibench $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 $(BUILD)/obj/viz/gen/%.o: $(GEN)/%.c $(BUILD)/flags | $(GEN)/version.h
 	$(say) CC $<
 	@mkdir -p $(@D)

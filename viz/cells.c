@@ -4,7 +4,7 @@
  * cover the excess. Otherwise the background would shine through between cells in viewers that
  * smooth edges.
  */
-#include "cells.h"
+#include "heat.h"
 
 #include "lib/human.h"
 #include "lib/log.h"
@@ -17,19 +17,12 @@
 
 #define OVERLAP_PX 1.2 /* covers each pixel completely; more would show at the corners */
 
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int compare_cells(const void *a, const void *b)
 {
 	const struct cell *p = a, *q = b;
-	int by_x = compare_values(&p->x, &q->x);
+	int by_x = stats_compare(&p->x, &q->x);
 
-	return by_x ? by_x : compare_values(&p->y, &q->y);
+	return by_x ? by_x : stats_compare(&p->y, &q->y);
 }
 
 static void axis_find(struct cells_axis *a, const struct cell *cell, size_t cnt, bool is_y)
@@ -39,7 +32,7 @@ static void axis_find(struct cells_axis *a, const struct cell *cell, size_t cnt,
 	a->value = xcalloc(cnt, sizeof(*a->value));
 	for (i = 0; i < cnt; i++)
 		a->value[i] = is_y ? cell[i].y : cell[i].x;
-	qsort(a->value, cnt, sizeof(*a->value), compare_values);
+	qsort(a->value, cnt, sizeof(*a->value), stats_compare);
 	for (i = 0; i < cnt; i++) {
 		if (!k || a->value[i] > a->value[k - 1])
 			a->value[k++] = a->value[i];
@@ -256,7 +249,7 @@ struct range cells_axis_range(const struct cells_axis *a)
 
 static size_t index_of(const struct cells_axis *a, double value)
 {
-	const double *at = bsearch(&value, a->value, a->cnt, sizeof(*a->value), compare_values);
+	const double *at = bsearch(&value, a->value, a->cnt, sizeof(*a->value), stats_compare);
 
 	return (size_t)(at - a->value);
 }
@@ -289,8 +282,8 @@ static const char *const judged_words[] = {[CELL_KNOWN] = "known",
 					   [CELL_DIFFERS] = "differs",
 					   [CELL_ALIKE] = "alike"};
 
-void cells_write(const struct cells *c, const struct range *held, double width_px, double height_px,
-		 struct script *s)
+void cells_write(const struct cells *c, const struct range *limits, double width_px,
+		 double height_px, struct script *s)
 {
 	double x_overlap = fmin(0.5, OVERLAP_PX * (double)c->x.cnt / width_px);
 	double y_overlap = fmin(0.5, OVERLAP_PX * (double)c->y.cnt / height_px);
@@ -308,8 +301,9 @@ void cells_write(const struct cells *c, const struct range *held, double width_p
 		script_row(s,
 			   "%.9g\t%.9g\t%.9g\t%s\t%.9g\t%.9g\t%.9g\t%.6g\t%.9g\t%.9g\t%.9g\t%.9g",
 			   one->x, one->y, one->value, judged_words[one->judged], one->low,
-			   one->high, one->comm_ns, fmax(held->low, fmin(held->high, one->value)),
-			   x.low, x.high, y.low, y.high);
+			   one->high, one->comm_ns,
+			   fmax(limits->low, fmin(limits->high, one->value)), x.low, x.high, y.low,
+			   y.high);
 	}
 	script_block_end(s);
 }

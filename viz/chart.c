@@ -6,6 +6,7 @@
 #include "chart.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -159,9 +160,7 @@ static void write_band(unsigned int block, int y, const char *colour, struct scr
 
 static void write_key(const struct chart_line *l, struct script *s)
 {
-	char *key = l->note ? xasprintf("%s%s%s", l->name, *l->name && *l->note ? ", " : "",
-					l->note) :
-			      xstrdup(l->name);
+	char *key = text_joined(xstrdup(l->name), ", ", xstrdup(l->note ? l->note : ""));
 
 	fputs("title ", s->out);
 	script_quoted(s, key);

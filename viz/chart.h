@@ -7,7 +7,6 @@
 #ifndef POVPLOT_CHART_H
 #define POVPLOT_CHART_H
 
-#include "axis.h"
 #include "script.h"
 
 struct chart_point {

@@ -4,7 +4,7 @@
  * first in the table below that takes all wanted results is drawn, or else the grid if there are
  * maps among them.
  */
-#include "choose.h"
+#include "draw.h"
 
 #include "lib/log.h"
 #include "lib/text.h"
@@ -81,12 +81,12 @@ const struct picture *choose_usual(const struct data_result *r)
 void choose_tell_pictureless(const struct data_result *r)
 {
 	if (!strcmp(r->kind, "map"))
-		log_warn("%s: %s: no picture: at none of its %zu points is the ratio told; "
-			 "\"--words\" says why",
+		log_warn("%s: %s: no picture: none of its %zu points has a ratio; "
+			 "\"--words\" explains why",
 			 r->file->path, r->benchmark, r->point_cnt);
 	else
 		log_warn("%s: %s: no picture of its own (kind \"%s\", %zu points); \"--words\" "
-			 "says what it means",
+			 "explains what it means",
 			 r->file->path, r->benchmark, r->kind, r->point_cnt);
 }
 

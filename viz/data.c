@@ -8,6 +8,7 @@
 #include "graph.h"
 
 #include "lib/human.h"
+#include "lib/json_get.h"
 #include "lib/log.h"
 
 #include <errno.h>
@@ -24,13 +25,6 @@
  */
 #define NUMBER_MAX 1e30
 #define NUMBER_MIN 1e-30
-
-static const char *text_of(const json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 static void add_points(struct data_result *r, const json_t *points)
 {
@@ -57,10 +51,10 @@ static void add_result(struct data *d, const struct data_file *f, const json_t *
 {
 	struct data_result r = {
 		.file = f,
-		.benchmark = text_of(obj, "benchmark"),
-		.group = text_of(obj, "group"),
-		.kind = text_of(obj, "kind"),
-		.sentence = text_of(obj, "sentence"),
+		.benchmark = json_get_text(obj, "benchmark"),
+		.group = json_get_text(obj, "group"),
+		.kind = json_get_text(obj, "kind"),
+		.sentence = json_get_text(obj, "sentence"),
 		.disturbed = json_is_string(json_object_get(obj, "disturbed")),
 		.ranks = (unsigned int)json_integer_value(json_object_get(obj, "ranks")),
 		.launch_cnt = launch_cnt,
@@ -127,7 +121,7 @@ static int check_format(const char *path, const json_t *root)
 
 	int newest = graph_is(root) ? GRAPH_VERSION : DATA_VERSION;
 
-	if (strcmp(text_of(root, "format"), "povbench") && !graph_is(root)) {
+	if (strcmp(json_get_text(root, "format"), "povbench") && !graph_is(root)) {
 		log_error("%s: neither a result of povbench nor a report of povtrace, nor a fabric",
 			  path);
 		return -EINVAL;

@@ -230,7 +230,7 @@ int draw_each(const struct data *d, const struct choice *c, draw_each_fn each, v
 	if (!err)
 		err = draw_grid(&e);
 	if (!err && !e.cnt) {
-		log_error("nothing drawn; \"povplot list\" says what there is");
+		log_error("nothing drawn; \"povplot list\" lists what can be drawn");
 		err = -ENODATA;
 	}
 	free(e.done);
@@ -289,47 +289,4 @@ int draw_tables(const struct data *d, const struct choice *c, const struct draw_
 	err = print_table(&tables, picture, &plot, NULL);
 	free(plot.result);
 	return err;
-}
-
-/* ---- tables ---- */
-
-/* Writes a comment such as "# curve: latency, bandwidth; suite.json", with each name once. */
-
-static char *list_join(char *list, const char *between, const char *name)
-{
-	char *longer = xasprintf("%s%s%s", list, between, name);
-
-	free(list);
-	return longer;
-}
-
-/* True if an earlier result has the same file or benchmark. */
-static bool had_before(const struct data_result *const *result, size_t i, bool file)
-{
-	size_t k;
-
-	for (k = 0; k < i; k++) {
-		if (file ? result[k]->file == result[i]->file :
-			   !strcmp(result[k]->benchmark, result[i]->benchmark))
-			return true;
-	}
-	return false;
-}
-
-void table_begin(struct script *s, const struct data_result *const *result, size_t cnt,
-		 const char *columns)
-{
-	char *about = xstrdup("");
-	size_t i;
-
-	for (i = 0; i < cnt; i++) {
-		if (!had_before(result, i, false))
-			about = list_join(about, i ? ", " : "", result[i]->benchmark);
-	}
-	for (i = 0; i < cnt; i++) {
-		if (!had_before(result, i, true))
-			about = list_join(about, i ? ", " : "; ", result[i]->file->path);
-	}
-	script_table(s, about, columns);
-	free(about);
 }

@@ -3,10 +3,46 @@
 #ifndef POVPLOT_DRAW_H
 #define POVPLOT_DRAW_H
 
-#include "choose.h"
-#include "gnuplot.h"
+#include "script.h"
+#include "picture.h"
+#include "lib/option.h"
+#include "data.h"
 
 #include <stdint.h>
+
+/* ---- choosing the picture and its results (choose.c) ---- */
+
+/*
+ * Chooses the picture and its results: as the user asked, or the only possible one. If several are
+ * possible, it prints them instead of guessing.
+ */
+
+struct choice {
+	struct option_list benchmarks; /* empty: all */
+	const char *picture;	       /* NULL: choose automatically */
+};
+
+/* Returns 0, or -ENODATA after printing that no result is wanted. */
+int choose_check(const struct choice *c, const struct data *d);
+/* Returns NULL after printing that there is no picture of that name. */
+const struct picture *choose_named(const char *name);
+bool choose_takes(const char *picture, const struct data_result *r);
+/* The usual picture of a single result; NULL if there is none. */
+const struct picture *choose_usual(const struct data_result *r);
+
+/* Prints, in one line, that there is no picture. */
+void choose_tell_pictureless(const struct data_result *r);
+
+bool choose_wants(const struct choice *c, const struct data_result *r);
+
+/*
+ * Sets the picture and plot's results, which the caller frees. Returns 0, or -errno after printing
+ * what is missing or the choices.
+ */
+int choose(const struct choice *c, const struct data *d, const struct picture **picture,
+	   struct plot *plot);
+
+/* ---- drawing (draw.c) ---- */
 
 /* The user's options; 0 and NULL if not given. */
 struct draw_style {
@@ -46,5 +82,27 @@ int draw_files(const struct data *d, const struct choice *c, const struct draw_s
 	       bool replace);
 /* Prints the data of the chosen picture, or of all possible ones, as tab-separated tables. */
 int draw_tables(const struct data *d, const struct choice *c, const struct draw_style *style);
+
+/* ---- HTML pages ---- */
+
+/* Shows some results on one page: what each means, its picture, and its factors. */
+
+/* True if the name's ending asks for a page. */
+bool page_is_wanted(const char *path);
+/*
+ * Returns 0, or -errno after printing why. path is created only on success. It needs no other
+ * file.
+ */
+int page_write(const struct data *d, const struct choice *c, const struct draw_style *style,
+	       const char *path);
+
+/* A line of advice on result r, or NULL if there is none. Caller frees. */
+char *advice_of(const struct data *d, const struct data_result *r);
+
+/* True if a fabric is wanted and nothing else. */
+bool fabric_page_fits(const struct data *d, const struct choice *c);
+/* Returns 0, or -errno after printing why. title: NULL for the file's name. */
+int fabric_page_write(const struct data *d, const struct choice *c, const char *title,
+		      const char *path);
 
 #endif

@@ -4,10 +4,10 @@
  * escaped, so that nothing can end the element that contains the data, and the script never uses
  * the data as markup.
  */
-#include "page.h"
+#include "draw.h"
 
 #include "graph.h"
-#include "gnuplot.h"
+#include "script.h"
 
 #include "lib/json_out.h"
 #include "lib/log.h"

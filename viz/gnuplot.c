@@ -3,7 +3,7 @@
  * gnuplot reads the script from an unnamed file. Its messages go to another one, and are printed
  * only if it failed.
  */
-#include "gnuplot.h"
+#include "script.h"
 
 #include "lib/log.h"
 
@@ -22,7 +22,7 @@
 
 /* ---- files ---- */
 
-/* Writes to a temporary file in the same directory and renames it at the end. */
+/* Files are written under a temporary name in the same directory and renamed at the end. */
 
 static int replace_refuse(const char *path)
 {
@@ -32,7 +32,8 @@ static int replace_refuse(const char *path)
 	return -err;
 }
 
-int replace_file(const char *path, replace_write write, void *ctx)
+/* `write` writes the content of an existing empty file. Returns 0, or -errno after printing why. */
+static int replace_file(const char *path, int (*write)(void *ctx, const char *path), void *ctx)
 {
 	char *temp = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temp, O_CLOEXEC), err;
@@ -83,7 +84,7 @@ int replace_text(const char *path, void (*put)(void *ctx, FILE *out), void *ctx)
 	return replace_file(path, replace_print, &p);
 }
 
-#define SAID_BYTES 600
+#define MESSAGE_BYTES 600
 
 extern char **environ;
 
@@ -172,7 +173,7 @@ static int unnamed_file(void)
 }
 
 /* Runs gnuplot. Returns its exit status, or -errno. */
-static int gnuplot_run(int script_fd, int said_fd)
+static int gnuplot_run(int script_fd, int message_fd)
 {
 	/* -d: ignore the user's own gnuplot settings. */
 	char *argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, (char[]){"-"}, NULL};
@@ -184,8 +185,8 @@ static int gnuplot_run(int script_fd, int said_fd)
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, script_fd, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, said_fd, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, said_fd, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, message_fd, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, message_fd, STDERR_FILENO);
 	/* gnuplot does not check its writes, so the signal at the file size limit must kill it. */
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGXFSZ);
@@ -209,13 +210,14 @@ static int gnuplot_run(int script_fd, int said_fd)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void print_said(int said_fd, int status)
+static void print_message(int message_fd, int status)
 {
-	char said[SAID_BYTES];
-	ssize_t n = pread(said_fd, said, sizeof(said) - 1, 0);
+	char message[MESSAGE_BYTES];
+	ssize_t n = pread(message_fd, message, sizeof(message) - 1, 0);
 
-	said[n > 0 ? n : 0] = '\0';
-	log_error("gnuplot failed (status %d): %s", status, said[0] ? said : "it said nothing");
+	message[n > 0 ? n : 0] = '\0';
+	log_error("gnuplot failed (status %d): %s", status,
+		  message[0] ? message : "it printed nothing");
 }
 
 struct scripts {
@@ -225,7 +227,7 @@ struct scripts {
 static int draw_to(void *ctx, const char *path)
 {
 	const struct scripts *scripts = ctx;
-	int script_fd = unnamed_file(), said_fd = unnamed_file(), err;
+	int script_fd = unnamed_file(), message_fd = unnamed_file(), err;
 	struct script output;
 	struct stat st;
 
@@ -242,18 +244,18 @@ static int draw_to(void *ctx, const char *path)
 	if (err)
 		log_error("/tmp: %s", log_unwritten(-err));
 	if (!err && lseek(script_fd, 0, SEEK_SET) == 0) {
-		err = gnuplot_run(script_fd, said_fd);
+		err = gnuplot_run(script_fd, message_fd);
 		if (err == 128 + SIGXFSZ) {
 			log_error("%s: %s", path, log_unwritten(EFBIG));
 			err = -EFBIG;
 		} else if (err > 0 || (!err && (stat(path, &st) || !st.st_size))) {
-			print_said(said_fd, err);
+			print_message(message_fd, err);
 			err = -EIO;
 		}
 	}
 	script_release(&output);
 	close(script_fd);
-	close(said_fd);
+	close(message_fd);
 	return err;
 }
 

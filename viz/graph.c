@@ -6,7 +6,9 @@
 #include "graph.h"
 
 #include "lib/human.h"
+#include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,16 +25,9 @@ static uint64_t uint_of(const json_t *o, const char *key, uint64_t max)
 	return v < 0 ? 0 : (uint64_t)v > max ? max : (uint64_t)v;
 }
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
 bool graph_is(const json_t *root)
 {
-	return !strcmp(text_of(root, "format"), "povtrace fabric");
+	return !strcmp(json_get_text(root, "format"), "povtrace fabric");
 }
 
 static int graph_refuse(const struct data_file *f, const char *what)
@@ -53,9 +48,9 @@ static void nodes_read(struct graph *g, const json_t *nodes)
 		const json_t *level = json_object_get(o, "level");
 
 		g->node[i] = (struct graph_node){
-			.name = text_of(o, "name"),
-			.guid = strtoull(text_of(o, "guid"), NULL, 16),
-			.is_switch = !strcmp(text_of(o, "kind"), "switch"),
+			.name = json_get_text(o, "name"),
+			.guid = strtoull(json_get_text(o, "guid"), NULL, 16),
+			.is_switch = !strcmp(json_get_text(o, "kind"), "switch"),
 			.level = level ? (int)uint_of(o, "level", LEVEL_MAX) : GRAPH_LEVEL_NONE,
 			.subnet = (uint32_t)uint_of(o, "subnet", g->nsubnet - 1),
 		};
@@ -68,7 +63,7 @@ static bool link_read(const struct graph *g, const json_t *o, struct graph_link 
 
 	*l = (struct graph_link){
 		.subnet = (uint32_t)uint_of(o, "subnet", g->nsubnet - 1),
-		.speed = text_of(o, "speed"),
+		.speed = json_get_text(o, "speed"),
 		.gbit_per_s = rate > 0 && rate < 1e9 ? rate : 0,
 	};
 	for (size_t end = 0; end < 2; end++) {
@@ -162,25 +157,20 @@ char *graph_left_out(const struct data_file *f)
 	static const char *const words[][2] = {{"unrouted", "of flows without a path"},
 					       {"outside", "not of this fabric"},
 					       {"local", "within an adapter"}};
-	char *text = xstrdup(""), *longer, bytes[HUMAN_BYTES];
 	uint64_t unknown = uint_of(f->root, "unknown_size", INT64_MAX);
+	char *text = NULL, bytes[HUMAN_BYTES];
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const json_t *o = json_object_get(f->root, words[i][0]);
 
 		if (!uint_of(o, "flows", INT64_MAX))
 			continue;
-		longer =
-			xasprintf("%s%s%s %s", text, *text ? ", " : "not on the links: ",
-				  human_bytes(bytes, sizeof(bytes), uint_of(o, "bytes", INT64_MAX)),
-				  words[i][1]);
-		free(text);
-		text = longer;
+		human_bytes(bytes, sizeof(bytes), uint_of(o, "bytes", INT64_MAX));
+		text = text_joined(text, ", ", xasprintf("%s %s", bytes, words[i][1]));
 	}
-	if (!unknown)
-		return text;
-	longer = xasprintf("%s%s%llu messages whose size is not known", text,
-			   *text ? ", " : "not on the links: ", (unsigned long long)unknown);
-	free(text);
-	return longer;
+	if (unknown)
+		text = text_joined(text, ", ",
+				   xasprintf("%llu messages whose size is not known",
+					     (unsigned long long)unknown));
+	return text ? text_joined(xstrdup("not on the links"), ": ", text) : xstrdup("");
 }

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct range held[] = {[HEAT_RATIO] = {0, 2}, [HEAT_DELAY] = {0.1, 10000}};
+static const struct range limits[] = {[HEAT_RATIO] = {0, 2}, [HEAT_DELAY] = {0.1, 10000}};
 
 bool heat_takes_ratio(const struct data_result *r)
 {
@@ -120,17 +120,17 @@ unsigned int heat_marks(const struct heat *h)
 
 void heat_write_legend(unsigned int marks, struct script *s)
 {
-	static const char *const said[] = {"white line: T_{comm}",
-					   "hatched: not measured, or T_{comm} not known",
-					   "dots: wrong, below 0", "grey: unknown"};
+	static const char *const phrase[] = {"white line: T_{comm}",
+					     "hatched: not measured, or T_{comm} not known",
+					     "dots: wrong, below 0", "grey: unknown"};
 	const char *between = "";
 	size_t i;
 
 	fputs("set label '", s->out);
-	for (i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+	for (i = 0; i < sizeof(phrase) / sizeof(phrase[0]); i++) {
 		if (!(marks >> i & 1))
 			continue;
-		fprintf(s->out, "%s%s", between, said[i]);
+		fprintf(s->out, "%s%s", between, phrase[i]);
 		between = ";  ";
 	}
 	script_line(s, "' at screen 0,screen 0 offset character 1,0.8 left font small");
@@ -174,7 +174,7 @@ void heat_write(const struct heat *h, const struct heat_style *style, struct scr
 		    h->kind == HEAT_DELAY ?
 			    "bytes\tthreads\tdelay\tjudged" :
 			    "bytes\tcompute_ns\tratio\tjudged\tratio_low\tratio_high\tcomm_ns");
-	cells_write(&h->cells, &held[h->kind], style->width_px, style->height_px, s);
+	cells_write(&h->cells, &limits[h->kind], style->width_px, style->height_px, s);
 	cells_plot(&h->cells, s->block_cnt, s);
 	if (marks & HEAT_MARK_COMM)
 		cells_plot_comm(s->block_cnt,

@@ -8,8 +8,87 @@
 #ifndef POVPLOT_HEAT_H
 #define POVPLOT_HEAT_H
 
-#include "cells.h"
 #include "script.h"
+#include "data.h"
+
+/* ---- cells (cells.c) ---- */
+
+/*
+ * The cells of a heat map. Each point of the sweep is a rectangle that extends half way (on the
+ * axis' scale) to its neighbours. So the picture shows what was measured, neither interpolated nor
+ * smoothed (Denis & Trahay 2016, III.C).
+ */
+
+enum cell_judged {
+	CELL_KNOWN,
+	CELL_UNKNOWN, /* the point shows little (core/overlap_map.h) */
+	CELL_WRONG,   /* the value is impossible, beyond chance */
+	CELL_DIFFERS, /* a difference beyond the intervals */
+	CELL_ALIKE,   /* a difference within the intervals */
+};
+
+struct cell {
+	double x, y, value, low, high; /* low and high are NaN without an interval */
+	enum cell_judged judged;
+	double comm_ns; /* the reference of its size; NaN: unknown or not wanted */
+};
+
+struct cells_axis {
+	double *value; /* ascending, without duplicates; owned */
+	size_t cnt;
+	bool log;
+};
+
+struct cells {
+	struct cell *cell; /* owned */
+	size_t cnt;
+	struct cells_axis x, y;
+};
+
+/*
+ * Cells one by one. cells_begin makes room for `most` cells. cells_add drops cells without a value
+ * or without a place on an axis. cells_end sorts by x, then y. It returns 0, or -errno after
+ * printing if no cell is left or if two points of the result have the same cell.
+ */
+void cells_begin(struct cells *c, size_t most, bool y_log);
+void cells_add(struct cells *c, const struct cell *one);
+int cells_end(struct cells *c, const struct data_result *r, const char *y_param);
+/* Does all of this for a result's points, with the value of that name ("ratio"). */
+int cells_init(struct cells *c, const struct data_result *r, const char *name, const char *y_param,
+	       bool y_log);
+/* True if cells_init would find any. */
+bool cells_are_there(const struct data_result *r, const char *name, const char *y_param,
+		     bool y_log);
+/* True if some places on the axes have no cell. */
+bool cells_have_gaps(const struct cells *c);
+void cells_release(struct cells *c);
+
+struct range cells_axis_range(const struct cells_axis *a);
+
+/* True if any cell is judged like that. */
+bool cells_have(const struct cells *c, enum cell_judged judged);
+
+/*
+ * Writes a data block of x, y, value, judgement (a word), interval and T_comm; then the value
+ * limited to a range, and the rectangle: x low, high, y low, high. The size of the map is
+ * approximate.
+ */
+void cells_write(const struct cells *c, const struct range *limits, double width_px,
+		 double height_px, struct script *s);
+/*
+ * Writes a plot command of that block on hatched ground: coloured rectangles, and grey ones for
+ * unknown cells. Does not end the line.
+ */
+void cells_plot(const struct cells *c, unsigned int block, struct script *s);
+/*
+ * Extend the command: T_comm over x as a line, optionally with an edge; dots in cells judged like
+ * that.
+ */
+void cells_plot_comm(unsigned int block, bool edge, struct script *s);
+void cells_plot_dots(const struct cells *c, unsigned int block, enum cell_judged judged,
+		     double size, const char *colour, struct script *s);
+
+/* ---- maps (heat.c) ---- */
 
 enum heat_kind { HEAT_RATIO, HEAT_DELAY };
 

@@ -8,37 +8,23 @@
 #include "data.h"
 
 #include "lib/log.h"
+#include "core/stats.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define Z_95 1.96
-#define RANKS_FROM 6 /* with fewer launches, the interval's ranks are out of range */
-
 /* Names of main times. The first one that a result has counts. */
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime"};
 
-struct numbers {
-	double *value; /* ascending; owned */
-	size_t cnt;
-};
-
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
- * Collects numbers from a list: each element's member of that name or, if NULL, its idx-th
+ * Collects numbers from a list, ascending: each element's member of that name or, if NULL, its idx-th
  * element.
  */
-static struct numbers numbers_of(const json_t *list, const char *name, size_t idx)
+static struct samples numbers_of(const json_t *list, const char *name, size_t idx)
 {
-	struct numbers n = {.value = xcalloc(json_array_size(list) + 1, sizeof(double))};
+	struct samples n = {0};
 	const json_t *one, *value;
 	size_t i;
 
@@ -46,13 +32,14 @@ static struct numbers numbers_of(const json_t *list, const char *name, size_t id
 	{
 		value = name ? json_object_get(one, name) : json_array_get(one, idx);
 		if (json_is_number(value))
-			n.value[n.cnt++] = json_number_value(value);
+			samples_add(&n, json_number_value(value));
 	}
-	qsort(n.value, n.cnt, sizeof(double), compare_values);
+	if (n.cnt)
+		qsort(n.value, n.cnt, sizeof(double), stats_compare);
 	return n;
 }
 
-static double median_of(const struct numbers *n)
+static double median_of(const struct samples *n)
 {
 	return (n->value[(n->cnt - 1) / 2] + n->value[n->cnt / 2]) / 2;
 }
@@ -93,11 +80,11 @@ static json_t *median_object(const json_t *list)
 
 	json_object_foreach(names, name, value)
 	{
-		struct numbers n = numbers_of(list, name, 0);
+		struct samples n = numbers_of(list, name, 0);
 
 		if (n.cnt && 2 * n.cnt >= json_array_size(list))
 			json_object_set_new(out, name, json_real(median_of(&n)));
-		free(n.value);
+		samples_release(&n);
 	}
 	json_decref(names);
 	return out;
@@ -109,18 +96,15 @@ static json_t *median_object(const json_t *list)
 static void put_interval(json_t *out, const json_t *list, const char *name, const char *low_name,
 			 const char *high_name)
 {
-	struct numbers n = numbers_of(list, name, 0);
-	double cnt = (double)n.cnt, spread = Z_95 * sqrt(cnt), low = 1, high = cnt;
+	struct samples n = numbers_of(list, name, 0);
+	struct summary sum;
 
-	if (n.cnt >= RANKS_FROM) {
-		low = fmax(low, floor((cnt - spread) / 2));
-		high = fmin(high, ceil(1 + (cnt + spread) / 2));
-	}
+	stats_summarize(&n, &sum);
 	if (n.cnt) {
-		json_object_set_new(out, low_name, json_real(n.value[(size_t)low - 1]));
-		json_object_set_new(out, high_name, json_real(n.value[(size_t)high - 1]));
+		json_object_set_new(out, low_name, json_real(sum.ci_low));
+		json_object_set_new(out, high_name, json_real(sum.ci_high));
 	}
-	free(n.value);
+	samples_release(&n);
 }
 
 static void put_samples(json_t *out, const json_t *summaries)
@@ -145,11 +129,11 @@ static void put_quantiles(json_t *out, const json_t *summaries)
 	size_t cnt = json_array_size(json_array_get(lists, 0)), k;
 
 	for (k = 0; k < cnt; k++) {
-		struct numbers n = numbers_of(lists, NULL, k);
+		struct samples n = numbers_of(lists, NULL, k);
 
 		if (n.cnt)
 			json_array_append_new(medians, json_real(median_of(&n)));
-		free(n.value);
+		samples_release(&n);
 	}
 	if (cnt)
 		json_object_set(out, "quantiles", medians);
@@ -272,7 +256,7 @@ static const json_t *middle_of(const json_t *results)
 
 	for (i = 0; i < cnt; i++)
 		sorted[i] = length[i] = length_of(json_array_get(results, i));
-	qsort(sorted, cnt, sizeof(*sorted), compare_values);
+	qsort(sorted, cnt, sizeof(*sorted), stats_compare);
 	for (i = 0; length[i] != sorted[(cnt - 1) / 2]; i++)
 		;
 	free(length);

@@ -6,6 +6,7 @@
 #include "data.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +47,10 @@ static const char *factor_text(const struct data_file *f, const char *name, cons
 	return text ? text : "";
 }
 
-/* Joins to "a, b", without a comma if one of them is empty. Frees a. */
+/* Joins to "a, b" with the first len bytes of b, without a comma if one is empty. Frees a. */
 static char *line_join(char *a, const char *b, size_t len)
 {
-	char *both;
-
-	if (!len)
-		return a;
-	both = xasprintf("%s%s%.*s", a, *a ? ", " : "", (int)len, b);
-	free(a);
-	return both;
+	return text_joined(a, ", ", xasprintf("%.*s", (int)len, b));
 }
 
 /*

@@ -4,9 +4,9 @@
  * factors. Pictures are SVG images embedded in the page as images, so that gnuplot's ids of
  * different pictures do not collide.
  */
-#include "page.h"
+#include "draw.h"
 
-#include "gnuplot.h"
+#include "script.h"
 
 #include "lib/log.h"
 

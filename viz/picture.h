@@ -42,4 +42,33 @@ extern const struct picture *const pictures[]; /* by name; ends with NULL */
 void table_begin(struct script *s, const struct data_result *const *result, size_t cnt,
 		 const char *columns);
 
+/* ---- parts that pictures share (picture.c) ---- */
+
+void picture_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px);
+
+/* Writes the scale of the colours beside a map and its name, in gnuplot's markup. */
+void picture_scale(const struct plot *p, const char *name, struct script *s);
+/*
+ * Approximate width for the map, number of labels of sizes that fit, and the map's share of the
+ * height.
+ */
+double picture_map_px(const struct plot *p);
+double picture_map_tics(const struct plot *p);
+#define PICTURE_MAP_HEIGHT 0.75
+
+/*
+ * Writes what follows "set title": the user's title or this name, then these lines (ends with
+ * NULL).
+ */
+void picture_lines(const struct plot *p, const char *name, const char *const *lines,
+		   struct script *s);
+/* Writes the title: what is shown, where it was measured, and the first result's sentence. */
+void picture_title(const struct plot *p, const char *name, struct script *s);
+/*
+ * The same above a picture of rows × columns panels, which it begins. "unset multiplot" ends it.
+ * Without rows the caller places the panels.
+ */
+void picture_head(const struct plot *p, const char *name, size_t rows, size_t columns,
+		  struct script *s);
+
 #endif

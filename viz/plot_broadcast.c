@@ -9,7 +9,6 @@
 #include "chart.h"
 #include "picture.h"
 #include "series.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -34,7 +33,7 @@ static double latency_of(const json_t *point)
 static char *line_name(const struct series *series, const json_t *point)
 {
 	const char *method = data_param_text(point, "method");
-	char *name = series_name(series, point, SERIES_VARYING), *at, *said;
+	char *name = series_name(series, point, SERIES_VARYING), *at, *named;
 
 	if (!*name && method) {
 		free(name);
@@ -43,9 +42,9 @@ static char *line_name(const struct series *series, const json_t *point)
 	at = strstr(name, "oli");
 	if (!at || isnan(data_value(point, "max_task")))
 		return name;
-	said = xasprintf("%.*smax(OLᵢ)%s", (int)(at - name), name, at + 3);
+	named = xasprintf("%.*smax(OLᵢ)%s", (int)(at - name), name, at + 3);
 	free(name);
-	return said;
+	return named;
 }
 
 struct broadcast {
@@ -243,7 +242,7 @@ static void write_panels(const struct plot *p, const struct broadcast *b, struct
 		free(name);
 		name = tasks;
 	}
-	single_head(p, name, rows_of(b), columns_of(b), s);
+	picture_head(p, name, rows_of(b), columns_of(b), s);
 	write_axes(b, s);
 	table_begin(s, p->result, p->cnt,
 		    b->over_tasks ? "panel\tline\ttasks" LATENCY_COLUMNS :

@@ -6,7 +6,6 @@
  */
 #include "chart.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -89,7 +88,7 @@ static void write_panels(const struct chart *c, const struct plot *p, struct scr
 	struct range x = chart_range_x(c, true);
 
 	x = (struct range){x.low / 1.2, x.high * 1.2};
-	single_head(p, p->cnt > 1 ? "Reference times" : title, 1, 2, s);
+	picture_head(p, p->cnt > 1 ? "Reference times" : title, 1, 2, s);
 	free(title);
 	axis_bytes(s, "x", &x, 7, true);
 	script_line(s, "set tics nomirror\nset grid\nset xlabel 'message size'");

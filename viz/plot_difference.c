@@ -5,10 +5,9 @@
  * several. If they overlap, or if there are none, no difference is shown, and a dot marks the
  * point. "povbench compare" reports which conclusions the launches allow.
  */
-#include "cells.h"
+#include "heat.h"
 #include "chart.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -166,7 +165,7 @@ static void write_legend(const struct cells *c, struct script *s)
 static int draw_map(const struct plot *p, const struct difference *d, struct script *s)
 {
 	double most = scale_of(d);
-	const struct range held = {1 / most, most};
+	const struct range limits = {1 / most, most};
 	struct range x, y;
 	struct cells cells;
 	int err = collect_cells(d, p->result[0], &cells);
@@ -176,15 +175,16 @@ static int draw_map(const struct plot *p, const struct difference *d, struct scr
 	x = cells_axis_range(&cells.x);
 	y = cells_axis_range(&cells.y);
 	script_line(s, "set xlabel 'message size'\nset ylabel 'computation time'");
-	single_scale(p, RATIO_NAME, s);
+	picture_scale(p, RATIO_NAME, s);
 	write_colours(p->palette, most, s);
-	axis_bytes(s, "x", &x, single_map_tics(p), true);
+	axis_bytes(s, "x", &x, picture_map_tics(p), true);
 	axis_time(s, "y", &y, true);
 	write_legend(&cells, s);
 	table_begin(s, p->result, p->cnt,
 		    "bytes\tcompute_ns\t" RATIO_COLUMN "\tjudged\t" RATIO_COLUMN
 		    "_low\t" RATIO_COLUMN "_high");
-	cells_write(&cells, &held, single_map_px(p), SINGLE_MAP_HEIGHT * (double)p->height_px, s);
+	cells_write(&cells, &limits, picture_map_px(p), PICTURE_MAP_HEIGHT * (double)p->height_px,
+		    s);
 	cells_plot(&cells, s->block_cnt, s);
 	cells_plot_dots(&cells, s->block_cnt, CELL_ALIKE, 0.4, "#606060", s);
 	fputc('\n', s->out);
@@ -247,7 +247,7 @@ static void write_title(const struct plot *p, struct script *s)
 	const char *lines[] = {a, b, NULL};
 
 	fputs("set title ", s->out);
-	single_lines(p, full, lines, s);
+	picture_lines(p, full, lines, s);
 	free(a);
 	free(b);
 	free(full);
@@ -287,6 +287,6 @@ const struct picture plot_difference = {
 	.name = "difference",
 	.many = true,
 	.takes = difference_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = difference_draw,
 };

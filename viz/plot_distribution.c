@@ -7,9 +7,10 @@
 #include "chart.h"
 #include "picture.h"
 #include "series.h"
-#include "single.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
+#include "core/stats.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,13 +68,6 @@ static bool distribution_takes(const struct data_result *r)
 	return usual_time(r);
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static struct sorted sort(const json_t *point, const char *time)
 {
 	const json_t *list = data_list(point, time, "samples"), *value;
@@ -88,7 +82,7 @@ static struct sorted sort(const json_t *point, const char *time)
 		if (json_is_number(value))
 			s.value[s.cnt++] = json_number_value(value);
 	}
-	qsort(s.value, s.cnt, sizeof(*s.value), compare);
+	qsort(s.value, s.cnt, sizeof(*s.value), stats_compare);
 	return s;
 }
 
@@ -108,16 +102,14 @@ static void add_points(struct chart_line *l, const struct sorted *s)
 /* Appends ", P50 12 µs" if there are enough samples for this quantile. */
 static char *append_quantile(char *note, const struct sorted *s, double q, const char *label)
 {
-	char time[AXIS_TEXT_BYTES], *longer;
+	char time[AXIS_TEXT_BYTES];
 	size_t idx;
 
 	if (!s->cnt || (1 - q) * (double)s->cnt < (s->quantiles ? 0.99 : 0.5))
 		return note;
 	idx = (size_t)(q * (double)(s->cnt - 1) + 0.5);
 	axis_time_text(s->value[idx], time, sizeof(time));
-	longer = xasprintf("%s%s%s %s", note, *note ? ", " : "", label, time);
-	free(note);
-	return longer;
+	return text_joined(note, ", ", xasprintf("%s %s", label, time));
 }
 
 static void add_line(struct chart *c, const struct series *series, const json_t *point,
@@ -177,7 +169,7 @@ static void write_chart(const struct plot *p, const struct series *series, const
 	char *name = series_title(series, what, ", ");
 	char *columns = xasprintf("line\t%s_ns\tfraction", time);
 
-	single_title(p, name, s);
+	picture_title(p, name, s);
 	write_time_axis(c, s);
 	script_line(s, "set yrange [0:1]\nset ytics 0.1\nset tics nomirror\nset grid");
 	script_line(s, "set xlabel 'time'\nset ylabel 'fraction of the samples'");
@@ -225,6 +217,6 @@ static int distribution_draw(const struct plot *p, struct script *s)
 const struct picture plot_distribution = {
 	.name = "distribution",
 	.takes = distribution_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = distribution_draw,
 };

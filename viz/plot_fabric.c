@@ -5,10 +5,9 @@
  * top, and those without traffic are grey. The picture shows one context, or the sum of all if
  * none is chosen (--where context=NAME).
  */
-#include "axis.h"
+#include "script.h"
 #include "graph.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/human.h"
 #include "lib/log.h"
@@ -51,10 +50,7 @@ static void colours_write(const struct fabric *f, enum palette palette, struct s
 
 	for (uint32_t i = 0; i < 2 * f->g.nlink; i++)
 		range_widen_log(&r, f->half[i].bytes);
-	if (range_is_empty(&r))
-		r = (struct range){1, 2};
-	r.low = exp2(floor(log2(r.low)));
-	r.high = fmax(exp2(ceil(log2(r.high))), 2 * r.low);
+	r = axis_range_of_powers(&r);
 	if (palette == PALETTE_PAPER)
 		script_line(s, "set palette defined (0 '#2b5ccf', 1 '#26a7c9', 2 '#3fb24f', "
 			       "3 '#e6c229', 4 '#ee7d1b', 5 '#d7101c')");
@@ -231,17 +227,17 @@ static void title_write(const struct plot *p, const json_t *context, struct scri
 	char *title = !name || !strcmp(name, "all") ?
 			      xstrdup("traffic on the links of the fabric") :
 			      xasprintf("traffic on the links of the fabric: %s", name);
-	char *said =
+	char *summary =
 		isfinite(sum) && sum >= 0 && sum < 1e18 && isfinite(flows) ?
 			xasprintf("%s in %.0f flows; each half of a link: what leaves the node at "
 				  "its end, in sum",
 				  human_bytes(bytes, sizeof(bytes), (uint64_t)sum), flows) :
 			xstrdup("");
-	const char *lines[] = {p->words ? said : "", left_out, NULL};
+	const char *lines[] = {p->words ? summary : "", left_out, NULL};
 
 	fputs("set title ", s->out);
-	single_lines(p, title, lines, s);
-	free(said);
+	picture_lines(p, title, lines, s);
+	free(summary);
 	free(title);
 	free(left_out);
 }
@@ -257,7 +253,7 @@ static int fabric_draw(const struct plot *p, struct script *s)
 		return -EINVAL;
 	f.half = graph_halves(&f.g, r->point[0]);
 	title_write(p, r->point[0], s);
-	single_scale(p, "bytes", s);
+	picture_scale(p, "bytes", s);
 	colours_write(&f, p->palette, s);
 	table_begin(s, p->result, 1,
 		    "link\tfrom_guid\tfrom_port\tto_guid\tto_port\tsubnet\tbytes\tflows");

@@ -6,7 +6,6 @@
  */
 #include "heat.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -382,10 +381,10 @@ static void write_grid(const struct grid *g, const struct plot *p, struct script
 	bool scale_drawn[2] = {false, false};
 	size_t row, column;
 
-	single_head(p,
-		    g->scale[HEAT_RATIO] ? "Overlap of communication and computation" :
-					   "Delay of communication by computation",
-		    0, 0, s);
+	picture_head(p,
+		     g->scale[HEAT_RATIO] ? "Overlap of communication and computation" :
+					    "Delay of communication by computation",
+		     0, 0, s);
 	write_names(g, p, s);
 	write_axis_names(g, p, s);
 	heat_write_legend(marks_of_all(g), s);

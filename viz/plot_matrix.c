@@ -4,9 +4,8 @@
  * on a logarithmic scale. With several MPI functions it shows their sum; --where function=NAME
  * selects one. Pairs without traffic have no colour.
  */
-#include "axis.h"
+#include "script.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -113,18 +112,14 @@ static void matrix_release(struct matrix *m)
 	free(m->known);
 }
 
-/* Ends at powers of two, so that the scale has labels there. Spans at least a factor of two. */
+/* Ends at powers of two, so that the scale has labels there. */
 static struct range colours_of(const struct matrix *m)
 {
 	struct range r = range_empty();
 
 	for (size_t i = 0; i < m->cnt * m->cnt; i++)
 		range_widen_log(&r, m->bytes[i]);
-	if (range_is_empty(&r))
-		return (struct range){1, 2};
-	r.low = exp2(floor(log2(r.low)));
-	r.high = fmax(exp2(ceil(log2(r.high))), 2 * r.low);
-	return r;
+	return axis_range_of_powers(&r);
 }
 
 static void write_axis(const struct matrix *m, const char *name, struct script *s)
@@ -142,7 +137,7 @@ static void write_axis(const struct matrix *m, const char *name, struct script *
 }
 
 /* The picture's block also has places, and the bytes limited to the scale. */
-static void write_cells(const struct matrix *m, const struct range *held, struct script *s)
+static void write_cells(const struct matrix *m, const struct range *limits, struct script *s)
 {
 	script_block_begin(s, NULL);
 	for (size_t i = 0; i < m->cnt * m->cnt; i++) {
@@ -151,7 +146,7 @@ static void write_cells(const struct matrix *m, const struct range *held, struct
 		if (m->known[i])
 			script_row(s, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%zu\t%zu\t%.9g", from->job,
 				   from->rank, to->job, to->rank, m->bytes[i], i % m->cnt,
-				   i / m->cnt, fmax(m->bytes[i], held->low));
+				   i / m->cnt, fmax(m->bytes[i], limits->low));
 	}
 	script_block_end(s);
 }
@@ -181,9 +176,9 @@ static int matrix_draw(const struct plot *p, struct script *s)
 	colours = colours_of(&m);
 	name = xasprintf("traffic from rank to rank%s%s", function ? " in " : "",
 			 function ? function : "");
-	single_title(p, name, s);
+	picture_title(p, name, s);
 	script_line(s, "set xlabel 'to rank'\nset ylabel 'from rank'");
-	single_scale(p, "bytes", s);
+	picture_scale(p, "bytes", s);
 	palette_map(s, p->palette);
 	axis_bytes(s, "cb", &colours, 10, true);
 	script_line(s, "set xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]", m.cnt - 1, m.cnt - 1);
@@ -205,6 +200,6 @@ static int matrix_draw(const struct plot *p, struct script *s)
 const struct picture plot_matrix = {
 	.name = "matrix",
 	.takes = matrix_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = matrix_draw,
 };

@@ -6,7 +6,6 @@
  */
 #include "chart.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -119,7 +118,7 @@ static int protocol_draw(const struct plot *p, struct script *s)
 
 	chart_init(&c);
 	chart_fill(&c, p->result[0]);
-	single_title(p, title, s);
+	picture_title(p, title, s);
 	write_axes(&c, s);
 	write_limits(&c, p->palette, s);
 	table_begin(s, p->result, 1, "line\tbytes\tsend_ns\tsend_low_ns\tsend_high_ns\trendezvous");
@@ -132,6 +131,6 @@ static int protocol_draw(const struct plot *p, struct script *s)
 const struct picture plot_protocol = {
 	.name = "protocol",
 	.takes = protocol_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = protocol_draw,
 };

@@ -7,7 +7,6 @@
 #include "chart.h"
 #include "picture.h"
 #include "series.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -30,12 +29,7 @@ static void collect(struct series *series, struct chart *c, const struct data_re
 	static const char *const axes[] = {"compute_ns", NULL};
 	size_t i;
 
-	series_init(series, axes);
-	for (i = 0; i < r->point_cnt; i++) {
-		if (is_drawable(r->point[i]))
-			series_add(series, r->point[i]);
-	}
-	series_find_params(series);
+	series_init_from(series, axes, r, is_drawable);
 	chart_init(c);
 	for (i = 0; i < series->cnt; i++) {
 		const json_t *point = series->point[i];
@@ -75,7 +69,7 @@ static int ratio_draw(const struct plot *p, struct script *s)
 		err = series_refuse(&series, r->benchmark, c.cnt, "lines");
 	} else {
 		name = series_title(&series, title, ": ");
-		single_title(p, name, s);
+		picture_title(p, name, s);
 		write_axes(&c, s);
 		table_begin(s, p->result, 1, "line\tcompute_ns\tratio\tratio_low\tratio_high");
 		chart_write(&c, NULL, p->palette, CHART_MARKS, s);
@@ -90,6 +84,6 @@ static int ratio_draw(const struct plot *p, struct script *s)
 const struct picture plot_ratio = {
 	.name = "ratio",
 	.takes = ratio_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = ratio_draw,
 };

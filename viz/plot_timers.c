@@ -6,7 +6,6 @@
  */
 #include "chart.h"
 #include "picture.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -84,7 +83,7 @@ static int timers_draw(const struct plot *p, struct script *s)
 			  r->benchmark, c.cnt);
 		err = -EINVAL;
 	} else {
-		single_title(p, r->benchmark, s);
+		picture_title(p, r->benchmark, s);
 		write_axes(&x, &y, s);
 		table_begin(s, &r, 1, "clock\tranks_per_core\treading_ns");
 		chart_write(&c, NULL, p->palette, CHART_BARS, s);
@@ -96,6 +95,6 @@ static int timers_draw(const struct plot *p, struct script *s)
 const struct picture plot_timers = {
 	.name = "timers",
 	.takes = timers_takes,
-	.size = single_size,
+	.size = picture_size,
 	.draw = timers_draw,
 };

@@ -7,7 +7,6 @@
 #include "chart.h"
 #include "picture.h"
 #include "series.h"
-#include "single.h"
 
 #include "lib/log.h"
 
@@ -49,13 +48,8 @@ static void collect(struct series *series, struct panels *panels, const struct d
 	struct chart *c;
 	size_t i;
 
-	series_init(series, axes);
+	series_init_from(series, axes, r, is_drawable);
 	panels_init(panels);
-	for (i = 0; i < r->point_cnt; i++) {
-		if (is_drawable(r->point[i]))
-			series_add(series, r->point[i]);
-	}
-	series_find_params(series);
 	for (i = 0; i < series->cnt; i++) {
 		c = panels_get(panels, series_name(series, series->point[i], SERIES_VARYING));
 		if (c)
@@ -111,7 +105,7 @@ static int times_draw(const struct plot *p, struct script *s)
 		err = series_refuse(&series, r->benchmark, panels.all_cnt, "panels");
 	} else {
 		name = series_title(&series, r->benchmark, ": ");
-		single_head(p, name, panels.cnt, 1, s);
+		picture_head(p, name, panels.cnt, 1, s);
 		write_panels(&panels, p, s);
 		free(name);
 	}

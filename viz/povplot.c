@@ -3,10 +3,8 @@
  * povplot: draws povbench's results and prints them in words. This file turns the command line
  * into a set of results and a picture. The pictures are in plot_<picture>.c.
  */
-#include "choose.h"
 #include "draw.h"
-#include "page.h"
-#include "gnuplot.h"
+#include "script.h"
 
 #include "lib/file.h"
 #include "lib/log.h"
@@ -38,7 +36,7 @@ static void print_sentence(const struct data_result *r)
 	/* Most sentences start with the benchmark's name. */
 	if (!*r->sentence || strncmp(r->sentence, r->benchmark, len) || r->sentence[len] != ':')
 		printf("%s: ", r->benchmark);
-	puts(*r->sentence ? r->sentence : "povbench found nothing to say of it");
+	puts(*r->sentence ? r->sentence : "povbench found nothing to report");
 }
 
 static void print_pictures(const struct data_result *r)

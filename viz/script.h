@@ -7,7 +7,9 @@
 #ifndef POVPLOT_SCRIPT_H
 #define POVPLOT_SCRIPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct script {
@@ -64,5 +66,60 @@ enum palette { PALETTE_PAPER = 0, PALETTE_SAFE = 1 };
 void palette_map(struct script *s, enum palette p);
 /* Colour of the idx-th line, "#rrggbb"; repeats after PALETTE_LINE_CNT. */
 const char *palette_line(enum palette p, size_t idx);
+
+/* ---- axes ---- */
+
+/*
+ * Axes of sizes and times with the units in the labels: "64 KiB" at powers of two, "10 µs" at
+ * powers of ten. The data stays in bytes and ns.
+ */
+
+struct range {
+	double low, high;
+};
+
+/* Returns an empty range, to be widened. */
+struct range range_empty(void);
+bool range_is_empty(const struct range *r);
+void range_widen(struct range *r, double value);     /* ignores NaN */
+void range_widen_log(struct range *r, double value); /* also ignores values without a logarithm */
+
+/* Writes "307 µs", with three digits. Needs AXIS_TEXT_BYTES; returns buf. */
+#define AXIS_TEXT_BYTES 32
+const char *axis_time_text(double ns, char *buf, size_t bytes);
+
+/*
+ * Logarithmic axes named "x" or "y", from low to high, both above 0. `tics` is the number of
+ * labels that fit. Without `labels` there are marks only.
+ */
+void axis_bytes(struct script *s, const char *name, const struct range *r, double tics,
+		bool labels);
+void axis_time(struct script *s, const char *name, const struct range *r, bool labels);
+void axis_time_linear(struct script *s, const char *name, const struct range *r);
+/* Widens a range of bytes to powers of two, at least a factor of two; an empty one becomes 1 … 2. */
+struct range axis_range_of_powers(const struct range *r);
+
+/* ---- running gnuplot (gnuplot.c) ---- */
+
+/* Turns scripts into a finished file, or writes nothing at all. */
+
+enum format { FORMAT_SVG, FORMAT_PNG, FORMAT_PDF };
+
+/* Format by the name's ending. Returns -EINVAL after printing the possible endings. */
+int gnuplot_format(const char *path, enum format *out);
+/* Factor for font sizes, and for lengths in ordinary pixels: narrow pictures have smaller fonts. */
+double gnuplot_font_scale(uint64_t width_px);
+/* Writes "set terminal", with legible fonts. The variable "small" is the font of minor texts. */
+void gnuplot_terminal(struct script *s, enum format format, uint64_t width_px, uint64_t height_px);
+/*
+ * Draws. head and body are finished scripts, and the output is set between them. path is created
+ * only on success. Returns 0, or -errno after printing gnuplot's message.
+ */
+int gnuplot_draw(const struct script *head, const struct script *body, const char *path);
+
+/* ---- replacing a file (gnuplot.c) ---- */
+
+/* Writes what `put` prints. Returns 0, or -errno after printing why; path is then unchanged. */
+int replace_text(const char *path, void (*put)(void *ctx, FILE *out), void *ctx);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "series.h"
 
-#include "axis.h"
+#include "script.h"
 
 #include "lib/human.h"
 #include "lib/log.h"
@@ -126,6 +126,19 @@ void series_find_params(struct series *s)
 	}
 }
 
+void series_init_from(struct series *s, const char *const *axes, const struct data_result *r,
+		      bool (*is_drawable)(const json_t *point))
+{
+	size_t i;
+
+	series_init(s, axes);
+	for (i = 0; i < r->point_cnt; i++) {
+		if (is_drawable(r->point[i]))
+			series_add(s, r->point[i]);
+	}
+	series_find_params(s);
+}
+
 bool series_varies(const struct series *s, const char *name)
 {
 	size_t i = find_param(s, name);
@@ -141,28 +154,19 @@ void series_set_apart(struct series *s, const char *name)
 
 char *series_name(const struct series *s, const json_t *point, enum series_part part)
 {
-	char *name = xstrdup(""), *more, *value;
+	char *name = xstrdup("");
 	size_t i;
 
 	for (i = 0; i < s->param_cnt; i++) {
-		if (s->part[i] != part || !json_object_get(point, s->param[i]))
-			continue;
-		value = param_describe(point, s->param[i]);
-		more = xasprintf("%s%s%s", name, *name ? ", " : "", value);
-		free(value);
-		free(name);
-		name = more;
+		if (s->part[i] == part && json_object_get(point, s->param[i]))
+			name = text_joined(name, ", ", param_describe(point, s->param[i]));
 	}
 	return name;
 }
 
 char *series_title(const struct series *s, const char *name, const char *between)
 {
-	char *fixed = series_name(s, s->point[0], SERIES_FIXED);
-	char *title = xasprintf("%s%s%s", name, *fixed ? between : "", fixed);
-
-	free(fixed);
-	return title;
+	return text_joined(xstrdup(name), between, series_name(s, s->point[0], SERIES_FIXED));
 }
 
 /* The first values of a parameter, in the form of --where. Caller frees. */
@@ -170,7 +174,7 @@ static char *values_of(const struct series *s, const char *name)
 {
 	const json_t *seen[NAMES_MAX];
 	size_t cnt = 0, i, k;
-	char *list = xstrdup(""), *more;
+	char *list = NULL;
 
 	for (i = 0; i < s->cnt && cnt < NAMES_MAX; i++) {
 		const json_t *value = json_object_get(s->point[i], name);
@@ -181,14 +185,11 @@ static char *values_of(const struct series *s, const char *name)
 		if (!value || k < cnt)
 			continue;
 		seen[cnt++] = value;
-		more = text ? xasprintf("%s %s", list, text) :
-			      xasprintf("%s %.9g", list, json_number_value(value));
-		free(list);
-		list = more;
+		list = text_joined(list, " ",
+				   text ? xstrdup(text) :
+					  xasprintf("%.9g", json_number_value(value)));
 	}
-	more = xasprintf("%s%s", list, cnt == NAMES_MAX ? " …" : "");
-	free(list);
-	return more;
+	return text_joined(list, " ", xstrdup(cnt == NAMES_MAX ? "…" : ""));
 }
 
 int series_refuse(const struct series *s, const char *benchmark, size_t cnt, const char *what)
@@ -202,7 +203,7 @@ int series_refuse(const struct series *s, const char *benchmark, size_t cnt, con
 		if (s->part[i] == SERIES_FIXED)
 			continue;
 		values = values_of(s, s->param[i]);
-		log_error("  --where %s=…   there are:%s", s->param[i], values);
+		log_error("  --where %s=…   there are: %s", s->param[i], values);
 		free(values);
 	}
 	return -EINVAL;

@@ -30,6 +30,9 @@ void series_release(struct series *s);
 void series_add(struct series *s, const json_t *point);
 /* Call it after all points have been added. */
 void series_find_params(struct series *s);
+/* Does all of this with those points of a result that can be drawn. */
+void series_init_from(struct series *s, const char *const *axes, const struct data_result *r,
+		      bool (*is_drawable)(const json_t *point));
 
 /* True if the parameter varies. */
 bool series_varies(const struct series *s, const char *name);

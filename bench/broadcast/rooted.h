@@ -45,11 +45,11 @@ struct rooted_method {
 	int cases; /* measurements of a case; 0: one */
 };
 
-/* run and estimate_ns of a benchmark whose method is a struct rooted_method. */
+/* run and estimate_ns of benchmarks with a struct rooted_method as method. */
 int rooted_run(struct bench_run *run);
 uint64_t rooted_estimate_ns(const struct bench_run *run);
 
-/* The members that benchmarks share whose method is a struct rooted_method. */
+/* Members shared by all benchmarks with a struct rooted_method as method. */
 #define ROOTED(method_of)                                                                    \
 	.kind = RESULT_BROADCAST, .ranks_min = 2, .method = &(method_of), .run = rooted_run, \
 	.estimate_ns = rooted_estimate_ns

@@ -347,134 +347,66 @@ static int blocks_cnt(const struct bench_run *run)
 	return run->comm->size;
 }
 
-/* The members that the overlap benchmarks share. */
-#define OVERLAP(coll, ...)                                                                     \
-	.group = "collective",                                                                 \
-	.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC",     \
-	.kind = RESULT_MAP, .ranks_min = 2, .run = map_run, .estimate_ns = map_estimate_ns,    \
-	.method = &(const struct map_pattern)                                                  \
-	{                                                                                      \
-		.all_compute = true, .own_buffers = true, .sequence = coll_sequence,           \
-		.reference = coll_reference, .computation = coll_computation,                  \
-		.size_begin = coll_size_begin, .size_end = coll_size_end, .check = coll_check, \
-		.params = coll_params, .data = &(coll), __VA_ARGS__                            \
-	}
+/* ---- overlap ---- */
 
-const struct bench bench_iallgather = {
-	.name = "iallgather",
-	.brief = "overlap of a non-blocking all-gather",
-	OVERLAP(allgather, .messages = blocks_cnt),
-};
-
-const struct bench bench_iallreduce = {
-	.name = "iallreduce",
-	.brief = "overlap of a non-blocking reduction to all",
-	OVERLAP(allreduce, .unit = sizeof(double)),
-};
-
-const struct bench bench_ialltoall = {
-	.name = "ialltoall",
-	.brief = "overlap of a non-blocking all-to-all",
-	OVERLAP(alltoall, .messages = blocks_cnt),
-};
-
-const struct bench bench_ialltoallv = {
-	.name = "ialltoallv",
-	.brief = "overlap of a non-blocking all-to-all with a size for each block",
-	OVERLAP(alltoallv, .messages = blocks_cnt),
-};
-
-const struct bench bench_ibarrier = {
-	.name = "ibarrier",
-	.brief = "overlap of a non-blocking barrier",
-	OVERLAP(barrier, .no_bytes = true),
-};
-
-const struct bench bench_ibcast = {
-	.name = "ibcast",
-	.brief = "overlap of a non-blocking broadcast",
-	OVERLAP(bcast),
-};
-
-const struct bench bench_igather = {
-	.name = "igather",
-	.brief = "overlap of a non-blocking gather",
-	OVERLAP(gather, .messages = blocks_cnt),
-};
-
-const struct bench bench_ireduce = {
-	.name = "ireduce",
-	.brief = "overlap of a non-blocking reduction",
-	OVERLAP(reduce, .unit = sizeof(double)),
-};
-
-const struct bench bench_iscatter = {
-	.name = "iscatter",
-	.brief = "overlap of a non-blocking scatter",
-	OVERLAP(scatter, .messages = blocks_cnt),
-};
-
-/* The members that the latency benchmarks share. */
-#define LATENCY(coll, least, ...)                                                                  \
-	.group = "collective", .kind = RESULT_CURVE, .collective = #coll,                          \
-	.sizes = CURVE_SIZES_OSU_COLL(least), .ranks_min = 2, .no_threads = true,                  \
-	.run = curve_run, .estimate_ns = curve_estimate_ns, .method = &(const struct coll_latency) \
+#define OVERLAP(name_of, what, coll, ...)                                                          \
 	{                                                                                          \
-		.curve = {.measure = latency_measure, __VA_ARGS__}, .data = &(coll)                \
+		.name = (name_of), .group = "collective",                                          \
+		.brief = "overlap of a non-blocking " what,                                        \
+		.source = "after Denis & Trahay 2016, VII; OSU non-blocking collectives, IMB-NBC", \
+		.kind = RESULT_MAP, .ranks_min = 2, .run = map_run,                                \
+		.estimate_ns = map_estimate_ns, .method = &(const struct map_pattern)              \
+		{                                                                                  \
+			.all_compute = true, .own_buffers = true, .sequence = coll_sequence,       \
+			.reference = coll_reference, .computation = coll_computation,              \
+			.size_begin = coll_size_begin, .size_end = coll_size_end,                  \
+			.check = coll_check, .params = coll_params, .data = &(coll), __VA_ARGS__   \
+		}                                                                                  \
 	}
 
-const struct bench bench_allgather_latency = {
-	.name = "allgather_latency",
-	.brief = "an all-gather",
-	.source = "after OSU: osu_allgather; IMB-MPI1: Allgather; common start as symmetric_window",
-	LATENCY(allgather, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
-};
+const struct bench bench_iallgather = OVERLAP("iallgather", "all-gather", allgather,
+					      .messages = blocks_cnt);
+const struct bench bench_iallreduce = OVERLAP("iallreduce", "reduction to all", allreduce,
+					      .unit = sizeof(double));
+const struct bench bench_ialltoall = OVERLAP("ialltoall", "all-to-all", alltoall,
+					     .messages = blocks_cnt);
+const struct bench bench_ialltoallv = OVERLAP("ialltoallv", "all-to-all with a size for each block",
+					      alltoallv, .messages = blocks_cnt);
+const struct bench bench_ibarrier = OVERLAP("ibarrier", "barrier", barrier, .no_bytes = true);
+const struct bench bench_ibcast = OVERLAP("ibcast", "broadcast", bcast);
+const struct bench bench_igather = OVERLAP("igather", "gather", gather, .messages = blocks_cnt);
+const struct bench bench_ireduce = OVERLAP("ireduce", "reduction", reduce, .unit = sizeof(double));
+const struct bench bench_iscatter = OVERLAP("iscatter", "scatter", scatter, .messages = blocks_cnt);
 
-const struct bench bench_allreduce_latency = {
-	.name = "allreduce_latency",
-	.brief = "a reduction to all",
-	.source = "after OSU: osu_allreduce; IMB-MPI1: Allreduce; common start as symmetric_window",
-	LATENCY(allreduce, 8, .unit = sizeof(double)),
-};
+/* ---- latency ---- */
 
-const struct bench bench_alltoall_latency = {
-	.name = "alltoall_latency",
-	.brief = "an all-to-all",
-	.source = "after OSU: osu_alltoall; IMB-MPI1: Alltoall; common start as symmetric_window",
-	LATENCY(alltoall, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
-};
+/* imb: the name of Intel's benchmark. least: smallest size. */
+#define LATENCY(coll, imb, what, least, ...)                                                     \
+	{                                                                                        \
+		.name = #coll "_latency", .group = "collective", .brief = (what),                \
+		.source = "after OSU: osu_" #coll "; IMB-MPI1: " imb                             \
+			  "; common start as symmetric_window",                                  \
+		.kind = RESULT_CURVE, .collective = #coll, .sizes = CURVE_SIZES_OSU_COLL(least), \
+		.ranks_min = 2, .no_threads = true, .run = curve_run,                            \
+		.estimate_ns = curve_estimate_ns, .method = &(const struct coll_latency)         \
+		{                                                                                \
+			.curve = {.measure = latency_measure, __VA_ARGS__}, .data = &(coll)      \
+		}                                                                                \
+	}
+#define BLOCKS .bytes_max = blocks_bytes_max, .messages = blocks_messages
 
-const struct bench bench_alltoallv_latency = {
-	.name = "alltoallv_latency",
-	.brief = "an all-to-all with a size for each block",
-	.source = "after OSU: osu_alltoallv; IMB-MPI1: Alltoallv; common start as symmetric_window",
-	LATENCY(alltoallv, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
-};
-
-const struct bench bench_bcast_latency = {
-	.name = "bcast_latency",
-	.brief = "a broadcast from rank 0",
-	.source = "after OSU: osu_bcast; IMB-MPI1: Bcast; common start as symmetric_window",
-	LATENCY(bcast, 1),
-};
-
-const struct bench bench_gather_latency = {
-	.name = "gather_latency",
-	.brief = "a gather to rank 0",
-	.source = "after OSU: osu_gather; IMB-MPI1: Gather; common start as symmetric_window",
-	LATENCY(gather, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
-};
-
-const struct bench bench_reduce_latency = {
-	.name = "reduce_latency",
-	.brief = "a reduction to rank 0",
-	.source = "after OSU: osu_reduce; IMB-MPI1: Reduce; common start as symmetric_window",
-	LATENCY(reduce, 8, .unit = sizeof(double)),
-};
-
-const struct bench bench_scatter_latency = {
-	.name = "scatter_latency",
-	.brief = "a scatter from rank 0",
-	.source = "after OSU: osu_scatter; IMB-MPI1: Scatter; common start as symmetric_window",
-	LATENCY(scatter, 1, .bytes_max = blocks_bytes_max, .messages = blocks_messages),
-};
+const struct bench bench_allgather_latency = LATENCY(allgather, "Allgather", "an all-gather", 1,
+						     BLOCKS);
+const struct bench bench_allreduce_latency = LATENCY(allreduce, "Allreduce", "a reduction to all",
+						     8, .unit = sizeof(double));
+const struct bench bench_alltoall_latency = LATENCY(alltoall, "Alltoall", "an all-to-all", 1,
+						    BLOCKS);
+const struct bench bench_alltoallv_latency =
+	LATENCY(alltoallv, "Alltoallv", "an all-to-all with a size for each block", 1, BLOCKS);
+const struct bench bench_bcast_latency = LATENCY(bcast, "Bcast", "a broadcast from rank 0", 1);
+const struct bench bench_gather_latency = LATENCY(gather, "Gather", "a gather to rank 0", 1,
+						  BLOCKS);
+const struct bench bench_reduce_latency = LATENCY(reduce, "Reduce", "a reduction to rank 0", 8,
+						  .unit = sizeof(double));
+const struct bench bench_scatter_latency = LATENCY(scatter, "Scatter", "a scatter from rank 0", 1,
+						   BLOCKS);

@@ -6,6 +6,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/param_text.h"
 #include "core/result_file.h"
 
@@ -404,19 +405,14 @@ static char *param_text(const char *name, const json_t *value)
 
 char *collect_point_name(const json_t *point)
 {
-	char *all = xstrdup(""), *one, *more;
+	char *all = xstrdup("");
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)point, name, value)
 	{
-		if (!is_param(name, value))
-			continue;
-		one = param_text(name, value);
-		more = xasprintf("%s%s%s", all, *all ? ", " : "", one);
-		free(one);
-		free(all);
-		all = more;
+		if (is_param(name, value))
+			all = text_joined(all, ", ", param_text(name, value));
 	}
 	return all;
 }

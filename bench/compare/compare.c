@@ -246,7 +246,7 @@ static const char *const examples[] = {
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o old.json",
 	"Measure ten launches; the same with the other library or setting, to new.json.",
 	"povbench compare old.json new.json",
-	"Say how they differ: a line for each benchmark.",
+	"Print how they differ: a line for each benchmark.",
 	"povbench compare old.json new.json --fail-if 'slower > 5 %'",
 	"The same in continuous integration: exit status 1 if new.json is slower somewhere.",
 	NULL,

@@ -3,6 +3,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/param_text.h"
 #include "core/stats.h"
 
@@ -17,6 +18,16 @@
  * always exists. How large t becomes among launches of one kind is found by drawing from the
  * normal distribution.
  */
+
+/* A user who compares two files should know if one of them contains two kinds of launches. */
+#define APART_LEVEL 0.01 /* risk that launches of one kind are reported as two kinds */
+#define APART_LEAST 0.02 /* smaller differences are not reported */
+#define APART_LAUNCHES 4 /* fewer launches show nothing */
+
+struct apart {
+	double ratio; /* time of the named launches over that of the others */
+	double p;
+};
 
 #define DRAWN 4999
 #define SEED 19991106u
@@ -89,8 +100,13 @@ static double cut_chance(double far, size_t cnt)
 	return (double)reached / (DRAWN + 1);
 }
 
-bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level, struct apart *out,
-		bool *named)
+/*
+ * value[point × cnt + launch] are logarithms of times. Sets named[launch] for launches of the
+ * smaller of the two kinds or, if both have equal numbers, of the slower one. Returns false if
+ * they appear to be of one kind.
+ */
+static bool apart_find(const double *value, size_t point_cnt, size_t cnt, double level,
+		       struct apart *out, bool *named)
 {
 	double *place, *sorted, far, border;
 	bool slower_named, found = false;
@@ -179,19 +195,12 @@ json_t *spread_find(const struct comparison *c, int side)
 static char *list_text(const json_t *list)
 {
 	size_t cnt = json_array_size(list), i;
-	char *all = xstrdup(""), *more;
+	char *all = NULL;
 	const json_t *one;
 
 	json_array_foreach(list, i, one)
-	{
-		more = xasprintf("%s%s%" JSON_INTEGER_FORMAT, all,
-				 !i	      ? "" :
-				 i + 1 == cnt ? " and " :
-						", ",
-				 json_integer_value(one));
-		free(all);
-		all = more;
-	}
+		all = text_joined(all, i + 1 == cnt ? " and " : ", ",
+				  xasprintf("%" JSON_INTEGER_FORMAT, json_integer_value(one)));
 	return all;
 }
 

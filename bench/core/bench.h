@@ -120,8 +120,8 @@ struct measure_how {
 };
 
 /*
- * Takes samples until the limits of opt are reached. The word that rank 0 sends with each
- * synchronisation tells all ranks whether to go on. Fills out on rank 0.
+ * Takes samples until the limits of opt are reached. Rank 0 sends with each synchronisation whether
+ * to go on. Fills out on rank 0.
  */
 void measure(struct bench_run *run, const struct measure_how *how, struct samples *out);
 

@@ -7,6 +7,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/param_text.h"
 
 #include <math.h>
@@ -49,18 +50,7 @@ const char *classify_text(const struct result *r, size_t idx, const char *param)
 	return text ? text : "";
 }
 
-char *classify_joined(char *text, char *more, const char *separator)
-{
-	char *both;
-
-	if (!text)
-		return more;
-	both = xasprintf("%s%s%s", text, separator, more);
-	free(text);
-	free(more);
-	return both;
-}
-
+/* The least or largest value of a parameter; NaN if there is none. */
 static double end_of(const struct result *r, const char *param, bool last)
 {
 	struct samples s = {0};
@@ -72,12 +62,12 @@ static double end_of(const struct result *r, const char *param, bool last)
 	return v;
 }
 
-double classify_first(const struct result *r, const char *param)
+static double classify_first(const struct result *r, const char *param)
 {
 	return end_of(r, param, false);
 }
 
-double classify_last(const struct result *r, const char *param)
+static double classify_last(const struct result *r, const char *param)
 {
 	return end_of(r, param, true);
 }
@@ -125,7 +115,7 @@ static char *classify_stencil(const struct result *r)
 
 	classify_values(r, "ranks_per_core", &ratios);
 	for (i = 0; i < ratios.cnt; i++)
-		text = classify_joined(text, stencil_text(r, ratios.value[i]), ", ");
+		text = text_joined(text, ", ", stencil_text(r, ratios.value[i]));
 	samples_release(&ratios);
 	return text;
 }
@@ -249,13 +239,12 @@ static char *classify_protocol(const struct result *r)
 	if (computing.above >= in_mpi.above)
 		return text;
 	if (computing.eager <= 0)
-		return classify_joined(text,
-				       xasprintf("while the receiver computes not even %.0f byte%s",
-						 computing.above, plural_s(computing.above)),
-				       "; ");
-	return classify_joined(
-		text, xasprintf("while the receiver computes only up to %.0f", computing.eager),
-		"; ");
+		return text_joined(text, "; ",
+				   xasprintf("while the receiver computes not even %.0f byte%s",
+					     computing.above, plural_s(computing.above)));
+	return text_joined(text, "; ",
+			   xasprintf("while the receiver computes only up to %.0f",
+				     computing.eager));
 }
 
 /* ---- broadcasts and other collectives: figures by method ---- */
@@ -291,9 +280,9 @@ static char *broadcast_notes(const struct result_point *p)
 	char *text = isnan(task) ? NULL : xasprintf("task %.0f", task);
 
 	if (result_number(p, "above_gaps") == 0)
-		text = classify_joined(text, xstrdup("E not above the gap"), ", ");
+		text = text_joined(text, ", ", xstrdup("E not above the gap"));
 	if (steady == 0)
-		text = classify_joined(text, xstrdup("not steady"), ", ");
+		text = text_joined(text, ", ", xstrdup("not steady"));
 	return text;
 }
 
@@ -311,7 +300,7 @@ static char *broadcast_figure(const struct result *r, size_t idx)
 			 latency / 1e3);
 	notes = broadcast_notes(p);
 	if (notes)
-		text = classify_joined(text, xasprintf("(%s)", notes), " ");
+		text = text_joined(text, " ", xasprintf("(%s)", notes));
 	free(notes);
 	free(label);
 	return text;
@@ -330,7 +319,7 @@ static char *broadcast_method(const struct result *r, size_t first, double tasks
 			continue;
 		more = broadcast_figure(r, i);
 		if (more)
-			text = classify_joined(text, more, ", ");
+			text = text_joined(text, ", ", more);
 	}
 	return text;
 }
@@ -360,7 +349,7 @@ static char *classify_broadcast(const struct result *r)
 		named = several ? xasprintf("%s: %s", classify_text(r, i, "method"), more) :
 				  xstrdup(more);
 		free(more);
-		text = classify_joined(text, named, "; ");
+		text = text_joined(text, "; ", named);
 	}
 	if (!text)
 		return NULL;
@@ -409,7 +398,7 @@ void classify_set(struct result *r)
 	char *text = classify_sentence(r);
 
 	if (text && disturbed)
-		text = classify_joined(text, xasprintf("disturbed: %s", disturbed), "; ");
+		text = text_joined(text, "; ", xasprintf("disturbed: %s", disturbed));
 	if (text)
 		result_sentence_set(r, text);
 	free(text);

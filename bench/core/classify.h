@@ -88,13 +88,6 @@ bool classify_is(const struct result *r, size_t idx, const char *param, double v
 /* Returns a text parameter of the point, or "". Borrowed. */
 const char *classify_text(const struct result *r, size_t idx, const char *param);
 
-/* Return the least and the largest value of a parameter; NaN if there is none. */
-double classify_first(const struct result *r, const char *param);
-double classify_last(const struct result *r, const char *param);
-
-/* Appends `more` after a separator; text may be null. Frees both; the caller owns the result. */
-char *classify_joined(char *text, char *more, const char *separator);
-
 /*
  * The sentences of these kinds, one file each, without the benchmark's name. Null if there is
  * nothing to report. The caller frees them.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/param_text.h"
 
 #define LATE_PCT_LEAST 1.0 /* a smaller share may be ordinary noise of the machine */
@@ -75,8 +76,8 @@ static char *late_threads(const struct load *l, size_t cnt)
 		return xasprintf("%.0f to %.0f", l[first].threads, l[last].threads);
 	for (i = first; i <= last; i++) {
 		if (is_late(&l[i]))
-			text = classify_joined(text, xasprintf("%.0f", l[i].threads),
-					       i == last ? " and " : ", ");
+			text = text_joined(text, i == last ? " and " : ", ",
+					   xasprintf("%.0f", l[i].threads));
 	}
 	return text;
 }
@@ -181,11 +182,10 @@ char *classify_load(const struct result *r)
 	if (cnt)
 		text = load_text(l, cnt);
 	if (text && *classify_text(r, 0, "rank_cpus"))
-		text = classify_joined(text,
-				       xasprintf("rank 0 on CPUs %s, its threads on %s",
-						 classify_text(r, 0, "rank_cpus"),
-						 classify_text(r, 0, "threads_cpus")),
-				       "; ");
+		text = text_joined(text, "; ",
+				   xasprintf("rank 0 on CPUs %s, its threads on %s",
+					     classify_text(r, 0, "rank_cpus"),
+					     classify_text(r, 0, "threads_cpus")));
 	free(l);
 	return text;
 }

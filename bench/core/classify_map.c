@@ -12,6 +12,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/text.h"
 #include "core/overlap_map.h"
 #include "core/param_text.h"
 
@@ -213,20 +214,20 @@ static size_t runs_find(const struct map_claims *c, const struct known_size *t, 
 struct speech {
 	const struct known_size *known;
 	size_t cnt;
-	bool all;		/* every size has exactly one claim */
-	bool same_times;	/* all claims have the same computation times, stated once */
-	bool said_computations; /* the word "computations" has been used */
+	bool all;		 /* every size has exactly one claim */
+	bool same_times;	 /* all claims have the same computation times, stated once */
+	bool named_computations; /* the word "computations" has been used */
 };
 
 /* Returns " for computations of 1 us to 64 us", or nothing if there are no computation times. */
 static char *times_text(struct speech *s, const struct map_claim *claim)
 {
-	const char *word = s->said_computations ? "" : "computations of ";
+	const char *word = s->named_computations ? "" : "computations of ";
 	char from[HUMAN_BYTES], to[HUMAN_BYTES];
 
 	if (isnan(claim->compute_low))
 		return xstrdup("");
-	s->said_computations = true;
+	s->named_computations = true;
 	param_ns(from, sizeof(from), (uint64_t)claim->compute_low);
 	param_ns(to, sizeof(to), (uint64_t)claim->compute_high);
 	if (claim->compute_low == claim->compute_high)
@@ -271,40 +272,38 @@ static char *mixed_text(struct speech *s, const struct run *run)
 
 	for (i = 0; i < size->claim_cnt; i++) {
 		times = times_text(s, &size->claim[i]);
-		text = classify_joined(text,
-				       xasprintf("%s%s", class_phrase[size->claim[i].class], times),
-				       " but ");
+		text = text_joined(text, " but ",
+				   xasprintf("%s%s", class_phrase[size->claim[i].class], times));
 		free(times);
 	}
-	return classify_joined(where_text(s, run), text, " ");
+	return text_joined(where_text(s, run), " ", text);
 }
 
 /* Example: "overlap up to 4 KiB (eager), no overlap above, for computations of 4 us to 64 us" */
 static char *runs_text(struct speech *s, const struct run *run, size_t run_cnt, size_t eager)
 {
 	char size[HUMAN_BYTES], *text = NULL, *times;
-	bool said = !eager;
+	bool mentioned = !eager;
 	size_t i;
 
 	for (i = 0; i < run_cnt; i++) {
 		if (s->known[run[i].begin].class == CLASSIFY_MIXED) {
-			text = classify_joined(text, mixed_text(s, &run[i]), ", ");
+			text = text_joined(text, ", ", mixed_text(s, &run[i]));
 			continue;
 		}
-		text = classify_joined(text, run_text(s, &run[i], run[i].end == eager), ", ");
-		said = said || run[i].end == eager;
+		text = text_joined(text, ", ", run_text(s, &run[i], run[i].end == eager));
+		mentioned = mentioned || run[i].end == eager;
 	}
 	if (s->same_times && run_cnt) {
 		times = times_text(s, &run[0].claim);
-		text = classify_joined(text, times, run_cnt > 1 && *times ? "," : "");
+		text = text_joined(text, run_cnt > 1 && *times ? "," : "", times);
 	}
-	if (text && !said)
-		text = classify_joined(
-			text,
+	if (text && !mentioned)
+		text = text_joined(
+			text, "; ",
 			xasprintf("eager up to %s",
 				  human_bytes(size, sizeof(size),
-					      (uint64_t)s->known[eager - 1].size->bytes)),
-			"; ");
+					      (uint64_t)s->known[eager - 1].size->bytes)));
 	return text;
 }
 
@@ -316,14 +315,13 @@ static char *unknown_text(char *text, const struct samples *unknown)
 	if (!unknown->cnt)
 		return text;
 	for (i = 0; i < unknown->cnt && i < NAMED_MOST; i++)
-		sizes = classify_joined(
-			sizes,
-			xstrdup(human_bytes(size, sizeof(size), (uint64_t)unknown->value[i])),
-			", ");
+		sizes = text_joined(
+			sizes, ", ",
+			xstrdup(human_bytes(size, sizeof(size), (uint64_t)unknown->value[i])));
 	if (unknown->cnt > NAMED_MOST)
-		sizes = classify_joined(
-			sizes, xasprintf("%zu more sizes", unknown->cnt - NAMED_MOST), " and ");
-	text = classify_joined(text, xasprintf("unknown at %s", sizes), "; ");
+		sizes = text_joined(sizes, " and ",
+				    xasprintf("%zu more sizes", unknown->cnt - NAMED_MOST));
+	text = text_joined(text, "; ", xasprintf("unknown at %s", sizes));
 	free(sizes);
 	return text;
 }
@@ -333,17 +331,15 @@ static char *counts_text(char *text, const struct map_claims *c)
 	size_t unknown = c->point_cnt - c->cell_cnt - c->wrong_cnt;
 
 	if (unknown && c->cell_cnt)
-		text = classify_joined(
-			text, xasprintf("%zu of %zu points are unknown", unknown, c->point_cnt),
-			"; ");
+		text = text_joined(text, "; ",
+				   xasprintf("%zu of %zu points are unknown", unknown,
+					     c->point_cnt));
 	if (!c->wrong_cnt)
 		return text;
-	return classify_joined(
-		text,
-		xasprintf("%zu of %zu points are wrong: both together took less time "
-			  "than one of them alone",
-			  c->wrong_cnt, c->point_cnt),
-		"; ");
+	return text_joined(text, "; ",
+			   xasprintf("%zu of %zu points are wrong: both together took less time "
+				     "than one of them alone",
+				     c->wrong_cnt, c->point_cnt));
 }
 
 static bool has_waits(const struct result *r)

@@ -21,7 +21,7 @@ struct curve {
 	void (*params)(const struct bench_run *run, size_t bytes, struct result_point *p);
 };
 
-/* run and estimate_ns of a benchmark whose method is a struct curve. */
+/* run and estimate_ns of benchmarks with a struct curve as method. */
 int curve_run(struct bench_run *run);
 uint64_t curve_estimate_ns(const struct bench_run *run);
 
@@ -38,7 +38,7 @@ uint64_t curve_estimate_ns(const struct bench_run *run);
 		.min = (min_bytes), .max = 1 << 20, .step = 2, \
 	}
 
-/* The members that benchmarks of one pair of ranks share whose method is a struct curve. */
+/* The same, with the members shared by benchmarks of one pair of ranks. */
 #define CURVE_PAIR(method_of)                                                         \
 	.kind = RESULT_CURVE, .ranks_min = 2, .ranks_max = 2, .method = &(method_of), \
 	.run = curve_run, .estimate_ns = curve_estimate_ns

@@ -154,17 +154,17 @@ static enum classify_overlap range_class(const struct range *r)
 /* Adds a point, unless the range would then claim less than it and the point do separately. */
 static bool range_add(struct range *r, const struct map_cell_known *cell)
 {
-	bool said = range_class(r) != CLASSIFY_UNJUDGED, any = false;
+	bool claims = range_class(r) != CLASSIFY_UNJUDGED, any = false;
 	struct range more = *r;
 	size_t k;
 
 	for (k = 0; k < CLASS_CNT; k++) {
 		more.open[k] = r->open[k] && class_may_hold(classes[k], cell);
 		more.held[k] += class_holds(classes[k], cell);
-		said = said || class_holds(classes[k], cell);
+		claims = claims || class_holds(classes[k], cell);
 		any = any || more.open[k];
 	}
-	if (!any || (said && range_class(&more) == CLASSIFY_UNJUDGED))
+	if (!any || (claims && range_class(&more) == CLASSIFY_UNJUDGED))
 		return false;
 	*r = more;
 	return true;

@@ -321,8 +321,8 @@ void result_effort(struct result *r, double took_ns, double core_wait_ns)
 
 void result_disturbed(struct result *r, const char *what)
 {
-	const char *said = json_string_value(json_object_get(r->json, "disturbed"));
-	char *both = said ? xasprintf("%s, %s", said, what) : xstrdup(what);
+	const char *earlier = json_string_value(json_object_get(r->json, "disturbed"));
+	char *both = earlier ? xasprintf("%s, %s", earlier, what) : xstrdup(what);
 
 	json_put(r->json, "disturbed", json_string(both));
 	free(both);

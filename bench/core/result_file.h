@@ -112,10 +112,6 @@ bool result_is_part(const json_t *r);
  * columns.
  */
 void result_print(const struct result *r, bool all, FILE *out);
-/* Prints the rows of a map. */
-void result_print_map(const struct result *r, FILE *out);
-/* Prints a curve like the tables of the OSU benchmarks. */
-void result_print_sizes(const struct result *r, FILE *out);
 
 /* ---- building JSON (result.c) ---- */
 

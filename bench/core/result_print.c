@@ -154,28 +154,6 @@ static void print_table(json_t *points, FILE *out)
 	free(t.column);
 }
 
-void result_print(const struct result *r, bool all, FILE *out)
-{
-	const json_t *json = result_json(r);
-	const char *sentence = json_string_value(json_object_get(json, "sentence"));
-	const char *kind = json_string_value(json_object_get(json, "kind"));
-	int ranks = (int)json_integer_value(json_object_get(json, "ranks"));
-	bool curve = !strcmp(kind, "curve");
-
-	fprintf(out, "# %s%s, %d rank%s: %s\n", curve ? "povbench " : "",
-		json_string_value(json_object_get(json, "benchmark")), ranks, plural_s(ranks),
-		json_string_value(json_object_get(json, "brief")) ?: "");
-	if (curve)
-		result_print_sizes(r, out);
-	else if (!all && !strcmp(kind, "map"))
-		result_print_map(r, out);
-	else
-		print_table(json_object_get(json, "points"), out);
-	if (sentence)
-		fprintf(out, "# %s\n", sentence);
-	fputc('\n', out);
-}
-
 /* ---- maps ---- */
 
 /*
@@ -187,7 +165,7 @@ void result_print(const struct result *r, bool all, FILE *out)
 static void print_hidden(const struct result_point *p, enum map_judged judged, const char *blank,
 			 FILE *out)
 {
-	static const char *const said[] = {
+	static const char *const judged_words[] = {
 		[MAP_BLANK] = "",
 		[MAP_KNOWN] = "",
 		[MAP_UNKNOWN] = "  unknown",
@@ -205,7 +183,7 @@ static void print_hidden(const struct result_point *p, enum map_judged judged, c
 		fprintf(out, "  %7s", "-");
 	else
 		fprintf(out, "  %7.1f", 100 * width / 2);
-	fprintf(out, "%s\n", said[judged]);
+	fprintf(out, "%s\n", judged_words[judged]);
 }
 
 static void print_us(const struct result_point *p, const char *time, FILE *out)
@@ -218,7 +196,7 @@ static void print_us(const struct result_point *p, const char *time, FILE *out)
 		fprintf(out, "  %13.3f", ns / 1e3);
 }
 
-void result_print_map(const struct result *r, FILE *out)
+static void result_print_map(const struct result *r, FILE *out)
 {
 	json_t *points = json_object_get(result_json(r), "points");
 	char size[HUMAN_BYTES], time[HUMAN_BYTES];
@@ -331,7 +309,7 @@ static void sizes_print_row(const struct result *r, size_t row, const struct siz
 	fputc('\n', out);
 }
 
-void result_print_sizes(const struct result *r, FILE *out)
+static void result_print_sizes(const struct result *r, FILE *out)
 {
 	const struct sizes_column *columns = sizes_columns(r);
 	size_t i;
@@ -339,4 +317,28 @@ void result_print_sizes(const struct result *r, FILE *out)
 	sizes_print_head(r, columns, out);
 	for (i = 0; i < result_point_cnt(r); i++)
 		sizes_print_row(r, i, columns, out);
+}
+
+/* ---- all ---- */
+
+void result_print(const struct result *r, bool all, FILE *out)
+{
+	const json_t *json = result_json(r);
+	const char *sentence = json_string_value(json_object_get(json, "sentence"));
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+	int ranks = (int)json_integer_value(json_object_get(json, "ranks"));
+	bool curve = !strcmp(kind, "curve");
+
+	fprintf(out, "# %s%s, %d rank%s: %s\n", curve ? "povbench " : "",
+		json_string_value(json_object_get(json, "benchmark")), ranks, plural_s(ranks),
+		json_string_value(json_object_get(json, "brief")) ?: "");
+	if (curve)
+		result_print_sizes(r, out);
+	else if (!all && !strcmp(kind, "map"))
+		result_print_map(r, out);
+	else
+		print_table(json_object_get(json, "points"), out);
+	if (sentence)
+		fprintf(out, "# %s\n", sentence);
+	fputc('\n', out);
 }

@@ -130,11 +130,11 @@ struct map {
 	struct map_cell point; /* that is being measured */
 };
 
-/* run and estimate_ns of a benchmark whose method is a struct map_pattern. */
+/* run and estimate_ns of benchmarks with a struct map_pattern as method. */
 int map_run(struct bench_run *run);
 uint64_t map_estimate_ns(const struct bench_run *run);
 
-/* The members that benchmarks of one pair of ranks share whose method is a struct map_pattern. */
+/* The same, with the members shared by benchmarks of one pair of ranks. */
 #define MAP_PAIR(pattern_of)                                                         \
 	.kind = RESULT_MAP, .ranks_min = 2, .ranks_max = 2, .method = &(pattern_of), \
 	.run = map_run, .estimate_ns = map_estimate_ns

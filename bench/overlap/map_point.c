@@ -49,7 +49,7 @@ static const char *blank_reason(const struct map *m, const struct overlap_times 
 	if (width > INTERVAL_MOST * t->comm)
 		return "T_comm is not known well enough";
 	if (width > INTERVAL_MOST * t->comp)
-		return "T_comp is too short beside how well T_comm is known";
+		return "T_comp is too short for how well T_comm is known";
 	return NULL;
 }
 

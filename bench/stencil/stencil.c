@@ -76,7 +76,7 @@ struct sweep_state {
 
 /*
  * A width for an approximately square grid that is no multiple of the number of cores. With
- * several nodes it is no multiple of their number, of which the number of cores is a multiple.
+ * several nodes it is not even a multiple of the number of nodes.
  */
 static int grid_width(struct core_sharing sharing)
 {
@@ -390,8 +390,6 @@ const struct bench bench_stencil = {
 	.source = "Nigay et al. 2020, 4.1, listing 4",
 	.kind = RESULT_STENCIL,
 	.ranks_min = 2,
-	.ranks_max = 0,
-	.needs = 0,
 	.shares_cores = true,
 	.nodes = BENCH_NODES_IN_TURN,
 	.run = stencil_run,

@@ -246,8 +246,6 @@ const struct bench bench_wtime = {
 	.source = "Nigay et al. 2020, 3.1, listing 1 and table 1",
 	.kind = RESULT_TIMERS,
 	.ranks_min = 1,
-	.ranks_max = 0,
-	.needs = 0,
 	.shares_cores = true,
 	.nodes = BENCH_NODE_ONE,
 	.run = wtime_run,
@@ -359,8 +357,6 @@ const struct bench bench_clock_read = {
 	.kind = RESULT_COST,
 	.ranks_min = 1,
 	.ranks_max = 1,
-	.needs = 0,
-	.nodes = BENCH_NODES_ANY,
 	.run = clock_read_run,
 	.estimate_ns = clock_read_estimate_ns,
 };

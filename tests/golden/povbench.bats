@@ -24,7 +24,7 @@ refused() { refuses 2 "povbench: $1" "$POVBENCH" "${@:2}"; } # MESSAGE WORD...
 }
 
 @test "the list has every benchmark, by groups, with its source and its ranks" {
-	sed -n 's/^const struct bench bench_\([a-z0-9_]*\) = .*/\1/p' "$BATS_TEST_DIRNAME"/../../bench/*/*.c | sort >defined
+	sed -n 's/^const struct bench bench_\([a-z0-9_]*\) =.*/\1/p' "$BATS_TEST_DIRNAME"/../../bench/*/*.c | sort >defined
 	names | sort >listed
 	diff -u defined listed
 	"$POVBENCH" list | awk '/^[a-z]/ {print $1}' >groups

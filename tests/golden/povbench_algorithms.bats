@@ -60,7 +60,7 @@ order() { awk '{ printf "%s ", $NF }' ran; }
 @test "povbench-algorithms: wrong usage" {
 	refused 'no command to launch'
 	refused 'the command has no "povbench NAME"' -- true
-	refused 'where to? -o FILE behind povbench' -- ./povbench bcast_latency
+	refused 'no output file; add -o FILE after povbench' -- ./povbench bcast_latency
 	refused '--launches: "0" is not a whole number from 1 on' -n 0 -- ./povbench bcast_latency -o f
 	refused '--limit: "x" is not a whole number from 1 on' -l x -- ./povbench bcast_latency -o f
 	refused '--algorithm: the library has no "9"; it has 1 2 3' -a 9 -- ./povbench bcast_latency -o f.json

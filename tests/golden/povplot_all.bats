@@ -36,7 +36,7 @@ setup_file() {
 @test "a map of which nothing could be told says so" {
 	jq '.results |= [.[] | select(.benchmark == "sender") | del(.points[].values.ratio)]' run.json >blank.json
 	! "$POVPLOT" blank.json 2>err
-	grep -q '^povplot: warning: blank.json: sender: no picture: at none of its [0-9]* points is the ratio told; "--words" says why$' err
+	grep -q '^povplot: warning: blank.json: sender: no picture: none of its [0-9]* points has a ratio; "--words" explains why$' err
 }
 
 @test "each kind of result that povbench has is drawn" {

@@ -104,7 +104,7 @@ advised() {
 
 thread="try mpirun --mca btl_tcp_progress_thread 1. A library thread then moves the data and uses CPU time of its own, so compare the total times"
 tests="call MPI_Test or MPI_Testall now and then within the computation, which overlaps here (test_sprinkled)"
-none="is known to change that; povbench test_sprinkled tells whether MPI_Test within the computation does"
+none="is known to change that; povbench test_sprinkled shows whether MPI_Test within the computation does"
 
 @test "advice: the settings of the library at hand, from the size on from which nothing overlaps" {
 	made "Open MPI v4.1.4" mca_btl_self,mca_btl_tcp,mca_pml_ob1 0-1 sender=map:eager receiver=map:none both_sides=map:perfect

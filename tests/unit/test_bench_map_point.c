@@ -61,8 +61,8 @@ TEST(blank)
 		{99, 0, 1000, "T_comm is too short for the clock"},
 		{1000, 250, 100000, "T_comm is not known well enough"},
 		{1000, 250, 150, "T_comm is not known well enough"},
-		{10000, 250, 1000, "T_comp is too short beside how well T_comm is known"},
-		{100000, 5000, 20000, "T_comp is too short beside how well T_comm is known"},
+		{10000, 250, 1000, "T_comp is too short for how well T_comm is known"},
+		{100000, 5000, 20000, "T_comp is too short for how well T_comm is known"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)

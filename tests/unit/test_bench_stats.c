@@ -69,9 +69,8 @@ TEST(summary)
 TEST(few)
 {
 	struct summary sum;
-	struct samples s;
+	struct samples s = {0};
 
-	s = (struct samples){0};
 	stats_summarize(&s, &sum);
 	assert_int_equal(sum.cnt, 0);
 	assert_near(sum.median, 0, EXACT);
@@ -115,9 +114,8 @@ TEST(settled)
 
 TEST(steady)
 {
-	struct samples s;
+	struct samples s = {0};
 
-	s = (struct samples){0};
 	/* Mean 100, standard deviation √2 · 2. */
 	samples_add(&s, 98);
 	samples_add(&s, 102);

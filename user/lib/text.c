@@ -267,6 +267,18 @@ unsigned int text_chars(const char *s)
 	return n;
 }
 
+char *text_joined(char *text, const char *between, char *more)
+{
+	char *both;
+
+	if (!text)
+		return more;
+	both = xasprintf("%s%s%s", text, *text && *more ? between : "", more);
+	free(text);
+	free(more);
+	return both;
+}
+
 const char *text_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

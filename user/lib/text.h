@@ -47,7 +47,12 @@ unsigned int text_chars(const char *s);
  * cut). Caller frees.
  */
 char *text_printable(const char *text, unsigned int max);
-/* Returns the part of path behind its last slash. */
+/*
+ * Appends `more` to text, with `between` unless one of them is empty. text may be NULL. Frees both;
+ * the caller frees the result.
+ */
+char *text_joined(char *text, const char *between, char *more);
+/* Returns the part of path after its last slash. */
 const char *text_base_name(const char *path);
 /*
  * Cuts text at a blank so that the part has at most `most` characters, and no number is cut off from

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The fabric without its looks: what a context puts on each half of a link, what is near what, and which colour a value has. Half 2l+e is
- * what leaves end e of link l.
+ * The fabric's data, without its drawing: the traffic of a context on each half of a link, neighbours, and the colour of a value.
+ * Half 2l+e is what leaves end e of link l.
  */
 "use strict";
 
@@ -10,7 +10,7 @@ const nodes = data.nodes, links = data.links, contexts = data.contexts;
 
 /* ---- values ---- */
 
-/* Of a context, found when it is first wanted: bytes and flows of each half, and of each node what it sends and gets. */
+/* Bytes and flows of each half in a context, and bytes that each node sends and gets. Computed at first use. */
 const valuesOf = (() => {
 	const known = [];
 	return context => known[context] ??= (() => {
@@ -31,7 +31,7 @@ const valuesOf = (() => {
 })();
 
 const speedsDiffer = new Set(links.map(l => l.gbitPerS)).size > 1;
-/* What the bytes would take at the link's data rate; NaN where that is not known. */
+/* Time that the bytes would take at the link's data rate; NaN if the rate is unknown. */
 const linkSeconds = (half, bytes) => {
 	const rate = links[half >> 1].gbitPerS;
 	return rate ? bytes * 8 / (rate * 1e9) : NaN;
@@ -49,7 +49,7 @@ links.forEach((l, i) => {
 		linksOf[l.b].push(i);
 });
 
-/* A selection with what is shown with it (Brown et al. 2014, 4.2). */
+/* The links and nodes that are shown with a selection (Brown et al. 2014, 4.2). */
 function neighbourhood(kind, id) {
 	const near = { links: new Set(), nodes: new Set() };
 	if (kind === "link") {
@@ -95,7 +95,7 @@ const stops = {
 	range: ["#fdb32f", "#f89540", "#e66c5c", "#cc4778", "#a62098", "#7201a8", "#2c0594"],
 	rangeDark: ["#5b2fb0", "#9b2fae", "#cc4778", "#e66c5c", "#f89540", "#fdc527", "#f6f88a"],
 	heat: ["#2b5ccf", "#26a7c9", "#3fb24f", "#e6c229", "#ee7d1b", "#d7101c"],
-	/* Okabe and Ito's, but yellow, which is not seen on white. */
+	/* Okabe and Ito's, without yellow, which is invisible on white. */
 	bands: ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8a6d3b", "#000000"],
 	bandsDark: ["#4aa3df", "#e69f00", "#1fc795", "#ff7f2a", "#e39ac4", "#8fd0f5", "#f0e442", "#ffffff"],
 };
@@ -111,7 +111,7 @@ function along(list, t) {
 	return mix(list[at], list[at + 1], t * (list.length - 1) - at);
 }
 
-/* Upper ends of bands: each of few values is one; many are parted where they are farthest from each other. */
+/* Upper ends of bands: each value if there are few; otherwise bands end at the widest gaps between values. */
 function bandEnds(sorted, position) {
 	const distinct = sorted.filter((v, i) => !i || v !== sorted[i - 1]);
 	if (distinct.length <= BANDS_MAX)
@@ -122,8 +122,8 @@ function bandEnds(sorted, position) {
 }
 
 /*
- * How the values of a context are coloured: step[half] is 0 for those without traffic, else 1 … colour.length - 1, rising with the value;
- * legend: colours and words; range: of colours that have none of their own, from low to high.
+ * Colours of a context's values. step[half] is an index of colour: 0 without traffic, otherwise rising with the value. legend: colours with
+ * words. range: colours without words, from low to high.
  */
 function colouring(context, { measure, scheme, scale, dark, unused }) {
 	const m = measures[measure], v = valuesOf(context), n = 2 * links.length;

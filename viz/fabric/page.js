@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* What is chosen, and the mouse and the keys that choose it. A change asks for a frame; the frame draws what changed. */
+/* The selection, and the mouse and keys that change it. A change requests a frame, and the frame draws what changed. */
 const byId = id => document.getElementById(id);
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 const state = { context: 0, selected: null, near: null, hover: null, found: [], foundAt: -1 };
-/* rows: other ones, or in another order; row: the selection's is to be seen; table: what rows say; late: it was put off. */
+/* Parts to draw again. rows: their set or order; row: scroll to the selection's; table: the rows' text; late: the table was postponed. */
 const stale = { colours: false, base: false, top: false, rows: false, row: false, table: false, late: false, asked: false };
 let colours, looks;
 
 /* ---- frames ---- */
 
 const FRAMES_KEPT = 1000;
-const frames = []; /* what each took, in ms, and whether all was drawn anew */
+const frames = []; /* duration of each in ms, and whether it drew everything */
 
 function ask(...what) {
 	for (const w of what)
@@ -34,7 +34,7 @@ function coloursFind() {
 	selectionTell();
 }
 
-/* Behind a frame that drew the picture, once: both together could be more than one frame's work. */
+/* Postponed by one frame if this one drew the picture, because both together could take longer than a frame. */
 function tableUpdate(drewAll) {
 	if (!stale.rows && !stale.row && !stale.table)
 		return;
@@ -134,7 +134,7 @@ function tipShow(x, y) {
 
 /* ---- choosing ---- */
 
-/* from: "table": its rows stay as they are. */
+/* from "table": the rows stay as they are. */
 function select(kind, id, from) {
 	const before = view.x + view.y;
 	state.selected = kind ? { kind, id } : null;
@@ -252,7 +252,7 @@ topmost.addEventListener("pointerup", event => {
 	if (moved > 4)
 		return;
 	const h = pick(p.x, p.y, colours);
-	byId("tip").hidden = true; /* the table's head says the same */
+	byId("tip").hidden = true; /* the text above the table is the same */
 	select(h?.kind ?? null, h?.id);
 });
 topmost.addEventListener("pointercancel", event => pointers.delete(event.pointerId));
@@ -336,10 +336,10 @@ function begins() {
 }
 begins();
 
-/* For tests: what is shown, and where. */
+/* For tests: the state of the page, and places on it. */
 window.fabricView = {
 	frames,
-	/* When what is asked for has been drawn, in a frame, to its last pixel: one is read back. */
+	/* Resolves when the requested frame has been drawn completely: reading a pixel back waits for that. */
 	drawn() {
 		return new Promise(done => requestAnimationFrame(() => {
 			for (const canvas of [base, topmost])
@@ -362,7 +362,7 @@ window.fabricView = {
 			rows: shown.list.length, kind: shown.kind, legend: byId("legend").textContent, found: state.found.length,
 		};
 	},
-	/* On the page; of a link, its middle, or the part of the way from its end a that is asked for. */
+	/* Coordinates on the page. For a link: the point at that part of the way from a to b, the middle by default. */
 	placeOfNode(name) {
 		const box = topmost.getBoundingClientRect(), n = nodes.find(x => x.name === name);
 		return { x: box.left + screenX(n.x), y: box.top + screenY(n.row) };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The picture: two canvases. Below are all links and nodes, drawn anew when the view or the colours change, and faded while something is
- * selected; above is what is selected, found or under the pointer. Half links of one colour are one path, the most loaded last, so that they lie on top.
+ * The picture: two canvases. The lower one has all links and nodes. It is drawn again when the view or the colours change, and faded while
+ * something is selected. The upper one has what is selected, found or under the pointer. Half links of one colour are one path, the most
+ * loaded last, so that they lie on top.
  */
 const base = document.getElementById("base"), topmost = document.getElementById("top");
 const MARGIN = { left: 104, right: 44, top: 30, bottom: 30 };
@@ -9,10 +10,10 @@ const ZOOM_MAX = 400, ZOOM_ROWS_MAX = 2.5;
 const LANE_PX = 3, PICK_PX = 7;
 const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 
-/* x: pixels of the row's width; rows grow less than it, or the next one would be out of sight. */
+/* zoom: of widths. Heights grow less, so that the next row stays visible. x, y: offset in pixels. */
 const view = { zoom: 1, x: 0, y: 0, width: 1, height: 1, ratio: 1 };
 
-/* Nodes of each row from left to right, with what their names need. */
+/* Nodes of each row from left to right, and the least distance between two of them. */
 const rows = data.rows.map(r => {
 	const ids = nodes.map((_, i) => i).filter(i => nodes[i].row === r.row).sort((a, b) => nodes[a].x - nodes[b].x);
 	let least = Infinity;
@@ -27,7 +28,7 @@ const innerWidth_ = () => Math.max(view.width - MARGIN.left - MARGIN.right, 10);
 const innerHeight_ = () => Math.max(view.height - MARGIN.top - MARGIN.bottom, 10);
 const screenX = x => (MARGIN.left + x * innerWidth_()) * view.zoom + view.x;
 const screenY = row => (MARGIN.top + (rowHigh - row) / (rowHigh - rowLow || 1) * innerHeight_()) * rowZoom() + view.y;
-/* Links between the same nodes lie beside each other, as near as there is room. */
+/* Distance between links of the same two nodes: smaller when there is less room. */
 const laneWidth = () => Math.min(LANE_PX, Math.max(0.4, LANE_PX * view.zoom / 8 * (nodes.length < 200 ? 8 : 1)));
 
 /* Ends and middle of a link. */
@@ -44,7 +45,7 @@ function viewFit() {
 	Object.assign(view, { zoom: 1, x: 0, y: 0 });
 }
 
-/* What is at x, y stays there. */
+/* The point at x, y stays in place. */
 function viewZoom(factor, x, y) {
 	const zoom = view.zoom, rowsBefore = rowZoom();
 	view.zoom = Math.min(Math.max(zoom * factor, 0.5), ZOOM_MAX);
@@ -71,7 +72,7 @@ function viewResize() {
 
 /* ---- all ---- */
 
-/* Screen coordinates of all halves, and in which order they are drawn: by steps. */
+/* Screen coordinates of all halves, and the order in which they are drawn: by colour step. */
 const drawn = { xy: new Float32Array(6 * links.length), order: new Uint32Array(2 * links.length), begin: [] };
 
 function orderBySteps(step, steps) {
@@ -97,7 +98,7 @@ function placeLines() {
 	}
 }
 
-/* How many links are in sight decides how thick they are: many in the thinnest line that the screen has, which is also the fastest. */
+/* Many visible links get the screen's thinnest line, which is also the fastest to draw. */
 function lineWidth() {
 	const inSight = links.length / Math.max(1, view.zoom);
 	return inSight > 700 ? 1 / view.ratio : inSight > 200 ? 1.3 : 2.2;
@@ -129,7 +130,7 @@ function nameWidth(c, name) {
 	return width;
 }
 
-/* A row's nodes in sight; names only where all of these have room. */
+/* Draws a row's visible nodes, with their names if all of these have room. */
 function drawRow(c, row, looks) {
 	const y = screenY(row.row), spacing = row.least * innerWidth_() * view.zoom;
 	const inSight = row.ids.filter(i => { const x = screenX(nodes[i].x); return x > -60 && x < view.width + 60; });
@@ -175,7 +176,7 @@ function drawRowNames(c, looks) {
 	c.textAlign = "center";
 }
 
-/* ground: of the lower canvas, through which nothing is seen; of the other one there is none. */
+/* ground: the background of the lower, opaque canvas; undefined for the upper, transparent one. */
 function begin(canvas, ground) {
 	const c = canvas.getContext("2d", { alpha: !ground });
 	c.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
@@ -201,7 +202,7 @@ function drawBase(colours, looks) {
 	drawRowNames(c, looks);
 }
 
-/* ---- what is picked out ---- */
+/* ---- selected, found, under the pointer ---- */
 
 function strokeLink(c, l, colours, width) {
 	const p = line(l), k = 2 * l;
@@ -215,7 +216,7 @@ function strokeLink(c, l, colours, width) {
 	}
 }
 
-/* A frame that is seen beside any colour. */
+/* A frame around a link that is visible next to any colour. */
 function strokeFrame(c, l, colour, width) {
 	const p = line(l);
 	c.lineWidth = width;
@@ -229,7 +230,7 @@ function strokeFrame(c, l, colour, width) {
 const fadedLooks = looks => ({ ...looks, node: mix(looks.node, looks.ground, 0.7), ink: mix(looks.ink, looks.ground, 0.6) });
 const isNamed = n => rows.find(r => r.row === nodes[n].row).named;
 
-/* The names at the ends of links, which the links were drawn over. */
+/* Draws names again that links were drawn over. */
 function drawEnds(c, ends, looks) {
 	for (const n of ends) {
 		if (isNamed(n))
@@ -248,7 +249,7 @@ function drawSelection(c, { selected, near }, colours, looks) {
 		strokeLink(c, selected.id, colours, 4.5);
 	}
 	drawEnds(c, ends, fadedLooks(looks));
-	/* Of many neighbours names would hide each other. */
+	/* The names of many neighbours would hide each other. */
 	for (const n of near.nodes) {
 		const chosen = selected.kind === "link" || n === selected.id;
 		if (chosen || isNamed(n)) {
@@ -302,7 +303,7 @@ function distance(x, y, ax, ay, bx, by) {
 	return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }
 
-/* The nearest node or else link; of links as near as each other the most loaded; null: none is near. */
+/* The nearest node, otherwise the nearest link, null if none is near. Among equally near links: the most loaded. */
 function pick(x, y, colours) {
 	let best = null, least = PICK_PX;
 	for (const row of rows) {

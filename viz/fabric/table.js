@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The table beside the picture: a row for each half link, or each node. Only the rows in sight are elements. All text gets in as text.
+ * The table beside the picture: a row for each half link, or each node. Only visible rows are elements. All text is inserted as text.
  */
 const table = document.getElementById("table"), rowsBox = document.getElementById("rows");
 const ROW_PX = 24;
 
-/* onSelect, onSort, onScroll: what the page does then. columns: name, text and sort key of a row; number: to the right. */
+/* columns: name, and a row's text and sort key; number: aligned to the right. onSelect, onSort, onScroll of `shown` are the page's. */
 const kinds = {
 	link: {
 		columns: [
@@ -35,7 +35,7 @@ const shown = { kind: "link", column: 0, rising: false, list: [], context: 0, co
 const measureName = () => ({ bytes: "bytes", flows: "flows", seconds: "time at rate" })[document.getElementById("measure").value];
 const byKey = (a, b) => typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
 
-/* What rows there are, in order; they are drawn by tableDraw. */
+/* Finds and sorts the rows. tableDraw draws them. */
 function tableFill() {
 	const kind = kinds[shown.kind], column = kind.columns[shown.column], sign = shown.rising ? 1 : -1;
 	const list = shown.near ? kind.near(shown.near) : kind.all();
@@ -82,7 +82,7 @@ function rowMade() {
 	return row;
 }
 
-/* What is so already is not laid out again. */
+/* Sets an attribute only if it differs, so that nothing is laid out again. */
 function attribute(e, name, value) {
 	if (e.getAttribute(name) !== value)
 		e.setAttribute(name, value);
@@ -104,7 +104,7 @@ function rowDraw(row, at) {
 	attribute(row.firstChild, "style", "border-left-color:" + (shown.kind === "link" ? shown.colours.colour[shown.colours.step[i]] : "transparent"));
 }
 
-/* Elements are used again: there are as many as rows in sight. */
+/* Reuses elements: there are as many as visible rows. */
 function tableDraw() {
 	const first = Math.max(0, Math.floor(shown.top / ROW_PX) - 3);
 	const last = Math.min(shown.list.length, first + Math.ceil(shown.height / ROW_PX) + 6);
@@ -116,7 +116,7 @@ function tableDraw() {
 		rowDraw(rowsBox.children[at - first], at);
 }
 
-/* Where it is is kept: to ask would have the page laid out. */
+/* Keeps the position in shown.top, because reading it would lay out the page. */
 function tableScroll(top) {
 	if (top !== shown.top)
 		table.scrollTop = shown.top = top;
@@ -128,7 +128,7 @@ function tableScrollTo(at) {
 		tableScroll(Math.round(Math.max(0, Math.min(y - room / 2, shown.list.length * ROW_PX - room))));
 }
 
-/* To the selection's first row, if it has one. */
+/* Scrolls to the selection's first row, if it has one. */
 function tableFollow() {
 	const at = shown.list.findIndex(isSelected);
 	if (at >= 0)
@@ -159,7 +159,7 @@ rowsBox.addEventListener("click", event => {
 	if (row)
 		rowChoose(+row.dataset.at);
 });
-/* What has no room is told in full. */
+/* A tooltip shows text that is cut off. */
 rowsBox.addEventListener("pointerover", event => {
 	if (event.target.tagName === "SPAN")
 		event.target.title = event.target.textContent;

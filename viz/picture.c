@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One map fills the picture. Above it are its benchmark, its origin (library, transport, host,
- * date), and its meaning in words.
+ * The head of all pictures: the benchmark, its origin (library, transport, host, date), and its
+ * meaning in words. The scale beside maps, and the tables' heads.
  */
-#include "single.h"
+#include "picture.h"
 
-#include "gnuplot.h"
-#include "heat.h"
-
+#include "script.h"
 #include "lib/log.h"
+#include "lib/text.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TITLE_PX_PER_COLUMN 8.0
 #define SCALE_PX 175.0 /* beside the map: the colours, their labels and their name */
 #define TIC_PX 62.0    /* width of a label such as 128 KiB */
 
-void single_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
+void picture_size(const struct plot *p, uint64_t *width_px, uint64_t *height_px)
 {
 	(void)p;
 	*width_px = 860;
 	*height_px = 640;
 }
 
-void single_lines(const struct plot *p, const char *name, const char *const *lines,
-		  struct script *s)
+void picture_lines(const struct plot *p, const char *name, const char *const *lines,
+		   struct script *s)
 {
 	double px = TITLE_PX_PER_COLUMN * gnuplot_font_scale(p->width_px);
 
@@ -46,17 +46,17 @@ static void write_head(const struct plot *p, const char *name, const char *befor
 		lines[1] = "";
 	}
 	fputs(before, s->out);
-	single_lines(p, name, lines, s);
+	picture_lines(p, name, lines, s);
 	free(origin);
 }
 
-void single_title(const struct plot *p, const char *name, struct script *s)
+void picture_title(const struct plot *p, const char *name, struct script *s)
 {
 	write_head(p, name, "set title ", s);
 }
 
-void single_head(const struct plot *p, const char *name, size_t rows, size_t columns,
-		 struct script *s)
+void picture_head(const struct plot *p, const char *name, size_t rows, size_t columns,
+		  struct script *s)
 {
 	char *before = xasprintf("set multiplot layout %zu,%zu title ", rows, columns);
 
@@ -64,17 +64,17 @@ void single_head(const struct plot *p, const char *name, size_t rows, size_t col
 	free(before);
 }
 
-double single_map_px(const struct plot *p)
+double picture_map_px(const struct plot *p)
 {
 	return fmax((double)p->width_px - (100 + SCALE_PX) * gnuplot_font_scale(p->width_px), 50);
 }
 
-double single_map_tics(const struct plot *p)
+double picture_map_tics(const struct plot *p)
 {
-	return single_map_px(p) / (TIC_PX * gnuplot_font_scale(p->width_px));
+	return picture_map_px(p) / (TIC_PX * gnuplot_font_scale(p->width_px));
 }
 
-void single_scale(const struct plot *p, const char *name, struct script *s)
+void picture_scale(const struct plot *p, const char *name, struct script *s)
 {
 	double px = gnuplot_font_scale(p->width_px) / (double)p->width_px;
 
@@ -89,29 +89,37 @@ void single_scale(const struct plot *p, const char *name, struct script *s)
 	script_line(s, "set label '%s' at screen %.5f,0.5 center rotate by 90", name, 1 - 20 * px);
 }
 
-int single_draw(const struct plot *p, const char *y_label, struct script *s)
-{
-	char *name = data_title(p->result[0]->benchmark);
-	struct heat_style style = {
-		.palette = p->palette,
-		.width_px = single_map_px(p),
-		.height_px = SINGLE_MAP_HEIGHT * (double)p->height_px,
-		.x_tics = single_map_tics(p),
-		.x_labels = true,
-		.y_labels = true,
-	};
-	struct heat heat;
-	int err = heat_init(&heat, p->result[0]);
+/* ---- tables ---- */
 
-	if (!err) {
-		single_title(p, name, s);
-		script_line(s, "set xlabel 'message size'\nset ylabel '%s'", y_label);
-		single_scale(p, heat_scale_name(&heat), s);
-		heat_write_colours(&heat, p->palette, s);
-		heat_write_legend(heat_marks(&heat), s);
-		heat_write(&heat, &style, s);
-		heat_release(&heat);
+/* Writes a comment such as "# curve: latency, bandwidth; suite.json", with each name once. */
+
+/* True if an earlier result has the same file or benchmark. */
+static bool had_before(const struct data_result *const *result, size_t i, bool file)
+{
+	size_t k;
+
+	for (k = 0; k < i; k++) {
+		if (file ? result[k]->file == result[i]->file :
+			   !strcmp(result[k]->benchmark, result[i]->benchmark))
+			return true;
 	}
-	free(name);
-	return err;
+	return false;
+}
+
+void table_begin(struct script *s, const struct data_result *const *result, size_t cnt,
+		 const char *columns)
+{
+	char *about = NULL;
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (!had_before(result, i, false))
+			about = text_joined(about, ", ", xstrdup(result[i]->benchmark));
+	}
+	for (i = 0; i < cnt; i++) {
+		if (!had_before(result, i, true))
+			about = text_joined(about, i ? ", " : "; ", xstrdup(result[i]->file->path));
+	}
+	script_table(s, about, columns);
+	free(about);
 }
