@@ -10,8 +10,6 @@
 
 #include "target/elf/elf_file.h"
 
-#if defined(__x86_64__)
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -387,16 +385,3 @@ void passed_find(const struct elf_file *f, const char *function, unsigned int ar
 		free(c.bytes);
 	}
 }
-
-#else
-
-void passed_find(const struct elf_file *f, const char *function, unsigned int arg,
-		 struct passed *out)
-{
-	(void)f;
-	(void)function;
-	(void)arg;
-	*out = (struct passed){0};
-}
-
-#endif
