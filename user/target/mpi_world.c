@@ -85,7 +85,7 @@ static int library_ask(struct asking *a, const struct elf_file *f, const json_t 
 		       uint64_t bias)
 {
 	int32_t rank = -1, size = -1;
-	uint64_t handle;
+	uint64_t handle = 0;
 	bool can = X86_IS_THIS_MACHINE && world_find(a, library, bias, &handle);
 	int err = can ? 0 : -ENOTSUP;
 

@@ -238,8 +238,9 @@ static bool insn_calls(const struct search *s, const struct x86_insn *insn)
 static struct value register_value(const struct state *st, const ZydisDecodedOperand *op)
 {
 	int i = op->size == 64 ? x86_operand_register(op) : -1;
+	const struct value nothing = {0};
 
-	return i < 0 ? (struct value){0} : st->reg[i];
+	return i < 0 ? nothing : st->reg[i];
 }
 
 /* Returns the base register of a plain memory operand, or -1. */
