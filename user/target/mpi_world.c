@@ -18,6 +18,7 @@
 #include "target/proc.h"
 #include "lib/json_get.h"
 #include "target/elf/elf_file.h"
+#include "target/x86/x86_code.h"
 #include "target/x86/x86_run.h"
 
 struct asking {
@@ -27,8 +28,6 @@ struct asking {
 	struct mpi_world *out;
 	int err;
 };
-
-#if defined(__x86_64__)
 
 static int memory_read(void *ctx, uint64_t addr, void *to, size_t bytes)
 {
@@ -86,8 +85,9 @@ static int library_ask(struct asking *a, const struct elf_file *f, const json_t 
 		       uint64_t bias)
 {
 	int32_t rank = -1, size = -1;
-	uint64_t handle;
-	int err = world_find(a, library, bias, &handle) ? 0 : -ENOTSUP;
+	uint64_t handle = 0;
+	bool can = X86_IS_THIS_MACHINE && world_find(a, library, bias, &handle);
+	int err = can ? 0 : -ENOTSUP;
 
 	err = err ?: question_ask(a, f, "MPI_Comm_rank", bias, handle, &rank);
 	err = err ?: question_ask(a, f, "MPI_Comm_size", bias, handle, &size);
@@ -99,17 +99,6 @@ static int library_ask(struct asking *a, const struct elf_file *f, const json_t 
 	a->out->size = size;
 	return 0;
 }
-
-#else
-
-static int library_ask(struct asking *a, const struct elf_file *f, const json_t *library,
-		       uint64_t bias)
-{
-	(void)a, (void)f, (void)library, (void)bias;
-	return -ENOTSUP;
-}
-
-#endif
 
 static const struct elf_file *file_of(struct mpi_worlds *w, const struct library_place *at)
 {

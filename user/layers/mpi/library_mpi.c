@@ -75,8 +75,6 @@ static bool type_size_holds(const struct elf_file *f)
 	return true;
 }
 
-#if defined(__x86_64__)
-
 static bool member_find(const struct elf_file *f, const char *function, enum x86_value_want want,
 			struct x86_loads *out)
 {
@@ -133,22 +131,6 @@ static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
 		X86_PASSED, 4);
 	layout->comm_context_bytes = 4;
 }
-
-#else
-
-static uint16_t type_size_off_by_code(const struct elf_file *f)
-{
-	(void)f;
-	return POV_OFF_NONE;
-}
-
-static void comm_layout(const struct elf_file *f, struct pov_lib *layout)
-{
-	(void)f;
-	(void)layout;
-}
-
-#endif
 
 static bool layout_is_known(const struct pov_lib *l)
 {

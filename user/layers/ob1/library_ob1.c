@@ -46,8 +46,6 @@ static bool component_read(const struct elf_file *f, struct component *out)
 	       !strncmp(out->name, "ob1", sizeof(out->name));
 }
 
-#if defined(__x86_64__)
-
 #define PROLOGUE_INSNS 64
 #define PART_LENGTH_OFF 8
 
@@ -75,16 +73,6 @@ static int match_header_bytes(const struct elf_file *f)
 	}
 	return 0;
 }
-
-#else
-
-static int match_header_bytes(const struct elf_file *f)
-{
-	(void)f;
-	return 0;
-}
-
-#endif
 
 static struct pov_lib layout_of(const int *version)
 {

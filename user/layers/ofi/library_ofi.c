@@ -28,8 +28,6 @@
  * fi_domain.h); additions are at the tables' ends.
  */
 
-#if defined(__x86_64__)
-
 #define NAMES_MAX 9
 #define COMMON_OFF 16 /* offset, in every object, of the table of common operations */
 #define COMMON_MEMBERS_MAX 6
@@ -294,18 +292,6 @@ size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, si
 	return left;
 }
 
-#else
-
-size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, size_t max)
-{
-	(void)f;
-	(void)out;
-	(void)max;
-	return 0;
-}
-
-#endif
-
 static bool is_fabric(const struct elf_file *f)
 {
 	return elf_file_defines(f, "fi_getinfo") && elf_file_defines(f, "fi_fabric");
@@ -314,7 +300,6 @@ static bool is_fabric(const struct elf_file *f)
 /* fi_version returns a number: FI_VERSION(major, minor). */
 static void version_read(const struct elf_file *f, char *version, size_t bytes)
 {
-#if defined(__x86_64__)
 	const struct elf_symbol *s = elf_file_find(f, "fi_version");
 	struct x86_reader reader = {.f = f};
 	uint64_t addr = s && s->is_func ? s->addr : 0, v;
@@ -330,10 +315,6 @@ static void version_read(const struct elf_file *f, char *version, size_t bytes)
 			 (unsigned int)(v & 0xffff));
 		return;
 	}
-#else
-	(void)f;
-	(void)bytes;
-#endif
 	version[0] = '\0';
 }
 

@@ -30,7 +30,6 @@ size_t fabric_ops_find(const struct elf_file *f, struct fabric_function *out, si
  * Finds where libfabric's code stores addresses of function tables in objects. A table's first word
  * is its size in bytes, followed by the pointers.
  */
-#if defined(__x86_64__)
 
 struct fabric_store {
 	uint64_t table;
@@ -45,6 +44,5 @@ unsigned int fabric_table_members(const struct elf_file *f, uint64_t table);
 /* Returns the function in member i; false if it is null, or in another file. */
 bool fabric_table_member(const struct elf_file *f, uint64_t table, unsigned int i,
 			 uint64_t *function);
-#endif
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "layers/ofi/library_ofi.h"
 
-#if defined(__x86_64__)
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,5 +260,3 @@ size_t fabric_flow_stores(const struct elf_file *f, struct fabric_store **out)
 	*out = w.store;
 	return w.store_cnt;
 }
-
-#endif

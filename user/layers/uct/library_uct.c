@@ -37,8 +37,6 @@ bool uct_ops_has(const struct elf_file *f, const char *transport)
 	return class_name(transport, name) && elf_file_defines(f, name);
 }
 
-#if defined(__x86_64__)
-
 #define SEARCH_BYTES 65536 /* bytes searched around the class object */
 #define CLOSE_INSNS_MAX 10
 #define SLOT_BYTES 8
@@ -154,20 +152,6 @@ bool uct_ops_find(const struct elf_file *f, const char *transport, const char *o
 	       elf_file_pointer(f, table + SLOT_BYTES * form->slot[op], &function) &&
 	       elf_file_function_at(f, function, out) && out->has_offset;
 }
-
-#else
-
-bool uct_ops_find(const struct elf_file *f, const char *transport, const char *operation,
-		  struct elf_symbol *out)
-{
-	(void)f;
-	(void)transport;
-	(void)operation;
-	(void)out;
-	return false;
-}
-
-#endif
 
 /* ---- the library ---- */
 

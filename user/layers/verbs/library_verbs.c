@@ -43,8 +43,6 @@ struct match {
 	uint8_t kind; /* 0: end of the list */
 };
 
-#if defined(__x86_64__)
-
 #define FUNCTION_BYTES_MAX 65536
 #define PAIRS_MAX 256
 
@@ -187,17 +185,6 @@ int verbs_slots_read(const struct elf_file *libibverbs, struct verbs_slots *out)
 	return -ENOENT;
 }
 
-#else
-
-int verbs_slots_read(const struct elf_file *libibverbs, struct verbs_slots *out)
-{
-	(void)libibverbs;
-	(void)out;
-	return -ENOENT;
-}
-
-#endif
-
 /* ---- tables ---- */
 
 struct tables {
@@ -314,15 +301,6 @@ size_t verbs_functions_find(const struct elf_file *provider, const struct verbs_
 	return cnt;
 }
 
-#define SET_OPS "verbs_set_ops"
-
-/* On other machines the code is not read, and members of the public structs have other offsets. */
-#if defined(__x86_64__)
-#define IS_X86 true
-#else
-#define IS_X86 false
-#endif
-
 static const char *const op_names[VERBS_OP_CNT] = {
 	[VERBS_POST_SEND] = "post_send",
 	[VERBS_POST_RECV] = "post_recv",
@@ -355,7 +333,7 @@ static bool verbs_describe(const struct elf_file *f, struct library_facts *out)
 	out->layout = (struct pov_lib)POV_LIB_UNKNOWN;
 	out->meta = json_pack("{s:s,s:s,s:s,s:b}", "flavour",
 			      library ? "ibverbs" : "verbs-provider", "version", "", "unsure", "",
-			      "met", IS_X86 && !library);
+			      "met", X86_IS_THIS_MACHINE && !library);
 	out->copies = NULL;
 	return true;
 }
@@ -450,7 +428,8 @@ static size_t verbs_handovers(const struct elf_file *f, struct handover out[HAND
 	struct verbs_slots slots;
 	struct handover *table = &out[2];
 
-	if (!IS_X86 || !is_library(f))
+	/* on other machines members of the public structs have other offsets, too */
+	if (!X86_IS_THIS_MACHINE || !is_library(f))
 		return 0;
 	out[0] = queue_pair;
 	out[1] = extended_queue;
@@ -555,6 +534,6 @@ const struct library_kind library_kind_verbs = {
 	.find = verbs_find,
 	.inner = verbs_inner,
 	.handovers = verbs_handovers,
-	.handed_ops = IS_X86 ? handed_ops : NULL,
+	.handed_ops = X86_IS_THIS_MACHINE ? handed_ops : NULL,
 	.notes = notes,
 };

@@ -15,8 +15,6 @@
 #include "lib/table.h"
 #include "target/elf/elf_file.h"
 
-#if defined(__x86_64__)
-
 #include "target/x86/x86_body.h"
 
 #define TEXT_BYTES_MAX (4u << 20)
@@ -223,24 +221,3 @@ size_t binding_steps_find(const struct elf_file *f, struct binding_step **out)
 	*out = s.step;
 	return s.cnt ? steps_unite(s.step, s.cnt) : 0;
 }
-
-#else
-
-size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *sym,
-			     uint64_t *offsets, size_t max)
-{
-	(void)f;
-	(void)sym;
-	(void)offsets;
-	(void)max;
-	return 0;
-}
-
-size_t binding_steps_find(const struct elf_file *f, struct binding_step **out)
-{
-	(void)f;
-	*out = NULL;
-	return 0;
-}
-
-#endif

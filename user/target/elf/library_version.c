@@ -64,8 +64,6 @@ static bool by_symbol(const struct elf_file *f, char *version, size_t bytes)
 	return false;
 }
 
-#if defined(__x86_64__)
-
 #define CODE_BYTES_MAX 4096
 #define CALLEES_MAX 16
 
@@ -109,19 +107,6 @@ static bool by_code(const struct elf_file *f, const char *function, char *versio
 			return true;
 	return false;
 }
-
-#else
-
-static bool by_code(const struct elf_file *f, const char *function, char *version, size_t bytes)
-{
-	(void)f;
-	(void)function;
-	(void)version;
-	(void)bytes;
-	return false;
-}
-
-#endif
 
 /* Accepts a sentence like "MPICH Version: 4.0" with a number, not a format for printing one. */
 static bool sentence_take(const char *at, size_t room, size_t lead_len, char *version, size_t bytes)

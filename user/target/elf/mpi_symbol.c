@@ -13,8 +13,6 @@
 
 #define MPI_NAME_BYTES 128
 
-#if defined(__x86_64__)
-
 /* Follows functions that consist only of a jump (through the PLT if needed). */
 static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
 		       const struct elf_symbol *to)
@@ -40,19 +38,6 @@ static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
 	}
 	return false;
 }
-
-#else
-
-static bool is_jump_to(const struct elf_file *f, const struct elf_symbol *from,
-		       const struct elf_symbol *to)
-{
-	(void)f;
-	(void)from;
-	(void)to;
-	return false;
-}
-
-#endif
 
 static const struct elf_symbol *function_find(const struct elf_file *f, const char *name)
 {

@@ -10,8 +10,6 @@
 
 #include "target/elf/elf_file.h"
 
-#if defined(__x86_64__)
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,8 +238,9 @@ static bool insn_calls(const struct search *s, const struct x86_insn *insn)
 static struct value register_value(const struct state *st, const ZydisDecodedOperand *op)
 {
 	int i = op->size == 64 ? x86_operand_register(op) : -1;
+	const struct value nothing = {0};
 
-	return i < 0 ? (struct value){0} : st->reg[i];
+	return i < 0 ? nothing : st->reg[i];
 }
 
 /* Returns the base register of a plain memory operand, or -1. */
@@ -387,16 +386,3 @@ void passed_find(const struct elf_file *f, const char *function, unsigned int ar
 		free(c.bytes);
 	}
 }
-
-#else
-
-void passed_find(const struct elf_file *f, const char *function, unsigned int arg,
-		 struct passed *out)
-{
-	(void)f;
-	(void)function;
-	(void)arg;
-	*out = (struct passed){0};
-}
-
-#endif

@@ -12,9 +12,6 @@
 #include <string.h>
 
 #include "target/elf/elf_file.h"
-
-#if defined(__x86_64__)
-
 #include "target/x86/x86_code.h"
 
 #define STACK_ARGS_BYTES 128
@@ -178,14 +175,12 @@ static int site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 	return 0;
 }
 
-#else
-
-static int site_choose(const struct elf_file *f, const struct elf_symbol *sym,
-		       unsigned int nargs_regs, struct probe_site *out)
+/* Takes the function's start. */
+static int start_choose(const struct elf_file *f, const struct elf_symbol *sym,
+			struct probe_site *out)
 {
 	uint8_t byte;
 
-	(void)nargs_regs;
 	if (elf_file_read_addr(f, sym->addr, &byte, sizeof(byte)) != (long)sizeof(byte))
 		return -ENXIO;
 	out->offset = sym->offset;
@@ -194,8 +189,6 @@ static int site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 	snprintf(out->why, sizeof(out->why), "no decoder for this machine");
 	return 0;
 }
-
-#endif
 
 int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 		      unsigned int nargs_regs, struct probe_site *out)
@@ -206,7 +199,8 @@ int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
 
 	if (!sym->has_offset || elf_file_offset_to_addr(f, sym->offset, &addr) || addr != sym->addr)
 		return -ENXIO;
-	err = site_choose(f, sym, nargs_regs, &site);
+	err = X86_IS_THIS_MACHINE ? site_choose(f, sym, nargs_regs, &site) :
+				    start_choose(f, sym, &site);
 	if (!err)
 		*out = site;
 	return err;
@@ -218,10 +212,6 @@ int probe_site_choose(const struct elf_file *f, const struct elf_symbol *sym,
  * because it is as long as the jump. It must return to the original place, so that stack unwinding
  * finds no address without unwind information.
  */
-
-#if defined(__x86_64__)
-
-#include "target/x86/x86_code.h"
 
 /* Adds bytes to the moved code; false if there is no room. */
 static bool moved_add(struct pov_hook *h, const uint8_t *code, size_t bytes)
@@ -369,7 +359,8 @@ int hook_site_make(const struct elf_file *f, const struct elf_symbol *sym, struc
 {
 	struct pov_hook h = {
 		.row = out->row, .nargs = out->nargs, .flags = out->flags & POV_HOOK_ANY_ARGS};
-	const char *objection = site_make(f, sym, &h);
+	const char *objection = X86_IS_THIS_MACHINE ? site_make(f, sym, &h) :
+						      "no decoder for this machine";
 
 	if (objection) {
 		snprintf(why, bytes, "%s", objection);
@@ -378,15 +369,3 @@ int hook_site_make(const struct elf_file *f, const struct elf_symbol *sym, struc
 	*out = h;
 	return 0;
 }
-
-#else
-
-int hook_site_make(const struct elf_file *f, const struct elf_symbol *sym, struct pov_hook *out,
-		   char *why, size_t bytes)
-{
-	(void)f, (void)sym, (void)out;
-	snprintf(why, bytes, "no decoder for this machine");
-	return -ENOTSUP;
-}
-
-#endif

@@ -12,8 +12,6 @@
 #include "lib/log.h"
 #include "target/elf/elf_file.h"
 
-#if defined(__x86_64__)
-
 #include "target/elf/elf_internal.h"
 #include "target/x86/x86_body.h"
 
@@ -212,24 +210,12 @@ static const char *sites_find(const struct elf_file *f, const struct elf_symbol 
 	return objection;
 }
 
-#else
-
-static const char *sites_find(const struct elf_file *f, const struct elf_symbol *sym,
-			      struct return_sites *out)
-{
-	(void)f;
-	(void)sym;
-	(void)out;
-	return "its return instructions cannot be found on this machine";
-}
-
-#endif
-
 int return_sites_find(const struct elf_file *f, const struct elf_symbol *sym,
 		      struct return_sites *out)
 {
 	*out = (struct return_sites){0};
-	out->why = sites_find(f, sym, out);
+	out->why = X86_IS_THIS_MACHINE ? sites_find(f, sym, out) :
+					 "its return instructions cannot be found on this machine";
 	if (!out->why)
 		return 0;
 	free(out->v);

@@ -3,7 +3,6 @@
  * See x86_args.h. Only what is the same on all paths counts; anything that cannot be followed is
  * lost.
  */
-#if defined(__x86_64__)
 #include "target/x86/x86_args.h"
 
 #include <stdlib.h>
@@ -507,4 +506,3 @@ struct x86_passed x86_passed_find(const uint8_t *code, size_t bytes, uint64_t st
 	free(b);
 	return p;
 }
-#endif

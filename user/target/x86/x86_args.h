@@ -5,7 +5,6 @@
  */
 #ifndef POV_TARGET_X86_X86_ARGS_H
 #define POV_TARGET_X86_X86_ARGS_H
-#if defined(__x86_64__)
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,4 @@ struct x86_passed {
 struct x86_passed x86_passed_find(const uint8_t *code, size_t bytes, uint64_t start, uint64_t at,
 				  unsigned int nth);
 
-#endif
 #endif

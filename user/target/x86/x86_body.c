@@ -11,8 +11,6 @@
  */
 #include "target/x86/x86_body.h"
 
-#if defined(__x86_64__)
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -420,5 +418,3 @@ void x86_depth_flow(struct x86_body *b)
 	} while (tables_leave(b, &w));
 	x86_walk_release(&w);
 }
-
-#endif

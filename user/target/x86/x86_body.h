@@ -5,7 +5,6 @@
  */
 #ifndef POV_TARGET_X86_X86_BODY_H
 #define POV_TARGET_X86_X86_BODY_H
-#if defined(__x86_64__)
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,4 @@ const struct x86_part *x86_body_part(const struct x86_body *b, const struct x86_
  */
 void x86_depth_flow(struct x86_body *b);
 
-#endif
 #endif

@@ -5,8 +5,6 @@
  */
 #include "target/x86/x86_code.h"
 
-#if defined(__x86_64__)
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +28,7 @@ bool x86_decode(struct x86_reader *r, uint64_t addr, struct x86_insn *out)
 	uint64_t at = addr - r->addr;
 	long n;
 
-	if (!r->f && (addr < r->addr || at >= r->bytes))
+	if (!X86_IS_THIS_MACHINE || (!r->f && (addr < r->addr || at >= r->bytes)))
 		return false;
 	if (r->f &&
 	    (addr < r->addr || at >= r->bytes || r->bytes - at < ZYDIS_MAX_INSTRUCTION_LENGTH)) {
@@ -452,5 +450,3 @@ const char *x86_flow_objection(const struct elf_file *f, const struct elf_symbol
 	free(w);
 	return objection;
 }
-
-#endif

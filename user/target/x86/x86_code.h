@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Reads x86-64 code of an ELF file or in memory, one decoded instruction at a time (Zydis 4.0 or
- * later), and answers questions about one instruction. It does not exist on other machines.
+ * later), and answers questions about one instruction. On other machines no instruction is decoded,
+ * so that nothing is known about code there.
  */
 #ifndef POV_TARGET_X86_X86_CODE_H
 #define POV_TARGET_X86_X86_CODE_H
-#if defined(__x86_64__)
 
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
@@ -14,6 +14,12 @@
 
 struct elf_file;
 struct elf_symbol;
+
+#if defined(__x86_64__)
+#define X86_IS_THIS_MACHINE true
+#else
+#define X86_IS_THIS_MACHINE false
+#endif
 
 #define X86_WINDOW_BYTES 4096
 
@@ -98,13 +104,11 @@ unsigned int x86_written(const struct x86_insn *insn);
 enum kernel_does x86_kernel_does(const struct x86_insn *insn);
 
 /*
- * Proves that a function's first bytes are entered only at its start. Returns NULL if
- * no code of the function, including its parts elsewhere, can jump to its bytes 1
- * to skip. Else a constant text: why this is not certain. Method and assumption:
- * kmod-docs/PROBES.md.
+ * Proves that a function's first bytes are entered only at its start. Returns NULL if no code of the
+ * function, including its parts elsewhere, can jump to its bytes 1 to skip. Else a constant text:
+ * why this is not certain. Method and assumption: kmod-docs/PROBES.md.
  */
 const char *x86_flow_objection(const struct elf_file *f, const struct elf_symbol *sym,
 			       uint64_t skip);
 
-#endif
 #endif

@@ -6,8 +6,6 @@
  */
 #include "target/x86/x86_run.h"
 
-#if defined(__x86_64__)
-
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -506,5 +504,3 @@ int x86_run_question(const struct elf_file *f, const struct x86_memory *memory, 
 	memcpy(number, r.own + (ANSWER_ADDR - OWN_ADDR), sizeof(*number));
 	return 0;
 }
-
-#endif

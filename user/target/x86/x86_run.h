@@ -6,7 +6,6 @@
  */
 #ifndef POV_TARGET_X86_X86_RUN_H
 #define POV_TARGET_X86_X86_RUN_H
-#if defined(__x86_64__)
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,4 @@ struct x86_memory {
 int x86_run_question(const struct elf_file *f, const struct x86_memory *memory, uint64_t function,
 		     uint64_t first, int32_t *number);
 
-#endif
 #endif

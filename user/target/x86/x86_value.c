@@ -7,8 +7,6 @@
  */
 #include "target/x86/x86_value.h"
 
-#if defined(__x86_64__)
-
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -198,5 +196,3 @@ int x86_value_find(const struct elf_file *f, const struct elf_symbol *sym, enum 
 	*out = s.found;
 	return 0;
 }
-
-#endif

@@ -6,7 +6,6 @@
  */
 #ifndef POV_TARGET_X86_X86_VALUE_H
 #define POV_TARGET_X86_X86_VALUE_H
-#if defined(__x86_64__)
 
 #include <stdint.h>
 
@@ -38,5 +37,4 @@ enum x86_value_want {
 int x86_value_find(const struct elf_file *f, const struct elf_symbol *sym, enum x86_value_want want,
 		   struct x86_loads *out);
 
-#endif
 #endif

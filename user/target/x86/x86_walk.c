@@ -5,8 +5,6 @@
  */
 #include "target/x86/x86_walk.h"
 
-#if defined(__x86_64__)
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,5 +115,3 @@ void x86_walk_release(struct x86_walk *w)
 	free(w->place);
 	free(w->queue);
 }
-
-#endif

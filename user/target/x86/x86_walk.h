@@ -6,7 +6,6 @@
  */
 #ifndef POV_TARGET_X86_X86_WALK_H
 #define POV_TARGET_X86_X86_WALK_H
-#if defined(__x86_64__)
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,4 @@ bool x86_walk_run(struct x86_walk *w, uint64_t steps_max);
 const void *x86_walk_state(const struct x86_walk *w, uint64_t addr);
 void x86_walk_release(struct x86_walk *w);
 
-#endif
 #endif
