@@ -102,9 +102,12 @@ static void rounds(void)
 }
 
 /* The last member is the rank that is late. */
-static const struct scene scenes[] = {{"collective", collective, 1}, {"sender", sender, 1},
-				      {"waitall", waitall, 1},	     {"receiver", receiver, 1},
-				      {"nothing", sender, -1},	     {"chain", chain, 0},
+static const struct scene scenes[] = {{"collective", collective, 1},
+				      {"sender", sender, 1},
+				      {"waitall", waitall, 1},
+				      {"receiver", receiver, 1},
+				      {"nothing", sender, -1},
+				      {"chain", chain, 0},
 				      {"probe", probe, 1}};
 
 int main(int argc, char **argv)
