@@ -6,7 +6,8 @@
  *
  *	collective	before an Allreduce that rank 0 is in
  *	sender		before a send that rank 0 receives
- *	waitall		same, where rank 0 waits for a receive and a send together
+ *	probe		same, where rank 0 is in MPI_Probe before it receives
+ *	waitall		same as sender, where rank 0 waits for a receive and a send together
  *	receiver	before it receives what rank 0 sends by Ssend
  *	nothing		never; otherwise like sender
  *	chain		three ranks: 0 sends to 1, 1 sends to 2, and rank 0 is late
@@ -33,6 +34,13 @@ static void collective(void)
 static void sender(void)
 {
 	pass(1, 0, 8);
+}
+
+static void probe(void)
+{
+	if (!rank)
+		DO(MPI_Probe, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	sender();
 }
 
 static void chain(void)
@@ -94,9 +102,13 @@ static void rounds(void)
 }
 
 /* The last member is the rank that is late. */
-static const struct scene scenes[] = {{"collective", collective, 1}, {"sender", sender, 1},
-				      {"waitall", waitall, 1},	     {"receiver", receiver, 1},
-				      {"nothing", sender, -1},	     {"chain", chain, 0}};
+static const struct scene scenes[] = {{"collective", collective, 1},
+				      {"sender", sender, 1},
+				      {"waitall", waitall, 1},
+				      {"receiver", receiver, 1},
+				      {"nothing", sender, -1},
+				      {"chain", chain, 0},
+				      {"probe", probe, 1}};
 
 int main(int argc, char **argv)
 {

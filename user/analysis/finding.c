@@ -90,11 +90,11 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 	 * it, and causes after the sinks that it combines.
 	 */
 	const struct model_sink *const all[] = {
-		&f->app.sink,	       &f->holders.sink,    &f->arrivals.sink, &f->overlaps.sink,
-		&f->late.matches.sink, &f->untraced.sink,   &f->epochs.sink,   &f->locks.sink,
-		&f->passive.sink,      &f->causes.sink,	    &f->contests.sink, &f->demand.sink,
-		&f->allotted.sink,     &f->migrations.sink, &f->storms.sink,   &f->volumes.sink,
-		&f->file_io.sink,      &f->samples.sink,    &f->sleeps.sink,
+		&f->app.sink,	       &f->holders.sink,  &f->arrivals.sink,   &f->overlaps.sink,
+		&f->late.matches.sink, &f->late.probes,	  &f->untraced.sink,   &f->epochs.sink,
+		&f->locks.sink,	       &f->passive.sink,  &f->causes.sink,     &f->contests.sink,
+		&f->demand.sink,       &f->allotted.sink, &f->migrations.sink, &f->storms.sink,
+		&f->volumes.sink,      &f->file_io.sink,  &f->samples.sink,    &f->sleeps.sink,
 	};
 
 	_Static_assert(sizeof(all) / sizeof(all[0]) <= FINDING_SINKS_MAX,

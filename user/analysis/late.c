@@ -3,6 +3,7 @@
 #include "analysis/late.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/find.h"
 #include "lib/log.h"
@@ -117,11 +118,18 @@ struct late_call {
 	uint64_t begin_ns, reported_ns;
 };
 
+struct late_probe {
+	uint64_t begin_ns, end_ns;
+	uint32_t comm_id;
+	int32_t peer_world, tag; /* as reported by its status; -1: unknown */
+};
+
 /* Last calls kept per thread, as messages of several calls may become known in turn. */
 #define CALLS 8
 struct late_thread {
 	struct late_call call[CALLS];
-	uint32_t oldest;
+	struct late_probe probe[CALLS];
+	uint32_t oldest, oldest_probe;
 };
 
 static struct late_call *call_of(struct late_thread *t, uint64_t begin_ns)
@@ -163,9 +171,49 @@ uint64_t late_ns(const struct match *m, enum late_kind kind)
 	return other->begin_ns - waiter->completing_ns;
 }
 
+/* MPI_Iprobe is a poll (model_spin). */
+static bool is_probe(const struct model_call *c)
+{
+	return !c->nested && !c->open && !c->unwound && !c->view->roles.error &&
+	       (!strcmp(c->func->name, "MPI_Probe") || !strcmp(c->func->name, "MPI_Mprobe"));
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	const struct call_roles *r = &c->view->roles;
+	struct late_pairs *a = ctx;
+	struct late_thread *t;
+
+	if (!is_probe(c))
+		return;
+	t = table_row(a->thread, a->nthread, c->thread->idx);
+	t->probe[t->oldest_probe++ % CALLS] =
+		(struct late_probe){c->begin_ns, c->end_ns, r->comm_id, r->peer_world, r->tag};
+}
+
+/* The probe during which the send of a message began that its thread received later, or NULL. */
+static const struct late_probe *probe_of(struct late_pairs *a, const struct match *m)
+{
+	const struct late_probe *p;
+	const struct late_thread *t;
+
+	if (!m->recv.completer || m->recv.thread->idx >= a->nthread)
+		return NULL;
+	t = &a->thread[m->recv.thread->idx];
+	for (p = t->probe; p < t->probe + CALLS; p++)
+		if (p->comm_id == m->comm_id && (p->tag < 0 || p->tag == m->tag) &&
+		    (p->peer_world < 0 || p->peer_world == m->send.process->rank) &&
+		    p->begin_ns < m->send.begin_ns && m->send.begin_ns < p->end_ns &&
+		    p->end_ns <= m->recv.begin_ns)
+			return p;
+	return NULL;
+}
+
 static void on_match(void *ctx, const struct match *m)
 {
 	struct late_pairs *a = ctx;
+	const struct late_probe *probe;
+	struct match_end probing = m->recv;
 
 	observers_notify(&a->matched, m);
 	if (m->assumed) {
@@ -174,13 +222,19 @@ static void on_match(void *ctx, const struct match *m)
 	}
 	if (late_ns(m, LATE_SENDER))
 		wait_add(a, LATE_SENDER, &m->recv, &m->send);
+	probe = probe_of(a, m);
+	if (probe) {
+		probing.completer = m->recv.thread;
+		probing.completing_ns = probe->begin_ns;
+		wait_add(a, LATE_SENDER, &probing, &m->send);
+	}
 	if (late_ns(m, LATE_RECEIVER))
 		wait_add(a, LATE_RECEIVER, &m->send, &m->recv);
 }
 
 void late_init(struct late_pairs *a)
 {
-	*a = (struct late_pairs){0};
+	*a = (struct late_pairs){.probes = {.ctx = a, .call = on_call}};
 	matches_init(&a->matches, on_match, a);
 }
 

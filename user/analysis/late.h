@@ -4,7 +4,8 @@
  * call waits to complete a receive whose send has not been posted; it waits until the send begins.
  * Late receiver: a call waits to complete a send and is still in progress when the receive is
  * posted. If a call completes several operations, no time counts twice: the cost reported for one
- * is left out of the next.
+ * is left out of the next. MPI_Probe waits for the send of a message that its thread receives
+ * later, if that send begins during the probe.
  */
 #ifndef POV_ANALYSIS_LATE_H
 #define POV_ANALYSIS_LATE_H
@@ -61,7 +62,8 @@ struct late_wait {
 };
 
 struct late_pairs {
-	struct matches matches;	  /* its sink is the sink of this analysis */
+	struct matches matches;	  /* its sink is a sink of this analysis */
+	struct model_sink probes; /* and this one */
 	struct observers matched; /* events: struct match, before the waits that follow from it */
 	struct observers waits;	  /* events: struct late_wait */
 	struct map pairs[LATE_KINDS]; /* see late.h */

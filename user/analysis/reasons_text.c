@@ -25,15 +25,25 @@ static char *place_text(const struct site_name *name)
 #define SAMPLES_LEAST 10 /* fewer do not tell where a rank computed */
 #define SHARE_LEAST 0.2	 /* a function with less of them is not worth a name */
 
-/* Finds where the rank computed most, if that is known well enough. */
+/*
+ * Finds where the rank computed most, if that is known well enough. If it computed more than the
+ * others of its job: where it did so.
+ */
 static void computed_in_find(const struct said *s, uint32_t who)
 {
 	const struct account_rank *rank = account_of(s->a, who);
+	const struct account_job *job = account_job_of(s->a, who);
 	struct samples_function in;
+	uint32_t *other, n = 0;
 
 	if (!rank)
 		return;
-	in = samples_most(&s->f->samples, s->f->sites, rank->thread);
+	other = xcalloc(job ? job->n : 1, sizeof(*other));
+	for (uint32_t i = 0; job && i < job->n && reason_is_uneven(s->a, s->r); i++)
+		if (s->a->rank[job->first + i].thread != rank->thread)
+			other[n++] = s->a->rank[job->first + i].thread;
+	in = samples_most(&s->f->samples, s->f->sites, rank->thread, other, n);
+	free(other);
 	if (in.name && in.of >= SAMPLES_LEAST && (double)in.samples >= SHARE_LEAST * (double)in.of)
 		s->r->in = in;
 }
@@ -399,6 +409,25 @@ static void storm_words(const struct said *s)
 	s->r->action = reason_sentence(advice_storm());
 }
 
+/* Transfers that computation could have hidden, if they are a large part: their own evidence. */
+static void overlap_words_add(const struct said *s)
+{
+	const struct finding *found = NULL;
+	char *text;
+
+	for (uint32_t i = 0; i < s->f->n && !found; i++)
+		found = strcmp(s->f->finding[i].kind, "no_overlap") ? NULL : &s->f->finding[i];
+	if (s->r->kind != REASON_TRANSFER || !found || 3 * found->cost_ns < s->r->own_ns)
+		return;
+	text = reason_sentence(xstrdup(found->text));
+	s->r->evidence = words(s->r->evidence, " %s", text);
+	free(text);
+	if (!found->advice)
+		return;
+	free(s->r->action);
+	s->r->action = reason_sentence(xstrdup(found->advice));
+}
+
 /* What helps depends on what took most: recording calls or switches, or the collector. */
 static void tracing_words(const struct said *s)
 {
@@ -454,6 +483,7 @@ static void plain_words(const struct said *s)
 	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
 	polling_words(s);
 	storm_words(s);
+	overlap_words_add(s);
 	tracing_words(s);
 }
 

@@ -86,9 +86,15 @@ const struct site_name *call_path_name(struct sites *sites, const struct call_pa
 
 #define NAMED_MAX 2000 /* most frequent places that get a name */
 
+/* True for code of the preloaded library: recording a call, or waiting in MPI_Finalize. */
+static bool is_own(const struct model_site *at)
+{
+	return at->module && !strcmp(text_base_name(at->module->path), "libpovtrace-preload.so");
+}
+
 bool sample_counts(const struct model_sample *sample, const struct windows *w)
 {
-	return !sample->by_stack && sample->thread->proc->is_rank &&
+	return !sample->by_stack && sample->thread->proc->is_rank && !is_own(&sample->at) &&
 	       windows_has(w, sample->thread->proc, sample->ts_ns);
 }
 
@@ -129,16 +135,22 @@ const struct samples_at *samples_next(const struct samples *s, size_t *pos)
 
 /* ---- functions ---- */
 
-/* Whose samples: those of one thread or, if there is a model, those of the processes chosen. */
+/* Whose samples: those of some threads or, if there is a model, those of the processes chosen. */
 struct whose {
-	uint32_t thread;
+	const uint32_t *thread;
+	uint32_t threads;
 	const struct model *m;
 	const bool *chosen;
 };
 
 static bool is_theirs(const struct whose *w, uint32_t thread)
 {
-	return w->m ? w->chosen[model_thread_get(w->m, thread)->proc->idx] : thread == w->thread;
+	if (w->m)
+		return w->chosen[model_thread_get(w->m, thread)->proc->idx];
+	for (uint32_t i = 0; i < w->threads; i++)
+		if (w->thread[i] == thread)
+			return true;
+	return false;
 }
 
 static int by_samples(const void *va, const void *vb)
@@ -235,17 +247,27 @@ static struct samples_function *functions_of(const struct samples *s, struct sit
 	return f;
 }
 
-struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread)
+struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread,
+				     const uint32_t *other, uint32_t others)
 {
-	struct samples_function most = {0}, *f;
-	uint32_t n, i = 0;
+	struct samples_function most = {0}, *f, *theirs;
+	double excess, largest = 0;
+	uint32_t n, m;
 
-	f = functions_of(s, sites, &(struct whose){.thread = thread}, &n);
-	while (i < n && !f[i].name)
-		i++;
-	if (i < n)
+	f = functions_of(s, sites, &(struct whose){&thread, 1, NULL, NULL}, &n);
+	theirs = functions_of(s, sites, &(struct whose){other, others, NULL, NULL}, &m);
+	for (uint32_t i = 0; i < n; i++) {
+		excess = (double)f[i].samples;
+		for (uint32_t k = 0; k < m; k++)
+			if (is_same(&theirs[k], f[i].name, f[i].module))
+				excess -= (double)theirs[k].samples / others;
+		if (!f[i].name || excess <= largest)
+			continue;
 		most = f[i];
+		largest = excess;
+	}
 	free(f);
+	free(theirs);
 	return most;
 }
 

@@ -73,8 +73,12 @@ struct samples_function {
 	uint64_t called;      /* of those in it, in libraries that it called */
 };
 
-/* The function in which a thread had most samples. */
-struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread);
+/*
+ * The function in which a thread had most samples. If there are other threads: the one in which it
+ * had most more than they had on average.
+ */
+struct samples_function samples_most(const struct samples *s, struct sites *sites, uint32_t thread,
+				     const uint32_t *other, uint32_t others);
 /*
  * All functions of the processes chosen (by index), most samples first; *n: their number. A row
  * without a name is all of a file in which no function is known; without a module, code in no file.

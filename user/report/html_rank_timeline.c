@@ -46,15 +46,15 @@ struct map_waits {
 	struct causes causes;
 };
 
-#define MAP_SINKS 9
+#define MAP_SINKS 10
 
 /* Returns the number of sinks. */
 static uint32_t waits_init(struct map_waits *w, struct moment_bands *bands,
 			   const struct model_sink **sinks)
 {
 	const struct model_sink *const own[] = {
-		&w->holders.sink, &w->arrivals.sink, &w->late.matches.sink, &w->epochs.sink,
-		&w->locks.sink,	  &w->passive.sink,  &w->causes.sink,
+		&w->holders.sink, &w->arrivals.sink, &w->late.matches.sink, &w->late.probes,
+		&w->epochs.sink,  &w->locks.sink,    &w->passive.sink,	    &w->causes.sink,
 	};
 
 	holders_init(&w->holders);
