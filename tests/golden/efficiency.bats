@@ -250,6 +250,42 @@ sleeps() {
 	account_of polls.pov
 }
 
+# spin RANK BEGIN_US END_US FUNCTION: polls that found nothing, one after the other
+spin() {
+	echo "stream $1"
+	echo "spin at=$(($2 * 1000))..$(($3 * 1000)) tid=$((100 * $1 + 100)) tgid=$((100 * $1 + 100)) cpu=$1 funcs=$4:50000:$((($3 - $2) * 900)):0:1"
+}
+
+@test "screen: polls until a message came wait for its sender" {
+	local late='^  1  Rank 1 computes while rank 0 waits (MPI_'
+	# a request is tested, while its sender computes for 10 ms
+	{
+		call 11 0 2005 5 0x7f00,8,0x4c000101,1,7,0x44000000,0x7e00
+		echo " out=6:i738197505"
+		spin 0 2100 11990 12
+		call 12 0 11995 15 0x7e00,0x7e08,1
+		echo " in=0:i738197505 out=1:i1"
+		send 1 11900 100 0
+	} | sed ':a; N; $!ba; s/\n / /g' | ranks 2 12200 | trace tested
+	# a probe is repeated, then the message received
+	{
+		spin 0 2100 11990 8
+		call 8 0 11995 5 1,7,0x44000000,0x7e08,1
+		echo " out=3:i1"
+		recv 0 12005 5 1
+		send 1 11900 100 0
+	} | sed ':a; N; $!ba; s/\n / /g' | ranks 2 12200 | trace probed
+	for run in tested probed; do
+		"$POVTRACE" report $run.pov >got
+		cat got
+		grep -q "$late" got
+		account_of $run.pov
+		jq -e '.reasons[0] | .kind == "computed" and .rank == 1 and .waited_ns == 9800000' json
+		jq -e '.ranks[0].waits | .polled_ns == 9895000 and .late_sender_ns == 9800000 and
+			.calls_ns + .polled_ns == .late_sender_ns + .without_core_ns + .rest_ns' json
+	done
+}
+
 # The same by two processes of one program, one after the other.
 @test "screen: many processes of a program are to blame together" {
 	{

@@ -83,6 +83,7 @@ void told_receive(struct causes_world *w, int rank, uint64_t from_ns, int sender
 			 .completer = &w->thread[rank],
 			 .begin_ns = from_ns,
 			 .completing_ns = from_ns,
+			 .waiting_ns = from_ns,
 			 .end_ns = sent_ns + 1},
 	};
 

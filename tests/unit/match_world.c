@@ -111,6 +111,7 @@ static void over_tell(struct match_world *w, const struct side *s, uint64_t comp
 		.posted_ns = s->posted_ns,
 		.place = s->place,
 		.completing_ns = completing_ns,
+		.waiting_ns = completing_ns,
 		.end_ns = w->now,
 		.completion = completion,
 	};

@@ -177,6 +177,7 @@ static void operation_tell(struct play *p, const struct cases_line *l)
 						       .begin_ns = start.begin_ns,
 						       .posted_ns = start.end_ns,
 						       .completing_ns = end.begin_ns,
+						       .waiting_ns = end.begin_ns,
 						       .end_ns = end.end_ns,
 						       .completion = &over});
 }

@@ -198,13 +198,15 @@ static void message_tell(struct play *p, const struct cases_line *l, int rank)
 			  .recv = end_of(p, l, atoi(l->word[3]), &recv_info, l->word[4]),
 			  .bytes = 10};
 
+	m.send.waiting_ns = m.send.completing_ns;
+	m.recv.waiting_ns = m.recv.completing_ns;
 	for (const char *const *word = l->word + 5; *word; word++) {
 		m.recv.any_source |= word_is(*word, "any");
 		m.assumed |= word_is(*word, "assumed") ? ASSUMED_WHOLE : ASSUMED_NOTHING;
 		if (word_is(*word, "incomplete"))
 			m.send.completer = NULL;
 		if (word_is(*word, "from"))
-			m.recv.completing_ns = cases_number(l, *++word);
+			m.recv.waiting_ns = m.recv.completing_ns = cases_number(l, *++word);
 		if (word_is(*word, "bytes"))
 			m.bytes = m.send.bytes = m.recv.bytes = (int64_t)cases_number(l, *++word);
 	}

@@ -96,6 +96,7 @@ static struct match_end end_of(struct world *w, int rank, const struct func_info
 				  .func = func,
 				  .begin_ns = begin_ns,
 				  .completing_ns = completing_ns,
+				  .waiting_ns = completing_ns,
 				  .end_ns = end_ns};
 }
 

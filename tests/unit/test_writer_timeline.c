@@ -446,6 +446,7 @@ static struct match_end end_of(const struct cases_line *l, const struct func_inf
 	e.begin_ns = START + cases_time(l, word[0]);
 	e.posted_ns = e.begin_ns + 5;
 	span(l, word[1], &e.completing_ns, &e.end_ns);
+	e.waiting_ns = e.completing_ns;
 	return e;
 }
 

@@ -145,6 +145,21 @@ static void on_runnable(void *ctx, const void *event)
 					      .holder = h->holder});
 }
 
+/* Polls are named by the call that ends them, and wait like it. */
+static void polls_end(struct causes *a, struct blame *b, const struct model_call *c)
+{
+	struct causes_thread *t = table_row(a->thread, a->nthread, c->thread->idx);
+	struct line *l = &t->line[LINE_CALLS];
+	struct line_entry *polls = l->n ? &l->entry[l->n - 1] : NULL;
+
+	if (c->polled_since_ns == c->begin_ns || !polls || polls->from_ns != c->polled_since_ns)
+		return;
+	polls->func = c->func;
+	polls->site = c->site;
+	table_row_add(&b->polled, &t->polled, ns);
+	b->polled.ns[THREAD_RUNNING] += c->begin_ns - polls->to_ns;
+}
+
 static void on_call(void *ctx, const struct model_call *c)
 {
 	struct causes *a = ctx;
@@ -155,6 +170,7 @@ static void on_call(void *ctx, const struct model_call *c)
 	b = table_row(a->process, a->nprocess, c->thread->proc->idx);
 	for (int s = 0; s < THREAD_STATE_CNT; s++)
 		b->calls.ns[s] += c->split.ns[s];
+	polls_end(a, b, c);
 	line_add(a, c->thread, LINE_CALLS,
 		 &(struct line_entry){.from_ns = c->begin_ns,
 				      .to_ns = c->end_ns,
@@ -164,9 +180,13 @@ static void on_call(void *ctx, const struct model_call *c)
 
 static void on_spin(void *ctx, const struct model_spin *s)
 {
-	if (!s->nested && !s->computes && s->nfuncs && func_is_top(s->func[0].func))
-		line_add(ctx, s->thread, LINE_CALLS,
-			 &(struct line_entry){.from_ns = s->begin_ns, .to_ns = s->end_ns});
+	struct causes *a = ctx;
+
+	if (s->nested || s->computes || !s->nfuncs || !func_is_top(s->func[0].func))
+		return;
+	line_add(a, s->thread, LINE_CALLS,
+		 &(struct line_entry){.from_ns = s->begin_ns, .to_ns = s->end_ns});
+	a->thread[s->thread->idx].polled = s->split;
 }
 
 /* ---- waits ---- */

@@ -102,6 +102,8 @@ struct cause {
  */
 struct blame {
 	struct state_times calls;
+	/* polls that found nothing, until the calls that ended them */
+	struct state_times polled;
 	struct state_times waited[CAUSE_WAITS];
 };
 

@@ -55,6 +55,7 @@ struct causes_thread {
 	} line[LINE_TRACKS];
 	/* latest time up to which a wait for it has been followed */
 	uint64_t asked_ns;
+	struct state_times polled; /* its last polls that found nothing */
 };
 
 /* A wait for one member that is to be followed. */

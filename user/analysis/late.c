@@ -148,7 +148,7 @@ static void wait_add(struct late_pairs *a, enum late_kind kind, const struct mat
 		     const struct match_end *other)
 {
 	struct late_call *call = call_of(table_row(a->thread, a->nthread, waiter->completer->idx),
-					 waiter->completing_ns);
+					 waiter->waiting_ns);
 	uint64_t from_ns = call->reported_ns, to_ns = other->begin_ns;
 
 	if (to_ns <= from_ns)
@@ -165,17 +165,23 @@ uint64_t late_ns(const struct match *m, enum late_kind kind)
 	const struct match_end *waiter = kind == LATE_SENDER ? &m->recv : &m->send;
 	const struct match_end *other = kind == LATE_SENDER ? &m->send : &m->recv;
 
-	if (!waiter->completer || waiter->completing_ns >= other->begin_ns ||
+	if (!waiter->completer || waiter->waiting_ns >= other->begin_ns ||
 	    waiter->end_ns <= other->begin_ns)
 		return 0;
-	return other->begin_ns - waiter->completing_ns;
+	return other->begin_ns - waiter->waiting_ns;
 }
 
-/* MPI_Iprobe is a poll (model_spin). */
 static bool is_probe(const struct model_call *c)
 {
-	return !c->nested && !c->open && !c->unwound && !c->view->roles.error &&
-	       (!strcmp(c->func->name, "MPI_Probe") || !strcmp(c->func->name, "MPI_Mprobe"));
+	static const char *const probes[] = {"MPI_Probe", "MPI_Mprobe", "MPI_Iprobe",
+					     "MPI_Improbe"};
+
+	if (c->nested || c->open || c->unwound || c->view->roles.error)
+		return false;
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		if (!strcmp(c->func->name, probes[i]))
+			return true;
+	return false;
 }
 
 static void on_call(void *ctx, const struct model_call *c)
@@ -188,7 +194,7 @@ static void on_call(void *ctx, const struct model_call *c)
 		return;
 	t = table_row(a->thread, a->nthread, c->thread->idx);
 	t->probe[t->oldest_probe++ % CALLS] =
-		(struct late_probe){c->begin_ns, c->end_ns, r->comm_id, r->peer_world, r->tag};
+		(struct late_probe){c->polled_since_ns, c->end_ns, r->comm_id, r->peer_world, r->tag};
 }
 
 /* The probe during which the send of a message began that its thread received later, or NULL. */
@@ -225,7 +231,7 @@ static void on_match(void *ctx, const struct match *m)
 	probe = probe_of(a, m);
 	if (probe) {
 		probing.completer = m->recv.thread;
-		probing.completing_ns = probe->begin_ns;
+		probing.waiting_ns = probe->begin_ns;
 		wait_add(a, LATE_SENDER, &probing, &m->send);
 	}
 	if (late_ns(m, LATE_RECEIVER))

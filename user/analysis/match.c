@@ -375,6 +375,7 @@ static void on_message(void *ctx, const struct model_message *msg)
 		return;
 	p->end.completer = o->thread;
 	p->end.completing_ns = o->completing_ns;
+	p->end.waiting_ns = o->waiting_ns;
 	p->end.end_place = o->end_place;
 	p->end.end_ns = o->end_ns;
 	if (p->cancelled && !o->completion->has_status) {

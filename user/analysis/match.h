@@ -30,6 +30,7 @@ struct match_end {
 	 * without a completer.
 	 */
 	uint64_t completing_ns, end_ns;
+	uint64_t waiting_ns; /* begin of the polls that it ended, or completing_ns */
 	/* index among the operations that the posting, and the completing, call handled */
 	uint32_t place, end_place;
 	/* from call_roles and the status, or BYTES_UNKNOWN */

@@ -98,9 +98,21 @@ static void line_add(struct whatif *w, const struct model_thread *t, const struc
 	l->ncall++;
 }
 
+/* A call that ends polls which found nothing is one with them: a wait. */
+static bool polls_end(struct whatif *w, const struct model_call *c)
+{
+	struct whatif_line *l = c->thread->idx < w->nline ? &w->line[c->thread->idx] : NULL;
+
+	if (c->polled_since_ns == c->begin_ns || !l || !l->ncall ||
+	    l->call[l->ncall - 1].begin_ns != c->polled_since_ns)
+		return false;
+	l->call[l->ncall - 1].end_ns = c->end_ns;
+	return true;
+}
+
 static void on_call(void *ctx, const struct model_call *c)
 {
-	if (!c->nested && func_is_top(c->func))
+	if (!c->nested && func_is_top(c->func) && !polls_end(ctx, c))
 		line_add(ctx, c->thread, c->func, &c->site, c->begin_ns, c->end_ns, false);
 }
 
@@ -149,7 +161,7 @@ static struct whatif_side side_of(const struct match_end *e)
 {
 	return (struct whatif_side){
 		.begin_ns = e->begin_ns,
-		.completing_ns = e->completer ? e->completing_ns : 0,
+		.completing_ns = e->completer ? e->waiting_ns : 0,
 		.end_ns = e->completer ? e->end_ns : 0,
 		.thread = e->thread->idx,
 		.completer = e->completer ? e->completer->idx : NOBODY,

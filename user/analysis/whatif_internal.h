@@ -24,7 +24,10 @@ enum { SEND, RECV, SIDES };
 
 struct whatif_side {
 	uint64_t begin_ns; /* begin of the call that posted this side */
-	/* Begin and end of the call that completed this side. end_ns 0: no call did. */
+	/*
+	 * Begin and end of the call that completed this side, with the polls before it that found
+	 * nothing. end_ns 0: no call did.
+	 */
 	uint64_t completing_ns, end_ns;
 	/* Time of WHATIF_PEER_IN_MPI. 0: this side did not wait for that. */
 	uint64_t peer_in_ns;

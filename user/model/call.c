@@ -302,6 +302,33 @@ static void pending_add(struct model *m, struct mthread *t, const struct call_or
 		pending_spill(m, t);
 }
 
+/* Keeps polls that found nothing, outside other calls, until the next call. */
+static void polls_keep(struct polls *p, const struct call_or_spin *c)
+{
+	p->cnt = 0;
+	if (!c->is_spin || c->spin.computes)
+		return;
+	p->begin_ns = c->begin_ns;
+	p->end_ns = c->end_ns;
+	for (; p->cnt < c->spin.nfuncs; p->cnt++)
+		p->func[p->cnt] = c->spin.func[p->cnt].func;
+}
+
+/*
+ * Begin of the polls that this call, a poll that found something, ends; its own if there are none.
+ * The thread may have computed in between, but not longer than it had polled.
+ */
+static uint64_t polled_since(const struct thread_calls *calls, const struct model_call *c)
+{
+	const struct polls *p = &calls->polls;
+
+	for (uint32_t i = 0; i < p->cnt && !c->depth; i++)
+		if (p->func[i] == c->func && c->begin_ns >= p->end_ns &&
+		    c->begin_ns - p->end_ns <= p->end_ns - p->begin_ns)
+			return p->begin_ns;
+	return c->begin_ns;
+}
+
 static void call_ended(struct model *m, struct mthread *t, const struct call_or_spin *c)
 {
 	static const struct enclosing nothing;
@@ -310,6 +337,7 @@ static void call_ended(struct model *m, struct mthread *t, const struct call_or_
 		pending_add(m, t, c);
 		return;
 	}
+	polls_keep(&t->pub.calls->polls, c);
 	flush_until(m, t, c->begin_ns, NULL); /* children of a call whose record was lost */
 	call_or_spin_tell(m, c, &nothing);
 	flush_until(m, t, UINT64_MAX, c);
@@ -434,6 +462,7 @@ void call_record(struct model *m, struct mthread *t, const struct pov_call *rec)
 	span_clip(m, t, rec->hdr.ts_ns, rec->dur_ns, &c.begin_ns, &c.end_ns);
 	call->begin_ns = c.begin_ns;
 	call->end_ns = c.end_ns;
+	call->polled_since_ns = polled_since(t->pub.calls, call);
 	call_split(t, rec, call);
 	image_find(p, rec->site, &call->site);
 	call_decode(m, call->func, rec);

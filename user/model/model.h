@@ -166,6 +166,8 @@ struct model_call {
 	const struct func_info *func;
 	struct model_thread *thread;
 	uint64_t begin_ns, end_ns;
+	/* begin of the polls for the same that found nothing just before; begin_ns: none did */
+	uint64_t polled_since_ns;
 	uint8_t depth; /* number of traced calls around it, of any layer */
 	bool nested;   /* inside a call of the same layer */
 	bool open, unwound, partial, fault;
@@ -332,6 +334,7 @@ struct model_operation {
 	uint32_t place;			/* index among the operations this call started */
 	/* begin and end of the completing call; the same call if it blocks */
 	uint64_t completing_ns, end_ns;
+	uint64_t waiting_ns; /* polled_since_ns of the completing call */
 	uint32_t end_place;		       /* index among the operations that call completed */
 	const struct call_request *completion; /* NULL if it blocks */
 };

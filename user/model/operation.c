@@ -116,6 +116,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 						  .posted_ns = r->op->posted_ns,
 						  .place = r->op->place,
 						  .completing_ns = c->begin_ns,
+						  .waiting_ns = c->polled_since_ns,
 						  .end_ns = c->end_ns,
 						  .end_place = done++,
 						  .completion = r,
@@ -130,6 +131,7 @@ void operations_tell(struct model *m, const struct model_call *c)
 					  .begin_ns = c->begin_ns,
 					  .posted_ns = c->end_ns,
 					  .completing_ns = c->begin_ns,
+					  .waiting_ns = c->begin_ns,
 					  .end_ns = c->end_ns,
 				  });
 }

@@ -39,8 +39,16 @@ struct call_or_spin {
 	size_t bytes;  /* size of storage */
 };
 
+/* Polls that found nothing. cnt 0: the thread has done something else since. */
+struct polls {
+	uint64_t begin_ns, end_ns;
+	const struct func_info *func[POV_SPIN_FUNCS_MAX];
+	uint32_t cnt;
+};
+
 struct thread_calls {
 	struct history history;
+	struct polls polls; /* the last ones outside other calls */
 	struct announced_call announced[POV_CALL_DEPTH_MAX];
 	bool any_announced;	      /* since the last outermost call ended */
 	uint64_t left_ns;	      /* when the thread left the CPU inside a call */

@@ -145,17 +145,18 @@ static uint64_t at_most(uint64_t ns, uint64_t most_ns)
 void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 {
 	const struct blame *b = causes_blame(&r->findings.causes, process);
-	uint64_t calls_ns = sum_of(&b->calls), waited_ns = 0,
-		 core_ns = b->calls.ns[THREAD_RUNNABLE];
+	uint64_t calls_ns = sum_of(&b->calls), polled_ns = sum_of(&b->polled), waited_ns = 0,
+		 core_ns = b->calls.ns[THREAD_RUNNABLE] + b->polled.ns[THREAD_RUNNABLE];
 
 	for (int how = 0; how < CAUSE_WAITS; how++) {
 		waited_ns += sum_of(&b->waited[how]);
 		core_ns -= at_most(b->waited[how].ns[THREAD_RUNNABLE], core_ns);
 	}
-	waited_ns = at_most(waited_ns, calls_ns);
-	core_ns = at_most(core_ns, calls_ns - waited_ns);
+	waited_ns = at_most(waited_ns, calls_ns + polled_ns);
+	core_ns = at_most(core_ns, calls_ns + polled_ns - waited_ns);
 	json_out_key_object(j, "waits");
 	json_out_key_uint(j, "calls_ns", calls_ns);
+	json_out_key_uint(j, "polled_ns", polled_ns);
 	json_out_key_uint(j, "late_sender_ns", sum_of(&b->waited[CAUSE_LATE_SENDER]));
 	json_out_key_uint(j, "late_receiver_ns", sum_of(&b->waited[CAUSE_LATE_RECEIVER]));
 	json_out_key_uint(j, "collective_ns", sum_of(&b->waited[CAUSE_COLLECTIVE]));
@@ -166,7 +167,7 @@ void json_waits(struct json_out *j, const struct report *r, uint32_t process)
 	json_out_key_uint(j, "late_progress_ns",
 			  sum_of(&b->waited[CAUSE_EPOCH + EPOCH_NO_PROGRESS]));
 	json_out_known_uint(j, "without_core_ns", r->facts & FACT_SCHED, core_ns);
-	json_out_key_uint(j, "rest_ns", calls_ns - waited_ns - core_ns);
+	json_out_key_uint(j, "rest_ns", calls_ns + polled_ns - waited_ns - core_ns);
 	json_out_object_end(j);
 }
 
