@@ -100,3 +100,35 @@ TEST(a_thread_that_runs)
 }
 
 #endif
+
+#define RBX 3
+#define STACK 0x7000
+
+/* A function has saved rbx 24 bytes below its CFA. */
+TEST(a_saved_register)
+{
+	const uint64_t memory[4] = {0x11, 0x22, 0x33, 0x44}; /* from STACK on */
+	const struct unwind u = {
+		.copy = {(const uint8_t *)memory, STACK, sizeof(memory)},
+	};
+	struct unwind_rules rules = {.cfa_reg = UNWIND_RSP, .cfa_off = 24};
+	struct unwind_regs regs = {.known = 1u << UNWIND_RSP | 1u << RBX};
+	uint64_t cfa;
+
+	rules.reg[RBX].is = rules.reg[UNWIND_REGS].is = UNWIND_AT_CFA;
+	rules.reg[RBX].off = -24;
+	rules.reg[UNWIND_REGS].off = -8;
+	regs.reg[UNWIND_RSP] = STACK;
+	regs.reg[RBX] = 0x99;
+	assert_true(unwind_rules_apply(&u, &rules, &regs, &cfa));
+	assert_true(cfa == STACK + 24 && regs.pc == 0x33 && regs.reg[RBX] == 0x11);
+
+	/* It has restored rbx, and is about to return: the place lies below the stack now. */
+	rules.cfa_off = 8;
+	regs.known = 1u << UNWIND_RSP | 1u << RBX;
+	regs.reg[UNWIND_RSP] = STACK + 16;
+	regs.reg[RBX] = 0x99;
+	assert_true(unwind_rules_apply(&u, &rules, &regs, &cfa));
+	assert_true(cfa == STACK + 24 && regs.pc == 0x33 && regs.reg[RBX] == 0x99);
+	assert_true(regs.known >> RBX & 1);
+}

@@ -176,6 +176,16 @@ bool unwind_rules_end(const struct unwind_rules *rules)
 	return rules->reg[UNWIND_REGS].is == UNWIND_UNKNOWN;
 }
 
+/*
+ * True if the stack pointer has passed the place where a register is saved: the function is about
+ * to return, and has restored the register. Tables do not tell of that, and what lies below the
+ * stack is soon overwritten.
+ */
+static bool is_restored(const struct unwind_regs *r, uint64_t saved_at)
+{
+	return is_known(r, UNWIND_RSP) && saved_at < r->reg[UNWIND_RSP];
+}
+
 /* Registers that a call may change are unknown in the caller. */
 #define SAVED_BY_CALLER 0x0f37u /* rax rdx rcx rsi rdi r8-r11 */
 
@@ -197,7 +207,8 @@ bool unwind_rules_apply(const struct unwind *u, const struct unwind_rules *rules
 		uint64_t at = *cfa + (uint64_t)(int64_t)rules->reg[i].off;
 		bool known = rules->reg[i].is != UNWIND_UNKNOWN;
 
-		if (rules->reg[i].is == UNWIND_SAME)
+		if (rules->reg[i].is == UNWIND_SAME ||
+		    (i < UNWIND_REGS && rules->reg[i].is == UNWIND_AT_CFA && is_restored(r, at)))
 			continue;
 		if (rules->reg[i].is == UNWIND_AT_CFA)
 			known = unwind_read(u, at, &value, sizeof(value));
