@@ -69,7 +69,7 @@ record_stop() {
 	kill -INT "$tracer"
 	wait "$tracer"
 	kill -KILL $(ours $(cat "$T/pids")) 2>/dev/null
-	"$pov" report --hang "$T/run.pov" >"$T/hang" 2>>"$T/err"
+	"$pov" report --hang "$T/run.pov" >"$T/hang" 2>>"$T/err" || sed 's/^/# /' "$T/err"
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 }
 
