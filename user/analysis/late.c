@@ -193,8 +193,8 @@ static void on_call(void *ctx, const struct model_call *c)
 	if (!is_probe(c))
 		return;
 	t = table_row(a->thread, a->nthread, c->thread->idx);
-	t->probe[t->oldest_probe++ % CALLS] =
-		(struct late_probe){c->polled_since_ns, c->end_ns, r->comm_id, r->peer_world, r->tag};
+	t->probe[t->oldest_probe++ % CALLS] = (struct late_probe){
+		c->polled_since_ns, c->end_ns, r->comm_id, r->peer_world, r->tag};
 }
 
 /* The probe during which the send of a message began that its thread received later, or NULL. */

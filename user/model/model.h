@@ -334,7 +334,7 @@ struct model_operation {
 	uint32_t place;			/* index among the operations this call started */
 	/* begin and end of the completing call; the same call if it blocks */
 	uint64_t completing_ns, end_ns;
-	uint64_t waiting_ns; /* polled_since_ns of the completing call */
+	uint64_t waiting_ns;		       /* polled_since_ns of the completing call */
 	uint32_t end_place;		       /* index among the operations that call completed */
 	const struct call_request *completion; /* NULL if it blocks */
 };
