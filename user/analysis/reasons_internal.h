@@ -45,8 +45,13 @@ struct said {
 	struct reason *r;
 };
 
-/* Makes title, evidence and action of a reason about cores. */
+/* Make title, evidence and action of a reason: cores; one late rank, or several; sleep. */
 void reason_held_words(const struct said *s);
+void reason_computed_one_words(const struct said *s);
+void reason_computed_all_words(const struct said *s);
+void reason_slept_words(const struct said *s);
+/* "app.c:21". Caller frees. */
+char *reason_place_text(const struct site_name *name);
 /* True if ranks other than the victim lost time, too. */
 bool reason_has_others(const struct reason *r);
 /* The other rank if the process's job has exactly two, else FINDING_NOBODY. */

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Writes title, evidence and action of reasons about ranks that computed, or slept, while others
+ * waited.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/reasons_internal.h"
+#include "lib/human.h"
+#include "lib/log.h"
+#include "lib/text.h"
+#include "lib/u64.h"
+
+#define SAMPLES_LEAST 10 /* fewer do not tell where a rank computed */
+#define SHARE_LEAST 0.2	 /* a function with less of them is not worth a name */
+
+/*
+ * Finds where the rank computed most, if that is known well enough. If it computed more than the
+ * others of its job: where it did so.
+ */
+static void computed_in_find(const struct said *s, uint32_t who)
+{
+	const struct account_rank *rank = account_of(s->a, who);
+	const struct account_job *job = account_job_of(s->a, who);
+	struct samples_function in;
+	uint32_t *other, n = 0;
+
+	if (!rank)
+		return;
+	other = xcalloc(job ? job->n : 1, sizeof(*other));
+	for (uint32_t i = 0; job && i < job->n && reason_is_uneven(s->a, s->r); i++)
+		if (s->a->rank[job->first + i].thread != rank->thread)
+			other[n++] = s->a->rank[job->first + i].thread;
+	in = samples_most(&s->f->samples, s->f->sites, rank->thread, other, n);
+	free(other);
+	if (in.name && in.of >= SAMPLES_LEAST && (double)in.samples >= SHARE_LEAST * (double)in.of)
+		s->r->in = in;
+}
+
+/* "work (app.c:17)"; "dgemm_ (libblas.so.3)" */
+static char *words_computed_in(const struct said *s, char *text)
+{
+	const struct samples_function *in = &s->r->in;
+	char *function = text_printable(in->name->function, 60);
+	char *place = in->name->file ? reason_place_text(in->name) :
+				       text_printable(text_base_name(in->module->path), 40);
+
+	text = words(text, "%s (%s)", function, place);
+	free(function);
+	free(place);
+	return text;
+}
+
+/*
+ * before, "95 % of ", whose, " in work (app.c:17)", ", with what it calls"; nothing if unknown.
+ * Frees whose.
+ */
+static char *words_most_in(const struct said *s, char *text, const char *before, char *whose)
+{
+	const struct samples_function *in = &s->r->in;
+
+	if (in->name) {
+		text = words(text, "%s%.0f %% of %s in ", before,
+			     100 * (double)in->samples / (double)in->of, whose);
+		text = words_computed_in(s, text);
+		text = words(text, "%s", in->called ? ", with what it calls" : "");
+	}
+	free(whose);
+	return text;
+}
+
+/* True if the call that ended most waiting for the root has this in its name. */
+static bool is_next_call(const struct cause *root, const char *name)
+{
+	return root->most_before.func && strcasestr(root->most_before.func->name, name);
+}
+
+/* Advice for ranks that compute at different times, by how the others waited. */
+static char *order_action(const struct said *s)
+{
+	const struct cause *root = s->r->root, *next = s->r->next_root;
+	int how;
+	char *text;
+
+	/* A collective has no better time; the other end of a message may have. */
+	if (root && next && root->worst.how == CAUSE_COLLECTIVE)
+		root = next;
+	how = root ? root->worst.how : CAUSE_COLLECTIVE;
+	switch (how) {
+	case CAUSE_LATE_SENDER:
+		text = xstrdup("send");
+		if (is_next_call(root, "send"))
+			text = words_root_call(s, root, text, " what goes by ");
+		return words(text, " earlier, or in parts, so that ranks compute at the same time");
+	case CAUSE_LATE_RECEIVER:
+		if (is_next_call(root, "irecv")) {
+			text = words_root_call(s, root, xstrdup("call"), " ");
+			return words(text, " earlier, so that ranks compute at the same time");
+		}
+		text = xstrdup("post the receive");
+		if (is_next_call(root, "recv"))
+			text = words_root_call(s, root, text, " of ");
+		return words(text, " earlier (MPI_Irecv before computing), so that ranks compute "
+				   "at the same time");
+	case CAUSE_EPOCH + EPOCH_NO_PROGRESS:
+		return advice_target(s->f);
+	default:
+		text = words_root_call(s, root, xstrdup("balance each step"), " before ");
+		return words(text, ", not only the total of all steps");
+	}
+}
+
+/* uneven: the rank computed more than the others, so sharing work helps. */
+static char *computed_action(const struct said *s, bool uneven)
+{
+	char *text;
+
+	if (!uneven)
+		return reason_sentence(order_action(s));
+	text = xstrdup("share the work");
+	if (s->r->in.name)
+		text = words_computed_in(s, words(text, " in "));
+	else
+		text = words_next_call(s, text, " before ");
+	return reason_sentence(words(text, " among the ranks"));
+}
+
+/* ", rank 1 0.20 s" if there are two ranks; ", the others 0.20 s on average" */
+static char *words_others_computed(const struct said *s, char *text, uint32_t who)
+{
+	uint32_t other = reason_other_rank(s, who);
+
+	text = other == FINDING_NOBODY ? words(text, ", the others ") :
+					 words(words_who(s, words(text, ", "), other), " ");
+	text = words_round(text, reason_others_mean_ns(s->a, who));
+	return words(text, "%s", other == FINDING_NOBODY ? " on average" : "");
+}
+
+void reason_computed_one_words(const struct said *s)
+{
+	uint32_t who = s->r->process, other = reason_other_rank(s, who);
+	char *text = words(words_who(s, xstrdup(""), who), " computes while ");
+
+	text = other == FINDING_NOBODY ? words(text, "others") : words_who(s, text, other);
+	s->r->title = reason_title(
+		words_waited_in(s, words(text, other == FINDING_NOBODY ? " wait" : " waits")));
+	computed_in_find(s, who);
+	text = words_round(words(words_who(s, xstrdup(""), who), " computed "),
+			   reason_computed_ns(account_of(s->a, who)));
+	text = words_others_computed(s, text, who);
+	text = words_most_in(s, text, ". ", words(words_who(s, xstrdup(""), who), "'s was"));
+	s->r->evidence = reason_sentence(
+		words_next_call(s, text, ". Most waiting ended when it called "));
+	s->r->action = computed_action(s, reason_is_uneven(s->a, s->r));
+}
+
+/* The rank of the reason's job that computed most; NULL: none did. */
+static const struct account_rank *most_computed(const struct said *s)
+{
+	const struct account_job *job = s->r->job;
+	const struct account_rank *most = NULL;
+
+	for (uint32_t i = 0; job && i < job->n; i++) {
+		const struct account_rank *rank = &s->a->rank[job->first + i];
+
+		if (!most || reason_computed_ns(rank) > reason_computed_ns(most))
+			most = rank;
+	}
+	return most;
+}
+
+/* True if most waiting for both roots ended at the same place. */
+static bool is_same_call(const struct cause *a, const struct cause *b)
+{
+	return a->most_before.func == b->most_before.func &&
+	       a->most_before.site.offset == b->most_before.site.offset;
+}
+
+/* Whom ranks waited for longest, and until when. */
+static char *words_roots(const struct said *s, char *text)
+{
+	const struct cause *root = s->r->root, *next = s->r->next_root;
+
+	if (!root)
+		return text;
+	text = words_who(s, words(text, ". The longest waiting was for "), root->process);
+	if (next && is_same_call(root, next)) {
+		text = words_who(s, words(text, ", then for "), next->process);
+		return words_next_call(s, text, ", mostly until they called ");
+	}
+	text = words_next_call(s, text, ", mostly until it called ");
+	if (!next)
+		return text;
+	text = words_who(s, words(text, "; then for "), next->process);
+	return words_root_call(s, next, text, ", mostly until it called ");
+}
+
+void reason_computed_all_words(const struct said *s)
+{
+	const struct account_rank *most = most_computed(s);
+	bool uneven = reason_is_uneven(s->a, s->r);
+	char *text = xstrdup("");
+
+	s->r->title = words_waited_in(
+		s, xstrdup(uneven ? "Some ranks compute longer, and the others wait" :
+				    "Ranks take turns: some compute while others wait"));
+	if (most) {
+		computed_in_find(s, most->process);
+		text = words(words_who(s, text, most->process), " computed most: ");
+		text = words_round(text, reason_computed_ns(most));
+		text = words_others_computed(s, text, most->process);
+		text = words_most_in(s, text, ". ",
+				     words(words_who(s, xstrdup(""), most->process), "'s was"));
+	}
+	s->r->evidence = reason_sentence(words_roots(s, text));
+	s->r->action = computed_action(s, uneven);
+}
+
+/* How long a rank's threads computed, but for the thread that the account is about. */
+static uint64_t others_computed_ns(const struct said *s, uint32_t process)
+{
+	const struct account_rank *rank = account_of(s->a, process);
+	uint64_t n = u64_min(s->f->app.nthread, model_thread_count(s->f->model));
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; rank && i < n; i++)
+		if (i != rank->thread && model_thread_get(s->f->model, i)->proc->idx == process)
+			ns += s->f->app.thread[i].compute_ns;
+	return ns;
+}
+
+static void slept_title(const struct said *s, uint32_t who)
+{
+	bool one = s->r->process != FINDING_NOBODY ||
+		   (who != FINDING_NOBODY && !reason_has_others(s->r));
+
+	if (!one)
+		s->r->title = xstrdup("Ranks sleep outside MPI");
+	else
+		s->r->title = reason_title(words(
+			words_who(s, xstrdup(""), who),
+			s->r->waited_ns ? " sleeps outside MPI" :
+					  " sleeps outside MPI; no rank is known to wait for it"));
+}
+
+/* How a rank slept, and what then to look for. */
+static const struct {
+	const char *how, *action;
+} sleeps[SLEEP_KINDS] = {
+	[SLEEP_UNKNOWN] = {NULL, "look for sleeps, file I/O, locks or page faults"},
+	[SLEEP_DEVICE] = {"in uninterruptible sleep (file I/O, paging)",
+			  "look for file I/O and paging"},
+	[SLEEP_STOPPED] = {"stopped by a signal or a debugger",
+			   "find out who stopped it (kill -STOP, a debugger, the batch system)"},
+	[SLEEP_OWN_THREAD] = {"until another of its threads woke it",
+			      "look for locks and joins of threads"},
+	[SLEEP_OTHER_PROCESS] = {"until another process woke it",
+				 "look for pipes, sockets and child processes"},
+	[SLEEP_INTERRUPT] = {"until a timer or a device woke it",
+			     "look for sleep calls and reads from a network"},
+};
+
+/* ", 0.70 s of it until a timer or a device woke it"; without a time if it is all of it */
+static char *words_how_slept(const struct said *s, char *text, uint32_t who, uint64_t slept_ns)
+{
+	const struct account_rank *rank = account_of(s->a, who);
+	char part[HUMAN_BYTES], all[HUMAN_BYTES];
+	uint64_t ns = 0;
+
+	if (rank)
+		s->r->slept = sleeps_mostly(&s->f->sleeps, rank->thread, slept_ns, &ns);
+	if (s->r->slept == SLEEP_UNKNOWN)
+		return text;
+	human_round_ns(part, sizeof(part), ns);
+	human_round_ns(all, sizeof(all), slept_ns);
+	return words(text, ", %s%s%s", strcmp(part, all) ? part : "",
+		     strcmp(part, all) ? " of it " : "", sleeps[s->r->slept].how);
+}
+
+static char *slept_action(const struct said *s)
+{
+	char *text = xstrdup(sleeps[s->r->slept].action);
+
+	if (s->r->slept != SLEEP_STOPPED)
+		text = words_next_call(s, text, " before ");
+	return reason_sentence(text);
+}
+
+/* A main thread may also sleep until the rank's other threads have computed. */
+void reason_slept_words(const struct said *s)
+{
+	uint32_t who = s->r->process != FINDING_NOBODY ? s->r->process : s->r->victim;
+	uint64_t slept_ns = who != FINDING_NOBODY ? s->r->victim_ns : s->r->own_ns;
+	uint64_t others_ns = who != FINDING_NOBODY ? others_computed_ns(s, who) : 0;
+	char *text;
+
+	slept_title(s, who);
+	text = who != FINDING_NOBODY ? words_who(s, xstrdup(""), who) : xstrdup("a rank");
+	text = words_all(s, words_round(words(text, " slept "), slept_ns));
+	text = words_how_slept(s, text, who, slept_ns);
+	text = words_wait_for(s, text, who);
+	if (others_ns > slept_ns / 2) {
+		text = words_round(words(text, ". Its other threads computed "), others_ns);
+		s->r->action = xstrdup("See what its threads did meanwhile: povtrace report "
+				       "--threads. The main thread may have waited for them.");
+	} else {
+		s->r->action = slept_action(s);
+	}
+	s->r->evidence = reason_sentence(text);
+}
