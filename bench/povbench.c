@@ -42,7 +42,7 @@ static const char *const examples[] = {
 	"povbench-run --launches 10 -- mpirun -np 2 povbench sender --quick -o run.json",
 	"Run ten launches into one file, because launches differ, too.",
 	"povbench compare old.json new.json",
-	"Compare two files, and test whether the difference exceeds the variation between launches.",
+	"Compare two files, and test whether they differ by more than their launches do.",
 	NULL,
 };
 
@@ -60,8 +60,8 @@ static const struct command command_povbench = {
 		"A file holds any number of launches. If the file of -o exists, povbench adds a "
 		"further launch with its own factors. --resume continues the last launch if it "
 		"was interrupted. \"povbench-run --launches N -- COMMAND\" runs COMMAND N times. "
-		"It stops at the first launch that fails, and returns its exit status. povbench-run "
-		"also draws the figures of Denis & Trahay 2016 for Open MPI and MPICH. \"povbench "
+		"It stops at the first launch that fails, and returns its exit status. "
+		"povbench-run also draws the figures of Denis & Trahay 2016 for Open MPI and MPICH. \"povbench "
 		"compare\" compares the launches of two files.\n\n"
 		"\"povbench algorithms NAME\" lists the library's algorithms, by value and name, "
 		"for the collective of a benchmark, such as allreduce_latency. "

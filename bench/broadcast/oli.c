@@ -125,7 +125,8 @@ static bool gap_holds(const struct gap *g, const struct samples *e)
 
 enum oli_direction {
 	OLI_FROM_ROOT, /* data leave the root: task i acknowledges them */
-	OLI_TO_ROOT, /* data come to the root, which signals task i to begin; the others start earlier */
+	/* data come to the root, which signals task i to begin; the others start earlier */
+	OLI_TO_ROOT,
 };
 
 struct oli {
@@ -318,8 +319,9 @@ const struct bench bench_bcast_oli = {
  *
  * Gather and reduce are a fan-in, where an acknowledgment from i does not show when the root has
  * the result. Instead, the time from i's beginning to the root's result is measured, with all
- * others ahead. Only i waits for the root's signal to begin, and no operation can end without i. The result is
- * OL_i of the method "oli_fan_in". The largest OL_i is the longest path to the root. It does not
+ * others ahead. Only i waits for the root's signal to begin, and no operation can end without i.
+ * The result is OL_i of the method "oli_fan_in". The largest OL_i is the longest path to the root.
+ * It does not
  * contain the root's time for messages that arrive simultaneously, so it is a lower bound
  * (symmetric_window, with a common start, measures that).
  */

@@ -30,7 +30,10 @@
 
 struct coll_data {
 	enum comm_coll op;
-	/* Allocates and fills this rank's buffers for m->bytes, which may be the same; null: no data. */
+	/*
+	 * Allocates and fills this rank's buffers for m->bytes, which may be the same; null: no
+	 * data.
+	 */
 	void (*make)(struct map *m, void **in, void **out);
 	void (*check)(struct map *m, void *out);
 };
@@ -59,7 +62,7 @@ static void coll_bcast_check(struct map *m, void *out)
 		map_check_message(m, &msg, 0, 0);
 }
 
-/* ---- blocks of m->bytes, for all-to-all, all-gather, gather to rank 0 and scatter from rank 0 ---- */
+/* ---- blocks of m->bytes: all-to-all, all-gather, gather to rank 0, scatter from rank 0 ---- */
 
 static bool to_each(enum comm_coll op)
 {

@@ -212,7 +212,7 @@ uint64_t comm_sync(struct comm *c, uint64_t word);
 uint64_t comm_tell(struct comm *c, uint64_t word);
 /* Collects every rank's number on rank 0: out[0 … size-1]. */
 void comm_collect(struct comm *c, uint64_t word, uint64_t *out);
-/* The least or greatest of all ranks' numbers, or their sum, on rank 0; other ranks get their own. */
+/* Least, greatest or sum of all ranks' numbers, on rank 0; other ranks get their own. */
 uint64_t comm_least(struct comm *c, uint64_t word);
 uint64_t comm_most(struct comm *c, uint64_t word);
 uint64_t comm_sum(struct comm *c, uint64_t word);

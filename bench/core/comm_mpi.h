@@ -71,8 +71,8 @@ int mpi_node(struct comm *c);
 void mpi_sleep(struct comm *c, uint64_t ns);
 
 /*
- * MPI datatypes of message layouts (comm_mpi_process.c). Each is made once, as that takes longer than
- * a short message.
+ * MPI datatypes of message layouts (comm_mpi_process.c). Each is made once, as that takes longer
+ * than a short message.
  */
 
 struct mpi_type {

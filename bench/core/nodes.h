@@ -22,8 +22,9 @@ bool nodes_in_turn(const struct nodes *n);
 
 /*
  * Puts several ranks on a core: the first ranks of a communicator run on a few cores of their node
- * while the others sleep. The degree is the virtualization ratio V of Nigay et al. (2020, section 4). On several nodes,
- * ranks must be dealt out to them in turn (nodes_in_turn). Then the first ranks are spread evenly
+ * while the others sleep. The degree is the virtualization ratio V of Nigay et al. (2020,
+ * section 4). On several nodes, ranks must be placed round-robin (nodes_in_turn). Then the first
+ * ranks are spread evenly
  * over the nodes, and a node's ranks over its cores.
  */
 

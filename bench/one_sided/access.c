@@ -20,7 +20,7 @@ enum access_kind { ACCESS_PUT, ACCESS_GET };
 enum { ORIGIN = 0, TARGET = 1 };
 enum { TAG_DONE = 1 };
 
-/* The method of a benchmark: one access in a round or, if the curve has a rate, a window of them. */
+/* A benchmark's method: one access in a round or, if the curve has a rate, a window of them. */
 struct access_method {
 	struct curve curve; /* must be first, because curve_run reads it */
 	enum access_kind kind;

@@ -144,8 +144,9 @@ const struct bench bench_window_peers = {
 /* ---- ring ---- */
 
 /*
- * In a ring, every rank posts an Irecv from its predecessor and an Isend to its successor, computes,
- * and waits for both. T_measured is the longest of the ranks' times, each from its own start.
+ * In a ring, every rank posts an Irecv from its predecessor and an Isend to its successor,
+ * computes, and waits for both. T_measured is the longest of the ranks' times, each from its own
+ * start.
  */
 static int next_rank(const struct comm *c)
 {
@@ -201,10 +202,10 @@ const struct bench bench_ring = {
 /* ---- multithreaded ---- */
 
 /*
- * MPI_THREAD_MULTIPLE. Several threads of rank 0 each post an Isend to their counterpart on rank 1, compute, wait, and wait for its ACK,
- * all at once. T_measured is from the first thread's start to the last one's end. T_comm is the
- * same without computation, T_comp that of the threads alone. bytes is the size of each thread's
- * message. With fewer cores than threads the computation itself takes longer.
+ * MPI_THREAD_MULTIPLE. Several threads of rank 0 each post an Isend to their counterpart on
+ * rank 1, compute, wait, and wait for its ACK, all at once. T_measured is from the first thread's
+ * start to the last one's end. T_comm is the same without computation, T_comp that of the threads
+ * alone. bytes is the size of each thread's message. With fewer cores than threads the computation itself takes longer.
  */
 
 /* Enough to compete for the library's locks. Users can ask for more. */

@@ -105,8 +105,8 @@ enum pov_fetch_op {
 	POV_FETCH_SUM = 3, /* sum at entry   -> POV_FIELD_SUM */
 	/*
 	 * Size of a datatype handle -> POV_FIELD_TYPE_SIZE. len: ONE, or ROOT_SIZE if only the root
-	 * uses it. len_arg with ONE: rank that nothing is exchanged with if it is MPI_PROC_NULL, nor
-	 * by this buffer if it is MPI_ROOT; or POV_ARG_NONE.
+	 * uses it. len_arg with ONE: the peer; nothing is exchanged if it is MPI_PROC_NULL, nor by
+	 * this buffer if it is MPI_ROOT; or POV_ARG_NONE.
 	 */
 	POV_FETCH_TYPE_SIZE = 4,
 	/*

@@ -28,7 +28,7 @@ struct phases {
 
 void phases_init(struct phases *a, struct names *names);
 void phases_release(struct phases *a);
-/* levels that are told apart; finer phases count as part of coarser ones */
+/* distinguished levels; finer phases count as part of coarser ones */
 #define PHASE_LEVELS 16
 
 /*

@@ -23,8 +23,8 @@ const struct layer *func_table_layer(size_t i);
 /* Makes the row's recipe. A row without one is a mistake in the table: ends the program. */
 void func_table_recipe(size_t i, struct pov_fn *out);
 /*
- * True if the overhead limit may throttle the function, which need not be recorded call by call. It does not wait for others, which the
- * report is about, and nothing about communicators is learned from it.
+ * True if the overhead limit may throttle the function: it does not wait for others, and its calls
+ * teach nothing about communicators.
  */
 bool func_table_may_throttle(size_t i);
 /* True if calls mostly return within some hundred ns: they are counted unless each is asked for. */

@@ -177,7 +177,7 @@ static void lost_marker(struct timeline *tl, const struct model_lost *l)
 	tl->totals->markers++;
 }
 
-/* Functions whose calls were only counted, or not even that. Each has its own track among those of losses. */
+/* Functions that the overhead limit throttled. Each has its own track among those of losses. */
 static void tl_limit(void *ctx, const struct model_limit *l)
 {
 	static const char *const words[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The ends of connections as texts. They are made when an address is learned, so that a post only has to find
- * its endpoint.
+ * The ends of connections as texts. They are made when an address is learned, so that a post only
+ * has to find its endpoint.
  */
 #include "layers/uct/uct_conn.h"
 
