@@ -61,8 +61,8 @@ static const struct command command_povbench = {
 		"further launch with its own factors. --resume continues the last launch if it "
 		"was interrupted. \"povbench-run --launches N -- COMMAND\" runs COMMAND N times. "
 		"It stops at the first launch that fails, and returns its exit status. "
-		"povbench-run also draws the figures of Denis & Trahay 2016 for Open MPI and MPICH. \"povbench "
-		"compare\" compares the launches of two files.\n\n"
+		"povbench-run also draws the figures of Denis & Trahay 2016 for Open MPI and "
+		"MPICH. \"povbench compare\" compares the launches of two files.\n\n"
 		"\"povbench algorithms NAME\" lists the library's algorithms, by value and name, "
 		"for the collective of a benchmark, such as allreduce_latency. "
 		"\"povbench-algorithms -- COMMAND\" measures each of them in turn.",

@@ -38,7 +38,9 @@ static bool text_begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* *name is the first word or two of the library's, for sentences; "" if the file does not name it. */
+/*
+ * *name is the first word or two of the library's, for sentences; "" if the file does not name it.
+ */
 static enum setting_library setting_library(const struct data_file *f, const char **name)
 {
 	const char *text = json_get_text(json_object_get(f->factors, "mpi"), "library");

@@ -19,8 +19,8 @@
 static const char *const main_times[] = {"measured", "latency", "full", "send", "wtime"};
 
 /*
- * Collects numbers from a list, ascending: each element's member of that name or, if NULL, its idx-th
- * element.
+ * Collects numbers from a list, ascending: each element's member of that name or, if NULL, its
+ * idx-th element.
  */
 static struct samples numbers_of(const json_t *list, const char *name, size_t idx)
 {

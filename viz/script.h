@@ -96,7 +96,9 @@ void axis_bytes(struct script *s, const char *name, const struct range *r, doubl
 		bool labels);
 void axis_time(struct script *s, const char *name, const struct range *r, bool labels);
 void axis_time_linear(struct script *s, const char *name, const struct range *r);
-/* Widens a range of bytes to powers of two, at least a factor of two; an empty one becomes 1 … 2. */
+/*
+ * Widens a range of bytes to powers of two, at least a factor of two; an empty one becomes 1 … 2.
+ */
 struct range axis_range_of_powers(const struct range *r);
 
 /* ---- running gnuplot (gnuplot.c) ---- */

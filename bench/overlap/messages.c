@@ -205,7 +205,8 @@ const struct bench bench_ring = {
  * MPI_THREAD_MULTIPLE. Several threads of rank 0 each post an Isend to their counterpart on
  * rank 1, compute, wait, and wait for its ACK, all at once. T_measured is from the first thread's
  * start to the last one's end. T_comm is the same without computation, T_comp that of the threads
- * alone. bytes is the size of each thread's message. With fewer cores than threads the computation itself takes longer.
+ * alone. bytes is the size of each thread's message. With fewer cores than threads the computation
+ * itself takes longer.
  */
 
 /* Enough to compete for the library's locks. Users can ask for more. */

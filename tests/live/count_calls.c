@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A second witness: counts the MPI calls of a program that keeps no books itself. Loaded by LD_PRELOAD, it
- * stands before the library's functions; each of its own adds one and jumps on to the real one, without a
- * look at the arguments, so that one piece of code does for all (x86-64). Which functions there are comes
- * from user/layers/mpi/mpi.def, or with -DCOUNT_UCP or -DCOUNT_UCT from those of UCX, whose tables of functions are filled by name, so that
- * it stands before those, too. What the library calls inside itself mostly does not come by
- * here.
+ * A second witness: counts the MPI calls of a program that keeps no books itself. Loaded by
+ * LD_PRELOAD, it stands before the library's functions; each of its own adds one and jumps on to
+ * the real one, without a look at the arguments, so that one piece of code does for all (x86-64).
+ * Which functions there are comes from user/layers/mpi/mpi.def, or with -DCOUNT_UCP or -DCOUNT_UCT
+ * from those of UCX, whose tables of functions are filled by name, so that it stands before those,
+ * too. What the library calls inside itself mostly does not come by here.
  *
- * At the end of a process that made calls, it writes the books of expect.h to $POV_EXPECT. What a poll
- * found it does not know.
+ * At the end of a process that made calls, it writes the books of expect.h to $POV_EXPECT. What a
+ * poll found it does not know.
  */
 #define EXPECT_WITHOUT_MPI
 #include "../mpi/expect.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * A second witness of layer os: loaded by LD_PRELOAD, it stands before the C library's functions that read and write, asks of
- * each descriptor whether it is a socket, and of which kind, and sums up what came out. At the end of a process it writes a
- * line a function to $POV_EXPECT/os.PID: pid, function of the kernel, calls, empty polls, bytes. Of datagram sockets of IPv6 and
- * of peeks it says nothing, for those programs have none.
+ * A second witness of layer os: loaded by LD_PRELOAD, it stands before the C library's functions
+ * that read and write, asks of each descriptor whether it is a socket, and of which kind, and sums
+ * up what came out. At the end of a process it writes a line a function to $POV_EXPECT/os.PID: pid,
+ * function of the kernel, calls, empty polls, bytes. Of datagram sockets of IPv6 and of peeks it
+ * says nothing, for those programs have none.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * MPI_Finalize of MPICH before 4.2 may hang if UCX joins the nodes by TCP. Each rank flushes its
- * endpoints, and then waits for the others in a barrier of PMI: a read(2) from the launcher's proxy,
- * in which UCX makes no progress. But a flush over TCP needs an answer from the peer. A rank whose
- * own flushes are answered early waits in that read and answers no more. No messages before
+ * endpoints, and then waits for the others in a barrier of PMI: a read(2) from the launcher's
+ * proxy, in which UCX makes no progress. But a flush over TCP needs an answer from the peer. A rank
+ * whose own flushes are answered early waits in that read and answers no more. No messages before
  * MPI_Finalize prevent this, because the last one needs a flush, too. MPICH 4.2 has the barrier
  * before the flushes (pull request 6596).
  *
- * If this library is preloaded, UCX makes progress while a rank waits in such a read. Threads of UCX
- * read, too, so only the file descriptor of the launcher's proxy counts.
+ * If this library is preloaded, UCX makes progress while a rank waits in such a read. Threads of
+ * UCX read, too, so only the file descriptor of the launcher's proxy counts.
  */
 #include <dlfcn.h>
 #include <poll.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 //
-// Functions to be recorded as regions that are left without returning: by exceptions, and by threads that are cancelled or
-// end. Each counts its own calls, which are printed at the end as by tests/mpi/regions.c, with the number of objects destroyed.
+// Functions to be recorded as regions that are left without returning: by exceptions, and by
+// threads that are cancelled or end. Each counts its own calls, which are printed at the end as by
+// tests/mpi/regions.c, with the number of objects destroyed.
 #include <mpi.h>
 #include <pthread.h>
 #include <unistd.h>

@@ -2,10 +2,11 @@
 /*
  * Stacks that few programs have, and handlers of signals. Usage: odd_stacks HOW
  *
- *	misaligned	calls on a stack that is not aligned, as some compilers and assembler make them
+ *	misaligned	calls on a stack that is not aligned, as some compilers and assembler
+ *			make them
  *	execute		executes programs in children that have the least stack
- *	jump		a timer's handler leaves calls by siglongjmp; the calls after that are in the
- *			books, but not those of MPI_Topo_test, any of which may be left
+ *	jump		a timer's handler leaves calls by siglongjmp; the calls after that are in
+ *			the books, but not those of MPI_Topo_test, any of which may be left
  *	handler		a timer's handler calls MPI, whatever it interrupts
  *	children	forked children that go on in MPI: from a callback
  */

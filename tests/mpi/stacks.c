@@ -2,8 +2,9 @@
 /*
  * Computes in one function, grind(), which is called in ways of which each is a kind of stack:
  * directly, in a recursion, by a library, below a stack frame that is aligned, below one that no
- * copy of the stack holds, and in a thread. In each it computes for 0.15 s of CPU time. Rank 0 only;
- * the others wait. The functions end with an instruction of their own, so that no call is a jump.
+ * copy of the stack holds, and in a thread. In each it computes for 0.15 s of CPU time. Rank 0
+ * only; the others wait. The functions end with an instruction of their own, so that no call is a
+ * jump.
  */
 #include <mpi.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause)
 //
 // Ways to leave an MPI call other than returning: C++ exceptions from callbacks, cancellation of a
-// thread, longjmp; and reading the stack from within a call. Objects on the stack are destroyed, and
-// the program goes on. Usage: unwind HOW
-//	handler	an error handler throws, from calls of several functions, also from a nested level of
-//		functions
+// thread, longjmp; and reading the stack from within a call. Objects on the stack are destroyed,
+// and the program goes on. Usage: unwind HOW
+//	handler	an error handler throws, from calls of several functions, also from a nested level
+//		of functions
 //	op	a user's operation throws from MPI_Reduce_local
 //	attr	a delete callback throws from MPI_Comm_delete_attr
 //	thread	threads whose error handler throws, at the same time

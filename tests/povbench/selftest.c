@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * povbench_selftest: runs benchmarks on models of communication (model/model.h), as the script selftest
- * asks for. Each line of stdin is "BENCHMARK SETTING=VALUE…", with settings of the model and options
- * of the benchmark. The answer is a line of JSON: error, result, sentence, settings. The sweeps are
- * small, since on the model all samples are alike. Data are validated on the way.
+ * povbench_selftest: runs benchmarks on models of communication (model/model.h), as the script
+ * selftest asks for. Each line of stdin is "BENCHMARK SETTING=VALUE…", with settings of the model
+ * and options of the benchmark. The answer is a line of JSON: error, result, sentence, settings.
+ * The sweeps are small, since on the model all samples are alike. Data are validated on the way.
  *
  *   povbench_selftest list               all benchmarks, as NAME:SECOND-NAME
  *   povbench_selftest disturbed SEEDS    see model/disturbed.h

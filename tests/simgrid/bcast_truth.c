@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * How long one broadcast takes, for the tests: all ranks sleep until the network is quiet, do one, and the latest
- * end counts. Only a simulator has the common clock that this takes. It shares no code with povbench.
+ * How long one broadcast takes, for the tests: all ranks sleep until the network is quiet, do one,
+ * and the latest end counts. Only a simulator has the common clock that this takes. It shares no
+ * code with povbench.
  *
- *   bcast_truth BYTES     a line for each algorithm and 2, 4, 8 ... ranks: "algorithm ranks ns mean_ns", from root 0
- *                         and the mean over all roots
+ *   bcast_truth BYTES     a line for each algorithm and 2, 4, 8 ... ranks: "algorithm ranks ns
+ *                         mean_ns", from root 0 and the mean over all roots
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -47,7 +47,10 @@ void mfix_open(struct mfix *f, bool counters);
 void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thread *thread);
 /* Replays the trace; the text is in f->text. */
 void mfix_run(struct mfix *f);
-/* What the model tells a sink before and after a replay, for tests that tell it the rest themselves. */
+/*
+ * What the model tells a sink before and after a replay, for tests that tell it the rest
+ * themselves.
+ */
 void mfix_sink_start(const struct model_sink *s, const struct model *m);
 void mfix_sink_finish(const struct model_sink *s, const struct model *m);
 void mfix_release(struct mfix *f);

@@ -45,7 +45,9 @@ TEST(classes)
 	assert_int_equal(account_total_ns(&row), 1000);
 }
 
-/* Waiting, and then open calls, are taken out of transfers, then of file I/O, then of other calls. */
+/*
+ * Waiting, and then open calls, are taken out of transfers, then of file I/O, then of other calls.
+ */
 TEST(taken_in_order)
 {
 	const struct app_thread t = {.window_ns = 260,

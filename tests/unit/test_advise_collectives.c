@@ -71,10 +71,10 @@ TEST(shift_of_equal_ones)
 
 /* ---- result files ---- */
 
-#define LAUNCH(results)                                                                                       \
-	"{\"factors\":{\"host\":\"n1\",\"mpi\":{\"library\":\"Open MPI v4.1.4\"},\"environment\":{"           \
-	"\"OMPI_MCA_coll\":\"tuned\"},\"ranks\":[{\"host\":\"n1\"},{\"host\":\"n2\"}]},\"results\":[" results \
-	"]}"
+#define LAUNCH(results)                                                            \
+	"{\"factors\":{\"host\":\"n1\",\"mpi\":{\"library\":\"Open MPI v4.1.4\"}," \
+	"\"environment\":{\"OMPI_MCA_coll\":\"tuned\"},"                           \
+	"\"ranks\":[{\"host\":\"n1\"},{\"host\":\"n2\"}]},\"results\":[" results "]}"
 #define RESULT(name, ranks, algorithm, points)                                                  \
 	"{\"benchmark\":\"" name "\",\"kind\":\"curve\",\"ranks\":" ranks                       \
 	",\"took_ns\":1000,\"core_wait_ns\":41,\"options\":{" algorithm "},\"points\":[" points \

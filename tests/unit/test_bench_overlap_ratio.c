@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* The overlap figures of all suites for one measurement; check `peers` of povbench/cases.txt has their formulas. */
+/*
+ * The overlap figures of all suites for one measurement; check `peers` of povbench/cases.txt has
+ * their formulas.
+ */
 #include <math.h>
 
 #include "unit/test.h"
@@ -24,8 +27,7 @@ TEST(ends)
 		struct overlap_ratios r;
 	} rows[] = {
 		/* perfect: imb_pct cannot reach 100 here */
-		{300,
-		 {.ratio = 0, .osu_pct = 100, .imb_pct = 100.0 / 3, .imb_io_pct = 100, .mpiperf = 1}},
+		{300, {.osu_pct = 100, .imb_pct = 100.0 / 3, .imb_io_pct = 100, .mpiperf = 1}},
 		/* one after the other */
 		{400, {.ratio = 1, .osu_pct = 0, .imb_pct = 0, .imb_io_pct = 0, .mpiperf = 0}},
 		/* worse: only our ratio and mpiperf's show by how much */

@@ -22,8 +22,8 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 }
 
 /*
- * Runs RECORD, "tell NS", "end", or "calls_in_flight NS": from the following records, the calls in flight
- * then.
+ * Runs RECORD, "tell NS", "end", or "calls_in_flight NS": from the following records, the calls in
+ * flight then.
  */
 static void play(const struct script *lines, FILE *out)
 {
@@ -62,12 +62,10 @@ static bool is_ten(void *ctx, uint32_t pid)
 
 static void split_call(struct flight_state *flight, uint64_t begin_ns, uint32_t pid)
 {
-	const struct pov_call c = {
-		.hdr = {.size = sizeof(c), .kind = POV_KIND_CALL, .tid = pid, .ts_ns = begin_ns + 1},
-		.dur_ns = 1,
-		.tgid = pid,
-		.func = 1};
+	struct pov_call c = {.dur_ns = 1, .tgid = pid, .func = 1};
 
+	c.hdr = (struct pov_hdr){
+		.size = sizeof(c), .kind = POV_KIND_CALL, .tid = pid, .ts_ns = begin_ns + 1};
 	flight_state_record(flight, &c.hdr);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Objects with pointers to functions, in the memory of a child: those that libibverbs and its providers make are found, wherever
- * they lie, and nothing that only looks like one. The code is two stretches of addresses that nothing else in memory is.
+ * Objects with pointers to functions, in the memory of a child: those that libibverbs and its
+ * providers make are found, wherever they lie, and nothing that only looks like one. The code is
+ * two stretches of addresses that nothing else in memory is.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -155,7 +156,10 @@ TEST_WITH(context, setup, teardown)
 	assert_string_equal(found(), "post_send 1 post_recv 2 poll_cq 3");
 }
 
-/* Wherever it lies: across the edge of what is read at once, at the end of memory, far from anything that is used. */
+/*
+ * Wherever it lies: across the edge of what is read at once, at the end of memory, far from
+ * anything that is used.
+ */
 TEST_WITH(places, setup, teardown)
 {
 	static const size_t places[] = {

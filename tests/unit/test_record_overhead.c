@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * The tracing overhead of each process (cases/overhead.txt), the sentence about it, and the limit on it
- * (cases/throttle.txt).
+ * The tracing overhead of each process (cases/overhead.txt), the sentence about it, and the limit
+ * on it (cases/throttle.txt).
  */
 #include "unit/test.h"
 #include "abi/config.h"

@@ -77,7 +77,8 @@ char *algorithms_setting(const struct algorithms *a, uint32_t idx)
 		text = xasprintf("leave out %s", a->openmpi ? name + strlen("OMPI_MCA_") : name);
 	else if (a->openmpi)
 		text = xasprintf(
-			"mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_%s_algorithm %s",
+			"mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_%s_algorithm "
+			"%s",
 			a->collective, value);
 	else
 		text = xasprintf("%s=%s", name, value);

@@ -484,10 +484,9 @@ char *library_ask(const struct library_question *q, struct library_answer *out)
 		why = xstrdup("povtrace-mpi-t is not installed beside povtrace");
 	if (!why) {
 		launcher = launcher_find(q, user);
-		why = launcher ?
-			      run(q, launcher, program, person, out) :
-			      xstrdup("no launcher of this library was found that only root and this user may "
-				      "write to");
+		why = launcher ? run(q, launcher, program, person, out) :
+				 xstrdup("no launcher of this library was found that only root and "
+					 "this user may write to");
 	}
 	free(launcher);
 	free(program);

@@ -517,8 +517,8 @@ static void conclude(void *data, struct advise *a)
 	if (lost)
 		advise_nothing(
 			a, &strategy_collectives,
-			xstrdup("Calls are missing, so it is unknown which calls of collectives belong "
-				"together"));
+			xstrdup("Calls are missing, so it is unknown which calls of collectives "
+				"belong together"));
 	else if (!c->calls.ncell)
 		advise_nothing(
 			a, &strategy_collectives,
@@ -528,9 +528,9 @@ static void conclude(void *data, struct advise *a)
 	else if (!is_much(c, own_ns))
 		advise_nothing(
 			a, &strategy_collectives,
-			xasprintf(
-				"Collectives took %.2f %% of the run, without waiting for late members",
-				share_pct(c, own_ns)));
+			xasprintf("Collectives took %.2f %% of the run, without waiting for late "
+				  "members",
+				  share_pct(c, own_ns)));
 	else if (!a->measured.npoint)
 		advise_nothing(a, &strategy_collectives, text_unmeasured(c));
 	else
@@ -540,8 +540,8 @@ static void conclude(void *data, struct advise *a)
 const struct strategy strategy_collectives = {
 	.name = "collectives",
 	.brief = "algorithms of collectives, as povbench measured them (--measured)",
-	.source =
-		"selection by measurement: Pjesivac-Grbovic et al. 2007; intervals: Hodges & Lehmann 1963",
+	.source = "selection by measurement: Pjesivac-Grbovic et al. 2007; intervals: Hodges & "
+		  "Lehmann 1963",
 	.begin = begin,
 	.release = release,
 	.sink = sink,

@@ -417,8 +417,9 @@ static void look_at(struct mapping *m)
 	} else if (!places_exchange(m)) {
 		advise_nothing(
 			m->a, &strategy_mapping,
-			xstrdup("Exchanging the places of two ranks would not make the matched messages "
-				"faster, judging by the times of messages over these distances"));
+			xstrdup("Exchanging the places of two ranks would not make the matched "
+				"messages faster, judging by the times of messages over these "
+				"distances"));
 	} else {
 		advise_add(
 			m->a,
@@ -443,7 +444,8 @@ static void conclude(void *data, struct advise *a)
 	else if (m->nrank < 3)
 		advise_nothing(
 			a, &strategy_mapping,
-			xstrdup("With fewer than three ranks, exchanging their places changes nothing"));
+			xstrdup("With fewer than three ranks, exchanging their places changes "
+				"nothing"));
 	else if (m->nrank > RANKS_MAX)
 		advise_nothing(a, &strategy_mapping,
 			       xasprintf("%u ranks are too many: at most %d can be examined",

@@ -117,7 +117,8 @@ static char *advice_text(const struct progress *p, uint32_t worst)
 	text = words_count(text, p->cnt, "message", "messages");
 	text = words(
 		text,
-		" that both sides had posted, but whose other side was outside MPI. Most of it was in %s",
+		" that both sides had posted, but whose other side was outside MPI. Most of it was "
+		"in %s",
 		site->func->name);
 	text = words_process(f, words(words_site(f, text, &site->site), ": "),
 			     model_thread_get(p->a->model, s->waiter)->proc);

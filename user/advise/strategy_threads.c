@@ -300,8 +300,8 @@ static void conclude(void *data, struct advise *a)
 			advise_nothing(
 				a, &strategy_threads,
 				words_count(
-					xstrdup("There were more computing threads than CPUs, but no "
-						"samples show where they ran: "),
+					xstrdup("There were more computing threads than CPUs, but "
+						"no samples show where they ran: "),
 					g[i].busy, "thread", "threads"));
 	}
 	if (!model_get_info(a->model)->sched_recorded)

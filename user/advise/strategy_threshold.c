@@ -395,10 +395,9 @@ static void look_at(struct threshold *t)
 	} else if (limit.by == TOLD_NOT) {
 		advise_nothing(
 			t->a, &strategy_threshold,
-			xasprintf(
-				"The eager limit of messages%s is unknown: the library does not report "
-				"it, and the messages do not show it",
-				where));
+			xasprintf("The eager limit of messages%s is unknown: the library does not "
+				  "report it, and the messages do not show it",
+				  where));
 	} else {
 		advice_make(t, &limit, worst);
 	}

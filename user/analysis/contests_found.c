@@ -66,7 +66,9 @@ static struct phrase phrase_activity(enum activity d, const struct func_info *fu
 	return p;
 }
 
-/* Sets *cnt to the number of different keys, and first[i] if contest i is the first with its key. */
+/*
+ * Sets *cnt to the number of different keys, and first[i] if contest i is the first with its key.
+ */
 static bool *firsts_find(const struct contest *c, uint32_t n,
 			 uint32_t (*key)(const struct contest *c), uint32_t *cnt)
 {

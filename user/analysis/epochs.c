@@ -300,6 +300,12 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	((struct epochs *)ctx)->lost |= model_lost_calls(l, "rma");
 }
 
+static void epochs_left_count(struct epochs *a, enum side side, const struct queue *q)
+{
+	for (uint32_t n = q->first; n < q->n; n++)
+		row_of(a, side, q->entry[n].epoch->begin.thread->proc)[EPOCH_NO_OTHER]++;
+}
+
 /* Counts the epochs whose other side never came. */
 static void on_finish(void *ctx, const struct model *m)
 {
@@ -312,11 +318,7 @@ static void on_finish(void *ctx, const struct model *m)
 
 		for (size_t i = 0; (p = map_next(&w->pairs, &i, NULL));)
 			for (int side = 0; side < SIDES; side++)
-				for (uint32_t n = p->queue[side].first; n < p->queue[side].n; n++)
-					row_of(a, side,
-					       p->queue[side]
-						       .entry[n]
-						       .epoch->begin.thread->proc)[EPOCH_NO_OTHER]++;
+				epochs_left_count(a, side, &p->queue[side]);
 	}
 }
 

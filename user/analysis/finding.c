@@ -175,8 +175,8 @@ static const char *const kinds[] = {
 };
 
 /*
- * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all. explainer:
- * kind that covers each contest, or NULL.
+ * Returns the kind that covers most of a finding's time, if earlier kinds cover nearly all.
+ * explainer: kind that covers each contest, or NULL.
  */
 static const char *explained_by(const struct findings *f, const struct finding *found,
 				const char *const *explainer)

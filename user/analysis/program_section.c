@@ -471,12 +471,11 @@ int section_parse(const char *text, struct section *out)
 	if (s.from.kind == EDGE_TIME && s.to.kind == EDGE_TIME)
 		good = good && s.from.at_ns < s.to.at_ns;
 	if (!good) {
-		log_error(
-			"--section \"%s\": not a section; try the name of a phase or region, "
-			"MPI_Barrier#2..MPI_Barrier#3 (from the return of a thread's second call to "
-			"that of its third), or "
-			"1.5..2 (seconds)",
-			text);
+		log_error("--section \"%s\": not a section; try the name of a phase or region, "
+			  "MPI_Barrier#2..MPI_Barrier#3 (from the return of a thread's second call "
+			  "to that of its third), or "
+			  "1.5..2 (seconds)",
+			  text);
 		return -EINVAL;
 	}
 	*out = s;

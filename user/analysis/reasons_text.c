@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Writes title, evidence and action of reasons, and the phrases that they share. reasons_cores.c has
- * those about cores, reasons_late.c those about ranks that were late.
+ * Writes title, evidence and action of reasons, and the phrases that they share. reasons_cores.c
+ * has those about cores, reasons_late.c those about ranks that were late.
  */
 #include <ctype.h>
 #include <stdlib.h>

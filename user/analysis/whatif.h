@@ -135,8 +135,8 @@ bool whatif_is_full(const struct whatif *w);
 void whatif_free(struct whatif *w);
 const struct model_sink *whatif_sink(struct whatif *w);
 /*
- * Observes the analyses of matches, of collectives and of cores. Call before the replay. Of several,
- * only the one attached last is notified of collectives in which no member waited.
+ * Observes the analyses of matches, of collectives and of cores. Call before the replay. Of
+ * several, only the one attached last is notified of collectives in which no member waited.
  */
 void whatif_attach(struct whatif *w, struct late_pairs *late, struct arrivals *arrivals,
 		   struct holders *holders);

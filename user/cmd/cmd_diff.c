@@ -113,10 +113,10 @@ const struct command cmd_diff = {
 	.usage = "[options] BEFORE AFTER | BEFORE ... -- AFTER ...",
 	.details =
 		"Reads two runs and compares what `povtrace report` prints for each: efficiencies, "
-		"the times of all ranks together, what ranks lost by waiting (by kind of finding), the times of "
-		"each rank, calls and time of each function, and what was sent. Each table lists "
-		"the largest changes first. Ranks are matched by job and rank; ranks that only one "
-		"run has are left out everywhere, with a note.\n\n"
+		"the times of all ranks together, what ranks lost by waiting (by kind of finding), "
+		"the times of each rank, calls and time of each function, and what was sent. Each "
+		"table lists the largest changes first. Ranks are matched by job and rank; ranks "
+		"that only one run has are left out everywhere, with a note.\n\n"
 		"Where records are missing, figures are marked: ≥ (at least that) or ~ (may be "
 		"wrong in either direction); a change is marked ~ if either of its two figures is. "
 		"Two runs of the same program differ, too: compare several before you trust a "

@@ -215,8 +215,8 @@ const struct command cmd_export = {
 		"shows what the rank's main thread did, a track for each CPU, arrows for up to 200 "
 		"messages, and marks for findings. It shows at most 64 ranks and 64 CPUs. "
 		"kmod-docs/PICTURE.md explains the colours.\n\n"
-		"Folded stacks (.folded) show in which functions ranks computed between MPI_Init and "
-		"MPI_Finalize: lines \"rank 0;app;work;app.c:17 42\", which flamegraph.pl, "
+		"Folded stacks (.folded) show in which functions ranks computed between MPI_Init "
+		"and MPI_Finalize: lines \"rank 0;app;work;app.c:17 42\", which flamegraph.pl, "
 		"inferno and speedscope.app read. The number counts samples, taken 97 times per "
 		"second of CPU time outside MPI. Samples do not have the callers of functions.",
 	.examples = examples,

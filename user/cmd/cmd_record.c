@@ -22,18 +22,18 @@ const struct option_def record_option_rows[] = {
 	{"mpi", 0, OPTION_STRING, FIELD(mpi), "GROUPS", .words = func_table_groups_print,
 	 .help = "Groups of MPI functions, separated by commas; -GROUP removes one. "
 		 "\"default\": everything except local queries; \"all\" includes them. Handle "
-		 "conversions are recorded only if named (\"all,conv\"), because Open MPI's Fortran "
-		 "bindings convert each handle by a call that would look like the program's. Cheap "
-		 "local calls (those that make, commit and free datatypes) are only counted unless "
-		 "their group is named: \"default,type\" records each."},
+		 "conversions are recorded only if named (\"all,conv\"), because Open MPI's "
+		 "Fortran bindings convert each handle by a call that would look like the "
+		 "program's. Cheap local calls (those that make, commit and free datatypes) are "
+		 "only counted unless their group is named: \"default,type\" records each."},
 	{"layers", 0, OPTION_STRING, FIELD(layers), "LAYERS", .words = func_table_layers_print,
 	 .help = "What to record besides MPI, separated by commas; these calls are shown "
 		 "inside the MPI calls that cause them: calls to UCX (ucp), from UCX to its "
-		 "transports (uct), the steps of Open MPI's own protocols (ob1), calls to libfabric "
-		 "(ofi), work requests to RDMA adapters (verbs), and system calls that move data "
-		 "through sockets and between processes (os). Ranks' times and messages stay those "
-		 "of MPI. \"posts\": all layers whose posts can be counted as traffic; \"all\": "
-		 "every layer."},
+		 "transports (uct), the steps of Open MPI's own protocols (ob1), calls to "
+		 "libfabric (ofi), work requests to RDMA adapters (verbs), and system calls that "
+		 "move data through sockets and between processes (os). Ranks' times and messages "
+		 "stay those of MPI. \"posts\": all layers whose posts can be counted as traffic; "
+		 "\"all\": every layer."},
 	{"functions", 'f', OPTION_LIST, FIELD(functions), "GLOB",
 	 .help = "Record functions of any layer by name (shell pattern), in addition to --mpi's "
 		 "and --layers'; without those options, record only these. May be given several "
@@ -89,8 +89,8 @@ const struct option_def record_option_rows[] = {
 #define FIELD(name) offsetof(struct record_command_options, name)
 static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, FIELD(output), "FILE", .dflt = "run.pov",
-	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace, .svg or .folded, the trace "
-		 "is exported to it after recording, and kept beside it as .pov. An existing "
+	 .help = "Output file. If FILE ends in .json, .json.gz, .pftrace, .svg or .folded, the "
+		 "trace is exported to it after recording, and kept beside it as .pov. An existing "
 		 "recording is kept as FILE.old."},
 	{"last", 0, OPTION_STRING, FIELD(last), "SECONDS|BYTES",
 	 .help = "Keep only the newest part of the recording, in memory: this much time (10s), or "

@@ -101,14 +101,14 @@ static int output_check(const struct report_args *a, int argc, char **argv)
 	size_t n = strlen(a->output);
 
 	if (!text_ends_in(a->output, n, ".html") && !text_ends_in(a->output, n, ".htm")) {
-		log_error(
-			"report: %s: -o writes an HTML page, so FILE must end in .html or .htm; for pictures and timelines use povtrace export",
-			a->output);
+		log_error("report: %s: -o writes an HTML page, so FILE must end in .html or .htm; "
+			  "for pictures and timelines use povtrace export",
+			  a->output);
 		return -EINVAL;
 	}
 	if (a->json || a->csv || a->traffic || a->threads || a->explain || details_of(a)) {
-		log_error(
-			"report: -o can be combined only with --rank, --top, --min, --sort, --offset and --one-run");
+		log_error("report: -o can be combined only with --rank, --top, --min, --sort, "
+			  "--offset and --one-run");
 		return -EINVAL;
 	}
 	for (int i = 0; i < argc; i++)
@@ -129,8 +129,8 @@ static bool scaling_is_alone(const struct report_args *a)
 	if (!a->scaling || !(details_of(a) || a->threads || a->traffic || a->csv || a->explain ||
 			     a->ranks.cnt || a->offsets.cnt))
 		return true;
-	log_error(
-		"report: --scaling is a table of its own: only --weak, --output, --json and --one-run go with it");
+	log_error("report: --scaling is a table of its own: only --weak, --output, --json and "
+		  "--one-run go with it");
 	return false;
 }
 
@@ -159,8 +159,8 @@ static int run_add(struct runs *r, char **argv, int *begin, int end, bool one_ru
 
 	*begin = end;
 	if (!n)
-		log_error(
-			"report: --scaling: \"--\" separates the files of one run from those of the next, and one run has none");
+		log_error("report: --scaling: \"--\" separates the files of one run from those of "
+			  "the next, and one run has none");
 	if (!source)
 		return -EINVAL;
 	r->source[r->n] = source;
@@ -339,8 +339,8 @@ static const struct option_def report_options_table[] = {
 		 "without references. With --scaling: also write a picture (.svg) of efficiencies "
 		 "against ranks. FILE appears only when it is complete."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write JSON; its members are described in kmod-docs/REPORT_JSON.md, among the sources "
-		 "and in share/doc/povtrace."},
+	 .help = "Write JSON; its members are described in kmod-docs/REPORT_JSON.md, among the "
+		 "sources and in share/doc/povtrace."},
 	{"findings", 0, OPTION_FLAG, FIELD(findings),
 	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by "
 		 "the rules of kmod-docs/FINDINGS.md."},
@@ -351,8 +351,8 @@ static const struct option_def report_options_table[] = {
 	 .help = "Print what was called instead: how often, how long, how it is spread, of all "
 		 "ranks and of each."},
 	{"places", 0, OPTION_FLAG, FIELD(places),
-	 .help = "Print in which functions ranks computed, by samples; with `record --stacks`, what "
-		 "libraries did counts for the function of the program that called them."},
+	 .help = "Print in which functions ranks computed, by samples; with `record --stacks`, "
+		 "what libraries did counts for the function of the program that called them."},
 	{"regions", 0, OPTION_FLAG, FIELD(regions),
 	 .help = "Print how efficient ranks were in each phase of the program (MPI_Pcontrol) and "
 		 "in each region, and how long they were in these."},

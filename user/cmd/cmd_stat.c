@@ -10,8 +10,8 @@ static const struct option_def options[] = {
 	 .help = "Write the report to FILE instead of stderr; - is stdout, where it follows "
 		 "what COMMAND wrote."},
 	{"json", 'j', OPTION_FLAG, FIELD(json),
-	 .help = "Write the report as JSON (kmod-docs/REPORT_JSON.md); needs --output, because warnings "
-		 "go to stderr."},
+	 .help = "Write the report as JSON (kmod-docs/REPORT_JSON.md); needs --output, because "
+		 "warnings go to stderr."},
 	{"explain", 'e', OPTION_FLAG, FIELD(explain),
 	 .help = "Print an explanation of the columns below each table."},
 	{"top", 'n', OPTION_U64, FIELD(top), "N", .dflt = REPORT_TOP, .max = 1000000,

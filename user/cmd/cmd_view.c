@@ -162,7 +162,9 @@ static char *page_make(const char *name, const char *range)
 		"      view.postMessage({perfetto: {buffer, title, fileName: title}}, ui);\n"
 		"      state.textContent = 'Opened.';\n"
 		"    };\n"
-		"  } catch (e) { state.textContent = 'Cannot load it: povtrace view has ended.'; }\n"
+		"  } catch (e) {\n"
+		"    state.textContent = 'Cannot load it: povtrace view has ended.';\n"
+		"  }\n"
 		"};\n"
 		"</script></html>\n",
 		name, *range ? range + 1 : range, name, name);

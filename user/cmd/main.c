@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Finds the subcommand, parses its options, runs it, and checks that its output was written. The
- * table of subcommands is generated (lib/option.h). This file is in povtrace and in povtrace-record,
- * which has all subcommands. povtrace executes it for those that it does not have itself, so that
- * machines without libbpf can read traces.
+ * table of subcommands is generated (lib/option.h). This file is in povtrace and in
+ * povtrace-record, which has all subcommands. povtrace executes it for those that it does not have
+ * itself, so that machines without libbpf can read traces.
  */
 #include "lib/log.h"
 #include "lib/file.h"

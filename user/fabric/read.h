@@ -4,8 +4,8 @@
  * forwarding tables as printed by dump_fts, ibroute and opensm (opensm-lfts.dump). Errors are
  * printed with file and line.
  *
- * A fabric is built from what files contain, in any order: nodes, and ports with their links. A port
- * may be described at either end of its link, or at both.
+ * A fabric is built from what files contain, in any order: nodes, and ports with their links. A
+ * port may be described at either end of its link, or at both.
  */
 #ifndef POV_FABRIC_READ_H
 #define POV_FABRIC_READ_H

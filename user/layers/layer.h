@@ -329,8 +329,9 @@ struct layer {
 	 * nothing more.
 	 */
 	size_t decoder_bytes;
-	void (*decoder_init)(struct layer_decoder *d);	  /* d is zeroed; may be NULL */
-	void (*decoder_release)(struct layer_decoder *d); /* releases its own members; may be NULL */
+	void (*decoder_init)(struct layer_decoder *d); /* d is zeroed; may be NULL */
+	/* releases its own members; may be NULL */
+	void (*decoder_release)(struct layer_decoder *d);
 	bool has_more; /* its calls may have continuation records */
 	/*
 	 * Meta objects "library", "process", "hosts" and "adapters" are passed in as they come.

@@ -130,8 +130,8 @@ struct func_word { /* lists end with a NULL word */
 int func_attrs_parse(const char *text, const struct func_word *own, struct func_attrs *out);
 
 /*
- * Parses a row {name, group, attrs, sig} of a trace's table, with the layer's roles and words; those of
- * later versions are ignored. Also sets how the function waits. 0, or -EINVAL (printed).
+ * Parses a row {name, group, attrs, sig} of a trace's table, with the layer's roles and words;
+ * those of later versions are ignored. Also sets how the function waits. 0, or -EINVAL (printed).
  */
 int func_row_parse(const json_t *row, const char *layer, const struct sig_role *roles,
 		   const struct func_word *own, struct signature *sig, struct func_attrs *attrs,

@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 /*
- * Path of a file that belongs to the program and is loaded or executed at run time; the caller frees
- * it. It lies beside the program (as built) or in ../lib/povtrace (as installed). No other place is
- * searched, as the program may run as root. NULL: it is in neither place.
+ * Path of a file that belongs to the program and is loaded or executed at run time; the caller
+ * frees it. It lies beside the program (as built) or in ../lib/povtrace (as installed). No other
+ * place is searched, as the program may run as root. NULL: it is in neither place.
  */
 char *own_file_find(const char *name);
 
@@ -33,9 +33,9 @@ int memory_file_make(size_t bytes);
 void fd_close_others(const int *keep, size_t cnt);
 
 /*
- * The last step of a program: closes stdout and returns status. If the output did not arrive, prints
- * why and returns 1 instead of 0: a full disk or a closed pipe must not look like success. The C
- * library flushes at exit, but does not report the result.
+ * The last step of a program: closes stdout and returns status. If the output did not arrive,
+ * prints why and returns 1 instead of 0: a full disk or a closed pipe must not look like success.
+ * The C library flushes at exit, but does not report the result.
  */
 int flush_stdout(int status);
 

@@ -18,10 +18,9 @@
 static int fail(const char *what, const struct output_file *o, int err)
 {
 	if (o->as && (err == EACCES || err == EPERM || err == EROFS))
-		log_error(
-			"%s: cannot %s %s as %s: %s; name a place that %s may write to (-o), or run "
-			"povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
-			o->who, what, o->path, o->as->name, strerror(err), o->as->name);
+		log_error("%s: cannot %s %s as %s: %s; name a place that %s may write to (-o), or "
+			  "run povtrace without sudo's variables: sudo env -u SUDO_UID povtrace …",
+			  o->who, what, o->path, o->as->name, strerror(err), o->as->name);
 	else
 		log_error("%s: cannot %s %s: %s", o->who, what, o->path, strerror(err));
 	return -err;

@@ -55,8 +55,8 @@ char *text_joined(char *text, const char *between, char *more);
 /* Returns the part of path after its last slash. */
 const char *text_base_name(const char *path);
 /*
- * Cuts text at a blank so that the part has at most `most` characters, and no number is cut off from
- * its unit. *bytes: length of the part.
+ * Cuts text at a blank so that the part has at most `most` characters, and no number is cut off
+ * from its unit. *bytes: length of the part.
  * Returns the next part.
  */
 const char *text_line_cut(const char *text, unsigned int most, int *bytes);
@@ -78,7 +78,8 @@ size_t suggest_distance(const char *a, const char *b);
 const char *suggest_better(const char *typed, const char *best, const char *candidate);
 
 /*
- * Texts that are freed together. A sentence made of several phrases needs no owner for each of them.
+ * Texts that are freed together. A sentence made of several phrases needs no owner for each of
+ * them.
  *
  *	struct text_pool pool = {0};
  *

@@ -22,8 +22,8 @@ struct cfg cfg;
 u64 type_generation[TYPE_GENERATIONS];
 struct pov_bindings process_bindings;
 /*
- * Address of the mark of the call that is being recorded; 0: none is. Calls of a signal handler that
- * interrupts this are not recorded.
+ * Address of the mark of the call that is being recorded; 0: none is. Calls of a signal handler
+ * that interrupts this are not recorded.
  */
 static __thread u64 busy;
 

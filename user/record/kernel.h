@@ -91,8 +91,8 @@ int kernel_attach(struct kernel *k);
 /* Takes over a link and closes it at the end of the recording. */
 void kernel_keep(struct kernel *k, struct bpf_link *link);
 /*
- * Attaches a program; *out is NULL if it is not loaded. 0, or -errno, printed with `before` in front
- * of the message.
+ * Attaches a program; *out is NULL if it is not loaded. 0, or -errno, printed with `before` in
+ * front of the message.
  */
 int kernel_program_attach(const char *before, struct bpf_program *prog, struct bpf_link **out);
 /*

@@ -272,11 +272,10 @@ static void print_recorded(const struct compare *c, FILE *out)
 		const char *after = config_text(&c->run[AFTER], keys[i][0]);
 
 		if (strcmp(before, after))
-			text_note(
-				out,
-				"Recorded differently: %s was \"%.60s\" before and \"%.60s\" after. What "
-				"only one run recorded is not comparable.",
-				keys[i][1], before, after);
+			text_note(out,
+				  "Recorded differently: %s was \"%.60s\" before and \"%.60s\" "
+				  "after. What only one run recorded is not comparable.",
+				  keys[i][1], before, after);
 	}
 }
 

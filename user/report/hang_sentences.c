@@ -401,8 +401,8 @@ static void unseen_say(struct hang_text *x)
 			h->lost ?
 				"Records of calls were lost, so missing messages and the number of "
 				"collective calls are unknown" :
-				"What ranks did before the recording is unknown, so missing messages "
-				"and the number of collective calls are, too");
+				"What ranks did before the recording is unknown, so missing "
+				"messages and the number of collective calls are, too");
 }
 
 /* ---- collective calls ---- */

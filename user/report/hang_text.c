@@ -81,7 +81,9 @@ const char *hang_comm_text(struct hang_text *x, const struct hang_want *w)
 	return PHRASE(x, "%s%s", j && j->is_window ? "a window of " : "", comm_text(x, w));
 }
 
-/* "rank 1, tag 7, MPI_COMM_WORLD", of which `what` may follow the rank; "rank 1 of communicator 5" */
+/*
+ * "rank 1, tag 7, MPI_COMM_WORLD", of which `what` may follow the rank; "rank 1 of communicator 5"
+ */
 static const char *peer_text(struct hang_text *x, const struct hang_want *w, const char *what)
 {
 	if (!w->process && w->peer >= 0)
@@ -443,11 +445,10 @@ void text_hang(const struct report *r, FILE *out)
 	if (t.ngroups)
 		groups_print(&t, out);
 	else
-		text_note(
-			out,
-			r->hang.cut ?
-				"Unknown: the file is cut off, and lacks calls that had not returned." :
-				"No rank that had called MPI was left.");
+		text_note(out, r->hang.cut ?
+				       "Unknown: the file is cut off, and lacks calls that had not "
+				       "returned." :
+				       "No rank that had called MPI was left.");
 	for (uint32_t i = 0; i < t.nsentences; i++)
 		text_note(out, "%s %s.", t.sentence[i].certain ? "!" : "-", t.sentence[i].text);
 	text_explain(r, out,

@@ -240,11 +240,11 @@ static void hang_put(struct html *h)
 	if (t.ngroups)
 		html_table(h, table_hang(&t, &shown), "Ranks in the same state", NULL);
 	else
-		html_paragraph(
-			h, NULL, "%s",
-			h->r->hang.cut ?
-				"Unknown: the file is cut off, and lacks calls that had not returned." :
-				"No rank that had called MPI was left.");
+		html_paragraph(h, NULL, "%s",
+			       h->r->hang.cut ?
+				       "Unknown: the file is cut off, and lacks calls that had not "
+				       "returned." :
+				       "No rank that had called MPI was left.");
 	hang_text_release(&t);
 }
 

@@ -343,11 +343,10 @@ static void programs_print(const struct scaling *s, FILE *out)
 		char *wanted = text_printable(first->program, COMMAND_CHARS);
 
 		if (strcmp(run->program, first->program) != 0)
-			text_note(
-				out,
-				"%s is a run of another program (%s, not %s): comparing it with the "
-				"others means nothing.",
-				name, program, wanted);
+			text_note(out,
+				  "%s is a run of another program (%s, not %s): comparing it with "
+				  "the others means nothing.",
+				  name, program, wanted);
 		else
 			other_work |= strcmp(run->command, first->command) != 0;
 		free(name);

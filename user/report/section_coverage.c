@@ -433,7 +433,8 @@ static void waits_print(const struct coverage *v, FILE *out)
 {
 	if (v->wait_ns)
 		fprintf(out,
-			"  waits      threads waited %s in all, %s, while povtrace examined files\n",
+			"  waits      threads waited %s in all, %s, while povtrace examined "
+			"files\n",
 			NS_TEXT(v->wait_ns), PLURAL_TEXT(v->questions, "time", "times"));
 }
 

@@ -355,11 +355,11 @@ static char *group_text(const struct group *g)
 	char *version_clean = text_printable(version, 40), *use_clean = text_printable(use, 40);
 	char *text;
 
-	text = xasprintf(
-		"%u processes are jobs of one rank each: they use %s%s%s, but %s started them%s%s%s",
-		g->cnt, library_name(g->library), *version_clean ? " " : "", version_clean,
-		launcher_name(g->started), *use_clean ? " (use " : "", use_clean,
-		*use_clean ? ")" : "");
+	text = xasprintf("%u processes are jobs of one rank each: they use %s%s%s, but %s started "
+			 "them%s%s%s",
+			 g->cnt, library_name(g->library), *version_clean ? " " : "", version_clean,
+			 launcher_name(g->started), *use_clean ? " (use " : "", use_clean,
+			 *use_clean ? ")" : "");
 	free(version_clean);
 	free(use_clean);
 	return text;

@@ -245,11 +245,10 @@ static void uncertain_note(const struct report *r, FILE *out)
 		if (calls)
 			human_plural(c, sizeof(c), calls, "collective call", "collective calls");
 		if (messages || calls)
-			text_note(
-				out,
-				"Lateness unknown: %s%s%s. Which ends belong together is uncertain: "
-				"%s.",
-				m, messages && calls ? " and " : "", c, why[i]);
+			text_note(out,
+				  "Lateness unknown: %s%s%s. Which ends belong together is "
+				  "uncertain: %s.",
+				  m, messages && calls ? " and " : "", c, why[i]);
 	}
 }
 

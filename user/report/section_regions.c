@@ -69,11 +69,10 @@ static void regions_notes(const struct report *r, const struct region_row *all, 
 {
 	for (uint32_t i = 0; i < model_region_count(r->model); i++)
 		if (!is_found(r, i))
-			text_note(
-				out,
-				"%s: no recorded program or library has a function of this name that can "
-				"be probed.",
-				model_region_name(r->model, i));
+			text_note(out,
+				  "%s: no recorded program or library has a function of this name "
+				  "that can be probed.",
+				  model_region_name(r->model, i));
 	if (all->open)
 		text_note(out,
 			  "%s when the thread or the recording ended; its time counts up to then.",

@@ -243,9 +243,9 @@ void text_places(const struct report *r, FILE *out)
 		"clock ticked. A line is the function's most frequent one. The error of n samples "
 		"is about the square root of n.%s",
 		1e3 / POV_SAMPLES_HZ,
-		what.called ?
-			" In libraries: of a function's samples, those in libraries that it called." :
-			"");
+		what.called ? " In libraries: of a function's samples, those in libraries that it "
+			      "called." :
+			      "");
 }
 
 void json_places(struct json_out *j, const struct report *r)

@@ -154,10 +154,10 @@ void text_processes_note(const struct report *r, FILE *out, uint32_t shown)
 	};
 
 	if (shown < r->nrows)
-		text_note(
-			out,
-			"%u of %u shown, %s; --rank LIST chooses, --sort orders, --top 0 shows all.",
-			shown, r->nrows, by[r->sort]);
+		text_note(out,
+			  "%u of %u shown, %s; --rank LIST chooses, --sort orders, --top 0 shows "
+			  "all.",
+			  shown, r->nrows, by[r->sort]);
 }
 
 /* ---- the report ---- */
@@ -265,8 +265,8 @@ void report_text(const struct report *r, FILE *out)
 				      (r->opt->threads ? DETAIL_MAIN_TIMES : 0),
 			      out);
 		fputs(r->source->temporary ?
-			      "\n  For more, keep a recording (`povtrace record`) and use `povtrace "
-			      "report`.\n" :
+			      "\n  For more, keep a recording (`povtrace record`) and use "
+			      "`povtrace report`.\n" :
 		      !r->nranks ?
 			      "\nMore: povtrace report --times | --functions | --all; povtrace "
 			      "export makes a timeline;\nhow to read this: povtrace help report\n" :

@@ -336,10 +336,11 @@ int report_traffic_csv(const struct report *r, FILE *out)
 	uint32_t n;
 	struct traffic_group *g = traffic_groups(r, UINT32_MAX, &n);
 
-	fputs("rank,job,pid,device,destination,peer_rank,peer_job,peer_pid,carrier,transport,layer,context,"
-	      "function,group,thread,phase,region,step,sent_messages,sent_bytes,sent_of_unknown_size,read_messages,"
-	      "read_bytes,read_of_unknown_size,arrived_messages,arrived_bytes,arrived_of_unknown_size,"
-	      "failed\r\n",
+	fputs("rank,job,pid,device,destination,peer_rank,peer_job,peer_pid,carrier,transport,"
+	      "layer,context,function,group,thread,phase,region,step,"
+	      "sent_messages,sent_bytes,sent_of_unknown_size,"
+	      "read_messages,read_bytes,read_of_unknown_size,"
+	      "arrived_messages,arrived_bytes,arrived_of_unknown_size,failed\r\n",
 	      out);
 	for (uint32_t i = 0; i < n; i++)
 		csv_row_print(out, r, &g[i]);

@@ -15,7 +15,8 @@ struct inspected;
 
 /*
  * Inspects a file. 0 or -errno. Fills *in, whose interpreter, search path and needed libraries are
- * followed; *in may stay empty for a file that was already inspected. predict_libraries releases it.
+ * followed; *in may stay empty for a file that was already inspected. predict_libraries releases
+ * it.
  */
 typedef int predict_visit_fn(void *ctx, const char *path, struct inspected *in);
 

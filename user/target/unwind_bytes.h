@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Reads the numbers of unwind tables and of their expressions (DWARF 4, 7.6), never past their end. */
+/*
+ * Reads the numbers of unwind tables and of their expressions (DWARF 4, 7.6), never past their end.
+ */
 #ifndef POV_TARGET_UNWIND_BYTES_H
 #define POV_TARGET_UNWIND_BYTES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Where ranks computed, as folded stacks: "rank 0;app;main;work;app.c:17 42". flamegraph.pl, inferno
- * and speedscope read them. A count is a number of samples, each of which stands for
+ * Where ranks computed, as folded stacks: "rank 0;app;main;work;app.c:17 42". flamegraph.pl,
+ * inferno and speedscope read them. A count is a number of samples, each of which stands for
  * 1/POV_SAMPLES_HZ s on a CPU outside MPI. Frames are rank, thread, program, functions (a library
  * before the first of its own) and the innermost function's line. There are callers if they were
  * recorded (record --stacks).

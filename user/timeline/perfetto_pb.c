@@ -2,8 +2,8 @@
 /*
  * Perfetto's native format: a stream of TracePackets, one TrackEvent each, with interned names.
  * Times are BOOTTIME. Packets need not be in time order: the reader sorts them and keeps the file's
- * order at equal times. Identities: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c. Stacks:
- * perfetto_pb_samples.c.
+ * order at equal times. Identities: perfetto_pb_names.c. Scheduler events: perfetto_pb_sched.c.
+ * Stacks: perfetto_pb_samples.c.
  */
 #include <stdlib.h>
 #include <string.h>

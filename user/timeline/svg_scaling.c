@@ -258,17 +258,20 @@ static void head(struct plot *p)
 	const struct scaling_run *first = &p->s->run[0];
 
 	svg_put(&p->svg,
-		"<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' viewBox='0 0 %d %d' "
-		"role='graphics-document' aria-labelledby='title desc'>\n<title id='title'>Scaling of ",
+		"<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
+		"viewBox='0 0 %d %d' role='graphics-document' aria-labelledby='title desc'>\n"
+		"<title id='title'>Scaling of ",
 		WIDTH, HEIGHT, WIDTH, HEIGHT);
 	svg_put_text(&p->svg, first->program, NAME_CHARS);
 	svg_put(&p->svg,
 		"</title>\n<desc id='desc'>Efficiencies against the number of ranks; the lines' "
 		"ends have their names and last values.</desc>\n<style>\n"
-		"text{font-family:'Liberation Sans',Arial,Helvetica,sans-serif;font-size:12px;fill:#222}\n"
+		"text{font-family:'Liberation Sans',Arial,Helvetica,sans-serif;font-size:12px;"
+		"fill:#222}\n"
 		".h{font-size:15px;font-weight:bold}.n{font-size:11px;fill:#444}.e{text-anchor:end}"
 		".o{text-anchor:middle}\n"
-		"path{fill:none}.g{stroke:#ddd}.x{stroke:#222}.l{stroke:#999;stroke-width:.7px}\n</style>\n");
+		"path{fill:none}.g{stroke:#ddd}.x{stroke:#222}.l{stroke:#999;stroke-width:.7px}\n"
+		"</style>\n");
 	svg_put(&p->svg, "<rect width='%d' height='%d' style='fill:#fff'/>\n", WIDTH, HEIGHT);
 	svg_put(&p->svg, "<text class='h' x='12' y='24'>Scaling of ");
 	svg_put_text(&p->svg, first->program, NAME_CHARS);

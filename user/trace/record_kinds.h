@@ -57,8 +57,9 @@ struct record_kind {
 	const char *struct_name;
 	uint16_t fixed_bytes; /* of the struct, without its variable part */
 	uint16_t least_bytes; /* of the struct as it was at first: later members are appended */
-	const struct record_member *member; /* ends with a NULL name; ts and tid are common to all */
-	const struct record_flag *flag;	    /* ends with a NULL name */
+	/* ends with a NULL name; ts and tid are common to all */
+	const struct record_member *member;
+	const struct record_flag *flag; /* ends with a NULL name */
 };
 
 extern const struct record_kind record_kinds[256]; /* by enum pov_kind */

@@ -77,7 +77,9 @@ static const char *parts_conflict(const struct join_part *a, const struct join_p
 	return share_job(a->trace, b->trace) ? NULL : "belong to different jobs on one host";
 }
 
-/* Checks by times and jobs that recordings of one host belong to one run. 0 or -EINVAL (printed). */
+/*
+ * Checks by times and jobs that recordings of one host belong to one run. 0 or -EINVAL (printed).
+ */
 static int join_runs_check(const struct trace_joined *j)
 {
 	for (size_t i = 0; i < j->cnt; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Runs a command with an empty entry and return probe on each function named: the floor that a tracer
- * can be measured against. The probes sit where povtrace would put them, so that both pay the kernel the
- * same price.
+ * Runs a command with an empty entry and return probe on each function named: the floor that a
+ * tracer can be measured against. The probes sit where povtrace would put them, so that both pay
+ * the kernel the same price.
  *
  * Usage: empty_probe LIBRARY FUNCTION[,FUNCTION…] COMMAND [ARGUMENT…]
  */

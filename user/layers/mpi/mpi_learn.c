@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Learns from calls for later ones: the sizes of derived datatypes from their constructors, groups of
- * processes, and windows (mpi_learn_comm.c: communicators). A size that cannot be computed exactly is
- * not learned.
+ * Learns from calls for later ones: the sizes of derived datatypes from their constructors, groups
+ * of processes, and windows (mpi_learn_comm.c: communicators). A size that cannot be computed
+ * exactly is not learned.
  */
 #include <string.h>
 

@@ -22,7 +22,7 @@
 #include "lib/person.h"
 #include "record/launch/launch_env.h"
 
-/* ---- the plan: what a launch needs beforehand, with the rights of the user who will run it ---- */
+/* ---- the plan: what a launch needs beforehand, with the rights of its user ---- */
 
 static int program_check(const char *path)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The library in recorded processes that records their calls: where it is, and the setup that all
- * processes share, and the threads that record their own calls. preload_requests.c answers processes.
+ * processes share, and the threads that record their own calls. preload_requests.c answers
+ * processes.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -49,7 +49,7 @@ struct preload {
 
 /* ---- preload.c ---- */
 
-/* Reads the records of a process's threads. True if a ring was so full that it must be read soon. */
+/* Reads the records of a process's threads. True: a ring is so full that it is read again soon. */
 bool preload_pool_read(struct preload *p, struct preload_pool *pool);
 /* Frees a process's pool, whose counts are kept. */
 void preload_pool_end(struct preload *p, struct preload_pool *pool);

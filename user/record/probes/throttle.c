@@ -339,8 +339,8 @@ static void throttled_text(const struct session *s, char *out, size_t bytes)
 	snprintf(
 		out, bytes,
 		"because of --max-overhead %g not every call of %s was recorded: tracing took %.0f "
-		"%% of %s %d's time; `povtrace report` shows since when; --max-overhead off records "
-		"every call",
+		"%% of %s %d's time; `povtrace report` shows since when; --max-overhead off "
+		"records every call",
 		s->opt->max_overhead_pct, names, m->worst_pct, rank >= 0 ? "rank" : "process",
 		rank >= 0 ? rank : (int)m->worst_tgid);
 }

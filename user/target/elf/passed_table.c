@@ -61,7 +61,7 @@ struct state {
 /* An address, or an offset from a loaded pointer. */
 struct place {
 	uint64_t at;
-	/* a constant has been added; no other is, because a loop that adds one would never settle */
+	/* a constant has been added; no second one, or a loop that adds one would never settle */
 	bool moved;
 };
 

@@ -25,7 +25,7 @@
 #include "target/helper/helper_service.h"
 #include "target/probes/links.h"
 
-/* ---- messages between the collector and its helper: JSON, one object a packet, with descriptors ---- */
+/* ---- messages to the helper: JSON, one object a packet, with descriptors ---- */
 
 int helper_message_send(int sock, const json_t *message, const int *fds, size_t fd_cnt)
 {

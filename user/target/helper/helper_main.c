@@ -12,8 +12,8 @@
  *   {done: true, …}
  *	the request is answered. "process" adds {process: {…}}. "map" and "path" add {dev, ino,
  *	stamp} of the file, or {error}. "attach" adds the same, or {dev, ino, stamp, sites: their
- *	number, failed: [function], refused}. "functions" adds {elsewhere: number}. "handed_ops" adds
- *	{left_bytes: memory that was too much to search}.
+ *	number, failed: [function], refused}. "functions" adds {elsewhere: number}. "handed_ops"
+ *	adds {left_bytes: memory that was too much to search}.
  */
 
 #include <errno.h>

@@ -37,8 +37,9 @@ struct x86_part { /* its steps */
 struct x86_body {
 	const struct elf_file *f;
 	const struct elf_symbol *sym;
-	struct x86_range range[X86_PARTS_MAX]; /* the part of the function's own symbol comes first */
-	struct x86_part part[X86_PARTS_MAX];   /* the same parts */
+	/* the part of the function's own symbol comes first */
+	struct x86_range range[X86_PARTS_MAX];
+	struct x86_part part[X86_PARTS_MAX]; /* the same parts */
 	size_t part_cnt;
 	struct x86_step *step; /* sorted by part, then by address */
 	uint32_t cnt, room;

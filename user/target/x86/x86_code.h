@@ -104,9 +104,9 @@ unsigned int x86_written(const struct x86_insn *insn);
 enum kernel_does x86_kernel_does(const struct x86_insn *insn);
 
 /*
- * Proves that a function's first bytes are entered only at its start. Returns NULL if no code of the
- * function, including its parts elsewhere, can jump to its bytes 1 to skip. Else a constant text:
- * why this is not certain. Method and assumption: kmod-docs/PROBES.md.
+ * Proves that a function's first bytes are entered only at its start. Returns NULL if no code of
+ * the function, including its parts elsewhere, can jump to its bytes 1 to skip. Else a constant
+ * text: why this is not certain. Method and assumption: kmod-docs/PROBES.md.
  */
 const char *x86_flow_objection(const struct elf_file *f, const struct elf_symbol *sym,
 			       uint64_t skip);
