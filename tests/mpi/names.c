@@ -16,7 +16,9 @@ int MPI_Isendrecv_replace(void *buf, int cnt, MPI_Datatype type, int dest, int s
 			  int rtag, MPI_Comm comm, MPI_Request *req);
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
 			       MPI_Errhandler handler, MPI_Comm *comm);
+#if MPI_VERSION * 100 + MPI_SUBVERSION < 401
 int MPI_Status_get_error(const MPI_Status *status, int *error);
+#endif
 
 static const char *file_of(void *fn)
 {
