@@ -11,13 +11,13 @@
 
 #pragma weak MPI_Isendrecv_replace
 #pragma weak MPI_Comm_create_from_group
-#pragma weak MPI_Status_get_error
+#pragma weak MPI_Abi_get_version
 int MPI_Isendrecv_replace(void *buf, int cnt, MPI_Datatype type, int dest, int stag, int source,
 			  int rtag, MPI_Comm comm, MPI_Request *req);
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
 			       MPI_Errhandler handler, MPI_Comm *comm);
-#if MPI_VERSION * 100 + MPI_SUBVERSION < 401
-int MPI_Status_get_error(const MPI_Status *status, int *error);
+#if MPI_VERSION < 5
+int MPI_Abi_get_version(int *major, int *minor);
 #endif
 
 static const char *file_of(void *fn)
@@ -48,9 +48,9 @@ static void names_print(void)
 /* The program's address of a library function must be that in the library. */
 static void weak_print(void)
 {
-	printf("weak: MPI_Isendrecv_replace %d, MPI_Comm_create_from_group %d, MPI_Status_get_error %d\n",
+	printf("weak: MPI_Isendrecv_replace %d, MPI_Comm_create_from_group %d, MPI_Abi_get_version %d\n",
 	       MPI_Isendrecv_replace != NULL, MPI_Comm_create_from_group != NULL,
-	       MPI_Status_get_error != NULL);
+	       MPI_Abi_get_version != NULL);
 	printf("MPI_Init in %s, PMPI_Init in %s\n", file_of((void *)MPI_Init),
 	       file_of((void *)PMPI_Init));
 }
