@@ -306,6 +306,33 @@ writes() { # BYTES
 	"$POVTRACE" report --times --findings none.pov | no 'file I/O\|file calls'
 }
 
+# Rank 1 is 4 ms late to the first of two Allreduces of that many bytes, which take 6 ms each.
+reduces() { # BYTES
+	job <<-E
+		$(call 6 100 2000 10000 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000")
+		$(call 6 200 6000 6000 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000")
+		$(call 6 100 13000 6000 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000")
+		$(call 6 200 13000 6000 "0x7f00,0x7f10,$1,0x4c000101,0x58000003,0x44000000")
+		$(barrier 100 20000 100)
+		$(barrier 200 20000 100)
+		$(finalize 21000)
+	E
+}
+
+@test "a cause names the calls that took time while nobody was late, with what they moved" {
+	local reason='.reasons[] | select(.kind == "transfer")'
+	reduces 1048576 | trace large
+	"$POVTRACE" report --json large.pov | jq -c "$reason | .mostly_in" >got
+	echo '{"function":"MPI_Allreduce","file":null,"line":null,"calls":4,"ns":24000000,"bytes":4194304}' >wanted
+	same_as wanted got
+	"$POVTRACE" report --json large.pov | jq -r "$reason | .evidence, .action" >got
+	printf '%s\n' 'Rank 0 was in such calls for 12 ms (all ranks: 24 ms). 99 % of it was in MPI_Allreduce: 4 calls of 6.0 ms and 1 MiB on average.' \
+		'Send less by MPI_Allreduce, or compute meanwhile (nonblocking calls).' >wanted
+	same_as wanted got
+	reduces 8 | trace small
+	"$POVTRACE" report --json small.pov | jq -r "$reason | .action" | grep -x 'Call MPI_Allreduce less often, with more data each time.'
+}
+
 # process RANK PID STDOUT: the rank again, with where its standard output leads.
 process() {
 	echo "{\"type\":\"process\",\"ts_ns\":1200000,\"pid\":$2,\"ppid\":50,\"exe\":\"/home/u/app\",\"cmdline\":[\"./app\"],\"rank\":$1,\"size\":2,\"job\":\"j\",\"launcher\":\"hydra\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}],\"stdout\":\"$3\"}"

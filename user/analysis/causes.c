@@ -228,16 +228,16 @@ static void states_add(struct causes *a, const struct model_thread *t, uint64_t 
 		       uint64_t to_ns, struct state_times *out)
 {
 	const struct model_thread *holder;
-	enum thread_state s;
+	struct causes_part part = {.thread = t, .to_ns = from_ns};
 
-	for (uint64_t until_ns; from_ns < to_ns; from_ns = until_ns) {
-		until_ns = to_ns;
-		s = line_state(a, t, from_ns, &until_ns, &holder);
-		out->ns[s] += until_ns - from_ns;
-		if (a->waited)
-			a->waited(a->waited_ctx, t, from_ns, until_ns, s);
-		if (s == THREAD_RUNNABLE)
-			held_add(&a->held, t, holder, until_ns - from_ns);
+	while (part.to_ns < to_ns) {
+		part.from_ns = part.to_ns;
+		part.to_ns = to_ns;
+		part.state = line_state(a, t, part.from_ns, &part.to_ns, &holder);
+		out->ns[part.state] += part.to_ns - part.from_ns;
+		observers_notify(&a->parts, &part);
+		if (part.state == THREAD_RUNNABLE)
+			held_add(&a->held, t, holder, part.to_ns - part.from_ns);
 	}
 }
 

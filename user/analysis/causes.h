@@ -96,6 +96,13 @@ struct cause {
 	struct cause_place most_in, most_before;
 };
 
+/* What a thread did in a part of a wait for a late process. */
+struct causes_part {
+	const struct model_thread *thread;
+	uint64_t from_ns, to_ns;
+	enum thread_state state;
+};
+
 /*
  * States of a process's threads in calls of the top layer, and in the part of these in which others
  * were late.
@@ -132,11 +139,8 @@ struct causes {
 	 * see held_add: who had the core while a thread without one was waiting for others anyway
 	 */
 	struct map held;
-	/* The caller's, or NULL: called with what a thread did in each part of a wait. */
-	void (*waited)(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-		       enum thread_state s);
-	void *waited_ctx;
-	uint64_t walks; /* number of waits that were followed */
+	struct observers parts; /* events: struct causes_part, in any order of time */
+	uint64_t walks;		/* number of waits that were followed */
 	/* waits that became known after others that may lead through them had been followed */
 	uint64_t told_late;
 };

@@ -26,6 +26,7 @@ void findings_init(struct findings *f)
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
 	app_time_init(&f->app, &f->holders);
+	call_places_init(&f->places, &f->app.windows, &f->causes);
 	untraced_init(&f->untraced, &f->app, &f->late, &f->arrivals, &f->holders);
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds, &f->late);
@@ -65,6 +66,7 @@ void findings_release(struct findings *f)
 	passive_release(&f->passive);
 	epochs_release(&f->epochs);
 	causes_release(&f->causes);
+	call_places_release(&f->places);
 	any_source_release(&f->any_source);
 	unexpecteds_release(&f->unexpecteds);
 	free(f->root);
@@ -95,6 +97,7 @@ uint32_t findings_sinks(struct findings *f, const struct model_sink **sinks)
 		&f->locks.sink,	       &f->passive.sink,  &f->causes.sink,     &f->contests.sink,
 		&f->demand.sink,       &f->allotted.sink, &f->migrations.sink, &f->storms.sink,
 		&f->volumes.sink,      &f->file_io.sink,  &f->samples.sink,    &f->sleeps.sink,
+		&f->places.sink,
 	};
 
 	_Static_assert(sizeof(all) / sizeof(all[0]) <= FINDING_SINKS_MAX,

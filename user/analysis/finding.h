@@ -11,6 +11,7 @@
 #include "analysis/advice.h"
 #include "analysis/app_time.h"
 #include "analysis/arrivals.h"
+#include "analysis/call_places.h"
 #include "analysis/causes.h"
 #include "analysis/contests.h"
 #include "analysis/demand.h"
@@ -79,6 +80,7 @@ struct findings {
 	struct passive passive;
 	struct untraced untraced;
 	struct causes causes;
+	struct call_places places;
 	struct any_source any_source;
 	struct unexpecteds unexpecteds;
 	struct cause *root, *direct[CAUSE_WAITS]; /* causes_list of the maps of causes; owned */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "abi/event.h"
+#include "analysis/causes.h"
 #include "lib/log.h"
 #include "lib/table.h"
 
@@ -401,16 +402,17 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	}
 }
 
-void moment_bands_waited(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-			 enum thread_state s)
+void moment_bands_waited(void *ctx, const void *event)
 {
+	const struct causes_part *w = event;
 	struct moment_bands *mb = ctx;
-	struct moment_band *b = moment_band_of(mb, t);
+	struct moment_band *b = moment_band_of(mb, w->thread);
 
 	if (b)
-		cells_spread(mb, b, from_ns, to_ns, to_ns - from_ns,
-			     s == THREAD_RUNNABLE ? offsetof(struct moment_cell, late_no_core_ns) :
-						    offsetof(struct moment_cell, late_ns));
+		cells_spread(mb, b, w->from_ns, w->to_ns, w->to_ns - w->from_ns,
+			     w->state == THREAD_RUNNABLE ?
+				     offsetof(struct moment_cell, late_no_core_ns) :
+				     offsetof(struct moment_cell, late_ns));
 }
 
 /* ---- the end ---- */

@@ -96,12 +96,8 @@ void moment_bands_init(struct moment_bands *mb, const struct model *m, const str
 /* Sets the stretch, which must have at least one nanosecond per column. Call before the replay. */
 void moment_bands_stretch(struct moment_bands *mb, uint64_t from_ns, uint64_t to_ns,
 			  uint32_t columns);
-/*
- * Callback for causes.waited, with the bands as ctx: what a thread did in a part of a wait for a
- * late rank. Calls may come in any order of time.
- */
-void moment_bands_waited(void *ctx, const struct model_thread *t, uint64_t from_ns, uint64_t to_ns,
-			 enum thread_state s);
+/* Observer of causes.parts, with the bands as ctx. */
+void moment_bands_waited(void *ctx, const void *event);
 /* Completes all cells. Call after the replay. */
 void moment_bands_finish(struct moment_bands *mb);
 void moment_bands_release(struct moment_bands *mb);

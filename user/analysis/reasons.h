@@ -77,6 +77,12 @@ struct reason {
 	double share_ns;
 	enum reason_gain known;
 	uint64_t low_ns, high_ns; /* see enum reason_gain */
+	/*
+	 * REASON_TRANSFER, REASON_MPI_WORK, REASON_FILE_IO: the calls that took most, and the name
+	 * of their site; NULL: unknown
+	 */
+	const struct call_place *calls;
+	const struct site_name *calls_from;
 	/* REASON_COMPUTED: where the rank that its evidence names computed most; or no name */
 	struct samples_function in;
 	enum sleep_kind slept; /* REASON_SLEPT: why the rank that its evidence names slept most */

@@ -45,6 +45,8 @@ struct said {
 	struct reason *r;
 };
 
+/* Adds to the words of a reason which calls took the time, and what helps against that. */
+void reason_calls_words(const struct said *s);
 /* Make title, evidence and action of a reason: cores; one late rank, or several; sleep. */
 void reason_held_words(const struct said *s);
 void reason_computed_one_words(const struct said *s);
@@ -66,6 +68,11 @@ char *reason_advice(const struct said *s, const char *kind, uint32_t process);
 char *words_round(char *text, uint64_t ns);
 /* "rank 3"; "`bystander` (pid 2745)" */
 char *words_who(const struct said *s, char *text, uint32_t process);
+/*
+ * "MPI_Recv, app.c:21" with ", " and "" around the place; "MPI_Recv in app+0x1f"; "MPI_Recv"
+ */
+char *words_call(const struct said *s, char *text, const struct cause_place *in, const char *before,
+		 const char *after);
 /* " (MPI_Recv, app.c:21)": call in which ranks waited most; nothing if unknown */
 char *words_waited_in(const struct said *s, char *text);
 /* "MPI_Send (app.c:17)", after before: call that ended most waiting; nothing if unknown */

@@ -93,6 +93,26 @@ static void function_json(struct json_out *j, const struct samples_function *in)
 	json_out_object_end(j);
 }
 
+/* "mostly_in"; null if unknown */
+static void calls_json(struct json_out *j, const struct reason *r)
+{
+	const struct site_name *from = r->calls_from;
+
+	json_out_key(j, "mostly_in");
+	if (!r->calls) {
+		json_out_null(j);
+		return;
+	}
+	json_out_object_begin(j);
+	json_out_key_string(j, "function", r->calls->at.func->name);
+	json_out_key_string(j, "file", from ? from->file : NULL);
+	json_out_known_uint(j, "line", from && from->file, from ? from->line : 0);
+	json_out_key_uint(j, "calls", r->calls->calls);
+	json_out_key_uint(j, "ns", call_place_own_ns(r->calls));
+	json_out_known_uint(j, "bytes", r->calls->sized == r->calls->calls, r->calls->bytes);
+	json_out_object_end(j);
+}
+
 /* "programs": those that share the reason; none: one program is to blame */
 static void programs_json(struct json_out *j, const struct model *m, const struct reason *reason)
 {
@@ -134,6 +154,9 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 		function_json(j, &reason->in);
 	if (reason->kind == REASON_SLEPT)
 		json_out_key_string(j, "slept_mostly", sleep_names[reason->slept]);
+	if (reason->kind == REASON_TRANSFER || reason->kind == REASON_MPI_WORK ||
+	    reason->kind == REASON_FILE_IO)
+		calls_json(j, reason);
 	json_out_key_string(j, "text", reason->title);
 	json_out_key_string(j, "evidence", reason->evidence);
 	json_out_key_string(j, "action", reason->action);

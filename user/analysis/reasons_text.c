@@ -47,89 +47,6 @@ static const struct {
 	[REASON_UNKNOWN] = {"Unknown", "did for ", "ranks that did something unknown", NULL},
 };
 
-/* Polls that found nothing, of the account's ranks. */
-struct polling {
-	uint64_t ns, polls;
-};
-
-static struct polling polling_sum(const struct said *s)
-{
-	struct polling sum = {0};
-
-	for (uint32_t i = 0; i < s->a->nrank; i++) {
-		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
-
-		sum.ns += t->polling_ns;
-		sum.polls += t->polls;
-	}
-	return sum;
-}
-
-/*
- * True if polls are most of the time in calls with nobody late, even if all waiting for late ranks
- * was in polls, too.
- */
-static bool is_mostly_polling(const struct said *s, const struct polling *polling)
-{
-	return s->r->kind == REASON_TRANSFER &&
-	       polling->ns > s->a->sum.ns[ACCOUNT_WAITING] + s->r->own_ns / 2;
-}
-
-static void polling_words(const struct said *s)
-{
-	struct polling polling = polling_sum(s);
-
-	if (!is_mostly_polling(s, &polling))
-		return;
-	free(s->r->title);
-	free(s->r->action);
-	s->r->title = xstrdup("Ranks poll for messages, and nobody is known to be late");
-	s->r->evidence = words(words_count(words(s->r->evidence, " Most of it was polling: "),
-					   polling.polls, "poll", "polls"),
-			       " found nothing.");
-	s->r->action = xstrdup("See which functions polled, and what for: povtrace report "
-			       "--functions --messages.");
-}
-
-/* True if a storm's sending calls took so much that sending and receiving it took most. */
-static bool is_storm(const struct said *s, const struct storm *storm)
-{
-	return storm && 3 * storm->ns >= s->r->own_ns;
-}
-
-static void storm_words(const struct said *s)
-{
-	const struct storm *storm = storm_most(s->f);
-	char *text;
-
-	if (s->r->kind != REASON_TRANSFER || !is_storm(s, storm))
-		return;
-	free(s->r->action);
-	text = reason_sentence(words_storm(s->f, xstrdup(""), storm));
-	s->r->evidence = words(s->r->evidence, " %s", text);
-	free(text);
-	s->r->action = reason_sentence(advice_storm());
-}
-
-/* Transfers that computation could have hidden, if they are a large part: their own evidence. */
-static void overlap_words_add(const struct said *s)
-{
-	const struct finding *found = NULL;
-	char *text;
-
-	for (uint32_t i = 0; i < s->f->n && !found; i++)
-		found = strcmp(s->f->finding[i].kind, "no_overlap") ? NULL : &s->f->finding[i];
-	if (s->r->kind != REASON_TRANSFER || !found || 3 * found->cost_ns < s->r->own_ns)
-		return;
-	text = reason_sentence(xstrdup(found->text));
-	s->r->evidence = words(s->r->evidence, " %s", text);
-	free(text);
-	if (!found->advice)
-		return;
-	free(s->r->action);
-	s->r->action = reason_sentence(xstrdup(found->advice));
-}
-
 /* What helps depends on what took most: recording calls or switches, or the collector. */
 static void tracing_words(const struct said *s)
 {
@@ -183,9 +100,7 @@ static void plain_words(const struct said *s)
 	}
 	s->r->evidence = reason_sentence(text);
 	s->r->action = plain[r->kind].action ? xstrdup(plain[r->kind].action) : NULL;
-	polling_words(s);
-	storm_words(s);
-	overlap_words_add(s);
+	reason_calls_words(s);
 	tracing_words(s);
 }
 
@@ -241,11 +156,8 @@ char *words_who(const struct said *s, char *text, uint32_t process)
 	return text;
 }
 
-/*
- * "MPI_Recv, app.c:21" with ", " and "" around the place; "MPI_Recv in app+0x1f"; "MPI_Recv"
- */
-static char *words_call(const struct said *s, char *text, const struct cause_place *in,
-			const char *before, const char *after)
+char *words_call(const struct said *s, char *text, const struct cause_place *in, const char *before,
+		 const char *after)
 {
 	const struct site_name *name = in->site.module ? sites_find(s->f->sites, &in->site) : NULL;
 	char *place;

@@ -64,8 +64,7 @@ static uint32_t waits_init(struct map_waits *w, struct moment_bands *bands,
 	locks_init(&w->locks, &w->epochs);
 	passive_init(&w->passive, &w->epochs);
 	causes_init(&w->causes, &w->late, &w->arrivals, &w->epochs, &w->holders);
-	w->causes.waited = moment_bands_waited;
-	w->causes.waited_ctx = bands;
+	observers_add(&w->causes.parts, moment_bands_waited, bands);
 	memcpy(sinks, own, sizeof(own));
 	return sizeof(own) / sizeof(own[0]);
 }

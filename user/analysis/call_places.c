@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/* See call_places.h. A wait may become known before its call has ended, or later. */
+#include "analysis/call_places.h"
+
+#include <stdlib.h>
+
+#include "analysis/causes_line.h"
+#include "lib/log.h"
+#include "lib/table.h"
+
+#define PLACES_MAX 65536 /* code that is made at run time may call from anywhere */
+
+static enum call_work work_of(const struct func_info *func)
+{
+	return func->file_io ? CALL_FILE_IO : func->waits ? CALL_WAITS : CALL_WORKS;
+}
+
+/* NULL: there are too many places. */
+static struct call_place *place_of(struct call_places *a, const struct func_info *func,
+				   const struct model_site *site)
+{
+	struct map *places = &a->at[work_of(func)];
+	/* Processes have modules of their own: a file's offset is the same for all. */
+	uint64_t key = (uint64_t)func->id << 48 ^ (site->module ? site->offset : site->address);
+	struct call_place *p;
+
+	if (places->cnt >= PLACES_MAX)
+		return map_get(places, key);
+	p = map_make(places, key, sizeof(*p));
+	p->at = (struct cause_place){func, *site};
+	return p;
+}
+
+static uint64_t with_core_ns(const struct state_times *t)
+{
+	return t->ns[THREAD_RUNNING] + t->ns[THREAD_BLOCKED] + t->ns[THREAD_UNKNOWN];
+}
+
+static void bytes_add(struct call_place *p, const struct call_roles *r)
+{
+	int64_t bytes = r->sends ? r->send_bytes : r->recv_bytes;
+
+	if ((!r->sends && !r->receives) || bytes == BYTES_UNKNOWN)
+		return;
+	p->bytes += (uint64_t)bytes;
+	p->sized++;
+}
+
+static void on_call(void *ctx, const struct model_call *c)
+{
+	struct call_places *a = ctx;
+	uint64_t *waited_ns;
+	struct call_place *p;
+
+	if (c->nested || !func_is_top(c->func) || !c->thread->proc->is_rank)
+		return;
+	waited_ns = table_row(a->waited_ns, a->nthread, c->thread->idx);
+	/* the account has a class of its own for open calls */
+	p = !c->open && windows_has(a->windows, c->thread->proc, c->begin_ns) ?
+		    place_of(a, c->func, &c->site) :
+		    NULL;
+	if (p) {
+		p->ns += with_core_ns(&c->split);
+		if (c->polled_since_ns != c->begin_ns)
+			p->ns += with_core_ns(&a->causes->thread[c->thread->idx].polled);
+		p->waited_ns += *waited_ns;
+		p->calls++;
+		bytes_add(p, &c->view->roles);
+	}
+	*waited_ns = 0;
+}
+
+/* A part of a wait for a late rank. */
+static void on_waited(void *ctx, const void *event)
+{
+	const struct causes_part *w = event;
+	struct call_places *a = ctx;
+	const struct line_entry *call;
+	struct call_place *p;
+	uint64_t *waited_ns;
+
+	if (w->state == THREAD_RUNNABLE)
+		return;
+	call = line_find(&a->causes->thread[w->thread->idx].line[LINE_CALLS], w->from_ns);
+	if (!call || !call->func || call->to_ns < w->to_ns) {
+		waited_ns = table_row(a->waited_ns, a->nthread, w->thread->idx);
+		*waited_ns += w->to_ns - w->from_ns;
+		return;
+	}
+	p = windows_has(a->windows, w->thread->proc, call->from_ns) ?
+		    place_of(a, call->func, &call->site) :
+		    NULL;
+	if (p)
+		p->waited_ns += w->to_ns - w->from_ns;
+}
+
+void call_places_init(struct call_places *a, const struct windows *windows, struct causes *causes)
+{
+	*a = (struct call_places){
+		.sink = {.ctx = a, .call = on_call},
+		.windows = windows,
+		.causes = causes,
+	};
+	observers_add(&causes->parts, on_waited, a);
+}
+
+void call_places_release(struct call_places *a)
+{
+	for (int kind = 0; kind < CALL_WORK_KINDS; kind++)
+		map_free(&a->at[kind], free);
+	free(a->waited_ns);
+}
+
+uint64_t call_place_own_ns(const struct call_place *p)
+{
+	return u64_minus(p->ns, p->waited_ns);
+}
+
+const struct call_place *call_places_most(const struct call_places *a, enum call_work kind,
+					  uint64_t *of_ns)
+{
+	const struct call_place *p, *most = NULL;
+
+	*of_ns = 0;
+	for (size_t at = 0; (p = map_next(&a->at[kind], &at, NULL));) {
+		*of_ns += call_place_own_ns(p);
+		if (call_place_own_ns(p) > (most ? call_place_own_ns(most) : 0))
+			most = p;
+	}
+	return most;
+}

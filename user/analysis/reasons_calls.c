@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+/*
+ * Writes which calls took time while nobody was known to be late: the call site that took most,
+ * polls, storms of small messages, or transfers that computation could have hidden.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/reasons_internal.h"
+#include "lib/human.h"
+#include "lib/log.h"
+
+#define LARGE_BYTES 65536 /* the network's rate, not its latency, determines how long these take */
+#define MOSTLY 0.2	  /* a call with less of the time is not worth a name */
+
+/* The call that took most of the time; NULL: none took much. */
+static const struct call_place *place_find(const struct said *s, uint64_t *of_ns)
+{
+	enum call_work kind = s->r->kind == REASON_TRANSFER ? CALL_WAITS :
+			      s->r->kind == REASON_FILE_IO  ? CALL_FILE_IO :
+							      CALL_WORKS;
+	const struct call_place *p = call_places_most(&s->f->places, kind, of_ns);
+
+	return p && (double)call_place_own_ns(p) >= MOSTLY * (double)*of_ns ? p : NULL;
+}
+
+/* True if the calls' sizes are known. */
+static bool is_sized(const struct call_place *p)
+{
+	return p->sized == p->calls && p->bytes;
+}
+
+/* " 95 % of it was in MPI_Alltoall (app.c:9): 60 calls of 1.7 ms and 8.0 MiB." */
+static char *words_place(const struct said *s, char *text, const struct call_place *p,
+			 uint64_t of_ns)
+{
+	uint64_t own_ns = call_place_own_ns(p);
+	double pct = 100 * (double)own_ns / (double)of_ns;
+
+	if (pct > 99.5)
+		text = words(text, " It was all in ");
+	else
+		text = words(text, " %.0f %% of it was in ", pct);
+	text = words_call(s, text, &p->at, " (", ")");
+	text = words_count(words(text, ": "), p->calls, "call", "calls");
+	text = words_round(words(text, " of "), own_ns / p->calls);
+	if (is_sized(p))
+		text = words(text, " and %s", BYTES_TEXT(p->bytes / p->calls));
+	return words(text, "%s.", p->calls > 1 ? " on average" : "");
+}
+
+/* What helps against the time in calls of that kind; NULL: unknown. */
+static char *place_action(const struct said *s, const struct call_place *p)
+{
+	bool known = is_sized(p), large = known && p->bytes / p->calls >= LARGE_BYTES;
+	bool transfer = s->r->kind == REASON_TRANSFER;
+	const char *before = "call ", *after = NULL;
+
+	if (known && !large)
+		after = " less often, with more data each time";
+	else if (large && transfer) {
+		before = "send less by ";
+		after = ", or compute meanwhile (nonblocking calls)";
+	} else if (transfer && strcasestr(p->at.func->name, "barrier")) {
+		before = "check whether ";
+		after = " is needed";
+	} else if (s->r->kind == REASON_MPI_WORK && !known) {
+		after = " less often, for example once before a loop";
+	}
+	if (!after || (p->calls <= s->a->nrank && !large)) /* once is not often */
+		return NULL;
+	return reason_sentence(
+		words(words_call(s, xstrdup(before), &p->at, " (", ")"), "%s", after));
+}
+
+static void place_words(const struct said *s)
+{
+	uint64_t of_ns;
+	const struct call_place *p = place_find(s, &of_ns);
+	char *action;
+
+	if (!p)
+		return;
+	s->r->calls = p;
+	s->r->calls_from = p->at.site.module ? sites_find(s->f->sites, &p->at.site) : NULL;
+	s->r->evidence = words_place(s, s->r->evidence, p, of_ns);
+	action = place_action(s, p);
+	if (!action)
+		return;
+	free(s->r->action);
+	s->r->action = action;
+}
+
+/* ---- other evidence ---- */
+
+/* Polls that found nothing, of the account's ranks. */
+struct polling {
+	uint64_t ns, polls;
+};
+
+static struct polling polling_sum(const struct said *s)
+{
+	struct polling sum = {0};
+
+	for (uint32_t i = 0; i < s->a->nrank; i++) {
+		const struct app_thread *t = &s->f->app.thread[s->a->rank[i].thread];
+
+		sum.ns += t->polling_ns;
+		sum.polls += t->polls;
+	}
+	return sum;
+}
+
+/*
+ * True if polls are most of the time in calls with nobody late, even if all waiting for late ranks
+ * was in polls, too.
+ */
+static bool is_mostly_polling(const struct said *s, const struct polling *polling)
+{
+	return s->r->kind == REASON_TRANSFER &&
+	       polling->ns > s->a->sum.ns[ACCOUNT_WAITING] + s->r->own_ns / 2;
+}
+
+static bool polling_words(const struct said *s)
+{
+	struct polling polling = polling_sum(s);
+
+	if (!is_mostly_polling(s, &polling))
+		return false;
+	free(s->r->title);
+	free(s->r->action);
+	s->r->title = xstrdup("Ranks poll for messages, and nobody is known to be late");
+	s->r->evidence = words(words_count(words(s->r->evidence, " Most of it was polling: "),
+					   polling.polls, "poll", "polls"),
+			       " found nothing.");
+	s->r->action = xstrdup("See which functions polled, and what for: povtrace report "
+			       "--functions --messages.");
+	return true;
+}
+
+/* True if a storm's sending calls took so much that sending and receiving it took most. */
+static bool is_storm(const struct said *s, const struct storm *storm)
+{
+	return storm && 3 * storm->ns >= s->r->own_ns;
+}
+
+static bool storm_words(const struct said *s)
+{
+	const struct storm *storm = storm_most(s->f);
+	char *text;
+
+	if (s->r->kind != REASON_TRANSFER || !is_storm(s, storm))
+		return false;
+	free(s->r->action);
+	text = reason_sentence(words_storm(s->f, xstrdup(""), storm));
+	s->r->evidence = words(s->r->evidence, " %s", text);
+	free(text);
+	s->r->action = reason_sentence(advice_storm());
+	return true;
+}
+
+/* Transfers that computation could have hidden, if they are a large part: their own evidence. */
+static bool overlap_words_add(const struct said *s)
+{
+	const struct finding *found = NULL;
+	char *text;
+
+	for (uint32_t i = 0; i < s->f->n && !found; i++)
+		found = strcmp(s->f->finding[i].kind, "no_overlap") ? NULL : &s->f->finding[i];
+	if (s->r->kind != REASON_TRANSFER || !found || 3 * found->cost_ns < s->r->own_ns)
+		return false;
+	text = reason_sentence(xstrdup(found->text));
+	s->r->evidence = words(s->r->evidence, " %s", text);
+	free(text);
+	if (!found->advice)
+		return true;
+	free(s->r->action);
+	s->r->action = reason_sentence(xstrdup(found->advice));
+	return true;
+}
+
+void reason_calls_words(const struct said *s)
+{
+	bool said = polling_words(s);
+
+	if (s->r->kind != REASON_TRANSFER && s->r->kind != REASON_MPI_WORK &&
+	    s->r->kind != REASON_FILE_IO)
+		return;
+	said |= storm_words(s);
+	said |= overlap_words_add(s);
+	if (!said)
+		place_words(s);
+}
