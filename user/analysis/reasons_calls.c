@@ -49,25 +49,36 @@ static char *words_place(const struct said *s, char *text, const struct call_pla
 	return words(text, "%s.", p->calls > 1 ? " on average" : "");
 }
 
+/* True if the function makes or frees something that a program can keep. */
+static bool is_setup(const struct func_info *func)
+{
+	static const char *const groups[] = {"comm", "topo", "group", "attr", "info", "op", "io"};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(func->group, groups[i]))
+			return true;
+	return !strcmp(func->group, "type") && !strcasestr(func->name, "pack");
+}
+
 /* What helps against the time in calls of that kind; NULL: unknown. */
 static char *place_action(const struct said *s, const struct call_place *p)
 {
-	bool known = is_sized(p), large = known && p->bytes / p->calls >= LARGE_BYTES;
-	bool transfer = s->r->kind == REASON_TRANSFER;
+	bool large = is_sized(p) && p->bytes / p->calls >= LARGE_BYTES;
+	bool often = p->calls > s->a->nrank;
 	const char *before = "call ", *after = NULL;
 
-	if (known && !large)
-		after = " less often, with more data each time";
-	else if (large && transfer) {
+	if (large && s->r->kind == REASON_TRANSFER) {
 		before = "send less by ";
 		after = ", or compute meanwhile (nonblocking calls)";
-	} else if (transfer && strcasestr(p->at.func->name, "barrier")) {
+	} else if (often && is_sized(p) && !large) {
+		after = " less often, with more data each time";
+	} else if (often && is_setup(p->at.func)) {
+		after = " less often, for example once before a loop";
+	} else if (often && strcasestr(p->at.func->name, "barrier")) {
 		before = "check whether ";
 		after = " is needed";
-	} else if (s->r->kind == REASON_MPI_WORK && !known) {
-		after = " less often, for example once before a loop";
 	}
-	if (!after || (p->calls <= s->a->nrank && !large)) /* once is not often */
+	if (!after)
 		return NULL;
 	return reason_sentence(
 		words(words_call(s, xstrdup(before), &p->at, " (", ")"), "%s", after));
