@@ -47,7 +47,7 @@ endif
 .SUFFIXES:
 .SECONDARY:
 # What is preloaded knows x86-64 only; elsewhere commands are recorded by probes.
-PRELOAD := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(BUILD)/libpovtrace-preload.so)
+PRELOAD := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),$(BUILD)/libpovtrace-preload.so)
 all: $(BUILD)/povtrace $(BUILD)/povtrace-record $(BUILD)/povtrace-lines $(BUILD)/povtrace-mpi-t $(PRELOAD)
 
 # ---- flags ----

@@ -30,7 +30,7 @@ $(PLAIN)/clock_probe: tests/mpi/plain/clock_probe.c $(BUILD)/libpov.a
 # registers its parts in constructors, which a linker drops from an archive unless told otherwise.
 MPICH_A := $(firstword $(wildcard /usr/lib/*/libmpich.a /usr/lib/*/mpich/lib/libmpich.a))
 STATIC_BIN := $(if $(MPICH_A),build/mpi/mpich/p2p_static build/mpi/mpich/p2p_inside)
-MPICH_INC = $(filter -I%,$(shell mpicc.mpich -show))
+MPICH_INC = $(filter -I%,$(shell mpicc.mpich -show 2>/dev/null))
 
 build/mpi/mpich/p2p_static: tests/mpi/p2p.c tests/mpi/plain/no_udev.c tests/mpi/expect.h
 	$(say) CC $@
