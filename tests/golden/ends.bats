@@ -236,7 +236,7 @@ ended() {
 	exit ts=3000300000 tid=101 tgid=101 code=139 flags=process
 	END
 	"$POVTRACE" export run.pov -o run.json
-	[ "$(jq -c '[.traceEvents[] | select(.cat == "end") | [.name, .pid, .tid, .ts, .dur, .args.kind]]' run.json)" = '[["killed by SIGSEGV (signal 11)",101,101,2000200,0,"signal"]]' ]
+	[ "$(jq -c '[.traceEvents[] | select(.cat == "end") | [.name, .pid, .tid, .ts + 0, .dur + 0, .args.kind]]' run.json)" = '[["killed by SIGSEGV (signal 11)",101,101,2000200,0,"signal"]]' ]
 	jq -r '.traceEvents[] | select(.cat == "end") | .args.text' run.json | grep -q '^Rank 1 (pid 101) was killed by SIGSEGV'
 	"$POVTRACE" export run.pov -o run.pftrace
 	grep -qa 'killed by SIGSEGV (signal 11)' run.pftrace

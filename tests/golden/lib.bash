@@ -96,14 +96,15 @@ completes() {
 		echo "${COMPREPLY[*]-}"' - "$@"
 }
 
-# A line for each object of the JSON on stdin: its path, and its members that are plain.
+# A line for each object of the JSON on stdin: its path, and its members that are plain. jq 1.7 keeps the digits of numbers that nothing is
+# added to.
 rows() {
 	jq -r 'def plain: type | . != "object" and . != "array";
 		def flat: plain or (type == "array" and all(.[]; plain));
 		def rows($path):
 			if type == "object" then "\($path) \(with_entries(select(.value | flat)) | tojson)" else empty end,
 			(to_entries[] | select(.value | flat | not) | .key as $key | .value | rows("\($path)/\($key)"));
-		rows("")'
+		(.. | numbers) += 0 | rows("")'
 }
 
 # A line for each packet of the decoded protobuf on stdin, with strings in place of the numbers under which they are interned.

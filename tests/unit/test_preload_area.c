@@ -48,15 +48,26 @@ static uint64_t spare;
 
 #define RING POV_PRELOAD_RING_LEAST
 
+#define SLOT 1 /* not the first, which has other rings */
+
+static char *pool_of(void)
+{
+	return (char *)a->mem - SLOT * POV_PRELOAD_SLOT_BYTES;
+}
+
 static void area_drop(void)
 {
 	if (area.mem)
-		munmap(area.mem, POV_PRELOAD_SLOT_BYTES);
+		munmap(pool_of(), POV_PRELOAD_POOL_BYTES);
 	area = (struct thread_area){0};
 }
 
 static void area_renew(void)
 {
+	char *pool = mmap(NULL, POV_PRELOAD_POOL_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_true(pool != MAP_FAILED);
 	area_drop();
 	area = (struct thread_area){
 		.who = {.tgid = 10,
@@ -67,11 +78,10 @@ static void area_renew(void)
 			.cpus = 4,
 			.since_ns = kernel_now_ns() - 5000000000ull}, /* before all calls */
 		.threads = &threads,
-		.mem = mmap(NULL, POV_PRELOAD_SLOT_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		.mem = (struct pov_preload_area *)(pool + SLOT * POV_PRELOAD_SLOT_BYTES),
+		.slot = SLOT,
 		.spare = &spare,
 	};
-	assert_true((void *)area.mem != MAP_FAILED);
 	spare = POV_PRELOAD_RING_MORE + 4096;
 	thread_area_fill(a);
 	a->mem->owner = a->mem->state.tid = 11;
@@ -100,10 +110,9 @@ static int end(void **state)
 /* Writes a record as the library does (user/preload/call_record.c). */
 static void put(const void *rec, size_t bytes)
 {
-	char *ring = (char *)a->mem + pov_preload_ring_at(false, false, a->mem->ring);
+	char *ring = pool_of() + pov_preload_ring_at(SLOT, false, a->mem->ring);
 
-	memcpy(ring + a->mem->head % pov_preload_ring_bytes(false, false, a->mem->ring), rec,
-	       bytes);
+	memcpy(ring + a->mem->head % pov_preload_ring_bytes(SLOT, false, a->mem->ring), rec, bytes);
 	a->mem->head += bytes;
 }
 
