@@ -18,6 +18,12 @@ setup() {
 	[ "${lines[${#lines[@]} - 1]}" = "1..$cases" ]
 }
 
+@test "no sentence against its map" {
+	run tests/povbench/sentences
+	grep -v '^ok ' <<<"$output"
+	[ "$status" = 0 ]
+}
+
 # All 1000: tests/timing/povbench.test.
 @test "on disturbed machines nothing is told that is not so" {
 	run "$model" disturbed 60

@@ -194,18 +194,37 @@ static void line_run(char *line)
 	result_free(t.result);
 }
 
+/* Prints the sentence of a map; line: its points, as in a result file. */
+static void line_classify(const char *line)
+{
+	struct result_about about = {
+		.benchmark = "x", .group = "x", .kind = RESULT_MAP, .ranks = 2};
+	struct result *r = result_new(&about);
+	json_t *points = json_loads(line, 0, NULL), *point;
+	char *sentence;
+	size_t i;
+
+	json_array_foreach(points, i, point) result_point_read(r, json_incref(point));
+	sentence = classify_sentence(r);
+	puts(sentence);
+	free(sentence);
+	json_decref(points);
+	result_free(r);
+}
+
 int main(int argc, char **argv)
 {
+	bool classify = argc == 2 && !strcmp(argv[1], "sentences");
 	char *line = NULL;
 	size_t room = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "disturbed"))
 		return disturbed_run((unsigned int)strtoul(argv[2], NULL, 10)) != 0;
-	for (size_t i = 0; argc == 2 && benches[i]; i++)
+	for (size_t i = 0; argc == 2 && !classify && benches[i]; i++)
 		printf("%s:%s\n", benches[i]->name, benches[i]->alias ?: "");
-	while (argc == 1 && getline(&line, &room, stdin) > 0) {
+	while ((argc == 1 || classify) && getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		line_run(line);
+		classify ? line_classify(line) : line_run(line);
 	}
 	free(line);
 	return 0;
