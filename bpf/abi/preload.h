@@ -21,7 +21,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 11
+#define POV_PRELOAD_VERSION 12
 
 enum pov_preload_wish {
 	/*
@@ -31,8 +31,8 @@ enum pov_preload_wish {
 	 */
 	POV_PRELOAD_PLAN = 1,
 	/*
-	 * The process has mapped the pool's slots at `address`, one every `number` bytes; `missed`
-	 * functions could not be hooked. Sent on the same connection. The answer comes once those
+	 * The process has mapped the pool with `number` slots at `address`; `missed` functions
+	 * could not be hooked. Sent on the same connection. The answer comes once those
 	 * functions have probes.
 	 */
 	POV_PRELOAD_READY = 2,
@@ -158,12 +158,12 @@ enum pov_half_of {
 };
 
 /*
- * A process's pool has POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each calling
- * thread. A thread without a slot takes the one whose owner had the same thread pointer, as that
+ * A process's pool begins with POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each
+ * calling thread. A thread without a slot takes the one whose owner had the same thread pointer, as that
  * owner must be gone. Otherwise it takes a free slot.
  *
- * A slot begins with this struct, followed by rings, each larger than the one before. Its thread
- * writes to one ring. It moves to the next ring once its own is nearly full and the collector has
+ * A slot begins with this struct. It has rings, each larger than the one before
+ * (pov_preload_ring_at). Its thread writes to one ring. It moves to the next ring once its own is nearly full and the collector has
  * made the next. Byte n of the thread's stream lies in the last ring begun at or before n, at n
  * modulo the ring's size. A record that reaches past a ring's end continues in the room after it.
  */
@@ -215,55 +215,67 @@ enum pov_preload_world {
 #define POV_PRELOAD_BUSY 0xffffffffu
 #define POV_PRELOAD_AREA_BYTES 16384
 #define POV_PRELOAD_RING_LEAST (64u << 10) /* first ring of each slot but the first */
-#define POV_PRELOAD_RING_MORE (1u << 20)   /* its second ring */
-/* Rings of the first slot, which lie after all slots. */
+#define POV_PRELOAD_RING_MORE (1u << 20)   /* second ring of some slots */
+/* Rings of the first slot. */
 #define POV_PRELOAD_RING_FIRST (2u << 20)
 #define POV_PRELOAD_RING_SECOND (4u << 20)
 #define POV_PRELOAD_RING_THIRD (64u << 20)
 #define POV_PRELOAD_BEHIND 4096 /* room after a ring for the end of a record */
-#define POV_PRELOAD_SLOT_BYTES                                                     \
-	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_RING_MORE + \
-	 2 * POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_SLOT_BYTES \
+	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 1024
+#define POV_PRELOAD_SLOTS_MORE 128 /* the first slots, which have more rings than the smallest */
+/* Slots of a process with a small address space (ulimit -v), which maps nothing behind them. */
+#define POV_PRELOAD_SLOTS_FEW 48
 /*
- * At the pool's end there is a page that processes inherit that are forked and execute no program.
- * They count their calls here if they get no pool of their own.
+ * A page that processes inherit that are forked and execute no program. They count their calls here
+ * if they get no pool of their own.
  */
 struct pov_preload_forks {
 	pov_u64 lost;
 };
 #define POV_PRELOAD_FORKS_BYTES 4096
-#define POV_PRELOAD_FORKS_AT                                                            \
-	((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_RING_FIRST + \
-	 POV_PRELOAD_RING_SECOND + POV_PRELOAD_RING_THIRD + 3 * POV_PRELOAD_BEHIND)
-#define POV_PRELOAD_POOL_BYTES (POV_PRELOAD_FORKS_AT + POV_PRELOAD_FORKS_BYTES)
-/* Slots of a process with a small address space (ulimit -v); each has the smallest ring only. */
-#define POV_PRELOAD_SLOTS_FEW 48
-#define POV_PRELOAD_SLOT_BYTES_FEW \
-	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_FORKS_AT ((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES)
+/* The larger rings: first those of the first slot, then one of each other slot that has one. */
+#define POV_PRELOAD_FIRST_AT (POV_PRELOAD_FORKS_AT + POV_PRELOAD_FORKS_BYTES)
+#define POV_PRELOAD_MORE_AT                                                        \
+	(POV_PRELOAD_FIRST_AT + POV_PRELOAD_RING_FIRST + POV_PRELOAD_RING_SECOND + \
+	 POV_PRELOAD_RING_THIRD + 3 * POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_POOL_BYTES \
+	(POV_PRELOAD_MORE_AT + \
+	 (POV_PRELOAD_SLOTS_MORE - 1) * (POV_PRELOAD_RING_MORE + POV_PRELOAD_BEHIND))
 
-/* Size of a slot's ring in bytes, a power of two; 0: the slot has no such ring. */
-static inline pov_u32 pov_preload_ring_bytes(int first_slot, int few, pov_u32 ring)
+/*
+ * Size of a ring in bytes, a power of two; 0: the slot has no such ring. few: the process has
+ * POV_PRELOAD_SLOTS_FEW slots.
+ */
+static inline pov_u32 pov_preload_ring_bytes(pov_u32 slot, int few, pov_u32 ring)
 {
+	if (few || slot >= POV_PRELOAD_SLOTS_MORE)
+		return ring ? 0 : POV_PRELOAD_RING_LEAST;
 	switch (ring) {
 	case 0:
-		return first_slot && !few ? POV_PRELOAD_RING_FIRST : POV_PRELOAD_RING_LEAST;
+		return slot ? POV_PRELOAD_RING_LEAST : POV_PRELOAD_RING_FIRST;
 	case 1:
-		return few ? 0 : first_slot ? POV_PRELOAD_RING_SECOND : POV_PRELOAD_RING_MORE;
+		return slot ? POV_PRELOAD_RING_MORE : POV_PRELOAD_RING_SECOND;
 	case 2:
-		return first_slot && !few ? POV_PRELOAD_RING_THIRD : 0;
+		return slot ? 0 : POV_PRELOAD_RING_THIRD;
 	default:
 		return 0;
 	}
 }
-/* Offset of a ring from the start of its slot. */
-static inline pov_u64 pov_preload_ring_at(int first_slot, int few, pov_u32 ring)
+/* Offset of a ring from the start of the pool. */
+static inline pov_u64 pov_preload_ring_at(pov_u32 slot, int few, pov_u32 ring)
 {
-	pov_u64 at = first_slot && !few ? (pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES :
-					  POV_PRELOAD_AREA_BYTES;
+	pov_u64 at = POV_PRELOAD_FIRST_AT;
 
+	if (!ring && (slot || few))
+		return (pov_u64)slot * POV_PRELOAD_SLOT_BYTES + POV_PRELOAD_AREA_BYTES;
+	if (slot)
+		return POV_PRELOAD_MORE_AT +
+		       (slot - 1ull) * (POV_PRELOAD_RING_MORE + POV_PRELOAD_BEHIND);
 	while (ring--)
-		at += pov_preload_ring_bytes(first_slot, few, ring) + POV_PRELOAD_BEHIND;
+		at += pov_preload_ring_bytes(0, 0, ring) + POV_PRELOAD_BEHIND;
 	return at;
 }
 #define POV_PRELOAD_THREADS_MAX 65536 /* of all processes */

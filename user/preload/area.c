@@ -56,22 +56,23 @@ void area_begin(void)
 
 /* ---- slots ---- */
 
-static u32 slot_cnt, slot_bytes;
+static u32 slot_cnt;
 
 static struct pov_preload_area *slot_at(u32 i)
 {
-	return (struct pov_preload_area *)(pool + (u64)i * slot_bytes);
+	return (struct pov_preload_area *)(pool + (u64)i * POV_PRELOAD_SLOT_BYTES);
 }
 
 /* Makes a ring the current one. It may have records that are not read yet. */
 static bool ring_choose(u32 number)
 {
-	bool first = area == slot_at(0), few = slot_bytes != POV_PRELOAD_SLOT_BYTES;
-	u32 bytes = pov_preload_ring_bytes(first, few, number);
+	u32 slot = (u32)(((char *)area - pool) / POV_PRELOAD_SLOT_BYTES);
+	bool few = slot_cnt == POV_PRELOAD_SLOTS_FEW;
+	u32 bytes = pov_preload_ring_bytes(slot, few, number);
 
 	if (bytes)
 		ring = (struct ring){
-			.at = (u8 *)area + pov_preload_ring_at(first, few, number),
+			.at = (u8 *)pool + pov_preload_ring_at(slot, few, number),
 			.bytes = bytes,
 			.until = area->head,
 		};
@@ -154,11 +155,10 @@ static bool slot_claim(void)
 	return a;
 }
 
-void area_pool(void *p, u32 cnt, u32 bytes)
+void area_pool(void *p, u32 cnt)
 {
 	pool = p;
 	slot_cnt = cnt;
-	slot_bytes = bytes;
 	if (slot_claim())
 		record_calibrate();
 }
@@ -168,9 +168,9 @@ void area_forks(struct pov_preload_forks *page)
 	forks = page;
 }
 
-u64 area_pool_address(u32 *bytes)
+u64 area_pool_address(u32 *cnt)
 {
-	*bytes = slot_bytes;
+	*cnt = slot_cnt;
 	return (u64)pool;
 }
 

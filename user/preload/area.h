@@ -13,11 +13,11 @@ extern const u32 *area_same_process;
 
 /* Call this before anything else, in the process's first thread. */
 void area_begin(void);
-/* The process has got a pool with cnt slots, each of `bytes` bytes. */
-void area_pool(void *pool, u32 cnt, u32 bytes);
+/* The process has got a pool with cnt slots. */
+void area_pool(void *pool, u32 cnt);
 /* The process has mapped the pool's page for children; NULL: it could not. */
 void area_forks(struct pov_preload_forks *page);
-u64 area_pool_address(u32 *bytes);
+u64 area_pool_address(u32 *cnt);
 /*
  * The ring that the thread writes to. It is not in the area, so mistaken writes of the program
  * there cannot misdirect us.

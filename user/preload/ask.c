@@ -133,28 +133,9 @@ static void *memory_map(int fd, u64 bytes, int how)
 	return sys_failed(p) ? NULL : (void *)p;
 }
 
-/* Maps only the begin of each slot, up to the end of the smallest ring. */
-static void *few_map(int fd)
+static void *pool_map(int fd, u64 bytes)
 {
-	const u64 bytes = POV_PRELOAD_SLOT_BYTES_FEW;
-	long p = sys6(__NR_mmap, 0, POV_PRELOAD_SLOTS_FEW * bytes, PROT_NONE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (sys_failed(p))
-		return NULL;
-	for (u64 i = 0; i < POV_PRELOAD_SLOTS_FEW; i++)
-		if (sys_failed(sys6(__NR_mmap, p + (long)(i * bytes), (long)bytes,
-				    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-				    (long)(i * POV_PRELOAD_SLOT_BYTES)))) {
-			sys3(__NR_munmap, p, POV_PRELOAD_SLOTS_FEW * bytes, 0);
-			return NULL;
-		}
-	return (void *)p;
-}
-
-static void *pool_map(int fd, u64 bytes, bool few)
-{
-	void *p = few ? few_map(fd) : memory_map(fd, bytes, PROT_READ | PROT_WRITE);
+	void *p = memory_map(fd, bytes, PROT_READ | PROT_WRITE);
 
 	if (!p)
 		return NULL;
@@ -201,16 +182,14 @@ static bool memory_take(const struct pov_preload_answer *a, const int fd[FDS])
 	}
 	if (!pool_bytes) {
 		few = memory_is_limited();
-		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * POV_PRELOAD_SLOT_BYTES_FEW :
-				   a->pool_bytes;
-		p = pool_map(fd[1], pool_bytes, few);
+		pool_bytes = few ? POV_PRELOAD_SLOTS_FEW * POV_PRELOAD_SLOT_BYTES : a->pool_bytes;
+		p = pool_map(fd[1], pool_bytes);
 		if (!p) {
 			pool_bytes = 0;
 			return false;
 		}
 		forks_map(fd[1]);
-		area_pool(p, few ? POV_PRELOAD_SLOTS_FEW : POV_PRELOAD_SLOTS,
-			  few ? POV_PRELOAD_SLOT_BYTES_FEW : POV_PRELOAD_SLOT_BYTES);
+		area_pool(p, few ? POV_PRELOAD_SLOTS_FEW : POV_PRELOAD_SLOTS);
 	}
 	return true;
 }

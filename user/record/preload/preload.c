@@ -71,7 +71,8 @@ static void thread_announce(struct preload *p, uint32_t tid, uint32_t tgid)
 static void owner_check(struct preload *p, struct preload_pool *pool, uint32_t i)
 {
 	uint32_t owner = __atomic_load_n(&pool->slot[i].mem->owner, __ATOMIC_ACQUIRE);
-	struct pov_preloaded entry = {.address = pool->address + (uint64_t)i * pool->slot_bytes};
+	struct pov_preloaded entry = {.address = pool->address +
+						 (uint64_t)i * POV_PRELOAD_SLOT_BYTES};
 
 	if (owner == pool->owner[i] || owner == POV_PRELOAD_BUSY)
 		return;

@@ -35,12 +35,14 @@ static void memory_make(char *from, size_t bytes)
 
 static uint32_t ring_bytes(const struct thread_area *a, uint32_t ring)
 {
-	return pov_preload_ring_bytes(a->first, a->few, ring);
+	return pov_preload_ring_bytes(a->slot, a->few, ring);
 }
 
 static char *ring_memory(const struct thread_area *a, uint32_t ring)
 {
-	return (char *)a->mem + pov_preload_ring_at(a->first, a->few, ring);
+	char *pool = (char *)a->mem - (size_t)a->slot * POV_PRELOAD_SLOT_BYTES;
+
+	return pool + pov_preload_ring_at(a->slot, a->few, ring);
 }
 
 static void rings_tell(struct thread_area *a)
@@ -423,7 +425,7 @@ int preload_pool_make(const struct preload_speaker *who, const struct map *threa
 							   (size_t)i * POV_PRELOAD_SLOT_BYTES),
 			.who = pool->who,
 			.threads = threads,
-			.first = !i,
+			.slot = i,
 			.spare = spare,
 		};
 	thread_area_fill(&pool->slot[0]);
@@ -443,12 +445,11 @@ void preload_pool_free(struct preload_pool *pool)
 	free(pool);
 }
 
-void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slot_bytes)
+void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slots)
 {
 	pool->address = address;
-	pool->slot_bytes = slot_bytes;
 	for (uint32_t i = 0; i < POV_PRELOAD_SLOTS; i++)
-		pool->slot[i].few = slot_bytes != POV_PRELOAD_SLOT_BYTES;
+		pool->slot[i].few = slots == POV_PRELOAD_SLOTS_FEW;
 	if (pool->slot[0].few) { /* its ring lies elsewhere than the one made at first */
 		pool->slot[0].made = 0;
 		thread_area_fill(&pool->slot[0]);

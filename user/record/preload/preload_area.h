@@ -24,7 +24,8 @@ struct thread_area {
 	/* thread number → process (as a pointer) of all threads that may write; borrowed */
 	const struct map *threads;
 	uint64_t tail;	     /* bytes read; the value in shared memory is never read back */
-	bool first, few;     /* choose the sizes of its rings */
+	uint32_t slot;	     /* index in the pool */
+	bool few;	     /* the process has few slots; both choose its rings */
 	uint32_t made;	     /* number of rings with memory */
 	uint32_t more_bytes; /* bytes of the next ring that already have memory */
 	uint32_t ring;	     /* ring of the next record to read */
@@ -72,8 +73,7 @@ void thread_area_count(const struct thread_area *a, struct preload_counts *sum);
 struct preload_pool {
 	int fd; /* -1 once the process has it */
 	char *mem;
-	uint64_t address;    /* address in the process; 0: the process has not confirmed it yet */
-	uint32_t slot_bytes; /* distance between slots in the process */
+	uint64_t address; /* address in the process; 0: the process has not confirmed it yet */
 	bool main_gone;
 	struct preload_speaker who; /* for each slot, except tid */
 	bool lib[POV_LIB_NUMBERS];  /* libraries that it has hooked */
@@ -91,8 +91,8 @@ int preload_pool_try(void);
 int preload_pool_make(const struct preload_speaker *who, const struct map *threads, uint64_t *spare,
 		      struct preload_pool **out);
 void preload_pool_free(struct preload_pool *pool);
-/* The process has mapped the pool, with slot_bytes between slots. */
-void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slot_bytes);
+/* The process has mapped the pool with that many slots. */
+void preload_pool_placed(struct preload_pool *pool, uint64_t address, uint32_t slots);
 /* Reads how many slots are in use. Gives memory to those without, and to the next one. */
 void preload_pool_look(struct preload_pool *pool);
 /* Adds the counters of the process's threads, and of its children without a pool, to sum. */
