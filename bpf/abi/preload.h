@@ -238,9 +238,9 @@ struct pov_preload_forks {
 #define POV_PRELOAD_FORKS_AT ((pov_u64)POV_PRELOAD_SLOTS * POV_PRELOAD_SLOT_BYTES)
 /* The larger rings: first those of the first slot, then one of each other slot that has one. */
 #define POV_PRELOAD_FIRST_AT (POV_PRELOAD_FORKS_AT + POV_PRELOAD_FORKS_BYTES)
-#define POV_PRELOAD_MORE_AT                                                        \
-	(POV_PRELOAD_FIRST_AT + POV_PRELOAD_RING_FIRST + POV_PRELOAD_RING_SECOND + \
-	 POV_PRELOAD_RING_THIRD + 3 * POV_PRELOAD_BEHIND)
+#define POV_PRELOAD_MORE_AT                                                       \
+	(POV_PRELOAD_FIRST_AT + 3 * POV_PRELOAD_BEHIND + POV_PRELOAD_RING_FIRST + \
+	 POV_PRELOAD_RING_SECOND + POV_PRELOAD_RING_THIRD)
 #define POV_PRELOAD_POOL_BYTES \
 	(POV_PRELOAD_MORE_AT + \
 	 (POV_PRELOAD_SLOTS_MORE - 1) * (POV_PRELOAD_RING_MORE + POV_PRELOAD_BEHIND))
