@@ -159,13 +159,14 @@ enum pov_half_of {
 
 /*
  * A process's pool begins with POV_PRELOAD_SLOTS slots of POV_PRELOAD_SLOT_BYTES, one for each
- * calling thread. A thread without a slot takes the one whose owner had the same thread pointer, as that
- * owner must be gone. Otherwise it takes a free slot.
+ * calling thread. A thread without a slot takes the one whose owner had the same thread pointer, as
+ * that owner must be gone. Otherwise it takes a free slot.
  *
  * A slot begins with this struct. It has rings, each larger than the one before
- * (pov_preload_ring_at). Its thread writes to one ring. It moves to the next ring once its own is nearly full and the collector has
- * made the next. Byte n of the thread's stream lies in the last ring begun at or before n, at n
- * modulo the ring's size. A record that reaches past a ring's end continues in the room after it.
+ * (pov_preload_ring_at). Its thread writes to one ring. It moves to the next ring once its own is
+ * nearly full and the collector has made the next. Byte n of the thread's stream lies in the last
+ * ring begun at or before n, at n modulo the ring's size. A record that reaches past a ring's end
+ * continues in the room after it.
  */
 #define POV_PRELOAD_RINGS 3
 struct pov_preload_area {
