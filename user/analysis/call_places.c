@@ -15,19 +15,32 @@ static enum call_work work_of(const struct func_info *func)
 	return func->file_io ? CALL_FILE_IO : func->waits ? CALL_WAITS : CALL_WORKS;
 }
 
-/* NULL: there are too many places. */
-static struct call_place *place_of(struct call_places *a, const struct func_info *func,
-				   const struct model_site *site)
+/* True if the account counts the thread's time. Before a rank's main thread is known, any may be. */
+static bool is_counted(const struct call_places *a, const struct model_thread *t, uint64_t ts_ns)
 {
-	struct map *places = &a->at[work_of(func)];
+	uint32_t i = t->proc->idx;
+	const struct app_process *own = i < a->app->nprocess ? &a->app->process[i] : NULL;
+
+	return t->proc->is_rank && windows_has(&a->app->windows, t->proc, ts_ns) &&
+	       !(own && own->has_main && own->main != t->idx);
+}
+
+/* The place of a call that began at begin_ns. NULL: it does not count, or has no room. */
+static struct call_place *place_of(struct call_places *a, const struct model_thread *t,
+				   uint64_t begin_ns, const struct cause_place *at)
+{
+	struct map *places = &a->at[work_of(at->func)];
+	const struct model_site *site = &at->site;
 	/* Processes have modules of their own: a file's offset is the same for all. */
-	uint64_t key = (uint64_t)func->id << 48 ^ (site->module ? site->offset : site->address);
+	uint64_t key = (uint64_t)at->func->id << 48 ^ (site->module ? site->offset : site->address);
 	struct call_place *p;
 
+	if (!is_counted(a, t, begin_ns))
+		return NULL;
 	if (places->cnt >= PLACES_MAX)
 		return map_get(places, key);
 	p = map_make(places, key, sizeof(*p));
-	p->at = (struct cause_place){func, *site};
+	p->at = *at;
 	return p;
 }
 
@@ -52,13 +65,12 @@ static void on_call(void *ctx, const struct model_call *c)
 	uint64_t *waited_ns;
 	struct call_place *p;
 
-	if (c->nested || !func_is_top(c->func) || !c->thread->proc->is_rank)
+	if (c->nested || !func_is_top(c->func))
 		return;
 	waited_ns = table_row(a->waited_ns, a->nthread, c->thread->idx);
 	/* the account has a class of its own for open calls */
-	p = !c->open && windows_has(a->windows, c->thread->proc, c->begin_ns) ?
-		    place_of(a, c->func, &c->site) :
-		    NULL;
+	p = c->open ? NULL :
+		      place_of(a, c->thread, c->begin_ns, &(struct cause_place){c->func, c->site});
 	if (p) {
 		p->ns += with_core_ns(&c->split);
 		if (c->polled_since_ns != c->begin_ns)
@@ -87,18 +99,16 @@ static void on_waited(void *ctx, const void *event)
 		*waited_ns += w->to_ns - w->from_ns;
 		return;
 	}
-	p = windows_has(a->windows, w->thread->proc, call->from_ns) ?
-		    place_of(a, call->func, &call->site) :
-		    NULL;
+	p = place_of(a, w->thread, call->from_ns, &(struct cause_place){call->func, call->site});
 	if (p)
 		p->waited_ns += w->to_ns - w->from_ns;
 }
 
-void call_places_init(struct call_places *a, const struct windows *windows, struct causes *causes)
+void call_places_init(struct call_places *a, const struct app_time *app, struct causes *causes)
 {
 	*a = (struct call_places){
 		.sink = {.ctx = a, .call = on_call},
-		.windows = windows,
+		.app = app,
 		.causes = causes,
 	};
 	observers_add(&causes->parts, on_waited, a);

@@ -6,8 +6,8 @@
 #ifndef POV_ANALYSIS_CALL_PLACES_H
 #define POV_ANALYSIS_CALL_PLACES_H
 
+#include "analysis/app_time.h"
 #include "analysis/causes.h"
-#include "analysis/windows.h"
 #include "lib/map.h"
 
 /* The account has a class for each. */
@@ -28,9 +28,9 @@ struct call_place {
 };
 
 struct call_places {
-	/* must run after the sinks of windows and causes */
+	/* must run after the sinks of app and causes */
 	struct model_sink sink;
-	const struct windows *windows;	/* the caller's */
+	const struct app_time *app;	/* the caller's */
 	struct causes *causes;		/* the caller's */
 	struct map at[CALL_WORK_KINDS]; /* place → struct call_place, owned */
 	/* by idx of threads: waiting whose call has not ended yet; owned */
@@ -38,7 +38,7 @@ struct call_places {
 	uint32_t nthread;
 };
 
-void call_places_init(struct call_places *a, const struct windows *windows, struct causes *causes);
+void call_places_init(struct call_places *a, const struct app_time *app, struct causes *causes);
 void call_places_release(struct call_places *a);
 /* The place of most time. *of_ns: time at all places. NULL: no call took time. */
 const struct call_place *call_places_most(const struct call_places *a, enum call_work kind,

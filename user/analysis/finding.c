@@ -26,7 +26,7 @@ void findings_init(struct findings *f)
 	passive_init(&f->passive, &f->epochs);
 	causes_init(&f->causes, &f->late, &f->arrivals, &f->epochs, &f->holders);
 	app_time_init(&f->app, &f->holders);
-	call_places_init(&f->places, &f->app.windows, &f->causes);
+	call_places_init(&f->places, &f->app, &f->causes);
 	untraced_init(&f->untraced, &f->app, &f->late, &f->arrivals, &f->holders);
 	any_source_init(&f->any_source, &f->late);
 	unexpecteds_init(&f->unexpecteds, &f->late);
