@@ -10,12 +10,13 @@
 #include "lib/progress.h"
 #include "lib/option.h"
 #include "report/compare.h"
+#include "report/schema.h"
 #include "cmd/sources.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_join.h"
 
 struct diff_options {
-	bool json, one_run;
+	bool json, json_schema, one_run;
 	struct option_list ranks;
 	uint64_t top;
 };
@@ -49,6 +50,15 @@ static int runs_split(int argc, int dashdash)
 	return dashdash < 0 && argc == 2 ? 1 : -1;
 }
 
+static int schema_run(int argc)
+{
+	if (argc) {
+		log_error("diff: --json-schema takes no file");
+		return 2;
+	}
+	return schema_print("diff", stdout) ? 1 : 0;
+}
+
 static int diff_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	static const struct option_list no_offsets;
@@ -58,6 +68,8 @@ static int diff_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace_source *source[2] = {NULL, NULL};
 	struct rank_list ranks = {0};
 
+	if (o->json_schema)
+		return schema_run(argc);
 	if (second < 0) {
 		log_error("diff: give two runs: FILE FILE, or FILE ... -- FILE ...; see `povtrace "
 			  "help diff`");
@@ -87,6 +99,8 @@ static const struct option_def options[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/DIFF.md, among the sources "
 		 "and in share/doc/povtrace."},
+	{"json-schema", 0, OPTION_FLAG, FIELD(json_schema),
+	 .help = "Print the JSON Schema of what --json writes, and read no FILE."},
 	{"rank", 'r', OPTION_LIST, FIELD(ranks), "LIST",
 	 .help = "Compare these ranks only: 0,2,5-8; with several jobs also 1:3 (job 1, rank 3)."},
 	{"one-run", 0, OPTION_FLAG, FIELD(one_run), .help = SOURCES_ONE_RUN_HELP},
@@ -110,7 +124,7 @@ static const char *const examples[] = {
 const struct command cmd_diff = {
 	.name = "diff",
 	.brief = "Print what changed from one run to another.",
-	.usage = "[options] BEFORE AFTER | BEFORE ... -- AFTER ...",
+	.usage = "[options] BEFORE AFTER | BEFORE ... -- AFTER ... | --json-schema",
 	.details =
 		"Reads two runs and compares what `povtrace report` prints for each: efficiencies, "
 		"the times of all ranks together, what ranks lost by waiting (by kind of finding), "

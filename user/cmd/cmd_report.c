@@ -15,6 +15,7 @@
 #include "lib/text.h"
 #include "lib/option.h"
 #include "report/report.h"
+#include "report/schema.h"
 #include "cmd/sources.h"
 #include "timeline/export.h"
 #include "trace/trace_limit.h"
@@ -22,7 +23,7 @@
 #define FIELD(name) offsetof(struct report_args, name)
 
 struct report_args {
-	bool json, threads, traffic, csv, explain, one_run, scaling, weak;
+	bool json, json_schema, threads, traffic, csv, explain, one_run, scaling, weak;
 	bool functions, regions, collectives, messages, overlap, cores, coverage, all, call_sites,
 		hang, findings, times, places;
 	struct option_list ranks, offsets;
@@ -284,6 +285,15 @@ static int scaling_run(const struct report_args *a, int argc, char **argv, int d
 
 /* ---- the command ---- */
 
+static int schema_run(const struct report_args *a, int argc)
+{
+	if (argc) {
+		log_error("report: --json-schema takes no file");
+		return 2;
+	}
+	return schema_print(a->scaling ? "scaling" : "report", stdout) ? 1 : 0;
+}
+
 static int report_run(const void *opts, int argc, char **argv, int dashdash)
 {
 	const struct report_args *a = opts;
@@ -299,6 +309,8 @@ static int report_run(const void *opts, int argc, char **argv, int dashdash)
 	struct trace_source *source;
 	int err = 0;
 
+	if (a->json_schema)
+		return schema_run(a, argc);
 	if (argc < 1) {
 		log_error("report: give a trace file; see `povtrace help report`");
 		return 2;
@@ -341,6 +353,10 @@ static const struct option_def report_options_table[] = {
 	{"json", 'j', OPTION_FLAG, FIELD(json),
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT_JSON.md, among the "
 		 "sources and in share/doc/povtrace."},
+	{"json-schema", 0, OPTION_FLAG, FIELD(json_schema),
+	 .help = "Print the JSON Schema of what --json (also of stat) or --scaling --json writes, "
+		 "and read no FILE. `povtrace diff` has a schema of its own; the JSON of other "
+		 "commands has none."},
 	{"findings", 0, OPTION_FLAG, FIELD(findings),
 	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by "
 		 "the rules of kmod-docs/FINDINGS.md."},
@@ -433,6 +449,8 @@ static const char *const report_examples[] = {
 	"How long ranks, and cores for them, ran between these calls.",
 	"povtrace report --json run.pov | jq '.ranks[].mpi_ns'",
 	"The figures as JSON, for scripts.",
+	"povtrace report --json-schema >report.schema.json",
+	"What members the JSON has, for a validator or a code generator.",
 	"povtrace report run.pov -o report.html",
 	"All of it as one page for a browser, with ranks by time.",
 	"povtrace report node1.pov node2.pov",
@@ -445,7 +463,7 @@ static const char *const report_examples[] = {
 const struct command cmd_report = {
 	.name = "report",
 	.brief = "Print where ranks' time went, why, and what to do.",
-	.usage = "[options] FILE ... | --scaling FILE ... [-- FILE ...] ...",
+	.usage = "[options] FILE ... | --scaling FILE ... [-- FILE ...] ... | --json-schema",
 	.details =
 		"Reads a recording once and prints one screen. \"Efficiency\" is the share of all "
 		"rank time, between MPI_Init and MPI_Finalize, that was computing, with the "
