@@ -52,22 +52,3 @@ setup() {
 	[ $n -gt 2 ]
 	grep -qF 'kmod-docs/figures/cost.svg' "$top/README.md"
 }
-
-@test "the reference of the report's JSON has each member, and no member that is gone" {
-	local text word
-	for text in "$here"/../data/{export_{findings,phases,posts,run},report_run,traffic_run}.txt; do
-		"$make" "$text" run.pov
-		"$POVTRACE" report --json --callsite --places run.pov
-	done | jq -r 'paths | map(strings) | select(index("stats") | not) | .[-1] // empty' | sort -u >members
-	[ "$(wc -l <members)" -gt 200 ]
-	grep -ohE '`[a-zA-Z0-9_.]+`' "$docs"/REPORT_{JSON*,SCALING}.md | tr -d '\`' | tr . '\n' | sort -u >documented
-	grep -ohE '`[a-z]+_…`' "$docs"/REPORT_JSON*.md | tr -d '\`…' | sort -u | sed 's/^/^/' >beginnings
-	comm -23 members documented | grep -v -f beginnings >missing || true
-	[ ! -s missing ] || { echo "not in the reference: $(paste -sd' ' missing)"; return 1; }
-	# first column of a table of members
-	grep -ohE '^\| `[a-z0-9_]+`' "$docs"/REPORT_JSON*.md | tr -d '| \`' | sort -u >tables
-	[ "$(wc -l <tables)" -gt 100 ]
-	while read -r word; do
-		grep -rqF "\"$word\"" "$top/user" || { echo "no member: $word"; return 1; }
-	done <tables
-}

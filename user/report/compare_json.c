@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Prints the comparison of two runs as JSON, and efficiencies also as text. Keep kmod-docs/DIFF.md
- * up to date with the members.
+ * Prints the comparison of two runs as JSON, and efficiencies also as text. members.tsv describes
+ * the members.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Prints the report as JSON, except for the members that sections write. Keep
- * kmod-docs/REPORT_JSON*.md up to date with the members. New members may appear under the same
- * schema_version. Existing ones must keep their meaning.
+ * Prints the report as JSON, except for the members that sections write. members.tsv describes all
+ * members. New ones may appear under the same schema_version. Existing ones must keep their
+ * meaning.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The report replays a trace once through all analyses and prints the results as text, JSON, CSV or
- * HTML. kmod-docs/REPORT_JSON.md describes the members of the JSON.
+ * HTML. members.tsv describes the members of the JSON.
  */
 #ifndef POV_REPORT_REPORT_H
 #define POV_REPORT_REPORT_H
