@@ -47,6 +47,12 @@ setup() {
 	[ "$(ls "$root/usr/local/share/povtrace/sql")" = "$(ls viz/sql)" ]
 }
 
+@test "install: the schemas of the JSON" {
+	for name in report scaling diff; do
+		grep -q '"$schema"' "$doc/$name.schema.json"
+	done
+}
+
 @test "uninstall leaves no file" {
 	make -s uninstall DESTDIR="$root" PREFIX=/usr/local
 	run find "$root" ! -type d

@@ -354,9 +354,9 @@ static const struct option_def report_options_table[] = {
 	 .help = "Write JSON; its members are described in kmod-docs/REPORT_JSON.md, among the "
 		 "sources and in share/doc/povtrace."},
 	{"json-schema", 0, OPTION_FLAG, FIELD(json_schema),
-	 .help = "Print the JSON Schema of what --json (also of stat) or --scaling --json writes, "
-		 "and read no FILE. `povtrace diff` has a schema of its own; the JSON of other "
-		 "commands has none."},
+	 .help = "Print the JSON Schema of what --json writes, also of stat and hang, or of what "
+		 "--scaling --json writes; read no FILE. `povtrace diff` has a schema of its own; "
+		 "the JSON of other commands has none."},
 	{"findings", 0, OPTION_FLAG, FIELD(findings),
 	 .help = "Print the evidence instead: each kind of waiting and each core that was taken by "
 		 "the rules of kmod-docs/FINDINGS.md."},
