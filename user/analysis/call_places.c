@@ -15,7 +15,7 @@ static enum call_work work_of(const struct func_info *func)
 	return func->file_io ? CALL_FILE_IO : func->waits ? CALL_WAITS : CALL_WORKS;
 }
 
-/* True if the account counts the thread's time. Any thread may be the main one until it is known. */
+/* True if the account counts the thread's time. Any may be the main thread until that is known. */
 static bool is_counted(const struct call_places *a, const struct model_thread *t, uint64_t ts_ns)
 {
 	uint32_t i = t->proc->idx;
