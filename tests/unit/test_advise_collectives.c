@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Parts of the strategy `collectives`: intervals over launches, and povbench's result files, some
- * of them damaged. The own time of calls is tested in test_whatif.c.
+ * of them damaged. golden/advise_collectives.bats tests the rest.
  */
 #include <unistd.h>
 
@@ -94,33 +94,6 @@ static int text_read(const char *text, struct measured *m)
 	err = measured_read(list, 1, m);
 	unlink(path);
 	return err;
-}
-
-TEST(measured)
-{
-	struct measured m;
-
-	assert_int_equal(text_read(FILE_OF(LAUNCH(RESULT(
-					   "allreduce_latency:ring", "2",
-					   "\"algorithm\":\"4\",\"algorithm_name\":\"ring\"",
-					   POINT("8", "1234.5") "," POINT(
-						   "64", "2000")) "," RESULT("latency", "2", "",
-									     POINT("8", "1")))),
-				   &m),
-			 0);
-	assert_int_equal(m.npoint, 2);
-	assert_string_equal(m.point[0].collective, "allreduce");
-	assert_string_equal(m.point[0].algorithm, "4");
-	assert_string_equal(m.point[0].name, "ring");
-	assert_int_equal(m.point[1].bytes, 64);
-	assert_true(m.point[0].median_ns == 1234.5);
-	assert_true(m.point[0].busy); /* waited 41 of 2 × 1000 ns */
-	assert_true(m.point[0].launch->several_hosts);
-	assert_string_equal(m.point[0].launch->library, "Open MPI v4.1.4");
-	measured_release(&m);
-	assert_int_equal(measured_read(NULL, 0, &m), 0);
-	assert_int_equal(m.npoint, 0);
-	measured_release(&m);
 }
 
 /* Files that are unusable, and files with an unusable part. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Comparison of artificial launches: ranks and permutations against known values, equal launches
- * that must not be called different, and planted differences that must be found.
+ * Comparison of artificial launches: ranks and permutations against known values, and equal
+ * launches that must not be called different.
  */
 #include <math.h>
 #include <unistd.h>
@@ -85,15 +85,10 @@ TEST(permutations)
 
 /* ---- whole files ---- */
 
-struct planted {
-	double slow;	      /* factor of all times */
-	double point;	      /* factor of the first point */
-	size_t every;	      /* every n-th launch … */
-	double by;	      /* … is slower by this factor */
-	double noise, single; /* standard deviation of launches, and of each point */
-};
-
-static const struct planted equal = {1, 1, 0, 1, 0.02, 0.005};
+static double varied(double value, double deviation, uint64_t *seed)
+{
+	return value * exp(deviation * random_normal(seed));
+}
 
 static json_t *point_json(int bytes, double ns)
 {
@@ -102,198 +97,84 @@ static json_t *point_json(int bytes, double ns)
 			 1.01 * ns, "values");
 }
 
-static json_t *launch_json(const struct planted *how, size_t number, uint64_t *seed)
+/* Launches vary by 2 %, and points by 0.5 % more. */
+static json_t *launch_json(uint64_t *seed)
 {
 	json_t *points = json_array();
-	double factor = how->slow * exp(how->noise * random_normal(seed));
-	int i;
+	double factor = varied(1, 0.02, seed);
 
-	if (how->every && number % how->every == 0)
-		factor *= how->by;
-	for (i = 0; i < POINTS; i++) {
-		double ns = (1000 + 100 * i) * factor * (i ? 1 : how->point);
-
+	for (int i = 0; i < POINTS; i++)
 		json_array_append_new(
-			points, point_json(i + 1, ns * exp(how->single * random_normal(seed))));
-	}
+			points,
+			point_json(i + 1, varied((1000 + 100 * i) * factor, 0.005, seed)));
 	return json_pack("{s:{s:s}, s:[{s:s, s:s, s:i, s:{}, s:o}]}", "factors", "host", "here",
 			 "results", "benchmark", "pingpong", "kind", "curve", "ranks", 2, "options",
 			 "points", points);
 }
 
-static void write_file(const char *path, const struct planted *how, size_t launches, uint64_t seed)
+static char *file_write(const char *dir, const char *name, size_t launches, uint64_t seed)
 {
 	json_t *root = json_pack("{s:s, s:i, s:[]}", "format", "povbench", "version", 2,
 				 "launches");
-	size_t i;
+	char *path = xasprintf("%s/%s.json", dir, name);
 
-	for (i = 1; i <= launches; i++)
-		json_array_append_new(json_object_get(root, "launches"),
-				      launch_json(how, i, &seed));
+	while (launches--)
+		json_array_append_new(json_object_get(root, "launches"), launch_json(&seed));
 	assert_int_equal(json_dump_file(root, path, 0), 0);
 	json_decref(root);
+	return path;
 }
 
-struct trial {
-	struct comparison c;
+static void file_drop(char *path)
+{
+	unlink(path);
+	free(path);
+}
+
+static bool has_spread(const struct comparison *c, int file)
+{
+	json_t *list = spread_find(c, file);
+	bool has = json_array_size(list) > 0;
+
+	json_decref(list);
+	return has;
+}
+
+/* Whether any point, or all together, or launches within a file are called different. */
+static bool are_different(const char *dir, size_t launches, uint64_t seed)
+{
+	char *a = file_write(dir, "a", launches, 2 * seed + 1000);
+	char *b = file_write(dir, "b", launches, 2 * seed + 1001);
 	struct judgement *j;
-	char *a, *b;
-};
+	struct comparison c;
+	bool different;
 
-static void trial_begin(struct trial *t, const struct fixture *f, const struct planted *other,
-			size_t launches, uint64_t seed)
-{
-	t->a = xasprintf("%s/a.json", f->dir);
-	t->b = xasprintf("%s/b.json", f->dir);
-	write_file(t->a, &equal, launches, 2 * seed + 1000);
-	write_file(t->b, other, launches, 2 * seed + 1001);
-	assert_int_equal(collect(&t->c, t->a, t->b), 0);
-	assert_int_equal(t->c.cnt, 1);
-	assert_int_equal(t->c.result[0].point_cnt, POINTS);
-	t->j = NULL;
+	assert_int_equal(collect(&c, a, b), 0);
+	assert_int_equal(c.cnt, 1);
+	assert_int_equal(c.result[0].point_cnt, POINTS);
+	j = judge(&c);
+	different = j->slower_cnt || j->faster_cnt || j->all.verdict != VERDICT_NONE ||
+		    has_spread(&c, A) || has_spread(&c, B);
+	judge_release(j, c.cnt);
+	collect_release(&c);
+	file_drop(a);
+	file_drop(b);
+	return different;
 }
 
-static void trial_judge(struct trial *t, const struct fixture *f, const struct planted *other,
-			size_t launches, uint64_t seed)
-{
-	trial_begin(t, f, other, launches, seed);
-	t->j = judge(&t->c);
-}
-
-static void trial_end(struct trial *t)
-{
-	if (t->j)
-		judge_release(t->j, t->c.cnt);
-	collect_release(&t->c);
-	unlink(t->a);
-	unlink(t->b);
-	free(t->a);
-	free(t->b);
-}
-
-/* Whether the comparison calls any point, or all together, different, or launches within a file. */
-static bool calls_different(const struct trial *t)
-{
-	const struct judgement *j = &t->j[0];
-	json_t *a = spread_find(&t->c, A), *b = spread_find(&t->c, B);
-	bool spread = json_array_size(a) || json_array_size(b);
-
-	json_decref(a);
-	json_decref(b);
-	return spread || j->slower_cnt || j->faster_cnt || j->all.verdict != VERDICT_NONE;
-}
-
+/* Launches that are equal. golden/compare.bats has others. */
 TEST_WITH(equal, setup, teardown)
 {
 	static const size_t launches[] = {5, 10};
-	size_t i, k, called;
-	struct trial t;
+	const struct fixture *f = *state;
 
-	for (k = 0; k < 2; k++) {
-		for (i = 0, called = 0; i < TRIALS; i++) {
-			trial_judge(&t, *state, &equal, launches[k], 100 * k + i);
-			called += calls_different(&t);
-			trial_end(&t);
-		}
+	for (size_t k = 0; k < 2; k++) {
+		size_t called = 0;
+
+		for (size_t i = 0; i < TRIALS; i++)
+			called += are_different(f->dir, launches[k], 100 * k + i);
 		print_message("equal launches, %zu each: called different in %zu of %d trials\n",
 			      launches[k], called, TRIALS);
 		assert_in_range(called, 0, 2); /* 5 % */
 	}
-}
-
-/* All points slower by a tenth, or one of many points; launches vary by 2 %. */
-TEST_WITH(slower, setup, teardown)
-{
-	static const struct {
-		struct planted how;
-		size_t slower;
-	} rows[] = {{{1.1, 1, 0, 1, 0.02, 0.005}, POINTS}, {{1, 1.2, 0, 1, 0.02, 0.005}, 1}};
-	struct trial t;
-
-	for (size_t k = 0; k < 2; k++) {
-		for (size_t i = 0; i < 8; i++) {
-			trial_judge(&t, *state, &rows[k].how, 10, i);
-			assert_int_equal(t.j[0].point[0].verdict, VERDICT_SLOWER);
-			assert_int_equal(t.j[0].faster_cnt, 0);
-			if (rows[k].slower == 1) {
-				assert_int_equal(t.j[0].slower_cnt, 1);
-			} else {
-				assert_int_equal(t.j[0].all.verdict, VERDICT_SLOWER);
-				assert_near(t.j[0].all.ratio.value, 1.1, 0.04);
-			}
-			trial_end(&t);
-		}
-	}
-}
-
-/* Whether exactly the file's third, sixth … launches are named. */
-static bool every_third_named(const json_t *spread, size_t launches)
-{
-	const json_t *list = json_object_get(json_array_get(spread, 0), "launches"), *one;
-	size_t i;
-
-	if (json_array_size(spread) != 1 || json_array_size(list) != launches / 3)
-		return false;
-	json_array_foreach(list, i, one)
-	{
-		if (json_integer_value(one) != (json_int_t)(3 * i + 3))
-			return false;
-	}
-	return true;
-}
-
-TEST_WITH(every_third, setup, teardown)
-{
-	const struct planted third = {1, 1, 3, 1.1, 0.01, 0.005};
-	size_t i, named = 0;
-	struct trial t;
-	json_t *spread;
-	char *text;
-
-	for (i = 0; i < TRIALS; i++) {
-		trial_begin(&t, *state, &third, 15, i);
-		spread = spread_find(&t.c, B);
-		named += every_third_named(spread, 15);
-		if (!i) {
-			text = spread_text(json_array_get(spread, 0));
-			assert_memory_equal(
-				text, "pingpong, 2 ranks: launches 3, 6, 9, 12 and 15 of 15 are ",
-				57);
-			assert_non_null(strstr(text, " % slower than the others"));
-			free(text);
-		}
-		json_decref(spread);
-		trial_end(&t);
-	}
-	print_message("every third launch a tenth slower, of 15: named in %zu of %d trials\n",
-		      named, TRIALS);
-	assert_in_range(named, 38, TRIALS);
-}
-
-/*
- * Single launches have no verdict and use their own intervals. A few launches have no verdict
- * either.
- */
-TEST_WITH(few, setup, teardown)
-{
-	const struct planted twice = {2, 1, 0, 1, 0.02, 0.005};
-	struct trial t;
-
-	trial_judge(&t, *state, &twice, 1, 1);
-	assert_false(t.j[0].repeated);
-	assert_int_equal(t.j[0].all.verdict, VERDICT_UNKNOWN);
-	assert_int_equal(t.j[0].point[0].verdict, VERDICT_UNKNOWN);
-	assert_near(t.j[0].point[0].ratio.low, t.j[0].point[0].ratio.value * 0.99 / 1.01, 1e-9);
-	assert_true(isnan(t.j[0].all.ratio.low));
-	assert_int_equal(judge_launches_needed(&t.c), 5);
-	trial_end(&t);
-	trial_judge(&t, *state, &twice, 4, 1);
-	assert_true(t.j[0].repeated);
-	assert_false(t.j[0].able);
-	assert_int_equal(t.j[0].slower_cnt, 0);
-	trial_end(&t);
-	trial_judge(&t, *state, &twice, 5, 1);
-	assert_true(t.j[0].able);
-	assert_int_equal(t.j[0].slower_cnt, POINTS);
-	trial_end(&t);
 }

@@ -159,21 +159,6 @@ TEST(refused)
 	log_set_level(LOG_WARN);
 }
 
-TEST(json)
-{
-	json_t *table = func_table_to_json(&layer_mpi), *row, *wanted;
-	int i = func_table_find("MPI_Send");
-
-	assert_string_equal(json_string_value(json_object_get(table, "type")), "functions");
-	assert_int_equal(json_array_size(json_object_get(table, "rows")), layer_mpi.row_cnt);
-	row = json_array_get(json_object_get(table, "rows"), i);
-	wanted = json_pack("{s:i,s:s,s:s,s:s,s:s}", "id", i, "name", "MPI_Send", "group", "p2p",
-			   "attrs", "WAIT", "sig", "buf count dtype dest tag comm");
-	assert_true(json_equal(row, wanted));
-	json_decref(wanted);
-	json_decref(table);
-}
-
 /* A merged poll names the handle that it waits for. */
 TEST(spin_arg)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Option tables: parsing of command lines (cases/option.txt), and the texts of help and manual.
- * Quantities: cases/human.txt.
+ * Option tables: parsing of command lines (cases/option.txt). Quantities: cases/human.txt.
  */
 #include "unit/test.h"
 #include "lib/human.h"
@@ -23,15 +22,6 @@ struct options {
 };
 
 static const char *const colors[] = {"red", "green", "blue", NULL};
-static const char *const examples[] = {
-	"povtrace paint -o x.svg",
-	"Paint to a file.",
-	"povtrace paint -f",
-	"Paint fast.",
-	"povtrace paint -p 1 -p 2",
-	"Paint two processes.",
-	NULL,
-};
 
 #define AT(member) offsetof(struct options, member)
 static const struct option_def table[] = {
@@ -52,12 +42,6 @@ static const struct option_def shared_rows[] = {
 
 static const struct command cmd = {
 	.name = "paint",
-	.brief = "Paint something.",
-	.usage = "[options] FILE",
-	.details =
-		"First paragraph that is long enough to be wrapped somewhere, because a terminal has "
-		"but eighty columns.\n\n  verbatim  line\n.dots and \\backslashes stay.",
-	.examples = examples,
 	.options = table,
 	.shared = shared_rows,
 	.options_bytes = sizeof(struct options),
@@ -99,35 +83,6 @@ TEST(parse)
 	log_set_level(LOG_QUIET);
 	cases_run("option", play_parse);
 	log_set_level(LOG_INFO);
-}
-
-TEST(help)
-{
-	static const char *const parts[] = {
-		"Usage: povtrace paint [options] FILE\n",
-		"  -j, --jobs N              Painters. Default: 3. From 1 to 100.\n",
-		"      --size BYTES          Of the canvas. Default: 1.5M. At least 4 KiB.\n",
-		"At most 60.000 s.",
-		"One of: red, green, blue. Default: green.",
-		"-h, --help",
-		"\n  verbatim  line\n.dots and",
-		"  povtrace paint -f\n      Paint fast.\n",
-		NULL,
-	};
-	char *text = NULL, *line, *save = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	command_print_help(&cmd, out);
-	fclose(out);
-	for (const char *const *p = parts; *p; p++)
-		if (!strstr(text, *p))
-			fail_msg("no \"%s\" in:\n%s", *p, text);
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		assert_true(strlen(line) <= 80);
-		assert_true(line[strlen(line) - 1] != ' ');
-	}
-	free(text);
 }
 
 TEST(suggest)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * The run without certain waits: by hand, and on random programs. Each random program runs twice,
- * with and without what is left out. The gain must be the difference, to the nanosecond. The own
- * time of collective calls, which may be shortened, is tested as well.
+ * with and without what is left out. The gain must be the difference, to the nanosecond.
  */
 #include "unit/test.h"
-#include "advise/collective_calls.h"
 #include "analysis/whatif.h"
 #include "analysis/finding.h"
 #include "unit/model_fixture.h"
@@ -22,17 +20,10 @@ static const struct func_info barrier = {
 	.id = 4, .name = "MPI_Barrier", .group = "coll", .layer_name = "mpi", .waits = true};
 static const struct func_info bcast = {
 	.id = 1, .name = "MPI_Bcast", .group = "coll", .layer_name = "mpi", .waits = true};
-static const struct func_info alltoall = {
-	.id = 2, .name = "MPI_Alltoall", .group = "coll", .layer_name = "mpi", .waits = true};
-static const struct func_info gather = {
-	.id = 3, .name = "MPI_Gather_c", .group = "coll", .layer_name = "mpi", .waits = true};
-static const struct func_info comm_dup = {
-	.id = 5, .name = "MPI_Comm_dup", .group = "comm", .layer_name = "mpi", .waits = true};
 
 struct world {
 	struct mfix f;
 	struct model_thread thread[RANKS];
-	struct collective_calls calls;
 	struct findings findings;
 	struct whatif *whatif;
 	uint64_t now[RANKS];   /* each rank's time in the recording … */
@@ -54,7 +45,6 @@ static void world_open(struct world *w)
 	mfix_ranks(&w->f, "\"sched\":\"all\",\"rings\":1", RANKS, w->thread);
 	for (uint32_t i = 0; i < RANKS; i++)
 		w->now[i] = w->other[i] = START;
-	collective_calls_init(&w->calls);
 	w->whatif = whatif_new(w->f.model);
 	whatif_attach(w->whatif, &w->findings.late, &w->findings.arrivals, &w->findings.holders);
 }
@@ -62,7 +52,6 @@ static void world_open(struct world *w)
 static void world_close(struct world *w)
 {
 	whatif_free(w->whatif);
-	collective_calls_release(&w->calls);
 	mfix_release(&w->f);
 }
 
@@ -114,42 +103,26 @@ static void told_no_core(struct world *w, int rank, int holder, uint64_t from_ns
 						to_ns});
 }
 
-struct part {
-	uint64_t begin_ns, end_ns;
-	int64_t send_bytes, recv_bytes;
-};
-
 /* A collective call of all ranks. */
-static void told_joint(struct world *w, const struct func_info *func, const struct part *part)
+static void told_joint(struct world *w, const struct func_info *func, const uint64_t *begin_ns,
+		       uint64_t end_ns)
 {
 	struct arrival_call call[RANKS];
 	struct arrival_step *step;
 	struct arrival_joint j = {.call = call, .calls = RANKS};
 
 	for (int i = 0; i < RANKS; i++) {
-		told_call(w, i, func, part[i].begin_ns, part[i].end_ns);
+		told_call(w, i, func, begin_ns[i], end_ns);
 		call[i] = (struct arrival_call){.thread = &w->thread[i],
 						.func = func,
-						.begin_ns = part[i].begin_ns,
-						.end_ns = part[i].end_ns,
-						.send_bytes = part[i].send_bytes,
-						.recv_bytes = part[i].recv_bytes,
+						.begin_ns = begin_ns[i],
+						.end_ns = end_ns,
 						.waits = true};
 	}
 	step = arrival_steps(call, RANKS, &j.steps);
 	j.step = step;
 	observers_notify(&w->findings.arrivals.joints, &j);
-	observers_notify(&w->calls.arrivals.joints, &j);
 	free(step);
-}
-
-static void told_barrier(struct world *w, const uint64_t *begin_ns, uint64_t end_ns)
-{
-	struct part part[RANKS];
-
-	for (int i = 0; i < RANKS; i++)
-		part[i] = (struct part){begin_ns[i], end_ns, 0, 0};
-	told_joint(w, &barrier, part);
 }
 
 /* ---- random programs ---- */
@@ -200,7 +173,7 @@ static void meet(struct world *w)
 		inside = most(inside, w->inside[i]);
 		other = most(other, w->other[i]);
 	}
-	told_barrier(w, w->now, last + BARRIER_NS);
+	told_joint(w, &barrier, w->now, last + BARRIER_NS);
 	for (int i = 0; i < RANKS; i++) {
 		w->now[i] = last + BARRIER_NS;
 		w->other[i] = other + BARRIER_NS;
@@ -370,83 +343,6 @@ TEST(bounded)
 
 /* ---- by hand ---- */
 
-/* A rank that reaches a barrier faster gains nothing if another one is late. */
-TEST(barrier_hides)
-{
-	const struct whatif_change change = {.give_core = all_of_it};
-	const uint64_t begin_ns[RANKS] = {2000, 5000, 2000, 2000};
-	struct world w;
-
-	world_open(&w);
-	told_no_core(&w, 0, 1, 1200, 1900);
-	told_barrier(&w, begin_ns, 5010);
-	assert_int_equal(whatif_run(w.whatif, &change), 0);
-	world_close(&w);
-}
-
-struct seen {
-	struct whatif_dep dep[8];
-	int n;
-};
-
-static void dep_keep(void *ctx, const struct whatif_dep *d)
-{
-	struct seen *s = ctx;
-
-	assert_true(s->n < 8);
-	s->dep[s->n++] = *d;
-}
-
-static bool moves_on(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
-{
-	(void)ctx;
-	(void)instead;
-	return d->kind == WHATIF_PEER_IN_MPI;
-}
-
-/* Rank 1 posts a receive and computes until back_ns. Rank 0 is in its send until rank 1 waits. */
-static void send_during(struct world *w, uint64_t back_ns, struct seen *seen)
-{
-	world_open(w);
-	told_call(w, 1, &recv_func, 1100, 1110);
-	told_call(w, 0, &send_func, 1200, 4050);
-	told_call(w, 1, &barrier, back_ns, 4060);
-	told_match(w, end_of(w, 0, &send_func, 1200, 1200, 4050),
-		   end_of(w, 1, &recv_func, 1100, back_ns, 4060), 1 << 20);
-	/* after its own computation, which then ends earlier */
-	told_call(w, 0, &barrier, 9000, 9010);
-	*seen = (struct seen){.n = 0};
-	whatif_each(w->whatif, dep_keep, seen);
-}
-
-TEST(stands_still)
-{
-	const struct whatif_change change = {.leave_out = moves_on};
-	struct world w;
-	struct seen s;
-
-	send_during(&w, 4000, &s);
-	assert_int_equal(s.n, 1);
-	assert_int_equal(s.dep[0].kind, WHATIF_PEER_IN_MPI);
-	assert_int_equal(s.dep[0].thread, 0);
-	assert_int_equal(s.dep[0].on, 1);
-	assert_int_equal(s.dep[0].on_ns, 4000);
-	assert_int_equal(whatif_waited_ns(&s.dep[0]), 2800);
-	assert_string_equal(whatif_site(w.whatif, s.dep[0].site)->func->name, "MPI_Send");
-	/* The remainder is the transfer, which took 50 from then on. */
-	assert_int_equal(whatif_transfer_ns(w.whatif, 1 << 20, false), 50);
-	assert_int_equal(whatif_transfer_ns(w.whatif, 8, false), 0);
-	assert_int_equal(whatif_run(w.whatif, &change), 2800);
-	world_close(&w);
-
-	/*
-	 * Rank 1 returns soon, compared with the time of such a message: the message was in flight.
-	 */
-	send_during(&w, 2000, &s);
-	assert_int_equal(s.n, 0);
-	world_close(&w);
-}
-
 static bool costs_more(void *ctx, const struct whatif_dep *d, struct whatif_instead *instead)
 {
 	instead->extra_ns = *(const int64_t *)ctx;
@@ -475,73 +371,6 @@ TEST(extra)
 	}
 }
 
-/* ---- collectives ---- */
-
-/* A rank that leaves before the last arrival waited only for those that arrived before its end. */
-TEST(own_time)
-{
-	static const struct part part[RANKS] = {
-		{2000, 2100, 4096, 0}, /* the root sends and leaves */
-		{1500, 2500, 0, 4096}, /* 500 after the root */
-		{2700, 3000, 0, 4096},
-		{4000, 4050, 0, 4096},
-	};
-	struct world w;
-
-	world_open(&w);
-	told_joint(&w, &bcast, part);
-	collective_calls_settle(&w.calls);
-	assert_int_equal(w.calls.ncell, 1);
-	assert_string_equal(w.calls.cell[0].collective, "bcast");
-	assert_int_equal(w.calls.cell[0].own_ns, 100 + 500 + 300 + 50);
-	assert_int_equal(w.calls.cell[0].calls, 1);
-	assert_int_equal(w.calls.cell[0].ranks, RANKS);
-	assert_ptr_equal(collective_calls_of(&w.calls, 2, 2700), &w.calls.cell[0]);
-	assert_null(collective_calls_of(&w.calls, 2, 2701));
-	assert_null(collective_calls_of(&w.calls, 3, 2700));
-	world_close(&w);
-}
-
-static void told_alike(struct world *w, const struct func_info *func, uint64_t at_ns, int64_t send,
-		       int64_t recv)
-{
-	struct part part[RANKS];
-
-	for (uint32_t i = 0; i < RANKS; i++)
-		part[i] = (struct part){at_ns + i, at_ns + 100, send, recv};
-	told_joint(w, func, part);
-}
-
-TEST(cells)
-{
-	struct world w;
-
-	world_open(&w);
-	told_alike(&w, &bcast, 2000, 1024, 1024);
-	told_alike(&w, &bcast, 3000, 2047, 2047); /* the same power of two */
-	told_alike(&w, &bcast, 4000, 2048, 2048);
-	told_alike(&w, &alltoall, 5000, 4096, 4096); /* one block per rank */
-	told_alike(&w, &gather, 6000, 512, 0);
-	told_alike(&w, &gather, 7000, 0, 2048); /* in place */
-	told_alike(&w, &barrier, 8000, 0, 0);
-	told_alike(&w, &comm_dup, 9000, 0, 0); /* not a collective call with a time */
-	told_alike(&w, &bcast, 10000, BYTES_UNKNOWN, BYTES_UNKNOWN);
-	collective_calls_settle(&w.calls);
-	assert_int_equal(w.calls.ncell, 5);
-	assert_true(w.calls.unsized);
-	assert_int_equal(w.calls.cell[0].calls, 2);
-	assert_int_equal(w.calls.cell[0].bytes_min, 1024);
-	assert_int_equal(w.calls.cell[0].bytes_max, 2047);
-	assert_int_equal(w.calls.cell[1].bytes_min, 2048);
-	assert_int_equal(w.calls.cell[2].bytes_min, 1024);
-	assert_string_equal(w.calls.cell[3].collective, "gather");
-	assert_int_equal(w.calls.cell[3].bytes_max, 512);
-	assert_int_equal(w.calls.cell[3].calls, 2);
-	assert_null(w.calls.cell[4].collective);
-	assert_string_equal(w.calls.cell[4].function, "MPI_Barrier");
-	world_close(&w);
-}
-
 /* ---- shorter calls ---- */
 
 static int64_t by_thread(void *ctx, uint32_t thread, uint64_t begin_ns, int64_t own_ns)
@@ -562,10 +391,8 @@ static uint64_t gain_of(struct world *w, const int64_t *by)
 /* Two calls. Rank 3 is last in both and computes in between. */
 TEST(shorten)
 {
-	static const struct part first[RANKS] = {
-		{2000, 3000, 8, 8}, {2000, 3000, 8, 8}, {2000, 3000, 8, 8}, {2000, 3000, 8, 8}};
-	static const struct part second[RANKS] = {
-		{3100, 9000, 8, 8}, {3100, 9000, 8, 8}, {3100, 9000, 8, 8}, {8000, 9000, 8, 8}};
+	static const uint64_t first[RANKS] = {2000, 2000, 2000, 2000},
+			      second[RANKS] = {3100, 3100, 3100, 8000};
 	static const int64_t none[RANKS] = {0}, all[RANKS] = {400, 400, 400, 400},
 			     three[RANKS] = {400, 400, 400, 0}, last[RANKS] = {0, 0, 0, 400},
 			     longer[RANKS] = {-400, -400, -400, -400},
@@ -573,8 +400,8 @@ TEST(shorten)
 	struct world w;
 
 	world_open(&w);
-	told_joint(&w, &bcast, first);
-	told_joint(&w, &bcast, second);
+	told_joint(&w, &bcast, first, 3000);
+	told_joint(&w, &bcast, second, 9000);
 	assert_int_equal(gain_of(&w, none), 0);
 	assert_int_equal(gain_of(&w, all), 800);
 	/*
