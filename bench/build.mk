@@ -99,7 +99,10 @@ $(BENCH_LIB): $(BENCH_LIB_OBJ) $(BUILD)/bench-objects
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(BENCH_LIB_OBJ)
 
-$(BUILD)/tests/unit_bench: $(UNIT_BENCH_SRC:tests/%.c=$(BUILD)/obj/tests/%.o) $(BUILD)/obj/tests/unit/main.o $(BENCH_LIB)
+# And with what knows nothing of the tracer, either.
+UNIT_BENCH_OBJ := $(UNIT_BENCH_SRC:tests/%.c=$(BUILD)/obj/tests/%.o) \
+	$(patsubst %,$(BUILD)/obj/tests/%.o,unit/main unit/cases unit/files tool/povmake/lines)
+$(BUILD)/tests/unit_bench: $(UNIT_BENCH_OBJ) $(BENCH_LIB)
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) -fopenmp $^ -lcmocka $(BENCH_LIBS) -o $@

@@ -2,29 +2,11 @@
 /* See cases.h. */
 #include "unit/cases.h"
 #include "unit/test.h"
-#include "unit/trace_help.h"
+#include "unit/files.h"
 
 #define PRESETS_MAX 16
 #define COLUMNS 139
 #define ARROW " -> "
-
-const struct pov_hdr *cases_record(const char *line)
-{
-	static struct maker m = {.brief = true};
-	const struct record_kind *k = NULL;
-	size_t len = strcspn(line, " ");
-	char *args, *lines[] = {(char *)line};
-
-	m.script = (struct script){lines, 1}; /* bad() prints the line */
-	while ((k = record_kind_next(k)) && (strncmp(k->name, line, len) != 0 || k->name[len]))
-		;
-	if (!k)
-		fail_msg("no record: %s", line);
-	args = xstrdup(line + len);
-	record_fill(&m, k, args);
-	free(args);
-	return &m.rec.hdr;
-}
 
 struct preset {
 	char *name;
@@ -162,7 +144,7 @@ static void pairs_check(struct reader *r, char *line, cases_play *play)
 
 	for (char *next = line, *want; (line = next); separator = " ; ") {
 		struct script one = {0};
-		char *got;
+		char *got, *end;
 
 		next = strstr(line, " ; ");
 		if (next) {
@@ -176,6 +158,9 @@ static void pairs_check(struct reader *r, char *line, cases_play *play)
 		want += strlen(ARROW);
 		script_add(&one, line);
 		got = output_plain(&one, play);
+		end = strrchr(got, '\n');
+		if (end && !end[1])
+			*end = '\0';
 		if (strcmp(want, got) != 0) {
 			print_error("%s\n  expected: %s\n  got:      %s\n", line, want, got);
 			r->failed++;

@@ -10,8 +10,8 @@
  *   expect
  *     LINE           exactly what the module's driver prints, indented by two spaces; short lines
  *                    are joined by " ; "
- *   LINE -> OUTPUT   a short case: the driver plays LINE alone and prints OUTPUT, without a
- *                    newline; " ; " separates several
+ *   LINE -> OUTPUT   a short case: the driver plays LINE alone and prints OUTPUT; " ; " separates
+ *                    several
  *
  * If the output differs, the test prints both. With POV_GOLDEN_UPDATE=1 it also rewrites the file.
  *
@@ -24,15 +24,14 @@
 #ifndef POV_TESTS_CASES_H
 #define POV_TESTS_CASES_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "tool/povmake/maker.h"
+#include "tool/povmake/lines.h"
 
 /* Plays the lines of one case and prints the result. */
 typedef void cases_play(const struct script *lines, FILE *out);
-
-/* Returns a record in povmake's syntax. Its tgid defaults to its tid. Valid until the next call. */
-const struct pov_hdr *cases_record(const char *line);
 
 void cases_run(const char *name, cases_play *play);
 /* Returns the rest of the line if its first word is `word`, else NULL. */

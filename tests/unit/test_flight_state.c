@@ -11,6 +11,7 @@
 #include "record/flight/calls_in_flight.h"
 #include "trace/record_kinds.h"
 #include "unit/cases.h"
+#include "unit/trace_help.h"
 
 /* Calls of function 1 are repeated, those of function 0 are not. */
 static const struct pov_fn fns[2] = {[1] = {.learn = POV_LEARN_MEMBERS}};
@@ -42,9 +43,9 @@ static void play(const struct script *lines, FILE *out)
 			fprintf(out, "%llu calls\n",
 				(unsigned long long)calls_in_flight_write(&u, on_told, out));
 		else if (calls_in_flight_ns)
-			calls_in_flight_record(&u, cases_record(line));
+			calls_in_flight_record(&u, record_made(line));
 		else
-			flight_state_record(flight, cases_record(line));
+			flight_state_record(flight, record_made(line));
 	}
 	flight_state_free(flight);
 }
@@ -77,8 +78,8 @@ TEST(bounded)
 	size_t bytes;
 	FILE *out = open_memstream(&told, &bytes);
 
-	flight_state_record(flight, cases_record("image ts=1 tid=10 start=0x1000 ino=1"));
-	flight_state_record(flight, cases_record("image ts=1 tid=12 start=0x1000 ino=1"));
+	flight_state_record(flight, record_made("image ts=1 tid=10 start=0x1000 ino=1"));
+	flight_state_record(flight, record_made("image ts=1 tid=12 start=0x1000 ino=1"));
 	for (uint64_t i = 0; i < n; i++)
 		split_call(flight, 10 * i, 10);
 	assert_int_equal(flight_state_forgotten(flight), 0);

@@ -11,7 +11,7 @@
 #include "record/kernel.h"
 #include "record/preload/preload.h"
 #include "record/preload/preload_area.h"
-#include "unit/cases.h"
+#include "unit/trace_help.h"
 
 #define FIRST 100
 #define ROWS 10
@@ -140,7 +140,7 @@ static struct pov_field *field_of(struct call *c)
 
 static void record_make(const char *line, void *rec, size_t bytes)
 {
-	const struct pov_hdr *made = cases_record(line);
+	const struct pov_hdr *made = record_made(line);
 
 	assert_int_equal(made->size, bytes);
 	memcpy(rec, made, bytes);

@@ -9,6 +9,7 @@
 #include "record/probes/throttle.h"
 #include "layers/func_table.h"
 #include "unit/cases.h"
+#include "unit/trace_help.h"
 
 static const struct probe_cost prices = {.call_ns = 10,
 					 .spin_ns = 5,
@@ -69,7 +70,7 @@ static void overhead_line(struct overhead *o, const char *line, FILE *out)
 	} else {
 		assert_int_equal(sscanf(line, "%llu", &n), 1);
 		while (n--)
-			overhead_record(o, cases_record(strchr(line, ' ') + 1));
+			overhead_record(o, record_made(strchr(line, ' ') + 1));
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Which records are well-formed, and their text: cases/records.txt, whose lines are povmake's. */
 #include "unit/test.h"
+#include "tool/povmake/maker.h"
 #include "trace/record_kinds.h"
 #include "unit/cases.h"
 #include "unit/trace_help.h"

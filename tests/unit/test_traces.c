@@ -29,6 +29,7 @@
 #include "analysis/program_section.h"
 #include "record/overhead.h"
 #include "report/report.h"
+#include "tool/povmake/maker.h"
 #include "unit/cases.h"
 #include "unit/model_fixture.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "trace_help.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "tool/povmake/maker.h"
 #include "trace/trace_format.h"
 #include "unit/test.h"
 
@@ -57,53 +54,6 @@ void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out)
 	out->hdr.size = (uint16_t)(nwords * 8);
 }
 
-static char temp_dir[64];
-
-static void temp_remove(void)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -rf %s", temp_dir);
-	if (system(command))
-		fprintf(stderr, "could not remove %s\n", temp_dir);
-}
-
-const char *temp_path(const char *name)
-{
-	static char path[128];
-
-	if (!temp_dir[0]) {
-		strcpy(temp_dir, "/tmp/povtest.XXXXXX");
-		if (!mkdtemp(temp_dir))
-			die("mkdtemp failed");
-		atexit(temp_remove);
-	}
-	snprintf(path, sizeof(path), "%s/%s", temp_dir, name);
-	return path;
-}
-
-void file_load(const char *path, uint8_t **data, size_t *len)
-{
-	FILE *in = fopen(path, "rb");
-	struct stat st;
-
-	if (!in || fstat(fileno(in), &st))
-		die("cannot open %s", path);
-	*len = (size_t)st.st_size;
-	*data = xmalloc(*len + 1);
-	if (fread(*data, 1, *len, in) != *len)
-		die("cannot read %s", path);
-	fclose(in);
-}
-
-void file_store(const char *path, const void *data, size_t len)
-{
-	FILE *out = fopen(path, "wb");
-
-	if (!out || fwrite(data, 1, len, out) != len || fclose(out))
-		die("cannot write %s", path);
-}
-
 void file_damage(const char *path, int n, bool cut)
 {
 	size_t len, at = sizeof(struct trace_file_header), gone;
@@ -123,6 +73,24 @@ void file_damage(const char *path, int n, bool cut)
 	memmove(data + at, data + at + gone, len - at - gone);
 	file_store(path, data, len - gone);
 	free(data);
+}
+
+const struct pov_hdr *record_made(const char *line)
+{
+	static struct maker m = {.brief = true};
+	const struct record_kind *k = NULL;
+	size_t len = strcspn(line, " ");
+	char *args, *lines[] = {(char *)line};
+
+	m.script = (struct script){lines, 1}; /* bad() prints the line */
+	while ((k = record_kind_next(k)) && (strncmp(k->name, line, len) != 0 || k->name[len]))
+		;
+	if (!k)
+		fail_msg("no record: %s", line);
+	args = xstrdup(line + len);
+	record_fill(&m, k, args);
+	free(args);
+	return &m.rec.hdr;
 }
 
 static void replay_add(struct replay *r, const struct pov_hdr *rec, uint64_t *last)

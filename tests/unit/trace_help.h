@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shared by the tests of the trace file: random records, temporary files, reading a whole trace. */
+/* Shared by the tests of the trace file: random records, records from text, reading a whole trace. */
 #ifndef POV_TESTS_TRACE_HELP_H
 #define POV_TESTS_TRACE_HELP_H
 
@@ -10,6 +10,7 @@
 #include "abi/event.h"
 #include "trace/trace_read.h"
 #include "trace/trace_write.h"
+#include "unit/files.h"
 
 /* A record of any size the format allows. */
 union any_record {
@@ -25,15 +26,11 @@ uint64_t random_next(uint64_t *state);
  */
 void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out);
 
-/*
- * Returns a path in a directory of this process, which is removed at exit. The same name gives the
- * same path.
- */
-const char *temp_path(const char *name);
-void file_load(const char *path, uint8_t **data, size_t *len);
-void file_store(const char *path, const void *data, size_t len);
 /* Damages the nth event block of a recording or, with cut, removes it. */
 void file_damage(const char *path, int n, bool cut);
+
+/* Returns a record in povmake's syntax. Its tgid defaults to its tid. Valid until the next call. */
+const struct pov_hdr *record_made(const char *line);
 
 /* Records in the order of the merge, one after another. Free words. */
 struct replay {

@@ -7,14 +7,10 @@
 #define POV_TESTS_POVMAKE_MAKER_H
 
 #include "abi/event.h"
+#include "tool/povmake/lines.h"
 #include "trace/trace_format.h"
 #include "trace/record_kinds.h"
 #include "trace/trace_write.h"
-
-struct script {
-	char **line;
-	size_t cnt;
-};
 
 struct maker {
 	struct script script;
@@ -34,8 +30,6 @@ struct maker {
 	size_t size; /* bytes of rec so far */
 };
 
-void script_add(struct script *s, const char *line);
-void script_release(struct script *s);
 /* Makes all records of m->script. The caller handles m->cut. */
 void maker_run(struct maker *m);
 

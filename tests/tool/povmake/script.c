@@ -175,17 +175,3 @@ void maker_run(struct maker *m)
 {
 	do_lines(m, 0, m->script.cnt);
 }
-
-void script_add(struct script *s, const char *line)
-{
-	s->line = xrealloc(s->line, (s->cnt + 1) * sizeof(*s->line));
-	s->line[s->cnt++] = xstrdup(line);
-}
-
-void script_release(struct script *s)
-{
-	for (size_t i = 0; i < s->cnt; i++)
-		free(s->line[i]);
-	free(s->line);
-	*s = (struct script){0};
-}
