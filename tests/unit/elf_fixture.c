@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 #include "unit/elf_fixture.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "target/elf/elf_file.h"
 #include "unit/test.h"
 #include "unit/trace_help.h"
@@ -92,16 +89,4 @@ uint8_t *fixture_image(const char *name, const char *source, const char *flags, 
 	file_load(path, &image, cnt);
 	free(path);
 	return image;
-}
-
-struct elf_file *fixture_open_bytes(const void *bytes, size_t cnt)
-{
-	int fd = memfd_create("elf", MFD_CLOEXEC);
-	struct elf_file *f;
-
-	assert_int_equal(write(fd, bytes, cnt), cnt);
-	if (elf_file_open_fd(fd, &f))
-		f = NULL;
-	close(fd);
-	return f;
 }

@@ -20,8 +20,6 @@ char *fixture_build(const char *name, const char *source, const char *flags);
 struct elf_file *fixture_open(const char *name, const char *source, const char *flags);
 /* Returns the bytes of the output; caller frees. */
 uint8_t *fixture_image(const char *name, const char *source, const char *flags, size_t *cnt);
-/* Returns NULL if it cannot be opened. */
-struct elf_file *fixture_open_bytes(const void *bytes, size_t cnt);
 /* Writes a file next to the others and returns its path; caller frees. */
 char *fixture_write(const char *name, const void *bytes, size_t cnt);
 

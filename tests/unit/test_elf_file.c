@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Symbols, names and bytes of ELF files made for the test, and of files that are damaged, foreign
- * or no files at all.
+ * Symbols, names and bytes of ELF files made for the test, and of files that are foreign, sparse or
+ * no files at all. The fuzzer fuzz_elf damages them.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "target/elf/elf_file.h"
 #include "unit/elf_exercise.h"
 #include "unit/elf_fixture.h"
-#include "unit/trace_help.h"
+#include "unit/files.h"
 
 #define LIB_FLAGS "-shared -fPIC -O1 -nostdlib -Wl,-soname,libfix.so.7 -Wl,--build-id=0xc0ffee11"
 
@@ -222,62 +222,6 @@ TEST(refused)
 	assert_int_equal(mkfifo(temp_path("fifo"), 0600), 0);
 	assert_int_equal(elf_file_open(temp_path("fifo"), &f),
 			 -ENOEXEC); /* must not wait for a writer */
-}
-
-/* Opens the file and calls all readers. Only a normal end is asserted. */
-static unsigned int survive(const void *bytes, size_t cnt)
-{
-	struct elf_file *f = fixture_open_bytes(bytes, cnt);
-
-	if (!f)
-		return 0;
-	elf_exercise(f);
-	elf_file_close(f);
-	return 1;
-}
-
-#define MPI_FLAGS "-shared -fPIC -O2 -fcf-protection -nostdlib"
-
-static const char mpi_source[] =
-	"struct c { char pad[224]; unsigned id; int rank; };\n"
-	"struct c ompi_mpi_comm_world;\n"
-	"const char ompi_version_string[] = \"4.1.0\";\n"
-	"int PMPI_Init(int *c, char ***v) { return 0; }\n"
-	"int PMPI_Comm_rank(struct c *c, int *r) { *r = c->rank; return 0; }\n"
-	"int absent(int); int MPI_Send(int a) { return absent(a) + 1; }\n";
-
-TEST(truncated)
-{
-	unsigned int opened = 0, tried = 0;
-	size_t cnt;
-	uint8_t *image = fixture_image("cut.c", mpi_source, MPI_FLAGS, &cnt);
-
-	for (size_t keep = 0; keep < cnt; keep += 64, tried++)
-		opened += survive(image, keep);
-	assert_true(opened > 0 && opened < tried);
-	free(image);
-}
-
-TEST(flipped)
-{
-	uint64_t x = 88172645463325252ull;
-	unsigned int opened = 0;
-	size_t cnt;
-	uint8_t *image = fixture_image("flip.c", mpi_source, MPI_FLAGS " -s", &cnt);
-	uint8_t *copy = xmalloc(cnt);
-
-	for (int round = 0; round < 3000; round++) {
-		memcpy(copy, image, cnt);
-		for (int k = 0; k < 4; k++) {
-			random_next(&x);
-			/* Every other change hits the headers and tables of the first pages. */
-			copy[(x >> 8) % (k & 1 ? cnt : 1024)] = (uint8_t)x;
-		}
-		opened += survive(copy, cnt);
-	}
-	assert_true(opened > 100);
-	free(copy);
-	free(image);
 }
 
 /* A file that claims to be huge (and is, but is empty) must not cause large allocations. */

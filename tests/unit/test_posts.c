@@ -20,7 +20,7 @@
  *   THREAD messages NS BYTES [receives|unknown]
  *       to or from rank 1, by a call of 100 ns; unknown: the other side is unknown
  *   places N                                    prints the first N ranks' times by place
- *   show storms|flows|pairs|received|phases|csv|text|json|starts
+ *   show storms|flows|pairs|received|phases|csv|starts
  */
 #include "unit/test.h"
 #include "analysis/functions.h"
@@ -65,7 +65,6 @@ struct play {
 	struct storms storms;
 	struct volumes volumes;
 	struct script texts; /* names in posts */
-	bool any;	     /* the case has a line */
 	FILE *out;
 };
 
@@ -302,7 +301,6 @@ static void line_tell(void *ctx, const struct cases_line *l)
 	struct play *p = ctx;
 	struct model_thread *thread = p->thread[atoi(l->word[0]) % THREADS];
 
-	p->any = true;
 	if (word_is(l->word[0], "lossy"))
 		return;
 	if (word_is(l->word[0], "isend") || word_is(l->word[0], "irecv"))
@@ -443,47 +441,6 @@ static void csv_print(struct play *p)
 	free(text);
 }
 
-/* Prints the report after its head. */
-static void text_print(struct play *p)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	report_traffic(&p->r, out);
-	fclose(out);
-	cases_text(p->out, strstr(text, "Posts: "), NULL, NULL);
-	free(text);
-}
-
-static void json_print(struct play *p)
-{
-	char *text = NULL, *part;
-	const char *name;
-	json_t *root, *list, *row;
-	size_t bytes, i;
-	FILE *out = open_memstream(&text, &bytes);
-
-	assert_int_equal(report_json(&p->r, out), 0);
-	fclose(out);
-	root = json_loads(text, 0, NULL);
-	log_set_level(LOG_QUIET);
-	if (report_traffic_check(&p->r) == -ENODATA && !json_object_get(root, "traffic"))
-		fputs("no traffic\n", p->out);
-	log_set_level(LOG_INFO);
-	json_object_foreach(json_object_get(root, "traffic"), name, list)
-	{
-		json_array_foreach(list, i, row)
-		{
-			part = json_dumps(row, JSON_COMPACT);
-			fprintf(p->out, "%s %s\n", name, part);
-			free(part);
-		}
-	}
-	json_decref(root);
-	free(text);
-}
-
 /* ---- a case ---- */
 
 static void posts_open(struct play *p, bool lossy)
@@ -531,16 +488,15 @@ static void posts_play(const struct script *lines, FILE *out)
 		const char *word;
 		void (*print)(struct play *p);
 	} results[] = {
-		{"flows", flows_print},	  {"pairs", pairs_print},   {"received", received_print},
-		{"phases", phases_print}, {"csv", csv_print},	    {"text", text_print},
-		{"json", json_print},	  {"starts", starts_print}, {"storms", storms_print},
+		{"flows", flows_print},	  {"pairs", pairs_print}, {"received", received_print},
+		{"phases", phases_print}, {"csv", csv_print},	  {"starts", starts_print},
+		{"storms", storms_print},
 	};
 	struct play p = {.out = out};
 
 	posts_open(&p, lines->cnt && word_is(lines->line[0], "lossy"));
 	cases_each(lines, line_tell, &p);
-	if (p.any)
-		posts_settle(&p);
+	posts_settle(&p);
 	for (size_t i = 0; i < COUNT(results); i++)
 		if (cases_shows(lines, results[i].word))
 			results[i].print(&p);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Histogram, losses, lists of ranks and tables. */
+/* Histogram, losses, and lists of ranks. */
 #include "unit/test.h"
-#include "lib/text.h"
-#include "report/columns.h"
 #include "report/report.h"
 
 /* ---- histogram ---- */
@@ -131,38 +129,6 @@ TEST(rank_list)
 		rank_list_release(&l);
 	}
 	log_set_level(LOG_INFO);
-}
-
-/* ---- tables ---- */
-
-TEST(columns)
-{
-	struct columns *c = columns_new();
-	char *text = NULL, *clean;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	columns_add(c, "name", COLUMNS_LEFT);
-	columns_add(c, "n", COLUMNS_RIGHT);
-	columns_add(c, "%", COLUMNS_TIGHT);
-	columns_text(c, "z\xc3\xbcrich\n\xff", 20);
-	columns_cell(c, "%d", 12345);
-	columns_cell(c, "1.5");
-	columns_rule(c);
-	columns_text(c, "all of them", 6);
-	columns_cell(c, "%d", 7);
-	columns_cell(c, "%s", "");
-	columns_print(c, out);
-	fclose(out);
-	assert_string_equal(text, "  name          n   %\n"
-				  "  z\xc3\xbcrich??  12345 1.5\n"
-				  "  -------------------\n"
-				  "  all o\xe2\x80\xa6        7\n");
-	free(text);
-	columns_free(c);
-	clean = text_printable("a\x1b[31mb\xe2\x80\xa8\xc0\xaf", 40);
-	assert_null(strchr(clean, '\x1b'));
-	free(clean);
 }
 
 /* A function that was not counted lacks nothing. Bytes are not counted in layers below MPI. */

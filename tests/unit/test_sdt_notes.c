@@ -182,34 +182,4 @@ TEST(by_hand)
 	elf_file_close(f);
 }
 
-/* Any byte of the notes may be changed. The sanitizers detect reads out of bounds. */
-TEST(damaged)
-{
-	uint64_t offset, bytes;
-	uint32_t random = 1;
-	struct sdt_note *notes;
-	struct elf_file *f;
-	size_t cnt;
-	uint8_t *image = fixture_image("hand.S", made_by_hand, "-shared -nostdlib", &cnt);
-
-	f = fixture_open_bytes(image, cnt);
-	assert_true(elf_file_section(f, ".note.stapsdt", &offset, &bytes));
-	elf_file_close(f);
-	for (int i = 0; i < 2000; i++) {
-		uint64_t at;
-
-		random = random * 1664525 + 1013904223;
-		at = offset + (random >> 8) % bytes;
-		image[at] ^= (uint8_t)(1u << (random >> 4) % 8);
-		f = fixture_open_bytes(image, cnt);
-		assert_non_null(f);
-		for (size_t n = sdt_notes_read(f, &notes); n--;)
-			assert_true(strlen(notes[n].provider) < SDT_NAME_BYTES &&
-				    strlen(notes[n].name) < SDT_NAME_BYTES);
-		free(notes);
-		elf_file_close(f);
-	}
-	free(image);
-}
-
 #endif

@@ -163,12 +163,11 @@ TEST(slots_run_out)
 	check();
 }
 
-TEST(made_up)
+/* The header counts more or other bytes than there are. The fuzzer fuzz_trace damages payloads. */
+TEST(wrong_counts)
 {
 	uint64_t seed = 7, now = 1;
 	union any_record rec;
-	uint32_t rejected = 0;
-	uint8_t *copy;
 
 	for (int i = 0; i < 300; i++) {
 		random_record(&seed, &now, &rec);
@@ -176,26 +175,10 @@ TEST(made_up)
 			put(&rec);
 	}
 	check();
-	copy = xmalloc(len);
-	for (uint32_t bytes = 0; bytes < len; bytes += 1 + bytes / 64) {
-		/* of the exact size, for the sanitizer */
-		uint8_t *cut = xmalloc(bytes ? bytes : 1);
-
-		memcpy(cut, payload, bytes);
-		assert_int_not_equal(decode(cut, bytes, 0, 0), 0);
-		free(cut);
-	}
-	for (int i = 0; i < 8000; i++) {
-		memcpy(copy, payload, len);
-		for (uint64_t n = 1 + random_next(&seed) % 3; n; n--)
-			copy[random_next(&seed) % len] = (uint8_t)random_next(&seed);
-		rejected += !!decode(copy, len, 0, 0);
-	}
-	assert_true(rejected > 400);
+	assert_int_not_equal(decode(payload, len - 1, 0, 0), 0);
 	assert_int_not_equal(decode(payload, len, 1, 0), 0);
 	assert_int_not_equal(decode(payload, len, 0, -8), 0);
 	assert_int_not_equal(decode(payload, len, 0, 8), 0);
-	free(copy);
 }
 
 EACH_TEST(begin, NULL);
