@@ -20,7 +20,7 @@
  *   THREAD messages NS BYTES [receives|unknown]
  *       to or from rank 1, by a call of 100 ns; unknown: the other side is unknown
  *   places N                                    prints the first N ranks' times by place
- *   show storms|flows|pairs|received|phases|csv|starts
+ *   show storms|flows|pairs|received|phases|csv|text|starts
  */
 #include "unit/test.h"
 #include "analysis/functions.h"
@@ -441,6 +441,19 @@ static void csv_print(struct play *p)
 	free(text);
 }
 
+/* Prints the report's posts, and the traffic by MPI function. */
+static void text_print(struct play *p)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	report_traffic(&p->r, out);
+	fclose(out);
+	cases_text(p->out, strstr(text, "Posts: "), "Traffic by destination", NULL);
+	free(text);
+}
+
 /* ---- a case ---- */
 
 static void posts_open(struct play *p, bool lossy)
@@ -490,7 +503,7 @@ static void posts_play(const struct script *lines, FILE *out)
 	} results[] = {
 		{"flows", flows_print},	  {"pairs", pairs_print}, {"received", received_print},
 		{"phases", phases_print}, {"csv", csv_print},	  {"starts", starts_print},
-		{"storms", storms_print},
+		{"storms", storms_print}, {"text", text_print},
 	};
 	struct play p = {.out = out};
 
