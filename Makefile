@@ -275,7 +275,7 @@ $(TOOL_BIN): $(BUILD)/tests/%: $(BUILD)/obj/tests/tool/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o,$^) $(LIB) $(LIBS) -o $@
 
-$(BUILD)/tests/povmake: $(MAKER_OBJ)
+$(BUILD)/tests/povmake $(BUILD)/tests/job_trace: $(MAKER_OBJ)
 
 $(FUZZ_BIN): $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIB)
 	@mkdir -p $(@D)

@@ -8,26 +8,19 @@
  * the records are calls; the others are scheduler events.
  */
 #include <getopt.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "abi/event.h"
 #include "lib/log.h"
-#include "trace/trace_write.h"
+#include "tool/povmake/maker.h"
 
+#define U(n) ((unsigned long long)(n))
 #define RANKS_MAX 120 /* one stream per rank */
 #define PID 40000
 #define LAUNCHER (PID - 1)
 /* tid of CPU 0's kernel thread; that of CPU n is n higher. */
 #define KWORKER 300
 #define START_NS UINT64_C(86400000000000)
-#define WORLD 0x44000000
-#define DOUBLE 0x4c00080b
-#define STATUS_BYTES 20
 
 enum { FUNC_IRECV = 1, FUNC_ISEND, FUNC_WAITALL, FUNC_ALLREDUCE };
 
@@ -40,12 +33,11 @@ struct step {
 };
 
 struct job {
-	struct trace_writer *w;
+	struct maker maker;
 	int nranks;
 	uint64_t random, records, iteration, compute_ns;
 	uint64_t now_ns[RANKS_MAX];
 	struct step step[RANKS_MAX];
-	uint64_t record[64]; /* the record under construction */
 };
 
 static uint64_t rnd(struct job *j, uint64_t below)
@@ -66,71 +58,28 @@ static uint64_t noisy(struct job *j, uint64_t mean)
 
 /* ---- records ---- */
 
-static void *record_begin(struct job *j, uint8_t kind, uint32_t tid, uint64_t ts_ns, size_t size)
-{
-	struct pov_hdr *h = (struct pov_hdr *)j->record;
+/* Adds a record of povmake's syntax. */
+#define put(j, ...) ((j)->records++, maker_put(&(j)->maker, __VA_ARGS__))
 
-	memset(j->record, 0, sizeof(j->record));
-	*h = (struct pov_hdr){.size = (uint16_t)size, .kind = kind, .tid = tid, .ts_ns = ts_ns};
-	return h;
+static void put_switch(struct job *j, int cpu, uint64_t ts_ns, int prev, bool sleeps, int next)
+{
+	put(j, "switch ts=%llu cpu=%d prev=%d next=%d prev_prio=120 next_prio=120 %s", U(ts_ns),
+	    cpu, prev, next, sleeps ? "state=1" : "flags=preempted");
 }
 
-static void record_add(struct job *j, unsigned int stream)
-{
-	if (trace_writer_add(j->w, stream, (const struct pov_hdr *)j->record))
-		exit(1);
-	j->records++;
-}
-
-static void put_switch(struct job *j, int cpu, uint64_t ts_ns, uint32_t prev, bool sleeps,
-		       uint32_t next)
-{
-	struct pov_switch *s = record_begin(j, POV_KIND_SWITCH, prev, ts_ns, sizeof(*s));
-
-	s->hdr.flags = sleeps ? 0 : POV_SWITCH_PREEMPTED;
-	s->prev_state = sleeps;
-	s->next_tid = next;
-	s->cpu = (uint16_t)cpu;
-	s->prev_prio = s->next_prio = 120;
-	record_add(j, (unsigned int)cpu);
-}
-
-static void put_waking(struct job *j, int cpu, uint64_t ts_ns, uint32_t waker, uint32_t target,
+static void put_waking(struct job *j, int cpu, uint64_t ts_ns, int waker, int target,
 		       int target_cpu)
 {
-	struct pov_waking *w = record_begin(j, POV_KIND_WAKING, waker, ts_ns, sizeof(*w));
-
-	w->target_tid = target;
-	w->cpu = (uint16_t)cpu;
-	w->target_cpu = (uint16_t)target_cpu;
-	w->prio = 120;
-	record_add(j, (unsigned int)cpu);
+	put(j, "waking ts=%llu cpu=%d tid=%d target=%d target_cpu=%d prio=120", U(ts_ns), cpu,
+	    waker, target, target_cpu);
 }
 
-static struct pov_call *call_begin(struct job *j, int rank, uint16_t func, uint64_t begin_ns,
-				   uint64_t end_ns, const uint64_t *args, uint8_t nargs)
+/* Adds a call; rest: its arguments and what was read for them. */
+static void put_call(struct job *j, int rank, int func, uint64_t begin_ns, uint64_t end_ns,
+		     const char *rest)
 {
-	uint32_t tid = PID + (uint32_t)rank;
-	struct pov_call *c = record_begin(j, POV_KIND_CALL, tid, end_ns, sizeof(*c) + 8u * nargs);
-
-	c->dur_ns = end_ns - begin_ns;
-	c->tgid = tid;
-	c->func = func;
-	c->nargs = nargs;
-	c->site = 0x55d0c0de1000 + func * 0x40u;
-	c->cpu = (uint16_t)rank;
-	c->lib = 1;
-	memcpy(c->args, args, nargs * 8u);
-	return c;
-}
-
-static void *field_add(struct pov_call *c, uint8_t type, uint8_t arg, uint16_t size, uint32_t cnt)
-{
-	struct pov_field *f = (struct pov_field *)((char *)c + c->hdr.size);
-
-	*f = (struct pov_field){.type = type, .arg = arg, .size = size, .cnt = cnt};
-	c->hdr.size = (uint16_t)(c->hdr.size + sizeof(*f) + (size + 7u) / 8 * 8);
-	return f + 1;
+	put(j, "call at=%llu..%llu cpu=%d tid=%d func=%d site=%#llx lib=1 %s", U(begin_ns),
+	    U(end_ns), rank, PID + rank, func, U(0x55d0c0de1000) + func * 0x40, rest);
 }
 
 /* ---- times of one step of all ranks … ---- */
@@ -190,65 +139,54 @@ static int allreduce_plan(struct job *j)
 static void preemption_put(struct job *j, int r)
 {
 	uint64_t ns = j->step[r].preempted_ns;
-	uint32_t tid = PID + (uint32_t)r, kworker = KWORKER + (uint32_t)r;
 
 	if (!ns)
 		return;
-	put_waking(j, r, ns, tid, kworker, r);
-	put_switch(j, r, ns + 1200, tid, false, kworker);
-	put_switch(j, r, ns + 6100, kworker, true, tid);
+	put_waking(j, r, ns, PID + r, KWORKER + r, r);
+	put_switch(j, r, ns + 1200, PID + r, false, KWORKER + r);
+	put_switch(j, r, ns + 6100, KWORKER + r, true, PID + r);
+}
+
+/* The first of the two requests of a step. */
+static unsigned int request_of(const struct job *j)
+{
+	return 0x98000000 + 2 * (unsigned int)(j->iteration % 8);
 }
 
 static void post_put(struct job *j, int r, bool send)
 {
-	const struct step *s = &j->step[r];
-	int peer = send ? right(j, r) : left(j, r);
-	uint64_t args[7] = {0x7f1200000000 + send * 0x10000u,
-			    1000,
-			    DOUBLE,
-			    (uint64_t)peer,
-			    7,
-			    WORLD,
-			    0x7ffd00001000};
-	uint32_t request = 0x98000000 + 2 * (j->iteration % 8) + send;
-	struct pov_call *c = call_begin(j, r, send ? FUNC_ISEND : FUNC_IRECV,
-					s->posted_ns[send] - 250, s->posted_ns[send], args, 7);
+	uint64_t end_ns = j->step[r].posted_ns[send];
+	char rest[128];
 
-	memcpy(field_add(c, POV_FIELD_OUT, 6, 4, 1), &request, 4);
-	record_add(j, (unsigned int)r);
+	snprintf(rest, sizeof(rest),
+		 "args=%#llx,1000,0x4c00080b,%d,7,0x44000000,0x7ffd00001000 out=6:i%u",
+		 U(0x7f1200000000) + send * 0x10000, send ? right(j, r) : left(j, r),
+		 request_of(j) + send);
+	put_call(j, r, send ? FUNC_ISEND : FUNC_IRECV, end_ns - 250, end_ns, rest);
 }
 
-static void sleep_put(struct job *j, int r, uint16_t func)
+static void sleep_put(struct job *j, int r, int func)
 {
 	const struct step *s = &j->step[r];
-	uint32_t tid = PID + (uint32_t)r;
-	struct pov_call_begin *b;
 
 	if (!s->woken_ns)
 		return;
-	b = record_begin(j, POV_KIND_CALL_BEGIN, tid, s->begin_ns + 2000, sizeof(*b));
-	b->begin_ns = s->begin_ns;
-	b->tgid = tid;
-	b->func = func;
-	record_add(j, (unsigned int)r);
-	put_switch(j, r, s->begin_ns + 2000, tid, true, 0);
-	put_switch(j, r, s->woken_ns + 1500, 0, false, tid);
+	put(j, "callbegin ts=%llu tid=%d begin=%llu func=%d", U(s->begin_ns + 2000), PID + r,
+	    U(s->begin_ns), func);
+	put_switch(j, r, s->begin_ns + 2000, PID + r, true, 0);
+	put_switch(j, r, s->woken_ns + 1500, 0, false, PID + r);
 }
 
 static void waitall_put(struct job *j, int r)
 {
-	const struct step *s = &j->step[r];
-	uint64_t args[3] = {2, 0x7ffd00001000, 0x7ffd00002000};
-	uint32_t request = 0x98000000 + 2 * (j->iteration % 8);
-	uint32_t requests[2] = {request, request + 1};
-	int32_t status[2 * STATUS_BYTES / 4] = {8000, 0, left(j, r), 7, 0};
-	struct pov_call *c;
+	char rest[160];
 
 	sleep_put(j, r, FUNC_WAITALL);
-	c = call_begin(j, r, FUNC_WAITALL, s->begin_ns, s->end_ns, args, 3);
-	memcpy(field_add(c, POV_FIELD_IN, 1, sizeof(requests), 2), requests, sizeof(requests));
-	memcpy(field_add(c, POV_FIELD_OUT, 2, sizeof(status), 2), status, sizeof(status));
-	record_add(j, (unsigned int)r);
+	snprintf(rest, sizeof(rest),
+		 "args=2,0x7ffd00001000,0x7ffd00002000 in=1:i%u,i%u "
+		 "out=2/2:i8000,i0,i%d,i7,i0,i0,i0,i0,i0,i0",
+		 request_of(j), request_of(j) + 1, left(j, r));
+	put_call(j, r, FUNC_WAITALL, j->step[r].begin_ns, j->step[r].end_ns, rest);
 }
 
 static void exchange_put(struct job *j)
@@ -260,8 +198,7 @@ static void exchange_put(struct job *j)
 		preemption_put(j, r);
 		post_put(j, r, false);
 		if (j->step[next].woken_ns)
-			put_waking(j, r, j->step[next].woken_ns, PID + (uint32_t)r,
-				   PID + (uint32_t)next, next);
+			put_waking(j, r, j->step[next].woken_ns, PID + r, PID + next, next);
 		post_put(j, r, true);
 		waitall_put(j, r);
 		j->now_ns[r] = j->step[r].end_ns;
@@ -270,8 +207,6 @@ static void exchange_put(struct job *j)
 
 static void allreduce_put(struct job *j)
 {
-	static const uint64_t args[6] = {0x7f1200000000, 0x7f1200000040, 1,
-					 DOUBLE,	 0x58000003,	 WORLD};
 	int last = allreduce_plan(j);
 
 	for (int r = 0; r < j->nranks; r++) {
@@ -279,89 +214,72 @@ static void allreduce_put(struct job *j)
 
 		for (int other = 0; r == last && other < j->nranks; other++)
 			if (j->step[other].woken_ns)
-				put_waking(j, r, j->step[other].woken_ns, PID + (uint32_t)r,
-					   PID + (uint32_t)other, other);
+				put_waking(j, r, j->step[other].woken_ns, PID + r, PID + other,
+					   other);
 		sleep_put(j, r, FUNC_ALLREDUCE);
 		j->now_ns[r] = r == last ? s->begin_ns + 500 + 20 * (uint64_t)j->nranks : s->end_ns;
-		call_begin(j, r, FUNC_ALLREDUCE, s->begin_ns, j->now_ns[r], args, 6);
-		record_add(j, (unsigned int)r);
+		put_call(j, r, FUNC_ALLREDUCE, s->begin_ns, j->now_ns[r],
+			 "args=0x7f1200000000,0x7f1200000040,1,0x4c00080b,0x58000003,0x44000000");
 	}
 }
 
 /* ---- the job ---- */
 
-static void meta(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void meta(struct job *j, const char *fmt, ...)
+static void task_put(struct job *j, int tid, int ppid, int cpu, const char *comm)
 {
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	if (trace_writer_meta(j->w, text))
-		exit(1);
-}
-
-static void task_put(struct job *j, uint32_t tid, uint32_t ppid, int cpu, const char *comm)
-{
-	struct pov_task *t = record_begin(j, POV_KIND_TASK, tid, START_NS, sizeof(*t));
-
-	t->tgid = tid;
-	t->ppid = ppid;
-	t->state = 1;
-	t->cpu = (uint16_t)cpu;
-	t->kthread = ppid == 2;
-	strcpy(t->comm, comm);
-	record_add(j, TRACE_STREAM_TASKS);
+	put(j, "task ts=%llu tid=%d ppid=%d state=1 cpu=%d kthread=%d comm=%s", U(START_NS), tid,
+	    ppid, cpu, ppid == 2, comm);
 }
 
 /* Starts the rank during the recording, so that the trace has all of its life. */
 static void rank_start(struct job *j, int r)
 {
 	uint64_t ns = START_NS + 1000 + 100 * (uint64_t)r;
-	uint32_t tid = PID + (uint32_t)r;
-	struct pov_fork *f = record_begin(j, POV_KIND_FORK, LAUNCHER, ns, sizeof(*f));
 
-	f->child_tid = f->child_tgid = tid;
-	f->parent_tgid = LAUNCHER;
-	strcpy(f->comm, "ring");
-	record_add(j, TRACE_STREAM_TASKS);
-	put_waking(j, r, ns + 100, 0, tid, r);
-	put_switch(j, r, ns + 500, 0, false, tid);
+	put(j, "fork ts=%llu tid=%d child=%d tgid=%d parent_tgid=%d comm=ring", U(ns), LAUNCHER,
+	    PID + r, PID + r, LAUNCHER);
+	put_waking(j, r, ns + 100, 0, PID + r, r);
+	put_switch(j, r, ns + 500, 0, false, PID + r);
 	j->now_ns[r] = ns + 1000;
 }
 
 static void job_begin(struct job *j)
 {
-	meta(j,
-	     "{\"type\":\"recording\",\"abi\":1,\"start_ns\":%llu,\"argv\":[\"mpirun\",\"./ring\"],"
-	     "\"config\":{\"sched\":\"all\",\"rings\":%d,\"cpus_per_ring\":1}}",
-	     (unsigned long long)START_NS, j->nranks);
-	meta(j,
-	     "{\"type\":\"host\",\"hostname\":\"node0\",\"kernel\":\"6.1\",\"machine\":\"x86_64\",\"cpus\":%d}",
-	     j->nranks);
-	meta(j,
-	     "{\"type\":\"clocks\",\"monotonic_ns\":%llu,\"boottime_ns\":%llu,\"realtime_ns\":1700000000000000000}",
-	     (unsigned long long)START_NS, (unsigned long long)START_NS);
-	meta(j,
-	     "{\"type\":\"functions\",\"layer\":\"mpi\",\"rows\":["
-	     "{\"id\":1,\"name\":\"MPI_Irecv\",\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"buf count dtype source tag comm >req\"},"
-	     "{\"id\":2,\"name\":\"MPI_Isend\",\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"buf count dtype dest tag comm >req\"},"
-	     "{\"id\":3,\"name\":\"MPI_Waitall\",\"group\":\"req\",\"attrs\":\"WAIT\",\"sig\":\"count <>req[count] >status[count]\"},"
-	     "{\"id\":4,\"name\":\"MPI_Allreduce\",\"group\":\"coll\",\"attrs\":\"WAIT\",\"sig\":\"sendbuf recvbuf count dtype op comm\"}]}");
-	meta(j,
-	     "{\"type\":\"library\",\"id\":1,\"path\":\"/usr/lib/libmpich.so.12\",\"flavour\":\"mpich\",\"version\":\"4.0.2\","
-	     "\"layout\":{\"handle_bytes\":4,\"status_bytes\":%d,\"type_in_handle\":true,\"undefined\":-32766},"
-	     "\"named\":[[\"MPI_COMM_WORLD\",\"0x44000000\",0],[\"MPI_DOUBLE\",\"0x4c00080b\",8]]}",
-	     STATUS_BYTES);
+	struct maker *m = &j->maker;
+
+	maker_put(
+		m,
+		"meta {\"type\":\"recording\",\"abi\":1,\"start_ns\":%llu,\"argv\":[\"mpirun\",\"./ring\"],"
+		"\"config\":{\"sched\":\"all\",\"rings\":%d,\"cpus_per_ring\":1}}",
+		U(START_NS), j->nranks);
+	maker_put(
+		m,
+		"meta {\"type\":\"host\",\"hostname\":\"node0\",\"kernel\":\"6.1\",\"machine\":\"x86_64\",\"cpus\":%d}",
+		j->nranks);
+	maker_put(
+		m,
+		"meta {\"type\":\"clocks\",\"monotonic_ns\":%llu,\"boottime_ns\":%llu,\"realtime_ns\":1700000000000000000}",
+		U(START_NS), U(START_NS));
+	maker_put(
+		m,
+		"meta {\"type\":\"functions\",\"layer\":\"mpi\",\"rows\":["
+		"{\"id\":1,\"name\":\"MPI_Irecv\",\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"buf count dtype source tag comm >req\"},"
+		"{\"id\":2,\"name\":\"MPI_Isend\",\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"buf count dtype dest tag comm >req\"},"
+		"{\"id\":3,\"name\":\"MPI_Waitall\",\"group\":\"req\",\"attrs\":\"WAIT\",\"sig\":\"count <>req[count] >status[count]\"},"
+		"{\"id\":4,\"name\":\"MPI_Allreduce\",\"group\":\"coll\",\"attrs\":\"WAIT\",\"sig\":\"sendbuf recvbuf count dtype op comm\"}]}");
+	maker_put(
+		m,
+		"meta {\"type\":\"library\",\"id\":1,\"path\":\"/usr/lib/libmpich.so.12\",\"flavour\":\"mpich\",\"version\":\"4.0.2\","
+		"\"layout\":{\"handle_bytes\":4,\"status_bytes\":20,\"type_in_handle\":true,\"undefined\":-32766},"
+		"\"named\":[[\"MPI_COMM_WORLD\",\"0x44000000\",0],[\"MPI_DOUBLE\",\"0x4c00080b\",8]]}");
 	task_put(j, LAUNCHER, 1, 0, "mpirun");
 	for (int r = 0; r < j->nranks; r++) {
-		meta(j,
-		     "{\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%d,\"ppid\":%d,\"exe\":\"/home/u/ring\",\"rank\":%d,"
-		     "\"size\":%d,\"job\":\"ring\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}]}",
-		     (unsigned long long)START_NS + 2000, PID + r, LAUNCHER, r, j->nranks);
-		task_put(j, KWORKER + (uint32_t)r, 2, r, "kworker");
+		maker_put(
+			m,
+			"meta {\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%d,\"ppid\":%d,\"exe\":\"/home/u/ring\",\"rank\":%d,"
+			"\"size\":%d,\"job\":\"ring\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}]}",
+			U(START_NS) + 2000, PID + r, LAUNCHER, r, j->nranks);
+		task_put(j, KWORKER + r, 2, r, "kworker");
 	}
 	for (int r = 0; r < j->nranks; r++)
 		rank_start(j, r);
@@ -373,17 +291,18 @@ static void job_end(struct job *j)
 
 	for (int r = 0; r < j->nranks; r++)
 		end_ns = j->now_ns[r] > end_ns ? j->now_ns[r] : end_ns;
-	trace_writer_flush(j->w, UINT64_MAX);
-	meta(j,
-	     "{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"exit\",\"drops\":[],\"misses\":{},\"stats\":{}}",
-	     (unsigned long long)end_ns + 1000);
-	if (trace_writer_finish(j->w))
+	maker_put(&j->maker, "flush");
+	maker_put(&j->maker, "end ts=%llu", U(end_ns) + 1000);
+	if (trace_writer_finish(j->maker.w))
 		exit(1);
 }
 
 int main(int argc, char **argv)
 {
-	struct job j = {.random = 0x9e3779b97f4a7c15u, .nranks = 64, .compute_ns = 40000};
+	struct job j = {.maker.brief = true,
+			.random = 0x9e3779b97f4a7c15u,
+			.nranks = 64,
+			.compute_ns = 40000};
 	const struct trace_writer_options opt = {0};
 	uint64_t records;
 	int c;
@@ -400,7 +319,7 @@ int main(int argc, char **argv)
 		      stderr);
 		return 2;
 	}
-	if (trace_writer_open(argv[optind + 1], &opt, &j.w))
+	if (trace_writer_open(argv[optind + 1], &opt, &j.maker.w))
 		return 1;
 	job_begin(&j);
 	for (; j.records < records; j.iteration++) {
@@ -409,6 +328,6 @@ int main(int argc, char **argv)
 			allreduce_put(&j);
 	}
 	job_end(&j);
-	printf("%llu\n", (unsigned long long)j.records);
+	printf("%llu\n", U(j.records));
 	return 0;
 }

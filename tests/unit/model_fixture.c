@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "layers/func_table.h"
-#include "tool/povmake/maker.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
 #include "unit/test.h"
@@ -139,8 +138,6 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from, uin
 
 void mfix_begin(struct mfix *f, const char *config)
 {
-	const struct trace_writer_options opt = {0};
-	char *json;
 	int fd;
 
 	memset(f, 0, sizeof(*f));
@@ -148,14 +145,11 @@ void mfix_begin(struct mfix *f, const char *config)
 	fd = mkstemp(f->path);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(trace_writer_open(f->path, &opt, &f->writer), 0);
-	json = xasprintf("{\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{%s}}",
-			 config);
-	mfix_meta(f, json);
-	free(json);
-	mfix_meta(
-		f,
-		"{\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\",\"cpus\":2,\"recorder\":850}");
+	f->writer = writer_begin(f->path);
+	mfix_put(f, "meta {\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{%s}}",
+		 config);
+	mfix_put(f, "meta {\"type\":\"host\",\"hostname\":\"h\",\"kernel\":\"6\",\"machine\":\"m\","
+		    "\"cpus\":2,\"recorder\":850}");
 }
 
 void mfix_meta(struct mfix *f, const char *json)
@@ -177,22 +171,15 @@ void mfix_functions(struct mfix *f)
 
 void mfix_rank(struct mfix *f, uint64_t ts_ns, uint32_t pid, int rank, const char *name)
 {
-	char *json =
-		xasprintf("{\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%u,\"exe\":\"/bin/%s\","
-			  "\"cmdline\":[\"%s\",\"x\"],\"rank\":%d,\"size\":2,\"job\":\"j\"}",
-			  U(ts_ns), pid, name, name, rank);
-
-	mfix_meta(f, json);
-	free(json);
+	mfix_put(f,
+		 "meta {\"type\":\"process\",\"ts_ns\":%llu,\"pid\":%u,\"exe\":\"/bin/%s\","
+		 "\"cmdline\":[\"%s\",\"x\"],\"rank\":%d,\"size\":2,\"job\":\"j\"}",
+		 U(ts_ns), pid, name, name, rank);
 }
 
 void mfix_end(struct mfix *f, uint64_t ts_ns)
 {
-	char *json = xasprintf("{\"type\":\"end\",\"ts_ns\":%llu,\"reason\":\"test\",\"drops\":[]}",
-			       U(ts_ns));
-
-	mfix_meta(f, json);
-	free(json);
+	mfix_put(f, "end ts=%llu reason=test", U(ts_ns));
 }
 
 void mfix_ranks(struct mfix *f, const char *config, uint32_t n, struct model_thread *thread)
@@ -240,7 +227,7 @@ void mfix_open(struct mfix *f, bool counters)
 {
 	const struct model_options opt = {.counters = counters};
 
-	assert_int_equal(trace_writer_finish(f->writer), 0);
+	writer_end(f->writer);
 	f->writer = NULL;
 	if (f->spoil)
 		spoil(f->path, f->spoil);
@@ -298,17 +285,4 @@ void mfix_release(struct mfix *f)
 	trace_close(f->trace);
 	free(f->text);
 	unlink(f->path);
-}
-
-void mfix_put(struct mfix *f, const char *fmt, ...)
-{
-	struct maker m = {.w = f->writer, .brief = true};
-	char line[1024], *lines[] = {line};
-	va_list ap;
-
-	va_start(ap, fmt);
-	assert_true(vsnprintf(line, sizeof(line), fmt, ap) < (int)sizeof(line));
-	va_end(ap);
-	m.script = (struct script){lines, 1};
-	maker_run(&m);
 }

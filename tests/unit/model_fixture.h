@@ -11,6 +11,7 @@
 
 #include "abi/event.h"
 #include "model/model.h"
+#include "tool/povmake/maker.h"
 #include "trace/trace_read.h"
 #include "trace/trace_write.h"
 
@@ -55,7 +56,7 @@ void mfix_sink_start(const struct model_sink *s, const struct model *m);
 void mfix_sink_finish(const struct model_sink *s, const struct model *m);
 void mfix_release(struct mfix *f);
 
-/* Adds a record in povmake's brief form. */
-void mfix_put(struct mfix *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a record in povmake's brief form, or runs another of its statements. */
+#define mfix_put(f, ...) maker_put(&(struct maker){.w = (f)->writer, .brief = true}, __VA_ARGS__)
 
 #endif

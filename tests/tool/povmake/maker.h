@@ -32,6 +32,8 @@ struct maker {
 
 /* Makes all records of m->script. The caller handles m->cut. */
 void maker_run(struct maker *m);
+/* Runs one statement instead. */
+void maker_put(struct maker *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints the message with the line of the script and ends the program. */
 void bad(const struct maker *m, const char *fmt, ...)

@@ -175,3 +175,20 @@ void maker_run(struct maker *m)
 {
 	do_lines(m, 0, m->script.cnt);
 }
+
+void maker_put(struct maker *m, const char *fmt, ...)
+{
+	struct script whole = m->script;
+	char line[2048], *lines[] = {line};
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (len >= (int)sizeof(line))
+		die("povmake: too long: %s", line);
+	m->script = (struct script){lines, 1};
+	maker_run(m);
+	m->script = whole;
+}
