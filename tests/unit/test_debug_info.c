@@ -251,22 +251,6 @@ static void assert_function(const char *path, int call, const char *function)
 	assert_memory_equal(found_at(path, place[call].offset), function, strlen(function));
 }
 
-/* Without debug information: the function and the offset from its begin. */
-TEST(symbols)
-{
-	char *path = program_build("-O0 -Wl,-z,noseparate-code"), wanted[64];
-	uint64_t main_offset;
-
-	assert_int_equal(sscanf(found_at(path, place[0].offset), "main+%" SCNu64, &main_offset), 1);
-	snprintf(wanted, sizeof(wanted), "main+%" PRIu64,
-		 main_offset + place[4].offset - place[0].offset);
-	assert_string_equal(found_at(path, place[4].offset), wanted);
-	assert_function(path, 5, "last+");
-	assert_string_equal(found_at(path, 0), "none");
-	assert_string_equal(found_at(path, UINT64_MAX), "none");
-	free(path);
-}
-
 /* Symbols in the C++ mangling, and one that only resembles it. */
 TEST(mangled)
 {

@@ -33,13 +33,6 @@ static size_t cnt_of(const struct layer *layer)
 	return n;
 }
 
-static size_t cnt_chosen(const struct layer *layer, const char *groups, const char *layer_names,
-			 const char *function, const char *no_function)
-{
-	assert_int_equal(choose(groups, layer_names, function, no_function), 0);
-	return cnt_of(layer);
-}
-
 /* Checks each function of a list: "MPI_A MPI_B". */
 static void assert_each(const char *names, bool wanted, size_t row)
 {
@@ -79,6 +72,9 @@ TEST(choices)
 		{"p2p", " mpi, ucp", NULL, "ucp_worker_progress", "ucp_tag_send_nbx",
 		 "MPI_Bcast ucp_worker_progress"},
 		{NULL, NULL, "ucp_tag_*", NULL, "ucp_tag_recv_nb", "MPI_Send"},
+		{NULL, "all", NULL, NULL, "MPI_Send ucp_tag_send_nbx post_send",
+		 "MPI_Comm_rank ucp_request_free"},
+		{"conv", NULL, NULL, NULL, "MPI_Comm_f2c MPI_Wtime", "MPI_Comm_rank MPI_Send"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -111,28 +107,6 @@ TEST(named)
 		assert_true(selected[commit]);
 		assert_int_equal(named[commit], rows[i].wanted);
 	}
-}
-
-TEST(counts)
-{
-	const struct layer *mpi = &layer_mpi, *ucp = &layer_ucp;
-	size_t dflt = cnt_chosen(mpi, NULL, NULL, NULL, NULL);
-	size_t local = cnt_chosen(mpi, "local", NULL, NULL, NULL), ucps;
-
-	assert_int_equal(cnt_chosen(mpi, "default", NULL, NULL, NULL), dflt);
-	assert_int_equal(cnt_chosen(mpi, "all", NULL, NULL, NULL), dflt + local);
-	assert_int_equal(cnt_chosen(mpi, "all,conv", NULL, NULL, NULL), mpi->row_cnt);
-	assert_int_equal(cnt_chosen(mpi, "conv", NULL, NULL, NULL), mpi->row_cnt - dflt - local);
-	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "MPI_Wtime", NULL), 1);
-	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "ialltoall*", NULL), 6);
-	/* Other layers are added to any choice of MPI functions. */
-	ucps = cnt_chosen(ucp, NULL, "ucp", NULL, NULL);
-	assert_true(ucps > 50 && ucps < ucp->row_cnt);
-	assert_int_equal(cnt_of(mpi), dflt);
-	assert_int_equal(cnt_chosen(ucp, NULL, "all", NULL, NULL), ucps);
-	assert_int_equal(cnt_of(mpi), dflt);
-	assert_int_equal(cnt_chosen(ucp, "p2p", "ucp", NULL, "ucp_worker_progress"), ucps - 1);
-	assert_int_equal(cnt_chosen(mpi, NULL, NULL, "ucp_tag_*", NULL), 0);
 }
 
 TEST(refused)

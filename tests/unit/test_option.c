@@ -85,21 +85,6 @@ TEST(parse)
 	log_set_level(LOG_INFO);
 }
 
-TEST(suggest)
-{
-	assert_int_equal(suggest_distance("", ""), 0);
-	assert_int_equal(suggest_distance("report", "report"), 0);
-	assert_int_equal(suggest_distance("reprot", "report"), 1);
-	assert_int_equal(suggest_distance("rport", "report"), 1);
-	assert_int_equal(suggest_distance("", "abc"), 3);
-	assert_int_equal(suggest_distance("kitten", "sitting"), 3);
-	assert_string_equal(suggest_better("inof", NULL, "info"), "info");
-	assert_null(suggest_better("inof", NULL, "report"));
-	assert_string_equal(suggest_better("rec", "report", "record"), "record");
-	assert_string_equal(suggest_better("record", "record", "report"), "record");
-	assert_null(suggest_better("x", NULL, "record"));
-}
-
 /* ---- quantities ---- */
 
 #define UNTOUCHED 77

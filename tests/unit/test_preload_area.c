@@ -29,15 +29,7 @@ static void on_record(void *ctx, const struct pov_hdr *rec)
 
 	t->cnt++;
 	memcpy(t->last, rec, rec->size);
-	assert_int_equal(rec->tid, 11);
-}
-
-static void on_any(void *ctx, const struct pov_hdr *rec)
-{
-	struct taken *got = ctx;
-
-	got->cnt++;
-	memcpy(got->last, rec, rec->size);
+	assert_true(rec->tid == 11 || rec->tid == 14);
 }
 
 static struct thread_area area, *const a = &area; /* the running test's area */
@@ -107,6 +99,11 @@ static int end(void **state)
 	return 0;
 }
 
+static double take(void)
+{
+	return thread_area_take(a, on_record, &t);
+}
+
 /* Writes a record as the library does (user/preload/call_record.c). */
 static void put(const void *rec, size_t bytes)
 {
@@ -122,73 +119,57 @@ static void second_ring_begin(void)
 	a->mem->ring = 1;
 }
 
-/* A call with two arguments and a field. */
+/* A call with two arguments and a field, counted calls, and a wait for room. */
+static const char call_text[] = "call tid=11 tgid=98 func=101 lib=3 cpu=3 args=1,2 tsize=1:4";
+static const char counted_text[] = "counted tid=11 tgid=98 func=102 lib=3 dur=100 calls=3 busy=50 "
+				   "bytes=40 sized=2 flags=0xff";
+static const char room_text[] = "room tid=11 tgid=98 dur=100";
 #define FIXED_WORDS (sizeof(struct pov_call) / 8)
-struct call {
-	uint64_t word[FIXED_WORDS + 2 + 2];
+#define FIELD_AT (FIXED_WORDS + 2)
+#define CALL_BYTES (8 * (FIELD_AT + 2))
+
+union made {
+	struct pov_hdr hdr;
+	struct pov_call call;
+	struct pov_counted counted;
+	struct pov_room room;
+	uint64_t word[FIELD_AT + 2];
 };
 
-static struct pov_call *call_of(struct call *c)
+static union made record_new(const char *text)
 {
-	return (struct pov_call *)c->word;
+	const struct pov_hdr *rec = record_made(text);
+	union made r = {0};
+
+	assert_true(rec->size <= sizeof(r));
+	memcpy(&r, rec, rec->size);
+	r.hdr.ts_ns = kernel_now_ns();
+	return r;
 }
 
-static struct pov_field *field_of(struct call *c)
+static void put_made(const union made *r)
 {
-	return (struct pov_field *)&c->word[FIXED_WORDS + 2];
-}
-
-static void record_make(const char *line, void *rec, size_t bytes)
-{
-	const struct pov_hdr *made = record_made(line);
-
-	assert_int_equal(made->size, bytes);
-	memcpy(rec, made, bytes);
-	((struct pov_hdr *)rec)->ts_ns = kernel_now_ns();
-}
-
-static struct call call_new(void)
-{
-	struct call c;
-
-	record_make("call tid=11 tgid=98 func=101 lib=3 cpu=3 args=1,2 tsize=1:4", &c, sizeof(c));
-	return c;
-}
-
-static struct pov_counted counted_new(void)
-{
-	struct pov_counted c;
-
-	record_make(
-		"counted tid=11 tgid=98 func=102 lib=3 dur=100 calls=3 busy=50 bytes=40 sized=2 "
-		"flags=0xff",
-		&c, sizeof(c));
-	return c;
-}
-
-static struct pov_counted *counted_of(struct pov_counted *c)
-{
-	return c;
+	put(r, r->hdr.size);
 }
 
 /* Wraps around several times. Each record comes in one piece, even across the ring's end. */
 TEST(wrapped)
 {
 	const struct pov_call *got = (struct pov_call *)t.last;
-	struct call c = call_new();
+	union made c = record_new(call_text);
 	uint64_t put_cnt = 0;
 
-	for (uint64_t bytes = 0; bytes < 3ull * RING; bytes += sizeof(c)) {
+	for (uint64_t bytes = 0; bytes < 3ull * RING; bytes += CALL_BYTES) {
 		c.word[FIXED_WORDS] = put_cnt++;
-		put(&c, sizeof(c));
+		put_made(&c);
 		if (put_cnt % 100 == 0)
-			thread_area_take(a, on_record, &t);
+			take();
 	}
-	thread_area_take(a, on_record, &t);
+	take();
 	assert_int_equal(t.cnt, put_cnt);
 	assert_false(a->damaged);
-	assert_int_equal(a->mem->tail, put_cnt * sizeof(c));
-	assert_int_equal(thread_area_take(a, on_record, &t), 0);
+	assert_int_equal(a->mem->tail, put_cnt * CALL_BYTES);
+	assert_int_equal(take(), 0);
 	/* the thread must not choose its own process */
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
@@ -215,10 +196,10 @@ static void on_watched(void *ctx, const struct pov_hdr *rec)
 TEST(room)
 {
 	struct watched w = {.a = a};
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
-	while (a->mem->head + sizeof(c) <= RING)
-		put(&c, sizeof(c));
+	while (a->mem->head + CALL_BYTES <= RING)
+		put_made(&c);
 	assert_true(thread_area_take(a, on_watched, &w) > 0.99);
 	assert_int_equal(w.taken, a->mem->head);
 	assert_in_range(w.most, 1, RING / 4);
@@ -227,57 +208,61 @@ TEST(room)
 
 static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 {
-	struct call good = call_new();
+	union made good = record_new(call_text);
 
 	area_renew();
-	put(&good, sizeof(good));
+	put_made(&good);
 	put(rec, bytes);
-	put(&good, sizeof(good));
-	thread_area_take(a, on_record, &t);
+	put_made(&good);
+	take();
 	if (t.cnt != 1 || !a->damaged)
 		fail_msg("%s, value %zu: %u taken", member, n, t.cnt);
 	/* nothing more is taken, and a waiting thread gets room */
-	put(&good, sizeof(good));
-	thread_area_take(a, on_record, &t);
+	put_made(&good);
+	take();
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
 
-#define REFUSED(make, of, member, ...)                                         \
-	do {                                                                   \
-		const uint64_t values_[] = {__VA_ARGS__};                      \
-                                                                               \
-		for (size_t i = 0; i < COUNT(values_); i++) {                  \
-			typeof(make()) c_ = make();                            \
-                                                                               \
-			of(&c_)->member = (typeof(of(&c_)->member))values_[i]; \
-			refused(#member, i, &c_, sizeof(c_));                  \
-		}                                                              \
+/* For each value of a member of a made record, or of what is that many words behind its begin. */
+#define REFUSED_AT(text, words, type, member, ...)                                       \
+	do {                                                                             \
+		const uint64_t values_[] = {__VA_ARGS__};                                \
+                                                                                         \
+		for (size_t i = 0; i < COUNT(values_); i++) {                            \
+			union made r_ = record_new(text);                                \
+			const size_t bytes_ = r_.hdr.size;                               \
+			type *of_ = (type *)&r_.word[words];                             \
+                                                                                         \
+			of_->member = (typeof(of_->member))values_[i];                   \
+			refused(#member, i, &r_, bytes_);                                \
+		}                                                                        \
 	} while (0)
+#define REFUSED(text, type, ...) REFUSED_AT(text, 0, struct pov_##type, __VA_ARGS__)
 
 TEST(nonsense)
 {
-	REFUSED(call_new, call_of, hdr.size, 0, 8, 100, 65528);
-	REFUSED(call_new, call_of, hdr.kind, POV_KIND_SWITCH, POV_KIND_EXIT, 0);
-	REFUSED(call_new, call_of, hdr.ts_ns, 1, kernel_now_ns() + 3600000000000);
-	REFUSED(call_new, call_of, dur_ns, UINT64_MAX);
-	REFUSED(call_new, call_of, func, FIRST - 1, FIRST + ROWS, FIRST + 5);
-	REFUSED(call_new, call_of, lib, 2, POV_LIB_NUMBERS, 0xffff);
-	REFUSED(call_new, call_of, depth, POV_CALL_DEPTH_MAX);
-	REFUSED(call_new, call_of, nargs, POV_CALL_ARGS_MAX + 1, 16);
-	REFUSED(call_new, call_of, cpu, 4);
-	REFUSED(call_new, field_of, size, 16, 0xffff);
-	REFUSED(call_new, field_of, arg, 16);
-	REFUSED(call_new, field_of, type, 0, 200);
+	REFUSED(call_text, call, hdr.size, 0, 8, 100, 65528);
+	REFUSED(call_text, call, hdr.kind, POV_KIND_SWITCH, POV_KIND_EXIT, 0);
+	REFUSED(call_text, call, hdr.ts_ns, 1, kernel_now_ns() + 3600000000000);
+	REFUSED(call_text, call, dur_ns, UINT64_MAX);
+	REFUSED(call_text, call, func, FIRST - 1, FIRST + ROWS, FIRST + 5);
+	REFUSED(call_text, call, lib, 2, POV_LIB_NUMBERS, 0xffff);
+	REFUSED(call_text, call, depth, POV_CALL_DEPTH_MAX);
+	REFUSED(call_text, call, nargs, POV_CALL_ARGS_MAX + 1, 16);
+	REFUSED(call_text, call, cpu, 4);
+	REFUSED_AT(call_text, FIELD_AT, struct pov_field, size, 16, 0xffff);
+	REFUSED_AT(call_text, FIELD_AT, struct pov_field, arg, 16);
+	REFUSED_AT(call_text, FIELD_AT, struct pov_field, type, 0, 200);
 }
 
 TEST(counted)
 {
-	struct pov_counted c = counted_new();
+	union made c = record_new(counted_text);
 	const struct pov_counted *got = (struct pov_counted *)t.last;
 
-	put(&c, sizeof(c));
-	thread_area_take(a, on_record, &t);
+	put_made(&c);
+	take();
 	assert_true(t.cnt && !a->damaged);
 	assert_int_equal(got->tgid, 10);
 	assert_int_equal(got->lib, 3);
@@ -285,38 +270,25 @@ TEST(counted)
 	assert_int_equal(got->calls, 3);
 	assert_int_equal(got->bytes, 40);
 	assert_int_equal(got->sized, 2);
-	REFUSED(counted_new, counted_of, sized, 4);
-	REFUSED(counted_new, counted_of, hdr.size, sizeof(struct pov_counted) - 8);
-	REFUSED(counted_new, counted_of, calls, 0, 102, UINT64_MAX);
-	REFUSED(counted_new, counted_of, busy_ns, 101 * POV_CALL_DEPTH_MAX);
-	REFUSED(counted_new, counted_of, dur_ns, UINT64_MAX);
-	REFUSED(counted_new, counted_of, func, FIRST + 5, FIRST - 1);
-}
-
-static struct pov_room room_new(void)
-{
-	struct pov_room r;
-
-	record_make("room tid=11 tgid=98 dur=100", &r, sizeof(r));
-	return r;
-}
-
-static struct pov_room *room_of(struct pov_room *r)
-{
-	return r;
+	REFUSED(counted_text, counted, sized, 4);
+	REFUSED(counted_text, counted, hdr.size, sizeof(struct pov_counted) - 8);
+	REFUSED(counted_text, counted, calls, 0, 102, UINT64_MAX);
+	REFUSED(counted_text, counted, busy_ns, 101 * POV_CALL_DEPTH_MAX);
+	REFUSED(counted_text, counted, dur_ns, UINT64_MAX);
+	REFUSED(counted_text, counted, func, FIRST + 5, FIRST - 1);
 }
 
 TEST(waited)
 {
-	struct pov_room r = room_new();
+	union made r = record_new(room_text);
 
-	put(&r, sizeof(r));
-	thread_area_take(a, on_record, &t);
+	put_made(&r);
+	take();
 	assert_true(t.cnt && !a->damaged);
 	assert_int_equal(((struct pov_room *)t.last)->tgid, 10);
 	assert_int_equal(((struct pov_room *)t.last)->dur_ns, 100);
-	REFUSED(room_new, room_of, dur_ns, UINT64_MAX);
-	REFUSED(room_new, room_of, hdr.size, sizeof(struct pov_room) - 8);
+	REFUSED(room_text, room, dur_ns, UINT64_MAX);
+	REFUSED(room_text, room, hdr.size, sizeof(struct pov_room) - 8);
 }
 
 TEST(head)
@@ -326,7 +298,7 @@ TEST(head)
 	for (size_t i = 0; i < COUNT(heads); i++) {
 		area_renew();
 		a->mem->head = heads[i];
-		thread_area_take(a, on_record, &t);
+		take();
 		assert_true(a->damaged);
 		assert_int_equal(t.cnt, 0);
 	}
@@ -339,20 +311,20 @@ TEST(random)
 
 	srand(7);
 	for (int round = 0; round < 200; round++) {
-		struct call c = call_new();
+		union made c = record_new(call_text);
 		struct preload_counts counts = {0};
 
 		area_renew();
 		for (int i = 0; i < 50; i++)
-			put(&c, sizeof(c));
+			put_made(&c);
 		words = (uint64_t *)((char *)a->mem + POV_PRELOAD_AREA_BYTES);
 		for (int i = 0; i < 20; i++)
-			words[(unsigned int)rand() % (50 * sizeof(c) / 8)] ^= 1ull << rand() % 64;
+			words[(unsigned int)rand() % (50 * CALL_BYTES / 8)] ^= 1ull << rand() % 64;
 		words = (uint64_t *)a->mem;
 		for (int i = 0; i < 200; i++)
 			words[16 + (unsigned int)rand() % (sizeof(*a->mem) / 8 - 16)] =
 				(uint64_t)rand() << 33 ^ (uint64_t)rand();
-		thread_area_take(a, on_record, &t);
+		take();
 		thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
 		thread_area_count(a, &counts);
 		assert_true(t.cnt <= 50 + POV_CALL_DEPTH_MAX * 3 + POV_COUNTING_MAX);
@@ -366,17 +338,17 @@ TEST(random)
  */
 TEST(open)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 	struct pov_frame *f = a->mem->state.frame;
 
-	memcpy(f[0].rec, &c, sizeof(c));
-	f[0].used = sizeof(c);
+	memcpy(f[0].rec, &c, CALL_BYTES);
+	f[0].used = CALL_BYTES;
 	a->mem->state.depth = 1;
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 1);
 	assert_int_equal(((struct pov_hdr *)t.last)->flags, POV_CALL_OPEN | POV_CALL_PRELOADED);
 	assert_int_equal(((struct pov_call *)t.last)->tgid, 10);
-	put(&c, sizeof(c));
-	thread_area_take(a, on_record, &t);
+	put_made(&c);
+	take();
 	assert_int_equal(t.cnt, 2);
 	assert_int_equal(thread_area_end(a, kernel_now_ns(), POV_CALL_OPEN, on_record, &t), 0);
 	assert_int_equal(t.cnt, 2);
@@ -388,23 +360,23 @@ TEST(open)
  */
 TEST(strange)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
-	call_of(&c)->hdr.tid = 14;
-	put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
+	c.hdr.tid = 14;
+	put_made(&c);
+	take();
 	assert_int_equal(t.cnt, 0);
 	assert_false(a->damaged);
 	map_set(&threads, 14, (void *)10);
-	thread_area_take(a, on_any, &t);
+	take();
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(((struct pov_hdr *)t.last)->tid, 14);
-	call_of(&c)->hdr.tid = 13;
-	put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
+	c.hdr.tid = 13;
+	put_made(&c);
+	take();
 	assert_int_equal(t.cnt, 1);
 	a->strange_ns = 1; /* unknown for long */
-	thread_area_take(a, on_any, &t);
+	take();
 	assert_true(a->damaged);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->tail, a->mem->head);
@@ -416,15 +388,15 @@ TEST(strange)
  */
 TEST(freed)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
-	memcpy(a->mem->state.frame[0].rec, &c, sizeof(c));
-	a->mem->state.frame[0].used = sizeof(c);
+	memcpy(a->mem->state.frame[0].rec, &c, CALL_BYTES);
+	a->mem->state.frame[0].used = CALL_BYTES;
 	a->mem->state.depth = 1;
-	thread_area_free_of(a, 12, kernel_now_ns(), POV_CALL_OPEN, on_any, &t);
+	thread_area_free_of(a, 12, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
 	assert_int_equal(t.cnt, 0);
 	assert_int_equal(a->mem->owner, 11);
-	thread_area_free_of(a, 11, kernel_now_ns(), POV_CALL_OPEN, on_any, &t);
+	thread_area_free_of(a, 11, kernel_now_ns(), POV_CALL_OPEN, on_record, &t);
 	assert_int_equal(t.cnt, 1);
 	assert_int_equal(a->mem->owner, 0);
 	assert_int_equal(a->mem->state.depth, 0);
@@ -433,25 +405,25 @@ TEST(freed)
 /* After a ring was rather full, a larger one is added. Records in both are taken in order. */
 TEST(larger_ring)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
-	put(&c, sizeof(c));
-	assert_true(thread_area_take(a, on_any, &t) < 0.1);
+	put_made(&c);
+	assert_true(take() < 0.1);
 	assert_int_equal(a->mem->rings, 1);
 	while (a->mem->head - a->mem->tail < RING / 2)
-		put(&c, sizeof(c));
-	assert_true(thread_area_take(a, on_any, &t) >= 0.5);
+		put_made(&c);
+	assert_true(take() >= 0.5);
 	assert_int_equal(a->mem->rings, 2);
 	assert_int_equal(spare, 4096);
 	t.cnt = 0;
 	for (uint32_t i = 0; i < 5; i++)
-		put(&c, sizeof(c));
+		put_made(&c);
 	second_ring_begin();
-	for (uint32_t i = 0; i < RING / sizeof(c); i++)
-		put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
+	for (uint32_t i = 0; i < RING / CALL_BYTES; i++)
+		put_made(&c);
+	take();
 	assert_false(a->damaged);
-	assert_int_equal(t.cnt, 5 + RING / sizeof(c));
+	assert_int_equal(t.cnt, 5 + RING / CALL_BYTES);
 	assert_int_equal(a->mem->tail, a->mem->head);
 	assert_int_equal(spare, 4096); /* there is no third ring */
 	thread_area_release(a);
@@ -461,28 +433,28 @@ TEST(larger_ring)
 /* A ring that begins while the other is empty. */
 TEST(larger_ring_at_once)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
 	while (a->mem->head < RING / 2)
-		put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
+		put_made(&c);
+	take();
 	t.cnt = 0;
 	second_ring_begin();
-	thread_area_take(a, on_any, &t);
-	put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
+	take();
+	put_made(&c);
+	take();
 	assert_int_equal(t.cnt, 1);
 	assert_false(a->damaged);
 }
 
 TEST(no_memory_for_a_larger_ring)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
 	spare = POV_PRELOAD_RING_MORE - 1;
 	while (a->mem->head < RING / 2)
-		put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
+		put_made(&c);
+	take();
 	assert_int_equal(a->mem->rings, 1);
 	assert_int_equal(spare, POV_PRELOAD_RING_MORE - 1);
 }
@@ -493,17 +465,17 @@ TEST(no_memory_for_a_larger_ring)
  */
 TEST(cut_off)
 {
-	const size_t left[] = {8, sizeof(struct pov_hdr), sizeof(struct call) - 8};
-	struct call c;
+	const size_t left[] = {8, sizeof(struct pov_hdr), CALL_BYTES - 8};
+	union made c = record_new(call_text);
 
-	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+	for (size_t i = 0; i < COUNT(left); i++)
 		for (unsigned int before = 0; before < 2; before++) {
 			area_renew();
-			c = call_new();
+			c.hdr.ts_ns = kernel_now_ns();
 			if (before)
-				put(&c, sizeof(c));
+				put_made(&c);
 			put(&c, left[i]);
-			thread_area_take(a, on_record, &t);
+			take();
 			assert_int_equal(t.cnt, before);
 			assert_true(a->damaged);
 			assert_int_equal(a->mem->tail, a->mem->head);
@@ -513,16 +485,16 @@ TEST(cut_off)
 /* Impossible data about the rings: nothing more is read. */
 static void nonsense(uint32_t ring, uint64_t from)
 {
-	struct call c = call_new();
+	union made c = record_new(call_text);
 
 	area_renew();
 	while (a->mem->head < RING / 2)
-		put(&c, sizeof(c));
-	thread_area_take(a, on_any, &t);
-	put(&c, sizeof(c));
+		put_made(&c);
+	take();
+	put_made(&c);
 	a->mem->ring = ring;
 	a->mem->ring_from[1] = from;
-	thread_area_take(a, on_any, &t);
+	take();
 	assert_true(a->damaged);
 	assert_int_equal(a->mem->tail, a->mem->head);
 }
