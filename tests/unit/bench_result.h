@@ -41,7 +41,6 @@ static inline int setup(void **state)
 	other = f->about;
 	other.benchmark = "receiver";
 	f->other = result_new(&other);
-	log_set_level(LOG_QUIET);
 	*state = f;
 	return 0;
 }

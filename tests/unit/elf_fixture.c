@@ -9,10 +9,8 @@
 
 static void need(const char *condition, const char *what)
 {
-	if (!system(condition))
-		return;
-	print_message("SKIP: %s is not installed\n", what);
-	skip();
+	if (system(condition))
+		skip_because("%s is not installed", what);
 }
 
 void fixture_need(const char *program)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * unit [FILE [TEST]]: runs the tests of tests/unit/FILE.c, or one of them. Without an argument it
- * lists the files.
+ * lists the files. POV_UNIT_LOG=1 shows the messages of the code under test.
  */
 #include "unit/test.h"
 
@@ -11,13 +11,6 @@ void unit_register(struct unit_entry *e)
 {
 	*last = e;
 	last = &e->next;
-}
-
-int unit_quiet(void **state)
-{
-	(void)state;
-	log_set_level(LOG_QUIET);
-	return 0;
 }
 
 /*
@@ -53,6 +46,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return files_list();
+	log_set_level(getenv("POV_UNIT_LOG") ? LOG_DEBUG : LOG_QUIET);
 	for (const struct unit_entry *e = first; e; e = e->next) {
 		const char *name;
 		int len = stem(e->file, &name);

@@ -40,8 +40,25 @@ struct unit_entry {
 
 void unit_register(struct unit_entry *e);
 
-/* Setup for ALL_TESTS: silences the messages of the code under test. */
-int unit_quiet(void **state);
+/* Skips the running test and prints the reason. */
+#define skip_because(format, ...)                                   \
+	do {                                                        \
+		print_message("SKIP: " format "\n", ##__VA_ARGS__); \
+		skip();                                             \
+	} while (0)
+
+/* Runs statements that print to `out`, and asserts what they print. */
+#define assert_prints(wanted, out, ...)                          \
+	do {                                                     \
+		char *text_ = NULL;                              \
+		size_t bytes_;                                   \
+		FILE *out = open_memstream(&text_, &bytes_);     \
+                                                                 \
+		__VA_ARGS__;                                     \
+		fclose(out);                                     \
+		assert_string_equal(text_, wanted);              \
+		free(text_);                                     \
+	} while (0)
 
 #define UNIT_REGISTER(id, kind_, name_, func, up, down)                                  \
 	static struct unit_entry unit_##id = {                                           \

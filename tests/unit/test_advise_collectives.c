@@ -133,7 +133,6 @@ TEST(measured_hostile)
 	};
 	struct measured m;
 
-	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < COUNT(unusable); i++)
 		assert_true(text_read(unusable[i], &m) < 0);
 	assert_true(measured_read((const char *[]){"/nowhere"}, 1, &m) < 0);
@@ -157,7 +156,6 @@ TEST(measured_spoiled)
 	char text[sizeof(good)];
 	struct measured m;
 
-	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < sizeof(good) - 1; i += 1) {
 		memcpy(text, good, sizeof(good));
 		text[i] = with[i % (sizeof(with) - 1)];

@@ -169,5 +169,3 @@ TEST(installed)
 }
 
 #endif
-
-ALL_TESTS(NULL, NULL);

@@ -110,4 +110,4 @@ static int all_drop(void **state)
 	return 0;
 }
 
-ALL_TESTS(unit_quiet, all_drop);
+ALL_TESTS(NULL, all_drop);

@@ -20,15 +20,18 @@
 #include "unit/elf_fixture.h"
 #include "unit/trace_help.h"
 
-/* Prints each call's return address as an offset in the file, the function and the line. */
-static const char program[] =
-	"#include <stdio.h>\n"
-	"extern char __executable_start;\n"
-	"static __attribute__((noinline)) void called(const char *in, int line)\n"
-	"{\n"
-	"	char *site = __builtin_return_address(0);\n"
-	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"
+/* Prints the call's return address as an offset in the file, the function and the line. */
+#define CALLED                                                                     \
+	"#include <stdio.h>\n"                                                     \
+	"extern char __executable_start;\n"                                        \
+	"static __attribute__((noinline)) void called(const char *in, int line)\n" \
+	"{\n"                                                                      \
+	"	char *site = (char *)__builtin_return_address(0);\n"               \
+	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"   \
 	"}\n"
+
+static const char program[] =
+	CALLED
 	"static inline __attribute__((always_inline)) void inner(void)\n"
 	"{\n"
 	"	called(__func__, __LINE__);\n"
@@ -168,14 +171,8 @@ TEST(lines)
 
 /* Functions of MPI's C++ bindings, which compilers inline into the program's own functions. */
 static const char cxx_program[] =
-	"#include <stdio.h>\n"
-	"extern char __executable_start;\n"
+	CALLED
 	"#define INLINE inline __attribute__((always_inline))\n"
-	"static __attribute__((noinline)) void called(const char *in, int line)\n"
-	"{\n"
-	"	char *site = (char *)__builtin_return_address(0);\n"
-	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"
-	"}\n"
 	"namespace MPI {\n"
 	"struct Comm {\n"
 	"	INLINE void Send(const char *in, int line) const { called(in, line); }\n"

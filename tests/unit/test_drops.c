@@ -2,7 +2,6 @@
 /* Losses as records: each has bounds of what is missing, and each is counted once. */
 #include "unit/test.h"
 #include "record/drops.h"
-#include "trace/record_kinds.h"
 #include "unit/trace_help.h"
 
 #define RINGS 2
@@ -15,12 +14,11 @@ static struct trace_writer *writer;
 
 static int begin(void **state)
 {
-	static const struct trace_writer_options plain = {};
-
 	(void)state;
 	memset(counters, 0, sizeof(counters));
 	drops_init(&d, counters, words, RINGS, START);
-	return trace_writer_open(temp_path("drops.pov"), &plain, &writer);
+	writer = writer_begin(temp_path("drops.pov"));
+	return 0;
 }
 
 /* Notes a loss as the kernel half does (bpf/drop.bpf.c). */
@@ -38,21 +36,11 @@ static void sample(uint64_t now_ns)
 
 static void losses_are(const char *wanted)
 {
-	char *text = NULL;
 	struct replay got;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
 
-	assert_int_equal(trace_writer_finish(writer), 0);
-	got = replay_all(temp_path("drops.pov"), &(struct trace_merge_options){0});
-	assert_int_equal(got.err, 0);
-	for (size_t i = 0; i < got.cnt; i++) {
-		trace_record_print((const struct pov_hdr *)((struct pov_lost *)got.words + i), out);
-		fputc('\n', out);
-	}
-	fclose(out);
-	assert_string_equal(text, wanted);
-	free(text);
+	writer_end(writer);
+	got = replay_good(temp_path("drops.pov"));
+	assert_prints(wanted, out, replay_print(&got, out));
 	free(got.words);
 }
 

@@ -240,10 +240,8 @@ TEST(sparse)
 		memcpy(image + shoff + 64ul * i + 32, &huge, 8); /* sh_size */
 	path = fixture_write("sparse", image, cnt);
 	free(image);
-	if (truncate(path, (off_t)1 << 40)) {
-		print_message("SKIP: no sparse files of 1 TiB on this file system\n");
-		skip();
-	}
+	if (truncate(path, (off_t)1 << 40))
+		skip_because("no sparse files of 1 TiB on this file system");
 	assert_int_equal(elf_file_open(path, &f), 0);
 	assert_null(elf_file_find(f, "hidden"));
 	elf_exercise(f);

@@ -20,12 +20,6 @@
 #define TABLE_SLOTS 128
 #define PRIVATE_BYTES 8192
 
-static void skip_because(const char *reason)
-{
-	printf("SKIP: %s\n", reason);
-	skip();
-}
-
 static struct elf_file *library_open(void)
 {
 	glob_t found;
@@ -207,7 +201,6 @@ TEST(kept_tables)
 #else
 TEST(decoding)
 {
-	puts("SKIP: code is decoded on x86-64 only");
-	skip();
+	skip_because("code is decoded on x86-64 only");
 }
 #endif

@@ -213,5 +213,3 @@ TEST(fabric)
 {
 	cases_run("fabric", play);
 }
-
-ALL_TESTS(unit_quiet, NULL);

@@ -138,10 +138,8 @@ static int teardown(void **state)
 
 TEST_WITH(context, setup, teardown)
 {
-	if (!verbs()->handed_ops) {
-		printf("SKIP: the offsets are those of x86-64\n");
-		skip();
-	}
+	if (!verbs()->handed_ops)
+		skip_because("the offsets are those of x86-64");
 	assert_string_equal(found(), "");
 	context_put(4096, 64, CODE);
 	assert_string_equal(found(), "post_send 1 post_recv 2 post_srq_recv 4 poll_cq 3");

@@ -194,5 +194,3 @@ TEST(cancel_spares)
 	assert_true(launch_reap(l.pid, 10000, &status));
 	launch_plan_release(&plan);
 }
-
-ALL_TESTS(unit_quiet, NULL);

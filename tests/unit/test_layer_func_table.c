@@ -125,12 +125,10 @@ TEST(refused)
 		{NULL, NULL, NULL, "nothing*"},
 	};
 
-	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(choose(rows[i][0], rows[i][1], rows[i][2], rows[i][3]), -EINVAL);
 		assert_int_equal(cnt_of(&layer_mpi) + cnt_of(&layer_ucp), 0);
 	}
-	log_set_level(LOG_WARN);
 }
 
 /* A merged poll names the handle that it waits for. */
@@ -160,12 +158,10 @@ TEST(bad_rows)
 		"{\"name\":1,\"group\":\"p2p\",\"attrs\":\"NONE\",\"sig\":\"\"}"};
 	struct func_info f = {0};
 
-	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		json_t *row = json_loads(rows[i], 0, NULL);
 
 		assert_true(layer_func_parse(&layer_mpi, row, &f) < 0);
 		json_decref(row);
 	}
-	log_set_level(LOG_WARN);
 }

@@ -114,10 +114,8 @@ static struct elf_file *library_open(const char *path)
 {
 	struct elf_file *lib;
 
-	if (elf_file_open(path, &lib)) {
-		print_message("SKIP: no %s\n", path);
-		skip();
-	}
+	if (elf_file_open(path, &lib))
+		skip_because("no %s", path);
 	return lib;
 }
 
@@ -188,10 +186,8 @@ TEST(mpi)
 	glob_t libs;
 
 	libs_find(&libs);
-	if (!libs.gl_pathc) {
-		puts("SKIP: no MPI library on this machine to compare user/layers/mpi/mpi.def with");
-		skip();
-	}
+	if (!libs.gl_pathc)
+		skip_because("no MPI library on this machine to compare user/layers/mpi/mpi.def with");
 	for (size_t i = 0; i < libs.gl_pathc; i++) {
 		size_t functions = 0;
 
@@ -268,10 +264,8 @@ TEST(ucp)
 	}
 	pclose(declared);
 	elf_file_close(lib);
-	if (!functions) {
-		print_message("SKIP: no headers of UCX\n");
-		skip();
-	}
+	if (!functions)
+		skip_because("no headers of UCX");
 	assert_true(functions > 80);
 }
 
@@ -327,10 +321,8 @@ static size_t exports_check(const char *path)
 
 TEST(uct_exported)
 {
-	if (!exports_check(LIBUCT) || !exports_check(MODULE)) {
-		print_message("SKIP: no " LIBUCT " or " MODULE "\n");
-		skip();
-	}
+	if (!exports_check(LIBUCT) || !exports_check(MODULE))
+		skip_because("no " LIBUCT " or " MODULE);
 	assert_true(exports_check(LIBUCT) > 20);
 	assert_true(exports_check(MODULE) + exports_check(MLX5_MODULE) > 40);
 }
@@ -381,10 +373,8 @@ TEST(uct_unnamed)
 
 	for (int t = 0; t < 2; t++) {
 		lib = module_open(transports[t]);
-		if (!lib) {
-			print_message("SKIP: no " MODULE "\n");
-			skip();
-		}
+		if (!lib)
+			skip_because("no " MODULE);
 		for (int o = 0; o < 5; o++) {
 			assert_true(uct_ops_find(lib, transports[t], operations[o], &sym));
 			for (int i = 0; i < o; i++)

@@ -80,9 +80,7 @@ static void play_parse(const struct script *lines, FILE *out)
 
 TEST(parse)
 {
-	log_set_level(LOG_QUIET);
 	cases_run("option", play_parse);
-	log_set_level(LOG_INFO);
 }
 
 /* ---- quantities ---- */

@@ -12,7 +12,6 @@ TEST(parse)
 	};
 	struct section s;
 
-	log_set_level(LOG_QUIET);
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(section_parse(bad[i], &s), -EINVAL);
 	assert_int_equal(section_parse("solve", &s), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Histogram, losses, and lists of ranks. */
+/* Histogram, losses, lists of ranks, and names of sections. */
 #include "unit/test.h"
+#include "analysis/program_section.h"
 #include "report/report.h"
 
 /* ---- histogram ---- */
@@ -123,12 +124,23 @@ TEST(rank_list)
 	assert_true(rank_list_has(&l, 1, 3));
 	assert_false(rank_list_has(&l, 0, -1));
 	rank_list_release(&l);
-	log_set_level(LOG_QUIET);
 	for (i = 0; i < COUNT(bad); i++) {
 		assert_true(rank_list_parse(bad[i], &l) < 0);
 		rank_list_release(&l);
 	}
-	log_set_level(LOG_INFO);
+}
+
+/* Names of sections that are none; cases/threads.txt has others. */
+TEST(no_section)
+{
+	static const char *const bad[] = {
+		"",	 "..",	  "...",    "1.5..1", "1..1", "a..b..c", "a#0..b",
+		"a#..b", "-1..2", "a b..c", "1x..",   "..#2", "0x1..2",
+	};
+	struct section s;
+
+	for (size_t i = 0; i < COUNT(bad); i++)
+		assert_int_equal(section_parse(bad[i], &s), -EINVAL);
 }
 
 /* A function that was not counted lacks nothing. Bytes are not counted in layers below MPI. */

@@ -66,5 +66,3 @@ TEST(steps)
 			fail_msg("%s: 0x%lx", cases[i].name, (long)frame_call(&t.frame[0])->site);
 	}
 }
-
-ALL_TESTS(NULL, NULL);

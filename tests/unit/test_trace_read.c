@@ -482,5 +482,3 @@ TEST(cut_while_reading)
 	trace_merge_close(m);
 	trace_close(t);
 }
-
-ALL_TESTS(unit_quiet, NULL);

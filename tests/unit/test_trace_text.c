@@ -127,21 +127,13 @@ TEST(counts)
 static void records_play(const struct script *lines, FILE *out)
 {
 	const char *path = temp_path("text.pov");
-	const struct trace_writer_options opt = {0};
-	const struct pov_hdr *rec;
-	struct maker m = {.script = *lines};
+	struct maker m = {.script = *lines, .w = writer_begin(path)};
 	struct replay r;
-	size_t at = 0;
 
-	assert_int_equal(trace_writer_open(path, &opt, &m.w), 0);
 	maker_run(&m);
-	assert_int_equal(trace_writer_finish(m.w), 0);
-	r = replay_all(path, NULL);
-	for (size_t i = 0; i < r.cnt; i++, at += rec->size / 8u) {
-		rec = (const struct pov_hdr *)(r.words + at);
-		trace_record_print(rec, out);
-		fputc('\n', out);
-	}
+	writer_end(m.w);
+	r = replay_good(path);
+	replay_print(&r, out);
 	free(r.words);
 }
 

@@ -353,5 +353,3 @@ TEST(noise)
 	assert_memory_equal(r.words + 1499 * 512, &rec, 4096);
 	free(r.words);
 }
-
-ALL_TESTS(unit_quiet, NULL);

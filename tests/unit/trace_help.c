@@ -139,6 +139,17 @@ struct replay replay_good(const char *path)
 	return r;
 }
 
+void replay_print(const struct replay *r, FILE *out)
+{
+	const struct pov_hdr *rec = (const struct pov_hdr *)r->words;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		trace_record_print(rec, out);
+		fputc('\n', out);
+		rec = (const struct pov_hdr *)((const char *)rec + rec->size);
+	}
+}
+
 struct trace_writer *writer_begin(const char *path)
 {
 	static const struct trace_writer_options plain = {0};

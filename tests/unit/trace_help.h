@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "abi/event.h"
 #include "trace/trace_read.h"
@@ -49,5 +50,7 @@ struct trace *trace_opened(const char *path); /* must succeed */
 struct replay replay_all(const char *path, const struct trace_merge_options *opt);
 /* Like replay_all(), for a file that must be readable. */
 struct replay replay_good(const char *path);
+/* Prints each record in a line. */
+void replay_print(const struct replay *r, FILE *out);
 
 #endif
