@@ -12,7 +12,7 @@
  *   more type=in arg=1 …          a continuation of the next call
  *   FUNCTION args=… in=… …        a call, in povmake's syntax; ts defaults to 1000 ns after the
  *                                 previous call
- *   <tab>post send …              the expected view of that call, as view_print prints it; "none":
+ *   <tab>post send …              the expected view of that call, as layer_script.c prints it; "none":
  *                                 no posts, requests or similar lines
  *   FUNCTION args=… -> post …     both in one line, if the view is one line
  *

@@ -17,29 +17,6 @@
 
 static const struct trace_writer_options plain = {0};
 
-/* Makes a call whose time is its number, so that calls are ordered and distinct. */
-static void numbered(uint64_t n, union any_record *rec)
-{
-	struct pov_call *c = (struct pov_call *)rec;
-	uint64_t noise = n * 0x9e3779b97f4a7c15ull;
-
-	memset(rec, 0, sizeof(*c) + 16);
-	c->hdr = (struct pov_hdr){
-		.size = sizeof(*c) + 16, .kind = POV_KIND_CALL, .tid = 7, .ts_ns = n};
-	c->dur_ns = noise >> 50;
-	c->nargs = 2;
-	c->args[0] = noise >> 20;
-	c->args[1] = noise;
-}
-
-static int add_numbered(struct trace_writer *w, unsigned int stream, uint64_t n)
-{
-	union any_record rec;
-
-	numbered(n, &rec);
-	return trace_writer_add(w, stream, &rec.hdr);
-}
-
 static void assert_numbered(const struct replay *r, uint64_t cnt)
 {
 	union any_record rec;
@@ -47,7 +24,7 @@ static void assert_numbered(const struct replay *r, uint64_t cnt)
 
 	assert_int_equal(r->cnt, cnt);
 	for (uint64_t i = 1; i <= cnt; i++) {
-		numbered(i, &rec);
+		numbered_call(i, &rec);
 		assert_memory_equal(r->words + at, &rec, rec.hdr.size);
 		at += rec.hdr.size / 8u;
 	}

@@ -54,6 +54,28 @@ void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out)
 	out->hdr.size = (uint16_t)(nwords * 8);
 }
 
+void numbered_call(uint64_t n, union any_record *out)
+{
+	struct pov_call *c = (struct pov_call *)out;
+	uint64_t noise = n * 0x9e3779b97f4a7c15ull;
+
+	memset(out, 0, sizeof(*c) + 16);
+	c->hdr = (struct pov_hdr){
+		.size = sizeof(*c) + 16, .kind = POV_KIND_CALL, .tid = 7, .ts_ns = n};
+	c->dur_ns = noise >> 50;
+	c->nargs = 2;
+	c->args[0] = noise;
+	c->args[1] = noise * noise;
+}
+
+int add_numbered(struct trace_writer *w, unsigned int stream, uint64_t n)
+{
+	union any_record rec;
+
+	numbered_call(n, &rec);
+	return trace_writer_add(w, stream, &rec.hdr);
+}
+
 void file_damage(const char *path, int n, bool cut)
 {
 	size_t len, at = sizeof(struct trace_file_header), gone;

@@ -27,6 +27,9 @@ uint64_t random_next(uint64_t *state);
  */
 void random_record(uint64_t *state, uint64_t *now_ns, union any_record *out);
 
+/* Makes a call whose time is its number. Its words do not compress. */
+void numbered_call(uint64_t n, union any_record *out);
+int add_numbered(struct trace_writer *w, unsigned int stream, uint64_t n);
 /* Damages the nth event block of a recording or, with cut, removes it. */
 void file_damage(const char *path, int n, bool cut);
 
