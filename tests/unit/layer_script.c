@@ -19,6 +19,7 @@
  *   window lock target=2 …
  *   post send eager socket am_short …   one line each: kind, step, carrier, operation
  */
+
 static void text_print(FILE *out, const char *name, const char *text)
 {
 	if (text)
