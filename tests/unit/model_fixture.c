@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-#include <unistd.h>
-
 #include "layers/func_table.h"
 #include "trace/trace_format.h"
 #include "unit/model_fixture.h"
@@ -138,13 +136,8 @@ static void on_state(void *ctx, const struct model_thread *t, uint64_t from, uin
 
 void mfix_begin(struct mfix *f, const char *config)
 {
-	int fd;
-
 	memset(f, 0, sizeof(*f));
-	strcpy(f->path, "/tmp/povtest.XXXXXX");
-	fd = mkstemp(f->path);
-	assert_true(fd >= 0);
-	close(fd);
+	snprintf(f->path, sizeof(f->path), "%s", temp_path("model.pov"));
 	f->writer = writer_begin(f->path);
 	mfix_put(f, "meta {\"type\":\"recording\",\"abi\":1,\"start_ns\":1000,\"config\":{%s}}",
 		 config);
@@ -284,5 +277,4 @@ void mfix_release(struct mfix *f)
 	model_close(f->model);
 	trace_close(f->trace);
 	free(f->text);
-	unlink(f->path);
 }

@@ -3,11 +3,10 @@
  * Parts of the strategy `collectives`: intervals over launches, and povbench's result files, some
  * of them damaged. golden/advise_collectives.bats tests the rest.
  */
-#include <unistd.h>
-
 #include "unit/test.h"
 #include "advise/algorithms.h"
 #include "advise/measured.h"
+#include "unit/files.h"
 
 /* ---- intervals ---- */
 
@@ -84,16 +83,10 @@ TEST(shift_of_equal_ones)
 
 static int text_read(const char *text, struct measured *m)
 {
-	char path[] = "/tmp/povtest.XXXXXX";
-	const char *list[] = {path};
-	int fd = mkstemp(path), err;
+	const char *path = temp_path("measured.json");
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-	err = measured_read(list, 1, m);
-	unlink(path);
-	return err;
+	file_store(path, text, strlen(text));
+	return measured_read(&path, 1, m);
 }
 
 /* Files that are unusable, and files with an unusable part. */

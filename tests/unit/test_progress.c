@@ -158,13 +158,11 @@ TEST(reading_a_recording)
 {
 	enum log_level before = log_get_level();
 	int saved = dup(STDERR_FILENO), slave, master = terminal_open(&slave);
-	char path[] = "/tmp/test_progress.XXXXXX", wanted[64];
-	int fd = mkstemp(path);
+	static const char wanted[] = "\r\033[Krun.pov [";
+	const char *path = temp_path("run.pov");
 
-	assert_true(fd >= 0 && saved >= 0);
-	close(fd);
+	assert_true(saved >= 0);
 	recording_make(path);
-	snprintf(wanted, sizeof(wanted), "\r\033[K%s [", path + 5);
 	dup2(slave, STDERR_FILENO);
 	setenv("TERM", "xterm", 1);
 	log_set_level(LOG_INFO);
@@ -174,7 +172,6 @@ TEST(reading_a_recording)
 	recording_read(path);
 	dup2(saved, STDERR_FILENO);
 	log_set_level(before);
-	unlink(path);
 	assert_memory_equal(said, wanted, strlen(wanted));
 	assert_non_null(strstr(said, "100 %"));
 	assert_non_null(strstr(said, ", finishing\r\033[Kpovtrace: a message\n"));

@@ -431,10 +431,7 @@ TEST(overlap)
 		size_t random_words;
 		int err;
 	} cases[] = {{8, 0}, {0, -E2BIG}};
-	static union {
-		struct pov_hdr hdr;
-		uint64_t word[512];
-	} rec = {.hdr = {.size = 4096, .kind = 200}};
+	static union any_record rec = {.hdr = {.size = 4096, .kind = 200}};
 	uint64_t random = 1;
 
 	for (size_t k = 0; k < 2; k++) {
@@ -449,7 +446,7 @@ TEST(overlap)
 		for (uint64_t n = 0; n < 65 * 256; n++) {
 			rec.hdr.ts_ns = n % 256 ? 1000 + n : 1;
 			for (size_t i = 0; i < cases[k].random_words; i++)
-				rec.word[2 + i] = random = random * 6364136223846793005u + 1;
+				rec.w[2 + i] = random = random * 6364136223846793005u + 1;
 			assert_int_equal(trace_writer_add(w, 0, &rec.hdr), 0);
 		}
 		writer_end(w);
