@@ -236,9 +236,19 @@ static void view_select(char *view, const char *expected)
 	strcpy(to, to == view ? "none\n" : "");
 }
 
+/* Puts each part of the expected text into a line of its own. */
+static void expected_split(char *expected)
+{
+	for (char *at = expected; (at = strstr(at, " ; "));) {
+		*at = '\n';
+		memmove(at + 1, at + 3, strlen(at + 3) + 1);
+	}
+}
+
 static void call_check(struct layer_script *s)
 {
 	if (s->call && *s->expected) {
+		expected_split(s->expected);
 		view_select(s->view, s->expected);
 		if (strcmp(s->view, s->expected) != 0) {
 			print_error("%s:%zu: %s\nexpected:\n%sbut:\n%s", s->path, s->call_line,

@@ -14,11 +14,11 @@
  *                                 previous call
  *   <tab>post send …              the expected view of that call, as layer_script.c prints it; "none":
  *                                 no posts, requests or similar lines
- *   FUNCTION args=… -> post …     both in one line, if the view is one line
+ *   FUNCTION args=… -> post …     both in one line
  *
- * A call without expected lines is not checked. If no expected line begins with "values", the
- * values are not checked; the same holds for "roles". Two tabs continue an expected line. A
- * backslash at the end continues any other line.
+ * " ; " separates lines of the expected view. A call without expected lines is not checked. If no
+ * expected line begins with "values", the values are not checked; the same holds for "roles". Two
+ * tabs continue an expected line. A backslash at the end continues any other line.
  *
  * Each record is also decoded for roles only, which must give the same roles. It is decoded once
  * more in each shorter size, so that AddressSanitizer sees reads past its end.
