@@ -172,6 +172,24 @@ static void pairs_check(struct reader *r, char *line, cases_play *play)
 	fputc('\n', r->fresh);
 }
 
+/* Returns the name in "NAME ; LINE"; caller frees. Adds the lines. */
+static char *header_read(struct reader *r, struct script *lines, const char *header)
+{
+	char *name = xstrdup(header), *end = strstr(name, " ; ");
+
+	if (end) {
+		lines_add(r, lines, end + 3);
+		*end = '\0';
+	}
+	return name;
+}
+
+/* True before the expected output, or where there is none. */
+static bool case_ends(const struct reader *r)
+{
+	return strchr(" \n", *r->at) || words_after(r->at, "case");
+}
+
 static void file_read(struct reader *r, cases_play *play)
 {
 	struct script lines = {0}, *to = NULL;
@@ -187,17 +205,21 @@ static void file_read(struct reader *r, cases_play *play)
 		fprintf(r->fresh, "%s\n", line);
 		if (preset) {
 			assert_true(r->npreset < PRESETS_MAX);
-			r->preset[r->npreset].name = xstrdup(preset);
-			to = &r->preset[r->npreset++].lines;
+			to = &r->preset[r->npreset].lines;
+			r->preset[r->npreset++].name = header_read(r, to, preset);
 		} else if (test) {
 			free(name);
-			name = xstrdup(test);
 			to = &lines;
-		} else if (!strcmp(line, "expect")) {
-			case_check(r, name, &lines, play);
-			script_release(&lines);
+			name = header_read(r, to, test);
 		} else if (to) {
 			lines_add(r, to, line);
+		} else if (*line && *line != '#') {
+			fail_msg("in no case: %s", line);
+		}
+		if (to == &lines && case_ends(r)) {
+			case_check(r, name, &lines, play);
+			script_release(&lines);
+			to = NULL;
 		}
 	}
 	free(name);

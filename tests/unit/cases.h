@@ -4,10 +4,9 @@
  *
  *   # comment, anywhere but in expected output
  *   preset NAME      a list of lines that cases share
- *   case NAME
+ *   case NAME        up to an empty line; after " ; " lines of a preset or case may follow its name
  *   use PRESET       the lines of a preset
  *   LINE             of the module's own language; " ; " separates several on one line
- *   expect
  *     LINE           exactly what the module's driver prints, indented by two spaces; short lines
  *                    are joined by " ; "
  *   LINE -> OUTPUT   a short case: the driver plays LINE alone and prints OUTPUT; " ; " separates
