@@ -23,8 +23,8 @@ static void on_told(void *ctx, const struct pov_hdr *rec)
 }
 
 /*
- * Runs RECORD, "tell NS", "end", or "calls_in_flight NS": from the following records, the calls in
- * flight then.
+ * Runs RECORD, "tell NS", or "calls_in_flight NS" … "end": what is in flight then, from records
+ * that come ("RECORD") and from readings of what is open ("read RECORD"), the second after "again".
  */
 static void play(const struct script *lines, FILE *out)
 {
@@ -42,10 +42,14 @@ static void play(const struct script *lines, FILE *out)
 		else if (!strcmp(line, "end"))
 			fprintf(out, "%llu calls\n",
 				(unsigned long long)calls_in_flight_write(&u, on_told, out));
+		else if (!strcmp(line, "again"))
+			calls_in_flight_read_again(&u);
+		else if (words_after(line, "read"))
+			calls_in_flight_open(&u, record_made("%s", words_after(line, "read")));
 		else if (calls_in_flight_ns)
-			calls_in_flight_record(&u, record_made(line));
+			calls_in_flight_record(&u, record_made("%s", line));
 		else
-			flight_state_record(flight, record_made(line));
+			flight_state_record(flight, record_made("%s", line));
 	}
 	flight_state_free(flight);
 }

@@ -138,7 +138,7 @@ union made {
 
 static union made record_new(const char *text)
 {
-	const struct pov_hdr *rec = record_made(text);
+	const struct pov_hdr *rec = record_made("%s", text);
 	union made r = {0};
 
 	assert_true(rec->size <= sizeof(r));
@@ -225,18 +225,18 @@ static void refused(const char *member, size_t n, const void *rec, size_t bytes)
 }
 
 /* For each value of a member of a made record, or of what is that many words behind its begin. */
-#define REFUSED_AT(text, words, type, member, ...)                                       \
-	do {                                                                             \
-		const uint64_t values_[] = {__VA_ARGS__};                                \
-                                                                                         \
-		for (size_t i = 0; i < COUNT(values_); i++) {                            \
-			union made r_ = record_new(text);                                \
-			const size_t bytes_ = r_.hdr.size;                               \
-			type *of_ = (type *)&r_.word[words];                             \
-                                                                                         \
-			of_->member = (typeof(of_->member))values_[i];                   \
-			refused(#member, i, &r_, bytes_);                                \
-		}                                                                        \
+#define REFUSED_AT(text, words, type, member, ...)                     \
+	do {                                                           \
+		const uint64_t values_[] = {__VA_ARGS__};              \
+                                                                       \
+		for (size_t i = 0; i < COUNT(values_); i++) {          \
+			union made r_ = record_new(text);              \
+			const size_t bytes_ = r_.hdr.size;             \
+			type *of_ = (type *)&r_.word[words];           \
+                                                                       \
+			of_->member = (typeof(of_->member))values_[i]; \
+			refused(#member, i, &r_, bytes_);              \
+		}                                                      \
 	} while (0)
 #define REFUSED(text, type, ...) REFUSED_AT(text, 0, struct pov_##type, __VA_ARGS__)
 

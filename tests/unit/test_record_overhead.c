@@ -70,7 +70,7 @@ static void overhead_line(struct overhead *o, const char *line, FILE *out)
 	} else {
 		assert_int_equal(sscanf(line, "%llu", &n), 1);
 		while (n--)
-			overhead_record(o, record_made(strchr(line, ' ') + 1));
+			overhead_record(o, record_made("%s", strchr(line, ' ') + 1));
 	}
 }
 

@@ -34,15 +34,13 @@ static void add_range(struct trace_writer *w, uint64_t from, uint64_t until)
 /* Begins a segment as a session does: with a record that only files that begin here have. */
 static void segment(struct trace_writer *w, uint64_t ts_ns)
 {
-	const struct pov_caller begin = {
-		.hdr = {.size = sizeof(begin), .kind = POV_KIND_CALLER, .ts_ns = ts_ns},
-		.tgid = (uint32_t)ts_ns,
-	};
+	const struct pov_hdr *begin = record_made("caller ts=%llu tgid=%u",
+						  (unsigned long long)ts_ns, (uint32_t)ts_ns);
 
 	trace_writer_segment(w, ts_ns, true);
 	trace_writer_place(w, TRACE_PLACE_BEGIN);
 	assert_int_equal(trace_writer_meta(w, "{\"type\":\"clocks\"}"), 0);
-	assert_int_equal(trace_writer_add(w, TRACE_STREAM_TASKS, &begin.hdr), 0);
+	assert_int_equal(trace_writer_add(w, TRACE_STREAM_TASKS, begin), 0);
 	trace_writer_place(w, TRACE_PLACE_FILE);
 }
 

@@ -6,6 +6,7 @@
 #include "layers/func_table.h"
 #include "cmd/recording/recording_common.h"
 #include "unit/cases.h"
+#include "unit/trace_help.h"
 
 #define MS 1000000ull
 
@@ -51,32 +52,22 @@ TEST(options)
 	cases_run("trigger", play);
 }
 
-static void call(struct trigger *t, int func, uint64_t end_ns, uint64_t dur_ns, uint8_t flags)
+static void call(struct trigger *t, int func, uint64_t end_ns, uint64_t dur_ns, unsigned int flags)
 {
-	const struct pov_call c = {
-		.hdr = {.size = sizeof(c),
-			.kind = POV_KIND_CALL,
-			.flags = flags,
-			.tid = 8,
-			.ts_ns = end_ns},
-		.dur_ns = dur_ns,
-		.tgid = 7,
-		.func = (uint16_t)func,
-	};
-
-	trigger_record(t, &c.hdr);
+	trigger_record(t, record_made("call ts=%llu dur=%llu tid=8 tgid=7 func=%d flags=%u",
+				      (unsigned long long)end_ns, (unsigned long long)dur_ns, func,
+				      flags));
 }
 
 TEST(match)
 {
 	int func = func_table_find("MPI_Allreduce"), other = func_table_find("MPI_Send");
-	const struct pov_switch sw = {.hdr = {.size = sizeof(sw), .kind = POV_KIND_SWITCH}};
 	struct keep_options o;
 	struct trigger t;
 
 	assert_int_equal(parse("10s", "MPI_Allreduce > 50ms", &o), 0);
 	trigger_init(&t, o.when, o.when_cnt, func_table_count());
-	trigger_record(&t, &sw.hdr);
+	trigger_record(&t, record_made("switch ts=1"));
 	call(&t, func, 1000 * MS, 50 * MS, 0); /* exactly the limit, not longer */
 	call(&t, other, 1000 * MS, 500 * MS, 0);
 	call(&t, func, 1000 * MS, 500 * MS, POV_CALL_END_ONLY);

@@ -97,14 +97,19 @@ void file_damage(const char *path, int n, bool cut)
 	free(data);
 }
 
-const struct pov_hdr *record_made(const char *line)
+const struct pov_hdr *record_made(const char *fmt, ...)
 {
 	static struct maker m = {.brief = true};
 	const struct record_kind *k = NULL;
-	size_t len = strcspn(line, " ");
-	char *args, *lines[] = {(char *)line};
+	va_list ap;
+	char *line, *args;
+	size_t len;
 
-	m.script = (struct script){lines, 1}; /* bad() prints the line */
+	va_start(ap, fmt);
+	line = xvasprintf(fmt, ap);
+	va_end(ap);
+	m.script = (struct script){&line, 1}; /* bad() prints the line */
+	len = strcspn(line, " ");
 	while ((k = record_kind_next(k)) && (strncmp(k->name, line, len) != 0 || k->name[len]))
 		;
 	if (!k)
@@ -112,6 +117,7 @@ const struct pov_hdr *record_made(const char *line)
 	args = xstrdup(line + len);
 	record_fill(&m, k, args);
 	free(args);
+	free(line);
 	return &m.rec.hdr;
 }
 

@@ -34,7 +34,7 @@ int add_numbered(struct trace_writer *w, unsigned int stream, uint64_t n);
 void file_damage(const char *path, int n, bool cut);
 
 /* Returns a record in povmake's syntax. Its tgid defaults to its tid. Valid until the next call. */
-const struct pov_hdr *record_made(const char *line);
+const struct pov_hdr *record_made(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Records in the order of the merge, one after another. Free words. */
 struct replay {
