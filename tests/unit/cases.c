@@ -363,6 +363,19 @@ void cases_span(const struct cases_line *l, const char *word, uint64_t *begin_ns
 	*end_ns = n == 2 ? end + l->shift_ns : 0;
 }
 
+const char *cases_text_kept(struct script *texts, const char *word)
+{
+	char *kept;
+
+	if (!word)
+		return NULL;
+	script_add(texts, word);
+	kept = texts->line[texts->cnt - 1];
+	for (char *at = kept; (at = strchr(at, '_'));)
+		*at = ' ';
+	return kept;
+}
+
 /* ---- output ---- */
 
 void cases_figures_print(FILE *out, const struct cases_figure *f)

@@ -55,6 +55,8 @@ uint64_t cases_number(const struct cases_line *l, const char *word);
 uint64_t cases_time(const struct cases_line *l, const char *word);
 /* Reads BEGIN..END; without END, it is 0. */
 void cases_span(const struct cases_line *l, const char *word, uint64_t *begin_ns, uint64_t *end_ns);
+/* Returns the word with spaces for "_", or NULL for NULL. It lives as long as texts. */
+const char *cases_text_kept(struct script *texts, const char *word);
 /* The first i below n for which the expression of i equals the word. */
 #define cases_index(word, n, expression)                                  \
 	({                                                                \

@@ -70,20 +70,6 @@ struct play {
 
 /* ---- lines ---- */
 
-/* Returns the text with spaces for "_"; it lives as long as the case. Or NULL. */
-static const char *text_kept(struct play *p, const char *s)
-{
-	char *kept;
-
-	if (!s)
-		return NULL;
-	script_add(&p->texts, s);
-	kept = p->texts.line[p->texts.cnt - 1];
-	for (char *at = kept; (at = strchr(at, '_'));)
-		*at = ' ';
-	return kept;
-}
-
 /* Reports a post: LAYER KIND CARRIER BYTES at NS, and words. */
 static void post_tell(struct play *p, const struct cases_line *l, struct model_thread *thread)
 {
@@ -101,11 +87,11 @@ static void post_tell(struct play *p, const struct cases_line *l, struct model_t
 
 	for (word += 6; *word; word++) {
 		if (word_is(*word, "from"))
-			post.local_end = text_kept(p, *++word);
+			post.local_end = cases_text_kept(&p->texts, *++word);
 		else if (word_is(*word, "to"))
-			post.remote_end = text_kept(p, *++word);
+			post.remote_end = cases_text_kept(&p->texts, *++word);
 		else if (word_is(*word, "dest"))
-			post.dest = text_kept(p, *++word);
+			post.dest = cases_text_kept(&p->texts, *++word);
 		else if (word_is(*word, "in"))
 			in.func = &of_mpi[cases_index(*++word, FUNCS, of_mpi[i].name)];
 		else if (word_is(*word, "step"))
@@ -187,7 +173,7 @@ static void phase_tell(struct play *p, const struct cases_line *l, struct model_
 	const struct call_view view = {
 		.roles = {.mark = word_is(word[0], "begin") ? MARK_BEGIN : MARK_END,
 			  .mark_level = (uint8_t)cases_number(l, word[2]),
-			  .mark_name = text_kept(p, word[3])}};
+			  .mark_name = cases_text_kept(&p->texts, word[3])}};
 	const struct model_call c = {.func = &of_mpi[PCONTROL],
 				     .thread = thread,
 				     .begin_ns = cases_time(l, word[1]),
@@ -210,7 +196,7 @@ static bool region_tell(struct play *p, const struct cases_line *l, struct model
 		return false;
 	r.begin_ns = r.end_ns = cases_number(l, word[1]);
 	r.depth = (uint32_t)cases_number(l, word[2]);
-	r.name = text_kept(p, word[3]);
+	r.name = cases_text_kept(&p->texts, word[3]);
 	p->r.traffic.sink.region(&p->r.traffic, &r);
 	return true;
 }

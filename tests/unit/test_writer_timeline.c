@@ -258,18 +258,6 @@ static const char *value_of(const char *word, const char *name)
 	return !strncmp(word, name, len) && word[len] == '=' ? word + len + 1 : NULL;
 }
 
-/* Returns the text with spaces for "_". It lives as long as the case. */
-static const char *text_kept(struct play *p, const char *s)
-{
-	char *kept;
-
-	script_add(&p->texts, s);
-	kept = p->texts.line[p->texts.cnt - 1];
-	for (char *at = kept; (at = strchr(at, '_'));)
-		*at = ' ';
-	return kept;
-}
-
 /* Reads KIND OP [NAME=VALUE…|failed], up to "+" or the end. Returns where it stopped. */
 static const char *const *post_read(struct play *p, const struct cases_line *l,
 				    const char *const *word, struct call_post *post)
@@ -296,15 +284,15 @@ static const char *const *post_read(struct play *p, const struct cases_line *l,
 		} else if ((v = value_of(*word, "queue"))) {
 			post->queue = cases_number(l, v);
 		} else if ((v = value_of(*word, "transport"))) {
-			post->transport = text_kept(p, v);
+			post->transport = cases_text_kept(&p->texts, v);
 		} else if ((v = value_of(*word, "device"))) {
-			post->device = text_kept(p, v);
+			post->device = cases_text_kept(&p->texts, v);
 		} else if ((v = value_of(*word, "dest"))) {
-			post->dest = text_kept(p, v);
+			post->dest = cases_text_kept(&p->texts, v);
 		} else if ((v = value_of(*word, "from"))) {
-			post->local_end = text_kept(p, v);
+			post->local_end = cases_text_kept(&p->texts, v);
 		} else if ((v = value_of(*word, "to"))) {
-			post->remote_end = text_kept(p, v);
+			post->remote_end = cases_text_kept(&p->texts, v);
 		} else if (word_is(*word, "bytes=?")) {
 			post->bytes = BYTES_UNKNOWN;
 		} else if (word_is(*word, "failed")) {
@@ -574,7 +562,7 @@ static bool option_take(struct play *p, const struct cases_line *l)
 	if (word_is(word[0], "select"))
 		cases_span(l, word[1], &p->select.from_ns, &p->select.to_ns);
 	else if (word_is(word[0], "functions"))
-		p->select.nfunctions = 1, p->globs[0] = text_kept(p, word[1]);
+		p->select.nfunctions = 1, p->globs[0] = cases_text_kept(&p->texts, word[1]);
 	else if (word_is(word[0], "ranks"))
 		assert_int_equal(rank_list_parse(word[1], &p->select.ranks), 0);
 	else if (word_is(word[0], "resolution"))
