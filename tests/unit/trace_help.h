@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
-/* Shared by the tests of the trace file: random records, records from text, reading a whole trace. */
+/* Shared by tests of the trace file: random records, records from text, reading a whole trace. */
 #ifndef POV_TESTS_TRACE_HELP_H
 #define POV_TESTS_TRACE_HELP_H
 
