@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /* Matching of sends and receives, compared with the truth of a small MPI (match_world.h). */
 #include "unit/test.h"
+#include "unit/cases.h"
 #include "unit/match_world.h"
 
 /* ---- at random ---- */
@@ -88,100 +89,13 @@ TEST(statuses_ignored)
 	}
 }
 
-/* ---- one by one ---- */
+/* ---- one by one: cases/match.txt ---- */
 
-static uint64_t ends_of(const struct match_world *w, uint32_t rank, bool sends, enum match_why why)
-{
-	const struct match_row *r = matches_of(&w->a, rank);
-
-	return (sends ? r->sends : r->recvs)[why];
-}
-
-/*
- * Two receives took two messages in unknown order. The sends are still in flight when that is
- * examined.
- */
-TEST(sends_under_way)
-{
+struct play {
 	struct match_world w;
-	struct side *s[2];
-
-	match_world_open(&w, 1, true, false);
-	s[0] = match_world_post(&w, 0, true, 1, true);
-	s[1] = match_world_post(&w, 2, true, 1, true);
-	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	for (int i = 0; i < 3000; i++)
-		match_world_call(&w, 3, &match_world_wait, w.now, &(struct call_roles){0});
-	match_world_complete(&w, s[1]);
-	match_world_complete(&w, s[0]);
-	mfix_sink_finish(&w.a.sink, w.f.model);
-	assert_int_equal(w.told, 0);
-	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 2);
-	assert_int_equal(ends_of(&w, 0, true, MATCH_BEHIND), 1);
-	assert_int_equal(ends_of(&w, 2, true, MATCH_BEHIND), 1);
-	match_world_close(&w);
-}
-
-/*
- * A receive was to be cancelled, but nobody asked if it was. The next message then goes to the next
- * receive. That may be wrong if the message was sent before the cancelled receive was completed.
- */
-static void cancelled_check(int from, bool sent_before)
-{
-	struct match_world w;
-	struct side *r;
-
-	match_world_open(&w, 1, true, false);
-	w.assumed = sent_before;
-	r = match_world_post(&w, 1, false, from, true);
-	match_world_cancel(&w, r);
-	if (!sent_before)
-		match_world_complete(&w, r);
-	(void)match_world_post(&w, 0, true, 1, false);
-	if (sent_before)
-		match_world_complete(&w, r);
-	(void)match_world_post(&w, 1, false, 0, false);
-	mfix_sink_finish(&w.a.sink, w.f.model);
-	assert_int_equal(w.told, 1);
-	assert_int_equal(ends_of(&w, 1, false, MATCHED), 1);
-	assert_int_equal(matches_of(&w.a, 1)->assumed, sent_before);
-	match_world_close(&w);
-}
-
-TEST(cancelled)
-{
-	cancelled_check(0, false);
-	cancelled_check(PEER_ANY, false);
-}
-
-TEST(cancelled_in_doubt)
-{
-	cancelled_check(0, true);
-	cancelled_check(PEER_ANY, true);
-}
-
-/*
- * As above, but a third rank sends before the receives are examined. Its message is unambiguous,
- * although it came into the same inbox.
- */
-TEST(clear_again)
-{
-	struct match_world w;
-
-	match_world_open(&w, 1, true, false);
-	(void)match_world_post(&w, 0, true, 1, false);
-	(void)match_world_post(&w, 2, true, 1, false);
-	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	(void)match_world_post(&w, 3, true, 1, false);
-	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	mfix_sink_finish(&w.a.sink, w.f.model);
-	assert_int_equal(w.told, 1);
-	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 2);
-	assert_int_equal(ends_of(&w, 3, true, MATCHED), 1);
-	match_world_close(&w);
-}
+	struct side *last[RANKS]; /* what each rank posted last */
+	FILE *out;
+};
 
 static void send_to_unknown(struct match_world *w, int rank)
 {
@@ -199,60 +113,74 @@ static void send_to_unknown(struct match_world *w, int rank)
 	match_world_call(w, rank, &match_world_isend, w->now, &roles);
 }
 
-/* A rank sent in the same communicator to an unknown receiver, which may have been this one. */
-TEST(sent_to_unknown)
+static void post_tell(struct play *p, int rank, const char *verb, const char *peer)
 {
-	struct match_world w;
+	const bool starts = *verb == 'i';
 
-	match_world_open(&w, 1, true, false);
-	send_to_unknown(&w, 2);
-	(void)match_world_post(&w, 0, true, 1, false);
-	(void)match_world_post(&w, 1, false, PEER_ANY, false);
-	mfix_sink_finish(&w.a.sink, w.f.model);
-	assert_int_equal(w.told, 0);
-	assert_int_equal(ends_of(&w, 2, true, MATCH_PEER_UNKNOWN), 1);
-	assert_int_equal(ends_of(&w, 1, false, MATCH_STATUS), 1);
-	assert_int_equal(ends_of(&w, 0, true, MATCH_BEHIND), 1);
-	match_world_close(&w);
+	p->last[rank] = match_world_post(&p->w, rank, word_is(verb + starts, "sends"),
+					 word_is(peer, "any") ? PEER_ANY : atoi(peer), starts);
 }
 
-/* A later send of that rank may be the second message that its receiver gets from it. */
-TEST(after_unknown)
+static void line_tell(void *ctx, const struct cases_line *l)
 {
-	struct match_world w;
+	const char *first = l->word[0], *verb = l->word[1];
+	struct play *p = ctx;
+	int rank = atoi(first);
 
-	match_world_open(&w, 1, false, false);
-	(void)match_world_post(&w, 2, true, 1, false);
-	(void)match_world_post(&w, 1, false, 2, false);
-	send_to_unknown(&w, 2);
-	(void)match_world_post(&w, 0, true, 1, false);
-	(void)match_world_post(&w, 1, false, 0, false);
-	assert_int_equal(w.told, 2);
-	w.assumed = true;
-	(void)match_world_post(&w, 2, true, 1, false);
-	(void)match_world_post(&w, 1, false, 2, false);
-	assert_int_equal(w.told, 3);
-	match_world_close(&w);
-}
-
-/*
- * What another host sent by then is only known at the end, unless the hosts' clocks are known to
- * agree.
- */
-TEST(clocks_apart)
-{
-	struct match_world w;
-
-	for (int apart = 0; apart < 2; apart++) {
-		match_world_open(&w, 1, true, false);
-		w.a.clocks_apart = apart;
-		(void)match_world_post(&w, 0, true, 1, false);
-		(void)match_world_post(&w, 1, false, PEER_ANY, false);
+	if (word_is(first, "apart"))
+		p->w.a.clocks_apart = true;
+	else if (word_is(first, "assumed"))
+		p->w.assumed = true;
+	else if (word_is(first, "told"))
+		fprintf(p->out, "told %u\n", p->w.told);
+	else if (word_is(first, "later"))
 		for (int i = 0; i < 3000; i++)
-			match_world_call(&w, 3, &match_world_wait, w.now, &(struct call_roles){0});
-		assert_int_equal(w.told, !apart);
-		mfix_sink_finish(&w.a.sink, w.f.model);
-		assert_int_equal(w.told, 1);
-		match_world_close(&w);
+			match_world_call(&p->w, 3, &match_world_wait, p->w.now,
+					 &(struct call_roles){0});
+	else if (word_is(verb, "completes"))
+		match_world_complete(&p->w, p->last[rank]);
+	else if (word_is(verb, "cancels"))
+		match_world_cancel(&p->w, p->last[rank]);
+	else if (word_is(l->word[2], "somebody"))
+		send_to_unknown(&p->w, rank);
+	else
+		post_tell(p, rank, verb, l->word[2]);
+}
+
+static void counts_print(const uint64_t *cnt, FILE *out)
+{
+	static const char *const whys[MATCH_WHY_CNT] = {"matched",  "peer_unknown", "no_peer",
+							"no_other", "status",	    "behind",
+							"conflict", "too_many"};
+
+	for (int why = 0; why < MATCH_WHY_CNT; why++)
+		cases_figures_part(out, {whys[why], cnt[why]});
+}
+
+static void match_play(const struct script *lines, FILE *out)
+{
+	static const struct match_row none;
+	struct play p = {.out = out};
+
+	match_world_open(&p.w, 1, true, false);
+	cases_each(lines, line_tell, &p);
+	mfix_sink_finish(&p.w.a.sink, p.w.f.model);
+	fprintf(out, "told %u\n", p.w.told);
+	for (uint32_t i = 0; i < RANKS; i++) {
+		const struct match_row *r = matches_of(&p.w.a, i);
+
+		if (!memcmp(r, &none, sizeof(none)))
+			continue;
+		fprintf(out, "%u sends", i);
+		counts_print(r->sends, out);
+		fputs(", receives", out);
+		counts_print(r->recvs, out);
+		cases_figures(out, {"assumed", r->assumed});
 	}
+	match_world_close(&p.w);
+}
+
+TEST(one_by_one)
+{
+	cases_run("match", match_play);
 }
