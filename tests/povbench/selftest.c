@@ -381,11 +381,8 @@ int main(int argc, char **argv)
 	size_t room = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "disturbed"))
-		return disturbed_run((unsigned int)strtoul(argv[2], NULL, 10)) != 0;
-	for (size_t i = 0; argc == 2 && !classify && benches[i]; i++)
-=======
 		return disturbed_run((unsigned int)strtoul(argv[2], NULL, 10));
-	for (size_t i = 0; argc == 2 && benches[i]; i++)
+	for (size_t i = 0; argc == 2 && !classify && benches[i]; i++)
 		printf("%s:%s\n", benches[i]->name, benches[i]->alias ?: "");
 	while ((argc == 1 || classify) && getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
