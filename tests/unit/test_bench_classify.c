@@ -141,11 +141,11 @@ static void line_tell(void *ctx, const struct cases_line *l)
 		p->r = p->r ? p->r : result_of(RESULT_MAP);
 		sizes_put(p->r, l);
 	} else {
-		int i = cases_index(l->word[0], COUNT(columns), columns[i].kind);
+		const int kind = cases_index(l->word[0], COUNT(columns), columns[i].kind);
 
-		p->r = p->r ? p->r : result_of(columns[i].result);
+		p->r = p->r ? p->r : result_of(columns[kind].result);
 		while (*word)
-			word = point_put(p->r, columns[i].columns, word);
+			word = point_put(p->r, columns[kind].columns, word);
 	}
 }
 

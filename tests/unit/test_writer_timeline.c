@@ -37,6 +37,7 @@
 #include "lib/text.h"
 #include "unit/cases.h"
 #include "timeline/timeline.h"
+#include "trace/record_kinds.h"
 
 #define START 1000
 #define THREADS 6
