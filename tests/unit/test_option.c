@@ -42,6 +42,7 @@ static const struct option_def shared_rows[] = {
 
 static const struct command cmd = {
 	.name = "paint",
+	.usage = "[options] FILE",
 	.options = table,
 	.shared = shared_rows,
 	.options_bytes = sizeof(struct options),
