@@ -48,16 +48,16 @@ void unit_register(struct unit_entry *e);
 	} while (0)
 
 /* Runs statements that print to `out`, and asserts what they print. */
-#define assert_prints(wanted, out, ...)                          \
-	do {                                                     \
-		char *text_ = NULL;                              \
-		size_t bytes_;                                   \
-		FILE *out = open_memstream(&text_, &bytes_);     \
-                                                                 \
-		__VA_ARGS__;                                     \
-		fclose(out);                                     \
-		assert_string_equal(text_, wanted);              \
-		free(text_);                                     \
+#define assert_prints(wanted, out, ...)                      \
+	do {                                                 \
+		char *text_ = NULL;                          \
+		size_t bytes_;                               \
+		FILE *out = open_memstream(&text_, &bytes_); \
+                                                             \
+		__VA_ARGS__;                                 \
+		fclose(out);                                 \
+		assert_string_equal(text_, wanted);          \
+		free(text_);                                 \
 	} while (0)
 
 #define UNIT_REGISTER(id, kind_, name_, func, up, down)                                  \

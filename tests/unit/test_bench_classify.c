@@ -65,8 +65,7 @@ static void column_put(struct result_point *p, const char *column, const char *t
 }
 
 /* Adds a point from its words, up to "|" or their end. Returns the words that are left. */
-static const char *const *point_put(struct result *r, const char *names,
-				    const char *const *word)
+static const char *const *point_put(struct result *r, const char *names, const char *const *word)
 {
 	char *all = xstrdup(names), *rest;
 	struct result_point *p = result_point_add(r);
@@ -132,7 +131,8 @@ static void line_tell(void *ctx, const struct cases_line *l)
 
 	if (word_is(l->word[0], "sizes")) {
 		for (; *word; word++)
-			fprintf(p->out, "%s%s", classes[classify_size(p->r, cases_number(l, *word))],
+			fprintf(p->out, "%s%s",
+				classes[classify_size(p->r, cases_number(l, *word))],
 				word[1] ? " " : "\n");
 	} else if (word_is(l->word[0], "disturbed")) {
 		result_disturbed(p->r, *word);

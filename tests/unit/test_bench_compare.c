@@ -105,8 +105,7 @@ static json_t *launch_json(uint64_t *seed)
 
 	for (int i = 0; i < POINTS; i++)
 		json_array_append_new(
-			points,
-			point_json(i + 1, varied((1000 + 100 * i) * factor, 0.005, seed)));
+			points, point_json(i + 1, varied((1000 + 100 * i) * factor, 0.005, seed)));
 	return json_pack("{s:{s:s}, s:[{s:s, s:s, s:i, s:{}, s:o}]}", "factors", "host", "here",
 			 "results", "benchmark", "pingpong", "kind", "curve", "ranks", 2, "options",
 			 "points", points);

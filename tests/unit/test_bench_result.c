@@ -129,8 +129,8 @@ TEST(print_one)
 	result_param(p, "compute_ns", 80000);
 	result_param(p, "bytes", 65536);
 	assert_prints("# sender, 1 rank: sender's side\n"
-			 "    compute        bytes\n"
-			 "      80 us       64 KiB\n\n",
+		      "    compute        bytes\n"
+		      "      80 us       64 KiB\n\n",
 		      out, result_print(r, true, out));
 	result_free(r);
 }
@@ -143,10 +143,10 @@ TEST(print)
 	add_point(f->r, 1 << 20);
 	result_sentence_set(f->r, "no overlap");
 	assert_prints("# sender, 2 ranks: sender's side\n"
-			    "      bytes    algorithm  measured_us        ratio\n"
-			    "       64 B     binomial        5.003          0.5\n"
-			    "      1 MiB     binomial        5.003          0.5\n"
-			    "# no overlap\n\n",
+		      "      bytes    algorithm  measured_us        ratio\n"
+		      "       64 B     binomial        5.003          0.5\n"
+		      "      1 MiB     binomial        5.003          0.5\n"
+		      "# no overlap\n\n",
 		      out, result_print(f->r, true, out));
 }
 
@@ -193,10 +193,10 @@ TEST(curve_of_latencies)
 	point(r, 4 << 20, 500123.4);
 	result_sentence_set(r, "latency: good");
 	assert_table(r, "# povbench latency, 2 ranks: half a ping-pong\n"
-			 "# Size (B)    Latency p50 (us)    p99 (us)   mean (us)        MB/s\n"
-			 "0                        1.000       3.940       2.000        0.00\n"
-			 "4194304                500.123    1970.486    1000.247     8386.54\n"
-			 "# latency: good\n\n");
+			"# Size (B)    Latency p50 (us)    p99 (us)   mean (us)        MB/s\n"
+			"0                        1.000       3.940       2.000        0.00\n"
+			"4194304                500.123    1970.486    1000.247     8386.54\n"
+			"# latency: good\n\n");
 }
 
 TEST(curve_of_rates)
@@ -206,7 +206,8 @@ TEST(curve_of_rates)
 
 	result_value(p, "messages_per_s", 1e7);
 	result_param(p, "window", 64);
-	assert_table(r,
+	assert_table(
+		r,
 		"# povbench bandwidth, 2 ranks: a window of sends\n"
 		"# Size (B)    Bandwidth (MB/s)  Messages/s    p50 (us)    p99 (us)      Window\n"
 		"1                        10.00    10000000       0.100       0.394          64\n\n");
@@ -222,7 +223,8 @@ TEST(curve_of_pairs)
 	p = point(r, 2, 100);
 	result_value(p, "messages_per_s", 1e7);
 	result_param(p, "pairs", 3);
-	assert_table(r,
+	assert_table(
+		r,
 		"# povbench message_rate, 2 ranks: windows in pairs\n"
 		"# Size (B)    Bandwidth (MB/s)  Messages/s    p50 (us)    p99 (us)       Pairs\n"
 		"1                        10.00    10000000       0.100       0.394           -\n"
@@ -232,5 +234,5 @@ TEST(curve_of_pairs)
 TEST(empty_curve)
 {
 	assert_table(curve(*state, "latency", "half a ping-pong"),
-		      "# povbench latency, 2 ranks: half a ping-pong\n# Size (B)  \n\n");
+		     "# povbench latency, 2 ranks: half a ping-pong\n# Size (B)  \n\n");
 }

@@ -26,12 +26,11 @@
 	"extern char __executable_start;\n"                                        \
 	"static __attribute__((noinline)) void called(const char *in, int line)\n" \
 	"{\n"                                                                      \
-	"	char *site = (char *)__builtin_return_address(0);\n"               \
-	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"   \
+	"	char *site = (char *)__builtin_return_address(0);\n"                     \
+	"	printf(\"%lx %s %d\\n\", site - &__executable_start, in, line);\n"       \
 	"}\n"
 
-static const char program[] =
-	CALLED
+static const char program[] = CALLED
 	"static inline __attribute__((always_inline)) void inner(void)\n"
 	"{\n"
 	"	called(__func__, __LINE__);\n"
@@ -170,8 +169,7 @@ TEST(lines)
 }
 
 /* Functions of MPI's C++ bindings, which compilers inline into the program's own functions. */
-static const char cxx_program[] =
-	CALLED
+static const char cxx_program[] = CALLED
 	"#define INLINE inline __attribute__((always_inline))\n"
 	"namespace MPI {\n"
 	"struct Comm {\n"

@@ -187,7 +187,8 @@ TEST(mpi)
 
 	libs_find(&libs);
 	if (!libs.gl_pathc)
-		skip_because("no MPI library on this machine to compare user/layers/mpi/mpi.def with");
+		skip_because(
+			"no MPI library on this machine to compare user/layers/mpi/mpi.def with");
 	for (size_t i = 0; i < libs.gl_pathc; i++) {
 		size_t functions = 0;
 
