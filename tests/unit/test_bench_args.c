@@ -37,3 +37,25 @@ TEST(sizes)
 	assert_sizes(&typed, "latency", 8, 1024, 2);
 	assert_sizes(&step, "latency", 0, 4 << 20, 4);
 }
+
+/* 0 stands for the benchmark's default. */
+TEST(window_and_pairs)
+{
+	const struct args none = {0}, typed = {.window = 3, .pairs = 2};
+	struct bench_options opt = read_args(&none, bench_find("message_rate"));
+
+	assert_int_equal(opt.window, 0);
+	assert_int_equal(opt.pairs, 0);
+	opt = read_args(&typed, bench_find("message_rate"));
+	assert_int_equal(opt.window, 3);
+	assert_int_equal(opt.pairs, 2);
+}
+
+TEST(names)
+{
+	assert_ptr_equal(bench_find("pingpong"), bench_find("latency"));
+	assert_non_null(bench_find("latency"));
+	assert_null(bench_find("pingpon"));
+	assert_true(bench_is(bench_find("latency"), "pingpong"));
+	assert_false(bench_is(bench_find("bandwidth"), "pingpong"));
+}
