@@ -8,7 +8,7 @@ MPI_CFLAGS_planted_advice := -fopenmp
 MPI_CFLAGS_names := -Wno-address
 $(foreach m,$(MPIS),$(addprefix build/mpi/$m/f_,f08 use mpif)): tests/mpi/f_calls.inc
 
-PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN)
+PLAIN_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -Wno-unused-parameter
 PLAIN := build/mpi/plain
 SHARED := -fPIC -shared
 
@@ -19,7 +19,7 @@ define plain_cc
 	$(Q)$(CC) $(PLAIN_CFLAGS) $1 -MMD -MP -MF $@.d $(filter %.c %.a,$^) -o $@ $2
 endef
 
-PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules helper names_without ordinary os_traffic plugin stuck_fs text_check wakings weak)
+PLAIN_BIN := $(addprefix $(PLAIN)/,chain map_code met modules helper names_without ordinary os_traffic plugin stuck_fs wakings)
 $(PLAIN_BIN): $(PLAIN)/%: tests/mpi/plain/%.c
 	$(call plain_cc,,-ldl -lpthread)
 
@@ -59,10 +59,10 @@ $(PLAIN)/region_library.so: tests/mpi/plain/region_library.c
 	$(call plain_cc,$(SHARED))
 
 # A provider of verbs, with as much of its private interface as the installed library itself tells, and programs that use it.
-VERBS_BIN := $(if $(wildcard /usr/include/infiniband/verbs.h),$(addprefix $(PLAIN)/,verbs_posts verbs_wr verbs_loopback.so \
+VERBS_BIN := $(if $(wildcard /usr/include/infiniband/verbs.h),$(addprefix $(PLAIN)/,verbs_posts verbs_loopback.so \
 	verbs_named.so $(if $(wildcard /usr/include/*/sys/sdt.h /usr/include/sys/sdt.h),verbs_usdt)))
 
-$(addprefix $(PLAIN)/verbs_,slots posts wr usdt): $(PLAIN)/%: tests/mpi/plain/%.c
+$(addprefix $(PLAIN)/verbs_,slots posts usdt): $(PLAIN)/%: tests/mpi/plain/%.c
 	$(call plain_cc,-I$(PLAIN)/gen,-libverbs -ldl)
 
 $(PLAIN)/gen/verbs_slots.h: $(PLAIN)/verbs_slots

@@ -19,7 +19,6 @@ static int destroyed(MPI_Datatype type, int keyval, void *value, void *state)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
 
-	(void)type, (void)keyval, (void)value, (void)state;
 	nanosleep(&pause, NULL);
 	return MPI_Barrier(MPI_COMM_SELF);
 }

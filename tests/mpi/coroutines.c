@@ -24,7 +24,6 @@ static void combine(void *in, void *inout, int *len, MPI_Datatype *type)
 
 	DO(MPI_Type_size, *type, &bytes);
 	*(double *)inout += *(double *)in;
-	(void)len;
 	resume_from = resume_to = NULL;
 	if (from)
 		swapcontext(from, to);

@@ -88,6 +88,34 @@ static inline double median(double *samples, int cnt)
 	return (samples[(cnt - 1) / 2] + samples[cnt / 2]) / 2;
 }
 
+/* ---- modes and threads ---- */
+
+/* What a program does, by a word of its command line. */
+struct mode {
+	const char *name;
+	void (*run)(char **args); /* the words after it, then NULL */
+};
+
+#define MODE_RUN(modes, words) mode_run(modes, ARRAY_SIZE(modes), words)
+static inline void mode_run(const struct mode *mode, size_t cnt, char **words)
+{
+	MUST(words[0]);
+	for (const struct mode *end = mode + cnt; strcmp(mode->name, words[0]);)
+		MUST(++mode < end);
+	mode->run(words + 1);
+}
+
+/* Runs threads at once, and waits for them. Their arguments are first, first + 1, … */
+static inline void threads_run(int cnt, void *(*body)(void *arg), long first)
+{
+	pthread_t t[cnt];
+
+	for (int i = 0; i < cnt; i++)
+		MUST(!pthread_create(&t[i], NULL, body, (void *)(first + i)));
+	for (int i = 0; i < cnt; i++)
+		MUST(!pthread_join(t[i], NULL));
+}
+
 /* ---- books ---- */
 
 struct expect_row {

@@ -3,12 +3,9 @@
  * hangs KIND: two ranks ("cycle": four) that hang in one way. Each prints "at RANK PID" before. On
  * SIGUSR1, rank 1 of "late" makes the missing call, so that both ranks end normally.
  */
-#include <mpi.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+
+#include "expect.h"
 
 /* keeps the call before from becoming a jump, so that it returns here */
 #define STAYS __asm__ volatile("")
@@ -16,12 +13,11 @@
 static volatile sig_atomic_t told;
 #define LARGE (4 << 20) /* bytes of a message that waits for its receiver */
 
-static int rank, size, x, y;
+static int x, y;
 static char large[LARGE];
 
 static void on_told(int sig)
 {
-	(void)sig;
 	told = 1;
 }
 
@@ -32,7 +28,7 @@ static void away(void)
 		usleep(1000);
 }
 
-static void late(void)
+static void late(char **args)
 {
 	if (rank == 1)
 		away();
@@ -44,7 +40,7 @@ static void late(void)
  * Ranks and tags are constants, each in a separate call, so that they can be read where the library
  * does not keep them.
  */
-static void tag(void)
+static void tag(char **args)
 {
 	if (rank == 1) {
 		MPI_Send(&x, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
@@ -56,7 +52,7 @@ static void tag(void)
 	}
 }
 
-static void sends(void)
+static void sends(char **args)
 {
 	if (rank == 1) {
 		MPI_Ssend(&x, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
@@ -67,7 +63,7 @@ static void sends(void)
 	}
 }
 
-static void probe(void)
+static void probe(char **args)
 {
 	if (rank == 1)
 		away();
@@ -76,7 +72,7 @@ static void probe(void)
 	STAYS;
 }
 
-static void waits(void)
+static void waits(char **args)
 {
 	MPI_Request q;
 
@@ -85,7 +81,7 @@ static void waits(void)
 	STAYS;
 }
 
-static void stopped(void)
+static void stopped(char **args)
 {
 	if (rank == 1)
 		raise(SIGSTOP);
@@ -94,7 +90,7 @@ static void stopped(void)
 }
 
 /* Calls different collectives on one communicator. */
-static void mismatch(void)
+static void mismatch(char **args)
 {
 	if (rank == 1) {
 		MPI_Barrier(MPI_COMM_WORLD);
@@ -106,7 +102,7 @@ static void mismatch(void)
 }
 
 /* Rank 0 waits for a message that was sent on another communicator. */
-static void comm(void)
+static void comm(char **args)
 {
 	MPI_Comm one, other;
 
@@ -122,14 +118,14 @@ static void comm(void)
 	}
 }
 
-static void cycle(void)
+static void cycle(char **args)
 {
 	MPI_Send(large, LARGE, MPI_CHAR, (rank + 1) % size, 6, MPI_COMM_WORLD); /* cycle */
 	STAYS;
 }
 
 /* Rank 0 keeps the lock of rank 1's window. */
-static void lock(void)
+static void lock(char **args)
 {
 	MPI_Win win;
 	int *base;
@@ -150,7 +146,7 @@ static void lock(void)
 }
 
 /* Rank 1 reads from a pipe that nobody writes to. */
-static void input(void)
+static void input(char **args)
 {
 	int end[2];
 
@@ -161,7 +157,7 @@ static void input(void)
 }
 
 /* No hang: rank 1 is late to every call, until the signal. */
-static void slow(void)
+static void slow(char **args)
 {
 	int end = 0, sum;
 
@@ -182,40 +178,30 @@ static void *receives(void *nothing)
 }
 
 /* The second thread of rank 0 is in a call, and the first one waits for that thread. */
-static void thread(void)
+static void thread(char **args)
 {
-	pthread_t t;
-
-	if (rank == 0 && !pthread_create(&t, NULL, receives, NULL))
-		pthread_join(t, NULL);
+	if (rank == 0)
+		threads_run(1, receives, 0);
 	MPI_Barrier(MPI_COMM_WORLD);
 	STAYS;
 }
 
-static const struct {
-	const char *name;
-	void (*hang)(void);
-} kinds[] = {{"late", late},   {"tag", tag},	     {"sends", sends},	     {"probe", probe},
-	     {"waits", waits}, {"stopped", stopped}, {"mismatch", mismatch}, {"comm", comm},
-	     {"cycle", cycle}, {"lock", lock},	     {"input", input},	     {"thread", thread},
-	     {"slow", slow}};
-
 int main(int argc, char **argv)
 {
-	int given, wanted = argc > 1 && !strcmp(argv[1], "thread") ? MPI_THREAD_MULTIPLE :
-								     MPI_THREAD_SINGLE;
+	static const struct mode kinds[] = {
+		{"late", late},	  {"tag", tag},		{"sends", sends},	{"probe", probe},
+		{"waits", waits}, {"stopped", stopped}, {"mismatch", mismatch}, {"comm", comm},
+		{"cycle", cycle}, {"lock", lock},	{"input", input},	{"thread", thread},
+		{"slow", slow}};
 
+	MUST(argc > 1);
 	signal(SIGUSR1, on_told);
-	MPI_Init_thread(&argc, &argv, wanted, &given);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	for (int i = 0; i < 11; i++)
-		MPI_Barrier(MPI_COMM_WORLD);
+	expect_init_thread(&argc, &argv,
+			   strcmp(argv[1], "thread") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
+	REPEAT(11, MPI_Barrier(MPI_COMM_WORLD));
 	printf("at %d %d\n", rank, getpid());
 	fflush(stdout);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (argc > 1 && !strcmp(argv[1], kinds[i].name))
-			kinds[i].hang();
+	MODE_RUN(kinds, argv + 1);
 	MPI_Finalize();
 	return 0;
 }

@@ -15,7 +15,6 @@
 
 #include "expect.h"
 
-#define THREADS_MAX 701
 #define FILES 256
 
 static int thread_cnt, calls;
@@ -53,59 +52,40 @@ static void *worker_detached(void *arg)
 	return NULL;
 }
 
-static void thread_begin(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), long tag)
+static void together(char **args)
 {
-	int err = pthread_create(t, attr, fn, (void *)tag);
-
-	if (!err)
-		return;
-	printf("thread %ld: %s\n", tag, strerror(err));
-	exit(3);
-}
-
-static void run_together(const pthread_attr_t *attr)
-{
-	static pthread_t t[THREADS_MAX];
-
 	pthread_barrier_init(&all, NULL, (unsigned int)thread_cnt);
-	for (int i = 0; i < thread_cnt; i++)
-		thread_begin(&t[i], attr, worker_together, i + 1);
-	for (int i = 0; i < thread_cnt; i++)
-		pthread_join(t[i], NULL);
+	threads_run(thread_cnt, worker_together, 1);
 }
 
-static void run_turns(const pthread_attr_t *attr)
+static void turns(char **args)
 {
-	pthread_t t;
-
-	for (int i = 0; i < thread_cnt; i++) {
-		thread_begin(&t, attr, worker, i + 1);
-		pthread_join(t, NULL);
-	}
+	for (int i = 0; i < thread_cnt; i++)
+		threads_run(1, worker, i + 1);
 }
 
 /* At most eight are alive, so that stacks do not accumulate by chance. */
-static void run_detached(pthread_attr_t *attr)
+static void detached(char **args)
 {
+	pthread_attr_t attr;
 	pthread_t t;
 
-	pthread_attr_setdetachstate(attr, PTHREAD_CREATE_DETACHED);
+	pthread_getattr_default_np(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	for (unsigned int i = 0; i < (unsigned int)thread_cnt; i++) {
 		while (i > 8 + __atomic_load_n(&ended, __ATOMIC_ACQUIRE))
 			sched_yield();
-		thread_begin(&t, attr, worker_detached, i + 1);
+		MUST(!pthread_create(&t, &attr, worker_detached, (void *)(long)(i + 1)));
 	}
 	while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < (unsigned int)thread_cnt)
 		sched_yield();
 }
 
-/*
- * Takes all descriptors of the process. poll() needs a limit that is no lower than the number in
- * use.
- */
-static void files_take(int taken[FILES])
+/* Takes all descriptors meanwhile. poll() needs a limit that is no lower than the number in use. */
+static void files(char **args)
 {
 	struct rlimit few;
+	int taken[FILES];
 
 	getrlimit(RLIMIT_NOFILE, &few);
 	few.rlim_cur = FILES;
@@ -113,13 +93,16 @@ static void files_take(int taken[FILES])
 	for (int i = 0; i < FILES; i++)
 		taken[i] = dup(STDOUT_FILENO);
 	MUST(taken[FILES - 1] < 0);
-}
-
-static void files_give_back(const int taken[FILES])
-{
+	together(args);
 	for (int i = 0; i < FILES; i++)
 		if (taken[i] >= 0)
 			close(taken[i]);
+}
+
+static void locked(char **args)
+{
+	MUST(!mlockall(MCL_CURRENT | MCL_FUTURE));
+	together(args);
 }
 
 static long space_kib(const char *name)
@@ -136,37 +119,23 @@ static long space_kib(const char *name)
 	return kib;
 }
 
-static void run(const char *how, pthread_attr_t *attr)
-{
-	int taken[FILES], few_files = !strcmp(how, "files");
-
-	if (few_files)
-		files_take(taken);
-	if (!strcmp(how, "locked"))
-		MUST(!mlockall(MCL_CURRENT | MCL_FUTURE));
-	if (!strcmp(how, "turns"))
-		run_turns(attr);
-	else if (!strcmp(how, "detached"))
-		run_detached(attr);
-	else
-		run_together(attr);
-	if (few_files)
-		files_give_back(taken);
-}
-
 int main(int argc, char **argv)
 {
+	static const struct mode modes[] = {{"together", together},
+					    {"turns", turns},
+					    {"detached", detached},
+					    {"files", files},
+					    {"locked", locked}};
 	pthread_attr_t attr;
 
 	MUST(argc > 3);
 	thread_cnt = atoi(argv[1]);
 	calls = atoi(argv[2]);
-	MUST(thread_cnt <= THREADS_MAX || !strcmp(argv[3], "turns") ||
-	     !strcmp(argv[3], "detached"));
 	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
 	pthread_attr_init(&attr);
-	MUST(!pthread_attr_setstacksize(&attr, argc > 4 ? (size_t)atol(argv[4]) : 1 << 17));
-	run(argv[3], &attr);
+	MUST(!pthread_attr_setstacksize(&attr, argc > 4 ? (size_t)atol(argv[4]) : 1 << 17) &&
+	     !pthread_setattr_default_np(&attr));
+	MODE_RUN(modes, argv + 3);
 	if (getenv("LIMITS_SPACE"))
 		printf("%ld\n", space_kib("VmPeak:"));
 	expect_finish();

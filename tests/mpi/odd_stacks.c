@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * Stacks that few programs have, and handlers of signals. Usage: odd_stacks HOW
+ * Stacks that few programs have, and handlers of signals. Usage: odd_stacks [HOW]
  *
  *	misaligned	calls on a stack that is not aligned, as some compilers and assembler
  *			make them
@@ -61,7 +61,7 @@ static int call_misaligned(int (*fn)(int *), int *arg)
 	return ret;
 }
 
-static void run_misaligned(void)
+static void run_misaligned(char **args)
 {
 	int begun = 0;
 
@@ -98,7 +98,7 @@ static void child_run(size_t bytes, void *with)
 	printf("with a stack of %zu bytes: status %x\n", bytes, (unsigned int)status);
 }
 
-static void run_execute(void)
+static void run_execute(char **args)
 {
 	for (size_t bytes = 4096; bytes <= 32768; bytes *= 2) {
 		child_run(bytes, environ);
@@ -115,7 +115,7 @@ static void jump_back(int sig)
 	siglongjmp(back, sig);
 }
 
-static void run_jump(void)
+static void run_jump(char **args)
 {
 	volatile int jumps;
 	int result;
@@ -140,12 +140,11 @@ static void handle(int sig)
 {
 	int begun;
 
-	(void)sig;
 	MPI_Initialized(&begun);
 	handled++;
 }
 
-static void run_handler(void)
+static void run_handler(char **args)
 {
 	int out = 1, in;
 
@@ -164,13 +163,12 @@ static pid_t forked = -1;
 
 static int attr_fork(MPI_Comm comm, int key, void *value, void *extra)
 {
-	(void)comm, (void)key, (void)value, (void)extra;
 	fflush(NULL);
 	forked = fork();
 	return MPI_SUCCESS;
 }
 
-static void run_children(void)
+static void run_children(char **args)
 {
 	int key, status = -1, begun = 0;
 
@@ -190,19 +188,15 @@ static void run_children(void)
 
 int main(int argc, char **argv)
 {
-	const char *how = argc > 1 ? argv[1] : "";
+	static const struct mode modes[] = {{"misaligned", run_misaligned},
+					    {"execute", run_execute},
+					    {"jump", run_jump},
+					    {"handler", run_handler},
+					    {"children", run_children}};
 
 	expect_init(&argc, &argv);
-	if (!strcmp(how, "misaligned"))
-		run_misaligned();
-	else if (!strcmp(how, "execute"))
-		run_execute();
-	else if (!strcmp(how, "jump"))
-		run_jump();
-	else if (!strcmp(how, "handler"))
-		run_handler();
-	else if (!strcmp(how, "children"))
-		run_children();
+	if (argc > 1)
+		MODE_RUN(modes, argv + 1);
 	expect_finish();
 	return 0;
 }

@@ -87,7 +87,7 @@ static void *compute_share(void *arg)
 	return NULL;
 }
 
-static void threads_run(void *(*what)(void *arg), int n, int from)
+static void threads_beside(void *(*what)(void *arg), int n, int from)
 {
 	pthread_t thread[THREADS_MAX];
 
@@ -108,7 +108,7 @@ static void starve(void)
 {
 	pin(rank);
 	if (!rank) {
-		threads_run(compute_until_stop, 2, 1);
+		threads_beside(compute_until_stop, 2, 1);
 		return;
 	}
 	sleep_ms(4 * ms);
@@ -171,7 +171,7 @@ static void over(void)
 	if (rank)
 		sleep_ms(3 * ms);
 	else
-		threads_run(compute_share, 3, 0);
+		threads_beside(compute_share, 3, 0);
 }
 
 static void storm(void)

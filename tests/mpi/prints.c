@@ -13,8 +13,6 @@
 #define LINES 211
 #define LAST_BYTES 80
 
-static int rank;
-
 struct written {
 	long long bytes, calls;
 };
@@ -69,8 +67,7 @@ int main(int argc, char **argv)
 	char line[4 * LAST_BYTES], path[512];
 	int fd;
 
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	print_all();
 	if (argc > 1) {
 		printf("ready\n");

@@ -13,14 +13,11 @@
  *
  * Prints "rank R of S: PID" once it is initialised, and "child PID" of each child.
  */
-#include <mpi.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "expect.h"
 
 #define MESSAGES 17
 #define CHILDREN 3
@@ -29,8 +26,6 @@ extern char **environ;
 
 static void say(void)
 {
-	int rank, size;
-
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	printf("rank %d of %d: %d\n", rank, size, getpid());
@@ -39,10 +34,8 @@ static void say(void)
 
 static void talk(int messages)
 {
-	int rank, size, out = 0, in;
+	int out = 0, in;
 
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (int i = 0; i < messages; i++)
 		MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, 3, &in, 1, MPI_INT,
 			     (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -51,7 +44,6 @@ static void talk(int messages)
 /* Runs in a child, which forks another one. Neither is a rank. */
 static void child(void)
 {
-	int rank;
 	pid_t pid = fork();
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

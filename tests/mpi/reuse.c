@@ -19,7 +19,6 @@ static int asked, answered, inside;
 
 static int query(void *extra, MPI_Status *st)
 {
-	(void)extra;
 	MPI_Status_set_elements(st, MPI_BYTE, 0);
 	MPI_Status_set_cancelled(st, 0);
 	st->MPI_SOURCE = MPI_UNDEFINED;
@@ -31,7 +30,6 @@ static int let_in(void *extra)
 {
 	struct timespec until;
 
-	(void)extra;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += WAIT_NS;
 	until.tv_sec += until.tv_nsec / 1000000000;
@@ -49,8 +47,6 @@ static int let_in(void *extra)
 
 static int cancel(void *extra, int done)
 {
-	(void)extra;
-	(void)done;
 	return MPI_SUCCESS;
 }
 
@@ -60,7 +56,6 @@ static void *waiter(void *arg)
 	MPI_Request reqs[2];
 	MPI_Status st[2];
 
-	(void)arg;
 	for (int i = 0; i < ROUNDS; i++) {
 		CALL(MPI_Irecv, rank, 0, 7, in, 7, MPI_CHAR, rank, TAG_WAITER, MPI_COMM_WORLD,
 		     &reqs[0]);
@@ -79,7 +74,6 @@ static void *other(void *arg)
 	MPI_Request reqs[2];
 	MPI_Status st[2];
 
-	(void)arg;
 	for (int i = 0; i < ROUNDS; i++) {
 		pthread_mutex_lock(&lock);
 		while (asked <= i)
@@ -98,15 +92,15 @@ static void *other(void *arg)
 	return NULL;
 }
 
+static void *waiter_or_other(void *arg)
+{
+	return (arg ? other : waiter)(arg);
+}
+
 int main(int argc, char **argv)
 {
-	pthread_t t[2];
-
 	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
-	MUST(!pthread_create(&t[0], NULL, waiter, NULL));
-	MUST(!pthread_create(&t[1], NULL, other, NULL));
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
+	threads_run(2, waiter_or_other, 0);
 	fprintf(stderr, "reuse: rank %d: %d of %d handles were free inside the Waitall\n", rank,
 		inside, ROUNDS);
 	expect_finish();

@@ -30,6 +30,8 @@
 
 #define FILTER_MAX 256
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define FILTER(insn) filter_add((struct sock_filter)insn)
+#define NUMBERS(list, action) filter_numbers(list, ARRAY_SIZE(list), action)
 #define THREADS 5
 
 static struct sock_filter filter[FILTER_MAX];
@@ -70,36 +72,29 @@ static void filter_add(struct sock_filter f)
 	filter[filter_cnt++] = f;
 }
 
-static void filter_number(int number, unsigned int action)
-{
-	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)number, 0,
-						1));
-	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
-}
-
 static void filter_numbers(const int *numbers, size_t cnt, unsigned int action)
 {
-	for (size_t i = 0; i < cnt; i++)
-		filter_number(numbers[i], action);
+	for (size_t i = 0; i < cnt; i++) {
+		FILTER(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)numbers[i], 0, 1));
+		FILTER(BPF_STMT(BPF_RET | BPF_K, action));
+	}
 }
 
 /* Filters mmap: no shared memory and no file mappings. */
 static void filter_mmap(unsigned int action)
 {
-	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5));
-	filter_add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						offsetof(struct seccomp_data, args[3])));
-	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 0, 2));
-	filter_add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 1, 0));
-	filter_add((struct sock_filter)ALLOW);
-	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	FILTER(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 5));
+	FILTER(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])));
+	FILTER(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_ANONYMOUS, 0, 2));
+	FILTER(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 1, 0));
+	FILTER(ALLOW);
+	FILTER(BPF_STMT(BPF_RET | BPF_K, action));
 }
 
 static void filter_begin(void)
 {
 	filter_cnt = 0;
-	filter_add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						offsetof(struct seccomp_data, nr)));
+	FILTER(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
 }
 
 static void filter_install(void)
@@ -113,39 +108,39 @@ static void filter_install(void)
 static void confine_before(void)
 {
 	filter_begin();
-	filter_numbers(never, ARRAY_SIZE(never), SECCOMP_RET_KILL_PROCESS);
-	filter_add((struct sock_filter)ALLOW);
+	NUMBERS(never, SECCOMP_RET_KILL_PROCESS);
+	FILTER(ALLOW);
 	filter_install();
 }
 
-static void confine_calmly(void)
+static void confine_calmly(char **args)
 {
 	filter_begin();
-	filter_numbers(never, ARRAY_SIZE(never), SECCOMP_RET_KILL_PROCESS);
-	filter_numbers(not_calm, ARRAY_SIZE(not_calm), SECCOMP_RET_KILL_PROCESS);
-	filter_add((struct sock_filter)ALLOW);
+	NUMBERS(never, SECCOMP_RET_KILL_PROCESS);
+	NUMBERS(not_calm, SECCOMP_RET_KILL_PROCESS);
+	FILTER(ALLOW);
 	filter_install();
 }
 
 static void confine_few(unsigned int action)
 {
 	filter_begin();
-	filter_numbers(never, ARRAY_SIZE(never), action);
-	filter_numbers(not_calm, ARRAY_SIZE(not_calm), action);
-	filter_numbers(not_later, ARRAY_SIZE(not_later), action);
+	NUMBERS(never, action);
+	NUMBERS(not_calm, action);
+	NUMBERS(not_later, action);
 	filter_mmap(action);
-	filter_add((struct sock_filter)ALLOW);
+	FILTER(ALLOW);
 	filter_install();
 }
 
 static void confine_strictly(int sleeps)
 {
 	filter_begin();
-	for (size_t i = 0; i < ARRAY_SIZE(sleeping) && !sleeps; i++)
-		filter_number(sleeping[i], SECCOMP_RET_KILL_PROCESS);
-	filter_numbers(enough, ARRAY_SIZE(enough), SECCOMP_RET_ALLOW);
+	if (!sleeps)
+		NUMBERS(sleeping, SECCOMP_RET_KILL_PROCESS);
+	NUMBERS(enough, SECCOMP_RET_ALLOW);
 	filter_mmap(SECCOMP_RET_KILL_PROCESS);
-	filter_add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	FILTER(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
 	filter_install();
 }
 
@@ -190,7 +185,6 @@ static void add(void *in, void *inout, int *cnt, MPI_Datatype *type)
 	volatile char far[4 * 4096];
 
 	far[0] = (char)*cnt;
-	(void)type;
 	MUST(!MPI_Barrier(MPI_COMM_SELF)); /* books have outermost calls */
 	*(int *)inout += *(int *)in + far[0] - 1;
 }
@@ -201,16 +195,6 @@ static void nest(MPI_Op op)
 
 	DO(MPI_Reduce_local, &in, &inout, 1, MPI_INT, op);
 	MUST(inout == 7);
-}
-
-static void exchange_in_threads(void)
-{
-	pthread_t t[THREADS];
-
-	for (long i = 0; i < THREADS; i++)
-		MUST(!pthread_create(&t[i], NULL, exchange, (void *)(i + 1)));
-	for (int i = 0; i < THREADS; i++)
-		MUST(!pthread_join(t[i], NULL));
 }
 
 /* Exits without MPI_Finalize; writes to books that are already open. */
@@ -229,23 +213,32 @@ static void leave(FILE *books, const char *text)
 
 static void refuse(int sig)
 {
-	(void)sig;
 	refused++;
 }
 
-static void run_few(int trap)
+static void refuse_few(unsigned int action, const char *text)
 {
 	FILE *books = expect_open("sandbox", rank);
 
 	MUST(signal(SIGSYS, refuse) != SIG_ERR);
 	exchange(NULL);
-	confine_few(trap ? SECCOMP_RET_TRAP : SECCOMP_RET_KILL_PROCESS);
+	confine_few(action);
 	exchange(NULL);
-	exchange_in_threads();
-	leave(books, trap ? "trap" : "few");
+	threads_run(THREADS, exchange, 1);
+	leave(books, text);
 }
 
-static void run_strict(void)
+static void run_few(char **args)
+{
+	refuse_few(SECCOMP_RET_KILL_PROCESS, "few");
+}
+
+static void run_trap(char **args)
+{
+	refuse_few(SECCOMP_RET_TRAP, "trap");
+}
+
+static void run_strict(char **args)
 {
 	FILE *books = expect_open("sandbox", rank);
 	MPI_Op op;
@@ -262,7 +255,7 @@ static void run_strict(void)
 }
 
 /* Makes more calls than a ring has room for, one right after the other, and must not sleep. */
-static void run_flood(void)
+static void run_flood(char **args)
 {
 	FILE *books = expect_open("sandbox", rank);
 	int in, out = rank;
@@ -276,7 +269,7 @@ static void run_flood(void)
 }
 
 /* Makes calls that stay within the process; their records are written without the kernel. */
-static void *run_mode1(void *arg)
+static void *be_mode1(void *arg)
 {
 	static const char line[] = "mode1\n";
 	int flag;
@@ -295,39 +288,33 @@ static void *run_mode1(void *arg)
 }
 
 /* Runs in a separate thread, because that mode does not let its thread end the process. */
-static void run_mode1_thread(void)
+static void run_mode1(char **args)
 {
-	pthread_t t;
-
-	MUST(!pthread_create(&t, NULL, run_mode1, NULL));
-	MUST(!pthread_join(t, NULL));
+	threads_run(1, be_mode1, 0);
 }
 
 int main(int argc, char **argv)
 {
-	const char *how = argc > 1 ? argv[1] : "few";
+	static const struct mode modes[] = {{"few", run_few},	    {"trap", run_trap},
+					    {"strict", run_strict}, {"flood", run_flood},
+					    {"mode1", run_mode1},   {"calm", confine_calmly}};
+	int run, before;
 
-	if (!strcmp(how, "run")) {
+	MUST(argc > 1);
+	run = !strcmp(argv[1], "run");
+	before = run || !strcmp(argv[1], "before");
+	if (before)
 		confine_before();
+	if (run) {
 		execvp(argv[2], argv + 2);
 		perror(argv[2]);
 		return 127;
 	}
-	if (!strcmp(how, "before"))
-		confine_before();
 	expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
-	if (!strcmp(how, "mode1"))
-		run_mode1_thread();
-	else if (!strcmp(how, "strict"))
-		run_strict();
-	else if (!strcmp(how, "flood"))
-		run_flood();
-	else if (!strcmp(how, "few") || !strcmp(how, "trap"))
-		run_few(!strcmp(how, "trap"));
-	if (!strcmp(how, "calm"))
-		confine_calmly();
+	if (!before)
+		MODE_RUN(modes, argv + 1);
 	exchange(NULL);
-	exchange_in_threads();
+	threads_run(THREADS, exchange, 1);
 	expect_finish();
 	return 0;
 }

@@ -6,11 +6,9 @@
  * only; the others wait. The functions end with an instruction of their own, so that no call is a
  * jump.
  */
-#include <mpi.h>
-#include <pthread.h>
 #include <search.h>
-#include <stdint.h>
-#include <time.h>
+
+#include "expect.h"
 
 #define NS 150000000ull
 #define KEPT __attribute__((noinline, noclone))
@@ -18,17 +16,14 @@
 
 static volatile double sum;
 
-static uint64_t cpu_ns(void)
+static inline unsigned long long cpu_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 KEPT static void grind(void)
 {
-	for (uint64_t until = cpu_ns() + NS; cpu_ns() < until;)
+	for (unsigned long long until = cpu_ns() + NS; cpu_ns() < until;)
 		for (int i = 0; i < 1000000; i++)
 			sum += i;
 	ENDS();
@@ -94,19 +89,14 @@ KEPT static void *in_thread(void *unused)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread;
-	int rank;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	expect_init(&argc, &argv);
 	if (!rank) {
 		direct();
 		recursive(3);
 		by_library();
 		aligned(argc);
 		wide();
-		pthread_create(&thread, NULL, in_thread, NULL);
-		pthread_join(thread, NULL);
+		threads_run(1, in_thread, 0);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();

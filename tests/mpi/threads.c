@@ -9,14 +9,11 @@
  *	threads leave	how threads end: on each rank one ends early, one computes and one sleeps
  *			until the process ends
  *	threads HOW	threads that first call MPI after the process has changed. HOW:
- *		plain	unchanged
- *		files	it may open no more files
  *		title	its environment is overwritten, as by programs that set their title
  *		signals	they are interrupted every 0.1 ms; system calls are restarted
  */
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 #include "planted.h"
 
@@ -53,16 +50,6 @@ static void *mayfly(void *arg)
 	return NULL;
 }
 
-static void run(void *(*body)(void *), int base)
-{
-	pthread_t t[THREADS];
-
-	for (long i = 0; i < THREADS; i++)
-		MUST(!pthread_create(&t[i], NULL, body, (void *)(base + i)));
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(t[i], NULL);
-}
-
 /*
  * Requests a tid for the next thread on this machine, which it gets if nobody else creates one
  * first.
@@ -87,14 +74,12 @@ static void *like(void *arg)
 static void run_like(void)
 {
 	int was_like, hits = 0, self = getpid();
-	pthread_t t;
 
 	for (int i = 1; i <= LIKE_TRIES; i++) {
 		if (next_tid(self % LIKE_MODULO +
 			     LIKE_MODULO * (1 + (self / LIKE_MODULO + i) % 30)))
 			return;
-		MUST(!pthread_create(&t, NULL, like, &was_like));
-		pthread_join(t, NULL);
+		threads_run(1, like, (long)&was_like);
 		hits += was_like;
 	}
 	MUST(hits > 0);
@@ -104,9 +89,9 @@ static void many(void)
 {
 	MUST(size == 2);
 	other = 1 - rank;
-	run(worker, 100);
+	threads_run(THREADS, worker, 100);
 	for (int i = 0; i < GENERATIONS; i++)
-		run(mayfly, 200);
+		threads_run(THREADS, mayfly, 200);
 	if (rank == 0)
 		run_like();
 }
@@ -150,7 +135,6 @@ static volatile int done;
 
 static void on_signal(int sig)
 {
-	(void)sig;
 }
 
 static void *calls_make(void *arg)
@@ -160,26 +144,15 @@ static void *calls_make(void *arg)
 	return arg;
 }
 
-static void files_allow(int more)
-{
-	struct rlimit l;
-
-	MUST(!getrlimit(RLIMIT_NOFILE, &l));
-	l.rlim_cur = more ? l.rlim_max : 3;
-	MUST(!setrlimit(RLIMIT_NOFILE, &l));
-}
-
 static void late(const char *how)
 {
 	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-	int files = !strcmp(how, "files"), signals = !strcmp(how, "signals");
+	int signals = !strcmp(how, "signals");
 	char *value = getenv("LD_PRELOAD");
 	pthread_t thread;
 
 	MUST(!sigaction(SIGPROF, &act, NULL));
 	DO(MPI_Barrier, MPI_COMM_WORLD);
-	if (files)
-		files_allow(0);
 	if (!strcmp(how, "title") && value) /* other libraries would miss more of it */
 		memset(value, '-', strlen(value));
 	for (int i = 0; i < LATE; i++) {
@@ -191,8 +164,6 @@ static void late(const char *how)
 		}
 		pthread_join(thread, NULL);
 	}
-	if (files)
-		files_allow(1);
 }
 
 int main(int argc, char **argv)

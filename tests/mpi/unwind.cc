@@ -7,7 +7,7 @@
 //		of functions
 //	op	a user's operation throws from MPI_Reduce_local
 //	attr	a delete callback throws from MPI_Comm_delete_attr
-//	thread	threads whose error handler throws, at the same time
+//	thread	threads whose error handler throws
 //	cancel	a thread that waits in MPI_Recv is cancelled
 //	exit	a thread leaves by pthread_exit in an error handler
 //	jump	an error handler leaves by longjmp
@@ -125,7 +125,7 @@ static MPI_Comm comm_with(MPI_Comm_errhandler_function *fn)
 	return comm;
 }
 
-static void run_handler(void)
+static void run_handler(char **)
 {
 	MPI_Comm comm = comm_with(handler_throw);
 
@@ -137,7 +137,7 @@ static void run_handler(void)
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 }
 
-static void run_op(void)
+static void run_op(char **)
 {
 	MPI_Op op;
 	int in = 1, inout = 2;
@@ -156,7 +156,7 @@ static void run_op(void)
 	DO(MPI_Op_free, &op);
 }
 
-static void run_attr(void)
+static void run_attr(char **)
 {
 	int key;
 
@@ -181,15 +181,12 @@ static void *thrower(void *arg)
 	return nullptr;
 }
 
-static void run_thread(void)
+static void run_thread(char **)
 {
-	MPI_Comm comms[3];
-	pthread_t t[3];
-
 	for (int i = 0; i < 3; i++) {
-		comms[i] = comm_with(handler_throw);
-		MUST(!pthread_create(&t[i], nullptr, thrower, &comms[i]));
-		MUST(!pthread_join(t[i], nullptr));
+		MPI_Comm comm = comm_with(handler_throw);
+
+		threads_run(1, thrower, (long)&comm);
 	}
 }
 
@@ -222,7 +219,7 @@ static void wait_inside(pthread_t t)
 }
 
 // MPI may be left locked: the books are written, and MPI is not called again.
-static void run_cancel(void)
+static void run_cancel(char **)
 {
 	pthread_t t;
 	void *end;
@@ -244,18 +241,15 @@ static void *leaver(void *arg)
 	return nullptr;
 }
 
-static void run_exit(void)
+static void run_exit(char **)
 {
 	MPI_Comm comm = comm_with(handler_exit);
-	pthread_t t;
 
-	for (int i = 0; i < 5; i++) {
-		MUST(!pthread_create(&t, nullptr, leaver, &comm));
-		MUST(!pthread_join(t, nullptr));
-	}
+	for (int i = 0; i < 5; i++)
+		threads_run(1, leaver, (long)&comm);
 }
 
-static void run_jump(void)
+static void run_jump(char **)
 {
 	MPI_Comm comm = comm_with(handler_jump);
 	volatile int left = 0;
@@ -272,7 +266,7 @@ static void run_jump(void)
 	caught = left;
 }
 
-static void run_trace(void)
+static void run_trace(char **)
 {
 	MPI_Comm comm = comm_with(handler_trace);
 
@@ -283,21 +277,17 @@ static void run_trace(void)
 
 __attribute__((noinline)) static int main_like(int argc, char **argv)
 {
-	static const struct {
-		const char *how;
-		void (*run)(void);
-	} ways[] = {{"handler", run_handler}, {"op", run_op},	      {"attr", run_attr},
-		    {"thread", run_thread},   {"cancel", run_cancel}, {"exit", run_exit},
-		    {"jump", run_jump},	      {"trace", run_trace}};
-	const char *how = argc > 1 ? argv[1] : "handler";
+	static const struct mode modes[] = {{"handler", run_handler}, {"op", run_op},
+					    {"attr", run_attr},	      {"thread", run_thread},
+					    {"cancel", run_cancel},   {"exit", run_exit},
+					    {"jump", run_jump},	      {"trace", run_trace}};
 
-	if (!strcmp(how, "cancel"))
+	MUST(argc > 1);
+	if (!strcmp(argv[1], "cancel"))
 		expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
 	else
 		expect_init(&argc, &argv);
-	for (auto &way : ways)
-		if (!strcmp(way.how, how))
-			way.run();
+	MODE_RUN(modes, argv + 1);
 	printf("caught %d, destroyed %d\n", caught, destroyed);
 	expect_finish();
 	return 0;

@@ -359,7 +359,6 @@ static int do_write(char **args)
 	FILE *maps = fopen("/proc/self/maps", "re");
 	int pages = 0, writable = 0;
 
-	(void)args;
 	pov_core_ns();
 	while (maps && fgets(line, sizeof(line), maps)) {
 		char mode[8];
@@ -379,7 +378,6 @@ static int do_source(char **args)
 {
 	const char *why;
 
-	(void)args;
 	printf("source %d", pov_source(&why));
 	printf(" %s\n", why);
 	return 0;

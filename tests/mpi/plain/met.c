@@ -14,7 +14,6 @@ typedef void *recv_fn(void *, void *, size_t, long, long, const void *);
 
 static void *own(void *a, const void *b, size_t c, long d, const void *e)
 {
-	(void)b, (void)c, (void)d, (void)e;
 	return a;
 }
 
@@ -26,7 +25,6 @@ int main(int argc, char **argv)
 	void *lib;
 	int n;
 
-	(void)argc;
 	snprintf(path, sizeof(path), "%s", argv[0]);
 	slash = strrchr(path, '/');
 	if (!slash)

@@ -108,7 +108,7 @@ static void module_run(struct module *m)
 
 static void *module_run_thread(void *arg)
 {
-	module_run(arg);
+	module_run(&modules[(long)arg]);
 	return NULL;
 }
 
@@ -127,16 +127,6 @@ static void set_times(int times)
 {
 	for (int i = 0; i < module_cnt; i++)
 		modules[i].times = times + 2 * i;
-}
-
-static void run_threads(void)
-{
-	pthread_t t[MODULES_MAX];
-
-	for (int i = 0; i < module_cnt; i++)
-		MUST(!pthread_create(&t[i], NULL, module_run_thread, &modules[i]));
-	for (int i = 0; i < module_cnt; i++)
-		MUST(!pthread_join(t[i], NULL));
 }
 
 /* If the page is still mapped, the library was not unloaded, which is fine as well. */
@@ -162,7 +152,7 @@ static void step(const char *word, const char *value)
 		for_each(module_run);
 	} else if (!strcmp(word, "threads")) {
 		set_times(atoi(value));
-		run_threads();
+		threads_run(module_cnt, module_run_thread, 0);
 	} else if (!strcmp(word, "leave")) {
 		for_each(module_write);
 	} else if (!strcmp(word, "end")) {

@@ -63,7 +63,6 @@ static void *worker(void *arg)
 int main(int argc, char **argv)
 {
 	int rank, got;
-	pthread_t t[2];
 
 	MUST(argc > 1);
 	usleep(300000);
@@ -76,10 +75,7 @@ int main(int argc, char **argv)
 		expect_add("MPI_Barrier", NO_PEER, 1, 0, 0, 0);
 		barrier(world);
 	}
-	for (long i = 0; i < 2; i++)
-		MUST(!pthread_create(&t[i], NULL, worker, (void *)(3 + i)));
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
+	threads_run(2, worker, 3);
 	expect_add("MPI_Finalize", NO_PEER, 1, 0, 0, 0);
 	finalize();
 	expect_write("plugin", rank);

@@ -69,7 +69,6 @@ int main(int argc, char **argv)
 	static int ep;
 	int64_t sum = argc > 9;
 
-	(void)argv;
 	for (int i = 0; i < AM_BCOPIES; i++)
 		sum += ((int64_t(*)(int *, unsigned int))table[AM_BCOPY])(&ep, 9) - 109;
 	for (int i = 0; i < AM_SHORTS; i++)

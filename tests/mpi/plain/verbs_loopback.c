@@ -63,7 +63,6 @@ static int poll(int max, struct ibv_wc *wc)
 #define POST(name, count, all, queue_type, wr_type)                                         \
 	static int name(struct queue_type *queue, struct wr_type *wr, struct wr_type **bad) \
 	{                                                                                   \
-		(void)queue, (void)bad;                                                     \
 		count;                                                                      \
 		return all(wr);                                                             \
 	}
@@ -79,7 +78,6 @@ static int poll(int max, struct ibv_wc *wc)
 	POST(post_srq_recv_##n, calls_##n += 3, receive_all, ibv_srq, ibv_recv_wr) \
 	static int poll_cq_##n(struct ibv_cq *cq, int max, struct ibv_wc *wc)      \
 	{                                                                          \
-		(void)cq;                                                          \
 		calls_##n += 4;                                                    \
 		return poll(max, wc);                                              \
 	}
@@ -96,7 +94,6 @@ FUNCTIONS(built)
 
 static int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	(void)qp, (void)attr, (void)mask;
 	return 0;
 }
 
@@ -104,7 +101,6 @@ static struct ibv_ah *create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct ibv_ah *ah = calloc(1, sizeof(*ah));
 
-	(void)attr;
 	ah->pd = pd;
 	ah->context = pd->context;
 	return ah;
@@ -139,7 +135,6 @@ struct ibv_context *loopback_open(enum loopback_way way)
 
 static struct verbs_context *context_make(struct ibv_device *device, int fd, void *private_data)
 {
-	(void)device, (void)fd, (void)private_data;
 	return (struct verbs_context *)((char *)loopback_open(LOOPBACK_FIRST) -
 					offsetof(struct verbs_context, context));
 }
@@ -162,7 +157,6 @@ static volatile int wr_calls;
 
 static void wr_start(struct ibv_qp_ex *qp)
 {
-	(void)qp;
 	wr_calls += 1;
 }
 
@@ -174,20 +168,17 @@ static void wr_send(struct ibv_qp_ex *qp)
 
 static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
 {
-	(void)rkey, (void)remote_addr;
 	finish(qp->wr_id, IBV_WC_RDMA_WRITE, IBV_WC_SUCCESS);
 	wr_calls += 3;
 }
 
 static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
 {
-	(void)qp, (void)lkey, (void)addr, (void)length;
 	wr_calls += 4;
 }
 
 static int wr_complete(struct ibv_qp_ex *qp)
 {
-	(void)qp;
 	wr_calls += 5;
 	return 0;
 }
@@ -223,7 +214,6 @@ static int next_of(struct ibv_cq_ex *cq)
 
 static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
-	(void)attr;
 	cq_calls += 1;
 	return next_of(cq);
 }
@@ -236,7 +226,6 @@ static int next_poll(struct ibv_cq_ex *cq)
 
 static void end_poll(struct ibv_cq_ex *cq)
 {
-	(void)cq;
 	cq_calls += 3;
 }
 

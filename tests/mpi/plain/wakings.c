@@ -60,10 +60,10 @@ static int asleep(int tid)
 
 int main(void)
 {
-	pthread_t t, r;
+	pthread_t r;
 
-	MUST(!pipe(fds) && !pthread_create(&t, NULL, timer, NULL));
-	pthread_join(t, NULL);
+	MUST(!pipe(fds));
+	threads_run(1, timer, 0);
 	MUST(!pthread_create(&r, NULL, reader, NULL));
 	tell("writer");
 	for (int i = 0; i < WRITES; i++) {
