@@ -38,6 +38,7 @@ at_exit() {
 	local dir
 	kill -9 $(ours ${started[@]+"${started[@]}"}) 2>/dev/null
 	for dir in "$T/small" "$T/stuck"; do mountpoint -q "$dir" && umount -l "$dir"; done
+	[ -z "${group-}" ] || rmdir "$group" 2>/dev/null
 	[ -n "${POV_KEEP-}" ] && echo "# kept: $T" || rm -rf "$T"
 }
 trap at_exit EXIT
@@ -293,6 +294,21 @@ wait_until() {
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.05
 	done
+}
+
+# A group of processes of this test's own, $group, in the first version of groups or the second. Both fail where none can be made.
+cpu_group() { # which may use a fifth of a CPU
+	local groups=/sys/fs/cgroup file=cpu.max quota="20000 100000"
+	[ ! -w $groups/cpu/cpu.cfs_quota_us ] || groups=/sys/fs/cgroup/cpu file=cpu.cfs_quota_us quota=20000
+	group=$groups/povtrace-$$
+	{ mkdir "$group" && echo "$quota" >"$group/$file"; } 2>/dev/null
+}
+memory_group() { # $limit and $peak are its files
+	local groups=/sys/fs/cgroup/memory
+	limit=memory.limit_in_bytes peak=memory.max_usage_in_bytes
+	[ -e $groups/$limit ] || groups=/sys/fs/cgroup limit=memory.max peak=memory.peak
+	group=$groups/povtrace-$$
+	mkdir "$group" 2>/dev/null && [ -w "$group/$limit" ]
 }
 
 # Before Linux 6.6 probes are taken away in the background, and whoever puts in others meanwhile may wait for that.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
- * One-sided communication with a late rank: epochs MILLISECONDS. There are five scenes of ROUNDS
- * rounds each. In one round of each scene the last rank sleeps for MILLISECONDS:
+ * One-sided communication with a late rank: epochs SCENE,... MILLISECONDS. Each scene has ROUNDS
+ * rounds. In one round of each the last rank sleeps for MILLISECONDS:
  *
  *	fence		before a fence
  *	post		before it exposes its memory to the others, which have called MPI_Win_start
@@ -11,6 +11,10 @@
  *	lock		while it has an exclusive lock at rank 0 and has put something there, when
  *			the others want that lock as well
  *	lock_shared	same, where the others want a shared lock
+ *
+ * Or rank 0 sleeps outside MPI while the last rank puts something into its memory and synchronises:
+ *
+ *	flush, flush_all, unlock	by the function of that name
  *
  * epochs-notes gets a line for each call that may wait or that ends another rank's waiting: rank,
  * scene and round, call, begin, end.
@@ -101,6 +105,36 @@ static void lock(void)
 	NOTED("unlock", CALL(MPI_Win_unlock, 0, 0, 0, 0, win));
 }
 
+static void target_stay_away(void)
+{
+	if (!rank && at_round == DISTURBED)
+		sleep_ms(planted_ms);
+}
+
+/* The scene's argument: whether the last rank flushes before it unlocks. */
+static void passive(void)
+{
+	target_stay_away();
+	if (rank != late)
+		return;
+	CALL(MPI_Win_lock, 0, 0, 0, MPI_LOCK_SHARED, 0, 0, win);
+	put(0);
+	if (scene->arg)
+		CALL(MPI_Win_flush, 0, 0, 0, 0, win);
+	CALL(MPI_Win_unlock, 0, 0, 0, 0, win);
+}
+
+static void passive_all(void)
+{
+	target_stay_away();
+	if (rank != late)
+		return;
+	DO(MPI_Win_lock_all, 0, win);
+	put(0);
+	DO(MPI_Win_flush_all, win);
+	DO(MPI_Win_unlock_all, win);
+}
+
 static void rounds(void)
 {
 	for (at_round = 0; at_round < ROUNDS; at_round++) {
@@ -116,20 +150,23 @@ int main(int argc, char **argv)
 				       {"post", post, 0},
 				       {"complete", complete, 0},
 				       {"lock", lock, MPI_LOCK_EXCLUSIVE},
-				       {"lock_shared", lock, MPI_LOCK_SHARED}};
+				       {"lock_shared", lock, MPI_LOCK_SHARED},
+				       {"flush", passive, 1},
+				       {"unlock", passive, 0},
+				       {"flush_all", passive_all, 0}};
 	MPI_Group world;
 
 	expect_init(&argc, &argv);
-	MUST(argc == 2 && size > 1);
+	MUST(argc == 3 && size > 1);
 	late = size - 1;
-	planted_ms = atof(argv[1]);
+	planted_ms = atof(argv[2]);
 	notes = expect_open("epochs-notes", rank);
 	DO(MPI_Comm_group, MPI_COMM_WORLD, &world);
 	DO(MPI_Group_incl, world, 1, &late, &late_group);
 	DO(MPI_Group_excl, world, 1, &late, &other_group);
 	DO(MPI_Win_allocate, (MPI_Aint)(size * 64), sizeof(*local), MPI_INFO_NULL, MPI_COMM_WORLD,
 	   &window, &win);
-	SCENES_RUN(scenes, "fence,post,complete,lock,lock_shared", rounds);
+	SCENES_RUN(scenes, argv[1], rounds);
 	DO(MPI_Win_free, &win);
 	expect_finish();
 	return 0;

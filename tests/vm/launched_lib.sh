@@ -34,7 +34,7 @@ launched() { # MPI
 	case $mpi in openmpi) lib=libmpi.so.40 ;; *) lib=libmpich.so.12 ;; esac
 	exact "loaded by dlopen" "$mpi" plain/plugin.c $run "$programs/plain/plugin" $lib
 
-	record run $(functions_in "$top/tests/mpi/abort.c") -- $run "$programs/$mpi/abort" kill
+	record run $(functions_in "$top/tests/mpi/ends.c") -- $run "$programs/$mpi/ends" kill
 	counts_match "$mpi: a killed rank" run
 	nothing_lost "$mpi: a killed rank" run
 }
