@@ -20,8 +20,15 @@
  *			SIGTERM. At any moment most of them are in a call, so errors at the
  *			beginning or the end of a recording show at once. Prints "nonstop PID"
  *			when it has started
+ *	flood counting DIRECTORY
+ *			makes calls without end, and after each increments DIRECTORY/<rank>, a
+ *			64-bit number in memory that outlives the process. A killed rank has made
+ *			that many calls in this loop, or one more
  */
+#include <ctype.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "expect.h"
 
@@ -41,7 +48,7 @@ static void flood(char **args)
 	MPI_Request req;
 	int flag;
 
-	rounds = strtoul(args[1], NULL, 10);
+	rounds = strtoul(args[0], NULL, 10);
 	DO(MPI_Barrier, MPI_COMM_WORLD);
 	begin = now_ns();
 	for (unsigned long i = 0; i < rounds; i++) {
@@ -95,11 +102,11 @@ static void rounds_make(double seconds, unsigned int pause_us)
 static void storm(char **args)
 {
 	DO(MPI_Barrier, MPI_COMM_WORLD);
-	rounds_make(atof(args[2]), 0);
+	rounds_make(atof(args[0]), 0);
 	if (!rank)
 		printf("storm over %llu\n", now_ns());
 	fflush(stdout);
-	rounds_make(args[3] ? atof(args[3]) : 0, 10000);
+	rounds_make(args[1] ? atof(args[1]) : 0, 10000);
 	expect_add("MPI_Irecv", rank, rounds, 0, rounds * MESSAGE_BYTES, 0);
 	expect_add("MPI_Isend", rank, rounds, rounds * MESSAGE_BYTES, 0, 0);
 	expect_add("MPI_Test", NO_PEER, tests, 0, 0, empty);
@@ -116,7 +123,7 @@ static void idle(char **args)
 	MPI_Request receive, send;
 
 	MOVE(MPI_Irecv, 0, sizeof(got), &got, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &receive);
-	for (long i = 0; i < atol(args[2]); i++) {
+	for (long i = 0; i < atol(args[0]); i++) {
 		POLL(MPI_Test, flag, &receive, &flag, MPI_STATUS_IGNORE);
 		MUST(!flag);
 	}
@@ -136,7 +143,6 @@ static void combine_long(void *from, void *to, int *len, MPI_Datatype *type)
 {
 	int bytes;
 
-	(void)from, (void)to;
 	begin[calls] = now_ns();
 	for (int i = *len; i <= SHORT_CALLS; i++)
 		MPI_Type_size(*type, &bytes);
@@ -148,7 +154,6 @@ static void hidden(char **args)
 	double a = 1, b = 2;
 	MPI_Op op;
 
-	(void)args;
 	MPI_Op_create(combine_long, 1, &op);
 	REPEAT(LONG_CALLS, MPI_Reduce_local(&a, &b, 1, MPI_DOUBLE, op));
 	for (int i = 0; i < LONG_CALLS; i++)
@@ -183,41 +188,62 @@ static void *calls_make(void *arg)
 
 static void nonstop(char **args)
 {
-	pthread_t t[THREADS];
-
-	(void)args;
 	signal(SIGTERM, on_signal);
 	MPI_Op_create(combine, 1, &combine_op);
-	for (int i = 1; i < THREADS; i++)
-		MUST(!pthread_create(&t[i], NULL, calls_make, NULL));
 	printf("nonstop %d\n", (int)getpid());
 	fflush(stdout);
-	calls_make(NULL);
-	for (int i = 1; i < THREADS; i++)
-		pthread_join(t[i], NULL);
+	threads_run(THREADS, calls_make, 0);
 	MPI_Op_free(&combine_op);
+}
+
+/* ---- counting ---- */
+
+static volatile unsigned long long *counter_map(const char *directory)
+{
+	char path[4096];
+	void *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%d", directory, rank);
+	fd = open(path, O_RDWR | O_CREAT, 0644);
+	MUST(fd >= 0 && !ftruncate(fd, 4096));
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	MUST(p != MAP_FAILED);
+	return p;
+}
+
+static void counting(char **args)
+{
+	volatile unsigned long long *cnt = counter_map(args[0]);
+	MPI_Request req;
+
+	for (;;) {
+		MPI_Isend(out, 1, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &req);
+		++*cnt;
+		MPI_Recv(in, 1, MPI_CHAR, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		++*cnt;
+		MPI_Wait(&req, MPI_STATUS_IGNORE);
+		++*cnt;
+	}
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(char **args);
-	} modes[] = {{"storm", storm},
-		     {"idle", idle},
-		     {"hidden", hidden},
-		     {"nonstop", nonstop},
-		     {"", flood}};
-	size_t i = 0;
+	static const struct mode modes[] = {{"storm", storm},
+					    {"idle", idle},
+					    {"hidden", hidden},
+					    {"nonstop", nonstop},
+					    {"counting", counting}};
 
 	MUST(argc > 1);
-	while (i < ARRAY_SIZE(modes) - 1 && strcmp(argv[1], modes[i].name))
-		i++;
-	if (modes[i].run == nonstop)
+	if (!strcmp(argv[1], "nonstop"))
 		expect_init_thread(&argc, &argv, MPI_THREAD_MULTIPLE);
 	else
 		expect_init(&argc, &argv);
-	modes[i].run(argv);
+	if (isdigit(argv[1][0]))
+		flood(argv + 1);
+	else
+		MODE_RUN(modes, argv + 1);
 	expect_finish();
 	return 0;
 }
