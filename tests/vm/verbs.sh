@@ -99,32 +99,6 @@ is "ud: each request is a packet, and there are no others" $sent 106
 # Receives: the queue's depth once or more; each has the room that it was given.
 holds "rc: receives" test "$(sum_of rc RECV | cut -d' ' -f1)" -ge 202
 
-# ---- requests that are built by calls, extended completion queues ----
-
-if [ -x "$programs/plain/verbs_wr" ]; then
-	record_alone wr --layers verbs -f 'cq_*_poll' --no-functions cq_end_poll -- "$programs/plain/verbs_wr" rxe0 1
-	ended wr $? wr.err wr.out
-	posts_of wr
-	nothing_lost wr wr
-	read -r _ from to < <(grep ^queues wr.out)
-	jq -r '.traceEvents[] | select(.ph == "X" and .args.function) | .name as $op | .cat as $kind | .args |
-		[.function, $op, $kind, .bytes, .id, .queue, .failed // false, "\(.local_end) to \(.remote_end)"] | @tsv' wr.json >wr.slices
-	awk -F'\t' '$1 ~ /^wr_complete|^post_/ { print "post", $2, $4, $5 }' wr.slices | sort >wr.seen
-	grep ^post wr.out | sort >wr.wanted
-	same "wr: $(wc -l <wr.wanted) requests, each with its bytes and number" wr.seen wr.wanted
-	is "wr: from where and to where" "$(awk -F'\t' '$1 == "wr_complete" { print $8 }' wr.slices | sort -u)" \
-		"10.0.2.15 qp $from to 10.0.2.15 qp $to"
-	awk -F'\t' '$3 == "completion" { print $1, $5, $6, $7 }' wr.slices >wr.seen
-	awk '/^completion/ { printf "%s %s 0x%x false\n", $2, $3, $4 }' wr.out >wr.wanted
-	same "wr: $(wc -l <wr.wanted) completions of extended queues" wr.seen wr.wanted
-	is "wr: an arrow to each completion" "$(jq '[.traceEvents[] | select(.name == "completed")] | length' wr.json)" \
-		"$(wc -l <wr.wanted)"
-	is "wr: what found nothing" "$(tally_trace wr nested | awk -F'\t' '{ n += $4 } END { print "empty", n }')" \
-		"$(grep ^empty wr.out)"
-else
-	skip "wr" "its program is not built (make live-programs)"
-fi
-
 # ---- perftest ----
 
 if command -v ib_send_bw >/dev/null; then

@@ -19,6 +19,7 @@
  *			port, destination
  *	lists		lists of requests, up to the longest that is counted: function, requests,
  *			bytes
+ *	built		requests that calls build, three at a time: operation, bytes, number of each
  *	extended	an extended completion queue: function, number, status of each completion;
  *			then polls that found nothing
  *	empty N		N polls that find nothing: whether the code of poll_cq equals its file,
@@ -178,8 +179,9 @@ static void call_all(struct ibv_qp_ex *qp, struct ibv_cq_ex *cq)
 	printf("cq_start_poll 5\ncq_next_poll 15\ncq_end_poll 5\n");
 }
 
-static void find(bool wait)
+static void find(char **args)
 {
+	bool wait = args[0];
 	struct ibv_context *context[LOOPBACK_BUILT + 1];
 	struct ibv_qp_ex *qp;
 	struct ibv_cq_ex *cq;
@@ -220,7 +222,7 @@ static void post_at(struct ibv_qp *qp, char *request, char *pieces, int cnt)
 	printf("1 %u\n", bytes);
 }
 
-static void pieces(void)
+static void pieces(char **args)
 {
 	struct ibv_qp qp = {
 		.qp_num = 17, .qp_type = IBV_QPT_RC, .context = open_way(LOOPBACK_FIRST)};
@@ -253,8 +255,10 @@ static void pieces(void)
 
 /* ---- what a post costs ---- */
 
-static void cost(int samples, unsigned long rounds)
+static void cost(char **args)
 {
+	int samples = atoi(args[0]);
+	unsigned long rounds = strtoul(args[1], NULL, 10);
 	struct ibv_qp qp = {
 		.qp_num = 17, .qp_type = IBV_QPT_RC, .context = open_way(LOOPBACK_FIRST)};
 	struct ibv_sge piece = {.addr = 0x1000, .length = 64, .lkey = 1};
@@ -277,7 +281,7 @@ static void cost(int samples, unsigned long rounds)
 
 /* ---- ends ---- */
 
-static void ends(void)
+static void ends(char **args)
 {
 	static const char gid[] = "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x09\0\x02";
 	static const struct {
@@ -326,7 +330,7 @@ static void ends(void)
 /* ---- lists ---- */
 
 /* The bytes of the first 248 requests of a list are known; up to 4096 more are counted. */
-static void lists(void)
+static void lists(char **args)
 {
 	struct ibv_context *context = device_open();
 	static const uint32_t lengths[] = {1, 7, 8, 9, 24, 25, 247, 248, 249, 4096, 4344};
@@ -345,6 +349,27 @@ static void lists(void)
 	}
 }
 
+/* ---- requests that calls build ---- */
+
+static void built(char **args)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(queue_pair(device_open(), 17, IBV_QPT_RC));
+
+	for (uint32_t i = 0; i < 11 * 3; i++) {
+		if (i % 3 == 0)
+			ibv_wr_start(qp);
+		qp->wr_id = 0x5a0000000000 + i;
+		if (i % 2)
+			ibv_wr_rdma_write(qp, 1, 0x4000);
+		else
+			ibv_wr_send(qp);
+		ibv_wr_set_sge(qp, 1, 0x1000, 100 + i);
+		if (i % 3 == 2)
+			MUST(!ibv_wr_complete(qp));
+		printf("%s %u 0x%" PRIx64 "\n", i % 2 ? "RDMA_WRITE" : "SEND", 100 + i, qp->wr_id);
+	}
+}
+
 /* ---- extended completion queues ---- */
 
 static int told(const char *function, int ret, const struct ibv_cq_ex *cq)
@@ -357,7 +382,7 @@ static int told(const char *function, int ret, const struct ibv_cq_ex *cq)
 	return ret;
 }
 
-static void extended(void)
+static void extended(char **args)
 {
 	struct ibv_context *context = device_open();
 	struct ibv_cq_ex *cq = make_cq(context);
@@ -403,8 +428,9 @@ static const char *code_state(void *function)
 	return memcmp(wanted, function, CODE_BYTES) ? "probed" : "as in its file";
 }
 
-static void empty(unsigned long polls)
+static void empty(char **args)
 {
+	unsigned long polls = strtoul(args[0], NULL, 10);
 	struct ibv_context *context = device_open();
 	struct ibv_cq cq = {.context = context};
 	const char *before = code_state((void *)context->ops.poll_cq);
@@ -419,25 +445,13 @@ static void empty(unsigned long polls)
 
 int main(int argc, char **argv)
 {
-	const char *mode = argc > 2 ? argv[2] : "";
+	static const struct mode modes[] = {{"find", find},   {"pieces", pieces},
+					    {"ends", ends},   {"lists", lists},
+					    {"built", built}, {"extended", extended},
+					    {"empty", empty}, {"cost", cost}};
 
 	MUST(argc > 2);
 	provider_load(argv[1]);
-	if (!strcmp(mode, "find"))
-		find(argc > 3);
-	else if (!strcmp(mode, "pieces"))
-		pieces();
-	else if (!strcmp(mode, "ends"))
-		ends();
-	else if (!strcmp(mode, "lists"))
-		lists();
-	else if (!strcmp(mode, "extended"))
-		extended();
-	else if (!strcmp(mode, "empty") && argc > 3)
-		empty(strtoul(argv[3], NULL, 10));
-	else if (!strcmp(mode, "cost") && argc > 4)
-		cost(atoi(argv[3]), strtoul(argv[4], NULL, 10));
-	else
-		return 2;
+	MODE_RUN(modes, argv + 2);
 	return 0;
 }
