@@ -8,9 +8,6 @@
  *	abort		dies of SIGABRT
  *	alarm		an interval timer interrupts it
  *	close		closes every descriptor, and reports that by its status
- *	descriptors	which descriptors are open
- *	signals		dispositions and mask
- *	limits		all limits
  *	auxiliary	the kernel's data about the process: rights, page size
  *	loaded		the loaded libraries
  *	strict		SECCOMP_MODE_STRICT from its first line
@@ -23,31 +20,25 @@
  *	constructors	its own initialisers have run in their order
  *	jumps		longjmp out of a signal handler
  *	fork		forks in threads
- *	umask		what it inherits: umask, nice, directory, group
  *	leak		leaked memory; for sanitizers
  *	race		a data race; for sanitizers
  */
-#include <dlfcn.h>
-#include <errno.h>
+#define EXPECT_WITHOUT_MPI
+#include "../expect.h"
+
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <link.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 extern char **environ;
 
@@ -75,13 +66,7 @@ static void *add(void *arg)
 
 static int threads(void)
 {
-	pthread_t t[8];
-
-	for (long i = 0; i < 8; i++)
-		if (pthread_create(&t[i], NULL, add, (void *)i))
-			return 1;
-	for (int i = 0; i < 8; i++)
-		pthread_join(t[i], NULL);
+	threads_run(8, add, 0);
 	printf("%ld\n", sum);
 	return 0;
 }
@@ -114,7 +99,6 @@ static int die(void)
 
 static void tick(int sig)
 {
-	(void)sig;
 	ticks++;
 }
 
@@ -136,40 +120,6 @@ static int close_all(void)
 	return fcntl(0, F_GETFD) < 0 && open("/dev/null", O_RDONLY) == 0 ? 17 : 1;
 }
 
-static int descriptors(void)
-{
-	for (int fd = 0; fd < 256; fd++)
-		if (fcntl(fd, F_GETFD) >= 0)
-			printf("%d: flags %d, status %o\n", fd, fcntl(fd, F_GETFD),
-			       fcntl(fd, F_GETFL));
-	return 0;
-}
-
-static int signals(void)
-{
-	struct sigaction act;
-	sigset_t mask;
-
-	sigprocmask(SIG_SETMASK, NULL, &mask);
-	for (int sig = 1; sig < 65; sig++)
-		if (!sigaction(sig, NULL, &act) &&
-		    (act.sa_handler != SIG_DFL || sigismember(&mask, sig)))
-			printf("%d: %s, flags %x, masked %d\n", sig,
-			       act.sa_handler == SIG_IGN ? "ignored" : "caught",
-			       (unsigned int)act.sa_flags, sigismember(&mask, sig));
-	return 0;
-}
-
-static int limits(void)
-{
-	struct rlimit l;
-
-	for (int i = 0; i < RLIM_NLIMITS; i++)
-		if (!getrlimit(i, &l))
-			printf("%d: %lld %lld\n", i, (long long)l.rlim_cur, (long long)l.rlim_max);
-	return 0;
-}
-
 static int auxiliary(void)
 {
 	printf("secure %lu, page %lu, uid %lu, clock %lu, name %s\n", getauxval(AT_SECURE),
@@ -183,8 +133,6 @@ static int auxiliary(void)
 
 static int loaded_print(struct dl_phdr_info *info, size_t size, void *data)
 {
-	(void)size;
-	(void)data;
 	if (!strstr(info->dlpi_name, "libpovtrace-preload.so"))
 		printf("%s\n", info->dlpi_name);
 	return 0;
@@ -205,6 +153,12 @@ static int strict(void)
 	return 1;
 }
 
+static int filter_install(struct sock_fprog prog)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
 static int filter(void)
 {
 	static const char text[] = "filter\n";
@@ -215,10 +169,8 @@ static int filter(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 	};
-	struct sock_fprog prog = {sizeof(few) / sizeof(*few), few};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+	if (filter_install((struct sock_fprog){ARRAY_SIZE(few), few}))
 		return 1;
 	if (write(1, text, sizeof(text) - 1) > 0)
 		_exit(6);
@@ -237,19 +189,18 @@ static int judged(void)
 		SYS_rseq,     SYS_prlimit64,	   SYS_getrandom,
 		SYS_execve,   SYS_exit_group,
 	};
-	struct sock_filter list[2 + 2 * sizeof(needed) / sizeof(*needed)] = {
+	struct sock_filter list[2 + 2 * ARRAY_SIZE(needed)] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	};
 	struct sock_fprog prog = {1, list};
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
 		list[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 								(unsigned int)needed[i], 0, 1);
 		list[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 	list[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+	if (filter_install(prog))
 		return 1;
 	execl("/bin/true", "true", (char *)NULL);
 	return 1;
@@ -265,7 +216,6 @@ static int deep(int n)
 
 static void deep_in_handler(int sig)
 {
-	(void)sig;
 	ticks = deep(50);
 }
 
@@ -370,15 +320,6 @@ static int forks(void)
 	return 0;
 }
 
-static int inherited(void)
-{
-	char dir[4096];
-
-	printf("%o %d %d %s\n", umask(0), getpriority(PRIO_PROCESS, 0), getpgrp() == getpid(),
-	       getcwd(dir, sizeof(dir)) ? dir : "-");
-	return 0;
-}
-
 static int leak(void)
 {
 	void *volatile lost = malloc(77);
@@ -396,12 +337,7 @@ static void *add_racing(void *arg)
 
 static int race(void)
 {
-	pthread_t t[2];
-
-	for (long i = 0; i < 2; i++)
-		pthread_create(&t[i], NULL, add_racing, (void *)i);
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
+	threads_run(2, add_racing, 0);
 	puts("raced");
 	return 0;
 }
@@ -415,9 +351,6 @@ static const struct {
 	{"abort", die},
 	{"alarm", alarms},
 	{"close", close_all},
-	{"descriptors", descriptors},
-	{"signals", signals},
-	{"limits", limits},
 	{"auxiliary", auxiliary},
 	{"loaded", loaded},
 	{"strict", strict},
@@ -430,14 +363,13 @@ static const struct {
 	{"constructors", constructors},
 	{"jumps", jumps},
 	{"fork", forks},
-	{"umask", inherited},
 	{"leak", leak},
 	{"race", race},
 };
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; argc > 1 && i < sizeof(programs) / sizeof(*programs); i++)
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(programs); i++)
 		if (!strcmp(programs[i].name, argv[1]))
 			return programs[i].run();
 	fprintf(stderr, "usage: ordinary NAME\n");
