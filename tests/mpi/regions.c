@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
-#include "expect.h"
+#include "regions.h"
 
 #define EXCHANGES 11
 #define HIDDEN 13
@@ -19,25 +19,8 @@
 #define DEEP 7
 #define DEEP_TIMES 3
 #define BOTTOMLESS 101 /* the kernel follows 64 returns of a thread */
-#define REGION __attribute__((noinline))
 
-static struct region {
-	const char *name;
-	unsigned int calls, nested, unwound, open;
-} regions[10];
 static jmp_buf back;
-static volatile int sink;
-
-static struct region *called(const char *name)
-{
-	struct region *r = regions;
-
-	while (r->name && strcmp(r->name, name))
-		r++;
-	r->name = name;
-	r->calls++;
-	return r;
-}
 
 /* The only region that exchanges messages. */
 REGION void region_exchange(int n)
@@ -92,14 +75,6 @@ REGION void region_tail(int n)
 	region_landing(n + 1);
 }
 
-static void regions_print(void)
-{
-	for (struct region *r = regions; r < &regions[ARRAY_SIZE(regions)]; r++)
-		printf("%d %s %u %u %u %u\n", rank, r->name, r->calls, r->nested, r->unwound,
-		       r->open);
-	fflush(stdout);
-}
-
 REGION void region_last(void)
 {
 	struct region *r = called(__func__);
@@ -139,12 +114,10 @@ static void far_call(const char *library)
 
 int main(int argc, char **argv)
 {
-	pthread_t thread;
-
 	called(__func__);
 	expect_init(&argc, &argv);
-	MUST(argc == 2 && !pthread_create(&thread, NULL, thread_run, NULL));
-	pthread_join(thread, NULL); /* one after the other, because the counts have no locks */
+	MUST(argc == 2);
+	threads_run(1, thread_run, 0); /* not meanwhile, because the counts have no locks */
 	for (int i = 0; i < HIDDEN; i++)
 		region_hidden(i);
 	for (int i = 0; i < EXCHANGES; i++)

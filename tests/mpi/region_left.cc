@@ -3,40 +3,17 @@
 // Functions to be recorded as regions that are left without returning: by exceptions, and by
 // threads that are cancelled or end. Each counts its own calls, which are printed at the end as by
 // tests/mpi/regions.c, with the number of objects destroyed.
-#include <mpi.h>
-#include <pthread.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <alloca.h>
 #include <stdexcept>
 
-#define REGION extern "C" __attribute__((noinline, noclone)) int
+#include "regions.h"
+
 #define THROWN 31
 #define DEEP 37
 #define RECURSION 5
 #define THREADS 3
 
-struct region {
-	const char *name;
-	int calls, nested, unwound, open;
-};
-
-static region regions[9];
-static int rank_, destroyed;
-static volatile int sink;
-static int pipe_[2];
-
-static region &of(const char *name)
-{
-	region *r = regions;
-
-	while (r->name && strcmp(r->name, name))
-		r++;
-	r->name = name;
-	return *r;
-}
+static int destroyed, pipe_[2];
 
 struct witness {
 	~witness()
@@ -45,30 +22,30 @@ struct witness {
 	}
 };
 
-REGION left_thrown(int n)
+// Their names are those of C.
+extern "C" {
+REGION int left_thrown(int n)
 {
-	of(__func__).calls++;
-	of(__func__).unwound += n % 3 == 0;
+	called(__func__)->unwound += n % 3 == 0;
 	if (n % 3 == 0)
 		throw std::runtime_error("left");
 	sink = n;
 	return n;
 }
 
-/* An object of its own is destroyed on the way through. */
-REGION left_around(int n)
+// An object of its own is destroyed on the way through.
+REGION int left_around(int n)
 {
 	witness w;
 
-	of(__func__).calls++;
-	of(__func__).unwound += n % 3 == 0;
+	called(__func__)->unwound += n % 3 == 0;
 	sink = left_thrown(n);
 	return sink + 1;
 }
 
-REGION left_caught(int n)
+REGION int left_caught(int n)
 {
-	of(__func__).calls++;
+	called(__func__);
 	try {
 		sink = left_thrown(n);
 	} catch (std::exception &) {
@@ -77,17 +54,16 @@ REGION left_caught(int n)
 	return sink;
 }
 
-/* What lies deep in the stack is left, and what is called next lies deeper. */
-REGION left_deep(int n)
+// What lies deep in the stack is left, and what is called next lies deeper.
+REGION int left_deep(int n)
 {
-	of(__func__).calls++;
-	of(__func__).unwound++;
+	called(__func__)->unwound++;
 	throw n;
 }
 
-REGION left_below(int n)
+REGION int left_below(int n)
 {
-	of(__func__).calls++;
+	called(__func__);
 	sink = n;
 	return n;
 }
@@ -101,51 +77,49 @@ __attribute__((noinline)) static int with_frame(int bytes, int (*fn)(int), int n
 	return fn(n) + frame[0];
 }
 
-REGION left_rec(int n)
+REGION int left_rec(int n)
 {
+	region *r = called(__func__);
 	witness w;
 
-	of(__func__).calls++;
-	of(__func__).nested += n < RECURSION;
-	of(__func__).unwound++;
+	r->nested += n < RECURSION;
+	r->unwound++;
 	if (!n)
 		throw "bottom";
 	sink = left_rec(n - 1);
 	return sink;
 }
 
-REGION left_waits(int n)
+REGION int left_waits(int n)
 {
 	witness w;
-	char byte;
 
-	of(__func__).calls++;
-	of(__func__).open++;
-	if (write(pipe_[1], "!", 1) != 1)
-		abort();
+	called(__func__)->open++;
+	MUST(write(pipe_[1], "!", 1) == 1);
 	for (;;)
 		pause();
 	return n;
 }
 
-REGION left_exits(int n)
+REGION int left_exits(int n)
 {
 	witness w;
 
-	of(__func__).calls++;
-	of(__func__).open++;
+	called(__func__)->open++;
 	if (n)
 		pthread_exit(nullptr);
 	return n;
 }
 
-/* Called by MPI itself, and returns. */
-REGION left_handler(int n)
+// Called by MPI itself, and returns.
+REGION int left_handler(int n)
 {
-	of(__func__).calls++;
+	called(__func__);
 	sink = n;
 	return n;
 }
+
+} // extern "C"
 
 static void on_error(MPI_Comm *, int *, ...)
 {
@@ -179,10 +153,8 @@ static void threads_end(void *(*run)(void *), bool cancelled)
 		pthread_t t;
 		char byte;
 
-		if (pthread_create(&t, nullptr, run, nullptr))
-			abort();
-		if (cancelled && (read(pipe_[0], &byte, 1) != 1 || pthread_cancel(t)))
-			abort();
+		MUST(!pthread_create(&t, nullptr, run, nullptr));
+		MUST(!cancelled || (read(pipe_[0], &byte, 1) == 1 && !pthread_cancel(t)));
 		pthread_join(t, nullptr);
 	}
 }
@@ -201,10 +173,8 @@ static void errors_make()
 
 int main(int argc, char **argv)
 {
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-	if (pipe(pipe_))
-		abort();
+	expect_init(&argc, &argv);
+	MUST(!pipe(pipe_));
 	for (int i = 0; i < THROWN; i++) {
 		catching([=] { sink = left_thrown(i); });
 		catching([=] { sink = left_around(i); });
@@ -219,10 +189,8 @@ int main(int argc, char **argv)
 	threads_end(leaver, false);
 	errors_make();
 	MPI_Barrier(MPI_COMM_WORLD);
-	for (const region &r : regions)
-		printf("%d %s %d %d %d %d\n", rank_, r.name, r.calls, r.nested, r.unwound, r.open);
-	printf("rank %d: %d destroyed\n", rank_, destroyed);
-	fflush(stdout);
+	printf("rank %d: %d destroyed\n", rank, destroyed);
+	regions_print();
 	MPI_Finalize();
 	return 0;
 }
