@@ -88,13 +88,10 @@ parts_hold() {
 }
 
 @test "screen: each loss once, at its root: a stranger on a rank's core" {
-	bystander | ranks 2 802200 | trace run
-	"$POVTRACE" report run.pov >got
-	cat got
+	bystander | ranks 2 802200 | screen run
 	same_as "$data/screen_bystander.out" got
 	[ "$(wc -l <got)" -le 30 ]
 	no '.\{101\}' <(LC_ALL=C.UTF-8 sed 's/[^ -~]/?/g' got)
-	account_of run.pov
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == 2745 and .own_ns == 400000000 and .waited_ns == 400000000 and
 		.shorter_by == "replay" and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 	jq -e '.efficiency[0].had_core - 0.5 | fabs < 0.01' json
@@ -108,12 +105,9 @@ parts_hold() {
 			send 0 $((7010 + 2100 * i)) 10 1
 			recv 1 $((5020 + 2100 * i)) 2000 0
 		done
-	} | ranks 2 15600 | trace places
-	"$POVTRACE" report places.pov >got
-	cat got
+	} | ranks 2 15600 | screen places
 	grep -q '^  1  Rank 0 computes while rank 1 waits (MPI_Recv) ' got
 	grep -q 'Most waiting ended when it called MPI_Send' got
-	account_of places.pov
 }
 
 # Each rank computes for 10 ms in a round, one after the other: rank 1 receives what rank 0 sent after its computing, and the other way round.
@@ -125,14 +119,10 @@ parts_hold() {
 		recv 1 $((at + 10)) 9994 0
 		send 1 $((at + 20050)) 2 0
 		recv 0 $((at + 10010)) 10046 1
-	done | ranks 2 204000 | trace turns
-	account_of turns.pov
+	done | ranks 2 204000 | screen turns
 	jq -e '[.reasons[] | select(.kind == "computed")] | length == 1 and .[0].rank == null and
 		(.[0].cost_ns - 200e6 | fabs < 3e6) and (.[0].shorter_high_ns - 100e6 | fabs < 2e6)' json
-	"$POVTRACE" report turns.pov >got
-	cat got
 	grep -q '^  1  Ranks take turns: some compute while others wait (MPI_Recv) ' got
-	tr -s ' \n' ' ' <got >line
 	grep -q 'The longest waiting was for rank [01], then for rank [01], mostly until they called MPI_Send\.' line
 	grep -q '→ Send what goes by MPI_Send earlier, or in parts, so that ranks compute at the same time\.' line
 }
@@ -141,9 +131,7 @@ parts_hold() {
 	{
 		for i in 0 1; do barrier $i 12000 20010; done
 		for i in 2 3; do barrier $i 32000 10; done
-	} | ranks 4 32020 | trace uneven
-	"$POVTRACE" report uneven.pov >got
-	cat got
+	} | ranks 4 32020 | screen uneven
 	grep -q '^  1  Some ranks compute longer, and the others wait (MPI_Barrier) .* ≤ 10 ms$' got
 	grep -q '→ Share the work before MPI_Barrier among the ranks\.' got
 }
@@ -161,12 +149,8 @@ parts_hold() {
 		echo "switch ts=$(((at + 2020) * 1000)) cpu=0 prev=100 next=0 state=1"
 		echo "waking ts=$(((at + 21990) * 1000)) tid=0 target=100 cpu=0 target_cpu=0 flags=2"
 		echo "switch ts=$(((at + 21990) * 1000 + 1)) cpu=0 prev=0 next=100"
-	done | ranks 3 222020 | trace late
-	account_of late.pov
+	done | ranks 3 222020 | screen late --all
 	jq -e '[.reasons[] | select(.kind == "computed")][0] | .rank == 0 and (.shorter_high_ns - 20e6 | fabs < 1e6)' json
-	"$POVTRACE" report --all late.pov >got
-	cat got
-	tr -s ' \n' ' ' <got >line
 	grep -q 'Rank 0 computed 20 ms, the others 0.20 s on average\. Most waiting ended when it called MPI_Send\.' line
 	# the others compute for all but 20 ms
 	grep -q 'Rank 0 sleeps outside MPI; no rank is known to wait for it .* ≤ 20 ms$' got
@@ -193,11 +177,8 @@ sleeps() {
 			echo "switch ts=12700001 cpu=0 prev=0 next=100"
 			barrier 0 12500 1000
 			barrier 1 2010 11490
-		} | ranks 2 13600 | trace asleep
-		"$POVTRACE" report asleep.pov | tr -s ' \n' ' ' >line
-		cat line
+		} | ranks 2 13600 | screen asleep
 		grep -q "1 Rank 0 sleeps outside MPI .* Rank 0 slept 9.0 ms, $how" line
-		account_of asleep.pov
 		jq -r '[.reasons[] | select(.kind == "slept").slept_mostly] | unique[]' json >>names
 	done <<-'E'
 		2 0 2 in uninterruptible sleep (file I/O, paging); rank 1 waited .* → Look for file I/O and paging before MPI_Barrier\.
@@ -214,9 +195,7 @@ sleeps() {
 	for ((i = 0; i < 300; i++)); do
 		send 0 $((2000 + 30 * i)) 20 1
 		recv 1 $((2000 + 30 * i)) 21 0
-	done | ranks 2 11020 | trace storm
-	"$POVTRACE" report storm.pov | tr -s ' \n' ' ' >line
-	cat line
+	done | ranks 2 11020 | screen storm
 	grep -q 'Messages and collectives take time.* Rank 0 sent rank 1 300 messages of 8 B on average, one right after another\. → Pack what goes to one rank into one message' line
 }
 
@@ -226,11 +205,8 @@ sleeps() {
 		barrier 1 2002 40000
 		barrier 2 12000 20002
 		barrier 3 32000 2
-	} | ranks 4 42010 | sed 's/"rank":2,"size":4,"job":"j"/"rank":0,"size":2,"job":"k"/; s/"rank":3,"size":4,"job":"j"/"rank":1,"size":2,"job":"k"/; s/"size":4/"size":2/' | trace jobs
-	account_of jobs.pov
+	} | ranks 4 42010 | sed 's/"rank":2,"size":4,"job":"j"/"rank":0,"size":2,"job":"k"/; s/"rank":3,"size":4,"job":"j"/"rank":1,"size":2,"job":"k"/; s/"size":4/"size":2/' | screen jobs
 	jq -e '[.reasons[] | select(.kind == "computed") | .shorter_high_ns / 1e6 | round] == [20,10]' json
-	"$POVTRACE" report jobs.pov >got
-	cat got
 	grep -q '^  1  Rank 0:0 computes while rank 0:1 waits (MPI_Barrier) ' got
 	grep -q '^  2  Rank 1:1 computes while rank 1:0 waits (MPI_Barrier) ' got
 	grep -q 'Rank 1:1 computed 40 ms, rank 1:0 20 ms\.' got
@@ -242,12 +218,9 @@ sleeps() {
 		echo "spin at=2000000..12000000 tid=100 tgid=100 cpu=0 funcs=8:50021:9000000:0:1"
 		send 0 12000 10 1
 		recv 1 11990 100 0
-	} | ranks 2 12200 | trace polls
-	"$POVTRACE" report polls.pov >got
-	cat got
+	} | ranks 2 12200 | screen polls
 	grep -q '^  1  Ranks poll for messages, and nobody is known to be late ' got
 	grep -q '50,021 polls' got
-	account_of polls.pov
 }
 
 # spin RANK BEGIN_US END_US FUNCTION: polls that found nothing, one after the other
@@ -298,11 +271,9 @@ spin() {
 		echo "switch ts=602000000 cpu=0 prev=2746 next=100 state=1"
 		send 0 802000 100 1
 		recv 1 2010 800100 0
-	} | ranks 2 802200 | trace run
-	"$POVTRACE" report run.pov >got
+	} | ranks 2 802200 | screen run
 	grep '^  1  `cc1` (2 processes) had cores that ranks needed  *0.80  *0.40 s$' got
 	grep '^     Rank 0 had no core for 0.40 s, mostly while `cc1` (pid 2746) ran on CPU 0' got
-	account_of run.pov
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and .processes == 2 and .own_ns == 400000000 and
 		.waited_ns == 400000000 and .shorter_low_ns == 400000000 and .shorter_high_ns == 400000000' json
 }
@@ -321,13 +292,10 @@ spin() {
 		echo "switch ts=602000000 cpu=0 prev=3004 next=100 state=1"
 		send 0 802000 100 1
 		recv 1 2010 800100 0
-	} | ranks 2 802200 | trace run
-	"$POVTRACE" report run.pov >got
-	cat got
+	} | ranks 2 802200 | screen run
 	grep '^  1  `cc1` and 3 other programs had cores that ranks needed  *0.80  *0.40 s$' got
 	sed -n '/^  1/,/→/p' got | tr -s ' \n' ' ' | grep -F 'Rank 0 had no core for 0.40 s; rank 1 waited' |
 		grep -F '`cc1` cost 0.32 s, `ld` 0.24 s, `tar` 0.16 s, 1 other 80 ms. →'
-	account_of run.pov
 	jq -e '.reasons[0] | .kind == "core_held_by_other" and .pid == null and
 		.programs == [{"name":"cc1","cost_ns":320000000},{"name":"ld","cost_ns":240000000},{"name":"tar","cost_ns":160000000}]' json
 }

@@ -4,6 +4,7 @@
 
 load lib
 needs jq
+functions Init Finalize Abort Recv Barrier
 
 # recording RANKS: a job of mpirun, pid 50, whose ranks have pids 100 and up; MPI_Init and an MPI_Recv each. Records on stdin; times are
 # nanoseconds. start_ns and end_ns: of the recording, 10 s.
@@ -11,11 +12,7 @@ recording() {
 	local i pid
 	echo 'meta {"type":"recording","povtrace":"0.1.0","abi":1,"start_ns":1000000000,"config":{"sched":"off","rings":1}}'
 	echo 'meta {"type":"clocks","monotonic_ns":1000000000,"boottime_ns":1000000000,"realtime_ns":1700000000000000000}'
-	echo 'meta {"type":"functions","layer":"mpi","rows":[{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},
-		{"id":2,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""},{"id":3,"name":"MPI_Abort","group":"init","attrs":"NONE","sig":"comm errorcode"},
-		{"id":4,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count type source tag comm status"},
-		{"id":5,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"}]}' | tr -d '\n\t'
-	echo
+	echo "$function_table"
 	echo 'meta {"type":"target","ts_ns":1000000000,"pid":50,"cmdline":["mpirun"]}'
 	echo 'meta {"type":"image","dev":8,"ino":77,"path":"/usr/bin/app","build_id":""}'
 	echo 'task ts=1000000000 tid=50 tgid=50 comm=mpirun'

@@ -469,27 +469,7 @@ same_sums() {
 	echo "$groups" && [ "$groups" -gt 30 ]
 }
 
-@test "export: short calls are drawn together, with their number, time and bytes" {
-	events <<-'END'
-	repeat 3 step=1000 {
-	call ts=1000001000300 dur=200 tid=101 tgid=101 func=2 lib=1 args=0x7ffc00000000,100,0x4c000405,1,42,0x44000000
-	spin ts=1000001000500 dur=150 tid=101 tgid=101 funcs=4:7:90
-	call ts=1000001000700 dur=100 tid=101 tgid=101 func=2 lib=1 args=0x7ffc00000000,10,0x4c000405,1,42,0x44000000
-	}
-	call ts=1000001030000 dur=20000 tid=101 tgid=101 func=5 lib=1 args=0x44000000
-	call ts=1000001040000 dur=9999 tid=101 tgid=101 func=5 lib=1 args=0x44000000
-	end ts=1000010000000
-	END
-	same_sums --resolution 10us
-	grep -q 'calls shorter than 10 us that follow each other are drawn as one slice, .*: 9 calls in 1 slices; --detail all draws each$' err
-	totals calls=8 spins=3 grouped=9 groups=1 slices=4
-	export_to run.json --resolution 10us
-	[ "$(jq -c '.traceEvents[] | select(.args.calls_below_us) | [.name, .ts + 0, .dur + 0,
-		(.args | del(.running_us, .runnable_us, .blocked_us, .unknown_us) | map_values(. + 0))]' run.json)" = \
-		'["MPI_Send, MPI_Iprobe ×27",1000.1,2.6,{"calls_below_us":10,"count":27,"busy_us":1.17,"empty_polls":21,"bytes":1320,"MPI_Send_count":6,"MPI_Send_busy_us":0.9,"MPI_Send_bytes":1320,"MPI_Iprobe_count":21,"MPI_Iprobe_busy_us":0.27,"MPI_Iprobe_empty_polls":21}]' ]
-	[ "$(jq -c '[.traceEvents[] | select(.name == "MPI_Barrier").dur + 0]' run.json)" = '[20,9.999]' ]
-}
-
+# tests/unit/cases/timeline.txt has what is drawn together.
 @test "export: all bytes that calls show are added up, each by its name: of both buffers, and of several requests" {
 	grep -v '"functions"' "$data/export_run.txt" | grep -E '^(meta|task)' >run.txt
 	cat >>run.txt <<-'END'
@@ -561,24 +541,6 @@ long() {
 			[ $rounds = 110000 ] || [ "$kib" -le $((once + 1024)) ]
 			once=$kib
 		done
-	done
-}
-
-@test "export: an interrupt that wakes draws no arrow from the thread it hit" {
-	for flags in '' flags=irq; do
-		events <<-END
-		stream 0
-		switch ts=1000001000000 prev=101 next=0 cpu=0 state=1
-		waking ts=1000001001000 tid=102 target=101 cpu=1 target_cpu=0 $flags
-		switch ts=1000001003000 prev=0 next=101 cpu=0
-		call ts=1000001005000 dur=4800 tid=101 tgid=101 func=3 site=0x401300 lib=1 args=0,1,0x4c000405,0xfffffffe,0xffffffff,0x44000000,1
-		stream 1
-		call ts=1000001009000 dur=8500 tid=102 tgid=102 func=5 site=0x402000 cpu=1 lib=1 args=0x44000000
-		end ts=1000002000000
-		END
-		"$POVTRACE" info --dump run.pov | grep -c "^waking .*$flags" | grep -qx 1
-		export_to run.pftrace
-		totals wakings=1 flows=$([ -n "$flags" ]; echo $?)
 	done
 }
 

@@ -5,38 +5,16 @@
 load lib
 needs jq
 
-# Function numbers
-Init=1 Send=2 Recv=3 Irecv=4 Wait=6 Waitall=7 Barrier=8 Allreduce=9 Bcast=10 Probe=11 Dup=12 Lock=14 Unlock=15 Write=16 Finalize=17 Ibarrier=18 Test=19 Isend=20 Waitany=21 Win=22 Thread=23
+functions Init Send Recv Irecv Ssend Wait Waitall Barrier Allreduce Bcast Probe Comm_dup Win_free Win_lock Win_unlock \
+	File_write_all Finalize Ibarrier Test Isend Waitany Win_create Init_thread
 world=0x44000000 int=0x4c000405 status=1 any=-2
 
-# head RANKS [BEFORE]: a job that is launched at 1 ms of a recording that began at 1 s, a rank on each CPU; BEFORE: that ran before.
-head() {
+# job RANKS [BEFORE]: a job that is launched at 1 ms of a recording that began at 1 s, a rank on each CPU; BEFORE: that ran before.
+job() {
 	local i
 	echo 'meta {"type":"recording","abi":1,"start_ns":1000000000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}'
 	echo 'meta {"type":"host","hostname":"n","kernel":"6.1","machine":"x86_64","cpus":128}'
-	echo 'meta {"type":"functions","layer":"mpi","rows":[
-		{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},
-		{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},
-		{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},
-		{"id":4,"name":"MPI_Irecv","group":"p2p","attrs":"NONE","sig":"buf count dtype source tag comm >req"},
-		{"id":6,"name":"MPI_Wait","group":"req","attrs":"WAIT","sig":"<>req >status"},
-		{"id":7,"name":"MPI_Waitall","group":"req","attrs":"WAIT","sig":"count <>req[count] >status[count]"},
-		{"id":8,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},
-		{"id":9,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},
-		{"id":10,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},
-		{"id":11,"name":"MPI_Probe","group":"p2p","attrs":"WAIT","sig":"source tag comm >status"},
-		{"id":12,"name":"MPI_Comm_dup","group":"comm","attrs":"WAIT | COPY","sig":"comm >newcomm"},
-		{"id":14,"name":"MPI_Win_lock","group":"rma","attrs":"WAIT","sig":"lock_type rank assert win"},
-		{"id":15,"name":"MPI_Win_unlock","group":"rma","attrs":"WAIT","sig":"rank win"},
-		{"id":16,"name":"MPI_File_write_all","group":"io","attrs":"WAIT","sig":"file buf count dtype >status"},
-		{"id":17,"name":"MPI_Finalize","group":"init","attrs":"FINAL","sig":""},
-		{"id":18,"name":"MPI_Ibarrier","group":"coll","attrs":"NONE","sig":"comm >req"},
-		{"id":19,"name":"MPI_Test","group":"req","attrs":"POLL","sig":"<>req >flag >status"},
-		{"id":20,"name":"MPI_Isend","group":"p2p","attrs":"NONE","sig":"buf count dtype dest tag comm >req"},
-		{"id":21,"name":"MPI_Waitany","group":"req","attrs":"WAIT","sig":"count <>req[count] >index >status"},
-		{"id":22,"name":"MPI_Win_create","group":"rma","attrs":"WAIT | MEMBERS","sig":"base size:wide disp_unit info comm >win"},
-		{"id":23,"name":"MPI_Init_thread","group":"init","attrs":"INIT","sig":"argc:ptr argv required >provided"}]}' |
-		tr -d '\n\t' && echo
+	echo "$function_table"
 	echo 'meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20,"type_in_handle":true,"undefined":-32766},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_INT","0x4c000405",4]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}'
 	for ((i = 0; i < $1; i++)); do
 		echo "meta {\"type\":\"process\",\"ts_ns\":1000000001,\"pid\":$((100 + i)),\"ppid\":50,\"exe\":\"/bin/app\",\"cmdline\":[\"app\"],\"rank\":$i,\"size\":$1,\"job\":\"j\",\"libs\":[{\"id\":1,\"bias\":\"0x0\"}]}"
@@ -59,7 +37,14 @@ call() {
 	echo "call ts=$((1000000000 + to * 1000000 - (to == 1000))) dur=$(((to - $2) * 1000000 - (to == 1000))) tid=$((${tid-100} + $1)) tgid=$((100 + $1)) func=${!4} site=$((0x1000 + ${!4})) cpu=$1 lib=1 args=$5${6:+ $6}$flags"
 }
 sleeps() { echo "switch ts=$((1000000000 + $2 * 1000000)) cpu=$1 prev=$((100 + $1)) next=0 state=${3-1}"; } # RANK FROM [STATE]
-end() { echo 'end ts=2000000000 reason=test'; }
+# hung RANKS [BEFORE]: run.pov of a job that does what is on stdin; $edit: of its script.
+hung() {
+	{
+		job "$@"
+		cat
+		echo 'end ts=2000000000 reason=test'
+	} | sed "${edit-}" | trace run
+}
 
 send() { call "$1" "$2" "$3" Send "0x7f00,1,$int,$4,$5,${6-$world}" tsize=2:4; }	# RANK FROM TO DEST TAG [COMM]
 recv() { call "$1" "$2" "$3" Recv "0x7f00,1,$int,$4,$5,${6-$world},$status" tsize=2:4; } # RANK FROM TO SOURCE TAG [COMM]
@@ -76,15 +61,13 @@ says_no_fault() { said | no '!'; }
 
 @test "hang: the case of the issue: wrong tags, a collective that others never reach, a rank outside MPI" {
 	{
-		head 4
 		for rank in 0 1 2 3; do barrier $rank 10 20; done
 		recv 0 21 - 1 7
 		irecv 1 21 22 0 8 0x98000001
 		wait1 1 23 - 0x98000001
 		allreduce 2 21 -
 		for rank in 2 3; do sleeps $rank 22; done
-		end
-	} | trace run
+	} | hung 4
 	is groups "0 MPI_Recv | a message from rank 1, tag 7, MPI_COMM_WORLD | 979 ms | on a core
 1 MPI_Wait | a message from rank 0, tag 8, MPI_COMM_WORLD (MPI_Irecv) | 977 ms | on a core
 2 MPI_Allreduce | the others, call 2 on MPI_COMM_WORLD | 979 ms | asleep
@@ -96,111 +79,91 @@ missing Rank 2 is in MPI_Allreduce at 0x1009, call 2 on MPI_COMM_WORLD; ranks 0,
 
 @test "hang: different collectives on one communicator" {
 	{
-		head 3
 		for rank in 0 1 2; do barrier $rank 10 20; done
 		allreduce 0 21 -
 		call 1 21 - Bcast 0x7f00,1,$int,2,$world tsize=2:4
 		call 2 21 22 Bcast 0x7f00,1,$int,2,$world tsize=2:4
-		end
-	} | trace run
+	} | hung 3
 	is said "mismatch ! Rank 0 called MPI_Allreduce at 0x1009, ranks 1, 2 MPI_Bcast at 0x100a, both as call 2 on MPI_COMM_WORLD: all members must make the same calls in the same order"
 }
 
 @test "hang: one rank has not come to the collective" {
 	{
-		head 4
 		for rank in 0 1 2 3; do barrier $rank 10 20; done
 		for rank in 0 1 3; do barrier $rank 21 -; done
 		sleeps 2 25
-		end
-	} | trace run
+	} | hung 4
 	is said "missing Ranks 0, 1, 3 are in MPI_Barrier at 0x1008, call 2 on MPI_COMM_WORLD; rank 2 has not called it: it is outside MPI (asleep) since MPI_Barrier at 0x1008 returned 980.000 ms ago"
 }
 
 @test "hang: nor has one that has ended, or is in another call" {
 	{
-		head 3
 		barrier 0 21 -
 		call 1 21 22 Finalize 0
 		echo 'exit ts=1023000000 tid=101 tgid=101 code=0'
 		call 2 21 - Finalize 0
-		end
-	} | trace run
+	} | hung 3
 	is said "missing Rank 0 is in MPI_Barrier at 0x1008, call 1 on MPI_COMM_WORLD; ranks 1, 2 have not called it. Rank 1: it has ended; rank 2: it is in MPI_Finalize at 0x1011 for 979.000 ms (on a core)"
 }
 
 @test "hang: a message with a wrong tag, and one in a wrong communicator" {
 	{
-		head 3
-		for rank in 0 1 2; do call $rank 5 6 Dup $world,0x7e10 out=1:i0x84000001; done
+		for rank in 0 1 2; do call $rank 5 6 Comm_dup $world,0x7e10 out=1:i0x84000001; done
 		send 1 10 11 0 8
 		recv 0 10 - 1 7
 		send 0 7 8 2 5 0x84000001
 		recv 2 10 - 0 5
 		sleeps 1 20
-		end
-	} | trace run
+	} | hung 3
 	is said "receive Rank 0 waits in MPI_Recv at 0x1003 for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 has not sent it: it is outside MPI (asleep) since MPI_Send at 0x1002 returned 989.000 ms ago. It has sent it 1 message with tag 8 (MPI_Send), which nobody has received
 receive Rank 2 waits in MPI_Recv at 0x1003 for a message from rank 0, tag 5, MPI_COMM_WORLD; rank 0 has not sent it: it is in MPI_Recv at 0x1003 for 990.000 ms (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD. It has sent it 1 message with tag 5 in another communicator (MPI_Send), which nobody has received"
 }
 
 @test "hang: a receive from a rank that has ended; a probe that nobody answers" {
 	{
-		head 3
 		call 1 10 11 Finalize 0
 		echo 'exit ts=1023000000 tid=101 tgid=101 code=0'
 		recv 0 10 - 1 7
 		call 2 12 - Probe 0,3,$world,$status
-		end
-	} | trace run
+	} | hung 3
 	is said "receive ! Rank 0 waits in MPI_Recv at 0x1003 for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 has not sent it: it has ended
 receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MPI_COMM_WORLD; rank 0 has not sent it: it is in MPI_Recv at 0x1003 for 990.000 ms (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD"
 }
 
 @test "hang: a cycle of sends that the library does not take" {
-	{
-		head 4
-		for rank in 0 1 2 3; do send $rank 10 - $(((rank + 1) % 4)) 3; done
-		end
-	} | trace run
+	for rank in 0 1 2 3; do send $rank 10 - $(((rank + 1) % 4)) 3; done | hung 4
 	is said "deadlock ! Deadlock: rank 0 in MPI_Send at 0x1002 waits for rank 1 to receive, tag 3, MPI_COMM_WORLD; rank 1 in MPI_Send at 0x1002 waits for rank 2 to receive, tag 3, MPI_COMM_WORLD; rank 2 in MPI_Send at 0x1002 waits for rank 3 to receive, tag 3, MPI_COMM_WORLD; rank 3 in MPI_Send at 0x1002 waits for rank 0 to receive, tag 3, MPI_COMM_WORLD. None of them can go on; the library did not accept messages before they were received"
 }
 
 @test "hang: a receive and a barrier wait for each other" {
 	{
-		head 2
 		recv 0 10 - 1 7
 		barrier 1 10 -
-		end
-	} | trace run
+	} | hung 2
 	said >got
 	grep -q '^deadlock ! Deadlock: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Barrier at 0x1008 waits for rank 0. None of them can go on$' got
 }
 
 @test "hang: where threads may call MPI at the same time, another one might help" {
 	{
-		head 2
 		for rank in 0 1; do
-			call $rank 4 5 Thread 0,0,3,0x7e00 out=3:i3
+			call $rank 4 5 Init_thread 0,0,3,0x7e00 out=3:i3
 			recv $rank 10 - $((1 - rank)) 7
 		done
-		end
-	} | trace run
+	} | hung 2
 	said | grep -q '^deadlock Deadlock: .* None of them can go on, unless another of their threads calls MPI (MPI_THREAD_MULTIPLE allows that)$'
 	says_no_fault
 }
 
 @test "hang: one thread of two waits for ever" {
 	{
-		head 2
-		call 0 4 5 Thread 0,0,3,0x7e00 out=3:i3
-		call 1 4 5 Thread 0,0,3,0x7e00 out=3:i3
+		call 0 4 5 Init_thread 0,0,3,0x7e00 out=3:i3
+		call 1 4 5 Init_thread 0,0,3,0x7e00 out=3:i3
 		echo 'fork ts=1006000000 tid=100 child=300 tgid=100 parent_tgid=100 comm=app'
 		tid=300 recv 0 10 - 1 7
 		barrier 0 8 -
 		barrier 1 8 -
-		end
-	} | trace run
+	} | hung 2
 	is groups "0,1 MPI_Barrier | the others, call 1 on MPI_COMM_WORLD | 992 ms | on a core
 0 MPI_Recv | a message from rank 1, tag 7, MPI_COMM_WORLD | 990 ms | asleep"
 	says_no_fault
@@ -209,146 +172,109 @@ receive Rank 2 waits in MPI_Probe at 0x100b for a message from rank 0, tag 3, MP
 
 @test "hang: a rank is stopped, another one sleeps in input and output" {
 	{
-		head 2
 		barrier 0 10 -
 		sleeps 1 11 4
-		end
-	} | trace run
+	} | hung 2
 	said >got
 	grep -q '^stopped ! Rank 1 is stopped by a signal (SIGSTOP, a terminal) or a debugger; SIGCONT lets it go on$' got
 	{
-		head 2
 		for rank in 0 1; do
-			call $rank 10 - Write 0x1,0x7f00,1,$int,$status tsize=3:4
+			call $rank 10 - File_write_all 0x1,0x7f00,1,$int,$status tsize=3:4
 			sleeps $rank 11 2
 		done
-		end
-	} | trace run
+	} | hung 2
 	is said "io Ranks 0, 1 are all in uninterruptible sleep in the kernel, as in file I/O"
 }
 
 @test "hang: a lock that is held for ever" {
 	{
-		head 3
-		for rank in 0 1 2; do call $rank 5 6 Win 0x7f00,8,1,0x1c000000,$world,0x7e20 out=5:i0xa0000001; done
-		call 1 10 11 Lock 234,0,0,0xa0000001
-		call 2 12 - Lock 234,0,0,0xa0000001
+		for rank in 0 1 2; do call $rank 5 6 Win_create 0x7f00,8,1,0x1c000000,$world,0x7e20 out=5:i0xa0000001; done
+		call 1 10 11 Win_lock 234,0,0,0xa0000001
+		call 2 12 - Win_lock 234,0,0,0xa0000001
 		sleeps 1 15
-		end
-	} | trace run
+	} | hung 3
 	is said "lock Rank 2 is in MPI_Win_lock at 0x100e, for a window at rank 0, communicator 1 of 3 ranks; rank 1 holds that lock: it is outside MPI (asleep) since MPI_Win_lock at 0x100e returned 989.000 ms ago"
 }
 
 @test "hang: jobs that are merely slow have no fault" {
-	{ # one computes, the others wait for it; a large message is on its way; sends have just begun
-		head 4
-		for rank in 0 1 2; do barrier $rank 500 -; done
-		end
-	} | trace run
+	# one computes, the others wait for it; a large message is on its way; sends have just begun
+	for rank in 0 1 2; do barrier $rank 500 -; done | hung 4
 	says_no_fault
 	{
-		head 2
 		send 0 100 - 1 3
 		recv 1 100 - 0 3
-		end
-	} | trace run
+	} | hung 2
 	[ -z "$(said)" ]
-	{
-		head 2
-		for rank in 0 1; do send $rank 999 - $((1 - rank)) 3; done
-		end
-	} | trace run
+	for rank in 0 1; do send $rank 999 - $((1 - rank)) 3; done | hung 2
 	[ -z "$(said)" ]
 	"$POVTRACE" report run.pov | no '^Where ranks were'
 	{ # any of two: one is there
-		head 3
 		irecv 0 10 11 1 1 0x98000001
 		irecv 0 12 13 2 2 0x98000002
 		send 2 14 15 0 2
 		call 0 20 - Waitany 2,0x7e00,0x7e10,$status in=1:i0x98000001,i0x98000002
 		recv 1 20 - 0 9
-		end
-	} | trace run
+	} | hung 3
 	says_no_fault
 	{ # receives that come later than the send's begin
-		head 2
 		send 0 10 11 1 1
 		send 0 12 - 1 2
 		recv 1 20 21 0 1
 		sleeps 1 22
-		end
-	} | trace run
+	} | hung 2
 	says_no_fault
 }
 
 @test "hang: ranks that were attached to in their calls" {
 	{
-		head 3 before
 		recv 0 0 - 1 7
 		recv 1 0 - 0 7
 		barrier 2 0 -
-		end
-	} | trace run
+	} | hung 3 before
 	is said "deadlock Each waits for the next one: rank 0 in MPI_Recv at 0x1003 waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1 in MPI_Recv at 0x1003 waits for a message from rank 0, tag 7, MPI_COMM_WORLD. None of them went on in the 1.000 s of the recording; what they sent before is unknown
 missing Rank 2 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; ranks 0, 1 are not in it. Rank 0: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 1, tag 7, MPI_COMM_WORLD; rank 1: it is in MPI_Recv at 0x1003 for at least 1.000 s (on a core), and waits for a message from rank 0, tag 7, MPI_COMM_WORLD. Earlier calls of it are unknown
 unseen What ranks did before the recording is unknown, so missing messages and the number of collective calls are, too"
 	"$POVTRACE" report run.pov | grep -q '^  0 .* ≥1.000 s'
 	{ # where the program of one that is in no call was
-		head 2 before
 		barrier 0 0 -
 		echo 'sample ts=1999999999 tid=101 tgid=101 ip=0x4711 flags=stack'
-		end
-	} | trace run
+	} | hung 2 before
 	said | grep -q '; rank 1 is not in it: it is outside MPI at 0x4711 (on a core) for at least 1.000 s. Earlier calls of it are'
-	{ # arguments that the library has not kept
-		head 2 before
-		recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/'
-		end
-	} | trace run
+	# arguments that the library has not kept
+	recv 0 0 - 1 7 | sed 's/$/ unknown=0x3f/' | hung 2 before
 	is groups "0 MPI_Recv |  | 1000 ms | on a core
 1 outside |  | 1000 ms | on a core"
 }
 
 @test "hang: what was not seen is said, and nothing is concluded from it" {
 	{
-		head 2 before
 		recv 0 10 - 1 7
 		recv 1 10 - 0 7
-		end
-	} | trace run
+	} | hung 2 before
 	is said "unseen What ranks did before the recording is unknown, so missing messages and the number of collective calls are, too"
 	{
-		head 2 before
 		barrier 0 10 -
 		sleeps 1 11
-		end
-	} | trace run
+	} | hung 2 before
 	said >got
 	grep -q '^missing Rank 0 is in MPI_Barrier at 0x1008 on MPI_COMM_WORLD; rank 1 is not in it: it is outside MPI (asleep) for at least 1.000 s. Earlier calls of it are unknown$' got
 	{
-		head 2
 		recv 0 10 - 1 7
 		recv 1 10 - 0 7
 		echo 'lost ts=1500000000 since=1400000000 cnt=3 ring=0 class=call'
-		end
-	} | trace run
+	} | hung 2
 	says_no_fault
 	said | grep -q '^unseen Records of calls were lost'
 	for doubt in 's/^end ts=2000000000.*/meta {"type":"end","ts_ns":2000000000,"reason":"test","misses":{"threads":1}}/' 's/^end .*/cut/'; do
 		{
-			head 2
 			recv 0 10 - 1 7
 			recv 1 10 - 0 7
-			end
-		} | sed "$doubt" | trace run
+		} | edit=$doubt hung 2
 		says_no_fault
 	done
 	"$POVTRACE" report --hang run.pov | grep -q 'Unknown: the file is cut off'
-	{ # functions that were not to be recorded
-		head 2
-		barrier 0 10 -
-		end
-	} | sed 's/"sched":"all"/"sched":"all","mpi_left_out":true/' | trace run
+	# functions that were not to be recorded
+	barrier 0 10 - | edit='s/"sched":"all"/"sched":"all","mpi_left_out":true/' hung 2
 	groups | grep -q '^1 outside '
 	"$POVTRACE" report run.pov | grep -q '^  1 .* outside recorded calls '
 }

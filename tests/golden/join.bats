@@ -46,10 +46,7 @@ ranks_of() { # ROUND FILE...
 
 @test "join: another host's clock is shifted and drifts" {
 	# The end tells the drift: without clocks there only the shift is known.
-	grep -v '"type":"end"' all.txt >t
-	echo 'meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' >>t
-	grep '"type":"end"' all.txt >>t
-	mv t all.txt
+	sed -i '/"type":"end"/i meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' all.txt
 	part a 0
 	part b 1 node8 -900000 300
 	"$POVTRACE" report --json a.pov b.pov >r.json
@@ -66,11 +63,8 @@ ranks_of() { # ROUND FILE...
 
 @test "join: the offset is that of the recording's begin, however late the clocks were read" {
 	# 5 ms after the begin, in which this host's clock loses 1,500 ns
-	sed 's/"monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000/"monotonic_ns":6000000,"boottime_ns":6000000,"realtime_ns":1700000000006000000/' all.txt |
-		grep -v '"type":"end"' >t
-	echo 'meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' >>t
-	grep '"type":"end"' all.txt >>t
-	mv t all.txt
+	sed -i 's/"monotonic_ns":1000000,"boottime_ns":1000000,"realtime_ns":1700000000001000000/"monotonic_ns":6000000,"boottime_ns":6000000,"realtime_ns":1700000000006000000/' all.txt
+	sed -i '/"type":"end"/i meta {"type":"clocks","monotonic_ns":11000000,"boottime_ns":11000000,"realtime_ns":1700000000011000000}' all.txt
 	[ "$(grep -c '"monotonic_ns":6000000' all.txt)" = 1 ]
 	part a 0
 	part b 1 node8 -900000 300
@@ -147,10 +141,10 @@ ranks_of() { # ROUND FILE...
 
 @test "join: what does not fit together is refused" {
 	part a 0
-	sed 's/"sched":"all"/"sched":"ranks"/' all.txt >t && mv t all.txt
+	sed -i 's/"sched":"all"/"sched":"ranks"/' all.txt
 	part b 1 node8
 	fails 1 'recorded with different --sched' "$POVTRACE" report a.pov b.pov
-	grep -v '"type":"clocks"' all.txt >t && mv t all.txt
+	sed -i '/"type":"clocks"/d' all.txt
 	part c 1 node8
 	fails 1 'c.pov has no clocks' "$POVTRACE" report a.pov c.pov
 	fails 1 'missing.pov' "$POVTRACE" report a.pov missing.pov

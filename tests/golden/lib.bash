@@ -37,6 +37,21 @@ trace() {
 	"$make" "$1.txt" "$1.pov"
 }
 
+# functions NAME…: the table of these MPI functions, as mpi.def has them, with the numbers 1, 2, … Each number is in a variable of that name.
+functions() {
+	local n=0 name
+	for name; do declare -g "$name=$((n += 1))"; done
+	function_table=$(sed -n '/^POV_FUNC/ { :a; /)$/! { N; ba }; s/\n[ \t]*/ /g; s/" "//g
+		s/^POV_FUNC(\([^,]*\), \([^,]*\), \([^"]*\), "\(.*\)")$/\1 "name":"\1","group":"\2","attrs":"\3","sig":"\4"/p }' \
+		"$here/../../user/layers/mpi/mpi.def" | awk -v names="$*" '
+		{ key = $1; sub(/^[^ ]* /, ""); row[key] = $0 }
+		END {
+			n = split(names, name, " ")
+			for (i = 1; i <= n; i++) rows = rows (i > 1 ? "," : "") "{\"id\":" i "," row["MPI_" name[i]] "}"
+			print "meta {\"type\":\"functions\",\"layer\":\"mpi\",\"rows\":[" rows "]}"
+		}')
+}
+
 # same_as WANTED GOT: POV_GOLDEN_UPDATE=1 accepts what there is.
 same_as() {
 	[ -z "${POV_GOLDEN_UPDATE-}" ] || cp "$2" "$1"

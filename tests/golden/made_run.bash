@@ -62,6 +62,15 @@ account_of() {
 	adds_up json
 }
 
+# screen NAME [OPTION…]: NAME.pov, made from stdin. Its report is in got, and without line breaks in line; its JSON is in json, and adds up.
+screen() {
+	trace "$1"
+	"$POVTRACE" report "${@:2}" "$1.pov" >got
+	cat got
+	tr -s ' \n' ' ' <got >line
+	account_of "$1.pov"
+}
+
 # A stranger takes the core of rank 0 for half of the 0.8 s that it needs until it sends.
 bystander() {
 	echo "task ts=1900000 tid=2745 tgid=2745 state=1 cpu=0 comm=bystander"

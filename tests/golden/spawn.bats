@@ -5,8 +5,7 @@
 load lib
 needs jq
 
-# Function numbers
-Init=1 Send=2 Recv=3 Barrier=8 Allreduce=9 Bcast=10 Spawn=11 Parent=12 Merge=13 Disconnect=14 Dup=15 Multiple=16
+functions Init Send Recv Barrier Allreduce Bcast Comm_spawn Comm_get_parent Intercomm_merge Comm_disconnect Comm_dup Comm_spawn_multiple
 world=0x44000000 self=0x44000001 int=0x4c000405 inter=0x84000001 merged=0x84000002 dup=0x84000003
 root=-3 null=-1
 
@@ -25,20 +24,7 @@ recording() { # The script on stdin is in no order.
 	{
 		echo 'meta {"type":"recording","abi":1,"start_ns":1000000,"config":{"sched":"all","rings":1,"cpus_per_ring":1024}}'
 		echo 'meta {"type":"host","hostname":"n","kernel":"6.1","machine":"x86_64","cpus":512}'
-		echo 'meta {"type":"functions","layer":"mpi","rows":[
-			{"id":1,"name":"MPI_Init","group":"init","attrs":"INIT","sig":"argc:ptr argv"},
-			{"id":2,"name":"MPI_Send","group":"p2p","attrs":"WAIT","sig":"buf count dtype dest tag comm"},
-			{"id":3,"name":"MPI_Recv","group":"p2p","attrs":"WAIT","sig":"buf count dtype source tag comm >status"},
-			{"id":8,"name":"MPI_Barrier","group":"coll","attrs":"WAIT","sig":"comm"},
-			{"id":9,"name":"MPI_Allreduce","group":"coll","attrs":"WAIT","sig":"sendbuf recvbuf count dtype op comm"},
-			{"id":10,"name":"MPI_Bcast","group":"coll","attrs":"WAIT","sig":"buf count dtype root comm"},
-			{"id":11,"name":"MPI_Comm_spawn","group":"comm","attrs":"WAIT | MEMBERS","sig":"command argv maxprocs info root comm >newcomm errcodes"},
-			{"id":12,"name":"MPI_Comm_get_parent","group":"comm","attrs":"LOCAL | MEMBERS","sig":">parent"},
-			{"id":13,"name":"MPI_Intercomm_merge","group":"comm","attrs":"WAIT | MEMBERS","sig":"comm high >newcomm"},
-			{"id":14,"name":"MPI_Comm_disconnect","group":"comm","attrs":"WAIT | COMM_FREE","sig":"<>comm"},
-			{"id":15,"name":"MPI_Comm_dup","group":"comm","attrs":"WAIT | COPY","sig":"comm >newcomm"},
-			{"id":16,"name":"MPI_Comm_spawn_multiple","group":"comm","attrs":"WAIT | MEMBERS","sig":"count commands argvs maxprocs_list infos root comm >newcomm errcodes"}]}' |
-			tr -d '\n\t' && echo
+		echo "$function_table"
 		echo 'meta {"type":"library","id":1,"path":"/nowhere/libmpich.so.12","build_id":"00","dev":1,"ino":7,"layers":["mpi"],"flavour":"mpich","version":"4.0.2","layout":{"handle_bytes":4,"status_bytes":20},"named":[["MPI_COMM_WORLD","0x44000000",0],["MPI_COMM_SELF","0x44000001",0],["MPI_COMM_NULL","0x04000000",0],["MPI_INT","0x4c000405",4]],"link":"uprobe_multi","attached":8,"missing":[],"failed":[],"emulated":8,"stepped":0}'
 		echo 'task ts=1000000 tid=50 tgid=50 state=1 cpu=511 comm=mpiexec'
 		cat
@@ -59,9 +45,9 @@ announced() { # … which makes a communicator: it is recorded as it begins, too
 	echo "unshown ts=$((1000000 * $2)) dur=0 tid=$1 tgid=$1 func=${!4} cpu=$(($1 - 100)) lib=1 args=$5 flags=open"
 	call "$@"
 }
-spawn() { announced "$1" "$2" "$3" Spawn "0,0,${4-3},0,${5-0},${6-$world},16,0" "out=6:i$inter"; } # PID FROM TO [MAXPROCS ROOT COMM]
-parent() { call "$1" "$2" "$3" Parent 16 "out=0:i$inter"; }
-merge() { announced "$1" "$2" "$3" Merge "$inter,0,16" "out=2:i$merged comm=2:9,i$4,i$5"; } # PID FROM TO RANK SIZE
+spawn() { announced "$1" "$2" "$3" Comm_spawn "0,0,${4-3},0,${5-0},${6-$world},16,0" "out=6:i$inter"; } # PID FROM TO [MAXPROCS ROOT COMM]
+parent() { call "$1" "$2" "$3" Comm_get_parent 16 "out=0:i$inter"; }
+merge() { announced "$1" "$2" "$3" Intercomm_merge "$inter,0,16" "out=2:i$merged comm=2:9,i$4,i$5"; } # PID FROM TO RANK SIZE
 send() { call "$1" "$2" "$3" Send "16,1,$int,$4,$5,${6-$inter}" tsize=2:4; }	# PID FROM TO DEST TAG [COMM]
 recv() { call "$1" "$2" "$3" Recv "16,1,$int,$4,$5,${6-$inter},1" tsize=2:4; }	# PID FROM TO SOURCE TAG [COMM]
 allreduce() { call "$1" "$2" "$3" Allreduce "16,32,1,$int,5,${4-$merged}" tsize=3:4; }
@@ -129,7 +115,7 @@ unknown() { jq -c '.peers.unknown | with_entries(select(.value > 0))' got; }
 		for pid in 200 201 202; do merge $pid 44 50 $((pid - 198)) 5; done
 		for pid in 100 101 200 202; do allreduce $pid 51 101; done
 		allreduce 201 100 101
-		for pid in 100 101 200 201 202; do announced $pid 102 103 Dup $merged,16 "out=1:i$dup"; done
+		for pid in 100 101 200 201 202; do announced $pid 102 103 Comm_dup $merged,16 "out=1:i$dup"; done
 		for pid in 100 101 200 202; do allreduce $pid 104 134 $dup; done
 		allreduce 201 133 134 $dup
 		send 202 140 141 0 5 $dup
@@ -203,11 +189,11 @@ two_at_once() {
 @test "spawn: one after the other, by the same handle; the first one failed" {
 	{
 		job j 100 1 2
-		announced 100 5 9 Spawn "0,0,1,0,0,$world,16,0" ret=1
+		announced 100 5 9 Comm_spawn "0,0,1,0,0,$world,16,0" ret=1
 		spawn 100 10 40 1
 		job k 200 1 20 '"spawned_by":{}'
-		call 100 60 70 Disconnect 48 "in=0:i$inter"
-		announced 100 80 120 Multiple "1,0,0,0,0,0,$world,16,0" "out=7:i$inter"
+		call 100 60 70 Comm_disconnect 48 "in=0:i$inter"
+		announced 100 80 120 Comm_spawn_multiple "1,0,0,0,0,0,$world,16,0" "out=7:i$inter"
 		job l 210 1 90 '"spawned_by":{"job":"j","rank":0}'
 		for i in 1 2 3; do send 100 4$i 5$i 0 7; done
 		parent 200 42 43
