@@ -25,7 +25,12 @@ total() { sed -n "s/^  \"$1\": \([0-9]*\),*$/\1/p" totals.json; }
 # The version is the only thing in the output that changes with each release.
 unversioned() { sed -E 's/(exported_by"[^"]*")povtrace [0-9.]+"/\1povtrace"/'; }
 
-decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
+# native: run.pov in the native format, and decoded in got
+native() {
+	need protoc
+	export_to run.pftrace
+	protoc -I "$data" --decode=Trace perfetto_subset.proto <run.pftrace >got
+}
 
 @test "export: JSON is what it shall be" {
 	export_to run.json
@@ -34,9 +39,7 @@ decode() { protoc -I "$data" --decode=Trace perfetto_subset.proto; }
 }
 
 @test "export: protobuf is what it shall be, decoded by protoc" {
-	need protoc
-	export_to run.pftrace
-	decode <run.pftrace >got
+	native
 	packets <got | unversioned >packets
 	same_as "$data/export_run.pftxt" packets
 	# no field that the schema does not know
@@ -270,9 +273,7 @@ cpu_times() {
 		"$(jq -c '[.ranks[].calls.empty_polls_split | [.[]]]' report.json)" ]
 	"$POVTRACE" report --all --explain run.pov >text
 	grep -q '^ *0  .*  100  *1  *1000.0 .* 600.0 60.0  *50.0  5.0  *349.9 35.0$' text
-	need protoc
-	export_to run.pftrace
-	decode <run.pftrace >got
+	native
 	[ "$(grep -c 'double_value: 50.05$' got)" = 1 ]
 	[ "$(grep -c 'double_value: 349.95$' got)" = 1 ]
 	[ "$(grep -c 'double_value: 99.999$' got)" = 1 ]
@@ -296,9 +297,7 @@ cpu_times() {
 	[ "$(jq -c --arg said "$said" '.traceEvents[] | select(.name == $said and .ts == 0) | .args | del(.of)' run.json)" = \
 		'{"percent_of_wall":8,"ranks_above_5_percent":1,"function_1":"MPI_Test"}' ]
 	[ "$(jq -c '[.traceEvents[] | select(.name == "process_sort_index") | .args.sort_index] | min' run.json)" = -2 ]
-	need protoc
-	export_to run.pftrace
-	decode <run.pftrace >got
+	native
 	[ "$(grep -cF "name: \"${said//\'/\\\'}\"" got)" = 1 ]
 	grep -A9 'process_name: "povtrace: tracing distorts"' got | grep -q 'sibling_order_rank: -2'
 	# what costs less is not said
@@ -571,9 +570,7 @@ long() {
 	{"mark":"begin","level":3,"phase":"a name cut where its letter is …"}
 	{"level":2}
 	EOF
-	need protoc
-	export_to run.pftrace
-	decode <run.pftrace >got
+	native
 	for mark in begin:6 end:1; do
 		iid=$(grep -B1 "str: \"${mark%:*}\"" got | sed -n 's/.* iid: //p')
 		[ "$(grep -c "string_value_iid: $iid\$" got)" = ${mark#*:} ]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * A process that compares libpov's clocks with the kernel's CPU time, for clock.test. Prints a line
- * "name value …", times in ns. Exits with 1 if a clock goes back.
+ * "name value …", times in ns. Aborts if a clock goes back.
  *
  *   source               the source, and the reason for it
  *   work MS [THREADS]    computes for MS of CPU time per thread, with sleeps; rank and cpu: by
@@ -85,7 +85,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static int do_work(char **args)
+static void do_work(char **args)
 {
 	uint64_t ns = (uint64_t)atoi(args[0]) * MS;
 	int threads = args[1] ? atoi(args[1]) : 1;
@@ -99,7 +99,6 @@ static int do_work(char **args)
 		pthread_join(t[i], NULL);
 	span_print(s);
 	puts("");
-	return 0;
 }
 
 /* Moves the parent from CPU to CPU until the parent kills this process. */
@@ -134,7 +133,7 @@ static uint64_t account_now(struct account *a)
 	return now;
 }
 
-static int do_sleeps(char **args)
+static void do_sleeps(char **args)
 {
 	uint64_t ns = (uint64_t)atoi(args[0]) * MS, end;
 	struct span s = span_begin();
@@ -148,10 +147,9 @@ static int do_sleeps(char **args)
 	}
 	span_print(s);
 	printf(" ran %" PRIu64 "\n", a.ran);
-	return 0;
 }
 
-static int do_move(char **args)
+static void do_move(char **args)
 {
 	struct account a = {0};
 	struct span s;
@@ -168,10 +166,9 @@ static int do_move(char **args)
 	span_print(s);
 	kill(mover, SIGKILL);
 	printf(" ran %" PRIu64 "\n", a.ran);
-	return 0;
 }
 
-static int do_section(char **args)
+static void do_section(char **args)
 {
 	uint64_t ns = (uint64_t)atoi(args[0]) * MS, mine = 0, cpu, core = pov_core_ns();
 
@@ -187,7 +184,6 @@ static int do_section(char **args)
 	usleep(300000); /* lets the others end as well */
 	core = pov_core_ns() - core;
 	printf("core %" PRIu64 " mine %" PRIu64 "\n", core, mine);
-	return 0;
 }
 
 /* ---- two threads or processes that wake each other through pipes ---- */
@@ -258,7 +254,7 @@ static uint64_t readings_take(struct readings *r, int cnt)
 	return took / (uint64_t)cnt;
 }
 
-static int do_reads(char **args)
+static void do_reads(char **args)
 {
 	enum { BATCH = 10 };
 	long cnt = atol(args[0]), switches_least = args[1] ? atol(args[1]) : 0;
@@ -283,10 +279,10 @@ static int do_reads(char **args)
 		pthread_join(t[i], NULL);
 	qsort(took, (size_t)batches, sizeof(*took), by_value);
 	printf("back %ld ahead %ld p99 %.0f\n", r.back, r.ahead, took[batches * 99 / 100]);
-	return r.back || r.ahead;
+	MUST(!r.back && !r.ahead);
 }
 
-static int do_pairs(char **args)
+static void do_pairs(char **args)
 {
 	struct pair p[2];
 	pid_t child;
@@ -302,10 +298,10 @@ static int do_pairs(char **args)
 	if (!child)
 		_exit(0);
 	waitpid(child, &status, 0);
-	return status;
+	MUST(!status);
 }
 
-static int do_fork(char **args)
+static void do_fork(char **args)
 {
 	uint64_t ns = (uint64_t)atoi(args[0]) * MS, mine = pov_rank_ns(), child;
 	int status;
@@ -326,10 +322,10 @@ static int do_fork(char **args)
 	}
 	waitpid(pid, &status, 0);
 	printf("parent %" PRIu64 " source %d\n", mine, pov_source(NULL));
-	return status;
+	MUST(!status);
 }
 
-static int do_wait(char **args)
+static void do_wait(char **args)
 {
 	enum pov_source before = pov_source(NULL), after;
 	struct span s = span_begin();
@@ -348,11 +344,10 @@ static int do_wait(char **args)
 	printf("before %d after %d back %ld ", before, after, back);
 	span_print(s);
 	printf(" why %s\n", why);
-	return 0;
 }
 
 /* Checks if any of its mappings of a BPF map can be made writable, apart from the section. */
-static int do_write(char **args)
+static void do_write(char **args)
 {
 	unsigned long from, to;
 	char line[512], path[256];
@@ -371,32 +366,26 @@ static int do_write(char **args)
 		writable += !mprotect((void *)from, to - from, PROT_READ | PROT_WRITE);
 	}
 	printf("pages %d writable %d\n", pages, writable);
-	return 0;
 }
 
-static int do_source(char **args)
+static void do_source(char **args)
 {
 	const char *why;
 
 	printf("source %d", pov_source(&why));
 	printf(" %s\n", why);
-	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		int (*run)(char **args);
-		int args; /* least number of arguments */
-	} modes[] = {{"source", do_source, 0},	 {"work", do_work, 1},	 {"move", do_move, 1},
-		     {"section", do_section, 1}, {"reads", do_reads, 1}, {"sleeps", do_sleeps, 2},
-		     {"pairs", do_pairs, 1},	 {"fork", do_fork, 1},	 {"wait", do_wait, 1},
-		     {"write", do_write, 0}};
+	static const struct mode modes[] = {{"source", do_source}, {"work", do_work},
+					    {"move", do_move},	   {"section", do_section},
+					    {"reads", do_reads},   {"sleeps", do_sleeps},
+					    {"pairs", do_pairs},   {"fork", do_fork},
+					    {"wait", do_wait},	   {"write", do_write}};
 
+	MUST(argc > 1);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(modes); i++)
-		if (!strcmp(argv[1], modes[i].name) && argc >= 2 + modes[i].args)
-			return modes[i].run(argv + 2);
-	return 2;
+	MODE_RUN(modes, argv + 1);
+	return 0;
 }

@@ -27,35 +27,31 @@ __attribute__((noinline)) static const char *opcode_name(enum ibv_wr_opcode opco
 					     "unknown";
 }
 
-static int mlx5_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static uint64_t bytes_of(const struct ibv_send_wr *wr)
 {
-	for (; wr; wr = wr->next) {
-		if (wr->num_sge > PIECES_MAX) {
-			*bad = wr;
-			return ENOMEM;
-		}
-		STAP_PROBE4(rdma_core_mlx5, post_send, qp->context->device->name, qp->qp_num,
-			    opcode_name(wr->opcode), wr->num_sge);
-	}
-	return 0;
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < wr->num_sge; i++)
+		bytes += wr->sg_list[i].length;
+	return bytes;
 }
 
-static int rxe_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	for (; wr; wr = wr->next) {
-		uint64_t length = 0;
-
-		if (wr->num_sge > PIECES_MAX) {
-			*bad = wr;
-			return ENOMEM;
-		}
-		for (int i = 0; i < wr->num_sge; i++)
-			length += wr->sg_list[i].length;
-		STAP_PROBE4(rdma_core_rxe, post_send, qp->context->device->name, qp->qp_num,
-			    opcode_name(wr->opcode), length);
+#define POST_SEND(of, pieces_or_bytes)                                                     \
+	static int of##_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,               \
+				  struct ibv_send_wr **bad)                                \
+	{                                                                                  \
+		for (; wr; wr = wr->next) {                                                \
+			if (wr->num_sge > PIECES_MAX) {                                    \
+				*bad = wr;                                                 \
+				return ENOMEM;                                             \
+			}                                                                  \
+			STAP_PROBE4(rdma_core_##of, post_send, qp->context->device->name,  \
+				    qp->qp_num, opcode_name(wr->opcode), pieces_or_bytes); \
+		}                                                                          \
+		return 0;                                                                  \
 	}
-	return 0;
-}
+POST_SEND(mlx5, wr->num_sge)
+POST_SEND(rxe, bytes_of(wr))
 
 static const struct verbs_ops mlx5 = {.slot = {[SLOT_POST_SEND] = (verbs_any_fn *)mlx5_post_send}};
 static const struct verbs_ops rxe = {.slot = {[SLOT_POST_SEND] = (verbs_any_fn *)rxe_post_send}};
