@@ -33,10 +33,10 @@ static void load(const char *path)
 
 	MUST(lib);
 	MUST(*(void **)&init_thread = dlsym(lib, "MPI_Init_thread"));
-	MUST(*(void **)&comm_rank = dlsym(lib, "MPI_Comm_rank"));
+	MUST(*(void **)&comm_rank = dlsym(RTLD_DEFAULT, "MPI_Comm_rank"));
 	MUST(*(void **)&barrier = dlsym(lib, "MPI_Barrier"));
 	MUST(*(void **)&sendrecv = dlsym(lib, "MPI_Sendrecv"));
-	MUST(*(void **)&finalize = dlsym(lib, "MPI_Finalize"));
+	MUST(*(void **)&finalize = dlsym(lib, "PMPI_Finalize"));
 	world = (handle)dlsym(lib, "ompi_mpi_comm_world");
 	self = (handle)dlsym(lib, "ompi_mpi_comm_self");
 	chars = (handle)dlsym(lib, "ompi_mpi_char");
