@@ -11,10 +11,9 @@ fly() {
 	shift 4
 	rm -rf "$T/$name".*
 	mkdir -p "$T/$name.books"
-	POV_EXPECT=$T/$name.books "$pov" record -o "$T/$name.pov" "$@" -- $(launcher "$mpi" $ranks) \
-		"$programs/$mpi/flight" "$pause" "$count" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
+	POV_EXPECT=$T/$name.books in_background "$name" "$pov" record -o "$T/$name.pov" "$@" -- $(launcher "$mpi" $ranks) \
+		"$programs/$mpi/flight" "$pause" "$count"
 	recorder=$!
-	started+=("$recorder")
 	wait_until 120 awk -v ranks=$ranks '/^flight/ { n++ } END { exit n != ranks }' "$T/$name.out" || cat "$T/$name.err"
 	awk '/^flight/' "$T/$name.out" | sort -k2n | awk '{ print $3 }' >"$T/$name.pids"
 	mapfile -t -O ${#started[@]} started <"$T/$name.pids"

@@ -66,8 +66,7 @@ stop() {
 
 # Ends the recording, which leaves the job, and then the job.
 record_stop() {
-	kill -INT "$tracer"
-	wait "$tracer"
+	stop_recording
 	kill -KILL $(ours $(cat "$T/pids")) 2>/dev/null
 	"$pov" report --hang "$T/run.pov" >"$T/hang" 2>>"$T/err" || sed 's/^/# /' "$T/err"
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
@@ -80,8 +79,7 @@ looks() {
 	started+=("$tracer")
 	wait_until 120 grep -q '^povtrace: recording ' "$T/err"
 	all_settled
-	kill -INT "$tracer"
-	wait "$tracer"
+	stop_recording
 	looked=$?
 	tr -s '\n ' ' ' <"$T/hang" >"$T/text"
 	return $looked

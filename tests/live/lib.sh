@@ -228,14 +228,19 @@ recorded_make() { # DIR MPI CAPTURE [OPTION…] -- RANKS PROGRAM [ARG…]
 	echo $status >"$T/status"
 }
 
+# in_background NAME COMMAND…: $! is its pid; what it prints is in $T/NAME.{out,err}.
+in_background() {
+	"${@:2}" >"$T/$1.out" 2>"$T/$1.err" </dev/null &
+	started+=($!)
+}
+
 # watch NAME OPTION…: starts a recording in the background and waits until it says that its probes are live.
 watch() {
 	local name=$1
 	shift
 	rm -f "$T/$name".{pov,out,err,info.json,dump,tally} # the last one's says that it is live, too
-	"$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@" >"$T/$name.out" 2>"$T/$name.err" </dev/null &
+	in_background "$name" "$pov" record --max-overhead "${POV_MAX_OVERHEAD:-off}" -o "$T/$name.pov" "$@"
 	tracer=$!
-	started+=("$tracer")
 	wait_until 120 grep -q "^povtrace: recording " "$T/$name.err"
 }
 
@@ -243,10 +248,19 @@ watch() {
 # waits until the service is under way.
 begin() {
 	rm -f "$T/run".{pov,out,err,info.json,dump,tally}
-	setsid env --default-signal=INT "$pov" record -o "$T/run.pov" "$@" >"$T/run.out" 2>"$T/run.err" </dev/null &
+	in_background run setsid env --default-signal=INT "$pov" record -o "$T/run.pov" "$@"
 	tracer=$!
-	started+=("$tracer")
 	wait_until 120 grep -q '^service' "$T/run.out"
+}
+
+stop_recording() { # of watch or begin, as ctrl-C does. Status: its own.
+	kill -INT "$tracer"
+	wait "$tracer"
+}
+
+stop_recorded() { # the service of begin; its ranks' pids are in what they said. Status: that of the recording.
+	kill -TERM $(awk '/^service/ { print $3 }' "$T/run.out")
+	wait "$tracer"
 }
 
 # serve NAME MPI [RANKS]: starts a job of two ranks that runs until it is told to stop (tests/mpi/service.c). Its pids are,

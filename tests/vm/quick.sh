@@ -10,8 +10,7 @@ for mpi in $mpis; do
 	serve one "$mpi"
 	watch run -f MPI_Allreduce -f MPI_Sendrecv_replace -p "${jobs_of[one]}"
 	between_marks one
-	kill -INT "$tracer"
-	wait "$tracer"
+	stop_recording
 	stop_services one
 	marked_match "$mpi: attached" one
 	nothing_lost "$mpi: attached" run
