@@ -25,6 +25,14 @@ outputs() { # NAME: all lines that its processes wrote
 	find "$T/$1.books" -name 'out.*' -exec cat {} +
 }
 
+# Sets $mpi to one of $mpis after the other, where it matters little which one.
+turn=0
+next_mpi() {
+	local all
+	read -ra all <<<"$mpis"
+	mpi=${all[turn++ % ${#all[@]}]}
+}
+
 # What differs from run to run: addresses, and the numbers of processes (Open MPI and UCX begin their messages with them). Valgrind reports
 # the system call by which the preloaded library asks whether memory is there.
 as_text() { sed -E '/sigprocmask: unknown .how. field -1/d; s/0x[0-9a-fA-F]+/ADDRESS/g; s/\[([^]:]+):[0-9]+(:[0-9:]+)?\]/[\1]/g; s/\[[0-9]+,[0-9]+\]/[JOB]/g; s/(pid|PID)[ =:]+[0-9]+/pid N/g; s/==[0-9]+==/==N==/g' | sort; }
