@@ -189,7 +189,10 @@ __noinline int comm_learn(struct pov_thread *t, u32 idx, u32 func)
 		if (learn == POV_LEARN_CART)
 			v = w = 2 * v;
 	} else if (learn == POV_LEARN_GRAPH_DEGREE) {
-		if (bpf_probe_read_user(&v, 4, (void *)frame_arg(f, 2)))
+		handle = handle_of(lib, handle);
+		/* a program may ask about any rank */
+		if ((s32)frame_arg(f, 1) != comm_rank(lib, comm_find(handle), handle) ||
+		    bpf_probe_read_user(&v, 4, (void *)frame_arg(f, 2)))
 			return -1;
 		w = v;
 	} else {

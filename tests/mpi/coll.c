@@ -219,6 +219,33 @@ static void neighbours_graph(void)
 	DO(MPI_Comm_free, &graph);
 }
 
+/*
+ * A star around rank 0, whose ranks have different numbers of neighbours. Each rank asks for all
+ * ranks' numbers, for rank 0's last.
+ */
+static void neighbours_star(void)
+{
+	int index[RANKS_MAX], edges[2 * RANKS_MAX], mine = rank ? 1 : size - 1, me, n;
+	int *ones = list_of(1, mine), *zeros = list_of(0, mine);
+	MPI_Comm star;
+
+	for (int r = 0; r < size; r++) {
+		index[r] = size - 1 + r;
+		edges[r] = r + 1; /* rank 0's; the last one is overwritten */
+	}
+	for (int r = 1; r < size; r++)
+		edges[size - 2 + r] = 0;
+	DO(MPI_Graph_create, WORLD, size, index, edges, 0, &star);
+	DO(MPI_Comm_rank, star, &me);
+	MUST(me == rank);
+	for (int r = size - 1; r >= 0; r--)
+		DO(MPI_Graph_neighbors_count, star, r, &n);
+	MUST(n == size - 1);
+	REPEAT(7, MOVE(MPI_Neighbor_alltoallv, mine, mine, a, ones, zeros, MPI_CHAR, b, ones, zeros,
+		       MPI_CHAR, star));
+	DO(MPI_Comm_free, &star);
+}
+
 static void large_counts(void)
 {
 #ifdef HAS_MPI_Bcast_c
@@ -250,6 +277,7 @@ int main(int argc, char **argv)
 	two_groups();
 	neighbours_cart();
 	neighbours_graph();
+	neighbours_star();
 	large_counts();
 	expect_finish();
 	return 0;
