@@ -44,6 +44,9 @@ static __always_inline s64 fetch_len(struct pov_thread *t, u32 idx, const struct
 	case POV_LEN_OUT_ARG:
 		if (!word || bpf_probe_read_user(&n, 4, (void *)word))
 			return -1;
+		/* a call that failed may not have written it */
+		if (n > (s32)frame_arg(frame_at(t, idx), 0))
+			return -1;
 		return n < 0 ? 0 : n;
 	case POV_LEN_RETURN:
 		n = frame_call(frame_at(t, idx))->ret;

@@ -9,7 +9,11 @@
  *			Neither program asks for the size there, so knowledge about the first must
  *			not apply to the second. Prints "again PID SUM" for the counts that each
  *			program passes
+ *	arrays failed	calls that fail before they write how long their list is. The list ends
+ *			where memory ends
  */
+#include <sys/mman.h>
+
 #include "expect.h"
 
 extern char **environ;
@@ -36,6 +40,25 @@ static int long_arrays(int *argc, char ***argv)
 		MPI_Type_free(&type);
 		printf("longsum %d %ld\n", lengths[l], sum);
 	}
+	MPI_Finalize();
+	return 0;
+}
+
+static int failed(int *argc, char ***argv)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *end = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	int count = 0x7fffff00, *indices;
+	MPI_Request req = MPI_REQUEST_NULL;
+
+	MUST(end != MAP_FAILED && !mprotect(end += page, page, PROT_NONE));
+	indices = (int *)end - 1;
+	MPI_Init(argc, argv);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	for (int i = 0; i < 3; i++)
+		MUST(MPI_Waitsome(-1, &req, &count, indices, MPI_STATUSES_IGNORE));
+	MUST(count == 0x7fffff00);
 	MPI_Finalize();
 	return 0;
 }
@@ -87,5 +110,7 @@ int main(int argc, char **argv)
 	MUST(argc == 2);
 	if (!strcmp(argv[1], "long"))
 		return long_arrays(&argc, &argv);
+	if (!strcmp(argv[1], "failed"))
+		return failed(&argc, &argv);
 	return again(&argc, &argv, !strcmp(argv[1], "again"));
 }
