@@ -10,6 +10,7 @@
 
 #include "abi/config.h"
 #include "lib/log.h"
+#include "target/elf/probe_site.h"
 #include "layers/func_table.h"
 
 static const struct link_programs *programs_of(const struct inspect_options *opt,
@@ -202,6 +203,17 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 	return false;
 }
 
+/* A tool that replaces a function replaces its first instructions; probes of entries are there. */
+#define BYTES_AFTER 16
+
+static bool has_own_code(const struct site_choice *choice, const struct link_site *s)
+{
+	bool ends = POV_PLACE(s->cookie) & POV_PLACE_ENDS;
+
+	return site_code_is_original(choice->code, s->offset, ends ? 0 : PROBE_SITE_SKIP_MAX,
+				     ends ? 1 : BYTES_AFTER);
+}
+
 bool site_list_function(const json_t *sites, uint64_t from, uint64_t to, uint64_t *cookie)
 {
 	for (size_t i = 0; i < json_array_size(sites); i++) {
@@ -238,8 +250,15 @@ int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 
 		n = 0;
 		for (run = 0; at + run < cnt && kind_at(sites, at + run) == kind; run++)
-			if (is_chosen(choice, kind, sites, at + run))
-				v[n++] = site_at(sites, at + run);
+			if (is_chosen(choice, kind, sites, at + run)) {
+				v[n] = site_at(sites, at + run);
+				if (has_own_code(choice, &v[n])) {
+					n++;
+					continue;
+				}
+				failed_name(opt, kind, v[n].cookie, failed);
+				err = EUCLEAN;
+			}
 		e = n ? run_attach(opt, kind, pid, choice->unwinds, path, v, n, links, failed) : 0;
 		if (e)
 			err = e;

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "target/helper/inspect.h"
+#include "target/probes/site_code.h"
 
 /* Which programs run at a place. */
 enum site_kind {
@@ -41,11 +42,13 @@ struct site_choice {
 	bool unwinds;	    /* use probes on return instructions instead of return probes */
 	bool left;	    /* include those of SITE_LEFT */
 	const json_t *rows; /* only those of SITE_LEFT of these rows; or NULL */
+	const struct site_code *code; /* leave out sites whose code was changed; or NULL */
 };
 
 /*
  * Attaches sites in one process, or in all if pid is 0. Appends the names of functions that could
- * not be probed to failed. 0, or errno of the last failure; ESRCH: the process has ended.
+ * not be probed to failed. 0, or errno of the last failure; ESRCH: the process has ended; EUCLEAN:
+ * something else has changed the code of sites.
  */
 int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 		     const struct site_choice *choice, pid_t pid, const char *path,
