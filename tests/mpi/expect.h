@@ -74,6 +74,21 @@ static inline void compute_ms(double ms)
 		;
 }
 
+/* Waits until the process's first thread has ended. /proc then shows neither program nor memory. */
+static inline void first_thread_await_end(void)
+{
+	char path[64], state;
+	FILE *f;
+
+	do {
+		usleep(1000);
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
+		f = fopen(path, "r");
+		MUST(f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(f);
+	} while (state != 'Z');
+}
+
 /* Sorts the samples. */
 static inline int by_value(const void *x, const void *y)
 {

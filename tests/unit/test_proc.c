@@ -3,8 +3,10 @@
  * Which job a process belongs to if its launcher does not name it. Real processes get Hydra's
  * environment, some of them behind a shell like those of wrapper scripts.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "unit/test.h"
@@ -269,4 +271,42 @@ TEST(settings_bounds)
 	fill(1, SETTING_VALUE_BYTES_MAX, 1, 0);
 	fill(2, SETTING_VALUE_BYTES_MAX + 1, 0, 2);
 	fill(20, SETTING_VALUE_BYTES_MAX, most, 20 - most);
+}
+
+static void *thread_pause(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* The first thread of this process ends; /proc shows the process's memory for the other one. */
+TEST(first_thread_gone)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	struct proc_maps maps;
+	pid_t pid = fork(), with_memory = pid;
+	pthread_t t;
+
+	if (!pid) {
+		pthread_create(&t, NULL, thread_pause, NULL);
+		pthread_exit(NULL);
+	}
+	for (int i = 0; i < 10000 && with_memory == pid; i++) {
+		nanosleep(&nap, NULL);
+		with_memory = proc_memory_of(pid);
+	}
+	assert_int_not_equal(with_memory, pid);
+	assert_true(proc_alive(pid));
+	assert_int_equal(proc_process_of(with_memory), pid);
+	assert_int_equal(proc_process_of(pid), pid);
+	assert_int_equal(proc_maps_read(pid, &maps), 0);
+	assert_true(maps.cnt > 0);
+	proc_maps_release(&maps);
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT);
+	assert_false(proc_alive(pid));
+	assert_int_equal(proc_memory_of(pid), pid);
+	waitpid(pid, NULL, 0);
+	assert_false(proc_alive(pid));
 }

@@ -318,10 +318,11 @@ static void on_fork(struct images *im, const struct pov_fork *r)
 
 static void on_exit_record(struct images *im, const struct pov_exit *r)
 {
-	uint32_t state;
+	bool lives = kernel_target_lives(im->kernel, r->tgid);
 
-	if (bpf_map_lookup_elem(im->kernel->targets_fd, &r->tgid, &state) ||
-	    state == POV_TARGET_ENDING) {
+	if (!lives && r->hdr.tid == r->tgid)
+		library_users_exit(&im->users, r);
+	if (!lives) {
 		process_links_exit(&im->links, (pid_t)r->tgid, r->hdr.ts_ns);
 		bindings_gone(&im->bindings, (pid_t)r->tgid);
 	} else if (r->hdr.tid == r->tgid) {
@@ -360,7 +361,6 @@ void images_control(struct images *im, const struct pov_hdr *rec)
 		library_users_rename(&im->users, (const struct pov_task *)rec);
 		break;
 	case POV_KIND_EXIT:
-		library_users_exit(&im->users, (const struct pov_exit *)rec);
 		on_exit_record(im, (const struct pov_exit *)rec);
 		break;
 	case POV_KIND_CALLER:

@@ -524,6 +524,13 @@ int kernel_add_target(struct kernel *k, uint32_t tgid)
 	return err;
 }
 
+bool kernel_target_lives(const struct kernel *k, uint32_t tgid)
+{
+	uint32_t state;
+
+	return !bpf_map_lookup_elem(k->targets_fd, &tgid, &state) && state != POV_TARGET_ENDING;
+}
+
 /* Runs an iterator program and passes each item of a fixed size to fn. */
 static int program_iterate(struct bpf_program *prog, size_t bytes,
 			   void (*fn)(void *ctx, const void *item), void *ctx)

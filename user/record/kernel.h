@@ -117,6 +117,8 @@ uint64_t kernel_recursions(const struct kernel *k);
 /* Resets all counters. */
 void kernel_reset_counters(struct kernel *k);
 int kernel_add_target(struct kernel *k, uint32_t tgid);
+/* Returns true if the process is a target and any of its threads lives. */
+bool kernel_target_lives(const struct kernel *k, uint32_t tgid);
 /* Calls fn for each existing thread, with a struct pov_task of kind TASK. 0 or -errno. */
 int kernel_snapshot(struct kernel *k, void (*fn)(void *ctx, const void *task), void *ctx);
 /*

@@ -304,8 +304,6 @@ bool library_users_call(struct library_users *u, pid_t pid)
 
 void library_users_exit(struct library_users *u, const struct pov_exit *r)
 {
-	if (r->hdr.tid != r->tgid)
-		return;
 	if (WIFSIGNALED(r->code) && WTERMSIG(r->code) == SIGKILL)
 		/* the cgroup may soon be gone */
 		cgroup_limits_read_memory(&u->limits, kernel_now_ns());

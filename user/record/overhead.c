@@ -135,8 +135,9 @@ static __attribute__((noinline)) void record_count(struct overhead *o, const str
 		}
 		break;
 	case POV_KIND_EXIT:
-		if (rec->tid == exit->tgid)
-			life_note(&o->end, rec->tid, rec->ts_ns);
+		/* after the first thread's end, each of the others' is a later one */
+		if (rec->tid == exit->tgid || map_get(&o->end, exit->tgid))
+			life_note(&o->end, exit->tgid, rec->ts_ns);
 		break;
 	default:
 		break;

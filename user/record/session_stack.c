@@ -267,7 +267,7 @@ static uint64_t program_of(pid_t pid)
 	struct stat st;
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", proc_memory_of(pid));
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 

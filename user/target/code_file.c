@@ -183,8 +183,8 @@ static struct code_file *file_of(const struct code_files *files, pid_t pid,
 	char path[96];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
-		 map->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, proc_memory_of(pid),
+		 map->start, map->end);
 	if (stat(path, &st))
 		return NULL;
 	id = code_id_of(&st);

@@ -18,6 +18,7 @@
 #include "target/helper/library_kind.h"
 #include "lib/log.h"
 #include "lib/file.h"
+#include "target/proc.h"
 
 #define PAGE_BYTES 4096 /* on x86-64 */
 #define CHUNK_PAGES 256
@@ -194,7 +195,7 @@ static struct mapping *mappings_read(pid_t pid, size_t *cnt)
 {
 	struct mapping *v = NULL;
 	size_t room = 0, len;
-	char *text = proc_file_read(pid, "maps", SIZE_MAX, &len), *line, *rest;
+	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len), *line, *rest;
 
 	if (!text)
 		return NULL;
@@ -215,7 +216,7 @@ static int memory_open(pid_t pid, const char *name)
 	char path[48];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", proc_memory_of(pid), name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

@@ -108,8 +108,8 @@ static const struct elf_file *file_of(struct mpi_worlds *w, const struct library
 
 	if (f)
 		return f;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, at->pid,
-		 at->map->start, at->map->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 proc_memory_of(at->pid), at->map->start, at->map->end);
 	if (elf_file_open(path, &f))
 		return NULL;
 	map_set(&w->opened, key, f);
@@ -137,7 +137,7 @@ int mpi_world_ask(struct mpi_worlds *w, pid_t pid, const json_t *copied, struct 
 	char path[32];
 
 	*out = (struct mpi_world){-1, -1, NULL};
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", proc_memory_of(pid));
 	a.memory = open(path, O_RDONLY | O_CLOEXEC);
 	if (a.memory < 0)
 		return -errno;

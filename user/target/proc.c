@@ -20,6 +20,7 @@
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */
 #define ANCESTORS_MAX 64	  /* levels between a rank and its launcher */
+#define THREADS_LOOKED_AT 64
 
 /* Parses a line of maps. True for an executable mapping of a file. */
 static bool parse_map(char *line, struct proc_map *out)
@@ -53,7 +54,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *out)
 	char *line, *rest, *text;
 	size_t len, cap = 0;
 
-	text = proc_file_read(pid, "maps", SIZE_MAX, &len);
+	text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len);
 	if (!text)
 		return -errno;
 	memset(out, 0, sizeof(*out));
@@ -79,7 +80,7 @@ void proc_maps_release(struct proc_maps *maps)
 bool proc_is_hooked(pid_t pid)
 {
 	size_t len;
-	char *text = proc_file_read(pid, "maps", SIZE_MAX, &len);
+	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len);
 	bool hooked = text && strstr(text, "/libpovtrace-preload.so") &&
 		      strstr(text, "/memfd:povtrace");
 
@@ -136,9 +137,10 @@ static bool launcher_fits(const struct launcher *l, const char *flavour)
 
 /* Fields of /proc/PID/stat; all 0 if it cannot be read. */
 struct proc_stat {
-	char state;
+	char state; /* the first thread's */
 	pid_t parent;
 	unsigned int flags; /* the kernel's PF_* */
+	unsigned int threads;
 	/* Start time; with the pid it identifies the process while the machine is up. */
 	unsigned long long start_ticks;
 };
@@ -152,9 +154,9 @@ static struct proc_stat stat_read(pid_t pid)
 
 	if (p)
 		sscanf(p + 1,
-		       " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		       " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u %*d "
 		       "%llu",
-		       &st.state, &st.parent, &st.flags, &st.start_ticks);
+		       &st.state, &st.parent, &st.flags, &st.threads, &st.start_ticks);
 	free(text);
 	return st;
 }
@@ -274,14 +276,14 @@ static bool has_ended(pid_t pid)
 	char path[32];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", proc_memory_of(pid));
 	return stat(path, &st) != 0;
 }
 
 int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct proc_rank *other)
 {
 	size_t len;
-	char *env = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &len);
+	char *env = proc_file_read(proc_memory_of(pid), "environ", TEXT_BYTES_MAX, &len);
 
 	if (!env)
 		return -errno;
@@ -300,7 +302,7 @@ int proc_rank_read(pid_t pid, const char *flavour, struct proc_rank *out, struct
 bool proc_spawned_by(pid_t pid, struct proc_rank *root)
 {
 	size_t len;
-	char *env = proc_file_read(pid, "environ", TEXT_BYTES_MAX, &len);
+	char *env = proc_file_read(proc_memory_of(pid), "environ", TEXT_BYTES_MAX, &len);
 	const char *port = env ? env_get(env, len, "OMPI_PARENT_PORT") : NULL;
 	bool spawned = port || (env && env_int(env, len, "PMI_SPAWNED") > 0);
 	const char *tag = port ? strrchr(port, ':') : NULL, *rank = tag;
@@ -380,7 +382,7 @@ int proc_auxv_get(pid_t pid, uint64_t type, uint64_t *value)
 	size_t len;
 	int err = -ENOENT;
 
-	v = (uint64_t *)proc_file_read(pid, "auxv", TEXT_BYTES_MAX, &len);
+	v = (uint64_t *)proc_file_read(proc_memory_of(pid), "auxv", TEXT_BYTES_MAX, &len);
 	if (!v)
 		return -errno;
 	for (size_t i = 0; (i + 2) * sizeof(*v) <= len && err; i += 2)
@@ -404,11 +406,42 @@ bool proc_is_fork(pid_t pid)
 	return stat_read(pid).flags & PF_FORKNOEXEC;
 }
 
+/* Checks a state of a thread: it has ended, but its number is still used. */
+static bool has_exited(char state)
+{
+	return state == 'Z' || state == 'X';
+}
+
 bool proc_alive(pid_t pid)
 {
-	char state = stat_read(pid).state;
+	struct proc_stat st = stat_read(pid);
 
-	return state && state != 'Z' && state != 'X';
+	return st.state && (!has_exited(st.state) || st.threads > 1);
+}
+
+pid_t proc_process_of(pid_t tid)
+{
+	size_t len;
+	char *text = proc_file_read(tid, "status", TEXT_BYTES_MAX, &len);
+	const char *at = text ? strstr(text, "\nTgid:") : NULL;
+	pid_t pid = at ? atoi(at + strlen("\nTgid:")) : 0;
+
+	free(text);
+	return pid > 0 ? pid : tid;
+}
+
+pid_t proc_memory_of(pid_t pid)
+{
+	pid_t tid[THREADS_LOOKED_AT];
+	size_t cnt;
+
+	if (!has_exited(stat_read(pid).state))
+		return pid;
+	cnt = proc_threads(pid, tid, THREADS_LOOKED_AT);
+	for (size_t i = 0; i < cnt; i++)
+		if (!has_exited(stat_read(tid[i]).state))
+			return tid[i];
+	return pid;
 }
 
 size_t proc_threads(pid_t pid, pid_t *tid, size_t max)
@@ -443,23 +476,24 @@ bool proc_same_namespace(pid_t pid, const char *kind)
 json_t *proc_describe(pid_t pid)
 {
 	json_t *o = json_object(), *args = json_array();
+	pid_t with_memory = proc_memory_of(pid);
 	char link[64], exe[PATH_MAX], *cmd;
 	struct stat st;
 	size_t len = 0;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", with_memory);
 	n = readlink(link, exe, sizeof(exe) - 1);
 	exe[n < 0 ? 0 : n] = '\0';
 	json_set_int(o, "pid", pid);
 	json_set_int(o, "ppid", proc_parent(pid));
 	json_object_set_new(o, "exe", json_text(exe));
-	cmd = proc_file_read(pid, "cmdline", TEXT_BYTES_MAX, &len);
+	cmd = proc_file_read(with_memory, "cmdline", TEXT_BYTES_MAX, &len);
 	for (char *p = cmd; cmd && p < cmd + len; p += strlen(p) + 1)
 		json_array_append_new(args, json_text(p));
 	free(cmd);
 	json_object_set_new(o, "cmdline", args);
-	snprintf(link, sizeof(link), "/proc/%d", pid);
+	snprintf(link, sizeof(link), "/proc/%d", with_memory);
 	json_object_set_new(o, "uid", json_integer(stat(link, &st) ? -1 : (json_int_t)st.st_uid));
 	return o;
 }
@@ -475,7 +509,7 @@ const char *proc_stdout(pid_t pid)
 	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/1", pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd/1", proc_memory_of(pid));
 	if (stat(path, &st))
 		return NULL;
 	if (S_ISCHR(st.st_mode))

@@ -67,7 +67,14 @@ pid_t proc_parent(pid_t pid); /* 0 if unknown */
  * of its parent's.
  */
 bool proc_is_fork(pid_t pid);
-bool proc_alive(pid_t pid);
+bool proc_alive(pid_t pid); /* true as long as any of its threads lives */
+/* Returns the process of a thread, which has the number tid; tid if there is no such thread. */
+pid_t proc_process_of(pid_t tid);
+/*
+ * Returns the number under which /proc shows the memory, files and environment of a process: its
+ * own, or after the end of its first thread that of another one.
+ */
+pid_t proc_memory_of(pid_t pid);
 /* Lists the threads' numbers, at most max, and returns how many. */
 size_t proc_threads(pid_t pid, pid_t *tid, size_t max);
 /*

@@ -118,7 +118,7 @@ json_t *proc_settings_read(pid_t pid, unsigned int *left_out)
 {
 	json_t *o;
 	size_t len;
-	char *env = proc_file_read(pid, "environ", ENVIRONMENT_BYTES_MAX, &len);
+	char *env = proc_file_read(proc_memory_of(pid), "environ", ENVIRONMENT_BYTES_MAX, &len);
 
 	if (!env)
 		return NULL;

@@ -14,6 +14,7 @@
 
 #include "lib/log.h"
 #include "lib/table.h"
+#include "target/proc.h"
 #include "target/unwind_bytes.h"
 
 #define MAPS_MAX 65536
@@ -84,6 +85,7 @@ int unwind_open(pid_t pid, struct unwind *out)
 	size_t room = 0;
 	FILE *in;
 
+	pid = proc_memory_of(pid);
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	in = fopen(path, "re");
 	if (!in)

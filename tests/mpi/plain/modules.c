@@ -15,6 +15,7 @@
  *   end          ends MPI and writes the books
  *   close        closes all
  *   hole         closes all, and occupies the address of the first one's MPI library
+ *   alone        ends the first thread; another one does the rest
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -167,15 +168,35 @@ static void step(const char *word, const char *value)
 	}
 }
 
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		char *value = strchr(argv[i], ':');
+static void *steps_run(void *words);
 
+static void *steps_run_alone(void *words)
+{
+	first_thread_await_end();
+	return steps_run(words);
+}
+
+static void *steps_run(void *words)
+{
+	char **word = words, *value;
+	pthread_t t;
+
+	for (; *word; word++) {
+		value = strchr(*word, ':');
 		if (value)
 			*value++ = '\0';
-		step(argv[i], value ? value : "");
+		if (!strcmp(*word, "alone")) {
+			MUST(!pthread_create(&t, NULL, steps_run_alone, word + 1));
+			pthread_exit(NULL);
+		}
+		step(*word, value ? value : "");
 	}
 	puts("done");
-	return 0;
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	return steps_run(argv + 1) != NULL;
 }

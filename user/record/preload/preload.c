@@ -169,8 +169,8 @@ static void on_exit_of(struct preload *p, uint32_t tid, uint32_t tgid, uint64_t 
 	if (pool) {
 		preload_pool_read(p, pool);
 		thread_end(p, pool, tid, ts_ns, POV_CALL_OPEN);
-		pool->main_gone |= tid == tgid;
-		if (pool->main_gone && preload_pool_is_left(pool))
+		/* its threads may outlive the first one, and have no slot yet */
+		if (!kernel_target_lives(p->opt.kernel, tgid) && preload_pool_is_left(pool))
 			preload_pool_end(p, pool);
 	}
 	map_remove(&p->threads, tid);

@@ -74,9 +74,9 @@ struct preload_pool {
 	int fd; /* -1 once the process has it */
 	char *mem;
 	uint64_t address; /* address in the process; 0: the process has not confirmed it yet */
-	bool main_gone;
-	struct preload_speaker who; /* for each slot, except tid */
-	bool lib[POV_LIB_NUMBERS];  /* libraries that it has hooked */
+	struct preload_speaker who;   /* for each slot, except tid */
+	bool lib[POV_LIB_NUMBERS];    /* libraries that it has hooked */
+	bool probed[POV_LIB_NUMBERS]; /* libraries that it cannot hook */
 	uint32_t used;
 	uint32_t owner[POV_PRELOAD_SLOTS]; /* owners as last read */
 	struct thread_area slot[POV_PRELOAD_SLOTS];

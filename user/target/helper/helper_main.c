@@ -229,8 +229,8 @@ int service_map_look(struct service *s, json_int_t pid, uint64_t start, uint64_t
 	int fd, err;
 	ssize_t n;
 
-	snprintf(link, MAP_LINK_BYTES, "/proc/%lld/map_files/%" PRIx64 "-%" PRIx64, pid, start,
-		 end);
+	snprintf(link, MAP_LINK_BYTES, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 proc_memory_of((pid_t)pid), start, end);
 	fd = path_open(link);
 	if (fd < 0)
 		return -errno;
@@ -262,7 +262,8 @@ static void map_serve(struct service *s, const json_t *request)
 /* Opens a path as the process sees it, from its own root or working directory. */
 static int process_path_open(json_int_t pid, const char *path, char *open_path, size_t bytes)
 {
-	snprintf(open_path, bytes, "/proc/%lld/%s/%s", pid, *path == '/' ? "root" : "cwd", path);
+	snprintf(open_path, bytes, "/proc/%d/%s/%s", proc_memory_of((pid_t)pid),
+		 *path == '/' ? "root" : "cwd", path);
 	return path_open(open_path);
 }
 
@@ -304,7 +305,10 @@ static void attached_report(struct service *s, const struct code_id *id, const s
 	if (!f || err == ESRCH)
 		json_set_int(m, "error", -err);
 	else if (err)
-		json_object_set_new(m, "refused", json_string(strerror(err)));
+		json_object_set_new(m, "refused",
+				    json_string(err == EUCLEAN ?
+							"something has replaced their code" :
+							strerror(err)));
 	service_send(s, m);
 }
 
@@ -317,10 +321,23 @@ static bool is_valgrind(pid_t pid)
 	char link[32], path[PATH_MAX];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", proc_memory_of(pid));
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = '\0';
 	return strstr(path, "/valgrind/") != NULL;
+}
+
+/*
+ * Returns why a process gets no probes; NULL: it gets them. The kernel finds a process's memory by
+ * its first thread (uprobe_multi_link_filter).
+ */
+static const char *refusal_of(pid_t pid)
+{
+	if (is_valgrind(pid))
+		return "Valgrind would meet the breakpoints";
+	if (proc_memory_of(pid) != pid)
+		return "the kernel cannot probe a process whose first thread has ended";
+	return NULL;
 }
 
 /*
@@ -330,24 +347,25 @@ static bool is_valgrind(pid_t pid)
 static void attach_serve(struct service *s, const json_t *request)
 {
 	pid_t pid = json_get_bool(request, "wide") ? 0 : (pid_t)json_get_int(request, "pid");
-	const struct site_choice choice = {
+	struct site_choice choice = {
 		.from = json_get_u64(request, "from"),
 		.unwinds = *s->opt->unwinds,
 		.left = json_get_bool(request, "left"),
 		.loader = json_object_get(request, "path") != NULL,
 		.rows = json_object_get(request, "rows"),
 	};
+	const char *refusal = pid ? refusal_of(pid) : NULL;
 	json_t *failed = json_array();
 	struct code_file *f = NULL;
+	struct site_code *code;
 	char link[PATH_MAX + 64];
 	struct links links = {};
 	struct code_id id = {};
 	int fd, err;
 
-	if (pid && is_valgrind(pid)) {
+	if (refusal) {
 		json_decref(failed);
-		service_send(s, json_pack("{s:b,s:s}", "done", 1, "failed",
-					  "Valgrind would meet the breakpoints"));
+		service_send(s, json_pack("{s:b,s:s}", "done", 1, "failed", refusal));
 		return;
 	}
 	fd = place_open(s, request, "pid", link, sizeof(link), &id);
@@ -358,8 +376,10 @@ static void attach_serve(struct service *s, const json_t *request)
 		f = code_files_find(s->files, &id);
 	service_send(s, json_pack("{s:b}", "attaching", 1));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may vanish meanwhile */
+	choice.code = code = f && pid ? site_code_open(pid, fd) : NULL;
 	if (f)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
+	site_code_close(code);
 	if (f && !pid)
 		f->is_wide = true;
 	service_links_send(s, &links);

@@ -65,7 +65,7 @@ static json_t *copied_json(struct service *s, pid_t pid, const json_t *copies)
 
 	if (!json_array_size(copies))
 		return out;
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", proc_memory_of(pid));
 	exe = open(path, O_RDONLY | O_CLOEXEC);
 	if (exe < 0)
 		return out;
