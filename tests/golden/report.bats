@@ -360,7 +360,7 @@ distorted() {
 	report own.pov >text
 	grep -q '^  own CPU    the tracer itself: start 1.200 ms, recording 50.000 us (0.50 % of one CPU), stop 250.000 us$' text
 	grep -q '^  MISSED     events not recorded because that CPU was already in a probe: 5$' text
-	grep -q '^ *refused by the kernel: Invalid argument$' text
+	grep -q '^ *refused: Invalid argument$' text
 }
 
 @test "report: calls that did not return have no duration" {

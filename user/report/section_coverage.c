@@ -259,7 +259,7 @@ static void library_print(const struct coverage_library *l, FILE *out)
 	if (!l->preloaded || l->attached || l->failed)
 		probes_print(l, out);
 	names_print(out, "FAILED", l->failed_names);
-	text_foreign(out, "             refused by the kernel: ", l->refused, 80);
+	text_foreign(out, "             refused: ", l->refused, 80);
 	fputs(*l->refused ? "\n" : "", out);
 }
 

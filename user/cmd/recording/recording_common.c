@@ -21,6 +21,7 @@
 #include "lib/own_state.h"
 #include "lib/person.h"
 #include "lib/text.h"
+#include "target/proc.h"
 
 /* Time for the command to end after a Ctrl-C, which it receives, too. */
 #define REAP_WAIT_MS 2000
@@ -86,7 +87,9 @@ static int pids_parse(const struct option_list *list, pid_t **out)
 			free(pids);
 			return -EINVAL;
 		}
-		pids[i] = n;
+		pids[i] = proc_process_of((pid_t)n);
+		if (pids[i] != n)
+			log_info("-p %ld is a thread; taking its whole process, %d", n, pids[i]);
 	}
 	*out = pids;
 	return 0;
@@ -377,12 +380,34 @@ static bool mpi_is_wanted(const struct recording *r)
 	return false;
 }
 
+/* Returns the daemon that starts a command's programs in its stead; NULL: none is known. */
+static const char *daemon_of(const char *command)
+{
+	static const char *const daemons[][2] = {
+		{"srun", "slurmstepd"},
+		{"sbatch", "slurmstepd"},
+		{"qsub", "the batch system"},
+		{"bsub", "the batch system"},
+		{"flux", "flux-broker"},
+		{"prun", "prte"},
+		{"ssh", "sshd"},
+		{"docker", "containerd-shim"},
+		{"systemd-run", "systemd"},
+	};
+
+	for (size_t i = 0; i < sizeof(daemons) / sizeof(*daemons); i++)
+		if (!strcmp(command, daemons[i][0]))
+			return daemons[i][1];
+	return NULL;
+}
+
 /* Warns that no MPI process was recorded, and says why. */
 static void no_mpi_print(const struct recording *r)
 {
 	static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
 	const char *program = r->watch.plan.program ?: "", *slash = strrchr(program, '/');
 	const char *name = slash ? slash + 1 : program;
+	bool ended_well = r->result.child_status == -1 || !r->result.child_status;
 	bool launcher = false;
 
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
@@ -391,7 +416,11 @@ static void no_mpi_print(const struct recording *r)
 		return;
 	if (r->result.left_cnt || r->result.child_pid)
 		log_warn("no process had loaded an MPI library by the end of the recording");
-	else if (r->result.child_status == -1 || !r->result.child_status)
+	else if (ended_well && daemon_of(name))
+		log_warn("no MPI process was seen: %s has its programs started by %s, which is not "
+			 "part of the command; record them on their own node, by -p PID or --all",
+			 name, daemon_of(name));
+	else if (ended_well)
 		log_warn(
 			"no MPI process was seen; does the program use MPI, and is its MPI library "
 			"stripped? try `povtrace check --sites LIBRARY`");
