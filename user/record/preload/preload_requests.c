@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/run_socket.h"
 #include "record/kernel.h"
@@ -82,6 +83,34 @@ static bool hooks_put(struct preload *p, const struct library *lib)
 	return true;
 }
 
+/*
+ * Requests probes, once, for all functions that the process would hook if there were room. Probes
+ * lie in all copies of a library in the process, so none of these may have hooks.
+ */
+static void library_probe(struct preload *p, struct preload_pool *pool, const struct library *lib)
+{
+	const char *path = json_get_text(lib->meta, "path");
+	pid_t pid = (pid_t)pool->who.tgid;
+	uint16_t *row;
+
+	if (pool->probed[lib->id])
+		return;
+	pool->probed[lib->id] = true;
+	if (pool->lib[lib->id]) {
+		log_warn("process %d: %s: it has too many copies; calls of some are not recorded",
+			 pid, path);
+		return;
+	}
+	log_warn("process %d: %s: no room for another MPI library; its functions get probes", pid,
+		 path);
+	row = xcalloc(lib->hook_cnt, sizeof(*row));
+	for (size_t i = 0; i < lib->hook_cnt; i++)
+		row[i] = lib->hooks[i].row;
+	p->missed += (uint32_t)lib->hook_cnt;
+	p->opt.unserved(p->opt.ctx, pid, lib, row, lib->hook_cnt);
+	free(row);
+}
+
 struct planning {
 	struct preload *p;
 	struct preload_pool *pool;
@@ -94,8 +123,13 @@ static void library_plan(void *ctx, const struct library_place *at)
 	struct planning *pl = ctx;
 	struct pov_preload_answer *a = pl->answer;
 
-	if (!lib->hook_cnt || a->libraries == POV_PRELOAD_LIBRARIES || !hooks_put(pl->p, lib))
+	if (!lib->hook_cnt)
 		return;
+	if (pl->pool->probed[lib->id] || a->libraries == POV_PRELOAD_LIBRARIES ||
+	    !hooks_put(pl->p, lib)) {
+		library_probe(pl->p, pl->pool, lib);
+		return;
+	}
 	pl->pool->lib[lib->id] = true;
 	a->library[a->libraries++] = (struct pov_preload_library){
 		.bias = at->bias,
@@ -190,7 +224,7 @@ static void missing_probe(struct preload *p, pid_t pid)
 	struct missing m = {p, pid, -1};
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", proc_memory_of(pid));
 	m.memory = open(path, O_RDONLY | O_CLOEXEC);
 	if (m.memory < 0)
 		return;
