@@ -126,11 +126,20 @@ static bool answer_receive(long conn, struct pov_preload_answer *a, int fd[FDS])
 
 /* ---- memory ---- */
 
+/*
+ * The mapping is made accessible only afterwards: a program that has called mlockall(MCL_FUTURE)
+ * would otherwise get all of the memory at once.
+ */
 static void *memory_map(int fd, u64 bytes, int how)
 {
-	long p = sys6(__NR_mmap, 0, (long)bytes, how, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	long p = sys6(__NR_mmap, 0, (long)bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-	return sys_failed(p) ? NULL : (void *)p;
+	if (sys_failed(p))
+		return NULL;
+	if (!sys3(__NR_mprotect, p, (long)bytes, how))
+		return (void *)p;
+	sys3(__NR_munmap, p, (long)bytes, 0);
+	return NULL;
 }
 
 static void *pool_map(int fd, u64 bytes)

@@ -16,12 +16,15 @@
  *   close        closes all
  *   hole         closes all, and occupies the address of the first one's MPI library
  *   alone        ends the first thread; another one does the rest
+ *   lock         locks all memory, also what is mapped later
+ *   size         tells whether the process has had more than 512 MiB of memory
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define MODULES_MAX 8
 
@@ -140,6 +143,14 @@ static void take_place(void)
 	module_cnt = 0;
 }
 
+static void size_tell(void)
+{
+	struct rusage u;
+
+	MUST(!getrusage(RUSAGE_SELF, &u));
+	puts(u.ru_maxrss > 512 << 10 ? "large" : "small");
+}
+
 static void step(const char *word, const char *value)
 {
 	if (!strcmp(word, "found")) {
@@ -163,6 +174,10 @@ static void step(const char *word, const char *value)
 		module_cnt = 0;
 	} else if (!strcmp(word, "hole")) {
 		take_place();
+	} else if (!strcmp(word, "lock")) {
+		MUST(!mlockall(MCL_CURRENT | MCL_FUTURE));
+	} else if (!strcmp(word, "size")) {
+		size_tell();
 	} else {
 		module_open(word, value);
 	}
