@@ -467,7 +467,7 @@ static void silent_add(struct hang *h, const struct model_thread *t)
 /* Finds calls that never made a record, and anything else that could make a conclusion wrong. */
 static void doubts_find(struct hang *h, const struct model *m)
 {
-	static const char *const missed[] = {"depth", "threads", "wait", "handlers"};
+	static const char *const missed[] = {"depth", "threads", "wait", "handlers", "unprobed"};
 	struct trace *t = model_get_trace(m);
 	const json_t *misses = json_object_get(trace_meta_find(t, "end"), "misses");
 	const json_t *config = json_object_get(trace_meta_find(t, "recording"), "config");

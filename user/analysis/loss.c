@@ -111,6 +111,7 @@ static void misses_read(struct losses *a, const json_t *end)
 		{"wait", LOSS_MISSED_CALLS},
 		{"threads", LOSS_MISSED_CALLS},
 		{"handlers", LOSS_MISSED_CALLS},
+		{"unprobed", LOSS_MISSED_CALLS},
 	};
 	const char *name;
 	uint32_t bits;

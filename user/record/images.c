@@ -398,6 +398,11 @@ uint64_t images_helper_cpu_ns(const struct images *im)
 	return helper_cpu_ns(im->helper);
 }
 
+uint64_t images_unprobed(const struct images *im)
+{
+	return im->links.unprobed;
+}
+
 bool images_settled(const struct images *im)
 {
 	return helper_is_idle(im->helper);

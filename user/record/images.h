@@ -63,6 +63,8 @@ int images_fd(const struct images *im); /* readable when a reply has arrived */
 /* Returns the CPU time that the helper processes have used so far. */
 uint64_t images_helper_cpu_ns(const struct images *im);
 bool images_settled(const struct images *im); /* true if the helper has answered every request */
+/* Number of libraries in processes that got no probes although they need them. */
+uint64_t images_unprobed(const struct images *im);
 
 /*
  * Has the helper inspect all files that a command will probably load. plan NULL: there is no

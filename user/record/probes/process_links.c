@@ -249,10 +249,13 @@ struct code_file *process_links_reply(struct process_links *pl, const json_t *re
 {
 	struct code_file *f = file_of(pl, request);
 
-	if (f && request_failed(reply))
+	if (f && request_failed(reply)) {
+		pl->unprobed += f->lib && (f->own_sites || json_get_bool(request, "left") ||
+					   json_object_get(request, "rows"));
 		log_warn("process %lld: %s: probes could not be attached: %s",
 			 (long long)json_get_int(request, "pid"), f->path,
 			 json_get_text(reply, "failed"));
+	}
 	if (f && json_object_get(reply, "refused"))
 		known_files_refused(pl->files, f, json_object_get(reply, "failed"),
 				    json_get_text(reply, "refused"));

@@ -54,6 +54,7 @@ struct process_links {
 		     uint64_t late_ns);
 	void *ctx;
 	struct map by_pid; /* struct process_sets */
+	uint64_t unprobed; /* libraries in processes that got no probes */
 };
 
 uint64_t process_links_file_key(uint64_t dev, uint64_t ino);
