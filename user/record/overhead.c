@@ -111,6 +111,7 @@ static __attribute__((noinline)) void record_count(struct overhead *o, const str
 	const struct pov_region *region = (const struct pov_region *)rec;
 	const struct pov_fork *fork = (const struct pov_fork *)rec;
 	const struct pov_exit *exit = (const struct pov_exit *)rec;
+	uintptr_t end;
 
 	switch (rec->kind) {
 	case POV_KIND_CALL: /* calls inside the kernel hit no probe */
@@ -135,8 +136,9 @@ static __attribute__((noinline)) void record_count(struct overhead *o, const str
 		}
 		break;
 	case POV_KIND_EXIT:
-		/* after the first thread's end, each of the others' is a later one */
-		if (rec->tid == exit->tgid || map_get(&o->end, exit->tgid))
+		/* other threads may outlive the first one */
+		end = (uintptr_t)map_get(&o->end, exit->tgid);
+		if (rec->tid == exit->tgid || (end && end <= rec->ts_ns))
 			life_note(&o->end, exit->tgid, rec->ts_ns);
 		break;
 	default:
