@@ -17,7 +17,7 @@
  *   hole         closes all, and occupies the address of the first one's MPI library
  *   alone        ends the first thread; another one does the rest
  *   lock         locks all memory, also what is mapped later
- *   size         tells whether the process has had more than 512 MiB of memory
+ *   size         tells whether the process has had more than 256 MiB of memory
  */
 #define EXPECT_WITHOUT_MPI
 #include "../expect.h"
@@ -148,7 +148,7 @@ static void size_tell(void)
 	struct rusage u;
 
 	MUST(!getrusage(RUSAGE_SELF, &u));
-	puts(u.ru_maxrss > 512 << 10 ? "large" : "small");
+	puts(u.ru_maxrss > 256 << 10 ? "large" : "small");
 }
 
 static void step(const char *word, const char *value)
