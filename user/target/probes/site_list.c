@@ -206,10 +206,17 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 /* A tool that replaces a function replaces its first instructions; probes of entries are there. */
 #define BYTES_AFTER 16
 
-static bool has_own_code(const struct site_choice *choice, const struct link_site *s)
+/*
+ * In a launched process the loader has a jump of ours, but no longer when the process executes the
+ * program for which its loader gets probes.
+ */
+static bool has_own_code(const struct site_choice *choice, enum site_kind kind,
+			 const struct link_site *s)
 {
 	bool ends = POV_PLACE(s->cookie) & POV_PLACE_ENDS;
 
+	if (kind != SITE_CALL && kind != SITE_LEFT && kind != SITE_REGION)
+		return true;
 	return site_code_is_original(choice->code, s->offset, ends ? 0 : PROBE_SITE_SKIP_MAX,
 				     ends ? 1 : BYTES_AFTER);
 }
@@ -252,7 +259,7 @@ int site_list_attach(const struct inspect_options *opt, const json_t *sites,
 		for (run = 0; at + run < cnt && kind_at(sites, at + run) == kind; run++)
 			if (is_chosen(choice, kind, sites, at + run)) {
 				v[n] = site_at(sites, at + run);
-				if (has_own_code(choice, &v[n])) {
+				if (has_own_code(choice, kind, &v[n])) {
 					n++;
 					continue;
 				}
