@@ -13,7 +13,7 @@
 
 struct site_code;
 
-/* file: the file that the process maps; borrowed. NULL: the process's memory cannot be looked at. */
+/* file: the file that the process maps; borrowed. NULL: the process's memory cannot be read. */
 struct site_code *site_code_open(pid_t pid, int file);
 void site_code_close(struct site_code *c); /* NULL is allowed */
 /*
