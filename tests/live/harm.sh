@@ -80,7 +80,7 @@ unharmed() {
 	bare=bare$((commands += 1))
 	untraced "$bare" "$@"
 	# MPICH 4.2 in a namespace of its own; Open MPI 5 that is initialised twice
-	grep -qaE 'Segmentation fault|MPI runtime init failed' "$T/$bare.said" && { skip "$text" "it fails untraced"; return; }
+	grep -qaE 'Segmentation fault|MPI runtime init failed|error occurred in MPI_Init$|before MPI_INIT' "$T/$bare.said" && { skip "$text" "it fails untraced"; return; }
 	for capture in $captures; do
 		POV_CAPTURE=$capture record run --mpi all --sched off ${options[@]+"${options[@]}"} -- sh "$T/apart" "$T/run.said" "$@"
 		echo $? >"$T/run.status"
