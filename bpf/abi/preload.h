@@ -226,7 +226,7 @@ enum pov_preload_world {
 	(POV_PRELOAD_AREA_BYTES + POV_PRELOAD_RING_LEAST + POV_PRELOAD_BEHIND)
 #define POV_PRELOAD_SLOTS 1024
 #define POV_PRELOAD_SLOTS_MORE 128 /* the first slots, which have more rings than the smallest */
-/* Slots of a process with a small address space (ulimit -v), which maps nothing behind them. */
+/* Slots of a process with a small address space (ulimit -v), which maps nothing after them. */
 #define POV_PRELOAD_SLOTS_FEW 48
 /*
  * A page that processes inherit that are forked and execute no program. They count their calls here
