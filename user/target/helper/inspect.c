@@ -288,14 +288,13 @@ static int elf_inspect(const struct inspect_options *opt, const char *path,
 	out->segments = segments_json(elf);
 	out->binding = binding_json(elf);
 	/*
-	 * Only the loader itself calls this function, four times for each library. A perf event
-	 * takes 0.1 s to remove, and for each place of a process's own probes the kernel walks all
-	 * processes.
+	 * At the function itself debuggers have a breakpoint, and in a process with probes the
+	 * kernel would take it for ours. Only the loader calls the function. A perf event takes
+	 * 0.1 s to remove, so these are one at the function.
 	 */
 	if (opt->loader.entry_fd >= 0 && elf_file_exports(elf, "_dl_debug_state"))
 		function_attach(opt, opt->waits ? SITE_ASKED_LOADER : SITE_LOADER, path, elf,
-				"_dl_debug_state", opt->loader.api == LINK_MULTI && !opt->each,
-				out);
+				"_dl_debug_state", opt->loader.api == LINK_MULTI, out);
 	if (opt->exec.entry_fd >= 0 && elf_file_exports(elf, "execve") &&
 	    elf_file_exports(elf, "fexecve"))
 		function_attach(opt, SITE_EXEC, path, elf, "execve", false, out);
