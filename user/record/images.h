@@ -86,10 +86,11 @@ int images_scan(struct images *im, pid_t pid);
 
 /*
  * Attaches probes for functions of a library that a process cannot record itself, by row of the
- * function table. Returns at once; see images_answered.
+ * function table. Returns the number of those that were not requested before, at once; see
+ * images_answered.
  */
-void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
-		       size_t cnt);
+size_t images_probe_rows(struct images *im, pid_t pid, const struct library *lib,
+			 const uint16_t *row, size_t cnt);
 
 /*
  * A process is about to execute a program that does not wait by itself (user/preload/exec.c). Has

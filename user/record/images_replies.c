@@ -353,26 +353,27 @@ struct row_probing {
 	const struct library *lib;
 	const uint16_t *row;
 	size_t cnt;
+	size_t asked;
 };
 
 static void rows_probe(void *ctx, const struct library_place *at)
 {
-	const struct row_probing *p = ctx;
-	json_t *rows;
+	struct row_probing *p = ctx;
+	size_t asked;
 
 	if (at->file->lib != p->lib)
 		return;
-	rows = json_array();
-	for (size_t i = 0; i < p->cnt; i++)
-		json_array_append_new(rows, json_integer(p->row[i]));
-	questions_open(&p->im->questions, at->pid, 0);
-	process_links_ask_rows(&p->im->links, at->file, place_request(at), rows);
+	asked = process_links_ask_rows(&p->im->links, at->file, place_request(at), p->row, p->cnt);
+	if (asked)
+		questions_open(&p->im->questions, at->pid, 0);
+	p->asked += asked;
 }
 
-void images_probe_rows(struct images *im, pid_t pid, const struct library *lib, const uint16_t *row,
-		       size_t cnt)
+size_t images_probe_rows(struct images *im, pid_t pid, const struct library *lib,
+			 const uint16_t *row, size_t cnt)
 {
-	struct row_probing p = {im, lib, row, cnt};
+	struct row_probing p = {im, lib, row, cnt, 0};
 
 	library_places_each(&im->known.files, pid, rows_probe, &p);
+	return p.asked;
 }

@@ -75,7 +75,7 @@ static void library_print(const struct code_file *f, const json_t *meta)
 	if (refused[0])
 		log_warn("attach: %s: %zu of %zu probes refused: %s; `povtrace report` names them",
 			 f->path, failed, failed + f->lib->attached, refused);
-	if (!f->lib->attached && !f->lib->hook_cnt && !library_is_met(f->lib))
+	else if (!f->lib->attached && !f->lib->hook_cnt && !library_is_met(f->lib))
 		log_error("attach: %s: no probe could be attached; is the file stripped?", f->path);
 	if (unsure[0])
 		log_warn("attach: %s: %s", f->path, unsure);

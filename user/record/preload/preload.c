@@ -23,6 +23,7 @@
 #include "record/launch/launch.h"
 #include "record/launch/launch_env.h"
 #include "record/preload/preload_internal.h"
+#include "target/probes/code_turn.h"
 
 /* ---- threads that record their own calls ---- */
 
@@ -385,7 +386,7 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	int err;
 
 	p->opt = *opt;
-	p->fd = p->setup_fd = -1;
+	p->fd = p->setup_fd = p->turn = -1;
 	rows_find(p);
 	p->spare = memory_available() / SPARE_PART;
 	p->wanted = xcalloc(p->rows, sizeof(*p->wanted));
@@ -419,6 +420,7 @@ void preload_close(struct preload *p)
 	p->opt.kernel->calls_until_too = NULL;
 	while (p->asking_cnt)
 		close(p->asking[--p->asking_cnt].conn);
+	code_turn_end(p->turn);
 	map_free(&p->pools, pool_free);
 	map_release(&p->threads);
 	if (p->fd >= 0) {

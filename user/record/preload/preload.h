@@ -54,10 +54,10 @@ struct preload_options {
 	void (*bindings)(void *ctx, pid_t pid, struct pov_bindings *out, struct pov_step *step);
 	/*
 	 * A process cannot record these functions itself, so they need probes. The process waits
-	 * until `settled`.
+	 * until `settled`. Returns the number of those that were not requested before.
 	 */
-	void (*unserved)(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
-			 size_t cnt);
+	size_t (*unserved)(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
+			   size_t cnt);
 	void *ctx;
 };
 

@@ -16,6 +16,7 @@
 #include "record/kernel.h"
 #include "record/preload/preload_internal.h"
 #include "target/code_file.h"
+#include "target/probes/code_turn.h"
 #include "target/proc.h"
 
 /* Silent clients are dropped after this time. */
@@ -106,8 +107,7 @@ static void library_probe(struct preload *p, struct preload_pool *pool, const st
 	row = xcalloc(lib->hook_cnt, sizeof(*row));
 	for (size_t i = 0; i < lib->hook_cnt; i++)
 		row[i] = lib->hooks[i].row;
-	p->missed += (uint32_t)lib->hook_cnt;
-	p->opt.unserved(p->opt.ctx, pid, lib, row, lib->hook_cnt);
+	p->missed += (uint32_t)p->opt.unserved(p->opt.ctx, pid, lib, row, lib->hook_cnt);
 	free(row);
 }
 
@@ -208,14 +208,14 @@ static void library_missing(void *ctx, const struct library_place *at)
 		    byte != 0xe9 || h->code[0] == 0xe9)
 			row[cnt++] = h->row;
 	}
-	if (cnt) {
+	if (cnt)
+		cnt = m->p->opt.unserved(m->p->opt.ctx, m->pid, lib, row, cnt);
+	if (cnt)
 		log_warn("process %d: %zu functions are recorded by probes instead of by the "
 			 "process itself: their code cannot be changed, or something else has "
 			 "changed it",
 			 m->pid, cnt);
-		m->p->missed += (uint32_t)cnt;
-		m->p->opt.unserved(m->p->opt.ctx, m->pid, lib, row, cnt);
-	}
+	m->p->missed += (uint32_t)cnt;
 	free(row);
 }
 
@@ -332,11 +332,33 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 	return cnt;
 }
 
+/*
+ * From a plan's answer to the report that all jumps are in, no recording may put breakpoints into
+ * all processes. Returns false while one is doing that.
+ */
+static bool turn_begin(struct preload *p)
+{
+	if (p->turn < 0)
+		p->turn = code_turn_jumps();
+	return p->turn != -EAGAIN;
+}
+
+static void turn_end(struct preload *p)
+{
+	for (unsigned int i = 0; i < p->asking_cnt; i++)
+		if (p->asking[i].planned)
+			return;
+	code_turn_end(p->turn);
+	p->turn = -1;
+}
+
 /* Answers a client whose questions are answered. */
 static void asking_settled(struct preload *p, struct asking *a)
 {
 	void (*then)(struct preload *, struct asking *) = a->then;
 
+	if (then == plan_answer && p->opt.records && !turn_begin(p))
+		return;
 	a->then = NULL;
 	a->since_ns = kernel_now_ns();
 	then(p, a);
@@ -356,6 +378,7 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 	for (unsigned int i = 0; i < p->asking_cnt; i++)
 		if (p->asking[i].then && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid))
 			asking_settled(p, &p->asking[i]);
+	turn_end(p);
 	if (p->worlds_asked)
 		preload_worlds_answer(p);
 	while (more && p->asking_cnt < ASKING_MAX &&

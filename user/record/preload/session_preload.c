@@ -60,12 +60,12 @@ static void process_program(void *ctx, pid_t pid, const char *path)
 	images_program(s->images, pid, path);
 }
 
-static void functions_unserved(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
-			       size_t cnt)
+static size_t functions_unserved(void *ctx, pid_t pid, const struct library *lib,
+				 const uint16_t *row, size_t cnt)
 {
 	const struct session *s = ctx;
 
-	images_probe_rows(s->images, pid, lib, row, cnt);
+	return images_probe_rows(s->images, pid, lib, row, cnt);
 }
 
 bool session_preload_records(const struct session *s)

@@ -60,12 +60,18 @@ static struct link_set *set_make(struct process_links *pl, pid_t pid, struct cod
 	return &s->v[s->cnt++];
 }
 
+static void set_release(struct link_set *set)
+{
+	free(set->path);
+	map_release(&set->rows);
+}
+
 /* Drops a set that has no probes and will not get any. */
 static void set_drop(struct process_links *pl, pid_t pid, struct link_set *set)
 {
 	struct process_sets *s = map_get(&pl->by_pid, (uint64_t)pid);
 
-	free(set->path);
+	set_release(set);
 	*set = s->v[--s->cnt];
 }
 
@@ -73,7 +79,7 @@ static void sets_free(struct process_links *pl, struct process_sets *s)
 {
 	for (size_t i = 0; i < s->cnt; i++) {
 		links_release_behind(&s->v[i].links, pl->leftover);
-		free(s->v[i].path);
+		set_release(&s->v[i]);
 	}
 	free(s->v);
 	free(s);
@@ -193,11 +199,26 @@ void process_links_ask(struct process_links *pl, struct code_file *f, json_t *re
 	helper_ask(pl->helper, request);
 }
 
-void process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
-			    json_t *rows)
+size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
+			      const uint16_t *row, size_t cnt)
 {
+	struct link_set *set = set_make(pl, (pid_t)json_get_int(request, "pid"), f);
+	json_t *rows = json_array();
+	size_t asked;
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (map_get(&set->rows, row[i] + 1u))
+			continue;
+		map_set(&set->rows, row[i] + 1u, f);
+		json_array_append_new(rows, json_integer(row[i]));
+	}
+	asked = json_array_size(rows);
 	json_object_set_new(request, "rows", rows);
-	process_links_ask(pl, f, request);
+	if (asked)
+		process_links_ask(pl, f, request);
+	else
+		json_decref(request);
+	return asked;
 }
 
 bool process_links_known(struct process_links *pl, json_t *request)
@@ -244,12 +265,24 @@ static void set_take(struct process_links *pl, const json_t *request, const json
 	}
 }
 
+/* A process with jumps in the file has come meanwhile, so each process gets its own probes. */
+static void own_ask(struct process_links *pl, struct code_file *f, const json_t *request)
+{
+	json_t *own = json_copy((json_t *)request);
+
+	pl->many = 0;
+	json_object_del(own, "wide");
+	process_links_ask(pl, f, own);
+}
+
 struct code_file *process_links_reply(struct process_links *pl, const json_t *request,
 				      const json_t *reply, struct links *links)
 {
 	struct code_file *f = file_of(pl, request);
 
-	if (f && request_failed(reply)) {
+	if (f && request_failed(reply) && json_get_bool(request, "wide")) {
+		own_ask(pl, f, request);
+	} else if (f && request_failed(reply)) {
 		pl->unprobed += f->lib && (f->own_sites || json_get_bool(request, "left") ||
 					   json_object_get(request, "rows"));
 		log_warn("process %lld: %s: probes could not be attached: %s",

@@ -31,6 +31,7 @@ struct link_set {
 	uint64_t forked_ns;
 	uint64_t ready_ns; /* when the probes were attached; 0: not yet */
 	size_t covered;	   /* number of the file's sites that have probes */
+	struct map rows;   /* by row + 1: functions requested by process_links_ask_rows */
 	struct links links;
 };
 
@@ -68,9 +69,11 @@ bool process_links_lack(const struct process_links *pl, pid_t pid, const struct 
 void process_links_ask(struct process_links *pl, struct code_file *f, json_t *request);
 /*
  * Requests probes for functions, by row of the table, that the process should have recorded itself.
+ * A probe is in all copies of the file that the process maps, so each is requested once. Returns
+ * the number of those that were not requested before. If it is 0, the request is dropped.
  */
-void process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
-			    json_t *rows);
+size_t process_links_ask_rows(struct process_links *pl, struct code_file *f, json_t *request,
+			      const uint16_t *row, size_t cnt);
 /* For helper_known_fn. True if the request is no longer needed; else completes it. */
 bool process_links_known(struct process_links *pl, json_t *request);
 /* Takes over links, and returns the file, or NULL if it is unknown. */

@@ -29,6 +29,7 @@
 #include "target/helper/helper_service.h"
 #include "target/helper/inspect.h"
 #include "target/proc.h"
+#include "target/probes/code_turn.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/file.h"
@@ -340,6 +341,13 @@ static const char *refusal_of(pid_t pid)
 	return NULL;
 }
 
+static int file_turn(int fd, char *why, size_t bytes)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? -1 : code_turn_breakpoints(st.st_ino, why, bytes);
+}
+
 /*
  * Serves "attach". A forked process maps the file at the same place as its parent until it executes
  * another program.
@@ -358,33 +366,38 @@ static void attach_serve(struct service *s, const json_t *request)
 	json_t *failed = json_array();
 	struct code_file *f = NULL;
 	struct site_code *code;
-	char link[PATH_MAX + 64];
+	char link[PATH_MAX + 64], why[160];
 	struct links links = {};
 	struct code_id id = {};
-	int fd, err;
+	int fd, err, turn = -1;
 
-	if (refusal) {
-		json_decref(failed);
-		service_send(s, json_pack("{s:b,s:s}", "done", 1, "failed", refusal));
-		return;
-	}
 	fd = place_open(s, request, "pid", link, sizeof(link), &id);
 	if (fd < 0 && json_get_int(request, "parent"))
 		fd = place_open(s, request, "parent", link, sizeof(link), &id);
 	err = fd < 0 ? -fd : 0;
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
+	if (!pid && fd >= 0)
+		turn = file_turn(fd, why, sizeof(why));
+	if (turn == -2)
+		refusal = why;
+	if (refusal) {
+		service_send(s, json_pack("{s:b,s:s}", "done", 1, "failed", refusal));
+		goto out;
+	}
 	service_send(s, json_pack("{s:b}", "attaching", 1));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may vanish meanwhile */
 	choice.code = code = f && pid ? site_code_open(pid, fd) : NULL;
 	if (f)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
 	site_code_close(code);
+	code_turn_end(turn);
 	if (f && !pid)
 		f->is_wide = true;
 	service_links_send(s, &links);
 	attached_report(s, &id, f, failed, err);
 	links_release(&links); /* the collector has its own copies */
+out:
 	json_decref(failed);
 	if (fd >= 0)
 		close(fd);

@@ -14,6 +14,7 @@
 
 #include "target/code_file.h"
 #include "target/helper/library_kind.h"
+#include "target/probes/code_turn.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
 #include "lib/log.h"
@@ -234,25 +235,37 @@ static json_t *offsets_json(const struct site_list *list)
 	return a;
 }
 
+/* Attaches the sites, or chooses them. Returns the number. */
+static size_t sites_put(const struct inspect_options *opt, const char *path, struct site_list *list,
+			struct inspected *out, int *err)
+{
+	size_t attached;
+
+	site_list_put(opt, SITE_CALL, path, list->ret, list->ret_cnt, out, err);
+	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, err);
+	if (list->left) {
+		site_list_put(opt, SITE_LEFT, path, list->left->ret, list->left->ret_cnt, out, err);
+		site_list_put(opt, SITE_LEFT, path, list->left->site, list->left->cnt, out, err);
+	}
+	return attached;
+}
+
 /*
- * Attaches the sites. Puts the result into out->links, out->offsets and members of out->library.
- * Returns the number attached.
+ * Attaches the sites. refused: why none may be attached, or "". Puts the result into out->links,
+ * out->offsets and members of out->library. Returns the number attached.
  */
-static size_t sites_attach(const struct inspect_options *opt, const char *path,
+static size_t sites_attach(const struct inspect_options *opt, const char *path, const char *refused,
 			   struct site_list *list, struct inspected *out)
 {
 	json_t *m = out->library;
-	size_t attached;
+	size_t attached = 0;
 	int err = 0;
 
 	opt->attaching(opt->ctx);
-	site_list_put(opt, SITE_CALL, path, list->ret, list->ret_cnt, out, &err);
-	attached = site_list_put(opt, SITE_CALL, path, list->site, list->cnt, out, &err);
-	if (list->left) {
-		site_list_put(opt, SITE_LEFT, path, list->left->ret, list->left->ret_cnt, out,
-			      &err);
-		site_list_put(opt, SITE_LEFT, path, list->left->site, list->left->cnt, out, &err);
-	}
+	if (!*refused)
+		attached = sites_put(opt, path, list, out, &err);
+	for (size_t i = 0; *refused && i < list->cnt; i++)
+		list->site[i].failed = true;
 	out->offsets = offsets_json(list);
 	json_set_int(m, "attached", attached);
 	json_set_int(m, "emulated", list->emulated);
@@ -260,8 +273,8 @@ static size_t sites_attach(const struct inspect_options *opt, const char *path,
 	json_object_set(m, "stepped_names", list->stepped);
 	json_object_set(m, "missing", list->missing);
 	json_object_set_new(m, "failed", names_json(list, true));
-	if (err)
-		json_object_set_new(m, "refused", json_string(strerror(err)));
+	if (err || *refused)
+		json_object_set_new(m, "refused", json_string(err ? strerror(err) : refused));
 	return attached;
 }
 
@@ -523,6 +536,21 @@ static bool is_for_all(const struct inspect_options *opt)
 	return opt->waits && !opt->preload && opt->calls.api != LINK_MULTI;
 }
 
+/*
+ * Begins a turn for breakpoints in an MPI library that all processes have. Returns what
+ * code_turn_breakpoints returns, -1 if no turn is needed.
+ */
+static int turn_begin(const struct inspect_options *opt, const char *path,
+		      const struct elf_file *elf, const struct found *found, char *why,
+		      size_t bytes)
+{
+	struct stat st;
+
+	if (opt->each || is_program(elf) || !json_has_text(found->layers, "mpi") || stat(path, &st))
+		return -1;
+	return code_turn_breakpoints(st.st_ino, why, bytes);
+}
+
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,
 		    uint16_t lib_id, struct inspected *out)
 {
@@ -535,7 +563,8 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 	};
 	uint32_t id = lib_id;
 	size_t attached;
-	int err = 0;
+	char refused[160] = "";
+	int err = 0, turn = -1;
 
 	out->is_preload = elf_file_find(elf, PRELOAD_MARK) != NULL;
 	if (out->is_preload) {
@@ -562,15 +591,18 @@ int inspect_library(const struct inspect_options *opt, const char *path, const s
 		goto out;
 	}
 	out->library = library_json(found.facts, found.layers, elf, opt->calls.api);
-	attached = sites_attach(opt, path, &found.sites, out);
+	turn = turn_begin(opt, path, elf, &found, refused, sizeof(refused));
+	attached = sites_attach(opt, path, refused, &found.sites, out);
 	attached += layers_notes(opt, path, elf, &found, lib_id, out);
 	json_set_int(out->library, "preloaded", (json_int_t)found.sites.hook_cnt);
 	out->hook_cnt = found.sites.hook_cnt;
 	out->hooks = found.sites.hook;
 	found.sites.hook = NULL;
-	err = attached || out->hook_cnt ? 0 : -ENOENT;
+	err = attached || out->hook_cnt || *refused ? 0 : -ENOENT;
 	layers_handovers(opt, path, elf, found.layers, lib_id, out);
-	final_waits_attach(opt, path, elf, &found, out);
+	if (!*refused)
+		final_waits_attach(opt, path, elf, &found, out);
+	code_turn_end(turn);
 out:
 	json_decref(found.facts);
 	json_decref(found.layers);
@@ -629,7 +661,7 @@ int inspect_more(const struct inspect_options *opt, const char *path, int fd,
 	if (list.cnt || json_array_size(list.missing)) {
 		out->library = json_pack("{s:s,s:o}", "type", "probes", "functions",
 					 names_json(&list, false));
-		sites_attach(opt, path, &list, out);
+		sites_attach(opt, path, "", &list, out);
 	}
 	sites_release(&list);
 	elf_file_close(elf);

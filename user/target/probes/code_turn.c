@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
+#include "target/probes/code_turn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/preload.h"
+#include "target/proc.h"
+
+#define LOCK POV_PRELOAD_DIR "/code.lock"
+#define TRIES 500
+#define TRY_USECS 10000
+
+/* Opens the file, which only root can open. */
+static int lock_open(void)
+{
+	int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, fd = open(LOCK, flags, 0600);
+
+	if (fd < 0 && errno == ENOENT && !mkdir(POV_PRELOAD_DIR, 0755))
+		fd = open(LOCK, flags, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+int code_turn_jumps(void)
+{
+	int fd = lock_open(), err;
+
+	if (fd < 0 || !flock(fd, LOCK_SH | LOCK_NB))
+		return fd;
+	err = errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	close(fd);
+	return err;
+}
+
+struct hooked {
+	ino_t ino;
+	pid_t pid; /* 0: none found */
+};
+
+static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct hooked *h = ctx;
+	struct proc_maps maps;
+
+	(void)parent;
+	if (h->pid || !proc_is_hooked(pid) || proc_maps_read(pid, &maps))
+		return 0;
+	for (size_t i = 0; i < maps.cnt && !h->pid; i++)
+		if (maps.map[i].ino == h->ino)
+			h->pid = pid;
+	proc_maps_release(&maps);
+	return 0;
+}
+
+int code_turn_breakpoints(ino_t ino, char *why, size_t bytes)
+{
+	struct hooked hooked = {.ino = ino};
+	int fd = lock_open();
+	bool busy = false;
+
+	for (int i = 0; fd >= 0 && i < TRIES; i++) {
+		busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+		if (!busy)
+			break;
+		usleep(TRY_USECS);
+	}
+	if (busy)
+		snprintf(why, bytes, "a process of another recording is being prepared");
+	else
+		proc_for_each(hooked_visit, &hooked);
+	if (hooked.pid)
+		snprintf(why, bytes,
+			 "process %d was launched by povtrace, and breakpoints would break the "
+			 "jumps in its code",
+			 hooked.pid);
+	if (!busy && !hooked.pid)
+		return fd < 0 ? -1 : fd;
+	code_turn_end(fd);
+	return -2;
+}
+
+void code_turn_end(int turn)
+{
+	if (turn < 0)
+		return;
+	flock(turn, LOCK_UN); /* a process forked meanwhile has the descriptor, too */
+	close(turn);
+}
