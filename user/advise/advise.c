@@ -315,6 +315,7 @@ static void doubts_find(struct advise *a)
 static void causes_find(struct advise *a)
 {
 	account_make(&a->account, a->model, &a->findings.app, &a->findings.causes);
+	account_efficiencies(&a->account, &a->findings.app, a->model, a->whatif, false);
 	reasons_make(&a->reasons, &a->findings, &a->account, a->whatif);
 	while (!a->opt->nonly && a->ncause < a->reasons.n && a->ncause < REASONS_SHOWN &&
 	       reason_matters(&a->reasons, &a->reasons.reason[a->ncause], 100 / ADVICE_PART))

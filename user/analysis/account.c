@@ -261,9 +261,9 @@ void efficiency_rank_add(struct efficiency_sums *s, const struct account_row *ro
 	s->ranks++;
 }
 
-struct efficiency efficiency_make(const struct account *a, const struct account_job *j,
-				  const struct app_time *app, const struct model *m,
-				  struct whatif *w, bool partial)
+static struct efficiency job_efficiency(const struct account *a, const struct account_job *j,
+					const struct app_time *app, const struct model *m,
+					struct whatif *w, bool partial)
 {
 	struct whatif_stretch *window = xcalloc(model_thread_count(m) + 1, sizeof(*window));
 	struct whatif_part *part = whole_make(a, j, app, m, window);
@@ -276,6 +276,13 @@ struct efficiency efficiency_make(const struct account *a, const struct account_
 	free(part);
 	free(window);
 	return e;
+}
+
+void account_efficiencies(struct account *a, const struct app_time *app, const struct model *m,
+			  struct whatif *w, bool partial)
+{
+	for (uint32_t i = 0; i < a->njob; i++)
+		a->job[i].e = job_efficiency(a, &a->job[i], app, m, w, partial);
 }
 
 struct scaling_run *scaling_add(struct scaling *s)

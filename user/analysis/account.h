@@ -43,11 +43,52 @@ struct account_rank {
 	struct account_row row;
 };
 
+/*
+ * Efficiencies of a job as the POP project defines them, from the account. U is a rank's time
+ * outside MPI, T is the job's span:
+ *
+ *	parallel efficiency  avg(U) / T = load balance × communication efficiency
+ *	load balance         avg(U) / max(U)
+ *	communication        max(U) / T = serialisation × transfer
+ *	serialisation        max(U) / T_ideal
+ *	transfer             T_ideal / T
+ *
+ * T_ideal is the longest path of time outside MPI through messages and collectives (whatif.h). Time
+ * that other tools call useful may have lacked a core: had_core is the part of ΣU that was
+ * computing. Parallel efficiency × had_core is the part of all ranks' time that was computing.
+ */
+
+/* Why serialisation and transfer are unknown. */
+enum efficiency_unknown {
+	EFFICIENCY_KNOWN,
+	EFFICIENCY_NOTHING_OUTSIDE, /* no rank was ever outside MPI */
+	/* the replay has no room for that many calls and messages */
+	EFFICIENCY_TOO_LONG,
+	/* a part of the program that is too small: only the largest are replayed (parts.h) */
+	EFFICIENCY_NOT_REPLAYED,
+};
+
+struct efficiency {
+	uint64_t ranks, span_ns; /* n and T */
+	uint64_t outside_ns;	 /* ΣU */
+	/* NAN: no time outside MPI */
+	double parallel, load_balance, communication;
+	double had_core;		/* NAN: unknown */
+	double serialisation, transfer; /* NAN: unknown */
+	enum efficiency_unknown unknown;
+	/*
+	 * Some messages or collectives are missing from the path, which may be longer. Then
+	 * serialisation is an upper bound and transfer a lower bound.
+	 */
+	bool partial;
+};
+
 struct account_job {
 	/* the job's ranks: index of the first in account.rank, and their number */
 	uint32_t first, n;
 	uint64_t from_ns, to_ns; /* the span */
 	struct account_row sum;
+	struct efficiency e; /* zeros before account_efficiencies */
 };
 
 struct account {
@@ -91,56 +132,15 @@ struct account_unit account_unit(const struct account *a);
 struct account_row account_thread(const struct app_thread *t, const struct state_times *waiting,
 				  bool sched);
 
-/*
- * Efficiencies of a job as the POP project defines them, from the account. U is a rank's time
- * outside MPI, T is the job's span:
- *
- *	parallel efficiency  avg(U) / T = load balance × communication efficiency
- *	load balance         avg(U) / max(U)
- *	communication        max(U) / T = serialisation × transfer
- *	serialisation        max(U) / T_ideal
- *	transfer             T_ideal / T
- *
- * T_ideal is the longest path of time outside MPI through messages and collectives (whatif.h). Time
- * that other tools call useful may have lacked a core: had_core is the part of ΣU that was
- * computing. Parallel efficiency × had_core is the part of all ranks' time that was computing.
- */
-
 struct whatif;
 struct whatif_part;
 
-/* Why serialisation and transfer are unknown. */
-enum efficiency_unknown {
-	EFFICIENCY_KNOWN,
-	EFFICIENCY_NOTHING_OUTSIDE, /* no rank was ever outside MPI */
-	/* the replay has no room for that many calls and messages */
-	EFFICIENCY_TOO_LONG,
-	/* a part of the program that is too small: only the largest are replayed (parts.h) */
-	EFFICIENCY_NOT_REPLAYED,
-};
-
-struct efficiency {
-	uint64_t ranks, span_ns; /* n and T */
-	uint64_t outside_ns;	 /* ΣU */
-	/* NAN: no time outside MPI */
-	double parallel, load_balance, communication;
-	double had_core;		/* NAN: unknown */
-	double serialisation, transfer; /* NAN: unknown */
-	enum efficiency_unknown unknown;
-	/*
-	 * Some messages or collectives are missing from the path, which may be longer. Then
-	 * serialisation is an upper bound and transfer a lower bound.
-	 */
-	bool partial;
-};
-
 /*
- * w may be NULL or out of room: then serialisation and transfer stay unknown. partial: messages are
- * not matched, or records are missing.
+ * Finds the jobs' efficiencies. w may be NULL or out of room: then serialisation and transfer stay
+ * unknown. partial: messages are not matched, or records are missing.
  */
-struct efficiency efficiency_make(const struct account *a, const struct account_job *j,
-				  const struct app_time *app, const struct model *m,
-				  struct whatif *w, bool partial);
+void account_efficiencies(struct account *a, const struct app_time *app, const struct model *m,
+			  struct whatif *w, bool partial);
 
 /* The sums that the factors are computed from. */
 struct efficiency_sums {

@@ -39,8 +39,9 @@ enum reason_gain {
 	GAIN_UNKNOWN,
 	GAIN_REPLAYED, /* a replay found low_ns to high_ns (analysis/whatif.h) */
 	/*
-	 * at most high_ns: the lost time by the number of ranks, or of those that waited; or what
-	 * one rank lost itself
+	 * at most high_ns: the lost time by the number of ranks, or of those that waited; what one
+	 * rank lost itself; or for REASON_TRANSFER, REASON_MPI_WORK and REASON_FILE_IO the run's
+	 * time beyond its longest path of computing
 	 */
 	GAIN_AT_MOST,
 };
@@ -107,11 +108,16 @@ struct reasons {
 /* Makes the reasons. w may be NULL: then nothing is replayed. All arguments must outlive r. */
 void reasons_make(struct reasons *r, struct findings *f, const struct account *a, struct whatif *w);
 void reasons_release(struct reasons *r);
-/* Largest possible saving if the reason is fixed. The list is sorted by it. */
+/*
+ * Largest possible saving if the reason is fixed; the list is sorted by it. For time in calls it is
+ * at most their share of the run, because no change makes them take no time.
+ */
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason);
 
 /* True if this kind means that ranks had no core. */
 bool reason_is_held(enum reason_kind kind);
+/* True if the time was spent in MPI calls that waited for no other rank. */
+bool reason_is_of_calls(enum reason_kind kind);
 /* True if exactly one process is to blame. */
 bool reason_is_one(const struct reason *r);
 /* Makes title, evidence and action (reasons_text.c). */

@@ -194,8 +194,7 @@ void reason_calls_words(const struct said *s)
 {
 	bool said = polling_words(s);
 
-	if (s->r->kind != REASON_TRANSFER && s->r->kind != REASON_MPI_WORK &&
-	    s->r->kind != REASON_FILE_IO)
+	if (!reason_is_of_calls(s->r->kind))
 		return;
 	said |= storm_words(s);
 	said |= overlap_words_add(s);

@@ -116,6 +116,30 @@ static uint64_t others_idle_ns(const struct reasons *r, const struct reason *rea
 	return least_ns;
 }
 
+/*
+ * How much shorter the run could be if MPI calls took no time: it would still need its longest path
+ * of computing. False: the path is unknown.
+ */
+static bool calls_most_ns(const struct reasons *r, const struct reason *reason, uint64_t *out)
+{
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < r->account->njob; i++) {
+		const struct efficiency *e = &r->account->job[i].e;
+
+		if (e->unknown)
+			return false;
+		most_ns = u64_max(most_ns, (uint64_t)((1 - e->transfer) * (double)e->span_ns));
+	}
+	*out = u64_min(most_ns, reason->ns);
+	return true;
+}
+
+bool reason_is_of_calls(enum reason_kind kind)
+{
+	return kind == REASON_MPI_WORK || kind == REASON_TRANSFER || kind == REASON_FILE_IO;
+}
+
 void reason_gain_find(struct reasons *r, const struct findings *f, struct reason *reason,
 		      struct whatif *w)
 {
@@ -140,9 +164,12 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 		reason->known = GAIN_REPLAYED;
 		return;
 	}
-	if (reason->kind == REASON_MPI_WORK || reason->kind == REASON_TRANSFER ||
-	    reason->kind == REASON_FILE_IO || reason->kind == REASON_OPEN ||
-	    reason->kind == REASON_UNKNOWN)
+	if (reason_is_of_calls(reason->kind)) {
+		if (calls_most_ns(r, reason, &reason->high_ns))
+			reason->known = GAIN_AT_MOST;
+		return;
+	}
+	if (reason->kind == REASON_OPEN || reason->kind == REASON_UNKNOWN)
 		return;
 	reason->known = GAIN_AT_MOST;
 	reason->high_ns = reason->kind == REASON_COMPUTED ? computed_most_ns(r, reason) :
@@ -155,7 +182,12 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)
 {
-	return reason->known == GAIN_UNKNOWN ? reason_share_ns(r, reason) : reason->high_ns;
+	uint64_t share_ns = reason_share_ns(r, reason);
+
+	if (reason->known == GAIN_UNKNOWN)
+		return share_ns;
+	return reason_is_of_calls(reason->kind) ? u64_min(share_ns, reason->high_ns) :
+						  reason->high_ns;
 }
 
 bool reason_matters(const struct reasons *r, const struct reason *reason, uint32_t min_pct)

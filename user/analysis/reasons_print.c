@@ -154,8 +154,7 @@ void reason_json(struct json_out *j, const struct model *m, const struct reason 
 		function_json(j, &reason->in);
 	if (reason->kind == REASON_SLEPT)
 		json_out_key_string(j, "slept_mostly", sleep_names[reason->slept]);
-	if (reason->kind == REASON_TRANSFER || reason->kind == REASON_MPI_WORK ||
-	    reason->kind == REASON_FILE_IO)
+	if (reason_is_of_calls(reason->kind))
 		calls_json(j, reason);
 	json_out_key_string(j, "text", reason->title);
 	json_out_key_string(j, "evidence", reason->evidence);

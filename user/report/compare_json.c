@@ -163,7 +163,7 @@ static bool both_get(const struct compare *c, uint32_t job, struct both *out)
 
 		if (!r->account.job[job].n)
 			return false;
-		out->e[run] = &r->efficiency[job];
+		out->e[run] = &r->account.job[job].e;
 		out->lost[run] = efficiency_lost(r, job);
 	}
 	return true;

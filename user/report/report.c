@@ -176,10 +176,7 @@ static void account_conclude(struct report *r)
 	bool partial = path_is_partial(r);
 
 	account_make(&r->account, r->model, &r->findings.app, &r->findings.causes);
-	r->efficiency = xcalloc(r->account.njob + 1, sizeof(*r->efficiency));
-	for (uint32_t i = 0; i < r->account.njob; i++)
-		r->efficiency[i] = efficiency_make(&r->account, &r->account.job[i],
-						   &r->findings.app, r->model, r->whatif, partial);
+	account_efficiencies(&r->account, &r->findings.app, r->model, r->whatif, partial);
 	parts_conclude(&r->parts, &r->account, r->whatif, partial);
 	reasons_make(&r->reasons, &r->findings, &r->account, r->whatif);
 	/* Its memory is large, and a page replays the recording once more: free it now. */
@@ -304,7 +301,6 @@ void report_close(struct report *r)
 	messages_release(&r->messages);
 	regions_release(&r->regions);
 	reasons_release(&r->reasons);
-	free(r->efficiency);
 	parts_release(&r->parts);
 	account_release(&r->account);
 	whatif_free(r->whatif);

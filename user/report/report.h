@@ -94,7 +94,6 @@ struct report {
 	struct whatif *whatif; /* NULL once the account is made */
 	bool too_long;	       /* the recording is too long for whatif to replay */
 	struct account account;
-	struct efficiency *efficiency; /* by job; owned */
 	struct parts parts;
 	struct reasons reasons;
 	struct last_calls last_calls;

@@ -56,7 +56,7 @@ static void job_add(struct scaling *s, const struct report *r, uint32_t job)
 	run->distorted = distortion_matters(&r->distortion);
 	if (run->unknown != SCALING_KNOWN)
 		return;
-	run->e = r->efficiency[job];
+	run->e = r->account.job[job].e;
 	run->lost = efficiency_lost(r, job);
 }
 

@@ -36,7 +36,7 @@ const struct figure efficiency_figures[] = {
 uint32_t efficiency_lost(const struct report *r, uint32_t job)
 {
 	const struct account_job *j = &r->account.job[job];
-	uint32_t lost = r->efficiency[job].partial ? LOSS_OF_PATH : 0;
+	uint32_t lost = r->account.job[job].e.partial ? LOSS_OF_PATH : 0;
 
 	for (uint32_t i = j->first; i < j->first + j->n; i++)
 		lost |= r->lost[r->account.rank[i].process];
@@ -60,7 +60,7 @@ static void factor_add(struct efficiency_factors *to, const char *name, const ch
 
 struct efficiency_factors efficiency_factors_of(const struct report *r, uint32_t job)
 {
-	const struct efficiency *e = &r->efficiency[job];
+	const struct efficiency *e = &r->account.job[job].e;
 	uint32_t lost = efficiency_lost(r, job);
 	bool core_known = !isnan(e->had_core), path_known = !isnan(e->transfer);
 	struct efficiency_factors out = {.n = 0};
@@ -82,7 +82,7 @@ struct efficiency_factors efficiency_factors_of(const struct report *r, uint32_t
 
 bool efficiency_is_shown(const struct report *r, uint32_t job)
 {
-	return r->account.job[job].n && !isnan(r->efficiency[job].parallel);
+	return r->account.job[job].n && !isnan(r->account.job[job].e.parallel);
 }
 
 static void efficiency_print(const struct efficiency_factors *f, const char *name, FILE *out)
@@ -135,7 +135,7 @@ void json_efficiency(struct json_out *j, const struct report *r)
 	for (uint32_t i = 0; i < r->account.njob; i++) {
 		json_out_object_begin(j);
 		json_out_key_uint(j, "job", i);
-		json_efficiency_members(j, &r->efficiency[i], r->facts);
+		json_efficiency_members(j, &r->account.job[i].e, r->facts);
 		json_out_object_end(j);
 	}
 	json_out_array_end(j);
