@@ -77,15 +77,26 @@ void proc_maps_release(struct proc_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
-bool proc_is_hooked(pid_t pid)
+static bool maps_all(pid_t pid, const char *name, const char *other)
 {
 	size_t len;
 	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len);
-	bool hooked = text && strstr(text, "/libpovtrace-preload.so") &&
-		      strstr(text, "/memfd:povtrace");
+	bool all = text && strstr(text, name) && strstr(text, other);
 
 	free(text);
-	return hooked;
+	return all;
+}
+
+#define LIBRARY "/libpovtrace-preload.so"
+
+bool proc_is_launched(pid_t pid)
+{
+	return maps_all(pid, LIBRARY, LIBRARY);
+}
+
+bool proc_is_hooked(pid_t pid)
+{
+	return maps_all(pid, LIBRARY, "/memfd:povtrace");
 }
 
 static const char *env_get(const char *env, size_t len, const char *name)

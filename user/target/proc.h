@@ -27,6 +27,11 @@ struct proc_maps {
 int proc_maps_read(pid_t pid, struct proc_maps *out);
 void proc_maps_release(struct proc_maps *maps);
 /*
+ * Returns true if the process has povtrace's library: then functions of its loader and its C
+ * library begin with jumps (user/preload/begin.c). A breakpoint in them would kill the process.
+ */
+bool proc_is_launched(pid_t pid);
+/*
  * Returns true if MPI functions of the process begin with jumps to the code that records them
  * (user/preload/hook.c), in this recording or in one that has ended. A breakpoint in them would
  * kill the process.

@@ -345,7 +345,7 @@ static int file_turn(int fd, char *why, size_t bytes)
 {
 	struct stat st;
 
-	return fstat(fd, &st) ? -1 : code_turn_breakpoints(st.st_ino, why, bytes);
+	return fstat(fd, &st) ? -1 : code_turn_breakpoints(st.st_ino, proc_is_hooked, why, bytes);
 }
 
 /*

@@ -20,6 +20,8 @@
 #include "target/elf/probe_site.h"
 #include "target/elf/sdt_notes.h"
 #include "target/helper/library_kind.h"
+#include "target/proc.h"
+#include "target/probes/code_turn.h"
 #include "target/probes/site_list.h"
 
 /*
@@ -108,17 +110,18 @@ size_t inspect_notes(const struct inspect_options *opt, const char *path,
 
 /*
  * Chooses where to probe a function: if requested and possible at the calls in its own file, else
- * at its entry.
+ * at its entry. Sets *at_calls to what was chosen.
  */
 static size_t function_sites(const struct elf_file *elf, const struct elf_symbol *sym,
-			     bool at_calls, struct link_site *sites)
+			     bool *at_calls, struct link_site *sites)
 {
 	uint64_t offsets[CALLERS_MAX];
 	struct probe_site site;
 	size_t cnt = 0;
 
-	if (at_calls)
+	if (*at_calls)
 		cnt = function_callers_find(elf, sym, offsets, CALLERS_MAX);
+	*at_calls = cnt > 0;
 	for (size_t i = 0; i < cnt; i++)
 		sites[i] = (struct link_site){.offset = offsets[i]};
 	if (cnt || !sym->has_offset)
@@ -136,16 +139,26 @@ static void function_attach(const struct inspect_options *opt, enum site_kind ki
 {
 	const struct elf_symbol *sym = elf_file_find(elf, name);
 	struct link_site sites[CALLERS_MAX];
+	struct stat st;
+	char why[160];
 	size_t cnt;
-	int err = 0;
+	int err = 0, turn = -1;
 
 	if (!sym)
 		return;
-	cnt = function_sites(elf, sym, at_calls, sites);
+	cnt = function_sites(elf, sym, &at_calls, sites);
 	if (!cnt)
 		return;
+	if (!opt->each && !at_calls && !stat(path, &st))
+		turn = code_turn_breakpoints(st.st_ino, proc_is_launched, why, sizeof(why));
+	if (turn == -2) {
+		log_warn("%s: no probe in %s, so programs may run before their probes are in: %s",
+			 path, name, why);
+		return;
+	}
 	opt->attaching(opt->ctx);
 	site_list_put(opt, kind, path, sites, cnt, out, &err);
+	code_turn_end(turn);
 }
 
 static json_t *segments_json(const struct elf_file *elf)

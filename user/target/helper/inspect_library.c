@@ -14,6 +14,7 @@
 
 #include "target/code_file.h"
 #include "target/helper/library_kind.h"
+#include "target/proc.h"
 #include "target/probes/code_turn.h"
 #include "target/probes/site_list.h"
 #include "lib/json_get.h"
@@ -548,7 +549,7 @@ static int turn_begin(const struct inspect_options *opt, const char *path,
 
 	if (opt->each || is_program(elf) || !json_has_text(found->layers, "mpi") || stat(path, &st))
 		return -1;
-	return code_turn_breakpoints(st.st_ino, why, bytes);
+	return code_turn_breakpoints(st.st_ino, proc_is_hooked, why, bytes);
 }
 
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,

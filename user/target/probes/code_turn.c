@@ -39,6 +39,7 @@ int code_turn_jumps(void)
 
 struct hooked {
 	ino_t ino;
+	bool (*has_jumps)(pid_t pid);
 	pid_t pid; /* 0: none found */
 };
 
@@ -48,7 +49,7 @@ static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
 	struct proc_maps maps;
 
 	(void)parent;
-	if (h->pid || !proc_is_hooked(pid) || proc_maps_read(pid, &maps))
+	if (h->pid || !h->has_jumps(pid) || proc_maps_read(pid, &maps))
 		return 0;
 	for (size_t i = 0; i < maps.cnt && !h->pid; i++)
 		if (maps.map[i].ino == h->ino)
@@ -57,9 +58,9 @@ static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
 	return 0;
 }
 
-int code_turn_breakpoints(ino_t ino, char *why, size_t bytes)
+int code_turn_breakpoints(ino_t ino, bool (*has_jumps)(pid_t pid), char *why, size_t bytes)
 {
-	struct hooked hooked = {.ino = ino};
+	struct hooked hooked = {.ino = ino, .has_jumps = has_jumps};
 	int fd = lock_open();
 	bool busy = false;
 
