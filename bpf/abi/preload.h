@@ -21,7 +21,7 @@
  */
 #define POV_PRELOAD_WAITS "/./"
 #define POV_PRELOAD_MAGIC 0x706f7672u
-#define POV_PRELOAD_VERSION 12
+#define POV_PRELOAD_VERSION 13
 
 enum pov_preload_wish {
 	/*
@@ -42,6 +42,8 @@ enum pov_preload_wish {
 	 * its loader makes it wait.
 	 */
 	POV_PRELOAD_PROGRAM = 3,
+	/* Another collector records the process's MPI calls. The process waits for no answer. */
+	POV_PRELOAD_TAKEN = 4,
 };
 
 struct pov_preload_request {

@@ -277,14 +277,24 @@ static bool recorder_is_stopped(const char *name)
 	return at > 0 && (stat[at + 2] == 'T' || stat[at + 2] == 't');
 }
 
+static bool is_taken; /* a recorder has given the plan */
+
+/* Takes the plan of the first recorder that has one, and tells the others. */
 static bool plan_ask(const void *ctx, const char *name)
 {
+	const struct pov_preload_request taken = {.magic = POV_PRELOAD_MAGIC,
+						  .version = POV_PRELOAD_VERSION,
+						  .wish = POV_PRELOAD_TAKEN};
 	long conn = recorder_connect(name);
-	bool taken = !sys_failed(conn) && plan_take(conn);
 
-	if (!sys_failed(conn))
-		sys3(__NR_close, conn, 0, 0);
-	return taken;
+	if (sys_failed(conn))
+		return false;
+	if (is_taken)
+		(void)request_send(conn, &taken);
+	else
+		is_taken = plan_take(conn);
+	sys3(__NR_close, conn, 0, 0);
+	return false;
 }
 
 struct entry { /* struct linux_dirent64 */
@@ -329,7 +339,9 @@ static bool sockets_each(bool (*fn)(const void *ctx, const char *name), const vo
 
 bool ask_plan(void)
 {
-	return sockets_each(plan_ask, NULL);
+	is_taken = false;
+	sockets_each(plan_ask, NULL);
+	return is_taken;
 }
 
 static bool program_ask(const void *ctx, const char *name)

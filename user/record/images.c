@@ -398,6 +398,15 @@ uint64_t images_helper_cpu_ns(const struct images *im)
 	return helper_cpu_ns(im->helper);
 }
 
+void images_taken(struct images *im, pid_t pid)
+{
+	if (!im->taken_cnt++)
+		log_warn("process %d is recorded by another povtrace: its MPI calls, and those of "
+			 "any like it, are missing here",
+			 pid);
+	im->links.unprobed++;
+}
+
 uint64_t images_unprobed(const struct images *im)
 {
 	return im->links.unprobed;

@@ -63,7 +63,9 @@ int images_fd(const struct images *im); /* readable when a reply has arrived */
 /* Returns the CPU time that the helper processes have used so far. */
 uint64_t images_helper_cpu_ns(const struct images *im);
 bool images_settled(const struct images *im); /* true if the helper has answered every request */
-/* Number of libraries in processes that got no probes although they need them. */
+/* A process's calls are recorded by another recorder, and not by this one. */
+void images_taken(struct images *im, pid_t pid);
+/* Number of libraries in processes whose calls are not recorded although they should be. */
 uint64_t images_unprobed(const struct images *im);
 
 /*

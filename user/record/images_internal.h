@@ -36,6 +36,7 @@ struct images {
 	bool waits;	    /* as in images_wanted */
 	uint32_t late_cnt;  /* processes whose probes were late */
 	uint32_t large_cnt; /* processes whose memory was not searched completely */
+	uint32_t taken_cnt; /* processes that another recorder records */
 };
 
 /* ---- images.c ---- */

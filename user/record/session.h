@@ -76,6 +76,7 @@ struct session_result {
 	uint64_t lost; /* records for which rings had no room */
 	/* the part of lost that is calls of threads without a ring (struct preload_counts) */
 	uint64_t no_area;
+	uint64_t unprobed; /* libraries in processes that were not recorded; already printed */
 	uint64_t open_calls, file_bytes;
 	uint32_t ranks;
 	uint64_t wall_ns, own_cpu_ns;

@@ -231,7 +231,8 @@ void session_meta_over(struct session *s, const struct session_over *over)
 	json_object_set_new(o, "drops", drops_json(&s->drops));
 	misses = drops_misses_json(&s->drops);
 	json_set_int(misses, "recursion", kernel_recursions(&s->kernel) - over->recursions_before);
-	json_set_int(misses, "unprobed", (int64_t)images_unprobed(s->images));
+	s->res->unprobed = images_unprobed(s->images);
+	json_set_int(misses, "unprobed", (int64_t)s->res->unprobed);
 	json_object_set_new(o, "misses", misses);
 	json_object_set_new(
 		o, "stats",

@@ -379,7 +379,8 @@ static const char *miss_text(const char *name)
 			 "may be missing"},
 		{"handlers", "calls of signal handlers not recorded because their thread was just "
 			     "recording another call"},
-		{"unprobed", "libraries in processes that got no probes: their calls are missing"},
+		{"unprobed", "libraries in processes that were not recorded: their calls are "
+			     "missing"},
 		{"recursion", "events not recorded because that CPU was already in a probe"},
 	};
 	size_t i;

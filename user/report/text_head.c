@@ -342,6 +342,11 @@ void text_no_rank(const struct report *r, FILE *out)
 			  "host, and what \"povtrace check\" reports.");
 		return;
 	}
+	if (mpi_was_loaded(r) && r->lost_shown & LOSS_MISSED_CALLS) {
+		text_note(out, "Processes loaded an MPI library, but calls are missing (see "
+			       "Coverage below).");
+		return;
+	}
 	if (mpi_was_loaded(r)) {
 		text_note(out, "Processes loaded an MPI library, but none of them completed "
 			       "MPI_Init.");

@@ -412,7 +412,7 @@ static void no_mpi_print(const struct recording *r)
 
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
 		launcher |= !strncmp(name, launchers[i], strlen(launchers[i]));
-	if (!launcher && !mpi_is_wanted(r))
+	if ((!launcher && !mpi_is_wanted(r)) || r->result.unprobed)
 		return;
 	if (r->result.left_cnt || r->result.child_pid)
 		log_warn("no process had loaded an MPI library by the end of the recording");

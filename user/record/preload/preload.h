@@ -58,6 +58,8 @@ struct preload_options {
 	 */
 	size_t (*unserved)(void *ctx, pid_t pid, const struct library *lib, const uint16_t *row,
 			   size_t cnt);
+	/* Another recording has a process's calls. */
+	void (*taken)(void *ctx, pid_t pid);
 	void *ctx;
 };
 

@@ -269,6 +269,15 @@ static int program_ask(struct preload *p, struct asking *from, const struct pov_
 	return 0;
 }
 
+static int process_taken(struct preload *p, struct asking *from)
+{
+	int err = asker_find(p, from->conn, &from->tgid);
+
+	if (!err)
+		p->opt.taken(p->opt.ctx, (pid_t)from->tgid);
+	return err;
+}
+
 static void request_answer(struct preload *p, struct asking *from,
 			   const struct pov_preload_program *program)
 {
@@ -283,6 +292,8 @@ static void request_answer(struct preload *p, struct asking *from,
 		a.status = pool_ready(p, from, r);
 	else if (r->wish == POV_PRELOAD_PROGRAM)
 		a.status = program_ask(p, from, program);
+	else if (r->wish == POV_PRELOAD_TAKEN)
+		a.status = process_taken(p, from);
 	else
 		a.status = -EINVAL;
 	if (!from->then)

@@ -68,6 +68,13 @@ static size_t functions_unserved(void *ctx, pid_t pid, const struct library *lib
 	return images_probe_rows(s->images, pid, lib, row, cnt);
 }
 
+static void process_taken(void *ctx, pid_t pid)
+{
+	const struct session *s = ctx;
+
+	images_taken(s->images, pid);
+}
+
 bool session_preload_records(const struct session *s)
 {
 	return s->opt->preload != SESSION_PRELOAD_NO && !s->preload_only_waits;
@@ -117,6 +124,7 @@ int session_preload_open(struct session *s)
 		.bindings = process_bindings,
 		.program = process_program,
 		.unserved = functions_unserved,
+		.taken = process_taken,
 		.ctx = s,
 	};
 	int err;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (LGPL-2.1-only OR BSD-2-Clause) */
 /*
  * Recordings change code in two ways that exclude each other. A launched process writes jumps over
- * functions' first instructions (user/preload/hook.c). Probes that are
- * not tied to a process put breakpoints into all processes, and one in a jump would kill the
- * process. A process that finds breakpoints writes no jumps. So it is enough that nobody looks at
- * code while another recording changes it: recorders on the same machine take turns, by a lock on a
- * file in POV_PRELOAD_DIR.
+ * functions' first instructions (user/preload/hook.c). Probes that are not tied to a process put
+ * breakpoints into all processes, and one in a jump would kill the process. A process that finds
+ * breakpoints writes no jumps. So it is enough that nobody looks at code while another recording
+ * changes it: recorders on the same machine take turns, by a lock on a file in POV_PRELOAD_DIR.
  */
 #ifndef POV_TARGET_PROBES_CODE_TURN_H
 #define POV_TARGET_PROBES_CODE_TURN_H
