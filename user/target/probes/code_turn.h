@@ -20,9 +20,10 @@
 int code_turn_jumps(void);
 /*
  * Begins a turn in which breakpoints are placed into all processes that map a file. has_jumps tells
- * which processes have jumps in it. Waits up to 5 s for processes that write jumps. Returns a descriptor for code_turn_end, -1 if there can be no
- * lock, or -2 if there is no turn: then why[bytes] has the reason, as a clause. Reasons are a
- * process with jumps in that file's code, and one that takes too long to write them.
+ * which processes have jumps in it. Waits up to 5 s for processes that write jumps. Returns a
+ * descriptor for code_turn_end, -1 if there can be no lock, or -2 if there is no turn: then
+ * why[bytes] has the reason, as a clause: a process with jumps in that file's code, or one that
+ * takes too long to write them.
  */
 int code_turn_breakpoints(ino_t ino, bool (*has_jumps)(pid_t pid), char *why, size_t bytes);
 void code_turn_end(int turn); /* no-op below 0 */
