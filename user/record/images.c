@@ -412,6 +412,11 @@ uint64_t images_unprobed(const struct images *im)
 	return im->links.unprobed;
 }
 
+void images_unprobed_note(struct images *im)
+{
+	im->links.unprobed++;
+}
+
 bool images_settled(const struct images *im)
 {
 	return helper_is_idle(im->helper);

@@ -67,6 +67,8 @@ bool images_settled(const struct images *im); /* true if the helper has answered
 void images_taken(struct images *im, pid_t pid);
 /* Number of libraries in processes whose calls are not recorded although they should be. */
 uint64_t images_unprobed(const struct images *im);
+/* A process with an MPI library gets no probes. */
+void images_unprobed_note(struct images *im);
 
 /*
  * Has the helper inspect all files that a command will probably load. plan NULL: there is no

@@ -93,6 +93,21 @@ static int family_visit(void *ctx, pid_t pid, pid_t parent)
 	return 0;
 }
 
+/* Counts a process that is left out although its parent is a target. */
+static int left_out_visit(void *ctx, pid_t pid, pid_t parent)
+{
+	struct family *f = ctx;
+	unsigned int v, mother = parent;
+
+	if (bpf_map_lookup_elem(f->s->kernel.targets_fd, &mother, &v) || !proc_is_hooked(pid))
+		return 0;
+	images_unprobed_note(f->s->images);
+	log_warn("process %d is not recorded: another povtrace launched it, and its MPI functions "
+		 "begin with jumps, which breakpoints would break",
+		 pid);
+	return 0;
+}
+
 static int all_visit(void *ctx, pid_t pid, pid_t parent)
 {
 	struct session *s = ctx;
@@ -133,6 +148,8 @@ static int pids_find(struct session *s)
 		if (!err)
 			proc_for_each(family_visit, &f);
 	} while (f.grew);
+	if (!err)
+		proc_for_each(left_out_visit, &f);
 	if (!err && s->opt->sched == POV_SCHED_RANKS) /* the snapshot has only current targets */
 		err = session_snapshot(s);
 	if (!err)
