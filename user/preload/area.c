@@ -20,6 +20,7 @@ __thread struct pov_preload_area *area;
 __thread struct ring ring;
 
 static char *pool;
+static bool pool_is_known;		/* the collector reads it */
 static struct pov_preload_forks *forks; /* of this process's pool, or of an ancestor's */
 static u32 process;
 static bool tid_is_kept;
@@ -168,6 +169,11 @@ void area_forks(struct pov_preload_forks *page)
 	forks = page;
 }
 
+void area_pool_known(void)
+{
+	__atomic_store_n(&pool_is_known, true, __ATOMIC_RELEASE);
+}
+
 u64 area_pool_address(u32 *cnt)
 {
 	*cnt = slot_cnt;
@@ -182,7 +188,14 @@ u64 area_pool_address(u32 *cnt)
  */
 static void child_begin(void)
 {
+	/* A child of several threads begins once. The kernel wipes this word, too. */
+	if (__atomic_exchange_n(&same_page[1], 1, __ATOMIC_ACQ_REL)) {
+		while (!*(volatile const u32 *)area_same_process)
+			__asm__ volatile("pause");
+		return;
+	}
 	pool = NULL;
+	pool_is_known = false;
 	pool_bytes = 0;
 	area = NULL;
 	process_note();
@@ -209,7 +222,7 @@ bool area_find(void)
 {
 	if (!*area_same_process)
 		child_begin();
-	if (area || (pool && slot_claim()))
+	if (area || (__atomic_load_n(&pool_is_known, __ATOMIC_ACQUIRE) && slot_claim()))
 		return true;
 	lost_tell();
 	return false;

@@ -15,6 +15,11 @@ extern const u32 *area_same_process;
 void area_begin(void);
 /* The process has got a pool with cnt slots. */
 void area_pool(void *pool, u32 cnt);
+/*
+ * The collector reads the pool from now on. Other threads do not write to it before that: if they
+ * end meanwhile, nobody would know their records.
+ */
+void area_pool_known(void);
 /* The process has mapped the pool's page for children; NULL: it could not. */
 void area_forks(struct pov_preload_forks *page);
 u64 area_pool_address(u32 *cnt);

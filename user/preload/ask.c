@@ -136,10 +136,12 @@ static void *memory_map(int fd, u64 bytes, int how)
 
 	if (sys_failed(p))
 		return NULL;
-	if (!sys3(__NR_mprotect, p, (long)bytes, how))
-		return (void *)p;
-	sys3(__NR_munmap, p, (long)bytes, 0);
-	return NULL;
+	if (sys3(__NR_mprotect, p, (long)bytes, how)) {
+		sys3(__NR_munmap, p, (long)bytes, 0);
+		return NULL;
+	}
+	sys3(__NR_madvise, p, (long)bytes, MADV_DONTDUMP); /* core dumps do not need it */
+	return (void *)p;
 }
 
 static void *pool_map(int fd, u64 bytes)
@@ -148,12 +150,11 @@ static void *pool_map(int fd, u64 bytes)
 
 	if (!p)
 		return NULL;
-	/* A child must not write its calls into its parent's memory. Core dumps do not need it. */
+	/* A child must not write its calls into its parent's memory. */
 	if (sys3(__NR_madvise, (long)p, (long)bytes, MADV_DONTFORK)) {
 		sys3(__NR_munmap, (long)p, (long)bytes, 0);
 		return NULL;
 	}
-	sys3(__NR_madvise, (long)p, (long)bytes, MADV_DONTDUMP);
 	return p;
 }
 
@@ -163,6 +164,8 @@ static void forks_map(int fd)
 	long p = sys6(__NR_mmap, 0, POV_PRELOAD_FORKS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		      (long)POV_PRELOAD_FORKS_AT);
 
+	if (!sys_failed(p))
+		sys3(__NR_madvise, p, POV_PRELOAD_FORKS_BYTES, MADV_DONTDUMP);
 	area_forks(sys_failed(p) ? NULL : (void *)p);
 }
 
@@ -243,6 +246,7 @@ static bool plan_take(long conn)
 	 */
 	if (request_send(conn, &r))
 		(void)answer_receive(conn, &done, none);
+	area_pool_known();
 	return true;
 }
 
