@@ -114,3 +114,20 @@ unharmed_calls() { # TEXT OF-UNTRACED
 		ok "$1: $(awk -F'\t' '{ n += $3 } END { print n + 0 }' "$T/run.wanted") calls, each recorded once, nothing lost"
 	fi
 }
+
+# turn SECONDS PID: this test is the one that changes code in a process, or with 0 in all (user/target/probes/code_turn.h).
+cat >"$T/turn.py" <<'EOF'
+import fcntl, sys, time
+file = open("/run/povtrace/code.lock", "a+b")
+pid = int(sys.argv[2])
+fcntl.lockf(file, fcntl.LOCK_EX, 1 if pid else 0, pid)
+open(sys.argv[3], "w").close()
+time.sleep(int(sys.argv[1]))
+EOF
+turn() {
+	rm -f "$T/turn"
+	python3 "$T/turn.py" "$@" "$T/turn" &
+	started+=($!)
+	disown
+	wait_until 60 [ -e "$T/turn" ]
+}

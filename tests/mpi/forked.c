@@ -10,6 +10,8 @@
  *	pids	it is the first process of a namespace
  *	user	it has another user
  *	clone	it is made without the C library
+ *	threads	its threads make their first calls at once
+ *	slow	it first waits for a second
  */
 #include <sched.h>
 #include <signal.h>
@@ -36,14 +38,27 @@ static void child_change(const char *how)
 		limit_set(RLIMIT_NOFILE, 3);
 	else if (!strcmp(how, "space"))
 		limit_set(RLIMIT_AS, 1 << 20);
+	else if (!strcmp(how, "slow"))
+		sleep(1);
 	else if (!strcmp(how, "user"))
 		MUST(!setgid(65534) && !setuid(65534));
+}
+
+static int waiting = CALLS, begun;
+
+static void *call_at_once(void *arg)
+{
+	__sync_fetch_and_sub(&waiting, 1);
+	while (__atomic_load_n(&waiting, __ATOMIC_RELAXED))
+		;
+	MPI_Initialized(&begun);
+	return arg;
 }
 
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "plain";
-	int status = -1, begun = 0;
+	int status = -1;
 	pid_t pid;
 
 	expect_init(&argc, &argv);
@@ -52,7 +67,9 @@ int main(int argc, char **argv)
 	pid = strcmp(how, "clone") ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (!pid) {
 		child_change(how);
-		for (int i = 0; i < CALLS; i++)
+		if (!strcmp(how, "threads"))
+			threads_run(CALLS, call_at_once, 0);
+		for (int i = strcmp(how, "threads") ? 0 : CALLS; i < CALLS; i++)
 			MPI_Initialized(&begun);
 		_exit(begun);
 	}

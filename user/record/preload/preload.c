@@ -24,6 +24,7 @@
 #include "record/launch/launch_env.h"
 #include "record/preload/preload_internal.h"
 #include "target/probes/code_turn.h"
+#include "target/proc.h"
 
 /* ---- threads that record their own calls ---- */
 
@@ -327,6 +328,22 @@ char *preload_library_find(const struct launch_plan *plan, char **problem)
 	return NULL;
 }
 
+#define ANCESTORS_MAX 64
+
+bool preload_is_recorded(void)
+{
+	pid_t pid = proc_parent(getpid());
+	struct sockaddr_un at;
+	char path[64];
+
+	for (int i = 0; pid > 1 && i < ANCESTORS_MAX; i++, pid = proc_parent(pid)) {
+		snprintf(path, sizeof(path), SOCKET_DIR "/" SOCKET_BEGIN "%d.sock", pid);
+		if (!run_socket_place(path, &at) && run_socket_is_served(&at))
+			return true;
+	}
+	return false;
+}
+
 /* ---- the setup ---- */
 
 /* Finds the rows of the layer for which the library has shims. */
@@ -393,6 +410,8 @@ int preload_open(const struct preload_options *opt, struct preload **out)
 	err = opt->records ? setup_make(p) : 0;
 	if (!err)
 		err = socket_make(p);
+	if (!err && opt->records)
+		p->turn = code_turn_open();
 	if (err) {
 		log_error("cannot listen for programs that record their own calls: %s",
 			  strerror(-err));

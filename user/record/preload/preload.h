@@ -86,6 +86,8 @@ struct preload_counts {
  */
 char *preload_library_find(const struct launch_plan *plan, char **problem);
 
+/* Returns true if another recorder has launched us, and so records what we launch, too. */
+bool preload_is_recorded(void);
 /* 0 or -errno (printed). */
 int preload_open(const struct preload_options *opt, struct preload **out);
 /*

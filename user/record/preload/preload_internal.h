@@ -43,7 +43,7 @@ struct preload {
 	struct map threads; /* thread → process, for all threads that may record */
 	uint32_t thread_cnt, damaged, missed;
 	uint64_t spare;	   /* bytes still available for larger rings, shared by all threads */
-	int turn;	   /* code_turn_jumps; below 0: none is begun */
+	int turn;	   /* code_turn_open; below 0: there are no locks */
 	bool worlds_asked; /* processes may wait for the answer about their rank */
 	struct preload_counts gone; /* counts of freed pools */
 };

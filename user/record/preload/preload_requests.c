@@ -302,6 +302,8 @@ static void request_answer(struct preload *p, struct asking *from,
 
 static void asking_drop(struct preload *p, unsigned int i)
 {
+	if (p->asking[i].planned) /* its jumps are in */
+		code_turn_jumps_end(p->turn, (pid_t)p->asking[i].tgid);
 	close(p->asking[i].conn);
 	p->asking[i] = p->asking[--p->asking_cnt];
 }
@@ -343,36 +345,18 @@ unsigned int preload_poll(const struct preload *p, struct pollfd *out)
 	return cnt;
 }
 
-/*
- * From a plan's answer to the report that all jumps are in, no recording may put breakpoints into
- * all processes. Returns false while one is doing that.
- */
-static bool turn_begin(struct preload *p)
-{
-	if (p->turn < 0)
-		p->turn = code_turn_jumps();
-	return p->turn != -EAGAIN;
-}
-
-static void turn_end(struct preload *p)
-{
-	for (unsigned int i = 0; i < p->asking_cnt; i++)
-		if (p->asking[i].planned)
-			return;
-	code_turn_end(p->turn);
-	p->turn = -1;
-}
-
 /* Answers a client whose questions are answered. */
 static void asking_settled(struct preload *p, struct asking *a)
 {
 	void (*then)(struct preload *, struct asking *) = a->then;
 
-	if (then == plan_answer && p->opt.records && !turn_begin(p))
+	if (then == plan_answer && !code_turn_jumps(p->turn, (pid_t)a->tgid))
 		return;
 	a->then = NULL;
 	a->since_ns = kernel_now_ns();
 	then(p, a);
+	if (then == plan_answer && !a->planned)
+		code_turn_jumps_end(p->turn, (pid_t)a->tgid);
 }
 
 void preload_work(struct preload *p, const struct pollfd *polled, unsigned int cnt)
@@ -389,7 +373,6 @@ void preload_work(struct preload *p, const struct pollfd *polled, unsigned int c
 	for (unsigned int i = 0; i < p->asking_cnt; i++)
 		if (p->asking[i].then && p->opt.settled(p->opt.ctx, (pid_t)p->asking[i].tgid))
 			asking_settled(p, &p->asking[i]);
-	turn_end(p);
 	if (p->worlds_asked)
 		preload_worlds_answer(p);
 	while (more && p->asking_cnt < ASKING_MAX &&

@@ -89,7 +89,11 @@ int session_preload_choose(struct session *s)
 	if (!s->opt->launch || geteuid()) /* kernel_check() refuses others than root */
 		return 0;
 	s->preload_library = preload_library_find(s->opt->launch, &problem);
-	if (!problem && session_preload_records(s) && (err = preload_pool_try())) {
+	if (!problem && session_preload_records(s) && preload_is_recorded()) {
+		s->preload_only_waits = true;
+		problem = xstrdup("another povtrace records this command, too, and processes "
+				  "record their calls for one only");
+	} else if (!problem && session_preload_records(s) && (err = preload_pool_try())) {
 		s->preload_only_waits = true;
 		problem = xasprintf("cannot allocate memory for records: %s", log_unwritten(-err));
 	}

@@ -319,6 +319,20 @@ void process_links_move(struct process_links *pl, pid_t pid, const struct code_f
 	}
 }
 
+/* Copies a set's rows to that of a forked process, and returns them. */
+static json_t *rows_inherit(const struct map *from, struct map *to)
+{
+	json_t *rows = json_array();
+	uint64_t key;
+	void *value;
+
+	for (size_t at = 0; (value = map_next(from, &at, &key));) {
+		map_set(to, key, value);
+		json_array_append_new(rows, json_integer((json_int_t)key - 1));
+	}
+	return rows;
+}
+
 void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uint64_t ts_ns)
 {
 	struct process_sets *from, *to;
@@ -340,6 +354,9 @@ void process_links_fork(struct process_links *pl, pid_t parent, pid_t child, uin
 		};
 	for (size_t i = 0; i < to->cnt; i++) {
 		request = set_request(&to->v[i], child);
+		if (from->v[i].rows.cnt)
+			json_object_set_new(request, "rows_too",
+					    rows_inherit(&from->v[i].rows, &to->v[i].rows));
 		/* A loader's probes are useful after execve, too. */
 		if (!to->v[i].file->lib)
 			json_set_int(request, "parent", parent);

@@ -341,11 +341,12 @@ static const char *refusal_of(pid_t pid)
 	return NULL;
 }
 
-static int file_turn(int fd, char *why, size_t bytes)
+static int file_turn(pid_t pid, int fd, char *why, size_t bytes)
 {
 	struct stat st;
 
-	return fstat(fd, &st) ? -1 : code_turn_breakpoints(st.st_ino, proc_is_hooked, why, bytes);
+	return fstat(fd, &st) ? -1 :
+				code_turn_breakpoints(pid, st.st_ino, proc_is_hooked, why, bytes);
 }
 
 /*
@@ -361,6 +362,7 @@ static void attach_serve(struct service *s, const json_t *request)
 		.left = json_get_bool(request, "left"),
 		.loader = json_object_get(request, "path") != NULL,
 		.rows = json_object_get(request, "rows"),
+		.rows_too = json_object_get(request, "rows_too"),
 	};
 	const char *refusal = pid ? refusal_of(pid) : NULL;
 	json_t *failed = json_array();
@@ -377,8 +379,8 @@ static void attach_serve(struct service *s, const json_t *request)
 	err = fd < 0 ? -fd : 0;
 	if (fd >= 0)
 		f = code_files_find(s->files, &id);
-	if (!pid && fd >= 0)
-		turn = file_turn(fd, why, sizeof(why));
+	if (fd >= 0 && !choice.rows) /* these are asked for in the recorder's own turn */
+		turn = file_turn(pid, fd, why, sizeof(why));
 	if (turn == -2)
 		refusal = why;
 	if (refusal) {
@@ -388,6 +390,7 @@ static void attach_serve(struct service *s, const json_t *request)
 	service_send(s, json_pack("{s:b}", "attaching", 1));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd); /* the mapping may vanish meanwhile */
 	choice.code = code = f && pid ? site_code_open(pid, fd) : NULL;
+	choice.library = f && f->lib;
 	if (f)
 		err = site_list_attach(s->opt, f->sites, &choice, pid, link, &links, failed);
 	site_code_close(code);

@@ -549,7 +549,7 @@ static int turn_begin(const struct inspect_options *opt, const char *path,
 
 	if (opt->each || is_program(elf) || !json_has_text(found->layers, "mpi") || stat(path, &st))
 		return -1;
-	return code_turn_breakpoints(st.st_ino, proc_is_hooked, why, bytes);
+	return code_turn_breakpoints(0, st.st_ino, proc_is_hooked, why, bytes);
 }
 
 int inspect_library(const struct inspect_options *opt, const char *path, const struct elf_file *elf,

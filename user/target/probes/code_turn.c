@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #define TRY_USECS 10000
 
 /* Opens the file, which only root can open. */
-static int lock_open(void)
+int code_turn_open(void)
 {
 	int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, fd = open(LOCK, flags, 0600);
 
@@ -26,15 +25,24 @@ static int lock_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int code_turn_jumps(void)
+/* Locks or unlocks a process's byte, or all bytes if pid is 0. False: it is locked by another. */
+static bool range_lock(int fd, short type, pid_t pid)
 {
-	int fd = lock_open(), err;
+	struct flock range = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = pid, .l_len = pid ? 1 : 0};
 
-	if (fd < 0 || !flock(fd, LOCK_SH | LOCK_NB))
-		return fd;
-	err = errno == EWOULDBLOCK ? -EAGAIN : -errno;
-	close(fd);
-	return err;
+	return !fcntl(fd, F_OFD_SETLK, &range) || (errno != EAGAIN && errno != EACCES);
+}
+
+bool code_turn_jumps(int turn, pid_t pid)
+{
+	return turn < 0 || range_lock(turn, F_WRLCK, pid);
+}
+
+void code_turn_jumps_end(int turn, pid_t pid)
+{
+	if (turn >= 0)
+		range_lock(turn, F_UNLCK, pid);
 }
 
 struct hooked {
@@ -58,21 +66,24 @@ static int hooked_visit(void *ctx, pid_t pid, pid_t parent)
 	return 0;
 }
 
-int code_turn_breakpoints(ino_t ino, bool (*has_jumps)(pid_t pid), char *why, size_t bytes)
+int code_turn_breakpoints(pid_t pid, ino_t ino, bool (*has_jumps)(pid_t pid), char *why,
+			  size_t bytes)
 {
 	struct hooked hooked = {.ino = ino, .has_jumps = has_jumps};
-	int fd = lock_open();
+	int fd = code_turn_open();
 	bool busy = false;
 
 	for (int i = 0; fd >= 0 && i < TRIES; i++) {
-		busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+		busy = !range_lock(fd, F_WRLCK, pid);
 		if (!busy)
 			break;
 		usleep(TRY_USECS);
 	}
 	if (busy)
-		snprintf(why, bytes, "a process of another recording is being prepared");
-	else
+		snprintf(why, bytes, "%s",
+			 pid ? "another recording is just preparing it" :
+			       "a process of another recording is being prepared");
+	else if (!pid)
 		proc_for_each(hooked_visit, &hooked);
 	if (hooked.pid)
 		snprintf(why, bytes,
@@ -89,6 +100,6 @@ void code_turn_end(int turn)
 {
 	if (turn < 0)
 		return;
-	flock(turn, LOCK_UN); /* a process forked meanwhile has the descriptor, too */
+	range_lock(turn, F_UNLCK, 0); /* a process forked meanwhile has the descriptor, too */
 	close(turn);
 }

@@ -184,23 +184,26 @@ static int run_attach(const struct inspect_options *opt, enum site_kind kind, pi
 	return err;
 }
 
+static bool rows_have(const json_t *rows, json_int_t row)
+{
+	const json_t *wanted;
+
+	for (size_t at = 0; (wanted = json_array_get(rows, at)); at++)
+		if (json_integer_value(wanted) == row)
+			return true;
+	return false;
+}
+
 static bool is_chosen(const struct site_choice *choice, enum site_kind kind, const json_t *sites,
 		      size_t i)
 {
 	json_int_t row = POV_COOKIE_FUNC(site_at(sites, i).cookie);
-	const json_t *wanted;
-	size_t at;
 
-	if (!choice->rows)
-		return kind == SITE_LEFT	 ? choice->left :
-		       kind == SITE_ASKED_LOADER ? choice->loader :
-						   true;
-	if (kind != SITE_LEFT)
-		return false;
-	for (at = 0; (wanted = json_array_get(choice->rows, at)); at++)
-		if (json_integer_value(wanted) == row)
-			return true;
-	return false;
+	if (choice->rows)
+		return kind == SITE_LEFT && rows_have(choice->rows, row);
+	return kind == SITE_LEFT	 ? choice->left || rows_have(choice->rows_too, row) :
+	       kind == SITE_ASKED_LOADER ? choice->loader :
+					   true;
 }
 
 /* A tool that replaces a function replaces its first instructions; probes of entries are there. */
@@ -208,14 +211,15 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 
 /*
  * In a launched process the loader has a jump of ours, but no longer when the process executes the
- * program for which its loader gets probes.
+ * program for which its loader gets probes. In an MPI library all places are compared: a process
+ * may wait in MPI_Finalize, which begins with a jump if another recording has launched it.
  */
 static bool has_own_code(const struct site_choice *choice, enum site_kind kind,
 			 const struct link_site *s)
 {
 	bool ends = POV_PLACE(s->cookie) & POV_PLACE_ENDS;
 
-	if (kind != SITE_CALL && kind != SITE_LEFT && kind != SITE_REGION)
+	if (!choice->library && kind != SITE_REGION)
 		return true;
 	return site_code_is_original(choice->code, s->offset, ends ? 0 : PROBE_SITE_SKIP_MAX,
 				     ends ? 1 : BYTES_AFTER);

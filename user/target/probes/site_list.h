@@ -37,11 +37,13 @@ size_t site_list_put(const struct inspect_options *opt, enum site_kind kind, con
 
 /* Which of a file's sites to attach. */
 struct site_choice {
-	size_t from;	    /* index of the first site */
-	bool loader;	    /* include those of SITE_ASKED_LOADER */
-	bool unwinds;	    /* use probes on return instructions instead of return probes */
-	bool left;	    /* include those of SITE_LEFT */
-	const json_t *rows; /* only those of SITE_LEFT of these rows; or NULL */
+	size_t from;		/* index of the first site */
+	bool loader;		/* include those of SITE_ASKED_LOADER */
+	bool unwinds;		/* use probes on return instructions instead of return probes */
+	bool left;		/* include those of SITE_LEFT */
+	const json_t *rows;	/* only those of SITE_LEFT of these rows; or NULL */
+	const json_t *rows_too; /* include those of SITE_LEFT of these rows; or NULL */
+	bool library;		/* the file is a library of a recorded layer */
 	const struct site_code *code; /* leave out sites whose code was changed; or NULL */
 };
 
