@@ -194,8 +194,7 @@ turns() {
 first_screen() {
 	"$POVTRACE" report --json "$1" | jq -c '([.efficiency[].span_ns] | max) as $run | ([.account.ranks | length, 1] | max) as $ranks |
 		[.reasons[] | (.cost_ns / $ranks | floor) as $share |
-		 select((if .kind | IN("transfer", "mpi_work", "file_io") then [$share, .shorter_high_ns // $share] | min
-			else .shorter_high_ns // $share end) * 100 >= $run)][:5]'
+		 select((if .kind | IN("transfer", "mpi_work", "file_io") then $share else .shorter_high_ns // $share end) * 100 >= $run)][:5]'
 }
 same_causes() {
 	first_screen run.pov >want

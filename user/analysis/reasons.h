@@ -110,7 +110,8 @@ void reasons_make(struct reasons *r, struct findings *f, const struct account *a
 void reasons_release(struct reasons *r);
 /*
  * Largest possible saving if the reason is fixed; the list is sorted by it. For time in calls it is
- * at most their share of the run, because no change makes them take no time.
+ * their share of the run, because a rank's time is worth a line even where the run needs another
+ * rank as long.
  */
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason);
 

@@ -182,12 +182,9 @@ void reason_gain_find(struct reasons *r, const struct findings *f, struct reason
 
 uint64_t reason_most_ns(const struct reasons *r, const struct reason *reason)
 {
-	uint64_t share_ns = reason_share_ns(r, reason);
-
-	if (reason->known == GAIN_UNKNOWN)
-		return share_ns;
-	return reason_is_of_calls(reason->kind) ? u64_min(share_ns, reason->high_ns) :
-						  reason->high_ns;
+	return reason->known == GAIN_UNKNOWN || reason_is_of_calls(reason->kind) ?
+		       reason_share_ns(r, reason) :
+		       reason->high_ns;
 }
 
 bool reason_matters(const struct reasons *r, const struct reason *reason, uint32_t min_pct)

@@ -14,6 +14,7 @@
 
 /* Offset of the thread's number from the thread pointer in glibc; verified before use. */
 #define GLIBC_TID 720
+#define PAUSES 1000000 /* tens of ms */
 
 const struct pov_preload_setup *setup;
 __thread struct pov_preload_area *area;
@@ -184,15 +185,15 @@ u64 area_pool_address(u32 *cnt)
 
 /*
  * The first call in a child process, which has inherited only its parent's hooks and the read-only
- * setup.
+ * setup. False: another thread is still at it, or this one before a signal interrupted it.
  */
-static void child_begin(void)
+static bool child_begin(void)
 {
 	/* A child of several threads begins once. The kernel wipes this word, too. */
 	if (__atomic_exchange_n(&same_page[1], 1, __ATOMIC_ACQ_REL)) {
-		while (!*(volatile const u32 *)area_same_process)
+		for (u32 i = 0; i < PAUSES && !*(volatile const u32 *)area_same_process; i++)
 			__asm__ volatile("pause");
-		return;
+		return *(volatile const u32 *)area_same_process;
 	}
 	pool = NULL;
 	pool_is_known = false;
@@ -200,6 +201,7 @@ static void child_begin(void)
 	area = NULL;
 	process_note();
 	ask_plan();
+	return true;
 }
 
 static void lost_tell(void)
@@ -220,8 +222,11 @@ static void lost_tell(void)
 
 bool area_find(void)
 {
-	if (!*area_same_process)
-		child_begin();
+	if (!*area_same_process && !child_begin()) {
+		if (forks)
+			__atomic_fetch_add(&forks->lost, 1, __ATOMIC_RELAXED);
+		return false;
+	}
 	if (area || (__atomic_load_n(&pool_is_known, __ATOMIC_ACQUIRE) && slot_claim()))
 		return true;
 	lost_tell();
