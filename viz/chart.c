@@ -6,6 +6,7 @@
 #include "chart.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <math.h>
@@ -32,9 +33,10 @@ void chart_release(struct chart *c)
 
 struct chart_line *chart_line_add(struct chart *c, char *name)
 {
-	c->line = xrealloc(c->line, (c->cnt + 1) * sizeof(*c->line));
-	c->line[c->cnt] = (struct chart_line){.name = name};
-	return &c->line[c->cnt++];
+	struct chart_line *line = table_append(c->line, c->cnt);
+
+	line->name = name;
+	return line;
 }
 
 struct chart_line *chart_line_get(struct chart *c, char *name)
@@ -67,11 +69,8 @@ void chart_point_add(struct chart_line *l, double x, double y, double low, doubl
 
 	if (!isfinite(x) || !isfinite(y))
 		return;
-	if (l->cnt == l->room) {
-		l->room = l->room ? 2 * l->room : 64;
-		l->point = xrealloc(l->point, l->room * sizeof(*l->point));
-	}
-	l->point[l->cnt++] = (struct chart_point){x, y, both ? low : NAN, both ? high : NAN, false};
+	*table_append(l->point, l->cnt) = (struct chart_point){x, y, both ? low : NAN,
+							       both ? high : NAN, false};
 }
 
 void chart_point_mark(struct chart_line *l)

@@ -18,7 +18,7 @@ struct chart_line {
 	char *name;		   /* plain text for the key; owned */
 	char *note;		   /* follows the name in the key, or NULL; owned */
 	struct chart_point *point; /* owned */
-	size_t cnt, room;
+	size_t cnt;
 };
 
 struct chart {

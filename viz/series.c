@@ -9,6 +9,7 @@
 
 #include "lib/human.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #include <errno.h>
@@ -37,8 +38,7 @@ void series_release(struct series *s)
 
 void series_add(struct series *s, const json_t *point)
 {
-	s->point = xrealloc(s->point, (s->cnt + 1) * sizeof(*s->point));
-	s->point[s->cnt++] = point;
+	*table_append(s->point, s->cnt) = point;
 }
 
 static bool is_axis(const struct series *s, const char *name)

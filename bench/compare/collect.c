@@ -6,6 +6,7 @@
 #include "compare/compare.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/param_text.h"
 #include "core/result_file.h"
@@ -279,8 +280,7 @@ static void add_result(struct comparison *c, struct compare_result *r)
 		return;
 	}
 	points_gather(r);
-	c->result = xrealloc(c->result, (c->cnt + 1) * sizeof(*c->result));
-	c->result[c->cnt++] = *r;
+	*table_append(c->result, c->cnt) = *r;
 }
 
 static bool is_known(const json_t *known, const char *key)

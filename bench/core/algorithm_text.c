@@ -10,6 +10,7 @@
 #include "core/algorithm.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,7 @@
 
 void algorithm_add(struct algorithm_list *l, const char *value, const char *name)
 {
-	l->item = xrealloc(l->item, (l->cnt + 1) * sizeof(*l->item));
-	l->item[l->cnt++] = (struct algorithm){xstrdup(value), xstrdup(name)};
+	*table_append(l->item, l->cnt) = (struct algorithm){xstrdup(value), xstrdup(name)};
 }
 
 void algorithm_list_release(struct algorithm_list *l)

@@ -10,6 +10,7 @@
 #include "core/compute.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/clock.h"
 #include "core/cpu_list.h"
 
@@ -98,8 +99,7 @@ static void thread_pool_grow(struct thread_pool *t, int n)
 		if (err)
 			die("thread %d of %d: %s; is \"ulimit -u\" low?", w->thread, n - 1,
 			    strerror(err));
-		t->worker = xrealloc(t->worker, ((size_t)t->cnt + 1) * sizeof(*t->worker));
-		t->worker[t->cnt++] = w;
+		*table_append(t->worker, t->cnt) = w;
 	}
 }
 

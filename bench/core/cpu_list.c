@@ -6,6 +6,7 @@
 #include "core/cpu_list.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -16,8 +17,7 @@ static void cpu_list_add(struct cpu_list *u, unsigned int cpu, const cpu_set_t *
 {
 	if (cpu >= CPU_SETSIZE || (mask && !CPU_ISSET(cpu, mask)))
 		return;
-	u->cpu = xrealloc(u->cpu, ((size_t)u->cnt + 1) * sizeof(*u->cpu));
-	u->cpu[u->cnt++] = (int)cpu;
+	*table_append(u->cpu, u->cnt) = (int)cpu;
 }
 
 /* Adds the nth unit of each core, if it is in mask. Returns the number added. */

@@ -6,6 +6,7 @@
 #include "core/result_file.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,8 +115,7 @@ static struct result_point *point_append(struct result *r, json_t *json)
 	p->quantiles = r->quantiles;
 	if (json_array_append_new(r->points, p->json))
 		die("out of memory (a result)");
-	r->point = xrealloc(r->point, (r->point_cnt + 1) * sizeof(struct result_point *));
-	r->point[r->point_cnt++] = p;
+	*table_append(r->point, r->point_cnt) = p;
 	return p;
 }
 

@@ -6,6 +6,7 @@
 #include "core/result_file.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 #include "core/overlap_map.h"
 #include "core/param_text.h"
@@ -37,8 +38,7 @@ static void column_add(struct table *t, const char *name, enum column_kind kind)
 		if (t->column[i].kind == kind && !strcmp(t->column[i].name, name))
 			return;
 	}
-	t->column = xrealloc(t->column, (t->cnt + 1) * sizeof(*t->column));
-	t->column[t->cnt++] = (struct column){name, kind};
+	*table_append(t->column, t->cnt) = (struct column){name, kind};
 }
 
 static void add_keys(struct table *t, json_t *object, enum column_kind kind)

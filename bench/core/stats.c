@@ -7,6 +7,7 @@
 #include "core/stats.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,11 +31,7 @@ void samples_clear(struct samples *s)
 
 void samples_add(struct samples *s, double value)
 {
-	if (s->cnt == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->value = xrealloc(s->value, s->room * sizeof(*s->value));
-	}
-	s->value[s->cnt++] = value;
+	*table_append(s->value, s->cnt) = value;
 }
 
 void samples_append(struct samples *to, const struct samples *from)
@@ -72,7 +69,7 @@ static double *sorted_copy(const struct samples *s)
 
 void samples_sorted(const struct samples *s, struct samples *out)
 {
-	*out = (struct samples){.value = sorted_copy(s), .cnt = s->cnt, .room = s->cnt};
+	*out = (struct samples){.value = sorted_copy(s), .cnt = s->cnt};
 }
 
 static double quantile_of(const double *sorted, size_t cnt, double q)

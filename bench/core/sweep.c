@@ -6,6 +6,7 @@
 #include "core/sweep.h"
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "core/stats.h"
 
 #include <ctype.h>
@@ -21,8 +22,7 @@ static void sweep_add(struct sweep *s, uint64_t value)
 {
 	if (s->cnt && s->value[s->cnt - 1] >= value)
 		return;
-	s->value = xrealloc(s->value, (s->cnt + 1) * sizeof(*s->value));
-	s->value[s->cnt++] = value;
+	*table_append(s->value, s->cnt) = value;
 }
 
 void sweep_init(struct sweep *s, uint64_t min, uint64_t max, double step, uint64_t first,

@@ -287,9 +287,10 @@ void account_efficiencies(struct account *a, const struct app_time *app, const s
 
 struct scaling_run *scaling_add(struct scaling *s)
 {
-	s->run = xrealloc(s->run, (s->n + 1) * sizeof(*s->run));
-	s->run[s->n] = (struct scaling_run){.order = s->n};
-	return &s->run[s->n++];
+	struct scaling_run *run = table_append(s->run, s->n);
+
+	run->order = s->n - 1;
+	return run;
 }
 
 static int run_compare(const void *va, const void *vb)

@@ -176,10 +176,8 @@ static void stepped_read(struct coverage *a, const struct model *m, const json_t
 
 static void library_read(struct coverage *a, const json_t *meta)
 {
-	struct coverage_library *l;
+	struct coverage_library *l = table_append(a->library, a->nlibrary);
 
-	a->library = xrealloc(a->library, (a->nlibrary + 1) * sizeof(*a->library));
-	l = &a->library[a->nlibrary++];
 	l->id = count_of(meta, "id");
 	l->path = json_get_text(meta, "path");
 	l->build_id = json_get_text(meta, "build_id");
@@ -201,11 +199,9 @@ static void library_read(struct coverage *a, const json_t *meta)
 static void late_read(struct coverage *a, const json_t *meta)
 {
 	uint64_t id = count_of(meta, "library");
-	struct coverage_late *l;
+	struct coverage_late *l = table_append(a->late, a->nlate);
 	uint32_t i;
 
-	a->late = xrealloc(a->late, (a->nlate + 1) * sizeof(*a->late));
-	l = &a->late[a->nlate++];
 	l->ts_ns = count_of(meta, "ts_ns");
 	l->late_ns = count_of(meta, "late_ns");
 	l->pid = (uint32_t)count_of(meta, "pid");

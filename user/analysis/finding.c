@@ -117,8 +117,7 @@ void finding_add(struct findings *f, const struct finding *found)
 		finding_free(found);
 		return;
 	}
-	f->finding = xrealloc(f->finding, (f->n + 1) * sizeof(*f->finding));
-	f->finding[f->n++] = *found;
+	*table_append(f->finding, f->n) = *found;
 }
 
 static int finding_compare(const void *va, const void *vb)

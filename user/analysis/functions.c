@@ -24,7 +24,7 @@ static struct function_row *row_get(struct functions *a, const struct model_thre
 	r->func = f;
 	r->process_idx = idx;
 	map_set(&a->by_key, key, r);
-	*table_add(a->row, a->nrow, a->rows_cap) = r;
+	*table_append(a->row, a->nrow) = r;
 	return r;
 }
 
@@ -267,7 +267,7 @@ static struct site_row *site_row_get(struct site_times *a, const struct model_th
 	r->process_idx = t->proc->idx;
 	r->next = first;
 	map_set(&a->by_key, hash, r);
-	*table_add(a->row, a->nrow, a->rows_cap) = r;
+	*table_append(a->row, a->nrow) = r;
 	return r;
 }
 

@@ -396,8 +396,7 @@ static void row_add(struct parts *a, const struct place *p, uint32_t job, bool p
 	row.e = efficiency_of(&sums, NULL, NULL, partial);
 	if (row.e.unknown == EFFICIENCY_TOO_LONG)
 		row.e.unknown = EFFICIENCY_NOT_REPLAYED;
-	a->row = xrealloc(a->row, (a->nrow + 1) * sizeof(*a->row));
-	a->row[a->nrow++] = row;
+	*table_append(a->row, a->nrow) = row;
 }
 
 /* The part that ranks spent most time in, of those whose path is unknown. NULL: there is none. */

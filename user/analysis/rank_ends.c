@@ -351,10 +351,9 @@ static struct failed_row *row_of(struct failed *a, const struct model_call *c)
 			       NULL;
 	if (a->nrow == FAILED_KEPT_MAX)
 		return NULL;
-	(void)table_row(a->row, a->room, a->nrow);
-	a->row[a->nrow] = own;
-	map_set(&a->by_key, key, (void *)(uintptr_t)(a->nrow + 1));
-	return &a->row[a->nrow++];
+	*table_append(a->row, a->nrow) = own;
+	map_set(&a->by_key, key, (void *)(uintptr_t)a->nrow);
+	return &a->row[a->nrow - 1];
 }
 
 static void on_call_failed(void *ctx, const struct model_call *c)

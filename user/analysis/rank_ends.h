@@ -145,7 +145,7 @@ struct failed {
 	struct model_sink sink;
 	/* after the replay in order of function, error and site; owned */
 	struct failed_row *row;
-	uint32_t nrow, room;
+	uint32_t nrow;
 	struct map by_key;
 	/* failed calls, and those of them that are in no row */
 	uint64_t cnt, left_out;

@@ -226,7 +226,7 @@ void ends_own(struct ends *e, uint32_t end, uint32_t process)
 	if (!end || map_get(&e->known, key))
 		return;
 	map_set(&e->known, key, e);
-	*table_add(e->owner, e->n, e->cap) = (struct end_owner){end, process};
+	*table_append(e->owner, e->n) = (struct end_owner){end, process};
 }
 
 static int owner_compare(const void *va, const void *vb)

@@ -142,8 +142,7 @@ static struct transfer_by *by_of(struct transfer_start *a, uint32_t process, uin
 		if (b->func == func && b->in_func == post->in_func && b->thread == thread)
 			return b;
 	}
-	b = table_row(a->by, a->by_cap, a->nby);
-	a->nby++;
+	b = table_append(a->by, a->nby);
 	*b = (struct transfer_by){process, func, post->in_func, thread, 0, 0};
 	return b;
 }
@@ -213,7 +212,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	struct transfer_op *op;
 
 	for (size_t at = 0; (op = map_next(&p->outstanding, &at, NULL));) {
-		*table_add(p->op, p->nop, p->op_cap) = *op;
+		*table_append(p->op, p->nop) = *op;
 	}
 	posts_choose(a, process);
 	peers_find(a, m, process);
@@ -229,7 +228,7 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	}
 	for (uint32_t i = 0; i < p->nrow; i++) {
 		p->row[i].process = process;
-		*table_add(a->row, a->nrow, a->rows_cap) = p->row[i];
+		*table_append(a->row, a->nrow) = p->row[i];
 	}
 }
 

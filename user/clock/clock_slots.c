@@ -19,6 +19,7 @@
 #include "target/features.h"
 #include "target/proc.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "clock.skel.h"
 #include "record/kernel.h"
 #include "clock/libpov/page.h"
@@ -351,8 +352,7 @@ static int group_make(struct clock_slots *s, uid_t uid, const char *job)
 		close(g.fd);
 		return -errno;
 	}
-	s->group = xrealloc(s->group, (key + 1) * sizeof(g));
-	s->group[s->group_cnt++] = g;
+	*table_append(s->group, s->group_cnt) = g;
 	return (int)key;
 }
 

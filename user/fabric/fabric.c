@@ -26,9 +26,8 @@ uint32_t fabric_build_subnet(struct fabric_build *b, const char *name)
 {
 	struct fabric *f = &b->f;
 
-	f->subnet = xrealloc(f->subnet, (f->nsubnet + 1) * sizeof(*f->subnet));
-	f->subnet[f->nsubnet] = xstrdup(name);
-	return f->nsubnet++;
+	*table_append(f->subnet, f->nsubnet) = xstrdup(name);
+	return f->nsubnet - 1;
 }
 
 static char *first_word(const char *name)
@@ -60,9 +59,7 @@ int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t gu
 		*out = &f->node[at];
 		return kind == FABRIC_ADAPTER && (*out)->kind == kind ? 0 : -EEXIST;
 	}
-	if (!(f->nnode & (f->nnode + 1)))
-		f->node = xrealloc(f->node, (2 * (size_t)f->nnode + 1) * sizeof(*f->node));
-	n = &f->node[f->nnode++];
+	n = table_append(f->node, f->nnode);
 	*n = (struct fabric_node){
 		.guid = guid, .kind = kind, .subnet = subnet, .level = FABRIC_LEVEL_NONE};
 	n->name = xasprintf("%.*s", (int)len, name);
@@ -74,7 +71,7 @@ int fabric_build_node(struct fabric_build *b, enum fabric_kind kind, uint64_t gu
 
 void fabric_build_end(struct fabric_build *b, const struct fabric_end *end)
 {
-	*table_add(b->end, b->nend, b->room) = *end;
+	*table_append(b->end, b->nend) = *end;
 }
 
 void fabric_build_release(struct fabric_build *b)

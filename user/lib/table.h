@@ -38,6 +38,20 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 #define table_add(array, n, room) ((void)table_row(array, room, n), &(array)[(n)++])
 
 /*
+ * Adds a row, which is zero, to an array of n rows, and returns it. The array always has space for
+ * a power of two of rows, so nothing else may have added any.
+ *
+ *	*table_append(list->row, list->n) = (struct row){…};
+ */
+#define table_append(array, n)                                                                  \
+	({                                                                                      \
+		if (!((n) & ((n)-1)))                                                           \
+			(array) = xrealloc((array), (2 * (size_t)(n) ?: 1) * sizeof(*(array))); \
+		memset(&(array)[n], 0, sizeof(*(array)));                                       \
+		&(array)[(n)++];                                                                \
+	})
+
+/*
  * Binary search: the first index from lo on for which `is` holds, or hi. `i` names the index in
  * `is`, which must hold for all later ones, too.
  *

@@ -393,7 +393,7 @@ const char *suggest_better(const char *typed, const char *best, const char *cand
 
 char *text_pool_take(struct text_pool *pool, char *text)
 {
-	return *table_add(pool->text, pool->n, pool->cap) = text;
+	return *table_append(pool->text, pool->n) = text;
 }
 
 char *text_pool_format(struct text_pool *pool, const char *fmt, ...)

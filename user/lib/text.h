@@ -89,7 +89,7 @@ const char *suggest_better(const char *typed, const char *best, const char *cand
 
 struct text_pool {
 	char **text; /* owned */
-	uint32_t n, cap;
+	uint32_t n;
 };
 
 /* Takes over text and returns it. It lasts until text_pool_release(). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "model/what.h"
 #include "trace/trace_read.h"
 
@@ -292,9 +293,7 @@ static void pending_add(struct model *m, struct mthread *t, const struct call_or
 
 	if (m->npending >= PENDING_MAX)
 		pending_spill(m, t);
-	calls->pending = array_grow(calls->pending, calls->npending, &calls->pending_cap,
-				    sizeof(*calls->pending));
-	copy = &calls->pending[calls->npending++];
+	copy = table_add(calls->pending, calls->npending, calls->pending_cap);
 	call_or_spin_copy(copy, c);
 	m->npending++;
 	m->pending_bytes += copy->bytes;

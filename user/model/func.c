@@ -5,6 +5,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "model/who.h"
 #include "trace/trace_read.h"
 
@@ -51,8 +52,7 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 	if (!json_is_integer(json_object_get(row, "id")) || id < 0 || id > UINT16_MAX)
 		return;
 	layer_name = layer_name_of(m, layer, layer_name);
-	m->func = array_grow(m->func, m->nfuncs, &m->funcs_cap, sizeof(*m->func));
-	f = &m->func[m->nfuncs];
+	f = table_append(m->func, m->nfuncs);
 	func_generic(f, row, layer_name);
 	if (layer && layer_func_parse(layer, row, f)) {
 		log_warn(
@@ -65,7 +65,6 @@ static void func_read(struct model *m, const char *layer_name, const json_t *row
 		func_generic(f, row, layer_name);
 	f->id = (uint16_t)id;
 	f->layer = layer;
-	m->nfuncs++;
 }
 
 static void index_by_id(struct model *m)

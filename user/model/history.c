@@ -13,7 +13,7 @@
 #include "lib/table.h"
 #include "model/what.h"
 
-#define HISTORY_MAX 1024 /* entries; must be a size that array_grow() makes */
+#define HISTORY_MAX 1024 /* entries; must be a size that table_row() makes */
 /* A joined segment spans at most this fraction of its age, counted in changes of state. */
 #define HISTORY_FINENESS 64
 
@@ -41,7 +41,7 @@ static void entries_make_room(struct history *h)
 	if (h->n < h->cap)
 		return;
 	if (h->cap < HISTORY_MAX) {
-		h->entry = array_grow(h->entry, h->n, &h->cap, sizeof(*h->entry));
+		(void)table_row(h->entry, h->cap, h->n);
 		return;
 	}
 	do {

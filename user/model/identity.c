@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_limit.h"
 #include "trace/trace_read.h"
 
@@ -72,8 +73,7 @@ static struct mprocess *process_new(struct model *m, uint32_t pid, uint32_t ppid
 	else
 		map_set(&m->pids, pid, p);
 	((struct mprocess *)map_get(&m->pids, pid))->last_inc = p;
-	m->process = array_grow(m->process, m->nprocesses, &m->processes_cap, sizeof(p));
-	m->process[m->nprocesses++] = p;
+	*table_append(m->process, m->nprocesses) = p;
 	return p;
 }
 
@@ -134,8 +134,7 @@ static struct mthread *thread_new(struct model *m, struct tid_slot *slot, uint32
 	if (tid == proc->pub.pid)
 		proc->has_leader = true;
 	proc->alive++;
-	m->thread = array_grow(m->thread, m->nthreads, &m->threads_cap, sizeof(t));
-	m->thread[m->nthreads++] = t;
+	*table_append(m->thread, m->nthreads) = t;
 	return t;
 }
 

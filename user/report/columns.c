@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "lib/text.h"
 
 #define COLUMNS_MAX 80
@@ -20,9 +21,9 @@ struct columns {
 	unsigned int n;
 	const char *mark; /* prefix of the next cell; NULL: none */
 	char **cell;	  /* row by row; owned */
-	size_t ncells, cells_cap;
+	size_t ncells;
 	bool *rule; /* by row: draw a line above it; owned */
-	size_t rules_cap;
+	uint32_t nrules;
 };
 
 struct columns *columns_new(void)
@@ -68,11 +69,7 @@ static void cell_add(struct columns *c, char *text)
 	}
 	c->mark = NULL;
 	width = text_chars(text);
-	if (c->ncells == c->cells_cap) {
-		c->cells_cap = c->cells_cap ? c->cells_cap * 2 : 256;
-		c->cell = xrealloc(c->cell, c->cells_cap * sizeof(*c->cell));
-	}
-	c->cell[c->ncells++] = text;
+	*table_append(c->cell, c->ncells) = text;
 	if (*widest < width)
 		*widest = width;
 }
@@ -101,14 +98,7 @@ void columns_take(struct columns *c, char *text, unsigned int max)
 
 void columns_rule(struct columns *c)
 {
-	size_t row = c->ncells / c->n;
-
-	if (row >= c->rules_cap) {
-		c->rule = xrealloc(c->rule, (row + 16) * sizeof(*c->rule));
-		memset(c->rule + c->rules_cap, 0, (row + 16 - c->rules_cap) * sizeof(*c->rule));
-		c->rules_cap = row + 16;
-	}
-	c->rule[row] = true;
+	*table_row(c->rule, c->nrules, (uint32_t)(c->ncells / c->n)) = true;
 }
 
 static unsigned int gap_before(const struct columns *c, unsigned int i)
@@ -152,7 +142,7 @@ void columns_print(const struct columns *c, FILE *out)
 
 	row_print(c, c->header, out);
 	for (row = 0; row < c->ncells / c->n; row++) {
-		if (row < c->rules_cap && c->rule[row])
+		if (row < c->nrules && c->rule[row])
 			rule_print(c, out);
 		row_print(c, c->cell + row * c->n, out);
 	}

@@ -42,12 +42,12 @@ struct wait {
 
 struct waits {
 	struct wait *wait; /* owned */
-	uint32_t n, room;
+	uint32_t n;
 };
 
 static void wait_add(struct waits *w, const struct wait *one)
 {
-	*table_add(w->wait, w->n, w->room) = *one;
+	*table_append(w->wait, w->n) = *one;
 }
 
 static void pairs_add(struct waits *w, const struct report *r, const struct map *pairs,

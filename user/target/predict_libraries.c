@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 #include "target/helper/inspect.h"
 
 #define FILES_MAX 1024
@@ -136,10 +137,8 @@ static void plug_ins_note(struct foresight *f, const char *real, const char *nam
 	for (size_t i = 0; i < sizeof(plug_ins) / sizeof(*plug_ins); i++) {
 		if (strncmp(name, plug_ins[i].library, strlen(plug_ins[i].library)))
 			continue;
-		f->plug_in_dir = xrealloc(f->plug_in_dir,
-					  (f->plug_in_dir_cnt + 1) * sizeof(*f->plug_in_dir));
-		f->plug_in_dir[f->plug_in_dir_cnt++] = xasprintf("%s/%s", real,
-								 plug_ins[i].directory);
+		*table_append(f->plug_in_dir,
+			      f->plug_in_dir_cnt) = xasprintf("%s/%s", real, plug_ins[i].directory);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "lib/json_get.h"
 #include "lib/log.h"
 #include "lib/file.h"
+#include "lib/table.h"
 
 #define TEXT_BYTES_MAX (4u << 20) /* environment and command line are cut at this length */
 #define ANCESTORS_MAX 64	  /* levels between a rank and its launcher */
@@ -52,18 +53,15 @@ static bool parse_map(char *line, struct proc_map *out)
 int proc_maps_read(pid_t pid, struct proc_maps *out)
 {
 	char *line, *rest, *text;
-	size_t len, cap = 0;
+	size_t len;
 
 	text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len);
 	if (!text)
 		return -errno;
 	memset(out, 0, sizeof(*out));
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (out->cnt == cap)
-			out->map = xrealloc(out->map,
-					    (cap = cap ? 2 * cap : 32) * sizeof(*out->map));
-		if (parse_map(line, &out->map[out->cnt]))
-			out->cnt++;
+		if (!parse_map(line, table_append(out->map, out->cnt)))
+			out->cnt--;
 	}
 	free(text);
 	return 0;

@@ -182,7 +182,7 @@ static void call_keep(struct moment *mo, const struct model_thread *t, const cha
 	if (!b || to_ns - from_ns < least_ns || from_ns >= to_ns || !func_shown(mo, name))
 		return;
 	to = &mo->calls[b - mb->band];
-	*table_add(to->call, to->n, to->room) = (struct moment_call){name, begin_ns, end_ns, polls};
+	*table_append(to->call, to->n) = (struct moment_call){name, begin_ns, end_ns, polls};
 }
 
 static void on_call(void *ctx, const struct model_call *c)

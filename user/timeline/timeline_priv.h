@@ -86,12 +86,12 @@ struct timeline {
 	uint64_t from_ns, to_ns; /* absolute; to_ns UINT64_MAX = end */
 
 	struct tl_thread **thread;
-	uint32_t nthreads, thread_room;
+	uint32_t nthreads;
 	uint32_t nprocesses;
 	struct tl_cpu *cpu;
 	uint32_t ncpus;
 	struct track **track; /* tracks that belong to no thread */
-	uint32_t ntracks, track_room;
+	uint32_t ntracks;
 	/* the same tracks by pid << 32 | order; the last one if there are several */
 	struct map track_of[TRACK_KIND_CNT];
 	bool self_told; /* announced: the process that stands for povtrace */

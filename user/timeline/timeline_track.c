@@ -198,7 +198,7 @@ struct tl_thread *tl_thread_of(struct timeline *tl, struct model_thread *t)
 	th->track.pid = t->proc ? t->proc->out_pid : t->out_tid;
 	th->track.tid = t->out_tid;
 	th->track.order = tl->nthreads;
-	*table_add(tl->thread, tl->nthreads, tl->thread_room) = th;
+	*table_append(tl->thread, tl->nthreads) = th;
 	t->user = th;
 	return th;
 }
@@ -267,7 +267,7 @@ struct track *tl_track_new(struct timeline *tl, enum track_kind kind, uint32_t p
 	t->tid = TIMELINE_TRACK_TID + tl->ntracks;
 	t->order = order;
 	t->name = name;
-	*table_add(tl->track, tl->ntracks, tl->track_room) = t;
+	*table_append(tl->track, tl->ntracks) = t;
 	map_set(&tl->track_of[kind], (uint64_t)pid << 32 | order, t);
 	return t;
 }

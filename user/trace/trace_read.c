@@ -16,6 +16,7 @@
 
 #include "lib/json_get.h"
 #include "lib/log.h"
+#include "lib/table.h"
 #include "trace/trace_file.h"
 #include "trace/trace_joined.h"
 #include "trace/trace_limit.h"
@@ -140,9 +141,7 @@ static void trace_add_ref(struct trace *t, uint64_t offset, const struct trace_b
 {
 	struct trace_summary *s = &t->sum;
 
-	if (!(t->nrefs & (t->nrefs - 1)))
-		t->ref = xrealloc(t->ref, (2 * t->nrefs ?: 1) * sizeof(*t->ref));
-	t->ref[t->nrefs++] =
+	*table_append(t->ref, t->nrefs) =
 		(struct block_ref){.offset = offset, .h = *h, .missing_before = missing_before};
 	s->holes |= missing_before;
 	if (h->type == TRACE_BLOCK_META) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/log.h"
+#include "lib/table.h"
 
 /*
  * depth of groups made of groups that are not evaluated yet: evaluation and freeing recurse as
@@ -304,9 +305,7 @@ struct mpi_group *mpi_group_of_ranges(struct mpi_group *g, const int32_t *range,
 				free(rank);
 				return mpi_group_unknown(PEER_UNKNOWN_CONFLICT);
 			}
-			if (!(n & (n - 1)))
-				rank = xrealloc(rank, (2 * n ?: 1) * sizeof(*rank));
-			rank[n++] = (int32_t)r;
+			*table_append(rank, n) = (int32_t)r;
 		}
 	}
 	made = mpi_group_of_ranks(g, rank, n, exclude);

@@ -88,9 +88,9 @@ struct search {
 	const struct elf_file *f;
 	struct map seen; /* addresses of known functions */
 	uint64_t *queue; /* functions still to follow */
-	uint32_t queue_cnt, queue_room;
+	uint32_t queue_cnt;
 	struct binding_step *step;
-	uint32_t cnt, room;
+	uint32_t cnt;
 };
 
 static bool is_binding(const struct elf_file *f)
@@ -114,7 +114,7 @@ static void function_queue(struct search *s, uint64_t addr)
 	if (map_get(&s->seen, addr) || s->queue_cnt == FUNCTIONS_MAX)
 		return;
 	map_set(&s->seen, addr, s);
-	*table_add(s->queue, s->queue_cnt, s->queue_room) = addr;
+	*table_append(s->queue, s->queue_cnt) = addr;
 }
 
 /* Returns true for names of MPI functions and of other bindings. NULL is an unknown name. */
@@ -146,7 +146,7 @@ static void step_add(struct search *s, const struct x86_step *call)
 {
 	if (s->cnt == STEPS_MAX)
 		return;
-	*table_add(s->step, s->cnt, s->room) = (struct binding_step){
+	*table_append(s->step, s->cnt) = (struct binding_step){
 		.addr = call->addr + call->bytes,
 		.words = (uint32_t)call->depth.sp / 8,
 	};

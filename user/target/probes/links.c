@@ -105,7 +105,7 @@ static void perf_probe_close(const struct perf_probe *probe)
 
 void perf_probes_add(struct perf_probes *probes, const struct perf_probe *probe)
 {
-	*table_add(probes->v, probes->cnt, probes->cap) = *probe;
+	*table_append(probes->v, probes->cnt) = *probe;
 }
 
 /* ---- probes left by a recording ---- */
