@@ -71,7 +71,8 @@ uint64_t account_total_ns(const struct account_row *row)
 	return sum_ns;
 }
 
-uint64_t account_outside_ns(const struct account_row *row)
+/* Time outside MPI; other tools call it useful time. */
+static uint64_t account_outside_ns(const struct account_row *row)
 {
 	return row->ns[ACCOUNT_COMPUTING] + row->ns[ACCOUNT_OUTSIDE] + row->ns[ACCOUNT_NO_CORE] +
 	       row->ns[ACCOUNT_ASLEEP];

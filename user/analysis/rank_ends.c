@@ -23,6 +23,14 @@ const char *const rank_end_kinds[] = {
 	[RANK_END_RUNNING] = "running",
 };
 
+static const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
+						       const struct model_process *p)
+{
+	static const struct last_calls_process none;
+
+	return p->idx < a->nprocess ? &a->process[p->idx] : &none;
+}
+
 /* Returns true if the process ended well. Otherwise, fills end except for the location. */
 static bool ended_well(const struct rank_ends *e, const struct model_process *p,
 		       struct rank_end *end)
@@ -79,6 +87,15 @@ static const struct model_thread *main_thread(const struct model *m, const struc
 			return t;
 	}
 	return NULL;
+}
+
+/* NULL: the thread made no calls. */
+static const struct last_calls_thread *last_calls_of(const struct last_calls *a,
+					      const struct model_thread *t)
+{
+	const struct last_calls_thread *row = t->idx < a->nthread ? &a->thread[t->idx] : NULL;
+
+	return row && (row->open.func || row->returned.func || row->counted_ns) ? row : NULL;
 }
 
 /* For a signal to the whole process, or an exit, prefers the main thread: its calls say most. */
@@ -273,22 +290,6 @@ void last_calls_release(struct last_calls *a)
 	windows_release(&a->windows);
 	free(a->thread);
 	free(a->process);
-}
-
-const struct last_calls_thread *last_calls_of(const struct last_calls *a,
-					      const struct model_thread *t)
-{
-	const struct last_calls_thread *row = t->idx < a->nthread ? &a->thread[t->idx] : NULL;
-
-	return row && (row->open.func || row->returned.func || row->counted_ns) ? row : NULL;
-}
-
-const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
-						       const struct model_process *p)
-{
-	static const struct last_calls_process none;
-
-	return p->idx < a->nprocess ? &a->process[p->idx] : &none;
 }
 
 static const struct window *window_of(const struct last_calls *a, const struct model_process *p)

@@ -346,7 +346,7 @@ static size_t min3(size_t a, size_t b, size_t c)
  * Edit distance with swaps of neighbours (optimal string alignment). Uses three rows, on names
  * short enough for the stack.
  */
-size_t suggest_distance(const char *a, const char *b)
+static size_t suggest_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b), i, j;
 	size_t rows[3][SUGGEST_NAME_MAX + 1];

@@ -237,8 +237,6 @@ void tl_sched_lost(struct timeline *tl, const struct model_lost *l);
 /* Notes calls, in every pass. ctx: the timeline. */
 void tl_yield_call(void *ctx, const struct model_call *c);
 void tl_yield_spin(void *ctx, const struct model_spin *sp);
-/* Call after tl_yield_hold(): a thread has left its CPU. */
-void tl_yield_left(struct tl_thread *th, const struct model_switch *s);
 /* True if it holds the switch back, to write it later. */
 bool tl_yield_hold(struct timeline *tl, const struct model_switch *s);
 /* Writes the switches held back. Call before anything else is written for the CPU or the thread. */
