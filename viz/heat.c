@@ -11,8 +11,6 @@
 
 #include "picture.h"
 
-#include "lib/log.h"
-
 #include <math.h>
 #include <string.h>
 

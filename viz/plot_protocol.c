@@ -9,7 +9,6 @@
 
 #include "lib/log.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

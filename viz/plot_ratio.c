@@ -8,8 +8,6 @@
 #include "picture.h"
 #include "series.h"
 
-#include "lib/log.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

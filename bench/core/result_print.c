@@ -5,7 +5,6 @@
  */
 #include "core/result_file.h"
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "lib/text.h"
 #include "core/overlap_map.h"

@@ -4,7 +4,6 @@
  */
 #include "advise/advise.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "lib/u64.h"
 

@@ -5,7 +5,6 @@
  */
 #include "fabric/fabric.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

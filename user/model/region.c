@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "lib/json_get.h"
 #include "lib/table.h"
 #include "model/what.h"
 #include "trace/trace_read.h"

@@ -20,7 +20,6 @@
 #include "lib/table.h"
 #include "record/session_priv.h"
 #include "target/x86/x86_args.h"
-#include "layers/func_table.h"
 
 #define THREADS_MAX 4096 /* in all processes */
 #define DEPTH_MAX 128

@@ -12,7 +12,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "target/proc.h"
 #include "target/unwind_bytes.h"

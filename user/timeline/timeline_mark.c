@@ -7,7 +7,6 @@
 
 #include "abi/mark.h"
 #include "analysis/finding.h"
-#include "analysis/label.h"
 #include "analysis/rank_ends.h"
 #include "lib/log.h"
 #include "lib/u64.h"

@@ -5,7 +5,6 @@
  * prints where the functions of a library would be probed. It changes nothing.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

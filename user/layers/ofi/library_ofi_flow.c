@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "target/elf/elf_file.h"
 #include "target/x86/x86_code.h"

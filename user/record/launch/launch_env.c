@@ -7,7 +7,6 @@
  */
 #include "record/launch/launch_env.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

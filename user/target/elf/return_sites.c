@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/log.h"
 #include "lib/table.h"
 #include "target/elf/elf_file.h"
 
