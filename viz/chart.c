@@ -319,9 +319,9 @@ static struct range range_of(const struct panels *p, bool is_log,
 	return r;
 }
 
-struct range panels_range_x(const struct panels *p, bool is_log)
+struct range panels_range_x(const struct panels *p)
 {
-	return range_of(p, is_log, chart_range_x);
+	return range_of(p, true, chart_range_x);
 }
 
 struct range panels_range_y(const struct panels *p, bool is_log)

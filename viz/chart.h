@@ -76,7 +76,7 @@ void panels_release(struct panels *p);
 struct chart *panels_get(struct panels *p, char *name);
 
 /* The ranges that all charts share. */
-struct range panels_range_x(const struct panels *p, bool is_log);
+struct range panels_range_x(const struct panels *p); /* of a logarithmic axis */
 struct range panels_range_y(const struct panels *p, bool is_log);
 /* The number of lines in the chart with the most lines. */
 size_t panels_line_cnt(const struct panels *p);

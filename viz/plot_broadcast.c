@@ -219,7 +219,7 @@ static void write_times_axis(const struct broadcast *b, struct script *s)
 
 static void write_axes(const struct broadcast *b, struct script *s)
 {
-	struct range x = panels_range_x(&b->panels, true);
+	struct range x = panels_range_x(&b->panels);
 
 	if (b->over_tasks) {
 		write_tasks_axis(&x, s);

@@ -69,7 +69,7 @@ static void times_size(const struct plot *p, uint64_t *width_px, uint64_t *heigh
 
 static void write_panels(const struct panels *p, const struct plot *plot, struct script *s)
 {
-	struct range x = panels_range_x(p, true), y = {0, panels_range_y(p, false).high * 1.05};
+	struct range x = panels_range_x(p), y = {0, panels_range_y(p, false).high * 1.05};
 	size_t i;
 
 	x = (struct range){x.low / 1.1, x.high * 1.1};

@@ -230,7 +230,7 @@ static const json_t *find_result(const json_t *launch, const char *benchmark, js
 
 	json_array_foreach(list, i, r)
 	{
-		if (result_is_of(r, benchmark, ranks, NULL) && !result_is_part(r))
+		if (result_is_of(r, benchmark, ranks) && !result_is_part(r))
 			return r;
 	}
 	return NULL;

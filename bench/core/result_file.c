@@ -241,7 +241,7 @@ int result_file_check(const struct result_file *f, const struct result_about *ab
 	{
 		json_array_foreach(json_object_get(launch, "results"), k, r)
 		{
-			if (!result_is_of(r, about->benchmark, about->ranks, NULL))
+			if (!result_is_of(r, about->benchmark, about->ranks))
 				continue;
 			err = result_same_options(f->path, about->benchmark,
 						  json_object_get(r, "options"), about->options);
@@ -260,7 +260,7 @@ static size_t find_result(const struct result_file *f, const char *benchmark, js
 
 	json_array_foreach(results_of(f), i, r)
 	{
-		if (result_is_of(r, benchmark, ranks, NULL))
+		if (result_is_of(r, benchmark, ranks))
 			return i;
 	}
 	return json_array_size(results_of(f));

@@ -107,13 +107,12 @@ int result_read(const char *path, const char *hint, json_t **out)
 	return 0;
 }
 
-bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks, const json_t *options)
+bool result_is_of(const json_t *r, const char *benchmark, json_int_t ranks)
 {
 	const char *name = json_string_value(json_object_get(r, "benchmark"));
 
 	return name && benchmark && !strcmp(name, benchmark) &&
-	       json_integer_value(json_object_get(r, "ranks")) == ranks &&
-	       (!options || json_equal(json_object_get(r, "options"), options));
+	       json_integer_value(json_object_get(r, "ranks")) == ranks;
 }
 
 bool result_is_part(const json_t *r)

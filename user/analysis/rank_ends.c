@@ -24,7 +24,7 @@ const char *const rank_end_kinds[] = {
 };
 
 static const struct last_calls_process *last_calls_of_process(const struct last_calls *a,
-						       const struct model_process *p)
+							      const struct model_process *p)
 {
 	static const struct last_calls_process none;
 
@@ -91,7 +91,7 @@ static const struct model_thread *main_thread(const struct model *m, const struc
 
 /* NULL: the thread made no calls. */
 static const struct last_calls_thread *last_calls_of(const struct last_calls *a,
-					      const struct model_thread *t)
+						     const struct model_thread *t)
 {
 	const struct last_calls_thread *row = t->idx < a->nthread ? &a->thread[t->idx] : NULL;
 

@@ -231,7 +231,7 @@ static void cell_put(struct html *h, const struct columns *c, size_t row, unsign
 			 align == COLUMNS_RIGHT || align == COLUMNS_TIGHT ? " class=\"n\"" : "");
 	if (align == COLUMNS_BAR && *text) {
 		html_put(h, "<svg class=\"bar\" width=\"240\" height=\"14\" aria-hidden=\"true\">");
-		html_stroke(h, "x", 0, 0, 10 * text_chars(text), 14);
+		html_stroke(h, "x", 0, 10 * text_chars(text), 14);
 		html_put(h, "</svg>");
 	} else {
 		html_text(h, "%s", text);
@@ -281,10 +281,10 @@ void html_table(struct html *h, struct columns *c, const char *caption,
 
 /* ---- pieces ---- */
 
-void html_stroke(struct html *h, const char *class, double x, double y, double width, double height)
+void html_stroke(struct html *h, const char *class, double x, double width, double height)
 {
 	html_put(h, "<path class=\"s-%s\" d=\"M%g %gh%g\" stroke-width=\"%g\"/>", class, x,
-		 y + height / 2, width, height);
+		 height / 2, width, height);
 }
 
 char *html_rank_name(const struct report *r, uint32_t process)

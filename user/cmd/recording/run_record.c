@@ -70,7 +70,7 @@ static int func_choose(const char *text, const char *glob, const bool *recorded,
 {
 	size_t left = 0;
 
-	if (func_table_match("record: --when", glob, true, func))
+	if (func_table_match("record: --when", glob, func))
 		return -EINVAL;
 	for (size_t i = 0; i < func_table_count(); i++) {
 		func[i] &= recorded[i];
