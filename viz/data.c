@@ -231,11 +231,9 @@ int data_read(struct data *d, const char *path, size_t launch)
 
 void data_release(struct data *d)
 {
-	size_t i;
-
-	for (i = 0; i < d->result_cnt; i++)
+	for (size_t i = 0; i < d->result_cnt; i++)
 		free(d->result[i].point);
-	for (i = 0; i < d->file_cnt; i++) {
+	for (size_t i = 0; i < d->file_cnt; i++) {
 		json_decref(d->file[i]->medians);
 		json_decref(d->file[i]->root);
 		free(d->file[i]->path);
@@ -263,9 +261,7 @@ double data_param(const json_t *point, const char *name)
 
 bool data_has(const struct data_result *r, bool (*is_such)(const json_t *point))
 {
-	size_t i;
-
-	for (i = 0; i < r->point_cnt; i++) {
+	for (size_t i = 0; i < r->point_cnt; i++) {
 		if (is_such(r->point[i]))
 			return true;
 	}
@@ -350,9 +346,9 @@ void data_keep(struct data *d, const char *condition)
 {
 	const char *eq = strchr(condition, '=');
 	char *name = xasprintf("%.*s", (int)(eq - condition), condition);
-	size_t i, k, kept;
+	size_t k, kept;
 
-	for (i = 0; i < d->result_cnt; i++) {
+	for (size_t i = 0; i < d->result_cnt; i++) {
 		struct data_result *r = &d->result[i];
 
 		for (k = 0, kept = 0; k < r->point_cnt; k++) {

@@ -12,9 +12,9 @@ static double bound_report(const struct rooted_case *rc, void *ctx)
 {
 	void (*apart)(struct comm * c) = *(void (**)(struct comm *))ctx;
 	struct comm *c = rc->comm;
-	uint64_t begin = c->ops->now_ns(c), i;
+	uint64_t begin = c->ops->now_ns(c);
 
-	for (i = 0; i < rc->repeat; i++) {
+	for (uint64_t i = 0; i < rc->repeat; i++) {
 		rc->op->run(rc, 0);
 		if (apart)
 			apart(c);
@@ -60,11 +60,9 @@ const struct bench bench_bcast_send_latency = {
  */
 static void all_acknowledge(struct comm *c)
 {
-	int k;
-
 	if (c->rank)
 		rooted_ack_send(c, 0);
-	for (k = 1; c->rank == 0 && k < c->size; k++)
+	for (int k = 1; c->rank == 0 && k < c->size; k++)
 		rooted_ack_recv(c, COMM_ANY);
 }
 
@@ -153,11 +151,10 @@ static double rounds_report(const struct rooted_case *rc, void *ctx)
 {
 	struct comm *c = rc->comm;
 	const bool *descending = ctx;
-	uint64_t begin = c->ops->now_ns(c), i;
-	int k;
+	uint64_t begin = c->ops->now_ns(c);
 
-	for (i = 0; i < rc->repeat; i++) {
-		for (k = 0; k < c->size; k++)
+	for (uint64_t i = 0; i < rc->repeat; i++) {
+		for (int k = 0; k < c->size; k++)
 			rc->op->run(rc, *descending ? c->size - 1 - k : k);
 	}
 	return (double)(c->ops->now_ns(c) - begin) / ((double)rc->repeat * c->size);

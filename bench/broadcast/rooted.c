@@ -201,9 +201,9 @@ static void run_size(struct sweep_state *st, struct comm *c, const struct rooted
 static void run_tasks(struct sweep_state *st, struct comm *c, const struct rooted_op *ops)
 {
 	char size[HUMAN_BYTES];
-	size_t i, bytes;
+	size_t bytes;
 
-	for (i = 0; i < st->sizes.cnt; i++) {
+	for (size_t i = 0; i < st->sizes.cnt; i++) {
 		bytes = (size_t)st->sizes.value[i];
 		if (bytes * block_cnt(c, ops) <= BUFFER_BYTES_MAX) {
 			run_size(st, c, ops, bytes);

@@ -25,9 +25,7 @@ void algorithm_add(struct algorithm_list *l, const char *value, const char *name
 
 void algorithm_list_release(struct algorithm_list *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		free(l->item[i].value);
 		free(l->item[i].name);
 	}
@@ -37,9 +35,7 @@ void algorithm_list_release(struct algorithm_list *l)
 
 const struct algorithm *algorithm_find(const struct algorithm_list *l, const char *value)
 {
-	size_t i;
-
-	for (i = 0; i < l->cnt; i++) {
+	for (size_t i = 0; i < l->cnt; i++) {
 		if (!strcmp(l->item[i].value, value))
 			return &l->item[i];
 	}

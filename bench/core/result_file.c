@@ -309,10 +309,10 @@ static int lock_take(const char *path)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
 	char *copy = xstrdup(path);
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), i;
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	free(copy);
-	for (i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+	for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return fd;
 		if (errno != EWOULDBLOCK && errno != EINTR)

@@ -35,9 +35,7 @@ static int check_format(const char *path, const char *hint, const json_t *root)
 
 static void keep_objects(json_t *list)
 {
-	size_t i;
-
-	for (i = json_array_size(list); i-- > 0;) {
+	for (size_t i = json_array_size(list); i-- > 0;) {
 		if (!json_is_object(json_array_get(list, i)))
 			json_array_remove(list, i);
 	}

@@ -36,9 +36,7 @@ void samples_add(struct samples *s, double value)
 
 void samples_append(struct samples *to, const struct samples *from)
 {
-	size_t i;
-
-	for (i = 0; i < from->cnt; i++)
+	for (size_t i = 0; i < from->cnt; i++)
 		samples_add(to, from->value[i]);
 }
 
@@ -100,12 +98,11 @@ static void median_interval(const double *sorted, size_t cnt, double *low, doubl
 static void mean_sd(const struct samples *s, double *mean, double *sd)
 {
 	double sum = 0, squares = 0;
-	size_t i;
 
-	for (i = 0; i < s->cnt; i++)
+	for (size_t i = 0; i < s->cnt; i++)
 		sum += s->value[i];
 	*mean = sum / (double)s->cnt;
-	for (i = 0; i < s->cnt; i++)
+	for (size_t i = 0; i < s->cnt; i++)
 		squares += (s->value[i] - *mean) * (s->value[i] - *mean);
 	*sd = s->cnt > 1 ? sqrt(squares / (double)(s->cnt - 1)) : 0;
 }
@@ -134,9 +131,8 @@ void stats_summarize(const struct samples *s, struct summary *out)
 void stats_quantiles(const struct samples *s, int parts, double *out)
 {
 	double *v = s->cnt ? sorted_copy(s) : NULL;
-	int i;
 
-	for (i = 0; i <= parts; i++)
+	for (int i = 0; i <= parts; i++)
 		out[i] = v ? quantile_of(v, s->cnt, (double)i / parts) : 0;
 	free(v);
 }

@@ -418,12 +418,10 @@ static void compute_slice(struct map *m, int part)
 
 static double partitioned_computation(struct map *m)
 {
-	int part;
-
 	if (m->comm->rank != 0)
 		return 0;
 	map_begin(m);
-	for (part = 0; part < PARTS; part++)
+	for (int part = 0; part < PARTS; part++)
 		compute_slice(m, part);
 	return map_end(m);
 }
@@ -432,7 +430,6 @@ static double partitioned_sequence(struct map *m)
 {
 	struct comm *c = m->comm;
 	double since;
-	int part;
 
 	if (c->rank == 0)
 		map_begin(m);
@@ -443,7 +440,7 @@ static double partitioned_sequence(struct map *m)
 		return 0;
 	}
 	map_in_calls(m, map_now(m), 0);
-	for (part = 0; part < PARTS; part++) {
+	for (int part = 0; part < PARTS; part++) {
 		compute_slice(m, part);
 		since = map_now(m);
 		c->ops->pready(c, &m->request[0], part);

@@ -81,9 +81,8 @@ static void on_call(void *ctx, const struct model_call *c)
 static void on_spin(void *ctx, const struct model_spin *s)
 {
 	struct function_row *r;
-	uint32_t i;
 
-	for (i = 0; i < s->nfuncs; i++) {
+	for (uint32_t i = 0; i < s->nfuncs; i++) {
 		r = row_get(ctx, s->thread, s->func[i].func);
 		if (s->nested) {
 			r->nested_calls += s->func[i].cnt;
@@ -179,9 +178,9 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 {
 	struct function_row **all = xcalloc(a->nrow ? a->nrow : 1, sizeof(*all)), *sum;
 	struct map by_func = {0};
-	uint32_t i, nall = 0;
+	uint32_t nall = 0;
 
-	for (i = 0; i < a->nrow; i++) {
+	for (uint32_t i = 0; i < a->nrow; i++) {
 		const struct function_row *r = a->row[i];
 
 		if (r->process_idx >= n || !wanted[r->process_idx])
@@ -218,9 +217,7 @@ void functions_init(struct functions *a, const struct interrupts *interrupts)
 
 void functions_sum_free(struct function_row **row, uint32_t nrow)
 {
-	uint32_t i;
-
-	for (i = 0; i < nrow; i++) {
+	for (uint32_t i = 0; i < nrow; i++) {
 		histogram_release(&row[i]->durations);
 		free(row[i]);
 	}

@@ -27,10 +27,10 @@ _Static_assert(sizeof(struct traffic_key) == 14 * sizeof(uint32_t), "no padding:
 static struct traffic_row *row_get(struct traffic *a, const struct traffic_key *key)
 {
 	uint64_t hash = key_hash(key);
-	uint32_t first = (uint32_t)(uintptr_t)map_get(&a->by_key, hash), i;
+	uint32_t first = (uint32_t)(uintptr_t)map_get(&a->by_key, hash);
 	struct traffic_row *r;
 
-	for (i = first; i; i = a->same_hash[i - 1]) {
+	for (uint32_t i = first; i; i = a->same_hash[i - 1]) {
 		if (!memcmp(&a->row[i - 1].key, key, sizeof(*key)))
 			return &a->row[i - 1];
 	}

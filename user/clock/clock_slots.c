@@ -103,10 +103,9 @@ static int clock_slots_make(struct clock_slots *s, unsigned int cnt, enum slot_s
 			    unsigned int *made, unsigned int *idx)
 {
 	int fd[READY_MOST], err = 0;
-	unsigned int i;
 
 	*made = 0;
-	for (i = 0; i < POV_CLOCK_SLOTS && *made < cnt && !err; i++) {
+	for (unsigned int i = 0; i < POV_CLOCK_SLOTS && *made < cnt && !err; i++) {
 		if (i < s->end && s->slot[i].state != SLOT_FREE)
 			continue;
 		err = slot_make(&s->slot[i]);
@@ -121,7 +120,7 @@ static int clock_slots_make(struct clock_slots *s, unsigned int cnt, enum slot_s
 	}
 	if (*made && pages_publish(s, idx, fd, *made)) {
 		err = -errno;
-		for (i = 0; i < *made; i++)
+		for (unsigned int i = 0; i < *made; i++)
 			page_drop(&s->slot[idx[i]]);
 		*made = 0;
 	}

@@ -338,9 +338,7 @@ uint32_t fabric_port_by_lid(const struct fabric *f, uint32_t subnet, uint16_t li
 
 uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nnode; i++) {
+	for (uint32_t i = 0; i < f->nnode; i++) {
 		if (f->node[i].guid == guid)
 			return i;
 	}
@@ -349,14 +347,12 @@ uint32_t fabric_node_by_guid(const struct fabric *f, uint64_t guid)
 
 void fabric_release(struct fabric *f)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nnode; i++) {
+	for (uint32_t i = 0; i < f->nnode; i++) {
 		free(f->node[i].name);
 		free(f->node[i].host);
 		free(f->node[i].lft);
 	}
-	for (i = 0; i < f->nsubnet; i++)
+	for (uint32_t i = 0; i < f->nsubnet; i++)
 		free(f->subnet[i]);
 	free(f->node);
 	free(f->port);

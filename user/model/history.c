@@ -143,10 +143,9 @@ void history_split_from(const struct mthread *t, const struct state_times *begin
 	uint64_t total_ns = end_ns - begin_ns, sum_ns = 0;
 	struct state_times end;
 	bool sane = true;
-	int s;
 
 	history_at(t, end_ns, &end);
-	for (s = 0; s < THREAD_STATE_CNT; s++) {
+	for (int s = 0; s < THREAD_STATE_CNT; s++) {
 		out->ns[s] = end.ns[s] - begin->ns[s];
 		sane = sane && out->ns[s] <= total_ns;
 		sum_ns += out->ns[s];

@@ -291,9 +291,7 @@ static void learn_fork(struct model *m, const struct pov_fork *rec)
 
 static void siblings_end(const struct mthread *survivor, uint64_t ts_ns)
 {
-	struct mthread *t;
-
-	for (t = mprocess_of(survivor->pub.proc)->newest; t; t = t->older) {
+	for (struct mthread *t = mprocess_of(survivor->pub.proc)->newest; t; t = t->older) {
 		if (t != survivor)
 			thread_ended(t, ts_ns);
 	}
@@ -437,7 +435,6 @@ int identity_learn(struct model *m)
 	const struct trace_merge_options opt = {.tasks_only = true};
 	struct trace_merge *merge;
 	const struct pov_hdr *rec;
-	uint32_t i;
 	int err;
 
 	m->identities_max = trace_get_summary(m->trace)->file_bytes / TRACE_IDENTITY_BYTES +
@@ -446,7 +443,7 @@ int identity_learn(struct model *m)
 	m->cpu = xcalloc(MODEL_CPUS_MAX, sizeof(*m->cpu));
 	m->idle_proc = process_new(m, 0, 0, m->info.start_ns);
 	m->idle_proc->pub.name = "idle";
-	for (i = 0; i < m->info.nr_cpus && i < MODEL_CPUS_MAX; i++)
+	for (uint32_t i = 0; i < m->info.nr_cpus && i < MODEL_CPUS_MAX; i++)
 		identity_cpu(m, (uint16_t)i);
 	err = trace_merge_open(m->trace, &opt, &merge);
 	if (err)
@@ -461,7 +458,7 @@ int identity_learn(struct model *m)
 	describe_processes(m);
 	endings_settle(m);
 	written_settle(m);
-	for (i = 0; i < m->nthreads; i++)
+	for (uint32_t i = 0; i < m->nthreads; i++)
 		thread_track(m, m->thread[i]);
 	return 0;
 }
@@ -477,14 +474,12 @@ static void process_free(struct mprocess *p)
 
 void identity_release(struct model *m)
 {
-	uint32_t i;
-
 	map_free(&m->tids, free);
 	map_release(&m->pids);
-	for (i = 0; i < m->nthreads; i++)
+	for (uint32_t i = 0; i < m->nthreads; i++)
 		free(m->thread[i]);
 	free(m->thread);
-	for (i = 0; i < m->nprocesses; i++)
+	for (uint32_t i = 0; i < m->nprocesses; i++)
 		process_free(m->process[i]);
 	free(m->process);
 	free(m->cpu);

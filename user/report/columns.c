@@ -108,12 +108,12 @@ static unsigned int gap_before(const struct columns *c, unsigned int i)
 
 static void row_print(const struct columns *c, char *const *cell, FILE *out)
 {
-	unsigned int i, pad, last = c->n;
+	unsigned int pad, last = c->n;
 
 	while (last && !*cell[last - 1])
 		last--;
 	fputs(INDENT, out);
-	for (i = 0; i < last; i++) {
+	for (unsigned int i = 0; i < last; i++) {
 		pad = c->width[i] - text_chars(cell[i]);
 		fprintf(out, "%*s", (int)gap_before(c, i), "");
 		if (c->align[i] == COLUMNS_RIGHT || c->align[i] == COLUMNS_TIGHT)
@@ -126,9 +126,9 @@ static void row_print(const struct columns *c, char *const *cell, FILE *out)
 
 static void rule_print(const struct columns *c, FILE *out)
 {
-	unsigned int i, width = 0;
+	unsigned int width = 0;
 
-	for (i = 0; i < c->n; i++)
+	for (unsigned int i = 0; i < c->n; i++)
 		width += c->width[i] + gap_before(c, i);
 	fputs(INDENT, out);
 	while (width--)
@@ -138,10 +138,8 @@ static void rule_print(const struct columns *c, FILE *out)
 
 void columns_print(const struct columns *c, FILE *out)
 {
-	size_t row;
-
 	row_print(c, c->header, out);
-	for (row = 0; row < c->ncells / c->n; row++) {
+	for (size_t row = 0; row < c->ncells / c->n; row++) {
 		if (row < c->nrules && c->rule[row])
 			rule_print(c, out);
 		row_print(c, c->cell + row * c->n, out);
@@ -175,13 +173,11 @@ const char *columns_at(const struct columns *c, size_t row, unsigned int column)
 
 void columns_free(struct columns *c)
 {
-	size_t i;
-
 	if (!c)
 		return;
-	for (i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		free(c->header[i]);
-	for (i = 0; i < c->ncells; i++)
+	for (size_t i = 0; i < c->ncells; i++)
 		free(c->cell[i]);
 	free(c->cell);
 	free(c->rule);

@@ -101,9 +101,9 @@ static bool line_continues(const char *before, const char *line)
 /* Puts printed text as paragraphs and joins wrapped lines. Frees text. */
 static void printed_put(struct html *h, char *text)
 {
-	char *line, *before = NULL, *save = NULL;
+	char *before = NULL, *save = NULL;
 
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (before && line_continues(before, line))
 			html_put(h, " ");
 		else
@@ -137,10 +137,10 @@ void html_notes(struct html *h, void (*print)(const struct report *r, FILE *out)
 
 void html_preformatted(struct html *h, void (*print)(const struct report *r, FILE *out))
 {
-	char *text = printed(h->r, print), *line, *save = NULL;
+	char *text = printed(h->r, print), *save = NULL;
 
 	html_put(h, "<pre class=\"scroll\" tabindex=\"0\">");
-	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		escaped_put(h, line);
 		html_put(h, "\n");
 	}

@@ -196,12 +196,12 @@ static struct mapping *mappings_read(pid_t pid, size_t *cnt)
 {
 	struct mapping *v = NULL;
 	size_t len;
-	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len), *line, *rest;
+	char *text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len), *rest;
 
 	if (!text)
 		return NULL;
 	*cnt = 0;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (!mapping_parse(line, table_append(v, *cnt)))
 			(*cnt)--;
 	}

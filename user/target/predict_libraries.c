@@ -197,10 +197,10 @@ static void word_follow(struct foresight *f, const char *word, int depth)
 /* Follows all words of a text. */
 static void words_follow(struct foresight *f, const char *text, int depth)
 {
-	char *copy = xstrdup(text), *word, *rest;
+	char *copy = xstrdup(text), *rest;
 	unsigned int n = 0;
 
-	for (word = strtok_r(copy, word_ends, &rest); word && n < WORDS_MAX;
+	for (char *word = strtok_r(copy, word_ends, &rest); word && n < WORDS_MAX;
 	     word = strtok_r(NULL, word_ends, &rest), n++)
 		word_follow(f, word, depth);
 	free(copy);

@@ -51,14 +51,14 @@ static bool parse_map(char *line, struct proc_map *out)
 
 int proc_maps_read(pid_t pid, struct proc_maps *out)
 {
-	char *line, *rest, *text;
+	char *rest, *text;
 	size_t len;
 
 	text = proc_file_read(proc_memory_of(pid), "maps", SIZE_MAX, &len);
 	if (!text)
 		return -errno;
 	memset(out, 0, sizeof(*out));
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (!parse_map(line, table_append(out->map, out->cnt)))
 			out->cnt--;
 	}
@@ -99,9 +99,8 @@ bool proc_is_hooked(pid_t pid)
 static const char *env_get(const char *env, size_t len, const char *name)
 {
 	size_t n = strlen(name);
-	const char *p;
 
-	for (p = env; p < env + len; p += strlen(p) + 1)
+	for (const char *p = env; p < env + len; p += strlen(p) + 1)
 		if (!strncmp(p, name, n) && p[n] == '=')
 			return p + n + 1;
 	return NULL;

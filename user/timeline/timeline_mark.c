@@ -156,7 +156,7 @@ static uint64_t finding_end_ns(const struct timeline *tl, const struct finding *
 static struct track *finding_track(struct timeline *tl, const char *kind, uint32_t first,
 				   uint64_t begin_ns)
 {
-	char *name, *at;
+	char *name;
 
 	for (uint32_t lane = 0; lane < TIMELINE_FINDINGS_MAX; lane++) {
 		uint32_t order = first * TIMELINE_FINDINGS_MAX + lane;
@@ -167,7 +167,7 @@ static struct track *finding_track(struct timeline *tl, const char *kind, uint32
 		if (t)
 			return t;
 		name = lane ? xasprintf("%s (%u)", kind, lane + 1) : xstrdup(kind);
-		for (at = name; (at = strchr(at, '_'));)
+		for (char *at = name; (at = strchr(at, '_'));)
 			*at = ' ';
 		return tl_track_new(tl, TRACK_FINDING, TIMELINE_FINDINGS_PID, order, name);
 	}

@@ -180,10 +180,9 @@ uint64_t keep_newest(const struct keep *k)
 bool keep_newest_full(struct keep *k)
 {
 	uint64_t bytes = 0;
-	size_t i;
 
 	pthread_mutex_lock(&k->lock);
-	for (i = k->cnt; i; i--) {
+	for (size_t i = k->cnt; i; i--) {
 		bytes += k->segment[i - 1].bytes;
 		if (k->segment[i - 1].whole)
 			break;

@@ -51,16 +51,16 @@ static int last_parse(const char *text, struct keep_options *o)
 /* Splits "  MPI_Allreduce  > 50ms " into the glob and the time. Both point into text. */
 static int when_split(char *text, char **glob, char **time)
 {
-	char *sign = strchr(text, '>'), *end;
+	char *sign = strchr(text, '>');
 
 	if (!sign)
 		return -EINVAL;
 	*sign = 0;
 	*glob = text + strspn(text, " ");
 	*time = sign + 1 + strspn(sign + 1, " ");
-	for (end = *glob + strlen(*glob); end > *glob && end[-1] == ' ';)
+	for (char *end = *glob + strlen(*glob); end > *glob && end[-1] == ' ';)
 		*--end = 0;
-	for (end = *time + strlen(*time); end > *time && end[-1] == ' ';)
+	for (char *end = *time + strlen(*time); end > *time && end[-1] == ' ';)
 		*--end = 0;
 	return **glob ? 0 : -EINVAL;
 }

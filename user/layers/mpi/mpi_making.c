@@ -349,10 +349,10 @@ static void remote_set(struct mpi_making *m, struct mpi_group *remote)
 void mpi_making_lead(struct mpi_making *m, struct mpi_member leader, struct mpi_member remote,
 		     int32_t tag)
 {
-	struct mpi_leader **link, *l;
+	struct mpi_leader *l;
 	uint32_t waiting = 0;
 
-	for (link = &m->all->leaders; (l = *link); link = &l->next, waiting++) {
+	for (struct mpi_leader **link = &m->all->leaders; (l = *link); link = &l->next, waiting++) {
 		if (l->tag != tag || !mpi_member_same(l->own, remote) ||
 		    !mpi_member_same(l->remote, leader))
 			continue;

@@ -50,7 +50,7 @@ static bool has_candidates(const struct elf_file *f, uint64_t offset, uint64_t a
 size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *sym,
 			     uint64_t *offsets, size_t max)
 {
-	uint64_t offset, addr, bytes, at;
+	uint64_t offset, addr, bytes;
 	struct x86_reader reader = {.f = f};
 	struct x86_insn insn;
 	size_t cnt = 0;
@@ -59,7 +59,7 @@ size_t function_callers_find(const struct elf_file *f, const struct elf_symbol *
 	    elf_file_offset_to_addr(f, offset, &addr) ||
 	    !has_candidates(f, offset, addr, bytes, sym->addr))
 		return 0;
-	for (at = 0; at < bytes; at += insn.z.length) {
+	for (uint64_t at = 0; at < bytes; at += insn.z.length) {
 		if (!x86_decode(&reader, addr + at, &insn))
 			return 0;
 		if (insn.z.length != CALL_BYTES || !looks_like_call(insn.raw, addr + at, sym->addr))

@@ -189,7 +189,6 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 {
 	json_int_t row = POV_COOKIE_FUNC(site_at(sites, i).cookie);
 	const json_t *wanted;
-	size_t at;
 
 	if (!choice->rows)
 		return kind == SITE_LEFT	 ? choice->left :
@@ -197,7 +196,7 @@ static bool is_chosen(const struct site_choice *choice, enum site_kind kind, con
 						   true;
 	if (kind != SITE_LEFT)
 		return false;
-	for (at = 0; (wanted = json_array_get(choice->rows, at)); at++)
+	for (size_t at = 0; (wanted = json_array_get(choice->rows, at)); at++)
 		if (json_integer_value(wanted) == row)
 			return true;
 	return false;
