@@ -112,8 +112,7 @@ static void write_data(const struct chart_line *l, const char *panel, bool rates
 {
 	const char *const words[] = {panel, l->name, NULL};
 
-	if (l->cnt)
-		qsort(l->point, l->cnt, sizeof(*l->point), compare_points);
+	table_sort(l->point, l->cnt, compare_points);
 	script_block_begin(s, panel ? words : words + 1);
 	for (size_t i = 0; i < l->cnt; i++) {
 		const struct chart_point *p = &l->point[i];

@@ -158,10 +158,9 @@ static struct load *loads_of(const struct result *r, size_t *cnt)
 
 void classify_load_limits(const struct result *r, double *without, double *late)
 {
-	struct load *l;
 	size_t i, cnt;
+	struct load *l = loads_of(r, &cnt);
 
-	l = loads_of(r, &cnt);
 	for (i = 0; i < cnt && !is_late(&l[i]); i++)
 		;
 	*without = i ? l[i - 1].threads : NAN;
@@ -172,10 +171,9 @@ void classify_load_limits(const struct result *r, double *without, double *late)
 char *classify_load(const struct result *r)
 {
 	char *text = NULL;
-	struct load *l;
 	size_t cnt;
+	struct load *l = loads_of(r, &cnt);
 
-	l = loads_of(r, &cnt);
 	if (cnt)
 		text = load_text(l, cnt);
 	if (text && *classify_text(r, 0, "rank_cpus"))

@@ -332,8 +332,7 @@ static void conclude(struct advise *a)
 		if (a->data[i])
 			strategies[i]->conclude(a->data[i], a);
 	}
-	if (a->nadvice)
-		qsort(a->advice, a->nadvice, sizeof(*a->advice), gain_compare);
+	table_sort(a->advice, a->nadvice, gain_compare);
 }
 
 static int replay(struct advise *a)

@@ -162,8 +162,7 @@ static int member_compare(const void *va, const void *vb)
 
 void collective_calls_settle(struct collective_calls *c)
 {
-	if (c->nmember)
-		qsort(c->member, c->nmember, sizeof(*c->member), member_compare);
+	table_sort(c->member, c->nmember, member_compare);
 }
 
 const struct collective_cell *collective_calls_of(const struct collective_calls *c, uint32_t thread,

@@ -184,9 +184,7 @@ static void times_make(struct mapping *m)
 		size->ns = s->ns[n / 2];
 	}
 	for (int d = 0; d < PLACE_DISTANCES; d++) {
-		if (m->times[d].n)
-			qsort(m->times[d].size, m->times[d].n, sizeof(*m->times[d].size),
-			      size_compare);
+		table_sort(m->times[d].size, m->times[d].n, size_compare);
 	}
 }
 

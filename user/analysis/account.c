@@ -320,8 +320,7 @@ static void run_relate(struct scaling_run *run, const struct scaling_run *first,
 void scaling_make(struct scaling *s)
 {
 	s->nknown = 0;
-	if (s->n)
-		qsort(s->run, s->n, sizeof(*s->run), run_compare);
+	table_sort(s->run, s->n, run_compare);
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->nknown += s->run[i].unknown == SCALING_KNOWN;
 		run_relate(&s->run[i], s->run, s->weak);

@@ -140,8 +140,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 	loss = &a->loss[l->class];
 	if (!loss->stretches || l->since_ns < loss->first_ns)
 		loss->first_ns = l->since_ns;
-	if (l->ts_ns > loss->last_ns)
-		loss->last_ns = l->ts_ns;
+	loss->last_ns = u64_max(loss->last_ns, l->ts_ns);
 	loss->stretches++;
 	loss->cnt += l->cnt;
 	if (a->nlost == COVERAGE_LOST_MAX)

@@ -157,8 +157,7 @@ void findings_make(struct findings *f, const struct model *m, const bool *chosen
 	for (size_t i = 0; i < sizeof(find) / sizeof(find[0]); i++)
 		find[i](f);
 	find_same_time(f);
-	if (f->n)
-		qsort(f->finding, f->n, sizeof(*f->finding), finding_compare);
+	table_sort(f->finding, f->n, finding_compare);
 }
 
 /*

@@ -169,8 +169,7 @@ static void on_finish(void *ctx, const struct model *m)
 	for (uint32_t i = 0; i < a->nrow; i++)
 		a->row[i]->left_out = (uint32_t)(uintptr_t)map_get(&a->left_out,
 								   a->row[i]->func->id);
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	table_sort(a->row, a->nrow, row_compare);
 }
 
 struct function_row **functions_sum(const struct functions *a, const bool *wanted, uint32_t n,
@@ -196,8 +195,7 @@ struct function_row **functions_sum(const struct functions *a, const bool *wante
 		table_row_add(sum, r, calls);
 	}
 	map_release(&by_func);
-	if (nall)
-		qsort(all, nall, sizeof(*all), row_compare);
+	table_sort(all, nall, row_compare);
 	*nrow = nall;
 	return all;
 }

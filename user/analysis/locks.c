@@ -143,8 +143,7 @@ static uint32_t holders_at(const struct lock_window *l, const struct waiting *w,
 			until_ns = since_ns;
 		else
 			call[n++] = h->unlock;
-		if (until_ns < *to_ns)
-			*to_ns = until_ns;
+		*to_ns = u64_min(*to_ns, until_ns);
 	}
 	return n;
 }

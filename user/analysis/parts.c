@@ -277,8 +277,7 @@ static uint64_t any_ns(struct stretches *all)
 {
 	uint64_t ns = 0, until_ns = 0;
 
-	if (all->n)
-		qsort(all->s, all->n, sizeof(*all->s), stretch_compare);
+	table_sort(all->s, all->n, stretch_compare);
 	for (uint32_t i = 0; i < all->n; i++) {
 		const struct whatif_stretch *s = &all->s[i];
 
@@ -423,6 +422,5 @@ void parts_conclude(struct parts *a, const struct account *account, struct whati
 	for (int i = 0; i < PARTS_PATHS_MAX && (row = part_largest(a)); i++)
 		path_find(&(struct place){a, account, &account->job[row->job], row->id}, row, w,
 			  partial);
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	table_sort(a->row, a->nrow, row_compare);
 }

@@ -269,8 +269,7 @@ static void on_lost(void *ctx, const struct model_lost *l)
 
 	if (l->class != POV_CLASS_CALL && l->class != POV_CLASS_SPIN)
 		return;
-	if (l->ts_ns > a->lost_ns)
-		a->lost_ns = l->ts_ns;
+	a->lost_ns = u64_max(a->lost_ns, l->ts_ns);
 	/* calls that begin or end MPI are never left out */
 	a->lost |= !l->left_out;
 }
@@ -391,8 +390,7 @@ static void on_finish(void *ctx, const struct model *m)
 	struct failed *a = ctx;
 
 	(void)m;
-	if (a->nrow)
-		qsort(a->row, a->nrow, sizeof(*a->row), row_compare);
+	table_sort(a->row, a->nrow, row_compare);
 }
 
 void failed_init(struct failed *a)

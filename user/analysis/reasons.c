@@ -469,8 +469,7 @@ static void victims_find(struct maker *k)
 
 	for (uint32_t i = 0; i < k->nown; i++)
 		k->own[i].reason = reason_find(k->r, k->own[i].kind, k->own[i].process);
-	if (k->nown)
-		qsort(k->own, k->nown, sizeof(*k->own), own_compare);
+	table_sort(k->own, k->nown, own_compare);
 	for (uint32_t i = 0; i < k->nown; i = end) {
 		struct reason *r = &k->r->reason[k->own[i].reason];
 		uint64_t ns = 0;

@@ -97,8 +97,7 @@ static void on_start(void *ctx, const struct model *m)
 
 void time_row_add(struct time_row *to, const struct time_row *from)
 {
-	if (to->wall_ns < from->wall_ns)
-		to->wall_ns = from->wall_ns;
+	to->wall_ns = u64_max(to->wall_ns, from->wall_ns);
 	table_row_add(to, from, walls_ns);
 }
 

@@ -36,8 +36,7 @@ static void layers_make(struct traffic *a)
 		l->nearness = a->nearness[r->key.layer];
 		l->posts = r->posts;
 	}
-	if (a->nrow)
-		qsort(a->layer, a->nrow, sizeof(*a->layer), layer_compare);
+	table_sort(a->layer, a->nrow, layer_compare);
 	for (uint32_t i = 0; i < a->nrow; i++) {
 		if (kept && !layer_compare(&a->layer[kept - 1], &a->layer[i]))
 			table_row_add(&a->layer[kept - 1].posts, &a->layer[i].posts, cnt);
@@ -251,8 +250,7 @@ void ends_close(struct ends *e, const struct model *m, struct names *names)
 			 host);
 		ends_own(e, names_id(names, text), i);
 	}
-	if (e->n)
-		qsort(e->owner, e->n, sizeof(*e->owner), owner_compare);
+	table_sort(e->owner, e->n, owner_compare);
 }
 
 int32_t ends_find(const struct ends *e, const struct model *m, uint32_t end,

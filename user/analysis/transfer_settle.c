@@ -216,10 +216,8 @@ static void process_settle(struct transfer_start *a, const struct model *m, uint
 	}
 	posts_choose(a, process);
 	peers_find(a, m, process);
-	if (p->nop)
-		qsort(p->op, p->nop, sizeof(*p->op), op_compare);
-	if (p->npost)
-		qsort(p->post, p->npost, sizeof(*p->post), post_compare);
+	table_sort(p->op, p->nop, op_compare);
+	table_sort(p->post, p->npost, post_compare);
 	doubts_find(p);
 	transfer_arrivals_choose(a, m, process);
 	for (uint32_t i = 0; i < p->nop; i++) {
@@ -280,8 +278,7 @@ void transfer_arrivals_choose(struct transfer_start *a, const struct model *m, u
 		p->arrival[kept++] = *v;
 	}
 	p->narrival = kept;
-	if (kept)
-		qsort(p->arrival, kept, sizeof(*p->arrival), arrival_compare);
+	table_sort(p->arrival, kept, arrival_compare);
 }
 
 static bool transfer_arrival_is_of(const struct transfer_op *op, const struct transfer_arrival *v)

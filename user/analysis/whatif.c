@@ -433,8 +433,7 @@ void whatif_settle(struct whatif *w)
 								      m->thread, i, SIDES};
 	}
 	qsort(w->event, w->nevent, sizeof(*w->event), event_compare);
-	if (w->nno_core)
-		qsort(w->no_core, w->nno_core, sizeof(*w->no_core), no_core_compare);
+	table_sort(w->no_core, w->nno_core, no_core_compare);
 }
 
 void whatif_each(struct whatif *w, void (*emit)(void *ctx, const struct whatif_dep *d), void *ctx)

@@ -132,8 +132,7 @@ static int ends_unify(struct fabric_build *b)
 {
 	size_t n = 0;
 
-	if (b->nend)
-		qsort(b->end, b->nend, sizeof(*b->end), by_port);
+	table_sort(b->end, b->nend, by_port);
 	for (size_t i = 0; i < b->nend; i++) {
 		const struct fabric_end *e = &b->end[i], *before = n ? &b->end[n - 1] : NULL;
 

@@ -63,8 +63,7 @@ static void flows_merge(struct fabric_load *l)
 {
 	uint32_t n = 0;
 
-	if (l->nflow)
-		qsort(l->flow, l->nflow, sizeof(*l->flow), by_ends);
+	table_sort(l->flow, l->nflow, by_ends);
 	for (uint32_t i = 0; i < l->nflow; i++) {
 		const struct fabric_flow *f = &l->flow[i];
 

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/log.h"
@@ -50,6 +51,10 @@ static inline void *table_reserve(void *array, uint32_t *n, uint32_t idx, size_t
 		memset(&(array)[n], 0, sizeof(*(array)));                                       \
 		&(array)[(n)++];                                                                \
 	})
+
+/* Sorts n rows; the array may be NULL if n is 0. */
+#define table_sort(array, n, compare) \
+	((n) ? qsort((array), (n), sizeof(*(array)), (compare)) : (void)0)
 
 /*
  * Binary search: the first index from lo on for which `is` holds, or hi. `i` names the index in

@@ -112,8 +112,7 @@ static void waiting_tell(struct model *m, uint64_t until_ns, uint32_t leave)
 		else
 			TELL(m, call_by_begin, &h.call);
 		m->stats.late_by_begin += h.begin_ns < m->past.told_ns;
-		if (h.begin_ns > m->past.told_ns)
-			m->past.told_ns = h.begin_ns;
+		m->past.told_ns = u64_max(m->past.told_ns, h.begin_ns);
 		free(h.storage);
 	}
 }

@@ -263,10 +263,9 @@ static void target_was_there(struct model *m, struct mprocess *p, uint64_t ts_ns
 static void process_meta(struct model *m, const json_t *meta)
 {
 	uint64_t ts_ns = json_get_u64(meta, "ts_ns");
-	struct mprocess *p;
 	json_t *rank;
+	struct mprocess *p = identity_process_at(m, (uint32_t)json_get_u64(meta, "pid"), ts_ns);
 
-	p = identity_process_at(m, (uint32_t)json_get_u64(meta, "pid"), ts_ns);
 	if (!p->pub.pid)
 		return;
 	target_since(p, ts_ns);

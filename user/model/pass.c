@@ -198,8 +198,7 @@ int model_run(struct model *m, const struct model_sink *const *sinks, unsigned i
 		return err;
 	replay_prepare(m);
 	while ((err = trace_merge_next(merge, &rec)) == 1) {
-		if (rec->ts_ns > m->now_ns)
-			m->now_ns = rec->ts_ns;
+		m->now_ns = u64_max(m->now_ns, rec->ts_ns);
 		if (m->now_ns >= m->due_ns)
 			metas_tell(m, m->now_ns);
 		replay_record(m, rec);

@@ -183,8 +183,7 @@ static pid_t *targets_alive(const struct session *s, uint32_t *cnt)
 			continue;
 		*table_append(alive, n) = (pid_t)key;
 	}
-	if (n)
-		qsort(alive, n, sizeof(*alive), pid_compare);
+	table_sort(alive, n, pid_compare);
 	*cnt = n;
 	return alive;
 }

@@ -112,8 +112,7 @@ static void waits_find(struct waits *w, const struct report *r)
 	for (int k = 0; k < EPOCH_KINDS; k++)
 		pairs_add(w, r, &r->findings.epochs.waits[k], epochs[k]);
 	collectives_add(w, r);
-	if (w->n)
-		qsort(w->wait, w->n, sizeof(*w->wait), wait_compare);
+	table_sort(w->wait, w->n, wait_compare);
 }
 
 static void wait_cells(const struct report *r, struct columns *c, const struct wait *w)

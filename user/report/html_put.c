@@ -39,9 +39,8 @@ static void text_put(struct html *h, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 static void text_put(struct html *h, const char *fmt, va_list ap)
 {
-	char *text;
+	char *text = xvasprintf(fmt, ap);
 
-	text = xvasprintf(fmt, ap);
 	escaped_put(h, text);
 	free(text);
 }

@@ -136,9 +136,8 @@ static void sums_make(struct report *r)
 static void doubts_find(struct report *r)
 {
 	const struct model_process *p;
-	uint32_t unannounced;
+	uint32_t unannounced = model_get_stats(r->model)->sched_gaps_late ? LOSS_UNANNOUNCED : 0;
 
-	unannounced = model_get_stats(r->model)->sched_gaps_late ? LOSS_UNANNOUNCED : 0;
 	r->lost = xcalloc(r->nprocesses + 1, sizeof(*r->lost));
 	for (uint32_t i = 0; i < r->nprocesses; i++) {
 		p = model_process_get(r->model, i);
@@ -261,9 +260,8 @@ int report_replay(struct report *r)
 {
 	const struct model_sink *sinks[OWN_SINKS_MAX + FINDING_SINKS_MAX];
 	uint32_t n = analyses_init(r, sinks);
-	int err;
+	int err = model_run(r->model, sinks, n);
 
-	err = model_run(r->model, sinks, n);
 	if (!err)
 		err = rows_choose(r);
 	if (err)

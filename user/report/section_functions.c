@@ -214,10 +214,9 @@ static bool is_first_of_layer(struct function_row *const *row, uint32_t at)
 
 void text_functions(const struct report *r, FILE *out)
 {
-	struct function_row **row;
 	uint32_t n;
+	struct function_row **row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
 
-	row = functions_sum(&r->functions, r->chosen, r->nprocesses, &n);
 	if (!functions_table(r, row, n, NULL, out) && r->nranks)
 		text_section(out, "Functions: no MPI call of the ranks shown was recorded");
 	for (uint32_t i = 0; i < n; i++)

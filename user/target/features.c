@@ -187,10 +187,9 @@ static const struct btf_type *type_referred(const struct kernel_types *t,
 
 int kernel_types_params(const struct kernel_types *t, const char *name)
 {
-	const struct btf_type *type;
 	uint32_t id;
+	const struct btf_type *type = type_find(t, name, BTF_KIND_TYPEDEF, &id);
 
-	type = type_find(t, name, BTF_KIND_TYPEDEF, &id);
 	type = type_referred(t, type, BTF_KIND_PTR);
 	type = type_referred(t, type, BTF_KIND_FUNC_PROTO);
 	return type ? (int)BTF_INFO_VLEN(type->info) : -ENOENT;

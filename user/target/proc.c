@@ -529,9 +529,8 @@ int proc_for_each(int (*fn)(void *ctx, pid_t pid, pid_t parent), void *ctx)
 	struct dirent *e;
 	int err = 0;
 	pid_t pid;
-	DIR *d;
+	DIR *d = opendir("/proc");
 
-	d = opendir("/proc");
 	if (!d)
 		return -errno;
 	while (!err && (e = readdir(d))) {

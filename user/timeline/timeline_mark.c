@@ -39,10 +39,9 @@ static struct track *phase_track(struct timeline *tl, struct tl_thread *th, cons
 	const struct model_thread *t = th->model;
 	bool main = t->proc && t->tid == t->proc->pid;
 	uint32_t pid = th->track.pid;
-	char *name;
+	char *name = main ? xasprintf("%s %u", what, number) :
+			    xasprintf("%s %u of %u", what, number, t->tid);
 
-	name = main ? xasprintf("%s %u", what, number) :
-		      xasprintf("%s %u of %u", what, number, t->tid);
 	return tl_track_new(tl, TRACK_PHASE, pid, order, name);
 }
 

@@ -90,18 +90,15 @@ static void track_note_late(struct track *t, uint64_t begin_ns, uint64_t end_ns,
 		}
 		if (!l->below[d].end_ns || begin_ns < l->below[d].begin_ns)
 			l->below[d].begin_ns = begin_ns;
-		if (end_ns > l->below[d].end_ns)
-			l->below[d].end_ns = end_ns;
+		l->below[d].end_ns = u64_max(l->below[d].end_ns, end_ns);
 	}
 }
 
 static void track_push(struct track *t, uint64_t begin_ns, uint64_t end_ns, uint8_t depth)
 {
 	*table_add(t->stack, t->depth, t->room) = (struct track_slice){begin_ns, end_ns, depth};
-	if (begin_ns > t->last_begin_ns)
-		t->last_begin_ns = begin_ns;
-	if (end_ns > t->max_end_ns)
-		t->max_end_ns = end_ns;
+	t->last_begin_ns = u64_max(t->last_begin_ns, begin_ns);
+	t->max_end_ns = u64_max(t->max_end_ns, end_ns);
 }
 
 static uint64_t track_shown_ns(const struct timeline *tl, uint64_t ns)

@@ -289,9 +289,8 @@ static int block_open(struct trace_merge *m, struct block_ref *ref, struct open_
 {
 	struct open_block *b = m->pool;
 	const uint8_t *raw;
-	int err;
+	int err = memory_check(m, ref);
 
-	err = memory_check(m, ref);
 	if (!err)
 		err = trace_block_load(m->t, ref, &raw);
 	if (err)

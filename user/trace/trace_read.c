@@ -150,8 +150,7 @@ static void trace_add_ref(struct trace *t, uint64_t offset, const struct trace_b
 	}
 	if (!s->event_blocks++ || h->min_ts < s->first_ns)
 		s->first_ns = h->min_ts;
-	if (h->max_ts > s->last_ns)
-		s->last_ns = h->max_ts;
+	s->last_ns = u64_max(s->last_ns, h->max_ts);
 	s->records += h->nrecords;
 }
 
@@ -216,9 +215,8 @@ static int trace_load_meta(struct trace *t, struct block_ref *ref)
 	json_error_t why;
 	uint64_t bytes;
 	json_t *obj;
-	int err;
+	int err = trace_block_load(t, ref, &raw);
 
-	err = trace_block_load(t, ref, &raw);
 	if (err)
 		return err;
 	bytes = trace_json_bytes((const char *)raw, ref->h.raw_len);

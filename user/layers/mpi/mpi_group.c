@@ -210,10 +210,9 @@ static void sets_work_out(struct mpi_group *g)
 static void source_work_out(struct mpi_group *g)
 {
 	enum peer_unknown why = PEER_KNOWN;
-	struct mpi_member *list;
 	int32_t size;
+	struct mpi_member *list = g->source.members(g->source.making, g->source.key, &size, &why);
 
-	list = g->source.members(g->source.making, g->source.key, &size, &why);
 	if (list)
 		become_list(g, list, size);
 	else if (why != PEER_KNOWN)

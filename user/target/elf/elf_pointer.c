@@ -101,8 +101,7 @@ static void pointers_load(const struct elf_file *f)
 		if (data)
 			relr_load(f, data);
 	}
-	if (f->pointers->cnt)
-		qsort(f->pointers->v, f->pointers->cnt, sizeof(*f->pointers->v), pointer_compare);
+	table_sort(f->pointers->v, f->pointers->cnt, pointer_compare);
 }
 
 bool elf_file_pointer(const struct elf_file *f, uint64_t addr, uint64_t *value)
