@@ -45,7 +45,6 @@ static const struct rooted_method send_latency = {.ops = rooted_bcasts,
 
 const struct bench bench_bcast_send_latency = {
 	.name = "bcast_send_latency",
-	.group = "broadcast",
 	.brief = "broadcast: the root's time for one of many in a row (the gap, not the latency)",
 	.source = "de Supinski & Karonis 1999, section 3, send latency",
 	ROOTED(send_latency),
@@ -75,7 +74,6 @@ static const struct rooted_method ack = {.ops = rooted_bcasts, .measure = ack_me
 
 const struct bench bench_bcast_ack = {
 	.name = "bcast_ack",
-	.group = "broadcast",
 	.brief = "broadcast: each acknowledged by every task (an upper bound)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast acknowledge",
 	ROOTED(ack),
@@ -124,7 +122,6 @@ static const struct rooted_method barrier = {
 
 const struct bench bench_bcast_barrier = {
 	.name = "bcast_barrier",
-	.group = "broadcast",
 	.brief = "broadcast: each followed by a barrier, the library's or around a ring (upper "
 		 "bounds)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast barrier, figure 5",
@@ -174,7 +171,6 @@ static const struct rooted_method rounds = {
 
 const struct bench bench_bcast_rounds = {
 	.name = "bcast_rounds",
-	.group = "broadcast",
 	.brief = "broadcast: rounds with each task as the root, in both orders (a lower bound)",
 	.source = "de Supinski & Karonis 1999, section 3, broadcast rounds",
 	ROOTED(rounds),

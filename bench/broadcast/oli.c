@@ -303,7 +303,6 @@ static const struct rooted_method bcast_oli = {.ops = rooted_bcasts, .measure = 
 
 const struct bench bench_bcast_oli = {
 	.name = "bcast_oli",
-	.group = "broadcast",
 	.brief = "broadcast: latency to each task, acknowledged by it alone, and the largest",
 	.source = "de Supinski & Karonis 1999, section 4, OL_i",
 	ROOTED(bcast_oli),
@@ -350,7 +349,6 @@ static const struct rooted_method rooted_oli = {.ops = rooted_ops, .measure = ro
 
 const struct bench bench_rooted_oli = {
 	.name = "rooted_oli",
-	.group = "broadcast",
 	.brief = "scatter, gather, reduce: latency to or from each task, and the largest",
 	.source = "de Supinski & Karonis 1999, section 4, carried over; fan-in: ours",
 	ROOTED(rooted_oli),

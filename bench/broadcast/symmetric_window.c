@@ -119,7 +119,6 @@ static const struct rooted_method rooted = {.ops = window_ops, .measure = method
 
 const struct bench bench_symmetric_window = {
 	.name = "symmetric_window",
-	.group = "broadcast",
 	.brief = "all collectives: from a common start by the clock to the last one's end",
 	.source = "window-based start; clock offsets by the shortest of many ping-pongs",
 	ROOTED(rooted),

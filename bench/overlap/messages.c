@@ -78,7 +78,6 @@ static const struct map_pattern window_same = {
 
 const struct bench bench_window_same = {
 	.name = "window_same",
-	.group = "overlap",
 	.brief = "sender's side, several requests pending at once to one peer",
 	.source = "after Denis & Trahay 2016, VII: several requests, same destination",
 	MAP_PAIR(window_same),
@@ -350,7 +349,6 @@ static const struct map_pattern multithreaded = {
 
 const struct bench bench_multithreaded = {
 	.name = "multithreaded",
-	.group = "overlap",
 	.brief = "sender's side in several threads at once, each with a message of its own",
 	.source = "after Denis & Trahay 2016, VII: MPI_THREAD_MULTIPLE",
 	.needs = COMM_HAS_MULTIPLE | COMM_HAS_THREADS,
